@@ -1,0 +1,26 @@
+# Two commands for a fresh Debian 12 machine with Rust: `make demo` and `make test`.
+RQPS := target/release/rqps
+
+.PHONY: demo demo-small test lint build needs clean
+
+build: needs            ## the release binary, target/release/rqps
+	cargo build --release --locked
+
+demo: build             ## PostgreSQL 16.15 against 17.11, table and report in a few minutes
+	$(RQPS) demo
+
+demo-small: build       ## the demo in its smallest form, for CI
+	$(RQPS) demo --quick --results target/demo-results
+
+test: needs lint        ## everything: lints, unit tests, real servers, simulated error rates
+	cargo test --workspace --locked
+
+lint:
+	cargo fmt --all -- --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+needs:                  ## installs what is missing (Debian packages, with root or sudo)
+	@scripts/needs
+
+clean:
+	cargo clean

@@ -1,0 +1,215 @@
+//! One test at one number of clients: its samples of all treatments and rounds → everything but verdicts.
+//!
+//! In: the campaign's folder and what all tests share. Out: [`Examined`]: findings without comparisons, the row that the
+//! judge works on, and a trace of each sample. Tests are examined side by side on all CPUs; histograms and seconds are
+//! dropped as soon as they are told, so that a campaign of any size fits in memory.
+
+use crate::findings::{CellFindings, PlanFindings, TestFindings, TreatmentFindings};
+use crate::judge::Row;
+use crate::measured::Measured;
+use crate::plan_structure::same_structure;
+use crate::round::{RoundRatio, ratio_of_round};
+use crate::warnings::campaign::Trace;
+use crate::warnings::cell;
+use crate::{cost, counters, latency, series};
+use rqps_model::Plan;
+use rqps_model::facts::StatementPlan;
+use rqps_model::sample::ErrorCount;
+use rqps_store::{Campaign, StoreError};
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// What all tests of a campaign share.
+#[derive(Clone, Copy)]
+pub(crate) struct Shared<'a> {
+    pub(crate) campaign: &'a Campaign,
+    pub(crate) plan: &'a Plan,
+    pub(crate) base: usize,
+    pub(crate) treatments: &'a [TreatmentFindings],
+    /// A/A pairs.
+    pub(crate) pairs: &'a [(usize, usize)],
+    /// Most points of a series.
+    pub(crate) points: usize,
+}
+
+/// One test, before it is judged.
+pub(crate) struct Examined {
+    pub(crate) findings: TestFindings,
+    pub(crate) row: Row,
+    pub(crate) traces: Vec<Trace>,
+}
+
+/// Examines tests, given as index into the plan and clients; the answer keeps their order.
+pub(crate) fn examine_all(shared: Shared<'_>, keys: &[(usize, u32)]) -> Result<Vec<Examined>, StoreError> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(test, clients)) = keys.get(at) else { return done };
+            done.push((at, examine(shared, test, clients)));
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(keys.len());
+    let mut done = thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let join = |worker: thread::ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+        workers.into_iter().flat_map(join).collect::<Vec<_>>()
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, examined)| examined).collect()
+}
+
+/// One treatment's samples by round, and what was told of them while they were whole.
+struct Arm {
+    rounds: Vec<Option<Measured>>,
+    cell: CellFindings,
+    /// Counters per thousand operations.
+    counters: BTreeMap<String, f64>,
+    plans: Vec<StatementPlan>,
+}
+
+fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, StoreError> {
+    let planned = &shared.plan.tests[test];
+    let indices = 0..shared.plan.treatments.len();
+    let mut arms: Vec<Arm> = indices.map(|at| read_arm(shared, at, test, clients)).collect::<Result<_, _>>()?;
+    let ratios: Vec<Vec<RoundRatio>> = (0..arms.len())
+        .map(|at| if at == shared.base { Vec::new() } else { ratios_of(&arms[at].rounds, &arms[shared.base].rounds) })
+        .collect();
+    let of_pair = |&(a, b): &(usize, usize)| ((a, b), ratios_of(&arms[b].rounds, &arms[a].rounds));
+    let pairs = shared.pairs.iter().map(of_pair).collect();
+    let interleave = arms.iter().flat_map(|arm| arm.rounds.iter().flatten()).next().map(|m| m.sample.interleave);
+    let statements = statements(&arms, shared.base);
+    let traces = arms.iter().enumerate().flat_map(|(at, arm)| traces(arm, at, test)).collect();
+    relate_to_base(shared, &mut arms, &ratios);
+    let findings = TestFindings {
+        name: planned.name.clone(),
+        label: planned.label.clone(),
+        group: planned.group,
+        unit: planned.unit,
+        clients,
+        interleave: interleave.unwrap_or(planned.interleave),
+        statements,
+        cells: arms.into_iter().map(|arm| arm.cell).collect(),
+    };
+    Ok(Examined { findings, row: Row { cells: ratios, pairs }, traces })
+}
+
+fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> Result<Arm, StoreError> {
+    let (name, test) = (&shared.plan.treatments[treatment].name, &shared.plan.tests[test].name);
+    let read = |round: u32| Measured::read(shared.campaign, round, name, test, clients);
+    let mut rounds: Vec<Option<Measured>> =
+        shared.plan.rounds.iter().map(|round| read(round.number)).collect::<Result<_, _>>()?;
+    let throughput_by_round: Vec<Option<f64>> =
+        rounds.iter().map(|measured| measured.as_ref()?.sample.throughput()).collect();
+    let logs: Vec<f64> = throughput_by_round.iter().flatten().map(|throughput| throughput.ln()).collect();
+    let throughput = (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp());
+    let present = || rounds.iter().flatten();
+    let cell = CellFindings {
+        rounds: logs.len() as u32,
+        throughput,
+        throughput_by_round,
+        comparison: None,
+        cost: cost::cost(present(), throughput),
+        latency: latency::latency(present()),
+        series: rounds
+            .iter()
+            .map(|m| m.as_ref().map_or_else(Vec::new, |measured| series::series(measured, shared.points)))
+            .collect(),
+        plans: Vec::new(),
+        counters: Vec::new(),
+        errors: errors(present()),
+        warnings: Vec::new(),
+    };
+    let counters = counters::per_kilo_op(present());
+    for measured in rounds.iter_mut().flatten() {
+        measured.intervals = Vec::new();
+        measured.histograms.clear();
+    }
+    let plans = shared.campaign.plans(name, test)?.unwrap_or_default();
+    Ok(Arm { rounds, cell, counters, plans })
+}
+
+fn ratios_of(arm: &[Option<Measured>], base: &[Option<Measured>]) -> Vec<RoundRatio> {
+    arm.iter().zip(base).filter_map(|(arm, base)| ratio_of_round(arm.as_ref()?, base.as_ref()?)).collect()
+}
+
+/// Errors by statement and code over all rounds, the most frequent first.
+fn errors<'a>(rounds: impl Iterator<Item = &'a Measured>) -> Vec<ErrorCount> {
+    let mut sums: BTreeMap<(&str, &str), (u64, &str)> = BTreeMap::new();
+    for error in rounds.flat_map(|measured| &measured.sample.errors) {
+        let sum = sums.entry((&error.statement, &error.code)).or_insert((0, &error.message));
+        sum.0 += error.count;
+    }
+    let mut errors: Vec<ErrorCount> = sums
+        .into_iter()
+        .map(|((statement, code), (count, message))| ErrorCount {
+            statement: statement.to_owned(),
+            code: code.to_owned(),
+            count,
+            message: message.to_owned(),
+        })
+        .collect();
+    errors.sort_by_key(|error| std::cmp::Reverse(error.count));
+    errors
+}
+
+/// Statements as the base prepared them, else as the first treatment did that kept them.
+fn statements(arms: &[Arm], base: usize) -> Vec<(String, String)> {
+    let kept = std::iter::once(&arms[base]).chain(arms).find(|arm| !arm.plans.is_empty());
+    let plans = kept.map_or(&[][..], |arm| arm.plans.as_slice());
+    plans.iter().map(|plan| (plan.statement.clone(), plan.sql.clone())).collect()
+}
+
+fn traces(arm: &Arm, treatment: usize, test: usize) -> impl Iterator<Item = Trace> {
+    arm.rounds.iter().flatten().map(move |measured| {
+        let sample = &measured.sample;
+        Trace {
+            round: sample.round,
+            treatment,
+            test,
+            clients: sample.clients,
+            server_start: sample.server_start.clone(),
+            data_copy: sample.data_copy.clone(),
+            started_at: sample.started_at.clone(),
+        }
+    })
+}
+
+/// Fills in what a cell has only beside the base: relative costs, ranked counters, plans that differ, warnings.
+fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio>]) {
+    let base = &arms[shared.base];
+    let (base_cost, base_counters, base_plans) = (base.cell.cost.clone(), base.counters.clone(), base.plans.clone());
+    let shown_base_plans = plans(&base_plans, &base_plans);
+    for (at, arm) in arms.iter_mut().enumerate() {
+        let is_base = at == shared.base;
+        arm.cell.plans = plans(&arm.plans, &base_plans);
+        arm.cell.counters = counters::ranked(&arm.counters, (!is_base).then_some(&base_counters));
+        if let (Some(own), Some(base)) = (&mut arm.cell.cost, &base_cost) {
+            own.relative = cost::relative(own, base);
+        }
+        let cell = cell::Cell {
+            rounds: &arm.rounds,
+            ratios: &ratios[at],
+            cost: arm.cell.cost.as_ref(),
+            base_cost: base_cost.as_ref(),
+            settings: &shared.treatments[at].settings,
+            plans: &arm.cell.plans,
+            base_plans: &shown_base_plans,
+        };
+        arm.cell.warnings = cell::observed(&cell);
+    }
+}
+
+fn plans(own: &[StatementPlan], base: &[StatementPlan]) -> Vec<PlanFindings> {
+    let of_base = |plan: &StatementPlan| base.iter().find(|base| base.statement == plan.statement);
+    own.iter()
+        .map(|plan| PlanFindings {
+            statement: plan.statement.clone(),
+            plan: plan.plan.clone(),
+            differs: of_base(plan).is_some_and(|base| !same_structure(plan, base)),
+        })
+        .collect()
+}

@@ -1,0 +1,284 @@
+//! Everything that a report can say about a campaign; the contract between `analysis` and `report`.
+//!
+//! Full precision: digits are a matter of display. Lists are in display order. Also written as `findings.json`.
+
+use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
+use rqps_model::{Group, Interleave, Placement, Unit, Verdict};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A whole campaign, judged against one base.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Results format.
+    pub format: u32,
+    /// What was run.
+    pub campaign: CampaignFacts,
+    /// Where it ran.
+    pub host: HostFacts,
+    /// Index of the base in `treatments`.
+    pub base: usize,
+    /// What was compared, in plan order.
+    pub treatments: Vec<TreatmentFindings>,
+    /// One entry per test and number of clients, in published order.
+    pub tests: Vec<TestFindings>,
+    /// One entry per group, number of clients and treatment other than the base.
+    pub groups: Vec<GroupFindings>,
+    /// What a reader must know about the campaign as a whole.
+    pub warnings: Vec<Warning>,
+}
+
+/// The campaign itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CampaignFacts {
+    /// Name.
+    pub name: String,
+    /// Suite.
+    pub suite: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// RFC 3339, UTC; `None` while incomplete.
+    pub finished_at: Option<String>,
+    /// The command line.
+    pub command: String,
+    /// The campaign file that repeats it.
+    pub campaign_toml: String,
+    /// Version of rqps that measured.
+    pub rqps_version: String,
+    /// Seed.
+    pub seed: u64,
+    /// Rounds planned.
+    pub rounds_planned: u32,
+    /// Rounds of which every cell is there.
+    pub rounds_complete: u32,
+    /// Tables.
+    pub tables: u32,
+    /// Rows a table.
+    pub rows: u64,
+    /// Concurrency levels.
+    pub clients: Vec<u32>,
+    /// Slice length.
+    pub slice_ms: f64,
+    /// Margin of equivalence as a fraction.
+    pub margin: f64,
+    /// CPU placement.
+    pub placement: Placement,
+    /// Arrival in words: `closed loop` or `Poisson, 500 events/s`.
+    pub arrival: String,
+}
+
+/// One treatment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TreatmentFindings {
+    /// Name, such as `pg1711_zonky.x10a_c2r24`.
+    pub name: String,
+    /// The build.
+    pub build: BuildFacts,
+    /// The settings as they ran.
+    pub settings: SettingsFacts,
+    /// Settings whose effective value differs from the base's: name → (base, this); `None` = not there.
+    pub settings_diff: BTreeMap<String, (Option<String>, Option<String>)>,
+    /// One sentence against the base, empty for the base.
+    pub sentence: String,
+    /// Number of cells by verdict, in the order of `Verdict::ALL`.
+    pub counts: [u32; 4],
+    /// Seconds that loading the data took.
+    pub load_seconds: f64,
+    /// Differences from the base that were not asked for, such as another compiler.
+    pub warnings: Vec<Warning>,
+}
+
+/// One test at one number of clients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TestFindings {
+    /// Published name.
+    pub name: String,
+    /// Label as in raw files.
+    pub label: String,
+    /// Group.
+    pub group: Group,
+    /// Unit of throughput.
+    pub unit: Unit,
+    /// Clients.
+    pub clients: u32,
+    /// How builds alternated.
+    pub interleave: Interleave,
+    /// Statements: kind and SQL.
+    pub statements: Vec<(String, String)>,
+    /// One per treatment, in the order of `Findings::treatments`.
+    pub cells: Vec<CellFindings>,
+}
+
+/// One treatment in one test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellFindings {
+    /// Samples that have a number.
+    pub rounds: u32,
+    /// Throughput in the test's unit: geometric mean over rounds.
+    pub throughput: Option<f64>,
+    /// Throughput of each round; `None` = failed or absent.
+    pub throughput_by_round: Vec<Option<f64>>,
+    /// Against the base; `None` for the base itself and where nothing can be compared.
+    pub comparison: Option<Comparison>,
+    /// Costs per operation, over all rounds.
+    pub cost: Option<Cost>,
+    /// Latency by statement kind (`event` first), all rounds merged.
+    pub latency: Vec<LatencyFindings>,
+    /// Throughput over time, one series per round: (seconds of own time, throughput).
+    pub series: Vec<Vec<(f64, f64)>>,
+    /// Plans by statement kind.
+    pub plans: Vec<PlanFindings>,
+    /// Server counters per thousand operations, mean over rounds, those that moved most against the base first.
+    pub counters: Vec<CounterFindings>,
+    /// Errors by statement and code, all rounds.
+    pub errors: Vec<rqps_model::sample::ErrorCount>,
+    /// What must stand beside the number.
+    pub warnings: Vec<Warning>,
+}
+
+/// A treatment's throughput relative to the base.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Relative throughput, geometric mean over rounds.
+    pub rqps: f64,
+    /// Lower end of the 95 % interval; `None` with a single round.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Median over rounds.
+    pub median: f64,
+    /// Relative throughput of each round that has both.
+    pub by_round: Vec<(u32, f64)>,
+    /// Verdict after correction for multiplicity.
+    pub verdict: Verdict,
+    /// Why the verdict reads so, where it needs words: `real but below the margin`, `q = 0.08`, `one round only`.
+    pub remark: Option<String>,
+    /// Whether the whole interval lies beyond the margin.
+    pub beyond_margin: bool,
+    /// Rounds compared.
+    pub n: u32,
+    /// Smallest change that would have been found with 80 % power, as a fraction.
+    pub mde: Option<f64>,
+    /// Two-sided p.
+    pub p: Option<f64>,
+    /// p corrected over all cells of the campaign (Benjamini-Hochberg).
+    pub q: Option<f64>,
+    /// Noise floor used: sd of a round's log ratio in an A/A comparison.
+    pub floor: Option<f64>,
+    /// Sd of the rounds' log ratios.
+    pub sd: Option<f64>,
+    /// Standard error of the rounds' estimates as told by the cycles inside them (root mean square).
+    pub cycle_se: Option<f64>,
+    /// Rounds that would settle an undecided cell, where that can be told.
+    pub rounds_needed: Option<u32>,
+}
+
+/// Costs per operation, as published and in true units. `relative` = this / base, keyed by the same names.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// `cpu/o`: percent of the machine times seconds, per operation.
+    pub cpu_per_op: f64,
+    /// `cs/o`: context switches per operation.
+    pub cs_per_op: f64,
+    /// `r/o`: device reads per operation.
+    pub r_per_op: f64,
+    /// `rKB/o`: KB read from the device per operation.
+    pub rkb_per_op: f64,
+    /// `wKB/o`: KB written to the device per operation.
+    pub wkb_per_op: f64,
+    /// `o/s`: operations per second.
+    pub ops_per_s: f64,
+    /// Host CPU microseconds per operation.
+    pub host_cpu_us: f64,
+    /// Server CPU microseconds per operation.
+    pub server_cpu_us: f64,
+    /// Client CPU microseconds per operation.
+    pub client_cpu_us: f64,
+    /// Server's share of user time in its CPU time.
+    pub server_user_share: f64,
+    /// Context switches of the server's processes per operation.
+    pub server_cs_per_op: f64,
+    /// Bytes that the server's processes wrote per operation.
+    pub server_write_bytes_per_op: f64,
+    /// Device flushes per operation.
+    pub flushes_per_op: f64,
+    /// Page faults of the server's processes per operation.
+    pub server_faults_per_op: f64,
+    /// Server's memory at the end of the test.
+    pub server_memory_bytes: f64,
+    /// Share of the host's CPU time that was stolen.
+    pub steal_share: f64,
+    /// Share of the host's CPU time that was idle.
+    pub idle_share: f64,
+    /// This / base by name of the fields above; absent where the base is 0.
+    pub relative: BTreeMap<String, f64>,
+}
+
+/// Latency of one statement kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatencyFindings {
+    /// Statement kind or `event`.
+    pub kind: String,
+    /// How many.
+    pub count: u64,
+    /// Microseconds at p50, p90, p95, p99, p99.9 and the largest.
+    pub quantiles_us: [f64; 6],
+    /// The whole curve: (percentile, microseconds), some dozens of points.
+    pub curve: Vec<(f64, f64)>,
+}
+
+/// A statement's plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanFindings {
+    /// Statement kind.
+    pub statement: String,
+    /// Plan as the server prints it.
+    pub plan: String,
+    /// Whether its structure (nodes and indexes, not costs) differs from the base's.
+    pub differs: bool,
+}
+
+/// A server counter, per thousand operations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterFindings {
+    /// `view.column`.
+    pub name: String,
+    /// Mean over rounds.
+    pub per_kilo_op: f64,
+    /// This / base, where the base has it.
+    pub relative: Option<f64>,
+}
+
+/// A group of tests against the base.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupFindings {
+    /// Group.
+    pub group: Group,
+    /// Clients.
+    pub clients: u32,
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// Tests with a number.
+    pub tests: u32,
+    /// Smallest relative throughput.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+    /// Median.
+    pub median: f64,
+    /// Arithmetic mean, as published.
+    pub mean: f64,
+    /// Geometric mean over tests with its interval over rounds, and verdict for the group as a whole.
+    pub comparison: Option<Comparison>,
+}
+
+/// Something a reader must know: what happened, and what would help.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// Short kind, for filtering: `client-bound`, `unlike-builds`, `failed`, `few-rounds`, `steal`, `skewed` …
+    pub kind: String,
+    /// What happened, a sentence.
+    pub message: String,
+    /// What would help, where something does.
+    pub remedy: Option<String>,
+}

@@ -1,0 +1,154 @@
+//! Stored results → Findings: comparison, verdicts, costs, warnings. The judge of the house.
+//!
+//! In: a campaign's folder as `store` reads it, and the base to compare with. Out: [`findings::Findings`], which holds
+//! everything a report says, so that `report` never queries a store. Reads no clock and touches no server; the same
+//! folder and options give the same findings to the last bit.
+
+mod alike;
+mod base;
+mod cost;
+mod counters;
+mod error;
+mod examine;
+pub mod findings;
+mod floor;
+mod groups;
+mod judge;
+mod latency;
+mod measured;
+mod plan_structure;
+mod round;
+mod sentence;
+mod series;
+mod settings;
+#[cfg(feature = "synthetic")]
+pub mod synthetic;
+mod treatment;
+mod warnings;
+
+pub use error::AnalysisError;
+
+use crate::examine::{Examined, Shared, examine_all};
+use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
+use crate::judge::Row;
+use crate::warnings::campaign::Trace;
+use rqps_model::Plan;
+use rqps_model::plan::Arrival;
+use rqps_stats::Margin;
+use rqps_store::Campaign;
+
+/// What a reader may choose about an analysis.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Options {
+    /// The treatment that all is relative to; the plan's without it.
+    pub base: Option<String>,
+    /// Margin of equivalence as a fraction; the plan's without it.
+    pub margin: Option<f64>,
+}
+
+/// Judges a campaign: all that a report can say about it.
+pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, AnalysisError> {
+    let plan = campaign.plan();
+    let margin = Margin::new(options.margin.unwrap_or(plan.margin))?;
+    let mut treatments = treatment::treatments(campaign)?;
+    let builds: Vec<_> = treatments.iter().map(|treatment| &treatment.build).collect();
+    let base = base::choose(plan, &builds, options.base.as_deref())?;
+    treatment::relate_to_base(plan, &mut treatments, base);
+
+    let pairs = alike::pairs(&plan.treatments, &treatments);
+    let keys = published_order(plan);
+    let series = keys.len() * plan.treatments.len() * plan.rounds.len();
+    let points = series::points_allowed(series);
+    let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points };
+    let (mut tests, rows, traces) = unzip(examine_all(shared, &keys)?);
+    judge_tests(&mut tests, &rows, base, margin);
+    let groups = groups::groups(&tests, &rows, &plan.clients, base, margin);
+
+    for at in 0..treatments.len() {
+        treatments[at].counts = sentence::counts(&tests, at);
+        if at != base {
+            let is_pair = pairs.iter().any(|&pair| pair == (at, base) || pair == (base, at));
+            treatments[at].sentence = sentence::sentence(&treatments, at, base, &tests, margin.fraction(), is_pair);
+        }
+    }
+    let rounds_complete = rounds_complete(plan, &traces);
+    let gates: Vec<_> = (0..pairs.len()).map(|pair| alike::gate(pair, &rows, margin)).collect();
+    let mut warnings: Vec<Warning> = warnings::campaign::gates(&treatments, &pairs, &gates);
+    warnings.extend(warnings::campaign::rounds(plan, &traces, rounds_complete, campaign.status()));
+    warnings.extend(warnings::campaign::host(campaign.host()));
+    warnings.extend(warnings::campaign::summary(&tests, &treatments));
+    Ok(Findings {
+        format: rqps_model::FORMAT,
+        campaign: campaign_facts(campaign, margin, rounds_complete)?,
+        host: campaign.host().clone(),
+        base,
+        treatments,
+        tests,
+        groups,
+        warnings,
+    })
+}
+
+/// Tests as published: by group, place in it, and number of clients.
+fn published_order(plan: &Plan) -> Vec<(usize, u32)> {
+    let mut tests: Vec<usize> = (0..plan.tests.len()).collect();
+    tests.sort_by_key(|&at| (plan.tests[at].group, plan.tests[at].rank, at));
+    tests.iter().flat_map(|&test| plan.clients.iter().map(move |&clients| (test, clients))).collect()
+}
+
+fn unzip(examined: Vec<Examined>) -> (Vec<TestFindings>, Vec<Row>, Vec<Trace>) {
+    let (mut tests, mut rows, mut traces) = (Vec::new(), Vec::new(), Vec::new());
+    for Examined { findings, row, traces: own } in examined {
+        tests.push(findings);
+        rows.push(row);
+        traces.extend(own);
+    }
+    (tests, rows, traces)
+}
+
+fn judge_tests(tests: &mut [TestFindings], rows: &[Row], base: usize, margin: Margin) {
+    for (test, comparisons) in tests.iter_mut().zip(judge::compare(rows, base, margin)) {
+        for (cell, comparison) in test.cells.iter_mut().zip(comparisons) {
+            if let Some(comparison) = &comparison {
+                cell.warnings.extend(warnings::cell::judged(comparison, margin.fraction()));
+            }
+            cell.comparison = comparison;
+        }
+    }
+}
+
+/// Rounds of which every cell was measured, with or without success.
+fn rounds_complete(plan: &Plan, traces: &[Trace]) -> u32 {
+    let cells = plan.treatments.len() * plan.tests.len() * plan.clients.len();
+    let measured = |round: u32| traces.iter().filter(|trace| trace.round == round).count();
+    plan.rounds.iter().filter(|round| measured(round.number) == cells).count() as u32
+}
+
+fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> Result<CampaignFacts, AnalysisError> {
+    let (plan, status) = (campaign.plan(), campaign.status());
+    let first = status.starts.first();
+    let arrival = match plan.arrival {
+        Arrival::Closed => "closed loop".to_owned(),
+        Arrival::Poisson { rate_per_s } => format!("Poisson, {rate_per_s} events/s"),
+        Arrival::Even { rate_per_s } => format!("even, {rate_per_s} events/s"),
+    };
+    Ok(CampaignFacts {
+        name: plan.name.clone(),
+        suite: plan.suite.clone(),
+        started_at: status.started_at().to_owned(),
+        finished_at: status.finished_at.clone(),
+        command: first.map_or_else(String::new, |start| start.command_line.join(" ")),
+        campaign_toml: campaign.campaign_toml()?,
+        rqps_version: first.map_or_else(String::new, |start| start.rqps_version.clone()),
+        seed: plan.seed,
+        rounds_planned: plan.rounds.len() as u32,
+        rounds_complete,
+        tables: plan.data.tables,
+        rows: plan.data.rows,
+        clients: plan.clients.clone(),
+        slice_ms: plan.slice_ms,
+        margin: margin.fraction(),
+        placement: plan.placement,
+        arrival,
+    })
+}

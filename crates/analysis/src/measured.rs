@@ -1,0 +1,91 @@
+//! A sample together with what lies beside it in its folder, as the rest of this crate works on it.
+//!
+//! In: one folder of a round, read through `store`. Out: [`Measured`]. Read for one test at a time and dropped after
+//! it, so that a campaign of any size fits in memory.
+
+use rqps_model::Sample;
+use rqps_model::sample::{Interval, Slices};
+use rqps_store::{Campaign, Latencies, StoreError};
+
+/// One cell in one round, with its companions.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    pub(crate) sample: Sample,
+    pub(crate) slices: Slices,
+    pub(crate) intervals: Vec<Interval>,
+    /// Latency in nanoseconds by statement kind.
+    pub(crate) histograms: Latencies,
+}
+
+impl Measured {
+    /// Reads one sample; `None` while it is absent. What lies beside a failed trial is not read: it has no number.
+    pub(crate) fn read(
+        campaign: &Campaign,
+        round: u32,
+        treatment: &str,
+        test: &str,
+        clients: u32,
+    ) -> Result<Option<Measured>, StoreError> {
+        let Some(folder) = campaign.sample(round, treatment, test, clients)? else { return Ok(None) };
+        if folder.sample.throughput().is_none() {
+            return Ok(Some(Measured {
+                sample: folder.sample,
+                slices: Slices::default(),
+                intervals: Vec::new(),
+                histograms: Latencies::new(),
+            }));
+        }
+        let (slices, intervals, histograms) = (folder.slices()?, folder.intervals()?, folder.latencies()?);
+        Ok(Some(Measured { sample: folder.sample, slices, intervals, histograms }))
+    }
+
+    /// Whether the trial gave a number.
+    pub(crate) fn has_number(&self) -> bool {
+        self.sample.throughput().is_some()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use rqps_model::Interleave;
+    use rqps_model::sample::{Accounting, Resources};
+    use std::collections::BTreeMap;
+
+    /// A sample of one client with these counts and nothing else.
+    pub(crate) fn measured(operations: u64, busy_ns: u64, slices: Slices) -> Measured {
+        let sample = Sample {
+            format: rqps_model::FORMAT,
+            round: 1,
+            treatment: "pg1711".to_owned(),
+            suite: "sysbench".to_owned(),
+            test: "point-query".to_owned(),
+            clients: 1,
+            started_at: "2026-11-21T06:00:00Z".to_owned(),
+            interleave: Interleave::Slices,
+            server_start: "1.pg1711".to_owned(),
+            data_copy: "a".to_owned(),
+            operations,
+            rows: operations,
+            busy_ns,
+            seconds: busy_ns as f64 / 1e9,
+            unit_per_operation: 1.0,
+            sessions: 1,
+            accounting: Accounting::default(),
+            errors: Vec::new(),
+            resources: Resources::default(),
+            counters: BTreeMap::new(),
+            warnings: Vec::new(),
+            failure: None,
+        };
+        Measured { sample, slices, intervals: Vec::new(), histograms: Latencies::new() }
+    }
+
+    #[test]
+    fn a_failed_trial_has_no_number() {
+        let mut trial = measured(10, 10, Slices::default());
+        assert!(trial.has_number());
+        trial.sample.failure = Some("connection lost".to_owned());
+        assert!(!trial.has_number());
+    }
+}

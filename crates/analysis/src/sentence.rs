@@ -1,0 +1,210 @@
+//! A treatment's cells → one sentence, as a performance engineer would write it.
+//!
+//! In: the names of the two treatments and the verdicts of all cells. Out: the counts by verdict and
+//! `17.11 against 16.15: 3 tests faster (hot-points 1.88x the most), 2 slower (point-query 0.97), 4 equal within 2 %.`
+//! Everything in it is computed from the same record as the table, so that the two cannot contradict each other.
+
+use crate::findings::{Comparison, TestFindings, TreatmentFindings};
+use rqps_model::Verdict;
+
+/// Number of cells by verdict, in the order of [`Verdict::ALL`].
+pub(crate) fn counts(tests: &[TestFindings], treatment: usize) -> [u32; 4] {
+    let mut counts = [0; 4];
+    for (_, comparison) in compared(tests, treatment) {
+        counts[Verdict::ALL.iter().position(|&v| v == comparison.verdict).expect("ALL holds every verdict")] += 1;
+    }
+    counts
+}
+
+/// The sentence for a treatment other than the base.
+pub(crate) fn sentence(
+    treatments: &[TreatmentFindings],
+    treatment: usize,
+    base: usize,
+    tests: &[TestFindings],
+    margin: f64,
+    is_pair: bool,
+) -> String {
+    let pair = if is_pair { " (the same build)" } else { "" };
+    let (this, other) = short_names(treatments, treatment, base);
+    format!("{this} against {other}{pair}: {}.", verdicts(tests, treatment, margin))
+}
+
+fn compared(tests: &[TestFindings], treatment: usize) -> impl Iterator<Item = (&TestFindings, &Comparison)> {
+    tests.iter().filter_map(move |test| Some((test, test.cells.get(treatment)?.comparison.as_ref()?)))
+}
+
+fn verdicts(tests: &[TestFindings], treatment: usize, margin: f64) -> String {
+    let [slower, faster, equal, undecided] = counts(tests, treatment);
+    let all = slower + faster + equal + undecided;
+    let within = format!("equal within {} %", trimmed(margin * 100.0));
+    if all == 0 {
+        return "nothing to compare yet".to_owned();
+    }
+    let missing = tests.len() as u32 - all;
+    let without = |parts: &mut Vec<String>| {
+        if missing > 0 {
+            parts.push(format!("{missing} without a number"));
+        }
+    };
+    if equal == all {
+        let mut parts =
+            vec![if all == 1 { format!("the one test {within}") } else { format!("all {all} tests {within}") }];
+        without(&mut parts);
+        return parts.join(", ");
+    }
+    let mut parts = Vec::new();
+    let (most, least) = (extreme(tests, treatment, Verdict::Improved), extreme(tests, treatment, Verdict::Regressed));
+    let mut tell = |count: u32, words: &str, example: Option<String>| {
+        if count > 0 {
+            let noun = match (parts.is_empty(), count) {
+                (true, 1) => " test",
+                (true, _) => " tests",
+                (false, _) => "",
+            };
+            let example = example.map_or_else(String::new, |example| {
+                format!(" ({example}{})", if count > 1 { " the most" } else { "" })
+            });
+            parts.push(format!("{count}{noun} {words}{example}"));
+        }
+    };
+    tell(faster, "faster", most.map(|(test, rqps)| format!("{test} {rqps:.2}x")));
+    tell(slower, "slower", least.map(|(test, rqps)| format!("{test} {rqps:.2}")));
+    tell(equal, &within, None);
+    tell(undecided, "undecided", None);
+    without(&mut parts);
+    parts.join(", ")
+}
+
+/// The cell of a verdict that is furthest from 1.
+fn extreme(tests: &[TestFindings], treatment: usize, verdict: Verdict) -> Option<(String, f64)> {
+    let several = tests.iter().any(|test| test.clients != tests[0].clients);
+    let of_verdict = compared(tests, treatment).filter(|(_, comparison)| comparison.verdict == verdict);
+    let distance = |comparison: &Comparison| comparison.rqps.ln().abs();
+    let (test, comparison) = of_verdict.max_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))?;
+    let clients = if test.clients == 1 { "client" } else { "clients" };
+    let name = if several { format!("{} at {} {clients}", test.name, test.clients) } else { test.name.clone() };
+    Some((name, comparison.rqps))
+}
+
+/// The shortest names that tell the two apart and fit no other treatment: version, build, or the whole name.
+fn short_names(treatments: &[TreatmentFindings], a: usize, b: usize) -> (String, String) {
+    let namings: [fn(&TreatmentFindings) -> String; 2] = [|t| t.build.version.to_string(), |t| t.build.name.clone()];
+    for naming in namings {
+        let unique = |at: usize| treatments.iter().filter(|t| naming(t) == naming(&treatments[at])).count() == 1;
+        if unique(a) && unique(b) {
+            return (naming(&treatments[a]), naming(&treatments[b]));
+        }
+    }
+    (treatments[a].name.clone(), treatments[b].name.clone())
+}
+
+/// A number without needless zeros.
+fn trimmed(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::CellFindings;
+    use rqps_model::{Group, Interleave, Unit};
+
+    fn cell(comparison: Option<(Verdict, f64)>) -> CellFindings {
+        let comparison = comparison.map(|(verdict, rqps)| Comparison {
+            rqps,
+            low: None,
+            high: None,
+            median: rqps,
+            by_round: Vec::new(),
+            verdict,
+            remark: None,
+            beyond_margin: false,
+            n: 5,
+            mde: None,
+            p: None,
+            q: None,
+            floor: None,
+            sd: None,
+            cycle_se: None,
+            rounds_needed: None,
+        });
+        CellFindings {
+            rounds: 5,
+            throughput: None,
+            throughput_by_round: Vec::new(),
+            comparison,
+            cost: None,
+            latency: Vec::new(),
+            series: Vec::new(),
+            plans: Vec::new(),
+            counters: Vec::new(),
+            errors: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Test, clients, and verdict with rQPS where there is one.
+    type Given<'a> = (&'a str, u32, Option<(Verdict, f64)>);
+
+    fn tests_of(cells: &[Given<'_>]) -> Vec<TestFindings> {
+        let test = |&(name, clients, comparison): &Given<'_>| TestFindings {
+            name: name.to_owned(),
+            label: name.to_owned(),
+            group: Group::Point,
+            unit: Unit::QueriesPerSecond,
+            clients,
+            interleave: Interleave::Slices,
+            statements: Vec::new(),
+            cells: vec![cell(None), cell(comparison)],
+        };
+        cells.iter().map(test).collect()
+    }
+
+    #[test]
+    fn reads_as_an_engineer_would_write() {
+        use Verdict::{Equal, Improved, Regressed, Undecided};
+        let check = |cells: &[Given<'_>], expected: &str| {
+            assert_eq!(verdicts(&tests_of(cells), 1, 0.02), expected);
+        };
+        check(
+            &[
+                ("hot-points", 1, Some((Improved, 1.884))),
+                ("scan", 1, Some((Improved, 1.05))),
+                ("point-query", 1, Some((Regressed, 0.972))),
+                ("update-one", 1, Some((Equal, 1.001))),
+                ("insert", 1, Some((Undecided, 0.93))),
+            ],
+            "2 tests faster (hot-points 1.88x the most), 1 slower (point-query 0.97), 1 equal within 2 %, 1 undecided",
+        );
+        check(&[("scan", 1, Some((Regressed, 0.5)))], "1 test slower (scan 0.50)");
+        check(&[("scan", 1, Some((Equal, 1.0))), ("insert", 1, Some((Equal, 1.0)))], "all 2 tests equal within 2 %");
+        check(&[("scan", 1, None)], "nothing to compare yet");
+        check(
+            &[("scan", 1, Some((Equal, 1.0))), ("insert", 1, None), ("delete", 1, Some((Undecided, 1.0)))],
+            "1 test equal within 2 %, 1 undecided, 1 without a number",
+        );
+        check(
+            &[("scan", 1, Some((Improved, 1.2))), ("scan", 40, Some((Improved, 1.3)))],
+            "2 tests faster (scan at 40 clients 1.30x the most)",
+        );
+    }
+
+    #[test]
+    fn counts_follow_the_order_of_verdicts() {
+        let tests = tests_of(&[
+            ("a", 1, Some((Verdict::Undecided, 1.0))),
+            ("b", 1, Some((Verdict::Regressed, 0.9))),
+            ("c", 1, Some((Verdict::Undecided, 1.0))),
+            ("d", 1, None),
+        ]);
+        assert_eq!(counts(&tests, 1), [1, 0, 0, 2]);
+        assert_eq!(counts(&tests, 0), [0; 4]);
+    }
+
+    #[test]
+    fn margins_lose_needless_zeros() {
+        assert_eq!((trimmed(2.0), trimmed(0.5), trimmed(10.0)), ("2".to_owned(), "0.5".to_owned(), "10".to_owned()));
+    }
+}

@@ -1,0 +1,164 @@
+//! One made-up sample with all that lies beside it.
+//!
+//! In: the cell, its true rate, what all builds of each cycle share, and a source of noise. Out: the parts that `store`
+//! publishes, consistent with one another: slices, seconds, histograms and costs all follow from the rate.
+
+use super::{Noise, Place, Recipe};
+use rqps_model::sample::{Accounting, HostUse, Interval, ProcessUse, Resources, Sample, Slices};
+use rqps_model::{FORMAT, Interleave};
+use rqps_store::{EVENT, Latencies, SampleParts};
+
+/// Time of a slice that is counted.
+const SLICE_S: f64 = 0.009;
+/// Distinct latencies of a made-up histogram.
+const LATENCIES: u32 = 48;
+
+pub(super) struct Trial<'a> {
+    pub(super) recipe: &'a Recipe,
+    pub(super) place: Place,
+    pub(super) treatment: &'a str,
+    pub(super) test: &'a str,
+    pub(super) clients: u32,
+    /// Statements per second and client in this round.
+    pub(super) rate_per_s: f64,
+    /// Log factor of each cycle that all builds share.
+    pub(super) weather: &'a [f64],
+}
+
+impl Trial<'_> {
+    pub(super) fn parts(&self, noise: &mut Noise) -> SampleParts {
+        let slices = self.slices(noise);
+        let (operations, busy_ns) = match self.recipe.cycles {
+            0 => self.counts(
+                self.rate_per_s * (self.recipe.slice_noise * 0.1 * noise.normal()).exp(),
+                self.recipe.seconds as f64,
+            ),
+            _ => (slices.operations.iter().sum(), slices.busy_ns.iter().sum()),
+        };
+        let mut sample = self.sample(operations, busy_ns);
+        if self.recipe.failed.contains(&self.place) {
+            sample.failure = Some("the server ended: signal 9".to_owned());
+        }
+        SampleParts {
+            sample,
+            slices,
+            intervals: self.intervals(noise),
+            latencies: self.latencies(noise),
+            counters: Vec::new(),
+        }
+    }
+
+    /// Statements and the time they took when sessions are busy for `seconds` at a rate.
+    fn counts(&self, rate_per_s: f64, seconds: f64) -> (u64, u64) {
+        let clients = f64::from(self.clients);
+        // A slice ends with its last statement, so that the time belongs to whole statements.
+        let operations = (rate_per_s * seconds * clients).round().max(1.0);
+        (operations as u64, (operations / rate_per_s * 1e9).round() as u64)
+    }
+
+    fn slices(&self, noise: &mut Noise) -> Slices {
+        let rate = |weather: &f64, own: f64| self.rate_per_s * (weather + self.recipe.slice_noise * own).exp();
+        let pieces = self.weather.iter().map(|weather| self.counts(rate(weather, noise.normal()), SLICE_S));
+        let (operations, busy_ns) = pieces.unzip();
+        Slices { operations, busy_ns }
+    }
+
+    fn intervals(&self, noise: &mut Noise) -> Vec<Interval> {
+        let second = |n: usize| {
+            let (operations, busy_ns) = self.counts(self.rate_per_s * (0.02 * noise.normal()).exp(), 1.0);
+            let latency_ns = 1e9 / self.rate_per_s;
+            Interval {
+                second: (n + 1) as f64,
+                wall_second: ((n + 1) * self.recipe.versions.len()) as f64,
+                operations,
+                busy_ns,
+                errors: 0,
+                latency_ns_p50: latency_ns as u64,
+                latency_ns_p95: (1.5 * latency_ns) as u64,
+                latency_ns_p99: (2.2 * latency_ns) as u64,
+                latency_ns_max: (9.0 * latency_ns) as u64,
+            }
+        };
+        (0..self.recipe.seconds).map(second).collect()
+    }
+
+    fn latencies(&self, noise: &mut Noise) -> Latencies {
+        let mut histogram = hdrhistogram::Histogram::new(3).expect("three digits are allowed");
+        for _ in 0..LATENCIES {
+            let value = (1e9 / self.rate_per_s * (0.4 * noise.normal()).exp()).max(1.0) as u64;
+            histogram.record_n(value, u64::from(1 + self.place.round)).expect("the histogram resizes");
+        }
+        let select = histogram.clone();
+        Latencies::from([(EVENT.to_owned(), histogram), ("select".to_owned(), select)])
+    }
+
+    fn sample(&self, operations: u64, busy_ns: u64) -> Sample {
+        let Place { round, treatment, test } = self.place;
+        let copies = self.recipe.versions.len();
+        let minute = (test * 2) % 60;
+        Sample {
+            format: FORMAT,
+            round,
+            treatment: self.treatment.to_owned(),
+            suite: "sysbench".to_owned(),
+            test: self.test.to_owned(),
+            clients: self.clients,
+            started_at: format!("2026-11-{:02}T{:02}:{minute:02}:00Z", 1 + round % 28, (test * 2) / 60),
+            interleave: if self.recipe.cycles > 0 { Interleave::Slices } else { Interleave::Turns },
+            server_start: format!("{round}.1"),
+            data_copy: format!("data#{}", (treatment + round as usize) % copies),
+            operations,
+            rows: operations,
+            busy_ns,
+            seconds: busy_ns as f64 / 1e9 / f64::from(self.clients),
+            unit_per_operation: if self.test == "scan" { 100.0 } else { 1.0 },
+            sessions: 4,
+            accounting: Accounting { scheduled: operations, succeeded: operations, ..Accounting::default() },
+            errors: Vec::new(),
+            resources: self.resources(operations, busy_ns),
+            counters: self.counters(operations),
+            warnings: Vec::new(),
+            failure: None,
+        }
+    }
+
+    /// A machine of two CPUs: the server takes most of a statement's time, the client the rest.
+    fn resources(&self, operations: u64, busy_ns: u64) -> Resources {
+        let busy_s = busy_ns as f64 / 1e9;
+        let server = ProcessUse {
+            cpu_user_s: 0.6 * busy_s,
+            cpu_system_s: 0.2 * busy_s,
+            voluntary_switches: operations,
+            minor_faults: operations / 100,
+            memory_bytes: 400 << 20,
+            processes: 8,
+            ..ProcessUse::default()
+        };
+        let client = ProcessUse { cpu_user_s: 0.1 * busy_s, cpu_system_s: 0.1 * busy_s, ..ProcessUse::default() };
+        let host = HostUse {
+            seconds: busy_s / f64::from(self.clients),
+            cpus: 2,
+            cpu_user_s: 0.7 * busy_s,
+            cpu_system_s: 0.3 * busy_s,
+            cpu_idle_s: busy_s,
+            context_switches: 2 * operations,
+            disk_writes: operations / 10,
+            disk_write_bytes: 512 * operations,
+            memory_available_bytes: 4 << 30,
+            ..HostUse::default()
+        };
+        Resources { host, server, client, operations }
+    }
+
+    fn counters(&self, operations: u64) -> std::collections::BTreeMap<String, f64> {
+        let operations = operations as f64;
+        let per_statement = [
+            ("pg_stat_database.blks_hit", 4.0),
+            ("pg_stat_database.tup_fetched", 1.0),
+            ("pg_stat_database.xact_commit", 1.0),
+            ("pg_stat_io.hits", 4.1),
+            ("pg_stat_wal.wal_bytes", 120.0),
+        ];
+        per_statement.into_iter().map(|(name, rate)| (name.to_owned(), (rate * operations).round())).collect()
+    }
+}

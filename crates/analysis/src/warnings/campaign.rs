@@ -1,0 +1,236 @@
+//! Warnings of the campaign as a whole: too few rounds, resumed rounds, arms that were not measured side by side.
+//!
+//! In: one [`Trace`] per sample, the judged tests, the A/A gates and the host. Out: warnings. It sums up what the cells
+//! say, so that a front page can tell it in a line.
+
+use super::{counted, examples, percent, rounds_in_words, warning};
+use crate::alike::Gate;
+use crate::findings::{CellFindings, TestFindings, TreatmentFindings, Warning};
+use rqps_model::Plan;
+use rqps_model::facts::HostFacts;
+use rqps_model::plan::TreatmentPlan;
+use rqps_stats::median;
+use rqps_store::Status;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Below this many rounds an interval says little.
+const FEWEST_ROUNDS: usize = 3;
+/// Seconds by which the samples of a round may start apart, besides what turns take.
+const APART_SECONDS: f64 = 600.0;
+/// Turns, warm-up and restarts together take at most this many times the counted seconds.
+const TURN_OVERHEAD: f64 = 4.0;
+
+/// Where and when one sample was made.
+#[derive(Debug, Clone)]
+pub(crate) struct Trace {
+    pub(crate) round: u32,
+    pub(crate) treatment: usize,
+    /// Index into the plan's tests.
+    pub(crate) test: usize,
+    pub(crate) clients: u32,
+    pub(crate) server_start: String,
+    pub(crate) data_copy: String,
+    pub(crate) started_at: String,
+}
+
+/// Warnings from how rounds were run.
+pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> Vec<Warning> {
+    let mut found = Vec::new();
+    let planned = plan.rounds.len();
+    if planned < FEWEST_ROUNDS {
+        let message =
+            format!("only {} planned: intervals are wide and one odd round decides", counted(planned, "round"));
+        found.push(warning("few-rounds", message, "measure at least 3 rounds, better 5 or more"));
+    }
+    if (complete as usize) < planned {
+        let message = format!("{complete} of {} complete", counted(planned, "round"));
+        found.push(warning("incomplete", message, "finish the campaign with `rqps resume`"));
+    }
+    found.extend(resumed(traces, status));
+    found.extend(apart(plan, traces));
+    found.extend(sittings(status));
+    found.extend(copies_not_swapped(&plan.treatments, traces));
+    found
+}
+
+/// A campaign that was continued later: the machine, and rqps itself, may have changed in between.
+fn sittings(status: &Status) -> Vec<Warning> {
+    let mut found = Vec::new();
+    if status.starts.len() > 1 {
+        let begun: Vec<String> = status.starts.iter().map(|start| start.at.clone()).collect();
+        let message = format!("measured in {} sittings, begun {}", begun.len(), begun.join(", "));
+        found.push(warning(
+            "epochs",
+            message,
+            "rounds of different sittings may differ by more than the builds: look at them apart",
+        ));
+    }
+    let versions: BTreeSet<&str> = status.starts.iter().map(|start| start.rqps_version.as_str()).collect();
+    if versions.len() > 1 {
+        let versions: Vec<&str> = versions.into_iter().collect();
+        let message = format!("measured by rqps {}", versions.join(" and "));
+        found.push(warning("epochs", message, "measure again with one version"));
+    }
+    found
+}
+
+/// A round that was interrupted and resumed, or in which a server was started more than once.
+fn resumed(traces: &[Trace], status: &Status) -> Option<Warning> {
+    let mut starts: BTreeMap<(u32, usize), BTreeSet<&str>> = BTreeMap::new();
+    let mut spans: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for trace in traces {
+        starts.entry((trace.round, trace.treatment)).or_default().insert(&trace.server_start);
+        if let Some(at) = seconds_of(&trace.started_at) {
+            let span = spans.entry(trace.round).or_insert((at, at));
+            *span = (span.0.min(at), span.1.max(at));
+        }
+    }
+    let continued: Vec<f64> = status.starts.iter().skip(1).filter_map(|start| seconds_of(&start.at)).collect();
+    let straddling = spans.iter().filter(|(_, (first, last))| continued.iter().any(|at| first < at && at <= last));
+    let restarted = starts.iter().filter(|(_, starts)| starts.len() > 1).map(|((round, _), _)| *round);
+    let rounds: BTreeSet<u32> = straddling.map(|(round, _)| *round).chain(restarted).collect();
+    if rounds.is_empty() {
+        return None;
+    }
+    let rounds: Vec<u32> = rounds.into_iter().collect();
+    let message = format!("in {} tests ran on more than one start of a server", rounds_in_words(&rounds));
+    Some(warning("resumed", message, "look at the ratios of those rounds beside the others'"))
+}
+
+/// Samples of one cell and round that were not made at the same time are no pairs.
+fn apart(plan: &Plan, traces: &[Trace]) -> Option<Warning> {
+    let mut spans: BTreeMap<(u32, usize, u32), (f64, f64)> = BTreeMap::new();
+    for trace in traces {
+        let Some(at) = seconds_of(&trace.started_at) else { continue };
+        let span = spans.entry((trace.round, trace.test, trace.clients)).or_insert((at, at));
+        *span = (span.0.min(at), span.1.max(at));
+    }
+    let limit = |test: usize| {
+        let turns = plan.treatments.len() as f64 * (plan.tests[test].seconds + plan.warmup_seconds);
+        APART_SECONDS + TURN_OVERHEAD * turns
+    };
+    let far: Vec<String> = spans
+        .iter()
+        .filter(|((_, test, _), (first, last))| last - first > limit(*test))
+        .map(|((round, test, _), (first, last))| {
+            format!("{} in round {round} by {:.1} h", plan.tests[*test].name, (last - first) / 3600.0)
+        })
+        .collect();
+    let message = format!("builds were not measured side by side: {}", examples(&far));
+    (!far.is_empty())
+        .then(|| warning("apart", message, "measure these tests again: what the machine did meanwhile is in the ratio"))
+}
+
+/// Whether arms that run on copies of one master kept the same copy in all rounds. Copies are named `master#number`;
+/// versions that cannot read one another's files have masters of their own, and nothing to swap.
+fn copies_not_swapped(treatments: &[TreatmentPlan], traces: &[Trace]) -> Option<Warning> {
+    let mut copies: BTreeMap<&str, BTreeMap<usize, BTreeSet<&str>>> = BTreeMap::new();
+    let mut rounds: BTreeSet<u32> = BTreeSet::new();
+    for trace in traces {
+        let Some((master, number)) = trace.data_copy.rsplit_once('#') else { continue };
+        copies.entry(master).or_default().entry(trace.treatment).or_default().insert(number);
+        rounds.insert(trace.round);
+    }
+    let kept = copies.values().filter(|arms| arms.len() > 1).find(|arms| {
+        let all: BTreeSet<&&str> = arms.values().flatten().collect();
+        arms.values().all(|own| own.len() == 1) && all.len() == arms.len()
+    })?;
+    let names: Vec<String> = kept.keys().map(|&treatment| treatments[treatment].name.clone()).collect();
+    let message = format!("each kept its own copy of the data in all rounds: {}", examples(&names));
+    let remedy = "swap the copies from round to round: a copy has an offset of its own";
+    (rounds.len() > 1).then(|| warning("copies-not-swapped", message, remedy))
+}
+
+/// Seconds since 1970 of `2026-11-21T06:00:00Z`; fractions and other zones' offsets are not needed here.
+fn seconds_of(rfc3339: &str) -> Option<f64> {
+    let number = |from: usize, to: usize| rfc3339.get(from..to)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    // Days of the civil calendar, counted from March so that the leap day comes last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days =
+        365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day;
+    Some(((days - 719_469) * 86_400 + hour * 3600 + minute * 60 + second) as f64)
+}
+
+/// Warnings from A/A pairs that did not keep quiet.
+pub(crate) fn gates(treatments: &[TreatmentFindings], pairs: &[(usize, usize)], gates: &[Gate]) -> Vec<Warning> {
+    let violated = pairs.iter().zip(gates).filter(|(_, gate)| gate.is_violated());
+    violated
+        .map(|(&(a, b), gate)| {
+            let message = format!(
+                "{} and {} are the same and yet {} changed, and {} of {} intervals exclude no change",
+                treatments[a].name,
+                treatments[b].name,
+                counted(gate.changed, "test"),
+                gate.excluding,
+                gate.tests
+            );
+            warning(
+                "floor-violated",
+                message,
+                "no small change of this campaign can be trusted: look for what differs between the arms",
+            )
+        })
+        .collect()
+}
+
+/// Warnings from the host.
+pub(crate) fn host(host: &HostFacts) -> Vec<Warning> {
+    let governor = host.governor.as_deref().filter(|&governor| governor != "performance");
+    let warn = |governor: &str| {
+        let message = format!("the CPU frequency governor is {governor}");
+        warning("governor", message, "set it to performance, so that the clock does not follow the load")
+    };
+    governor.map(warn).into_iter().collect()
+}
+
+/// Kinds of cell warnings that are summed up, with the words that say so.
+const SUMMED: [(&str, &str); 9] = [
+    ("failed", "failed trials"),
+    ("absent", "samples are missing"),
+    ("errors", "errors happened"),
+    ("accounting", "events do not add up"),
+    ("client-bound", "the client was the limit"),
+    ("steal", "CPU time was stolen"),
+    ("cycles-lost", "cycles were lost"),
+    ("plan-changed", "another plan than the base's"),
+    ("skewed", "mean and median disagree"),
+];
+
+/// One line for each kind of warning that cells have.
+pub(crate) fn summary(tests: &[TestFindings], treatments: &[TreatmentFindings]) -> Vec<Warning> {
+    let cells: Vec<(String, &CellFindings)> = tests
+        .iter()
+        .flat_map(|test| {
+            let name = |at: usize| format!("{} c{} {}", test.name, test.clients, treatments[at].name);
+            test.cells.iter().enumerate().map(move |(at, cell)| (name(at), cell))
+        })
+        .collect();
+    let of_kind = |kind: &str| -> Vec<String> {
+        let with = cells.iter().filter(|(_, cell)| cell.warnings.iter().any(|warning| warning.kind == kind));
+        with.map(|(name, _)| name.clone()).collect()
+    };
+    let mut found = Vec::new();
+    for (kind, words) in SUMMED {
+        let names = of_kind(kind);
+        if !names.is_empty() {
+            let message = format!("{words} in {}: {}", counted(names.len(), "cell"), examples(&names));
+            found.push(warning(kind, message, ""));
+        }
+    }
+    let mdes: Vec<f64> = cells.iter().filter_map(|(_, cell)| cell.comparison.as_ref()?.mde).collect();
+    let noisy = of_kind("noisy").len();
+    if let (Ok(middle), true) = (median(&mdes), noisy > 0) {
+        let message = format!(
+            "{noisy} of {} undecided because changes as large as the margin could not be seen (median of all: {})",
+            counted(mdes.len(), "comparison"),
+            percent(middle)
+        );
+        found.push(warning("noisy", message, "measure more rounds"));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

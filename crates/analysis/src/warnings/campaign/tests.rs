@@ -1,0 +1,140 @@
+use super::*;
+use rqps_model::plan::{Arrival, DataShape, RoundPlan, TestPlan, TreatmentPlan};
+use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
+use rqps_store::{Start, State};
+
+fn plan(rounds: u32) -> Plan {
+    let treatment = |name: &str| TreatmentPlan {
+        name: name.to_owned(),
+        build: "postgres:17.11".parse().unwrap(),
+        profile: "x10a".to_owned(),
+        set: BTreeMap::new(),
+    };
+    let test = TestPlan {
+        name: "point-query".to_owned(),
+        label: "point-query_range=100".to_owned(),
+        group: Group::Point,
+        unit: Unit::QueriesPerSecond,
+        writes: false,
+        rank: 1,
+        interleave: Interleave::Slices,
+        seconds: 10.0,
+        before: Vec::new(),
+    };
+    Plan {
+        format: FORMAT,
+        name: "c".to_owned(),
+        suite: "sysbench".to_owned(),
+        seed: 1,
+        treatments: vec![treatment("a"), treatment("b")],
+        base: 0,
+        tests: vec![test],
+        clients: vec![1],
+        data: DataShape { tables: 1, rows: 1000 },
+        warmup_seconds: 1.0,
+        slice_ms: 10.0,
+        arrival: Arrival::Closed,
+        placement: Placement::Same,
+        machine: None,
+        margin: 0.02,
+        rounds: (1..=rounds).map(|number| RoundPlan { number, order: vec![0, 1], seed: 1 }).collect(),
+    }
+}
+
+/// Samples of all rounds, side by side, copies swapped.
+fn traces(rounds: u32) -> Vec<Trace> {
+    let trace = |round: u32, treatment: usize| Trace {
+        round,
+        treatment,
+        test: 0,
+        clients: 1,
+        server_start: format!("{round}.1"),
+        data_copy: ["pg#1", "pg#2"][(round as usize + treatment) % 2].to_owned(),
+        started_at: format!("2026-11-21T0{round}:00:0{treatment}Z"),
+    };
+    (1..=rounds).flat_map(|round| [trace(round, 0), trace(round, 1)]).collect()
+}
+
+/// A campaign begun and continued by these versions of rqps.
+fn starts(versions: &[&str]) -> Status {
+    let start = |&version: &&str| Start {
+        at: "2026-11-21T01:00:00Z".to_owned(),
+        rqps_version: version.to_owned(),
+        command_line: Vec::new(),
+    };
+    Status {
+        format: FORMAT,
+        state: State::Complete,
+        starts: versions.iter().map(start).collect(),
+        finished_at: None,
+        load_seconds: BTreeMap::new(),
+    }
+}
+
+fn kinds(warnings: &[Warning]) -> Vec<&str> {
+    warnings.iter().map(|warning| warning.kind.as_str()).collect()
+}
+
+#[test]
+fn a_campaign_in_order_has_none() {
+    assert!(rounds(&plan(4), &traces(4), 4, &starts(&["0.1.0"])).is_empty());
+}
+
+#[test]
+fn few_and_missing_rounds_are_told() {
+    assert_eq!(kinds(&rounds(&plan(2), &traces(2), 2, &starts(&["0.1.0"]))), ["few-rounds"]);
+    let found = rounds(&plan(5), &traces(3), 3, &starts(&["0.1.0"]));
+    assert_eq!((kinds(&found), found[0].message.as_str()), (vec!["incomplete"], "3 of 5 rounds complete"));
+}
+
+#[test]
+fn resumed_rounds_and_several_sittings_are_told() {
+    let mut traces = traces(4);
+    let again = Trace { clients: 2, server_start: "3.2".to_owned(), ..traces[5].clone() };
+    traces.push(again);
+    let found = rounds(&plan(4), &traces, 4, &starts(&["0.1.0", "0.2.0"]));
+    assert_eq!(kinds(&found), ["resumed", "epochs", "epochs"]);
+    assert!(found[0].message.starts_with("in round 3 tests ran"), "{}", found[0].message);
+
+    let mut continued = starts(&["0.1.0", "0.1.0"]);
+    continued.starts[1].at = "2026-11-21T02:00:01Z".to_owned();
+    let found = rounds(&plan(4), &self::traces(4), 4, &continued);
+    assert_eq!(kinds(&found), ["resumed", "epochs"]);
+    assert!(found[0].message.starts_with("in round 2 tests ran"), "{}", found[0].message);
+}
+
+#[test]
+fn arms_measured_at_different_times_are_told() {
+    let mut traces = traces(4);
+    traces[3].started_at = "2026-11-24T02:00:00Z".to_owned();
+    let found = rounds(&plan(4), &traces, 4, &starts(&["0.1.0"]));
+    assert_eq!(kinds(&found), ["apart"]);
+    assert!(found[0].message.contains("point-query in round 2 by 72.0 h"), "{}", found[0].message);
+}
+
+#[test]
+fn copies_that_stay_with_their_arm_are_told() {
+    let mut traces = traces(4);
+    traces.iter_mut().for_each(|trace| trace.data_copy = ["pg#1", "pg#2"][trace.treatment].to_owned());
+    assert_eq!(kinds(&rounds(&plan(4), &traces, 4, &starts(&["0.1.0"]))), ["copies-not-swapped"]);
+    traces.iter_mut().for_each(|trace| trace.data_copy = ["pg16#1", "pg17#1"][trace.treatment].to_owned());
+    assert!(rounds(&plan(4), &traces, 4, &starts(&["0.1.0"])).is_empty(), "copies of unlike masters cannot be swapped");
+}
+
+#[test]
+fn calendar_days_are_counted_right() {
+    let check = |text: &str, expected: Option<f64>| assert_eq!(seconds_of(text), expected, "{text}");
+    check("1970-01-01T00:00:00Z", Some(0.0));
+    check("2000-02-29T12:34:56Z", Some(951_827_696.0));
+    check("2026-11-21T06:00:00.25Z", Some(1_795_240_800.0));
+    check("yesterday", None);
+    check("", None);
+}
+
+#[test]
+fn a_governor_that_follows_the_load_is_told() {
+    let with = |governor: Option<&str>| {
+        host(&HostFacts { governor: governor.map(str::to_owned), ..HostFacts::default() }).len()
+    };
+    assert_eq!((with(None), with(Some("performance")), with(Some("powersave"))), (0, 0, 1));
+}

@@ -1,0 +1,228 @@
+//! Warnings of one cell: from its samples while they are in memory, and from its comparison once it is judged.
+//!
+//! In: a cell's samples, costs and the base's. Out: warnings. Thresholds are named here with their reason.
+
+use super::{counted, percent, rounds_in_words, warning};
+use crate::findings::{Comparison, Cost, PlanFindings, Warning};
+use crate::measured::Measured;
+use crate::plan_structure::first_difference;
+use crate::round::RoundRatio;
+use rqps_model::Verdict;
+use rqps_model::facts::SettingsFacts;
+use std::collections::BTreeMap;
+
+/// A client that takes more of the machine than this leaves too little to the server.
+const CLIENT_SHARE_OF_MACHINE: f64 = 0.5;
+/// A client that is busy more than this share of its own CPUs is the limit.
+const CLIENT_SHARE_OF_ITS_CPUS: f64 = 0.9;
+/// More stolen time than this moves throughput by more than the usual margin.
+const STEAL_SHARE: f64 = 0.05;
+/// Stolen time that hit one side more than the other by this share is not cancelled by alternating.
+const STEAL_DIFFERENCE: f64 = 0.02;
+/// Idle time that differs by more than this says that one side waited for something else than a CPU.
+const IDLE_DIFFERENCE: f64 = 0.15;
+/// Lost cycles up to this share are what a stall now and then costs.
+const CYCLES_LOST_SHARE: f64 = 0.05;
+
+/// What is known of a cell while its samples are in memory.
+pub(crate) struct Cell<'a> {
+    /// By round, from 1.
+    pub(crate) rounds: &'a [Option<Measured>],
+    pub(crate) ratios: &'a [RoundRatio],
+    pub(crate) cost: Option<&'a Cost>,
+    pub(crate) base_cost: Option<&'a Cost>,
+    pub(crate) settings: &'a SettingsFacts,
+    pub(crate) plans: &'a [PlanFindings],
+    pub(crate) base_plans: &'a [PlanFindings],
+}
+
+impl Cell<'_> {
+    fn samples(&self) -> impl Iterator<Item = &Measured> {
+        self.rounds.iter().flatten()
+    }
+}
+
+/// Warnings from the samples of a cell.
+pub(crate) fn observed(cell: &Cell<'_>) -> Vec<Warning> {
+    let mut found = Vec::new();
+    failures(cell, &mut found);
+    accounts(cell, &mut found);
+    client(cell, &mut found);
+    machine(cell, &mut found);
+    cycles(cell, &mut found);
+    plans(cell, &mut found);
+    told_by_trials(cell, &mut found);
+    found
+}
+
+fn failures(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let present = cell.samples().count();
+    let absent: Vec<u32> = (1..).zip(cell.rounds).filter(|(_, s)| s.is_none()).map(|(round, _)| round).collect();
+    if present > 0 && !absent.is_empty() {
+        let message = format!("no sample in {}", rounds_in_words(&absent));
+        found.push(warning("absent", message, "finish the campaign with `rqps resume`"));
+    }
+    let failed: Vec<(u32, &str)> =
+        cell.samples().filter_map(|m| Some((m.sample.round, m.sample.failure.as_deref()?))).collect();
+    if let Some((_, why)) = failed.first() {
+        let rounds: Vec<u32> = failed.iter().map(|failure| failure.0).collect();
+        let message = format!("failed in {} of {present}: {why}", rounds_in_words(&rounds));
+        found.push(warning("failed", message, "see the server's log kept beside the treatment"));
+    }
+    let empty: Vec<u32> =
+        cell.samples().filter(|m| m.sample.failure.is_none() && !m.has_number()).map(|m| m.sample.round).collect();
+    if !empty.is_empty() {
+        let message = format!("nothing completed in the counted time of {}", rounds_in_words(&empty));
+        found.push(warning("failed", message, "give the test more seconds, or look for locks that block it"));
+    }
+}
+
+fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let unbalanced: Vec<u32> =
+        cell.samples().filter(|m| !m.sample.accounting.is_balanced()).map(|m| m.sample.round).collect();
+    if !unbalanced.is_empty() {
+        let message = format!(
+            "scheduled events are not the sum of succeeded, failed and skipped in {}",
+            rounds_in_words(&unbalanced)
+        );
+        found.push(warning(
+            "accounting",
+            message,
+            "report it: the client lost count, and its numbers cannot be trusted",
+        ));
+    }
+    let mut errors: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for error in cell.samples().flat_map(|m| &m.sample.errors) {
+        *errors.entry((&error.code, &error.statement)).or_default() += error.count;
+    }
+    if !errors.is_empty() {
+        let total: u64 = errors.values().sum();
+        let ((code, statement), most) = errors.iter().max_by_key(|(_, count)| **count).expect("there is an error");
+        let mut message = counted(usize::try_from(total).unwrap_or(usize::MAX), "error");
+        message.push_str(&format!(", {most} of them {code} in {statement}"));
+        found.push(warning(
+            "errors",
+            message,
+            "work that failed is not in the throughput: compare the error counts too",
+        ));
+    }
+    let (scheduled, skipped) = cell.samples().fold((0, 0), |(scheduled, skipped), m| {
+        (scheduled + m.sample.accounting.scheduled, skipped + m.sample.accounting.skipped)
+    });
+    if skipped > 0 {
+        let message =
+            format!("{} of the planned events were never sent", percent(skipped as f64 / scheduled.max(1) as f64));
+        found.push(warning("skipped", message, "the rate is more than this server can do: lower it"));
+    }
+}
+
+fn client(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let (mut client_s, mut server_s, mut machine_s, mut wall_s) = (0.0, 0.0, 0.0, 0.0);
+    for used in cell.samples().filter(|m| m.has_number()).map(|m| &m.sample.resources) {
+        client_s += used.client.cpu_user_s + used.client.cpu_system_s;
+        server_s += used.server.cpu_user_s + used.server.cpu_system_s;
+        machine_s += f64::from(used.host.cpus) * used.host.seconds;
+        wall_s += used.host.seconds;
+    }
+    if client_s <= 0.0 {
+        return;
+    }
+    let settings = cell.settings;
+    let own_cpus = settings.client_cpus.iter().filter(|cpu| !settings.server_cpus.contains(cpu)).count();
+    let is_apart = own_cpus > 0 && own_cpus == settings.client_cpus.len();
+    let share_of_own = client_s / (own_cpus as f64 * wall_s);
+    let message = if server_s > 0.0 && client_s > server_s {
+        format!("the client used {:.1} times the server's CPU time", client_s / server_s)
+    } else if machine_s > 0.0 && client_s > CLIENT_SHARE_OF_MACHINE * machine_s {
+        format!("the client used {} of the machine", percent(client_s / machine_s))
+    } else if is_apart && wall_s > 0.0 && share_of_own > CLIENT_SHARE_OF_ITS_CPUS {
+        format!("the client's own CPUs were busy {} of the time", percent(share_of_own))
+    } else {
+        return;
+    };
+    found.push(warning(
+        "client-bound",
+        message,
+        "this compares the client as much as the servers: give it more CPUs or fewer clients",
+    ));
+}
+
+fn machine(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let Some(cost) = cell.cost else { return };
+    let base = cell.base_cost.unwrap_or(cost);
+    if cost.steal_share > STEAL_SHARE {
+        let message = format!("the hypervisor took {} of the CPU time", percent(cost.steal_share));
+        found.push(warning("steal", message, "measure on a machine that is not shared, or with more rounds"));
+    } else if (cost.steal_share - base.steal_share).abs() > STEAL_DIFFERENCE {
+        let (own, other) = (percent(cost.steal_share), percent(base.steal_share));
+        let message = format!("the hypervisor took {own} of the CPU time here and {other} on the base");
+        found.push(warning("steal", message, "measure this test again: the two did not run under the same conditions"));
+    }
+    if (cost.idle_share - base.idle_share).abs() > IDLE_DIFFERENCE {
+        let (own, other) = (percent(cost.idle_share), percent(base.idle_share));
+        let message = format!("the CPUs were idle {own} of the time, on the base {other}");
+        found.push(warning(
+            "idle",
+            message,
+            "one side waited for something else than a CPU: look at IO, locks and placement",
+        ));
+    }
+}
+
+fn cycles(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let used: usize = cell.ratios.iter().map(|ratio| ratio.cycles).sum();
+    let lost: usize = cell.ratios.iter().map(|ratio| ratio.cycles_lost).sum();
+    let share = lost as f64 / (used + lost).max(1) as f64;
+    if share > CYCLES_LOST_SHARE {
+        let message = format!("in {} of the cycles one side completed nothing", percent(share));
+        found.push(warning("cycles-lost", message, "take longer slices, or turns, for this test"));
+    }
+}
+
+fn plans(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    for plan in cell.plans.iter().filter(|plan| plan.differs) {
+        let base = cell.base_plans.iter().find(|base| base.statement == plan.statement);
+        let Some((old, new)) = base.and_then(|base| first_difference(&base.plan, &plan.plan)) else { continue };
+        let message = format!("another plan for {}: {new} instead of {old}", plan.statement);
+        found.push(warning("plan-changed", message, ""));
+    }
+}
+
+/// What trials noted themselves, each note once.
+fn told_by_trials(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let mut notes: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for measured in cell.samples() {
+        for note in &measured.sample.warnings {
+            notes.entry(note).or_default().push(measured.sample.round);
+        }
+    }
+    for (note, rounds) in notes {
+        found.push(warning("trial", format!("{note} ({})", rounds_in_words(&rounds)), ""));
+    }
+}
+
+/// Warnings from the comparison of a cell.
+pub(crate) fn judged(comparison: &Comparison, margin: f64) -> Vec<Warning> {
+    let mut found = Vec::new();
+    if let (Some(low), Some(high)) = (comparison.low, comparison.high)
+        && (comparison.rqps.ln() - comparison.median.ln()).abs() > 0.5 * (high.ln() - low.ln())
+    {
+        let message = format!("mean {:.3} and median {:.3} of the rounds disagree", comparison.rqps, comparison.median);
+        found.push(warning("skewed", message, "look at the single rounds: one of them is unlike the others"));
+    }
+    // What was shown needs no more power; only where nothing was does it matter what could have been.
+    if let Some(mde) = comparison.mde
+        && mde > margin
+        && comparison.verdict == Verdict::Undecided
+    {
+        let message = format!("changes below {} could not be seen", percent(mde));
+        let remedy = comparison
+            .rounds_needed
+            .map_or_else(|| "measure more rounds".to_owned(), |rounds| format!("about {rounds} rounds would do"));
+        found.push(warning("noisy", message, &remedy));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,266 @@
+//! Campaigns with known truth, from folder to findings: an A/A campaign is silent, an injected change is found with its
+//! size, what is absent stays absent, and the same folder always gives the same findings.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, and says where")]
+
+use rqps_analysis::findings::{CellFindings, Comparison, Findings};
+use rqps_analysis::synthetic::{Effect, Place, Recipe};
+use rqps_analysis::{AnalysisError, Options, analyse};
+use rqps_model::{Group, Verdict};
+use rqps_store::Campaign;
+use tempfile::TempDir;
+
+/// Findings of a made-up campaign; the folder lives as long as the first value.
+fn findings(recipe: &Recipe) -> (TempDir, Findings) {
+    let root = tempfile::tempdir().unwrap();
+    let folder = recipe.write(root.path()).unwrap();
+    let found = analyse(&Campaign::open(&folder).unwrap(), Options::default()).unwrap();
+    (root, found)
+}
+
+fn cell<'a>(found: &'a Findings, test: &str, treatment: usize) -> &'a CellFindings {
+    &found.tests.iter().find(|findings| findings.name == test).unwrap().cells[treatment]
+}
+
+fn comparison<'a>(found: &'a Findings, test: &str, treatment: usize) -> &'a Comparison {
+    cell(found, test, treatment).comparison.as_ref().unwrap()
+}
+
+fn kinds(found: &Findings) -> Vec<&str> {
+    found.warnings.iter().map(|warning| warning.kind.as_str()).collect()
+}
+
+#[test]
+fn an_a_a_campaign_is_silent() {
+    let mut covered = 0;
+    let mut intervals = 0;
+    for seed in 1..=4 {
+        let mut recipe = Recipe { seconds: 2, ..Recipe::new(27, 2, 6, seed) };
+        recipe.versions = vec!["17.11".to_owned(), "17.11".to_owned()];
+        let (_root, found) = findings(&recipe);
+        let [regressed, improved, ..] = found.treatments[1].counts;
+        assert_eq!((regressed, improved), (0, 0), "seed {seed}: {}", found.treatments[1].sentence);
+        assert!(found.groups.iter().all(|group| {
+            let verdict = group.comparison.as_ref().unwrap().verdict;
+            matches!(verdict, Verdict::Equal | Verdict::Undecided)
+        }));
+        assert!(!kinds(&found).contains(&"floor-violated"), "seed {seed}");
+        let comparisons = found.tests.iter().filter_map(|test| test.cells[1].comparison.as_ref());
+        for comparison in comparisons {
+            intervals += 1;
+            covered += usize::from(comparison.low.unwrap() <= 1.0 && comparison.high.unwrap() >= 1.0);
+        }
+    }
+    // 95 % of 108, less two and a half standard errors.
+    assert_eq!(intervals, 108);
+    assert!(covered >= 97, "{covered} of {intervals} intervals hold 1");
+}
+
+#[test]
+fn injected_changes_are_found_with_their_size() {
+    let mut recipe = Recipe::new(12, 4, 6, 7);
+    recipe.effects = vec![
+        Effect { treatment: 1, test: 0, ratio: 1.88 },
+        Effect { treatment: 2, test: 1, ratio: 0.95 },
+        Effect { treatment: 3, test: 4, ratio: 1.04 },
+    ];
+    let (_root, found) = findings(&recipe);
+    for (treatment, test, verdict) in [
+        (1, "hot-points", Verdict::Improved),
+        (2, "point-query", Verdict::Regressed),
+        (3, "points-notcovered-pk", Verdict::Improved),
+    ] {
+        let at = recipe.test_names().iter().position(|name| *name == test).unwrap();
+        let truth = recipe.truth(treatment, at);
+        let comparison = comparison(&found, test, treatment);
+        assert_eq!(comparison.verdict, verdict, "{test}: {comparison:?}");
+        assert!((comparison.rqps / truth - 1.0).abs() < 0.01, "{test}: {} for {truth}", comparison.rqps);
+        assert!(comparison.floor.is_some() && comparison.cycle_se.is_some() && comparison.q.unwrap() < 0.05);
+        assert_eq!((comparison.n, comparison.by_round.len()), (6, 6));
+    }
+    assert!(comparison(&found, "hot-points", 1).beyond_margin);
+    let changed: u32 = (1..4).map(|at| found.treatments[at].counts[0] + found.treatments[at].counts[1]).sum();
+    assert_eq!(changed, 3, "nothing else changed");
+    let point = found.groups.iter().find(|group| (group.group, group.treatment) == (Group::Point, 1)).unwrap();
+    assert_eq!(point.comparison.as_ref().unwrap().remark.as_deref(), Some("carried by hot-points alone"));
+    assert!((point.median - 1.0).abs() < 0.01 && (point.max - 1.88).abs() < 0.02);
+    let plan = &cell(&found, "hot-points", 1).plans[0];
+    assert!(plan.differs && plan.plan.starts_with("Index Only Scan"));
+    assert!(cell(&found, "hot-points", 1).warnings.iter().any(|warning| warning.kind == "plan-changed"));
+    assert!(found.treatments[1].sentence.contains("1 test faster (hot-points 1.8"), "{}", found.treatments[1].sentence);
+    assert_eq!(found.treatments[0].sentence, "");
+}
+
+#[test]
+fn the_order_of_tests_is_the_published_one() {
+    let (_root, found) = findings(&Recipe::new(27, 2, 2, 3));
+    let names: Vec<&str> = found.tests.iter().map(|test| test.name.as_str()).collect();
+    assert_eq!(names, Recipe::new(27, 2, 2, 3).test_names());
+}
+
+#[test]
+fn a_cell_carries_all_that_a_report_shows() {
+    let (_root, found) = findings(&Recipe::new(2, 2, 3, 5));
+    let base = cell(&found, "hot-points", 0);
+    assert!(base.comparison.is_none());
+    assert_eq!(base.rounds, 3);
+    let cost = base.cost.as_ref().unwrap();
+    assert!((cost.cs_per_op - 2.0).abs() < 1e-9);
+    // One busy session: half of two CPUs for 1/rate seconds an operation.
+    assert!((cost.cpu_per_op * cost.ops_per_s / 50.0 - 1.0).abs() < 0.05, "{}", cost.cpu_per_op);
+    assert_eq!(cost.relative["cs_per_op"], 1.0);
+    assert_eq!((base.series.len(), base.series[0].len()), (3, 20));
+    assert_eq!(base.latency.iter().map(|latency| latency.kind.as_str()).collect::<Vec<_>>(), ["event", "select"]);
+    assert_eq!(base.latency[0].count, 48 * (2 + 3 + 4));
+    assert!(base.counters.iter().any(|counter| counter.name == "pg_stat_database.blks_hit"));
+    let test = &found.tests[0];
+    assert_eq!(test.statements, [("select".to_owned(), "SELECT c FROM sbtest1 WHERE id=$1".to_owned())]);
+    assert_eq!(test.group, Group::Point);
+    assert_eq!((found.campaign.rounds_planned, found.campaign.rounds_complete), (3, 3));
+    assert!(found.campaign.campaign_toml.contains("seed = 5"));
+    assert_eq!(found.treatments[1].load_seconds, 13.5);
+}
+
+#[test]
+fn another_base_gives_the_reciprocal() {
+    let mut recipe = Recipe::new(6, 3, 5, 11);
+    recipe.effects = vec![Effect { treatment: 1, test: 2, ratio: 0.9 }];
+    let (root, found) = findings(&recipe);
+    let campaign = Campaign::open(&root.path().join("made-up")).unwrap();
+    let other = recipe.treatment_names()[1].clone();
+    for asked in [other.as_str(), "13.23", "pg1323_o2"] {
+        let options = Options { base: Some(asked.to_owned()), ..Options::default() };
+        let turned = analyse(&campaign, options).unwrap();
+        assert_eq!(turned.base, 1);
+        for test in recipe.test_names() {
+            let (there, back) = (comparison(&found, test, 1), comparison(&turned, test, 0));
+            assert!((there.rqps * back.rqps - 1.0).abs() < 1e-12, "{test}");
+            assert!((there.low.unwrap() * back.high.unwrap() - 1.0).abs() < 0.01, "{test}");
+            assert!(cell(&turned, test, 1).comparison.is_none());
+        }
+        assert_eq!(comparison(&turned, "points-covered-pk", 0).verdict, Verdict::Improved);
+    }
+}
+
+#[test]
+fn an_unknown_base_lists_what_there_is() {
+    let (root, _) = findings(&Recipe::new(1, 2, 1, 1));
+    let campaign = Campaign::open(&root.path().join("made-up")).unwrap();
+    let refused = |base: &str| {
+        analyse(&campaign, Options { base: Some(base.to_owned()), margin: None }).expect_err("refused").to_string()
+    };
+    let message = refused("pg1712_o2.x10a_c2r8");
+    assert!(message.contains("did you mean `pg1711_o2.x10a_c2r8`?"), "{message}");
+    assert!(message.contains("pg1615_o2.x10a_c2r8, pg1711_o2.x10a_c2r8"), "{message}");
+    assert!(!refused("mysql").contains("did you mean"));
+    let margin = analyse(&campaign, Options { base: None, margin: Some(1.5) });
+    assert!(matches!(margin, Err(AnalysisError::Margin(_))));
+}
+
+#[test]
+fn what_is_absent_or_failed_stays_absent() {
+    let mut recipe = Recipe::new(3, 2, 5, 13);
+    recipe.absent = vec![Place { round: 2, treatment: 1, test: 0 }];
+    recipe.failed = vec![Place { round: 4, treatment: 1, test: 0 }];
+    recipe.failed.extend((1..=5).map(|round| Place { round, treatment: 1, test: 2 }));
+    let (_root, found) = findings(&recipe);
+    let hot = cell(&found, "hot-points", 1);
+    assert_eq!(
+        hot.throughput_by_round.iter().map(Option::is_some).collect::<Vec<_>>(),
+        [true, false, true, false, true]
+    );
+    let rounds: Vec<u32> = comparison(&found, "hot-points", 1).by_round.iter().map(|round| round.0).collect();
+    assert_eq!((hot.rounds, rounds), (3, vec![1, 3, 5]));
+    assert_eq!(hot.series.iter().map(Vec::is_empty).collect::<Vec<_>>(), [false, true, false, true, false]);
+    let told: Vec<&str> = hot.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert!(told.contains(&"no sample in round 2"), "{told:?}");
+    assert!(told.contains(&"failed in round 4 of 4: the server ended: signal 9"), "{told:?}");
+    let gone = cell(&found, "points-covered-pk", 1);
+    assert_eq!((gone.rounds, gone.throughput, gone.comparison.is_none(), gone.cost.is_none()), (0, None, true, true));
+    assert!(found.treatments[1].sentence.contains("1 without a number"), "{}", found.treatments[1].sentence);
+    assert_eq!((found.campaign.rounds_complete, found.campaign.finished_at.is_none()), (4, true));
+    for kind in ["incomplete", "absent", "failed"] {
+        assert!(kinds(&found).contains(&kind), "{kind}");
+    }
+}
+
+#[test]
+fn one_round_decides_nothing() {
+    let mut recipe = Recipe::new(3, 2, 1, 17);
+    recipe.effects = vec![Effect { treatment: 1, test: 0, ratio: 0.5 }];
+    let (_root, found) = findings(&recipe);
+    let comparison = comparison(&found, "hot-points", 1);
+    assert_eq!((comparison.verdict, comparison.remark.as_deref()), (Verdict::Undecided, Some("one round only")));
+    assert_eq!((comparison.low, comparison.q), (None, None));
+    assert!(kinds(&found).contains(&"few-rounds"));
+}
+
+#[test]
+fn groups_change_as_a_whole() {
+    let mut recipe = Recipe::new(27, 2, 8, 19);
+    recipe.effects = (17..27).map(|test| Effect { treatment: 1, test, ratio: 0.985 }).collect();
+    let (_root, found) = findings(&recipe);
+    let group = |group: Group| found.groups.iter().find(|findings| findings.group == group).unwrap();
+    let (writes, points) = (group(Group::Write), group(Group::Point));
+    assert_eq!((writes.tests, points.tests), (10, 9));
+    assert!((writes.median - 0.985).abs() < 0.004 && writes.min <= writes.median && writes.median <= writes.max);
+    let (write, point) = (writes.comparison.as_ref().unwrap(), points.comparison.as_ref().unwrap());
+    assert!(write.high.unwrap() < 1.0 && (write.rqps - 0.985).abs() < 0.003, "{write:?}");
+    // 1.5 % is real and yet below the margin of 2 %: ten tests together are sure of both.
+    assert_eq!((write.verdict, write.remark.as_deref()), (Verdict::Equal, Some("real but below the margin")));
+    assert_eq!(point.verdict, Verdict::Equal);
+    assert!(
+        (write.rqps.ln()
+            - found
+                .tests
+                .iter()
+                .filter(|test| test.group == Group::Write)
+                .map(|test| test.cells[1].comparison.as_ref().unwrap().rqps.ln())
+                .sum::<f64>()
+                / 10.0)
+            .abs()
+            < 1e-12
+    );
+}
+
+#[test]
+fn turns_compare_whole_samples() {
+    let mut recipe = Recipe::new(2, 2, 6, 23);
+    recipe.cycles = 0;
+    recipe.effects = vec![Effect { treatment: 1, test: 1, ratio: 0.9 }];
+    let (_root, found) = findings(&recipe);
+    let comparison = comparison(&found, "point-query", 1);
+    assert_eq!((comparison.verdict, comparison.cycle_se), (Verdict::Regressed, None));
+    let (own, base) = (cell(&found, "point-query", 1), cell(&found, "point-query", 0));
+    assert!((comparison.rqps - own.throughput.unwrap() / base.throughput.unwrap()).abs() < 1e-12);
+}
+
+#[test]
+fn arms_that_are_the_same_and_differ_are_told() {
+    let mut recipe = Recipe::new(8, 2, 6, 29);
+    recipe.versions = vec!["17.11".to_owned(), "18.1".to_owned(), "17.11".to_owned()];
+    recipe.effects = vec![Effect { treatment: 2, test: 3, ratio: 0.9 }];
+    let (_root, found) = findings(&recipe);
+    let violated = found.warnings.iter().find(|warning| warning.kind == "floor-violated").unwrap();
+    assert!(violated.message.contains("1 test changed"), "{}", violated.message);
+    assert!(found.treatments[2].sentence.contains("(the same build)"), "{}", found.treatments[2].sentence);
+    assert!(comparison(&found, "hot-points", 1).floor.is_some(), "the pair gives the others a floor");
+    assert!(comparison(&found, "hot-points", 2).floor.is_none(), "but none to itself");
+    assert_eq!(found.treatments[1].settings_diff["io_method"], (None, Some("worker".to_owned())));
+    assert!(found.treatments[1].warnings.iter().any(|warning| warning.kind == "settings"));
+    assert!(found.treatments[2].settings_diff.is_empty());
+}
+
+#[test]
+fn the_same_folder_gives_the_same_findings() {
+    let recipe = Recipe { clients: vec![1, 4], ..Recipe::new(5, 3, 3, 31) };
+    let (root, first) = findings(&recipe);
+    let again = analyse(&Campaign::open(&root.path().join("made-up")).unwrap(), Options::default()).unwrap();
+    let text = serde_json::to_string(&first).unwrap();
+    assert_eq!(text, serde_json::to_string(&again).unwrap());
+    let (_other_root, other) = findings(&recipe);
+    assert_eq!(text, serde_json::to_string(&other).unwrap(), "and so does the same recipe");
+    assert_eq!(first, serde_json::from_str::<Findings>(&text).unwrap(), "JSON holds all of it");
+    let (_root, seeded) = findings(&Recipe { seed: 32, ..recipe });
+    assert_ne!(first.tests, seeded.tests);
+}

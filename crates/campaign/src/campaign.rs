@@ -1,0 +1,242 @@
+//! A checked campaign, and its expansion to a plan once the builds are known.
+//!
+//! In: what `check` found right, and what the caller found out about builds and machine. Out: a `Plan` in which nothing
+//! is open. The same campaign and facts give the same plan; no clock, no randomness but the seed's.
+
+use crate::diagnostic::{Diagnostic, Fault, Faults};
+use crate::order::rounds;
+use crate::place::{Source, Stated};
+use crate::vocabulary::nearest;
+use rqps_model::plan::{Arrival, DataShape, TestPlan, TreatmentPlan};
+use rqps_model::settings::MachineClass;
+use rqps_model::{BuildSource, BuildSpec, FORMAT, Placement, Plan};
+use std::collections::BTreeMap;
+
+/// A treatment as asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked {
+    /// Index of its build.
+    pub(crate) build: usize,
+    pub(crate) spec: BuildSpec,
+    /// The build's name, where user or catalog tell it.
+    pub(crate) build_name: Option<String>,
+    pub(crate) profile: String,
+    pub(crate) set: BTreeMap<String, String>,
+}
+
+/// A campaign in which every word is known to be right.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Campaign {
+    pub(crate) name: Option<String>,
+    pub(crate) suite: String,
+    pub(crate) builds: Vec<BuildSpec>,
+    pub(crate) treatments: Vec<Asked>,
+    pub(crate) base: Option<Stated<String>>,
+    pub(crate) tests: Vec<TestPlan>,
+    pub(crate) clients: Vec<u32>,
+    pub(crate) data: DataShape,
+    pub(crate) warmup_seconds: f64,
+    pub(crate) slice_ms: f64,
+    pub(crate) arrival: Arrival,
+    pub(crate) placement: Placement,
+    pub(crate) machine: Option<MachineClass>,
+    pub(crate) margin: f64,
+    pub(crate) rounds: u32,
+    pub(crate) seed: u64,
+    pub(crate) source: Option<Source>,
+}
+
+/// What the caller found out before a campaign is expanded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    /// The name of each build of `Campaign::builds`, such as `pg1711_zonky`, as catalog or binary tell it.
+    pub build_names: Vec<String>,
+    /// Cores and memory of this machine.
+    pub host: MachineClass,
+}
+
+impl Campaign {
+    /// The builds in the order in which they were named; the caller resolves each.
+    pub fn builds(&self) -> &[BuildSpec] {
+        &self.builds
+    }
+
+    /// The plan: every name settled, every round ordered.
+    ///
+    /// # Errors
+    /// The base may turn out to be no treatment, where builds come from folders.
+    pub fn expand(&self, resolved: &Resolved) -> Result<Plan, Vec<Diagnostic>> {
+        let mut asked = self.treatments.clone();
+        for treatment in &mut asked {
+            let own = treatment.spec.name.clone();
+            treatment.build_name = own.or_else(|| resolved.build_names.get(treatment.build).cloned());
+        }
+        let machine = self.machine.unwrap_or_else(|| shared(resolved.host, asked.len()));
+        let names = treatment_names(&asked, machine);
+        let base = match &self.base {
+            None => 0,
+            Some(base) => find_base(&base.value, &asked, Names::All(&names)).map_err(|fault| {
+                let mut faults = Faults::new(self.source.clone());
+                faults.add(&base.place, fault);
+                faults.sorted()
+            })?,
+        };
+        let name = self.name.clone().unwrap_or_else(|| default_name(&self.suite, &asked, base));
+        let treatment = |(asked, name): (Asked, String)| TreatmentPlan {
+            name,
+            build: asked.spec,
+            profile: asked.profile,
+            set: asked.set,
+        };
+        Ok(Plan {
+            format: FORMAT,
+            name,
+            suite: self.suite.clone(),
+            seed: self.seed,
+            rounds: rounds(asked.len(), self.rounds, self.seed),
+            treatments: asked.into_iter().zip(names).map(treatment).collect(),
+            base,
+            tests: self.tests.clone(),
+            clients: self.clients.clone(),
+            data: self.data,
+            warmup_seconds: self.warmup_seconds,
+            slice_ms: self.slice_ms,
+            arrival: self.arrival,
+            placement: self.placement,
+            machine: Some(machine),
+            margin: self.margin,
+        })
+    }
+}
+
+/// The share of a machine that each of some servers has: they run one at a time but are in memory together.
+fn shared(host: MachineClass, servers: usize) -> MachineClass {
+    MachineClass { memory_bytes: host.memory_bytes / servers.max(1) as u64, ..host }
+}
+
+/// `<build>.<profile>_<machine class>`, with `.2`, `.3` behind where that alone would name two treatments.
+fn treatment_names(asked: &[Asked], machine: MachineClass) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for treatment in asked {
+        let build = treatment.build_name.as_deref().unwrap_or_else(|| treatment.spec.engine.prefix());
+        let plain = format!("{build}.{}_{}", treatment.profile, machine.suffix());
+        let numbered = (2..).map(|number| format!("{plain}.{number}"));
+        let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !names.contains(name));
+        names.extend(free);
+    }
+    names
+}
+
+/// Suite and builds: `sysbench.pg1615_zonky-vs-pg1711_zonky`.
+fn default_name(suite: &str, asked: &[Asked], base: usize) -> String {
+    /// A campaign's name becomes a folder name.
+    const LONGEST: usize = 64;
+    let build = |index: usize| asked[index].build_name.as_deref().unwrap_or_default();
+    let mut builds: Vec<&str> = (0..asked.len()).filter(|index| *index != base).map(build).collect();
+    builds.dedup();
+    let others = match builds.as_slice() {
+        [one] => (*one).to_owned(),
+        many => format!("{}-others", many.len()),
+    };
+    let name = format!("{suite}.{}-vs-{others}", build(base));
+    name.chars().take(LONGEST).collect()
+}
+
+/// Which names of treatments are known when a base is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Names<'a> {
+    /// Builds of folders have no name yet, and the machine is not known.
+    SomeKnown,
+    /// All of them.
+    All(&'a [String]),
+}
+
+/// The treatment that a word names as base.
+pub(crate) fn find_base(word: &str, treatments: &[Asked], names: Names<'_>) -> Result<usize, Fault> {
+    if let Names::All(names) = names
+        && let Some(exact) = names.iter().position(|name| name == word)
+    {
+        return Ok(exact);
+    }
+    let named: Vec<usize> = (0..treatments.len()).filter(|index| answers(&treatments[*index], word)).collect();
+    // A build that has a name of its own is meant by that; its version then means the one without.
+    let unnamed: Vec<usize> = named.iter().copied().filter(|index| treatments[*index].spec.name.is_none()).collect();
+    if let ([only], _) | (_, [only]) = (named.as_slice(), unnamed.as_slice()) {
+        return Ok(*only);
+    }
+    // A treatment's full name with its number, and names that only a binary can tell, are for later to find.
+    if let Names::SomeKnown = names
+        && (treatments.iter().any(|treatment| treatment.build_name.is_none())
+            || treatments.iter().any(|treatment| answers(treatment, without_number(word)))
+                && without_number(word) != word)
+    {
+        return Ok(0);
+    }
+    let words: Vec<String> = match names {
+        Names::All(names) => names.to_vec(),
+        Names::SomeKnown => treatments.iter().map(short_name).collect(),
+    };
+    let fault = if named.is_empty() {
+        Fault::error(format!("the base `{word}` is none of the builds"))
+            .expected(format!("one of {}", words.join(", ")))
+    } else {
+        let told: Vec<&str> = named.iter().map(|index| words[*index].as_str()).collect();
+        Fault::error(format!("the base `{word}` names {} treatments", named.len()))
+            .expected(format!("one of {}", told.join(", ")))
+    };
+    let known: Vec<String> = treatments.iter().flat_map(build_words).chain(words).collect();
+    let near = nearest(word, known.iter().map(String::as_str)).filter(|_| named.is_empty());
+    let twins = named.len() > 1 && told_alike(treatments, &named);
+    let help = near.map(|near| format!("did you mean `{near}`?"));
+    Err(fault.help_if(help.or_else(|| twins.then(|| "give one of them a name: NAME=ENGINE:VERSION".to_owned()))))
+}
+
+fn told_alike(treatments: &[Asked], named: &[usize]) -> bool {
+    named.iter().all(|index| short_name(&treatments[*index]) == short_name(&treatments[named[0]]))
+}
+
+/// A treatment's name without the machine.
+fn short_name(treatment: &Asked) -> String {
+    let build = treatment.build_name.clone().unwrap_or_else(|| treatment.spec.to_string());
+    format!("{build}.{}", treatment.profile)
+}
+
+/// The words by which a treatment's build can be meant.
+fn build_words(treatment: &Asked) -> Vec<String> {
+    let spec = &treatment.spec;
+    let plain = BuildSpec { name: None, ..spec.clone() };
+    let version = match &spec.source {
+        BuildSource::Catalog(version) => Some(version.to_string()),
+        BuildSource::Folder(path) => Some(path.display().to_string()),
+    };
+    let words = [Some(spec.to_string()), Some(plain.to_string()), version, treatment.build_name.clone()];
+    words.into_iter().flatten().collect()
+}
+
+/// Whether a word means a treatment: by its build, its build and profile, or its name with the machine class.
+fn answers(treatment: &Asked, word: &str) -> bool {
+    build_words(treatment).iter().any(|build| match word.strip_prefix(build.as_str()) {
+        None => false,
+        Some("") => true,
+        Some(rest) => rest
+            .strip_prefix('.')
+            .and_then(|rest| rest.strip_prefix(&treatment.profile))
+            .is_some_and(|rest| rest.is_empty() || rest.strip_prefix('_').is_some_and(is_machine_class)),
+    })
+}
+
+fn is_machine_class(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    text.strip_prefix('c').and_then(|rest| rest.split_once('r')).is_some_and(|(c, r)| digits(c) && digits(r))
+}
+
+/// A name without the number that tells it from an equal one.
+fn without_number(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((front, number)) if !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()) => front,
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Names, bases and plans.
+
+use crate::sample::{plan, resolved, vocabulary};
+use crate::{Command, Flag, read};
+use proptest::prelude::*;
+use rqps_model::Interleave;
+
+fn names(words: &[(&str, &str)]) -> Vec<String> {
+    plan(words, false).treatments.into_iter().map(|treatment| treatment.name).collect()
+}
+
+#[test]
+fn treatments_are_builds_times_profiles_with_published_names() {
+    assert_eq!(
+        names(&[("build", "postgres:16.15"), ("build", "new=postgres:/opt/pg"), ("profile", "x10a,x10a_sync")]),
+        ["pg1615_zonky.x10a_c2r6", "pg1615_zonky.x10a_sync_c2r6", "new.x10a_c2r6", "new.x10a_sync_c2r6"]
+    );
+    assert_eq!(
+        names(&[("build", "postgres:16.15"), ("build", "postgres:17.11"), ("machine", "c8r32")]),
+        ["pg1615_zonky.x10a_c8r32", "pg1711_zonky.x10a_c8r32"]
+    );
+}
+
+#[test]
+fn names_that_collide_are_numbered() {
+    let same = ("build", "postgres:17.11");
+    assert_eq!(
+        names(&[same, same, same, ("base", "pg1711_zonky.x10a_c2r8.3")]),
+        ["pg1711_zonky.x10a_c2r8", "pg1711_zonky.x10a_c2r8.2", "pg1711_zonky.x10a_c2r8.3"]
+    );
+    let folders = names(&[("build", "postgres:/opt/a"), ("build", "postgres:/opt/b")]);
+    assert_eq!(folders, ["pg1711_local.x10a_c2r12", "pg1711_local.x10a_c2r12.2"]);
+}
+
+#[test]
+fn the_base_is_found_by_any_of_its_names() {
+    for (base, index) in [
+        ("16.15", 0),
+        ("postgres:17.11", 1),
+        ("pg1711_zonky", 1),
+        ("pg1711_zonky.x10a_c2r5", 1),
+        ("mine", 2),
+        ("mine=postgres:/opt/pg", 2),
+        ("/opt/pg", 2),
+        ("mine.x10a", 2),
+        ("18.6", 4),
+        ("other", 3),
+    ] {
+        let builds = [
+            ("build", "postgres:16.15"),
+            ("build", "postgres:17.11"),
+            ("build", "mine=postgres:/opt/pg"),
+            ("build", "other=postgres:18.6"),
+            ("build", "postgres:18.6"),
+        ];
+        assert_eq!(plan(&[&builds[..], &[("base", base)]].concat(), false).base, index, "{base}");
+    }
+    assert_eq!(plan(&[("build", "postgres:/a"), ("build", "postgres:17.11"), ("base", "pg1711_local")], false).base, 0);
+}
+
+#[test]
+fn a_base_that_only_the_binaries_can_refute_is_told_at_expansion() {
+    let words = [("build", "postgres:/opt/a"), ("build", "postgres:17.11"), ("base", "pg1710_local")];
+    let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
+    let campaign = read(None, &flags, Command::Run, &vocabulary()).campaign.expect("nothing known to be wrong");
+    let told = campaign.expand(&resolved(&campaign)).expect_err("no such base");
+    expect_test::expect![[r#"
+        --base pg1710_local: error: the base `pg1710_local` is none of the builds
+            = expected one of pg1711_local.x10a_c2r12, pg1711_zonky.x10a_c2r12
+            = help: did you mean `pg1711_local`?"#]]
+    .assert_eq(&told[0].to_string());
+}
+
+#[test]
+fn settings_of_a_build_come_on_top_of_the_campaigns() {
+    let text = r#"
+        build = ["postgres:16.15", { from = "postgres:17.11", profile = "x10b", set = { jit = true, a.b = 1 } }]
+        [set]
+        jit = "off"
+        work_mem = "4MB"
+    "#;
+    let source = crate::Source { name: "c".to_owned(), text: text.to_owned() };
+    let campaign = read(Some(&source), &[], Command::Run, &vocabulary()).campaign.expect("right");
+    let plan = campaign.expand(&resolved(&campaign)).expect("a plan");
+    let told: Vec<String> = plan.treatments.iter().map(|t| format!("{} {:?}", t.profile, t.set)).collect();
+    assert_eq!(
+        told,
+        [r#"x10a {"jit": "off", "work_mem": "4MB"}"#, r#"x10b {"a.b": "1", "jit": "on", "work_mem": "4MB"}"#]
+    );
+}
+
+#[test]
+fn interleaving_follows_word_then_test_then_profile_and_rate() {
+    let how = |words: &[(&str, &str)]| -> String {
+        let builds = [("build", "postgres:16.15"), ("build", "postgres:17.11"), ("tests", "update-one,scan")];
+        let plan = plan(&[&builds, words].concat(), false);
+        plan.tests.iter().map(|test| format!("{} {} ", test.name, test.interleave)).collect()
+    };
+    assert_eq!(how(&[]), "update-one turns scan slices ");
+    assert_eq!(how(&[("interleave", "slices")]), "update-one slices scan slices ");
+    assert_eq!(how(&[("interleave", "turns")]), "update-one turns scan turns ");
+    assert_eq!(how(&[("profile", "x10a_io")]), "update-one turns scan turns ");
+    assert_eq!(how(&[("profile", "x10a_io"), ("interleave", "slices")]), "update-one slices scan slices ");
+    assert_eq!(how(&[("rate", "100")]), "update-one turns scan turns ");
+}
+
+#[test]
+fn a_name_is_made_from_suite_and_builds() {
+    let name = |words: &[(&str, &str)]| plan(words, false).name;
+    let two = [("build", "postgres:16.15"), ("build", "postgres:17.11")];
+    assert_eq!(name(&two), "sysbench.pg1615_zonky-vs-pg1711_zonky");
+    assert_eq!(name(&[&two[..], &[("base", "17.11")]].concat()), "sysbench.pg1711_zonky-vs-pg1615_zonky");
+    assert_eq!(name(&[&two[..], &[("build", "postgres:18.6")]].concat()), "sysbench.pg1615_zonky-vs-2-others");
+    assert_eq!(name(&[&two[..], &[("name", "mine")]].concat()), "mine");
+    assert_eq!(plan(&[], true).name, "demo");
+    let long = "a".repeat(60);
+    let long = name(&[("build", &format!("{long}=postgres:16.15")), ("build", "postgres:17.11")]);
+    assert!(rqps_model::build::is_plain_name(&long), "{long}");
+}
+
+#[test]
+fn the_demo_has_its_ten_tests_in_order_of_execution() {
+    let plan = plan(&[], true);
+    let names: Vec<&str> = plan.tests.iter().map(|test| test.name.as_str()).collect();
+    assert_eq!(names.len(), 10, "{names:?}");
+    assert_eq!(names[..3], ["update-index", "update-nonindex", "scan"]);
+    assert_eq!(plan.tests[2].before, ["postwrite"]);
+    assert_eq!(plan.rounds.len(), 5);
+    assert!(plan.tests.iter().all(|test| test.interleave == Interleave::Slices));
+}
+
+proptest! {
+    #[test]
+    fn the_same_words_give_the_same_plan(seed in 0u64..1000, rounds in 1u32..30, which in 0usize..4) {
+        let (seed, rounds) = (seed.to_string(), rounds.to_string());
+        let tests = ["32", "all", "*points*", "scan,insert"][which];
+        let words = [
+            ("build", "postgres:16.15"), ("build", "postgres:17.11"), ("build", "postgres:18.6"),
+            ("tests", tests), ("seed", &seed), ("rounds", &rounds),
+        ];
+        let first = plan(&words, false);
+        prop_assert_eq!(&first, &plan(&words, false));
+        prop_assert_eq!(first.rounds.len().to_string(), rounds);
+        let mut names: Vec<&String> = first.treatments.iter().map(|treatment| &treatment.name).collect();
+        names.dedup();
+        prop_assert_eq!(names.len(), 3);
+    }
+}

@@ -1,0 +1,300 @@
+//! A fault or a note with its place, told so that the reader can repair it: what is wrong, what was expected, the
+//! nearest right word, and the line with a caret below it.
+//!
+//! In: places of a request and the campaign file's text. Out: sorted diagnostics, plain text, or parts that a caller
+//! colours. Text that came from the user is shown with its control characters replaced. Prints nothing.
+
+use crate::place::{Place, Source, locate};
+use std::fmt;
+
+/// How much a diagnostic weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// The campaign cannot be run as written.
+    Error,
+    /// Worth knowing, such as a flag that replaces a line of the file.
+    Note,
+}
+
+impl Severity {
+    /// The word in front of the message.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Note => "note",
+        }
+    }
+}
+
+/// Where a diagnostic points.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Spot {
+    /// A stretch of the campaign file.
+    File {
+        /// Line, counted from 1.
+        line: usize,
+        /// Column in characters, counted from 1.
+        column: usize,
+        /// Characters to underline, at least 1, within the line.
+        length: usize,
+        /// The line.
+        source_line: String,
+        /// The file's name as the user gave it.
+        file: String,
+    },
+    /// A flag of the command line.
+    Flag {
+        /// Which flag it was, counted from 0.
+        order: usize,
+        /// Its name without dashes.
+        flag: String,
+        /// The value or the part of it that is meant.
+        value: String,
+    },
+    /// A preset, such as `demo`.
+    Preset(&'static str),
+    /// The request as a whole.
+    Request,
+}
+
+/// One fault or note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Fault or note.
+    pub severity: Severity,
+    /// Where.
+    pub spot: Spot,
+    /// What is wrong, in one lower-case sentence.
+    pub message: String,
+    /// What would have been right.
+    pub expected: Option<String>,
+    /// The remedy, such as the nearest right word.
+    pub help: Option<String>,
+}
+
+/// A kind of text in a rendered diagnostic, for callers that colour it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// File, line and column, or the flag.
+    Place,
+    /// The word `error`.
+    Error,
+    /// The word `note`.
+    Note,
+    /// The message.
+    Message,
+    /// Line number, the line, and all that carries no meaning of its own.
+    Source,
+    /// The carets.
+    Caret,
+    /// What was expected, and the remedy.
+    Help,
+}
+
+/// The longest source line shown whole; of a longer one the surroundings of the fault are shown.
+const SHOWN_COLUMNS: usize = 100;
+
+impl Diagnostic {
+    /// The rendered text, piece by piece, with the kind of each piece; ends with a line feed.
+    pub fn parts(&self) -> Vec<(Part, String)> {
+        let mut parts = vec![(Part::Place, self.spot.to_string())];
+        parts.push((Part::Source, ": ".to_owned()));
+        let word = if self.severity == Severity::Error { Part::Error } else { Part::Note };
+        parts.push((word, self.severity.word().to_owned()));
+        parts.push((Part::Message, format!(": {}\n", visible(&self.message))));
+        let mut indent = " ".repeat(4);
+        let mut expected = self.expected.as_ref().map(|text| format!("expected {}", visible(text)));
+        if let Spot::File { line, column, length, source_line, .. } = &self.spot {
+            let number = line.to_string();
+            indent = " ".repeat(number.len() + 1);
+            let (shown, column) = window(source_line, *column);
+            let length = (*length).min((shown.chars().count() + 1).saturating_sub(column - 1)).max(1);
+            parts.push((Part::Source, format!("{number} | {}\n", visible(&shown))));
+            parts.push((Part::Source, format!("{indent}| {}", " ".repeat(column - 1))));
+            parts.push((Part::Caret, "^".repeat(length)));
+            // A short expectation stands beside the caret, a list gets its own line.
+            if let Some(text) = expected.take_if(|text| column + length + text.len() <= SHOWN_COLUMNS) {
+                parts.push((Part::Help, format!(" {text}")));
+            }
+            parts.push((Part::Source, "\n".to_owned()));
+        }
+        for text in expected.into_iter().chain(self.help.as_ref().map(|help| format!("help: {}", visible(help)))) {
+            parts.push((Part::Source, format!("{indent}= ")));
+            parts.push((Part::Help, format!("{text}\n")));
+        }
+        parts
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text: String = self.parts().into_iter().map(|(_, text)| text).collect();
+        f.write_str(text.trim_end_matches('\n'))
+    }
+}
+
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Spot::File { file, line, column, .. } => write!(f, "{}:{line}:{column}", visible(file)),
+            Spot::Flag { flag, value, .. } if value.is_empty() => write!(f, "--{flag}"),
+            Spot::Flag { flag, value, .. } => write!(f, "--{flag} {}", visible(value)),
+            Spot::Preset(name) => write!(f, "preset {name}"),
+            Spot::Request => f.write_str("campaign"),
+        }
+    }
+}
+
+/// Text of the user as it may be shown on a terminal: one mark for each control character, so that columns still fit.
+fn visible(text: &str) -> String {
+    let mark = |c: char| match c {
+        '\t' => ' ',
+        c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(mark).collect()
+}
+
+/// The part of a long line around a column, and the column in that part.
+fn window(line: &str, column: usize) -> (String, usize) {
+    let count = line.chars().count();
+    if count <= SHOWN_COLUMNS {
+        return (line.to_owned(), column);
+    }
+    let first = column.saturating_sub(SHOWN_COLUMNS / 2).min(count - SHOWN_COLUMNS);
+    let shown: String = line.chars().skip(first).take(SHOWN_COLUMNS).collect();
+    match first {
+        0 => (format!("{shown}…"), column),
+        _ => (format!("…{shown}…"), column - first + 1),
+    }
+}
+
+/// What is wrong, still without its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    severity: Severity,
+    message: String,
+    expected: Option<String>,
+    help: Option<String>,
+}
+
+impl Fault {
+    pub(crate) fn error(message: impl Into<String>) -> Self {
+        Fault { severity: Severity::Error, message: message.into(), expected: None, help: None }
+    }
+
+    pub(crate) fn note(message: impl Into<String>) -> Self {
+        Fault { severity: Severity::Note, ..Fault::error(message) }
+    }
+
+    pub(crate) fn expected(self, expected: impl Into<String>) -> Self {
+        Fault { expected: Some(expected.into()), ..self }
+    }
+
+    pub(crate) fn help(self, help: impl Into<String>) -> Self {
+        Fault { help: Some(help.into()), ..self }
+    }
+
+    pub(crate) fn help_if(self, help: Option<String>) -> Self {
+        Fault { help: help.or(self.help), ..self }
+    }
+}
+
+/// All faults and notes found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    source: Option<Source>,
+    found: Vec<Diagnostic>,
+}
+
+impl Faults {
+    pub(crate) fn new(source: Option<Source>) -> Self {
+        Faults { source, found: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, place: &Place, fault: Fault) {
+        let Fault { severity, message, expected, help } = fault;
+        let spot = self.spot(place);
+        self.found.push(Diagnostic { severity, spot, message, expected, help });
+    }
+
+    pub(crate) fn spot(&self, place: &Place) -> Spot {
+        match place {
+            Place::Text(span) => {
+                let empty = Source { name: "campaign".to_owned(), text: String::new() };
+                let source = self.source.as_ref().unwrap_or(&empty);
+                let (line, column, source_line) = locate(&source.text, span.start);
+                let rest = source_line.chars().count().saturating_sub(column - 1);
+                let stretch = source.text.get(span.clone()).map_or(1, |text| text.chars().count());
+                let (source_line, file) = (source_line.to_owned(), source.name.clone());
+                Spot::File { line, column, length: stretch.min(rest).max(1), source_line, file }
+            }
+            Place::Flag { flag, value, order } => {
+                Spot::Flag { order: *order, flag: flag.clone(), value: value.clone() }
+            }
+            Place::Preset(name) => Spot::Preset(name),
+            Place::Request => Spot::Request,
+        }
+    }
+
+    pub(crate) fn any_error(&self) -> bool {
+        self.found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    /// Everything found: the file's in the order of its lines, then the flags', then what belongs to no place.
+    pub(crate) fn sorted(mut self) -> Vec<Diagnostic> {
+        self.found.sort_by(|a, b| a.spot.cmp(&b.spot));
+        self.found.dedup();
+        self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    fn show(text: &str, span: std::ops::Range<usize>, fault: Fault) -> String {
+        let source = Source { name: "campaign.toml".to_owned(), text: text.to_owned() };
+        let mut faults = Faults::new(Some(source));
+        faults.add(&Place::Text(span), fault);
+        faults.sorted()[0].to_string()
+    }
+
+    #[test]
+    fn shows_the_line_and_a_caret() {
+        let fault = Fault::error("unknown key `row`").expected("a key of a campaign").help("did you mean `rows`?");
+        expect![[r#"
+            campaign.toml:2:1: error: unknown key `row`
+            2 | row = 10
+              | ^^^ expected a key of a campaign
+              = help: did you mean `rows`?"#]]
+        .assert_eq(&show("\nrow = 10\n", 1..4, fault));
+    }
+
+    #[test]
+    fn keeps_the_caret_in_place_whatever_the_line_holds() {
+        let text = "name = \"\u{1b}[31m\tü\" # red\nrows = 1";
+        let at = text.find('#').expect("there");
+        expect![[r#"
+            campaign.toml:1:18: error: a remark
+            1 | name = "�[31m ü" # red
+              |                  ^"#]]
+        .assert_eq(&show(text, at..at + 1, Fault::error("a remark")));
+        let long = format!("{}!{}", "x".repeat(300), "y".repeat(300));
+        let shown = show(&long, 300..301, Fault::error("a mark"));
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines[1].chars().position(|c| c == '!'), lines[2].chars().position(|c| c == '^'), "{shown}");
+        assert!(lines.iter().all(|line| line.chars().count() < 120), "{shown}");
+    }
+
+    #[test]
+    fn an_end_before_the_text_ends_still_has_a_caret() {
+        expect![[r#"
+            campaign.toml:1:8: error: a value is missing
+            1 | rows = 
+              |        ^"#]]
+        .assert_eq(&show("rows = \n", 7..7, Fault::error("a value is missing")));
+        assert!(show("", 0..0, Fault::error("empty")).ends_with("| ^"));
+    }
+}

@@ -1,0 +1,145 @@
+//! How long a plan takes and how much disk it needs, told before it starts. Rules of thumb, not promises.
+//!
+//! In: a plan. Out: seconds by what they are spent on, and bytes. Touches nothing; the true costs are known afterwards.
+
+use rqps_model::{Interleave, Plan};
+use std::time::Duration;
+
+/// Copying a small data folder, starting a server on it, settling and stopping, per treatment and round.
+const RESTART_SECONDS: f64 = 5.0;
+/// Initialising a server, per treatment.
+const INIT_SECONDS: f64 = 3.0;
+/// Rows loaded and indexed a second.
+const LOAD_ROWS_PER_S: f64 = 250_000.0;
+/// Bytes copied a second where the file system must copy.
+const COPY_BYTES_PER_S: f64 = 300e6;
+/// A vacuum, analyze, checkpoint or warm-up of small tables, and the rows a second of large ones.
+const WORK_SECONDS: f64 = 0.5;
+const WORK_ROWS_PER_S: f64 = 1_000_000.0;
+/// The part of every slice that is not counted: the first millisecond is slower than the rest.
+const UNCOUNTED_MS: f64 = 1.0;
+/// A row of 190 bytes with header, fill factor and two indexes.
+const BYTES_PER_ROW: u64 = 290;
+/// An initialised data folder without any table.
+const EMPTY_BYTES: u64 = 64 << 20;
+/// Log that a test which writes produces a second, and what a server keeps of it at most.
+const WAL_BYTES_PER_S: f64 = 20e6;
+const WAL_BYTES_MAX: f64 = 4e9;
+
+/// What a plan will cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// Initialising and loading, once.
+    pub load_seconds: f64,
+    /// Copies, starts and stops, in all rounds.
+    pub restart_seconds: f64,
+    /// Vacuum and such between tests, in all rounds.
+    pub work_seconds: f64,
+    /// Tests with their warm-up, in all rounds.
+    pub test_seconds: f64,
+    /// Disk needed at the same time.
+    pub disk_bytes: u64,
+}
+
+impl Estimate {
+    /// All of it.
+    pub fn duration(&self) -> Duration {
+        let seconds = self.load_seconds + self.restart_seconds + self.work_seconds + self.test_seconds;
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
+}
+
+/// Estimates a plan.
+pub fn estimate(plan: &Plan) -> Estimate {
+    let treatments = plan.treatments.len() as f64;
+    let rounds = plan.rounds.len() as f64;
+    let rows = u64::from(plan.data.tables) * plan.data.rows;
+    let data_bytes = EMPTY_BYTES + rows * BYTES_PER_ROW;
+    let works: usize = plan.tests.iter().map(|test| test.before.len()).sum();
+    let written: f64 = plan.tests.iter().filter(|test| test.writes).map(|test| test.seconds).sum();
+    let test_seconds: f64 = plan
+        .tests
+        .iter()
+        .map(|test| match test.interleave {
+            Interleave::Slices => test.seconds * plan.slice_ms / (plan.slice_ms - UNCOUNTED_MS).max(UNCOUNTED_MS),
+            Interleave::Turns => test.seconds,
+        })
+        .map(|seconds| (seconds + plan.warmup_seconds) * plan.clients.len() as f64)
+        .sum();
+    let wal_bytes = (written * plan.clients.len() as f64 * WAL_BYTES_PER_S).min(WAL_BYTES_MAX);
+    let copies = plan.treatments.len() as u64;
+    Estimate {
+        load_seconds: treatments * (INIT_SECONDS + rows as f64 / LOAD_ROWS_PER_S),
+        restart_seconds: rounds * treatments * (RESTART_SECONDS + data_bytes as f64 / COPY_BYTES_PER_S),
+        work_seconds: rounds * treatments * works as f64 * (WORK_SECONDS + rows as f64 / WORK_ROWS_PER_S),
+        test_seconds: rounds * treatments * test_seconds,
+        // The master of each treatment and the copy it runs on.
+        disk_bytes: copies * (2 * data_bytes + wal_bytes as u64),
+    }
+}
+
+/// Seconds as a person says them: `45 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
+pub fn human_duration(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64().round() as u64;
+    let two = |large: u64, large_name: &str, small: u64, small_name: &str| match small {
+        0 => format!("{large} {large_name}"),
+        _ => format!("{large} {large_name} {small} {small_name}"),
+    };
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => two(seconds / 60, "min", seconds % 60, "s"),
+        3600..86_400 => two(seconds / 3600, "h", seconds % 3600 / 60, "min"),
+        _ => two(seconds / 86_400, "d", seconds % 86_400 / 3600, "h"),
+    }
+}
+
+/// Bytes as a person says them: `640 MB`, `1.2 GB`.
+pub fn human_bytes(bytes: u64) -> String {
+    const UNITS: [(&str, f64); 3] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6)];
+    let bytes = bytes as f64;
+    match UNITS.iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) if bytes / unit < 10.0 => format!("{:.1} {name}", bytes / unit),
+        Some((name, unit)) => format!("{:.0} {name}", bytes / unit),
+        None => format!("{:.0} kB", bytes / 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_time_and_size_as_people_do() {
+        let said = |seconds| human_duration(Duration::from_secs_f64(seconds));
+        assert_eq!([said(0.4), said(59.4), said(59.6), said(250.0)], ["0 s", "59 s", "1 min", "4 min 10 s"]);
+        assert_eq!([said(3600.0), said(7500.0), said(270_000.0)], ["1 h", "2 h 5 min", "3 d 3 h"]);
+        assert_eq!(
+            [human_bytes(5_000), human_bytes(640_000_000), human_bytes(1_200_000_000)],
+            ["5 kB", "640 MB", "1.2 GB"]
+        );
+    }
+
+    #[test]
+    fn the_demo_stays_below_five_minutes_and_its_quick_form_below_two() {
+        let demo = |words: &[(&str, &str)]| {
+            let plan = crate::sample::plan(words, true);
+            estimate(&plan).duration().as_secs()
+        };
+        assert!((150..290).contains(&demo(&[])), "{}", demo(&[]));
+        assert!((60..100).contains(&demo(&[("quick", "true")])), "{}", demo(&[("quick", "true")]));
+    }
+
+    #[test]
+    fn quick_takes_about_ten_minutes_and_everything_scales() {
+        let plan = |words: &[(&str, &str)]| {
+            let two = [("build", "postgres:16.15"), ("build", "postgres:17.11")];
+            crate::sample::plan(&[&two, words].concat(), false)
+        };
+        let quick = estimate(&plan(&[("quick", "true")]));
+        assert!((6..12).contains(&(quick.duration().as_secs() / 60)), "{:?}", quick.duration());
+        let more = estimate(&plan(&[("quick", "true"), ("clients", "1,4")]));
+        assert!((more.test_seconds / quick.test_seconds - 2.0).abs() < 1e-9);
+        let large = estimate(&plan(&[("rows", "50m")]));
+        assert!(large.disk_bytes > 50_000_000 * 200 * 4 && large.load_seconds > 300.0, "{large:?}");
+    }
+}

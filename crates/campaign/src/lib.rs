@@ -1,0 +1,78 @@
+//! From words to a plan: reads a campaign file and flags, checks every name, and expands the matrix of what runs.
+//!
+//! In: the text of a file, the words of flags, the vocabulary of releases, profiles and tests, and what the caller found
+//! out about the builds. Out: a `Plan` with nothing left open, or every fault at once, each with its place and remedy.
+//! It touches no server, reads no file, no clock and no environment: the same words give the same plan.
+//!
+//! ```text
+//! file, flags --read--> Campaign --expand--> Plan --describe, estimate--> text
+//!                  \--> diagnostics
+//! ```
+
+pub mod diagnostic;
+pub mod key;
+pub mod place;
+pub mod preset;
+pub mod request;
+pub mod select;
+pub mod vocabulary;
+
+mod campaign;
+mod check;
+mod describe;
+mod estimate;
+mod file;
+mod flags;
+mod order;
+mod raw;
+mod read;
+#[cfg(test)]
+mod sample;
+mod write;
+
+pub use campaign::{Campaign, Resolved};
+pub use describe::describe;
+pub use diagnostic::Diagnostic;
+pub use estimate::{Estimate, estimate, human_bytes, human_duration};
+pub use flags::Flag;
+pub use key::{KEYS, Key};
+pub use place::Source;
+pub use request::Request;
+pub use vocabulary::Vocabulary;
+pub use write::to_toml;
+
+use diagnostic::Faults;
+
+/// The command that asks for a campaign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// `rqps run` and `rqps plan`: what is not said is a default.
+    Run,
+    /// `rqps demo`: what is not said is the demo's.
+    Demo,
+}
+
+/// What became of file and flags.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// All that was said, with presets and defaults below it.
+    pub request: Request,
+    /// The checked campaign; `None` where a diagnostic is an error.
+    pub campaign: Option<Campaign>,
+    /// Faults and notes: the file's by line, then the flags' as typed.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a campaign file and flags; flags win.
+pub fn read(file: Option<&Source>, flags: &[Flag], command: Command, vocabulary: &Vocabulary) -> Reading {
+    let mut faults = Faults::new(file.cloned());
+    let said_in_file = file.map(|file| file::read_file(file, &mut faults)).unwrap_or_default();
+    let said_by_flags = flags::read_flags(flags, &mut faults);
+    let said = Request::merge(said_in_file, said_by_flags, &mut faults);
+    let request = preset::fill(said, command == Command::Demo);
+    let campaign = check::check(&request, vocabulary, &mut faults);
+    Reading { request, campaign, diagnostics: faults.sorted() }
+}
+
+#[cfg(test)]
+mod tests;

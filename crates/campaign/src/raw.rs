@@ -1,0 +1,74 @@
+//! Values as they were written, before anyone knows what they should be: the common form of file and flags.
+//!
+//! In: TOML values with spans, or the words of the command line. Out: `Stated<Raw>`. No key is known here.
+
+use crate::place::{Place, Stated};
+use toml::Spanned;
+use toml::de::DeValue;
+
+/// A value as written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Raw {
+    /// A word of the command line, which may be anything.
+    Word(String),
+    /// Text in quotes.
+    Text(String),
+    /// A whole number, as digits.
+    Whole(i128),
+    /// A number with decimals.
+    Number(f64),
+    /// `true` or `false`.
+    Switch(bool),
+    /// A list.
+    List(Vec<Stated<Raw>>),
+    /// A table, in the order in which it was written.
+    Table(Vec<(Stated<String>, Stated<Raw>)>),
+    /// A date or time.
+    Date,
+}
+
+impl Raw {
+    /// What it is, in words that follow "found".
+    pub(crate) fn found(&self) -> &'static str {
+        match self {
+            Raw::Word(_) => "a word",
+            Raw::Text(_) => "text",
+            Raw::Whole(_) | Raw::Number(_) => "a number",
+            Raw::Switch(_) => "true or false",
+            Raw::List(_) => "a list",
+            Raw::Table(_) => "a table",
+            Raw::Date => "a date",
+        }
+    }
+
+    /// The TOML value with its places.
+    pub(crate) fn from_toml(value: &Spanned<DeValue<'_>>) -> Stated<Raw> {
+        let raw = match value.get_ref() {
+            DeValue::String(text) => Raw::Text(text.to_string()),
+            DeValue::Integer(digits) => {
+                // Digits beyond 128 bits are beyond every range as well.
+                Raw::Whole(i128::from_str_radix(digits.as_str(), digits.radix()).unwrap_or(i128::MAX))
+            }
+            DeValue::Float(digits) => Raw::Number(digits.as_str().parse().unwrap_or(f64::NAN)),
+            DeValue::Boolean(yes) => Raw::Switch(*yes),
+            DeValue::Datetime(_) => Raw::Date,
+            DeValue::Array(items) => Raw::List(items.iter().map(Raw::from_toml).collect()),
+            DeValue::Table(table) => Raw::Table(entries(table)),
+        };
+        Stated::new(raw, Place::Text(value.span()))
+    }
+}
+
+/// The entries of a TOML table in the order in which they were written.
+pub(crate) fn entries(table: &toml::de::DeTable<'_>) -> Vec<(Stated<String>, Stated<Raw>)> {
+    let entry = |(key, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+        let key = Stated::new(key.get_ref().to_string(), Place::Text(key.span()));
+        (key, Raw::from_toml(value))
+    };
+    let mut entries: Vec<_> = table.iter().map(entry).collect();
+    entries.sort_by_key(|(key, _)| match &key.place {
+        Place::Text(span) => span.start,
+        _ => 0,
+    });
+    entries
+}

@@ -1,0 +1,361 @@
+//! From a value as written to a field of the request: the one place that knows types, ranges and units of the keys.
+//!
+//! In: `Stated<Raw>` from file or flags. Out: the request's field, or a fault that says what was expected. Names are
+//! only checked for their form; whether they exist is `check`'s business.
+
+use crate::diagnostic::{Fault, Faults};
+use crate::key::{Key, Kind};
+use crate::place::Stated;
+use crate::raw::Raw;
+use crate::request::{BuildRequest, Request, Setting};
+use crate::vocabulary::did_you_mean;
+use rqps_model::plan::Arrival;
+use rqps_model::{BuildSpec, Engine, Interleave, Placement};
+
+mod build;
+mod machine;
+
+pub(crate) use machine::write_size;
+
+/// A value that was wrong; what was wrong with it has been told.
+struct Wrong;
+
+type Read<T> = Result<T, Wrong>;
+
+/// Reads one key's value into the request.
+pub(crate) fn read_key(key: &'static Key, raw: Stated<Raw>, request: &mut Request, faults: &mut Faults) {
+    let mut reader = Reader { key, faults };
+    let place = raw.place.clone();
+    macro_rules! read {
+        ($field:ident, $value:expr) => {
+            match $value {
+                Ok(value) => request.$field = Some(Stated::new(value, place)),
+                Err(Wrong) => _ = request.faulty.insert(key.name),
+            }
+        };
+    }
+    match key.name {
+        "name" => read!(name, reader.plain_name(&raw)),
+        "build" => read!(build, reader.builds(raw)),
+        "base" => read!(base, reader.word(&raw)),
+        "profile" => read!(profile, reader.words(raw)),
+        "set" => read!(set, reader.settings(raw)),
+        "suite" => read!(suite, reader.word(&raw)),
+        "tests" => read!(tests, reader.words(raw)),
+        "tables" => read!(tables, reader.small(&raw)),
+        "rows" => read!(rows, reader.whole(&raw)),
+        "clients" => read!(clients, reader.clients(raw)),
+        "read-seconds" => read!(read_seconds, reader.number(&raw)),
+        "write-seconds" => read!(write_seconds, reader.number(&raw)),
+        "warmup" => read!(warmup, reader.number(&raw)),
+        "rounds" => read!(rounds, reader.small(&raw)),
+        "interleave" => read!(interleave, reader.choice(&raw, &Interleave::ALL, Interleave::name)),
+        "slice" => read!(slice, reader.number(&raw)),
+        "rate" => read!(rate, reader.rate(&raw)),
+        "placement" => read!(placement, reader.choice(&raw, &Placement::ALL, Placement::name)),
+        "machine" => read!(machine, reader.machine(&raw)),
+        "margin" => read!(margin, reader.fraction(&raw)),
+        "seed" => read!(seed, reader.whole(&raw)),
+        "quick" => read!(quick, reader.switch(&raw)),
+        other => unreachable!("key `{other}` is in KEYS and has no field"),
+    }
+}
+
+/// Reads values of one key and tells its faults.
+struct Reader<'a> {
+    key: &'static Key,
+    faults: &'a mut Faults,
+}
+
+impl Reader<'_> {
+    fn refuse<T>(&mut self, raw: &Stated<Raw>, fault: Fault) -> Read<T> {
+        self.faults.add(&raw.place, fault);
+        Err(Wrong)
+    }
+
+    fn wrong_type<T>(&mut self, raw: &Stated<Raw>, expected: impl Into<String>) -> Read<T> {
+        let message = format!("`{}` cannot be {}", self.key.name, raw.value.found());
+        self.refuse(raw, Fault::error(message).expected(expected))
+    }
+
+    /// Text that is not empty.
+    fn word(&mut self, raw: &Stated<Raw>) -> Read<String> {
+        match &raw.value {
+            Raw::Word(text) | Raw::Text(text) if text.trim().is_empty() => {
+                let message = format!("`{}` is empty", self.key.name);
+                self.refuse(raw, Fault::error(message).expected(self.key.kind.expected()))
+            }
+            Raw::Word(text) | Raw::Text(text) => Ok(text.trim().to_owned()),
+            // A number where a name belongs, such as tests = 32, is meant as the name.
+            Raw::Whole(number) if self.key.kind == Kind::Names => Ok(number.to_string()),
+            _ => self.wrong_type(raw, self.key.kind.expected()),
+        }
+    }
+
+    /// A word that can be a folder's name.
+    fn plain_name(&mut self, raw: &Stated<Raw>) -> Read<String> {
+        let name = self.word(raw)?;
+        if !rqps_model::build::is_plain_name(&name) {
+            let fault = Fault::error(format!("`{name}` cannot be a name, since it becomes a folder's name"))
+                .expected("letters, digits, `.`, `_` and `-`, first a letter or digit, at most 64 in all");
+            return self.refuse(raw, fault);
+        }
+        Ok(name)
+    }
+
+    /// The items of a list; a single value is a list of one.
+    fn items(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<Raw>>> {
+        match raw.value {
+            Raw::List(ref items) if items.is_empty() => {
+                let message = format!("`{}` is an empty list", self.key.name);
+                self.refuse(&raw, Fault::error(message).expected(self.key.kind.expected()))
+            }
+            Raw::List(items) => Ok(items),
+            value => Ok(vec![Stated::new(value, raw.place)]),
+        }
+    }
+
+    /// Every item of a list by the same reading; all wrong items are told.
+    fn each<T>(
+        &mut self,
+        raw: Stated<Raw>,
+        mut read: impl FnMut(&mut Self, &Stated<Raw>) -> Read<T>,
+    ) -> Read<Vec<Stated<T>>> {
+        let items = self.items(raw)?;
+        let read: Vec<Read<Stated<T>>> =
+            items.into_iter().map(|item| Ok(Stated::new(read(self, &item)?, item.place))).collect();
+        read.into_iter().collect()
+    }
+
+    fn words(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<String>>> {
+        self.each(raw, |reader, item| reader.word(item))
+    }
+
+    fn clients(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<u32>>> {
+        let clients = self.each(raw, |reader, item| reader.small(item))?;
+        for (at, item) in clients.iter().enumerate() {
+            if clients[..at].contains(item) {
+                self.faults.add(&item.place, Fault::error(format!("clients {} is listed twice", item.value)));
+                return Err(Wrong);
+            }
+        }
+        Ok(clients)
+    }
+
+    fn whole(&mut self, raw: &Stated<Raw>) -> Read<u64> {
+        let expected = self.key.kind.expected();
+        let number = match &raw.value {
+            Raw::Whole(number) => Some(*number),
+            Raw::Word(word) if self.key.name == "rows" => parse_count(word),
+            Raw::Text(text) if self.key.name == "rows" && text.ends_with(char::is_alphabetic) => parse_count(text),
+            // Digits in groups, as TOML has them.
+            Raw::Word(word) => word.replace('_', "").parse().ok(),
+            _ => None,
+        };
+        let Some(number) = number else {
+            let quoted = matches!(&raw.value, Raw::Text(text) if text.trim().parse::<i128>().is_ok());
+            let fault = match &raw.value {
+                Raw::Word(word) => Fault::error(format!("`{word}` is not a whole number")),
+                Raw::Number(number) => Fault::error(format!("{number} is not a whole number")),
+                value => Fault::error(format!("`{}` cannot be {}", self.key.name, value.found())),
+            };
+            let help = quoted.then(|| "numbers stand without quotes".to_owned());
+            return self.refuse(raw, fault.expected(expected).help_if(help));
+        };
+        let (min, max) = match self.key.kind {
+            Kind::Whole { min, max } | Kind::Wholes { min, max } => (min, max),
+            kind => unreachable!("{kind:?} is read as a whole number"),
+        };
+        match u64::try_from(number).ok().filter(|number| (min..=max).contains(number)) {
+            Some(number) => Ok(number),
+            None => {
+                let side = if number < i128::from(min) { "too small" } else { "too large" };
+                let message = format!("`{}` is {side}", self.key.name);
+                self.refuse(raw, Fault::error(message).expected(expected))
+            }
+        }
+    }
+
+    fn small(&mut self, raw: &Stated<Raw>) -> Read<u32> {
+        let number = self.whole(raw)?;
+        Ok(u32::try_from(number).expect("the key's range ends below 32 bits"))
+    }
+
+    fn number(&mut self, raw: &Stated<Raw>) -> Read<f64> {
+        let (min, max) = match self.key.kind {
+            Kind::Number { min, max, .. } => (min, max),
+            kind => unreachable!("{kind:?} is read as a number"),
+        };
+        self.number_within(raw, min, max)
+    }
+
+    fn number_within(&mut self, raw: &Stated<Raw>, min: f64, max: f64) -> Read<f64> {
+        let expected = self.key.kind.expected();
+        let number = match &raw.value {
+            Raw::Whole(number) => *number as f64,
+            Raw::Number(number) => *number,
+            Raw::Word(word) => match word.replace('_', "").parse() {
+                Ok(number) => number,
+                Err(_) => {
+                    return self.refuse(raw, Fault::error(format!("`{word}` is not a number")).expected(expected));
+                }
+            },
+            _ => return self.wrong_type(raw, expected),
+        };
+        if !(min..=max).contains(&number) {
+            let side = if number < min { "is too small" } else { "is too large" };
+            let what = if number.is_nan() { "is not a number" } else { side };
+            return self.refuse(raw, Fault::error(format!("`{}` {what}", self.key.name)).expected(expected));
+        }
+        Ok(number)
+    }
+
+    /// A fraction such as 0.02, or a percentage such as 2%.
+    fn fraction(&mut self, raw: &Stated<Raw>) -> Read<f64> {
+        let (min, max) = match self.key.kind {
+            Kind::Fraction { min, max } => (min, max),
+            kind => unreachable!("{kind:?} is read as a fraction"),
+        };
+        if let Raw::Word(text) | Raw::Text(text) = &raw.value
+            && let Some(percent) = text.trim().strip_suffix('%')
+            && let Ok(percent) = percent.trim_end().parse::<f64>()
+        {
+            return self.number_within(&Stated::new(Raw::Number(percent / 100.0), raw.place.clone()), min, max);
+        }
+        self.number_within(raw, min, max)
+    }
+
+    fn switch(&mut self, raw: &Stated<Raw>) -> Read<bool> {
+        match &raw.value {
+            Raw::Switch(yes) => Ok(*yes),
+            Raw::Word(word) if word == "true" => Ok(true),
+            Raw::Word(word) if word == "false" => Ok(false),
+            _ => self.wrong_type(raw, self.key.kind.expected()),
+        }
+    }
+
+    fn choice<T: Copy>(&mut self, raw: &Stated<Raw>, all: &[T], name: fn(T) -> &'static str) -> Read<T> {
+        let word = self.word(raw)?;
+        all.iter().copied().find(|choice| name(*choice) == word).map_or_else(
+            || {
+                let help = did_you_mean(&word, all.iter().map(|choice| name(*choice)));
+                let fault = Fault::error(format!("`{}` cannot be `{word}`", self.key.name));
+                self.refuse(raw, fault.expected(self.key.kind.expected()).help_if(help))
+            },
+            Ok,
+        )
+    }
+
+    /// `500`, `poisson:500`, `even:500` or `closed`.
+    fn rate(&mut self, raw: &Stated<Raw>) -> Read<Arrival> {
+        /// More than any server answers; a larger number is a slip.
+        const RATE_MAX: f64 = 10_000_000.0;
+        let (gaps, number) = match &raw.value {
+            Raw::Word(text) | Raw::Text(text) => match text.split_once(':') {
+                Some((gaps, number)) => (gaps, Stated::new(Raw::Word(number.to_owned()), raw.place.clone())),
+                None if text == "closed" => return Ok(Arrival::Closed),
+                None => ("poisson", Stated::new(Raw::Word(text.clone()), raw.place.clone())),
+            },
+            _ => ("poisson", raw.clone()),
+        };
+        let rate_per_s = self.number_within(&number, 0.1, RATE_MAX)?;
+        match gaps {
+            "poisson" => Ok(Arrival::Poisson { rate_per_s }),
+            "even" => Ok(Arrival::Even { rate_per_s }),
+            other => {
+                let fault = Fault::error(format!("`{other}` is no kind of gaps"))
+                    .expected("poisson or even")
+                    .help_if(did_you_mean(other, ["poisson", "even"]));
+                self.refuse(raw, fault)
+            }
+        }
+    }
+
+    /// Settings as `name=value` words or as a table.
+    fn settings(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<Setting>>> {
+        let settings = match &raw.value {
+            Raw::Table(entries) => {
+                let mut settings = Vec::new();
+                for (name, value) in entries {
+                    self.setting_entry(&name.value, name, value, &mut settings)?;
+                }
+                settings
+            }
+            _ => self.each(raw, |reader, item| reader.setting(item))?,
+        };
+        for (at, setting) in settings.iter().enumerate() {
+            if settings[..at].iter().any(|other| other.value.0 == setting.value.0) {
+                let fault = Fault::error(format!("setting `{}` is given twice", setting.value.0));
+                self.faults.add(&setting.place, fault);
+                return Err(Wrong);
+            }
+        }
+        Ok(settings)
+    }
+
+    fn setting(&mut self, item: &Stated<Raw>) -> Read<Setting> {
+        let (Raw::Word(text) | Raw::Text(text)) = &item.value else {
+            return self.wrong_type(item, self.key.kind.expected());
+        };
+        match text.split_once('=') {
+            Some((name, value)) if is_setting_name(name.trim()) && !value.contains(char::is_control) => {
+                Ok((name.trim().to_owned(), value.trim().to_owned()))
+            }
+            _ => {
+                let fault = Fault::error(format!("`{text}` is not a setting")).expected("NAME=VALUE");
+                self.refuse(item, fault.help("such as work_mem=64MB"))
+            }
+        }
+    }
+
+    /// One entry of a settings table; a dotted name such as `pg_stat_statements.max` comes as a table in the table.
+    fn setting_entry(
+        &mut self,
+        path: &str,
+        name: &Stated<String>,
+        value: &Stated<Raw>,
+        settings: &mut Vec<Stated<Setting>>,
+    ) -> Read<()> {
+        let text = match &value.value {
+            Raw::Table(entries) => {
+                for (inner, value) in entries {
+                    self.setting_entry(&format!("{path}.{}", inner.value), inner, value, settings)?;
+                }
+                return Ok(());
+            }
+            Raw::Text(text) | Raw::Word(text) => text.clone(),
+            Raw::Whole(number) => number.to_string(),
+            Raw::Number(number) => number.to_string(),
+            Raw::Switch(yes) => if *yes { "on" } else { "off" }.to_owned(),
+            Raw::List(_) | Raw::Date => {
+                let message = format!("setting `{path}` cannot be {}", value.value.found());
+                return self.refuse(value, Fault::error(message).expected("text, a number, true or false"));
+            }
+        };
+        if !is_setting_name(path) {
+            let fault = Fault::error(format!("`{path}` cannot be the name of a setting"));
+            self.faults.add(&name.place, fault.expected("letters, digits, `_` and `.`"));
+            return Err(Wrong);
+        }
+        if text.contains(char::is_control) {
+            return self.refuse(value, Fault::error(format!("the value of setting `{path}` is more than one line")));
+        }
+        settings.push(Stated::new((path.to_owned(), text), name.place.clone()));
+        Ok(())
+    }
+}
+
+/// A count such as `100000`, `100_000`, `100k` or `50m`.
+fn parse_count(text: &str) -> Option<i128> {
+    let text = text.trim().replace('_', "").to_lowercase();
+    let scales = [('k', 1_000), ('m', 1_000_000), ('g', 1_000_000_000)];
+    let scaled = scales.iter().find_map(|(letter, scale)| Some((text.strip_suffix(*letter)?, *scale)));
+    let (digits, scale) = scaled.unwrap_or((&text, 1));
+    digits.parse::<i128>().ok()?.checked_mul(scale)
+}
+
+/// Whether a word can name a server setting: it is written into a configuration file as it is.
+fn is_setting_name(name: &str) -> bool {
+    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(inner)
+}

@@ -1,0 +1,125 @@
+//! For tests only: a vocabulary of the size and shape of the real one.
+
+use crate::vocabulary::{ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary};
+use crate::{Campaign, Command, Flag, Resolved, read};
+use rqps_model::settings::MachineClass;
+use rqps_model::{BuildSource, BuildSpec, Engine, Group, Interleave, Plan, Unit};
+
+/// Tests in order of execution: name, label, group, and the smallest subset each belongs to.
+const TESTS: &[(&str, Group, u32)] = &[
+    ("point-query.pre", Group::Point, 42),
+    ("random-points.pre_range=10", Group::Point, 42),
+    ("random-points.pre_range=100", Group::Point, 42),
+    ("random-points.pre_range=1000", Group::Point, 42),
+    ("read-only.pre_range=10", Group::RangeAgg, 42),
+    ("read-only.pre_range=100", Group::RangeAgg, 42),
+    ("read-only.pre_range=10000", Group::RangeAgg, 42),
+    ("points-covered-pk.pre", Group::Point, 42),
+    ("points-notcovered-pk.pre", Group::Point, 42),
+    ("range-covered-pk.pre", Group::Range, 42),
+    ("range-notcovered-pk.pre", Group::Range, 42),
+    ("points-covered-si.pre", Group::Point, 42),
+    ("points-notcovered-si.pre", Group::Point, 42),
+    ("range-covered-si.pre", Group::Range, 42),
+    ("range-notcovered-si.pre", Group::Range, 42),
+    ("update-inlist", Group::Write, 27),
+    ("update-index", Group::Write, 27),
+    ("update-nonindex", Group::Write, 27),
+    ("update-one", Group::Write, 27),
+    ("update-zipf", Group::Write, 27),
+    ("write-only", Group::Write, 27),
+    ("read-write_range=10", Group::Write, 27),
+    ("read-write_range=100", Group::Write, 27),
+    ("scan", Group::Range, 27),
+    ("read-only_range=10", Group::RangeAgg, 27),
+    ("read-only_range=100", Group::RangeAgg, 27),
+    ("read-only_range=10000", Group::RangeAgg, 27),
+    ("read-only-simple", Group::RangeAgg, 32),
+    ("read-only-sum", Group::RangeAgg, 32),
+    ("read-only-order", Group::RangeAgg, 32),
+    ("read-only-distinct", Group::RangeAgg, 32),
+    ("read-only-count", Group::RangeAgg, 32),
+    ("point-query", Group::Point, 27),
+    ("random-points_range=10", Group::Point, 27),
+    ("random-points_range=100", Group::Point, 27),
+    ("random-points_range=1000", Group::Point, 27),
+    ("hot-points", Group::Point, 27),
+    ("points-covered-pk", Group::Point, 27),
+    ("points-notcovered-pk", Group::Point, 27),
+    ("range-covered-pk", Group::Range, 27),
+    ("range-notcovered-pk", Group::Range, 27),
+    ("points-covered-si", Group::Point, 27),
+    ("points-notcovered-si", Group::Point, 27),
+    ("range-covered-si", Group::Range, 27),
+    ("range-notcovered-si", Group::Range, 27),
+    ("delete", Group::Write, 27),
+    ("insert", Group::Write, 27),
+];
+
+pub(crate) fn vocabulary() -> Vocabulary {
+    let releases =
+        ["12.22", "13.23", "14.20", "14.24", "15.15", "15.19", "16.11", "16.15", "17.7", "17.11", "18.1", "18.6"];
+    let release = |text: &&str| {
+        let version: rqps_model::Version = text.parse().expect("a version");
+        let build = format!("{}_zonky", version.compact(Engine::Postgres));
+        Release { engine: Engine::Postgres, version, build }
+    };
+    let profile = |(name, interleave): (&str, Interleave)| ProfileWord { name: name.to_owned(), interleave };
+    let profiles = [
+        ("x10a", Interleave::Slices),
+        ("x10a_io", Interleave::Turns),
+        ("x10a_sync", Interleave::Slices),
+        ("x10b", Interleave::Slices),
+    ];
+    let tests = TESTS.iter().enumerate().map(|(at, &(name, group, set))| test(at, name, group, set)).collect();
+    Vocabulary {
+        releases: releases.iter().map(release).collect(),
+        profiles: profiles.into_iter().map(profile).collect(),
+        suites: vec![SuiteWord { name: "sysbench".to_owned(), tests }],
+    }
+}
+
+fn test(at: usize, name: &str, group: Group, set: u32) -> TestWord {
+    let subsets: &[&str] = match set {
+        27 => &["27", "32", "42"],
+        32 => &["32"],
+        _ => &["42"],
+    };
+    let before: &[&str] = match name {
+        "scan" => &["postwrite"],
+        "points-covered-si" => &["warm"],
+        _ => &[],
+    };
+    let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    TestWord {
+        name: name.to_owned(),
+        label: if name.contains("_range=") { name.to_owned() } else { format!("{name}_range=100") },
+        group,
+        unit: if name == "scan" { Unit::KiloRowsPerSecond } else { Unit::QueriesPerSecond },
+        writes: group == Group::Write,
+        seconds: if group == Group::Write { Seconds::Write } else { Seconds::Read },
+        rank: u32::try_from(TESTS[..at].iter().filter(|(_, other, _)| *other == group).count()).expect("few"),
+        before: own(before),
+        subsets: own(subsets),
+        interleave: (name == "update-one").then_some(Interleave::Turns),
+    }
+}
+
+/// The plan of some flags, on a machine with 2 cores and 24 GB.
+pub(crate) fn plan(words: &[(&str, &str)], demo: bool) -> Plan {
+    let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
+    let command = if demo { Command::Demo } else { Command::Run };
+    let reading = read(None, &flags, command, &vocabulary());
+    let campaign = reading.campaign.unwrap_or_else(|| panic!("{:#?}", reading.diagnostics));
+    campaign.expand(&resolved(&campaign)).expect("a plan")
+}
+
+/// What a caller would find out: folders hold a 17.11 that someone built.
+pub(crate) fn resolved(campaign: &Campaign) -> Resolved {
+    let name = |spec: &BuildSpec| match &spec.source {
+        BuildSource::Catalog(version) => format!("{}_zonky", version.compact(spec.engine)),
+        BuildSource::Folder(_) => "pg1711_local".to_owned(),
+    };
+    let build_names = campaign.builds().iter().map(name).collect();
+    Resolved { build_names, host: MachineClass { cores: 2, memory_bytes: 24 << 30 } }
+}

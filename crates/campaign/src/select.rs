@@ -1,0 +1,181 @@
+//! The choice of tests from words: subsets, names, labels, and patterns with `*` and `?`, in any mixture.
+//!
+//! The suite's data comes with the vocabulary; the result is in the suite's order of execution, whatever the order of
+//! the words, each test with the work that is due before it. The one place where words become tests.
+
+use crate::vocabulary::{ALL_TESTS, SuiteWord, TestWord, nearest};
+
+/// A word that chooses no test.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no test or subset `{word}` in suite {suite}")]
+pub struct NoSuchTest {
+    /// The word.
+    pub word: String,
+    /// The suite searched.
+    pub suite: String,
+    /// The nearest right word.
+    pub nearest: Option<String>,
+}
+
+/// The tests that a word chooses: a subset's name, a test's name or label, or a pattern.
+pub fn matching<'a>(suite: &'a SuiteWord, word: &str) -> Result<Vec<&'a TestWord>, NoSuchTest> {
+    let pattern = word.contains(['*', '?']);
+    let chosen = |test: &&TestWord| {
+        let named = test.name == word || test.label == word;
+        let subset = word == ALL_TESTS || test.subsets.iter().any(|subset| subset == word);
+        named || subset || pattern && (fits(word, &test.name) || fits(word, &test.label))
+    };
+    let tests: Vec<&TestWord> = suite.tests.iter().filter(chosen).collect();
+    if tests.is_empty() {
+        let words = suite.tests.iter().map(|test| test.name.as_str()).chain(suite.subsets());
+        let nearest = if pattern { None } else { nearest(word, words).map(str::to_owned) };
+        return Err(NoSuchTest { word: word.to_owned(), suite: suite.name.clone(), nearest });
+    }
+    Ok(tests)
+}
+
+/// A test that was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selected<'a> {
+    /// The test.
+    pub test: &'a TestWord,
+    /// The work before it: its own, and what is due from tests that were left out.
+    pub before: Vec<String>,
+}
+
+/// The tests that some words choose together, in order of execution; all wrong words at once.
+pub fn select<'a>(suite: &'a SuiteWord, words: &[&str]) -> Result<Vec<Selected<'a>>, Vec<NoSuchTest>> {
+    let (mut chosen, mut wrong) = (Vec::new(), Vec::new());
+    for word in words {
+        match matching(suite, word) {
+            Ok(tests) => chosen.extend(tests.into_iter().map(|test| test.name.as_str())),
+            Err(error) => wrong.push(error),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    Ok(with_work(suite, |test| chosen.contains(&test.name.as_str())))
+}
+
+/// Work that is due whether or not anything was written before it.
+const WARM: &str = "warm";
+/// Work after which nothing is left of earlier writes.
+const POSTWRITE: &str = "postwrite";
+
+/// Work of a test that is left out falls to the next one chosen, since it prepares the data for all that follow; what
+/// clears up after writes is dropped where nothing was written since.
+fn with_work(suite: &SuiteWord, is_chosen: impl Fn(&TestWord) -> bool) -> Vec<Selected<'_>> {
+    let (mut selected, mut due, mut written) = (Vec::new(), Vec::new(), false);
+    for test in &suite.tests {
+        for work in &test.before {
+            if (work == WARM || written) && !due.contains(work) {
+                due.push(work.clone());
+            }
+            written &= work != POSTWRITE;
+        }
+        if is_chosen(test) {
+            written |= test.writes;
+            selected.push(Selected { test, before: std::mem::take(&mut due) });
+        }
+    }
+    selected
+}
+
+/// Whether a text fits a pattern in which `*` stands for any characters and `?` for one.
+fn fits(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut p, mut t) = (0, 0);
+    // Where to go on after the last star took one character more.
+    let mut retry: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                retry = Some((p + 1, t));
+                p += 1;
+            }
+            Some(&c) if c == '?' || c == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => match &mut retry {
+                Some((after, taken)) => {
+                    *taken += 1;
+                    (p, t) = (*after, *taken);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::vocabulary;
+
+    fn names(words: &[&str]) -> Vec<String> {
+        let vocabulary = vocabulary();
+        let tests = select(&vocabulary.suites[0], words).expect("known words");
+        tests.into_iter().map(|selected| selected.test.name.clone()).collect()
+    }
+
+    #[test]
+    fn work_of_a_test_left_out_falls_to_the_next() {
+        let work = |words: &[&str]| -> String {
+            let vocabulary = vocabulary();
+            let selected = select(&vocabulary.suites[0], words).expect("known words");
+            let told = selected.iter().map(|one| format!("{} {}", one.before.join("+"), one.test.name));
+            told.collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(work(&["update-index", "scan", "hot-points"]), " update-index, postwrite scan,  hot-points");
+        assert_eq!(work(&["update-index", "hot-points"]), " update-index, postwrite hot-points");
+        // Nothing was written, so there is nothing to clear up.
+        assert_eq!(work(&["scan", "points-covered-si"]), " scan, warm points-covered-si");
+        assert_eq!(work(&["update-index", "insert"]), " update-index, postwrite+warm insert");
+    }
+
+    #[test]
+    fn subsets_have_their_sizes() {
+        for (subset, size) in [("27", 27), ("32", 32), ("42", 42), ("all", 47)] {
+            assert_eq!(names(&[subset]).len(), size, "{subset}");
+        }
+    }
+
+    #[test]
+    fn words_mix_and_the_order_is_the_suites() {
+        assert_eq!(
+            names(&["hot-points", "update-*", "scan_range=100", "hot-points"]),
+            ["update-inlist", "update-index", "update-nonindex", "update-one", "update-zipf", "scan", "hot-points"]
+        );
+        assert_eq!(names(&["read-only_range=1??"]), ["read-only_range=100"]);
+    }
+
+    #[test]
+    fn all_wrong_words_are_told_at_once() {
+        let vocabulary = vocabulary();
+        let wrong = select(&vocabulary.suites[0], &["hot-point", "scan", "zz*", "33"]).expect_err("wrong words");
+        let told: Vec<(&str, Option<&str>)> =
+            wrong.iter().map(|error| (error.word.as_str(), error.nearest.as_deref())).collect();
+        assert_eq!(told, [("hot-point", Some("hot-points")), ("zz*", None), ("33", Some("32"))]);
+    }
+
+    #[test]
+    fn patterns() {
+        for (pattern, text, yes) in [
+            ("*", "", true),
+            ("*", "scan", true),
+            ("s*n", "scan", true),
+            ("s*n", "scans", false),
+            ("*points*", "hot-points", true),
+            ("?can", "scan", true),
+            ("?", "", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-c-b", false),
+            ("***", "x", true),
+        ] {
+            assert_eq!(fits(pattern, text), yes, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The words a campaign may use: releases, profiles, suites with their tests. Filled by the caller from the server
+//! catalog and the load suites, so that this crate knows neither.
+//!
+//! Also here: the nearest right word for a wrong one.
+
+use rqps_model::{Engine, Group, Interleave, Unit, Version};
+
+/// A release that the catalog can install.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    /// The database system.
+    pub engine: Engine,
+    /// Its version.
+    pub version: Version,
+    /// Name of its build, such as `pg1711_zonky`.
+    pub build: String,
+}
+
+/// A configuration profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileWord {
+    /// Its name, such as `x10a`.
+    pub name: String,
+    /// How builds alternate under it where the user says nothing: turns for those that are bound by IO.
+    pub interleave: Interleave,
+}
+
+/// Which of the campaign's two times applies to a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seconds {
+    /// `read-seconds`.
+    Read,
+    /// `write-seconds`.
+    Write,
+}
+
+/// A test of a suite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestWord {
+    /// Name as published, such as `random-points_range=100`.
+    pub name: String,
+    /// Label as in raw files, such as `hot-points_range=100`.
+    pub label: String,
+    /// Where it is reported.
+    pub group: Group,
+    /// Unit of its throughput.
+    pub unit: Unit,
+    /// Whether it changes data.
+    pub writes: bool,
+    /// Which time applies.
+    pub seconds: Seconds,
+    /// Place in the published tables, counted within the group.
+    pub rank: u32,
+    /// Work done on every server before it, by name.
+    pub before: Vec<String>,
+    /// The subsets it belongs to, such as `27` and `32`; `all` need not be told.
+    pub subsets: Vec<String>,
+    /// How builds alternate in it where slices don't fit.
+    pub interleave: Option<Interleave>,
+}
+
+/// A suite with its tests in order of execution.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuiteWord {
+    /// Its name, such as `sysbench`.
+    pub name: String,
+    /// Its tests in order of execution.
+    pub tests: Vec<TestWord>,
+}
+
+impl SuiteWord {
+    /// The names of its subsets, in order of size, `all` last.
+    pub fn subsets(&self) -> Vec<&str> {
+        let mut sized: Vec<(usize, &str)> = Vec::new();
+        for subset in self.tests.iter().flat_map(|test| &test.subsets) {
+            match sized.iter_mut().find(|(_, name)| name == subset) {
+                Some((size, _)) => *size += 1,
+                None => sized.push((1, subset)),
+            }
+        }
+        sized.sort();
+        let named = sized.into_iter().map(|(_, name)| name).filter(|name| *name != ALL_TESTS);
+        named.chain([ALL_TESTS]).collect()
+    }
+}
+
+/// The subset that holds every test.
+pub const ALL_TESTS: &str = "all";
+
+/// Every word that a campaign may use.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Vocabulary {
+    /// Releases of the catalog.
+    pub releases: Vec<Release>,
+    /// Configuration profiles.
+    pub profiles: Vec<ProfileWord>,
+    /// Suites.
+    pub suites: Vec<SuiteWord>,
+}
+
+impl Vocabulary {
+    /// The versions of an engine, oldest first.
+    pub fn versions(&self, engine: Engine) -> Vec<&Version> {
+        let mut versions: Vec<&Version> =
+            self.releases.iter().filter(|release| release.engine == engine).map(|release| &release.version).collect();
+        versions.sort();
+        versions
+    }
+
+    pub(crate) fn release(&self, engine: Engine, version: &Version) -> Option<&Release> {
+        self.releases.iter().find(|release| release.engine == engine && release.version == *version)
+    }
+
+    /// The release that a user most likely means by a version that is not there: the newest of its major version, else
+    /// the one whose major version is nearest.
+    pub(crate) fn nearest_version(&self, engine: Engine, version: &Version) -> Option<&Version> {
+        let distance = |known: &&Version| known.major().abs_diff(version.major());
+        self.versions(engine).into_iter().rev().min_by_key(distance)
+    }
+}
+
+/// The word of a list that a misspelt word is nearest to, if any is near enough to be meant.
+pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wrong = word.to_lowercase();
+    let score = |right: &&str| {
+        let right = right.to_lowercase();
+        let begins = wrong.len() >= 3 && (right.starts_with(&wrong) || wrong.starts_with(&right) && right.len() >= 3);
+        // One slip in three letters is still the same word; a beginning counts as one slip.
+        let slips = strsim::damerau_levenshtein(&wrong, &right);
+        let allowed = (wrong.chars().count().max(right.chars().count()) / 3).max(1);
+        (if begins { slips.min(1) } else { slips }, allowed)
+    };
+    let near = words.into_iter().map(|right| (score(&right), right)).filter(|((slips, allowed), _)| slips <= allowed);
+    near.min_by_key(|((slips, _), _)| *slips).map(|(_, right)| right)
+}
+
+/// The remedy that names the nearest right word.
+pub(crate) fn did_you_mean<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(word, words).map(|right| format!("did you mean `{right}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::vocabulary;
+
+    #[test]
+    fn finds_the_nearest_right_word() {
+        let words = ["rows", "rounds", "read-seconds", "write-seconds", "tests", "hot-points", "read-only_range=100"];
+        for (wrong, right) in [
+            ("row", Some("rows")),
+            ("test", Some("tests")),
+            ("read_seconds", Some("read-seconds")),
+            ("raed-seconds", Some("read-seconds")),
+            ("Hot-Point", Some("hot-points")),
+            ("read-only", Some("read-only_range=100")),
+            ("x", None),
+            ("", None),
+            ("banana", None),
+        ] {
+            assert_eq!(nearest(wrong, words), right, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_version_is_the_newest_of_its_major() {
+        let near = |text: &str| {
+            let version = text.parse().expect("a version");
+            vocabulary().nearest_version(Engine::Postgres, &version).map(ToString::to_string)
+        };
+        assert_eq!(near("17.12").as_deref(), Some("17.11"));
+        assert_eq!(near("14").as_deref(), Some("14.24"));
+        assert_eq!(near("19beta1").as_deref(), Some("18.6"));
+        assert_eq!(near("9.6").as_deref(), Some("12.22"));
+    }
+
+    #[test]
+    fn subsets_are_listed_by_size() {
+        assert_eq!(vocabulary().suites[0].subsets(), ["27", "32", "42", "all"]);
+    }
+}

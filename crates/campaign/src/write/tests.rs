@@ -1,0 +1,121 @@
+//! What is written reads back to the same request and the same plan.
+
+use super::*;
+use crate::file::read_text;
+use crate::sample::{resolved, vocabulary};
+use crate::{Command, Flag, Source, read};
+use expect_test::expect;
+use proptest::prelude::*;
+
+fn back(request: &Request) -> Request {
+    let text = to_toml(request);
+    let (mut request, told) = read_text(&text);
+    assert_eq!(told, [], "{text}");
+    request.source = None;
+    request
+}
+
+#[test]
+fn a_file_reads_back() {
+    let text = r#"
+        name = "x"
+        build = [
+            "postgres:16.15",
+            { name = "tuned", from = "postgres:/opt/p g", profile = ["x10a", "x10b"], set = { a.b = 1.5, jit = false } },
+        ]
+        base = "tuned"
+        profile = "x10a"
+        tests = ["say \"hi\"\\", 32]
+        tables = 2
+        rows = "50m"
+        clients = 4
+        read-seconds = 1.25
+        write-seconds = 3
+        warmup = 0
+        rounds = 4
+        interleave = "slices"
+        slice = 12.5
+        rate = "poisson:0.5"
+        placement = "split"
+        machine = "c8r32"
+        margin = "1.5%"
+        seed = 9223372036854775807
+        quick = true
+        set = ["work_mem=a=b", "pg_stat_statements.max=1"]
+    "#;
+    let (mut request, told) = read_text(text);
+    request.source = None;
+    assert_eq!(told, []);
+    assert_eq!(back(&request), request);
+    expect![[r##"
+        # A campaign of rqps; docs/campaign-file.md tells every key.
+        name = "x"
+        build = [
+            "postgres:16.15",
+            { name = "tuned", from = "postgres:/opt/p g", profile = ["x10a", "x10b"], set = { "a.b" = "1.5", jit = "off" } },
+        ]
+        base = "tuned"
+        profile = ["x10a"]
+        set = { work_mem = "a=b", "pg_stat_statements.max" = "1" }
+        tests = ['say "hi"\', "32"]
+        tables = 2
+        rows = 50000000
+        clients = [4]
+        read-seconds = 1.25
+        write-seconds = 3
+        warmup = 0
+        rounds = 4
+        interleave = "slices"
+        slice = 12.5
+        rate = 0.5
+        placement = "split"
+        machine = { cores = 8, memory = "32GB" }
+        margin = 0.015
+        seed = 9223372036854775807
+        quick = true
+    "##]].assert_eq(&to_toml(&request));
+}
+
+#[test]
+fn a_filled_request_gives_the_same_plan() {
+    let two: &[(&str, &str)] = &[("build", "postgres:16.15"), ("build", "postgres:17.11")];
+    for (words, command) in [
+        (two, Command::Run),
+        (&[], Command::Demo),
+        (&[("quick", "true")], Command::Demo),
+        (&[two[0], two[1], ("interleave", "turns")], Command::Run),
+        (&[two[0], two[1], ("rate", "even:10"), ("profile", "x10a_io")], Command::Run),
+    ] {
+        let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
+        let reading = read(None, &flags, command, &vocabulary());
+        let source = Source { name: "campaign.toml".to_owned(), text: to_toml(&reading.request) };
+        let again = read(Some(&source), &[], Command::Run, &vocabulary());
+        let plan = |campaign: Option<crate::Campaign>| {
+            let campaign = campaign.expect("right");
+            campaign.expand(&resolved(&campaign)).expect("a plan")
+        };
+        let (first, second) = (plan(reading.campaign), plan(again.campaign));
+        assert_eq!(first, second, "{words:?}\n{}", source.text);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_words_read_back(name in "[a-z][a-z0-9._-]{0,20}", test in "[^\u{0}]{1,20}", value in "\\PC{0,20}",
+                           rows in 1u64..2_000_000_000, seconds in 0.1f64..86_400.0, rate in 0.1f64..1e7) {
+        prop_assume!(!test.trim().is_empty());
+        let place = || Place::Request;
+        let stated = |text: &str| Stated::new(text.trim().to_owned(), place());
+        let setting = Stated::new(("a.b".to_owned(), value), place());
+        let request = Request {
+            name: Some(stated(&name)),
+            tests: Some(Stated::new(vec![stated(&test), stated(&name)], place())),
+            rows: Some(Stated::new(rows, place())),
+            read_seconds: Some(Stated::new(seconds, place())),
+            rate: Some(Stated::new(Arrival::Even { rate_per_s: rate }, place())),
+            set: Some(Stated::new(vec![setting], place())),
+            ..Request::default()
+        };
+        prop_assert_eq!(back(&request), request);
+    }
+}

@@ -1,0 +1,302 @@
+//! What can be typed: commands and flags, with their help. What the words mean is decided elsewhere.
+//!
+//! One set of flags serves `plan`, `run` and `demo`; each flag is also a key of the campaign file.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A database performance-regression lab: which queries did a new version make faster or slower, by how much, how
+/// sure is that, and why.
+#[derive(Debug, Parser)]
+#[command(name = "rqps", version, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Colour in tables and messages
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    pub(crate) color: Colour,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  rqps demo                                   PostgreSQL 16.15 against 17.11, a few minutes
+  rqps run --build postgres:16.15 --build postgres:17.11 --suite sysbench --quick
+  rqps run --build postgres:17.11 --build new=postgres:/opt/pg-patched --tests 'hot-points,read-only*'
+  rqps run campaign.toml --rounds 10          a campaign file; flags win over its keys
+  rqps compare results/NAME --fail-on regressed --json";
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what a campaign would do, how long it takes and what it needs; touches no server
+    Plan(PlanArgs),
+    /// Measure: install builds, load, run all rounds, judge, report
+    Run(RunArgs),
+    /// Finish an interrupted campaign without measuring again what is complete
+    Resume(ResumeArgs),
+    /// PostgreSQL 16.15 against 17.11 in about ten tests, with a table and a report after a few minutes
+    Demo(DemoArgs),
+    /// Judge a results folder again, with another base if asked; print the table or JSON
+    Compare(CompareArgs),
+    /// Make report.html and the tables of a results folder again
+    Report(ReportArgs),
+    /// Builds: list, install, show, verify, remove
+    #[command(subcommand)]
+    Builds(BuildsCommand),
+    /// Measure the client itself against sysbench, pgbench and a bare socket
+    BenchClient(BenchClientArgs),
+    /// One measured process of `bench-client`
+    #[command(hide = true)]
+    BenchClientPart(BenchClientPartArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// Campaign file (TOML); see docs/campaign-file.md
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flags: CampaignFlags,
+    /// Print the plan as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Campaign file (TOML); see docs/campaign-file.md
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flags: CampaignFlags,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    #[command(flatten)]
+    pub(crate) flags: CampaignFlags,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutputFlags {
+    /// Folder that holds one folder per campaign
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) results: PathBuf,
+    /// Folder for the servers' data while the campaign runs (default: $RQPS_DATA, else a temporary folder)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Print the comparison as JSON instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The words of a campaign. Every one is also a key of the campaign file.
+#[derive(Debug, Args, Clone, Default)]
+#[command(next_help_heading = "Campaign")]
+pub(crate) struct CampaignFlags {
+    /// Name of the campaign and its folder (default: from the builds and the time)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Build to measure: [NAME=]postgres:VERSION or [NAME=]postgres:/FOLDER; give two or more
+    #[arg(long, value_name = "BUILD")]
+    pub(crate) build: Vec<String>,
+    /// Treatment that all others are relative to (default: the first build)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) base: Option<String>,
+    /// Suite of tests [default: sysbench]
+    #[arg(long, value_name = "SUITE")]
+    pub(crate) suite: Option<String>,
+    /// Tests: 27, 32, 42, all, names or patterns, separated by commas [default: 32]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) tests: Vec<String>,
+    /// Number of tables
+    #[arg(long, value_name = "N")]
+    pub(crate) tables: Option<String>,
+    /// Rows of each table; 100k and 50m are understood
+    #[arg(long, value_name = "N")]
+    pub(crate) rows: Option<String>,
+    /// Concurrency levels, separated by commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) clients: Vec<String>,
+    /// Seconds counted per read test, build and round
+    #[arg(long, value_name = "S")]
+    pub(crate) read_seconds: Option<String>,
+    /// Seconds counted per write test, build and round
+    #[arg(long, value_name = "S")]
+    pub(crate) write_seconds: Option<String>,
+    /// Seconds each build runs a test before counting starts
+    #[arg(long, value_name = "S")]
+    pub(crate) warmup: Option<String>,
+    /// Rounds; each restarts every server on its copy of the data
+    #[arg(long, value_name = "N")]
+    pub(crate) rounds: Option<String>,
+    /// Length of a slice in milliseconds
+    #[arg(long, value_name = "MS")]
+    pub(crate) slice: Option<String>,
+    /// How builds alternate in a round: slices or turns
+    #[arg(long, value_name = "HOW")]
+    pub(crate) interleave: Option<String>,
+    /// Seed of orders and keys; the same seed sends the same keys to every build
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<String>,
+    /// Configuration profile, such as x10a or x10a_sync; several give builds x profiles
+    #[arg(long, value_name = "PROFILE", value_delimiter = ',')]
+    pub(crate) profile: Vec<String>,
+    /// Server setting on top of the profile; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// CPUs of server and client: same, split or free
+    #[arg(long, value_name = "HOW")]
+    pub(crate) placement: Option<String>,
+    /// Open loop at this many events a second over all clients, with exponential gaps; even:N for equal gaps
+    #[arg(long, value_name = "N")]
+    pub(crate) rate: Option<String>,
+    /// Cores and memory that profiles are sized for, such as c8r32 (default: this host, its memory shared by the servers)
+    #[arg(long, value_name = "cCORESrGB")]
+    pub(crate) machine: Option<String>,
+    /// Differences smaller than this fraction count as equal [default: 0.02]
+    #[arg(long, value_name = "F")]
+    pub(crate) margin: Option<String>,
+    /// Small preset for a first look: little data, few seconds, 3 rounds
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    /// Campaign folder, such as results/NAME
+    pub(crate) dir: PathBuf,
+    /// Folder for the servers' data while the campaign runs
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Print the comparison as JSON instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Campaign folder, such as results/NAME
+    pub(crate) dir: PathBuf,
+    /// Treatment that all others are relative to (default: the plan's)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) base: Option<String>,
+    /// Exit with 1 if any test has this verdict after correction
+    #[arg(long, value_name = "VERDICT", value_enum)]
+    pub(crate) fail_on: Vec<FailOn>,
+    /// Print JSON: rqps, low, high, verdict, n, mde, q, base and absolute throughput for every test and build
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) json: bool,
+    /// Print a Markdown table to paste in a mail or a blog
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
+/// Verdicts that `--fail-on` can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    Regressed,
+    Improved,
+    Undecided,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Campaign folder, such as results/NAME
+    pub(crate) dir: PathBuf,
+    /// Treatment that all others are relative to (default: the plan's)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) base: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BuildsCommand {
+    /// What the catalog has and what is installed
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Fetch, check and unpack builds into the cache
+    Install {
+        /// Such as postgres:17.11
+        #[arg(required = true)]
+        build: Vec<String>,
+    },
+    /// Compiler, flags, extensions, size and origin of a build
+    Show {
+        /// Such as postgres:17.11 or postgres:/usr/lib/postgresql/15
+        build: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Hash installed files again and compare them with what was installed
+    Verify {
+        /// Such as postgres:17.11; all when none is given
+        build: Vec<String>,
+    },
+    /// Delete an installed build from the cache
+    Remove {
+        /// Such as postgres:17.11
+        #[arg(required = true)]
+        build: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchClientArgs {
+    /// Build of the server to measure against
+    #[arg(long, value_name = "BUILD", default_value = "postgres:17.11")]
+    pub(crate) build: String,
+    /// Rows of the one table
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub(crate) rows: u64,
+    /// Rounds; every client runs once in each
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    pub(crate) rounds: u32,
+    /// Seconds each client runs in a round
+    #[arg(long, value_name = "S", default_value_t = 3.0)]
+    pub(crate) seconds: f64,
+    /// Workloads to measure
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "point,read-only,points-100,sessions-40")]
+    pub(crate) workloads: Vec<String>,
+    /// Also time the load of this many rows against sysbench prepare
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) load: Option<u64>,
+    /// Also run 40 sessions this long and compare peak memory after the first tenth and at the end
+    #[arg(long, value_name = "S")]
+    pub(crate) memory: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What one process of `bench-client` runs; it is charged by the kernel, not by itself.
+#[derive(Debug, Args)]
+pub(crate) struct BenchClientPartArgs {
+    /// `echo` on standard input, `ping-pong`, or a workload
+    pub(crate) part: String,
+    /// Folder of the server's socket
+    #[arg(long, default_value = "")]
+    pub(crate) socket_dir: PathBuf,
+    /// Port in its name
+    #[arg(long, default_value_t = 5432)]
+    pub(crate) port: u16,
+    /// Rows of sbtest1
+    #[arg(long, default_value_t = 0)]
+    pub(crate) rows: u64,
+    /// How long to run
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) seconds: f64,
+}

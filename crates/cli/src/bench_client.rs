@@ -1,0 +1,263 @@
+//! `rqps bench-client`: what the client costs per statement, against sysbench, pgbench and a bare socket.
+//!
+//! In: a build. Out: client CPU microseconds per statement of each client, and the median of the ratios of clients that
+//! ran next to each other. Every client is a process of its own, charged by the kernel; server and clients are pinned to
+//! one CPU, and the clients take turns in an order that changes from round to round.
+
+mod child;
+mod part;
+mod peer;
+mod table;
+
+pub(crate) use part::part;
+
+use crate::args::BenchClientArgs;
+use crate::lab::{Lab, this_machine};
+use crate::outcome::Ending;
+use crate::screen::Screen;
+use anyhow::{Context, Result, bail};
+use part::Told;
+use peer::{Peer, Place};
+use rqps_load::prepare_data::prepare_data;
+use rqps_model::plan::DataShape;
+use rqps_model::settings::MachineClass;
+use rqps_server::{Account, Launch, Lease, Listen, Server, Sizing, Workspace, cluster, placement};
+use rqps_wire::Transport;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use table::Row;
+
+/// Memory that the server is sized for: the table is small.
+const SERVER_MEMORY_BYTES: u64 = 2 << 30;
+
+/// What the clients send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Workload {
+    /// One session, one row by primary key.
+    Point,
+    /// One session, the read-only transaction of sysbench, 16 statements.
+    ReadOnly,
+    /// One session, a hundred rows by primary key.
+    Points100,
+    /// Forty sessions, one row by primary key.
+    Sessions40,
+}
+
+impl Workload {
+    const ALL: [Workload; 4] = [Workload::Point, Workload::ReadOnly, Workload::Points100, Workload::Sessions40];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Workload::Point => "point",
+            Workload::ReadOnly => "read-only",
+            Workload::Points100 => "points-100",
+            Workload::Sessions40 => "sessions-40",
+        }
+    }
+
+    fn parse(word: &str) -> Result<Workload> {
+        let known = Workload::ALL.map(Workload::name).join(", ");
+        let found = Workload::ALL.into_iter().find(|workload| workload.name() == word);
+        found.with_context(|| format!("unknown workload `{word}`; expected one of: {known}"))
+    }
+
+    const fn clients(self) -> u32 {
+        if matches!(self, Workload::Sessions40) { 40 } else { 1 }
+    }
+
+    /// The test of the suite that sends it.
+    const fn test(self) -> &'static str {
+        match self {
+            Workload::Point | Workload::Sessions40 => "point-query",
+            Workload::ReadOnly => "read-only_range=100",
+            Workload::Points100 => "random-points_range=100",
+        }
+    }
+}
+
+/// One client of the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Client {
+    Rqps,
+    Other(Peer),
+    /// The bare socket: what any client must pay.
+    PingPong,
+}
+
+impl Client {
+    const fn name(self) -> &'static str {
+        match self {
+            Client::Rqps => "rqps",
+            Client::Other(peer) => peer.name(),
+            Client::PingPong => "ping-pong",
+        }
+    }
+}
+
+pub(crate) fn bench_client(args: &BenchClientArgs, screen: Screen) -> Result<Ending> {
+    let workloads: Vec<Workload> = args.workloads.iter().map(|word| Workload::parse(word)).collect::<Result<_>>()?;
+    let cpu = placement::available()?[0];
+    placement::pin_current(&[cpu])?;
+    let stand = Stand::start(args, cpu, screen)?;
+    let mut rows = Vec::new();
+    for workload in workloads {
+        rows.extend(stand.compare(workload, args, screen)?);
+    }
+    if let Some(load_rows) = args.load {
+        rows.push(stand.load(load_rows, args.rounds, screen)?);
+    }
+    let memory = args.memory.map(|seconds| stand.memory(seconds, screen)).transpose()?;
+    screen.print(&if args.json { table::json(&rows, memory)? } else { table::text(&rows, memory) });
+    Ok(Ending::Clean)
+}
+
+/// A server to measure against, on one CPU.
+struct Stand {
+    place: Place,
+    server: Server,
+    workspace: Workspace,
+}
+
+impl Stand {
+    fn start(args: &BenchClientArgs, cpu: usize, screen: Screen) -> Result<Stand> {
+        let lab = Lab::open(screen)?;
+        let build = lab.install(&args.build.parse()?, screen)?;
+        let lease = Lease::open(&lab.cache)?;
+        let workspace = Workspace::create(&lease, &lab.cache, None)?;
+        let data = workspace.join("data");
+        let account = Account::choose();
+        cluster::initialise(&build, &data, account, true)?;
+        let machine = MachineClass { memory_bytes: SERVER_MEMORY_BYTES, ..this_machine()? };
+        let sizing = Sizing { machine, disk_free_bytes: None, data_bytes: None, clients: 64 };
+        let configuration =
+            lab.profiles.render(build.engine, "x10a", &build.version, &sizing, &[], &BTreeMap::new())?;
+        let launch = Launch {
+            build: &build,
+            data_dir: &data,
+            configuration: &configuration,
+            account,
+            cpus: &[cpu],
+            listen: Listen::Socket,
+            log: &workspace.join("server.log"),
+            timeout: Duration::from_secs(60),
+        };
+        let server = Server::start(&launch, &lease)?;
+        let endpoint = server.endpoint();
+        let Transport::Unix { directory, port } = endpoint.transport.clone() else {
+            bail!("the server listens on no Unix socket");
+        };
+        prepare_data(&endpoint, DataShape { tables: 1, rows: args.rows }, 1, 1)?;
+        let place =
+            Place { socket_dir: directory, port, user: endpoint.user, database: endpoint.database, rows: args.rows };
+        Ok(Stand { place, server, workspace })
+    }
+
+    /// All clients on one workload.
+    fn compare(&self, workload: Workload, args: &BenchClientArgs, screen: Screen) -> Result<Vec<Row>> {
+        let mut clients = vec![Client::Rqps];
+        for peer in [Peer::Sysbench, Peer::Pgbench] {
+            let command = peer.command(workload, &self.place, args.seconds, self.workspace.path())?;
+            match (command, peer.is_installed()) {
+                (Some(_), true) => clients.push(Client::Other(peer)),
+                (Some(_), false) => screen.say(&format!("{} is not installed; left out", peer.name())),
+                (None, _) => {}
+            }
+        }
+        if workload == Workload::Point {
+            clients.push(Client::PingPong);
+        }
+        let mut costs: Vec<Vec<f64>> = vec![Vec::new(); clients.len()];
+        for round in 0..args.rounds as usize {
+            screen.say(&format!("{}: round {}/{}", workload.name(), round + 1, args.rounds));
+            // Every client stands at every place, so that none always follows the same other.
+            for turn in 0..clients.len() {
+                let client = (turn + round) % clients.len();
+                costs[client].push(self.cost_us(clients[client], workload, args.seconds)?);
+            }
+        }
+        let rqps = costs[0].clone();
+        let rows = clients.iter().zip(costs);
+        Ok(rows.map(|(client, cost)| Row::new(workload.name(), client.name(), "us/statement", cost, &rqps)).collect())
+    }
+
+    /// Client CPU microseconds per statement.
+    fn cost_us(&self, client: Client, workload: Workload, seconds: f64) -> Result<f64> {
+        match client {
+            Client::Rqps => {
+                let finished = child::run(&mut self.part(workload.name(), seconds)?)?;
+                let told: Told = serde_json::from_str(&finished.stdout).context("our own part printed no figures")?;
+                Ok(finished.cpu_s * 1e6 / told.statements as f64)
+            }
+            Client::PingPong => {
+                let finished = child::run(&mut self.part(part::PING_PONG, seconds)?)?;
+                let told: Told = serde_json::from_str(&finished.stdout).context("our own part printed no figures")?;
+                Ok(told.cpu_s * 1e6 / told.statements as f64)
+            }
+            Client::Other(peer) => {
+                let command = peer.command(workload, &self.place, seconds, self.workspace.path())?;
+                let finished = child::run(&mut command.context("this client has no such workload")?)?;
+                Ok(finished.cpu_s * 1e6 / peer.statements(&finished.stdout)? as f64)
+            }
+        }
+    }
+
+    /// This program again, as one measured process.
+    fn part(&self, part: &str, seconds: f64) -> Result<Command> {
+        let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
+        command.args(["bench-client-part", part]);
+        command.arg("--socket-dir").arg(&self.place.socket_dir);
+        command.arg(format!("--port={}", self.place.port));
+        command.arg(format!("--rows={}", self.place.rows));
+        command.arg(format!("--seconds={seconds}"));
+        Ok(command)
+    }
+
+    /// Seconds to load a table of so many rows, against `sysbench oltp_read_only prepare`.
+    fn load(&self, rows: u64, rounds: u32, screen: Screen) -> Result<Row> {
+        if !Peer::Sysbench.is_installed() {
+            bail!("--load compares with sysbench, which is not installed");
+        }
+        // Loading is no ping-pong: server and loader have all CPUs, as in a campaign.
+        let cpus: Vec<usize> = (0..std::thread::available_parallelism()?.get()).collect();
+        let all = online_cpus().unwrap_or(cpus);
+        placement::pin_current(&all)?;
+        self.server.set_cpus(&all)?;
+        let place = Place { rows, ..self.place.clone() };
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for round in 0..rounds.min(3) {
+            screen.say(&format!("load of {rows} rows: round {}", round + 1));
+            let report = prepare_data(&self.server.endpoint(), DataShape { tables: 1, rows }, 1, all.len())?;
+            ours.push(report.load_seconds);
+            child::run(peer::connect(&place).args(["oltp_read_only", "cleanup"]))?;
+            let begun = Instant::now();
+            child::run(peer::connect(&place).args(["oltp_read_only", "prepare"]))?;
+            theirs.push(begun.elapsed().as_secs_f64());
+        }
+        Ok(Row::new("load", Peer::Sysbench.name(), "s", theirs, &ours))
+    }
+
+    /// Peak memory in KB of 40 sessions after a tenth of the time and at its end.
+    fn memory(&self, seconds: f64, screen: Screen) -> Result<(u64, u64)> {
+        let mut peaks = Vec::new();
+        for seconds in [seconds / 10.0, seconds] {
+            screen.say(&format!("memory of 40 sessions over {seconds:.0} s"));
+            let finished = child::run(&mut self.part(Workload::Sessions40.name(), seconds)?)?;
+            let told: Told = serde_json::from_str(&finished.stdout).context("our own part printed no figures")?;
+            peaks.push(told.peak_kb);
+        }
+        Ok((peaks[0], peaks[1]))
+    }
+}
+
+/// CPUs of this machine, from before this process was pinned.
+fn online_cpus() -> Option<Vec<usize>> {
+    let count = std::fs::read_dir(Path::new("/sys/devices/system/cpu"))
+        .ok()?
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.strip_prefix("cpu")?.parse::<usize>().ok());
+    let mut cpus: Vec<usize> = count.collect();
+    cpus.sort_unstable();
+    (!cpus.is_empty()).then_some(cpus)
+}

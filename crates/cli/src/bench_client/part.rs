@@ -1,0 +1,123 @@
+//! One measured process of `bench-client`: our own client with one workload, or one side of the bare ping-pong.
+//!
+//! In: what to run and where. Out: one line of JSON. Started by `bench-client`, which reads from the kernel what it cost.
+
+use super::Workload;
+use crate::args::BenchClientPartArgs;
+use crate::outcome::Ending;
+use crate::screen::Screen;
+use anyhow::{Context, Result, bail};
+use rqps_load::Suite;
+use rqps_load::timed::{Contest, Schedule, run};
+use rqps_model::plan::{Arrival, DataShape};
+use rqps_server::cluster;
+use rqps_wire::{Endpoint, Protocol, Transport};
+use rqps_wire::{ask, echo};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use serde::{Deserialize, Serialize};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// The word for the asking side of the ping-pong.
+pub(super) const PING_PONG: &str = "ping-pong";
+
+/// The word for its answering side.
+const ECHO: &str = "echo";
+
+/// Bytes of a point query's Bind, Execute and Sync, and of its answer.
+const REQUEST_BYTES: usize = 42;
+const REPLY_BYTES: usize = 156;
+
+/// Round trips between two looks at the clock.
+const ROUND_TRIPS: u64 = 10_000;
+
+/// What a part says when it is done.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Told {
+    /// Statements, or round trips.
+    pub(super) statements: u64,
+    /// CPU seconds by its own clock.
+    pub(super) cpu_s: f64,
+    /// Largest resident memory.
+    pub(super) peak_kb: u64,
+}
+
+pub(crate) fn part(args: &BenchClientPartArgs, screen: Screen) -> Result<Ending> {
+    let told = match args.part.as_str() {
+        ECHO => {
+            echo(std::io::stdin(), REQUEST_BYTES, REPLY_BYTES)?;
+            return Ok(Ending::Clean);
+        }
+        PING_PONG => ping_pong(args.seconds)?,
+        workload => drive(Workload::parse(workload)?, args)?,
+    };
+    screen.print(&serde_json::to_string(&told)?);
+    Ok(Ending::Clean)
+}
+
+/// Asks a process of its own, as a server is one.
+fn ping_pong(seconds: f64) -> Result<Told> {
+    let (near, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    let mut peer = Command::new(std::env::current_exe()?)
+        .args(["bench-client-part", ECHO])
+        .stdin(Stdio::from(far))
+        .spawn()
+        .context("cannot start the answering side")?;
+    let begun = Instant::now();
+    let (mut statements, mut cpu) = (0, Duration::ZERO);
+    while begun.elapsed().as_secs_f64() < seconds {
+        let asked = ask(&near, ROUND_TRIPS, REQUEST_BYTES, REPLY_BYTES)?;
+        statements += asked.round_trips;
+        cpu += asked.client_cpu;
+    }
+    drop(near);
+    peer.wait()?;
+    Ok(Told { statements, cpu_s: cpu.as_secs_f64(), peak_kb: peak_kb()? })
+}
+
+/// Our own client on one arm.
+fn drive(workload: Workload, args: &BenchClientPartArgs) -> Result<Told> {
+    let suite = Suite::sysbench();
+    let test = suite.test(workload.test()).context("the suite has lost a test")?;
+    let endpoint = Endpoint {
+        engine: Protocol::Postgres,
+        transport: Transport::Unix { directory: args.socket_dir.clone(), port: args.port },
+        user: cluster::USER.to_owned(),
+        password: None,
+        database: cluster::DATABASE.to_owned(),
+        options: Vec::new(),
+    };
+    let whole = Duration::from_secs_f64(args.seconds);
+    let contest = Contest {
+        test,
+        data: DataShape { tables: 1, rows: args.rows },
+        arms: &[endpoint],
+        clients: workload.clients(),
+        threads: 1,
+        client_cpus: &[],
+        schedule: Schedule {
+            seconds: args.seconds,
+            warmup_seconds: 0.0,
+            slice: whole,
+            lead_in: Duration::ZERO,
+            session_life: whole,
+        },
+        arrival: Arrival::Closed,
+        seed: 1,
+    };
+    let runs = run(&contest, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ())?;
+    let run = &runs[0];
+    if let Some(failure) = &run.failure {
+        bail!("{failure}");
+    }
+    let cpu_s = rqps_load::timed::process_cpu_ns() as f64 / 1e9;
+    Ok(Told { statements: run.operations_total, cpu_s, peak_kb: peak_kb()? })
+}
+
+fn peak_kb() -> Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").context("cannot read /proc/self/status")?;
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("the kernel tells no peak memory")?;
+    line.trim().trim_end_matches("kB").trim().parse().context("the kernel tells no peak memory")
+}

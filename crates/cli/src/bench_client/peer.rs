@@ -1,0 +1,152 @@
+//! The clients that rqps is measured against, each made to send the same statements from as many sessions.
+//!
+//! In: a workload and where the server listens. Out: a command to run, and the number of statements it says it sent.
+//! sysbench runs its own bundled scripts where they send the statement, and a script of ours where they don't.
+
+use super::Workload;
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A point query of random keys, for pgbench.
+const PGBENCH_POINT: &str = include_str!("point.sql");
+
+/// A hundred random points by primary key, for sysbench: its own `select_random_points` reads other columns by another index.
+const SYSBENCH_POINTS: &str = include_str!("points.lua");
+
+/// Where the server listens.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// Folder of its socket.
+    pub(super) socket_dir: PathBuf,
+    /// Port in the socket's name.
+    pub(super) port: u16,
+    /// User to log in as.
+    pub(super) user: String,
+    /// Database with `sbtest1`.
+    pub(super) database: String,
+    /// Rows of `sbtest1`.
+    pub(super) rows: u64,
+}
+
+/// A client other than rqps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Peer {
+    Sysbench,
+    Pgbench,
+}
+
+impl Peer {
+    /// Its command's name.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Peer::Sysbench => "sysbench",
+            Peer::Pgbench => "pgbench",
+        }
+    }
+
+    /// Whether it is installed.
+    pub(super) fn is_installed(self) -> bool {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(self.name()).is_file())
+    }
+
+    /// The command that sends `workload` for so many seconds; `None` where this peer has no such workload.
+    pub(super) fn command(
+        self,
+        workload: Workload,
+        place: &Place,
+        seconds: f64,
+        scripts: &Path,
+    ) -> Result<Option<Command>> {
+        match self {
+            Peer::Sysbench => sysbench(workload, place, seconds, scripts).map(Some),
+            Peer::Pgbench => pgbench(workload, place, seconds, scripts),
+        }
+    }
+
+    /// The number of statements it says it sent.
+    pub(super) fn statements(self, stdout: &str) -> Result<u64> {
+        let number_after = |label: &str| -> Option<u64> {
+            let line = stdout.lines().find_map(|line| line.trim().strip_prefix(label))?;
+            line.split_whitespace().next()?.split('/').next()?.parse().ok()
+        };
+        let label = match self {
+            Peer::Sysbench => "queries:",
+            Peer::Pgbench => "number of transactions actually processed:",
+        };
+        number_after(label).with_context(|| format!("{} printed no `{label}`", self.name()))
+    }
+}
+
+fn sysbench(workload: Workload, place: &Place, seconds: f64, scripts: &Path) -> Result<Command> {
+    let script = match workload {
+        Workload::Point | Workload::Sessions40 => "oltp_point_select".to_owned(),
+        Workload::ReadOnly => "oltp_read_only".to_owned(),
+        Workload::Points100 => {
+            let path = scripts.join("points.lua");
+            std::fs::write(&path, SYSBENCH_POINTS).with_context(|| format!("cannot write {}", path.display()))?;
+            path.display().to_string()
+        }
+    };
+    let mut command = connect(place);
+    command
+        .arg(format!("--threads={}", workload.clients()))
+        .arg(format!("--time={}", seconds.ceil()))
+        .args(["--events=0", "--rand-type=uniform"])
+        .arg(script)
+        .arg("run");
+    Ok(command)
+}
+
+/// sysbench with the options that say where server and table are.
+pub(super) fn connect(place: &Place) -> Command {
+    let mut command = Command::new("sysbench");
+    command
+        .arg("--db-driver=pgsql")
+        .arg(format!("--pgsql-host={}", place.socket_dir.display()))
+        .arg(format!("--pgsql-port={}", place.port))
+        .arg(format!("--pgsql-user={}", place.user))
+        .arg(format!("--pgsql-db={}", place.database))
+        .arg("--tables=1")
+        .arg(format!("--table-size={}", place.rows));
+    command
+}
+
+fn pgbench(workload: Workload, place: &Place, seconds: f64, scripts: &Path) -> Result<Option<Command>> {
+    if !matches!(workload, Workload::Point | Workload::Sessions40) {
+        return Ok(None);
+    }
+    let path = scripts.join("point.sql");
+    std::fs::write(&path, PGBENCH_POINT).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut command = Command::new("pgbench");
+    command
+        .args(["--no-vacuum", "--protocol=prepared", "--jobs=1"])
+        .arg(format!("--client={}", workload.clients()))
+        .arg(format!("--time={}", seconds.ceil()))
+        .arg(format!("--define=rows={}", place.rows))
+        .arg(format!("--file={}", path.display()))
+        .arg(format!("--host={}", place.socket_dir.display()))
+        .arg(format!("--port={}", place.port))
+        .arg(format!("--username={}", place.user))
+        .arg(&place.database);
+    Ok(Some(command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_counts_that_peers_print() {
+        let sysbench = "    queries:                             37023  (18509.12 per sec.)\n";
+        assert_eq!(Peer::Sysbench.statements(sysbench).expect("a count"), 37_023);
+        for pgbench in [
+            "number of transactions actually processed: 5120\n",
+            "number of transactions actually processed: 5120/5120\n",
+        ] {
+            assert_eq!(Peer::Pgbench.statements(pgbench).expect("a count"), 5120);
+        }
+        assert!(Peer::Sysbench.statements("queries performed:\n").is_err());
+    }
+}

@@ -1,0 +1,50 @@
+//! The binary `rqps`: arguments in, exit code out. Every command is a few calls into the crates that do the work.
+
+mod args;
+mod bench_client;
+mod builds;
+mod interrupt;
+mod lab;
+mod outcome;
+mod prepare;
+mod run;
+mod screen;
+mod words;
+
+use args::{Cli, Command};
+use clap::Parser;
+use outcome::Ending;
+use prepare::FaultsShown;
+use screen::Screen;
+use std::process::ExitCode;
+
+/// Exit code where the user's words, files or machine are at fault.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let screen = Screen::new(cli.color);
+    match dispatch(&cli.command, screen) {
+        Ok(ending) => ExitCode::from(ending.code()),
+        Err(error) => {
+            if !error.is::<FaultsShown>() {
+                screen.error(&error);
+            }
+            ExitCode::from(USAGE)
+        }
+    }
+}
+
+fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
+    match command {
+        Command::Plan(args) => run::plan(args, screen),
+        Command::Run(args) => run::run(args, screen),
+        Command::Resume(args) => run::resume(args, screen),
+        Command::Demo(args) => run::demo(args, screen),
+        Command::Compare(args) => outcome::compare(args, screen),
+        Command::Report(args) => outcome::rewrite(args, screen),
+        Command::Builds(command) => builds::builds(command, screen),
+        Command::BenchClient(args) => bench_client::bench_client(args, screen),
+        Command::BenchClientPart(args) => bench_client::part(args, screen),
+    }
+}

@@ -1,0 +1,153 @@
+//! `plan`, `run`, `demo` and `resume`: measure, then judge and report.
+
+use crate::args::{CampaignFlags, DemoArgs, OutputFlags, PlanArgs, ResumeArgs, RunArgs};
+use crate::interrupt;
+use crate::lab::Lab;
+use crate::outcome::{self, Ending};
+use crate::prepare::{Builds, Prepared, prepare};
+use crate::screen::{Progress, Screen};
+use anyhow::{Context, Result, bail};
+use rqps_campaign::{Command, describe, estimate, human_duration};
+use rqps_conduct::{ConductError, Job};
+use rqps_model::Plan;
+use rqps_model::facts::BuildFacts;
+use rqps_observe::clock::rfc3339;
+use rqps_observe::facts::host_facts;
+use rqps_server::Lease;
+use rqps_store::{Campaign, Start, Writer};
+use std::path::Path;
+use std::time::SystemTime;
+
+/// `rqps plan`.
+pub(crate) fn plan(args: &PlanArgs, screen: Screen) -> Result<Ending> {
+    let lab = Lab::open(screen)?;
+    let prepared = prepare(&lab, args.file.as_deref(), &args.flags, Command::Run, Builds::OnlyName, screen)?;
+    if args.json {
+        screen.print(&serde_json::to_string_pretty(&prepared.plan)?);
+    } else {
+        screen.print(&describe(&prepared.plan));
+    }
+    Ok(Ending::Clean)
+}
+
+/// `rqps run`.
+pub(crate) fn run(args: &RunArgs, screen: Screen) -> Result<Ending> {
+    begin(args.file.as_deref(), &args.flags, &args.output, Command::Run, screen)
+}
+
+/// `rqps demo`.
+pub(crate) fn demo(args: &DemoArgs, screen: Screen) -> Result<Ending> {
+    begin(None, &args.flags, &args.output, Command::Demo, screen)
+}
+
+fn begin(
+    file: Option<&Path>,
+    flags: &CampaignFlags,
+    output: &OutputFlags,
+    command: Command,
+    screen: Screen,
+) -> Result<Ending> {
+    let lab = Lab::open(screen)?;
+    let Prepared { mut plan, builds, campaign_toml, is_named } =
+        prepare(&lab, file, flags, command, Builds::Install, screen)?;
+    if !is_named {
+        plan.name = free_name(&output.results, &plan.name);
+    }
+    let data_place = data_place(output.data.as_deref(), &output.results)?;
+    let host = host_facts(&data_place);
+    let mut store = Campaign::create(&output.results, &plan.name, &plan, &host, &campaign_toml, this_start())?;
+    screen.say(&format!(
+        "{}: {} treatments, {} tests, {} rounds; about {}; results in {}",
+        plan.name,
+        plan.treatments.len(),
+        plan.tests.len(),
+        plan.rounds.len(),
+        human_duration(estimate(&plan).duration()),
+        store.folder().display()
+    ));
+    measure_and_report(&lab, &plan, &builds, output.data.as_deref(), &mut store, output.json, screen)
+}
+
+/// `rqps resume`.
+pub(crate) fn resume(args: &ResumeArgs, screen: Screen) -> Result<Ending> {
+    let lab = Lab::open(screen)?;
+    let mut store = Campaign::open_to_resume(&args.dir, this_start())?;
+    let plan = store.plan().clone();
+    let mut builds = Vec::new();
+    for treatment in &plan.treatments {
+        let facts = lab.install(&treatment.build, screen)?;
+        let name = treatment.build.name.clone().unwrap_or_else(|| facts.name.clone());
+        if let Some(before) = store.build(&treatment.name)?
+            && before.sha256 != facts.sha256
+        {
+            bail!(
+                "the build of {} is not the one that the campaign began with (server binary {} then, {} now); start a new campaign",
+                treatment.name,
+                before.sha256,
+                facts.sha256
+            );
+        }
+        builds.push(BuildFacts { name, ..facts });
+    }
+    measure_and_report(&lab, &plan, &builds, args.data.as_deref(), &mut store, args.json, screen)
+}
+
+fn measure_and_report(
+    lab: &Lab,
+    plan: &Plan,
+    builds: &[BuildFacts],
+    data: Option<&Path>,
+    store: &mut Writer,
+    json: bool,
+    screen: Screen,
+) -> Result<Ending> {
+    let suite = lab
+        .suites
+        .iter()
+        .find(|suite| suite.name == plan.suite)
+        .with_context(|| format!("this rqps has no suite `{}`", plan.suite))?;
+    let lease = Lease::open(&lab.cache)?;
+    let stop = interrupt::flag_on_interrupt()?;
+    let mut progress = Progress::new(screen);
+    let job = Job { plan, suite, builds, profiles: &lab.profiles, cache: &lab.cache, lease: &lease, data_parent: data };
+    let measured = rqps_conduct::run(&job, store, &mut |event| progress.show(&event), &stop);
+    progress.end();
+    match measured {
+        Ok(()) => outcome::report(store, json, screen),
+        Err(ConductError::Interrupted) => {
+            screen.say(&format!("interrupted; finish it with: rqps resume {}", store.folder().display()));
+            Ok(Ending::Interrupted)
+        }
+        Err(error) => {
+            let remedy = format!("what was measured is kept; go on with: rqps resume {}", store.folder().display());
+            Err(anyhow::Error::new(error).context(remedy))
+        }
+    }
+}
+
+fn this_start() -> Start {
+    Start {
+        at: rfc3339(SystemTime::now()),
+        rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command_line: std::env::args().collect(),
+    }
+}
+
+/// A name that no campaign in the folder has yet.
+fn free_name(results: &Path, name: &str) -> String {
+    let numbered = (2..).map(|number| format!("{name}.{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !results.join(name).exists()).expect("one of infinitely many names is free")
+}
+
+/// An existing folder on the device that the data will be on.
+fn data_place(data: Option<&Path>, results: &Path) -> Result<std::path::PathBuf> {
+    let wanted = match (data, std::env::var_os("RQPS_DATA")) {
+        (Some(folder), _) => folder.to_owned(),
+        (None, Some(folder)) if !folder.is_empty() => folder.into(),
+        _ if rustix::process::geteuid().is_root() => "/var/tmp".into(),
+        _ => results.to_owned(),
+    };
+    let absolute = std::path::absolute(&wanted).context("cannot tell where data will be")?;
+    Ok(absolute.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/")).to_owned())
+}

@@ -1,0 +1,218 @@
+//! What is printed and how: width, colour, the progress line, plain lines where there is no terminal.
+//!
+//! Results go to standard output, everything else to standard error, so that `--json` can be piped.
+
+use crate::args::Colour;
+use indicatif::{ProgressBar, ProgressStyle};
+use rqps_campaign::diagnostic::{Diagnostic, Part};
+use rqps_campaign::human_duration;
+use rqps_conduct::Event;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// A terminal that does not tell its width has this one.
+const WIDTH: usize = 80;
+
+/// Where there is no terminal, a test's progress is not told more often than this.
+const PLAIN_EVERY: Duration = Duration::from_secs(30);
+
+/// Whether standard output and standard error are coloured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Screen {
+    colour: Colour,
+}
+
+impl Screen {
+    pub(crate) fn new(colour: Colour) -> Screen {
+        Screen { colour }
+    }
+
+    fn coloured(self, terminal: bool) -> bool {
+        match self.colour {
+            Colour::Always => true,
+            Colour::Never => false,
+            // https://no-color.org: any non-empty value turns colour off.
+            Colour::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        }
+    }
+
+    pub(crate) fn colour_on_stdout(self) -> bool {
+        self.coloured(std::io::stdout().is_terminal())
+    }
+
+    /// Columns of standard output.
+    pub(crate) fn width(self) -> usize {
+        if !std::io::stdout().is_terminal() {
+            return WIDTH;
+        }
+        rustix::termios::tcgetwinsize(std::io::stdout()).map_or(WIDTH, |size| usize::from(size.ws_col).max(WIDTH))
+    }
+
+    /// Prints a result.
+    pub(crate) fn print(self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        // A reader that went away (`| head`) is no fault of ours.
+        let _ = out.write_all(text.as_bytes());
+        if !text.ends_with('\n') {
+            let _ = out.write_all(b"\n");
+        }
+        let _ = out.flush();
+    }
+
+    /// Says something about the work.
+    pub(crate) fn say(self, text: &str) {
+        let _ = writeln!(std::io::stderr().lock(), "{text}");
+    }
+
+    /// Says a warning.
+    pub(crate) fn warn(self, text: &str) {
+        let mark = if self.coloured(std::io::stderr().is_terminal()) { "\x1b[33mwarning:\x1b[0m" } else { "warning:" };
+        self.say(&format!("{mark} {text}"));
+    }
+
+    /// Says an error with the reasons below it.
+    pub(crate) fn error(self, error: &anyhow::Error) {
+        let mark = if self.coloured(std::io::stderr().is_terminal()) { "\x1b[31merror:\x1b[0m" } else { "error:" };
+        self.say(&format!("{mark} {error:#}"));
+    }
+
+    /// Shows what is wrong with a campaign file or flags.
+    pub(crate) fn diagnostics(self, diagnostics: &[Diagnostic]) {
+        let coloured = self.coloured(std::io::stderr().is_terminal());
+        for diagnostic in diagnostics {
+            let mut text = String::new();
+            for (part, words) in diagnostic.parts() {
+                match (coloured, code(part)) {
+                    (true, Some(code)) => text.push_str(&format!("\x1b[{code}m{words}\x1b[0m")),
+                    _ => text.push_str(&words),
+                }
+            }
+            self.say(text.trim_end_matches('\n'));
+        }
+    }
+}
+
+fn code(part: Part) -> Option<&'static str> {
+    match part {
+        Part::Error => Some("1;31"),
+        Part::Note => Some("1;36"),
+        Part::Place | Part::Source => Some("34"),
+        Part::Caret => Some("31"),
+        Part::Help => Some("32"),
+        _ => None,
+    }
+}
+
+/// Tells how a campaign goes: a line that moves on a terminal, plain lines elsewhere.
+pub(crate) struct Progress {
+    screen: Screen,
+    bar: Option<ProgressBar>,
+    label: String,
+    last_plain: Instant,
+}
+
+/// Steps of the progress bar.
+const STEPS: u64 = 1000;
+
+impl Progress {
+    pub(crate) fn new(screen: Screen) -> Progress {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{bar:24.cyan/dim} {percent:>3}%  {wide_msg}")
+                .expect("a constant template")
+                .progress_chars("━╸─");
+            ProgressBar::new(STEPS).with_style(style)
+        });
+        Progress { screen, bar, label: String::new(), last_plain: Instant::now() }
+    }
+
+    /// A line that stays.
+    pub(crate) fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| self.screen.say(text)),
+            None => self.screen.say(text),
+        }
+    }
+
+    fn now(&mut self, label: String) {
+        match &self.bar {
+            Some(bar) => bar.set_message(label.clone()),
+            None => self.screen.say(&label),
+        }
+        self.label = label;
+    }
+
+    /// Ends the moving line.
+    pub(crate) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Shows an event.
+    pub(crate) fn show(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Cleared { what } => {
+                self.line("cleared what an earlier rqps left behind:");
+                what.iter().for_each(|one| self.line(&format!("  {one}")));
+            }
+            Event::Loading { treatment, tables, rows } => {
+                self.now(format!("loading {tables} x {rows} rows with {treatment}"))
+            }
+            Event::Loaded { treatment, rows, seconds } => {
+                self.line(&format!("loaded {rows} rows with {treatment} in {seconds:.1} s"));
+            }
+            Event::RoundBegins { round, rounds } => {
+                self.now(format!("round {round}/{rounds}  copying data, starting servers"))
+            }
+            Event::TestBegins { round, rounds, test, clients, interleave } => {
+                let label = format!("round {round}/{rounds}  {test}  clients {clients}, {interleave}");
+                match &self.bar {
+                    Some(_) => self.now(label),
+                    None => self.label = label,
+                }
+            }
+            Event::TestAdvances { campaign, left, .. } => self.advance(*campaign, *left),
+            Event::TestEnded { round, test, clients, unit, results, left } => {
+                let numbers: Vec<String> = results.iter().map(|(_, result)| number(*result)).collect();
+                let ratios = results.iter().skip(1).map(|(_, result)| ratio(*result, results[0].1));
+                let line = format!(
+                    "  {round:>3}  {test:<26} {clients:>3}  {} {}  {}",
+                    numbers.join("  "),
+                    unit.symbol(),
+                    ratios.collect::<Vec<_>>().join("  ")
+                );
+                match (&self.bar, left) {
+                    (None, Some(left)) => self.line(&format!("{line}   {} left", human_duration(*left))),
+                    _ => self.line(&line),
+                }
+            }
+            Event::Warning { message } => match &self.bar {
+                Some(bar) => bar.suspend(|| self.screen.warn(message)),
+                None => self.screen.warn(message),
+            },
+        }
+    }
+
+    fn advance(&mut self, campaign: f64, left: Option<Duration>) {
+        let left = left.map(|left| format!("  {} left", human_duration(left))).unwrap_or_default();
+        if let Some(bar) = &self.bar {
+            bar.set_position((campaign * STEPS as f64) as u64);
+            bar.set_message(format!("{}{left}", self.label));
+        } else if self.last_plain.elapsed() >= PLAIN_EVERY {
+            self.last_plain = Instant::now();
+            self.screen.say(&format!("{}  {:.0} %{left}", self.label, campaign * 100.0));
+        }
+    }
+}
+
+fn number(throughput: Option<f64>) -> String {
+    match throughput {
+        None => format!("{:>9}", "failed"),
+        Some(value) if value >= 100.0 => format!("{value:>9.0}"),
+        Some(value) => format!("{value:>9.2}"),
+    }
+}
+
+fn ratio(this: Option<f64>, base: Option<f64>) -> String {
+    this.zip(base).map_or_else(|| "-".to_owned(), |(this, base)| format!("x{:.3}", this / base))
+}

@@ -1,0 +1,113 @@
+//! A treatment inside a round: its copy of the data, its running server, and what became of it.
+
+use crate::ConductError;
+use rqps_model::facts::{BuildFacts, SettingsFacts};
+use rqps_model::plan::TreatmentPlan;
+use rqps_observe::process::ProcessMeter;
+use rqps_server::{Account, Configuration, Launch, Lease, Listen, Server, ServerError};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Time for a server to become ready; crash recovery of a large log needs minutes.
+const START_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Lines of a dead server's log that a sample keeps.
+const LOG_LINES: usize = 20;
+
+/// A treatment as it enters every round.
+#[derive(Debug)]
+pub(crate) struct Contestant<'a> {
+    pub(crate) plan: &'a TreatmentPlan,
+    pub(crate) build: &'a BuildFacts,
+    pub(crate) configuration: Configuration,
+    pub(crate) account: Account,
+}
+
+impl Contestant<'_> {
+    /// Starts a server of this treatment on a data folder.
+    pub(crate) fn start(
+        &self,
+        data: &std::path::Path,
+        log: &std::path::Path,
+        lease: &Lease,
+    ) -> Result<Server, ServerError> {
+        let launch = Launch {
+            build: self.build,
+            data_dir: data,
+            configuration: &self.configuration,
+            account: self.account,
+            cpus: &[],
+            listen: Listen::Socket,
+            log,
+            timeout: START_TIMEOUT,
+        };
+        Server::start(&launch, lease)
+    }
+}
+
+/// A treatment in a round.
+pub(crate) struct Arm<'a> {
+    pub(crate) contestant: &'a Contestant<'a>,
+    /// The name of its copy of the data.
+    pub(crate) copy: String,
+    pub(crate) data: PathBuf,
+    pub(crate) log: PathBuf,
+    pub(crate) server: Option<Server>,
+    pub(crate) meter: ProcessMeter,
+    /// Servers started in this round so far: one, and one more after each crash.
+    pub(crate) starts: u32,
+    /// Why there is no server.
+    pub(crate) failure: Option<String>,
+}
+
+impl Arm<'_> {
+    /// The treatment's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.contestant.plan.name
+    }
+
+    /// Starts the server; a server that will not start is this arm's failure, not the campaign's end.
+    pub(crate) fn start(&mut self, lease: &Lease) {
+        self.starts += 1;
+        self.meter = ProcessMeter::new();
+        match self.contestant.start(&self.data, &self.log, lease) {
+            Ok(server) => (self.server, self.failure) = (Some(server), None),
+            Err(error) => (self.server, self.failure) = (None, Some(error.to_string())),
+        }
+    }
+
+    /// Notices a server that died, with its last words.
+    pub(crate) fn notice_death(&mut self) {
+        let Some(server) = &self.server else { return };
+        if !server.is_alive() {
+            let last = server.log_tail(LOG_LINES).join("\n");
+            self.failure = Some(format!("the server of {} died; the end of its log:\n{last}", self.name()));
+            self.server = None;
+        }
+    }
+
+    /// The settings as the running server tells them, and a warning for each that is not as written.
+    pub(crate) fn settings(&self) -> Result<Option<(SettingsFacts, Vec<String>)>, ConductError> {
+        let Some(server) = &self.server else { return Ok(None) };
+        let readback =
+            server.settings().map_err(ConductError::server(format!("reading back the settings of {}", self.name())))?;
+        let configuration = &self.contestant.configuration;
+        let warnings = readback.mismatches.iter().map(|mismatch| {
+            format!("{}: {} was set to {} and is {}", self.name(), mismatch.name, mismatch.written, mismatch.effective)
+        });
+        let warnings = warnings.collect();
+        let facts = SettingsFacts {
+            configuration: configuration.name.clone(),
+            written: configuration.written.clone(),
+            left_out: configuration.left_out.clone(),
+            effective: readback.effective,
+            server_cpus: Vec::new(),
+            client_cpus: Vec::new(),
+            encoding: readback.encoding,
+            collation: readback.collation,
+            checksums: readback.checksums,
+            transport: "unix".to_owned(),
+        };
+        Ok(Some((facts, warnings)))
+    }
+}

@@ -1,0 +1,62 @@
+//! Why a campaign ended before its time. The failure of one server in one test is not here: it is a sample that says so.
+
+use rqps_load::LoadError;
+use rqps_observe::error::ObserveError;
+use rqps_server::ServerError;
+use rqps_store::StoreError;
+
+/// Why a campaign stopped. What was published before stays, and `rqps resume` goes on from there.
+#[derive(Debug, thiserror::Error)]
+pub enum ConductError {
+    /// A server could not be made ready.
+    #[error("{doing}: {error}")]
+    Server {
+        /// What was being done, and for which treatment.
+        doing: String,
+        /// What went wrong.
+        error: Box<ServerError>,
+    },
+    /// Data could not be loaded or a test not be driven.
+    #[error("{doing}: {error}")]
+    Load {
+        /// What was being done, and for which treatment.
+        doing: String,
+        /// What went wrong.
+        error: Box<LoadError>,
+    },
+    /// The results folder could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// This host cannot be observed.
+    #[error(transparent)]
+    Observe(#[from] ObserveError),
+    /// The plan names a test that the suite does not have.
+    #[error("test `{0}` is not in the suite of this version of rqps; resume with the version that began the campaign")]
+    UnknownTest(String),
+    /// No server is left.
+    #[error("round {round}: no server is running any more; the last one said: {last}")]
+    NobodyLeft {
+        /// From 1.
+        round: u32,
+        /// The last failure.
+        last: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted; finish it with `rqps resume`")]
+    Interrupted,
+}
+
+impl ConductError {
+    pub(crate) fn server(doing: impl Into<String>) -> impl FnOnce(ServerError) -> ConductError {
+        let doing = doing.into();
+        move |error| ConductError::Server { doing, error: Box::new(error) }
+    }
+
+    pub(crate) fn load(doing: impl Into<String>) -> impl FnOnce(LoadError) -> ConductError {
+        let doing = doing.into();
+        move |error| match error {
+            LoadError::Interrupted => ConductError::Interrupted,
+            error => ConductError::Load { doing, error: Box::new(error) },
+        }
+    }
+}

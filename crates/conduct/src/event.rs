@@ -1,0 +1,86 @@
+//! What `conduct` tells whoever watches: a stream of events, from which `cli` makes progress lines.
+//!
+//! Watching never changes a run: events are values, and nobody answers them.
+
+use rqps_model::{Interleave, Unit};
+use std::time::Duration;
+
+/// Something that happened, or is about to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event<'a> {
+    /// Leftovers of an earlier rqps that was killed were cleared.
+    Cleared {
+        /// What was stopped or removed, one line each.
+        what: Vec<String>,
+    },
+    /// Making the data folder that a treatment's copies are taken from.
+    Loading {
+        /// Treatment whose build loads it.
+        treatment: &'a str,
+        /// Tables and rows a table.
+        tables: u32,
+        /// Rows of each table.
+        rows: u64,
+    },
+    /// The data folder is ready.
+    Loaded {
+        /// Treatment whose build loaded it.
+        treatment: &'a str,
+        /// Rows in all tables.
+        rows: u64,
+        /// Seconds for rows and indexes.
+        seconds: f64,
+    },
+    /// A round begins: copies are made and servers started.
+    RoundBegins {
+        /// From 1.
+        round: u32,
+        /// Planned.
+        rounds: u32,
+    },
+    /// A test begins on all treatments.
+    TestBegins {
+        /// From 1.
+        round: u32,
+        /// Planned.
+        rounds: u32,
+        /// Published name.
+        test: &'a str,
+        /// Concurrency.
+        clients: u32,
+        /// How builds alternate.
+        interleave: Interleave,
+    },
+    /// A test is under way.
+    TestAdvances {
+        /// Share of the test's own time that has passed, 0 to 1.
+        fraction: f64,
+        /// Share of the campaign that is done, 0 to 1.
+        campaign: f64,
+        /// Expected time to the end of the campaign, once it can be told.
+        left: Option<Duration>,
+    },
+    /// A test ended; throughput by treatment, `None` where it failed.
+    TestEnded {
+        /// From 1.
+        round: u32,
+        /// Published name.
+        test: &'a str,
+        /// Concurrency.
+        clients: u32,
+        /// Unit of the numbers.
+        unit: Unit,
+        /// Treatment and throughput, base first.
+        results: Vec<(&'a str, Option<f64>)>,
+        /// Expected time to the end of the campaign.
+        left: Option<Duration>,
+    },
+    /// Something the user must know now; it also stands in the results.
+    Warning {
+        /// A sentence.
+        message: String,
+    },
+}
+
+/// Receives events in order.
+pub type Watch<'a> = dyn FnMut(Event<'_>) + 'a;

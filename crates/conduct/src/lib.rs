@@ -1,0 +1,20 @@
+//! Walks a plan: makes the data, starts servers, runs every test on all of them, publishes every sample.
+//!
+//! In: a plan whose builds are on this machine, and an open results folder. Out: samples in the folder, and events for
+//! whoever watches. The only crate that sequences effects. It judges nothing and prints nothing; after it, nothing talks
+//! to a database.
+
+mod arm;
+mod error;
+mod event;
+mod job;
+mod master;
+mod measure;
+mod meters;
+mod pace;
+mod round;
+mod supervise;
+
+pub use error::ConductError;
+pub use event::{Event, Watch};
+pub use job::{Job, run};

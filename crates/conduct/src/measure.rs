@@ -1,0 +1,324 @@
+//! One test on all arms: everything that is read before and after, the contest itself, and its samples published.
+//!
+//! In: arms with running servers. Out: one published sample a treatment, also where the treatment failed. In turns the
+//! idle servers are frozen.
+
+use crate::ConductError;
+use crate::arm::Arm;
+use crate::job::Job;
+use crate::meters::SliceMeters;
+use rqps_load::plan_capture::plan_capture;
+use rqps_load::random::derive_seed;
+use rqps_load::timed::{ArmRun, Contest, Schedule, Switch, run};
+use rqps_load::{LoadError, Test};
+use rqps_model::facts::SettingsFacts;
+use rqps_model::plan::{RoundPlan, TestPlan};
+use rqps_model::sample::{Accounting, HostUse, ProcessUse, Resources};
+use rqps_model::settings::CpuSet;
+use rqps_model::{FORMAT, Interleave, Sample};
+use rqps_observe::client::ClientMeter;
+use rqps_observe::clock::rfc3339;
+use rqps_observe::host::HostMeter;
+use rqps_observe::postgres;
+use rqps_observe::process::ProcessReading;
+use rqps_server::{Server, placement};
+use rqps_store::{CounterReading, Moment, SampleParts, Writer};
+use rqps_wire::{Endpoint, Session};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
+
+/// Left out of the count at the beginning of each slice: throughput is 12 % lower in the first millisecond after a
+/// switch and level from the second on (docs/measurement.md).
+const LEAD_IN: Duration = Duration::from_millis(1);
+
+/// A connection has a speed of its own, some tenths of a percent off; many of them average that out.
+const SESSION_LIFE: Duration = Duration::from_millis(500);
+
+/// Turns that a test is cut into, as far as they stay between these lengths.
+const TURNS: f64 = 4.0;
+const TURN_SECONDS_MIN: f64 = 1.0;
+const TURN_SECONDS_MAX: f64 = 60.0;
+
+/// How long a session for counters may take to connect.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
+
+/// The meters of a round.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    pub(crate) host: HostMeter,
+    pub(crate) client: ClientMeter,
+}
+
+/// What is measured.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece<'a> {
+    pub(crate) job: &'a Job<'a>,
+    pub(crate) round: &'a RoundPlan,
+    pub(crate) test: &'a TestPlan,
+    pub(crate) clients: u32,
+    /// CPUs that may be used.
+    pub(crate) cpus: &'a [usize],
+}
+
+/// An arm that takes part: its index among the round's arms and what was read before.
+struct Entrant {
+    arm: usize,
+    endpoint: Endpoint,
+    counters: Option<BTreeMap<String, f64>>,
+    process: ProcessReading,
+}
+
+/// Measures a test on all arms, publishes the samples, and returns the throughputs in plan order.
+pub(crate) fn measure(
+    piece: &Piece<'_>,
+    arms: &mut [Arm<'_>],
+    bench: &mut Bench,
+    store: &mut Writer,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Vec<Option<f64>>, ConductError> {
+    let Piece { job, round, test, clients, .. } = *piece;
+    let workload = job.suite.test(&test.name).ok_or_else(|| ConductError::UnknownTest(test.name.clone()))?;
+    let started_at = rfc3339(SystemTime::now());
+    let (server_cpus, client_cpus) =
+        placement::choose(job.plan.placement, piece.cpus, clients).map_err(ConductError::server("choosing CPUs"))?;
+    let mut entrants = Vec::new();
+    for (index, arm) in arms.iter_mut().enumerate() {
+        arm.notice_death();
+        if arm.server.is_some() {
+            match enter(piece, index, arm, workload, &server_cpus, &client_cpus, store) {
+                Ok(entrant) => entrants.push(entrant),
+                Err(ConductError::Store(error)) => return Err(error.into()),
+                // A server that cannot even be asked fails this test, and the others go on.
+                Err(error) => arm.failure = Some(error.to_string()),
+            }
+        }
+    }
+
+    let endpoints: Vec<Endpoint> = entrants.iter().map(|entrant| entrant.endpoint.clone()).collect();
+    let contest = Contest {
+        test: workload,
+        data: job.plan.data,
+        arms: &endpoints,
+        clients,
+        threads: (client_cpus.len() as u32).min(clients),
+        client_cpus: &client_cpus,
+        schedule: schedule(job.plan, test),
+        arrival: job.plan.arrival,
+        seed: derive_seed(round.seed, &format!("{}.c{clients}", test.name)),
+    };
+    let (runs, uses) = if entrants.is_empty() {
+        (Vec::new(), Vec::new())
+    } else {
+        contend(&contest, test.interleave, &entrants, arms, bench, stop, progress)?
+    };
+
+    let mut throughputs = vec![None; arms.len()];
+    let mut told = entrants.into_iter().zip(runs.into_iter().zip(uses)).peekable();
+    for (index, arm) in arms.iter_mut().enumerate() {
+        let base = blank_sample(piece, workload, arm, &started_at);
+        let parts = match told.next_if(|(entrant, _)| entrant.arm == index) {
+            Some((entrant, (run, (host, client)))) => {
+                let resources =
+                    Resources { host, client, server: ProcessUse::default(), operations: run.operations_total };
+                finish(base, arm, entrant, run, resources)
+            }
+            None => failed(base, arm),
+        };
+        throughputs[index] = parts.sample.throughput();
+        store.publish(&parts)?;
+    }
+    Ok(throughputs)
+}
+
+/// Slices as planned, or turns: long slices with new sessions each.
+fn schedule(plan: &rqps_model::Plan, test: &TestPlan) -> Schedule {
+    let slice = match test.interleave {
+        Interleave::Slices => Duration::from_secs_f64(plan.slice_ms / 1e3),
+        Interleave::Turns => {
+            let turn = (test.seconds / TURNS).clamp(TURN_SECONDS_MIN, TURN_SECONDS_MAX);
+            Duration::from_secs_f64(turn.min(test.seconds))
+        }
+    };
+    Schedule {
+        seconds: test.seconds,
+        warmup_seconds: plan.warmup_seconds,
+        slice,
+        lead_in: LEAD_IN.min(slice / 4),
+        session_life: SESSION_LIFE.max(slice),
+    }
+}
+
+/// Places the server, keeps settings and plans the first time, and reads what will be compared afterwards.
+fn enter(
+    piece: &Piece<'_>,
+    index: usize,
+    arm: &mut Arm<'_>,
+    workload: &Test,
+    server_cpus: &CpuSet,
+    client_cpus: &CpuSet,
+    store: &Writer,
+) -> Result<Entrant, ConductError> {
+    let name = arm.name().to_owned();
+    let about = |doing: &str| format!("{doing} {name}");
+    let server = arm.server.as_ref().expect("only arms with a server enter");
+    let placed = server.set_cpus(server_cpus).map_err(ConductError::server(about("placing")))?;
+    let endpoint = server.endpoint();
+    if store.settings(&name)?.is_none()
+        && let Some((facts, warnings)) = arm.settings()?
+    {
+        if let Some(warning) = warnings.first() {
+            // A configuration that did not take effect would make every number of this treatment a wrong one.
+            return Err(ConductError::load(about("checking"))(LoadError::Shape(warning.clone())));
+        }
+        store
+            .write_settings(&name, &SettingsFacts { server_cpus: placed, client_cpus: client_cpus.clone(), ..facts })?;
+    }
+    if store.plans(&name, &piece.test.name)?.is_none() {
+        let plans = plan_capture(&endpoint, workload, piece.job.plan.data)
+            .map_err(ConductError::load(about("keeping the plans of")))?;
+        store.write_plans(&name, &piece.test.name, &plans)?;
+    }
+    let counters = counters(&endpoint);
+    let pids = arm.server.as_ref().map(Server::pids).unwrap_or_default();
+    Ok(Entrant { arm: index, endpoint, counters, process: arm.meter.read(&pids) })
+}
+
+fn counters(endpoint: &Endpoint) -> Option<BTreeMap<String, f64>> {
+    let mut session = Session::connect(endpoint, CONNECT_DEADLINE).ok()?;
+    let counters = postgres::read(&mut session).ok();
+    session.close();
+    counters
+}
+
+type Uses = Vec<(HostUse, ProcessUse)>;
+
+/// Runs the contest with meters at every switch; in turns, idle servers are frozen.
+fn contend(
+    contest: &Contest<'_>,
+    interleave: Interleave,
+    entrants: &[Entrant],
+    arms: &mut [Arm<'_>],
+    bench: &mut Bench,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+) -> Result<(Vec<ArmRun>, Uses), ConductError> {
+    let mut meters = SliceMeters::new(&mut bench.host, &mut bench.client, entrants.len());
+    let progress = RefCell::new(progress);
+    let mut servers: Vec<Option<&mut Server>> = arms.iter_mut().map(|arm| arm.server.as_mut()).collect();
+    let mut servers: Vec<&mut Server> =
+        entrants.iter().map(|entrant| servers[entrant.arm].take().expect("an entrant has a server")).collect();
+    // A server that died cannot be frozen; the contest finds that out by itself and goes on with the rest.
+    let freezes = interleave == Interleave::Turns;
+    if freezes {
+        servers.iter_mut().for_each(|server| _ = server.freeze());
+    }
+    let mut hook = |switch: Switch| -> Result<(), LoadError> {
+        match switch {
+            Switch::Enter { arm, .. } => {
+                if freezes {
+                    let _ = servers[arm].thaw();
+                }
+                meters.enter();
+            }
+            Switch::Leave { arm, .. } => {
+                meters.leave(arm);
+                if freezes {
+                    let _ = servers[arm].freeze();
+                }
+            }
+        }
+        Ok(())
+    };
+    let runs = run(contest, &mut hook, stop, &|fraction| (progress.borrow_mut())(fraction));
+    if freezes {
+        servers.iter_mut().for_each(|server| _ = server.thaw());
+    }
+    let runs = runs.map_err(ConductError::load(format!("driving {}", contest.test.name)))?;
+    Ok((runs, meters.finish()))
+}
+
+/// A sample with all that is known before anything ran.
+fn blank_sample(piece: &Piece<'_>, workload: &Test, arm: &Arm<'_>, started_at: &str) -> Sample {
+    let Piece { job, round, test, clients, .. } = *piece;
+    Sample {
+        format: FORMAT,
+        round: round.number,
+        treatment: arm.name().to_owned(),
+        suite: job.plan.suite.clone(),
+        test: test.name.clone(),
+        clients,
+        started_at: started_at.to_owned(),
+        interleave: test.interleave,
+        server_start: format!("{}.{}", round.number, arm.starts),
+        data_copy: arm.copy.clone(),
+        operations: 0,
+        rows: 0,
+        busy_ns: 0,
+        seconds: 0.0,
+        unit_per_operation: workload.unit_per_operation(job.plan.data, clients),
+        sessions: 0,
+        accounting: Accounting::default(),
+        errors: Vec::new(),
+        resources: Resources::default(),
+        counters: BTreeMap::new(),
+        warnings: Vec::new(),
+        failure: None,
+    }
+}
+
+/// The sample of an arm that ran, with everything that is read afterwards.
+fn finish(base: Sample, arm: &mut Arm<'_>, entrant: Entrant, run: ArmRun, mut resources: Resources) -> SampleParts {
+    arm.notice_death();
+    let mut warnings = Vec::new();
+    let mut counters = Vec::new();
+    let mut changes = BTreeMap::new();
+    if let Some(server) = &arm.server {
+        resources.server = arm.meter.read_full(&server.pids()).since(&entrant.process);
+        match (entrant.counters, self::counters(&entrant.endpoint)) {
+            (Some(before), Some(after)) => {
+                changes = postgres::changes(&before, &after);
+                counters.push(CounterReading { moment: Moment::Before, values: before });
+                counters.push(CounterReading { moment: Moment::After, values: after });
+            }
+            _ => warnings.push("the server's own counters could not be read".to_owned()),
+        }
+    }
+    if arm.starts > 1 {
+        warnings.push("the server had died before in this round and was started again on the same data".to_owned());
+    }
+    let failure = run.failure.map(|failure| match &arm.failure {
+        Some(why) => format!("{failure}; {why}"),
+        None => failure,
+    });
+    let sample = Sample {
+        operations: run.operations,
+        rows: run.rows,
+        busy_ns: run.busy_ns,
+        seconds: run.seconds,
+        sessions: run.sessions,
+        accounting: run.accounting,
+        errors: run.errors,
+        resources,
+        counters: changes,
+        warnings,
+        failure,
+        ..base
+    };
+    let latencies = run.latency.into_iter().collect();
+    SampleParts { sample, slices: run.slices, intervals: run.intervals, latencies, counters }
+}
+
+/// The sample of an arm that had no server: complete, with the reason in place of numbers.
+fn failed(base: Sample, arm: &Arm<'_>) -> SampleParts {
+    let failure = arm.failure.clone().unwrap_or_else(|| "the server could not be asked".to_owned());
+    SampleParts {
+        sample: Sample { failure: Some(failure), ..base },
+        slices: rqps_model::sample::Slices::default(),
+        intervals: Vec::new(),
+        latencies: BTreeMap::new(),
+        counters: Vec::new(),
+    }
+}

@@ -1,0 +1,49 @@
+//! Everything that can go wrong while loading data or driving a test.
+//!
+//! In: causes from the wire and from the caller's hook. Out: [`LoadError`]. The loss of one server in a timed test is not
+//! here: it is a result, `ArmRun::failure`.
+
+use rqps_wire::WireError;
+
+/// A failure of loading, preparing or driving.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// A server did not do what was asked.
+    #[error("{doing}: {error}")]
+    Wire {
+        /// What was being done.
+        doing: String,
+        /// What the wire said.
+        error: WireError,
+    },
+    /// A contest, data shape or schedule that makes no sense.
+    #[error("{0}")]
+    Shape(String),
+    /// The operating system refused something.
+    #[error("{doing}: {error}")]
+    System {
+        /// What was being done.
+        doing: &'static str,
+        /// What it said.
+        error: std::io::Error,
+    },
+    /// The caller's hook failed between two slices.
+    #[error("{0}")]
+    Hook(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl LoadError {
+    /// An error of the caller's hook.
+    pub fn hook(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> LoadError {
+        LoadError::Hook(error.into())
+    }
+
+    /// Says what was being done when the wire failed.
+    pub(crate) fn wire(doing: impl Into<String>) -> impl FnOnce(WireError) -> LoadError {
+        let doing = doing.into();
+        move |error| LoadError::Wire { doing, error }
+    }
+}

@@ -1,0 +1,205 @@
+//! The built-in suite against the published facts, selection, and what a bad workload file is told.
+
+use super::*;
+use std::collections::BTreeSet;
+
+fn names(set: &str) -> Vec<String> {
+    let suite = Suite::sysbench();
+    suite.select(&[set]).unwrap().into_iter().map(|chosen| chosen.test.name.clone()).collect()
+}
+
+#[test]
+fn the_sets_have_the_published_sizes() {
+    for (set, size) in [("27", 27), ("32", 32), ("42", 42), ("all", 47)] {
+        assert_eq!(names(set).len(), size, "{set}");
+    }
+    let without_pre: BTreeSet<_> = names("42").into_iter().filter(|name| !name.contains(".pre")).collect();
+    assert_eq!(without_pre, names("27").into_iter().collect());
+    let aggregates: Vec<_> = names("32").into_iter().filter(|name| !without_pre.contains(name)).collect();
+    let expected = ["read-only-simple", "read-only-sum", "read-only-order", "read-only-distinct", "read-only-count"];
+    assert_eq!(aggregates, expected);
+    assert_eq!(Suite::sysbench().sets(), ["27", "32", "42", "all"]);
+}
+
+#[test]
+fn tests_run_in_the_published_order() {
+    expect_test::expect![[r#"
+        update-inlist
+        update-index
+        update-nonindex
+        update-one
+        update-zipf
+        write-only
+        read-write_range=10
+        read-write_range=100
+        scan
+        read-only_range=10
+        read-only_range=100
+        read-only_range=10000
+        read-only-simple
+        read-only-sum
+        read-only-order
+        read-only-distinct
+        read-only-count
+        point-query
+        random-points_range=10
+        random-points_range=100
+        random-points_range=1000
+        hot-points
+        points-covered-pk
+        points-notcovered-pk
+        range-covered-pk
+        range-notcovered-pk
+        points-covered-si
+        points-notcovered-si
+        range-covered-si
+        range-notcovered-si
+        delete
+        insert"#]]
+    .assert_eq(&names("32").join("\n"));
+    let all = names("all");
+    let place = |name: &str| all.iter().position(|known| known == name).unwrap();
+    assert_eq!((place("point-query.pre"), place("range-notcovered-si.pre"), place("update-inlist")), (0, 14, 15));
+}
+
+#[test]
+fn groups_are_reported_in_the_published_order() {
+    let suite = Suite::sysbench();
+    let mut lines = String::new();
+    for group in Group::ALL {
+        let mut tests: Vec<&Test> = suite.tests.iter().filter(|test| test.group == group).collect();
+        tests.sort_by_key(|test| test.rank);
+        let ranks: Vec<u32> = tests.iter().map(|test| test.rank).collect();
+        assert_eq!(ranks, (1..=tests.len() as u32).collect::<Vec<_>>(), "{group}");
+        let reported = tests.iter().filter(|test| test.sets.iter().any(|set| set == "32"));
+        let names: Vec<&str> = reported.map(|test| test.name.as_str()).collect();
+        lines.push_str(&format!("{group}: {}\n", names.join(" ")));
+    }
+    expect_test::expect![[r#"
+        point: hot-points point-query points-covered-pk points-covered-si points-notcovered-pk points-notcovered-si random-points_range=1000 random-points_range=100 random-points_range=10
+        range: range-covered-pk range-covered-si range-notcovered-pk range-notcovered-si scan
+        range-agg: read-only-count read-only-distinct read-only-order read-only_range=10000 read-only_range=100 read-only_range=10 read-only-simple read-only-sum
+        write: delete insert read-write_range=100 read-write_range=10 update-index update-inlist update-nonindex update-one update-zipf write-only
+    "#]].assert_eq(&lines);
+}
+
+#[test]
+fn labels_are_those_of_raw_files() {
+    let suite = Suite::sysbench();
+    let check = |name: &str, label: &str| assert_eq!(suite.test(name).unwrap().label, label);
+    check("hot-points", "hot-points_range=100");
+    check("write-only", "write-only_range=10000");
+    check("read-only-count", "read-only-count_range=1000");
+    check("random-points.pre_range=10", "random-points.pre_range=10");
+    let labels: BTreeSet<&str> = suite.tests.iter().map(|test| test.label.as_str()).collect();
+    assert_eq!(labels.len(), suite.tests.len());
+}
+
+#[test]
+fn writes_are_told_from_reads() {
+    let suite = Suite::sysbench();
+    for test in &suite.tests {
+        assert_eq!(test.writes, test.group == Group::Write, "{}", test.name);
+        assert_eq!(test.seconds == SecondsClass::Write, test.writes, "{}", test.name);
+        let sends_text = test.kinds.iter().any(|kind| kind.text);
+        assert_eq!(sends_text, ["scan", "insert"].contains(&test.name.as_str()), "{}", test.name);
+    }
+    let scan = suite.test("scan").unwrap();
+    assert_eq!(scan.unit_per_operation(DataShape { tables: 8, rows: 10_000_000 }, 4), 2500.0);
+    assert_eq!(suite.test("insert").unwrap().unit_per_operation(DataShape { tables: 1, rows: 5 }, 4), 1.0);
+}
+
+#[test]
+fn events_have_the_published_statements() {
+    let check = |name: &str, statements: usize, transaction: bool| {
+        let suite = Suite::sysbench();
+        let test = suite.test(name).unwrap();
+        assert_eq!((test.statements_per_event(), test.transaction), (statements, transaction), "{name}");
+    };
+    check("point-query", 1, false);
+    check("read-only_range=10000", 16, true);
+    check("read-only-sum", 13, true);
+    check("read-only-count", 1, false);
+    check("write-only", 6, true);
+    check("read-write_range=10", 20, true);
+    check("update-inlist", 1, false);
+    check("scan", 1, false);
+}
+
+#[test]
+fn words_and_patterns_choose() {
+    let suite = Suite::sysbench();
+    let chosen = |words: &[&str]| -> Vec<String> {
+        suite.select(words).unwrap().into_iter().map(|chosen| chosen.test.name.clone()).collect()
+    };
+    assert_eq!(
+        chosen(&["point-query", "hot-points", "update-one", "point-query"]),
+        ["update-one", "point-query", "hot-points"]
+    );
+    assert_eq!(chosen(&["hot-points_range=100"]), ["hot-points"]);
+    assert_eq!(chosen(&["random-points_range=*"]).len(), 3);
+    assert_eq!(
+        chosen(&["*-si"]),
+        ["points-covered-si", "points-notcovered-si", "range-covered-si", "range-notcovered-si"]
+    );
+    assert_eq!(chosen(&["read-write_range=10?"]), ["read-write_range=100"]);
+    assert_eq!(chosen(&["32", "*.pre*"]).len(), 47);
+    assert_eq!(chosen(&["*"]).len(), 47);
+}
+
+#[test]
+fn every_unknown_word_is_told_with_the_nearest() {
+    let suite = Suite::sysbench();
+    let error = suite.select(&["hot-pionts", "scan", "33", "xyzzy", "read-only_range=11"]).unwrap_err();
+    expect_test::expect!["no test, set or pattern `hot-pionts`, did you mean `hot-points`?; no test, set or pattern `33`; no test, set or pattern `xyzzy`; no test, set or pattern `read-only_range=11`, did you mean `read-only_range=10`?"].assert_eq(&error.to_string());
+    let nothing: [&str; 0] = [];
+    assert!(suite.select(&nothing).unwrap_err().to_string().contains("27, 32, 42, all"));
+}
+
+#[test]
+fn work_falls_to_the_next_test_that_is_chosen() {
+    let suite = Suite::sysbench();
+    let check = |words: &[&str], expected: &[(&str, &[Work])]| {
+        let chosen = suite.select(words).unwrap();
+        let seen: Vec<(&str, &[Work])> = chosen.iter().map(|c| (c.test.name.as_str(), c.before.as_slice())).collect();
+        assert_eq!(seen, expected);
+    };
+    check(&["point-query", "hot-points"], &[("point-query", &[Work::Warm]), ("hot-points", &[])]);
+    check(
+        &["update-one", "point-query"],
+        &[("update-one", &[Work::Warm]), ("point-query", &[Work::Postwrite, Work::Warm])],
+    );
+    check(&["scan", "delete"], &[("scan", &[Work::Warm]), ("delete", &[Work::Warm])]);
+}
+
+#[test]
+fn bad_workload_files_are_refused_with_the_reason() {
+    let check = |edit: (&str, &str), expected: &str| {
+        let text = SYSBENCH.replacen(edit.0, edit.1, 1);
+        assert_ne!(text, SYSBENCH, "{edit:?}");
+        let error = Suite::parse(&text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    check(("format = 1", "format = 2"), "reads format 1");
+    check(("format = 1", "format ="), "workload file");
+    check(("rank = 2", "rnak = 2"), "rnak");
+    check(("parameters = [\"id\"]", "parameters = [\"identity\"]"), "names parameter `identity`");
+    check(
+        ("event = \"point-select\"", "event = \"point-selekt\""),
+        "test `point-query.pre` names event `point-selekt`",
+    );
+    check(("kind = \"sum-range\"", "kind = \"sum\""), "names statement `sum`");
+    check(("WHERE id=$1", "WHERE id=$2"), "lacks $1");
+    check(("WHERE id=$1", "WHERE id=$1 OR id=$2"), "only 1 parameters are generated");
+    check(("({list})", "($1)"), "{list}");
+    check(("FROM {table}", "FROM sbtest"), "lacks {table}");
+    check(
+        ("parameters = [\"id\", \"last-of-range\"]", "parameters = [\"last-of-range\", \"id\"]"),
+        "refers to one before",
+    );
+    check(("table = \"delete\"", "table = \"insert\""), "earlier statement");
+    check(("before = [\"warm\"]", "before = [\"warn\"]"), "unknown work `warn`");
+    check(("range = 1000\n", "range = 70000\n"), "65535");
+    check(("range = 100\n", "range = 0\n"), "at least 1");
+    check(("name = \"hot-points\"", "name = \"scan\""), "stands there twice");
+}

@@ -1,0 +1,369 @@
+//! Runs one test on all arms: connects, warms up, then cycles of slices until every arm has its counted seconds.
+//!
+//! In: a [`Contest`] and the caller's hook, which is called between slices only: there the caller reads host counters, freezes
+//! and thaws servers. Out: one [`ArmRun`] for each arm. An arm whose server is lost ends with a failure, the others go on.
+//!
+//! All arms of a cycle draw the same keys, and their order is drawn anew for each cycle.
+
+use super::crew::{Crew, Report, Shared};
+use super::event::Program;
+use super::outcome::{ArmRun, ArmState, join};
+use super::port::monotonic_ns;
+use super::schedule::{Schedule, Tuned, Visit};
+use super::watchdog::Watchdog;
+use crate::error::LoadError;
+use crate::random::{Purpose, shuffle, stream};
+use crate::suite::Test;
+use rqps_model::plan::{Arrival, DataShape};
+use rqps_wire::Endpoint;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// New sessions run uncounted events for at most this long, whatever their statements take.
+const SETTLE_NS: u64 = 250_000_000;
+
+/// Open files besides sessions that the process may need.
+const OTHER_FILES: u64 = 64;
+
+/// One test on all arms.
+#[derive(Debug, Clone, Copy)]
+pub struct Contest<'a> {
+    /// The test.
+    pub test: &'a Test,
+    /// Tables and rows, the same on every arm.
+    pub data: DataShape,
+    /// The servers.
+    pub arms: &'a [Endpoint],
+    /// Sessions to each arm.
+    pub clients: u32,
+    /// Threads that drive them.
+    pub threads: u32,
+    /// CPUs of those threads; empty leaves them where they are.
+    pub client_cpus: &'a [usize],
+    /// How long everything lasts.
+    pub schedule: Schedule,
+    /// When events are due.
+    pub arrival: Arrival,
+    /// Seed of this round and test.
+    pub seed: u64,
+}
+
+/// What an arm is visited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// New sessions, with a few uncounted events.
+    Connect,
+    /// Uncounted slices.
+    WarmUp,
+    /// Counted slices.
+    Counted,
+}
+
+/// What happens next, or has just happened, while no server works for the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Switch {
+    /// The arm will be visited now: thaw its server, read counters.
+    Enter {
+        /// Index of the arm.
+        arm: usize,
+        /// What for.
+        phase: Phase,
+    },
+    /// The visit is over, no statement is under way: read counters, freeze its server.
+    Leave {
+        /// Index of the arm.
+        arm: usize,
+        /// What for.
+        phase: Phase,
+    },
+}
+
+/// The caller's hook.
+type Hook<'h> = dyn FnMut(Switch) -> Result<(), LoadError> + 'h;
+
+/// Runs a contest. `progress` hears the fraction that is done, between cycles.
+pub fn run(
+    contest: &Contest<'_>,
+    hook: &mut dyn FnMut(Switch) -> Result<(), LoadError>,
+    stop: &AtomicBool,
+    progress: &dyn Fn(f64),
+) -> Result<Vec<ArmRun>, LoadError> {
+    contest.schedule.check()?;
+    with_crew(contest, stop, |leader| {
+        leader.connect_all(hook)?;
+        leader.warm_up(hook)?;
+        leader.count(hook, progress)
+    })
+}
+
+/// Runs exactly `events` events in each client of each arm, counted, one arm after the other, without warm-up.
+pub fn run_events(contest: &Contest<'_>, events: u32, stop: &AtomicBool) -> Result<Vec<ArmRun>, LoadError> {
+    with_crew(contest, stop, |leader| {
+        for arm in 0..contest.arms.len() {
+            leader.connect(arm);
+            leader.phase_started();
+            let visit = Visit { events, end_ns: u64::MAX, is_paced: false, ..leader.visit_now(arm, Purpose::Keys, 0) };
+            leader.visit(arm, Visit { count_from_ns: Some(visit.start_ns), ..visit })?;
+        }
+        Ok(())
+    })
+}
+
+fn with_crew(
+    contest: &Contest<'_>,
+    stop: &AtomicBool,
+    work: impl FnOnce(&mut Leader<'_, '_, '_>) -> Result<(), LoadError>,
+) -> Result<Vec<ArmRun>, LoadError> {
+    check(contest)?;
+    let program = Program::compile(contest.test, contest.data)?;
+    let watchdog = Watchdog::default();
+    let shared = Shared {
+        program: &program,
+        arms: contest.arms,
+        clients: contest.clients,
+        threads: contest.threads.clamp(1, contest.clients) as usize,
+        cpus: contest.client_cpus,
+        arrival: contest.arrival,
+        seed: contest.seed,
+        stop,
+        watchdog: &watchdog,
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| watchdog.run(stop));
+        let _end = EndOfWatch(&watchdog);
+        let mut leader = Leader {
+            contest,
+            program: &program,
+            threads: shared.threads as u64,
+            crew: Crew::start(scope, &shared)?,
+            states: contest.arms.iter().map(|_| ArmState::default()).collect(),
+            origin_ns: monotonic_ns(),
+            tuned: contest.schedule.tune(0, 1, contest.arrival),
+            seen: vec![Seen::default(); contest.arms.len()],
+            stop,
+        };
+        work(&mut leader)?;
+        leader.stopped()?;
+        let wall_ns = monotonic_ns() - leader.origin_ns;
+        let names: Vec<&str> = program.kind_names().collect();
+        let tallies = leader.crew.end();
+        let joined =
+            tallies.into_iter().zip(leader.states).map(|(tallies, state)| join(tallies, state, &names, wall_ns));
+        Ok(joined.collect())
+    })
+}
+
+/// Whatever happens, the watchdog's thread must end for the scope to end.
+struct EndOfWatch<'a>(&'a Watchdog);
+
+impl Drop for EndOfWatch<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+fn check(contest: &Contest<'_>) -> Result<(), LoadError> {
+    if contest.clients == 0 || contest.arms.is_empty() {
+        return Err(LoadError::Shape("a contest needs at least one client and one server".to_owned()));
+    }
+    if let Arrival::Poisson { rate_per_s } | Arrival::Even { rate_per_s } = contest.arrival
+        && !(rate_per_s.is_finite() && rate_per_s > 0.0)
+    {
+        return Err(LoadError::Shape(format!("a rate of {rate_per_s} events a second cannot be planned")));
+    }
+    // Each session has its socket and the watchdog's copy of it.
+    let needed = 2 * u64::from(contest.clients) * contest.arms.len() as u64 + OTHER_FILES;
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < needed) {
+        if limit.maximum.is_some_and(|maximum| maximum < needed) {
+            return Err(LoadError::Shape(format!(
+                "{needed} open files are needed and {} allowed; raise `ulimit -n` or use fewer clients",
+                limit.maximum.unwrap_or(0)
+            )));
+        }
+        setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum: limit.maximum })
+            .map_err(|error| LoadError::System { doing: "allowing more open files", error: error.into() })?;
+    }
+    Ok(())
+}
+
+/// What was seen of an arm's events so far in this phase.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    events: u64,
+    events_ns: u64,
+}
+
+/// The thread that decides what comes next.
+struct Leader<'c, 'scope, 'a> {
+    contest: &'c Contest<'c>,
+    program: &'c Program,
+    threads: u64,
+    crew: Crew<'scope, 'a>,
+    states: Vec<ArmState>,
+    origin_ns: u64,
+    tuned: Tuned,
+    seen: Vec<Seen>,
+    stop: &'a AtomicBool,
+}
+
+impl Leader<'_, '_, '_> {
+    fn stopped(&self) -> Result<(), LoadError> {
+        match self.stop.load(Ordering::Relaxed) {
+            true => Err(LoadError::Interrupted),
+            false => Ok(()),
+        }
+    }
+
+    fn live_arms(&self) -> Vec<usize> {
+        (0..self.states.len()).filter(|arm| self.states[*arm].failure.is_none()).collect()
+    }
+
+    /// Notes what a visit showed.
+    fn note(&mut self, arm: usize, report: &Report) {
+        self.seen[arm].events += report.events;
+        self.seen[arm].events_ns += report.events_ns;
+        if let Some(lost) = &report.lost {
+            self.states[arm].failure.get_or_insert_with(|| lost.0.clone());
+        }
+    }
+
+    fn connect(&mut self, arm: usize) {
+        let report = self.crew.connect(arm);
+        self.note(arm, &report);
+        self.states[arm].sessions += 1;
+    }
+
+    /// New sessions to every arm. Each runs a few uncounted events first, since a new server process has to fill its own
+    /// caches and settle on its plans.
+    fn connect_all(&mut self, hook: &mut Hook<'_>) -> Result<(), LoadError> {
+        for arm in self.live_arms() {
+            hook(Switch::Enter { arm, phase: Phase::Connect })?;
+            self.connect(arm);
+            if self.states[arm].failure.is_none() {
+                let moment = u64::from(self.states[arm].sessions);
+                let now = self.visit_now(arm, Purpose::Settle, moment);
+                let events = self.program.events_to_settle();
+                self.visit(arm, Visit { events, end_ns: now.start_ns + SETTLE_NS, is_paced: false, ..now })?;
+            }
+            hook(Switch::Leave { arm, phase: Phase::Connect })?;
+        }
+        Ok(())
+    }
+
+    fn visit_now(&self, arm: usize, purpose: Purpose, moment: u64) -> Visit {
+        let start_ns = monotonic_ns();
+        Visit {
+            start_ns,
+            count_from_ns: None,
+            end_ns: start_ns + self.tuned.slice_ns,
+            events: u32::MAX,
+            is_paced: true,
+            purpose,
+            moment,
+            own_base_ns: self.states[arm].own_ns,
+            counted_base_ns: self.states[arm].counted_ns,
+            origin_ns: self.origin_ns,
+        }
+    }
+
+    /// One visit, entered into the arm's times.
+    fn visit(&mut self, arm: usize, visit: Visit) -> Result<(), LoadError> {
+        let report = self.crew.visit(arm, visit);
+        self.note(arm, &report);
+        let state = &mut self.states[arm];
+        if report.lost.is_none() {
+            let wall_ns = report.drained_ns.saturating_sub(visit.start_ns);
+            if visit.is_paced {
+                state.planned_end_ns = visit.own_ns(visit.end_ns);
+                state.own_ns += wall_ns;
+            }
+            if let Some(from) = visit.count_from_ns {
+                state.counted_ns += report.drained_ns.saturating_sub(from);
+                state.cpu_ns += report.cpu_ns;
+                state.wall_ns += wall_ns * self.threads;
+            }
+        }
+        self.stopped()
+    }
+
+    /// Every live arm once, in the order of this cycle.
+    fn cycle(&mut self, number: u64, phase: Phase, hook: &mut Hook<'_>) -> Result<(), LoadError> {
+        let mut order = self.live_arms();
+        shuffle(&mut stream(self.contest.seed, Purpose::Order, 0, number), &mut order);
+        for arm in order {
+            hook(Switch::Enter { arm, phase })?;
+            let mut visit = self.visit_now(arm, Purpose::Keys, number);
+            if phase == Phase::Counted {
+                visit.count_from_ns = Some(visit.start_ns + self.tuned.lead_in_ns);
+            }
+            self.visit(arm, visit)?;
+            hook(Switch::Leave { arm, phase })?;
+        }
+        Ok(())
+    }
+
+    fn phase_started(&mut self) {
+        self.seen.fill(Seen::default());
+    }
+
+    /// The mean event of the slowest arm in this phase.
+    fn slowest_event_ns(&self) -> u64 {
+        self.seen.iter().filter_map(|seen| seen.events_ns.checked_div(seen.events)).max().unwrap_or(0)
+    }
+
+    fn tune(&mut self) {
+        let Contest { schedule, clients, arrival, .. } = *self.contest;
+        self.tuned = schedule.tune(self.slowest_event_ns(), clients, arrival);
+    }
+
+    fn warm_up(&mut self, hook: &mut Hook<'_>) -> Result<(), LoadError> {
+        let wanted_ns = (self.contest.schedule.warmup_seconds * 1e9) as u64;
+        self.tune();
+        if wanted_ns == 0 {
+            return Ok(());
+        }
+        self.phase_started();
+        let before: Vec<u64> = self.states.iter().map(|state| state.own_ns).collect();
+        // Warm-up cycles are numbered from the far end, so that no counted cycle has their keys.
+        let mut number = u64::MAX;
+        while self.live_arms().into_iter().any(|arm| self.states[arm].own_ns - before[arm] < wanted_ns) {
+            self.cycle(number, Phase::WarmUp, hook)?;
+            number -= 1;
+        }
+        self.tune();
+        Ok(())
+    }
+
+    fn count(&mut self, hook: &mut Hook<'_>, progress: &dyn Fn(f64)) -> Result<(), LoadError> {
+        self.crew.reset();
+        for state in &mut self.states {
+            (state.own_ns, state.planned_end_ns, state.counted_ns) = (0, 0, 0);
+            (state.slice_ns, state.lead_in_ns) = (self.tuned.slice_ns, self.tuned.lead_in_ns);
+        }
+        let wanted_ns = self.contest.schedule.seconds * 1e9;
+        let mut number = 0;
+        loop {
+            self.cycle(number, Phase::Counted, hook)?;
+            number += 1;
+            let live = self.live_arms();
+            if live.is_empty() {
+                break;
+            }
+            let counted_ns: u64 = live.iter().map(|arm| self.states[*arm].counted_ns).sum();
+            let done = counted_ns as f64 / (wanted_ns * live.len() as f64);
+            progress(done.min(1.0));
+            if done >= 1.0 {
+                break;
+            }
+            if number % self.tuned.cycles_per_session == 0 {
+                self.connect_all(hook)?;
+            }
+        }
+        for arm in self.live_arms() {
+            let planned_end_ns = self.states[arm].planned_end_ns;
+            self.crew.skip(arm, planned_end_ns);
+        }
+        Ok(())
+    }
+}

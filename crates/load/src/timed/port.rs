@@ -1,0 +1,173 @@
+//! The door between the timed loop and the world: sessions to one server, and the clock.
+//!
+//! In: which session sends which statement. Out: replies, readiness, time. The loop is generic over [`Port`] and compiled
+//! anew for it, so a simulation costs the real one nothing. A port must not count or decide.
+
+use super::event::{Parameters, Program};
+use rqps_wire::{Endpoint, Poller, Reply, Session, Statement, WireError, wait_readable};
+use std::time::Duration;
+
+/// How long a connection may take.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
+
+/// Why a server counts as lost: what its session said last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lost(pub(crate) String);
+
+impl From<WireError> for Lost {
+    #[cold]
+    fn from(error: WireError) -> Lost {
+        Lost(error.to_string())
+    }
+}
+
+/// Sessions to one server, seen by one thread.
+pub(crate) trait Port {
+    /// What is filled with parameters and sent.
+    type Statement: Parameters;
+
+    /// Nanoseconds of a monotonic clock that all threads share.
+    fn now_ns(&mut self) -> u64;
+
+    /// The statement with that number of a session.
+    fn statement(&mut self, session: usize, statement: usize) -> &mut Self::Statement;
+
+    /// Sends a statement.
+    fn submit(&mut self, session: usize, statement: usize) -> Result<(), Lost>;
+
+    /// The reply, if it is complete.
+    fn receive(&mut self, session: usize) -> Result<Option<Reply>, Lost>;
+
+    /// Waits until a session is readable, and adds those that are to `ready`, which is empty; none after `timeout`.
+    fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost>;
+
+    /// The server's words about the last error of a session.
+    fn error_message(&self, session: usize) -> String;
+}
+
+/// Nanoseconds of the monotonic clock.
+#[inline]
+pub(crate) fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// The real port: connected sessions with their prepared statements.
+pub(crate) struct WirePort {
+    lines: Vec<Line>,
+    /// Only where there is more than one session: one is polled directly.
+    poller: Option<Poller>,
+}
+
+struct Line {
+    session: Session,
+    statements: Vec<Statement>,
+}
+
+impl WirePort {
+    /// Connects a session for each of `count` clients and prepares every statement of the program in it.
+    pub(crate) fn connect(endpoint: &Endpoint, program: &Program, count: usize) -> Result<WirePort, Lost> {
+        let mut lines = Vec::with_capacity(count);
+        for _ in 0..count {
+            let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
+            let mut statements = Vec::new();
+            for form in program.statements() {
+                statements.push(match form.capacity {
+                    Some(capacity) => session.text_statement(capacity),
+                    None => session.prepare(&form.sql, &form.parameters)?,
+                });
+            }
+            lines.push(Line { session, statements });
+        }
+        let poller = match count {
+            0 | 1 => None,
+            _ => Some(watch(&lines).map_err(|error| Lost(format!("cannot poll the sessions: {error}")))?),
+        };
+        Ok(WirePort { lines, poller })
+    }
+
+    /// Ends all sessions and waits until the server's processes are gone, so that their end falls into no slice.
+    pub(crate) fn close(self) {
+        drop(self.poller);
+        for line in self.lines {
+            line.session.close();
+        }
+    }
+
+    /// The sessions, for whoever must be able to break them off.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.lines.iter().map(|line| &line.session)
+    }
+}
+
+fn watch(lines: &[Line]) -> std::io::Result<Poller> {
+    let poller = Poller::new()?;
+    for (token, line) in lines.iter().enumerate() {
+        poller.add(&line.session, token as u64)?;
+    }
+    Ok(poller)
+}
+
+impl Port for WirePort {
+    type Statement = Statement;
+
+    #[inline]
+    fn now_ns(&mut self) -> u64 {
+        monotonic_ns()
+    }
+
+    #[inline]
+    fn statement(&mut self, session: usize, statement: usize) -> &mut Statement {
+        &mut self.lines[session].statements[statement]
+    }
+
+    #[inline]
+    fn submit(&mut self, session: usize, statement: usize) -> Result<(), Lost> {
+        let line = &mut self.lines[session];
+        line.session.submit(&line.statements[statement])?;
+        Ok(())
+    }
+
+    #[inline]
+    fn receive(&mut self, session: usize) -> Result<Option<Reply>, Lost> {
+        Ok(self.lines[session].session.receive()?)
+    }
+
+    #[inline]
+    fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost> {
+        match &mut self.poller {
+            Some(poller) => {
+                let tokens = poller.wait(timeout).map_err(|error| Lost(format!("cannot wait: {error}")))?;
+                ready.extend(tokens.map(|token| token as u32));
+            }
+            None => {
+                let is_readable = wait_readable(&self.lines[0].session, timeout);
+                if is_readable.map_err(|error| Lost(format!("cannot wait: {error}")))? {
+                    ready.push(0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn error_message(&self, session: usize) -> String {
+        self.lines[session].session.last_error().map_or_else(String::new, |error| error.message().to_owned())
+    }
+}
+
+impl Parameters for Statement {
+    #[inline]
+    fn set_i32(&mut self, slot: usize, value: i32) {
+        Statement::set_i32(self, slot, value);
+    }
+
+    #[inline]
+    fn set_text(&mut self, slot: usize, value: &[u8]) {
+        Statement::set_text(self, slot, value);
+    }
+
+    #[inline]
+    fn set_sql(&mut self, sql: &[u8]) {
+        Statement::set_sql(self, sql);
+    }
+}

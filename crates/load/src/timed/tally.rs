@@ -1,0 +1,97 @@
+//! What one thread counts of one arm.
+//!
+//! In: completed statements and events, errors. Out: counters, recorders and rows that `outcome` joins over the threads.
+//! Adding takes no lock; memory is taken when the tally is made, between visits, or at the first error of a kind.
+
+use super::intervals::Intervals;
+use super::recorder::Fine;
+use rqps_model::sample::{Accounting, Slices};
+use rqps_wire::SqlState;
+
+/// The most errors that are told apart by kind and code; what is beyond is counted with the last.
+const ERRORS_MAX: usize = 64;
+
+/// How often one kind of statement failed with one code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ErrorTally {
+    pub(crate) kind: usize,
+    pub(crate) code: SqlState,
+    pub(crate) count: u64,
+    pub(crate) message: String,
+}
+
+/// The counts of one arm on one thread.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    /// Index = counted visit.
+    pub(crate) slices: Slices,
+    /// The visit under way.
+    pub(crate) visit_operations: u64,
+    pub(crate) visit_busy_ns: u64,
+    /// Statements that succeeded in the counted visits, lead-ins included.
+    pub(crate) operations_in_slices: u64,
+    /// Statements that succeeded at all.
+    pub(crate) operations_total: u64,
+    /// Events that ended at all, and the time they took.
+    pub(crate) events_total: u64,
+    pub(crate) events_total_ns: u64,
+    /// Rows of counted events.
+    pub(crate) rows: u64,
+    pub(crate) accounting: Accounting,
+    pub(crate) errors: Vec<ErrorTally>,
+    /// By kind of statement, successes only.
+    pub(crate) statements: Vec<Fine>,
+    pub(crate) events: Fine,
+    pub(crate) failed_events: Fine,
+    /// How late events were sent.
+    pub(crate) lateness: Fine,
+    pub(crate) intervals: Intervals,
+}
+
+impl Tally {
+    pub(crate) fn new(kinds: usize) -> Tally {
+        Tally {
+            slices: Slices::default(),
+            visit_operations: 0,
+            visit_busy_ns: 0,
+            operations_in_slices: 0,
+            operations_total: 0,
+            events_total: 0,
+            events_total_ns: 0,
+            rows: 0,
+            accounting: Accounting::default(),
+            errors: Vec::with_capacity(ERRORS_MAX),
+            statements: (0..kinds).map(|_| Fine::new()).collect(),
+            events: Fine::new(),
+            failed_events: Fine::new(),
+            lateness: Fine::new(),
+            intervals: Intervals::new(),
+        }
+    }
+
+    /// Makes room for a counted visit of about `visit_ns`.
+    pub(crate) fn make_room(&mut self, visit_ns: u64) {
+        self.slices.operations.reserve(1);
+        self.slices.busy_ns.reserve(1);
+        self.intervals.make_room(visit_ns);
+    }
+
+    /// A counted visit is over.
+    pub(crate) fn close_visit(&mut self) {
+        self.slices.operations.push(std::mem::take(&mut self.visit_operations));
+        self.slices.busy_ns.push(std::mem::take(&mut self.visit_busy_ns));
+    }
+
+    /// Counts an error of a counted event.
+    #[cold]
+    pub(crate) fn error(&mut self, kind: usize, code: SqlState, message: impl FnOnce() -> String) {
+        let known = self.errors.iter().position(|error| error.kind == kind && error.code == code);
+        match known {
+            Some(index) => self.errors[index].count += 1,
+            None if self.errors.len() < ERRORS_MAX => {
+                self.errors.push(ErrorTally { kind, code, count: 1, message: message() });
+            }
+            None => self.errors[ERRORS_MAX - 1].count += 1,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Several arms in slices, turns, threads, and at a rate.
+
+use crate::server::LiveServer;
+use crate::{SMALL, contest, schedule};
+use rqps_load::timed::{ArmRun, Contest, Phase, Schedule, Switch, run};
+use rqps_load::{Suite, prepare_data};
+use rqps_model::plan::Arrival;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// What must hold of every arm that ended well.
+fn check_sums(arm: &ArmRun, statements_per_event: u64) {
+    assert_eq!(arm.failure, None);
+    assert!(arm.accounting.is_balanced() && arm.accounting.failed == 0, "{:?}", arm.accounting);
+    assert_eq!(arm.operations, arm.slices.operations.iter().sum::<u64>());
+    assert_eq!(arm.busy_ns, arm.slices.busy_ns.iter().sum::<u64>());
+    assert_eq!(arm.operations, arm.accounting.succeeded * statements_per_event);
+    assert_eq!(arm.operations, arm.intervals.iter().map(|interval| interval.operations).sum::<u64>());
+    assert!(arm.operations <= arm.operations_in_slices && arm.operations_in_slices < arm.operations_total);
+    let (events, statements): (Vec<_>, Vec<_>) = arm.latency.iter().partition(|(kind, _)| kind == "event");
+    assert_eq!(events[0].1.len(), arm.accounting.succeeded);
+    assert_eq!(statements.iter().map(|(_, histogram)| histogram.len()).sum::<u64>(), arm.operations);
+}
+
+#[test]
+fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
+    let server = LiveServer::start();
+    prepare_data::prepare_data(&server.endpoint(), SMALL, 1, 2).unwrap();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint(), server.endpoint_with("application_name", "second")];
+    let switches = RefCell::new(Vec::new());
+    let mut hook = |switch| {
+        switches.borrow_mut().push(switch);
+        Ok(())
+    };
+    let progress = Cell::new(0.0);
+    let schedule = Schedule { session_life: Duration::from_millis(150), ..schedule(0.6) };
+    let contest = Contest { schedule, ..contest(&suite, "read-only_range=10", &arms, 2) };
+    let ended = run(&contest, &mut hook, &RUNNING, &|done| {
+        assert!(done >= progress.get());
+        progress.set(done);
+    });
+    let ended = ended.unwrap();
+    assert_eq!(progress.get(), 1.0);
+    for arm in &ended {
+        check_sums(arm, 16);
+        assert!((3..=8).contains(&arm.sessions), "{}", arm.sessions);
+        assert_eq!(arm.slices.operations.len(), ended[0].slices.operations.len());
+        assert!(arm.slices.operations.iter().all(|operations| *operations > 0));
+        assert!((0.3..1.2).contains(&arm.seconds), "{}", arm.seconds);
+        assert!(arm.client.cpu_ns > 0 && arm.client.cpu_ns <= arm.client.wall_ns);
+    }
+    let total: f64 = ended.iter().map(|arm| arm.seconds).sum();
+    assert!(total >= 1.2, "{total}");
+
+    // One arm at a time, entered and left, in both orders.
+    let switches = switches.into_inner();
+    let mut firsts: BTreeMap<usize, u32> = BTreeMap::new();
+    for pair in switches.chunks(2) {
+        let [Switch::Enter { arm, phase }, leave] = pair else { panic!("{pair:?}") };
+        assert_eq!(*leave, Switch::Leave { arm: *arm, phase: *phase });
+    }
+    let counted: Vec<usize> = switches
+        .iter()
+        .filter_map(|switch| match switch {
+            Switch::Enter { arm, phase: Phase::Counted } => Some(*arm),
+            _ => None,
+        })
+        .collect();
+    for cycle in counted.chunks(2) {
+        assert_ne!(cycle[0], cycle[1]);
+        *firsts.entry(cycle[0]).or_default() += 1;
+    }
+    assert!(firsts.len() == 2 && firsts.values().all(|count| *count >= 5), "{firsts:?}");
+}
+
+#[test]
+fn several_threads_share_the_sessions() {
+    let server = LiveServer::start();
+    prepare_data::prepare_data(&server.endpoint(), SMALL, 1, 2).unwrap();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint(), server.endpoint()];
+    for (test, statements) in [("point-query", 1), ("write-only", 6), ("scan", 1), ("insert", 1)] {
+        let contest = Contest { threads: 2, schedule: schedule(0.15), ..contest(&suite, test, &arms, 5) };
+        for arm in run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
+            if test != "write-only" {
+                check_sums(&arm, statements);
+            }
+            assert!(arm.accounting.is_balanced() && arm.failure.is_none());
+        }
+    }
+    // More threads than clients are not started.
+    let contest = Contest { threads: 64, ..contest(&suite, "point-query", &arms, 2) };
+    assert!(run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).is_ok());
+}
+
+#[test]
+fn a_turn_is_a_long_slice() {
+    let server = LiveServer::start();
+    prepare_data::prepare_data(&server.endpoint(), SMALL, 1, 2).unwrap();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint()];
+    let schedule = Schedule { slice: Duration::from_millis(1300), ..schedule(1.25) };
+    let contest = Contest { schedule, ..contest(&suite, "point-query", &arms, 1) };
+    let arm = run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);
+    check_sums(&arm, 1);
+    assert_eq!((arm.slices.operations.len(), arm.intervals.len()), (1, 2));
+    assert_eq!(arm.intervals[0].second, 1.0);
+    assert!(arm.intervals[1].second > 1.25 && arm.intervals[0].latency_ns_p50 > 0);
+}
+
+#[test]
+fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
+    let server = LiveServer::start();
+    prepare_data::prepare_data(&server.endpoint(), SMALL, 1, 2).unwrap();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint(), server.endpoint()];
+    for arrival in [Arrival::Even { rate_per_s: 400.0 }, Arrival::Poisson { rate_per_s: 400.0 }] {
+        for threads in [1, 2] {
+            let schedule = Schedule { slice: Duration::from_millis(100), ..schedule(1.0) };
+            let contest = Contest { arrival, schedule, threads, ..contest(&suite, "point-query", &arms, 4) };
+            for arm in run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
+                assert_eq!(arm.failure, None);
+                let accounting = arm.accounting;
+                assert!(accounting.is_balanced() && accounting.failed == 0);
+                // Five standard deviations of a Poisson count of 400.
+                assert!((300..=560).contains(&accounting.scheduled), "{accounting:?} in {} s", arm.seconds);
+                assert_eq!(arm.lateness.len(), accounting.succeeded);
+                let rate = arm.operations_per_s(4).unwrap();
+                assert!((250.0..550.0).contains(&rate), "{rate}");
+            }
+        }
+    }
+}
+
+#[test]
+fn too_high_a_rate_is_skipped_and_counted() {
+    let server = LiveServer::start();
+    prepare_data::prepare_data(&server.endpoint(), SMALL, 1, 2).unwrap();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint()];
+    let arrival = Arrival::Even { rate_per_s: 1e6 };
+    let contest = Contest { arrival, schedule: schedule(0.3), ..contest(&suite, "point-query", &arms, 2) };
+    let arm = run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);
+    let accounting = arm.accounting;
+    assert!(accounting.skipped > accounting.succeeded && accounting.is_balanced(), "{accounting:?}");
+    assert!(arm.lateness.max() > 100_000_000, "the last was sent long after it was due");
+}
+
+#[test]
+fn the_same_seed_writes_the_same_rows() {
+    let server = LiveServer::start();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint()];
+    let mut seen = Vec::new();
+    for seed in [5, 5, 6] {
+        prepare_data::prepare_data(&server.endpoint(), SMALL, 1, 2).unwrap();
+        for test in ["read-write_range=10", "update-zipf", "insert"] {
+            let contest = Contest { seed, ..contest(&suite, test, &arms, 1) };
+            rqps_load::timed::run_events(&contest, 20, &RUNNING).unwrap();
+        }
+        seen.push(server.ask("SELECT md5(string_agg(t::text, '|' ORDER BY id)), count(*) FROM sbtest1 t"));
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert_ne!(seen[0], seen[2]);
+}

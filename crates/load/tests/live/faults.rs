@@ -1,0 +1,158 @@
+//! Real serialization failures, deadlocks, lost servers, and the wish to stop.
+
+use crate::server::LiveServer;
+use crate::{SMALL, contest, schedule};
+use rqps_load::timed::{Contest, Phase, Schedule, Switch, run, run_events};
+use rqps_load::{LoadError, Suite, prepare_data};
+use rqps_model::plan::DataShape;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// So few rows that clients meet.
+const TINY: DataShape = DataShape { tables: 1, rows: 12 };
+
+#[test]
+fn serialization_failures_are_retried_until_they_succeed() {
+    let server = LiveServer::start();
+    prepare_data::prepare_data(&server.endpoint(), TINY, 1, 1).unwrap();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint_with("default_transaction_isolation", "repeatable read")];
+    let contest = Contest { data: TINY, ..contest(&suite, "update-nonindex", &arms, 8) };
+    let arm = run_events(&contest, 200, &RUNNING).unwrap().remove(0);
+    let accounting = arm.accounting;
+    assert!(accounting.retried > 0, "{accounting:?}");
+    assert_eq!((accounting.succeeded, accounting.failed), (1600, 0));
+    assert_eq!((arm.errors.len(), arm.errors[0].code.as_str()), (1, "40001"));
+    assert_eq!((arm.errors[0].count, arm.errors[0].statement.as_str()), (accounting.retried, "update-nonindex"));
+    assert!(arm.errors[0].message.contains("could not serialize"), "{:?}", arm.errors);
+}
+
+#[test]
+fn deadlocks_are_retried_until_they_succeed() {
+    let server = LiveServer::start();
+    prepare_data::prepare_data(&server.endpoint(), TINY, 1, 1).unwrap();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint()];
+    // Two updates in one transaction, each of a random row: locks are taken in any order.
+    let contest = Contest { data: TINY, ..contest(&suite, "write-only", &arms, 8) };
+    let arm = run_events(&contest, 100, &RUNNING).unwrap().remove(0);
+    let deadlocks: u64 = arm.errors.iter().filter(|error| error.code == "40P01").map(|error| error.count).sum();
+    assert!(deadlocks > 0, "{:?}", arm.errors);
+    assert_eq!(arm.accounting.retried, deadlocks);
+    // A row deleted and inserted by another meanwhile is a duplicate: a failure, not retried.
+    let others: u64 = arm.errors.iter().filter(|error| error.code == "23505").map(|error| error.count).sum();
+    assert_eq!(arm.accounting.failed, others, "{:?}", arm.errors);
+    assert!(arm.accounting.is_balanced());
+    assert_eq!(arm.accounting.scheduled, 800);
+    assert_eq!(server.ask("SELECT count(*) FROM sbtest1"), ["12"]);
+}
+
+#[test]
+fn a_server_that_dies_takes_only_its_own_arm_along() {
+    let (stays, dies) = (LiveServer::start(), LiveServer::start());
+    for server in [&stays, &dies] {
+        prepare_data::prepare_data(&server.endpoint(), SMALL, 1, 2).unwrap();
+    }
+    let suite = Suite::sysbench();
+    let arms = [stays.endpoint(), dies.endpoint()];
+    for threads in [1, 2] {
+        let visits = Cell::new(0);
+        let mut hook = |switch| {
+            if switch == (Switch::Enter { arm: 1, phase: Phase::Counted }) {
+                visits.set(visits.get() + 1);
+                if visits.get() == 5 {
+                    dies.kill();
+                }
+            }
+            Ok(())
+        };
+        let contest = Contest { threads, ..contest(&suite, "read-write_range=10", &arms, 3) };
+        let ended = run(&contest, &mut hook, &RUNNING, &|_| ()).unwrap();
+        let [good, bad] = &ended[..] else { panic!("two arms") };
+        assert_eq!(good.failure, None);
+        assert!(good.seconds >= 0.2 && good.accounting.is_balanced());
+        let failure = bad.failure.as_ref().unwrap();
+        if threads == 1 {
+            assert!(failure.contains("lost the connection"), "{failure}");
+            assert!((4..7).contains(&bad.slices.operations.len()), "{:?}", bad.slices.operations);
+        } else {
+            assert!(failure.contains("check that the server runs"), "it never came back: {failure}");
+            assert!(bad.slices.operations.is_empty());
+        }
+        assert!(good.slices.operations.len() > bad.slices.operations.len());
+        assert!(bad.accounting.is_balanced());
+    }
+}
+
+#[test]
+fn an_arm_without_tables_fails_with_the_servers_words() {
+    let server = LiveServer::start();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint()];
+    let ended = run(&contest(&suite, "point-query", &arms, 1), &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
+    let failure = ended[0].failure.as_ref().unwrap();
+    assert!(failure.contains("relation \"sbtest1\" does not exist"), "{failure}");
+    // A text statement is not prepared, so it fails when it runs.
+    let ended = run(&contest(&suite, "scan", &arms, 1), &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
+    let failure = ended[0].failure.as_ref().unwrap();
+    assert!(failure.contains("1000 events failed in a row") && failure.contains("does not exist"), "{failure}");
+}
+
+#[test]
+fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
+    const SLEEPER: &str = "
+        format = 1
+        name = \"sleeper\"
+        [statement.sleep]
+        sql = \"SELECT pg_sleep(600) FROM {table} WHERE id = $1\"
+        parameters = [\"one\"]
+        [[test]]
+        name = \"sleep\"
+        event = \"sleep\"
+        group = \"point\"
+        rank = 1
+        range = 1
+        seconds = \"read\"
+    ";
+    let server = LiveServer::start();
+    prepare_data::prepare_data(&server.endpoint(), TINY, 1, 1).unwrap();
+    let suite = Suite::parse(SLEEPER).unwrap();
+    let arms = [server.endpoint()];
+    for (clients, threads) in [(1, 1), (3, 2)] {
+        let stop = AtomicBool::new(false);
+        let contest = Contest { data: TINY, threads, ..contest(&suite, "sleep", &arms, clients) };
+        let begun = Instant::now();
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Until the statement is under way in every session.
+                let sql =
+                    "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'";
+                while server.ask(sql) != [clients.to_string()] {}
+                stop.store(true, Ordering::Relaxed);
+            });
+            run(&contest, &mut |_| Ok(()), &stop, &|_| ())
+        });
+        assert!(matches!(ended, Err(LoadError::Interrupted)), "{ended:?}");
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        server.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'");
+    }
+}
+
+#[test]
+fn a_hook_that_fails_ends_the_contest_with_its_error() {
+    let server = LiveServer::start();
+    prepare_data::prepare_data(&server.endpoint(), TINY, 1, 1).unwrap();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint()];
+    let schedule = Schedule { warmup_seconds: 0.0, ..schedule(10.0) };
+    let contest = Contest { data: TINY, schedule, threads: 2, ..contest(&suite, "point-query", &arms, 2) };
+    let mut hook = |switch| match switch {
+        Switch::Leave { phase: Phase::Counted, .. } => Err(LoadError::hook("cannot freeze")),
+        _ => Ok(()),
+    };
+    let error = run(&contest, &mut hook, &RUNNING, &|_| ()).unwrap_err();
+    assert_eq!(error.to_string(), "cannot freeze");
+}

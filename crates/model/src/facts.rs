@@ -1,0 +1,112 @@
+//! What was found out about host and builds: written once per campaign, compared between cells, shown in the report.
+
+use crate::{Engine, Version};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The machine a campaign ran on (`host.json`).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// Host name.
+    pub hostname: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// Distribution as it calls itself.
+    pub distribution: String,
+    /// CPU model.
+    pub cpu_model: String,
+    /// CPUs online.
+    pub cpus: u32,
+    /// Threads per core, where told.
+    pub threads_per_core: Option<u32>,
+    /// Frequency governor, where there is one.
+    pub governor: Option<String>,
+    /// Whether turbo is on, where told.
+    pub turbo: Option<bool>,
+    /// Hypervisor, where one is told.
+    pub virtualization: Option<String>,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Swap in bytes.
+    pub swap_bytes: u64,
+    /// Transparent huge pages mode.
+    pub transparent_huge_pages: Option<String>,
+    /// File system of the data folder.
+    pub filesystem: String,
+    /// Device of the data folder.
+    pub device: String,
+    /// Whether copies share blocks (reflink).
+    pub reflink: bool,
+    /// Boot id: epochs of a machine are told apart by it.
+    pub boot_id: String,
+    /// Version of rqps.
+    pub rqps_version: String,
+}
+
+/// A build that is on this machine (`treatments/<t>/build.json`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BuildFacts {
+    /// Name, such as `pg1711_zonky`.
+    pub name: String,
+    /// Database system.
+    pub engine: Engine,
+    /// As its binary says.
+    pub version: Version,
+    /// The binary's own version line.
+    pub banner: String,
+    /// Installation folder (holds `bin/`).
+    pub folder: PathBuf,
+    /// Package coordinate, or the folder as the user gave it.
+    pub origin: String,
+    /// Digest of the package, or of the server binary for a folder.
+    pub sha256: String,
+    /// Compiler as told by the binary.
+    pub compiler: String,
+    /// Compile and link flags as told by the binary.
+    pub flags: String,
+    /// Configure options as told by the binary.
+    pub configure: String,
+    /// Extensions it brings.
+    pub extensions: Vec<String>,
+    /// Bytes on disk.
+    pub size_bytes: u64,
+    /// Whether symbols, debug information and frame pointers are there.
+    pub symbols: String,
+}
+
+/// A treatment as it really ran (`treatments/<t>/settings.json`).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SettingsFacts {
+    /// Name of the configuration with its machine class, such as `x10a_c2r24`.
+    pub configuration: String,
+    /// What rqps wrote into the configuration file.
+    pub written: BTreeMap<String, String>,
+    /// Settings of the profile that this version does not have, with the reason.
+    pub left_out: BTreeMap<String, String>,
+    /// Every setting as read back from the running server.
+    pub effective: BTreeMap<String, String>,
+    /// CPUs of the server's processes as read back.
+    pub server_cpus: Vec<usize>,
+    /// CPUs of the client's threads as read back.
+    pub client_cpus: Vec<usize>,
+    /// Character encoding of the database as read back.
+    pub encoding: String,
+    /// Collation of the database as read back.
+    pub collation: String,
+    /// Whether data checksums are on, as read back.
+    pub checksums: bool,
+    /// How the client connects: `unix` or `tcp`, with the cipher where there is one.
+    pub transport: String,
+}
+
+/// A statement's plan on one treatment, kept before the timed part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementPlan {
+    /// Statement kind, as in the workload.
+    pub statement: String,
+    /// The SQL as prepared.
+    pub sql: String,
+    /// The plan as the server prints it.
+    pub plan: String,
+}

@@ -1,0 +1,26 @@
+//! The nouns of the field: what a campaign is about, what it plans, what it measures.
+//!
+//! Every other crate speaks in these types; a type that is written to disk derives `Serialize` here, since a
+//! serialised type is a contract (docs/results-format.md). This crate does no IO, reads no clock and judges nothing.
+
+pub mod build;
+pub mod engine;
+pub mod facts;
+pub mod plan;
+pub mod sample;
+pub mod settings;
+pub mod test;
+pub mod verdict;
+pub mod version;
+
+pub use build::{BuildSource, BuildSpec};
+pub use engine::Engine;
+pub use plan::{Interleave, Plan, RoundPlan};
+pub use sample::Sample;
+pub use settings::Placement;
+pub use test::{Group, Unit};
+pub use verdict::Verdict;
+pub use version::Version;
+
+/// Version of the results format that this program writes; a reader refuses a larger one.
+pub const FORMAT: u32 = 1;

@@ -1,0 +1,206 @@
+//! What one treatment did in one test of one round: the content of `sample.json` and its companions.
+//!
+//! Only raw counts and times; rates and ratios are derived by `analysis`. Times are nanoseconds of the monotonic clock.
+
+use crate::Interleave;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What became of the events that were due. `scheduled = succeeded + failed + skipped` always holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accounting {
+    /// Events that were due in the counted time.
+    pub scheduled: u64,
+    /// Events that completed.
+    pub succeeded: u64,
+    /// Events given up after an error.
+    pub failed: u64,
+    /// Events never sent, because the rate could not be kept until the end.
+    pub skipped: u64,
+    /// Attempts repeated after a serialization failure or deadlock; counted apart.
+    pub retried: u64,
+}
+
+impl Accounting {
+    /// Whether the identity holds; checked where it is written and where it is read.
+    pub const fn is_balanced(&self) -> bool {
+        self.scheduled == self.succeeded + self.failed + self.skipped
+    }
+}
+
+/// Errors of one statement kind with one code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCount {
+    /// Statement kind, as in the workload.
+    pub statement: String,
+    /// SQLSTATE.
+    pub code: String,
+    /// How often.
+    pub count: u64,
+    /// The server's words, once.
+    pub message: String,
+}
+
+/// The pieces in which builds alternated: index = cycle, the same cycle of all treatments ran side by side.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slices {
+    /// Statements completed in the counted part of the cycle's slice.
+    pub operations: Vec<u64>,
+    /// Time those took, summed over sessions.
+    pub busy_ns: Vec<u64>,
+}
+
+/// One second (of the treatment's own counted time) of a sample.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Seconds of this treatment's own counted time at the end of the interval.
+    pub second: f64,
+    /// Seconds since the test began by the wall clock.
+    pub wall_second: f64,
+    /// Statements completed.
+    pub operations: u64,
+    /// Sum of the sessions' busy time.
+    pub busy_ns: u64,
+    /// Errors.
+    pub errors: u64,
+    /// Median latency of events.
+    pub latency_ns_p50: u64,
+    /// 95th percentile.
+    pub latency_ns_p95: u64,
+    /// 99th percentile.
+    pub latency_ns_p99: u64,
+    /// Largest.
+    pub latency_ns_max: u64,
+}
+
+/// What the whole host did while this treatment's slices ran.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostUse {
+    /// Wall seconds covered.
+    pub seconds: f64,
+    /// CPUs that the CPU times are summed over.
+    pub cpus: u32,
+    /// User CPU seconds (nice included).
+    pub cpu_user_s: f64,
+    /// System CPU seconds (interrupts included).
+    pub cpu_system_s: f64,
+    /// Idle CPU seconds.
+    pub cpu_idle_s: f64,
+    /// Idle CPU seconds with IO outstanding.
+    pub cpu_iowait_s: f64,
+    /// CPU seconds that the hypervisor took away.
+    pub cpu_steal_s: f64,
+    /// Context switches.
+    pub context_switches: u64,
+    /// Page faults.
+    pub page_faults: u64,
+    /// Page faults that needed IO.
+    pub major_faults: u64,
+    /// Reads completed by the data device.
+    pub disk_reads: u64,
+    /// Bytes read.
+    pub disk_read_bytes: u64,
+    /// Writes completed by the data device.
+    pub disk_writes: u64,
+    /// Bytes written.
+    pub disk_write_bytes: u64,
+    /// Flushes completed by the data device.
+    pub disk_flushes: u64,
+    /// Available memory at the end.
+    pub memory_available_bytes: u64,
+}
+
+/// What a group of processes (a server, or the client) did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProcessUse {
+    /// User CPU seconds.
+    pub cpu_user_s: f64,
+    /// System CPU seconds.
+    pub cpu_system_s: f64,
+    /// Context switches that the process asked for.
+    pub voluntary_switches: u64,
+    /// Context switches forced on it.
+    pub involuntary_switches: u64,
+    /// Page faults without IO.
+    pub minor_faults: u64,
+    /// Page faults with IO.
+    pub major_faults: u64,
+    /// Bytes it caused to be read from storage.
+    pub read_bytes: u64,
+    /// Bytes it caused to be written to storage.
+    pub write_bytes: u64,
+    /// Resident memory at the end, shared pages counted once (proportional set size where readable).
+    pub memory_bytes: u64,
+    /// Processes at the end.
+    pub processes: u32,
+}
+
+/// Everything observed about one sample's use of the machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Resources {
+    /// The whole host, only while this treatment's slices ran.
+    pub host: HostUse,
+    /// The processes of this treatment's server.
+    pub server: ProcessUse,
+    /// The client, only while this treatment's slices ran.
+    pub client: ProcessUse,
+    /// All statements that ran in the time the resources were counted for, lead-ins and warm-up included.
+    pub operations: u64,
+}
+
+/// One cell in one round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Results format.
+    pub format: u32,
+    /// Round, from 1.
+    pub round: u32,
+    /// Treatment's name.
+    pub treatment: String,
+    /// Suite's name.
+    pub suite: String,
+    /// Test's published name.
+    pub test: String,
+    /// Concurrency.
+    pub clients: u32,
+    /// UTC time at which the test began, RFC 3339.
+    pub started_at: String,
+    /// How builds alternated.
+    pub interleave: Interleave,
+    /// Server start that this sample belongs to (`round.treatment` unless resumed).
+    pub server_start: String,
+    /// Which copy of the data the server ran on.
+    pub data_copy: String,
+    /// Statements completed in counted time.
+    pub operations: u64,
+    /// Rows that the server sent or changed in counted time.
+    pub rows: u64,
+    /// Time of those statements summed over sessions; throughput = clients x operations / busy.
+    pub busy_ns: u64,
+    /// Wall seconds of this treatment's counted slices.
+    pub seconds: f64,
+    /// Factor from statements per second to the test's unit (1, or thousands of rows a statement for `scan`).
+    pub unit_per_operation: f64,
+    /// How many connections were made in turn by each client.
+    pub sessions: u32,
+    /// What became of the events.
+    pub accounting: Accounting,
+    /// Errors by statement and code.
+    pub errors: Vec<ErrorCount>,
+    /// Use of the machine.
+    pub resources: Resources,
+    /// Server counters that changed: after minus before, by name.
+    pub counters: BTreeMap<String, f64>,
+    /// What a reader must know beside the number.
+    pub warnings: Vec<String>,
+    /// Why there is no number, if the trial failed.
+    pub failure: Option<String>,
+}
+
+impl Sample {
+    /// Throughput in the test's unit; `None` where nothing completed.
+    pub fn throughput(&self) -> Option<f64> {
+        let per_s = f64::from(self.clients) * self.operations as f64 / (self.busy_ns as f64 / 1e9);
+        (self.failure.is_none() && self.operations > 0 && self.busy_ns > 0).then_some(per_s * self.unit_per_operation)
+    }
+}

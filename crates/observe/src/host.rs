@@ -1,0 +1,174 @@
+//! What the whole machine did: CPU time, context switches, the data device, and with `read_full` faults and memory.
+//!
+//! In: `/proc/stat`, `/proc/vmstat`, `/proc/meminfo` and the data device's `stat` files, opened once. Out: `HostReading`,
+//! whose differences are the model's `HostUse`. `read` is made for slice boundaries: a few system calls, no allocation.
+//! CPU times come in clock ticks (10 ms): one slice of 5 ms shows 0 or 1 of them, the sum over a treatment's many slices
+//! is right. Judges nothing; what this host cannot tell is in `notes`.
+
+use crate::device::DataDevice;
+use crate::error::ObserveError;
+use crate::proctext::{BlockCounters, CpuTicks, ProcFile, context_switches, count_cpus, value_of};
+use rqps_model::sample::HostUse;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Totals of the host at one moment.
+#[derive(Debug, Clone, Copy)]
+pub struct HostReading {
+    at: Instant,
+    cpus: u32,
+    cpu: CpuTicks,
+    context_switches: u64,
+    device: BlockCounters,
+    flushes: u64,
+    /// Page faults and major faults, known to `read_full` only.
+    faults: Option<(u64, u64)>,
+    /// Known to `read_full` only.
+    memory_available_bytes: Option<u64>,
+}
+
+/// Open files of the host.
+#[derive(Debug)]
+pub struct HostMeter {
+    stat: ProcFile,
+    vmstat: Option<ProcFile>,
+    meminfo: Option<ProcFile>,
+    device: Option<ProcFile>,
+    disks: Vec<ProcFile>,
+    data_device: DataDevice,
+    notes: Vec<String>,
+    last: HostReading,
+}
+
+impl HostMeter {
+    /// Opens the files for the host and for the device that holds `data_dir`.
+    pub fn open(data_dir: &Path) -> Result<HostMeter, ObserveError> {
+        let path = Path::new("/proc/stat");
+        let unreadable = |source| ObserveError::Unreadable { path: path.to_owned(), source };
+        let mut stat = ProcFile::open(path).map_err(unreadable)?;
+        let text = stat.read_once().map_err(unreadable)?;
+        let strange =
+            || ObserveError::Strange { path: path.to_owned(), expected: "a line `cpu` with four numbers or more" };
+        let cpu = CpuTicks::parse(text).ok_or_else(strange)?;
+        let cpus = count_cpus(text);
+
+        let data_device = DataDevice::of(data_dir);
+        let mut notes: Vec<String> = data_device.note.iter().cloned().collect();
+        let mut open = |path: &PathBuf| {
+            let opened = ProcFile::open(path);
+            if let Err(error) = &opened {
+                notes.push(format!("{}: {error}: counts as 0", path.display()));
+            }
+            opened.ok()
+        };
+        let device = data_device.stat.as_ref().and_then(&mut open);
+        let mut disks: Vec<ProcFile> = data_device.disk_stats.iter().filter_map(&mut open).collect();
+        let vmstat = open(&PathBuf::from("/proc/vmstat"));
+        let meminfo = open(&PathBuf::from("/proc/meminfo"));
+        let tells_flushes = |disk: &mut ProcFile| block(disk).is_some_and(|counters| counters.flushes.is_some());
+        if !disks.is_empty() && !disks.iter_mut().all(tells_flushes) {
+            notes.push(format!("{}: this kernel does not count flushes: they count as 0", data_device.name));
+        }
+        let last = HostReading {
+            at: Instant::now(),
+            cpus,
+            cpu,
+            context_switches: 0,
+            device: BlockCounters::default(),
+            flushes: 0,
+            faults: None,
+            memory_available_bytes: None,
+        };
+        let mut meter = HostMeter { stat, vmstat, meminfo, device, disks, data_device, notes, last };
+        meter.read();
+        Ok(meter)
+    }
+
+    /// What this host cannot tell, or tells differently than one would expect.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The device whose reads and writes are counted.
+    pub fn data_device(&self) -> &DataDevice {
+        &self.data_device
+    }
+
+    /// Totals now. Cheap enough for every slice boundary; a file that fails keeps its last figures.
+    pub fn read(&mut self) -> HostReading {
+        let mut now = HostReading { at: Instant::now(), faults: None, memory_available_bytes: None, ..self.last };
+        if let Ok(text) = self.stat.read_once() {
+            now.cpu = CpuTicks::parse(text).unwrap_or(now.cpu);
+            now.context_switches = context_switches(text).unwrap_or(now.context_switches);
+        }
+        if let Some(counters) = self.device.as_mut().and_then(block) {
+            now.device = counters;
+        }
+        // On a whole disk without partitions the file just read is the one that has the flushes, too.
+        if self.disks.len() == 1 && self.data_device.stat.as_ref() == self.data_device.disk_stats.first() {
+            now.flushes = now.device.flushes.unwrap_or(0);
+        } else {
+            now.flushes = self.disks.iter_mut().filter_map(block).filter_map(|counters| counters.flushes).sum();
+        }
+        self.last = now;
+        now
+    }
+
+    /// Totals now, with page faults and available memory; for the beginning and end of a test.
+    pub fn read_full(&mut self) -> HostReading {
+        let mut now = self.read();
+        if let Some(text) = self.vmstat.as_mut().and_then(|file| file.read_whole().ok()) {
+            now.faults = value_of(text, "pgfault").zip(value_of(text, "pgmajfault"));
+        }
+        if let Some(text) = self.meminfo.as_mut().and_then(|file| file.read_whole().ok()) {
+            // Before Linux 3.14 only free memory was told.
+            let available_kb = value_of(text, "MemAvailable").or_else(|| value_of(text, "MemFree"));
+            now.memory_available_bytes = available_kb.map(|kb| kb * 1024);
+        }
+        now
+    }
+}
+
+fn block(file: &mut ProcFile) -> Option<BlockCounters> {
+    BlockCounters::parse(file.read_once().ok()?)
+}
+
+impl HostReading {
+    /// When it was taken, on the monotonic clock.
+    pub fn at(&self) -> Instant {
+        self.at
+    }
+
+    /// What happened between an earlier reading and this one. Faults need `read_full` on both ends.
+    pub fn since(&self, earlier: &HostReading) -> HostUse {
+        let ticks_per_s = rustix::param::clock_ticks_per_second() as f64;
+        // Idle and iowait are estimates of the kernel and may step back a little.
+        let seconds = |now: u64, then: u64| now.saturating_sub(then) as f64 / ticks_per_s;
+        let (cpu, old) = (&self.cpu, &earlier.cpu);
+        let (device, old_device) = (&self.device, &earlier.device);
+        let faults = self.faults.zip(earlier.faults);
+        HostUse {
+            seconds: self.at.saturating_duration_since(earlier.at).as_secs_f64(),
+            cpus: self.cpus,
+            cpu_user_s: seconds(cpu.user, old.user) + seconds(cpu.nice, old.nice),
+            cpu_system_s: seconds(cpu.system, old.system)
+                + seconds(cpu.irq, old.irq)
+                + seconds(cpu.softirq, old.softirq),
+            cpu_idle_s: seconds(cpu.idle, old.idle),
+            cpu_iowait_s: seconds(cpu.iowait, old.iowait),
+            cpu_steal_s: seconds(cpu.steal, old.steal),
+            context_switches: self.context_switches.saturating_sub(earlier.context_switches),
+            page_faults: faults.map_or(0, |(now, then)| now.0.saturating_sub(then.0)),
+            major_faults: faults.map_or(0, |(now, then)| now.1.saturating_sub(then.1)),
+            disk_reads: device.reads.saturating_sub(old_device.reads),
+            disk_read_bytes: device.read_bytes.saturating_sub(old_device.read_bytes),
+            disk_writes: device.writes.saturating_sub(old_device.writes),
+            disk_write_bytes: device.write_bytes.saturating_sub(old_device.write_bytes),
+            disk_flushes: self.flushes.saturating_sub(earlier.flushes),
+            memory_available_bytes: self.memory_available_bytes.unwrap_or(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! Cost per operation: the published metric file (`o.met`), and all costs in true units beside it.
+//!
+//! `cpu/o` is percent of the machine times seconds per operation, as published; the second file gives microseconds,
+//! bytes and counts, one line per test and treatment, with the unit in each column's name.
+
+use crate::metric::{self, Metric};
+use crate::number;
+use crate::order::Level;
+use crate::qps_table::{Kind, columns};
+use crate::text;
+use rqps_analysis::findings::{Cost, Findings, TestFindings};
+
+/// The metric file: per test a block of absolute lines and a block relative to the first.
+pub(crate) fn published(findings: &Findings, level: &Level<'_>) -> String {
+    let tests = level.blocks.iter().flat_map(|block| &block.tests);
+    tests.map(|(_, test)| block(findings, test)).collect()
+}
+
+fn block(findings: &Findings, test: &TestFindings) -> String {
+    let measured: Vec<(String, &Cost)> = columns(findings, Kind::Absolute)
+        .into_iter()
+        .filter_map(|index| {
+            let name = text::plain(&findings.treatments[index].name);
+            Some((format!("x.{name}.pk1"), test.cells[index].cost.as_ref()?))
+        })
+        .collect();
+    let Some((first, rest)) = measured.split_first() else { return String::new() };
+    let stem = text::plain(&test.label).replace("_range=", ".range");
+    let mut out = format!("sb.met.{stem}.pk1.dop{}\n--- absolute\n", test.clients);
+    out.push_str("cpu/o\t\tcs/o\tr/o\trKB/o\twKB/o\to/s\tdbms\n");
+    for (name, cost) in &measured {
+        out.push_str(&format!("{}\t{name}\n", absolute(cost).join("\t")));
+    }
+    out.push_str("--- relative to first result\n");
+    for (name, cost) in rest {
+        let [cpu, others @ ..] = relative(cost, first.1);
+        out.push_str(&format!("{cpu}\t\t{}\t{name}\n", others.join("\t")));
+    }
+    out.push('\n');
+    out
+}
+
+fn values(cost: &Cost) -> [f64; 6] {
+    [cost.cpu_per_op, cost.cs_per_op, cost.r_per_op, cost.rkb_per_op, cost.wkb_per_op, cost.ops_per_s]
+}
+
+/// Six digits for CPU and three for the rest, as published; digits more where fewer than two would be left.
+fn absolute(cost: &Cost) -> [String; 6] {
+    let [cpu, cs, r, rkb, wkb, ops] = values(cost);
+    let fixed = |value: f64, decimals: usize| {
+        let text = format!("{value:.decimals$}");
+        if value > 0.0 && value < 9.5 * 0.1_f64.powi(decimals as i32) { number::significant(value, 2) } else { text }
+    };
+    let io = |value: f64| {
+        let text = format!("{value:.3}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    [fixed(cpu, 6), fixed(cs, 3), io(r), io(rkb), io(wkb), number::throughput(ops)]
+}
+
+/// Zero against zero is 1, something against zero is inf; a value counts as zero where it prints as zero.
+fn relative(this: &Cost, base: &Cost) -> [String; 6] {
+    const SMALLEST: [f64; 6] = [0.0, 0.0, 0.0005, 0.0005, 0.0005, 0.0];
+    let (these, bases) = (values(this), values(base));
+    std::array::from_fn(|at| {
+        let zero = |value: f64| value <= SMALLEST[at];
+        match (zero(these[at]), zero(bases[at])) {
+            (true, true) => "1".to_owned(),
+            (false, true) => "inf".to_owned(),
+            (true, false) => "0.00".to_owned(),
+            (false, false) => number::published_ratio(these[at] / bases[at]),
+        }
+    })
+}
+
+/// All costs in true units, full precision: one line per test and treatment.
+pub(crate) fn true_units(findings: &Findings, level: &Level<'_>) -> String {
+    let heads: Vec<&str> = metric::ALL.iter().map(|metric| metric.name).collect();
+    let mut out = format!("test\tclients\ttreatment\t{}\n", heads.join("\t"));
+    for (_, test) in level.blocks.iter().flat_map(|block| &block.tests) {
+        for index in columns(findings, Kind::Absolute) {
+            let Some(cost) = &test.cells[index].cost else { continue };
+            let value = |metric: &Metric| (metric.value)(cost).to_string();
+            let values: Vec<String> = metric::ALL.iter().map(value).collect();
+            let (name, treatment) = (text::plain(&test.name), text::plain(&findings.treatments[index].name));
+            out.push_str(&format!("{name}\t{}\t{treatment}\t{}\n", test.clients, values.join("\t")));
+        }
+    }
+    out
+}

@@ -1,0 +1,187 @@
+//! The page: one file without any request to the outside, readable without JavaScript.
+//!
+//! In: findings. Out: HTML. Each part of the page is a plain view (strings and numbers made ready), built by a module of
+//! its own and set into `templates/*.html`, which escape all text. Only SVG that this crate drew is passed on raw.
+
+mod compared;
+mod cost;
+mod matrix;
+mod noise;
+mod plan;
+mod setting;
+mod summary;
+mod test;
+
+use crate::svg::series;
+use crate::{look, number, order};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment};
+use rqps_analysis::findings::{Comparison, Findings, Warning};
+use rqps_model::Verdict;
+use serde::Serialize;
+
+/// Why the page could not be made; cannot happen with the templates as built in.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A template does not fit its view.
+    #[error("a template of the report failed: {0:#}; this is a fault of rqps, please report it")]
+    Template(#[from] minijinja::Error),
+}
+
+const TEMPLATES: [(&str, &str); 7] = [
+    ("report.html", include_str!("../templates/report.html")),
+    ("summary.html", include_str!("../templates/summary.html")),
+    ("results.html", include_str!("../templates/results.html")),
+    ("test.html", include_str!("../templates/test.html")),
+    ("settings.html", include_str!("../templates/settings.html")),
+    ("noise.html", include_str!("../templates/noise.html")),
+    ("repeat.html", include_str!("../templates/repeat.html")),
+];
+const STYLE: &str = include_str!("../templates/style.css");
+const SCRIPT: &str = include_str!("../templates/report.js");
+
+/// The whole page.
+pub fn html(findings: &Findings) -> Result<String, ReportError> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?;
+    environment.set_syntax(syntax);
+    for (name, source) in TEMPLATES {
+        environment.add_template(name, source)?;
+    }
+    Ok(environment.get_template("report.html")?.render(Serde(page(findings)))?)
+}
+
+/// What all parts of the page need.
+struct Scene<'a> {
+    findings: &'a Findings,
+    /// Treatments' short names.
+    names: Vec<String>,
+    /// Treatments' colours in charts.
+    colours: Vec<String>,
+    /// Treatments other than the base.
+    others: Vec<usize>,
+}
+
+impl Scene<'_> {
+    fn margin(&self) -> f64 {
+        self.findings.campaign.margin
+    }
+
+    /// Treatments in display order: the base first.
+    fn base_first(&self) -> Vec<usize> {
+        std::iter::once(self.findings.base).chain(self.others.iter().copied()).collect()
+    }
+}
+
+#[derive(Serialize)]
+struct Page {
+    style: minijinja::Value,
+    script: minijinja::Value,
+    summary: summary::Summary,
+    levels: Vec<compared::Level>,
+    tests: test::Tests,
+    settings: setting::Settings,
+    noise: noise::Noise,
+    method: Method,
+}
+
+/// What the closing section needs.
+#[derive(Serialize)]
+struct Method {
+    command: String,
+    campaign_toml: String,
+    margin: String,
+    interleaving: String,
+    rounds: String,
+    rqps_version: String,
+    seed: u64,
+}
+
+fn page(findings: &Findings) -> Page {
+    let scene = Scene {
+        findings,
+        names: order::short_names(findings),
+        colours: series::colours(findings.treatments.len(), findings.base),
+        others: order::others(findings),
+    };
+    let campaign = &findings.campaign;
+    Page {
+        style: minijinja::Value::from_safe_string(STYLE.to_owned()),
+        script: minijinja::Value::from_safe_string(SCRIPT.to_owned()),
+        summary: summary::summary(&scene),
+        levels: compared::levels(&scene),
+        tests: test::tests(&scene),
+        settings: setting::settings(&scene),
+        noise: noise::noise(&scene),
+        method: Method {
+            command: campaign.command.clone(),
+            campaign_toml: campaign.campaign_toml.trim_end().to_owned(),
+            margin: number::percent(campaign.margin),
+            interleaving: order::interleaving(findings),
+            rounds: order::plural(u64::from(campaign.rounds_complete), "round"),
+            rqps_version: campaign.rqps_version.clone(),
+            seed: campaign.seed,
+        },
+    }
+}
+
+/// A comparison as the page writes it.
+#[derive(Debug, Clone, Serialize)]
+struct Shown {
+    /// Class with hue and saturation.
+    class: String,
+    /// Class with hue only.
+    hue: &'static str,
+    glyph: &'static str,
+    word: &'static str,
+    ratio: String,
+    interval: String,
+    mde: String,
+    q: String,
+    n: u32,
+    remark: String,
+}
+
+fn shown(comparison: &Comparison) -> Shown {
+    Shown {
+        class: look::class(comparison),
+        hue: look::hue(comparison.verdict),
+        glyph: look::glyph(comparison.verdict),
+        word: comparison.verdict.word(),
+        ratio: number::ratio(comparison.rqps),
+        interval: look::interval(comparison),
+        mde: comparison.mde.map_or_else(|| number::NONE.to_owned(), number::percent),
+        q: comparison.q.map_or_else(|| number::NONE.to_owned(), number::probability),
+        n: comparison.n,
+        remark: remark(comparison),
+    }
+}
+
+/// The remark, and how many rounds would settle it.
+fn remark(comparison: &Comparison) -> String {
+    let needed = match comparison.rounds_needed {
+        Some(rounds) if comparison.verdict == Verdict::Undecided => {
+            Some(format!("about {} would settle it", order::plural(u64::from(rounds), "round")))
+        }
+        _ => None,
+    };
+    comparison.remark.iter().cloned().chain(needed).collect::<Vec<_>>().join("; ")
+}
+
+/// A warning as the page writes it.
+#[derive(Debug, Clone, Serialize)]
+struct Notice {
+    kind: String,
+    message: String,
+    remedy: String,
+}
+
+fn notice(warning: &Warning) -> Notice {
+    Notice {
+        kind: warning.kind.clone(),
+        message: warning.message.clone(),
+        remedy: warning.remedy.clone().unwrap_or_default(),
+    }
+}

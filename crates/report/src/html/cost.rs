@@ -1,0 +1,139 @@
+//! Tables of one test whose columns are the builds: costs per operation, latencies, server counters that moved.
+
+use super::Scene;
+use crate::{metric, number};
+use rqps_analysis::findings::{CounterFindings, TestFindings};
+use serde::Serialize;
+
+/// A table with a name in front of each row.
+#[derive(Serialize)]
+pub(super) struct Table {
+    /// How many builds there are: few fit beside another table.
+    builds: usize,
+    heads: Vec<String>,
+    rows: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    cells: Vec<Cell>,
+}
+
+/// A value and, where it has one, its ratio to the base.
+#[derive(Serialize)]
+struct Cell {
+    value: String,
+    relative: String,
+    /// Whether it moved by more than the eye should pass over.
+    moved: bool,
+}
+
+/// A cost or counter that moved by more than this stands out; half of it hides in noise.
+const STANDS_OUT: f64 = 0.05;
+
+/// Counters shown per test.
+const COUNTERS: usize = 12;
+
+fn heads(scene: &Scene<'_>) -> Vec<String> {
+    scene.base_first().into_iter().map(|index| scene.names[index].clone()).collect()
+}
+
+/// `None` without rows.
+fn table(scene: &Scene<'_>, rows: Vec<Row>) -> Option<Table> {
+    let heads = heads(scene);
+    (!rows.is_empty()).then_some(Table { builds: heads.len(), heads, rows })
+}
+
+fn cell(value: String, relative: Option<f64>) -> Cell {
+    let moved = relative.is_some_and(|r| r <= 0.0 || r.ln().abs() > STANDS_OUT.ln_1p());
+    Cell { value, relative: relative.map_or_else(String::new, number::change), moved }
+}
+
+fn empty() -> Cell {
+    Cell { value: number::NONE.to_owned(), relative: String::new(), moved: false }
+}
+
+/// Costs per operation; metrics that are zero on all builds are left out.
+pub(super) fn costs(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
+    let used =
+        |metric: &&metric::Metric| test.cells.iter().filter_map(|c| c.cost.as_ref()).any(|c| (metric.value)(c) != 0.0);
+    let row = |metric: &metric::Metric| {
+        let cells = scene.base_first().into_iter().map(|index| match &test.cells[index].cost {
+            Some(cost) => {
+                let relative = cost.relative.get(metric.name).copied().filter(|_| index != scene.findings.base);
+                cell((metric.show)((metric.value)(cost)), relative)
+            }
+            None => empty(),
+        });
+        Row { name: metric.title.to_owned(), cells: cells.collect() }
+    };
+    let rows: Vec<Row> = metric::ALL.iter().filter(used).map(row).collect();
+    table(scene, rows)
+}
+
+/// Latency at the usual percentiles, for events and each statement kind.
+pub(super) fn latencies(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
+    const NAMES: [&str; 6] = ["p50", "p90", "p95", "p99", "p99.9", "max"];
+    let mut kinds: Vec<&str> = Vec::new();
+    for latency in test.cells.iter().flat_map(|cell| &cell.latency) {
+        if !kinds.contains(&latency.kind.as_str()) {
+            kinds.push(&latency.kind);
+        }
+    }
+    let of = |index: usize, kind: &str| test.cells[index].latency.iter().find(|latency| latency.kind == kind);
+    let mut rows = Vec::new();
+    for kind in &kinds {
+        // All percentiles of whole events, the two that matter most of each statement inside them.
+        let chosen: &[usize] = if *kind == "event" || kinds.len() == 1 { &[0, 1, 2, 3, 4, 5] } else { &[0, 3] };
+        for at in chosen {
+            let base = of(scene.findings.base, kind).map(|latency| latency.quantiles_us[*at]);
+            let cells = scene.base_first().into_iter().map(|index| match of(index, kind) {
+                Some(latency) => {
+                    let us = latency.quantiles_us[*at];
+                    let relative =
+                        base.filter(|base| *base > 0.0 && index != scene.findings.base).map(|base| us / base);
+                    cell(number::duration_us(us), relative)
+                }
+                None => empty(),
+            });
+            rows.push(Row { name: format!("{kind} {}", NAMES[*at]), cells: cells.collect() });
+        }
+    }
+    table(scene, rows)
+}
+
+/// Server counters that moved on any build, those that moved most first.
+pub(super) fn counters(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
+    let mut moved: Vec<(&str, f64)> = Vec::new();
+    for counter in test.cells.iter().flat_map(|cell| &cell.counters) {
+        let size = movement(counter);
+        match moved.iter_mut().find(|(name, _)| *name == counter.name) {
+            Some((_, largest)) => *largest = largest.max(size),
+            None => moved.push((&counter.name, size)),
+        }
+    }
+    moved.retain(|(_, size)| *size > STANDS_OUT.ln_1p());
+    moved.sort_by(|a, b| b.1.total_cmp(&a.1));
+    moved.truncate(COUNTERS);
+    let row = |name: &str| {
+        let cells = scene.base_first().into_iter().map(|index| {
+            match test.cells[index].counters.iter().find(|counter| counter.name == name) {
+                Some(counter) => cell(number::significant(counter.per_kilo_op, 3), counter.relative),
+                None => empty(),
+            }
+        });
+        Row { name: name.to_owned(), cells: cells.collect() }
+    };
+    let rows: Vec<Row> = moved.into_iter().map(|(name, _)| row(name)).collect();
+    table(scene, rows)
+}
+
+/// How far a counter moved, as the size of a log ratio; from or to nothing counts as far.
+fn movement(counter: &CounterFindings) -> f64 {
+    match counter.relative {
+        Some(relative) if relative > 0.0 => relative.ln().abs(),
+        Some(_) => 10.0,
+        None => 0.0,
+    }
+}

@@ -1,0 +1,90 @@
+//! How noisy the campaign was: floors, spread of rounds, and the smallest change it could have seen, by group and test.
+
+use super::Scene;
+use crate::svg::Tick;
+use crate::svg::spread::{SpreadAxis, quantile};
+use crate::{number, order};
+use rqps_analysis::findings::{Comparison, TestFindings};
+use serde::Serialize;
+
+/// The section.
+#[derive(Serialize)]
+pub(super) struct Noise {
+    ticks: Vec<Tick>,
+    groups: Vec<Group>,
+    tests: Vec<Test>,
+}
+
+#[derive(Serialize)]
+struct Group {
+    title: &'static str,
+    cells: usize,
+    median: String,
+    ninth: String,
+    plot: minijinja::Value,
+}
+
+#[derive(Serialize)]
+struct Test {
+    name: String,
+    clients: u32,
+    floor: String,
+    sd: String,
+    cycle_se: String,
+    mde: String,
+}
+
+pub(super) fn noise(scene: &Scene<'_>) -> Noise {
+    let axis = SpreadAxis::fit(comparisons(scene, |_| true).filter_map(|c| c.mde));
+    let group = |group: rqps_model::Group, axis: SpreadAxis| {
+        let mdes = sorted(comparisons(scene, |test| test.group == group).filter_map(|c| c.mde));
+        Some(Group {
+            title: group.title(),
+            cells: mdes.len(),
+            median: number::percent(quantile(&mdes, 0.5)?),
+            ninth: number::percent(quantile(&mdes, 0.9)?),
+            plot: axis.row(&mdes),
+        })
+    };
+    Noise {
+        ticks: axis.map(SpreadAxis::ticks).unwrap_or_default(),
+        groups: axis
+            .map_or_else(Vec::new, |axis| rqps_model::Group::ALL.into_iter().filter_map(|g| group(g, axis)).collect()),
+        tests: scene.findings.tests.iter().map(|found| test(scene, found)).collect(),
+    }
+}
+
+/// Median over all cells of the smallest change that would have been found.
+pub(super) fn median_mde(scene: &Scene<'_>) -> Option<f64> {
+    quantile(&sorted(comparisons(scene, |_| true).filter_map(|c| c.mde)), 0.5)
+}
+
+fn test(scene: &Scene<'_>, found: &TestFindings) -> Test {
+    let median = |value: fn(&Comparison) -> Option<f64>| {
+        let values = scene.others.iter().filter_map(|index| found.cells[*index].comparison.as_ref()).filter_map(value);
+        quantile(&sorted(values), 0.5).map_or_else(|| number::NONE.to_owned(), number::percent)
+    };
+    Test {
+        name: found.name.clone(),
+        clients: found.clients,
+        floor: median(|c| c.floor),
+        sd: median(|c| c.sd),
+        cycle_se: median(|c| c.cycle_se),
+        mde: median(|c| c.mde),
+    }
+}
+
+fn comparisons<'a>(
+    scene: &'a Scene<'_>,
+    of: impl Fn(&TestFindings) -> bool + 'a,
+) -> impl Iterator<Item = &'a Comparison> {
+    let tests = order::levels(scene.findings).into_iter().flat_map(|level| level.blocks).flat_map(|block| block.tests);
+    let chosen = tests.map(|(_, test)| test).filter(move |test| of(test));
+    chosen.flat_map(|test| &test.cells).filter_map(|cell| cell.comparison.as_ref())
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}

@@ -1,0 +1,190 @@
+//! Builds and settings: what each build is made of, which effective settings differ, what was left out; and the host.
+
+use super::{Scene, summary};
+use crate::number;
+use rqps_analysis::findings::TreatmentFindings;
+use rqps_model::facts::HostFacts;
+use serde::Serialize;
+
+/// The section.
+#[derive(Serialize)]
+pub(super) struct Settings {
+    builds: Vec<Build>,
+    diff: Diff,
+    written: Vec<Written>,
+    left_out: Vec<LeftOut>,
+    host: Vec<(&'static str, String)>,
+}
+
+#[derive(Serialize)]
+struct Build {
+    name: String,
+    is_base: bool,
+    facts: Vec<(&'static str, String)>,
+}
+
+/// Settings whose effective value is not the same everywhere.
+#[derive(Serialize)]
+struct Diff {
+    heads: Vec<String>,
+    rows: Vec<DiffRow>,
+}
+
+#[derive(Serialize)]
+struct DiffRow {
+    name: String,
+    cells: Vec<DiffCell>,
+}
+
+#[derive(Serialize)]
+struct DiffCell {
+    value: String,
+    class: &'static str,
+}
+
+/// A configuration as written, with the treatments that have it.
+#[derive(Serialize)]
+struct Written {
+    treatments: String,
+    lines: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct LeftOut {
+    name: String,
+    reason: String,
+    treatments: String,
+}
+
+pub(super) fn settings(scene: &Scene<'_>) -> Settings {
+    Settings {
+        builds: scene.base_first().into_iter().map(|index| build(scene, index)).collect(),
+        diff: diff(scene),
+        written: written(scene),
+        left_out: left_out(scene),
+        host: host(&scene.findings.host, scene),
+    }
+}
+
+fn build(scene: &Scene<'_>, index: usize) -> Build {
+    let TreatmentFindings { build, settings, name, load_seconds, .. } = &scene.findings.treatments[index];
+    let facts = vec![
+        ("Treatment", name.clone()),
+        ("Version", build.banner.clone()),
+        ("Origin", build.origin.clone()),
+        ("SHA-256", build.sha256.clone()),
+        ("Folder", build.folder.display().to_string()),
+        ("Compiler", build.compiler.clone()),
+        ("Flags", build.flags.clone()),
+        ("Configure", build.configure.clone()),
+        ("Extensions", build.extensions.join(", ")),
+        ("Symbols", build.symbols.clone()),
+        ("Size", number::bytes(build.size_bytes as f64)),
+        ("Configuration", settings.configuration.clone()),
+        ("Encoding", format!("{}, collation {}", settings.encoding, settings.collation)),
+        ("Checksums", if settings.checksums { "on" } else { "off" }.to_owned()),
+        ("Connection", settings.transport.clone()),
+        ("CPUs", format!("server {}, client {}", cpus(&settings.server_cpus), cpus(&settings.client_cpus))),
+        ("Loading took", format!("{} s", number::significant(*load_seconds, 3))),
+    ];
+    let told = facts.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+    Build { name: scene.names[index].clone(), is_base: index == scene.findings.base, facts: told }
+}
+
+fn cpus(cpus: &[usize]) -> String {
+    if cpus.is_empty() {
+        return "any".to_owned();
+    }
+    cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn diff(scene: &Scene<'_>) -> Diff {
+    let treatments = &scene.findings.treatments;
+    let mut names: Vec<&String> =
+        scene.others.iter().flat_map(|index| treatments[*index].settings_diff.keys()).collect();
+    names.sort();
+    names.dedup();
+    let value = |value: &Option<String>, class: &'static str| match value {
+        Some(value) => DiffCell { value: value.clone(), class },
+        None => DiffCell { value: "not there".to_owned(), class: "absent" },
+    };
+    let row = |name: &String| {
+        let found = |index: usize| treatments[index].settings_diff.get(name);
+        let base = scene.others.iter().find_map(|index| found(*index)).map(|(base, _)| value(base, ""));
+        let others = scene.others.iter().map(|index| match found(*index) {
+            Some((_, this)) => value(this, "changed"),
+            None => DiffCell { value: "·".to_owned(), class: "same" },
+        });
+        DiffRow { name: name.clone(), cells: base.into_iter().chain(others).collect() }
+    };
+    let heads = scene.base_first().into_iter().map(|index| scene.names[index].clone());
+    Diff { heads: heads.collect(), rows: names.into_iter().map(row).collect() }
+}
+
+fn written(scene: &Scene<'_>) -> Vec<Written> {
+    let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
+    for index in scene.base_first() {
+        let settings = &scene.findings.treatments[index].settings.written;
+        let lines: Vec<String> = settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        match groups.iter_mut().find(|group| group.0 == lines) {
+            Some(group) => group.1.push(index),
+            None => groups.push((lines, vec![index])),
+        }
+    }
+    let written = |(lines, builds): (Vec<String>, Vec<usize>)| Written { treatments: names(scene, &builds), lines };
+    groups.into_iter().map(written).filter(|written| !written.lines.is_empty()).collect()
+}
+
+fn left_out(scene: &Scene<'_>) -> Vec<LeftOut> {
+    let mut found: Vec<(&String, &String, Vec<usize>)> = Vec::new();
+    for index in scene.base_first() {
+        for (name, reason) in &scene.findings.treatments[index].settings.left_out {
+            match found.iter_mut().find(|entry| entry.0 == name && entry.1 == reason) {
+                Some(entry) => entry.2.push(index),
+                None => found.push((name, reason, vec![index])),
+            }
+        }
+    }
+    found
+        .into_iter()
+        .map(|(name, reason, builds)| LeftOut {
+            name: name.clone(),
+            reason: reason.clone(),
+            treatments: names(scene, &builds),
+        })
+        .collect()
+}
+
+fn names(scene: &Scene<'_>, builds: &[usize]) -> String {
+    if builds.len() == scene.findings.treatments.len() && builds.len() > 1 {
+        return "all builds".to_owned();
+    }
+    builds.iter().map(|index| scene.names[*index].as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn host(host: &HostFacts, scene: &Scene<'_>) -> Vec<(&'static str, String)> {
+    let told = |value: &Option<String>| value.clone().unwrap_or_default();
+    let turbo = host.turbo.map_or(String::new(), |on| if on { "on" } else { "off" }.to_owned());
+    let facts = vec![
+        ("Name", host.hostname.clone()),
+        ("CPU", host.cpu_model.clone()),
+        ("CPUs online", host.cpus.to_string()),
+        ("Threads per core", host.threads_per_core.map(|n| n.to_string()).unwrap_or_default()),
+        ("Governor", told(&host.governor)),
+        ("Turbo", turbo),
+        ("Hypervisor", told(&host.virtualization)),
+        ("Memory", number::bytes(host.memory_bytes as f64)),
+        ("Swap", number::bytes(host.swap_bytes as f64)),
+        ("Huge pages", told(&host.transparent_huge_pages)),
+        ("Distribution", host.distribution.clone()),
+        ("Kernel", host.kernel.clone()),
+        (
+            "File system",
+            format!("{} on {}{}", host.filesystem, host.device, if host.reflink { ", reflinks" } else { "" }),
+        ),
+        ("Boot", host.boot_id.clone()),
+        ("Placement", summary::placement(scene.findings.campaign.placement).to_owned()),
+        ("rqps", host.rqps_version.clone()),
+    ];
+    facts.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+}

@@ -1,0 +1,163 @@
+//! The top of the page: title, one sentence per build with its counts, key facts, warnings of the whole campaign.
+
+use super::{Notice, Scene, notice};
+use crate::html::noise;
+use crate::{look, number, order};
+use rqps_analysis::findings::TreatmentFindings;
+use rqps_model::{Placement, Verdict};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// The top of the page.
+#[derive(Serialize)]
+pub(super) struct Summary {
+    title: String,
+    subtitle: String,
+    builds: Vec<Build>,
+    /// Name and value.
+    facts: Vec<(&'static str, String)>,
+    warnings: Vec<Notice>,
+    /// With many builds their warnings stand together, by kind.
+    gathered: Vec<(String, Vec<Notice>)>,
+}
+
+/// One build against the base.
+#[derive(Serialize)]
+struct Build {
+    name: String,
+    version: String,
+    sentence: String,
+    counts: Vec<Count>,
+    total: u32,
+    warnings: Vec<Notice>,
+}
+
+/// How many tests got a verdict.
+#[derive(Serialize)]
+struct Count {
+    hue: &'static str,
+    glyph: &'static str,
+    word: &'static str,
+    count: u32,
+    /// Percent of all.
+    share: f64,
+}
+
+pub(super) fn summary(scene: &Scene<'_>) -> Summary {
+    let campaign = &scene.findings.campaign;
+    let finished = campaign.finished_at.as_deref().unwrap_or("not finished");
+    Summary {
+        title: title(scene),
+        subtitle: format!("{} · {} → {finished}", campaign.name, campaign.started_at),
+        builds: scene.others.iter().map(|index| build(scene, *index)).collect(),
+        facts: facts(scene),
+        warnings: scene.findings.warnings.iter().map(notice).collect(),
+        gathered: gathered(scene),
+    }
+}
+
+fn gathered(scene: &Scene<'_>) -> Vec<(String, Vec<Notice>)> {
+    let mut kinds: Vec<(String, Vec<Notice>)> = Vec::new();
+    if scene.others.len() == 1 {
+        return kinds;
+    }
+    for warning in scene.findings.treatments.iter().flat_map(|treatment| &treatment.warnings) {
+        match kinds.iter_mut().find(|(kind, _)| *kind == warning.kind) {
+            Some((_, notices)) => notices.push(notice(warning)),
+            None => kinds.push((warning.kind.clone(), vec![notice(warning)])),
+        }
+    }
+    kinds
+}
+
+/// Versions where they tell the treatments apart, else names.
+fn title(scene: &Scene<'_>) -> String {
+    let treatments = &scene.findings.treatments;
+    let base = &treatments[scene.findings.base];
+    let engine = |treatment: &TreatmentFindings| treatment.build.engine.title();
+    let same = |other: &TreatmentFindings| other.build.version == base.build.version;
+    let mixed = treatments.iter().any(|treatment| engine(treatment) != engine(base));
+    if mixed || scene.others.iter().any(|index| same(&treatments[*index])) {
+        let names: Vec<&str> = scene.others.iter().map(|index| scene.names[*index].as_str()).collect();
+        return match names[..] {
+            [only] => format!("{only} against {}", scene.names[scene.findings.base]),
+            _ => format!("{} builds against {}", names.len(), scene.names[scene.findings.base]),
+        };
+    }
+    match scene.others[..] {
+        [only] => format!("{} {} against {}", engine(base), treatments[only].build.version, base.build.version),
+        _ => format!("{}: {} builds against {}", engine(base), scene.others.len(), base.build.version),
+    }
+}
+
+fn build(scene: &Scene<'_>, index: usize) -> Build {
+    let treatment = &scene.findings.treatments[index];
+    let total: u32 = treatment.counts.iter().sum();
+    let count = |(verdict, count): (Verdict, u32)| Count {
+        hue: look::hue(verdict),
+        glyph: look::glyph(verdict),
+        word: verdict.word(),
+        count,
+        share: (f64::from(count) / f64::from(total.max(1)) * 1000.0).round() / 10.0,
+    };
+    Build {
+        name: scene.names[index].clone(),
+        version: treatment.build.version.to_string(),
+        sentence: treatment.sentence.clone(),
+        counts: Verdict::ALL.into_iter().zip(treatment.counts).map(count).collect(),
+        total,
+        warnings: match scene.others.len() {
+            1 => treatment.warnings.iter().map(notice).collect(),
+            _ => Vec::new(),
+        },
+    }
+}
+
+fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
+    let findings = scene.findings;
+    let (campaign, host) = (&findings.campaign, &findings.host);
+    let rounds = match campaign.rounds_complete {
+        n if n == campaign.rounds_planned => n.to_string(),
+        n => format!("{n} of {}", campaign.rounds_planned),
+    };
+    let tests: BTreeSet<&str> = findings.tests.iter().map(|test| test.name.as_str()).collect();
+    let clients: Vec<String> = campaign.clients.iter().map(u32::to_string).collect();
+    let mut facts = vec![
+        ("Base", scene.names[findings.base].clone()),
+        ("Suite", format!("{}, {}", campaign.suite, order::plural(tests.len() as u64, "test"))),
+        (
+            "Data",
+            format!(
+                "{} × {} rows",
+                order::plural(u64::from(campaign.tables), "table"),
+                number::grouped(campaign.rows as f64)
+            ),
+        ),
+        ("Clients", format!("{}, {}", clients.join(", "), campaign.arrival)),
+        ("Rounds", format!("{rounds}, a server start each")),
+        ("Builds alternate in", order::interleaving(findings)),
+        ("Placement", placement(campaign.placement).to_owned()),
+        (
+            "Host",
+            format!(
+                "{}, {}, {}",
+                host.cpu_model,
+                order::plural(u64::from(host.cpus), "CPU"),
+                number::bytes(host.memory_bytes as f64)
+            ),
+        ),
+        ("Kernel", host.kernel.clone()),
+    ];
+    if let Some(mde) = noise::median_mde(scene) {
+        facts.push(("Smallest change it could see", format!("{} (median MDE)", number::percent(mde))));
+    }
+    facts
+}
+
+pub(super) const fn placement(placement: Placement) -> &'static str {
+    match placement {
+        Placement::Same => "same: server and client share CPUs",
+        Placement::Split => "split: server and client on CPUs of their own",
+        Placement::Free => "free: left to the scheduler",
+    }
+}

@@ -1,0 +1,226 @@
+//! One section per test, those that changed first: rounds, time series, latency, costs, counters, SQL, plans, errors.
+
+use super::cost::{self, Table};
+use super::plan::{self, StatementPlans};
+use super::{Notice, Scene, Shown, notice, shown};
+use crate::svg::interval::{self, Rounds};
+use crate::svg::ratio_axis::RatioAxis;
+use crate::svg::{Plot, Tick, latency, series};
+use crate::{number, order};
+use rqps_analysis::findings::TestFindings;
+use rqps_model::{Interleave, Verdict};
+use serde::Serialize;
+
+/// All tests, in two lists.
+#[derive(Serialize)]
+pub(super) struct Tests {
+    /// Regressed or improved on some build, the largest change first.
+    changed: Vec<Test>,
+    /// All others, in published order.
+    others: Vec<Test>,
+}
+
+/// One test.
+#[derive(Serialize)]
+struct Test {
+    id: String,
+    name: String,
+    group: &'static str,
+    clients: String,
+    /// Clients again beside the name, where the campaign has several levels.
+    level: String,
+    interleave: String,
+    unit: &'static str,
+    open: bool,
+    /// Place in published order, for sorting back.
+    rank: usize,
+    /// Size of the largest change, for sorting.
+    size: f64,
+    /// Verdicts present, for filtering.
+    verdicts: String,
+    chips: Vec<Chip>,
+    /// Ratio of the only build; empty where there are many.
+    headline: Option<Shown>,
+    ticks: Vec<Tick>,
+    rows: Vec<Row>,
+    series: Option<Plot>,
+    latency: Option<Plot>,
+    latencies: Option<Table>,
+    costs: Option<Table>,
+    counters: Option<Table>,
+    statements: Vec<(String, String)>,
+    plans: Vec<StatementPlans>,
+    plans_differ: bool,
+    errors: Vec<Error>,
+    warnings: Vec<BuildNotice>,
+}
+
+/// A build's verdict as a small square.
+#[derive(Serialize)]
+struct Chip {
+    class: String,
+    glyph: &'static str,
+    name: String,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    index: usize,
+    colour: String,
+    throughput: String,
+    rounds: u32,
+    shown: Option<Shown>,
+    plot: minijinja::Value,
+    is_base: bool,
+    absence: String,
+}
+
+#[derive(Serialize)]
+struct Error {
+    build: String,
+    statement: String,
+    code: String,
+    count: String,
+    message: String,
+}
+
+#[derive(Serialize)]
+struct BuildNotice {
+    builds: String,
+    notice: Notice,
+}
+
+/// With more changed tests than this, none is open at first.
+const OPEN: usize = 3;
+
+/// Anchor of a test.
+pub(super) fn id(index: usize) -> String {
+    format!("t{index}")
+}
+
+pub(super) fn tests(scene: &Scene<'_>) -> Tests {
+    let all = scene.findings.tests.iter().enumerate().map(|(index, found)| test(scene, index, found));
+    let is_changed = |test: &Test| test.verdicts.contains("regressed") || test.verdicts.contains("improved");
+    let (mut changed, others): (Vec<Test>, Vec<Test>) = all.partition(is_changed);
+    changed.sort_by(|a, b| b.size.total_cmp(&a.size));
+    if changed.len() <= OPEN {
+        changed.iter_mut().for_each(|test| test.open = true);
+    }
+    Tests { changed, others }
+}
+
+fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
+    let comparisons: Vec<_> = scene.others.iter().filter_map(|at| test.cells[*at].comparison.as_ref()).collect();
+    let has = |verdict: Verdict| comparisons.iter().any(|c| c.verdict == verdict);
+    let verdicts: Vec<&str> = Verdict::ALL.into_iter().filter(|v| has(*v)).map(Verdict::word).collect();
+    let is_change = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
+    let sizes = comparisons.iter().filter(|c| is_change(c.verdict)).map(|c| c.rqps.ln().abs());
+    let values: Vec<f64> = comparisons
+        .iter()
+        .flat_map(|c| c.by_round.iter().map(|(_, ratio)| *ratio).chain(c.low).chain(c.high).chain([c.rqps]))
+        .collect();
+    let axis = RatioAxis::around(&values, scene.margin());
+    let plans = plan::plans(scene, test);
+    // Whole events come first where they were measured.
+    let kind = test.cells.iter().flat_map(|cell| &cell.latency).map(|latency| latency.kind.as_str()).next();
+    Test {
+        id: id(index),
+        name: test.name.clone(),
+        group: test.group.title(),
+        clients: order::plural(u64::from(test.clients), "client"),
+        level: match scene.findings.tests.iter().all(|other| other.clients == test.clients) {
+            true => String::new(),
+            false => order::plural(u64::from(test.clients), "client"),
+        },
+        interleave: match test.interleave {
+            Interleave::Slices => "builds alternated in slices".to_owned(),
+            Interleave::Turns => "builds alternated in turns".to_owned(),
+        },
+        unit: test.unit.symbol(),
+        open: false,
+        rank: index,
+        size: sizes.fold(0.0, f64::max),
+        verdicts: verdicts.join(" "),
+        chips: scene.others.iter().map(|at| chip(scene, test, *at)).collect(),
+        headline: match scene.others[..] {
+            [only] => test.cells[only].comparison.as_ref().map(shown),
+            _ => None,
+        },
+        ticks: axis.ticks(),
+        rows: scene.base_first().into_iter().map(|at| row(scene, test, at, axis)).collect(),
+        series: series::plot(test, &scene.colours, unit_in_words(test)),
+        latency: kind.and_then(|kind| latency::plot(test, kind, &scene.colours)),
+        latencies: cost::latencies(scene, test),
+        costs: cost::costs(scene, test),
+        counters: cost::counters(scene, test),
+        statements: test.statements.clone(),
+        plans_differ: plans.iter().any(StatementPlans::differs),
+        plans,
+        errors: errors(scene, test),
+        warnings: warnings(scene, test),
+    }
+}
+
+fn unit_in_words(test: &TestFindings) -> &'static str {
+    match test.unit {
+        rqps_model::Unit::QueriesPerSecond => "Queries per second",
+        rqps_model::Unit::KiloRowsPerSecond => "Thousands of rows per second and client",
+    }
+}
+
+fn chip(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Chip {
+    let name = scene.names[index].clone();
+    match &test.cells[index].comparison {
+        Some(comparison) => {
+            let shown = shown(comparison);
+            Chip { name: format!("{name}: {} {}", shown.word, shown.ratio), class: shown.class, glyph: shown.glyph }
+        }
+        None => Chip { class: "none".to_owned(), glyph: number::NONE, name: format!("{name}: no comparison") },
+    }
+}
+
+fn row(scene: &Scene<'_>, test: &TestFindings, index: usize, axis: RatioAxis) -> Row {
+    let cell = &test.cells[index];
+    let is_base = index == scene.findings.base;
+    Row {
+        name: scene.names[index].clone(),
+        index,
+        colour: scene.colours[index].clone(),
+        throughput: cell.throughput.map_or_else(|| number::NONE.to_owned(), number::grouped),
+        rounds: cell.rounds,
+        shown: cell.comparison.as_ref().map(shown),
+        plot: interval::row(axis, cell.comparison.as_ref(), scene.margin(), Rounds::Dots),
+        is_base,
+        absence: if is_base || cell.comparison.is_some() { String::new() } else { super::matrix::absence(cell) },
+    }
+}
+
+fn errors(scene: &Scene<'_>, test: &TestFindings) -> Vec<Error> {
+    let of = |index: usize| {
+        test.cells[index].errors.iter().map(move |error| Error {
+            build: scene.names[index].clone(),
+            statement: error.statement.clone(),
+            code: error.code.clone(),
+            count: number::grouped(error.count as f64),
+            message: error.message.clone(),
+        })
+    };
+    scene.base_first().into_iter().flat_map(of).collect()
+}
+
+/// Equal warnings of several builds are told once.
+fn warnings(scene: &Scene<'_>, test: &TestFindings) -> Vec<BuildNotice> {
+    let mut found: Vec<(&rqps_analysis::findings::Warning, Vec<&str>)> = Vec::new();
+    for index in scene.base_first() {
+        for warning in &test.cells[index].warnings {
+            match found.iter_mut().find(|entry| entry.0 == warning) {
+                Some(entry) => entry.1.push(&scene.names[index]),
+                None => found.push((warning, vec![&scene.names[index]])),
+            }
+        }
+    }
+    let all = scene.findings.treatments.len();
+    let builds = |names: Vec<&str>| if names.len() == all { "all builds".to_owned() } else { names.join(", ") };
+    found.into_iter().map(|(warning, names)| BuildNotice { builds: builds(names), notice: notice(warning) }).collect()
+}

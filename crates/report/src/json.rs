@@ -1,0 +1,99 @@
+//! `rqps compare --json`: one flat row per test and treatment, for scripts.
+//!
+//! The shape is a contract. Top level: `format` (1), `campaign`, `suite`, `base`, `margin`, `rounds`, `treatments`
+//! (`name`, `version`, `sentence`, counts by verdict), `rows`, `groups`, `warnings`. A row has `test`, `group`,
+//! `clients`, `treatment`, `base`, `rqps`, `low`, `high`, `verdict`, `n`, `mde`, `q`, `base_throughput`, `throughput`,
+//! `unit`, `remark` and the `warnings` of its cell. Every key is always there; what is not known is `null`. Ratios and
+//! shares are fractions in full precision. Keys may be added, none is renamed or removed within a format.
+
+use crate::order;
+use rqps_analysis::findings::{Comparison, Findings, GroupFindings, TestFindings, Warning};
+use rqps_model::Verdict;
+use serde_json::{Value, json};
+
+/// Version of this shape.
+const FORMAT: u32 = 1;
+
+/// The comparison as indented JSON.
+pub fn compare_json(findings: &Findings) -> String {
+    let others = order::others(findings);
+    let rows = findings.tests.iter().flat_map(|test| others.iter().map(move |index| row(findings, test, *index)));
+    let document = json!({
+        "format": FORMAT,
+        "campaign": findings.campaign.name,
+        "suite": findings.campaign.suite,
+        "base": base(findings),
+        "margin": findings.campaign.margin,
+        "rounds": findings.campaign.rounds_complete,
+        "treatments": (0..findings.treatments.len()).map(|index| treatment(findings, index)).collect::<Vec<_>>(),
+        "rows": rows.collect::<Vec<_>>(),
+        "groups": findings.groups.iter().map(|g| group(findings, g)).collect::<Vec<_>>(),
+        "warnings": warnings(&findings.warnings),
+    });
+    format!("{document:#}\n")
+}
+
+fn base(findings: &Findings) -> &str {
+    &findings.treatments[findings.base].name
+}
+
+fn treatment(findings: &Findings, index: usize) -> Value {
+    let treatment = &findings.treatments[index];
+    let counts = Verdict::ALL.into_iter().zip(treatment.counts);
+    json!({
+        "name": treatment.name,
+        "version": treatment.build.version.to_string(),
+        "sentence": treatment.sentence,
+        "counts": counts.map(|(verdict, count)| (verdict.word().to_owned(), count.into())).collect::<serde_json::Map<_, _>>(),
+        "warnings": warnings(&treatment.warnings),
+    })
+}
+
+fn row(findings: &Findings, test: &TestFindings, index: usize) -> Value {
+    let cell = &test.cells[index];
+    let comparison = cell.comparison.as_ref();
+    let mut row = json!({
+        "test": test.name,
+        "group": test.group.name(),
+        "clients": test.clients,
+        "treatment": findings.treatments[index].name,
+        "base": base(findings),
+        "base_throughput": test.cells[findings.base].throughput,
+        "throughput": cell.throughput,
+        "unit": test.unit.symbol(),
+        "warnings": warnings(&cell.warnings),
+    });
+    add_comparison(&mut row, comparison);
+    row
+}
+
+fn group(findings: &Findings, group: &GroupFindings) -> Value {
+    let mut row = json!({
+        "group": group.group.name(),
+        "clients": group.clients,
+        "treatment": findings.treatments[group.treatment].name,
+        "base": base(findings),
+        "tests": group.tests,
+        "min": group.min,
+        "median": group.median,
+        "mean": group.mean,
+        "max": group.max,
+    });
+    add_comparison(&mut row, group.comparison.as_ref());
+    row
+}
+
+fn add_comparison(row: &mut Value, comparison: Option<&Comparison>) {
+    row["rqps"] = json!(comparison.map(|c| c.rqps));
+    row["low"] = json!(comparison.and_then(|c| c.low));
+    row["high"] = json!(comparison.and_then(|c| c.high));
+    row["verdict"] = json!(comparison.map(|c| c.verdict.word()));
+    row["n"] = json!(comparison.map(|c| c.n));
+    row["mde"] = json!(comparison.and_then(|c| c.mde));
+    row["q"] = json!(comparison.and_then(|c| c.q));
+    row["remark"] = json!(comparison.and_then(|c| c.remark.as_deref()));
+}
+
+fn warnings(warnings: &[Warning]) -> Vec<Value> {
+    warnings.iter().map(|w| json!({ "kind": w.kind, "message": w.message, "remedy": w.remedy })).collect()
+}

@@ -1,0 +1,26 @@
+//! Findings → bytes: the page, the terminal's table, text tables, TSV, CSV, Markdown and JSON.
+//!
+//! In: [`Findings`](rqps_analysis::findings::Findings), which hold everything a report says. Out: strings; the caller
+//! writes or prints them. It queries no store, runs nothing, reads no clock: the same findings give the same bytes.
+//! Whatever came from a server or a file is escaped where it is rendered.
+
+mod cost_table;
+mod files;
+mod footnote;
+mod html;
+mod json;
+mod look;
+mod markdown;
+mod metric;
+mod number;
+mod order;
+mod qps_table;
+mod svg;
+mod terminal;
+mod text;
+
+pub use files::files;
+pub use html::{ReportError, html};
+pub use json::compare_json;
+pub use markdown::markdown;
+pub use terminal::terminal;

@@ -1,0 +1,287 @@
+//! The comparison as text for a terminal: full rows for two builds, blocks of columns for many.
+//!
+//! In: findings, the width to fit, and whether colour may be used (the caller knows about NO_COLOR and terminals).
+//! Out: text that ends in a line end. Whatever came from a server is stripped of control characters first.
+
+mod grid;
+
+use crate::footnote::{self, Footnote};
+use crate::order::{self, Level};
+use crate::{look, number, text};
+use grid::{Align, Cell, Grid};
+use rqps_analysis::findings::{Comparison, Findings, TestFindings};
+use rqps_model::{Unit, Verdict};
+
+/// Narrower than this the table is not folded further.
+const NARROWEST: usize = 60;
+
+/// From this width on a row shows the other build's throughput as well.
+const WIDE: usize = 90;
+
+/// From this width on a verdict is followed by its remark.
+const WIDEST: usize = 116;
+
+/// Rows listed per build under `What changed` when there are many builds.
+const LISTED: usize = 10;
+
+/// Renders the table for `width` columns.
+pub fn terminal(findings: &Findings, width: usize, colour: bool) -> String {
+    let page = Page { findings, width: width.max(NARROWEST), colour, notes: footnote::footnotes(findings) };
+    let mut out = String::new();
+    page.legend(&mut out);
+    for level in order::levels(findings) {
+        page.level(&mut out, &level);
+    }
+    page.tail(&mut out);
+    out
+}
+
+struct Page<'a> {
+    findings: &'a Findings,
+    width: usize,
+    colour: bool,
+    notes: Vec<Footnote>,
+}
+
+impl Page<'_> {
+    fn legend(&self, out: &mut String) {
+        let name = |index: usize| text::plain(&self.findings.treatments[index].name);
+        out.push_str(&format!("Relative to: {}\n", name(self.findings.base)));
+        for (at, index) in order::others(self.findings).into_iter().enumerate() {
+            out.push_str(&format!("col-{} : {}\n", at + 1, name(index)));
+        }
+    }
+
+    fn level(&self, out: &mut String, level: &Level<'_>) {
+        let campaign = &self.findings.campaign;
+        let rounds = match campaign.rounds_complete {
+            n if n == campaign.rounds_planned => order::plural(u64::from(n), "round"),
+            n => format!("{n} of {} rounds", campaign.rounds_planned),
+        };
+        let clients = order::plural(u64::from(level.clients), "client");
+        let line = format!(
+            "{} {}, {clients}, {rounds}, {}, {}, placement {}",
+            text::plain(&campaign.suite),
+            text::plain(&campaign.name),
+            order::interleaving(self.findings),
+            text::plain(&campaign.arrival),
+            campaign.placement
+        );
+        out.push('\n');
+        self.wrapped(out, &line, "", "");
+        out.push('\n');
+        let others = order::others(self.findings);
+        if let [only] = others[..] {
+            self.one_build(out, level, only);
+        } else {
+            self.many_builds(out, level, &others);
+        }
+    }
+
+    fn one_build(&self, out: &mut String, level: &Level<'_>, other: usize) {
+        let mut grid = self.full_grid();
+        for block in &level.blocks {
+            grid.line(block.group.title().to_owned());
+            for (_, test) in &block.tests {
+                grid.row(self.full_row(test, other));
+            }
+            self.group_lines(&mut grid, block.group, level.clients, other);
+        }
+        out.push_str(&grid.render(self.width, self.colour));
+    }
+
+    fn full_grid(&self) -> Grid {
+        let mut heads = vec!["", "base q/s", "rQPS", "95 % interval", "MDE", "verdict"];
+        if self.width >= WIDE {
+            heads.insert(2, "new q/s");
+        }
+        let mut aligns = vec![Align::Right; heads.len()];
+        aligns[0] = Align::Left;
+        aligns[heads.len() - 1] = Align::Left;
+        let mut grid = Grid::new(&aligns);
+        grid.row(heads.into_iter().map(Cell::plain).collect());
+        grid
+    }
+
+    fn full_row(&self, test: &TestFindings, other: usize) -> Vec<Cell> {
+        let throughput = |index: usize| test.cells[index].throughput.map_or_else(none, number::throughput);
+        let mut row = vec![self.name(test), Cell::plain(&throughput(self.findings.base))];
+        if self.width >= WIDE {
+            row.push(Cell::plain(&throughput(other)));
+        }
+        let Some(comparison) = &test.cells[other].comparison else {
+            let reason = if test.cells[other].rounds == 0 { "no number" } else { "not compared" };
+            row.extend([none(), none(), none(), reason.to_owned()].iter().map(|text| Cell::plain(text)));
+            return row;
+        };
+        let verdict = comparison.verdict;
+        row.push(Cell::painted(&number::ratio(comparison.rqps), verdict));
+        row.push(Cell::plain(&look::interval(comparison)));
+        row.push(Cell::plain(&comparison.mde.map_or_else(none, number::percent)));
+        let word = match &comparison.remark {
+            Some(remark) if self.width >= WIDEST => {
+                format!("{} {verdict}: {}", look::glyph(verdict), text::plain(remark))
+            }
+            _ => format!("{} {verdict}", look::glyph(verdict)),
+        };
+        row.push(Cell::painted(&word, verdict));
+        row
+    }
+
+    fn name(&self, test: &TestFindings) -> Cell {
+        let marks = footnote::marks(&self.notes, test);
+        let name = text::plain(&test.name);
+        Cell::plain(&if marks.is_empty() { format!("  {name}") } else { format!("  {name} [{marks}]") })
+    }
+
+    fn group_lines(&self, grid: &mut Grid, group: rqps_model::Group, clients: u32, other: usize) {
+        let Some(found) = order::group_of(self.findings, group, clients, other) else { return };
+        let [min, median, max] = [found.min, found.median, found.max].map(number::ratio);
+        let mut line = format!("  median {median}, min {min}, max {max}");
+        if let Some(whole) = &found.comparison {
+            let word = format!("{} {}", look::glyph(whole.verdict), whole.verdict);
+            line.push_str(&format!("; all {} {} {word}", number::ratio(whole.rqps), look::interval(whole)));
+        }
+        grid.line(line);
+        grid.line(String::new());
+    }
+
+    /// Blocks of as many columns as fit, spread evenly, then the rows that changed in full.
+    fn many_builds(&self, out: &mut String, level: &Level<'_>, others: &[usize]) {
+        const COLUMN: usize = 9;
+        let tests = || level.blocks.iter().flat_map(|block| &block.tests);
+        let name = tests().map(|(_, test)| self.name(test).width()).max().unwrap_or(0);
+        let fit = (self.width.saturating_sub(name + 10) / COLUMN).max(1);
+        let blocks = others.len().div_ceil(fit).max(1);
+        let (each, longer) = (others.len() / blocks, others.len() % blocks);
+        let mut first = 0;
+        for block in 0..blocks {
+            let end = first + each + usize::from(block < longer);
+            self.columns(out, level, &others[first..end], first);
+            first = end;
+        }
+        self.changes(out, level, others);
+    }
+
+    fn columns(&self, out: &mut String, level: &Level<'_>, columns: &[usize], first: usize) {
+        let mut aligns = vec![Align::Left, Align::Right];
+        aligns.extend(columns.iter().map(|_| Align::Right));
+        let mut grid = Grid::new(&aligns);
+        let heads = (0..columns.len()).map(|at| Cell::plain(&format!("col-{}  ", first + at + 1)));
+        grid.row([Cell::plain(""), Cell::plain("base q/s")].into_iter().chain(heads).collect());
+        for block in &level.blocks {
+            grid.line(block.group.title().to_owned());
+            for (_, test) in &block.tests {
+                let base = test.cells[self.findings.base].throughput.map_or_else(none, number::throughput);
+                let cells = columns.iter().map(|index| match &test.cells[*index].comparison {
+                    Some(c) => {
+                        let cell = format!("{} {}", number::ratio(c.rqps), look::glyph(c.verdict));
+                        Cell::painted(&cell, c.verdict)
+                    }
+                    None => Cell::plain("–  "),
+                });
+                grid.row([self.name(test), Cell::plain(&base)].into_iter().chain(cells).collect());
+            }
+            self.group_rows(&mut grid, block.group, level.clients, columns);
+        }
+        out.push_str(&grid.render(self.width, self.colour));
+    }
+
+    fn group_rows(&self, grid: &mut Grid, group: rqps_model::Group, clients: u32, columns: &[usize]) {
+        let found: Vec<_> = columns.iter().map(|i| order::group_of(self.findings, group, clients, *i)).collect();
+        if found.iter().all(Option::is_none) {
+            return;
+        }
+        let mut row = |title: &str, value: fn(&rqps_analysis::findings::GroupFindings) -> f64| {
+            let cells = found.iter().map(|g| g.map_or_else(none, |g| number::ratio(value(g))) + "  ");
+            let cells = cells.map(|text| Cell::plain(&text));
+            grid.row([Cell::plain(title), Cell::plain("")].into_iter().chain(cells).collect());
+        };
+        row("  median", |g| g.median);
+        row("  min", |g| g.min);
+        row("  max", |g| g.max);
+        grid.line(String::new());
+    }
+
+    fn changes(&self, out: &mut String, level: &Level<'_>, others: &[usize]) {
+        let names = order::short_names(self.findings);
+        let mut grid = self.full_grid();
+        for index in others {
+            let changed = changed(level, *index);
+            let title = text::plain(&names[*index]);
+            let count = match changed.len() {
+                0 => "no test changed".to_owned(),
+                n => format!("{} changed", order::plural(n as u64, "test")),
+            };
+            grid.line(format!("{title}: {count}"));
+            for test in changed.iter().take(LISTED) {
+                grid.row(self.full_row(test, *index));
+            }
+            if changed.len() > LISTED {
+                grid.line(format!("  … and {} more in the report", changed.len() - LISTED));
+            }
+        }
+        out.push_str(&grid.render(self.width, self.colour));
+        out.push('\n');
+    }
+
+    fn tail(&self, out: &mut String) {
+        let glyphs = Verdict::ALL.map(|verdict| {
+            let text = format!("{} {verdict}", look::glyph(verdict));
+            grid::paint(&text, verdict, self.colour)
+        });
+        let margin = number::percent(self.findings.campaign.margin);
+        out.push_str(&format!("{}   equal: within ±{margin}\n", glyphs.join("  ")));
+        if self.findings.tests.iter().any(|test| test.unit == Unit::KiloRowsPerSecond) {
+            out.push_str("scan: thousands of rows per second and client\n");
+        }
+        for (at, note) in self.notes.iter().enumerate() {
+            self.wrapped(out, &text::plain(&footnote::sentence(note)), &format!("[{}] ", at + 1), "    ");
+        }
+        for warning in &self.findings.warnings {
+            self.wrapped(out, &text::plain(&footnote::warning(warning)), "Note: ", "      ");
+        }
+        for warning in self.findings.treatments.iter().flat_map(|treatment| &treatment.warnings) {
+            self.wrapped(out, &text::plain(&footnote::warning(warning)), "Note: ", "      ");
+        }
+        for index in order::others(self.findings) {
+            self.summary(out, index);
+        }
+    }
+
+    fn summary(&self, out: &mut String, index: usize) {
+        let treatment = &self.findings.treatments[index];
+        let counts: Vec<String> =
+            Verdict::ALL.iter().zip(treatment.counts).map(|(verdict, count)| format!("{count} {verdict}")).collect();
+        out.push('\n');
+        if !treatment.sentence.is_empty() {
+            self.wrapped(out, &text::plain(&treatment.sentence), "", "");
+        }
+        let name = text::plain(&order::short_names(self.findings)[index]);
+        self.wrapped(out, &format!("{name}: {}", counts.join(", ")), "", "");
+    }
+
+    fn wrapped(&self, out: &mut String, sentence: &str, first: &str, rest: &str) {
+        let indent = first.chars().count();
+        for (at, line) in text::wrap(sentence, self.width - indent).into_iter().enumerate() {
+            out.push_str(if at == 0 { first } else { rest });
+            out.push_str(&line);
+            out.push('\n');
+        }
+    }
+}
+
+/// Tests that a treatment made slower or faster, the largest change first.
+fn changed<'a>(level: &Level<'a>, treatment: usize) -> Vec<&'a TestFindings> {
+    let size = |test: &TestFindings| test.cells[treatment].comparison.as_ref().map_or(0.0, |c| c.rqps.ln().abs());
+    let is_change = |c: &Comparison| matches!(c.verdict, Verdict::Regressed | Verdict::Improved);
+    let tests = level.blocks.iter().flat_map(|block| &block.tests).map(|(_, test)| *test);
+    let mut changed: Vec<&TestFindings> =
+        tests.filter(|test| test.cells[treatment].comparison.as_ref().is_some_and(is_change)).collect();
+    changed.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    changed
+}
+
+fn none() -> String {
+    number::NONE.to_owned()
+}

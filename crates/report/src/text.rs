@@ -1,0 +1,85 @@
+//! Text from servers and files made fit for a terminal or a table cell: no control characters, wrapped to a width.
+//!
+//! A server log line may hold escape sequences; nothing that comes from outside reaches a terminal raw.
+
+/// The text with every control character (line ends and tabs too) turned into a space.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || is_bidirectional(c) { ' ' } else { c }).collect()
+}
+
+/// Characters that reorder what is shown around them.
+fn is_bidirectional(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+}
+
+/// Breaks at spaces into lines of at most `width` characters; longer words are cut.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(8);
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let mut rest = word.to_owned();
+        loop {
+            let line = lines.last_mut().expect("starts with one line");
+            let used = line.chars().count();
+            let gap = usize::from(used > 0);
+            let length = rest.chars().count();
+            if used + gap + length <= width {
+                if gap > 0 {
+                    line.push(' ');
+                }
+                line.push_str(&rest);
+                break;
+            }
+            if used > 0 {
+                lines.push(String::new());
+                continue;
+            }
+            line.extend(rest.chars().take(width));
+            rest = rest.chars().skip(width).collect();
+            lines.push(String::new());
+        }
+    }
+    lines
+}
+
+/// The line broken to `width`, every further line indented two deeper than the first.
+pub(crate) fn wrap_indented(line: &str, width: usize) -> String {
+    if line.chars().count() <= width {
+        return line.to_owned();
+    }
+    let indent = line.chars().take_while(|c| *c == ' ').count();
+    let lines = wrap(line, width.saturating_sub(indent + 2));
+    format!("{}{}", " ".repeat(indent), lines.join(&format!("\n{}", " ".repeat(indent + 2))))
+}
+
+/// The text cut to `width` characters, with an ellipsis where something is missing.
+pub(crate) fn fit(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(std::iter::once('…')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_never_pass() {
+        assert_eq!(plain("a\u{1b}[31mred\r\nb\tc\u{9b}2J"), "a [31mred  b c 2J");
+        assert_eq!(plain("x\u{202e}y"), "x y");
+    }
+
+    #[test]
+    fn wraps_at_spaces_and_cuts_long_words() {
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("0123456789abc x", 8), ["01234567", "89abc x"]);
+        assert_eq!(wrap("", 8), [""]);
+    }
+
+    #[test]
+    fn marks_what_was_cut() {
+        assert_eq!(fit("point-query", 20), "point-query");
+        assert_eq!(fit("point-query", 6), "point…");
+    }
+}

@@ -1,0 +1,90 @@
+//! Names, plans, settings and messages that try to become markup, script, formulas or terminal commands.
+
+use crate::synthetic::{Size, findings};
+use rqps_analysis::findings::{Findings, Warning};
+use rqps_report::{files, html, markdown, terminal};
+
+const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{1b}[31m|x";
+
+/// A campaign in which every text that comes from outside is hostile.
+fn hostile() -> Findings {
+    let mut made = findings(Size { tests: 6, treatments: 3, rounds: 2, seconds: 3, seed: 5 });
+    let text = || HOSTILE.to_owned();
+    let warning = || Warning { kind: text(), message: text(), remedy: Some(text()) };
+    made.warnings = vec![warning()];
+    made.campaign.name = text();
+    made.campaign.suite = text();
+    made.campaign.command = text();
+    made.campaign.campaign_toml = text();
+    made.campaign.arrival = text();
+    made.campaign.rqps_version = text();
+    made.host.hostname = text();
+    made.host.cpu_model = text();
+    made.host.kernel = text();
+    for treatment in &mut made.treatments {
+        treatment.name = text();
+        treatment.sentence = text();
+        treatment.warnings = vec![warning()];
+        treatment.build.name = text();
+        treatment.build.banner = text();
+        treatment.build.flags = text();
+        treatment.build.folder = HOSTILE.into();
+        treatment.settings.configuration = text();
+        treatment.settings.written.insert(text(), text());
+        treatment.settings.left_out.insert(text(), text());
+        treatment.settings_diff.insert(text(), (Some(text()), Some(text())));
+    }
+    for test in &mut made.tests {
+        test.name = text();
+        test.label = text();
+        test.statements = vec![(text(), text())];
+        for cell in &mut test.cells {
+            cell.warnings = vec![warning()];
+            cell.plans.iter_mut().for_each(|plan| (plan.statement, plan.plan) = (text(), text()));
+            cell.counters.iter_mut().for_each(|counter| counter.name = text());
+            cell.latency.iter_mut().for_each(|latency| latency.kind = text());
+            cell.errors =
+                vec![rqps_model::sample::ErrorCount { statement: text(), code: text(), count: 1, message: text() }];
+            if let Some(comparison) = &mut cell.comparison {
+                comparison.remark = Some(text());
+            }
+        }
+    }
+    made
+}
+
+#[test]
+fn nothing_from_outside_becomes_markup() {
+    let page = html(&hostile()).expect("renders");
+    assert!(!page.contains("<script>alert"), "a script got through");
+    assert!(!page.contains("alert(1)</script>"), "a script got through");
+    assert_eq!(page.matches("<script>").count(), 1, "only the page's own script");
+    assert!(page.contains("&lt;script&gt;alert(1)"), "the text itself is shown");
+    // Inside attributes the quote is what counts.
+    assert!(!page.contains("alert(1)&lt;/script&gt;\""), "a quote got through");
+}
+
+#[test]
+fn nothing_from_outside_reaches_a_terminal_raw() {
+    for width in [60, 80, 140] {
+        let table = terminal(&hostile(), width, false);
+        assert!(!table.contains('\u{1b}'), "an escape sequence got through");
+    }
+    let text = markdown(&hostile());
+    assert!(!text.contains("<script>") && !text.contains('\u{1b}'));
+    for (path, bytes) in files(&hostile()) {
+        assert!(!bytes.contains(&0x1b), "{path} holds an escape character");
+    }
+}
+
+#[test]
+fn a_hostile_label_does_not_break_a_table() {
+    let made = hostile();
+    for (path, bytes) in files(&made) {
+        let text = String::from_utf8(bytes).expect("text");
+        if path.ends_with(".csv") {
+            assert!(text.lines().all(|line| line.starts_with("\"<script>")), "{path}: {text}");
+            assert_eq!(text.lines().count(), made.tests.len());
+        }
+    }
+}

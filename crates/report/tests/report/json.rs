@@ -1,0 +1,57 @@
+//! `compare --json`: the shape that scripts rely on.
+
+use crate::synthetic::{Size, findings};
+use rqps_report::compare_json;
+use serde_json::Value;
+
+const ROW: [&str; 17] = [
+    "test",
+    "group",
+    "clients",
+    "treatment",
+    "base",
+    "rqps",
+    "low",
+    "high",
+    "verdict",
+    "n",
+    "mde",
+    "q",
+    "base_throughput",
+    "throughput",
+    "unit",
+    "remark",
+    "warnings",
+];
+
+#[test]
+fn every_row_has_every_key() {
+    let mut made = findings(Size::FIVE_BUILDS);
+    let cell = &mut made.tests[3].cells[2];
+    (cell.throughput, cell.comparison) = (None, None);
+    let document: Value = serde_json::from_str(&compare_json(&made)).expect("JSON");
+    let rows = document["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 32 * 4);
+    for row in rows {
+        let row = row.as_object().expect("an object");
+        assert_eq!(row.len(), ROW.len(), "{row:?}");
+        for key in ROW {
+            assert!(row.contains_key(key), "{key} in {row:?}");
+        }
+    }
+    let absent = rows.iter().find(|row| row["rqps"].is_null()).expect("the row without a number");
+    assert_eq!(absent["test"], made.tests[3].name.as_str());
+    assert_eq!(document["format"], 1);
+}
+
+#[test]
+fn numbers_keep_full_precision() {
+    let made = findings(Size::TWO_BUILDS);
+    let text = compare_json(&made);
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let comparison = made.tests[0].cells[1].comparison.as_ref().expect("compared");
+    assert!(text.contains(&format!("\"rqps\": {}", comparison.rqps)));
+    assert!(text.contains(&format!("\"low\": {}", comparison.low.expect("an interval"))));
+    assert_eq!(document["rows"][0]["verdict"], "improved");
+    assert_eq!(document["treatments"][1]["counts"]["improved"], made.treatments[1].counts[1]);
+}

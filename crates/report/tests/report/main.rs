@@ -1,0 +1,8 @@
+//! The report as a whole, rendered from invented campaigns: what it says, how large it is, and what it must never let through.
+
+mod golden;
+mod hostile;
+mod json;
+mod page;
+mod synthetic;
+mod terminal;

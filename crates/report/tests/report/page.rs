@@ -1,0 +1,117 @@
+//! The page: size, speed, what it holds, what it must never let through.
+
+use crate::synthetic::{Size, findings};
+use rqps_analysis::findings::Findings;
+use rqps_report::html;
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// The largest page that is still passed around without a thought.
+const LARGEST_BYTES: usize = 8 * 1000 * 1000;
+
+#[test]
+fn forty_two_tests_of_fourteen_builds_stay_small() {
+    let findings = findings(Size::LARGE);
+    let start = Instant::now();
+    let page = html(&findings).expect("renders");
+    let seconds = start.elapsed().as_secs_f64();
+    println!("42 tests x 14 builds x 10 rounds: {:.2} MB in {seconds:.2} s", page.len() as f64 / 1e6);
+    assert!(page.len() < LARGEST_BYTES, "{} bytes", page.len());
+    keep("large.html", &page);
+}
+
+#[test]
+fn usual_campaigns_render() {
+    for (name, size) in [("two.html", Size::TWO_BUILDS), ("five.html", Size::FIVE_BUILDS)] {
+        keep(name, &html(&findings(size)).expect("renders"));
+    }
+}
+
+#[test]
+fn asks_nothing_of_the_network() {
+    let page = html(&findings(Size::FIVE_BUILDS)).expect("renders");
+    for address in ["http:", "https:", "src=", "@import", "url(", "<link rel=\"stylesheet", "fetch(", "XMLHttp"] {
+        assert!(!page.contains(address), "{address} in the page");
+    }
+    assert!(page.contains("default-src 'none'"), "a policy that forbids it");
+}
+
+#[test]
+fn ids_are_unique_and_links_lead_somewhere() {
+    let page = html(&findings(Size::FIVE_BUILDS)).expect("renders");
+    let values = |attribute: &str| {
+        let parts = page.split(attribute).skip(1);
+        parts.map(|part| part.split('"').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    let ids = values(" id=\"");
+    let unique: BTreeSet<&String> = ids.iter().collect();
+    assert_eq!(unique.len(), ids.len(), "an id stands twice");
+    for link in values("href=\"#") {
+        assert!(unique.contains(&link), "nothing has the id {link}");
+    }
+}
+
+#[test]
+fn elements_are_closed_in_order() {
+    let mut odd = findings(Size::FIVE_BUILDS);
+    make_odd(&mut odd);
+    for made in [findings(Size::TWO_BUILDS), odd] {
+        let page = html(&made).expect("renders");
+        let mut open: Vec<&str> = Vec::new();
+        let body = page.split("<body>").nth(1).expect("a body").split("<script>").next().expect("markup");
+        for tag in body.split('<').skip(1) {
+            let (name, rest) = tag.split_once(|c: char| !c.is_ascii_alphanumeric() && c != '/').unwrap_or((tag, ""));
+            let is_empty = rest.split('>').next().is_some_and(|attributes| attributes.ends_with('/'));
+            match name.strip_prefix('/') {
+                Some(name) => assert_eq!(open.pop(), Some(name), "closed by <{}", &tag[..tag.len().min(60)]),
+                None if ["input", "br", "path"].contains(&name) || is_empty => {}
+                None => open.push(name),
+            }
+        }
+        assert!(open.is_empty(), "never closed: {open:?}");
+    }
+}
+
+/// Several levels of clients, cells without a number, one round only, no groups, nothing observed.
+fn make_odd(made: &mut Findings) {
+    let mut more = made.tests.clone();
+    more.iter_mut().for_each(|test| test.clients = 16);
+    made.tests.extend(more);
+    made.groups.clear();
+    for (index, cell) in made.tests.iter_mut().flat_map(|test| &mut test.cells).enumerate() {
+        if index % 7 == 3 {
+            (cell.rounds, cell.throughput, cell.comparison) = (0, None, None);
+        }
+        if let Some(comparison) = &mut cell.comparison
+            && index % 5 == 1
+        {
+            (comparison.low, comparison.high, comparison.mde, comparison.q) = (None, None, None, None);
+        }
+        cell.cost = None;
+        cell.latency.clear();
+        cell.series.clear();
+        cell.plans.clear();
+        cell.counters.clear();
+    }
+    made.campaign.finished_at = None;
+    made.campaign.rounds_complete = 1;
+}
+
+#[test]
+fn a_campaign_with_holes_renders() {
+    let mut made = findings(Size::FIVE_BUILDS);
+    make_odd(&mut made);
+    let page = html(&made).expect("renders");
+    assert!(page.contains("16 clients") && page.contains("not finished") && page.contains("1 of 6"));
+    assert!(!page.contains("NaN") && !page.contains("undefined") && !page.contains("none</"));
+    keep("odd.html", &page);
+    made.tests.clear();
+    made.treatments.truncate(1);
+    html(&made).expect("renders without anything to compare");
+}
+
+/// Leaves a page where a developer can look at it.
+fn keep(name: &str, page: &str) {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(folder.join(name), page).expect("a writable target folder");
+}

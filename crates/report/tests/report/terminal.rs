@@ -1,0 +1,64 @@
+//! The terminal's table: what it says, and that it fits.
+
+use crate::synthetic::{Size, findings};
+use rqps_report::terminal;
+
+fn widest(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+#[test]
+fn fits_its_width() {
+    for size in [Size::TWO_BUILDS, Size::FIVE_BUILDS, Size::LARGE] {
+        for width in [80, 100, 132] {
+            let table = terminal(&findings(size), width, false);
+            assert!(widest(&table) <= width, "{} columns of {width}\n{table}", widest(&table));
+        }
+    }
+}
+
+#[test]
+fn two_builds_get_full_rows() {
+    let made = findings(Size::TWO_BUILDS);
+    let table = terminal(&made, 80, false);
+    assert!(table.starts_with("Relative to: pg1615_o2nofp.x10a_c2r24\ncol-1 : pg1711_o2nofp.x10a_c2r24\n"));
+    for group in ["Point queries\n", "Range queries without aggregation\n", "Writes\n", "  median "] {
+        assert!(table.contains(group), "{group} in\n{table}");
+    }
+    let row = table.lines().find(|line| line.starts_with("  hot-points ")).expect("a row");
+    assert!(row.contains("1.916") && row.contains("▲ improved") && row.contains(" %"), "{row}");
+    assert!(table.contains("[1] client-bound (2 cells): "), "a footnote in\n{table}");
+    assert!(table.trim_end().ends_with("2 regressed, 4 improved, 22 equal, 4 undecided"), "{table}");
+}
+
+#[test]
+fn colour_only_where_it_is_allowed() {
+    let made = findings(Size::TWO_BUILDS);
+    let (plain, colourful) = (terminal(&made, 80, false), terminal(&made, 80, true));
+    assert!(!plain.contains('\u{1b}'));
+    assert!(colourful.contains("\u{1b}[38;5;33m1.916\u{1b}[0m"));
+    let mut stripped = colourful;
+    for sequence in ["\u{1b}[38;5;33m", "\u{1b}[38;5;208m", "\u{1b}[2m", "\u{1b}[0m"] {
+        stripped = stripped.replace(sequence, "");
+    }
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn many_builds_fold_into_blocks_and_list_what_changed() {
+    let table = terminal(&findings(Size::LARGE), 80, false);
+    assert_eq!(table.matches("  hot-points ").count(), 4 + 5, "four blocks, and five builds that changed it");
+    assert!(table.contains("col-13 : pg19b1_o2nofp.x10a_c2r24\n"));
+    assert!(table.contains("pg19b1_o2nofp: 15 tests changed\n"), "{table}");
+    assert!(table.contains("  … and 5 more in the report\n"), "{table}");
+}
+
+#[test]
+fn a_cell_without_a_number_says_so() {
+    let mut made = findings(Size::TWO_BUILDS);
+    let cell = &mut made.tests[0].cells[1];
+    (cell.rounds, cell.throughput, cell.comparison) = (0, None, None);
+    let table = terminal(&made, 80, false);
+    let row = table.lines().find(|line| line.starts_with("  hot-points ")).expect("a row");
+    assert!(row.ends_with("no number"), "{row}");
+}

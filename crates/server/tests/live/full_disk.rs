@@ -1,0 +1,61 @@
+//! A disk that is too small: a clear error, and nothing left on it.
+//!
+//! The test runs itself again in a mount name space of its own, where a small file system can be mounted that goes with the
+//! process. Where the system allows that to nobody, the test fails rather than pass unseen.
+
+use crate::scene::{Scene, build};
+use rqps_server::{Account, ServerError, Workspace, cluster, copy};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const SMALL: &str = "RQPS_TEST_SMALL_DISK";
+
+#[test]
+#[ignore = "runs inside the name space that the other test here makes"]
+fn on_a_small_disk() {
+    let Some(small) = std::env::var_os(SMALL) else { return };
+    let small = Path::new(&small);
+    let build = build("postgres:16.15");
+    let scene = Scene::new();
+    let is_full = |result: Result<(), ServerError>, what: &str| {
+        let error = result.expect_err(what);
+        assert!(matches!(error, ServerError::DiskFull { .. }), "{what}: {error}");
+        assert!(error.to_string().contains("is full") && error.to_string().contains("RQPS_DATA"), "{error}");
+    };
+
+    // A data folder has about a thousand files.
+    let workspace = Workspace::create(&scene.lease, &scene.cache, Some(small)).expect("a workspace");
+    let data = workspace.join("d");
+    is_full(cluster::initialise(&build, &data, Account::choose(), true), "initdb");
+    drop(workspace);
+    assert_eq!(fs::read_dir(small).expect("listed").count(), 0, "the workspace is gone");
+
+    // A copy is refused before it starts, and taken back where it cannot be foreseen.
+    let master = scene.data(&build, "master");
+    is_full(cluster::restore(&master, &small.join("copy"), copy::CopyMethod::Plain).map(drop), "foreseen");
+    assert_eq!(fs::read_dir(small).expect("listed").count(), 0, "no half copy");
+    let many = scene.workspace.join("many");
+    fs::create_dir(&many).expect("made");
+    (0..600).for_each(|n| fs::write(many.join(n.to_string()), "x").expect("written"));
+    is_full(copy::copy_tree(&many, &small.join("copy"), copy::CopyMethod::Plain).map(drop), "unforeseen");
+    assert_eq!(fs::read_dir(small).expect("listed").count(), 0, "the half copy was taken back");
+    scene.end(&[]);
+    println!("all was seen");
+}
+
+#[test]
+fn a_full_disk_is_told_and_nothing_is_left() {
+    let folder = tempfile::Builder::new().prefix("rqps-small-").tempdir().expect("a folder");
+    build("postgres:16.15");
+    let mut command = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        command.args(["--user", "--map-current-user", "--keep-caps"]);
+    }
+    let script = "mount -t tmpfs -o size=100m,nr_inodes=500,mode=0755 tmpfs \"$0\" && exec \"$@\"";
+    command.args(["--mount", "sh", "-c", script]).arg(folder.path()).arg(std::env::current_exe().expect("a path"));
+    command.args(["--exact", "full_disk::on_a_small_disk", "--ignored", "--nocapture"]).env(SMALL, folder.path());
+    let output = command.stdin(Stdio::null()).output().expect("unshare of util-linux is installed");
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success() && said.contains("all was seen"), "{said}");
+}

@@ -1,0 +1,93 @@
+//! After `kill -9` of whoever started a server: the server goes by itself or is cleared by the next start, and nothing is left.
+//!
+//! The test runs itself again as the process that is killed.
+
+use crate::scene::{Scene, build, what_is_left};
+use rqps_server::lease::clear_stale;
+use rqps_server::proctree::{self, ProcessId};
+use rqps_server::{Cache, Lease, Workspace};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Tells the child where its leases go, and whether to freeze its server.
+const ROOT: &str = "RQPS_TEST_RECOVERY_ROOT";
+const FREEZE: &str = "RQPS_TEST_RECOVERY_FREEZE";
+
+#[test]
+#[ignore = "the process that the other tests here start and kill"]
+fn child() {
+    let Some(root) = std::env::var_os(ROOT) else { return };
+    let scene = Scene::at(Path::new(&root));
+    let build = build("postgres:17.11");
+    let data = scene.data(&build, "d");
+    let mut server = scene.start(&build, &data).expect("started");
+    if std::env::var_os(FREEZE).is_some() {
+        server.freeze().expect("frozen");
+    }
+    let pids: Vec<String> = server.pids().iter().map(u32::to_string).collect();
+    println!("ready {} {} {}", scene.lease.id(), scene.workspace.path().display(), pids.join(","));
+    std::io::stdout().flush().expect("written");
+    let _ = std::io::stdin().read(&mut [0]);
+    panic!("the parent kills this process before it lets go of stdin");
+}
+
+struct Killed {
+    cache: Cache,
+    lease: String,
+    data: PathBuf,
+    processes: Vec<ProcessId>,
+}
+
+/// Starts a child with a server, kills it, and says what it had.
+fn killed(root: &Path, freeze: bool) -> Killed {
+    let mut command = Command::new(std::env::current_exe().expect("a path"));
+    command.args(["--exact", "recovery::child", "--ignored", "--nocapture"]).env(ROOT, root);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    if freeze {
+        command.env(FREEZE, "1");
+    }
+    let mut child = command.spawn().expect("it runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let ready = lines.find_map(|line| Some(line.expect("read").split_once("ready ")?.1.to_owned())).expect("ready");
+    let [lease, data, pids] = ready.split(' ').collect::<Vec<_>>()[..] else { panic!("{ready}") };
+    let processes: Vec<ProcessId> =
+        pids.split(',').filter_map(|pid| ProcessId::of(pid.parse().expect("a pid"))).collect();
+    assert!(processes.len() > 3, "{ready}");
+    let cache = Cache::at(root).expect("a cache");
+    assert_eq!(clear_stale(&cache).expect("looked"), [], "its owner lives");
+    assert!(processes[0].is_alive());
+    child.kill().expect("killed");
+    child.wait().expect("waited for");
+    Killed { cache, lease: lease.to_owned(), data: PathBuf::from(data), processes }
+}
+
+#[test]
+fn a_server_goes_when_its_owner_is_killed() {
+    let root = tempfile::tempdir().expect("a folder");
+    let Killed { cache, lease, data, processes } = killed(root.path(), false);
+    // The kernel tells it; nobody has cleared anything yet.
+    assert_eq!(proctree::wait_gone(&processes, Duration::from_secs(20)), []);
+    assert!(data.join("d").exists());
+    let cleared = clear_stale(&cache).expect("cleared");
+    assert_eq!(cleared.len(), 1, "{cleared:?}");
+    assert_eq!((cleared[0].lease.as_str(), cleared[0].processes, cleared[0].folders.len()), (lease.as_str(), 0, 2));
+    assert_eq!(cleared[0].faults, Vec::<String>::new());
+    assert_eq!(what_is_left(&cache, &lease, &data), Vec::<String>::new());
+}
+
+#[test]
+fn a_frozen_server_is_cleared_by_the_next_start() {
+    let root = tempfile::tempdir().expect("a folder");
+    let Killed { cache, lease, data, processes } = killed(root.path(), true);
+    assert!(processes.iter().all(|p| p.is_alive()), "frozen processes cannot go by themselves");
+    let bystander = Lease::open(&cache).expect("a lease of the living");
+    let workspace = Workspace::create(&bystander, &cache, Some(Path::new("/var/tmp"))).expect("a workspace");
+    let cleared = clear_stale(&cache).expect("cleared");
+    assert_eq!((cleared.len(), cleared[0].processes), (1, processes.len()), "{cleared:?}");
+    assert_eq!(proctree::wait_gone(&processes, Duration::ZERO), []);
+    assert_eq!(what_is_left(&cache, &lease, &data), Vec::<String>::new());
+    assert!(workspace.path().exists(), "the living keep what they have");
+    drop((workspace, bystander));
+}

@@ -1,0 +1,129 @@
+//! What the live tests share: installed builds, a lease of their own, a data folder, and the proof that nothing is left.
+//!
+//! Builds come from the user's cache and are fetched once if they are not there. Leases are kept in a folder of the test,
+//! so that it can say that all of them were given back.
+
+use rqps_model::facts::BuildFacts;
+use rqps_model::settings::MachineClass;
+use rqps_model::{BuildSpec, Engine};
+use rqps_server::proctree::{self, ProcessId};
+use rqps_server::{
+    Account, Cache, Catalog, Configuration, Launch, Lease, Listen, Profiles, Server, Sizing, Workspace, cluster,
+    installation,
+};
+use rqps_wire::Session;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The build of a `--build` word, installed if need be.
+pub(crate) fn build(spec: &str) -> BuildFacts {
+    let spec: BuildSpec = spec.parse().expect("a build");
+    let cache = Cache::open().expect("the user's cache");
+    installation::install(&spec, &Catalog::built_in(), &cache, &mut |_| ()).expect("installed")
+}
+
+/// One test's own place.
+pub(crate) struct Scene {
+    pub(crate) cache: Cache,
+    pub(crate) lease: Lease,
+    pub(crate) workspace: Workspace,
+    root: PathBuf,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Scene {
+        let folder = tempfile::tempdir().expect("a folder");
+        let scene = Scene::at(folder.path());
+        Scene { _folder: Some(folder), ..scene }
+    }
+
+    /// With the leases in a folder that outlives the scene.
+    pub(crate) fn at(root: &Path) -> Scene {
+        let cache = Cache::at(root).expect("a cache");
+        let lease = Lease::open(&cache).expect("a lease");
+        let workspace = Workspace::create(&lease, &cache, Some(Path::new("/var/tmp"))).expect("a workspace");
+        Scene { cache, lease, workspace, root: root.to_owned(), _folder: None }
+    }
+
+    /// A data folder with an empty `sbtest`.
+    pub(crate) fn data(&self, build: &BuildFacts, name: &str) -> PathBuf {
+        let dir = self.workspace.join(name);
+        cluster::initialise(build, &dir, Account::choose(), true).expect("initialised");
+        dir
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.root.join("server.log")
+    }
+
+    /// Starts a server on a data folder, on all CPUs, with a small configuration.
+    pub(crate) fn start(&self, build: &BuildFacts, data: &Path) -> rqps_server::Result<Server> {
+        self.start_with(build, data, &configuration(build, "x10a", &[]), Listen::Socket)
+    }
+
+    pub(crate) fn start_with(
+        &self,
+        build: &BuildFacts,
+        data: &Path,
+        configuration: &Configuration,
+        listen: Listen,
+    ) -> rqps_server::Result<Server> {
+        let launch = Launch {
+            build,
+            data_dir: data,
+            configuration,
+            account: Account::choose(),
+            cpus: &[],
+            listen,
+            log: &self.log(),
+            timeout: Duration::from_secs(60),
+        };
+        Server::start(&launch, &self.lease)
+    }
+
+    /// Ends the test: gives everything back and proves that nothing is left.
+    pub(crate) fn end(self, processes: &[ProcessId]) {
+        let Scene { cache, lease, workspace, .. } = self;
+        let (id, data) = (lease.id(), workspace.path().to_owned());
+        drop((lease, workspace));
+        assert_eq!(proctree::wait_gone(processes, Duration::from_secs(10)), []);
+        assert_eq!(what_is_left(&cache, &id, &data), Vec::<String>::new());
+    }
+}
+
+/// Files of leases, folders, and processes in the data folders, of a lease that should be gone.
+pub(crate) fn what_is_left(cache: &Cache, lease: &str, data: &Path) -> Vec<String> {
+    let mut left = Vec::new();
+    for folder in [std::env::temp_dir(), PathBuf::from("/var/tmp"), cache.leases()] {
+        let names =
+            std::fs::read_dir(&folder).expect("listed").flatten().map(|e| e.file_name().to_string_lossy().into_owned());
+        left.extend(names.filter(|name| name.contains(lease)));
+    }
+    let running = proctree::all().into_iter().filter_map(|p| Some((p, p.folder_and_program()?)));
+    left.extend(running.filter(|(_, (folder, _))| folder.starts_with(data)).map(|(p, _)| format!("process {}", p.pid)));
+    left
+}
+
+/// A profile for a machine small enough for every test to run beside others.
+pub(crate) fn configuration(build: &BuildFacts, profile: &str, set: &[(&str, &str)]) -> Configuration {
+    let sizing = Sizing {
+        machine: MachineClass { cores: 2, memory_bytes: 128 << 20 },
+        disk_free_bytes: Some(4 << 30),
+        data_bytes: None,
+        clients: 1,
+    };
+    let set: BTreeMap<String, String> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    Profiles::built_in().render(Engine::Postgres, profile, &build.version, &sizing, &[], &set).expect("rendered")
+}
+
+pub(crate) fn session(server: &Server) -> Session {
+    Session::connect(&server.endpoint(), Duration::from_secs(10)).expect("connected")
+}
+
+/// The answer to a question that has one.
+pub(crate) fn ask(server: &Server, sql: &str) -> String {
+    let table = session(server).query(sql).expect("answered");
+    table.single().expect("one value").to_owned()
+}

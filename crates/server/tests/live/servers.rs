@@ -1,0 +1,236 @@
+//! Real servers: every release of the catalog starts, answers and stops; and what servers can be made to do.
+
+use crate::scene::{Scene, ask, build, configuration, session};
+use rqps_model::Placement;
+use rqps_server::process::Stopped;
+use rqps_server::proctree::ProcessId;
+use rqps_server::{Catalog, Listen, Server, ServerError, cluster, copy, placement};
+use rustix::process::Signal;
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const DEBIAN_15: &str = "postgres:/usr/lib/postgresql/15";
+
+/// Initialises, starts with every setting of the profile, reads all back, stops in order.
+fn lives(spec: &str) {
+    let build = build(spec);
+    let scene = Scene::new();
+    let data = scene.data(&build, "d");
+    let configuration = configuration(&build, "x10b_sync", &[("work_mem", "5MB")]);
+    let mut server = scene.start_with(&build, &data, &configuration, Listen::Socket).expect("started");
+    let processes = server.processes();
+
+    let readback = server.settings().expect("read back");
+    assert_eq!(readback.mismatches, [], "{spec}");
+    assert_eq!((readback.encoding.as_str(), readback.collation.as_str()), ("UTF8", "C.UTF-8"), "{spec}");
+    assert!(readback.checksums, "{spec}");
+    for (name, value) in [("work_mem", "5MB"), ("synchronous_commit", "on"), ("listen_addresses", ""), ("jit", "off")] {
+        assert_eq!(readback.effective[name], value, "{spec}");
+    }
+    assert_eq!(readback.effective.contains_key("io_method"), build.version.major() >= 18, "{spec}");
+    assert_eq!(configuration.left_out.contains_key("io_method"), build.version.major() < 18, "{spec}");
+    assert!(ask(&server, "SHOW server_version").starts_with(&build.version.to_string()), "{spec}");
+
+    assert_eq!(server.stop().expect("stopped"), Stopped { clean: true }, "{spec}: {:?}", server.log_tail(5));
+    assert!(!server.is_alive());
+    drop(server);
+    scene.end(&processes);
+}
+
+#[test]
+fn every_release_lives() {
+    let catalog = Catalog::built_in();
+    let specs: Vec<String> = catalog.releases().map(|r| format!("{}:{}", r.engine, r.version)).collect();
+    let (one, other) = specs.split_at(specs.len() / 2);
+    std::thread::scope(|scope| {
+        for half in [one, other] {
+            scope.spawn(|| half.iter().for_each(|spec| lives(spec)));
+        }
+    });
+}
+
+#[test]
+fn a_folder_of_the_machine_lives() {
+    lives(DEBIAN_15);
+}
+
+#[test]
+fn a_frozen_server_does_nothing_until_it_thaws() {
+    let build = build("postgres:17.11");
+    let scene = Scene::new();
+    let data = scene.data(&build, "d");
+    let mut server = scene.start(&build, &data).expect("started");
+    let mut held = session(&server);
+    server.freeze().expect("frozen");
+    let processes = server.processes();
+    assert!(processes.len() > 3 && processes.iter().all(|p| p.is_stopped()), "{processes:?}");
+    held.set_deadline(Some(Duration::from_millis(100)));
+    assert!(held.query("SELECT 1").is_err(), "no answer from a frozen server");
+    server.thaw().expect("thawed");
+    assert!(server.processes().iter().all(|p| !p.is_stopped()));
+    assert_eq!(ask(&server, "SELECT 1"), "1");
+
+    server.freeze().expect("frozen again");
+    let started = Instant::now();
+    assert_eq!(server.stop().expect("stopped while frozen"), Stopped { clean: true });
+    assert!(started.elapsed() < Duration::from_secs(10));
+    drop(server);
+    scene.end(&processes);
+}
+
+#[test]
+fn all_its_threads_are_where_they_were_put() {
+    let build = build("postgres:16.15");
+    let scene = Scene::new();
+    let data = scene.data(&build, "d");
+    let server = scene.start(&build, &data).expect("started");
+    let processes = server.processes();
+    let online = placement::available().expect("some");
+    let mut before = session(&server);
+    for cpus in [&online[..1], &online[online.len() - 1..], &online[..]] {
+        assert_eq!(server.set_cpus(cpus).expect("placed"), cpus);
+        let after = session(&server);
+        for backend in [before.backend_pid(), after.backend_pid()] {
+            let status = std::fs::read_to_string(format!("/proc/{backend}/status")).expect("it runs");
+            let list = status.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:")).expect("told").trim();
+            let first = list.split(['-', ',']).next().and_then(|n| n.parse::<usize>().ok());
+            assert_eq!(first, Some(cpus[0]), "{list}");
+        }
+        assert_eq!(before.query("SELECT 1").expect("answered").single(), Some("1"));
+    }
+    let (chosen, _) = placement::choose(Placement::Same, &online, 1).expect("chosen");
+    assert_eq!(server.set_cpus(&chosen).expect("placed"), server.cpus().expect("read back"));
+    let error = server.set_cpus(&[1000]).expect_err("no such CPU").to_string();
+    assert!(error.contains("CPU 1000"), "{error}");
+    drop(server);
+    scene.end(&processes);
+}
+
+#[test]
+fn a_restored_folder_is_as_it_was() {
+    let build = build("postgres:16.15");
+    let scene = Scene::new();
+    let (data, master) = (scene.data(&build, "d"), scene.workspace.join("master"));
+    let method = copy::detect(scene.workspace.path()).expect("tried");
+    let mut server = scene.start(&build, &data).expect("started");
+    session(&server).execute("CREATE TABLE t AS SELECT generate_series(1, 1000) AS n").expect("made");
+    match cluster::snapshot(&data, &master, method) {
+        Err(ServerError::FolderInUse { pid, .. }) => assert_eq!(pid, server.pids()[0]),
+        other => panic!("a running server is not copied: {other:?}"),
+    }
+    assert!(server.stop().expect("stopped").clean);
+    drop(server);
+    let copied = cluster::snapshot(&data, &master, method).expect("copied");
+    assert!(copied.files > 500 && copied.bytes > 10 << 20, "{copied:?}");
+
+    let mut server = scene.start(&build, &data).expect("started again");
+    session(&server).execute("DELETE FROM t").expect("deleted");
+    assert_eq!(ask(&server, "SELECT count(*) FROM t"), "0");
+    server.stop_now().expect("ended");
+    drop(server);
+    cluster::restore(&master, &data, method).expect("restored");
+    let second = scene.workspace.join("second");
+    cluster::restore(&master, &second, method).expect("a second copy");
+    let both = [&data, &second].map(|folder| scene.start(&build, folder).expect("started on a copy"));
+    for server in &both {
+        assert_eq!(ask(server, "SELECT sum(n) FROM t"), "500500");
+    }
+    let processes: Vec<ProcessId> = both.iter().flat_map(Server::processes).collect();
+    drop(both);
+    scene.end(&processes);
+}
+
+#[test]
+fn a_server_that_refuses_its_settings_says_why() {
+    let build = build("postgres:17.11");
+    let scene = Scene::new();
+    let data = scene.data(&build, "d");
+    let bad = configuration(&build, "x10a", &[("work_mem", "4 apples")]);
+    match scene.start_with(&build, &data, &bad, Listen::Socket) {
+        Err(error @ ServerError::DidNotStart { .. }) => {
+            let text = error.to_string();
+            assert!(text.contains("pg1711_zonky") && text.contains("exit status: 1"), "{text}");
+            assert!(text.contains("invalid value for parameter \"work_mem\""), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+    // A later start does not show the log of an earlier one.
+    let server = scene.start(&build, &data).expect("started with good ones");
+    let log = server.log_tail(1000);
+    assert!(!log.is_empty() && log.iter().all(|line| !line.contains("apples")), "{log:?}");
+    let processes = server.processes();
+    drop(server);
+    scene.end(&processes);
+}
+
+#[test]
+fn a_server_that_dies_is_noticed_and_leaves_nothing() {
+    let build = build("postgres:16.15");
+    let scene = Scene::new();
+    let data = scene.data(&build, "d");
+    let server = scene.start(&build, &data).expect("started");
+    let processes = server.processes();
+    let mapped = shared_memory_of(&processes);
+    assert!(!mapped.is_empty(), "it has shared memory");
+    assert!(processes[0].signal(Signal::KILL));
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while server.is_alive() {
+        assert!(Instant::now() < deadline);
+        std::thread::yield_now();
+    }
+    let error = server.check_alive().expect_err("dead").to_string();
+    assert!(error.contains("pg1615_zonky died; its log ends with:") && error.contains("ready to accept"), "{error}");
+    assert!(server.settings().is_err() && server.cpus().is_err());
+    drop(server);
+    let left: Vec<&PathBuf> = mapped.iter().filter(|file| file.exists()).collect();
+    assert_eq!(left, Vec::<&PathBuf>::new());
+    scene.end(&processes);
+}
+
+/// Files in shared memory that processes have mapped.
+fn shared_memory_of(processes: &[ProcessId]) -> BTreeSet<PathBuf> {
+    let maps = processes.iter().map(|p| std::fs::read_to_string(format!("/proc/{}/maps", p.pid)).expect("it runs"));
+    let maps: Vec<String> = maps.collect();
+    let paths = maps.iter().flat_map(|text| text.lines()).filter_map(|line| Some(&line[line.find("/dev/shm/")?..]));
+    paths.map(PathBuf::from).collect()
+}
+
+#[test]
+fn a_folder_or_port_in_use_is_refused() {
+    let build = build("postgres:16.15");
+    let scene = Scene::new();
+    let data = scene.data(&build, "d");
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("bound").port();
+    let configuration = configuration(&build, "x10a", &[]);
+    let tcp = |scene: &Scene| scene.start_with(&build, &data, &configuration, Listen::Tcp { port });
+    let error = tcp(&scene).expect_err("taken").to_string();
+    assert!(error.starts_with(&format!("port {port} on 127.0.0.1 is in use")), "{error}");
+    drop(taken);
+    let server = tcp(&scene).expect("started on TCP");
+    assert_eq!(ask(&server, "SHOW listen_addresses"), "127.0.0.1");
+    assert!(ask(&server, "SELECT inet_client_addr()::text").starts_with("127.0.0.1"));
+    match scene.start(&build, &data) {
+        Err(ServerError::FolderInUse { pid, .. }) => assert_eq!(pid, server.pids()[0]),
+        other => panic!("{other:?}"),
+    }
+    assert!(server.is_alive(), "who asked in vain did no harm");
+    let processes = server.processes();
+    drop(server);
+    scene.end(&processes);
+}
+
+#[test]
+fn a_start_outlives_the_thread_that_asked_for_it() {
+    let build = build("postgres:18.6");
+    let scene = Scene::new();
+    let data = scene.data(&build, "d");
+    let starter = std::thread::scope(|scope| scope.spawn(|| scene.start(&build, &data).expect("started")).join());
+    let server = starter.expect("no panic");
+    assert_eq!(ask(&server, "SELECT 1"), "1");
+    let processes = server.processes();
+    drop(server);
+    scene.end(&processes);
+}

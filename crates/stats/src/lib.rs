@@ -1,0 +1,46 @@
+//! The mathematics of comparing two treatments, on plain slices of numbers.
+//!
+//! In: log ratios per round, p-values, per-second series. Out: estimates with intervals,
+//! decisions, minimal detectable effects, q-values, quality checks. Nothing here reads a
+//! file or a clock, draws a random number, or knows what a database is; and no crate of
+//! ours is imported. Every method, its assumption, its source and its simulated error
+//! rates are described in `docs/statistics.md`.
+//!
+//! The main path is
+//!
+//! ```
+//! use rqps_stats::{Decision, Floor, Margin, Paired, decide};
+//!
+//! // log(QPS(version) / QPS(base)), one number per round
+//! let rounds = Paired::new(&[-0.031, -0.027, -0.035, -0.029])?;
+//! let floor = Floor::new(0.004)?;
+//! let estimate = rounds.moderated(&floor).expect("four rounds have an interval");
+//! assert_eq!(decide(&estimate, Margin::default()).decision, Decision::Regressed);
+//! # Ok::<(), rqps_stats::Error>(())
+//! ```
+
+mod batch;
+pub mod distribution;
+mod error;
+mod floor;
+mod group;
+mod mde;
+mod multiplicity;
+mod noncentral_t;
+mod paired;
+mod steadiness;
+mod summary;
+mod trimmed;
+mod verdict;
+
+pub use batch::{BatchMeans, batch_means};
+pub use error::Error;
+pub use floor::{DEFAULT_FLOOR_DEGREES_OF_FREEDOM, Floor, FloorEstimate, pooled_floor};
+pub use group::{group, group_log_ratios};
+pub use mde::{DEFAULT_POWER, Mde, mde80, minimal_detectable_effect, rounds_needed};
+pub use multiplicity::q_values;
+pub use paired::{Estimate, Paired};
+pub use steadiness::{Steadiness, steadiness};
+pub use summary::{mean, median, quantile, sample_variance};
+pub use trimmed::{DEFAULT_TRIM, TrimmedMean, trimmed_mean};
+pub use verdict::{DEFAULT_FALSE_DISCOVERY_RATE, Decision, Judgement, Margin, decide};

@@ -1,0 +1,183 @@
+//! A campaign's folder as it is read: by the analysis, the report, and a resumed run.
+//!
+//! In: the folder. Out: plan, host, status, treatments and samples, each checked when read. Samples are found by the
+//! plan, so that whatever else lies in the folder is neither read nor touched.
+
+use crate::damage::{Damages, Exhibit, Fault, read_json};
+use crate::disk::{Durability, write_file};
+use crate::error::StoreError;
+use crate::layout::{self, BUILD, CAMPAIGN, HOST, PLAN, SERVER_LOG, SETTINGS, STATUS};
+use crate::sample::SampleFolder;
+use crate::status::Status;
+use rqps_model::Plan;
+use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+
+/// The results of one campaign.
+#[derive(Debug)]
+pub struct Campaign {
+    pub(crate) folder: PathBuf,
+    pub(crate) plan: Plan,
+    pub(crate) host: HostFacts,
+    pub(crate) status: Status,
+}
+
+impl Campaign {
+    /// Opens a folder for reading.
+    pub fn open(folder: &Path) -> Result<Campaign, StoreError> {
+        if !folder.join(PLAN).exists() && !folder.join(STATUS).exists() {
+            return Err(StoreError::NotResults { folder: folder.to_owned(), missing: PLAN });
+        }
+        let restore = "restore it from a copy of the folder, the results cannot be read without it";
+        let mut damages = Damages::default();
+        let read = |name: &str| folder.join(name);
+        let status: Option<Status> = damages.note(read_json(&read(STATUS), "the state of the campaign", restore))?;
+        let plan: Option<Plan> = damages.note(read_json(&read(PLAN), "the campaign's plan", restore))?;
+        let host: Option<HostFacts> = damages.note(read_json(&read(HOST), "the facts of the host", restore))?;
+        let formats = [(STATUS, status.as_ref().map(|s| s.format)), (PLAN, plan.as_ref().map(|p| p.format))];
+        for (name, format) in formats.into_iter().filter_map(|(name, format)| Some((name, format?))) {
+            let (path, expected) = (read(name), "a format from 1 on");
+            damages.note(Exhibit { path, expected, remedy: restore.to_owned() }.check_format(format))?;
+        }
+        damages.settle()?;
+        let (Some(plan), Some(host), Some(status)) = (plan, host, status) else {
+            unreachable!("what is missing was noted as damage")
+        };
+        Ok(Campaign { folder: folder.to_owned(), plan, host, status })
+    }
+
+    /// Where it lies.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What was planned.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Where it ran.
+    pub fn host(&self) -> &HostFacts {
+        &self.host
+    }
+
+    /// How far it came.
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// The campaign file as given, or as made from flags.
+    pub fn campaign_toml(&self) -> Result<String, StoreError> {
+        let path = self.folder.join(CAMPAIGN);
+        std::fs::read_to_string(&path).map_err(StoreError::io("read", &path))
+    }
+
+    /// The build of a treatment; `None` until it was first started.
+    pub fn build(&self, treatment: &str) -> Result<Option<BuildFacts>, StoreError> {
+        self.optional(layout::treatment_file(&self.folder, treatment, BUILD)?, "the facts of a build")
+    }
+
+    /// The settings of a treatment as read back; `None` until it was first started.
+    pub fn settings(&self, treatment: &str) -> Result<Option<SettingsFacts>, StoreError> {
+        self.optional(layout::treatment_file(&self.folder, treatment, SETTINGS)?, "the settings of a treatment")
+    }
+
+    /// The plans of a test's statements on a treatment; `None` where they were not kept.
+    pub fn plans(&self, treatment: &str, test: &str) -> Result<Option<Vec<StatementPlan>>, StoreError> {
+        self.optional(layout::plans_file(&self.folder, treatment, test)?, "the plans of a test's statements")
+    }
+
+    /// Where the log of a treatment's servers is.
+    pub fn server_log(&self, treatment: &str) -> Result<PathBuf, StoreError> {
+        layout::treatment_file(&self.folder, treatment, SERVER_LOG)
+    }
+
+    fn optional<T: DeserializeOwned>(&self, path: PathBuf, expected: &'static str) -> Result<Option<T>, StoreError> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let results = self.folder.display();
+        let remedy = format!("delete it; `rqps resume {results}` writes it again if a sample is absent");
+        Ok(Some(read_json(&path, expected, &remedy)?))
+    }
+
+    /// Whether a sample is published.
+    pub fn is_complete(&self, round: u32, treatment: &str, test: &str, clients: u32) -> bool {
+        self.place(round, treatment, test, clients).is_ok_and(|folder| folder.is_dir())
+    }
+
+    /// One sample, `None` while it is absent.
+    pub fn sample(
+        &self,
+        round: u32,
+        treatment: &str,
+        test: &str,
+        clients: u32,
+    ) -> Result<Option<SampleFolder>, StoreError> {
+        Ok(self.read_sample(round, treatment, test, clients)?)
+    }
+
+    /// Every published sample of the plan, ordered by test, clients, round and treatment. If files are damaged, all of
+    /// them are told.
+    pub fn samples(&self) -> Result<Vec<SampleFolder>, StoreError> {
+        let mut damages = Damages::default();
+        let mut samples = Vec::new();
+        for test in &self.plan.tests {
+            for &clients in &self.plan.clients {
+                for round in &self.plan.rounds {
+                    for treatment in &self.plan.treatments {
+                        let read = self.read_sample(round.number, &treatment.name, &test.name, clients);
+                        samples.extend(damages.note(read)?.flatten());
+                    }
+                }
+            }
+        }
+        damages.settle()?;
+        Ok(samples)
+    }
+
+    /// Reads every file of every sample and tells all damages; returns how many samples there are.
+    pub fn check(&self) -> Result<usize, StoreError> {
+        let samples = self.samples()?;
+        let mut all = Vec::new();
+        for sample in &samples {
+            let parts =
+                [sample.slices().err(), sample.intervals().err(), sample.latencies().err(), sample.counters().err()];
+            for error in parts.into_iter().flatten() {
+                match error {
+                    StoreError::Damaged(damages) => all.extend(damages),
+                    other => return Err(other),
+                }
+            }
+        }
+        if all.is_empty() { Ok(samples.len()) } else { Err(StoreError::Damaged(all)) }
+    }
+
+    /// Writes something that was made from these results, such as `report.html` or `tables/qps.rel.tsv`. An older one is
+    /// replaced, completely or not at all.
+    pub fn write_derived(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, StoreError> {
+        let path = layout::derived_file(&self.folder, name)?;
+        write_file(&path, bytes, Durability::Synced)?;
+        Ok(path)
+    }
+
+    pub(crate) fn place(&self, round: u32, treatment: &str, test: &str, clients: u32) -> Result<PathBuf, StoreError> {
+        layout::sample_folder(&self.folder, round, treatment, &self.plan.suite, test, clients)
+    }
+
+    fn read_sample(
+        &self,
+        round: u32,
+        treatment: &str,
+        test: &str,
+        clients: u32,
+    ) -> Result<Option<SampleFolder>, Fault> {
+        let folder = self.place(round, treatment, test, clients).map_err(Fault::Other)?;
+        let Some(found) = SampleFolder::read(folder, &self.folder)? else { return Ok(None) };
+        let sample = &found.sample;
+        let told = self.place(sample.round, &sample.treatment, &sample.test, sample.clients).map_err(Fault::Other)?;
+        found.check_place(&told)?;
+        Ok(Some(found))
+    }
+}

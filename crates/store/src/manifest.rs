@@ -1,0 +1,63 @@
+//! The list of a sample's files with their lengths and digests: by it damage is seen, also where a text cut short still
+//! reads well.
+//!
+//! In: files as written. Out: `manifest.json`, the last file of a sample folder; later, bytes that are known to be as
+//! written, or a damage.
+
+use crate::damage::{Exhibit, Fault};
+use rqps_model::FORMAT;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Lengths and digests by file name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    pub(crate) format: u32,
+    pub(crate) files: BTreeMap<String, FileEntry>,
+}
+
+/// One file as written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FileEntry {
+    pub(crate) bytes: u64,
+    pub(crate) sha256: String,
+}
+
+impl FileEntry {
+    fn of(bytes: &[u8]) -> FileEntry {
+        let sha256 = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        FileEntry { bytes: bytes.len() as u64, sha256 }
+    }
+}
+
+impl Manifest {
+    /// Lists files.
+    pub(crate) fn of(files: &[(&str, Vec<u8>)]) -> Manifest {
+        let files = files.iter().map(|(name, bytes)| ((*name).to_owned(), FileEntry::of(bytes))).collect();
+        Manifest { format: FORMAT, files }
+    }
+
+    /// The bytes of a listed file, if they are those that were written.
+    pub(crate) fn read(&self, exhibit: &Exhibit) -> Result<Vec<u8>, Fault> {
+        let name = exhibit.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let Some(entry) = self.files.get(name) else {
+            return Err(exhibit.damage(None, "the file is not in the manifest"));
+        };
+        let bytes = exhibit.read()?;
+        if bytes.len() as u64 != entry.bytes {
+            return Err(self.where_it_breaks(exhibit, &bytes, format!("{} bytes of {}", bytes.len(), entry.bytes)));
+        }
+        if FileEntry::of(&bytes).sha256 != entry.sha256 {
+            return Err(self.where_it_breaks(exhibit, &bytes, "its SHA-256 is not the one in the manifest".to_owned()));
+        }
+        Ok(bytes)
+    }
+
+    /// The line of a file cut short is its last one; elsewhere only the parser could tell.
+    fn where_it_breaks(&self, exhibit: &Exhibit, bytes: &[u8], found: String) -> Fault {
+        let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();
+        let cut = bytes.last().is_some_and(|&last| last != b'\n');
+        exhibit.damage((cut || lines > 0).then_some(lines + usize::from(cut)), found)
+    }
+}

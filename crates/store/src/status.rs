@@ -1,0 +1,55 @@
+//! How far a campaign came: `status.json`, incomplete until the end was reached.
+//!
+//! In and out: plain values, times as text from the caller; this room reads no clock.
+
+use rqps_model::FORMAT;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Whether the campaign reached its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Being measured, or broken off: `rqps resume` continues it.
+    Incomplete,
+    /// Every sample of the plan is there.
+    Complete,
+}
+
+/// One time that rqps began or continued the campaign.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// UTC, RFC 3339.
+    pub at: String,
+    /// Version of rqps.
+    pub rqps_version: String,
+    /// The command line, word by word.
+    pub command_line: Vec<String>,
+}
+
+/// The content of `status.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Results format.
+    pub format: u32,
+    /// Whether the end was reached.
+    pub state: State,
+    /// When and how it was begun, then each continuation.
+    pub starts: Vec<Start>,
+    /// When the end was reached: UTC, RFC 3339.
+    pub finished_at: Option<String>,
+    /// Seconds for loading the data set, by treatment.
+    pub load_seconds: BTreeMap<String, f64>,
+}
+
+impl Status {
+    pub(crate) fn begun(start: Start) -> Status {
+        let (state, finished_at) = (State::Incomplete, None);
+        Status { format: FORMAT, state, starts: vec![start], finished_at, load_seconds: BTreeMap::new() }
+    }
+
+    /// When the campaign was begun; empty if that was not written.
+    pub fn started_at(&self) -> &str {
+        self.starts.first().map_or("", |start| start.at.as_str())
+    }
+}

@@ -1,0 +1,239 @@
+//! Adding to a campaign: by one process at a time, each sample complete or absent.
+//!
+//! In: plan, facts and samples as they come. Out: files. `Campaign::create` and `Campaign::open_to_resume` give a
+//! `Writer`, which holds the folder's lock and reads like a `Campaign`. Every sample is written beside its place, brought
+//! to the disk and renamed, so that a killed process or a full disk leaves nothing that a reader could take for a result.
+
+use crate::campaign::Campaign;
+use crate::disk::{Durability, clear_parts, make_folders, parse_part_name, part_name, write_file, write_folder};
+use crate::error::StoreError;
+use crate::layout::{self, BUILD, CAMPAIGN, HOST, PLAN, ROUNDS, SERVER_LOG, SETTINGS, STATUS, TREATMENTS};
+use crate::lock::Lock;
+use crate::sample::{SampleParts, json, name_of};
+use crate::status::{Start, State, Status};
+use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
+use rqps_model::{Plan, build::is_plain_name};
+use serde::Serialize;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+/// The right and the means to add to a campaign.
+#[derive(Debug)]
+pub struct Writer {
+    campaign: Campaign,
+    durability: Durability,
+    cleared: Vec<PathBuf>,
+    _lock: Lock,
+}
+
+impl Deref for Writer {
+    type Target = Campaign;
+
+    fn deref(&self) -> &Campaign {
+        &self.campaign
+    }
+}
+
+impl Campaign {
+    /// Makes the folder `root/name` of a new campaign. A folder with anything in it is refused and left as it is.
+    pub fn create(
+        root: &Path,
+        name: &str,
+        plan: &Plan,
+        host: &HostFacts,
+        campaign_toml: &str,
+        start: Start,
+    ) -> Result<Writer, StoreError> {
+        if !is_plain_name(name) {
+            return Err(StoreError::Name { name: name.to_owned(), what: "a campaign" });
+        }
+        let folder = root.join(name);
+        refuse_occupied(&folder)?;
+        make_folders(root, Durability::Synced)?;
+        clear_abandoned(root, name)?;
+        let status = Status::begun(start);
+        // Everything is made aside, so that a folder of this name is a whole campaign or nothing.
+        let part = root.join(part_name(name.as_ref()));
+        fs::create_dir(&part).map_err(StoreError::io("create", &part))?;
+        let fill = || {
+            let lock = Lock::acquire(&part)?;
+            write_file(&part.join(CAMPAIGN), campaign_toml.as_bytes(), Durability::Synced)?;
+            write_json(&part.join(HOST), host, Durability::Synced)?;
+            write_json(&part.join(PLAN), plan, Durability::Synced)?;
+            write_json(&part.join(STATUS), &status, Durability::Synced)?;
+            // An empty folder is replaced by this; one that was filled meanwhile is not.
+            fs::rename(&part, &folder).map_err(|error| match error.kind() {
+                std::io::ErrorKind::DirectoryNotEmpty | std::io::ErrorKind::AlreadyExists => {
+                    StoreError::Exists { folder: folder.clone() }
+                }
+                _ => StoreError::io("create", &folder)(error),
+            })?;
+            Durability::Synced.sync_folder(root)?;
+            Ok(lock)
+        };
+        let filled: Result<Lock, StoreError> = fill();
+        let mut lock = filled.inspect_err(|_| _ = fs::remove_dir_all(&part))?;
+        lock.moved_to(&folder);
+        let campaign = Campaign { folder, plan: plan.clone(), host: host.clone(), status };
+        Ok(Writer { campaign, durability: Durability::Synced, cleared: Vec::new(), _lock: lock })
+    }
+
+    /// Opens a campaign to add what is absent. What an earlier process left half-written is cleared.
+    pub fn open_to_resume(folder: &Path, start: Start) -> Result<Writer, StoreError> {
+        // Before the lock, so that no lock file is put into a foreign folder.
+        Campaign::open(folder)?;
+        let lock = Lock::acquire(folder)?;
+        // Under the lock, since the writer before may have changed the status.
+        let mut campaign = Campaign::open(folder)?;
+        // Whoever wrote samples is dead, for the lock was free; a report may be being written by a reader.
+        let mut cleared = clear_parts(&folder.join(ROUNDS), &|_| false)?;
+        cleared.extend(clear_parts(&folder.join(TREATMENTS), &|_| false)?);
+        cleared.extend(clear_parts(folder, &|pid| pid != std::process::id() && is_alive(pid))?);
+        campaign.status.starts.push(start);
+        campaign.status.state = State::Incomplete;
+        campaign.status.finished_at = None;
+        let writer = Writer { campaign, durability: Durability::Synced, cleared, _lock: lock };
+        writer.write_status()?;
+        Ok(writer)
+    }
+}
+
+/// Nothing is put where something is.
+fn refuse_occupied(folder: &Path) -> Result<(), StoreError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            return Err(StoreError::NotEmpty { folder: folder.to_owned() });
+        }
+        entries => entries.map_err(StoreError::io("list", folder))?,
+    };
+    if entries.count() == 0 {
+        return Ok(());
+    }
+    let folder = folder.to_owned();
+    if !folder.join(PLAN).exists() {
+        return Err(StoreError::NotEmpty { folder });
+    }
+    if Lock::is_held(&folder) {
+        // Asking for the lock tells who has it; should it be free now, the answer is that of a folder at rest.
+        Lock::acquire(&folder)?;
+    }
+    Err(StoreError::Exists { folder })
+}
+
+/// Removes what a killed process left of a campaign of this name that it had not finished creating.
+fn clear_abandoned(root: &Path, name: &str) -> Result<(), StoreError> {
+    for entry in fs::read_dir(root).map_err(StoreError::io("list", root))?.flatten() {
+        let file_name = entry.file_name();
+        let ours = parse_part_name(&file_name).filter(|(_, target)| *target == name);
+        if let Some((pid, _)) = ours
+            && (pid == std::process::id() || !is_alive(pid))
+            && !Lock::is_held(&entry.path())
+        {
+            fs::remove_dir_all(entry.path()).map_err(StoreError::io("remove", &entry.path()))?;
+        }
+    }
+    Ok(())
+}
+
+fn is_alive(pid: u32) -> bool {
+    Path::new("/proc").join(pid.to_string()).exists()
+}
+
+fn write_json<T: Serialize>(path: &Path, value: &T, durability: Durability) -> Result<(), StoreError> {
+    let unwritable = |why| StoreError::Unwritable { what: path.display().to_string(), why };
+    write_file(path, &json(value).map_err(unwritable)?, durability)
+}
+
+impl Writer {
+    /// What an earlier process had left half-written; it is gone now.
+    pub fn cleared(&self) -> &[PathBuf] {
+        &self.cleared
+    }
+
+    /// Leaves it to the kernel when samples reach the disk. For results that can be made again, such as imports: a power
+    /// cut may then lose published samples, though never leave half of one in the eyes of a reader.
+    pub fn without_sync(mut self) -> Writer {
+        self.durability = Durability::Buffered;
+        self
+    }
+
+    /// Publishes one sample: all of it, or nothing and an error.
+    pub fn publish(&self, parts: &SampleParts) -> Result<(), StoreError> {
+        let sample = &parts.sample;
+        let plan = self.plan();
+        let planned = plan.suite == sample.suite
+            && plan.rounds.iter().any(|round| round.number == sample.round)
+            && plan.treatments.iter().any(|treatment| treatment.name == sample.treatment)
+            && plan.tests.iter().any(|test| test.name == sample.test)
+            && plan.clients.contains(&sample.clients);
+        if !planned {
+            return Err(StoreError::NotPlanned { what: name_of(sample) });
+        }
+        let folder = self.place(sample.round, &sample.treatment, &sample.test, sample.clients)?;
+        if folder.exists() {
+            return Err(StoreError::Published { folder });
+        }
+        write_folder(&folder, &parts.render()?, self.durability)
+    }
+
+    /// Keeps the facts of a treatment's build.
+    pub fn write_build(&self, treatment: &str, facts: &BuildFacts) -> Result<(), StoreError> {
+        write_json(&self.treatment_file(treatment, BUILD)?, facts, self.durability)
+    }
+
+    /// Keeps the settings of a treatment as read back.
+    pub fn write_settings(&self, treatment: &str, facts: &SettingsFacts) -> Result<(), StoreError> {
+        write_json(&self.treatment_file(treatment, SETTINGS)?, facts, self.durability)
+    }
+
+    /// Keeps the plans of a test's statements on a treatment.
+    pub fn write_plans(&self, treatment: &str, test: &str, plans: &[StatementPlan]) -> Result<(), StoreError> {
+        self.treatment_file(treatment, layout::PLANS)?;
+        write_json(&layout::plans_file(self.folder(), treatment, test)?, &plans, self.durability)
+    }
+
+    /// Adds the log of one server start to the treatment's log, under a line that names the start.
+    pub fn append_server_log(
+        &self,
+        treatment: &str,
+        server_start: &str,
+        log: &mut impl Read,
+    ) -> Result<(), StoreError> {
+        let path = self.treatment_file(treatment, SERVER_LOG)?;
+        make_folders(path.parent().expect("a treatment's folder"), self.durability)?;
+        let mut append = || {
+            let mut file: File = OpenOptions::new().create(true).append(true).open(&path)?;
+            writeln!(file, "-- rqps: server start {server_start}")?;
+            std::io::copy(log, &mut file)
+        };
+        append().map(drop).map_err(StoreError::io("write", &path))
+    }
+
+    /// Keeps how long loading took on a treatment.
+    pub fn set_load_seconds(&mut self, treatment: &str, seconds: f64) -> Result<(), StoreError> {
+        self.treatment_file(treatment, BUILD)?;
+        self.campaign.status.load_seconds.insert(treatment.to_owned(), seconds);
+        self.write_status()
+    }
+
+    /// Declares the campaign complete.
+    pub fn finish(&mut self, finished_at: &str) -> Result<(), StoreError> {
+        self.campaign.status.state = State::Complete;
+        self.campaign.status.finished_at = Some(finished_at.to_owned());
+        self.write_status()
+    }
+
+    fn write_status(&self) -> Result<(), StoreError> {
+        write_json(&self.folder().join(STATUS), self.status(), Durability::Synced)
+    }
+
+    fn treatment_file(&self, treatment: &str, file: &str) -> Result<PathBuf, StoreError> {
+        if !self.plan().treatments.iter().any(|planned| planned.name == treatment) {
+            return Err(StoreError::NotPlanned { what: format!("treatment {treatment}") });
+        }
+        layout::treatment_file(self.folder(), treatment, file)
+    }
+}

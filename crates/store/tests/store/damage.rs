@@ -1,0 +1,165 @@
+//! Files cut, changed, missing, moved or newer: told with file, line and remedy; never a panic, never a wrong value.
+
+use crate::made;
+use rqps_model::Plan;
+use rqps_store::{Campaign, SampleParts, StoreError};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const FILES: [&str; 6] =
+    ["sample.json", "slices.json", "intervals.jsonl", "latency.hdr", "counters.jsonl", "manifest.json"];
+
+struct Stored {
+    _root: tempfile::TempDir,
+    folder: PathBuf,
+    sample: PathBuf,
+    parts: SampleParts,
+    plan: Plan,
+}
+
+fn stored() -> Stored {
+    let root = tempfile::tempdir().expect("a folder");
+    let plan = made::plan(2, 2, 1);
+    let writer = made::create(root.path(), &plan);
+    let parts = made::parts(&plan, 1, 0, 0, 4);
+    writer.publish(&parts).expect("published");
+    let folder = writer.folder().to_owned();
+    let sample = folder.join("rounds/1").join(&parts.sample.treatment).join("sysbench/random-points_range=10.c1");
+    Stored { _root: root, folder, sample, parts, plan }
+}
+
+fn read_all(folder: &Path) -> Result<Vec<SampleParts>, StoreError> {
+    Campaign::open(folder)?.samples()?.iter().map(|sample| sample.parts()).collect()
+}
+
+#[test]
+fn every_cut_of_every_file_is_seen() {
+    let stored = stored();
+    for name in FILES {
+        let path = stored.sample.join(name);
+        let whole = fs::read(&path).expect("there");
+        // Every byte of small files, every line end and some bytes between of large ones.
+        let step = 1 + whole.len() / 400;
+        for cut in (0..whole.len()).filter(|&at| at % step == 0 || at == whole.len() - 1 || whole[at] == b'\n') {
+            fs::write(&path, &whole[..cut]).expect("cut");
+            match read_all(&stored.folder) {
+                Ok(read) => {
+                    assert_eq!(read, std::slice::from_ref(&stored.parts), "{name} cut at {cut} of {}", whole.len())
+                }
+                Err(StoreError::Damaged(damages)) => {
+                    assert_eq!(damages.len(), 1, "{damages:?}");
+                    assert_eq!(damages[0].path, path);
+                    let text = damages[0].to_string();
+                    assert!(text.contains("expected") && text.contains("rqps resume"), "{text}");
+                }
+                Err(other) => panic!("{name} cut at {cut}: {other}"),
+            }
+        }
+        fs::write(&path, &whole).expect("restored");
+    }
+    assert_eq!(read_all(&stored.folder).expect("whole again"), [stored.parts]);
+}
+
+#[test]
+fn every_changed_byte_is_seen() {
+    let stored = stored();
+    for name in FILES {
+        let path = stored.sample.join(name);
+        let whole = fs::read(&path).expect("there");
+        for at in (0..whole.len()).step_by(1 + whole.len() / 150) {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            fs::write(&path, &changed).expect("changed");
+            // A blank for a line end in the manifest changes nothing that is told.
+            if let Ok(read) = read_all(&stored.folder) {
+                assert_eq!((name, read), ("manifest.json", vec![stored.parts.clone()]), "byte {at}");
+            }
+        }
+        fs::write(&path, &whole).expect("restored");
+    }
+}
+
+#[test]
+fn campaign_files_cut_anywhere_are_told() {
+    let stored = stored();
+    for name in ["plan.json", "host.json", "status.json"] {
+        let path = stored.folder.join(name);
+        let whole = fs::read(&path).expect("there");
+        for cut in 0..whole.len() - 1 {
+            fs::write(&path, &whole[..cut]).expect("cut");
+            let error = Campaign::open(&stored.folder).expect_err("cut").to_string();
+            assert!(error.contains(&format!("{name}:")) && error.contains("restore it"), "{error}");
+        }
+        fs::write(&path, &whole).expect("restored");
+    }
+    let text = "{\"name\":\"x\"}";
+    fs::create_dir_all(stored.folder.join("treatments").join(&stored.plan.treatments[0].name)).expect("made");
+    fs::write(stored.folder.join("treatments").join(&stored.plan.treatments[0].name).join("build.json"), text)
+        .expect("written");
+    let campaign = Campaign::open(&stored.folder).expect("whole");
+    let error = campaign.build(&stored.plan.treatments[0].name).expect_err("damaged").to_string();
+    assert!(error.contains("build.json:1: missing field"), "{error}");
+}
+
+#[test]
+fn all_damages_are_told_at_once() {
+    let stored = stored();
+    let writer = Campaign::open_to_resume(&stored.folder, made::start()).expect("free");
+    for (treatment, test) in [(1, 0), (0, 1)] {
+        writer.publish(&made::parts(&stored.plan, 1, treatment, test, 4)).expect("published");
+    }
+    let samples = writer.samples().expect("read");
+    fs::remove_file(samples[0].folder().join("sample.json")).expect("removed");
+    fs::write(samples[2].folder().join("sample.json"), "{}").expect("changed");
+    let error = writer.samples().expect_err("damaged").to_string();
+    assert!(error.starts_with("2 damaged result files:\n"), "{error}");
+    assert!(error.contains("the file is missing") && error.contains("2 bytes of"), "{error}");
+    fs::remove_dir_all(samples[0].folder()).expect("removed");
+    fs::remove_dir_all(samples[2].folder()).expect("removed");
+    for name in ["intervals.jsonl", "latency.hdr"] {
+        fs::write(samples[1].folder().join(name), "x").expect("changed");
+    }
+    assert_eq!(writer.samples().expect("the small part is whole").len(), 1);
+    let error = writer.check().expect_err("damaged").to_string();
+    assert!(error.contains("intervals.jsonl") && error.contains("latency.hdr"), "{error}");
+}
+
+#[test]
+fn a_sample_in_another_samples_place_is_told() {
+    let stored = stored();
+    let other = stored.folder.join("rounds/1").join(&stored.plan.treatments[1].name).join("sysbench");
+    fs::create_dir_all(&other).expect("made");
+    fs::rename(&stored.sample, other.join("random-points_range=11.c1")).expect("moved");
+    let error = Campaign::open(&stored.folder).expect("whole").samples().expect_err("misplaced").to_string();
+    assert!(error.contains("it is the sample of round 1, pg1200.x10a_c2r24, random-points_range=10"), "{error}");
+}
+
+#[test]
+fn what_is_newer_is_refused_and_what_is_more_is_ignored() {
+    let stored = stored();
+    let edit = |path: &Path, from: &str, to: &str| {
+        let text = fs::read_to_string(path).expect("there");
+        assert!(text.contains(from), "{text}");
+        fs::write(path, text.replacen(from, to, 1)).expect("edited");
+    };
+    let newer = |error: StoreError| {
+        let text = error.to_string();
+        assert!(matches!(error, StoreError::NewerFormat { found: 2, .. }), "{text}");
+        assert!(text.contains("written by a newer rqps (format 2, this one reads 1); update rqps"), "{text}");
+    };
+    for name in ["plan.json", "status.json"] {
+        let path = stored.folder.join(name);
+        let (more, later) = ("{\"a_word_of_later\":[1],", "{\"format\":2,\"all\":\"different\"}");
+        edit(&path, "{", more);
+        assert_eq!(read_all(&stored.folder).expect("more is ignored"), std::slice::from_ref(&stored.parts));
+        edit(&path, "\"format\":1", "\"format\":2");
+        newer(Campaign::open(&stored.folder).expect_err("newer"));
+        let whole = fs::read_to_string(&path).expect("there");
+        fs::write(&path, later).expect("written");
+        newer(Campaign::open(&stored.folder).expect_err("newer"));
+        newer(Campaign::open_to_resume(&stored.folder, made::start()).expect_err("newer"));
+        fs::write(&path, whole.replacen("\"format\":2", "\"format\":1", 1)).expect("restored");
+    }
+    edit(&stored.sample.join("manifest.json"), "\"format\":1", "\"format\":2");
+    newer(Campaign::open(&stored.folder).expect("not newer").samples().expect_err("newer"));
+}

@@ -1,0 +1,159 @@
+//! Campaigns made up for tests: every field filled, numbers that differ from sample to sample, the same each time.
+
+use hdrhistogram::Histogram;
+use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
+use rqps_model::plan::{Arrival, DataShape, TestPlan, TreatmentPlan};
+use rqps_model::sample::{Accounting, ErrorCount, HostUse, Interval, ProcessUse, Resources, Sample, Slices};
+use rqps_model::{Engine, FORMAT, Group, Interleave, Placement, Plan, RoundPlan, Unit};
+use rqps_store::{Campaign, CounterReading, EVENT, Moment, SampleParts, Start, Writer};
+use std::path::Path;
+
+/// A plan of so many treatments, tests and rounds.
+pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
+    let treatment = |n: usize| TreatmentPlan {
+        name: format!("pg{}.x10a_c2r24", 1200 + n),
+        build: "postgres:17.11".parse().expect("a build"),
+        profile: "x10a".into(),
+        set: [("jit".to_owned(), "off".to_owned())].into(),
+    };
+    let test = |n: usize| TestPlan {
+        name: format!("random-points_range={}", 10 + n),
+        label: format!("random-points_range={}", 10 + n),
+        group: Group::Point,
+        unit: Unit::QueriesPerSecond,
+        writes: n % 4 == 3,
+        rank: n as u32,
+        interleave: Interleave::Slices,
+        seconds: 10.0,
+        before: vec!["vacuum".into()],
+    };
+    let round = |number| RoundPlan { number, order: (0..treatments).collect(), seed: u64::from(number) };
+    Plan {
+        format: FORMAT,
+        name: "made".into(),
+        suite: "sysbench".into(),
+        seed: 7,
+        treatments: (0..treatments).map(treatment).collect(),
+        base: 0,
+        tests: (0..tests).map(test).collect(),
+        clients: vec![1],
+        data: DataShape { tables: 1, rows: 100_000 },
+        warmup_seconds: 0.5,
+        slice_ms: 10.0,
+        arrival: Arrival::Closed,
+        placement: Placement::Same,
+        machine: None,
+        margin: 0.02,
+        rounds: (1..=rounds).map(round).collect(),
+    }
+}
+
+pub(crate) fn host() -> HostFacts {
+    HostFacts { hostname: "made".into(), cpus: 2, memory_bytes: 24 << 30, ..HostFacts::default() }
+}
+
+pub(crate) fn start() -> Start {
+    Start {
+        at: "2026-11-20T05:14:00.000Z".into(),
+        rqps_version: "0.1.0".into(),
+        command_line: vec!["rqps".into(), "run".into(), "--quick".into()],
+    }
+}
+
+pub(crate) fn create(root: &Path, plan: &Plan) -> Writer {
+    Campaign::create(root, &plan.name, plan, &host(), "[campaign]\nname = \"made\"\n", start()).expect("created")
+}
+
+/// One sample of a plan with so many slices.
+pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycles: u64) -> SampleParts {
+    // Any odd numbers that make the samples differ.
+    let mark = u64::from(round) * 1009 + treatment as u64 * 131 + test as u64 * 17;
+    let slices = Slices {
+        operations: (0..cycles).map(|cycle| 100 + (cycle * mark) % 37).collect(),
+        busy_ns: (0..cycles).map(|cycle| 9_000_000 + (cycle * mark) % 999_983).collect(),
+    };
+    let operations: u64 = slices.operations.iter().sum();
+    let counter = |n: u64| (format!("pg_stat_made.counter_number_{n}"), (mark * n) as f64 / 3.0);
+    let sample = Sample {
+        format: FORMAT,
+        round,
+        treatment: plan.treatments[treatment].name.clone(),
+        suite: plan.suite.clone(),
+        test: plan.tests[test].name.clone(),
+        clients: 1,
+        started_at: "2026-11-20T05:15:00.250Z".into(),
+        interleave: Interleave::Slices,
+        server_start: format!("{round}.{}", plan.treatments[treatment].name),
+        data_copy: "b".into(),
+        operations,
+        rows: operations * 100,
+        busy_ns: slices.busy_ns.iter().sum(),
+        seconds: 9.1 + 0.1 * mark as f64,
+        unit_per_operation: 1.0,
+        sessions: 12,
+        accounting: Accounting { scheduled: operations + 3, succeeded: operations, failed: 2, skipped: 1, retried: 5 },
+        errors: vec![ErrorCount {
+            statement: "update".into(),
+            code: "40001".into(),
+            count: 2,
+            message: "could not serialize access \u{2014} \"twice\"\n".into(),
+        }],
+        resources: Resources {
+            host: HostUse { seconds: 10.0, cpus: 2, cpu_user_s: 3.07, disk_flushes: mark, ..HostUse::default() },
+            server: ProcessUse { cpu_user_s: 0.1 + 0.2, memory_bytes: 1 << 30, processes: 7, ..ProcessUse::default() },
+            client: ProcessUse::default(),
+            operations,
+        },
+        counters: (1..120).map(counter).collect(),
+        warnings: vec!["the client used 40 % of a CPU".into()],
+        failure: None,
+    };
+    let interval = |second: u64| Interval {
+        second: second as f64,
+        wall_second: second as f64 * 2.1,
+        operations: 900 + mark % 100,
+        latency_ns_max: 900_000,
+        ..Interval::default()
+    };
+    let mut histogram = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds");
+    (1..200u64).for_each(|n| histogram.record(n * n * 1000 + mark).expect("in range"));
+    let reading = |moment, n: f64| CounterReading { moment, values: [("pg_stat_made.commits".to_owned(), n)].into() };
+    SampleParts {
+        sample,
+        slices,
+        intervals: (1..=10).map(interval).collect(),
+        latencies: [("point_select".to_owned(), histogram.clone()), (EVENT.to_owned(), histogram)].into(),
+        counters: vec![reading(Moment::Before, 17.0), reading(Moment::After, 9e15 + 0.5)],
+    }
+}
+
+pub(crate) fn build_facts() -> BuildFacts {
+    BuildFacts {
+        name: "pg1711".into(),
+        engine: Engine::Postgres,
+        version: "17.11".parse().expect("a version"),
+        banner: "postgres (PostgreSQL) 17.11".into(),
+        folder: "/opt/pg".into(),
+        origin: "postgres:/opt/pg".into(),
+        sha256: "00".repeat(32),
+        compiler: "gcc".into(),
+        flags: "-O2".into(),
+        configure: "--with-icu".into(),
+        extensions: vec!["pg_prewarm".into()],
+        size_bytes: 1,
+        symbols: "none".into(),
+    }
+}
+
+pub(crate) fn settings_facts() -> SettingsFacts {
+    SettingsFacts {
+        configuration: "x10a_c2r24".into(),
+        effective: [("jit".to_owned(), "off".to_owned())].into(),
+        server_cpus: vec![0],
+        ..SettingsFacts::default()
+    }
+}
+
+pub(crate) fn statement_plans() -> Vec<StatementPlan> {
+    vec![StatementPlan { statement: "point_select".into(), sql: "select 1".into(), plan: "Result\n".into() }]
+}

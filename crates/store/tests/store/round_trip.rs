@@ -1,0 +1,148 @@
+//! What is written comes back the same; folders of others, and of oneself at work, are left as they are.
+
+use crate::made;
+use rqps_store::{Campaign, State, StoreError};
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn a_campaign_comes_back_as_it_was_written() {
+    let root = tempfile::tempdir().expect("a folder");
+    let plan = made::plan(2, 3, 2);
+    let mut writer = made::create(root.path(), &plan);
+    assert_eq!(writer.folder(), root.path().join("made"));
+    assert_eq!(writer.status().state, State::Incomplete);
+    let treatment = &plan.treatments[1].name;
+    writer.write_build(treatment, &made::build_facts()).expect("written");
+    writer.write_settings(treatment, &made::settings_facts()).expect("written");
+    writer.write_plans(treatment, &plan.tests[0].name, &made::statement_plans()).expect("written");
+    writer.append_server_log(treatment, "1.first", &mut &b"LOG: one\n"[..]).expect("written");
+    writer.append_server_log(treatment, "2.second", &mut &b"LOG: two\n"[..]).expect("written");
+    writer.set_load_seconds(treatment, 12.25).expect("written");
+    let mut written = Vec::new();
+    for (round, treatment, test) in [(1, 0, 0), (1, 1, 0), (2, 0, 2)] {
+        let parts = made::parts(&plan, round, treatment, test, 50);
+        let name = &plan.tests[test].name;
+        let is_complete = || writer.is_complete(round, &plan.treatments[treatment].name, name, 1);
+        assert!(!is_complete());
+        writer.publish(&parts).expect("published");
+        assert!(is_complete());
+        written.push(parts);
+    }
+    writer.finish("2026-11-20T06:00:00.000Z").expect("finished");
+    drop(writer);
+
+    let campaign = Campaign::open(&root.path().join("made")).expect("opened");
+    assert_eq!((campaign.plan(), campaign.host()), (&plan, &made::host()));
+    let status = campaign.status();
+    assert_eq!((status.state, status.started_at()), (State::Complete, "2026-11-20T05:14:00.000Z"));
+    assert_eq!(
+        (status.finished_at.as_deref(), status.load_seconds[treatment]),
+        (Some("2026-11-20T06:00:00.000Z"), 12.25)
+    );
+    assert!(campaign.campaign_toml().expect("there").contains("[campaign]"));
+    assert_eq!(campaign.build(treatment).expect("read"), Some(made::build_facts()));
+    assert_eq!(campaign.build(&plan.treatments[0].name).expect("read"), None);
+    assert_eq!(campaign.settings(treatment).expect("read"), Some(made::settings_facts()));
+    assert_eq!(campaign.plans(treatment, &plan.tests[0].name).expect("read"), Some(made::statement_plans()));
+    let log = fs::read_to_string(campaign.server_log(treatment).expect("a place")).expect("read");
+    assert_eq!(log, "-- rqps: server start 1.first\nLOG: one\n-- rqps: server start 2.second\nLOG: two\n");
+
+    let samples = campaign.samples().expect("read");
+    assert_eq!(samples.iter().map(|sample| sample.parts().expect("read")).collect::<Vec<_>>(), written);
+    assert_eq!(campaign.check().expect("whole"), 3);
+    let one = campaign.sample(1, treatment, &plan.tests[0].name, 1).expect("read").expect("there");
+    assert_eq!(one.parts().expect("read"), written[1]);
+    assert_eq!(campaign.sample(2, treatment, &plan.tests[0].name, 1).expect("read"), None);
+}
+
+#[test]
+fn a_sample_is_published_once_and_only_as_planned() {
+    let root = tempfile::tempdir().expect("a folder");
+    let plan = made::plan(1, 1, 1);
+    let writer = made::create(root.path(), &plan);
+    let parts = made::parts(&plan, 1, 0, 0, 5);
+    writer.publish(&parts).expect("published");
+    assert!(matches!(writer.publish(&parts), Err(StoreError::Published { .. })));
+    let check = |change: &dyn Fn(&mut rqps_store::SampleParts), what: &str| {
+        let mut wrong = parts.clone();
+        change(&mut wrong);
+        let error = writer.publish(&wrong).expect_err(what).to_string();
+        assert!(error.contains(what), "{error}");
+    };
+    check(&|p| p.sample.round = 2, "round 2, pg1200.x10a_c2r24, random-points_range=10, clients=1 is not in the plan");
+    check(&|p| p.sample.test = "../../x".into(), "not in the plan");
+    check(&|p| p.sample.clients = 2, "not in the plan");
+    fs::remove_dir_all(writer.folder().join("rounds/1")).expect("removed");
+    check(&|p| p.sample.accounting.skipped += 1, "succeeded + 2 failed + 2 skipped");
+    check(&|p| p.sample.seconds = f64::NAN, "not finite");
+    check(&|p| p.sample.format = 0, "its format is 0");
+    check(&|p| p.slices.busy_ns.truncate(1), "slices have 5 counts of operations, but 1 times");
+    let histogram = parts.latencies["event"].clone();
+    check(&|p| _ = p.latencies.insert("a b".into(), histogram.clone()), "statement kind `a b`");
+    assert!(writer.write_build("unknown", &made::build_facts()).is_err());
+    assert_eq!(writer.samples().expect("read").len(), 0);
+    writer.publish(&parts).expect("published again");
+}
+
+#[test]
+fn folders_of_others_are_refused_and_left_as_they_are() {
+    let root = tempfile::tempdir().expect("a folder");
+    let plan = made::plan(1, 1, 1);
+    let create = |name: &str| Campaign::create(root.path(), name, &plan, &made::host(), "", made::start());
+    let foreign = root.path().join("foreign");
+    fs::create_dir(&foreign).expect("made");
+    fs::write(foreign.join("thesis.txt"), "mine").expect("written");
+    let names = |folder: &Path| -> Vec<_> {
+        let mut names: Vec<_> = fs::read_dir(folder).expect("there").flatten().map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    assert!(matches!(create("foreign"), Err(StoreError::NotEmpty { .. })));
+    assert!(matches!(Campaign::open(&foreign), Err(StoreError::NotResults { .. })));
+    assert!(matches!(Campaign::open_to_resume(&foreign, made::start()), Err(StoreError::NotResults { .. })));
+    assert_eq!(names(&foreign), ["thesis.txt"]);
+    fs::write(root.path().join("file"), "mine").expect("written");
+    assert!(matches!(create("file"), Err(StoreError::NotEmpty { .. })));
+    for name in ["../x", "", ".x", "a/b"] {
+        assert!(matches!(create(name), Err(StoreError::Name { .. })), "{name:?}");
+    }
+    fs::create_dir(root.path().join("empty")).expect("made");
+    drop(create("empty").expect("an empty folder is free"));
+    let error = create("empty").expect_err("there").to_string();
+    assert!(error.contains("continue them with `rqps resume"), "{error}");
+    assert_eq!(names(root.path()), ["empty", "file", "foreign"]);
+}
+
+#[test]
+fn two_writers_are_kept_apart_and_readers_are_not() {
+    let root = tempfile::tempdir().expect("a folder");
+    let plan = made::plan(1, 1, 1);
+    let writer = made::create(root.path(), &plan);
+    let folder = writer.folder().to_owned();
+    let error = Campaign::open_to_resume(&folder, made::start()).expect_err("held").to_string();
+    assert!(error.contains("in use by process"), "{error}");
+    let again = Campaign::create(root.path(), "made", &plan, &made::host(), "", made::start());
+    assert!(matches!(again, Err(StoreError::InUse { .. })));
+    let reader = Campaign::open(&folder).expect("readers are free");
+    writer.publish(&made::parts(&plan, 1, 0, 0, 3)).expect("published");
+    assert_eq!(reader.samples().expect("read").len(), 1);
+    drop(writer);
+    let resumed = Campaign::open_to_resume(&folder, made::start()).expect("free");
+    assert_eq!((resumed.status().starts.len(), resumed.status().state), (2, State::Incomplete));
+    assert!(resumed.is_complete(1, &plan.treatments[0].name, &plan.tests[0].name, 1));
+}
+
+#[test]
+fn derived_files_are_replaced_and_raw_ones_are_not() {
+    let root = tempfile::tempdir().expect("a folder");
+    let writer = made::create(root.path(), &made::plan(1, 1, 1));
+    let reader = Campaign::open(writer.folder()).expect("opened");
+    for text in ["first", "second"] {
+        let path = reader.write_derived("tables/qps.rel.tsv", text.as_bytes()).expect("written");
+        assert_eq!(fs::read_to_string(path).expect("there"), text);
+    }
+    for name in ["plan.json", "rounds/1/x", "../x", "tables/.hidden"] {
+        assert!(matches!(reader.write_derived(name, b""), Err(StoreError::Name { .. })), "{name}");
+    }
+}

@@ -1,0 +1,103 @@
+//! Where a server listens and as whom to log in.
+//!
+//! In: plain values from whoever started the server. Out: the same, shown in one line for messages.
+//! It opens nothing: `socket.rs` does. A password never appears in what is shown.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A client/server protocol. Engines that speak the same protocol share an arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// PostgreSQL frontend/backend protocol, version 3.0.
+    Postgres,
+}
+
+/// The way to a server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// A Unix socket, named as PostgreSQL names it: `<directory>/.s.PGSQL.<port>`.
+    Unix {
+        /// The directory that holds the socket.
+        directory: PathBuf,
+        /// The port number in the socket's name.
+        port: u16,
+    },
+    /// TCP, without TLS.
+    Tcp {
+        /// Host name or address.
+        host: String,
+        /// Port number.
+        port: u16,
+    },
+}
+
+/// A server and the account to use there.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The protocol that the server speaks.
+    pub engine: Protocol,
+    /// The way to it.
+    pub transport: Transport,
+    /// The user (role) to log in as.
+    pub user: String,
+    /// The password, if the server may ask for one.
+    pub password: Option<String>,
+    /// The database to connect to.
+    pub database: String,
+    /// Startup parameters: settings of the new session, such as `application_name`.
+    pub options: Vec<(String, String)>,
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Transport::Unix { directory, port } => {
+                write!(f, "{}/.s.PGSQL.{port}", directory.display())
+            }
+            Transport::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Transport::Tcp { host, port } => write!(f, "{host}:{port}"),
+        }
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, database {}", self.transport, self.database)
+    }
+}
+
+/// By hand, so that a password cannot reach a log.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("engine", &self.engine)
+            .field("transport", &self.transport)
+            .field("user", &self.user)
+            .field("password", &self.password.as_ref().map(|_| "(hidden)"))
+            .field("database", &self.database)
+            .field("options", &self.options)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shown_without_the_password() {
+        let endpoint = Endpoint {
+            engine: Protocol::Postgres,
+            transport: Transport::Unix { directory: "/run/pg".into(), port: 5433 },
+            user: "bench".into(),
+            password: Some("sesame".into()),
+            database: "lab".into(),
+            options: Vec::new(),
+        };
+        assert_eq!(endpoint.to_string(), "/run/pg/.s.PGSQL.5433, database lab");
+        assert!(!format!("{endpoint:?}").contains("sesame"));
+        let tcp = Transport::Tcp { host: "::1".into(), port: 5432 };
+        assert_eq!(tcp.to_string(), "[::1]:5432");
+    }
+}

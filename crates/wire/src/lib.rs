@@ -1,0 +1,27 @@
+//! `rqps-wire`: client/server protocols of databases, as a benchmark client needs them.
+//!
+//! In comes an [`Endpoint`] and SQL text; out go a [`Session`], results as text (control plane)
+//! and bare counts (timed path). A session has two faces: a blocking one for set-up and
+//! questions, and a non-blocking one that sends a pre-encoded [`Statement`] with one write and
+//! counts the reply with one read, without allocating.
+//!
+//! It must not know a workload, read a clock for measurement, print, or keep a whole result in memory
+//! on the timed path. Engines meet this surface in `session.rs` and `statement.rs`, one enum arm each.
+
+mod endpoint;
+mod error;
+mod pingpong;
+mod poll;
+mod postgres;
+mod reply;
+mod session;
+mod socket;
+mod statement;
+
+pub use endpoint::{Endpoint, Protocol, Transport};
+pub use error::{ServerError, WireError};
+pub use pingpong::{PingPong, ask, echo, ping_pong};
+pub use poll::{Poller, wait_readable};
+pub use reply::{Reply, SqlState, Table, TransactionStatus};
+pub use session::{CancelToken, CopyWriter, Session};
+pub use statement::{ParameterType, Statement};

@@ -1,0 +1,266 @@
+//! Encodes what the timed path sends: Bind + Execute + Sync with its parameters patched in place, or a Query.
+//!
+//! In: parameter types and values. Out: the bytes of one write. Integers travel in binary format, texts in
+//! text format, results come back as text. Nothing is allocated once a statement exists, unless a simple
+//! statement outgrows its capacity. It must not touch a socket.
+
+use std::sync::Arc;
+
+use crate::statement::ParameterType;
+
+use super::frame::HEADER_BYTES;
+use super::tag::frontend;
+
+/// A statement, encoded.
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    bytes: Vec<u8>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// Lives in the session whose backend has this process id.
+    Prepared { process_id: i32, index: u32, sql: Arc<str>, slots: Box<[Slot]> },
+    /// Carries its SQL along, and so fits any session.
+    Simple,
+}
+
+/// Where a parameter's value lies in the bytes.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    start: usize,
+    parameter: ParameterType,
+}
+
+impl Statement {
+    /// Encodes the execution of a statement that is prepared as [`name`]`(index)`.
+    pub(crate) fn prepared(process_id: i32, index: u32, sql: Arc<str>, parameters: &[ParameterType]) -> Statement {
+        let mut bytes = Vec::new();
+        let slots = encode_bind(&mut bytes, &name(index), parameters);
+        message(&mut bytes, frontend::EXECUTE, |body| {
+            body.push(0);
+            body.extend(0_i32.to_be_bytes());
+        });
+        message(&mut bytes, frontend::SYNC, |_| {});
+        bytes.shrink_to_fit();
+        Statement { bytes, kind: Kind::Prepared { process_id, index, sql, slots } }
+    }
+
+    /// A simple statement with room for an SQL text of `capacity` bytes.
+    pub(crate) fn simple(capacity: usize) -> Statement {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + capacity + 1);
+        message(&mut bytes, frontend::QUERY, |body| body.push(0));
+        Statement { bytes, kind: Kind::Simple }
+    }
+
+    /// The bytes to send.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The process id and number of a prepared statement.
+    #[inline]
+    pub(crate) fn prepared_as(&self) -> Option<(i32, u32)> {
+        match &self.kind {
+            Kind::Prepared { process_id, index, .. } => Some((*process_id, *index)),
+            Kind::Simple => None,
+        }
+    }
+
+    pub(crate) fn sql(&self) -> &str {
+        match &self.kind {
+            Kind::Prepared { sql, .. } => sql,
+            Kind::Simple => std::str::from_utf8(self.simple_sql()).unwrap_or("(not UTF-8)"),
+        }
+    }
+
+    /// The SQL text of a simple statement.
+    pub(crate) fn simple_sql(&self) -> &[u8] {
+        &self.bytes[HEADER_BYTES..self.bytes.len() - 1]
+    }
+
+    pub(crate) fn set_sql(&mut self, sql: &[u8]) {
+        assert!(matches!(self.kind, Kind::Simple), "the text of a prepared statement is fixed");
+        debug_assert!(!sql.contains(&0), "an SQL text ends at a NUL byte");
+        self.bytes.truncate(HEADER_BYTES);
+        self.bytes.extend_from_slice(sql);
+        self.bytes.push(0);
+        patch_length(&mut self.bytes, 0);
+    }
+
+    #[inline]
+    pub(crate) fn set_i32(&mut self, slot: usize, value: i32) {
+        let start = self.slot(slot, ParameterType::Int4);
+        self.bytes[start..start + 4].copy_from_slice(&value.to_be_bytes());
+    }
+
+    #[inline]
+    pub(crate) fn set_i64(&mut self, slot: usize, value: i64) {
+        let start = self.slot(slot, ParameterType::Int8);
+        self.bytes[start..start + 8].copy_from_slice(&value.to_be_bytes());
+    }
+
+    #[inline]
+    pub(crate) fn set_text(&mut self, slot: usize, value: &[u8]) {
+        let start = self.slot(slot, ParameterType::Text { len: value.len() });
+        self.bytes[start..start + value.len()].copy_from_slice(value);
+    }
+
+    #[inline]
+    fn slot(&self, slot: usize, given: ParameterType) -> usize {
+        let Kind::Prepared { slots, .. } = &self.kind else {
+            panic!("a simple statement has no parameters");
+        };
+        let Slot { start, parameter } = slots[slot];
+        assert_eq!(parameter, given, "type of parameter {slot}");
+        start
+    }
+}
+
+/// The name under which the server knows a session's statement.
+pub(crate) fn name(index: u32) -> String {
+    format!("s{index}")
+}
+
+/// The type that Parse declares: for a text it is left to the server, which then takes the column's own.
+pub(crate) fn type_oid(parameter: ParameterType) -> u32 {
+    const INT4: u32 = 23;
+    const INT8: u32 = 20;
+    const UNSPECIFIED: u32 = 0;
+    match parameter {
+        ParameterType::Int4 => INT4,
+        ParameterType::Int8 => INT8,
+        ParameterType::Text { .. } => UNSPECIFIED,
+    }
+}
+
+fn encode_bind(bytes: &mut Vec<u8>, name: &str, parameters: &[ParameterType]) -> Box<[Slot]> {
+    const TEXT: u16 = 0;
+    const BINARY: u16 = 1;
+    let is_text = |parameter: &ParameterType| matches!(parameter, ParameterType::Text { .. });
+    let count = u16::try_from(parameters.len()).expect("checked when the statement was prepared");
+    let mut slots = Vec::with_capacity(parameters.len());
+    message(bytes, frontend::BIND, |body| {
+        body.push(0);
+        body.extend(name.as_bytes());
+        body.push(0);
+        if parameters.is_empty() {
+            body.extend(0_u16.to_be_bytes());
+        } else if parameters.iter().any(is_text) {
+            body.extend(count.to_be_bytes());
+            for parameter in parameters {
+                let format = if is_text(parameter) { TEXT } else { BINARY };
+                body.extend(format.to_be_bytes());
+            }
+        } else {
+            // One format code stands for all parameters.
+            body.extend(1_u16.to_be_bytes());
+            body.extend(BINARY.to_be_bytes());
+        }
+        body.extend(count.to_be_bytes());
+        for &parameter in parameters {
+            let (value_bytes, filler) = match parameter {
+                ParameterType::Int4 => (4, 0),
+                ParameterType::Int8 => (8, 0),
+                ParameterType::Text { len } => (len, b' '),
+            };
+            let announced = i32::try_from(value_bytes).expect("a parameter is shorter than 2 GiB");
+            body.extend(announced.to_be_bytes());
+            let start = body.len();
+            slots.push(Slot { start, parameter });
+            body.resize(start + value_bytes, filler);
+        }
+        // No result format codes: every column as text.
+        body.extend(0_u16.to_be_bytes());
+    });
+    slots.into()
+}
+
+/// Appends a message with the body that `write` appends.
+fn message(bytes: &mut Vec<u8>, tag: u8, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = bytes.len();
+    bytes.push(tag);
+    bytes.extend([0; HEADER_BYTES - 1]);
+    write(bytes);
+    patch_length(bytes, start);
+}
+
+/// Writes the length of the message that starts at `start` and ends with the bytes.
+pub(crate) fn patch_length(bytes: &mut [u8], start: usize) {
+    let length = u32::try_from(bytes.len() - start - 1).expect("a message is shorter than 4 GiB");
+    bytes[start + 1..start + HEADER_BYTES].copy_from_slice(&length.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use postgres_protocol::IsNull;
+    use postgres_protocol::message::frontend;
+
+    use super::*;
+
+    /// The same message sequence as the library would encode it.
+    fn oracle(formats: &[i16], values: &[&[u8]]) -> Vec<u8> {
+        let mut out = BytesMut::new();
+        let bound = frontend::bind(
+            "",
+            "s3",
+            formats.iter().copied(),
+            values,
+            |value, out| {
+                out.extend_from_slice(value);
+                Ok(IsNull::No)
+            },
+            [],
+            &mut out,
+        );
+        assert!(bound.is_ok());
+        frontend::execute("", 0, &mut out).unwrap();
+        frontend::sync(&mut out);
+        out.to_vec()
+    }
+
+    fn prepared(parameters: &[ParameterType]) -> Statement {
+        Statement::prepared(1, 3, "select".into(), parameters)
+    }
+
+    #[test]
+    fn encoded_as_the_library_does() {
+        assert_eq!(prepared(&[]).bytes(), oracle(&[], &[]));
+
+        let mut integers = prepared(&[ParameterType::Int4, ParameterType::Int8]);
+        integers.set_i32(0, -7);
+        integers.set_i64(1, 1 << 40);
+        let values: [&[u8]; 2] = [&(-7_i32).to_be_bytes(), &(1_i64 << 40).to_be_bytes()];
+        assert_eq!(integers.bytes(), oracle(&[1], &values));
+
+        let mut mixed = prepared(&[ParameterType::Int4, ParameterType::Text { len: 3 }]);
+        mixed.set_i32(0, 1);
+        mixed.set_text(1, b"abc");
+        mixed.set_i32(0, 2);
+        let values: [&[u8]; 2] = [&2_i32.to_be_bytes(), b"abc"];
+        assert_eq!(mixed.bytes(), oracle(&[1, 0], &values));
+    }
+
+    #[test]
+    fn a_simple_statement_is_rewritten_in_place() {
+        let mut statement = Statement::simple(20);
+        let room = statement.bytes.capacity();
+        for sql in ["select 1", "insert into t", ""] {
+            statement.set_sql(sql.as_bytes());
+            let mut out = BytesMut::new();
+            frontend::query(sql, &mut out).unwrap();
+            assert_eq!(statement.bytes(), &out[..]);
+            assert_eq!(statement.sql(), sql);
+        }
+        assert_eq!(statement.bytes.capacity(), room);
+    }
+
+    #[test]
+    #[should_panic(expected = "type of parameter 0")]
+    fn a_text_of_another_length_is_a_fault_of_the_caller() {
+        prepared(&[ParameterType::Text { len: 3 }]).set_text(0, b"ab");
+    }
+}

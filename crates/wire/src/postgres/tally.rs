@@ -1,0 +1,153 @@
+//! Counts a reply frame by frame without keeping it: the sink of the timed path.
+//!
+//! In: frames. Out: a [`Reply`] when ReadyForQuery comes. It allocates nothing but for an error text longer than any
+//! before; rows are counted from their headers and never looked into.
+
+use crate::reply::{Reply, TransactionStatus};
+
+use super::body::tag_count;
+use super::frame::{FrameError, HEADER_BYTES, Sink};
+use super::notes::Notes;
+use super::tag::backend;
+
+/// The longest CommandComplete that is kept whole; a tag is a few words.
+const COMMAND_TAG_BYTES_MAX: usize = 256;
+
+/// A reply that is being counted.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    reply: Reply,
+    done: bool,
+    wants_copy_data: bool,
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        Tally {
+            reply: Reply { rows: 0, affected: 0, bytes: 0, error: None, in_transaction: TransactionStatus::Idle },
+            done: false,
+            wants_copy_data: false,
+        }
+    }
+}
+
+impl Tally {
+    /// Counts received bytes.
+    #[inline]
+    pub(crate) fn add_bytes(&mut self, count: usize) {
+        self.reply.bytes += count as u64;
+    }
+
+    /// The reply, once it is complete; the tally then starts anew.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<Reply> {
+        if !self.done {
+            return None;
+        }
+        Some(std::mem::take(self).reply)
+    }
+
+    /// Whether the server has asked for COPY data since the last call, which on this path it must not be given.
+    #[inline]
+    pub(crate) fn take_wants_copy_data(&mut self) -> bool {
+        std::mem::take(&mut self.wants_copy_data)
+    }
+}
+
+/// A tally with the session's notes at hand, for the time of one read.
+#[derive(Debug)]
+pub(crate) struct Counting<'a> {
+    pub(crate) tally: &'a mut Tally,
+    pub(crate) notes: &'a mut Notes,
+}
+
+impl Sink for Counting<'_> {
+    fn keep(&mut self, tag: u8, frame_bytes: usize) -> Result<usize, FrameError> {
+        if let Some(keep) = Notes::keep(tag, frame_bytes) {
+            return keep;
+        }
+        match tag {
+            backend::DATA_ROW
+            | backend::COPY_DATA
+            | backend::ROW_DESCRIPTION
+            | backend::PARAMETER_DESCRIPTION
+            | backend::COPY_OUT_RESPONSE
+            | backend::COPY_IN_RESPONSE => Ok(HEADER_BYTES),
+            backend::COMMAND_COMPLETE if frame_bytes <= COMMAND_TAG_BYTES_MAX => Ok(frame_bytes),
+            backend::READY_FOR_QUERY if frame_bytes == HEADER_BYTES + 1 => Ok(frame_bytes),
+            _ if is_bare(tag) && frame_bytes == HEADER_BYTES => Ok(frame_bytes),
+            backend::COMMAND_COMPLETE | backend::READY_FOR_QUERY => Err(FrameError::Malformed { tag }),
+            _ if is_bare(tag) => Err(FrameError::Malformed { tag }),
+            _ => Err(FrameError::Unexpected { tag }),
+        }
+    }
+
+    #[inline]
+    fn frame(&mut self, tag: u8, frame: &[u8]) -> Result<(), FrameError> {
+        match tag {
+            backend::DATA_ROW => self.tally.reply.rows += 1,
+            backend::COMMAND_COMPLETE => {
+                let count = tag_count(&frame[HEADER_BYTES..]);
+                let affected = &mut self.tally.reply.affected;
+                *affected = affected.wrapping_add(count);
+            }
+            backend::READY_FOR_QUERY => {
+                self.tally.reply.in_transaction = transaction_status(frame)?;
+                if std::mem::replace(&mut self.tally.done, true) {
+                    return Err(FrameError::Unexpected { tag });
+                }
+            }
+            backend::BIND_COMPLETE => {}
+            _ => return self.rare(tag, frame),
+        }
+        Ok(())
+    }
+}
+
+impl Counting<'_> {
+    #[cold]
+    fn rare(&mut self, tag: u8, frame: &[u8]) -> Result<(), FrameError> {
+        match tag {
+            backend::ERROR_RESPONSE => {
+                let code = self.notes.error(frame).code();
+                self.tally.reply.error.get_or_insert(code);
+            }
+            backend::PARAMETER_STATUS => self.notes.parameter_status(frame)?,
+            backend::COPY_IN_RESPONSE => self.tally.wants_copy_data = true,
+            backend::NOTICE_RESPONSE
+            | backend::NOTIFICATION_RESPONSE
+            | backend::ROW_DESCRIPTION
+            | backend::PARAMETER_DESCRIPTION
+            | backend::COPY_OUT_RESPONSE
+            | backend::COPY_DATA => {}
+            _ if is_bare(tag) && frame.len() == HEADER_BYTES => {}
+            _ => return Err(FrameError::Unexpected { tag }),
+        }
+        Ok(())
+    }
+}
+
+/// Messages that consist of their header.
+fn is_bare(tag: u8) -> bool {
+    matches!(
+        tag,
+        backend::BIND_COMPLETE
+            | backend::PARSE_COMPLETE
+            | backend::CLOSE_COMPLETE
+            | backend::NO_DATA
+            | backend::PORTAL_SUSPENDED
+            | backend::EMPTY_QUERY_RESPONSE
+            | backend::COPY_DONE
+    )
+}
+
+/// Reads a ReadyForQuery.
+#[inline]
+pub(crate) fn transaction_status(frame: &[u8]) -> Result<TransactionStatus, FrameError> {
+    match frame.get(HEADER_BYTES..) {
+        Some([b'I']) => Ok(TransactionStatus::Idle),
+        Some([b'T']) => Ok(TransactionStatus::InTransaction),
+        Some([b'E']) => Ok(TransactionStatus::Failed),
+        _ => Err(FrameError::Malformed { tag: backend::READY_FOR_QUERY }),
+    }
+}

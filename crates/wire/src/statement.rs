@@ -1,0 +1,90 @@
+//! A statement that is encoded once and sent many times, whatever the protocol.
+//!
+//! In: parameter values between executions. Out: bytes for [`crate::Session::submit`]. Setting a value writes into
+//! the bytes and allocates nothing.
+
+use crate::postgres;
+
+/// The type of a statement's parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ParameterType {
+    /// A 32-bit integer.
+    Int4,
+    /// A 64-bit integer.
+    Int8,
+    /// A text of always the same length, so that it can be replaced in place. As with a quoted literal, the
+    /// server finds out the type: `char(n)` when it meets such a column, else `text`.
+    Text {
+        /// The length in bytes.
+        len: usize,
+    },
+}
+
+/// An encoded statement.
+///
+/// A prepared one belongs to the session that prepared it; one of [`crate::Session::text_statement`] carries
+/// its SQL and fits any session of the same protocol.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    pub(crate) form: Form,
+}
+
+/// The encodings, one for each protocol.
+#[derive(Clone, Debug)]
+pub(crate) enum Form {
+    Postgres(postgres::Statement),
+}
+
+impl Statement {
+    /// Sets parameter `slot`, counted from 0, of type Int4.
+    ///
+    /// # Panics
+    /// If there is no such parameter, or it is of another type.
+    #[inline]
+    pub fn set_i32(&mut self, slot: usize, value: i32) {
+        let Form::Postgres(statement) = &mut self.form;
+        statement.set_i32(slot, value);
+    }
+
+    /// Sets parameter `slot`, counted from 0, of type Int8.
+    ///
+    /// # Panics
+    /// If there is no such parameter, or it is of another type.
+    #[inline]
+    pub fn set_i64(&mut self, slot: usize, value: i64) {
+        let Form::Postgres(statement) = &mut self.form;
+        statement.set_i64(slot, value);
+    }
+
+    /// Sets parameter `slot`, counted from 0, of type Text. Until then it is all spaces.
+    ///
+    /// # Panics
+    /// If there is no such parameter, or it is of another type or length.
+    #[inline]
+    pub fn set_text(&mut self, slot: usize, value: &[u8]) {
+        let Form::Postgres(statement) = &mut self.form;
+        statement.set_text(slot, value);
+    }
+
+    /// Replaces the SQL of a text statement. Allocates only for more bytes than any text before and
+    /// the capacity. The text must not contain a NUL byte.
+    ///
+    /// # Panics
+    /// If the statement is a prepared one.
+    pub fn set_sql(&mut self, sql: &[u8]) {
+        let Form::Postgres(statement) = &mut self.form;
+        statement.set_sql(sql);
+    }
+
+    /// The SQL text.
+    pub fn sql(&self) -> &str {
+        let Form::Postgres(statement) = &self.form;
+        statement.sql()
+    }
+
+    /// The bytes that one execution sends.
+    pub fn request_bytes(&self) -> usize {
+        let Form::Postgres(statement) = &self.form;
+        statement.bytes().len()
+    }
+}

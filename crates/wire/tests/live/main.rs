@@ -1,0 +1,25 @@
+//! Tests against a real PostgreSQL 15, started here: sessions do what they say, on every way in.
+//!
+//! One server serves all tests of this binary; those that kill a server start their own.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod control;
+mod copy;
+mod login;
+mod loss;
+mod memory;
+mod oracle;
+mod server;
+mod timed;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use server::{INSTALLED, LiveServer};
+
+/// The server that the tests share. It goes away with this process.
+fn shared() -> &'static LiveServer {
+    static SERVER: OnceLock<LiveServer> = OnceLock::new();
+    SERVER.get_or_init(|| LiveServer::start(Path::new(INSTALLED)))
+}
