@@ -20,6 +20,7 @@ const ROUNDS_FOR_AN_INTERVAL: u32 = 3;
 pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Faults) -> Option<Campaign> {
     let mut checker = Checker { request, vocabulary, faults };
     let treatments = checker.treatments();
+    checker.settings_exist();
     let interleave = checker.interleave();
     let tests = checker.tests(interleave);
     checker.slice_fits(&tests);
@@ -139,6 +140,22 @@ impl<'a> Checker<'a> {
             }
         }
         right
+    }
+
+    /// Settings of releases must be among those that are known. What a folder holds may be newer than that.
+    fn settings_exist(&mut self) {
+        let builds = self.request.build.iter().flat_map(|builds| &builds.value);
+        let releases: Vec<&BuildRequest> =
+            builds.filter(|build| matches!(build.spec.value.source, BuildSource::Catalog(_))).collect();
+        let common = self.request.set.iter().filter(|_| !releases.is_empty()).flat_map(|set| &set.value);
+        for setting in common.chain(releases.iter().flat_map(|build| &build.set)) {
+            let name = &setting.value.0;
+            if !self.vocabulary.may_have_setting(name) {
+                let names = self.vocabulary.settings.iter().map(String::as_str);
+                let fault = Fault::error(format!("no release has a setting `{name}`"));
+                self.faults.add(&setting.place, fault.help_if(did_you_mean(name, names)));
+            }
+        }
     }
 
     /// How builds alternate: for all tests alike where that was said or follows, else as each test wants it.

@@ -76,6 +76,9 @@ pub(crate) fn vocabulary() -> Vocabulary {
         releases: releases.iter().map(release).collect(),
         profiles: profiles.into_iter().map(profile).collect(),
         suites: vec![SuiteWord { name: "sysbench".to_owned(), tests }],
+        settings: ["jit", "max_parallel_workers_per_gather", "shared_buffers", "work_mem", "TimeZone"]
+            .map(str::to_owned)
+            .into(),
     }
 }
 

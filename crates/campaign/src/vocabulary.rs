@@ -96,6 +96,8 @@ pub struct Vocabulary {
     pub profiles: Vec<ProfileWord>,
     /// Suites.
     pub suites: Vec<SuiteWord>,
+    /// Names of the servers' settings, of all versions that the catalog has.
+    pub settings: Vec<String>,
 }
 
 impl Vocabulary {
@@ -105,6 +107,11 @@ impl Vocabulary {
             self.releases.iter().filter(|release| release.engine == engine).map(|release| &release.version).collect();
         versions.sort();
         versions
+    }
+
+    /// Whether some version has a setting, as far as can be told: those of extensions have a dot.
+    pub(crate) fn may_have_setting(&self, name: &str) -> bool {
+        name.contains('.') || self.settings.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
     pub(crate) fn release(&self, engine: Engine, version: &Version) -> Option<&Release> {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// A database performance-regression lab: which queries did a new version make faster or slower, by how much, how
 /// sure is that, and why.
 #[derive(Debug, Parser)]
-#[command(name = "rqps", version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "rqps", version, max_term_width = 100, after_help = EXAMPLES, args_override_self = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -104,13 +104,13 @@ pub(crate) struct OutputFlags {
 #[derive(Debug, Args, Clone, Default)]
 #[command(next_help_heading = "Campaign")]
 pub(crate) struct CampaignFlags {
-    /// Name of the campaign and its folder (default: from the builds and the time)
+    /// Name of the campaign and its folder [default: from suite and builds]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Build to measure: [NAME=]postgres:VERSION or [NAME=]postgres:/FOLDER; give two or more
     #[arg(long, value_name = "BUILD")]
     pub(crate) build: Vec<String>,
-    /// Treatment that all others are relative to (default: the first build)
+    /// Treatment that all others are relative to [default: the first build]
     #[arg(long, value_name = "NAME")]
     pub(crate) base: Option<String>,
     /// Suite of tests [default: sysbench]
@@ -119,53 +119,53 @@ pub(crate) struct CampaignFlags {
     /// Tests: 27, 32, 42, all, names or patterns, separated by commas [default: 32]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) tests: Vec<String>,
-    /// Number of tables
-    #[arg(long, value_name = "N")]
+    /// Number of tables [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) tables: Option<String>,
-    /// Rows of each table; 100k and 50m are understood
-    #[arg(long, value_name = "N")]
+    /// Rows of each table; 100k and 50m are understood [default: 1m]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) rows: Option<String>,
-    /// Concurrency levels, separated by commas
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// Concurrency levels, separated by commas [default: 1]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true)]
     pub(crate) clients: Vec<String>,
-    /// Seconds counted per read test, build and round
-    #[arg(long, value_name = "S")]
+    /// Seconds counted per read test, build and round [default: 10]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) read_seconds: Option<String>,
-    /// Seconds counted per write test, build and round
-    #[arg(long, value_name = "S")]
+    /// Seconds counted per write test, build and round [default: 10]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) write_seconds: Option<String>,
-    /// Seconds each build runs a test before counting starts
-    #[arg(long, value_name = "S")]
+    /// Seconds each build runs a test before counting starts [default: 1]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) warmup: Option<String>,
-    /// Rounds; each restarts every server on its copy of the data
-    #[arg(long, value_name = "N")]
+    /// Rounds; each restarts every server on its copy of the data [default: 6]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) rounds: Option<String>,
-    /// Length of a slice in milliseconds
-    #[arg(long, value_name = "MS")]
+    /// Length of a slice in milliseconds [default: 10]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     pub(crate) slice: Option<String>,
-    /// How builds alternate in a round: slices or turns
+    /// How builds alternate in a round: slices or turns [default: slices where they fit]
     #[arg(long, value_name = "HOW")]
     pub(crate) interleave: Option<String>,
-    /// Seed of orders and keys; the same seed sends the same keys to every build
-    #[arg(long, value_name = "N")]
+    /// Seed of orders and keys; the same seed sends the same keys to every build [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<String>,
-    /// Configuration profile, such as x10a or x10a_sync; several give builds x profiles
+    /// Configuration profile, such as x10a or x10a_sync; several give builds x profiles [default: x10a]
     #[arg(long, value_name = "PROFILE", value_delimiter = ',')]
     pub(crate) profile: Vec<String>,
     /// Server setting on top of the profile; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// CPUs of server and client: same, split or free
+    /// CPUs of server and client: same, split or free [default: same]
     #[arg(long, value_name = "HOW")]
     pub(crate) placement: Option<String>,
     /// Open loop at this many events a second over all clients, with exponential gaps; even:N for equal gaps
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) rate: Option<String>,
-    /// Cores and memory that profiles are sized for, such as c8r32 (default: this host, its memory shared by the servers)
+    /// Cores and memory that profiles are sized for, such as c8r32 [default: this host, its memory shared by the servers]
     #[arg(long, value_name = "cCORESrGB")]
     pub(crate) machine: Option<String>,
     /// Differences smaller than this fraction count as equal [default: 0.02]
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub(crate) margin: Option<String>,
     /// Small preset for a first look: little data, few seconds, 3 rounds
     #[arg(long)]
@@ -288,7 +288,7 @@ pub(crate) struct BenchClientPartArgs {
     /// `echo` on standard input, `ping-pong`, or a workload
     pub(crate) part: String,
     /// Folder of the server's socket
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = ".")]
     pub(crate) socket_dir: PathBuf,
     /// Port in its name
     #[arg(long, default_value_t = 5432)]
@@ -300,3 +300,6 @@ pub(crate) struct BenchClientPartArgs {
     #[arg(long, default_value_t = 1.0)]
     pub(crate) seconds: f64,
 }
+
+#[cfg(test)]
+mod tests;

@@ -77,7 +77,7 @@ pub(crate) fn compare(args: &CompareArgs, screen: Screen) -> Result<Ending> {
     let named: Vec<Verdict> = args.fail_on.iter().map(|verdict| verdict_of(*verdict)).collect();
     let comparisons = findings.tests.iter().flat_map(|test| &test.cells).filter_map(|cell| cell.comparison.as_ref());
     let mut verdicts = comparisons.map(|comparison| comparison.verdict);
-    Ok(if verdicts.any(|verdict| named.contains(&verdict)) { Ending::VerdictFound } else { Ending::Clean })
+    if verdicts.any(|verdict| named.contains(&verdict)) { Ok(Ending::VerdictFound) } else { Ok(ending(&campaign)?) }
 }
 
 const fn verdict_of(word: FailOn) -> Verdict {
@@ -94,5 +94,5 @@ pub(crate) fn rewrite(args: &ReportArgs, screen: Screen) -> Result<Ending> {
     let findings = analyse(&campaign, Options { base: args.base.clone(), margin: None })?;
     let html = write_all(&campaign, &findings)?;
     screen.print(&format!("report: {}", html.display()));
-    Ok(Ending::Clean)
+    Ok(ending(&campaign)?)
 }

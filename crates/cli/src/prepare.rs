@@ -7,6 +7,7 @@ use crate::args::CampaignFlags;
 use crate::lab::{Lab, this_machine};
 use crate::screen::Screen;
 use anyhow::{Context, Result};
+use rqps_campaign::place::Place;
 use rqps_campaign::{Command, Flag, Resolved, Source, read, to_toml};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, Plan};
@@ -76,7 +77,7 @@ pub(crate) fn prepare(
         Some(BuildFacts { name: treatment.build.name.clone().unwrap_or(facts.name.clone()), ..facts })
     };
     let builds = plan.treatments.iter().filter_map(of_treatment).collect();
-    let is_named = reading.request.name.is_some();
+    let is_named = reading.request.name.as_ref().is_some_and(|name| !matches!(name.place, Place::Preset(_)));
     Ok(Prepared { plan, builds, campaign_toml: to_toml(&reading.request), is_named })
 }
 
@@ -87,7 +88,7 @@ fn read_source(path: &Path) -> Result<Source> {
 }
 
 /// The flags as words, in the order of the help.
-fn words(flags: &CampaignFlags) -> Vec<Flag> {
+pub(crate) fn words(flags: &CampaignFlags) -> Vec<Flag> {
     let many =
         |name: &'static str, values: &[String]| values.iter().map(|value| Flag::new(name, value)).collect::<Vec<_>>();
     let list = |name: &'static str, values: &[String]| {

@@ -14,7 +14,7 @@ use rqps_model::facts::BuildFacts;
 use rqps_observe::clock::rfc3339;
 use rqps_observe::facts::host_facts;
 use rqps_server::Lease;
-use rqps_store::{Campaign, Start, Writer};
+use rqps_store::{Campaign, Start, State, Writer};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -65,12 +65,23 @@ fn begin(
         human_duration(estimate(&plan).duration()),
         store.folder().display()
     ));
-    measure_and_report(&lab, &plan, &builds, output.data.as_deref(), &mut store, output.json, screen)
+    let ended = measure_and_report(&lab, &plan, &builds, output.data.as_deref(), &mut store, output.json, screen);
+    if ended.is_err() {
+        // With nothing measured there is nothing to resume, and the name is free for the next attempt.
+        // The first error is the one to tell.
+        let _ = store.discard();
+    }
+    ended
 }
 
 /// `rqps resume`.
 pub(crate) fn resume(args: &ResumeArgs, screen: Screen) -> Result<Ending> {
     let lab = Lab::open(screen)?;
+    let campaign = Campaign::open(&args.dir)?;
+    if campaign.status().state == State::Complete && rqps_conduct::is_measured(&campaign) {
+        screen.say("nothing is missing; this is what there is");
+        return outcome::report(&campaign, args.json, screen);
+    }
     let mut store = Campaign::open_to_resume(&args.dir, this_start())?;
     let plan = store.plan().clone();
     let mut builds = Vec::new();
@@ -109,7 +120,16 @@ fn measure_and_report(
     let lease = Lease::open(&lab.cache)?;
     let stop = interrupt::flag_on_interrupt()?;
     let mut progress = Progress::new(screen);
-    let job = Job { plan, suite, builds, profiles: &lab.profiles, cache: &lab.cache, lease: &lease, data_parent: data };
+    let job = Job {
+        plan,
+        suite,
+        builds,
+        profiles: &lab.profiles,
+        cache: &lab.cache,
+        lease: &lease,
+        data_parent: data,
+        resumed: store.status().starts.len() - 1,
+    };
     let measured = rqps_conduct::run(&job, store, &mut |event| progress.show(&event), &stop);
     progress.end();
     match measured {
@@ -118,6 +138,7 @@ fn measure_and_report(
             screen.say(&format!("interrupted; finish it with: rqps resume {}", store.folder().display()));
             Ok(Ending::Interrupted)
         }
+        Err(error) if store.samples()?.is_empty() => Err(error.into()),
         Err(error) => {
             let remedy = format!("what was measured is kept; go on with: rqps resume {}", store.folder().display());
             Err(anyhow::Error::new(error).context(remedy))

@@ -5,6 +5,7 @@
 use rqps_campaign::vocabulary::{ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary};
 use rqps_load::{SecondsClass, Suite, Test};
 use rqps_model::{Engine, Interleave};
+use rqps_server::known_settings::KnownSettings;
 use rqps_server::{Catalog, Profiles};
 
 /// The variant of a profile that is made for data larger than memory.
@@ -21,6 +22,7 @@ pub(crate) fn vocabulary(catalog: &Catalog, profiles: &Profiles, suites: &[Suite
         releases: releases.collect(),
         profiles: Engine::ALL.iter().flat_map(|engine| profile_words(profiles, *engine)).collect(),
         suites: suites.iter().map(suite_word).collect(),
+        settings: Engine::ALL.iter().flat_map(|engine| setting_names(*engine)).collect(),
     }
 }
 
@@ -37,6 +39,10 @@ fn profile_words(profiles: &Profiles, engine: Engine) -> Vec<ProfileWord> {
         ProfileWord { interleave: if is_io_bound { Interleave::Turns } else { Interleave::Slices }, name }
     };
     names.into_iter().map(word).collect()
+}
+
+fn setting_names(engine: Engine) -> Vec<String> {
+    KnownSettings::of(engine).names().map(str::to_owned).collect()
 }
 
 fn suite_word(suite: &Suite) -> SuiteWord {

@@ -11,8 +11,8 @@ use std::time::Duration;
 /// Time for a server to become ready; crash recovery of a large log needs minutes.
 const START_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Lines of a dead server's log that a sample keeps.
-const LOG_LINES: usize = 20;
+/// Lines of a server's log that a failed sample or an error keeps.
+pub(crate) const LOG_LINES: usize = 20;
 
 /// A treatment as it enters every round.
 #[derive(Debug)]
@@ -43,6 +43,34 @@ impl Contestant<'_> {
         };
         Server::start(&launch, lease)
     }
+
+    /// The settings as a running server of this treatment tells them; one that is not as written is an error, since it
+    /// would make every number of the treatment a wrong one.
+    pub(crate) fn settings(&self, server: &Server) -> Result<SettingsFacts, ConductError> {
+        let name = &self.plan.name;
+        let readback =
+            server.settings().map_err(ConductError::server(format!("reading back the settings of {name}")))?;
+        if let Some(mismatch) = readback.mismatches.into_iter().next() {
+            return Err(ConductError::Setting {
+                treatment: name.clone(),
+                setting: mismatch.name,
+                written: mismatch.written,
+                effective: mismatch.effective,
+            });
+        }
+        Ok(SettingsFacts {
+            configuration: self.configuration.name.clone(),
+            written: self.configuration.written.clone(),
+            left_out: self.configuration.left_out.clone(),
+            effective: readback.effective,
+            server_cpus: Vec::new(),
+            client_cpus: Vec::new(),
+            encoding: readback.encoding,
+            collation: readback.collation,
+            checksums: readback.checksums,
+            transport: "unix".to_owned(),
+        })
+    }
 }
 
 /// A treatment in a round.
@@ -56,7 +84,7 @@ pub(crate) struct Arm<'a> {
     pub(crate) meter: ProcessMeter,
     /// Servers started in this round so far: one, and one more after each crash.
     pub(crate) starts: u32,
-    /// Why there is no server.
+    /// Why there is no server, or one that is not to be trusted: it failed a test or the work before one.
     pub(crate) failure: Option<String>,
 }
 
@@ -66,8 +94,10 @@ impl Arm<'_> {
         &self.contestant.plan.name
     }
 
-    /// Starts the server; a server that will not start is this arm's failure, not the campaign's end.
+    /// Starts the server, in place of one that is there; a server that will not start is this arm's failure, not the
+    /// campaign's end.
     pub(crate) fn start(&mut self, lease: &Lease) {
+        self.server = None;
         self.starts += 1;
         self.meter = ProcessMeter::new();
         match self.contestant.start(&self.data, &self.log, lease) {
@@ -81,33 +111,8 @@ impl Arm<'_> {
         let Some(server) = &self.server else { return };
         if !server.is_alive() {
             let last = server.log_tail(LOG_LINES).join("\n");
-            self.failure = Some(format!("the server of {} died; the end of its log:\n{last}", self.name()));
+            self.failure = Some(format!("the server of {} died; its log ends with:\n{last}", self.name()));
             self.server = None;
         }
-    }
-
-    /// The settings as the running server tells them, and a warning for each that is not as written.
-    pub(crate) fn settings(&self) -> Result<Option<(SettingsFacts, Vec<String>)>, ConductError> {
-        let Some(server) = &self.server else { return Ok(None) };
-        let readback =
-            server.settings().map_err(ConductError::server(format!("reading back the settings of {}", self.name())))?;
-        let configuration = &self.contestant.configuration;
-        let warnings = readback.mismatches.iter().map(|mismatch| {
-            format!("{}: {} was set to {} and is {}", self.name(), mismatch.name, mismatch.written, mismatch.effective)
-        });
-        let warnings = warnings.collect();
-        let facts = SettingsFacts {
-            configuration: configuration.name.clone(),
-            written: configuration.written.clone(),
-            left_out: configuration.left_out.clone(),
-            effective: readback.effective,
-            server_cpus: Vec::new(),
-            client_cpus: Vec::new(),
-            encoding: readback.encoding,
-            collation: readback.collation,
-            checksums: readback.checksums,
-            transport: "unix".to_owned(),
-        };
-        Ok(Some((facts, warnings)))
     }
 }

@@ -24,6 +24,26 @@ pub enum ConductError {
         /// What went wrong.
         error: Box<LoadError>,
     },
+    /// The data set could not be loaded.
+    #[error("{error}; the log of the server ends with:\n    {}", log.join("\n    "))]
+    Loading {
+        /// What went wrong.
+        error: Box<ConductError>,
+        /// The server's last lines, which say more than a connection that broke.
+        log: Vec<String>,
+    },
+    /// A server runs with another setting than was written for it.
+    #[error("{treatment}: {setting} was set to {written} and is {effective}; leave it out or give it another value")]
+    Setting {
+        /// The treatment.
+        treatment: String,
+        /// Name of the setting.
+        setting: String,
+        /// As rqps wrote it.
+        written: String,
+        /// As the server has it.
+        effective: String,
+    },
     /// The results folder could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),

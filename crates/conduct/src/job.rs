@@ -11,7 +11,7 @@ use rqps_model::Plan;
 use rqps_model::facts::BuildFacts;
 use rqps_observe::clock::rfc3339;
 use rqps_server::{Account, Cache, Lease, Profiles, Sizing, Workspace};
-use rqps_store::Writer;
+use rqps_store::{Campaign, Writer};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
@@ -36,14 +36,20 @@ pub struct Job<'a> {
     pub lease: &'a Lease,
     /// Where data folders are made; `None` = the usual place.
     pub data_parent: Option<&'a Path>,
+    /// How often the campaign was resumed.
+    pub resumed: usize,
+}
+
+/// Whether the results folder has every sample of its plan.
+pub fn is_measured(campaign: &Campaign) -> bool {
+    Cells { plan: campaign.plan(), store: campaign }.all_done()
 }
 
 /// Measures everything that the results folder does not have yet.
 ///
 /// Call it from a thread that lives as long as the servers may: they are told to quit when it ends.
 pub fn run(job: &Job<'_>, store: &mut Writer, watch: &mut Watch<'_>, stop: &AtomicBool) -> Result<(), ConductError> {
-    let cells = Cells { plan: job.plan, store };
-    if !cells.all_done() {
+    if !is_measured(store) {
         measure_missing(job, store, watch, stop)?;
     }
     store.finish(&rfc3339(SystemTime::now()))?;
@@ -105,7 +111,7 @@ fn contestants<'a>(job: &Job<'a>, workspace: &Workspace) -> Result<Vec<Contestan
 #[derive(Clone, Copy)]
 pub(crate) struct Cells<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) store: &'a Writer,
+    pub(crate) store: &'a Campaign,
 }
 
 impl Cells<'_> {

@@ -17,4 +17,4 @@ mod supervise;
 
 pub use error::ConductError;
 pub use event::{Event, Watch};
-pub use job::{Job, run};
+pub use job::{Job, is_measured, run};

@@ -81,6 +81,10 @@ pub(crate) fn measure(
 ) -> Result<Vec<Option<f64>>, ConductError> {
     let Piece { job, round, test, clients, .. } = *piece;
     let workload = job.suite.test(&test.name).ok_or_else(|| ConductError::UnknownTest(test.name.clone()))?;
+    for treatment in &job.plan.treatments {
+        // A killed campaign may have published those of some treatments only.
+        store.withdraw(round.number, &treatment.name, &test.name, clients)?;
+    }
     let started_at = rfc3339(SystemTime::now());
     let (server_cpus, client_cpus) =
         placement::choose(job.plan.placement, piece.cpus, clients).map_err(ConductError::server("choosing CPUs"))?;
@@ -139,7 +143,8 @@ fn schedule(plan: &rqps_model::Plan, test: &TestPlan) -> Schedule {
         Interleave::Slices => Duration::from_secs_f64(plan.slice_ms / 1e3),
         Interleave::Turns => {
             let turn = (test.seconds / TURNS).clamp(TURN_SECONDS_MIN, TURN_SECONDS_MAX);
-            Duration::from_secs_f64(turn.min(test.seconds))
+            // The turns' counted parts make up the test's seconds; were they short of it, one more turn would follow.
+            Duration::from_secs_f64(test.seconds / (test.seconds / turn).ceil()) + LEAD_IN
         }
     };
     Schedule {
@@ -166,13 +171,8 @@ fn enter(
     let server = arm.server.as_ref().expect("only arms with a server enter");
     let placed = server.set_cpus(server_cpus).map_err(ConductError::server(about("placing")))?;
     let endpoint = server.endpoint();
-    if store.settings(&name)?.is_none()
-        && let Some((facts, warnings)) = arm.settings()?
-    {
-        if let Some(warning) = warnings.first() {
-            // A configuration that did not take effect would make every number of this treatment a wrong one.
-            return Err(ConductError::load(about("checking"))(LoadError::Shape(warning.clone())));
-        }
+    if store.settings(&name)?.is_none() {
+        let facts = arm.contestant.settings(server)?;
         store
             .write_settings(&name, &SettingsFacts { server_cpus: placed, client_cpus: client_cpus.clone(), ..facts })?;
     }
@@ -240,6 +240,11 @@ fn contend(
     Ok((runs, meters.finish()))
 }
 
+/// Names a start of a server, also apart from those of the same round before the campaign was resumed.
+fn server_start(round: u32, start: u32, resumed: usize) -> String {
+    if resumed == 0 { format!("{round}.{start}") } else { format!("{round}.{start}+{resumed}") }
+}
+
 /// A sample with all that is known before anything ran.
 fn blank_sample(piece: &Piece<'_>, workload: &Test, arm: &Arm<'_>, started_at: &str) -> Sample {
     let Piece { job, round, test, clients, .. } = *piece;
@@ -252,7 +257,7 @@ fn blank_sample(piece: &Piece<'_>, workload: &Test, arm: &Arm<'_>, started_at: &
         clients,
         started_at: started_at.to_owned(),
         interleave: test.interleave,
-        server_start: format!("{}.{}", round.number, arm.starts),
+        server_start: server_start(round.number, arm.starts, job.resumed),
         data_copy: arm.copy.clone(),
         operations: 0,
         rows: 0,
@@ -293,6 +298,9 @@ fn finish(base: Sample, arm: &mut Arm<'_>, entrant: Entrant, run: ArmRun, mut re
         Some(why) => format!("{failure}; {why}"),
         None => failure,
     });
+    if failure.is_some() {
+        arm.failure.clone_from(&failure);
+    }
     let sample = Sample {
         operations: run.operations,
         rows: run.rows,
@@ -320,5 +328,55 @@ fn failed(base: Sample, arm: &Arm<'_>) -> SampleParts {
         intervals: Vec::new(),
         latencies: BTreeMap::new(),
         counters: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rqps_model::plan::{Arrival, DataShape, Plan};
+    use rqps_model::{Group, Placement, Unit};
+
+    fn scheduled(interleave: Interleave, seconds: f64) -> Schedule {
+        let test = TestPlan {
+            name: "scan".to_owned(),
+            label: "scan".to_owned(),
+            group: Group::Range,
+            unit: Unit::KiloRowsPerSecond,
+            writes: false,
+            rank: 1,
+            interleave,
+            seconds,
+            before: Vec::new(),
+        };
+        let plan = Plan {
+            format: FORMAT,
+            name: "x".to_owned(),
+            suite: "sysbench".to_owned(),
+            seed: 1,
+            treatments: Vec::new(),
+            base: 0,
+            tests: Vec::new(),
+            clients: vec![1],
+            data: DataShape { tables: 1, rows: 1 },
+            warmup_seconds: 0.5,
+            slice_ms: 10.0,
+            arrival: Arrival::Closed,
+            placement: Placement::Same,
+            machine: None,
+            margin: 0.02,
+            rounds: Vec::new(),
+        };
+        schedule(&plan, &test)
+    }
+
+    #[test]
+    fn turns_make_up_the_tests_seconds() {
+        for (seconds, turns) in [(0.3, 1.0), (1.0, 1.0), (1.5, 2.0), (10.0, 4.0), (200.0, 4.0), (600.0, 10.0)] {
+            let schedule = scheduled(Interleave::Turns, seconds);
+            let counted = (schedule.slice - schedule.lead_in).as_secs_f64() * turns;
+            assert!((counted - seconds).abs() < 1e-6 && counted + 1e-6 >= seconds, "{seconds} s: {counted}");
+        }
+        assert_eq!(scheduled(Interleave::Slices, 5.0).slice, Duration::from_millis(10));
     }
 }

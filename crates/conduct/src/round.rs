@@ -13,11 +13,11 @@ use crate::supervise::{check, supervised};
 use crate::{ConductError, measure};
 use rqps_load::Work;
 use rqps_load::work::work;
-use rqps_model::plan::{RoundPlan, TestPlan};
+use rqps_model::plan::{DataShape, RoundPlan, TestPlan};
 use rqps_observe::client::ClientMeter;
 use rqps_observe::host::HostMeter;
 use rqps_observe::process::ProcessMeter;
-use rqps_server::{Workspace, copy, placement};
+use rqps_server::{Workspace, copy, page_cache, placement};
 use rqps_store::Writer;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -61,6 +61,7 @@ impl<'a> Round<'a> {
             masters.copy(arm.contestant.build, &arm.data)?;
         }
         copy::flush(workspace.path()).map_err(ConductError::server("writing the copies to disk"))?;
+        contestants.iter().for_each(|contestant| _ = page_cache::renew(contestant.build));
         for &index in &plan.order {
             check(stop)?;
             arms[index].start(job.lease);
@@ -86,26 +87,28 @@ impl<'a> Round<'a> {
     /// Does work on every server, one after the other.
     fn everywhere(&mut self, name: Work, stop: &AtomicBool) -> Result<(), ConductError> {
         let data = self.job.plan.data;
-        for arm in &mut self.arms {
-            let Some(server) = &arm.server else { continue };
-            let doing = format!("{name} on {}", arm.contestant.plan.name);
-            let done = supervised(server, stop, || {
-                work(name, &server.endpoint(), data).map(drop).map_err(ConductError::load(doing))
-            });
-            match done {
-                Err(ConductError::Interrupted) => return Err(ConductError::Interrupted),
-                Err(error) => {
-                    arm.failure = Some(error.to_string());
-                    arm.server = None;
-                }
-                Ok(()) => {}
-            }
-        }
-        Ok(())
+        self.arms.iter_mut().try_for_each(|arm| work_on(arm, name, data, stop))
     }
 
     /// Runs every test that has no samples yet, and publishes each as it ends.
     pub(crate) fn run(
+        &mut self,
+        store: &mut Writer,
+        watch: &mut Watch<'_>,
+        stop: &AtomicBool,
+        pace: &mut Pace,
+    ) -> Result<(), ConductError> {
+        let ran = self.run_tests(store, watch, stop, pace);
+        // What the servers said matters most where something went wrong.
+        for arm in &self.arms {
+            if let Ok(mut log) = File::open(&arm.log) {
+                store.append_server_log(arm.name(), &format!("round {}", self.plan.number), &mut log)?;
+            }
+        }
+        ran
+    }
+
+    fn run_tests(
         &mut self,
         store: &mut Writer,
         watch: &mut Watch<'_>,
@@ -118,29 +121,25 @@ impl<'a> Round<'a> {
                 let done = |clients: &u32| !cells.test_done(self.plan.number, &test.name, *clients);
                 self.job.plan.clients.iter().copied().filter(done).collect()
             };
-            if missing.is_empty() {
-                continue;
-            }
-            self.before(test, watch, stop)?;
-            for clients in missing {
+            for (at, clients) in missing.into_iter().enumerate() {
                 check(stop)?;
+                self.revive(watch, stop)?;
+                if at == 0 {
+                    self.before(test, stop)?;
+                }
                 self.run_test(test, clients, store, watch, stop, pace)?;
-            }
-        }
-        for arm in &self.arms {
-            if let Ok(mut log) = File::open(&arm.log) {
-                store.append_server_log(arm.name(), &format!("round {}", self.plan.number), &mut log)?;
             }
         }
         Ok(())
     }
 
-    /// Restarts what died, and does the work that the plan wants before a test.
-    fn before(&mut self, test: &TestPlan, watch: &mut Watch<'_>, stop: &AtomicBool) -> Result<(), ConductError> {
+    /// Gives every arm whose server died or failed a new one on the same data, with caches as warm as the others'.
+    fn revive(&mut self, watch: &mut Watch<'_>, stop: &AtomicBool) -> Result<(), ConductError> {
         for arm in &mut self.arms {
             arm.notice_death();
-            if arm.server.is_none() {
+            if arm.failure.is_some() {
                 arm.start(self.job.lease);
+                work_on(arm, Work::Warm, self.job.plan.data, stop)?;
                 let message = match &arm.failure {
                     Some(failure) => failure.clone(),
                     None => format!("{} was started again on the same data", arm.name()),
@@ -152,6 +151,11 @@ impl<'a> Round<'a> {
             let last = self.arms.iter().filter_map(|arm| arm.failure.clone()).next_back().unwrap_or_default();
             return Err(ConductError::NobodyLeft { round: self.plan.number, last });
         }
+        Ok(())
+    }
+
+    /// Does the work that the plan wants before a test.
+    fn before(&mut self, test: &TestPlan, stop: &AtomicBool) -> Result<(), ConductError> {
         for name in &test.before {
             let name: Work = name.parse().map_err(|_| ConductError::UnknownTest(format!("{}: {name}", test.name)))?;
             self.everywhere(name, stop)?;
@@ -195,6 +199,22 @@ impl<'a> Round<'a> {
             left: pace.left(0.0),
         });
         Ok(())
+    }
+}
+
+/// Does work on an arm's server, if it has one; what fails there is the arm's failure.
+fn work_on(arm: &mut Arm<'_>, name: Work, data: DataShape, stop: &AtomicBool) -> Result<(), ConductError> {
+    let Some(server) = &arm.server else { return Ok(()) };
+    let doing = format!("{name} on {}", arm.contestant.plan.name);
+    let done =
+        supervised(server, stop, || work(name, &server.endpoint(), data).map(drop).map_err(ConductError::load(doing)));
+    match done {
+        Err(ConductError::Interrupted) => Err(ConductError::Interrupted),
+        Err(error) => {
+            (arm.server, arm.failure) = (None, Some(error.to_string()));
+            Ok(())
+        }
+        Ok(()) => Ok(()),
     }
 }
 

@@ -18,8 +18,5 @@ mod zipfian;
 
 pub use error::LoadError;
 pub use generator::Generator;
-pub use suite::{
-    SecondsClass, SelectError, Selected, StatementKind, Suite, SuiteError, TableChoice, Test, UnknownWord, UnknownWork,
-    Work,
-};
+pub use suite::{SecondsClass, StatementKind, Suite, SuiteError, TableChoice, Test, UnknownWork, Work};
 pub use zipfian::Zipfian;

@@ -4,6 +4,7 @@
 //! statement is explained through EXPLAIN EXECUTE, which works alike on every version from 12 on. It is explained often
 //! enough that the server makes its choice between a plan for the given values and a generic one, as in the timed part;
 //! the plan kept is the one after that choice. The values are drawn from a fixed seed, so they are the same on all builds.
+//! Costs and row estimates are in the text and come from each server's own sample: compare shapes without them.
 
 use crate::error::LoadError;
 use crate::random::{Purpose, stream};

@@ -11,7 +11,7 @@
 use crate::error::LoadError;
 use crate::rows::{C_BYTES, PAD_BYTES, Row};
 use crate::suite::table_name;
-use crate::work::{checkpoint, connect, execute, on_tables};
+use crate::work::{checkpoint, connect, execute, on_tables, provide_prewarm};
 use rqps_model::plan::DataShape;
 use rqps_wire::{CopyWriter, Endpoint, Session, WireError};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -74,6 +74,8 @@ pub fn prepare_data(endpoint: &Endpoint, data: DataShape, seed: u64, threads: us
         let joined = others.into_iter().map(|thread| thread.join().expect("a loader does not panic"));
         joined.fold(own, Result::and)
     })?;
+    // Here, so that bringing tables into memory later changes nothing in the database.
+    provide_prewarm(endpoint)?;
     let load_seconds = begun.elapsed().as_secs_f64();
     on_tables(endpoint, data, |session, table| execute(session, &format!("VACUUM (ANALYZE) {table}")))?;
     checkpoint(endpoint)?;

@@ -5,12 +5,10 @@
 //! It opens no file and draws no number.
 
 mod file;
-mod select;
 mod sql;
 mod work;
 
 pub use file::SuiteError;
-pub use select::{SelectError, Selected, UnknownWord};
 pub(crate) use sql::table_name;
 pub use work::{UnknownWork, Work};
 

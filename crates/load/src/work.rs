@@ -32,7 +32,7 @@ pub fn work(name: Work, endpoint: &Endpoint, data: DataShape) -> Result<f64, Loa
             checkpoint(endpoint)?;
         }
         Work::Warm => {
-            let prewarms = has_prewarm(endpoint)?;
+            let prewarms = provide_prewarm(endpoint)?;
             on_tables(endpoint, data, |session, table| warm(session, table, prewarms))?;
         }
     }
@@ -45,7 +45,7 @@ pub(crate) fn checkpoint(endpoint: &Endpoint) -> Result<(), LoadError> {
 }
 
 /// Whether pg_prewarm can be called, after making it callable where it is installed.
-fn has_prewarm(endpoint: &Endpoint) -> Result<bool, LoadError> {
+pub(crate) fn provide_prewarm(endpoint: &Endpoint) -> Result<bool, LoadError> {
     let mut session = connect(endpoint)?;
     let sql = "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_prewarm'";
     let found = session.query(sql).map_err(LoadError::wire("looking for pg_prewarm"))?;

@@ -57,10 +57,13 @@ pub(crate) fn initdb(bin: &Path, major: u32, dir: &Path, account: Account, check
     command::output(command, "initdb", "").map(drop).map_err(|e| full_disk(e, dir))
 }
 
+/// What programs say when the disk is full: the system's words, and the hint where half a page could still be written.
+const FULL_DISK: [&str; 2] = ["No space left on device", "Check free disk space"];
+
 /// What a program says when the disk is full, told as what it is.
 fn full_disk(error: ServerError, dir: &Path) -> ServerError {
     match &error {
-        ServerError::Program { output, .. } if output.contains("No space left on device") => {
+        ServerError::Program { output, .. } if FULL_DISK.iter().any(|words| output.contains(words)) => {
             ServerError::io("fill", dir, std::io::Error::from(std::io::ErrorKind::StorageFull))
         }
         _ => error,

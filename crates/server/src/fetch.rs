@@ -75,8 +75,10 @@ impl Package {
 /// The lines that say why, without colours and the client's advice on its own flags.
 fn last_words(said: &str) -> String {
     let plain = strip_escapes(said);
+    let advice = ["To see the full stack", "Re-run Maven", "For more information", "[Help"];
     let lines = plain.lines().map(|line| line.trim_start_matches("[ERROR]").trim());
-    let telling = lines.filter(|line| !line.is_empty() && !line.contains("re-run Maven") && !line.contains("-> [Help"));
+    let lines = lines.map(|line| line.split_once(" -> [Help").map_or(line, |(told, _)| told));
+    let telling = lines.filter(|line| !line.is_empty() && !advice.iter().any(|a| line.starts_with(a)));
     let mut telling: Vec<&str> = telling.take(LAST_WORDS).collect();
     if telling.is_empty() {
         telling = plain.lines().filter(|line| !line.trim().is_empty()).take(LAST_WORDS).collect();
@@ -124,9 +126,9 @@ mod tests {
 
     #[test]
     fn last_words_are_plain_and_telling() {
-        let said = "[\u{1b}[1;31mERROR\u{1b}[m] Could not find artifact g:a\n[ERROR] \n[ERROR] \
-                    To see more, re-run Maven with -e\n[ERROR] [Help 1] x\n";
-        assert_eq!(last_words(said), "Could not find artifact g:a; [Help 1] x");
+        let said = "[\u{1b}[1;31mERROR\u{1b}[m] Could not find artifact g:a -> [Help 1]\n[ERROR] \n\
+                    [ERROR] Re-run Maven using the -X switch\n[ERROR] [Help 1] somewhere\n";
+        assert_eq!(last_words(said), "Could not find artifact g:a");
         assert_eq!(last_words("\n"), "it gave no reason");
     }
 }

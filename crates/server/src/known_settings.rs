@@ -91,6 +91,11 @@ impl KnownSettings {
         Ok(lacks.map_or_else(|| Presence::Has(known.name.clone()), Presence::Lacks))
     }
 
+    /// Names of all settings, of all versions.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.settings.values().map(|known| known.name.as_str())
+    }
+
     /// Refuses a name that no known version has; for checking what a user wrote before any version is chosen.
     pub fn check(&self, name: &str) -> Result<()> {
         let known = name.contains('.') || self.settings.contains_key(&name.to_ascii_lowercase());
@@ -138,5 +143,6 @@ mod tests {
             assert_eq!(find(name, version), expected, "{name} {version}");
         }
         assert!(known.check("io_method").is_ok() && known.check("brand_new_thing").is_err());
+        assert!(known.names().any(|name| name == "io_method") && known.names().all(|name| name != "brand_new_thing"));
     }
 }

@@ -19,6 +19,7 @@ pub mod installation;
 pub mod known_settings;
 pub mod lease;
 pub mod manifest;
+pub mod page_cache;
 pub mod placement;
 pub mod process;
 pub mod proctree;

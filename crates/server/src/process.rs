@@ -93,6 +93,7 @@ pub struct Stopped {
 #[derive(Debug)]
 pub struct Server {
     build: String,
+    program: PathBuf,
     data_dir: PathBuf,
     process: ProcessId,
     child: Child,
@@ -151,6 +152,7 @@ impl Server {
             lease: lease.clone(),
             socket_folder: Some(socket_folder),
             keeper: Some(keeper),
+            program,
             data_dir,
         };
         lease.set_server_process(&server.data_dir, process)?;
@@ -278,8 +280,8 @@ impl Server {
 
     /// Lets a frozen server go on.
     pub fn thaw(&mut self) -> Result<()> {
-        // The main process last: the others are there when it looks after them.
-        for process in self.processes().iter().rev() {
+        // The main process last: the others are there when it looks after them. Without one, they are to notice that.
+        for process in self.processes().iter().rev().chain(&self.orphans()) {
             process.signal(Signal::CONT);
         }
         self.frozen = false;
@@ -306,6 +308,7 @@ impl Server {
             return Ok(Stopped { clean: status.success() });
         }
         let mut family = self.processes();
+        family.extend(self.orphans());
         let mut clean = false;
         self.shared_memory.add(SharedMemory::of(&family));
         for &(signal, timeout) in steps {
@@ -339,6 +342,18 @@ impl Server {
         self.socket_folder = None;
         self.keeper = None;
         Ok(Stopped { clean: clean && status.success() })
+    }
+
+    /// Processes whose main process was killed. Those that were frozen then do not notice, and would keep a new server
+    /// from starting on their data folder.
+    fn orphans(&self) -> Vec<ProcessId> {
+        if self.process.is_alive() {
+            return Vec::new();
+        }
+        let here = (self.data_dir.clone(), self.program.clone());
+        let mut found = proctree::all();
+        found.retain(|process| process.folder_and_program().as_ref() == Some(&here));
+        found
     }
 
     fn wait_ready(&mut self, timeout: Duration) -> Result<()> {

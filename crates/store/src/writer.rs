@@ -138,6 +138,16 @@ fn clear_abandoned(root: &Path, name: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Removes a folder, by a name that no reader knows, so that nobody ever sees half of it.
+fn withdraw_folder(folder: &Path) -> Result<(), StoreError> {
+    let Some(name) = folder.file_name() else { return Ok(()) };
+    let part = folder.with_file_name(part_name(name));
+    match fs::rename(folder, &part) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        renamed => renamed.and_then(|()| fs::remove_dir_all(&part)).map_err(StoreError::io("remove", folder)),
+    }
+}
+
 fn is_alive(pid: u32) -> bool {
     Path::new("/proc").join(pid.to_string()).exists()
 }
@@ -177,6 +187,17 @@ impl Writer {
             return Err(StoreError::Published { folder });
         }
         write_folder(&folder, &parts.render()?, self.durability)
+    }
+
+    /// Takes a published sample back. Builds are only compared side by side: what a killed process published for some
+    /// treatments of a test and not for all is measured again for all.
+    pub fn withdraw(&self, round: u32, treatment: &str, test: &str, clients: u32) -> Result<(), StoreError> {
+        withdraw_folder(&self.place(round, treatment, test, clients)?)
+    }
+
+    /// Gives up a campaign that has no sample: its folder goes.
+    pub fn discard(self) -> Result<(), StoreError> {
+        if self.samples()?.is_empty() { withdraw_folder(self.folder()) } else { Ok(()) }
     }
 
     /// Keeps the facts of a treatment's build.

@@ -1,3 +1,5 @@
+//! What a floor of noise is learned from, and that moderation by it keeps its promises.
+
 use super::*;
 use rand_core::{Rng, SeedableRng};
 use rqps_stats::Paired;

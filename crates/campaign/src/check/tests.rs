@@ -253,6 +253,29 @@ fn contradictions() {
 }
 
 #[test]
+fn settings_that_no_release_has() {
+    check(
+        "build = [{ from = \"postgres:16.15\", set = { jti = \"on\" } }, \"postgres:17.11\"]\n\
+         [set]\nWork_Mem = \"4MB\"\nshared_bufers = \"1GB\"\npg_stat_statements.max = 100\n",
+        expect![[r#"
+            campaign.toml:1:45: error: no release has a setting `jti`
+            1 | build = [{ from = "postgres:16.15", set = { jti = "on" } }, "postgres:17.11"]
+              |                                             ^^^
+              = help: did you mean `jit`?
+            campaign.toml:4:1: error: no release has a setting `shared_bufers`
+            4 | shared_bufers = "1GB"
+              | ^^^^^^^^^^^^^
+              = help: did you mean `shared_buffers`?"#]],
+    );
+    expect![[r#"
+        --set work_mme=4MB: error: no release has a setting `work_mme`
+            = help: did you mean `work_mem`?"#]]
+    .assert_eq(&told(TWO, &[("set", "work_mme=4MB")]));
+    let folders = "build = [\"postgres:/opt/19\", \"new=postgres:/opt/20\"]\n[set]\nof_tomorrow = 1\n";
+    assert_eq!(told(folders, &[]), "", "a folder may hold a version that is newer than what is known");
+}
+
+#[test]
 fn flags_win_over_the_file_and_say_so() {
     let text = format!("{TWO}rows = 100\ntables = 3\nseed = 7\n[set]\nwork_mem = \"4MB\"\njit = \"on\"\n");
     let flags = [("rows", "200"), ("seed", "7"), ("set", "work_mem=8MB"), ("tests", "scan")];

@@ -1,11 +1,11 @@
-//! The built-in suite against the published facts, selection, and what a bad workload file is told.
+//! The built-in suite against the published facts, and what a bad workload file is told.
 
 use super::*;
 use std::collections::BTreeSet;
 
 fn names(set: &str) -> Vec<String> {
-    let suite = Suite::sysbench();
-    suite.select(&[set]).unwrap().into_iter().map(|chosen| chosen.test.name.clone()).collect()
+    let is_in = |test: &Test| set == "all" || test.sets.iter().any(|name| name == set);
+    Suite::sysbench().tests.into_iter().filter(is_in).map(|test| test.name).collect()
 }
 
 #[test]
@@ -18,7 +18,6 @@ fn the_sets_have_the_published_sizes() {
     let aggregates: Vec<_> = names("32").into_iter().filter(|name| !without_pre.contains(name)).collect();
     let expected = ["read-only-simple", "read-only-sum", "read-only-order", "read-only-distinct", "read-only-count"];
     assert_eq!(aggregates, expected);
-    assert_eq!(Suite::sysbench().sets(), ["27", "32", "42", "all"]);
 }
 
 #[test]
@@ -124,52 +123,6 @@ fn events_have_the_published_statements() {
     check("read-write_range=10", 20, true);
     check("update-inlist", 1, false);
     check("scan", 1, false);
-}
-
-#[test]
-fn words_and_patterns_choose() {
-    let suite = Suite::sysbench();
-    let chosen = |words: &[&str]| -> Vec<String> {
-        suite.select(words).unwrap().into_iter().map(|chosen| chosen.test.name.clone()).collect()
-    };
-    assert_eq!(
-        chosen(&["point-query", "hot-points", "update-one", "point-query"]),
-        ["update-one", "point-query", "hot-points"]
-    );
-    assert_eq!(chosen(&["hot-points_range=100"]), ["hot-points"]);
-    assert_eq!(chosen(&["random-points_range=*"]).len(), 3);
-    assert_eq!(
-        chosen(&["*-si"]),
-        ["points-covered-si", "points-notcovered-si", "range-covered-si", "range-notcovered-si"]
-    );
-    assert_eq!(chosen(&["read-write_range=10?"]), ["read-write_range=100"]);
-    assert_eq!(chosen(&["32", "*.pre*"]).len(), 47);
-    assert_eq!(chosen(&["*"]).len(), 47);
-}
-
-#[test]
-fn every_unknown_word_is_told_with_the_nearest() {
-    let suite = Suite::sysbench();
-    let error = suite.select(&["hot-pionts", "scan", "33", "xyzzy", "read-only_range=11"]).unwrap_err();
-    expect_test::expect!["no test, set or pattern `hot-pionts`, did you mean `hot-points`?; no test, set or pattern `33`; no test, set or pattern `xyzzy`; no test, set or pattern `read-only_range=11`, did you mean `read-only_range=10`?"].assert_eq(&error.to_string());
-    let nothing: [&str; 0] = [];
-    assert!(suite.select(&nothing).unwrap_err().to_string().contains("27, 32, 42, all"));
-}
-
-#[test]
-fn work_falls_to_the_next_test_that_is_chosen() {
-    let suite = Suite::sysbench();
-    let check = |words: &[&str], expected: &[(&str, &[Work])]| {
-        let chosen = suite.select(words).unwrap();
-        let seen: Vec<(&str, &[Work])> = chosen.iter().map(|c| (c.test.name.as_str(), c.before.as_slice())).collect();
-        assert_eq!(seen, expected);
-    };
-    check(&["point-query", "hot-points"], &[("point-query", &[Work::Warm]), ("hot-points", &[])]);
-    check(
-        &["update-one", "point-query"],
-        &[("update-one", &[Work::Warm]), ("point-query", &[Work::Postwrite, Work::Warm])],
-    );
-    check(&["scan", "delete"], &[("scan", &[Work::Warm]), ("delete", &[Work::Warm])]);
 }
 
 #[test]

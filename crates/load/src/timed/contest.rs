@@ -296,6 +296,9 @@ impl Leader<'_, '_, '_> {
             let mut visit = self.visit_now(arm, Purpose::Keys, number);
             if phase == Phase::Counted {
                 visit.count_from_ns = Some(visit.start_ns + self.tuned.lead_in_ns);
+            } else {
+                // A turn may be longer than the whole warm-up.
+                visit.end_ns = visit.end_ns.min(visit.start_ns + self.warmup_ns());
             }
             self.visit(arm, visit)?;
             hook(Switch::Leave { arm, phase })?;
@@ -317,8 +320,12 @@ impl Leader<'_, '_, '_> {
         self.tuned = schedule.tune(self.slowest_event_ns(), clients, arrival);
     }
 
+    fn warmup_ns(&self) -> u64 {
+        (self.contest.schedule.warmup_seconds * 1e9) as u64
+    }
+
     fn warm_up(&mut self, hook: &mut Hook<'_>) -> Result<(), LoadError> {
-        let wanted_ns = (self.contest.schedule.warmup_seconds * 1e9) as u64;
+        let wanted_ns = self.warmup_ns();
         self.tune();
         if wanted_ns == 0 {
             return Ok(());
@@ -340,6 +347,7 @@ impl Leader<'_, '_, '_> {
         for state in &mut self.states {
             (state.own_ns, state.planned_end_ns, state.counted_ns) = (0, 0, 0);
             (state.slice_ns, state.lead_in_ns) = (self.tuned.slice_ns, self.tuned.lead_in_ns);
+            state.always_busy = (self.contest.arrival != Arrival::Closed).then_some(self.contest.clients);
         }
         let wanted_ns = self.contest.schedule.seconds * 1e9;
         let mut number = 0;
@@ -365,5 +373,62 @@ impl Leader<'_, '_, '_> {
             self.crew.skip(arm, planned_end_ns);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::Suite;
+    use rqps_wire::{Protocol, Transport};
+    use std::time::Duration;
+
+    #[test]
+    fn contests_that_make_no_sense_are_refused_before_anything_is_connected() {
+        let nowhere = Endpoint {
+            engine: Protocol::Postgres,
+            transport: Transport::Unix { directory: "/nonexistent".into(), port: 1 },
+            user: "u".into(),
+            password: None,
+            database: "d".into(),
+            options: Vec::new(),
+        };
+        let suite = Suite::sysbench();
+        let arms = [nowhere];
+        let schedule = Schedule {
+            seconds: 1.0,
+            warmup_seconds: 0.0,
+            slice: Duration::from_millis(10),
+            lead_in: Duration::from_millis(1),
+            session_life: Duration::from_secs(1),
+        };
+        let sound = Contest {
+            test: suite.test("scan").unwrap(),
+            data: DataShape { tables: 1, rows: 10 },
+            arms: &arms,
+            clients: 1,
+            threads: 1,
+            client_cpus: &[],
+            schedule,
+            arrival: Arrival::Closed,
+            seed: 1,
+        };
+        let outcome = |contest: Contest<'_>| run(&contest, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ());
+        // A server that cannot be reached is that arm's failure.
+        let failure = outcome(sound).unwrap().remove(0).failure.unwrap();
+        assert!(failure.contains("cannot connect to /nonexistent"), "{failure}");
+        let faults = [
+            Contest { clients: 0, ..sound },
+            Contest { arms: &[], ..sound },
+            Contest { clients: u32::MAX, ..sound },
+            Contest { data: DataShape { tables: 0, rows: 10 }, ..sound },
+            Contest { arrival: Arrival::Even { rate_per_s: 0.0 }, ..sound },
+            Contest { arrival: Arrival::Poisson { rate_per_s: f64::INFINITY }, ..sound },
+            Contest { schedule: Schedule { seconds: -1.0, ..schedule }, ..sound },
+            Contest { client_cpus: &[1 << 20], ..sound },
+        ];
+        for fault in faults {
+            assert!(matches!(outcome(fault), Err(LoadError::Shape(_))), "{fault:?}");
+        }
     }
 }

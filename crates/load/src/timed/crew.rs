@@ -136,12 +136,10 @@ impl<'a> Worker<'a> {
         report.events_ns = lane.tally.events_total_ns - events_ns;
     }
 
+    /// The sessions are dropped without waiting for the servers, which may be frozen by now.
     fn into_tallies(self) -> Vec<Tally> {
-        for (arm, port) in self.ports.into_iter().enumerate() {
+        for arm in 0..self.ports.len() {
             self.shared.watchdog.release(arm, self.thread);
-            if let Some(port) = port {
-                port.close();
-            }
         }
         self.lanes.into_iter().map(|lane| lane.tally).collect()
     }

@@ -4,6 +4,12 @@
 //! filled in. The same stream gives the same event, so that an event that must be retried is the same again. Nothing is
 //! allocated once the text buffer has its size.
 
+mod render;
+mod sink;
+
+pub(crate) use render::render_parameters;
+use sink::{Prepared, Sink, Text};
+
 use crate::error::LoadError;
 use crate::generator::Generator;
 use crate::random::{Purpose, below, one_to, stream};
@@ -13,7 +19,6 @@ use crate::zipfian::Zipfian;
 use rand_pcg::Pcg64;
 use rqps_model::plan::DataShape;
 use rqps_wire::ParameterType;
-use std::io::Write;
 
 /// Takes the parameters of a statement.
 pub(crate) trait Parameters {
@@ -360,101 +365,6 @@ impl Program {
             event.last_id = id;
         }
     }
-}
-
-/// Where drawn values go.
-trait Sink {
-    fn number(&mut self, value: i32);
-    fn string(&mut self, value: &[u8]);
-}
-
-struct Prepared<'a, P> {
-    statement: &'a mut P,
-    slot: usize,
-}
-
-impl<P: Parameters> Sink for Prepared<'_, P> {
-    #[inline]
-    fn number(&mut self, value: i32) {
-        self.statement.set_i32(self.slot, value);
-        self.slot += 1;
-    }
-
-    #[inline]
-    fn string(&mut self, value: &[u8]) {
-        self.statement.set_text(self.slot, value);
-        self.slot += 1;
-    }
-}
-
-struct Text<'a> {
-    text: &'a mut Vec<u8>,
-    pieces: std::slice::Iter<'a, String>,
-}
-
-impl Text<'_> {
-    fn piece(&mut self) {
-        if let Some(piece) = self.pieces.next() {
-            self.text.extend_from_slice(piece.as_bytes());
-        }
-    }
-}
-
-impl Sink for Text<'_> {
-    fn number(&mut self, value: i32) {
-        write!(self.text, "{value}").expect("writing to memory does not fail");
-        self.piece();
-    }
-
-    fn string(&mut self, value: &[u8]) {
-        // Digits and hyphens only: nothing to escape.
-        self.text.push(b'\'');
-        self.text.extend_from_slice(value);
-        self.text.push(b'\'');
-        self.piece();
-    }
-}
-
-/// The parameters of one statement, written out.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Rendered {
-    /// As SQL literals.
-    pub(crate) list: Vec<String>,
-    /// For a statement sent as text: its SQL.
-    pub(crate) sql: String,
-}
-
-impl Parameters for Rendered {
-    fn set_i32(&mut self, _: usize, value: i32) {
-        self.list.push(value.to_string());
-    }
-
-    fn set_text(&mut self, _: usize, value: &[u8]) {
-        self.list.push(format!("'{}'", String::from_utf8_lossy(value)));
-    }
-
-    fn set_sql(&mut self, sql: &[u8]) {
-        self.sql = String::from_utf8_lossy(sql).into_owned();
-    }
-}
-
-/// Draws the parameters of one kind of a test's statements, apart from any event.
-pub(crate) fn render_parameters(
-    test: &Test,
-    data: DataShape,
-    kind: usize,
-    random: &mut Pcg64,
-) -> Result<Rendered, LoadError> {
-    let mut program = Program::compile(test, data)?;
-    program.steps = vec![kind];
-    let mut event = Event::new(0, &program);
-    event.reseed(random.clone());
-    // A statement may take up the id of one before it; any id is typical.
-    event.last_id = one_to(random, data.rows) as i32;
-    program.begin(&mut event);
-    let mut rendered = Rendered::default();
-    program.fill(&mut event, &mut rendered);
-    Ok(rendered)
 }
 
 #[cfg(test)]

@@ -83,6 +83,8 @@ pub(crate) struct ArmState {
     pub(crate) lead_in_ns: u64,
     pub(crate) cpu_ns: u64,
     pub(crate) wall_ns: u64,
+    /// In an open loop the sessions count as busy all the time; this is how many there are.
+    pub(crate) always_busy: Option<u32>,
 }
 
 /// Joins what the threads counted.
@@ -117,7 +119,7 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[&str], wall_ns
         errors: join_errors(&tallies, kinds),
         latency,
         lateness: join_recorders(tallies.iter().map(|tally| &tally.lateness)),
-        intervals: join_intervals(tallies, state.counted_ns, wall_ns),
+        intervals: join_intervals(tallies, &state, wall_ns),
         slice_ns: state.slice_ns,
         lead_in_ns: state.lead_in_ns,
         client: ClientUse { cpu_ns: state.cpu_ns, wall_ns: state.wall_ns, operations: operations_in_slices },
@@ -165,19 +167,26 @@ fn join_errors(tallies: &[Tally], kinds: &[&str]) -> Vec<ErrorCount> {
     errors.collect()
 }
 
-fn join_intervals(tallies: Vec<Tally>, counted_ns: u64, wall_ns: u64) -> Vec<Interval> {
-    let threads: Vec<Vec<Row>> = tallies.into_iter().map(|tally| tally.intervals.finish(counted_ns, wall_ns)).collect();
+fn join_intervals(tallies: Vec<Tally>, state: &ArmState, wall_ns: u64) -> Vec<Interval> {
+    let finish = |tally: Tally| tally.intervals.finish(state.counted_ns, wall_ns);
+    let threads: Vec<Vec<Row>> = tallies.into_iter().map(finish).collect();
     let count = threads.iter().map(Vec::len).max().unwrap_or(0);
     let mut intervals = Vec::with_capacity(count);
+    let mut before_ns = 0;
     for index in 0..count {
         let rows: Vec<&Row> = threads.iter().filter_map(|rows| rows.get(index)).collect();
         let first = rows[0];
+        let busy_ns = match state.always_busy {
+            Some(sessions) => u64::from(sessions) * (first.counted_ns - before_ns),
+            None => rows.iter().map(|row| row.busy_ns).sum(),
+        };
+        before_ns = first.counted_ns;
         let [latency_ns_p50, latency_ns_p95, latency_ns_p99] = first.quantiles_ns;
         intervals.push(Interval {
             second: first.counted_ns as f64 / 1e9,
             wall_second: first.wall_ns as f64 / 1e9,
             operations: rows.iter().map(|row| row.operations).sum(),
-            busy_ns: rows.iter().map(|row| row.busy_ns).sum(),
+            busy_ns,
             errors: rows.iter().map(|row| row.errors).sum(),
             latency_ns_p50,
             latency_ns_p95,

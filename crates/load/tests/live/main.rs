@@ -3,6 +3,8 @@
 //! Each test starts its own server (two where arms must die apart). Numbers of statements and rows are compared with
 //! what the server itself counted; nothing here depends on how fast the machine is.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod arms;
 mod data;
 mod faults;

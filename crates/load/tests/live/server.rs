@@ -4,6 +4,7 @@
 //! waits on a pipe, so that the server goes away even when the test is killed. As root it runs as an unprivileged user.
 
 use rqps_wire::{Endpoint, Protocol, Session, Transport};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -123,13 +124,30 @@ impl LiveServer {
         table.rows.iter().map(text).collect()
     }
 
+    fn postmaster(&self) -> i32 {
+        let file = std::fs::read_to_string(self.directory.join("data/postmaster.pid")).unwrap();
+        file.lines().next().unwrap().parse().unwrap()
+    }
+
     /// Ends the server and all its sessions at once.
     pub(crate) fn kill(&self) {
-        let file = std::fs::read_to_string(self.directory.join("data/postmaster.pid")).unwrap();
-        let id: i32 = file.lines().next().unwrap().parse().unwrap();
-        let id = rustix::process::Pid::from_raw(id).unwrap();
-        rustix::process::kill_process(id, rustix::process::Signal::QUIT).unwrap();
+        signal(self.postmaster(), Signal::QUIT);
     }
+
+    /// Stops or continues the server's processes.
+    pub(crate) fn signal_all(&self, name: Signal) {
+        let postmaster = self.postmaster();
+        let children = std::fs::read_to_string(format!("/proc/{postmaster}/task/{postmaster}/children")).unwrap();
+        for child in children.split_whitespace() {
+            signal(child.parse().unwrap(), name);
+        }
+        signal(postmaster, name);
+    }
+}
+
+fn signal(process: i32, name: Signal) {
+    // A session's process may have ended meanwhile.
+    let _ = kill_process(Pid::from_raw(process).unwrap(), name);
 }
 
 impl Drop for LiveServer {

@@ -1,3 +1,5 @@
+//! Every warning about a whole campaign, each from traces that call for it and from some that do not.
+
 use super::*;
 use rqps_model::plan::{Arrival, DataShape, RoundPlan, TestPlan, TreatmentPlan};
 use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};

@@ -1,3 +1,5 @@
+//! Every warning about a cell, each from samples that call for it and from some that do not.
+
 use super::*;
 use crate::measured::tests::measured;
 use rqps_model::sample::{Accounting, ErrorCount, Slices};

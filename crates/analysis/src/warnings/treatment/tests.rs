@@ -1,3 +1,5 @@
+//! Every warning about a treatment, each from facts that call for it and from some that do not.
+
 use super::*;
 use rqps_model::Engine;
 use rqps_model::facts::{BuildFacts, SettingsFacts};

@@ -1,5 +1,6 @@
 //! Every test's events as a session would send them.
 
+use super::render::Rendered;
 use super::*;
 use crate::suite::Suite;
 use std::collections::BTreeMap;

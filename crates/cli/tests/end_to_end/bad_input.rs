@@ -1,0 +1,153 @@
+//! Words, folders and disks that cannot be used: told clearly, exit code 2, and nothing begun or left.
+
+use crate::scene::{BUILD, Scene, results};
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn a_campaign_file_shows_all_its_faults_at_once() {
+    let scene = Scene::new();
+    let text =
+        "build = [\"postgres:16.15\", \"postgre:17.11\"]\nrowz = 5\nrounds = 0\ntests = [\"hot-pionts\"]\nslice = ";
+    let file = |text: &str| fs::write(scene.path("faulty.toml"), text).expect("written");
+    file(&format!("{text}5000\n"));
+    let ended = scene.end(scene.rqps(&["run", "faulty.toml", "--placement", "somewhere"]));
+    ended.refused(&[
+        "faulty.toml:1:28: error: unknown engine `postgre`",
+        "did you mean `postgres`?",
+        "faulty.toml:2:1: error: unknown key `rowz`",
+        "did you mean `rows`?",
+        "faulty.toml:3:10: error: `rounds` is too small",
+        "faulty.toml:4:10: error: ",
+        "did you mean `hot-points`?",
+        "faulty.toml:5:9: error: `slice` is too large",
+        "--placement somewhere: error: ",
+    ]);
+    // A file that is not even TOML.
+    file(text);
+    scene.end(scene.rqps(&["plan", "faulty.toml"])).refused(&["faulty.toml:5:"]);
+    scene.end(scene.rqps(&["run", "nowhere.toml"])).refused(&["cannot read the campaign file nowhere.toml"]);
+    assert!(!scene.path("results").exists());
+    scene.assert_nothing_left();
+}
+
+#[test]
+fn flags_that_mean_nothing_are_told_with_what_would() {
+    let scene = Scene::new();
+    let refused = |words: &[&str], expected: &[&str]| drop(scene.end(scene.run("x", words)).refused(expected));
+    let two = |words: &[&'static str]| [&["--build", "postgres:16.15", "--build", "postgres:17.11"], words].concat();
+    refused(&["--build", "postgres:16.99", "--build", "postgres:17.11"], &["16.99", "12.22, 13.23", "18.6"]);
+    refused(&two(&["--tests", "no-such-test"]), &["no-such-test"]);
+    refused(&two(&["--interleave", "slice"]), &["slices or turns", "did you mean `slices`?"]);
+    refused(&two(&["--rate", "-5"]), &["--rate"]);
+    refused(&two(&["--rounds", "three"]), &["`three` is not a whole number"]);
+    refused(&two(&["--base", "pg15"]), &["pg15"]);
+    refused(&two(&["--profile", "x10z"]), &["unknown profile `x10z`", "x10a"]);
+    refused(&two(&["--set", "work_mme=64MB"]), &["--set work_mme=64MB: error: ", "did you mean `work_mem`?"]);
+    refused(&[], &["build"]);
+    refused(&two(&["--rownds", "3"]), &["--rownds", "--rounds"]);
+    let mut command = scene.rqps(&["compare", "x", "--fail-on", "slower"]);
+    scene.end(command).refused(&["slower", "regressed"]);
+    command = scene.rqps(&["compere"]);
+    scene.end(command).refused(&["compere", "compare"]);
+    assert!(!scene.campaign("x").exists());
+    scene.assert_nothing_left();
+}
+
+/// The first treatment to be started and a later one alike, before anything is loaded.
+#[test]
+fn a_setting_that_the_server_refuses_ends_the_campaign_before_it_begins() {
+    let scene = Scene::new();
+    for broken in ["a", "b"] {
+        let other = if broken == "a" { "b" } else { "a" };
+        let file = format!(
+            "build = [{{ name = \"{broken}\", from = \"{BUILD}\", set = {{ shared_buffers = \"100TB\" }} }}, \
+             \"{other}={BUILD}\"]\nbase = \"{other}\"\nname = \"refused\"\ntests = \"point-query\"\n"
+        );
+        fs::write(scene.path("refused.toml"), file).expect("written");
+        let ended = scene.end(scene.rqps(&["run", "refused.toml", "--machine", "c2r1", "--rows", "1000"]));
+        let ended = ended.refused(&[&format!("starting {broken}."), "shared_buffers", "100TB", "its log ends with"]);
+        assert!(!ended.stderr.contains("loading"), "{}", ended.stderr);
+        assert!(!scene.campaign("refused").exists(), "nothing was measured, so the name is free again");
+        scene.assert_nothing_left();
+    }
+    // A value that is not of its kind.
+    let set = scene.end(scene.run_twins("refused", &["--set", "work_mem=plenty"]));
+    set.refused(&["work_mem", "plenty"]);
+    assert!(!scene.campaign("refused").exists());
+    scene.assert_nothing_left();
+}
+
+#[test]
+fn results_that_cannot_be_read_are_told() {
+    let scene = Scene::new();
+    let words = ["--tests", "point-query", "--rounds", "1"];
+    scene.end(scene.run_twins("read", &words)).with_code(0);
+    let folder = scene.campaign("read");
+    let commands = [["compare", "results/read"], ["report", "results/read"], ["resume", "results/read"]];
+    let refused = |expected: &[&str]| {
+        for command in commands {
+            scene.end(scene.rqps(&command)).refused(expected);
+        }
+    };
+
+    let treatment = results(&folder).plan().treatments[0].name.clone();
+    let sample = folder.join("rounds/1").join(treatment).join("sysbench/point-query.c1/sample.json");
+    let whole = fs::read(&sample).expect("there");
+    fs::write(&sample, &whole[..whole.len() / 2]).expect("cut");
+    refused(&["damaged result file", "sample.json", "rqps resume"]);
+    fs::write(&sample, &whole).expect("repaired");
+
+    let plan = folder.join("plan.json");
+    let whole = fs::read_to_string(&plan).expect("there");
+    assert!(whole.contains("\"format\":1"), "{whole}");
+    fs::write(&plan, whole.replacen("\"format\":1", "\"format\":99", 1)).expect("written");
+    refused(&["newer rqps (format 99", "update rqps"]);
+    fs::write(&plan, "{").expect("broken");
+    refused(&["plan.json", "restore it"]);
+    fs::write(&plan, whole).expect("repaired");
+    scene.end(scene.rqps(&["compare", "results/read"])).with_code(0);
+
+    // Names in use, folders of others, and places where nothing can be made.
+    scene.end(scene.run_twins("read", &words)).refused(&["results/read", "rqps resume"]);
+    fs::create_dir_all(scene.path("results/mine")).expect("made");
+    fs::write(scene.path("results/mine/letter.txt"), "dear").expect("written");
+    scene.end(scene.run_twins("mine", &words)).refused(&["results/mine"]);
+    scene.end(scene.rqps(&["compare", "results/mine"])).refused(&["results/mine"]);
+    scene.end(scene.rqps(&["resume", "nowhere"])).refused(&["nowhere"]);
+    let nowhere = [&words[..], &["--results", "/dev/null/results"]].concat();
+    scene.end(scene.run_twins("x", &nowhere)).refused(&["/dev/null"]);
+    let nowhere = [&words[..], &["--data", "/dev/null/data"]].concat();
+    scene.end(scene.run_twins("x", &nowhere)).refused(&["/dev/null"]);
+    assert!(!scene.campaign("x").exists());
+    assert_eq!(fs::read_to_string(scene.path("results/mine/letter.txt")).expect("there"), "dear");
+    scene.assert_nothing_left();
+}
+
+/// A file system of its own for the data, which goes with the process that mounted it.
+fn on_a_disk_of(scene: &Scene, megabytes: u32, command: &Command) -> Command {
+    let mut inside = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        inside.args(["--user", "--map-current-user", "--keep-caps"]);
+    }
+    let script =
+        format!("mount -t tmpfs -o size={megabytes}m,mode=0755 tmpfs \"$0\" && \"$@\"; code=$?; ls \"$0\"; exit $code");
+    inside.args(["--mount", "sh", "-c", &script]).arg(scene.data()).arg(command.get_program()).args(command.get_args());
+    scene.furnish(&mut inside);
+    inside
+}
+
+#[test]
+fn a_full_disk_is_told_and_nothing_is_left() {
+    let scene = Scene::new();
+    // Too small for the data folder, for the loaded tables, for the copies.
+    for (megabytes, rows) in [(20, "2000"), (90, "300000"), (110, "100000")] {
+        let run = scene.run_twins("full", &["--tests", "point-query", "--rows", rows]);
+        let ended = scene.end(on_a_disk_of(&scene, megabytes, &run)).refused(&[]);
+        // As we, the server, or the system say it.
+        let words = ["is full", "Check free disk space", "No space left on device"];
+        assert!(words.iter().any(|words| ended.stderr.contains(words)), "{}", ended.stderr);
+        assert!(!scene.campaign("full").exists(), "nothing was measured");
+        scene.assert_nothing_left();
+    }
+}

@@ -1,0 +1,71 @@
+//! Servers that die while they are measured: the trial has failed, the campaign goes on and says so everywhere.
+
+use crate::scene::{Postmaster, Running, Scene, results};
+use rqps_model::Sample;
+use rustix::process::Signal;
+
+/// Waits until a test runs on all servers: only then each has sessions at the same time.
+fn wait_for_a_test(scene: &Scene, running: &mut Running) -> Vec<Postmaster> {
+    let mut servers = Vec::new();
+    running.wait_for("a test on both servers", |_| {
+        servers = scene.servers();
+        servers.len() == 2 && servers.iter().all(|server| !server.backends().is_empty())
+    });
+    servers
+}
+
+/// Kills what `victim` chooses of the second server during the first test, and checks all that comes of it.
+fn check(name: &str, victim: fn(&Postmaster) -> rqps_server::proctree::ProcessId, interleave: &str) {
+    let scene = Scene::new();
+    let words = ["--tests", "point-query,hot-points", "--read-seconds", "0.5", "--interleave", interleave];
+    let mut running = scene.start(scene.run_twins(name, &words));
+    let servers = wait_for_a_test(&scene, &mut running);
+    assert!(victim(&servers[1]).signal(Signal::KILL));
+    let ended = running.end().with_code(3);
+    assert!(ended.stderr.contains("was started again on the same data"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("failed"), "{}", ended.stdout);
+    scene.assert_nothing_left();
+
+    let folder = scene.campaign(name);
+    let samples: Vec<Sample> =
+        results(&folder).samples().expect("whole").into_iter().map(|folder| folder.sample).collect();
+    assert_eq!(samples.len(), 2 * 2 * 2);
+    let failed: Vec<&Sample> = samples.iter().filter(|sample| sample.failure.is_some()).collect();
+    let [failed] = failed[..] else { panic!("one trial failed, not {failed:#?}") };
+    let next = samples.iter().find(|sample| {
+        (sample.round, &sample.treatment) == (failed.round, &failed.treatment) && sample.test != failed.test
+    });
+    let next = next.expect("the next test of that round");
+    assert!(next.throughput().is_some(), "{next:#?}");
+    assert!(next.warnings.iter().any(|warning| warning.contains("started again")), "{:?}", next.warnings);
+    assert_ne!(next.server_start, failed.server_start);
+    // Its log tells what happened, and is kept.
+    let log = results(&folder).server_log(&failed.treatment).expect("a path");
+    let log = std::fs::read_to_string(log).expect("kept");
+    assert!(log.contains("server start round 1") && log.contains("server start round 2"), "{log}");
+
+    // Everything made of it later says so, too.
+    let html = std::fs::read_to_string(folder.join("report.html")).expect("made");
+    assert!(html.contains("failed"));
+    let campaign = format!("results/{name}");
+    let table = scene.end(scene.rqps(&["compare", &campaign])).with_code(3);
+    assert!(table.stdout.contains("failed"), "{}", table.stdout);
+    scene.end(scene.rqps(&["report", &campaign])).with_code(3);
+    let resumed = scene.end(scene.rqps(&["resume", &campaign])).with_code(3);
+    assert!(!resumed.stderr.contains("loading"), "a failed trial is a result: {}", resumed.stderr);
+}
+
+#[test]
+fn a_killed_backend_fails_its_test_and_no_other() {
+    check("backend", |server| *server.backends().first().expect("a session"), "slices");
+}
+
+#[test]
+fn a_killed_server_fails_its_test_and_no_other() {
+    check("postmaster", |server| server.process, "slices");
+}
+
+#[test]
+fn a_killed_server_in_turns_fails_its_test_and_no_other() {
+    check("frozen", |server| server.process, "turns");
+}

@@ -1,0 +1,100 @@
+//! The kinds of campaign: several clients, turns, a rate, placements, tables, writes, profiles.
+
+use crate::scene::{Postmaster, Scene, results};
+use rqps_model::{Interleave, Sample};
+use serde_json::Value;
+use std::path::Path;
+
+/// All samples of a campaign, each checked for what holds in every kind.
+fn samples(folder: &Path, expected: usize) -> Vec<Sample> {
+    let samples: Vec<Sample> =
+        results(folder).samples().expect("whole").into_iter().map(|folder| folder.sample).collect();
+    assert_eq!(samples.len(), expected);
+    for sample in &samples {
+        let what = format!("{} c{} of {} in round {}", sample.test, sample.clients, sample.treatment, sample.round);
+        assert_eq!(sample.failure, None, "{what}");
+        assert_eq!(sample.errors, [], "{what}");
+        assert!(sample.operations > 0 && sample.accounting.succeeded > 0, "{what}: {:?}", sample.accounting);
+        assert!(sample.throughput().is_some_and(|throughput| throughput > 0.0), "{what}");
+        assert!(sample.resources.server.cpu_user_s + sample.resources.server.cpu_system_s > 0.0, "{what}");
+    }
+    samples
+}
+
+#[test]
+fn reads_and_writes_with_several_clients_on_several_tables() {
+    let scene = Scene::new();
+    let tests = "scan,update-index,insert,read-write_range=10";
+    let words = ["--tests", tests, "--clients", "1,4", "--tables", "3", "--profile", "x10a_sync", "--rounds", "1"];
+    let ended = scene.end(scene.run_twins("mixed", &[&words[..], &["--placement", "split"]].concat())).with_code(0);
+    assert!(ended.stdout.contains("scan") && ended.stdout.contains("4 clients"), "{}", ended.stdout);
+
+    let folder = scene.campaign("mixed");
+    let samples = samples(&folder, 2 * 4 * 2);
+    let scan = samples.iter().find(|sample| sample.test == "scan").expect("tested");
+    assert_eq!(
+        scan.unit_per_operation, 2.0,
+        "scan is told in thousands of rows a second, and a table has two thousand"
+    );
+    let inserts = |sample: &&Sample| sample.test == "insert" && sample.clients == 4;
+    assert!(samples.iter().filter(inserts).all(|sample| sample.counters.keys().any(|key| key.contains("wal"))));
+
+    let campaign = results(&folder);
+    for treatment in &campaign.plan().treatments {
+        let settings = campaign.settings(&treatment.name).expect("whole").expect("kept");
+        assert_eq!(settings.effective["synchronous_commit"], "on", "{}", treatment.name);
+        let apart = settings.server_cpus.iter().all(|cpu| !settings.client_cpus.contains(cpu));
+        assert!(apart || std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1), "{settings:?}");
+        assert!(campaign.plans(&treatment.name, "update-index").expect("whole").is_some_and(|plans| !plans.is_empty()));
+    }
+    scene.assert_nothing_left();
+}
+
+/// Whether a server is frozen: all its processes are stopped. `None` where that changes just now.
+fn is_frozen(server: &Postmaster) -> Option<bool> {
+    let stopped: Vec<bool> = server.family().iter().map(|process| process.is_stopped()).collect();
+    match (stopped.iter().all(|stopped| *stopped), stopped.iter().any(|stopped| *stopped)) {
+        (true, true) => Some(true),
+        (false, false) => Some(false),
+        _ => None,
+    }
+}
+
+#[test]
+fn in_turns_the_idle_server_is_frozen() {
+    let scene = Scene::new();
+    let words = ["--tests", "point-query", "--interleave", "turns", "--read-seconds", "1.5", "--rounds", "1"];
+    let mut running = scene.start(scene.run_twins("turns", &[&words[..], &["--placement", "free"]].concat()));
+    // Each of the two must be seen working while the other one is frozen.
+    let mut seen = [false; 2];
+    running.wait_for("each server to be frozen while the other works", |_| {
+        if let [a, b] = &scene.servers()[..] {
+            match (is_frozen(a), is_frozen(b)) {
+                (Some(false), Some(true)) => seen[0] = true,
+                (Some(true), Some(false)) => seen[1] = true,
+                _ => {}
+            }
+        }
+        seen == [true, true]
+    });
+    running.end().with_code(0);
+    assert!(samples(&scene.campaign("turns"), 2).iter().all(|sample| sample.interleave == Interleave::Turns));
+    scene.assert_nothing_left();
+}
+
+#[test]
+fn a_rate_is_kept_and_latency_counted_from_the_plan() {
+    let scene = Scene::new();
+    let words = ["--tests", "point-query", "--rate", "even:200", "--read-seconds", "1", "--rounds", "1", "--json"];
+    let comparison = scene.end(scene.run_twins("rate", &words)).with_code(0).json();
+    let throughput = comparison["rows"][0]["throughput"].as_f64().expect("a number");
+    assert!((150.0..=210.0).contains(&throughput), "{throughput}");
+    for sample in samples(&scene.campaign("rate"), 2) {
+        let planned = 200.0 * sample.seconds;
+        let scheduled = sample.accounting.scheduled as f64;
+        assert!((scheduled - planned).abs() <= 0.05 * planned + 2.0, "{scheduled} of {planned}");
+    }
+    assert_eq!(comparison["rows"].as_array().map(Vec::len), Some(1), "{comparison:#}");
+    assert!(matches!(comparison["warnings"], Value::Array(_)));
+    scene.assert_nothing_left();
+}

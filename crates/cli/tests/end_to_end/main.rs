@@ -1,0 +1,13 @@
+//! The binary on real servers: whole campaigns, interruptions of every kind, servers that die, and bad input.
+//!
+//! Each test has its own folders for results, data, leases and sockets, and ends by proving that no process and no file
+//! of it is left. Data is tiny and times are short: here it is tested that everything works, not how fast anything is.
+
+mod bad_input;
+mod builds;
+mod campaign;
+mod failing;
+mod kinds;
+mod scene;
+mod screen;
+mod stopping;

@@ -1,0 +1,299 @@
+//! What the end-to-end tests share: one test's own folders, runs of the binary that can be watched and signalled, and the
+//! proof that nothing is left.
+
+use rqps_server::proctree::{self, ProcessId};
+use rqps_store::Campaign;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The build that most tests run, from a folder as Debian installs it.
+pub(crate) const BUILD: &str = "postgres:/usr/lib/postgresql/15";
+
+/// Whatever is waited for comes within this time, also on a machine with other work.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The least room that data of a test needs in memory.
+const ROOM_BYTES: u64 = 2 << 30;
+
+/// Little data and little time, on a machine small enough for several campaigns at once.
+const SMALL: [&str; 14] = [
+    "--tables",
+    "1",
+    "--rows",
+    "2000",
+    "--read-seconds",
+    "0.3",
+    "--write-seconds",
+    "0.3",
+    "--warmup",
+    "0.05",
+    "--rounds",
+    "2",
+    "--machine",
+    "c2r1",
+];
+
+/// One test's own place.
+pub(crate) struct Scene {
+    root: TempDir,
+    data: TempDir,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Scene {
+        let root = folder(&std::env::temp_dir());
+        fs::create_dir(root.path().join("tmp")).expect("a folder");
+        fs::set_permissions(root.path().join("tmp"), Permissions::from_mode(0o711)).expect("opened");
+        Scene { root, data: folder(&data_parent()) }
+    }
+
+    /// A path in the test's folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// Where campaigns make their data folders.
+    pub(crate) fn data(&self) -> &Path {
+        self.data.path()
+    }
+
+    /// The folder of a campaign.
+    pub(crate) fn campaign(&self, name: &str) -> PathBuf {
+        self.path("results").join(name)
+    }
+
+    /// The binary in this scene.
+    pub(crate) fn rqps(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rqps"));
+        command.args(args);
+        self.furnish(&mut command);
+        command
+    }
+
+    /// Gives a command the environment of this scene.
+    pub(crate) fn furnish(&self, command: &mut Command) {
+        command.current_dir(self.root.path()).stdin(Stdio::null());
+        command.env("RQPS_CACHE", self.path("cache")).env("RQPS_DATA", self.data()).env("TMPDIR", self.path("tmp"));
+        command.env("XDG_CONFIG_HOME", self.path("config")).env_remove("NO_COLOR");
+    }
+
+    /// `rqps run` of a small campaign of this name; later words win.
+    pub(crate) fn run(&self, name: &str, words: &[&str]) -> Command {
+        let mut command = self.rqps(&["run", "--name", name]);
+        command.args(SMALL).args(words);
+        command
+    }
+
+    /// Two names of one build, which is all that most tests compare.
+    pub(crate) fn run_twins(&self, name: &str, words: &[&str]) -> Command {
+        let mut command = self.run(name, &["--build", &format!("a={BUILD}"), "--build", &format!("b={BUILD}")]);
+        command.args(words);
+        command
+    }
+
+    /// Starts a command whose output can be watched.
+    pub(crate) fn start(&self, mut command: Command) -> Running {
+        let file = |name: &str| {
+            let path = tempfile::Builder::new().prefix(name).tempfile_in(self.root.path()).expect("a file");
+            path.into_temp_path().keep().expect("kept")
+        };
+        let (stdout, stderr) = (file("stdout-"), file("stderr-"));
+        command.stdout(File::create(&stdout).expect("a file")).stderr(File::create(&stderr).expect("a file"));
+        Running { child: command.spawn().expect("it starts"), stdout, stderr }
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn end(&self, command: Command) -> Ended {
+        self.start(command).end()
+    }
+
+    /// Servers that run on this scene's data, the main processes only, with the name of their data folder.
+    pub(crate) fn servers(&self) -> Vec<Postmaster> {
+        let mut found = Vec::new();
+        for process in processes_in(self.data()) {
+            let Some((folder, _)) = process.folder_and_program() else { continue };
+            let main = fs::read_to_string(folder.join("postmaster.pid"));
+            if main.is_ok_and(|text| text.lines().next() == Some(&process.pid.to_string())) {
+                let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                found.push(Postmaster { process, folder: name });
+            }
+        }
+        found.sort_by(|a, b| a.folder.cmp(&b.folder));
+        found
+    }
+
+    /// Ends the test: nothing runs, and nothing is left in the folders for data, sockets and leases.
+    pub(crate) fn assert_nothing_left(&self) {
+        wait_for("all processes of the test to end", || processes_in(self.data()).is_empty());
+        let mut left = Vec::new();
+        for folder in [self.data().to_owned(), self.path("tmp"), self.path("cache/leases")] {
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            left.extend(entries.map(|entry| entry.path()).filter(|path| !path.ends_with(".lock")));
+        }
+        assert_eq!(left, Vec::<PathBuf>::new());
+    }
+}
+
+/// The main process of a server.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Postmaster {
+    pub(crate) process: ProcessId,
+    pub(crate) folder: String,
+}
+
+impl Postmaster {
+    /// Itself and all that it started.
+    pub(crate) fn family(&self) -> Vec<ProcessId> {
+        proctree::tree(self.process)
+    }
+
+    /// Processes that serve a session of the test.
+    pub(crate) fn backends(&self) -> Vec<ProcessId> {
+        let serves = |process: &ProcessId| command_line(*process).contains("bench sbtest");
+        self.family().into_iter().filter(serves).collect()
+    }
+}
+
+fn command_line(process: ProcessId) -> String {
+    let bytes = fs::read(format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ")
+}
+
+/// Processes that stand in a folder below this one or were told of it.
+fn processes_in(folder: &Path) -> Vec<ProcessId> {
+    let told = folder.to_string_lossy().into_owned();
+    let in_it = |process: &ProcessId| {
+        let stands = process.folder_and_program().is_some_and(|(place, _)| place.starts_with(folder));
+        process.is_alive() && (stands || command_line(*process).contains(&told))
+    };
+    proctree::all().into_iter().filter(in_it).collect()
+}
+
+/// A run of the binary that has not ended yet; killed if the test gives up on it.
+pub(crate) struct Running {
+    child: Child,
+    stdout: PathBuf,
+    stderr: PathBuf,
+}
+
+impl Running {
+    /// What it has said on standard error so far.
+    pub(crate) fn stderr(&self) -> String {
+        fs::read_to_string(&self.stderr).expect("readable")
+    }
+
+    /// Waits until it has said this on standard error.
+    pub(crate) fn wait_for_words(&mut self, words: &str) {
+        self.wait_for(words, |running| running.stderr().contains(words));
+    }
+
+    /// Waits for something that must happen while it runs.
+    pub(crate) fn wait_for(&mut self, what: &str, mut happened: impl FnMut(&Running) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !happened(self) {
+            let ended = self.child.try_wait().expect("asked");
+            assert!(ended.is_none(), "it ended ({ended:?}) before {what}:\n{}", self.stderr());
+            assert!(Instant::now() < deadline, "waited in vain for {what}:\n{}", self.stderr());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).expect("it is there until it is waited for");
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Ended {
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            match self.child.try_wait().expect("asked") {
+                Some(status) => break status,
+                None if Instant::now() > deadline => panic!("it does not end:\n{}", self.stderr()),
+                None => std::thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        let stdout = fs::read_to_string(&self.stdout).expect("readable");
+        Ended { code: status.code(), stdout, stderr: self.stderr() }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to kill.
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+/// What a run of the binary came to.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// `None` where it was killed.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    /// Asserts its exit code.
+    #[track_caller]
+    pub(crate) fn with_code(self, code: i32) -> Ended {
+        assert_eq!(self.code, Some(code), "{}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts that it failed with words on standard error and nothing on standard output.
+    #[track_caller]
+    pub(crate) fn refused(self, words: &[&str]) -> Ended {
+        let ended = self.with_code(2);
+        for words in words {
+            assert!(ended.stderr.contains(words), "no `{words}` in:\n{}", ended.stderr);
+        }
+        assert_eq!(ended.stdout, "");
+        assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+        ended
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}:\n{}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// A campaign's results as they are on disk.
+pub(crate) fn results(folder: &Path) -> Campaign {
+    Campaign::open(folder).expect("a results folder")
+}
+
+/// Waits for a condition.
+#[track_caller]
+pub(crate) fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !happened() {
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A folder that the servers' account can enter, with a name that leaves room for a socket's path.
+fn folder(parent: &Path) -> TempDir {
+    let folder = tempfile::Builder::new().prefix("rqps-e2e-").tempdir_in(parent).expect("a folder");
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).expect("opened");
+    folder
+}
+
+/// Memory where there is room, since a busy disk would be most of the time of these tests.
+fn data_parent() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let room = rustix::fs::statvfs(memory).map_or(0, |fs| fs.f_bavail * fs.f_frsize);
+    if room >= ROOM_BYTES { memory.to_owned() } else { PathBuf::from("/var/tmp") }
+}

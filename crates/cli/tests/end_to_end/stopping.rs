@@ -1,0 +1,183 @@
+//! Campaigns that are killed or interrupted at every stage: nothing is left, nothing is lost, nothing is measured twice.
+
+use crate::scene::{Ended, Running, Scene, results, wait_for};
+use rustix::process::Signal;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+/// The promise for Ctrl-C.
+const ORDERLY: Duration = Duration::from_secs(5);
+
+/// Content and time of every published sample.
+fn published(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.join("rounds")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let hidden = entry.file_name().to_string_lossy().starts_with('.');
+            match path.is_dir() {
+                true if !hidden => folders.push(path),
+                false if path.ends_with("sample.json") => {
+                    let time = entry.metadata().and_then(|meta| meta.modified()).expect("a time");
+                    found.insert(path.clone(), (fs::read(path).expect("readable"), time));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Asserts that what was published before is still there as it was, and that all is there now.
+fn assert_kept(before: &BTreeMap<PathBuf, (Vec<u8>, SystemTime)>, folder: &Path, expected: usize) {
+    let after = published(folder);
+    assert_eq!(after.len(), expected, "{:?}", after.keys());
+    for (path, sample) in before {
+        assert!(after.get(path) == Some(sample), "{} was measured again", path.display());
+    }
+    results(folder).check().expect("all is whole");
+}
+
+#[test]
+fn killed_twice_and_resumed() {
+    let scene = Scene::new();
+    let folder = scene.campaign("killed");
+    let words = ["--tests", "point-query,hot-points", "--rounds", "2", "--interleave", "turns"];
+    let mut command = scene.run_twins("killed", &words);
+    let mut before = BTreeMap::new();
+    // Killed in the middle of a test after some were published, with one server frozen; then again further on.
+    for enough in [2, 6] {
+        let mut running = scene.start(command);
+        running.wait_for("samples and a test under way", |_| {
+            published(&folder).len() >= enough
+                && scene.servers().iter().filter(|server| !server.backends().is_empty()).count() == 2
+        });
+        running.signal(Signal::KILL);
+        assert_eq!(running.end().code, None);
+        // Whether the servers go by themselves or not, the next start of rqps ends and clears all that is left.
+        let next = scene.end(scene.rqps(&["builds", "list"])).with_code(0);
+        assert!(next.stderr.contains("cleared what an rqps that was killed left behind"), "{}", next.stderr);
+        scene.assert_nothing_left();
+        assert_kept(&before, &folder, published(&folder).len());
+        before = published(&folder);
+        command = scene.rqps(&["resume", "results/killed"]);
+    }
+    let ended = scene.end(command).with_code(0);
+    assert!(ended.stdout.contains("measured in 3 sittings"), "{}", ended.stdout);
+    assert_kept(&before, &folder, 8);
+    scene.assert_nothing_left();
+
+    // A campaign that is complete has nothing to measure.
+    let complete = published(&folder);
+    let again = scene.end(scene.rqps(&["resume", "results/killed"])).with_code(0);
+    assert!(again.stderr.contains("nothing is missing"), "{}", again.stderr);
+    assert!(again.stdout.contains("measured in 3 sittings"), "{}", again.stdout);
+    assert_kept(&complete, &folder, 8);
+}
+
+/// However rqps ends at once, its servers go with it, without anyone calling it again.
+#[test]
+fn servers_do_not_outlive_a_killed_rqps() {
+    let scene = Scene::new();
+    // A closed terminal, and a user who cannot wait for the end in order.
+    for (name, signals) in [("killed", &[Signal::KILL][..]), ("closed", &[Signal::HUP]), ("twice", &[Signal::INT; 2])] {
+        let mut running = scene.start(scene.run_twins(name, &["--tests", "point-query", "--interleave", "slices"]));
+        running.wait_for("both servers", |_| scene.servers().len() == 2);
+        let servers = scene.servers();
+        for signal in signals {
+            running.signal(*signal);
+        }
+        running.end();
+        wait_for("the servers to go", || servers.iter().all(|server| !server.process.is_alive()));
+        scene.end(scene.rqps(&["builds", "list"])).with_code(0);
+        scene.assert_nothing_left();
+    }
+}
+
+/// Interrupts a run and asserts that it ends in order and in time.
+fn interrupt(scene: &Scene, running: Running) -> Ended {
+    let asked = Instant::now();
+    running.signal(Signal::INT);
+    let ended = running.end().with_code(130);
+    assert!(asked.elapsed() < ORDERLY, "took {:?}", asked.elapsed());
+    assert!(ended.stderr.contains("rqps resume "), "{}", ended.stderr);
+    scene.assert_nothing_left();
+    ended
+}
+
+#[test]
+fn interrupted_at_every_stage_and_resumed() {
+    let scene = Scene::new();
+    let folder = scene.campaign("stopped");
+    let words = ["--tests", "point-query,update-index", "--rounds", "2", "--rows", "100k", "--read-seconds", "0.5"];
+    let mut running = scene.start(scene.run_twins("stopped", &words));
+    running.wait_for_words("loading 1 x 100000 rows");
+    running.wait_for("a server that loads", |_| scene.servers().iter().any(|server| !server.backends().is_empty()));
+    interrupt(&scene, running);
+    assert_eq!(published(&folder).len(), 0);
+
+    let resume = || scene.rqps(&["resume", "results/stopped"]);
+    let mut running = scene.start(resume());
+    running.wait_for_words("round 1/2  copying data, starting servers");
+    interrupt(&scene, running);
+
+    let mut running = scene.start(resume());
+    running.wait_for("a test under way", |_| {
+        scene.servers().iter().filter(|server| !server.backends().is_empty()).count() == 2
+    });
+    interrupt(&scene, running);
+
+    let mut running = scene.start(resume());
+    running.wait_for("samples", |_| !published(&folder).is_empty());
+    interrupt(&scene, running);
+    let before = published(&folder);
+    assert!(!before.is_empty() && before.len() < 8, "{before:?}");
+
+    scene.end(resume()).with_code(0);
+    assert_kept(&before, &folder, 8);
+    scene.assert_nothing_left();
+}
+
+/// Builds are only compared side by side: where one of two samples is gone, both are measured again.
+#[test]
+fn half_a_pair_is_measured_again_as_a_pair() {
+    let scene = Scene::new();
+    let words = ["--tests", "point-query,hot-points", "--rounds", "1"];
+    scene.end(scene.run_twins("pair", &words)).with_code(0);
+    let folder = scene.campaign("pair");
+    let before = published(&folder);
+    let gone = before.keys().find(|path| path.to_string_lossy().contains("/a.")).expect("a sample of a");
+    let test = gone.parent().expect("its folder").file_name().expect("a name").to_owned();
+    fs::remove_dir_all(gone.parent().expect("its folder")).expect("removed");
+    scene.end(scene.rqps(&["resume", "results/pair"])).with_code(0);
+    let after = published(&folder);
+    assert_eq!(after.len(), 4);
+    for (path, sample) in &before {
+        let again = path.parent().and_then(Path::file_name) == Some(&test);
+        assert_eq!(after[path] != *sample, again, "{}", path.display());
+    }
+    scene.assert_nothing_left();
+}
+
+#[test]
+fn one_rqps_at_a_time_writes_a_campaign() {
+    let scene = Scene::new();
+    let words = ["--tests", "point-query", "--read-seconds", "5", "--rounds", "1"];
+    let mut running = scene.start(scene.run_twins("busy", &words));
+    running.wait_for("both servers", |_| scene.servers().len() == 2);
+    let in_use = ["busy", "in use by process"];
+    scene.end(scene.rqps(&["resume", "results/busy"])).refused(&in_use);
+    scene.end(scene.run_twins("busy", &words)).refused(&in_use);
+    // Others may start beside it and clear nothing of it.
+    let beside = scene.end(scene.rqps(&["builds", "list"])).with_code(0);
+    assert!(!beside.stderr.contains("cleared"), "{}", beside.stderr);
+    assert!(!scene.servers().is_empty());
+    // Whoever is curious may look at what there is so far.
+    let peek = scene.end(scene.rqps(&["compare", "results/busy"])).with_code(0);
+    assert!(peek.stdout.contains("0 of 1 round"), "{}", peek.stdout);
+    interrupt(&scene, running);
+    scene.end(scene.run_twins("busy", &words)).refused(&["busy", "resume"]);
+}
