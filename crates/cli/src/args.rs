@@ -152,8 +152,8 @@ pub(crate) struct CampaignFlags {
     /// Configuration profile, such as x10a or x10a_sync; several give builds x profiles [default: x10a]
     #[arg(long, value_name = "PROFILE", value_delimiter = ',')]
     pub(crate) profile: Vec<String>,
-    /// Server setting on top of the profile; may be repeated
-    #[arg(long, value_name = "NAME=VALUE")]
+    /// Server setting on top of the profile, or @FILE in the form of postgresql.conf; may be repeated
+    #[arg(long, value_name = "NAME=VALUE|@FILE")]
     pub(crate) set: Vec<String>,
     /// CPUs of server and client: same, split or free [default: same]
     #[arg(long, value_name = "HOW")]

@@ -131,8 +131,7 @@ impl Stand {
         cluster::initialise(&build, &data, account, true)?;
         let machine = MachineClass { memory_bytes: SERVER_MEMORY_BYTES, ..this_machine()? };
         let sizing = Sizing { machine, disk_free_bytes: None, data_bytes: None, clients: 64 };
-        let configuration =
-            lab.profiles.render(build.engine, "x10a", &build.version, &sizing, &[], &BTreeMap::new())?;
+        let configuration = lab.profiles.render(build.engine, "x10a", &build.version, &sizing, &BTreeMap::new())?;
         let launch = Launch {
             build: &build,
             data_dir: &data,

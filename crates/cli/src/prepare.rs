@@ -11,6 +11,7 @@ use rqps_campaign::place::Place;
 use rqps_campaign::{Command, Flag, Resolved, Source, read, to_toml};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, Plan};
+use rqps_server::profile::parse_conf;
 use std::path::Path;
 
 /// A campaign that can run.
@@ -46,7 +47,7 @@ pub(crate) fn prepare(
     screen: Screen,
 ) -> Result<Prepared> {
     let source = file.map(read_source).transpose()?;
-    let reading = read(source.as_ref(), &words(flags), command, &lab.vocabulary());
+    let reading = read(source.as_ref(), &words(flags)?, command, &lab.vocabulary());
     screen.diagnostics(&reading.diagnostics);
     let campaign = reading.campaign.ok_or(FaultsShown)?;
 
@@ -88,7 +89,7 @@ fn read_source(path: &Path) -> Result<Source> {
 }
 
 /// The flags as words, in the order of the help.
-pub(crate) fn words(flags: &CampaignFlags) -> Vec<Flag> {
+pub(crate) fn words(flags: &CampaignFlags) -> Result<Vec<Flag>> {
     let many =
         |name: &'static str, values: &[String]| values.iter().map(|value| Flag::new(name, value)).collect::<Vec<_>>();
     let list = |name: &'static str, values: &[String]| {
@@ -98,7 +99,7 @@ pub(crate) fn words(flags: &CampaignFlags) -> Vec<Flag> {
         value.iter().map(|value| Flag::new(name, value)).collect::<Vec<_>>()
     };
     let quick = if flags.quick { vec![Flag::new("quick", "true")] } else { Vec::new() };
-    [
+    Ok([
         one("name", &flags.name),
         many("build", &flags.build),
         one("base", &flags.base),
@@ -115,12 +116,27 @@ pub(crate) fn words(flags: &CampaignFlags) -> Vec<Flag> {
         one("interleave", &flags.interleave),
         one("seed", &flags.seed),
         list("profile", &flags.profile),
-        many("set", &flags.set),
+        many("set", &settings(&flags.set)?),
         one("placement", &flags.placement),
         one("rate", &flags.rate),
         one("machine", &flags.machine),
         one("margin", &flags.margin),
         quick,
     ]
-    .concat()
+    .concat())
+}
+
+/// `--set` words, with `@FILE` replaced by the settings of that configuration file.
+fn settings(words: &[String]) -> Result<Vec<String>> {
+    let mut settings = Vec::new();
+    for word in words {
+        match word.strip_prefix('@') {
+            None => settings.push(word.clone()),
+            Some(file) => {
+                let text = std::fs::read_to_string(file).with_context(|| format!("--set @{file}"))?;
+                settings.extend(parse_conf(file, &text)?.into_iter().map(|(name, value)| format!("{name}={value}")));
+            }
+        }
+    }
+    Ok(settings)
 }

@@ -5,6 +5,7 @@
 //! to a database.
 
 mod arm;
+mod cells;
 mod error;
 mod event;
 mod job;
@@ -14,7 +15,10 @@ mod meters;
 mod pace;
 mod round;
 mod supervise;
+mod walk;
 
+pub use cells::is_measured;
 pub use error::ConductError;
 pub use event::{Event, Watch};
-pub use job::{Job, is_measured, run};
+pub use job::Job;
+pub use walk::run;

@@ -79,11 +79,11 @@ impl Masters {
     }
 
     /// Copies the master that fits a build to `to`.
-    pub(crate) fn copy(&self, build: &BuildFacts, to: &Path) -> Result<(), ConductError> {
+    pub(crate) fn copy(&self, build: &BuildFacts, to: &Path, stop: &AtomicBool) -> Result<(), ConductError> {
         let kind = FolderKind::of(build);
-        cluster::restore(&self.folders[&kind], to, self.method)
-            .map(drop)
-            .map_err(ConductError::server(format!("copying the data folder {}", kind.name())))
+        let copied = cluster::restore(&self.folders[&kind], to, self.method, stop);
+        check(stop)?;
+        copied.map(drop).map_err(ConductError::server(format!("copying the data folder {}", kind.name())))
     }
 }
 

@@ -4,12 +4,13 @@
 //! however it ends.
 
 use crate::arm::{Arm, Contestant};
+use crate::cells::{Cells, planned_seconds};
 use crate::event::{Event, Watch};
-use crate::job::{Cells, Job, planned_seconds};
+use crate::job::Job;
 use crate::master::{FolderKind, Masters};
 use crate::measure::{Bench, measure};
 use crate::pace::Pace;
-use crate::supervise::{check, supervised};
+use crate::supervise::{check, supervised, unless_stopped};
 use crate::{ConductError, measure};
 use rqps_load::Work;
 use rqps_load::work::work;
@@ -58,9 +59,11 @@ impl<'a> Round<'a> {
             let number = copies.entry(kind).and_modify(|number| *number += 1).or_insert(1);
             arm.copy = format!("{}#{number}", kind.name());
             arm.data = workspace.join(&format!("round-{}-{index}", kind.name()));
-            masters.copy(arm.contestant.build, &arm.data)?;
+            masters.copy(arm.contestant.build, &arm.data, stop)?;
         }
-        copy::flush(workspace.path()).map_err(ConductError::server("writing the copies to disk"))?;
+        let folder = workspace.path().to_owned();
+        unless_stopped(stop, move || copy::flush(&folder))?
+            .map_err(ConductError::server("writing the copies to disk"))?;
         contestants.iter().for_each(|contestant| _ = page_cache::renew(contestant.build));
         for &index in &plan.order {
             check(stop)?;

@@ -1,13 +1,14 @@
-//! Long work on a server that an interrupted campaign must not wait for.
+//! Long work that an interrupted campaign must not wait for.
 //!
-//! In: work that blocks on a server, the server's process, the stop flag. Out: the work's result, or `Interrupted`: when
-//! the flag is raised the server is told to quit, which ends whatever the work was waiting for. Its data is a copy, and
-//! is thrown away.
+//! In: work that blocks, the process of the server that it blocks on if there is one, the stop flag. Out: the work's
+//! result, or `Interrupted`: when the flag is raised the server is told to quit, which ends whatever the work was waiting
+//! for. Its data is a copy, and is thrown away.
 
 use crate::ConductError;
 use rqps_server::Server;
 use rustix::process::Signal;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// How soon a raised flag is seen.
@@ -22,7 +23,7 @@ pub(crate) fn supervised<T>(
     let Some(postmaster) = server.processes().first().copied() else { return work() };
     let done = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let watcher = scope.spawn(|| {
             while !done.load(Ordering::Acquire) {
                 if stop.load(Ordering::Relaxed) {
                     postmaster.signal(Signal::QUIT);
@@ -33,10 +34,29 @@ pub(crate) fn supervised<T>(
         });
         let result = work();
         done.store(true, Ordering::Release);
+        watcher.thread().unpark();
         result
     });
     check(stop)?;
     result
+}
+
+/// Runs work that nothing can end, such as a flush of the disk, but does not wait for it once `stop` is raised: it goes on
+/// in a thread of its own, and ends with this process at the latest.
+pub(crate) fn unless_stopped<T: Send + 'static>(
+    stop: &AtomicBool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ConductError> {
+    let (done, result) = channel();
+    std::thread::spawn(move || _ = done.send(work()));
+    loop {
+        check(stop)?;
+        match result.recv_timeout(LOOK_EVERY) {
+            Ok(value) => return Ok(value),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => unreachable!("the work sends its result, for it does not panic"),
+        }
+    }
 }
 
 /// Ends the campaign here if the user asked for it.

@@ -11,6 +11,7 @@ use crate::{Account, Result, ServerError};
 use rqps_model::facts::BuildFacts;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// The superuser of every data folder that rqps makes; logs in without a password over the private socket.
 pub const USER: &str = "bench";
@@ -81,19 +82,19 @@ pub(crate) fn single_user(bin: &Path, dir: &Path, account: Account, database: &s
 /// Copies a data folder whose server is stopped to a place that does not exist yet.
 pub fn snapshot(data_dir: &Path, to: &Path, method: CopyMethod) -> Result<Copied> {
     refuse_running(data_dir)?;
-    let copied = copy::copy_tree(data_dir, to, method)?;
+    let copied = copy::copy_tree(data_dir, to, method, &AtomicBool::new(false))?;
     // A server that was killed leaves its file; the copy is nobody's.
     let _ = fs::remove_file(to.join(PID_FILE));
     Ok(copied)
 }
 
-/// Puts a snapshot in the place of a data folder, whatever is there.
-pub fn restore(snapshot: &Path, data_dir: &Path, method: CopyMethod) -> Result<Copied> {
+/// Puts a snapshot in the place of a data folder, whatever is there. Ends early, with an error, when `stop` is raised.
+pub fn restore(snapshot: &Path, data_dir: &Path, method: CopyMethod, stop: &AtomicBool) -> Result<Copied> {
     if data_dir.exists() {
         refuse_running(data_dir)?;
         fs::remove_dir_all(data_dir).map_err(ServerError::at("remove", data_dir))?;
     }
-    copy::copy_tree(snapshot, data_dir, method)
+    copy::copy_tree(snapshot, data_dir, method, stop)
 }
 
 /// The process that holds a data folder, if it lives.

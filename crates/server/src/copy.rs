@@ -11,10 +11,13 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Space that must be left over after a copy.
 const SPARE_BYTES: u64 = 64 << 20;
+
+/// Bytes that are copied between two looks at the wish to stop.
+const STEP_BYTES: usize = 64 << 20;
 
 /// More threads than this do not make a disk faster.
 const THREADS_MAX: usize = 8;
@@ -53,8 +56,8 @@ pub fn flush(folder: &Path) -> Result<()> {
     rustix::fs::syncfs(&opened).map_err(|e| ServerError::io("flush the file system of", folder, e.into()))
 }
 
-/// Copies a folder to a place that must not exist yet.
-pub fn copy_tree(from: &Path, to: &Path, method: CopyMethod) -> Result<Copied> {
+/// Copies a folder to a place that must not exist yet. Ends early, with an error, when `stop` is raised.
+pub fn copy_tree(from: &Path, to: &Path, method: CopyMethod, stop: &AtomicBool) -> Result<Copied> {
     if to.exists() {
         return Err(ServerError::io("create", to, io::Error::from(io::ErrorKind::AlreadyExists)));
     }
@@ -63,7 +66,7 @@ pub fn copy_tree(from: &Path, to: &Path, method: CopyMethod) -> Result<Copied> {
     if method == CopyMethod::Plain {
         check_space(to, listing.bytes)?;
     }
-    let result = listing.copy(from, to, method);
+    let result = listing.copy(from, to, method, stop);
     if result.is_err() {
         // Half a copy is of no use and, on a full disk, in the way.
         let _ = fs::remove_dir_all(to);
@@ -114,12 +117,12 @@ impl Listing {
         Ok(())
     }
 
-    fn copy(&self, from: &Path, to: &Path, method: CopyMethod) -> Result<()> {
+    fn copy(&self, from: &Path, to: &Path, method: CopyMethod, stop: &AtomicBool) -> Result<()> {
         for (relative, _) in &self.folders {
             let path = to.join(relative);
             fs::create_dir(&path).map_err(ServerError::at("create", &path))?;
         }
-        self.copy_files(from, to, method)?;
+        self.copy_files(from, to, method, stop)?;
         for (relative, meta) in &self.links {
             let (source, path) = (from.join(relative), to.join(relative));
             let target = fs::read_link(&source).map_err(ServerError::at("read", &source))?;
@@ -133,11 +136,11 @@ impl Listing {
         self.folders.iter().rev().try_for_each(|(relative, meta)| keep_owner_and_mode(&to.join(relative), meta))
     }
 
-    fn copy_files(&self, from: &Path, to: &Path, method: CopyMethod) -> Result<()> {
+    fn copy_files(&self, from: &Path, to: &Path, method: CopyMethod, stop: &AtomicBool) -> Result<()> {
         let next = AtomicUsize::new(0);
         let work = || {
             while let Some((relative, meta)) = self.files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let copied = copy_file(&from.join(relative), &to.join(relative), meta, method);
+                let copied = copy_file(&from.join(relative), &to.join(relative), meta, method, stop);
                 // The others find nothing left to do.
                 copied.inspect_err(|_| next.store(self.files.len(), Ordering::Relaxed))?;
             }
@@ -152,19 +155,23 @@ impl Listing {
     }
 }
 
-fn copy_file(from: &Path, to: &Path, meta: &Metadata, method: CopyMethod) -> Result<()> {
+fn copy_file(from: &Path, to: &Path, meta: &Metadata, method: CopyMethod, stop: &AtomicBool) -> Result<()> {
     let source = File::open(from).map_err(ServerError::at("open", from))?;
     let target = File::create_new(to).map_err(ServerError::at("create", to))?;
-    let copied = match method {
+    let copied = check(stop).and_then(|()| match method {
         CopyMethod::Reflink => ioctl_ficlone(&target, &source).map_err(io::Error::from),
-        CopyMethod::Plain => copy_data(&source, &target, meta.len()),
-    };
+        CopyMethod::Plain => copy_data(&source, &target, meta.len(), stop),
+    });
     copied.map_err(ServerError::at("copy to", to))?;
     keep_owner_and_mode(to, meta)
 }
 
+fn check(stop: &AtomicBool) -> io::Result<()> {
+    if stop.load(Ordering::Relaxed) { Err(io::Error::from(io::ErrorKind::Interrupted)) } else { Ok(()) }
+}
+
 /// Copies the parts that hold data and leaves the holes out.
-fn copy_data(source: &File, target: &File, length: u64) -> io::Result<()> {
+fn copy_data(source: &File, target: &File, length: u64, stop: &AtomicBool) -> io::Result<()> {
     target.set_len(length)?;
     let mut at = 0;
     while at < length {
@@ -176,22 +183,23 @@ fn copy_data(source: &File, target: &File, length: u64) -> io::Result<()> {
             Err(e) => return Err(e.into()),
         };
         let end = seek(source, SeekFrom::Hole(start)).unwrap_or(length).min(length);
-        copy_range(source, target, start, end)?;
+        copy_range(source, target, start, end, stop)?;
         at = end;
     }
     Ok(())
 }
 
-fn copy_range(source: &File, target: &File, start: u64, end: u64) -> io::Result<()> {
+fn copy_range(source: &File, target: &File, start: u64, end: u64, stop: &AtomicBool) -> io::Result<()> {
     let (mut from, mut to) = (start, start);
     while from < end {
-        let wanted = usize::try_from(end - from).unwrap_or(usize::MAX).min(1 << 30);
+        check(stop)?;
+        let wanted = usize::try_from(end - from).unwrap_or(usize::MAX).min(STEP_BYTES);
         match copy_file_range(source, Some(&mut from), target, Some(&mut to), wanted) {
             Ok(0) => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
             Ok(_) => {}
             // Not between these two file systems: through our own memory then.
             Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                return copy_through_memory(source, target, from, end);
+                return copy_through_memory(source, target, from, end, stop);
             }
             Err(e) => return Err(e.into()),
         }
@@ -199,11 +207,12 @@ fn copy_range(source: &File, target: &File, start: u64, end: u64) -> io::Result<
     Ok(())
 }
 
-fn copy_through_memory(source: &File, target: &File, start: u64, end: u64) -> io::Result<()> {
+fn copy_through_memory(source: &File, target: &File, start: u64, end: u64, stop: &AtomicBool) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
     let mut buffer = vec![0; 1 << 18];
     let mut at = start;
     while at < end {
+        check(stop)?;
         let wanted = usize::try_from(end - at).unwrap_or(usize::MAX).min(buffer.len());
         let n = source.read_at(&mut buffer[..wanted], at)?;
         if n == 0 {
@@ -257,7 +266,8 @@ mod tests {
         let root = tree();
         let (from, to) = (root.path().join("from"), root.path().join("to"));
         let method = detect(root.path()).expect("tried");
-        let copied = copy_tree(&from, &to, method).expect("copied");
+        let never = AtomicBool::new(false);
+        let copied = copy_tree(&from, &to, method, &never).expect("copied");
         assert_eq!((copied.method, copied.files), (method, 21));
         let mut listed = Listing::default();
         listed.add(&from, PathBuf::new()).expect("listed");
@@ -271,7 +281,9 @@ mod tests {
             }
         }
         assert_eq!(fs::read_link(to.join("link")).expect("a link"), Path::new("base/1"));
-        assert!(copy_tree(&from, &to, method).is_err(), "never over something");
+        assert!(copy_tree(&from, &to, method, &never).is_err(), "never over something");
+        let stopped = root.path().join("stopped");
+        assert!(copy_tree(&from, &stopped, method, &AtomicBool::new(true)).is_err() && !stopped.exists());
         flush(&to).expect("flushed");
     }
 
@@ -282,7 +294,8 @@ mod tests {
         fs::write(root.path().join("a"), &bytes).expect("written");
         let (source, target) = (File::open(root.path().join("a")), File::create(root.path().join("b")));
         let length = bytes.len() as u64;
-        copy_through_memory(&source.expect("opened"), &target.expect("made"), 0, length).expect("copied");
+        let never = AtomicBool::new(false);
+        copy_through_memory(&source.expect("opened"), &target.expect("made"), 0, length, &never).expect("copied");
         assert_eq!(fs::read(root.path().join("b")).expect("read"), bytes);
     }
 

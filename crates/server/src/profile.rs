@@ -1,6 +1,6 @@
 //! Configuration profiles: named families of settings, sized for a machine, rendered for a version.
 //!
-//! In: profiles as data, a version, a [`Sizing`], the user's own files and `--set` words, in this order of precedence. Out: a
+//! In: profiles as data, a version, a [`Sizing`], and the user's own settings on top. Out: a
 //! [`Configuration`]: the lines of a configuration file, what was written, and what this version lacks and was left out.
 //! It must not start anything or read the host: cores, memory and free disk are given.
 
@@ -65,15 +65,6 @@ pub struct Configuration {
     pub left_out: BTreeMap<String, String>,
     /// What was made smaller than the profile says, with the reason.
     pub notes: Vec<String>,
-}
-
-/// A configuration file of the user's own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnFile {
-    /// Its name, for messages.
-    pub name: String,
-    /// Its text, in the form of `postgresql.conf`.
-    pub text: String,
 }
 
 /// All profiles and variants.
@@ -179,14 +170,13 @@ impl Profiles {
         self.parts(engine, name).map(drop)
     }
 
-    /// Sizes and renders a profile for a version. `files` come on top of the profile, `set` on top of all.
+    /// Sizes and renders a profile for a version. `set` comes on top of the profile.
     pub fn render(
         &self,
         engine: Engine,
         profile: &str,
         version: &Version,
         sizing: &Sizing,
-        files: &[OwnFile],
         set: &BTreeMap<String, String>,
     ) -> Result<Configuration> {
         let known = KnownSettings::of(engine);
@@ -209,11 +199,6 @@ impl Profiles {
             let has_it = matches!(known.find(setting, version), Ok(Presence::Has(_)));
             if has_it && !rules.contains_key(setting) {
                 configuration.left_out.insert(setting.clone(), reason.clone());
-            }
-        }
-        for file in files {
-            for (setting, value) in parse_conf(&file.name, &file.text)? {
-                configuration.put(&known, version, &setting, &value)?;
             }
         }
         for (setting, value) in set {

@@ -5,12 +5,12 @@ use serde_json::Value;
 use std::fs;
 use std::process::Command;
 
-/// Three treatments of one build; the server of the last one plans every execution anew.
+/// Three treatments of one build; the server of the last one has to read the whole table for every row.
 fn campaign_file() -> String {
     format!(
         "build = [\n  \"base={BUILD}\",\n  \"same={BUILD}\",\n  \
-         {{ name = \"slow\", from = \"{BUILD}\", set = {{ plan_cache_mode = \"force_custom_plan\" }} }},\n]\n\
-         tests = [\"point-query\", \"range-covered-pk\"]\ntables = 1\nrows = 3000\nread-seconds = 0.4\n\
+         {{ name = \"slow\", from = \"{BUILD}\", set = {{ enable_indexscan = false, enable_bitmapscan = false }} }},\n]\n\
+         tests = [\"point-query\", \"range-covered-pk\"]\ntables = 1\nrows = 2000\nread-seconds = 0.3\n\
          warmup = 0.1\nrounds = 3\nmachine = \"c2r1\"\n"
     )
 }
@@ -63,15 +63,15 @@ fn an_injected_slowdown_is_found_and_its_twin_is_not() {
         assert!(number(row, "throughput") > 0.0 && number(row, "base_throughput") > 0.0, "{row:#}");
         assert!(row["base"].as_str().is_some_and(|base| base.starts_with("base.")), "{row:#}");
     }
-    // Planning costs a point query more than a tenth and less than nine tenths of its throughput, on any machine.
+    // A few thousand rows instead of one: many times slower on any machine, and not a thousand times.
     let slow = rows(&comparison, "slow");
     let point = slow.iter().find(|row| row["test"] == "point-query").expect("tested");
     assert_eq!(point["verdict"], "regressed", "{point:#}");
-    assert!((0.1..0.9).contains(&number(point, "rqps")), "{point:#}");
+    assert!((0.001..0.6).contains(&number(point, "rqps")), "{point:#}");
     // At the 5 % level one of the twin's two tests may show a small change once in twenty runs, but not both.
     let twin = rows(&comparison, "same");
     assert!(twin.iter().filter(|row| change(row)).count() <= 1, "{twin:#?}");
-    assert!(twin.iter().all(|row| (number(row, "rqps") - 1.0).abs() < 0.1), "{twin:#?}");
+    assert!(twin.iter().all(|row| (number(row, "rqps") - 1.0).abs() < 0.3), "{twin:#?}");
 
     // Another base turns ratios round.
     let name = point["treatment"].as_str().expect("a name");

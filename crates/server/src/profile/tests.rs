@@ -10,7 +10,7 @@ fn sizing(cores: u32, memory_mb: u64) -> Sizing {
 fn render_with(profile: &str, version: &str, sizing: &Sizing, set: &[(&str, &str)]) -> Result<Configuration> {
     let set = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let version = version.parse().expect("a version");
-    Profiles::built_in().render(Engine::Postgres, profile, &version, sizing, &[], &set)
+    Profiles::built_in().render(Engine::Postgres, profile, &version, sizing, &set)
 }
 
 fn render(profile: &str, version: &str, sizing: &Sizing) -> Configuration {
@@ -77,16 +77,15 @@ fn leaves_out_what_a_version_lacks_and_says_so() {
 }
 
 #[test]
-fn words_on_top_win_in_order() {
-    let file = OwnFile { name: "own.conf".to_owned(), text: "work_mem = 8MB\njit = on\n".to_owned() };
+fn words_on_top_win() {
     let set = BTreeMap::from([
         ("work_mem".to_owned(), "16MB".to_owned()),
+        ("jit".to_owned(), "on".to_owned()),
         ("application_name".to_owned(), "it's\\".to_owned()),
     ]);
     let version = "16.15".parse().expect("a version");
     let profiles = Profiles::built_in();
-    let rendered =
-        profiles.render(Engine::Postgres, "x10a", &version, &sizing(2, 2048), &[file], &set).expect("rendered");
+    let rendered = profiles.render(Engine::Postgres, "x10a", &version, &sizing(2, 2048), &set).expect("rendered");
     assert_eq!((rendered.written["work_mem"].as_str(), rendered.written["jit"].as_str()), ("16MB", "on"));
     assert!(rendered.text().contains("application_name = 'it''s\\\\'\n"), "{}", rendered.text());
 
@@ -127,8 +126,7 @@ fn an_own_profile_extends_and_is_checked() {
     add(&mut profiles, "[profile.mine]\nextends = \"x10a\"\n[profile.mine.settings]\nwork_mem = \"64MB\"\n")
         .expect("added");
     let version = "17.7".parse().expect("a version");
-    let rendered =
-        profiles.render(Engine::Postgres, "mine_sync", &version, &sizing(8, 32 << 10), &[], &BTreeMap::new());
+    let rendered = profiles.render(Engine::Postgres, "mine_sync", &version, &sizing(8, 32 << 10), &BTreeMap::new());
     let rendered = rendered.expect("rendered");
     assert_eq!((rendered.written["work_mem"].as_str(), rendered.written["shared_buffers"].as_str()), ("64MB", "23GB"));
     for (body, reason) in [

@@ -8,6 +8,7 @@ use rqps_server::{Account, ServerError, Workspace, cluster, copy};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 
 const SMALL: &str = "RQPS_TEST_SMALL_DISK";
 
@@ -33,12 +34,14 @@ fn on_a_small_disk() {
 
     // A copy is refused before it starts, and taken back where it cannot be foreseen.
     let master = scene.data(&build, "master");
-    is_full(cluster::restore(&master, &small.join("copy"), copy::CopyMethod::Plain).map(drop), "foreseen");
+    let never = AtomicBool::new(false);
+    let plain = copy::CopyMethod::Plain;
+    is_full(cluster::restore(&master, &small.join("copy"), plain, &never).map(drop), "foreseen");
     assert_eq!(fs::read_dir(small).expect("listed").count(), 0, "no half copy");
     let many = scene.workspace.join("many");
     fs::create_dir(&many).expect("made");
     (0..600).for_each(|n| fs::write(many.join(n.to_string()), "x").expect("written"));
-    is_full(copy::copy_tree(&many, &small.join("copy"), copy::CopyMethod::Plain).map(drop), "unforeseen");
+    is_full(copy::copy_tree(&many, &small.join("copy"), plain, &never).map(drop), "unforeseen");
     assert_eq!(fs::read_dir(small).expect("listed").count(), 0, "the half copy was taken back");
     scene.end(&[]);
     println!("all was seen");

@@ -115,7 +115,7 @@ pub(crate) fn configuration(build: &BuildFacts, profile: &str, set: &[(&str, &st
         clients: 1,
     };
     let set: BTreeMap<String, String> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    Profiles::built_in().render(Engine::Postgres, profile, &build.version, &sizing, &[], &set).expect("rendered")
+    Profiles::built_in().render(Engine::Postgres, profile, &build.version, &sizing, &set).expect("rendered")
 }
 
 pub(crate) fn session(server: &Server) -> Session {

@@ -9,6 +9,7 @@ use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 const DEBIAN_15: &str = "postgres:/usr/lib/postgresql/15";
@@ -130,9 +131,9 @@ fn a_restored_folder_is_as_it_was() {
     assert_eq!(ask(&server, "SELECT count(*) FROM t"), "0");
     server.stop_now().expect("ended");
     drop(server);
-    cluster::restore(&master, &data, method).expect("restored");
+    cluster::restore(&master, &data, method, &AtomicBool::new(false)).expect("restored");
     let second = scene.workspace.join("second");
-    cluster::restore(&master, &second, method).expect("a second copy");
+    cluster::restore(&master, &second, method, &AtomicBool::new(false)).expect("a second copy");
     let both = [&data, &second].map(|folder| scene.start(&build, folder).expect("started on a copy"));
     for server in &both {
         assert_eq!(ask(server, "SELECT sum(n) FROM t"), "500500");

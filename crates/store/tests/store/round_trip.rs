@@ -57,6 +57,31 @@ fn a_campaign_comes_back_as_it_was_written() {
 }
 
 #[test]
+fn a_sample_is_withdrawn_alone_and_a_campaign_only_without_samples() {
+    let root = tempfile::tempdir().expect("a folder");
+    let plan = made::plan(2, 1, 1);
+    let writer = made::create(root.path(), &plan);
+    let [first, second] = [0, 1].map(|treatment| made::parts(&plan, 1, treatment, 0, 5));
+    let is_there = |treatment: usize| writer.is_complete(1, &plan.treatments[treatment].name, &plan.tests[0].name, 1);
+    let withdraw = |treatment: usize| writer.withdraw(1, &plan.treatments[treatment].name, &plan.tests[0].name, 1);
+    writer.publish(&first).expect("published");
+    writer.publish(&second).expect("published");
+    withdraw(0).expect("withdrawn");
+    withdraw(0).expect("what is not there need not be withdrawn");
+    assert_eq!((is_there(0), is_there(1)), (false, true));
+    writer.publish(&first).expect("published again");
+    assert_eq!(writer.check().expect("whole"), 2);
+
+    let folder = writer.folder().to_owned();
+    writer.discard().expect("left as it is");
+    assert!(folder.exists(), "what was measured is never thrown away");
+    fs::remove_dir_all(&folder).expect("removed");
+    made::create(root.path(), &plan).discard().expect("discarded");
+    assert_eq!(fs::read_dir(root.path()).expect("listed").count(), 0);
+    drop(made::create(root.path(), &plan));
+}
+
+#[test]
 fn a_sample_is_published_once_and_only_as_planned() {
     let root = tempfile::tempdir().expect("a folder");
     let plan = made::plan(1, 1, 1);

@@ -1,0 +1,82 @@
+//! A whole campaign, from its masters to its last round.
+
+use crate::ConductError;
+use crate::arm::Contestant;
+use crate::cells::{Cells, is_measured};
+use crate::event::{Event, Watch};
+use crate::job::Job;
+use crate::master::Masters;
+use crate::pace::Pace;
+use crate::round::Round;
+use crate::supervise::check;
+use rqps_model::facts::BuildFacts;
+use rqps_observe::clock::rfc3339;
+use rqps_server::{Account, Sizing, Workspace};
+use rqps_store::Writer;
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+/// Bytes of a row with its share of the indexes, as PostgreSQL stores it; for sizing only.
+const ROW_BYTES: u64 = 240;
+
+/// Measures everything that the results folder does not have yet.
+///
+/// Call it from a thread that lives as long as the servers may: they are told to quit when it ends.
+pub fn run(job: &Job<'_>, store: &mut Writer, watch: &mut Watch<'_>, stop: &AtomicBool) -> Result<(), ConductError> {
+    if !is_measured(store) {
+        measure_missing(job, store, watch, stop)?;
+    }
+    store.finish(&rfc3339(SystemTime::now()))?;
+    Ok(())
+}
+
+fn measure_missing(
+    job: &Job<'_>,
+    store: &mut Writer,
+    watch: &mut Watch<'_>,
+    stop: &AtomicBool,
+) -> Result<(), ConductError> {
+    let workspace = Workspace::create(job.lease, job.cache, job.data_parent)
+        .map_err(ConductError::server("making the folder for data"))?;
+    let contestants = contestants(job, &workspace)?;
+    for contestant in &contestants {
+        store.write_build(&contestant.plan.name, contestant.build)?;
+        for note in &contestant.configuration.notes {
+            watch(Event::Warning { message: format!("{}: {note}", contestant.plan.name) });
+        }
+    }
+    let masters = Masters::load(job, &workspace, &contestants, store, watch, stop)?;
+
+    let cells = Cells { plan: job.plan, store };
+    let rounds_left = job.plan.rounds.iter().filter(|round| !cells.round_done(round.number)).count();
+    let mut pace = Pace::new(cells.seconds_left(), rounds_left as u32);
+    for plan in &job.plan.rounds {
+        if (Cells { plan: job.plan, store }).round_done(plan.number) {
+            continue;
+        }
+        check(stop)?;
+        let mut round = Round::begin(job, plan, &workspace, &masters, &contestants, watch, stop, &mut pace)?;
+        round.run(store, watch, stop, &mut pace)?;
+    }
+    Ok(())
+}
+
+/// Each treatment with its build and its configuration for this machine.
+fn contestants<'a>(job: &Job<'a>, workspace: &Workspace) -> Result<Vec<Contestant<'a>>, ConductError> {
+    let plan = job.plan;
+    let free = rustix::fs::statvfs(workspace.path()).ok().map(|fs| fs.f_bavail * fs.f_frsize);
+    let sizing = Sizing {
+        machine: plan.machine.expect("campaign settles the machine class of every plan"),
+        disk_free_bytes: free.map(|bytes| bytes / plan.treatments.len() as u64),
+        data_bytes: Some(u64::from(plan.data.tables) * plan.data.rows * ROW_BYTES),
+        clients: plan.clients.iter().copied().max().unwrap_or(1),
+    };
+    let contestant = |(treatment, build): (&'a rqps_model::plan::TreatmentPlan, &'a BuildFacts)| {
+        let configuration = job
+            .profiles
+            .render(build.engine, &treatment.profile, &build.version, &sizing, &treatment.set)
+            .map_err(ConductError::server(format!("configuring {}", treatment.name)))?;
+        Ok(Contestant { plan: treatment, build, configuration, account: Account::choose() })
+    };
+    plan.treatments.iter().zip(job.builds).map(contestant).collect()
+}
