@@ -13,7 +13,7 @@ demo-small: build       ## the demo in its smallest form, for CI
 	$(RQPS) demo --quick --results target/demo-results
 
 test: needs lint        ## everything: lints, unit tests, real servers, simulated error rates
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 lint:
 	cargo fmt --all -- --check

@@ -167,7 +167,7 @@ pub struct Sample {
     pub started_at: String,
     /// How builds alternated.
     pub interleave: Interleave,
-    /// Server start that this sample belongs to (`round.treatment` unless resumed).
+    /// Server start that this sample belongs to: `round.start`, with `+n` after the n-th resume.
     pub server_start: String,
     /// Which copy of the data the server ran on.
     pub data_copy: String,
