@@ -32,7 +32,7 @@ fn change(row: &Value) -> bool {
 
 #[test]
 fn an_injected_slowdown_is_found_and_its_twin_is_not() {
-    let scene = Scene::new();
+    let scene = Scene::alone();
     fs::write(scene.path("campaign.toml"), campaign_file()).expect("written");
     let ended = scene.end(scene.rqps(&["run", "campaign.toml", "--name", "injected"])).with_code(0);
     assert!(ended.stdout.contains("Relative to: base") && ended.stdout.contains("regressed"), "{}", ended.stdout);
@@ -129,14 +129,15 @@ fn a_demo_can_be_repeated() {
 /// What a stranger types first, on the builds that it names.
 #[test]
 fn fetched_builds_differ_as_published() {
-    let scene = Scene::new();
+    let scene = Scene::alone();
     let words = ["--build", "postgres:16.15", "--build", "postgres:17.11", "--tests", "hot-points", "--json"];
     let mut command: Command = scene.run("published", &[&words[..], &["--rounds", "3", "--rows", "20k"]].concat());
     // Builds are fetched once, into the user's own cache.
     command.env_remove("RQPS_CACHE");
     let comparison = scene.end(command).with_code(0).json();
     let row = &comparison["rows"][0];
-    // Published: 1.94.
-    assert!(row["verdict"] == "improved" && (1.5..2.4).contains(&number(row, "rqps")), "{row:#}");
+    // Published: 1.94; here 1.7 to 1.8. Three short rounds tell an interval, and it must reach there.
+    assert_eq!(row["verdict"], "improved", "{row:#}");
+    assert!(number(row, "low") < 2.4 && number(row, "high") > 1.6, "{row:#}");
     scene.assert_nothing_left();
 }

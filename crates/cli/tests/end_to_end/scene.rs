@@ -9,6 +9,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -43,14 +44,33 @@ const SMALL: [&str; 14] = [
 pub(crate) struct Scene {
     root: TempDir,
     data: TempDir,
+    _turn: Turn,
+}
+
+/// Held by every test: what checks the size of a number must not be measured beside other tests.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// A test's share of the machine.
+enum Turn {
+    Shared { _guard: RwLockReadGuard<'static, ()> },
+    Alone { _guard: RwLockWriteGuard<'static, ()> },
 }
 
 impl Scene {
     pub(crate) fn new() -> Scene {
+        Scene::with(Turn::Shared { _guard: MACHINE.read().unwrap_or_else(PoisonError::into_inner) })
+    }
+
+    /// A scene for a test that checks the size of what it measures: no other test of this file runs meanwhile.
+    pub(crate) fn alone() -> Scene {
+        Scene::with(Turn::Alone { _guard: MACHINE.write().unwrap_or_else(PoisonError::into_inner) })
+    }
+
+    fn with(turn: Turn) -> Scene {
         let root = folder(&std::env::temp_dir());
         fs::create_dir(root.path().join("tmp")).expect("a folder");
         fs::set_permissions(root.path().join("tmp"), Permissions::from_mode(0o711)).expect("opened");
-        Scene { root, data: folder(&data_parent()) }
+        Scene { root, data: folder(&data_parent()), _turn: turn }
     }
 
     /// A path in the test's folder.
