@@ -16,8 +16,11 @@ fn samples(folder: &Path, expected: usize) -> Vec<Sample> {
         assert_eq!(sample.errors, [], "{what}");
         assert!(sample.operations > 0 && sample.accounting.succeeded > 0, "{what}: {:?}", sample.accounting);
         assert!(sample.throughput().is_some_and(|throughput| throughput > 0.0), "{what}");
-        assert!(sample.resources.server.cpu_user_s + sample.resources.server.cpu_system_s > 0.0, "{what}");
     }
+    // The kernel tells the time of ended server processes in hundredths of a second: one short test may show none.
+    let server_cpu_s =
+        samples.iter().map(|sample| sample.resources.server.cpu_user_s + sample.resources.server.cpu_system_s);
+    assert!(server_cpu_s.sum::<f64>() > 0.0, "{}", folder.display());
     samples
 }
 
