@@ -24,7 +24,6 @@ use rqps_model::settings::MachineClass;
 use rqps_server::{Account, Launch, Lease, Listen, Server, Sizing, Workspace, cluster, placement};
 use rqps_wire::Transport;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use table::Row;
@@ -98,9 +97,10 @@ impl Client {
 
 pub(crate) fn bench_client(args: &BenchClientArgs, screen: Screen) -> Result<Ending> {
     let workloads: Vec<Workload> = args.workloads.iter().map(|word| Workload::parse(word)).collect::<Result<_>>()?;
-    let cpu = placement::available()?[0];
-    placement::pin_current(&[cpu])?;
-    let stand = Stand::start(args, cpu, screen)?;
+    // Asked for before this process is pinned to one of them.
+    let cpus = placement::available()?;
+    placement::pin_current(&cpus[..1])?;
+    let stand = Stand::start(args, cpus, screen)?;
     let mut rows = Vec::new();
     for workload in workloads {
         rows.extend(stand.compare(workload, args, screen)?);
@@ -115,13 +115,15 @@ pub(crate) fn bench_client(args: &BenchClientArgs, screen: Screen) -> Result<End
 
 /// A server to measure against, on one CPU.
 struct Stand {
+    /// All that this process may use.
+    cpus: Vec<usize>,
     place: Place,
     server: Server,
     workspace: Workspace,
 }
 
 impl Stand {
-    fn start(args: &BenchClientArgs, cpu: usize, screen: Screen) -> Result<Stand> {
+    fn start(args: &BenchClientArgs, cpus: Vec<usize>, screen: Screen) -> Result<Stand> {
         let lab = Lab::open(screen)?;
         let build = lab.install(&args.build.parse()?, screen)?;
         let lease = Lease::open(&lab.cache)?;
@@ -137,7 +139,7 @@ impl Stand {
             data_dir: &data,
             configuration: &configuration,
             account,
-            cpus: &[cpu],
+            cpus: &cpus[..1],
             listen: Listen::Socket,
             log: &workspace.join("server.log"),
             timeout: Duration::from_secs(60),
@@ -150,7 +152,7 @@ impl Stand {
         prepare_data(&endpoint, DataShape { tables: 1, rows: args.rows }, 1, 1)?;
         let place =
             Place { socket_dir: directory, port, user: endpoint.user, database: endpoint.database, rows: args.rows };
-        Ok(Stand { place, server, workspace })
+        Ok(Stand { cpus, place, server, workspace })
     }
 
     /// All clients on one workload.
@@ -219,15 +221,13 @@ impl Stand {
             bail!("--load compares with sysbench, which is not installed");
         }
         // Loading is no ping-pong: server and loader have all CPUs, as in a campaign.
-        let cpus: Vec<usize> = (0..std::thread::available_parallelism()?.get()).collect();
-        let all = online_cpus().unwrap_or(cpus);
-        placement::pin_current(&all)?;
-        self.server.set_cpus(&all)?;
+        placement::pin_current(&self.cpus)?;
+        self.server.set_cpus(&self.cpus)?;
         let place = Place { rows, ..self.place.clone() };
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for round in 0..rounds.min(3) {
             screen.say(&format!("load of {rows} rows: round {}", round + 1));
-            let report = prepare_data(&self.server.endpoint(), DataShape { tables: 1, rows }, 1, all.len())?;
+            let report = prepare_data(&self.server.endpoint(), DataShape { tables: 1, rows }, 1, self.cpus.len())?;
             ours.push(report.load_seconds);
             child::run(peer::connect(&place).args(["oltp_read_only", "cleanup"]))?;
             let begun = Instant::now();
@@ -248,15 +248,4 @@ impl Stand {
         }
         Ok((peaks[0], peaks[1]))
     }
-}
-
-/// CPUs of this machine, from before this process was pinned.
-fn online_cpus() -> Option<Vec<usize>> {
-    let count = std::fs::read_dir(Path::new("/sys/devices/system/cpu"))
-        .ok()?
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.strip_prefix("cpu")?.parse::<usize>().ok());
-    let mut cpus: Vec<usize> = count.collect();
-    cpus.sort_unstable();
-    (!cpus.is_empty()).then_some(cpus)
 }

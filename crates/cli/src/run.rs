@@ -13,7 +13,7 @@ use rqps_model::Plan;
 use rqps_model::facts::BuildFacts;
 use rqps_observe::clock::rfc3339;
 use rqps_observe::facts::host_facts;
-use rqps_server::Lease;
+use rqps_server::{Lease, Workspace};
 use rqps_store::{Campaign, Start, State, Writer};
 use std::path::Path;
 use std::time::SystemTime;
@@ -53,7 +53,7 @@ fn begin(
     if !is_named {
         plan.name = free_name(&output.results, &plan.name);
     }
-    let data_place = data_place(output.data.as_deref(), &output.results)?;
+    let data_place = data_place(&lab, output.data.as_deref())?;
     let host = host_facts(&data_place);
     let mut store = Campaign::create(&output.results, &plan.name, &plan, &host, &campaign_toml, this_start())?;
     screen.say(&format!(
@@ -162,13 +162,8 @@ fn free_name(results: &Path, name: &str) -> String {
 }
 
 /// An existing folder on the device that the data will be on.
-fn data_place(data: Option<&Path>, results: &Path) -> Result<std::path::PathBuf> {
-    let wanted = match (data, std::env::var_os("RQPS_DATA")) {
-        (Some(folder), _) => folder.to_owned(),
-        (None, Some(folder)) if !folder.is_empty() => folder.into(),
-        _ if rustix::process::geteuid().is_root() => "/var/tmp".into(),
-        _ => results.to_owned(),
-    };
-    let absolute = std::path::absolute(&wanted).context("cannot tell where data will be")?;
+fn data_place(lab: &Lab, data: Option<&Path>) -> Result<std::path::PathBuf> {
+    let parent = Workspace::parent(&lab.cache, data);
+    let absolute = std::path::absolute(&parent).context("cannot tell where data will be")?;
     Ok(absolute.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/")).to_owned())
 }

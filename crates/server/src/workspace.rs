@@ -17,11 +17,16 @@ impl Workspace {
     /// Makes a workspace below `parent`, or below the usual place: `$RQPS_DATA`, else `/var/tmp` for root (whose
     /// servers cannot enter its home), else the cache.
     pub fn create(lease: &Lease, cache: &Cache, parent: Option<&Path>) -> Result<Workspace> {
-        let parent = parent.map_or_else(|| usual_place(cache), Path::to_owned);
+        let parent = Workspace::parent(cache, parent);
         // Open for entering alone: the server's account owns only the data folders in it.
         let folder = lease.folder(&parent, "data", 0o711)?;
         Account::choose().check_can_enter(folder.path(), "RQPS_DATA")?;
         Ok(Workspace { folder })
+    }
+
+    /// The folder that a workspace is made in: the one given, or the usual place.
+    pub fn parent(cache: &Cache, given: Option<&Path>) -> PathBuf {
+        given.map_or_else(|| usual_place(cache), Path::to_owned)
     }
 
     /// The folder.
