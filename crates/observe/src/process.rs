@@ -100,7 +100,7 @@ impl ProcessMeter {
         let mut now = BTreeMap::new();
         for _ in 0..TRIES {
             now = wanted.iter().filter_map(|&pid| Some((pid, Process::read(pid)?))).collect();
-            if parents_are_unchanged(&now) {
+            if self.parents_are_unchanged(&now) {
                 break;
             }
         }
@@ -127,6 +127,17 @@ impl ProcessMeter {
         total
     }
 
+    /// Whether no parent inherited from a child since `now` was read. Children seen before have parents too: one that
+    /// was there for the last reading may have ended just after its parent was read for this one.
+    fn parents_are_unchanged(&self, now: &BTreeMap<u32, Process>) -> bool {
+        let parents: BTreeSet<u32> =
+            now.values().chain(self.seen.values()).map(|process| process.stat.parent).collect();
+        parents.into_iter().filter_map(|pid| Some((pid, now.get(&pid)?))).all(|(pid, process)| {
+            let inherited = |stat: &PidStat| (stat.children_user, stat.children_system, stat.children_minor_faults);
+            pid_stat(pid).is_none_or(|stat| inherited(&stat) == inherited(&process.stat))
+        })
+    }
+
     /// Takes over a new state of the group, keeping what vanished processes did and nobody inherited.
     fn settle(&mut self, now: BTreeMap<u32, Process>) {
         for (pid, mut old) in std::mem::replace(&mut self.seen, now) {
@@ -145,14 +156,6 @@ impl ProcessMeter {
             }
         }
     }
-}
-
-fn parents_are_unchanged(group: &BTreeMap<u32, Process>) -> bool {
-    let parents: BTreeSet<u32> = group.values().map(|process| process.stat.parent).collect();
-    parents.into_iter().filter_map(|pid| Some((pid, group.get(&pid)?))).all(|(pid, process)| {
-        let inherited = |stat: &PidStat| (stat.children_user, stat.children_system, stat.children_minor_faults);
-        pid_stat(pid).is_none_or(|stat| inherited(&stat) == inherited(&process.stat))
-    })
 }
 
 fn pid_stat(pid: u32) -> Option<PidStat> {
