@@ -21,23 +21,24 @@ const CHANCE: f64 = 0.025;
 pub(crate) fn pairs(plans: &[TreatmentPlan], treatments: &[TreatmentFindings]) -> Vec<(usize, usize)> {
     let same = |a: usize, b: usize| {
         same_build((&plans[a].build.source, &treatments[a].build), (&plans[b].build.source, &treatments[b].build))
-            && (&plans[a].profile, &plans[a].set) == (&plans[b].profile, &plans[b].set)
+            && (&plans[a].profile, plans[a].storage, &plans[a].set)
+                == (&plans[b].profile, plans[b].storage, &plans[b].set)
             && settings::diff(&treatments[a].settings, &treatments[b].settings).is_empty()
     };
     let twin_of = |at: usize| (0..at).find(|&earlier| same(earlier, at));
     (0..treatments.len()).filter_map(|at| Some((twin_of(at)?, at))).collect()
 }
 
-/// Whether two builds are one. The digest of a release is its package's, that of a folder its server binary's: where one
-/// is compared with the other, the two must tell the same of how they were made.
+/// Whether two builds are one. The digest of a release is its package's, that of a folder its server binary's, that of an
+/// archive its own: where one kind is compared with another, the two must tell the same of how they were made.
 fn same_build((a_source, a): (&BuildSource, &BuildFacts), (b_source, b): (&BuildSource, &BuildFacts)) -> bool {
     let made = |build: &BuildFacts| {
         let BuildFacts { banner, compiler, flags, configure, symbols, extensions, .. } = build.clone();
         (banner, compiler, flags, configure, symbols, extensions)
     };
-    let is_folder = |source: &BuildSource| matches!(source, BuildSource::Folder(_));
+    let kind = std::mem::discriminant::<BuildSource>;
     let known = !a.sha256.is_empty() && !b.sha256.is_empty();
-    let alike = if is_folder(a_source) == is_folder(b_source) { a.sha256 == b.sha256 } else { made(a) == made(b) };
+    let alike = if kind(a_source) == kind(b_source) { a.sha256 == b.sha256 } else { made(a) == made(b) };
     known && a.engine == b.engine && a.version == b.version && alike
 }
 
@@ -108,6 +109,7 @@ mod tests {
             flags: "-O2".to_owned(),
             configure: "--with-openssl".to_owned(),
             extensions: Vec::new(),
+            library_folders: Vec::new(),
             size_bytes: 1,
             symbols: String::new(),
         };

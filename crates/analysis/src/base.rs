@@ -1,7 +1,8 @@
 //! The word that a user gave for the base → one treatment of the campaign.
 //!
 //! In: the plan, the builds as they were found, and perhaps a word. Out: an index, or an error that names what there
-//! is. A treatment's name always wins; a build's name or version does where it fits one treatment only.
+//! is. A treatment's name always wins; a build's name or version does where it fits one treatment only,
+//! and so does a treatment's name without the machine.
 
 use crate::AnalysisError;
 use rqps_model::Plan;
@@ -19,8 +20,14 @@ pub(crate) fn choose(plan: &Plan, builds: &[&BuildFacts], asked: Option<&str>) -
     if let Some(exact) = names.iter().position(|name| name == asked) {
         return Ok(exact);
     }
-    let fits = |build: &BuildFacts| build.name == asked || build.version.to_string() == asked;
-    let fitting: Vec<usize> = (0..names.len()).filter(|&at| builds.get(at).is_some_and(|build| fits(build))).collect();
+    let fits = |build: &BuildFacts| {
+        let version = &build.version;
+        [build.name.clone(), version.to_string(), version.compact(build.engine)].iter().any(|name| name == asked)
+            || format!("{}:{version}", build.engine) == asked
+    };
+    let is_name = |name: &str| name.strip_prefix(asked).and_then(|rest| rest.strip_prefix('_')).is_some_and(is_machine);
+    let is_meant = |&at: &usize| builds.get(at).is_some_and(|build| fits(build)) || is_name(&names[at]);
+    let fitting: Vec<usize> = (0..names.len()).filter(is_meant).collect();
     match fitting.as_slice() {
         [one] => Ok(*one),
         [] => Err(AnalysisError::UnknownBase { asked: asked.to_owned(), nearest: nearest(asked, &names), names }),
@@ -29,6 +36,12 @@ pub(crate) fn choose(plan: &Plan, builds: &[&BuildFacts], asked: Option<&str>) -
             Err(AnalysisError::AmbiguousBase { asked: asked.to_owned(), names })
         }
     }
+}
+
+/// Whether this is a machine class, such as `c8r32`: a treatment may be named without.
+fn is_machine(text: &str) -> bool {
+    let is_number = |text: &str| text.parse::<u32>().is_ok();
+    text.strip_prefix('c').and_then(|rest| rest.split_once('r')).is_some_and(|(c, r)| is_number(c) && is_number(r))
 }
 
 fn nearest(asked: &str, names: &[String]) -> Option<String> {

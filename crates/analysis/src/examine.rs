@@ -9,12 +9,13 @@ use crate::judge::Row;
 use crate::measured::Measured;
 use crate::plan_structure::same_structure;
 use crate::round::{RoundRatio, ratio_of_round};
+use crate::treatment::peer;
 use crate::warnings::campaign::Trace;
 use crate::warnings::cell;
 use crate::{cost, counters, latency, series};
-use rqps_model::Plan;
 use rqps_model::facts::StatementPlan;
 use rqps_model::sample::ErrorCount;
+use rqps_model::{Engine, Plan};
 use rqps_store::{Campaign, StoreError};
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -37,6 +38,8 @@ pub(crate) struct Shared<'a> {
 /// One test, before it is judged.
 pub(crate) struct Examined {
     pub(crate) findings: TestFindings,
+    /// The statements as each treatment prepared them, without their plans; only where several engines are compared.
+    pub(crate) statements: Vec<(Engine, Vec<StatementPlan>)>,
     pub(crate) row: Row,
     pub(crate) traces: Vec<Trace>,
 }
@@ -84,6 +87,13 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     let statements = statements(&arms, shared.base);
     let traces = arms.iter().enumerate().flat_map(|(at, arm)| traces(arm, at, test)).collect();
     relate_to_base(shared, &mut arms, &ratios);
+    let engine = |at: usize| shared.treatments[at].build.engine;
+    let several = (0..arms.len()).any(|at| engine(at) != engine(0));
+    let of_engine = |(at, arm): (usize, &mut Arm)| {
+        let plans = std::mem::take(&mut arm.plans);
+        (engine(at), plans.into_iter().map(|plan| StatementPlan { plan: String::new(), ..plan }).collect())
+    };
+    let prepared = arms.iter_mut().enumerate().filter(|_| several).map(of_engine).collect();
     let findings = TestFindings {
         name: planned.name.clone(),
         label: planned.label.clone(),
@@ -94,7 +104,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
         statements,
         cells: arms.into_iter().map(|arm| arm.cell).collect(),
     };
-    Ok(Examined { findings, row: Row { cells: ratios, pairs }, traces })
+    Ok(Examined { findings, statements: prepared, row: Row { cells: ratios, pairs }, traces })
 }
 
 fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> Result<Arm, StoreError> {
@@ -178,15 +188,17 @@ fn traces(arm: &Arm, treatment: usize, test: usize) -> impl Iterator<Item = Trac
     })
 }
 
-/// Fills in what a cell has only beside the base: relative costs, ranked counters, plans that differ, warnings.
+/// Fills in what a cell has only beside the base: relative costs and warnings; and beside its peer, since engines have no
+/// names in common: ranked counters, plans that differ.
 fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio>]) {
-    let base = &arms[shared.base];
-    let (base_cost, base_counters, base_plans) = (base.cell.cost.clone(), base.counters.clone(), base.plans.clone());
-    let shown_base_plans = plans(&base_plans, &base_plans);
+    let base_cost = arms[shared.base].cell.cost.clone();
+    let as_read: Vec<(BTreeMap<String, f64>, Vec<StatementPlan>)> =
+        arms.iter().map(|arm| (arm.counters.clone(), arm.plans.clone())).collect();
     for (at, arm) in arms.iter_mut().enumerate() {
-        let is_base = at == shared.base;
-        arm.cell.plans = plans(&arm.plans, &base_plans);
-        arm.cell.counters = counters::ranked(&arm.counters, (!is_base).then_some(&base_counters));
+        let peer = peer(shared.treatments, shared.base, at);
+        let (peer_counters, peer_plans) = &as_read[peer];
+        arm.cell.plans = plans(&arm.plans, peer_plans);
+        arm.cell.counters = counters::ranked(&arm.counters, (at != peer).then_some(peer_counters));
         if let (Some(own), Some(base)) = (&mut arm.cell.cost, &base_cost) {
             own.relative = cost::relative(own, base);
         }
@@ -197,19 +209,19 @@ fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio
             base_cost: base_cost.as_ref(),
             settings: &shared.treatments[at].settings,
             plans: &arm.cell.plans,
-            base_plans: &shown_base_plans,
+            base_plans: &plans(peer_plans, peer_plans),
         };
         arm.cell.warnings = cell::observed(&cell);
     }
 }
 
-fn plans(own: &[StatementPlan], base: &[StatementPlan]) -> Vec<PlanFindings> {
-    let of_base = |plan: &StatementPlan| base.iter().find(|base| base.statement == plan.statement);
+fn plans(own: &[StatementPlan], peer: &[StatementPlan]) -> Vec<PlanFindings> {
+    let of_peer = |plan: &StatementPlan| peer.iter().find(|peer| peer.statement == plan.statement);
     own.iter()
         .map(|plan| PlanFindings {
             statement: plan.statement.clone(),
             plan: plan.plan.clone(),
-            differs: of_base(plan).is_some_and(|base| !same_structure(plan, base)),
+            differs: of_peer(plan).is_some_and(|peer| !same_structure(plan, peer)),
         })
         .collect()
 }

@@ -3,7 +3,8 @@
 //! Full precision: digits are a matter of display. Lists are in display order. Also written as `findings.json`.
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
-use rqps_model::{Group, Interleave, Placement, Unit, Verdict};
+use rqps_model::plan::ForcedForm;
+use rqps_model::{Group, Interleave, Placement, StorageEngine, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,8 +25,37 @@ pub struct Findings {
     pub tests: Vec<TestFindings>,
     /// One entry per group, number of clients and treatment other than the base.
     pub groups: Vec<GroupFindings>,
+    /// What engines force to be different, where several are compared; stated and as found in the statements.
+    #[serde(default)]
+    pub forced: Vec<ForcedForm>,
+    /// What matters of the settings, engine beside engine, where several engines or storage engines are compared: their
+    /// names could not be compared one by one.
+    #[serde(default)]
+    pub side_by_side: Vec<SideBySide>,
     /// What a reader must know about the campaign as a whole.
     pub warnings: Vec<Warning>,
+}
+
+impl Findings {
+    /// The treatment whose settings, plans and counters are comparable name by name with those of this one: the base where
+    /// it is of the same engine, else the first of its engine.
+    pub fn peer(&self, treatment: usize) -> usize {
+        crate::treatment::peer(&self.treatments, self.base, treatment)
+    }
+
+    /// Whether treatments of more than one engine are compared.
+    pub fn has_several_engines(&self) -> bool {
+        self.treatments.iter().any(|treatment| treatment.build.engine != self.treatments[0].build.engine)
+    }
+}
+
+/// One thing that settings decide, as it is on each treatment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SideBySide {
+    /// What, such as `commit`.
+    pub what: String,
+    /// One per treatment, in the order of `Findings::treatments`; empty where it is not known.
+    pub values: Vec<String>,
 }
 
 /// The campaign itself.
@@ -74,9 +104,13 @@ pub struct TreatmentFindings {
     pub name: String,
     /// The build.
     pub build: BuildFacts,
+    /// What was asked to store its tables, where the engine leaves a choice.
+    #[serde(default)]
+    pub storage: Option<StorageEngine>,
     /// The settings as they ran.
     pub settings: SettingsFacts,
-    /// Settings whose effective value differs from the base's: name → (base, this); `None` = not there.
+    /// Settings whose effective value differs from its peer's (`Findings::peer`: the base within one engine): name →
+    /// (peer, this); `None` = not there.
     pub settings_diff: BTreeMap<String, (Option<String>, Option<String>)>,
     /// One sentence against the base, empty for the base.
     pub sentence: String,
@@ -128,7 +162,7 @@ pub struct CellFindings {
     pub series: Vec<Vec<(f64, f64)>>,
     /// Plans by statement kind.
     pub plans: Vec<PlanFindings>,
-    /// Server counters per thousand operations, mean over rounds, those that moved most against the base first.
+    /// Server counters per thousand operations, mean over rounds, those that moved most against the peer's first.
     pub counters: Vec<CounterFindings>,
     /// Errors by statement and code, all rounds.
     pub errors: Vec<rqps_model::sample::ErrorCount>,
@@ -234,7 +268,7 @@ pub struct PlanFindings {
     pub statement: String,
     /// Plan as the server prints it.
     pub plan: String,
-    /// Whether its structure (nodes and indexes, not costs) differs from the base's.
+    /// Whether its structure (nodes and indexes, not costs) differs from the peer's.
     pub differs: bool,
 }
 
@@ -245,7 +279,7 @@ pub struct CounterFindings {
     pub name: String,
     /// Mean over rounds.
     pub per_kilo_op: f64,
-    /// This / base, where the base has it.
+    /// This / peer, where the peer has it.
     pub relative: Option<f64>,
 }
 

@@ -12,9 +12,11 @@ mod error;
 mod examine;
 pub mod findings;
 mod floor;
+mod forced;
 mod groups;
 mod judge;
 mod latency;
+mod matters;
 mod measured;
 mod plan_structure;
 mod round;
@@ -60,7 +62,9 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
     let series = keys.len() * plan.treatments.len() * plan.rounds.len();
     let points = series::points_allowed(series);
     let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points };
-    let (mut tests, rows, traces) = unzip(examine_all(shared, &keys)?);
+    let examined = examine_all(shared, &keys)?;
+    let forced = forced::forced(plan, examined.iter().map(prepared));
+    let (mut tests, rows, traces) = unzip(examined);
     judge_tests(&mut tests, &rows, base, margin);
     let groups = groups::groups(&tests, &rows, &plan.clients, base, margin);
 
@@ -71,6 +75,7 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
             treatments[at].sentence = sentence::sentence(&treatments, at, base, &tests, margin.fraction(), is_pair);
         }
     }
+    let side_by_side = matters::side_by_side(&treatments);
     let rounds_complete = rounds_complete(plan, &traces);
     let gates: Vec<_> = (0..pairs.len()).map(|pair| alike::gate(pair, &rows, margin)).collect();
     let mut warnings: Vec<Warning> = warnings::campaign::gates(&treatments, &pairs, &gates);
@@ -85,8 +90,16 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
         treatments,
         tests,
         groups,
+        forced,
+        side_by_side,
         warnings,
     })
+}
+
+/// A test's statements by treatment.
+fn prepared(examined: &Examined) -> (&str, forced::Prepared<'_>) {
+    let statements = examined.statements.iter().map(|(engine, plans)| (*engine, plans.as_slice()));
+    (&examined.findings.name, statements.collect())
 }
 
 /// Tests as published: by group, place in it, and number of clients.
@@ -98,7 +111,7 @@ fn published_order(plan: &Plan) -> Vec<(usize, u32)> {
 
 fn unzip(examined: Vec<Examined>) -> (Vec<TestFindings>, Vec<Row>, Vec<Trace>) {
     let (mut tests, mut rows, mut traces) = (Vec::new(), Vec::new(), Vec::new());
-    for Examined { findings, row, traces: own } in examined {
+    for Examined { findings, row, traces: own, .. } in examined {
         tests.push(findings);
         rows.push(row);
         traces.extend(own);

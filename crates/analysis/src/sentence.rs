@@ -1,7 +1,7 @@
 //! A treatment's cells → one sentence, as a performance engineer would write it.
 //!
 //! In: the names of the two treatments and the verdicts of all cells. Out: the counts by verdict and
-//! `17.11 against 16.15: 3 tests faster (hot-points 1.88x the most), 2 slower (point-query 0.97), 4 equal within 2 %.`
+//! `PostgreSQL 17.11 against 16.15: 3 tests faster (hot-points 1.88x the most), 2 slower (point-query 0.97), 4 equal within 2 %.`
 //! Everything in it is computed from the same record as the table, so that the two cannot contradict each other.
 
 use crate::findings::{Comparison, TestFindings, TreatmentFindings};
@@ -87,14 +87,28 @@ fn extreme(tests: &[TestFindings], treatment: usize, verdict: Verdict) -> Option
     Some((name, comparison.rqps))
 }
 
-/// The shortest names that tell the two apart and fit no other treatment: version, build, or the whole name.
+/// The shortest names that tell the two apart and fit no other treatment: version, version and storage engine, build, or
+/// the whole name. Within one engine its name is said once.
 fn short_names(treatments: &[TreatmentFindings], a: usize, b: usize) -> (String, String) {
-    let namings: [fn(&TreatmentFindings) -> String; 2] = [|t| t.build.version.to_string(), |t| t.build.name.clone()];
-    for naming in namings {
-        let unique = |at: usize| treatments.iter().filter(|t| naming(t) == naming(&treatments[at])).count() == 1;
-        if unique(a) && unique(b) {
-            return (naming(&treatments[a]), naming(&treatments[b]));
+    let is_unique = |key: &dyn Fn(&TreatmentFindings) -> String, at: usize| {
+        treatments.iter().filter(|other| key(other) == key(&treatments[at])).count() == 1
+    };
+    let engine = |t: &TreatmentFindings| t.build.engine.title();
+    let version = |t: &TreatmentFindings| t.build.version.to_string();
+    let with_storage = |t: &TreatmentFindings| match t.storage {
+        Some(storage) => format!("{} with {}", t.build.version, storage.title()),
+        None => version(t),
+    };
+    for naming in [&version as &dyn Fn(&TreatmentFindings) -> String, &with_storage] {
+        let key = |t: &TreatmentFindings| format!("{} {}", engine(t), naming(t));
+        if is_unique(&key, a) && is_unique(&key, b) {
+            let same = engine(&treatments[a]) == engine(&treatments[b]);
+            return (key(&treatments[a]), if same { naming(&treatments[b]) } else { key(&treatments[b]) });
         }
+    }
+    let build = |t: &TreatmentFindings| t.build.name.clone();
+    if is_unique(&build, a) && is_unique(&build, b) {
+        return (build(&treatments[a]), build(&treatments[b]));
     }
     (treatments[a].name.clone(), treatments[b].name.clone())
 }

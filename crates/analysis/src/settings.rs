@@ -11,11 +11,16 @@ use std::collections::BTreeMap;
 const IGNORED: &str = include_str!("../data/settings-ignored.txt");
 
 /// The settings that size a server's memory.
-pub(crate) const MEMORY: [&str; 7] = [
+pub(crate) const MEMORY: [&str; 12] = [
     "effective_cache_size",
     "huge_pages",
+    "innodb_buffer_pool_size",
+    "innodb_log_file_size",
+    "innodb_redo_log_capacity",
     "maintenance_work_mem",
     "max_wal_size",
+    "rocksdb_block_cache_size",
+    "rocksdb_db_write_buffer_size",
     "shared_buffers",
     "wal_buffers",
     "work_mem",

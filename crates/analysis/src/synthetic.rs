@@ -4,13 +4,15 @@
 //! the levels of a real machine: what all builds of a cycle share, what a slice has alone, and the offset of a server
 //! start. The same recipe writes the same bytes.
 
+mod made;
 mod trial;
 
+use made::Made;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
-use rqps_model::plan::{Arrival, DataShape, RoundPlan, TestPlan, TreatmentPlan};
-use rqps_model::{BuildSpec, Engine, FORMAT, Group, Interleave, Placement, Plan, Unit, Version};
+use rqps_model::facts::HostFacts;
+use rqps_model::plan::{Arrival, DataShape, ForcedForm, RoundPlan, TestPlan, TreatmentPlan};
+use rqps_model::{BuildSpec, FORMAT, Group, Interleave, Placement, Plan, Unit};
 use rqps_store::{Campaign, Start, StoreError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +47,8 @@ pub struct Recipe {
     pub name: String,
     /// How many of the 42 tests.
     pub tests: usize,
-    /// Versions, one per treatment. A version given again is the same build again: an A/A pair.
+    /// Versions, one per treatment: `17.11`, `mysql:8.0.33`, `mariadb:11.4.5+rocksdb`. One given again is the same build
+    /// again: an A/A pair.
     pub versions: Vec<String>,
     /// Rounds.
     pub rounds: u32,
@@ -65,6 +68,8 @@ pub struct Recipe {
     pub absent: Vec<Place>,
     /// Samples of which the trial failed.
     pub failed: Vec<Place>,
+    /// What engines are said to force.
+    pub forced: Vec<ForcedForm>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -121,9 +126,6 @@ const TESTS: [(&str, Group, u32, f64); 42] = [
     ("read-only.pre_range=10", Group::RangeAgg, 6, 14_100.0),
 ];
 
-/// From this change on a treatment is given another plan, as large improvements have.
-const RATIO_OF_ANOTHER_PLAN: f64 = 1.5;
-
 /// Writes a campaign into `dir` and opens it. Two treatments are 16.15 and 17.11, more are releases from 12.22 on.
 pub fn campaign(
     dir: &Path,
@@ -154,6 +156,7 @@ impl Recipe {
             slice_noise: 0.05,
             absent: Vec::new(),
             failed: Vec::new(),
+            forced: Vec::new(),
             seed,
         }
     }
@@ -167,8 +170,10 @@ impl Recipe {
     pub fn treatment_names(&self) -> Vec<String> {
         let build = |at: usize| {
             let again = self.versions[..at].iter().filter(|&version| *version == self.versions[at]).count();
-            let compact = self.version(at).compact(Engine::Postgres);
-            if again == 0 { format!("{compact}_o2.x10a_c2r8") } else { format!("{compact}_o2_{}.x10a_c2r8", again + 1) }
+            let made = Made::of(&self.versions[at]);
+            let compact = made.version.compact(made.engine);
+            let number = if again == 0 { String::new() } else { format!("_{}", again + 1) };
+            format!("{compact}_o2{number}.{}_c2r8", made.configuration())
         };
         (0..self.versions.len()).map(build).collect()
     }
@@ -179,17 +184,18 @@ impl Recipe {
         effect.map_or(1.0, |effect| effect.ratio)
     }
 
-    fn version(&self, treatment: usize) -> Version {
-        self.versions[treatment].parse().expect("recipes name versions")
-    }
-
     /// The plan of the campaign.
     pub fn plan(&self) -> Plan {
-        let treatment = |(at, name): (usize, String)| TreatmentPlan {
-            name,
-            build: format!("postgres:{}", self.versions[at]).parse::<BuildSpec>().expect("recipes name versions"),
-            profile: "x10a".to_owned(),
-            set: BTreeMap::new(),
+        let treatment = |(at, name): (usize, String)| {
+            let made = Made::of(&self.versions[at]);
+            let build = format!("{}:{}", made.engine, made.version).parse::<BuildSpec>();
+            TreatmentPlan {
+                name,
+                build: build.expect("recipes name versions"),
+                storage: made.storage,
+                profile: made.profile().to_owned(),
+                set: BTreeMap::new(),
+            }
         };
         let order: Vec<usize> = (0..self.versions.len()).collect();
         Plan {
@@ -211,6 +217,7 @@ impl Recipe {
             rounds: (1..=self.rounds)
                 .map(|number| RoundPlan { number, order: order.clone(), seed: u64::from(number) })
                 .collect(),
+            forced: self.forced.clone(),
         }
     }
 
@@ -239,11 +246,12 @@ impl Recipe {
         let toml = format!("name = \"{}\"\nseed = {}\n", self.name, self.seed);
         let mut writer = Campaign::create(root, &self.name, &plan, &host(), &toml, start)?.without_sync();
         for (at, treatment) in plan.treatments.iter().enumerate() {
-            writer.write_build(&treatment.name, &build(&treatment.name, self.version(at)))?;
-            writer.write_settings(&treatment.name, &settings(&self.version(at)))?;
+            let made = Made::of(&self.versions[at]);
+            writer.write_build(&treatment.name, &made.build(&treatment.name))?;
+            writer.write_settings(&treatment.name, &made.settings())?;
             writer.set_load_seconds(&treatment.name, 12.5 + at as f64)?;
             for (test, planned) in plan.tests.iter().enumerate() {
-                writer.write_plans(&treatment.name, &planned.name, &[statement_plan(self.truth(at, test))])?;
+                writer.write_plans(&treatment.name, &planned.name, &[made.statement_plan(self.truth(at, test))])?;
             }
         }
         let mut noise = Noise(Pcg64::seed_from_u64(self.seed));
@@ -322,63 +330,5 @@ fn host() -> HostFacts {
         boot_id: "5e1b".to_owned(),
         rqps_version: "0.1.0".to_owned(),
         ..HostFacts::default()
-    }
-}
-
-fn build(treatment: &str, version: Version) -> BuildFacts {
-    BuildFacts {
-        name: treatment.split('.').next().unwrap_or(treatment).to_owned(),
-        engine: Engine::Postgres,
-        banner: format!("postgres (PostgreSQL) {version}"),
-        folder: PathBuf::from(format!("/opt/builds/{version}")),
-        origin: format!("package:{version}"),
-        sha256: format!("{:0>64}", version.to_string().replace(|c: char| !c.is_ascii_hexdigit(), "")),
-        version,
-        compiler: "gcc 12.2.0".to_owned(),
-        flags: "-O2 -fno-omit-frame-pointer".to_owned(),
-        configure: "--with-openssl".to_owned(),
-        extensions: vec!["pg_stat_statements".to_owned()],
-        size_bytes: 40 << 20,
-        symbols: "symbols, frame pointers".to_owned(),
-    }
-}
-
-fn settings(version: &Version) -> SettingsFacts {
-    let mut effective: BTreeMap<String, String> = [
-        ("shared_buffers", "1GB"),
-        ("max_wal_size", "16GB"),
-        ("jit", "off"),
-        ("data_directory", "/var/tmp/rqps/a"),
-        ("server_version", &version.to_string()),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .collect();
-    let concurrency = if version.major() >= 18 { "16" } else { "1" };
-    effective.insert("effective_io_concurrency".to_owned(), concurrency.to_owned());
-    if version.major() >= 18 {
-        effective.insert("io_method".to_owned(), "worker".to_owned());
-    }
-    SettingsFacts {
-        configuration: "x10a_c2r8".to_owned(),
-        written: [("shared_buffers".to_owned(), "1GB".to_owned())].into(),
-        effective,
-        server_cpus: vec![0],
-        client_cpus: vec![0],
-        encoding: "UTF8".to_owned(),
-        collation: "C".to_owned(),
-        transport: "unix".to_owned(),
-        ..SettingsFacts::default()
-    }
-}
-
-fn statement_plan(truth: f64) -> StatementPlan {
-    let scan = if truth >= RATIO_OF_ANOTHER_PLAN { "Index Only Scan" } else { "Index Scan" };
-    StatementPlan {
-        statement: "select".to_owned(),
-        sql: "SELECT c FROM sbtest1 WHERE id=$1".to_owned(),
-        plan: format!(
-            "{scan} using sbtest1_pkey on sbtest1  (cost=0.29..8.31 rows=1 width=121)\n  Index Cond: (id = $1)"
-        ),
     }
 }

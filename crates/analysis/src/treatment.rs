@@ -5,7 +5,7 @@
 
 use crate::findings::{TreatmentFindings, Warning};
 use crate::settings;
-use crate::warnings::treatment::{Side, unlike};
+use crate::warnings::treatment::{Side, not_as_asked, unlike, unlike_settings};
 use rqps_model::facts::BuildFacts;
 use rqps_model::plan::TreatmentPlan;
 use rqps_model::{BuildSource, Plan, Version};
@@ -25,6 +25,7 @@ pub(crate) fn treatments(campaign: &Campaign) -> Result<Vec<TreatmentFindings>, 
         Ok(TreatmentFindings {
             name: plan.name.clone(),
             build: build.unwrap_or_else(|| placeholder(plan)),
+            storage: plan.storage,
             settings: campaign.settings(&plan.name)?.unwrap_or_default(),
             settings_diff: BTreeMap::new(),
             sentence: String::new(),
@@ -40,7 +41,9 @@ pub(crate) fn treatments(campaign: &Campaign) -> Result<Vec<TreatmentFindings>, 
 fn placeholder(plan: &TreatmentPlan) -> BuildFacts {
     let (version, folder) = match &plan.build.source {
         BuildSource::Catalog(version) => (version.clone(), PathBuf::new()),
-        BuildSource::Folder(folder) => ("0".parse::<Version>().expect("a number is a version"), folder.clone()),
+        BuildSource::Folder(folder) => (unknown_version(), folder.clone()),
+        BuildSource::Archive(archive) => (unknown_version(), archive.clone()),
+        BuildSource::Url { .. } => (unknown_version(), PathBuf::new()),
     };
     BuildFacts {
         name: plan.name.clone(),
@@ -54,23 +57,38 @@ fn placeholder(plan: &TreatmentPlan) -> BuildFacts {
         flags: String::new(),
         configure: String::new(),
         extensions: Vec::new(),
+        library_folders: Vec::new(),
         size_bytes: 0,
         symbols: String::new(),
     }
 }
 
-/// Fills in what differs from the base.
+fn unknown_version() -> Version {
+    "0".parse().expect("a number is a version")
+}
+
+/// The base where it is of the same engine as a treatment, else the first treatment of that engine.
+pub(crate) fn peer(treatments: &[TreatmentFindings], base: usize, treatment: usize) -> usize {
+    let engine = treatments[treatment].build.engine;
+    let is_of_engine = |at: &usize| treatments[*at].build.engine == engine;
+    Some(base).filter(is_of_engine).or_else(|| (0..treatments.len()).find(is_of_engine)).unwrap_or(treatment)
+}
+
+/// Fills in what differs from the base, and from the peer where the base is of another engine.
 pub(crate) fn relate_to_base(plan: &Plan, treatments: &mut [TreatmentFindings], base: usize) {
-    let of_base = treatments[base].clone();
+    let as_found = treatments.to_vec();
+    let side = |at: usize| Side { plan: &plan.treatments[at], found: &as_found[at] };
     // A build that was never started has no settings either: all of them would seem to differ.
-    let is_started = |treatment: &TreatmentFindings| !treatment.settings.effective.is_empty();
-    for (at, treatment) in treatments.iter_mut().enumerate() {
-        if at == base || !is_started(treatment) || !is_started(&of_base) {
-            continue;
+    let is_started = |at: usize| !as_found[at].settings.effective.is_empty();
+    for (at, treatment) in treatments.iter_mut().enumerate().filter(|(at, _)| is_started(*at)) {
+        let peer = peer(&as_found, base, at);
+        if at != peer && is_started(peer) {
+            treatment.settings_diff = settings::diff(&as_found[peer].settings, &treatment.settings);
+            treatment.warnings.extend(unlike_settings(side(at), side(peer), &treatment.settings_diff));
         }
-        treatment.settings_diff = settings::diff(&of_base.settings, &treatment.settings);
-        let this = Side { plan: &plan.treatments[at], found: treatment };
-        let warnings = unlike(this, Side { plan: &plan.treatments[base], found: &of_base });
-        treatment.warnings.extend(warnings);
+        if at != base && is_started(base) {
+            treatment.warnings.extend(unlike(side(at), side(base)));
+        }
+        treatment.warnings.extend(not_as_asked(side(at)));
     }
 }

@@ -269,3 +269,72 @@ fn the_same_folder_gives_the_same_findings() {
     let (_root, seeded) = findings(&Recipe { seed: 32, ..recipe });
     assert_ne!(first.tests, seeded.tests);
 }
+
+fn several_engines() -> Recipe {
+    let mut recipe = Recipe { seconds: 2, ..Recipe::new(12, 4, 5, 3) };
+    let versions = ["17.11", "mysql:5.6.14", "mysql:8.0.33", "mariadb:11.4.5", "mariadb:11.4.5+rocksdb"];
+    recipe.versions = versions.map(str::to_owned).into();
+    recipe.effects = vec![Effect { treatment: 2, test: 0, ratio: 1.7 }, Effect { treatment: 1, test: 1, ratio: 0.6 }];
+    recipe.forced = vec![rqps_model::plan::ForcedForm {
+        what: "load".to_owned(),
+        tests: Vec::new(),
+        forms: [(rqps_model::Engine::Postgres, "COPY".to_owned()), (rqps_model::Engine::Mysql, "LOAD DATA".to_owned())]
+            .into(),
+        because: "each has its own".to_owned(),
+    }];
+    recipe
+}
+
+#[test]
+fn engines_are_compared_by_speed_and_each_within_itself_by_settings_plans_and_counters() {
+    let (_root, found) = findings(&several_engines());
+    assert!(found.has_several_engines());
+    assert_eq!((0..5).map(|at| found.peer(at)).collect::<Vec<_>>(), [0, 1, 1, 3, 3]);
+    assert_eq!(comparison(&found, "point-query", 1).verdict, Verdict::Regressed);
+    // The base has settings of the same name nowhere: only those of one engine are compared by name.
+    assert!(found.treatments[1].settings_diff.is_empty());
+    let of_8 = &found.treatments[2].settings_diff;
+    assert_eq!(of_8["innodb_redo_log_capacity"].1.as_deref(), Some("17179869184"));
+    assert_eq!(of_8["tx_isolation"], (Some("REPEATABLE-READ".to_owned()), None));
+    assert!(!of_8.contains_key("datadir") && !of_8.contains_key("shared_buffers"));
+    assert!(found.treatments[4].settings_diff.contains_key("rocksdb_block_cache_size"));
+    // Plans of 5.6 and 8.0 are compared by what was chosen; PostgreSQL's with nothing.
+    let differs = |test: &str, at: usize| cell(&found, test, at).plans[0].differs;
+    assert_eq!([1, 2, 3].map(|at| differs("hot-points", at)), [false, true, false]);
+    assert_eq!([1, 2, 3].map(|at| differs("point-query", at)), [false; 3]);
+    let warned = &cell(&found, "hot-points", 2).warnings;
+    assert!(warned.iter().any(|warning| warning.kind == "plan-changed" && warning.message.contains("covering")));
+}
+
+#[test]
+fn engines_are_told_side_by_side_with_what_they_force() {
+    let (_root, found) = findings(&several_engines());
+    assert_eq!(found.forced.len(), 1, "markers are no difference: {:?}", found.forced);
+    let row = |what: &str| &found.side_by_side.iter().find(|row| row.what == what).unwrap().values;
+    assert_eq!(row("memory for data"), &["1 GB"; 5]);
+    assert_eq!(row("log before a checkpoint")[..4], ["16 GB"; 4]);
+    assert_eq!(row("commit")[0], "flushed some time after the reply (fsync=on, synchronous_commit=off)");
+    assert_eq!(
+        row("commit")[4],
+        "flushed some time after the reply (rocksdb_flush_log_at_trx_commit=2, sync_binlog=0)"
+    );
+    assert_eq!(row("isolation")[..3], ["read committed", "repeatable read", "repeatable read"]);
+    let sentences: Vec<&str> =
+        found.treatments.iter().map(|treatment| treatment.sentence.split(':').next().unwrap()).collect();
+    assert_eq!(
+        sentences,
+        [
+            "",
+            "MySQL 5.6.14 against PostgreSQL 17.11",
+            "MySQL 8.0.33 against PostgreSQL 17.11",
+            "MariaDB 11.4.5 with InnoDB against PostgreSQL 17.11",
+            "MariaDB 11.4.5 with RocksDB against PostgreSQL 17.11",
+        ]
+    );
+    let kinds = |at: usize| found.treatments[at].warnings.iter().map(|w| w.kind.as_str()).collect::<Vec<_>>();
+    assert_eq!(kinds(1), ["unlike-builds", "checksums"]);
+    assert_eq!(kinds(4), ["unlike-builds", "checksums", "storage-engine"]);
+    let (_root, one) = findings(&Recipe { seconds: 2, ..Recipe::new(2, 2, 2, 1) });
+    assert!(one.side_by_side.is_empty() && one.forced.is_empty() && !one.has_several_engines());
+    assert!(one.treatments[1].sentence.starts_with("PostgreSQL 17.11 against 16.15: "));
+}

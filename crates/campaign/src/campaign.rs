@@ -7,9 +7,9 @@ use crate::diagnostic::{Diagnostic, Fault, Faults};
 use crate::order::rounds;
 use crate::place::{Source, Stated};
 use crate::vocabulary::nearest;
-use rqps_model::plan::{Arrival, DataShape, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Arrival, DataShape, ForcedForm, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
-use rqps_model::{BuildSource, BuildSpec, FORMAT, Placement, Plan};
+use rqps_model::{BuildSource, BuildSpec, FORMAT, Placement, Plan, StorageEngine};
 use std::collections::BTreeMap;
 
 /// A treatment as asked for.
@@ -21,7 +21,21 @@ pub(crate) struct Asked {
     /// The build's name, where user or catalog tell it.
     pub(crate) build_name: Option<String>,
     pub(crate) profile: String,
+    /// What stores the tables, where the engine leaves a choice.
+    pub(crate) storage: Option<StorageEngine>,
     pub(crate) set: BTreeMap<String, String>,
+}
+
+impl Asked {
+    /// The configuration's name without the machine: the profile, and what stores the tables unless that is usual.
+    fn configuration(&self) -> String {
+        match self.storage {
+            Some(storage) if self.spec.engine.storage_engines().first() != Some(&storage) => {
+                format!("{}_{storage}", self.profile)
+            }
+            _ => self.profile.clone(),
+        }
+    }
 }
 
 /// A campaign in which every word is known to be right.
@@ -43,6 +57,7 @@ pub struct Campaign {
     pub(crate) margin: f64,
     pub(crate) rounds: u32,
     pub(crate) seed: u64,
+    pub(crate) forced: Vec<ForcedForm>,
     pub(crate) source: Option<Source>,
 }
 
@@ -85,6 +100,7 @@ impl Campaign {
         let treatment = |(asked, name): (Asked, String)| TreatmentPlan {
             name,
             build: asked.spec,
+            storage: asked.storage,
             profile: asked.profile,
             set: asked.set,
         };
@@ -105,6 +121,7 @@ impl Campaign {
             placement: self.placement,
             machine: Some(machine),
             margin: self.margin,
+            forced: self.forced.clone(),
         })
     }
 }
@@ -114,12 +131,12 @@ fn shared(host: MachineClass, servers: usize) -> MachineClass {
     MachineClass { memory_bytes: host.memory_bytes / servers.max(1) as u64, ..host }
 }
 
-/// `<build>.<profile>_<machine class>`, with `.2`, `.3` behind where that alone would name two treatments.
+/// `<build>.<profile>_<machine class>`, `<build>.<profile>_rocksdb_<machine class>`, with `.2`, `.3` behind where that alone would name two treatments.
 fn treatment_names(asked: &[Asked], machine: MachineClass) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for treatment in asked {
         let build = treatment.build_name.as_deref().unwrap_or_else(|| treatment.spec.engine.prefix());
-        let plain = format!("{build}.{}_{}", treatment.profile, machine.suffix());
+        let plain = format!("{build}.{}_{}", treatment.configuration(), machine.suffix());
         let numbered = (2..).map(|number| format!("{plain}.{number}"));
         let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !names.contains(name));
         names.extend(free);
@@ -198,29 +215,29 @@ fn told_alike(treatments: &[Asked], named: &[usize]) -> bool {
 /// A treatment's name without the machine.
 fn short_name(treatment: &Asked) -> String {
     let build = treatment.build_name.clone().unwrap_or_else(|| treatment.spec.to_string());
-    format!("{build}.{}", treatment.profile)
+    format!("{build}.{}", treatment.configuration())
 }
 
 /// The words by which a treatment's build can be meant.
 fn build_words(treatment: &Asked) -> Vec<String> {
     let spec = &treatment.spec;
     let plain = BuildSpec { name: None, ..spec.clone() };
-    let version = match &spec.source {
-        BuildSource::Catalog(version) => Some(version.to_string()),
-        BuildSource::Folder(path) => Some(path.display().to_string()),
+    let short = match &spec.source {
+        BuildSource::Catalog(version) => Some(version.compact(spec.engine)),
+        _ => None,
     };
-    let words = [Some(spec.to_string()), Some(plain.to_string()), version, treatment.build_name.clone()];
-    words.into_iter().flatten().collect()
+    let words = [spec.to_string(), plain.to_string(), spec.source.to_string()];
+    words.into_iter().chain(short).chain(treatment.build_name.clone()).collect()
 }
 
-/// Whether a word means a treatment: by its build, its build and profile, or its name with the machine class.
+/// Whether a word means a treatment: by its build, its build and configuration, or its name with the machine class.
 fn answers(treatment: &Asked, word: &str) -> bool {
     build_words(treatment).iter().any(|build| match word.strip_prefix(build.as_str()) {
         None => false,
         Some("") => true,
         Some(rest) => rest
             .strip_prefix('.')
-            .and_then(|rest| rest.strip_prefix(&treatment.profile))
+            .and_then(|rest| rest.strip_prefix(treatment.configuration().as_str()))
             .is_some_and(|rest| rest.is_empty() || rest.strip_prefix('_').is_some_and(is_machine_class)),
     })
 }

@@ -5,13 +5,15 @@
 
 use crate::campaign::{Asked, Campaign};
 use crate::diagnostic::{Fault, Faults};
-use crate::place::{Place, Stated};
-use crate::request::{BuildRequest, Request, place_of};
+use crate::place::Place;
+use crate::request::{Request, place_of};
 use crate::select::{NoSuchTest, matching, select};
 use crate::vocabulary::{ProfileWord, Seconds, SuiteWord, Vocabulary, did_you_mean};
-use rqps_model::plan::{Arrival, DataShape, TestPlan};
-use rqps_model::{BuildSource, Interleave};
-use std::collections::BTreeMap;
+use rqps_model::Interleave;
+use rqps_model::plan::{Arrival, DataShape, ForcedForm, TestPlan};
+
+mod settings;
+mod treatments;
 
 /// Fewer rounds than this leave no useful interval.
 const ROUNDS_FOR_AN_INTERVAL: u32 = 3;
@@ -31,6 +33,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     if checker.faults.any_error() {
         return None;
     }
+    let forced = checker.forced(&tests);
     // Nothing is missing where nothing was wrong: defaults fill every key that is not a build or a name.
     Some(Campaign {
         name: request.name.as_ref().map(|name| name.value.clone()),
@@ -49,6 +52,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
         margin: request.margin.as_ref()?.value,
         rounds: request.rounds.as_ref()?.value,
         seed: request.seed.as_ref()?.value,
+        forced,
         source: request.source.clone(),
     })
 }
@@ -62,100 +66,6 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn error(&mut self, place: &Place, fault: Fault) {
         self.faults.add(place, fault);
-    }
-
-    /// Builds times profiles. `None` where something is wrong with them.
-    fn treatments(&mut self) -> Option<Vec<Asked>> {
-        let profiles = self.request.profile.as_ref().map(|list| list.value.as_slice()).unwrap_or_default();
-        let mut known = self.profiles_exist(profiles) && !self.request.is_faulty("profile");
-        let Some(builds) = &self.request.build else {
-            if !self.request.is_faulty("build") {
-                self.error(&Place::Request, no_build(self.vocabulary));
-            }
-            return None;
-        };
-        let mut treatments = Vec::new();
-        for (index, build) in builds.value.iter().enumerate() {
-            known &= self.release_exists(build);
-            let own = build.profile.as_ref().map(|list| list.value.as_slice());
-            known &= own.is_none_or(|own| self.profiles_exist(own));
-            for profile in own.unwrap_or(profiles) {
-                treatments.push(self.treatment(index, build, profile));
-            }
-        }
-        if known && treatments.len() < 2 {
-            let fault = Fault::error("there is only one treatment, so there is nothing to compare")
-                .expected("two builds or more, or one build with two profiles");
-            self.error(&builds.place, fault.help("name the same build twice to see the noise of this machine"));
-            known = false;
-        }
-        known.then_some(treatments)
-    }
-
-    fn treatment(&self, index: usize, build: &BuildRequest, profile: &Stated<String>) -> Asked {
-        let common = self.request.set.iter().flat_map(|set| &set.value);
-        // The build's own settings come later, and the later wins.
-        let set: BTreeMap<String, String> = common.chain(&build.set).map(|setting| setting.value.clone()).collect();
-        let spec = &build.spec.value;
-        let release = match &spec.source {
-            BuildSource::Catalog(version) => self.vocabulary.release(spec.engine, version),
-            BuildSource::Folder(_) => None,
-        };
-        let build_name = spec.name.clone().or_else(|| release.map(|release| release.build.clone()));
-        Asked { build: index, spec: spec.clone(), build_name, profile: profile.value.clone(), set }
-    }
-
-    fn release_exists(&mut self, build: &BuildRequest) -> bool {
-        let spec = &build.spec.value;
-        let BuildSource::Catalog(version) = &spec.source else { return true };
-        if self.vocabulary.release(spec.engine, version).is_some() {
-            return true;
-        }
-        let versions = self.vocabulary.versions(spec.engine);
-        let listed: Vec<String> = versions.iter().map(ToString::to_string).collect();
-        let nearest = self.vocabulary.nearest_version(spec.engine, version);
-        let help = nearest.map(|nearest| format!("did you mean `{}:{nearest}`?", spec.engine));
-        let fault = Fault::error(format!("the catalog has no {} {version}", spec.engine.title())).expected(format!(
-            "one of {}, or a folder such as {}:/opt/pg",
-            listed.join(", "),
-            spec.engine
-        ));
-        self.error(&build.spec.place, fault.help_if(help));
-        false
-    }
-
-    fn profiles_exist(&mut self, profiles: &[Stated<String>]) -> bool {
-        let mut right = true;
-        for (at, profile) in profiles.iter().enumerate() {
-            let names = self.vocabulary.profiles.iter().map(|known| known.name.as_str());
-            if !names.clone().any(|name| name == profile.value) {
-                let fault = Fault::error(format!("unknown profile `{}`", profile.value))
-                    .expected(format!("one of {}", names.clone().collect::<Vec<_>>().join(", ")))
-                    .help_if(did_you_mean(&profile.value, names));
-                self.error(&profile.place, fault);
-                right = false;
-            } else if profiles[..at].contains(profile) {
-                self.error(&profile.place, Fault::error(format!("profile `{}` is listed twice", profile.value)));
-                right = false;
-            }
-        }
-        right
-    }
-
-    /// Settings of releases must be among those that are known. What a folder holds may be newer than that.
-    fn settings_exist(&mut self) {
-        let builds = self.request.build.iter().flat_map(|builds| &builds.value);
-        let releases: Vec<&BuildRequest> =
-            builds.filter(|build| matches!(build.spec.value.source, BuildSource::Catalog(_))).collect();
-        let common = self.request.set.iter().filter(|_| !releases.is_empty()).flat_map(|set| &set.value);
-        for setting in common.chain(releases.iter().flat_map(|build| &build.set)) {
-            let name = &setting.value.0;
-            if !self.vocabulary.may_have_setting(name) {
-                let names = self.vocabulary.settings.iter().map(String::as_str);
-                let fault = Fault::error(format!("no release has a setting `{name}`"));
-                self.faults.add(&setting.place, fault.help_if(did_you_mean(name, names)));
-            }
-        }
     }
 
     /// How builds alternate: for all tests alike where that was said or follows, else as each test wants it.
@@ -194,9 +104,7 @@ impl<'a> Checker<'a> {
     /// Every profile that some treatment runs with, as far as it is known.
     fn all_profiles(&self) -> Vec<&'a ProfileWord> {
         let builds = self.request.build.iter().flat_map(|builds| &builds.value);
-        let own = builds.filter_map(|build| build.profile.as_ref());
-        let words = own.chain(&self.request.profile).flat_map(|list| &list.value);
-        words.filter_map(|word| self.vocabulary.profiles.iter().find(|known| known.name == word.value)).collect()
+        builds.flat_map(|build| self.profiles_of(build)).map(|(_, profile)| profile).collect()
     }
 
     fn tests(&mut self, interleave: Option<Interleave>) -> Vec<TestPlan> {
@@ -229,6 +137,34 @@ impl<'a> Checker<'a> {
             }
         };
         selected.into_iter().map(plan).collect()
+    }
+
+    /// What the engines of this campaign force to be different in its tests; equal forms of several tests are told once.
+    fn forced(&self, tests: &[TestPlan]) -> Vec<ForcedForm> {
+        let engines = self.engines();
+        let word = self.request.suite.as_ref().map(|suite| suite.value.as_str()).unwrap_or_default();
+        let Some(suite) = self.vocabulary.suites.iter().find(|suite| suite.name == word) else { return Vec::new() };
+        let of_tests = suite.tests.iter().filter(|test| tests.iter().any(|plan| plan.name == test.name));
+        let of_tests = of_tests.flat_map(|test| {
+            test.forced.iter().map(|form| ForcedForm { tests: vec![test.name.clone()], ..form.clone() })
+        });
+        let mut forced: Vec<ForcedForm> = Vec::new();
+        for mut form in suite.forced.iter().cloned().chain(of_tests) {
+            form.forms.retain(|engine, _| engines.contains(engine));
+            let mut forms = form.forms.values();
+            let first = forms.next();
+            if forms.all(|other| Some(other) == first) {
+                continue;
+            }
+            let same = |other: &&mut ForcedForm| {
+                (&other.what, &other.forms, &other.because) == (&form.what, &form.forms, &form.because)
+            };
+            match forced.iter_mut().find(same) {
+                Some(known) => known.tests.append(&mut form.tests),
+                None => forced.push(form),
+            }
+        }
+        forced
     }
 
     fn suite(&mut self) -> Option<&'a SuiteWord> {
@@ -273,15 +209,6 @@ impl<'a> Checker<'a> {
             self.error(&place_of(Some(base)), fault);
         }
     }
-}
-
-fn no_build(vocabulary: &Vocabulary) -> Fault {
-    let engine = rqps_model::Engine::ALL[0];
-    let newest = vocabulary.versions(engine).into_iter().next_back();
-    let newest = newest.map_or_else(|| "17.11".to_owned(), ToString::to_string);
-    Fault::error("no build is named").expected("two builds or more, or one build with two profiles").help(format!(
-        "such as --build {engine}:{newest} --build {engine}:/opt/pg; `rqps builds list` shows what there is"
-    ))
 }
 
 fn no_such_test(suite: &SuiteWord, wrong: NoSuchTest) -> Fault {

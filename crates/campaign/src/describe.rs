@@ -40,6 +40,9 @@ fn write_treatments(plan: &Plan, out: &mut String) -> std::fmt::Result {
     for (index, treatment) in plan.treatments.iter().enumerate() {
         let base = if index == plan.base { "base  " } else { "      " };
         write!(out, "  {:>2}  {base}{:width$}  {}", index + 1, treatment.name, treatment.build)?;
+        if let Some(storage) = treatment.storage {
+            write!(out, ", {storage} tables")?;
+        }
         for (name, value) in &treatment.set {
             write!(out, ", {name}={value}")?;
         }
@@ -209,6 +212,50 @@ mod tests {
             time       about 1 h 59 min
                        tests 20 min 32 s, copies and restarts 1 h 17 min, load 21 min 32 s
             disk       about 186 GB while it runs: data and its copy for 4 servers
+        "#]]
+        .assert_eq(&describe(&plan(&words, false)));
+    }
+
+    #[test]
+    fn tells_several_engines() {
+        let words = [
+            ("build", "postgres:17.11"),
+            ("build", "my8033"),
+            ("build", "new=mysql:/opt/mysql-9.4.0.tar.xz"),
+            ("build", "mariadb:11.4.5"),
+            ("tests", "hot-points"),
+            ("set", "sync_binlog=1"),
+            ("machine", "c8r32"),
+        ];
+        expect![[r#"
+            campaign   sysbench.pg1711_zonky-vs-3-others (suite sysbench, seed 1)
+
+            treatments
+               1  base  pg1711_zonky.x10a_c8r32  postgres:17.11
+               2        my8033_rel.z12a_c8r32    mysql:8.0.33, innodb tables, sync_binlog=1
+               3        new.z12a_c8r32           new=mysql:/opt/mysql-9.4.0.tar.xz, innodb tables, sync_binlog=1
+               4        ma110405_rel.z12a_c8r32  mariadb:11.4.5, innodb tables, sync_binlog=1
+
+            data       1 table of 1000000 rows
+            clients    1
+            requests   each follows the reply to the one before (closed loop)
+            placement  same, profiles sized for c8r32
+            margin     builds that differ by less than 2 % are equal
+
+            1 test in order of execution
+              hot-points  point          10 s  slices of 10 ms
+
+            6 rounds, each with every server restarted; order of starts
+               1  3 1 4 2
+               2  2 4 1 3
+               3  4 3 2 1
+               4  1 2 3 4
+               5  3 1 4 2
+               6  2 4 1 3
+
+            time       about 9 min 28 s
+                       tests 4 min 51 s, copies and restarts 3 min 29 s, load 1 min 9 s
+            disk       about 5.3 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
     }

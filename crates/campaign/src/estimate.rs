@@ -2,15 +2,48 @@
 //!
 //! In: a plan. Out: seconds by what they are spent on, and bytes. Touches nothing; the true costs are known afterwards.
 
-use rqps_model::{Interleave, Plan};
+use rqps_model::{Engine, Interleave, Plan, StorageEngine};
 use std::time::Duration;
 
-/// Copying a small data folder, starting a server on it, settling and stopping, per treatment and round.
-const RESTART_SECONDS: f64 = 5.0;
-/// Initialising a server, per treatment.
-const INIT_SECONDS: f64 = 3.0;
-/// Rows loaded and indexed a second.
-const LOAD_ROWS_PER_S: f64 = 250_000.0;
+/// What an engine costs.
+struct Costs {
+    /// Copying a small data folder, starting a server on it, settling and stopping, per treatment and round.
+    restart_seconds: f64,
+    /// Initialising a server, per treatment.
+    init_seconds: f64,
+    /// Rows loaded and indexed a second.
+    load_rows_per_s: f64,
+    /// A row of 190 bytes with header, fill factor and two indexes.
+    bytes_per_row: u64,
+    /// An initialised data folder without any table, its logs included.
+    empty_bytes: u64,
+}
+
+const POSTGRES: Costs = Costs {
+    restart_seconds: 5.0,
+    init_seconds: 3.0,
+    load_rows_per_s: 250_000.0,
+    bytes_per_row: 290,
+    empty_bytes: 64 << 20,
+};
+/// The binary log keeps every loaded row once more.
+const INNODB: Costs = Costs {
+    restart_seconds: 7.0,
+    init_seconds: 8.0,
+    load_rows_per_s: 80_000.0,
+    bytes_per_row: 450,
+    empty_bytes: 300 << 20,
+};
+const ROCKSDB: Costs = Costs { load_rows_per_s: 60_000.0, bytes_per_row: 400, empty_bytes: 200 << 20, ..INNODB };
+
+fn costs(engine: Engine, storage: Option<StorageEngine>) -> Costs {
+    match (engine, storage) {
+        (Engine::Postgres, _) => POSTGRES,
+        (Engine::Mysql | Engine::Mariadb, Some(StorageEngine::Rocksdb)) => ROCKSDB,
+        (Engine::Mysql | Engine::Mariadb, _) => INNODB,
+    }
+}
+
 /// Bytes copied a second where the file system must copy.
 const COPY_BYTES_PER_S: f64 = 300e6;
 /// A vacuum, analyze, checkpoint or warm-up of small tables, and the rows a second of large ones.
@@ -18,10 +51,6 @@ const WORK_SECONDS: f64 = 0.5;
 const WORK_ROWS_PER_S: f64 = 1_000_000.0;
 /// The part of every slice that is not counted: the first millisecond is slower than the rest.
 const UNCOUNTED_MS: f64 = 1.0;
-/// A row of 190 bytes with header, fill factor and two indexes.
-const BYTES_PER_ROW: u64 = 290;
-/// An initialised data folder without any table.
-const EMPTY_BYTES: u64 = 64 << 20;
 /// Log that a test which writes produces a second, and what a server keeps of it at most.
 const WAL_BYTES_PER_S: f64 = 20e6;
 const WAL_BYTES_MAX: f64 = 4e9;
@@ -54,7 +83,9 @@ pub fn estimate(plan: &Plan) -> Estimate {
     let treatments = plan.treatments.len() as f64;
     let rounds = plan.rounds.len() as f64;
     let rows = u64::from(plan.data.tables) * plan.data.rows;
-    let data_bytes = EMPTY_BYTES + rows * BYTES_PER_ROW;
+    let each: Vec<Costs> = plan.treatments.iter().map(|one| costs(one.build.engine, one.storage)).collect();
+    let data_bytes = |costs: &Costs| costs.empty_bytes + rows * costs.bytes_per_row;
+    let restart = |costs: &Costs| costs.restart_seconds + data_bytes(costs) as f64 / COPY_BYTES_PER_S;
     let works: usize = plan.tests.iter().map(|test| test.before.len()).sum();
     let written: f64 = plan.tests.iter().filter(|test| test.writes).map(|test| test.seconds).sum();
     let test_seconds: f64 = plan
@@ -67,14 +98,13 @@ pub fn estimate(plan: &Plan) -> Estimate {
         .map(|seconds| (seconds + plan.warmup_seconds) * plan.clients.len() as f64)
         .sum();
     let wal_bytes = (written * plan.clients.len() as f64 * WAL_BYTES_PER_S).min(WAL_BYTES_MAX);
-    let copies = plan.treatments.len() as u64;
     Estimate {
-        load_seconds: treatments * (INIT_SECONDS + rows as f64 / LOAD_ROWS_PER_S),
-        restart_seconds: rounds * treatments * (RESTART_SECONDS + data_bytes as f64 / COPY_BYTES_PER_S),
+        load_seconds: each.iter().map(|costs| costs.init_seconds + rows as f64 / costs.load_rows_per_s).sum(),
+        restart_seconds: rounds * each.iter().map(restart).sum::<f64>(),
         work_seconds: rounds * treatments * works as f64 * (WORK_SECONDS + rows as f64 / WORK_ROWS_PER_S),
         test_seconds: rounds * treatments * test_seconds,
         // The master of each treatment and the copy it runs on.
-        disk_bytes: copies * (2 * data_bytes + wal_bytes as u64),
+        disk_bytes: each.iter().map(|costs| 2 * data_bytes(costs) + wal_bytes as u64).sum(),
     }
 }
 

@@ -148,12 +148,12 @@ mod tests {
             --clients x: error: `x` is not a whole number
                 = expected whole numbers from 1 to 10000
             --build 17.11: error: `17.11` names no engine
-                = expected ENGINE:VERSION or ENGINE:/FOLDER
+                = expected ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE, or a short form such as my8033
                 = help: did you mean `postgres:17.11`?
             --build oracel:19: error: unknown engine `oracel`
-                = expected postgres
+                = expected one of postgres, mysql, mariadb
             --build /opt/pg: error: `/opt/pg` names no engine
-                = expected ENGINE:VERSION or ENGINE:/FOLDER
+                = expected ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE, or a short form such as my8033
                 = help: did you mean `postgres:/opt/pg`?
             --rate evn:5: error: `evn` is no kind of gaps
                 = expected poisson or even

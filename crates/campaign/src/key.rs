@@ -4,7 +4,7 @@
 //! this table, so that they cannot differ. Pure data.
 
 use Unsaid::{Is, Means};
-use rqps_model::{Interleave, Placement};
+use rqps_model::{Interleave, Placement, StorageEngine};
 
 /// What may stand behind a key.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +40,8 @@ pub enum Kind {
     },
     /// One of a few words.
     Choice(&'static [&'static str]),
+    /// A list of a few words.
+    Choices(&'static [&'static str]),
     /// Events a second, in equal or exponential gaps.
     Rate,
     /// A fraction or a percentage.
@@ -63,11 +65,11 @@ impl Kind {
         match self {
             Kind::Name => "a name".to_owned(),
             Kind::Names => "a list of names".to_owned(),
-            Kind::Builds => "a list of builds, such as [\"postgres:16.15\", \"postgres:17.11\"]".to_owned(),
+            Kind::Builds => "a list of builds, such as [\"postgres:17.11\", \"mysql:8.0.33\"]".to_owned(),
             Kind::Whole { min, max } => format!("a whole number from {min} to {max}"),
             Kind::Wholes { min, max } => format!("whole numbers from {min} to {max}"),
             Kind::Number { min, max, unit } => format!("{unit} from {min} to {max}"),
-            Kind::Choice(words) => words.join(" or "),
+            Kind::Choice(words) | Kind::Choices(words) => words.join(" or "),
             Kind::Rate => "events per second, such as 500, or \"even:500\" for equal gaps".to_owned(),
             Kind::Fraction { min, max } => format!("a fraction from {min} to {max}, such as 0.02, or \"2%\""),
             Kind::Machine => "a class such as \"c8r32\", or { cores = 8, memory = \"32GB\" }".to_owned(),
@@ -78,12 +80,12 @@ impl Kind {
 
     /// Whether the key takes several values: a list in the file, a repeated flag on the command line.
     pub const fn is_list(self) -> bool {
-        matches!(self, Kind::Names | Kind::Builds | Kind::Wholes { .. } | Kind::Settings)
+        matches!(self, Kind::Names | Kind::Choices(_) | Kind::Builds | Kind::Wholes { .. } | Kind::Settings)
     }
 
     /// Whether a flag's value is several values with commas between.
     pub(crate) const fn splits_at_commas(self) -> bool {
-        matches!(self, Kind::Names | Kind::Wholes { .. })
+        matches!(self, Kind::Names | Kind::Choices(_) | Kind::Wholes { .. })
     }
 }
 
@@ -126,6 +128,7 @@ const fn key(name: &'static str, kind: Kind, value: &'static str, default: Unsai
 
 const INTERLEAVES: &[&str] = &[Interleave::ALL[0].name(), Interleave::ALL[1].name()];
 const PLACEMENTS: &[&str] = &[Placement::ALL[0].name(), Placement::ALL[1].name(), Placement::ALL[2].name()];
+const STORAGE_ENGINES: &[&str] = &[StorageEngine::ALL[0].name(), StorageEngine::ALL[1].name()];
 
 /// The most rows a table can have: the primary key is a 32-bit integer, and tests that insert need room above.
 const ROWS_MAX: u64 = 2_000_000_000;
@@ -133,7 +136,7 @@ const ROWS_MAX: u64 = 2_000_000_000;
 const SEED_MAX: u64 = i64::MAX as u64;
 
 /// All keys, in the order in which they are listed and written.
-pub const KEYS: [Key; 22] = [
+pub const KEYS: [Key; 23] = [
     key(
         "name",
         Kind::Name,
@@ -144,17 +147,24 @@ pub const KEYS: [Key; 22] = [
     key(
         "build",
         Kind::Builds,
-        "[NAME=]ENGINE:VERSION|/FOLDER",
+        "[NAME=]ENGINE:VERSION|/FOLDER|/ARCHIVE|URL",
         Means("none: at least two builds, or one with two profiles"),
-        "A build to compare: a release of the catalog or an installation folder; repeat it",
+        "A build to compare: a release of the catalog, an installation folder or an archive of one; repeat it",
     ),
     key("base", Kind::Name, "BUILD", Means("the first build"), "The build that all others are compared with"),
     key(
         "profile",
         Kind::Names,
         "PROFILE",
-        Is("x10a"),
-        "Configuration profile; with several, every build runs with each",
+        Means("x10a for PostgreSQL, z12a for MySQL and MariaDB"),
+        "Configuration profile; with several, every build runs with each that its engine has",
+    ),
+    key(
+        "storage-engine",
+        Kind::Choices(STORAGE_ENGINES),
+        "innodb|rocksdb",
+        Means("innodb"),
+        "What stores the tables of MySQL and MariaDB; with several, their builds run with each",
     ),
     key("set", Kind::Settings, "SETTING=VALUE", Means("none"), "A server setting on top of the profile; repeat it"),
     key("suite", Kind::Name, "SUITE", Is("sysbench"), "The set of tests to choose from"),

@@ -8,6 +8,8 @@ use crate::flags::{Flag, read_words};
 use crate::key::{KEYS, Unsaid};
 use crate::place::Place;
 use crate::request::Request;
+use crate::vocabulary::default_profile;
+use rqps_model::Engine;
 
 /// Name and value as for flags.
 type Words<'a> = &'a [(&'a str, &'a str)];
@@ -61,7 +63,25 @@ pub(crate) fn fill(request: Request, demo: bool) -> Request {
             Unsaid::Means(_) => None,
         })
         .collect();
-    filled.over(read_preset(DEFAULT, &defaults))
+    let filled = filled.over(read_preset(DEFAULT, &defaults));
+    let engines: Vec<(&str, String)> = defaults_of_engines(&filled);
+    let engines: Vec<(&str, &str)> = engines.iter().map(|(key, words)| (*key, words.as_str())).collect();
+    filled.over(read_preset(DEFAULT, &engines))
+}
+
+/// What holds where no profile and no storage engine is said, for the engines whose builds are named.
+fn defaults_of_engines(request: &Request) -> Vec<(&'static str, String)> {
+    let builds = request.build.iter().flat_map(|builds| &builds.value);
+    let named: Vec<Engine> = builds.map(|build| build.spec.value.engine).collect();
+    let engines = Engine::ALL.into_iter().filter(|engine| named.contains(engine));
+    let mut profiles: Vec<&str> = engines.clone().map(default_profile).collect();
+    profiles.dedup();
+    let mut storage: Vec<&str> =
+        engines.filter_map(|engine| engine.storage_engines().first()).map(|engine| engine.name()).collect();
+    storage.dedup();
+    let said = |words: Vec<&str>| (!words.is_empty()).then(|| words.join(","));
+    let keys = [("profile", said(profiles)), ("storage-engine", said(storage))];
+    keys.into_iter().filter_map(|(key, words)| Some((key, words?))).collect()
 }
 
 /// What the place of a default value is called.

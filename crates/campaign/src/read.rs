@@ -10,7 +10,7 @@ use crate::raw::Raw;
 use crate::request::{BuildRequest, Request, Setting};
 use crate::vocabulary::did_you_mean;
 use rqps_model::plan::Arrival;
-use rqps_model::{BuildSpec, Engine, Interleave, Placement};
+use rqps_model::{BuildSpec, Engine, Interleave, Placement, StorageEngine};
 
 mod build;
 mod machine;
@@ -36,9 +36,16 @@ pub(crate) fn read_key(key: &'static Key, raw: Stated<Raw>, request: &mut Reques
     }
     match key.name {
         "name" => read!(name, reader.plain_name(&raw)),
-        "build" => read!(build, reader.builds(raw)),
+        "build" => {
+            let (builds, all_read) = reader.builds(raw);
+            request.build = (!builds.is_empty()).then(|| Stated::new(builds, place));
+            if all_read.is_err() {
+                request.faulty.insert(key.name);
+            }
+        }
         "base" => read!(base, reader.word(&raw)),
         "profile" => read!(profile, reader.words(raw)),
+        "storage-engine" => read!(storage_engine, reader.storage_engines(raw)),
         "set" => read!(set, reader.settings(raw)),
         "suite" => read!(suite, reader.word(&raw)),
         "tests" => read!(tests, reader.words(raw)),
@@ -140,6 +147,21 @@ impl Reader<'_> {
             }
         }
         Ok(clients)
+    }
+
+    fn storage_engines(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<StorageEngine>>> {
+        let key = Key::find("storage-engine").expect("it is in KEYS");
+        // A build's own table has the word as well, and is told about it in the same way.
+        let mut reader = Reader { key, faults: &mut *self.faults };
+        let engines = reader.each(raw, |reader, item| reader.choice(item, &StorageEngine::ALL, StorageEngine::name))?;
+        for (at, item) in engines.iter().enumerate() {
+            if engines[..at].contains(item) {
+                let fault = Fault::error(format!("storage engine `{}` is listed twice", item.value));
+                self.faults.add(&item.place, fault);
+                return Err(Wrong);
+            }
+        }
+        Ok(engines)
     }
 
     fn whole(&mut self, raw: &Stated<Raw>) -> Read<u64> {
@@ -299,7 +321,7 @@ impl Reader<'_> {
         };
         match text.split_once('=') {
             Some((name, value)) if is_setting_name(name.trim()) && !value.contains(char::is_control) => {
-                Ok((name.trim().to_owned(), value.trim().to_owned()))
+                Ok((setting_name(name.trim()), value.trim().to_owned()))
             }
             _ => {
                 let fault = Fault::error(format!("`{text}` is not a setting")).expected("NAME=VALUE");
@@ -340,7 +362,7 @@ impl Reader<'_> {
         if text.contains(char::is_control) {
             return self.refuse(value, Fault::error(format!("the value of setting `{path}` is more than one line")));
         }
-        settings.push(Stated::new((path.to_owned(), text), name.place.clone()));
+        settings.push(Stated::new((setting_name(path), text), name.place.clone()));
         Ok(())
     }
 }
@@ -356,6 +378,11 @@ fn parse_count(text: &str) -> Option<i128> {
 
 /// Whether a word can name a server setting: it is written into a configuration file as it is.
 fn is_setting_name(name: &str) -> bool {
-    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(inner)
+}
+
+/// A setting's one name: MySQL takes `sync-binlog` for `sync_binlog`.
+fn setting_name(name: &str) -> String {
+    name.replace('-', "_")
 }

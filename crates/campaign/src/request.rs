@@ -7,7 +7,7 @@ use crate::diagnostic::{Fault, Faults};
 use crate::place::{Place, Source, Stated};
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
-use rqps_model::{BuildSpec, Interleave, Placement};
+use rqps_model::{BuildSpec, Interleave, Placement, StorageEngine};
 use std::collections::BTreeSet;
 
 /// A setting and its value.
@@ -20,6 +20,8 @@ pub struct BuildRequest {
     pub spec: Stated<BuildSpec>,
     /// Profiles for this build instead of the campaign's.
     pub profile: Option<Stated<Vec<Stated<String>>>>,
+    /// Storage engines for this build instead of the campaign's.
+    pub storage: Option<Stated<Vec<Stated<StorageEngine>>>>,
     /// Settings for this build on top of the campaign's.
     pub set: Vec<Stated<Setting>>,
 }
@@ -32,6 +34,7 @@ pub struct Request {
     pub build: Option<Stated<Vec<BuildRequest>>>,
     pub base: Option<Stated<String>>,
     pub profile: Option<Stated<Vec<Stated<String>>>>,
+    pub storage_engine: Option<Stated<Vec<Stated<StorageEngine>>>>,
     pub set: Option<Stated<Vec<Stated<Setting>>>>,
     pub suite: Option<Stated<String>>,
     pub tests: Option<Stated<Vec<Stated<String>>>>,
@@ -52,7 +55,8 @@ pub struct Request {
     pub quick: Option<Stated<bool>>,
     /// The campaign file, where there is one, to point into.
     pub source: Option<Source>,
-    /// Keys that were said wrongly, so that nothing further is said about them.
+    /// Keys that were said wrongly, so that nothing further is said about what is wrong with them. Of a list of builds,
+    /// those that could be read are kept, so that what is wrong with them is told at the same time.
     pub(crate) faulty: BTreeSet<&'static str>,
 }
 
@@ -63,6 +67,7 @@ macro_rules! each_key {
         $each!(build, "build");
         $each!(base, "base");
         $each!(profile, "profile");
+        $each!(storage_engine, "storage-engine");
         $each!(suite, "suite");
         $each!(tests, "tests");
         $each!(tables, "tables");

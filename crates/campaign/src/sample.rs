@@ -2,8 +2,10 @@
 
 use crate::vocabulary::{ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary};
 use crate::{Campaign, Command, Flag, Resolved, read};
+use rqps_model::plan::ForcedForm;
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSource, BuildSpec, Engine, Group, Interleave, Plan, Unit};
+use std::collections::BTreeMap;
 
 /// Tests in order of execution: name, label, group, and the smallest subset each belongs to.
 const TESTS: &[(&str, Group, u32)] = &[
@@ -56,29 +58,68 @@ const TESTS: &[(&str, Group, u32)] = &[
     ("insert", Group::Write, 27),
 ];
 
+const RELEASES: [(Engine, &[&str]); 3] = [
+    (
+        Engine::Postgres,
+        &["12.22", "13.23", "14.20", "14.24", "15.15", "15.19", "16.11", "16.15", "17.7", "17.11", "18.1", "18.6"],
+    ),
+    (Engine::Mysql, &["5.6.14", "5.7.22", "8.0.15", "8.0.33"]),
+    (Engine::Mariadb, &["10.2.11", "10.11.5", "10.11.18", "11.4.5"]),
+];
+
+const PROFILES: [(Engine, &[&str]); 3] = [
+    (Engine::Postgres, &["x10a", "x10a_io", "x10a_sync", "x10b"]),
+    (Engine::Mysql, &["z12a", "z12a_io", "z12a_sync", "z13a"]),
+    (Engine::Mariadb, &["z12a", "z12a_io", "z12a_sync", "z12b"]),
+];
+
+/// As the catalog would name a release.
+fn build_name(engine: Engine, version: &rqps_model::Version) -> String {
+    let maker = if engine == Engine::Postgres { "zonky" } else { "rel" };
+    format!("{}_{maker}", version.compact(engine))
+}
+
 pub(crate) fn vocabulary() -> Vocabulary {
-    let releases =
-        ["12.22", "13.23", "14.20", "14.24", "15.15", "15.19", "16.11", "16.15", "17.7", "17.11", "18.1", "18.6"];
-    let release = |text: &&str| {
-        let version: rqps_model::Version = text.parse().expect("a version");
-        let build = format!("{}_zonky", version.compact(Engine::Postgres));
-        Release { engine: Engine::Postgres, version, build }
+    let releases = RELEASES.iter().flat_map(|(engine, versions)| {
+        versions.iter().map(|text| {
+            let version: rqps_model::Version = text.parse().expect("a version");
+            let build = build_name(*engine, &version);
+            Release { engine: *engine, version, build }
+        })
+    });
+    let of_engine = |(engine, names): &(Engine, &[&str])| {
+        let word = |name: &&str| {
+            let interleave = if name.ends_with("_io") { Interleave::Turns } else { Interleave::Slices };
+            ProfileWord { engine: *engine, name: (*name).to_owned(), interleave }
+        };
+        names.iter().map(word).collect::<Vec<ProfileWord>>()
     };
-    let profile = |(name, interleave): (&str, Interleave)| ProfileWord { name: name.to_owned(), interleave };
-    let profiles = [
-        ("x10a", Interleave::Slices),
-        ("x10a_io", Interleave::Turns),
-        ("x10a_sync", Interleave::Slices),
-        ("x10b", Interleave::Slices),
-    ];
+    let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+    let innodb = ["innodb_flush_log_at_trx_commit", "max_connections", "sync_binlog"];
     let tests = TESTS.iter().enumerate().map(|(at, &(name, group, set))| test(at, name, group, set)).collect();
     Vocabulary {
-        releases: releases.iter().map(release).collect(),
-        profiles: profiles.into_iter().map(profile).collect(),
-        suites: vec![SuiteWord { name: "sysbench".to_owned(), tests }],
-        settings: ["jit", "max_parallel_workers_per_gather", "shared_buffers", "work_mem", "TimeZone"]
-            .map(str::to_owned)
-            .into(),
+        releases: releases.collect(),
+        profiles: PROFILES.iter().flat_map(of_engine).collect(),
+        suites: vec![SuiteWord {
+            name: "sysbench".to_owned(),
+            tests,
+            forced: vec![forced("load", "COPY", "LOAD DATA")],
+        }],
+        settings: BTreeMap::from([
+            (
+                Engine::Postgres,
+                own(&[
+                    "jit",
+                    "max_connections",
+                    "max_parallel_workers_per_gather",
+                    "shared_buffers",
+                    "work_mem",
+                    "TimeZone",
+                ]),
+            ),
+            (Engine::Mysql, own(&innodb)),
+            (Engine::Mariadb, own(&[&innodb[..], &["rocksdb_block_cache_size"]].concat())),
+        ]),
     }
 }
 
@@ -105,7 +146,17 @@ fn test(at: usize, name: &str, group: Group, set: u32) -> TestWord {
         before: own(before),
         subsets: own(subsets),
         interleave: (name == "update-one").then_some(Interleave::Turns),
+        forced: match name {
+            "write-only" | "read-only-sum" => vec![forced("statement begin", "prepared", "as text")],
+            _ => Vec::new(),
+        },
     }
+}
+
+fn forced(what: &str, postgres: &str, mysql: &str) -> ForcedForm {
+    let forms =
+        Engine::ALL.map(|engine| (engine, if engine == Engine::Postgres { postgres } else { mysql }.to_owned()));
+    ForcedForm { what: what.to_owned(), tests: Vec::new(), forms: forms.into(), because: "it must".to_owned() }
 }
 
 /// The plan of some flags, on a machine with 2 cores and 24 GB.
@@ -117,11 +168,12 @@ pub(crate) fn plan(words: &[(&str, &str)], demo: bool) -> Plan {
     campaign.expand(&resolved(&campaign)).expect("a plan")
 }
 
-/// What a caller would find out: folders hold a 17.11 that someone built.
+/// What a caller would find out: folders hold a 17.11 that someone built, archives a MySQL 9.4.0.
 pub(crate) fn resolved(campaign: &Campaign) -> Resolved {
     let name = |spec: &BuildSpec| match &spec.source {
-        BuildSource::Catalog(version) => format!("{}_zonky", version.compact(spec.engine)),
-        BuildSource::Folder(_) => "pg1711_local".to_owned(),
+        BuildSource::Catalog(version) => build_name(spec.engine, version),
+        _ if spec.engine == Engine::Mysql => "my9400_local".to_owned(),
+        _ => "pg1711_local".to_owned(),
     };
     let build_names = campaign.builds().iter().map(name).collect();
     Resolved { build_names, host: MachineClass { cores: 2, memory_bytes: 24 << 30 } }

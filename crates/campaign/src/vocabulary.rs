@@ -3,7 +3,9 @@
 //!
 //! Also here: the nearest right word for a wrong one.
 
+use rqps_model::plan::ForcedForm;
 use rqps_model::{Engine, Group, Interleave, Unit, Version};
+use std::collections::BTreeMap;
 
 /// A release that the catalog can install.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +21,9 @@ pub struct Release {
 /// A configuration profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileWord {
-    /// Its name, such as `x10a`.
+    /// The database system that it configures.
+    pub engine: Engine,
+    /// Its name, such as `x10a`; engines may have profiles of the same name.
     pub name: String,
     /// How builds alternate under it where the user says nothing: turns for those that are bound by IO.
     pub interleave: Interleave,
@@ -57,6 +61,8 @@ pub struct TestWord {
     pub subsets: Vec<String>,
     /// How builds alternate in it where slices don't fit.
     pub interleave: Option<Interleave>,
+    /// What engines force to be different in it; its tests need not be named.
+    pub forced: Vec<ForcedForm>,
 }
 
 /// A suite with its tests in order of execution.
@@ -66,6 +72,8 @@ pub struct SuiteWord {
     pub name: String,
     /// Its tests in order of execution.
     pub tests: Vec<TestWord>,
+    /// What engines force to be different in the data and whatever else belongs to no single test.
+    pub forced: Vec<ForcedForm>,
 }
 
 impl SuiteWord {
@@ -96,8 +104,8 @@ pub struct Vocabulary {
     pub profiles: Vec<ProfileWord>,
     /// Suites.
     pub suites: Vec<SuiteWord>,
-    /// Names of the servers' settings, of all versions that the catalog has.
-    pub settings: Vec<String>,
+    /// Names of the servers' settings by engine, of all versions that the catalog has.
+    pub settings: BTreeMap<Engine, Vec<String>>,
 }
 
 impl Vocabulary {
@@ -109,9 +117,16 @@ impl Vocabulary {
         versions
     }
 
-    /// Whether some version has a setting, as far as can be told: those of extensions have a dot.
-    pub(crate) fn may_have_setting(&self, name: &str) -> bool {
-        name.contains('.') || self.settings.iter().any(|known| known.eq_ignore_ascii_case(name))
+    /// Whether some version of an engine has a setting, as far as can be told: PostgreSQL's extensions name theirs with
+    /// a dot.
+    pub(crate) fn may_have_setting(&self, engine: Engine, name: &str) -> bool {
+        let mut names = self.settings.get(&engine).into_iter().flatten();
+        name.contains('.') && engine == Engine::Postgres || names.any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    /// The profile of an engine with this name.
+    pub(crate) fn profile(&self, engine: Engine, name: &str) -> Option<&ProfileWord> {
+        self.profiles.iter().find(|known| known.engine == engine && known.name == name)
     }
 
     pub(crate) fn release(&self, engine: Engine, version: &Version) -> Option<&Release> {
@@ -121,8 +136,19 @@ impl Vocabulary {
     /// The release that a user most likely means by a version that is not there: the newest of its major version, else
     /// the one whose major version is nearest.
     pub(crate) fn nearest_version(&self, engine: Engine, version: &Version) -> Option<&Version> {
-        let distance = |known: &&Version| known.major().abs_diff(version.major());
+        // PostgreSQL's second number counts corrections; those of the others make a release series with the first.
+        let series = |version: &Version| if engine == Engine::Postgres { 0 } else { version.part(1) };
+        let distance =
+            |known: &&Version| (known.major().abs_diff(version.major()), series(known).abs_diff(series(version)));
         self.versions(engine).into_iter().rev().min_by_key(distance)
+    }
+}
+
+/// The profile of an engine where none is said.
+pub const fn default_profile(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Postgres => "x10a",
+        Engine::Mysql | Engine::Mariadb => "z12a",
     }
 }
 
@@ -171,14 +197,19 @@ mod tests {
 
     #[test]
     fn the_nearest_version_is_the_newest_of_its_major() {
-        let near = |text: &str| {
+        let of = |engine: Engine, text: &str| {
             let version = text.parse().expect("a version");
-            vocabulary().nearest_version(Engine::Postgres, &version).map(ToString::to_string)
+            vocabulary().nearest_version(engine, &version).map(ToString::to_string)
         };
+        let near = |text: &str| of(Engine::Postgres, text);
         assert_eq!(near("17.12").as_deref(), Some("17.11"));
         assert_eq!(near("14").as_deref(), Some("14.24"));
         assert_eq!(near("19beta1").as_deref(), Some("18.6"));
         assert_eq!(near("9.6").as_deref(), Some("12.22"));
+        assert_eq!(of(Engine::Mysql, "5.6.51").as_deref(), Some("5.6.14"));
+        assert_eq!(of(Engine::Mysql, "8.0.45").as_deref(), Some("8.0.33"));
+        assert_eq!(of(Engine::Mysql, "9.4.0").as_deref(), Some("8.0.33"));
+        assert_eq!(of(Engine::Mariadb, "10.3.1").as_deref(), Some("10.2.11"));
     }
 
     #[test]

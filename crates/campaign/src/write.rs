@@ -7,7 +7,7 @@ use crate::place::{Place, Stated};
 use crate::read::write_size;
 use crate::request::{BuildRequest, Request, Setting};
 use rqps_model::plan::Arrival;
-use rqps_model::{BuildSpec, Interleave};
+use rqps_model::{BuildSpec, Interleave, StorageEngine};
 use toml::Value;
 
 /// The campaign file that says the same as a request.
@@ -28,6 +28,7 @@ fn value_of(key: &str, request: &Request) -> Option<String> {
         "build" => request.build.as_ref().map(|builds| list(builds.value.iter().map(build).collect())),
         "base" => request.base.as_ref().map(|base| text(&base.value)),
         "profile" => request.profile.as_ref().map(|words| texts(&words.value)),
+        "storage-engine" => request.storage_engine.as_ref().map(|engines| storage(&engines.value)),
         "set" => request.set.as_ref().map(|set| settings(&set.value)),
         "suite" => request.suite.as_ref().map(|suite| text(&suite.value)),
         "tests" => request.tests.as_ref().map(|words| texts(&words.value)),
@@ -76,6 +77,10 @@ fn texts(words: &[Stated<String>]) -> String {
     list(words.iter().map(|word| text(&word.value)).collect())
 }
 
+fn storage(engines: &[Stated<StorageEngine>]) -> String {
+    list(engines.iter().map(|engine| text(engine.value.name())).collect())
+}
+
 /// A list on one line where it fits, else an item a line.
 fn list(items: Vec<String>) -> String {
     const LINE: usize = 90;
@@ -85,7 +90,7 @@ fn list(items: Vec<String>) -> String {
 
 fn build(build: &BuildRequest) -> String {
     let spec = &build.spec.value;
-    if build.profile.is_none() && build.set.is_empty() {
+    if build.profile.is_none() && build.storage.is_none() && build.set.is_empty() {
         return text(&spec.to_string());
     }
     let from = BuildSpec { name: None, ..spec.clone() };
@@ -93,7 +98,8 @@ fn build(build: &BuildRequest) -> String {
     let from = Some(format!("from = {}", text(&from.to_string())));
     let profile = build.profile.as_ref().map(|words| format!("profile = {}", texts(&words.value)));
     let set = (!build.set.is_empty()).then(|| format!("set = {}", settings(&build.set)));
-    let entries: Vec<String> = [name, from, profile, set].into_iter().flatten().collect();
+    let engines = build.storage.as_ref().map(|engines| format!("storage-engine = {}", storage(&engines.value)));
+    let entries: Vec<String> = [name, from, profile, engines, set].into_iter().flatten().collect();
     format!("{{ {} }}", entries.join(", "))
 }
 

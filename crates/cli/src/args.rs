@@ -22,8 +22,15 @@ Examples:
   rqps demo                                   PostgreSQL 16.15 against 17.11, a few minutes
   rqps run --build postgres:16.15 --build postgres:17.11 --suite sysbench --quick
   rqps run --build postgres:17.11 --build new=postgres:/opt/pg-patched --tests 'hot-points,read-only*'
+  rqps run --build my5614 --build my8033 --quick     MySQL 5.6.14 against 8.0.33
+  rqps run --build mariadb:11.4.5 --storage-engine innodb,rocksdb --quick
+  rqps run --build postgres:17.11 --build mysql:8.0.33 --build mariadb:11.4.5 --quick
   rqps run campaign.toml --rounds 10          a campaign file; flags win over its keys
-  rqps compare results/NAME --fail-on regressed --json";
+  rqps compare results/NAME --fail-on regressed --json
+
+Builds are ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE or ENGINE:URL, for the engines postgres, mysql and mariadb;
+pg1711, my8033 and ma110405 are short for versions. Tables of MySQL and MariaDB are stored by InnoDB, those of MariaDB by
+RocksDB as well (--storage-engine). One campaign may hold several engines; the report says what each forces to differ.";
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -107,7 +114,7 @@ pub(crate) struct CampaignFlags {
     /// Name of the campaign and its folder [default: from suite and builds]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Build to measure: [NAME=]postgres:VERSION or [NAME=]postgres:/FOLDER; give two or more
+    /// Build to measure: [NAME=]ENGINE:VERSION, or :/FOLDER, :/ARCHIVE, :URL; postgres, mysql or mariadb; two or more
     #[arg(long, value_name = "BUILD")]
     pub(crate) build: Vec<String>,
     /// Treatment that all others are relative to [default: the first build]
@@ -149,10 +156,15 @@ pub(crate) struct CampaignFlags {
     /// Seed of orders and keys; the same seed sends the same keys to every build [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<String>,
-    /// Configuration profile, such as x10a or x10a_sync; several give builds x profiles [default: x10a]
+    /// Configuration profile; each build runs with each of those that its engine has [default: x10a for PostgreSQL, z12a
+    /// for MySQL and MariaDB]
     #[arg(long, value_name = "PROFILE", value_delimiter = ',')]
     pub(crate) profile: Vec<String>,
-    /// Server setting on top of the profile, or @FILE in the form of postgresql.conf; may be repeated
+    /// What stores the tables of MySQL and MariaDB: innodb, rocksdb or both [default: innodb]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) storage_engine: Vec<String>,
+    /// Server setting on top of the profile, or @FILE in the form of postgresql.conf; for the engines that know
+    /// it; may be repeated
     #[arg(long, value_name = "NAME=VALUE|@FILE")]
     pub(crate) set: Vec<String>,
     /// CPUs of server and client: same, split or free [default: same]
@@ -229,13 +241,13 @@ pub(crate) enum BuildsCommand {
     },
     /// Fetch, check and unpack builds into the cache
     Install {
-        /// Such as postgres:17.11
+        /// Such as postgres:17.11 or mysql:8.0.33
         #[arg(required = true)]
         build: Vec<String>,
     },
     /// Compiler, flags, extensions, size and origin of a build
     Show {
-        /// Such as postgres:17.11 or postgres:/usr/lib/postgresql/15
+        /// Such as postgres:17.11, my8033 or postgres:/usr/lib/postgresql/15
         build: String,
         /// Print JSON
         #[arg(long)]
@@ -256,7 +268,7 @@ pub(crate) enum BuildsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchClientArgs {
-    /// Build of the server to measure against
+    /// Build of the server to measure against, of any engine; MySQL and MariaDB with InnoDB tables
     #[arg(long, value_name = "BUILD", default_value = "postgres:17.11")]
     pub(crate) build: String,
     /// Rows of the one table
@@ -287,12 +299,12 @@ pub(crate) struct BenchClientArgs {
 pub(crate) struct BenchClientPartArgs {
     /// `echo` on standard input, `ping-pong`, or a workload
     pub(crate) part: String,
-    /// Folder of the server's socket
-    #[arg(long, default_value = ".")]
-    pub(crate) socket_dir: PathBuf,
-    /// Port in its name
-    #[arg(long, default_value_t = 5432)]
-    pub(crate) port: u16,
+    /// Engine of the server
+    #[arg(long, default_value = "postgres")]
+    pub(crate) engine: String,
+    /// The server's socket
+    #[arg(long, default_value = "socket")]
+    pub(crate) socket: PathBuf,
     /// Rows of sbtest1
     #[arg(long, default_value_t = 0)]
     pub(crate) rows: u64,

@@ -7,7 +7,7 @@ use crate::screen::Screen;
 use anyhow::{Context, Result, bail};
 use rqps_campaign::human_bytes;
 use rqps_model::facts::BuildFacts;
-use rqps_model::{BuildSource, BuildSpec};
+use rqps_model::{BuildSource, BuildSpec, Engine};
 use rqps_server::installation;
 
 pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> {
@@ -40,49 +40,97 @@ fn spec(word: &str) -> Result<BuildSpec> {
     word.parse().with_context(|| format!("build `{word}`"))
 }
 
-/// The name in the cache of what `postgres:17.11` or `pg1711_zonky` means.
+/// The name in the cache of what `postgres:17.11`, `my8033` or `pg1711_zonky` means.
 fn installed_name(lab: &Lab, word: &str) -> Result<String> {
-    if !word.contains(':') {
-        return Ok(word.to_owned());
-    }
-    let spec = spec(word)?;
+    let spec = match word.parse::<BuildSpec>() {
+        Ok(spec) => spec,
+        // A name as `builds list` shows it.
+        Err(_) if !word.contains([':', '/']) => return Ok(word.to_owned()),
+        Err(_) => spec(word)?,
+    };
     match &spec.source {
         BuildSource::Catalog(version) => Ok(lab.catalog.find(spec.engine, version)?.build_name()),
         BuildSource::Folder(folder) => bail!("{} is your own folder; rqps never changes it", folder.display()),
+        BuildSource::Archive(_) | BuildSource::Url { .. } => {
+            let found = installation::find_archive(spec.engine, &spec.source, &lab.cache)?;
+            found.map(|facts| facts.name).with_context(|| format!("{} is not installed; nothing to do", spec.source))
+        }
     }
 }
 
+/// A line of the list: a release, or a build that is installed and that the catalog does not have.
+struct Row {
+    engine: Engine,
+    build: String,
+    name: String,
+    fetch_bytes: Option<u64>,
+    installed_bytes: Option<u64>,
+    origin: String,
+    sha256: String,
+}
+
+fn rows(lab: &Lab) -> Result<Vec<Row>> {
+    let mut installed = installation::list(&lab.cache)?;
+    let mut rows = Vec::new();
+    for release in lab.catalog.releases() {
+        let name = release.build_name();
+        let here = installed.iter().position(|facts| facts.name == name).map(|at| installed.remove(at));
+        rows.push(Row {
+            engine: release.engine,
+            build: format!("{}:{}", release.engine, release.version),
+            name,
+            fetch_bytes: release.size_bytes,
+            installed_bytes: here.map(|facts| facts.size_bytes),
+            origin: release.package.to_string(),
+            sha256: release.sha256.clone(),
+        });
+    }
+    rows.extend(installed.into_iter().map(|facts| Row {
+        engine: facts.engine,
+        build: format!("{}:{}", facts.engine, facts.origin),
+        name: facts.name,
+        fetch_bytes: None,
+        installed_bytes: Some(facts.size_bytes),
+        origin: facts.origin,
+        sha256: facts.sha256,
+    }));
+    rows.sort_by_key(|row| row.engine);
+    Ok(rows)
+}
+
 fn list(lab: &Lab, json: bool, screen: Screen) -> Result<()> {
-    let installed = installation::list(&lab.cache)?;
-    let find = |name: &str| installed.iter().find(|facts| facts.name == name);
+    let rows = rows(lab)?;
     if json {
-        let rows: Vec<serde_json::Value> = lab
-            .catalog
-            .releases()
-            .map(|release| {
-                serde_json::json!({
-                    "build": format!("{}:{}", release.engine, release.version),
-                    "name": release.build_name(),
-                    "package": release.package.to_string(),
-                    "sha256": release.sha256,
-                    "installed": find(&release.build_name()).is_some(),
-                })
+        let row = |row: &Row| {
+            serde_json::json!({
+                "engine": row.engine,
+                "build": row.build,
+                "name": row.name,
+                "package": row.origin,
+                "sha256": row.sha256,
+                "fetch_bytes": row.fetch_bytes,
+                "installed": row.installed_bytes.is_some(),
+                "installed_bytes": row.installed_bytes,
             })
-            .collect();
-        screen.print(&serde_json::to_string_pretty(&rows)?);
+        };
+        screen.print(&serde_json::to_string_pretty(&rows.iter().map(row).collect::<Vec<_>>())?);
         return Ok(());
     }
-    let mut text = format!("{:<18} {:<16} {:>9}  {}\n", "build", "name", "installed", "package");
-    for release in lab.catalog.releases() {
-        let size = find(&release.build_name()).map_or("-".to_owned(), |facts| human_bytes(facts.size_bytes));
-        text.push_str(&format!(
-            "{:<18} {:<16} {size:>9}  {}\n",
-            format!("{}:{}", release.engine, release.version),
-            release.build_name(),
-            release.package
-        ));
+    let size = |bytes: Option<u64>| bytes.map_or("-".to_owned(), human_bytes);
+    let mut text = format!("{:<18} {:<18} {:>9} {:>9}  {}\n", "build", "name", "to fetch", "installed", "package");
+    for engine in Engine::ALL {
+        text.push_str(&format!("\n{}\n", engine.title()));
+        for row in rows.iter().filter(|row| row.engine == engine) {
+            // What has no release is named by where it came from, which the last column says.
+            let build = if row.fetch_bytes.is_none() && row.build.contains('/') { "-" } else { &row.build };
+            let (fetch, installed) = (size(row.fetch_bytes), size(row.installed_bytes));
+            text.push_str(&format!("{build:<18} {:<18} {fetch:>9} {installed:>9}  {}\n", row.name, row.origin));
+        }
     }
-    text.push_str("\nA folder on this machine is a build, too: --build postgres:/usr/lib/postgresql/15");
+    text.push_str(
+        "\nA folder, an archive on this machine or its address is a build, too: --build postgres:/usr/lib/postgresql/15,\n\
+         --build mysql:/tmp/mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz, --build mariadb:https://HOST/PATH.tar.gz#sha256=DIGEST",
+    );
     screen.print(&text);
     Ok(())
 }
@@ -94,14 +142,19 @@ fn describe(facts: &BuildFacts) -> String {
         ("origin", facts.origin.clone()),
         ("folder", facts.folder.display().to_string()),
         ("sha256", facts.sha256.clone()),
-        ("compiler", facts.compiler.clone()),
-        ("flags", facts.flags.clone()),
-        ("configure", facts.configure.clone()),
+        ("compiler", told(&facts.compiler)),
+        ("flags", told(&facts.flags)),
+        ("configure", told(&facts.configure)),
         ("symbols", facts.symbols.clone()),
         ("size", human_bytes(facts.size_bytes)),
-        ("extensions", facts.extensions.join(" ")),
+        (if facts.engine == Engine::Postgres { "extensions" } else { "plugins" }, facts.extensions.join(" ")),
     ];
-    rows.iter().map(|(label, value)| format!("{label:<11} {value}\n")).collect()
+    rows.iter().filter(|(_, value)| !value.is_empty()).map(|(label, value)| format!("{label:<11} {value}\n")).collect()
+}
+
+/// What a binary does not tell is said to be so.
+fn told(text: &str) -> String {
+    if text.is_empty() { "not told by the build".to_owned() } else { text.to_owned() }
 }
 
 fn verify(lab: &Lab, words: &[String], screen: Screen) -> Result<()> {

@@ -55,6 +55,12 @@ impl Lab {
                 Progress::Verifying => "checking its SHA-256".to_owned(),
                 Progress::Unpacking => "unpacking".to_owned(),
                 Progress::Inspecting => "asking its binaries what they are".to_owned(),
+                Progress::Unpinned { url, sha256 } => format!(
+                    "nothing says what it should hash to; to make sure of the same file everywhere, write {url}#sha256={sha256}"
+                ),
+                Progress::Kept { name, sha256 } => format!(
+                    "taking {name} as fetched before (SHA-256 {sha256}); `rqps builds remove {name}` to fetch it again"
+                ),
                 Progress::Installed { name } => format!("installed {name}"),
             };
             screen.say(&format!("{spec}: {text}"));

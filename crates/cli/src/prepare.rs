@@ -116,6 +116,7 @@ pub(crate) fn words(flags: &CampaignFlags) -> Result<Vec<Flag>> {
         one("interleave", &flags.interleave),
         one("seed", &flags.seed),
         list("profile", &flags.profile),
+        list("storage-engine", &flags.storage_engine),
         many("set", &settings(&flags.set)?),
         one("placement", &flags.placement),
         one("rate", &flags.rate),

@@ -4,12 +4,20 @@ use crate::ConductError;
 use rqps_model::facts::{BuildFacts, SettingsFacts};
 use rqps_model::plan::TreatmentPlan;
 use rqps_observe::process::ProcessMeter;
+use rqps_observe::storage::storage_engine;
 use rqps_server::{Account, Configuration, Launch, Lease, Listen, Server, ServerError};
+use rqps_wire::{Endpoint, Session};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Time for a server to become ready; crash recovery of a large log needs minutes.
 const START_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Starts that may fail one after the other in a round; the tests left in it fail without another try.
+const STARTS_FAILED_MAX: u32 = 2;
+
+/// How long a session may take to connect.
+pub(crate) const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Lines of a server's log that a failed sample or an error keeps.
 pub(crate) const LOG_LINES: usize = 20;
@@ -35,6 +43,7 @@ impl Contestant<'_> {
             build: self.build,
             data_dir: data,
             configuration: &self.configuration,
+            storage: self.plan.storage,
             account: self.account,
             cpus: &[],
             listen: Listen::Socket,
@@ -50,6 +59,11 @@ impl Contestant<'_> {
         let name = &self.plan.name;
         let readback =
             server.settings().map_err(ConductError::server(format!("reading back the settings of {name}")))?;
+        // Written for a server that may not have them, and this one has not.
+        let mut written = self.configuration.written.clone();
+        written.retain(|name, _| !readback.left_out.contains_key(name));
+        let mut left_out = self.configuration.left_out.clone();
+        left_out.extend(readback.left_out.into_iter().chain(readback.adjusted));
         if let Some(mismatch) = readback.mismatches.into_iter().next() {
             return Err(ConductError::Setting {
                 treatment: name.clone(),
@@ -60,17 +74,50 @@ impl Contestant<'_> {
         }
         Ok(SettingsFacts {
             configuration: self.configuration.name.clone(),
-            written: self.configuration.written.clone(),
-            left_out: self.configuration.left_out.clone(),
+            written,
+            left_out,
             effective: readback.effective,
             server_cpus: Vec::new(),
             client_cpus: Vec::new(),
             encoding: readback.encoding,
             collation: readback.collation,
             checksums: readback.checksums,
-            transport: "unix".to_owned(),
+            storage_engine: String::new(),
+            transport: String::new(),
         })
     }
+
+    /// How a client connects to a server of this treatment, and what stores the loaded tables there; another storage
+    /// engine than planned is an error, for the same reason.
+    pub(crate) fn connection(&self, endpoint: &Endpoint) -> Result<Connection, ConductError> {
+        let name = &self.plan.name;
+        let asked = || {
+            let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
+            let storage_engine = storage_engine(&mut session, endpoint.engine)?;
+            let transport = session.transport();
+            session.close();
+            Ok(Connection { storage_engine, transport })
+        };
+        let told = asked()
+            .map_err(ServerError::Wire)
+            .map_err(ConductError::server(format!("asking {name} what stores its tables")))?;
+        match self.plan.storage {
+            Some(planned) if planned.name() != told.storage_engine => Err(ConductError::StorageEngine {
+                treatment: name.clone(),
+                planned: planned.name().to_owned(),
+                found: told.storage_engine,
+            }),
+            _ => Ok(told),
+        }
+    }
+}
+
+/// What a session to a loaded server shows.
+pub(crate) struct Connection {
+    /// What stores the tables; empty where the engine leaves no choice.
+    pub(crate) storage_engine: String,
+    /// `unix` or `tcp`, with the cipher where there is one.
+    pub(crate) transport: String,
 }
 
 /// A treatment in a round.
@@ -84,6 +131,12 @@ pub(crate) struct Arm<'a> {
     pub(crate) meter: ProcessMeter,
     /// Servers started in this round so far: one, and one more after each crash.
     pub(crate) starts: u32,
+    /// How many of them failed one after the other, up to now.
+    pub(crate) starts_failed: u32,
+    /// Whether the treatment is measured at all; if not, `failure` says why.
+    pub(crate) takes_part: bool,
+    /// What the work before the next test did not reach, such as pages that are still dirty.
+    pub(crate) undone: Vec<String>,
     /// Why there is no server, or one that is not to be trusted: it failed a test or the work before one.
     pub(crate) failure: Option<String>,
 }
@@ -101,9 +154,17 @@ impl Arm<'_> {
         self.starts += 1;
         self.meter = ProcessMeter::new();
         match self.contestant.start(&self.data, &self.log, lease) {
-            Ok(server) => (self.server, self.failure) = (Some(server), None),
-            Err(error) => (self.server, self.failure) = (None, Some(error.to_string())),
+            Ok(server) => (self.server, self.failure, self.starts_failed) = (Some(server), None, 0),
+            Err(error) => {
+                (self.server, self.failure) = (None, Some(error.to_string()));
+                self.starts_failed += 1;
+            }
         }
+    }
+
+    /// Whether a start is worth trying: one that never becomes ready costs minutes each time.
+    pub(crate) fn may_start(&self) -> bool {
+        self.takes_part && self.starts_failed < STARTS_FAILED_MAX
     }
 
     /// Notices a server that died, with its last words.

@@ -44,6 +44,30 @@ pub enum ConductError {
         /// As the server has it.
         effective: String,
     },
+    /// A server made its tables with another storage engine than was planned.
+    #[error("{treatment}: tables are stored by {found}, not by {planned}; does this build have the plugin?")]
+    StorageEngine {
+        /// The treatment.
+        treatment: String,
+        /// As planned.
+        planned: String,
+        /// As the server says.
+        found: String,
+    },
+    /// A server did not write everything back when it was stopped.
+    #[error("{treatment}: its server did not stop in order, so its data folder cannot be used; its log says why")]
+    NotStopped {
+        /// The treatment.
+        treatment: String,
+    },
+    /// Too few treatments can be measured.
+    #[error("there is nothing to compare {base} with; every other treatment is left out:\n{}", why.join("\n"))]
+    NothingToCompare {
+        /// The base.
+        base: String,
+        /// The reason for each of the others.
+        why: Vec<String>,
+    },
     /// The results folder could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -13,8 +13,11 @@ mod master;
 mod measure;
 mod meters;
 mod pace;
+mod refusal;
 mod round;
 mod supervise;
+#[cfg(test)]
+mod testing;
 mod walk;
 
 pub use cells::is_measured;

@@ -1,44 +1,50 @@
 //! The data folders that all copies are taken from: one for each kind of data folder in the campaign.
 //!
-//! In: the treatments. Out: stopped, checkpointed data folders with the loaded tables. Treatments whose builds can read
-//! each other's files share a master, so that the arms of an A/A differ in nothing.
+//! In: the treatments. Out: stopped, checkpointed data folders with the loaded tables, and the treatments that are left out
+//! because none can be made for them. Treatments whose builds can read each other's files share a master, so that the arms
+//! of an A/A differ in nothing.
 
 use crate::ConductError;
 use crate::arm::{Contestant, LOG_LINES};
 use crate::event::{Event, Watch};
 use crate::job::Job;
+use crate::refusal::Refusals;
 use crate::supervise::{check, supervised};
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::random::derive_seed;
-use rqps_model::Engine;
-use rqps_model::facts::BuildFacts;
-use rqps_server::{CopyMethod, Workspace, cluster, copy};
+use rqps_model::{Engine, StorageEngine, Version};
+use rqps_server::{CopyMethod, Server, Workspace, cluster, copy};
 use rqps_store::Writer;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Data checksums cost throughput and their default changed in PostgreSQL 18: the published configurations have them on.
 const CHECKSUMS: bool = true;
 
-/// Log of the servers that make masters.
-const MASTER_LOG: &str = "master.log";
-
-/// Builds with the same kind can read each other's data folders: a major version of an engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct FolderKind {
-    engine: Engine,
-    major: u32,
-}
+/// Builds with the same kind can read each other's data folders, without changing them on the way. PostgreSQL's major
+/// versions promise that, though not before they are released; MySQL and MariaDB upgrade a folder of any other version.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FolderKind(String);
 
 impl FolderKind {
-    pub(crate) fn of(build: &BuildFacts) -> FolderKind {
-        FolderKind { engine: build.engine, major: build.version.major() }
+    pub(crate) fn of(contestant: &Contestant<'_>) -> FolderKind {
+        FolderKind::named(contestant.build.engine, &contestant.build.version, contestant.plan.storage)
     }
 
-    /// Name of the master, such as `pg17`.
-    pub(crate) fn name(self) -> String {
-        format!("{}{}", self.engine.prefix(), self.major)
+    fn named(engine: Engine, version: &Version, storage: Option<StorageEngine>) -> FolderKind {
+        let is_released = !version.to_string().contains(|c: char| c.is_ascii_alphabetic());
+        let version = match engine {
+            Engine::Postgres if is_released => format!("{}{}", engine.prefix(), version.major()),
+            _ => version.compact(engine),
+        };
+        FolderKind(storage.map_or(version.clone(), |storage| format!("{version}-{storage}")))
+    }
+
+    /// Name of the master, such as `pg17` or `my8033-innodb`.
+    pub(crate) fn name(&self) -> &str {
+        &self.0
     }
 }
 
@@ -46,6 +52,7 @@ impl FolderKind {
 #[derive(Debug)]
 pub(crate) struct Masters {
     folders: BTreeMap<FolderKind, PathBuf>,
+    refusals: BTreeMap<String, String>,
     method: CopyMethod,
 }
 
@@ -62,81 +69,177 @@ impl Masters {
         let method = copy::detect(workspace.path()).map_err(ConductError::server("trying how files can be copied"))?;
         let mut sharers: BTreeMap<FolderKind, Vec<&Contestant<'_>>> = BTreeMap::new();
         for contestant in contestants {
-            sharers.entry(FolderKind::of(contestant.build)).or_default().push(contestant);
+            sharers.entry(FolderKind::of(contestant)).or_default().push(contestant);
         }
-        let folder = |kind: FolderKind| workspace.join(&format!("master-{}", kind.name()));
-        for (kind, sharers) in &sharers {
-            initialise(sharers, &folder(*kind), job, workspace, stop)?;
+        let mut made = BTreeMap::new();
+        let mut maker = Maker { job, workspace, store, watch, stop, refusals: Refusals::default() };
+        for (kind, sharers) in sharers {
+            let folder = workspace.join(&format!("master-{}", kind.name()));
+            let accepted = maker.initialise(&sharers, &folder)?;
+            made.insert(kind, (folder, accepted));
         }
-        for (kind, sharers) in &sharers {
-            check(stop)?;
-            let seconds = load(job, sharers[0], &folder(*kind), workspace, watch, stop)?;
-            for contestant in sharers {
-                store.set_load_seconds(&contestant.plan.name, seconds)?;
+        // What a server refuses must show before hours of loading, not after.
+        maker.refusals.check(job.plan)?;
+        let mut folders = BTreeMap::new();
+        for (kind, (folder, accepted)) in made {
+            if maker.load(&accepted, &folder)? {
+                folders.insert(kind, folder);
             }
         }
-        Ok(Masters { folders: sharers.into_keys().map(|kind| (kind, folder(kind))).collect(), method })
+        maker.refusals.check(job.plan)?;
+        Ok(Masters { folders, refusals: maker.refusals.reasons(), method })
     }
 
-    /// Copies the master that fits a build to `to`.
-    pub(crate) fn copy(&self, build: &BuildFacts, to: &Path, stop: &AtomicBool) -> Result<(), ConductError> {
-        let kind = FolderKind::of(build);
-        let copied = cluster::restore(&self.folders[&kind], to, self.method, stop);
+    /// Why a treatment takes no part, if it does not.
+    pub(crate) fn refusal(&self, treatment: &str) -> Option<&str> {
+        self.refusals.get(treatment).map(String::as_str)
+    }
+
+    /// Copies a master to `to`.
+    pub(crate) fn copy(&self, kind: &FolderKind, to: &Path, stop: &AtomicBool) -> Result<(), ConductError> {
+        let copied = cluster::restore(&self.folders[kind], to, self.method, stop);
         check(stop)?;
         copied.map(drop).map_err(ConductError::server(format!("copying the data folder {}", kind.name())))
     }
 }
 
-/// Makes an empty data folder and starts every treatment on it once: what a server refuses must show before hours of
-/// loading, not after.
-fn initialise(
-    sharers: &[&Contestant<'_>],
-    folder: &Path,
-    job: &Job<'_>,
-    workspace: &Workspace,
-    stop: &AtomicBool,
-) -> Result<(), ConductError> {
-    let (build, account, first) = (sharers[0].build, sharers[0].account, &sharers[0].plan.name);
-    cluster::initialise(build, folder, account, CHECKSUMS)
-        .map_err(ConductError::server(format!("initialising a data folder with {first}")))?;
-    for contestant in sharers {
-        check(stop)?;
-        let name = &contestant.plan.name;
-        let mut server = contestant
-            .start(folder, &workspace.join(MASTER_LOG), job.lease)
-            .map_err(ConductError::server(format!("starting {name} for the first time")))?;
-        contestant.settings(&server)?;
-        server.stop().map_err(ConductError::server(format!("stopping {name}")))?;
-    }
-    Ok(())
+/// What making a master needs.
+struct Maker<'a, 'w> {
+    job: &'a Job<'a>,
+    workspace: &'a Workspace,
+    store: &'a mut Writer,
+    watch: &'a mut Watch<'w>,
+    stop: &'a AtomicBool,
+    refusals: Refusals,
 }
 
-/// Loads one master and returns the seconds that rows and indexes took.
-fn load(
-    job: &Job<'_>,
-    contestant: &Contestant<'_>,
-    folder: &Path,
-    workspace: &Workspace,
-    watch: &mut Watch<'_>,
-    stop: &AtomicBool,
-) -> Result<f64, ConductError> {
-    let name = &contestant.plan.name;
-    let data = job.plan.data;
-    watch(Event::Loading { treatment: name, tables: data.tables, rows: data.rows });
-    let mut server = contestant
-        .start(folder, &workspace.join(MASTER_LOG), job.lease)
-        .map_err(ConductError::server(format!("starting {name} to load data")))?;
-    let endpoint = server.endpoint();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let loaded = supervised(&server, stop, || {
-        prepare_data(&endpoint, data, derive_seed(job.plan.seed, "data"), threads)
-            .map_err(ConductError::load(format!("loading data with {name}")))
-    });
-    let report = loaded.map_err(|error| match error {
-        ConductError::Interrupted => ConductError::Interrupted,
-        error => ConductError::Loading { error: Box::new(error), log: server.log_tail(LOG_LINES) },
-    })?;
-    server.stop().map_err(ConductError::server(format!("stopping {name} after the load")))?;
-    watch(Event::Loaded { treatment: name, rows: report.rows, seconds: report.load_seconds });
-    Ok(report.load_seconds)
+impl Maker<'_, '_> {
+    /// Makes an empty data folder, starts every treatment on it once, and gives those that did.
+    fn initialise<'c>(
+        &mut self,
+        sharers: &[&'c Contestant<'c>],
+        folder: &Path,
+    ) -> Result<Vec<&'c Contestant<'c>>, ConductError> {
+        let mut accepted = Vec::new();
+        for &contestant in sharers {
+            check(self.stop)?;
+            // A folder on which nobody has started yet is not trusted.
+            let tried = match accepted.is_empty() {
+                true => self.make_folder(contestant, folder).and_then(|()| self.first_start(contestant, folder)),
+                false => self.first_start(contestant, folder),
+            };
+            match tried {
+                Ok(()) => accepted.push(contestant),
+                Err(error) => self.refuse(contestant, error)?,
+            }
+        }
+        Ok(accepted)
+    }
+
+    fn make_folder(&self, contestant: &Contestant<'_>, folder: &Path) -> Result<(), ConductError> {
+        let _ = std::fs::remove_dir_all(folder);
+        cluster::initialise(contestant.build, folder, contestant.account, CHECKSUMS)
+            .map_err(ConductError::server(format!("initialising a data folder with {}", contestant.plan.name)))
+    }
+
+    fn first_start(&self, contestant: &Contestant<'_>, folder: &Path) -> Result<(), ConductError> {
+        let name = &contestant.plan.name;
+        let mut server = contestant
+            .start(folder, &self.log(contestant), self.job.lease)
+            .map_err(ConductError::server(format!("starting {name} for the first time")))?;
+        contestant.settings(&server)?;
+        stop_in_order(&mut server, name)
+    }
+
+    /// Leaves a treatment out, and keeps what its servers said.
+    fn refuse(&mut self, contestant: &Contestant<'_>, error: ConductError) -> Result<(), ConductError> {
+        let name = &contestant.plan.name;
+        self.refusals.note(name, error, self.watch)?;
+        if let Ok(mut log) = File::open(self.log(contestant)) {
+            self.store.append_server_log(name, "before round 1", &mut log)?;
+        }
+        Ok(())
+    }
+
+    /// Loads a master with the first treatment that can, and says whether there was one. Others are as good as the
+    /// first, for they all started on this folder.
+    fn load(&mut self, sharers: &[&Contestant<'_>], folder: &Path) -> Result<bool, ConductError> {
+        for (at, loader) in sharers.iter().enumerate() {
+            check(self.stop)?;
+            match self.load_with(loader, folder) {
+                Ok(seconds) => {
+                    for contestant in &sharers[at..] {
+                        self.store.set_load_seconds(&contestant.plan.name, seconds)?;
+                    }
+                    return Ok(true);
+                }
+                Err(error) => self.refuse(loader, error)?,
+            }
+        }
+        Ok(false)
+    }
+
+    /// Loads one master and returns the seconds that rows and indexes took.
+    fn load_with(&mut self, contestant: &Contestant<'_>, folder: &Path) -> Result<f64, ConductError> {
+        let name = &contestant.plan.name;
+        let data = self.job.plan.data;
+        (self.watch)(Event::Loading { treatment: name, tables: data.tables, rows: data.rows });
+        let mut server = contestant
+            .start(folder, &self.log(contestant), self.job.lease)
+            .map_err(ConductError::server(format!("starting {name} to load data")))?;
+        let endpoint = server.endpoint();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let seed = derive_seed(self.job.plan.seed, "data");
+        let loaded = supervised(&server, self.stop, || {
+            prepare_data(&endpoint, data, contestant.plan.storage, seed, threads)
+                .map_err(ConductError::load(format!("loading data with {name}")))
+        });
+        let report = loaded.map_err(|error| match error {
+            ConductError::Interrupted => ConductError::Interrupted,
+            error => ConductError::Loading { error: Box::new(error), log: server.log_tail(LOG_LINES) },
+        })?;
+        contestant.connection(&endpoint)?;
+        stop_in_order(&mut server, name)?;
+        if let Some(left) = report.left {
+            (self.watch)(Event::Warning { message: format!("after loading with {name}: {left}") });
+        }
+        (self.watch)(Event::Loaded { treatment: name, rows: report.rows, seconds: report.load_seconds });
+        Ok(report.load_seconds)
+    }
+
+    /// The log of a treatment's servers before the first round.
+    fn log(&self, contestant: &Contestant<'_>) -> PathBuf {
+        self.workspace.join(&format!("{}.first.log", contestant.plan.name))
+    }
+}
+
+/// Stops a server whose data folder will be used again.
+fn stop_in_order(server: &mut Server, name: &str) -> Result<(), ConductError> {
+    let stopped = server.stop().map_err(ConductError::server(format!("stopping {name}")))?;
+    if stopped.clean { Ok(()) } else { Err(ConductError::NotStopped { treatment: name.to_owned() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_what_builds_read_alike() {
+        let named = |engine: Engine, version: &str, storage: Option<StorageEngine>| {
+            FolderKind::named(engine, &version.parse().expect("a version"), storage).name().to_owned()
+        };
+        let (innodb, rocksdb) = (Some(StorageEngine::Innodb), Some(StorageEngine::Rocksdb));
+        for (engine, version, storage, name) in [
+            (Engine::Postgres, "17.11", None, "pg17"),
+            (Engine::Postgres, "17.2", None, "pg17"),
+            (Engine::Postgres, "19beta1", None, "pg19b1"),
+            (Engine::Postgres, "19rc1", None, "pg19rc1"),
+            (Engine::Mysql, "8.0.33", innodb, "my8033-innodb"),
+            (Engine::Mysql, "8.0.15", innodb, "my8015-innodb"),
+            (Engine::Mariadb, "11.4.5", innodb, "ma110405-innodb"),
+            (Engine::Mariadb, "11.4.5", rocksdb, "ma110405-rocksdb"),
+        ] {
+            assert_eq!(named(engine, version, storage), name);
+        }
+    }
 }

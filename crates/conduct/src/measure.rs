@@ -4,12 +4,13 @@
 //! idle servers are frozen.
 
 use crate::ConductError;
-use crate::arm::Arm;
+use crate::arm::{Arm, CONNECT_DEADLINE, Connection};
+use crate::cells::server_start;
 use crate::job::Job;
 use crate::meters::SliceMeters;
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::random::derive_seed;
-use rqps_load::timed::{ArmRun, Contest, Schedule, Switch, run};
+use rqps_load::timed::{ArmRun, Contest, Phase, Schedule, Switch, run};
 use rqps_load::{LoadError, Test};
 use rqps_model::facts::SettingsFacts;
 use rqps_model::plan::{RoundPlan, TestPlan};
@@ -18,8 +19,8 @@ use rqps_model::settings::CpuSet;
 use rqps_model::{FORMAT, Interleave, Sample};
 use rqps_observe::client::ClientMeter;
 use rqps_observe::clock::rfc3339;
+use rqps_observe::counters::{self, Counters};
 use rqps_observe::host::HostMeter;
-use rqps_observe::postgres;
 use rqps_observe::process::ProcessReading;
 use rqps_server::{Server, placement};
 use rqps_store::{CounterReading, Moment, SampleParts, Writer};
@@ -40,9 +41,6 @@ const SESSION_LIFE: Duration = Duration::from_millis(500);
 const TURNS: f64 = 4.0;
 const TURN_SECONDS_MIN: f64 = 1.0;
 const TURN_SECONDS_MAX: f64 = 60.0;
-
-/// How long a session for counters may take to connect.
-const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
 
 /// The meters of a round.
 #[derive(Debug)]
@@ -66,7 +64,7 @@ pub(crate) struct Piece<'a> {
 struct Entrant {
     arm: usize,
     endpoint: Endpoint,
-    counters: Option<BTreeMap<String, f64>>,
+    counters: Option<Counters>,
     process: ProcessReading,
 }
 
@@ -156,6 +154,11 @@ fn schedule(plan: &rqps_model::Plan, test: &TestPlan) -> Schedule {
     }
 }
 
+/// How often an arm is visited until it has its counted seconds.
+fn visits(schedule: &Schedule) -> f64 {
+    (schedule.seconds / (schedule.slice - schedule.lead_in).as_secs_f64()).round().max(1.0)
+}
+
 /// Places the server, keeps settings and plans the first time, and reads what will be compared afterwards.
 fn enter(
     piece: &Piece<'_>,
@@ -173,22 +176,24 @@ fn enter(
     let endpoint = server.endpoint();
     if store.settings(&name)?.is_none() {
         let facts = arm.contestant.settings(server)?;
-        store
-            .write_settings(&name, &SettingsFacts { server_cpus: placed, client_cpus: client_cpus.clone(), ..facts })?;
+        let Connection { storage_engine, transport } = arm.contestant.connection(&endpoint)?;
+        let (server_cpus, client_cpus) = (placed, client_cpus.clone());
+        let facts = SettingsFacts { server_cpus, client_cpus, storage_engine, transport, ..facts };
+        store.write_settings(&name, &facts)?;
     }
     if store.plans(&name, &piece.test.name)?.is_none() {
         let plans = plan_capture(&endpoint, workload, piece.job.plan.data)
             .map_err(ConductError::load(about("keeping the plans of")))?;
         store.write_plans(&name, &piece.test.name, &plans)?;
     }
-    let counters = counters(&endpoint);
+    let counters = read_counters(&endpoint);
     let pids = arm.server.as_ref().map(Server::pids).unwrap_or_default();
     Ok(Entrant { arm: index, endpoint, counters, process: arm.meter.read(&pids) })
 }
 
-fn counters(endpoint: &Endpoint) -> Option<BTreeMap<String, f64>> {
+fn read_counters(endpoint: &Endpoint) -> Option<Counters> {
     let mut session = Session::connect(endpoint, CONNECT_DEADLINE).ok()?;
-    let counters = postgres::read(&mut session).ok();
+    let counters = counters::read(&mut session, endpoint.engine).ok();
     session.close();
     counters
 }
@@ -215,6 +220,8 @@ fn contend(
     if freezes {
         servers.iter_mut().for_each(|server| _ = server.freeze());
     }
+    let turns = visits(&contest.schedule) * entrants.len() as f64;
+    let mut turns_done = 0.0;
     let mut hook = |switch: Switch| -> Result<(), LoadError> {
         match switch {
             Switch::Enter { arm, .. } => {
@@ -223,10 +230,15 @@ fn contend(
                 }
                 meters.enter();
             }
-            Switch::Leave { arm, .. } => {
+            Switch::Leave { arm, phase } => {
                 meters.leave(arm);
                 if freezes {
                     let _ = servers[arm].freeze();
+                }
+                // A cycle of turns may take many minutes, and is told of at its end only.
+                if freezes && phase == Phase::Counted {
+                    turns_done += 1.0;
+                    (progress.borrow_mut())(f64::min(turns_done / turns, 1.0));
                 }
             }
         }
@@ -238,11 +250,6 @@ fn contend(
     }
     let runs = runs.map_err(ConductError::load(format!("driving {}", contest.test.name)))?;
     Ok((runs, meters.finish()))
-}
-
-/// Names a start of a server, also apart from those of the same round before the campaign was resumed.
-fn server_start(round: u32, start: u32, resumed: usize) -> String {
-    if resumed == 0 { format!("{round}.{start}") } else { format!("{round}.{start}+{resumed}") }
 }
 
 /// A sample with all that is known before anything ran.
@@ -277,16 +284,17 @@ fn blank_sample(piece: &Piece<'_>, workload: &Test, arm: &Arm<'_>, started_at: &
 /// The sample of an arm that ran, with everything that is read afterwards.
 fn finish(base: Sample, arm: &mut Arm<'_>, entrant: Entrant, run: ArmRun, mut resources: Resources) -> SampleParts {
     arm.notice_death();
-    let mut warnings = Vec::new();
-    let mut counters = Vec::new();
+    let mut warnings = std::mem::take(&mut arm.undone);
+    let mut readings = Vec::new();
     let mut changes = BTreeMap::new();
     if let Some(server) = &arm.server {
         resources.server = arm.meter.read_full(&server.pids()).since(&entrant.process);
-        match (entrant.counters, self::counters(&entrant.endpoint)) {
-            (Some(before), Some(after)) => {
-                changes = postgres::changes(&before, &after);
-                counters.push(CounterReading { moment: Moment::Before, values: before });
-                counters.push(CounterReading { moment: Moment::After, values: after });
+        match (entrant.counters, read_counters(&entrant.endpoint)) {
+            (Some(mut before), Some(mut after)) => {
+                changes = counters::changes(&before, &after);
+                counters::drop_idle(entrant.endpoint.engine, &mut before, &mut after);
+                readings.push(CounterReading { moment: Moment::Before, values: before });
+                readings.push(CounterReading { moment: Moment::After, values: after });
             }
             _ => warnings.push("the server's own counters could not be read".to_owned()),
         }
@@ -316,7 +324,7 @@ fn finish(base: Sample, arm: &mut Arm<'_>, entrant: Entrant, run: ArmRun, mut re
         ..base
     };
     let latencies = run.latency.into_iter().collect();
-    SampleParts { sample, slices: run.slices, intervals: run.intervals, latencies, counters }
+    SampleParts { sample, slices: run.slices, intervals: run.intervals, latencies, counters: readings }
 }
 
 /// The sample of an arm that had no server: complete, with the reason in place of numbers.
@@ -334,40 +342,10 @@ fn failed(base: Sample, arm: &Arm<'_>) -> SampleParts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rqps_model::plan::{Arrival, DataShape, Plan};
-    use rqps_model::{Group, Placement, Unit};
+    use crate::testing::{plan, test};
 
     fn scheduled(interleave: Interleave, seconds: f64) -> Schedule {
-        let test = TestPlan {
-            name: "scan".to_owned(),
-            label: "scan".to_owned(),
-            group: Group::Range,
-            unit: Unit::KiloRowsPerSecond,
-            writes: false,
-            rank: 1,
-            interleave,
-            seconds,
-            before: Vec::new(),
-        };
-        let plan = Plan {
-            format: FORMAT,
-            name: "x".to_owned(),
-            suite: "sysbench".to_owned(),
-            seed: 1,
-            treatments: Vec::new(),
-            base: 0,
-            tests: Vec::new(),
-            clients: vec![1],
-            data: DataShape { tables: 1, rows: 1 },
-            warmup_seconds: 0.5,
-            slice_ms: 10.0,
-            arrival: Arrival::Closed,
-            placement: Placement::Same,
-            machine: None,
-            margin: 0.02,
-            rounds: Vec::new(),
-        };
-        schedule(&plan, &test)
+        schedule(&plan(&["a"], 0), &test("scan", interleave, seconds))
     }
 
     #[test]
@@ -376,6 +354,7 @@ mod tests {
             let schedule = scheduled(Interleave::Turns, seconds);
             let counted = (schedule.slice - schedule.lead_in).as_secs_f64() * turns;
             assert!((counted - seconds).abs() < 1e-6 && counted + 1e-6 >= seconds, "{seconds} s: {counted}");
+            assert_eq!(visits(&schedule), turns);
         }
         assert_eq!(scheduled(Interleave::Slices, 5.0).slice, Duration::from_millis(10));
     }

@@ -4,7 +4,7 @@
 //! however it ends.
 
 use crate::arm::{Arm, Contestant};
-use crate::cells::{Cells, planned_seconds};
+use crate::cells::{Cells, Failed, planned_seconds};
 use crate::event::{Event, Watch};
 use crate::job::Job;
 use crate::master::{FolderKind, Masters};
@@ -12,14 +12,16 @@ use crate::measure::{Bench, measure};
 use crate::pace::Pace;
 use crate::supervise::{check, supervised, unless_stopped};
 use crate::{ConductError, measure};
+use rqps_load::LoadError;
 use rqps_load::Work;
-use rqps_load::work::work;
+use rqps_load::work::{between_tests, work};
 use rqps_model::plan::{DataShape, RoundPlan, TestPlan};
 use rqps_observe::client::ClientMeter;
 use rqps_observe::host::HostMeter;
 use rqps_observe::process::ProcessMeter;
 use rqps_server::{Workspace, copy, page_cache, placement};
 use rqps_store::Writer;
+use rqps_wire::Endpoint;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::atomic::AtomicBool;
@@ -49,23 +51,26 @@ impl<'a> Round<'a> {
     ) -> Result<Round<'a>, ConductError> {
         let begun = Instant::now();
         watch(Event::RoundBegins { round: plan.number, rounds: job.plan.rounds.len() as u32 });
-        let mut arms: Vec<Arm<'_>> = contestants.iter().map(|contestant| idle_arm(contestant, workspace)).collect();
+        let idle = |contestant| idle_arm(contestant, workspace, masters);
+        let mut arms: Vec<Arm<'_>> = contestants.iter().map(idle).collect();
+        let order =
+            || plan.order.iter().copied().filter(|index| masters.refusal(&contestants[*index].plan.name).is_none());
         // Copies of one master are told apart by the order in which they were made, which changes from round to round.
         let mut copies: BTreeMap<FolderKind, u32> = BTreeMap::new();
-        for &index in &plan.order {
+        for index in order() {
             check(stop)?;
             let arm = &mut arms[index];
-            let kind = FolderKind::of(arm.contestant.build);
-            let number = copies.entry(kind).and_modify(|number| *number += 1).or_insert(1);
+            let kind = FolderKind::of(arm.contestant);
+            let number = copies.entry(kind.clone()).and_modify(|number| *number += 1).or_insert(1);
             arm.copy = format!("{}#{number}", kind.name());
             arm.data = workspace.join(&format!("round-{}-{index}", kind.name()));
-            masters.copy(arm.contestant.build, &arm.data, stop)?;
+            masters.copy(&kind, &arm.data, stop)?;
         }
         let folder = workspace.path().to_owned();
         unless_stopped(stop, move || copy::flush(&folder))?
             .map_err(ConductError::server("writing the copies to disk"))?;
         contestants.iter().for_each(|contestant| _ = page_cache::renew(contestant.build));
-        for &index in &plan.order {
+        for index in order() {
             check(stop)?;
             arms[index].start(job.lease);
         }
@@ -80,7 +85,8 @@ impl<'a> Round<'a> {
     /// Servers start with empty caches; cached tests must not measure how they fill.
     fn warm(&mut self, watch: &mut Watch<'_>, stop: &AtomicBool) -> Result<(), ConductError> {
         for arm in &self.arms {
-            if let Some(failure) = &arm.failure {
+            // Why a treatment takes no part was told when that was found.
+            if let (Some(failure), true) = (&arm.failure, arm.takes_part) {
                 watch(Event::Warning { message: failure.clone() });
             }
         }
@@ -97,11 +103,12 @@ impl<'a> Round<'a> {
     pub(crate) fn run(
         &mut self,
         store: &mut Writer,
+        again: &Failed,
         watch: &mut Watch<'_>,
         stop: &AtomicBool,
         pace: &mut Pace,
     ) -> Result<(), ConductError> {
-        let ran = self.run_tests(store, watch, stop, pace);
+        let ran = self.run_tests(store, again, watch, stop, pace);
         // What the servers said matters most where something went wrong.
         for arm in &self.arms {
             if let Ok(mut log) = File::open(&arm.log) {
@@ -114,13 +121,14 @@ impl<'a> Round<'a> {
     fn run_tests(
         &mut self,
         store: &mut Writer,
+        again: &Failed,
         watch: &mut Watch<'_>,
         stop: &AtomicBool,
         pace: &mut Pace,
     ) -> Result<(), ConductError> {
         for test in &self.job.plan.tests {
             let missing: Vec<u32> = {
-                let cells = Cells { plan: self.job.plan, store };
+                let cells = Cells { plan: self.job.plan, store, again };
                 let done = |clients: &u32| !cells.test_done(self.plan.number, &test.name, *clients);
                 self.job.plan.clients.iter().copied().filter(done).collect()
             };
@@ -129,6 +137,9 @@ impl<'a> Round<'a> {
                 self.revive(watch, stop)?;
                 if at == 0 {
                     self.before(test, stop)?;
+                }
+                for arm in &mut self.arms {
+                    on_server(arm, "preparing the next test", stop, between_tests)?;
                 }
                 self.run_test(test, clients, store, watch, stop, pace)?;
             }
@@ -140,7 +151,7 @@ impl<'a> Round<'a> {
     fn revive(&mut self, watch: &mut Watch<'_>, stop: &AtomicBool) -> Result<(), ConductError> {
         for arm in &mut self.arms {
             arm.notice_death();
-            if arm.failure.is_some() {
+            if arm.failure.is_some() && arm.may_start() {
                 arm.start(self.job.lease);
                 work_on(arm, Work::Warm, self.job.plan.data, stop)?;
                 let message = match &arm.failure {
@@ -205,23 +216,36 @@ impl<'a> Round<'a> {
     }
 }
 
-/// Does work on an arm's server, if it has one; what fails there is the arm's failure.
+/// Does work on an arm's server, if it has one, and notes what that did not reach.
 fn work_on(arm: &mut Arm<'_>, name: Work, data: DataShape, stop: &AtomicBool) -> Result<(), ConductError> {
-    let Some(server) = &arm.server else { return Ok(()) };
-    let doing = format!("{name} on {}", arm.contestant.plan.name);
-    let done =
-        supervised(server, stop, || work(name, &server.endpoint(), data).map(drop).map_err(ConductError::load(doing)));
+    let storage = arm.contestant.plan.storage;
+    let worked = on_server(arm, name.name(), stop, |endpoint| work(name, endpoint, data, storage))?;
+    arm.undone.extend(worked.and_then(|worked| worked.left).map(|left| format!("{name} before the test: {left}")));
+    Ok(())
+}
+
+/// Acts on an arm's server, if it has one; what fails there is the arm's failure.
+fn on_server<T>(
+    arm: &mut Arm<'_>,
+    doing: &str,
+    stop: &AtomicBool,
+    act: impl FnOnce(&Endpoint) -> Result<T, LoadError>,
+) -> Result<Option<T>, ConductError> {
+    let Some(server) = &arm.server else { return Ok(None) };
+    let doing = format!("{doing} on {}", arm.name());
+    let done = supervised(server, stop, || act(&server.endpoint()).map_err(ConductError::load(doing)));
     match done {
         Err(ConductError::Interrupted) => Err(ConductError::Interrupted),
         Err(error) => {
             (arm.server, arm.failure) = (None, Some(error.to_string()));
-            Ok(())
+            Ok(None)
         }
-        Ok(()) => Ok(()),
+        Ok(value) => Ok(Some(value)),
     }
 }
 
-fn idle_arm<'a>(contestant: &'a Contestant<'a>, workspace: &Workspace) -> Arm<'a> {
+fn idle_arm<'a>(contestant: &'a Contestant<'a>, workspace: &Workspace, masters: &Masters) -> Arm<'a> {
+    let refusal = masters.refusal(&contestant.plan.name);
     Arm {
         contestant,
         copy: String::new(),
@@ -230,7 +254,10 @@ fn idle_arm<'a>(contestant: &'a Contestant<'a>, workspace: &Workspace) -> Arm<'a
         server: None,
         meter: ProcessMeter::new(),
         starts: 0,
-        failure: None,
+        starts_failed: 0,
+        undone: Vec::new(),
+        takes_part: refusal.is_none(),
+        failure: refusal.map(str::to_owned),
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::ConductError;
 use rqps_server::Server;
+use rqps_wire::Protocol;
 use rustix::process::Signal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -21,12 +22,17 @@ pub(crate) fn supervised<T>(
     work: impl FnOnce() -> Result<T, ConductError>,
 ) -> Result<T, ConductError> {
     let Some(postmaster) = server.processes().first().copied() else { return work() };
+    // PostgreSQL ends at once by itself and its children with it; to MySQL the same signal means to end in order.
+    let at_once = match server.endpoint().engine {
+        Protocol::Postgres => Signal::QUIT,
+        Protocol::Mysql => Signal::KILL,
+    };
     let done = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
             while !done.load(Ordering::Acquire) {
                 if stop.load(Ordering::Relaxed) {
-                    postmaster.signal(Signal::QUIT);
+                    postmaster.signal(at_once);
                     return;
                 }
                 std::thread::park_timeout(LOOK_EVERY);

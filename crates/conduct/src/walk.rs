@@ -2,7 +2,7 @@
 
 use crate::ConductError;
 use crate::arm::Contestant;
-use crate::cells::{Cells, is_measured};
+use crate::cells::{Cells, Failed, is_measured};
 use crate::event::{Event, Watch};
 use crate::job::Job;
 use crate::master::Masters;
@@ -47,16 +47,18 @@ fn measure_missing(
     }
     let masters = Masters::load(job, &workspace, &contestants, store, watch, stop)?;
 
-    let cells = Cells { plan: job.plan, store };
+    // A failed trial is a result of the sitting that made it; a resumed campaign tries again.
+    let again = if job.resumed == 0 { Failed::default() } else { Failed::found(store) };
+    let cells = Cells { plan: job.plan, store, again: &again };
     let rounds_left = job.plan.rounds.iter().filter(|round| !cells.round_done(round.number)).count();
     let mut pace = Pace::new(cells.seconds_left(), rounds_left as u32);
     for plan in &job.plan.rounds {
-        if (Cells { plan: job.plan, store }).round_done(plan.number) {
+        if (Cells { plan: job.plan, store, again: &again }).round_done(plan.number) {
             continue;
         }
         check(stop)?;
         let mut round = Round::begin(job, plan, &workspace, &masters, &contestants, watch, stop, &mut pace)?;
-        round.run(store, watch, stop, &mut pace)?;
+        round.run(store, &again, watch, stop, &mut pace)?;
     }
     Ok(())
 }
@@ -74,7 +76,7 @@ fn contestants<'a>(job: &Job<'a>, workspace: &Workspace) -> Result<Vec<Contestan
     let contestant = |(treatment, build): (&'a rqps_model::plan::TreatmentPlan, &'a BuildFacts)| {
         let configuration = job
             .profiles
-            .render(build.engine, &treatment.profile, &build.version, &sizing, &treatment.set)
+            .render(build.engine, &treatment.profile, &build.version, treatment.storage, &sizing, &treatment.set)
             .map_err(ConductError::server(format!("configuring {}", treatment.name)))?;
         Ok(Contestant { plan: treatment, build, configuration, account: Account::choose() })
     };

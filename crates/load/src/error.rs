@@ -19,6 +19,18 @@ pub enum LoadError {
     /// A contest, data shape or schedule that makes no sense.
     #[error("{0}")]
     Shape(String),
+    /// A server has something otherwise than the tests need it.
+    #[error("{place} has {what} {found}, the tests need {needed}; set it in the server's configuration")]
+    Mismatch {
+        /// Where, such as `table sbtest1`.
+        place: String,
+        /// What, such as `character set`.
+        what: &'static str,
+        /// As it is.
+        found: String,
+        /// As it must be.
+        needed: String,
+    },
     /// The operating system refused something.
     #[error("{doing}: {error}")]
     System {

@@ -6,7 +6,9 @@
 //! It must not start a server, judge a number, print, or open a file.
 
 mod error;
+mod forced;
 mod generator;
+mod mysql;
 pub mod plan_capture;
 pub mod prepare_data;
 pub mod random;
@@ -17,6 +19,7 @@ pub mod work;
 mod zipfian;
 
 pub use error::LoadError;
+pub use forced::{ForcedForm, ForcedSql};
 pub use generator::Generator;
 pub use suite::{SecondsClass, StatementKind, Suite, SuiteError, TableChoice, Test, UnknownWork, Work};
 pub use zipfian::Zipfian;

@@ -12,6 +12,7 @@ pub use file::SuiteError;
 pub(crate) use sql::table_name;
 pub use work::{UnknownWork, Work};
 
+use crate::forced::ForcedSql;
 use crate::generator::Generator;
 use rqps_model::plan::DataShape;
 use rqps_model::{Group, Unit};
@@ -45,8 +46,10 @@ pub enum TableChoice {
 pub struct StatementKind {
     /// Its name, by which latencies and errors are told apart.
     pub kind: String,
-    /// SQL with `{table}` and `{list}`.
+    /// SQL with `{table}` and `{list}`, parameters as `$1`, `$2`.
     pub sql: String,
+    /// What takes its place on MySQL and MariaDB, where they force another form.
+    pub mysql: Option<ForcedSql>,
     /// What fills its parameters, in order.
     pub parameters: Vec<Generator>,
     /// Whether it is sent as text instead of being prepared.

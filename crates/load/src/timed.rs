@@ -24,7 +24,7 @@ mod tally;
 mod watchdog;
 
 pub use contest::{Contest, Phase, Switch, run, run_events};
-pub(crate) use event::render_parameters;
+pub(crate) use event::{Rendered, render_parameters};
 pub use outcome::{ArmRun, ClientUse};
 pub use pinning::{process_cpu_ns, thread_cpu_ns};
 pub use schedule::Schedule;

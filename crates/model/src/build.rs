@@ -1,6 +1,7 @@
-//! What a user names with `--build`: a release of the catalog or a folder on this machine, and an optional name.
+//! What a user names with `--build`: a release of the catalog, a folder or an archive on this machine, or the address of an
+//! archive; and an optional name.
 //!
-//! `postgres:17.11`, `postgres:/usr/lib/postgresql/15`, `candidate=postgres:/opt/pg17`.
+//! `postgres:17.11`, `my8033`, `candidate=postgres:/opt/pg17`, `mysql:/tmp/mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz`.
 
 use crate::{Engine, Version};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,52 @@ pub enum BuildSource {
     Catalog(Version),
     /// An installation folder on this machine (the one that holds `bin/`).
     Folder(PathBuf),
+    /// An archive on this machine that holds an installation folder.
+    Archive(PathBuf),
+    /// An archive to be fetched.
+    Url {
+        /// Where it is.
+        url: String,
+        /// What it must hash to, if the user said so (`#sha256=` at the end).
+        sha256: Option<String>,
+    },
+}
+
+/// Endings of the archives that can be unpacked.
+pub const ARCHIVE_ENDINGS: [&str; 6] = [".tar.xz", ".txz", ".tar.gz", ".tgz", ".zip", ".jar"];
+
+impl BuildSource {
+    /// Reads what stands after the engine's colon.
+    fn parse(text: &str) -> Result<BuildSource, InvalidBuildSpec> {
+        if text.contains("://") {
+            let (url, sha256) = match text.split_once("#sha256=") {
+                Some((url, digest)) => (url, Some(digest)),
+                None => (text, None),
+            };
+            if let Some(digest) = sha256
+                && (digest.len() != 64 || !digest.chars().all(|c| c.is_ascii_hexdigit()))
+            {
+                return Err(InvalidBuildSpec::Digest(digest.to_owned()));
+            }
+            return Ok(BuildSource::Url { url: url.to_owned(), sha256: sha256.map(str::to_ascii_lowercase) });
+        }
+        if !text.contains('/') && !text.starts_with('.') {
+            return Ok(BuildSource::Catalog(text.parse()?));
+        }
+        let is_archive = ARCHIVE_ENDINGS.iter().any(|ending| text.ends_with(ending));
+        Ok(if is_archive { BuildSource::Archive(text.into()) } else { BuildSource::Folder(text.into()) })
+    }
+}
+
+impl fmt::Display for BuildSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildSource::Catalog(version) => write!(f, "{version}"),
+            BuildSource::Folder(path) | BuildSource::Archive(path) => write!(f, "{}", path.display()),
+            BuildSource::Url { url, sha256: None } => f.write_str(url),
+            BuildSource::Url { url, sha256: Some(digest) } => write!(f, "{url}#sha256={digest}"),
+        }
+    }
 }
 
 /// A build as asked for: engine, source, and the name its user gave it.
@@ -26,7 +73,7 @@ pub struct BuildSpec {
     pub name: Option<String>,
     /// The database system.
     pub engine: Engine,
-    /// Release or folder.
+    /// Release, folder, archive or address.
     pub source: BuildSource,
 }
 
@@ -34,7 +81,7 @@ pub struct BuildSpec {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidBuildSpec {
     /// No `engine:` in front.
-    #[error("`{0}` names no engine; write ENGINE:VERSION or ENGINE:/FOLDER, such as postgres:17.11")]
+    #[error("`{0}` names no engine; write ENGINE:VERSION, ENGINE:/FOLDER or ENGINE:/ARCHIVE, such as postgres:17.11")]
     NoEngine(String),
     /// Engine unknown.
     #[error(transparent)]
@@ -45,6 +92,9 @@ pub enum InvalidBuildSpec {
     /// The name has characters that a folder name must not have.
     #[error("`{0}` cannot name a build; use letters, digits, `.`, `_` and `-`, first a letter or digit")]
     Name(String),
+    /// What an address must hash to is not a digest.
+    #[error("`{0}` is not a SHA-256; give its 64 hexadecimal digits")]
+    Digest(String),
 }
 
 /// Whether a word may name a build or a campaign: it becomes a folder name and a column title.
@@ -66,14 +116,12 @@ impl FromStr for BuildSpec {
         {
             return Err(InvalidBuildSpec::Name(name.clone()));
         }
-        let (engine, source) = rest.split_once(':').ok_or_else(|| InvalidBuildSpec::NoEngine(text.to_owned()))?;
-        let engine = engine.parse()?;
-        let source = if source.contains('/') || source.starts_with('.') {
-            BuildSource::Folder(PathBuf::from(source))
-        } else {
-            BuildSource::Catalog(source.parse()?)
+        let Some((engine, source)) = rest.split_once(':') else {
+            let (engine, version) =
+                crate::version::read_compact(rest).ok_or_else(|| InvalidBuildSpec::NoEngine(text.to_owned()))?;
+            return Ok(BuildSpec { name, engine, source: BuildSource::Catalog(version) });
         };
-        Ok(BuildSpec { name, engine, source })
+        Ok(BuildSpec { name, engine: engine.parse()?, source: BuildSource::parse(source)? })
     }
 }
 
@@ -82,10 +130,7 @@ impl fmt::Display for BuildSpec {
         if let Some(name) = &self.name {
             write!(f, "{name}=")?;
         }
-        match &self.source {
-            BuildSource::Catalog(version) => write!(f, "{}:{version}", self.engine),
-            BuildSource::Folder(path) => write!(f, "{}:{}", self.engine, path.display()),
-        }
+        write!(f, "{}:{}", self.engine, self.source)
     }
 }
 
@@ -108,10 +153,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_and_writes_the_three_forms() {
-        for text in ["postgres:17.11", "postgres:/usr/lib/postgresql/15", "new=postgres:/opt/pg", "a=postgres:18.1"] {
+    fn reads_and_writes_every_form() {
+        let digest = "0f".repeat(32);
+        let address = format!("mysql:https://example.org/my.tar.xz?a=b#sha256={digest}");
+        for text in [
+            "postgres:17.11",
+            "postgres:/usr/lib/postgresql/15",
+            "new=postgres:/opt/pg",
+            "a=mariadb:11.4.5",
+            "mysql:./mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz",
+            "x=mysql:https://example.org/my.tar.xz",
+            &address,
+        ] {
             assert_eq!(text.parse::<BuildSpec>().expect("a build").to_string(), text);
         }
+        let short = "old=my5614".parse::<BuildSpec>().expect("a build");
+        assert_eq!(short.to_string(), "old=mysql:5.6.14");
     }
 
     #[test]
@@ -122,5 +179,6 @@ mod tests {
         assert!(wrong("postgres:x").contains("not a version"));
         assert!(wrong("../x=postgres:17.11").contains("unknown engine"));
         assert!(wrong("a b=postgres:17.11").contains("cannot name a build"));
+        assert!(wrong("mysql:https://example.org/my.tar.xz#sha256=12").contains("64 hexadecimal digits"));
     }
 }

@@ -67,8 +67,11 @@ pub struct BuildFacts {
     pub flags: String,
     /// Configure options as told by the binary.
     pub configure: String,
-    /// Extensions it brings.
+    /// Extensions (PostgreSQL) or plugins it brings.
     pub extensions: Vec<String>,
+    /// Folders inside `folder` whose libraries its programs need on their search path, such as `lib`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub library_folders: Vec<PathBuf>,
     /// Bytes on disk.
     pub size_bytes: u64,
     /// Whether symbols, debug information and frame pointers are there.
@@ -96,6 +99,9 @@ pub struct SettingsFacts {
     pub collation: String,
     /// Whether data checksums are on, as read back.
     pub checksums: bool,
+    /// What stores the tables, as read back from a table; empty where the engine leaves no choice.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub storage_engine: String,
     /// How the client connects: `unix` or `tcp`, with the cipher where there is one.
     pub transport: String,
 }

@@ -14,7 +14,7 @@ pub mod verdict;
 pub mod version;
 
 pub use build::{BuildSource, BuildSpec};
-pub use engine::Engine;
+pub use engine::{Engine, StorageEngine};
 pub use plan::{Interleave, Plan, RoundPlan};
 pub use sample::Sample;
 pub use settings::Placement;

@@ -4,7 +4,7 @@
 //! same order and the same keys.
 
 use crate::settings::MachineClass;
-use crate::{BuildSpec, Group, Placement, Unit};
+use crate::{BuildSpec, Engine, Group, Placement, StorageEngine, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -77,6 +77,9 @@ pub struct TreatmentPlan {
     pub name: String,
     /// The build asked for.
     pub build: BuildSpec,
+    /// What stores the tables, where the engine leaves a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<StorageEngine>,
     /// Configuration profile, such as `x10a`.
     pub profile: String,
     /// Settings on top of the profile (`--set`), the later wins.
@@ -126,6 +129,20 @@ pub struct RoundPlan {
     pub seed: u64,
 }
 
+/// What an engine forces to be different on work that is otherwise the same; told where several engines are compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForcedForm {
+    /// What differs, such as `load` or `statement insert`.
+    pub what: String,
+    /// The tests in which it does; all where none is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<String>,
+    /// The form on each engine.
+    pub forms: BTreeMap<Engine, String>,
+    /// Why.
+    pub because: String,
+}
+
 /// A whole campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -161,4 +178,7 @@ pub struct Plan {
     pub margin: f64,
     /// Rounds, in order.
     pub rounds: Vec<RoundPlan>,
+    /// What its engines force to be different; empty where there is one engine only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forced: Vec<ForcedForm>,
 }

@@ -50,11 +50,16 @@ impl Version {
         self.parts.get(n).copied().unwrap_or(0)
     }
 
-    /// The form without dots used in result names: `pg1615`, `pg19b1`, `pg18rc1`.
+    /// The form without dots used in result names: `pg1615`, `pg19b1`, `my8408`, `ma110806`. Where a version has three
+    /// numbers, so many digits are written that the form can be read again.
     pub fn compact(&self, engine: Engine) -> String {
         let mut text = engine.prefix().to_owned();
-        for part in &self.parts {
-            text.push_str(&part.to_string());
+        for (at, part) in self.parts.iter().enumerate() {
+            match engine {
+                Engine::Mariadb => text.push_str(&format!("{part:02}")),
+                Engine::Mysql if at >= 2 => text.push_str(&format!("{part:02}")),
+                _ => text.push_str(&part.to_string()),
+            }
         }
         if let Some((maturity, number)) = self.pre {
             let word = match maturity {
@@ -66,6 +71,26 @@ impl Version {
         }
         text
     }
+}
+
+/// Reads the form without dots, with its prefix: `my8408` is MySQL 8.4.8. `None` if it is no such form.
+pub fn read_compact(text: &str) -> Option<(Engine, Version)> {
+    let (engine, rest) =
+        Engine::ALL.into_iter().find_map(|engine| Some((engine, text.strip_prefix(engine.prefix())?)))?;
+    let (digits, word) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
+    // Every PostgreSQL that has this form has a major version of two digits.
+    let dotted = match (engine, digits.len()) {
+        (Engine::Postgres, 2..=4) => [&digits[..2], &digits[2..]].join("."),
+        (Engine::Mysql, 3..=4) => [&digits[..1], &digits[1..2], &digits[2..]].join("."),
+        (Engine::Mariadb, 6) => [&digits[..2], &digits[2..4], &digits[4..]].join("."),
+        _ => return None,
+    };
+    let word = match word {
+        "" => String::new(),
+        _ if word.starts_with("rc") => word.to_owned(),
+        _ => format!("{}{}", if word.starts_with('a') { "alpha" } else { "beta" }, word.strip_prefix(['a', 'b'])?),
+    };
+    Some((engine, format!("{}{word}", dotted.trim_end_matches('.')).parse().ok()?))
 }
 
 impl FromStr for Version {
@@ -155,9 +180,27 @@ mod tests {
 
     #[test]
     fn writes_what_it_read_and_the_compact_form() {
-        for (text, compact) in [("16.15", "pg1615"), ("19beta1", "pg19b1"), ("18rc1", "pg18rc1"), ("12.22", "pg1222")] {
+        let cases = [
+            (Engine::Postgres, "16.15", "pg1615"),
+            (Engine::Postgres, "18.1", "pg181"),
+            (Engine::Postgres, "19beta1", "pg19b1"),
+            (Engine::Postgres, "18rc1", "pg18rc1"),
+            (Engine::Mysql, "5.6.51", "my5651"),
+            (Engine::Mysql, "8.0.45", "my8045"),
+            (Engine::Mysql, "8.4.8", "my8408"),
+            (Engine::Mysql, "9.7.0", "my9700"),
+            (Engine::Mariadb, "10.2.44", "ma100244"),
+            (Engine::Mariadb, "11.8.6", "ma110806"),
+            (Engine::Mariadb, "12.3.1", "ma120301"),
+        ];
+        for (engine, text, compact) in cases {
             assert_eq!(version(text).to_string(), text);
-            assert_eq!(version(text).compact(Engine::Postgres), compact);
+            assert_eq!(version(text).compact(engine), compact);
+            assert_eq!(read_compact(compact), Some((engine, version(text))));
+        }
+        assert_eq!(read_compact("my804"), Some((Engine::Mysql, version("8.0.4"))));
+        for text in ["", "pg", "pg1", "my80334", "ma1106", "or1901", "pg19x1", "17.11"] {
+            assert_eq!(read_compact(text), None, "{text}");
         }
     }
 

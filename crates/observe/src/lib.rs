@@ -7,13 +7,16 @@
 
 pub mod client;
 pub mod clock;
+pub mod counters;
 pub mod device;
 pub mod error;
 pub mod facts;
 pub mod host;
-pub mod postgres;
+mod mysql;
+mod postgres;
 pub mod process;
 mod proctext;
+pub mod storage;
 pub mod tally;
 
 pub use client::ClientMeter;

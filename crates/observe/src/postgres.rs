@@ -1,17 +1,14 @@
 //! PostgreSQL's own counters, before and after a test.
 //!
-//! In: a session to a server. Out: numbers by name, `view.column`, and what changed between two readings. Whole views
-//! are selected and their numeric columns taken, so that one reader serves every version from 12 on: views and columns
-//! that a version lacks are simply not there, new ones appear under their own names. Rows of a view are summed.
+//! In: a session to a server. Out: numbers by name, `view.column`. Whole views are selected and their numeric columns
+//! taken, so that one reader serves every version from 12 on: views and columns that a version lacks are simply not
+//! there, new ones appear under their own names. Rows of a view are summed.
 //!
 //! A backend hands its counters over when it is idle for a second or ends, and before version 15 a collector publishes
 //! them up to half a second later: read `after` when the load's sessions are closed.
 
+use crate::counters::Counters;
 use rqps_wire::{Session, Table, WireError};
-use std::collections::BTreeMap;
-
-/// Server counters by name.
-pub type Counters = BTreeMap<String, f64>;
 
 /// The views, with the rows that belong to the measured database.
 const VIEWS: [(&str, &str); 8] = [
@@ -50,7 +47,7 @@ const PHYSICAL: [(&str, &str); 3] = [
 ];
 
 /// Reads every counter that this server has.
-pub fn read(session: &mut Session) -> Result<Counters, WireError> {
+pub(crate) fn read(session: &mut Session) -> Result<Counters, WireError> {
     let names = VIEWS.map(|(view, _)| format!("'{view}'")).join(", ");
     let present = session.query(&format!(
         "select relname from pg_catalog.pg_class
@@ -66,12 +63,6 @@ pub fn read(session: &mut Session) -> Result<Counters, WireError> {
         sum_columns(name, &session.query(sql)?, &mut counters);
     }
     Ok(counters)
-}
-
-/// What changed: later minus earlier, for counters that both readings have.
-pub fn changes(before: &Counters, after: &Counters) -> Counters {
-    let change = |(name, now): (&String, &f64)| Some((name.clone(), now - before.get(name)?));
-    after.iter().filter_map(change).filter(|(_, change)| *change != 0.0).collect()
 }
 
 /// Adds the numeric columns of all rows; text, times and NULL are no numbers.

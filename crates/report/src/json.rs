@@ -1,14 +1,15 @@
 //! `rqps compare --json`: one flat row per test and treatment, for scripts.
 //!
 //! The shape is a contract. Top level: `format` (1), `campaign`, `suite`, `base`, `margin`, `rounds`, `treatments`
-//! (`name`, `version`, `sentence`, counts by verdict), `rows`, `groups`, `warnings`. A row has `test`, `group`,
+//! (`name`, `engine`, `version`, `storage_engine`, `sentence`, counts by verdict), `rows`, `groups`, `forced` (what engines
+//! force to differ), `side_by_side` (their settings by what they do), `warnings`. A row has `test`, `group`,
 //! `clients`, `treatment`, `base`, `rqps`, `low`, `high`, `verdict`, `n`, `mde`, `q`, `base_throughput`, `throughput`,
 //! `unit`, `remark` and the `warnings` of its cell. Every key is always there; what is not known is `null`. Ratios and
 //! shares are fractions in full precision. Keys may be added, none is renamed or removed within a format.
 
 use crate::order;
 use rqps_analysis::findings::{Comparison, Findings, GroupFindings, TestFindings, Warning};
-use rqps_model::Verdict;
+use rqps_model::{StorageEngine, Verdict};
 use serde_json::{Value, json};
 
 /// Version of this shape.
@@ -28,6 +29,8 @@ pub fn compare_json(findings: &Findings) -> String {
         "treatments": (0..findings.treatments.len()).map(|index| treatment(findings, index)).collect::<Vec<_>>(),
         "rows": rows.collect::<Vec<_>>(),
         "groups": findings.groups.iter().map(|g| group(findings, g)).collect::<Vec<_>>(),
+        "forced": findings.forced,
+        "side_by_side": findings.side_by_side,
         "warnings": warnings(&findings.warnings),
     });
     format!("{document:#}\n")
@@ -42,7 +45,9 @@ fn treatment(findings: &Findings, index: usize) -> Value {
     let counts = Verdict::ALL.into_iter().zip(treatment.counts);
     json!({
         "name": treatment.name,
+        "engine": treatment.build.engine.name(),
         "version": treatment.build.version.to_string(),
+        "storage_engine": treatment.storage.map(StorageEngine::name),
         "sentence": treatment.sentence,
         "counts": counts.map(|(verdict, count)| (verdict.word().to_owned(), count.into())).collect::<serde_json::Map<_, _>>(),
         "warnings": warnings(&treatment.warnings),

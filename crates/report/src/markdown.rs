@@ -83,6 +83,10 @@ fn tail(findings: &Findings) -> String {
     for (at, note) in all.enumerate() {
         out.push_str(&format!("{}- {}\n", if at == 0 { "\n" } else { "" }, escaped(&note)));
     }
+    for (at, form) in findings.forced.iter().enumerate() {
+        let title = if at == 0 { "\nEngines force these to differ:\n\n" } else { "" };
+        out.push_str(&format!("{title}- {}\n", escaped(&order::forced(form))));
+    }
     out.push_str(&format!(
         "\nMeasured by rqps {} on {} ({}, {}), {}.\n",
         escaped(&findings.campaign.rqps_version),

@@ -3,7 +3,8 @@
 //! In: findings, whose lists are in display order already. Out: views on them; nothing is sorted but by group.
 
 use rqps_analysis::findings::{Findings, GroupFindings, TestFindings};
-use rqps_model::{Group, Interleave};
+use rqps_model::plan::ForcedForm;
+use rqps_model::{Engine, Group, Interleave};
 
 /// All tests at one number of clients.
 pub(crate) struct Level<'a> {
@@ -46,15 +47,89 @@ pub(crate) fn others(findings: &Findings) -> Vec<usize> {
     (0..findings.treatments.len()).filter(|index| *index != findings.base).collect()
 }
 
-/// Treatments' names without what all of them share after the first dot.
+/// Treatments' names without what tells nothing: the machine where all have the same, the configuration where all builds
+/// of an engine have the same. Engines have profiles of their own, so between them it could not be the same.
 pub(crate) fn short_names(findings: &Findings) -> Vec<String> {
-    let names: Vec<&str> = findings.treatments.iter().map(|treatment| treatment.name.as_str()).collect();
-    let tail = |name: &str| name.split_once('.').map(|(_, tail)| tail.to_owned());
-    let shared = names.first().and_then(|name| tail(name));
-    if shared.is_none() || names.iter().any(|name| tail(name) != shared) {
-        return names.into_iter().map(str::to_owned).collect();
+    let treatments = &findings.treatments;
+    let whole = || treatments.iter().map(|treatment| treatment.name.clone()).collect::<Vec<String>>();
+    let parts: Option<Vec<Parts<'_>>> = treatments.iter().map(|treatment| Parts::of(&treatment.name)).collect();
+    let Some(parts) = parts else { return whole() };
+    let same_machine = parts.iter().all(|part| part.machine == parts[0].machine);
+    let is_told = |at: usize| {
+        let engine = treatments[at].build.engine;
+        let key = |part: &Parts<'_>| (part.configuration.to_owned(), part.number.to_owned());
+        let mut others = (0..parts.len()).filter(|other| treatments[*other].build.engine == engine);
+        others.any(|other| key(&parts[other]) != key(&parts[at]))
+    };
+    let short = |at: usize| {
+        let Parts { build, configuration, machine, number } = parts[at];
+        let machine = if same_machine { "" } else { machine };
+        match is_told(at) || !same_machine {
+            true => format!("{build}.{configuration}{machine}{number}"),
+            false => build.to_owned(),
+        }
+    };
+    let names: Vec<String> = (0..parts.len()).map(short).collect();
+    let are_distinct = names.iter().enumerate().all(|(at, name)| !names[..at].contains(name));
+    if are_distinct { names } else { whole() }
+}
+
+/// A treatment's name, taken apart.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    build: &'a str,
+    configuration: &'a str,
+    /// With the line in front, such as `_c8r32`; may be empty.
+    machine: &'a str,
+    /// With the dot in front, where the name alone would fit two; may be empty.
+    number: &'a str,
+}
+
+impl Parts<'_> {
+    fn of(name: &str) -> Option<Parts<'_>> {
+        let (build, rest) = name.split_once('.')?;
+        let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+        let end = rest.rfind('.').filter(|dot| is_number(&rest[dot + 1..])).unwrap_or(rest.len());
+        let (rest, number) = rest.split_at(end);
+        let is_machine = |text: &str| {
+            let parts = text.strip_prefix("_c").and_then(|text| text.split_once('r'));
+            parts.is_some_and(|(cores, memory)| is_number(cores) && is_number(memory))
+        };
+        let at = rest.rfind('_').filter(|at| is_machine(&rest[*at..])).unwrap_or(rest.len());
+        let (configuration, machine) = rest.split_at(at);
+        Some(Parts { build, configuration, machine, number })
     }
-    names.into_iter().filter_map(|name| name.split_once('.')).map(|(head, _)| head.to_owned()).collect()
+}
+
+/// The engines compared, the base's first, then as treatments stand.
+pub(crate) fn engines(findings: &Findings) -> Vec<Engine> {
+    let mut engines: Vec<Engine> = Vec::new();
+    let base = findings.treatments.get(findings.base);
+    for treatment in base.into_iter().chain(&findings.treatments) {
+        if !engines.contains(&treatment.build.engine) {
+            engines.push(treatment.build.engine);
+        }
+    }
+    engines
+}
+
+/// The forms of a difference that engines force, engines with the same form together: `MySQL and MariaDB`.
+pub(crate) fn forms(forced: &ForcedForm) -> Vec<(String, &str)> {
+    let mut forms: Vec<(Vec<&str>, &str)> = Vec::new();
+    for (engine, form) in &forced.forms {
+        match forms.iter_mut().find(|known| known.1 == form) {
+            Some(known) => known.0.push(engine.title()),
+            None => forms.push((vec![engine.title()], form)),
+        }
+    }
+    forms.into_iter().map(|(titles, form)| (titles.join(" and "), form)).collect()
+}
+
+/// A difference that engines force, in one line.
+pub(crate) fn forced(forced: &ForcedForm) -> String {
+    let forms: Vec<String> = forms(forced).iter().map(|(titles, form)| format!("{titles} {form}")).collect();
+    let tests = if forced.tests.is_empty() { String::new() } else { format!(" (in {})", forced.tests.join(", ")) };
+    format!("{}{tests}: {}; {}", forced.what, forms.join(" | "), forced.because)
 }
 
 /// The group's findings of a treatment at a number of clients.
@@ -76,4 +151,19 @@ pub(crate) fn interleaving(findings: &Findings) -> String {
 /// `1 client`, `2 clients`.
 pub(crate) fn plural(count: u64, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Parts;
+
+    #[test]
+    fn a_name_is_taken_apart() {
+        let parts = |name| Parts::of(name).map(|p| [p.build, p.configuration, p.machine, p.number].join("|"));
+        assert_eq!(parts("pg1711_zonky.x10a_sync_c2r12.2").as_deref(), Some("pg1711_zonky|x10a_sync|_c2r12|.2"));
+        assert_eq!(parts("mine.z12a_rocksdb_c8r32").as_deref(), Some("mine|z12a_rocksdb|_c8r32|"));
+        assert_eq!(parts("a.b").as_deref(), Some("a|b||"));
+        assert_eq!(parts("a.b_c1").as_deref(), Some("a|b_c1||"));
+        assert_eq!(parts("plain"), None);
+    }
 }

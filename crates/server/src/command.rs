@@ -3,7 +3,9 @@
 //! In: an account, a program and its arguments. Out: a command ready to run, or the output of one that ran to its
 //! end. The user's own environment does not reach the programs, so that two starts cannot differ by it.
 
+use crate::process::log::last_words_of;
 use crate::{Account, Result, ServerError};
+use rqps_model::facts::BuildFacts;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -70,6 +72,21 @@ pub fn program(account: Account, on_death: OnParentDeath, program: &Path) -> Com
     command
 }
 
+/// The server program of a build under an account, with the build's own libraries where it needs them.
+pub fn server_program(build: &BuildFacts, account: Account, on_death: OnParentDeath) -> Result<Command> {
+    let server = crate::program(build)?;
+    let server = std::fs::canonicalize(&server).map_err(ServerError::at("find", &server))?;
+    if build.library_folders.is_empty() {
+        return Ok(program(account, on_death, &server));
+    }
+    // Only the server itself may see them: they can be of another C library than the tools that start it.
+    let folders: Vec<String> =
+        build.library_folders.iter().map(|folder| build.folder.join(folder).display().to_string()).collect();
+    let mut command = program(account, on_death, Path::new("/usr/bin/env"));
+    command.arg(format!("LD_LIBRARY_PATH={}", folders.join(":"))).arg(server);
+    Ok(command)
+}
+
 /// Runs a program to its end and gives what it wrote to stdout; `input` goes to its stdin.
 pub fn output(mut command: Command, name: &str, input: &str) -> Result<String> {
     let cannot_run = |e: io::Error| ServerError::Program {
@@ -89,8 +106,7 @@ pub fn output(mut command: Command, name: &str, input: &str) -> Result<String> {
         return Ok(stdout);
     }
     let said = [stdout.as_str(), &String::from_utf8_lossy(&output.stderr)].concat();
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n    ");
+    let last = last_words_of(&said, LAST_LINES).join("\n    ");
     Err(ServerError::Program { program: name.to_owned(), status: output.status.to_string(), output: last })
 }
 

@@ -3,6 +3,7 @@
 //! In: what the operating system, a package client, an archive or a server said. Out: one lower-case sentence that
 //! names the thing, the cause and, where there is one, the remedy. It must not decide whether to go on.
 
+use rqps_model::StorageEngine;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -95,7 +96,7 @@ pub enum ServerError {
         reason: String,
     },
     /// The catalog has no such release.
-    #[error("the catalog has no {engine} {version}; it has {}. A build of your own is named by its folder: --build {engine}:/FOLDER", known.join(", "))]
+    #[error("the catalog has no {engine} {version}; it has {}. A build of your own is named by its folder or archive: --build {engine}:/PATH", known.join(", "))]
     UnknownRelease {
         /// The database system.
         engine: String,
@@ -121,6 +122,18 @@ pub enum ServerError {
         engine: String,
         /// The files that were looked for, and what was found instead.
         looked_for: String,
+    },
+    /// A folder holds another database system than was said.
+    #[error("{} holds {found}, not {engine}; write {prefix}: in front of it", folder.display())]
+    OtherEngine {
+        /// The folder that was given.
+        folder: PathBuf,
+        /// What it is, with its version.
+        found: String,
+        /// What was asked for.
+        engine: &'static str,
+        /// The word for what it is.
+        prefix: &'static str,
     },
     /// A build is not in the cache.
     #[error("no build `{name}` is installed; installed are: {}", if installed.is_empty() { "none".to_owned() } else { installed.join(", ") })]
@@ -231,6 +244,18 @@ pub enum ServerError {
         build: String,
         /// The last lines of its log.
         log: Vec<String>,
+    },
+    /// A build lacks the plugin that stores the tables.
+    #[error(
+        "build {build} has no {storage} tables (looked for {looked_for}); take one whose packages bring that plugin, such as Debian's MariaDB (`rqps builds list` names them), or --storage-engine innodb"
+    )]
+    NoStorageEngine {
+        /// The build.
+        build: String,
+        /// What was asked for.
+        storage: StorageEngine,
+        /// The plugin, and where it should be.
+        looked_for: String,
     },
     /// A question to a server went wrong.
     #[error(transparent)]

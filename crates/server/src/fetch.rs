@@ -1,25 +1,27 @@
-//! Getting a package through the package client that the user already has and has configured.
+//! Getting packages through the clients that the user already has and has configured.
 //!
-//! In: a coordinate and a folder. Out: the package file in that folder, not yet checked against its checksum. It must
-//! not know an address: which registry or mirror serves a coordinate is the client's and its user's choice.
+//! In: a coordinate or an address, and a folder. Out: the package's files in that folder, not yet checked against their
+//! checksums. It must not know an address of its own: which registry or mirror serves a coordinate is the client's and its
+//! user's choice.
+
+mod apt;
+mod curl;
+mod maven;
+mod npm;
 
 use crate::{Result, ServerError, command};
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-/// The plugin is named with its version, so that every user runs the same code.
-const COPY_GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
-
-/// How many of a client's last words an error carries.
-const LAST_WORDS: usize = 6;
+/// How many of a client's words an error carries, in lines.
+const TOLD_LINES: usize = 6;
 
 /// A package by coordinate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Package {
-    /// A jar, fetched by `mvn`.
+    /// A jar or zip, fetched by `mvn`.
     Maven {
         /// Group id.
         group: String,
@@ -27,61 +29,136 @@ pub enum Package {
         artifact: String,
         /// Version of the package.
         version: String,
+        /// `jar` or `zip`.
+        packaging: String,
+        /// Which of the artifact's files, where it has several.
+        classifier: Option<String>,
     },
+    /// A compressed tar, fetched by `npm`.
+    Npm {
+        /// Name of the package.
+        name: String,
+        /// Version of the package.
+        version: String,
+    },
+    /// Debian packages that together make an installation, fetched by `apt-get`.
+    Apt {
+        /// Architecture, as Debian names it.
+        architecture: String,
+        /// The packages, in the order in which they are unpacked; the server's first.
+        debs: Vec<Deb>,
+    },
+}
+
+/// One Debian package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deb {
+    /// Name.
+    pub name: String,
+    /// Version with epoch and revision.
+    pub version: String,
+    /// The release of Debian that has it, such as `bookworm`.
+    pub suite: String,
+    /// SHA-256 of the file.
+    pub sha256: String,
+}
+
+impl fmt::Display for Deb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}={}", self.suite, self.name, self.version)
+    }
 }
 
 impl fmt::Display for Package {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Package::Maven { group, artifact, version } => write!(f, "{group}:{artifact}:{version}:jar"),
+            Package::Maven { group, artifact, version, packaging, classifier } => {
+                write!(f, "{group}:{artifact}:{version}:{packaging}")?;
+                classifier.iter().try_for_each(|classifier| write!(f, ":{classifier}"))
+            }
+            Package::Npm { name, version } => write!(f, "{name}@{version}"),
+            Package::Apt { debs, .. } => match &debs[..] {
+                [first, more @ ..] if !more.is_empty() => write!(f, "{first} and {} more", more.len()),
+                debs => debs.iter().try_for_each(|deb| write!(f, "{deb}")),
+            },
         }
     }
 }
 
 impl Package {
-    /// Fetches the package into a folder and says which file it became.
-    pub fn fetch(&self, folder: &Path) -> Result<PathBuf> {
+    /// Fetches the package into a folder and says which files it became.
+    pub fn fetch(&self, folder: &Path) -> Result<Vec<PathBuf>> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
         match self {
-            Package::Maven { artifact, version, .. } => {
-                self.run_maven(&std::env::var_os("PATH").unwrap_or_default(), folder)?;
-                let file = folder.join(format!("{artifact}-{version}.jar"));
-                fs::metadata(&file).map_err(ServerError::at("find what mvn fetched:", &file))?;
-                Ok(file)
-            }
+            Package::Maven { .. } => maven::fetch(self, &path, folder).map(|file| vec![file]),
+            Package::Npm { .. } => npm::fetch(self, &path, folder).map(|file| vec![file]),
+            Package::Apt { architecture, debs } => apt::fetch(architecture, debs, &path, folder),
         }
-    }
-
-    fn run_maven(&self, path: &OsStr, folder: &Path) -> Result<()> {
-        let coordinate = self.to_string();
-        let Some(client) = command::find_in_path("mvn", path) else {
-            return Err(ServerError::NoPackageClient { client: "mvn", package: "maven", coordinate });
-        };
-        // Killed with us: it must not go on writing into a folder that the next start clears.
-        let mut command = command::users_program(&client);
-        // In a folder without a project, so that no pom.xml of the user's current folder is read.
-        command.current_dir(folder).stdin(Stdio::null());
-        command.args(["--batch-mode", "--quiet", COPY_GOAL]);
-        command.arg(format!("-Dartifact={coordinate}"));
-        command.arg(format!("-DoutputDirectory={}", folder.display()));
-        let output = command.output().map_err(ServerError::at("run", &client))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = [output.stdout, output.stderr].concat();
-        Err(ServerError::Fetch { client: "mvn", coordinate, output: last_words(&String::from_utf8_lossy(&said)) })
     }
 }
 
-/// The lines that say why, without colours and the client's advice on its own flags.
-fn last_words(said: &str) -> String {
+/// Fetches a file from an address by the user's own `curl`.
+pub fn fetch_url(url: &str, file: &Path) -> Result<()> {
+    curl::fetch(url, &std::env::var_os("PATH").unwrap_or_default(), file)
+}
+
+/// A package client that is there.
+struct Client {
+    name: &'static str,
+    path: PathBuf,
+    coordinate: String,
+}
+
+impl Client {
+    fn find(name: &'static str, package: &'static str, path: &OsStr, coordinate: String) -> Result<Client> {
+        match command::find_in_path(name, path) {
+            Some(path) => Ok(Client { name, path, coordinate }),
+            None => Err(ServerError::NoPackageClient { client: name, package, coordinate }),
+        }
+    }
+
+    /// Killed with us: it must not go on writing into a folder that the next start clears. In a folder without a project, so
+    /// that no project file of the user's current folder is read.
+    fn command(&self, folder: &Path) -> Command {
+        let mut command = command::users_program(&self.path);
+        command.current_dir(folder).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end and gives what it wrote to stdout.
+    fn run(&self, command: &mut Command) -> Result<String> {
+        let output = command.output().map_err(ServerError::at("run", &self.path))?;
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        if output.status.success() {
+            return Ok(stdout);
+        }
+        Err(self.failed(told(&[stdout.as_str(), &String::from_utf8_lossy(&output.stderr)].concat())))
+    }
+
+    fn failed(&self, output: String) -> ServerError {
+        ServerError::Fetch { client: self.name, coordinate: self.coordinate.clone(), output }
+    }
+}
+
+/// The lines that say why, without colours and the clients' advice on their own flags.
+fn told(said: &str) -> String {
     let plain = strip_escapes(said);
-    let advice = ["To see the full stack", "Re-run Maven", "For more information", "[Help"];
-    let lines = plain.lines().map(|line| line.trim_start_matches("[ERROR]").trim());
-    let lines = lines.map(|line| line.split_once(" -> [Help").map_or(line, |(told, _)| told));
+    let advice = [
+        "To see the full stack",
+        "Re-run Maven",
+        "For more information",
+        "[Help",
+        "A complete log",
+        "Reading package lists",
+    ];
+    let marks = ["[ERROR]", "npm error", "npm ERR!", "npm notice"];
+    let unmarked = |line: &'_ str| marks.iter().find_map(|mark| line.strip_prefix(mark).map(str::to_owned));
+    let lines = plain.lines().map(|line| unmarked(line).unwrap_or_else(|| line.to_owned()).trim().to_owned());
+    let lines = lines.map(|line| line.split_once(" -> [Help").map_or(line.clone(), |(told, _)| told.to_owned()));
     let telling = lines.filter(|line| !line.is_empty() && !advice.iter().any(|a| line.starts_with(a)));
-    let mut telling: Vec<&str> = telling.take(LAST_WORDS).collect();
+    let mut telling: Vec<String> = telling.take(TOLD_LINES).collect();
     if telling.is_empty() {
-        telling = plain.lines().filter(|line| !line.trim().is_empty()).take(LAST_WORDS).collect();
+        telling = plain.lines().filter(|line| !line.trim().is_empty()).take(TOLD_LINES).map(str::to_owned).collect();
     }
     if telling.is_empty() { "it gave no reason".to_owned() } else { telling.join("; ") }
 }
@@ -101,34 +178,4 @@ fn strip_escapes(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn package() -> Package {
-        Package::Maven { group: "g".into(), artifact: "a".into(), version: "1.0".into() }
-    }
-
-    #[test]
-    fn a_missing_client_is_named_with_its_package() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let error = package().run_maven(folder.path().as_os_str(), folder.path()).expect_err("not there").to_string();
-        assert_eq!(error, "`mvn` is needed to fetch g:a:1.0:jar, and is not installed; install the package `maven`");
-    }
-
-    #[test]
-    fn a_failing_client_is_quoted() {
-        let folder = tempfile::tempdir().expect("a folder");
-        // A client that does not know the options.
-        std::os::unix::fs::symlink("/bin/ls", folder.path().join("mvn")).expect("a link");
-        let error = package().run_maven(folder.path().as_os_str(), folder.path()).expect_err("it fails").to_string();
-        assert!(error.starts_with("`mvn` could not fetch g:a:1.0:jar: ") && error.contains("--batch-mode"), "{error}");
-    }
-
-    #[test]
-    fn last_words_are_plain_and_telling() {
-        let said = "[\u{1b}[1;31mERROR\u{1b}[m] Could not find artifact g:a -> [Help 1]\n[ERROR] \n\
-                    [ERROR] Re-run Maven using the -X switch\n[ERROR] [Help 1] somewhere\n";
-        assert_eq!(last_words(said), "Could not find artifact g:a");
-        assert_eq!(last_words("\n"), "it gave no reason");
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@
 
 use rqps_model::facts::BuildFacts;
 use rustix::fs::{Advice, fadvise};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -14,8 +15,15 @@ use std::path::{Path, PathBuf};
 ///
 /// Call it when no server of this build runs. A file that cannot be opened is passed over: the server will say so.
 pub fn renew(build: &BuildFacts) -> usize {
-    let mut files = vec![build.folder.join("bin/postgres")];
-    libraries(&build.folder.join("lib"), &mut files);
+    let mut files: Vec<PathBuf> = crate::program(build).into_iter().collect();
+    let folders: BTreeSet<PathBuf> = build
+        .library_folders
+        .iter()
+        .map(PathBuf::as_path)
+        .chain([Path::new("lib")])
+        .map(|folder| build.folder.join(folder))
+        .collect();
+    folders.iter().for_each(|folder| libraries(folder, &mut files));
     files.iter().filter(|file| drop_pages(file)).count()
 }
 
@@ -46,7 +54,11 @@ mod tests {
         let cache = Cache::at(&root.path().join("cache")).expect("a cache");
         let lease = Lease::open(&cache).expect("a lease");
         let folder = Path::new("/usr/lib/postgresql/15");
-        let build = inspect::inspect(folder, Engine::Postgres, "here", None, &lease).expect("an installation");
+        let build = inspect::inspect(
+            &inspect::Subject { folder, engine: Engine::Postgres, origin: "here", label: None, library_folders: &[] },
+            &lease,
+        )
+        .expect("an installation");
         assert!(renew(&build) > 10, "the server and its libraries");
         assert_eq!(renew(&BuildFacts { folder: root.path().join("none"), ..build }), 0);
     }

@@ -6,37 +6,26 @@
 
 use crate::catalog::user_files;
 use crate::error::nearest;
-use crate::known_settings::{KnownSettings, Presence};
+use crate::known_settings::KnownSettings;
 use crate::{Result, ServerError};
 use rqps_model::settings::MachineClass;
-use rqps_model::{Engine, Version};
-use std::collections::BTreeMap;
+use rqps_model::{Engine, StorageEngine};
+use std::collections::{BTreeMap, BTreeSet};
 
 mod conf_file;
+mod form;
+mod option_file;
+mod render;
 mod rule;
 
 pub use conf_file::parse_conf;
+pub(crate) use form::option_value;
 use rule::Rule;
 
-const BUILT_IN: [(&str, &str); 1] =
-    [("profiles/postgres.toml", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../profiles/postgres.toml")))];
-
-/// Settings that decide where a server lives and how it is reached.
-const OUR_OWN: [&str; 14] = [
-    "config_file",
-    "data_directory",
-    "event_source",
-    "external_pid_file",
-    "hba_file",
-    "ident_file",
-    "listen_addresses",
-    "log_destination",
-    "log_timezone",
-    "logging_collector",
-    "port",
-    "unix_socket_directories",
-    "unix_socket_group",
-    "unix_socket_permissions",
+const BUILT_IN: [(&str, &str); 3] = [
+    ("profiles/postgres.toml", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../profiles/postgres.toml"))),
+    ("profiles/mysql.toml", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../profiles/mysql.toml"))),
+    ("profiles/mariadb.toml", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../profiles/mariadb.toml"))),
 ];
 
 /// What a configuration is sized for.
@@ -61,6 +50,9 @@ pub struct Configuration {
     pub lines: Vec<String>,
     /// The settings of these lines.
     pub written: BTreeMap<String, String>,
+    /// Those of them that are written so that a server which does not know them passes over them: their list of
+    /// versions does not say whether it does.
+    pub loose: BTreeSet<String>,
     /// Settings that were wanted and are not written, with the reason.
     pub left_out: BTreeMap<String, String>,
     /// What was made smaller than the profile says, with the reason.
@@ -72,13 +64,18 @@ pub struct Configuration {
 pub struct Profiles {
     profiles: BTreeMap<(Engine, String), Profile>,
     variants: BTreeMap<(Engine, String), Profile>,
+    /// What every profile has where these store the tables.
+    storages: BTreeMap<(Engine, StorageEngine), Settings>,
 }
+
+type Settings = BTreeMap<String, Rule>;
 
 #[derive(Debug, Clone)]
 struct Profile {
     about: String,
     extends: Option<String>,
-    settings: BTreeMap<String, Rule>,
+    settings: Settings,
+    storage: BTreeMap<StorageEngine, Settings>,
     left_alone: BTreeMap<String, String>,
 }
 
@@ -90,6 +87,8 @@ struct ProfilesFile {
     profile: BTreeMap<String, ProfileEntry>,
     #[serde(default)]
     variant: BTreeMap<String, ProfileEntry>,
+    #[serde(default)]
+    storage: BTreeMap<StorageEngine, StorageEntry>,
 }
 
 #[derive(serde::Deserialize)]
@@ -101,7 +100,15 @@ struct ProfileEntry {
     #[serde(default)]
     settings: BTreeMap<String, toml::Value>,
     #[serde(default)]
+    storage: BTreeMap<StorageEngine, StorageEntry>,
+    #[serde(default)]
     left_alone: BTreeMap<String, String>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StorageEntry {
+    settings: BTreeMap<String, toml::Value>,
 }
 
 impl Profiles {
@@ -128,18 +135,25 @@ impl Profiles {
         let malformed = |reason: String| ServerError::Malformed { file: file.to_owned(), reason };
         let parsed: ProfilesFile = toml::from_str(text).map_err(|e| malformed(e.to_string()))?;
         let known = KnownSettings::of(parsed.engine);
-        let check = |name: &str, entry: ProfileEntry| {
-            let fault = |reason: String| malformed(format!("profile {name}: {reason}"));
-            if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
-                return Err(fault("a name may only have letters and digits; `_` separates variants".to_owned()));
-            }
-            let mut settings = BTreeMap::new();
-            for (setting, value) in entry.settings {
+        let read = |name: &str, written: BTreeMap<String, toml::Value>| {
+            let mut settings = Settings::new();
+            for (setting, value) in written {
+                let fault = |reason: String| malformed(format!("profile {name}: {reason}"));
                 known.check(&setting).map_err(|e| fault(e.to_string()))?;
-                let rule = Rule::parse(&value).map_err(|e| fault(format!("{setting}: {e}")))?;
+                let rule = Rule::parse(&value, parsed.engine).map_err(|e| fault(format!("{setting}: {e}")))?;
                 settings.insert(setting, rule);
             }
-            Ok(Profile { about: entry.about, extends: entry.extends, settings, left_alone: entry.left_alone })
+            Ok::<_, ServerError>(settings)
+        };
+        let check = |name: &str, entry: ProfileEntry| {
+            if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
+                let reason = "a name may only have letters and digits; `_` separates variants";
+                return Err(malformed(format!("profile {name}: {reason}")));
+            }
+            let storage = entry.storage.into_iter().map(|(storage, e)| Ok((storage, read(name, e.settings)?)));
+            let storage = storage.collect::<Result<_>>()?;
+            let (settings, about) = (read(name, entry.settings)?, entry.about);
+            Ok(Profile { about, extends: entry.extends, settings, storage, left_alone: entry.left_alone })
         };
         for (name, entry) in parsed.profile {
             let profile = check(&name, entry)?;
@@ -148,6 +162,10 @@ impl Profiles {
         for (name, entry) in parsed.variant {
             let variant = check(&name, entry)?;
             self.variants.insert((parsed.engine, name), variant);
+        }
+        for (storage, entry) in parsed.storage {
+            let settings = read(storage.name(), entry.settings)?;
+            self.storages.insert((parsed.engine, storage), settings);
         }
         // Each profile reaches a root: no unknown base, no circle.
         for (engine, name) in self.profiles.keys() {
@@ -168,44 +186,6 @@ impl Profiles {
     /// Refuses a name that is no profile; the error lists all and names the nearest.
     pub fn check(&self, engine: Engine, name: &str) -> Result<()> {
         self.parts(engine, name).map(drop)
-    }
-
-    /// Sizes and renders a profile for a version. `set` comes on top of the profile.
-    pub fn render(
-        &self,
-        engine: Engine,
-        profile: &str,
-        version: &Version,
-        sizing: &Sizing,
-        set: &BTreeMap<String, String>,
-    ) -> Result<Configuration> {
-        let known = KnownSettings::of(engine);
-        let mut configuration =
-            Configuration { name: format!("{profile}_{}", sizing.machine.suffix()), ..Configuration::default() };
-        let parts = self.parts(engine, profile)?;
-        let mut rules = BTreeMap::new();
-        for part in &parts {
-            rules.extend(part.settings.iter());
-        }
-        for (setting, rule) in &rules {
-            let sized = rule.value(sizing);
-            if let Some(value) = sized.value {
-                configuration.put(&known, version, setting, &value)?;
-            }
-            let note = sized.note.map(|note| format!("{setting}: {note}"));
-            configuration.notes.extend(note);
-        }
-        for (setting, reason) in parts.iter().flat_map(|part| &part.left_alone) {
-            let has_it = matches!(known.find(setting, version), Ok(Presence::Has(_)));
-            if has_it && !rules.contains_key(setting) {
-                configuration.left_out.insert(setting.clone(), reason.clone());
-            }
-        }
-        for (setting, value) in set {
-            configuration.put(&known, version, setting, value)?;
-        }
-        configuration.lines = configuration.written.iter().map(|(k, v)| format!("{k} = {}", quote(v))).collect();
-        Ok(configuration)
     }
 
     /// The profiles that a name is made of: bases first, then itself, then variants in the order in which they stand.
@@ -252,47 +232,6 @@ impl Profiles {
             known,
         }
     }
-}
-
-impl Configuration {
-    /// The text of the configuration file.
-    pub fn text(&self) -> String {
-        self.lines.iter().map(|line| format!("{line}\n")).collect()
-    }
-
-    /// Writes a setting, or notes why not; a later value of the same setting wins.
-    fn put(&mut self, known: &KnownSettings, version: &Version, name: &str, value: &str) -> Result<()> {
-        let invalid = |reason: &str| ServerError::InvalidSetting {
-            name: name.to_owned(),
-            value: value.to_owned(),
-            reason: reason.to_owned(),
-        };
-        let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
-        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !letters {
-            return Err(invalid("a name is made of letters, digits, `_` and `.`"));
-        }
-        if value.chars().any(|c| c.is_control()) {
-            return Err(invalid("a value is one line"));
-        }
-        if OUR_OWN.contains(&name.to_ascii_lowercase().as_str()) {
-            return Err(invalid("rqps chooses it itself, to keep servers apart and private"));
-        }
-        match known.find(name, version)? {
-            Presence::Has(name) => {
-                self.left_out.remove(&name);
-                self.written.insert(name, value.to_owned());
-            }
-            Presence::Lacks(reason) => {
-                self.left_out.insert(name.to_owned(), format!("{version} does not have it: {reason}"));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A value as configuration files take it, whatever is in it.
-fn quote(value: &str) -> String {
-    format!("'{}'", value.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 #[cfg(test)]

@@ -22,18 +22,23 @@ pub fn sha256_bytes(bytes: &[u8]) -> String {
 
 /// Refuses a package that is not the one of the catalog.
 pub fn check_package(path: &Path, what: &str, expected: &str) -> Result<()> {
-    let computed = sha256_file(path)?;
+    let remedy = "If the package client keeps a copy of its own, that copy may be damaged: remove it there and try again; \
+                  if the package is to be trusted, correct the catalog";
+    check(what, expected, sha256_file(path)?, remedy)
+}
+
+/// Refuses a file that is not the one that the user pinned.
+pub fn check_pinned(computed: &str, what: &str, expected: &str) -> Result<()> {
+    let remedy = "The file there is another than was meant, or the digest after `#sha256=` is wrong";
+    check(what, expected, computed.to_owned(), remedy)
+}
+
+fn check(what: &str, expected: &str, computed: String, remedy: &str) -> Result<()> {
     if computed == expected.to_ascii_lowercase() {
         return Ok(());
     }
-    let remedy = "If the package client keeps a copy of its own, that copy may be damaged: remove it there and try again; \
-                  if the package is to be trusted, correct the catalog";
-    Err(ServerError::Checksum {
-        what: what.to_owned(),
-        expected: expected.to_owned(),
-        computed,
-        remedy: remedy.to_owned(),
-    })
+    let (what, expected, remedy) = (what.to_owned(), expected.to_owned(), remedy.to_owned());
+    Err(ServerError::Checksum { what, expected, computed, remedy })
 }
 
 fn sha256_reader(mut reader: impl Read) -> io::Result<String> {

@@ -1,10 +1,14 @@
 //! Records sessions with a real server into `tests/transcripts/`.
 //!
-//! In: the directories of server binaries, as arguments. Out: a file for each scenario and server version.
-//! Run it from the crate's folder: `cargo run --example record_transcripts -- /usr/lib/postgresql/15/bin`.
+//! In: builds, as arguments: `postgres:<folder of programs>`, or a word for MySQL or MariaDB that `rqps run --build` takes.
+//! Out: a file for each scenario and server version. Run it from the crate's folder:
+//! `cargo run --example record_transcripts -- postgres:/usr/lib/postgresql/15/bin mysql:8.0.15`.
 
 #![expect(clippy::unwrap_used, reason = "a recording fails by panicking")]
 
+#[path = "../tests/mysql/server.rs"]
+#[expect(dead_code, reason = "the live tests use the rest of it")]
+mod mysql_server;
 #[path = "../tests/replay/scenario.rs"]
 mod scenario;
 #[path = "../tests/live/server.rs"]
@@ -19,36 +23,50 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use rqps_wire::Transport;
+use rqps_wire::{Endpoint, Protocol, Transport};
 
 use scenario::{SCENARIOS, Scenario};
-use server::LiveServer;
 use transcript::Transcript;
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
-    for binaries in std::env::args().skip(1) {
-        let server = LiveServer::start(Path::new(&binaries));
-        let mut session = server.session();
-        let version = session.query("show server_version").expect("a server has a version");
-        let version = version.single().expect("a version is a text").to_owned();
-        let number = version.split(' ').next().unwrap_or(&version);
-        for scenario in &SCENARIOS {
-            let mut transcript = record(&server, scenario);
-            transcript.remark = format!("{}, PostgreSQL {version}", scenario.name);
-            let path = folder.join(format!("{}-postgres-{number}.txt", scenario.name));
-            std::fs::write(&path, transcript.render()).expect("the folder can be written to");
+    for word in std::env::args().skip(1) {
+        match word.strip_prefix("postgres:") {
+            Some(programs) => {
+                let server = server::LiveServer::start(Path::new(programs));
+                let version = server.session().query("show server_version").expect("a server has a version");
+                let version = version.single().expect("a version is a text").to_owned();
+                let number = version.split(' ').next().unwrap_or(&version);
+                record_all(Protocol::Postgres, "postgres", number, |user| Some(server.unix(user)));
+            }
+            None => {
+                let build = mysql_server::build(&word);
+                let server = mysql_server::LiveServer::start(&build);
+                let has = |user: &str| user == "bench" || server.accounts().iter().any(|(_, known)| *known == user);
+                let endpoint = |user: &str| has(user).then(|| server.unix(user));
+                record_all(Protocol::Mysql, build.engine.name(), &build.version.to_string(), endpoint);
+            }
         }
     }
 }
 
+/// Records every scenario of a protocol whose account the server has.
+fn record_all(protocol: Protocol, engine: &str, version: &str, endpoint: impl Fn(&str) -> Option<Endpoint>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
+    for scenario in SCENARIOS.iter().filter(|scenario| scenario.protocol == protocol) {
+        let Some(endpoint) = endpoint(scenario.user) else { continue };
+        let mut transcript = record(&endpoint, scenario);
+        transcript.remark = format!("{}, {engine} {version}", scenario.name);
+        let path = folder.join(format!("{}-{engine}-{version}.txt", scenario.name));
+        std::fs::write(&path, transcript.render()).expect("the folder can be written to");
+    }
+}
+
 /// Plays a scenario through a relay that writes down what passes.
-fn record(server: &LiveServer, scenario: &Scenario) -> Transcript {
-    let Transport::Unix { directory, port } = server.unix(scenario.user).transport else {
+fn record(endpoint: &Endpoint, scenario: &Scenario) -> Transcript {
+    let Transport::Unix { path } = &endpoint.transport else {
         unreachable!("asked for a Unix socket");
     };
-    let socket = directory.join(format!(".s.PGSQL.{port}"));
-    let to_server = UnixStream::connect(socket).expect("the server runs");
+    let to_server = UnixStream::connect(path).expect("the server runs");
     let (client, to_client) = UnixStream::pair().expect("a socket pair can be had");
     let transcript = Arc::new(Mutex::new(Transcript::default()));
 

@@ -4,32 +4,57 @@
 //! It opens nothing: `socket.rs` does. A password never appears in what is shown.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A client/server protocol. Engines that speak the same protocol share an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// PostgreSQL frontend/backend protocol, version 3.0.
     Postgres,
+    /// MySQL client/server protocol, version 10, as MySQL and MariaDB speak it.
+    Mysql,
+}
+
+/// What servers of that protocol are called.
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Protocol::Postgres => "PostgreSQL",
+            Protocol::Mysql => "MySQL or MariaDB",
+        })
+    }
 }
 
 /// The way to a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Transport {
-    /// A Unix socket, named as PostgreSQL names it: `<directory>/.s.PGSQL.<port>`.
+    /// A Unix socket.
     Unix {
-        /// The directory that holds the socket.
-        directory: PathBuf,
-        /// The port number in the socket's name.
-        port: u16,
+        /// The socket itself; PostgreSQL's is named `.s.PGSQL.<port>`.
+        path: PathBuf,
     },
-    /// TCP, without TLS.
+    /// TCP; with TLS where the protocol's options say so.
     Tcp {
         /// Host name or address.
         host: String,
         /// Port number.
         port: u16,
     },
+}
+
+impl Transport {
+    /// The kind of it: `unix` or `tcp`.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Transport::Unix { .. } => "unix",
+            Transport::Tcp { .. } => "tcp",
+        }
+    }
+
+    /// The Unix socket that a PostgreSQL server makes for a port in a directory.
+    pub fn postgres_socket(directory: &Path, port: u16) -> Transport {
+        Transport::Unix { path: directory.join(format!(".s.PGSQL.{port}")) }
+    }
 }
 
 /// A server and the account to use there.
@@ -45,16 +70,17 @@ pub struct Endpoint {
     pub password: Option<String>,
     /// The database to connect to.
     pub database: String,
-    /// Startup parameters: settings of the new session, such as `application_name`.
+    /// Settings of the new session. PostgreSQL takes them as startup parameters, such as `application_name`.
+    /// For MySQL they are session variables, set after the login, but for two: `charset` (`latin1` if absent, a
+    /// name or a collation's number) and `tls`: `disabled` (as on Unix sockets if absent), `preferred` (as on TCP) or
+    /// `required`. TLS encrypts; it does not check who the server is, since test servers have certificates of their own.
     pub options: Vec<(String, String)>,
 }
 
 impl fmt::Display for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Transport::Unix { directory, port } => {
-                write!(f, "{}/.s.PGSQL.{port}", directory.display())
-            }
+            Transport::Unix { path } => write!(f, "{}", path.display()),
             Transport::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
             Transport::Tcp { host, port } => write!(f, "{host}:{port}"),
         }
@@ -89,7 +115,7 @@ mod tests {
     fn shown_without_the_password() {
         let endpoint = Endpoint {
             engine: Protocol::Postgres,
-            transport: Transport::Unix { directory: "/run/pg".into(), port: 5433 },
+            transport: Transport::Unix { path: "/run/pg/.s.PGSQL.5433".into() },
             user: "bench".into(),
             password: Some("sesame".into()),
             database: "lab".into(),

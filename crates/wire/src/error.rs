@@ -7,7 +7,8 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::reply::SqlState;
+use crate::endpoint::Protocol;
+use crate::reply::{ErrorCode, SqlState};
 
 /// A failure on the wire.
 #[derive(Debug, thiserror::Error)]
@@ -45,12 +46,14 @@ pub enum WireError {
         detail: String,
     },
     /// The server refused a statement; the session lives on.
-    #[error("{error} (statement: {statement})")]
+    #[error("{error}{remedy} (statement: {statement})")]
     Server {
         /// The server's words.
         error: Box<ServerError>,
         /// The statement, abridged.
         statement: String,
+        /// What to do about it; empty, or led by a semicolon.
+        remedy: &'static str,
     },
     /// The connection ended; the session is of no more use.
     #[error("lost the connection to {endpoint}: {cause} (last statement: {statement})")]
@@ -76,10 +79,12 @@ pub enum WireError {
         deadline: Duration,
     },
     /// The server sent what the protocol does not allow; the session is of no more use.
-    #[error("{endpoint} breaks the protocol: {detail} (last statement: {statement}); is it a PostgreSQL server?")]
+    #[error("{endpoint} breaks the protocol: {detail} (last statement: {statement}); is it a {protocol} server?")]
     Protocol {
         /// Where to.
         endpoint: String,
+        /// What we took it for.
+        protocol: Protocol,
         /// The last statement sent, abridged.
         statement: String,
         /// What was wrong.
@@ -115,17 +120,29 @@ impl WireError {
         }
     }
 
-    /// Whether trying again a little later may help: nobody listens yet, or the server is starting up.
+    /// The server's code with its number, if the server said anything.
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            WireError::Server { error, .. } | WireError::Login { error, .. } => Some(error.error_code()),
+            _ => None,
+        }
+    }
+
+    /// Whether trying again a little later may help: nobody listens yet, or the server is starting up or going down.
     pub fn is_not_ready(&self) -> bool {
+        /// "Server shutdown in progress" and "Server isn't available" of MySQL.
+        const MYSQL_NOT_NOW: [u16; 2] = [1053, 3168];
         match self {
             WireError::Connect { .. } => true,
-            WireError::Login { error, .. } => error.code() == SqlState::CANNOT_CONNECT_NOW,
+            WireError::Login { error, .. } => {
+                error.code() == SqlState::CANNOT_CONNECT_NOW || MYSQL_NOT_NOW.contains(&error.number())
+            }
             _ => false,
         }
     }
 }
 
-/// An error or notice in the server's own words (protocol manual, "Error and Notice Message Fields").
+/// An error or notice in the server's own words (PostgreSQL's "Error and Notice Message Fields", MySQL's "ERR_Packet").
 ///
 /// One text buffer with the fields as ranges in it, so that a session can reuse it for every error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -133,6 +150,7 @@ pub struct ServerError {
     text: String,
     severity: Range<usize>,
     code: Option<SqlState>,
+    number: u16,
     message: Range<usize>,
     detail: Range<usize>,
     hint: Range<usize>,
@@ -148,6 +166,16 @@ impl ServerError {
     /// The SQLSTATE code.
     pub fn code(&self) -> SqlState {
         self.code.unwrap_or(SqlState(*b"?????"))
+    }
+
+    /// MySQL's errno, such as 1213; 0 for PostgreSQL.
+    pub fn number(&self) -> u16 {
+        self.number
+    }
+
+    /// The SQLSTATE code with the number.
+    pub fn error_code(&self) -> ErrorCode {
+        ErrorCode { state: self.code(), number: self.number }
     }
 
     /// The primary message.
@@ -187,9 +215,28 @@ impl ServerError {
         }
     }
 
+    /// Replaces the content by an ERR packet of MySQL: a byte, the errno, a `#` with the SQLSTATE, which is missing before
+    /// the login is under way, and the message. A packet that was cut short yields what is there.
+    pub(crate) fn read_err_packet(&mut self, payload: &[u8]) {
+        self.clear();
+        let after_head = payload.get(1..).unwrap_or(&[]);
+        let (number, mut message) = after_head.split_at(after_head.len().min(2));
+        self.number = number.try_into().map_or(0, u16::from_le_bytes);
+        self.code = Some(SqlState::GENERAL);
+        if let Some((b"#", rest)) = message.split_at_checked(1)
+            && let Some((state, rest)) = rest.split_at_checked(5)
+        {
+            self.code = Some(SqlState::from_field(state));
+            message = rest;
+        }
+        self.add(b'S', b"ERROR");
+        self.add(b'M', message);
+    }
+
     fn clear(&mut self) {
         self.text.clear();
         self.code = None;
+        self.number = 0;
         for range in [&mut self.severity, &mut self.message, &mut self.detail, &mut self.hint, &mut self.context] {
             *range = 0..0;
         }
@@ -222,7 +269,7 @@ impl ServerError {
 
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {}", self.severity(), self.code(), self.message())?;
+        write!(f, "{} {}: {}", self.severity(), self.error_code(), self.message())?;
         for (label, part) in [("detail", self.detail()), ("hint", self.hint()), ("context", self.context())] {
             if let Some(part) = part {
                 write!(f, "; {label}: {part}")?;
@@ -270,6 +317,21 @@ mod tests {
         assert_eq!(error.message(), "\u{fffd}bye");
         assert_eq!(error.detail(), None);
         assert_eq!(error.hint(), Some("come again"));
+    }
+
+    #[test]
+    fn err_packets_are_read_and_shown() {
+        let mut error = ServerError::default();
+        error.read(b"SFATAL\0C57P01\0Hcome again\0\0");
+        error.read_err_packet(b"\xff\xbd\x04#40001Deadlock found; try restarting transaction");
+        assert_eq!(error.error_code(), ErrorCode { state: SqlState::SERIALIZATION_FAILURE, number: 1213 });
+        assert_eq!(error.to_string(), "ERROR 1213 (40001): Deadlock found; try restarting transaction");
+        error.read_err_packet(b"\xff\x10\x04Too many connections");
+        assert_eq!(error.to_string(), "ERROR 1040 (HY000): Too many connections");
+        for cut in [&b"\xff"[..], b"\xff\x10", b"\xff\x10\x04#080", b""] {
+            error.read_err_packet(cut);
+            assert!(error.to_string().contains("HY000"), "{error}");
+        }
     }
 
     #[test]

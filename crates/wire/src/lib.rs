@@ -10,6 +10,8 @@
 
 mod endpoint;
 mod error;
+mod last;
+mod mysql;
 mod pingpong;
 mod poll;
 mod postgres;
@@ -21,7 +23,7 @@ mod statement;
 pub use endpoint::{Endpoint, Protocol, Transport};
 pub use error::{ServerError, WireError};
 pub use pingpong::{PingPong, ask, echo, ping_pong};
-pub use poll::{Poller, wait_readable};
-pub use reply::{Reply, SqlState, Table, TransactionStatus};
+pub use poll::{Poller, Watch, wait_readable};
+pub use reply::{ErrorCode, Reply, SqlState, Table, TransactionStatus};
 pub use session::{CancelToken, CopyWriter, Session};
 pub use statement::{ParameterType, Statement};

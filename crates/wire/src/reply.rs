@@ -32,12 +32,15 @@ pub struct Reply {
     /// The bytes received.
     pub bytes: u64,
     /// The code of the first error, if the statement failed.
-    pub error: Option<SqlState>,
+    pub error: Option<ErrorCode>,
     /// The state of the session's transaction after the statement.
     pub in_transaction: TransactionStatus,
 }
 
-/// The state of a session's transaction, as ReadyForQuery tells it.
+/// The state of a session's transaction, as the server tells it with a reply.
+///
+/// PostgreSQL tells it always; MySQL tells it unless the statement fails, and then it is what it was before, or idle
+/// for the victim of a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionStatus {
     /// Outside a transaction block.
@@ -61,6 +64,8 @@ impl SqlState {
     pub const UNIQUE_VIOLATION: SqlState = SqlState(*b"23505");
     /// The server is starting up or shutting down.
     pub const CANNOT_CONNECT_NOW: SqlState = SqlState(*b"57P03");
+    /// What MySQL says when an error has no code of its own.
+    pub(crate) const GENERAL: SqlState = SqlState(*b"HY000");
 
     /// The code as text; characters that are not printable ASCII are shown as `?`.
     pub fn as_str(&self) -> &str {
@@ -89,6 +94,57 @@ impl fmt::Debug for SqlState {
     }
 }
 
+/// What identifies an error: its SQLSTATE and, on engines that number their errors, the number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ErrorCode {
+    /// The SQLSTATE.
+    pub state: SqlState,
+    /// MySQL's errno; 0 for PostgreSQL, which has none.
+    pub number: u16,
+}
+
+impl ErrorCode {
+    /// MySQL's errno of a transaction that was chosen as the victim of a deadlock and is rolled back.
+    pub const DEADLOCK_NUMBER: u16 = 1213;
+    /// MySQL's errno of a lock that did not come in time.
+    pub const LOCK_WAIT_TIMEOUT_NUMBER: u16 = 1205;
+    /// MySQL's errno of a row that changed since it was read, as MariaDB's snapshot isolation and RocksDB say.
+    pub const RECORD_CHANGED_NUMBER: u16 = 1020;
+
+    /// Whether the same work may succeed when it is tried again.
+    pub fn is_transient(self) -> bool {
+        match self.number {
+            0 => matches!(self.state, SqlState::SERIALIZATION_FAILURE | SqlState::DEADLOCK_DETECTED),
+            number => {
+                matches!(number, Self::DEADLOCK_NUMBER | Self::LOCK_WAIT_TIMEOUT_NUMBER | Self::RECORD_CHANGED_NUMBER)
+            }
+        }
+    }
+}
+
+/// PostgreSQL's codes have no number.
+impl From<SqlState> for ErrorCode {
+    fn from(state: SqlState) -> ErrorCode {
+        ErrorCode { state, number: 0 }
+    }
+}
+
+/// `40P01`, or `1213 (40001)`.
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.number {
+            0 => write!(f, "{}", self.state),
+            number => write!(f, "{number} ({})", self.state),
+        }
+    }
+}
+
+impl fmt::Debug for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ErrorCode({self})")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,5 +154,21 @@ mod tests {
         assert_eq!(SqlState(*b"40P01").to_string(), "40P01");
         assert_eq!(SqlState(*b"\xff\0abc").to_string(), "?????");
         assert_eq!(SqlState::from_field(b"12").to_string(), "?????");
+    }
+
+    #[test]
+    fn error_codes_are_shown_with_their_number_and_know_what_may_be_tried_again() {
+        for (state, number, shown, is_transient) in [
+            (b"40P01", 0, "40P01", true),
+            (b"40001", 0, "40001", true),
+            (b"23505", 0, "23505", false),
+            (b"40001", 1213, "1213 (40001)", true),
+            (b"HY000", 1205, "1205 (HY000)", true),
+            (b"HY000", 1020, "1020 (HY000)", true),
+            (b"23000", 1062, "1062 (23000)", false),
+        ] {
+            let code = ErrorCode { state: SqlState(*state), number };
+            assert_eq!((code.to_string().as_str(), code.is_transient()), (shown, is_transient));
+        }
     }
 }

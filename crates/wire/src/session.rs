@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use crate::endpoint::{Endpoint, Protocol};
 use crate::error::{ServerError, WireError};
-use crate::postgres;
 use crate::reply::{Reply, Table};
 use crate::statement::{Form, ParameterType, Statement};
+use crate::{mysql, postgres};
 
 /// One connection to a server.
 ///
@@ -26,13 +26,28 @@ pub struct Session {
 #[derive(Debug)]
 enum Link {
     Postgres(postgres::Session),
+    Mysql(mysql::Session),
 }
+
+/// Passes a call on to whichever protocol it is.
+macro_rules! pass_on {
+    ($link:expr, $session:ident => $call:expr) => {
+        match $link {
+            Link::Postgres($session) => $call,
+            Link::Mysql($session) => $call,
+        }
+    };
+}
+
+const OTHER_PROTOCOL: WireError =
+    WireError::Misuse("a statement of one protocol was submitted to a session of another; prepare it there too");
 
 impl Session {
     /// Connects and logs in, both within `deadline`.
     pub fn connect(endpoint: &Endpoint, deadline: Duration) -> Result<Session, WireError> {
         let link = match endpoint.engine {
             Protocol::Postgres => Link::Postgres(postgres::Session::connect(endpoint, deadline)?),
+            Protocol::Mysql => Link::Mysql(mysql::Session::connect(endpoint, deadline)?),
         };
         Ok(Session { link })
     }
@@ -41,62 +56,74 @@ impl Session {
     pub fn over(socket: OwnedFd, endpoint: &Endpoint, deadline: Duration) -> Result<Session, WireError> {
         let link = match endpoint.engine {
             Protocol::Postgres => Link::Postgres(postgres::Session::over(socket, endpoint, deadline)?),
+            Protocol::Mysql => Link::Mysql(mysql::Session::over(socket, endpoint, deadline)?),
         };
         Ok(Session { link })
     }
 
-    /// Runs one or several statements and returns the last result set as text. PostgreSQL runs several statements of
+    /// Runs one or several statements and returns the last result set as text; bytes that are no UTF-8 are replaced. PostgreSQL runs several statements of
     /// one text as one transaction, so that what refuses a transaction, such as VACUUM, must come alone.
     pub fn query(&mut self, sql: &str) -> Result<Table, WireError> {
-        let Link::Postgres(session) = &mut self.link;
-        session.query(sql)
+        pass_on!(&mut self.link, session => session.query(sql))
     }
 
     /// Runs one or several statements and returns the sum of the counts in their command tags (see
     /// [`Reply::affected`]). Rows that come back are dropped.
     pub fn execute(&mut self, sql: &str) -> Result<u64, WireError> {
-        let Link::Postgres(session) = &mut self.link;
-        session.execute(sql)
+        pass_on!(&mut self.link, session => session.execute(sql))
     }
 
-    /// Runs a COPY ... FROM STDIN with the rows that `feed` writes, and returns what `feed` returned and the number
-    /// of rows taken. If `feed` fails, nothing is copied and its error is returned.
+    /// Runs a COPY ... FROM STDIN, or on MySQL a LOAD DATA LOCAL INFILE 'rqps', with the rows that `feed` writes, and
+    /// returns what `feed` returned and the number of rows taken. If `feed` fails, nothing is copied and its error is
+    /// returned; on MySQL the session then ends. MySQL skips rows whose key exists already, so the number may be smaller.
     pub fn copy_in<R>(
         &mut self,
         sql: &str,
         feed: impl FnOnce(&mut CopyWriter<'_>) -> Result<R, WireError>,
     ) -> Result<(R, u64), WireError> {
-        let Link::Postgres(session) = &mut self.link;
-        let link = CopyLink::Postgres(session.begin_copy(sql)?);
+        let link = match &mut self.link {
+            Link::Postgres(session) => CopyLink::Postgres(session.begin_copy(sql)?),
+            Link::Mysql(session) => CopyLink::Mysql(session.begin_copy(sql)?),
+        };
         let mut writer = CopyWriter { link };
         let fed = feed(&mut writer);
-        let CopyLink::Postgres(writer) = writer.link;
-        writer.end(fed)
+        match writer.link {
+            CopyLink::Postgres(writer) => writer.end(fed),
+            CopyLink::Mysql(writer) => writer.end(fed),
+        }
     }
 
-    /// A parameter as the server has reported it, such as `server_version`.
+    /// A parameter as the server has reported it; MySQL reports no other than `server_version`.
     pub fn parameter(&self, name: &str) -> Option<&str> {
-        let Link::Postgres(session) = &self.link;
-        session.parameter(name)
+        pass_on!(&self.link, session => session.parameter(name))
     }
 
-    /// The process id of the server process behind the session.
+    /// How the server is really reached: `unix`, `tcp`, or with the cipher, as in `tcp+TLS_AES_256_GCM_SHA384`.
+    pub fn transport(&self) -> String {
+        pass_on!(&self.link, session => session.transport())
+    }
+
+    /// The number under which the server knows the session: the id of its process, or of MySQL's connection.
     pub fn backend_pid(&self) -> u32 {
-        let Link::Postgres(session) = &self.link;
-        session.process_id()
+        match &self.link {
+            Link::Postgres(session) => session.process_id(),
+            Link::Mysql(session) => session.thread_id(),
+        }
     }
 
     /// Limits how long a blocking call may take, or with `None` lets it take for ever, which is how a session starts.
     /// For a COPY it limits every step. A session that missed its deadline is of no more use.
     pub fn set_deadline(&mut self, deadline: Option<Duration>) {
-        let Link::Postgres(session) = &mut self.link;
-        session.set_deadline(deadline);
+        pass_on!(&mut self.link, session => session.set_deadline(deadline))
     }
 
-    /// Prepares a statement with parameters `$1`, `$2` ... of the given types.
+    /// Prepares a statement with parameters of the given types, written `$1`, `$2` ... or on MySQL `?`. What MySQL cannot
+    /// prepare, such as BEGIN, is sent as text each time.
     pub fn prepare(&mut self, sql: &str, params: &[ParameterType]) -> Result<Statement, WireError> {
-        let Link::Postgres(session) = &mut self.link;
-        let form = Form::Postgres(session.prepare(sql, params)?);
+        let form = match &mut self.link {
+            Link::Postgres(session) => Form::Postgres(session.prepare(sql, params)?),
+            Link::Mysql(session) => Form::Mysql(session.prepare(sql, params)?),
+        };
         Ok(Statement { form })
     }
 
@@ -105,6 +132,7 @@ impl Session {
     pub fn text_statement(&mut self, capacity: usize) -> Statement {
         let form = match &self.link {
             Link::Postgres(_) => Form::Postgres(postgres::Statement::simple(capacity)),
+            Link::Mysql(_) => Form::Mysql(mysql::Statement::text(capacity)),
         };
         Statement { form }
     }
@@ -112,64 +140,71 @@ impl Session {
     /// Sends a statement with one write. Waits only if the statement is larger than the socket's buffer.
     #[inline]
     pub fn submit(&mut self, statement: &Statement) -> Result<(), WireError> {
-        let (Link::Postgres(session), Form::Postgres(statement)) = (&mut self.link, &statement.form);
-        session.submit(statement)
+        match (&mut self.link, &statement.form) {
+            (Link::Postgres(session), Form::Postgres(statement)) => session.submit(statement),
+            (Link::Mysql(session), Form::Mysql(statement)) => session.submit(statement),
+            _ => Err(OTHER_PROTOCOL),
+        }
     }
 
     /// Reads once, without waiting; the reply if it is complete, `None` if not yet.
     #[inline]
     pub fn receive(&mut self) -> Result<Option<Reply>, WireError> {
-        let Link::Postgres(session) = &mut self.link;
-        session.receive()
+        pass_on!(&mut self.link, session => session.receive())
     }
 
     /// Submits a statement and waits for its reply, within the deadline.
     pub fn run(&mut self, statement: &Statement) -> Result<Reply, WireError> {
-        let (Link::Postgres(session), Form::Postgres(statement)) = (&mut self.link, &statement.form);
-        session.run(statement)
+        match (&mut self.link, &statement.form) {
+            (Link::Postgres(session), Form::Postgres(statement)) => session.run(statement),
+            (Link::Mysql(session), Form::Mysql(statement)) => session.run(statement),
+            _ => Err(OTHER_PROTOCOL),
+        }
     }
 
     /// Whether a submitted statement has not been answered yet.
     pub fn is_pending(&self) -> bool {
-        let Link::Postgres(session) = &self.link;
-        session.is_pending()
+        pass_on!(&self.link, session => session.is_pending())
     }
 
     /// The last error that the server reported in this session.
     pub fn last_error(&self) -> Option<&ServerError> {
-        let Link::Postgres(session) = &self.link;
-        session.last_error()
+        pass_on!(&self.link, session => session.last_error())
     }
 
-    /// The notices and warnings of blocking calls since the last call, the newest 64 of them.
+    /// The notices and warnings of blocking calls since the last call, the newest 64 of them. MySQL sends none: it
+    /// keeps them for SHOW WARNINGS.
     pub fn take_notices(&mut self) -> Vec<ServerError> {
-        let Link::Postgres(session) = &mut self.link;
-        session.take_notices()
+        match &mut self.link {
+            Link::Postgres(session) => session.take_notices(),
+            Link::Mysql(_) => Vec::new(),
+        }
     }
 
     /// What another thread needs to cancel the statement that this session runs.
     pub fn cancel_token(&self) -> CancelToken {
-        let Link::Postgres(session) = &self.link;
-        CancelToken { link: CancelLink::Postgres(session.cancel_token()) }
+        let link = match &self.link {
+            Link::Postgres(session) => CancelLink::Postgres(session.cancel_token()),
+            Link::Mysql(session) => CancelLink::Mysql(session.cancel_token()),
+        };
+        CancelToken { link }
     }
 
     /// Ends the session and waits, for a second at most, until the server's process has let go of it. Dropping
     /// a session says goodbye too but doesn't wait.
     pub fn close(self) {
-        let Link::Postgres(session) = self.link;
-        session.close();
+        pass_on!(self.link, session => session.close());
     }
 }
 
 /// To poll the session, never to read from it.
 impl AsFd for Session {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        let Link::Postgres(session) = &self.link;
-        session.as_fd()
+        pass_on!(&self.link, session => session.as_fd())
     }
 }
 
-/// Takes the rows of a [`Session::copy_in`], in the format that its COPY statement names.
+/// Takes the rows of a [`Session::copy_in`], in the format that its statement names.
 #[derive(Debug)]
 pub struct CopyWriter<'s> {
     link: CopyLink<'s>,
@@ -178,14 +213,17 @@ pub struct CopyWriter<'s> {
 #[derive(Debug)]
 enum CopyLink<'s> {
     Postgres(postgres::CopyWriter<'s>),
+    Mysql(mysql::CopyWriter<'s>),
 }
 
 impl CopyWriter<'_> {
     /// Adds bytes, which may be rows or pieces of rows. They are sent in messages of 256 KiB.
     #[inline]
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), WireError> {
-        let CopyLink::Postgres(writer) = &mut self.link;
-        writer.write(bytes)
+        match &mut self.link {
+            CopyLink::Postgres(writer) => writer.write(bytes),
+            CopyLink::Mysql(writer) => writer.write(bytes),
+        }
     }
 }
 
@@ -210,12 +248,15 @@ pub struct CancelToken {
 #[derive(Clone, Debug)]
 enum CancelLink {
     Postgres(postgres::CancelToken),
+    Mysql(mysql::CancelToken),
 }
 
 impl CancelToken {
     /// Asks the server to cancel whatever the session runs now. If it runs nothing, nothing happens.
     pub fn cancel(&self, deadline: Duration) -> Result<(), WireError> {
-        let CancelLink::Postgres(token) = &self.link;
-        token.cancel(deadline)
+        match &self.link {
+            CancelLink::Postgres(token) => token.cancel(deadline),
+            CancelLink::Mysql(token) => token.cancel(deadline),
+        }
     }
 }

@@ -18,7 +18,7 @@ use crate::poll::timespec;
 /// Connects a socket to the endpoint's transport.
 pub(crate) fn open(endpoint: &Endpoint, deadline: Deadline) -> Result<OwnedFd, WireError> {
     let connected = match &endpoint.transport {
-        Transport::Unix { directory, port } => open_unix(&directory.join(format!(".s.PGSQL.{port}")), deadline),
+        Transport::Unix { path } => open_unix(path, deadline),
         Transport::Tcp { host, port } => open_tcp(host, *port, deadline),
     };
     connected.map_err(|error| WireError::Connect {
@@ -135,16 +135,16 @@ mod tests {
     #[test]
     fn refusals_name_endpoint_cause_and_remedy() {
         let directory = tempfile::tempdir().unwrap();
-        let absent = refusal(Transport::Unix { directory: directory.path().into(), port: 1 });
+        let absent = refusal(Transport::postgres_socket(directory.path(), 1));
         assert!(absent.contains("/.s.PGSQL.1, database d"), "{absent}");
         assert!(absent.contains("check that the server runs"), "{absent}");
 
         let path = directory.path().join(".s.PGSQL.2");
         drop(std::os::unix::net::UnixListener::bind(path).unwrap());
-        let left_behind = refusal(Transport::Unix { directory: directory.path().into(), port: 2 });
+        let left_behind = refusal(Transport::postgres_socket(directory.path(), 2));
         assert!(left_behind.contains("nobody listens"), "{left_behind}");
 
-        let long = refusal(Transport::Unix { directory: "/tmp/".to_owned().repeat(30).into(), port: 3 });
+        let long = refusal(Transport::Unix { path: "/tmp/".to_owned().repeat(30).into() });
         assert!(long.contains("shorter directory"), "{long}");
 
         let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -3,7 +3,7 @@
 //! In: parameter values between executions. Out: bytes for [`crate::Session::submit`]. Setting a value writes into
 //! the bytes and allocates nothing.
 
-use crate::postgres;
+use crate::{mysql, postgres};
 
 /// The type of a statement's parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,8 +12,8 @@ pub enum ParameterType {
     Int4,
     /// A 64-bit integer.
     Int8,
-    /// A text of always the same length, so that it can be replaced in place. As with a quoted literal, the
-    /// server finds out the type: `char(n)` when it meets such a column, else `text`.
+    /// A text of always the same length, so that it can be replaced in place. As with a quoted literal, PostgreSQL
+    /// finds out the type: `char(n)` when it meets such a column, else `text`.
     Text {
         /// The length in bytes.
         len: usize,
@@ -33,6 +33,17 @@ pub struct Statement {
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
     Postgres(postgres::Statement),
+    Mysql(mysql::Statement),
+}
+
+/// Passes a call on to whichever encoding it is.
+macro_rules! pass_on {
+    ($form:expr, $statement:ident => $call:expr) => {
+        match $form {
+            Form::Postgres($statement) => $call,
+            Form::Mysql($statement) => $call,
+        }
+    };
 }
 
 impl Statement {
@@ -42,8 +53,7 @@ impl Statement {
     /// If there is no such parameter, or it is of another type.
     #[inline]
     pub fn set_i32(&mut self, slot: usize, value: i32) {
-        let Form::Postgres(statement) = &mut self.form;
-        statement.set_i32(slot, value);
+        pass_on!(&mut self.form, statement => statement.set_i32(slot, value));
     }
 
     /// Sets parameter `slot`, counted from 0, of type Int8.
@@ -52,8 +62,7 @@ impl Statement {
     /// If there is no such parameter, or it is of another type.
     #[inline]
     pub fn set_i64(&mut self, slot: usize, value: i64) {
-        let Form::Postgres(statement) = &mut self.form;
-        statement.set_i64(slot, value);
+        pass_on!(&mut self.form, statement => statement.set_i64(slot, value));
     }
 
     /// Sets parameter `slot`, counted from 0, of type Text. Until then it is all spaces.
@@ -62,8 +71,7 @@ impl Statement {
     /// If there is no such parameter, or it is of another type or length.
     #[inline]
     pub fn set_text(&mut self, slot: usize, value: &[u8]) {
-        let Form::Postgres(statement) = &mut self.form;
-        statement.set_text(slot, value);
+        pass_on!(&mut self.form, statement => statement.set_text(slot, value));
     }
 
     /// Replaces the SQL of a text statement. Allocates only for more bytes than any text before and
@@ -72,19 +80,16 @@ impl Statement {
     /// # Panics
     /// If the statement is a prepared one.
     pub fn set_sql(&mut self, sql: &[u8]) {
-        let Form::Postgres(statement) = &mut self.form;
-        statement.set_sql(sql);
+        pass_on!(&mut self.form, statement => statement.set_sql(sql));
     }
 
     /// The SQL text.
     pub fn sql(&self) -> &str {
-        let Form::Postgres(statement) = &self.form;
-        statement.sql()
+        pass_on!(&self.form, statement => statement.sql())
     }
 
     /// The bytes that one execution sends.
     pub fn request_bytes(&self) -> usize {
-        let Form::Postgres(statement) = &self.form;
-        statement.bytes().len()
+        pass_on!(&self.form, statement => statement.bytes().len())
     }
 }

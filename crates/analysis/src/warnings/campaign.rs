@@ -233,4 +233,4 @@ pub(crate) fn summary(tests: &[TestFindings], treatments: &[TreatmentFindings]) 
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -5,8 +5,14 @@
 
 use super::{counted, examples, warning};
 use crate::findings::{TreatmentFindings, Warning};
-use crate::settings::MEMORY;
+use crate::matters;
+use crate::settings::{self, MEMORY};
+use rqps_model::StorageEngine;
 use rqps_model::plan::TreatmentPlan;
+use std::collections::BTreeMap;
+
+/// Buffers that differ by less than this hold the same data.
+const ALIKE_BUFFERS: f64 = 0.05;
 
 /// A treatment as planned and as found.
 #[derive(Clone, Copy)]
@@ -20,7 +26,9 @@ pub(crate) fn unlike(this: Side<'_>, base: Side<'_>) -> Vec<Warning> {
     let mut found = Vec::new();
     builds(this, base, &mut found);
     conditions(this, base, &mut found);
-    settings(this, base, &mut found);
+    if this.found.build.engine != base.found.build.engine {
+        engines(this, base, &mut found);
+    }
     found
 }
 
@@ -30,7 +38,14 @@ fn builds(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
     if own.compiler != other.compiler {
         differences.push(format!("compiler {} instead of {}", or_unknown(&own.compiler), or_unknown(&other.compiler)));
     }
-    let (more, fewer) = (only_in(&own.flags, &other.flags), only_in(&other.flags, &own.flags));
+    // What a binary does not tell is no difference of its own.
+    let (more, fewer) = match (own.flags.is_empty(), other.flags.is_empty()) {
+        (false, false) => (only_in(&own.flags, &other.flags), only_in(&other.flags, &own.flags)),
+        _ => (String::new(), String::new()),
+    };
+    if own.flags.is_empty() != other.flags.is_empty() {
+        differences.push(format!("flags unknown {}", if own.flags.is_empty() { "here" } else { "on the base" }));
+    }
     if !more.is_empty() {
         differences.push(format!("flags {more} only here"));
     }
@@ -67,19 +82,72 @@ fn conditions(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
         }
     };
     check("checksums", "data checksums are", on(own.checksums).to_owned(), on(other.checksums).to_owned());
-    check("encoding", "the encoding is", own.encoding.clone(), other.encoding.clone());
-    check("encoding", "the collation is", own.collation.clone(), other.collation.clone());
+    check("encoding", "the encoding is", charset(&own.encoding), charset(&other.encoding));
+    if this.found.build.engine == base.found.build.engine {
+        // Engines have collations of their own: that they differ is forced, and listed as such.
+        check("encoding", "the collation is", own.collation.clone(), other.collation.clone());
+    }
     check("transport", "the client connects by", own.transport.clone(), other.transport.clone());
     check("placement", "the server runs on CPUs", cpus(&own.server_cpus), cpus(&other.server_cpus));
     check("placement", "the client runs on CPUs", cpus(&own.client_cpus), cpus(&other.client_cpus));
 }
 
-fn settings(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
-    if this.plan.profile != base.plan.profile {
-        return;
+/// Engines write the same character set in different ways: `LATIN1` and `latin1`, `UTF8` and `utf8mb4`.
+fn charset(encoding: &str) -> String {
+    let plain = encoding.to_lowercase().replace(['-', '_'], "");
+    let is_utf8 = ["utf8", "utf8mb3", "utf8mb4"].contains(&plain.as_str());
+    if is_utf8 { "utf8".to_owned() } else { plain }
+}
+
+/// What must be alike between two engines for their numbers to say something about the engines alone.
+fn engines(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
+    let (own, other) = (matters::of(this.found), matters::of(base.found));
+    if own.durability != other.durability
+        && let (Some(here), Some(there)) = (own.durability, other.durability)
+    {
+        let message = format!(
+            "a commit here {} ({}), on the base {} ({})",
+            here.words(),
+            own.commit,
+            there.words(),
+            other.commit
+        );
+        found.push(warning("durability", message, "choose profiles of one kind, such as x10a_sync and z12a_sync"));
+    }
+    if let (Some(here), Some(there)) = (own.buffer_bytes, other.buffer_bytes)
+        && (here / there).ln().abs() > ALIKE_BUFFERS.ln_1p()
+    {
+        let message = format!("buffers for data have {}, on the base {}", matters::size(here), matters::size(there));
+        found.push(warning("memory", message, "give both the same memory, or read the change as one of memory too"));
+    }
+    if this.plan.storage == Some(StorageEngine::Rocksdb) || base.plan.storage == Some(StorageEngine::Rocksdb) {
+        let message = format!("tables here are stored by {}, on the base by {}", own.storage, other.storage);
+        found.push(warning("storage-engine", message, "read the change as one of engine and storage engine together"));
+    }
+}
+
+/// What is not as the plan asked.
+pub(crate) fn not_as_asked(this: Side<'_>) -> Option<Warning> {
+    let (asked, is) = (this.plan.storage?, this.found.settings.storage_engine.as_str());
+    if is.is_empty() || is.eq_ignore_ascii_case(asked.name()) {
+        return None;
+    }
+    let message = format!("tables are stored by {is} though {asked} was asked for");
+    Some(warning("storage-engine", message, "see the server's log for why the plugin was not loaded"))
+}
+
+/// Settings that differ from the peer's and were not asked to.
+pub(crate) fn unlike_settings(
+    this: Side<'_>,
+    base: Side<'_>,
+    diff: &BTreeMap<String, settings::Difference>,
+) -> Vec<Warning> {
+    let mut found = Vec::new();
+    if (&this.plan.profile, this.plan.storage) != (&base.plan.profile, base.plan.storage) {
+        return found;
     }
     let is_asked = |name: &str| this.plan.set.contains_key(name) || base.plan.set.contains_key(name);
-    let unasked = this.found.settings_diff.iter().filter(|(name, _)| !is_asked(name));
+    let unasked = diff.iter().filter(|(name, _)| !is_asked(name));
     let (mut memory, mut changed, mut one_sided) = (Vec::new(), Vec::new(), 0);
     for (name, values) in unasked {
         match values {
@@ -104,6 +172,7 @@ fn settings(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
         }
         found.push(warning("settings", message, "set it for both with `--set` to compare the code alone"));
     }
+    found
 }
 
 #[cfg(test)]

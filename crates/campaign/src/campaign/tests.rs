@@ -146,3 +146,78 @@ proptest! {
         prop_assert_eq!(names.len(), 3);
     }
 }
+
+#[test]
+fn engines_get_their_own_profiles_storage_engines_and_settings() {
+    let told = |words: &[(&str, &str)]| -> Vec<String> {
+        let treatment = |t: rqps_model::plan::TreatmentPlan| {
+            let storage = t.storage.map_or("-", rqps_model::StorageEngine::name);
+            let set: Vec<String> = t.set.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+            format!("{} {} {storage}{}", t.name, t.profile, set.concat())
+        };
+        plan(words, false).treatments.into_iter().map(treatment).collect()
+    };
+    let three = [("build", "postgres:17.11"), ("build", "my8033"), ("build", "mariadb:11.4.5")];
+    assert_eq!(
+        told(&[&three[..], &[("set", "max-connections=50"), ("set", "sync_binlog=1"), ("set", "jit=on")]].concat()),
+        [
+            "pg1711_zonky.x10a_c2r8 x10a - jit=on max_connections=50",
+            "my8033_rel.z12a_c2r8 z12a innodb max_connections=50 sync_binlog=1",
+            "ma110405_rel.z12a_c2r8 z12a innodb max_connections=50 sync_binlog=1",
+        ]
+    );
+    assert_eq!(
+        told(&[("build", "ma110405"), ("storage-engine", "innodb,rocksdb"), ("profile", "z12a,z12b")]),
+        [
+            "ma110405_rel.z12a_c2r6 z12a innodb",
+            "ma110405_rel.z12a_rocksdb_c2r6 z12a rocksdb",
+            "ma110405_rel.z12b_c2r6 z12b innodb",
+            "ma110405_rel.z12b_rocksdb_c2r6 z12b rocksdb",
+        ]
+    );
+    assert_eq!(
+        told(&[("build", "postgres:17.11"), ("build", "mysql:/tmp/mysql-9.4.0.tar.xz"), ("profile", "x10a,z13a")]),
+        ["pg1711_zonky.x10a_c2r12 x10a -", "my9400_local.z13a_c2r12 z13a innodb"]
+    );
+}
+
+#[test]
+fn a_base_is_found_by_its_storage_engine() {
+    let words = [("build", "mysql:8.0.33"), ("build", "ma110405"), ("profile", "z12a")];
+    let text = "build = [\"mysql:8.0.33\", { from = \"ma110405\", storage-engine = [\"innodb\", \"rocksdb\"] }]\n";
+    for (base, index) in [
+        ("my8033", 0),
+        ("8.0.33", 0),
+        ("ma110405.z12a", 1),
+        ("mariadb:11.4.5.z12a_rocksdb", 2),
+        ("ma110405_rel.z12a_rocksdb_c2r8", 2),
+    ] {
+        let source = crate::Source { name: "c".to_owned(), text: format!("{text}base = \"{base}\"\n") };
+        let reading = read(Some(&source), &[], Command::Run, &vocabulary());
+        let campaign = reading.campaign.unwrap_or_else(|| panic!("{:?}", reading.diagnostics));
+        assert_eq!(campaign.expand(&resolved(&campaign)).expect("a plan").base, index, "{base}");
+    }
+    assert_eq!(plan(&words, false).base, 0);
+}
+
+#[test]
+fn what_engines_force_is_kept_where_they_differ() {
+    let forced = |words: &[(&str, &str)]| -> Vec<String> {
+        let told = |form: rqps_model::plan::ForcedForm| {
+            let forms: Vec<String> = form.forms.iter().map(|(engine, text)| format!("{engine} {text}")).collect();
+            format!("{} {:?}: {}", form.what, form.tests, forms.join(", "))
+        };
+        plan(words, false).forced.into_iter().map(told).collect()
+    };
+    let (pg, my, ma) = (("build", "postgres:17.11"), ("build", "my8033"), ("build", "ma110405"));
+    assert_eq!(forced(&[pg, my, ("tests", "scan")]), ["load []: postgres COPY, mysql LOAD DATA"]);
+    assert_eq!(
+        forced(&[pg, my, ma, ("tests", "all")]),
+        [
+            "load []: postgres COPY, mysql LOAD DATA, mariadb LOAD DATA",
+            r#"statement begin ["write-only", "read-only-sum"]: postgres prepared, mysql as text, mariadb as text"#,
+        ]
+    );
+    assert!(forced(&[my, ma, ("tests", "all")]).is_empty());
+    assert!(forced(&[pg, pg, ("tests", "all")]).is_empty());
+}

@@ -44,18 +44,24 @@ rate = 500x
             2 | name = "my campaign"
               |        ^^^^^^^^^^^^^
               = expected letters, digits, `.`, `_` and `-`, first a letter or digit, at most 64 in all
+            campaign.toml:3:10: error: the catalog has no PostgreSQL 16.16
+            3 | build = ["postgres:16.16", "postgre:17.11", { from = "postgres:18.6", profil = "x10b" }]
+              |          ^^^^^^^^^^^^^^^^
+              = expected one of 12.22, 13.23, 14.20, 14.24, 15.15, 15.19, 16.11, 16.15, 17.7, 17.11, 18.1, 18.6, or a folder or archive such as postgres:/opt/pg
+              = help: did you mean `postgres:16.15`?
             campaign.toml:3:28: error: unknown engine `postgre`
             3 | build = ["postgres:16.16", "postgre:17.11", { from = "postgres:18.6", profil = "x10b" }]
-              |                            ^^^^^^^^^^^^^^^ expected postgres
+              |                            ^^^^^^^^^^^^^^^ expected one of postgres, mysql, mariadb
               = help: did you mean `postgres`?
             campaign.toml:3:71: error: unknown key `profil` of a build
             3 | build = ["postgres:16.16", "postgre:17.11", { from = "postgres:18.6", profil = "x10b" }]
               |                                                                       ^^^^^^
-              = expected name, from, profile, set
+              = expected name, from, profile, storage-engine, set
               = help: did you mean `profile`?
             campaign.toml:5:20: error: unknown profile `x10`
             5 | profile = ["x10a", "x10"]
-              |                    ^^^^^ expected one of x10a, x10a_io, x10a_sync, x10b
+              |                    ^^^^^
+              = expected one of x10a, x10a_io, x10a_sync, x10b, z12a, z12a_io, z12a_sync, z13a, z12b
               = help: did you mean `x10a`?
             campaign.toml:6:1: error: unknown key `sets`
             6 | sets = { work_mem = "64MB" }
@@ -97,16 +103,16 @@ fn unknown_names() {
     check(
         "build = [\"postgres:16.16\", \"postgres:19beta1\"]",
         expect![[r#"
-        campaign.toml:1:10: error: the catalog has no PostgreSQL 16.16
-        1 | build = ["postgres:16.16", "postgres:19beta1"]
-          |          ^^^^^^^^^^^^^^^^
-          = expected one of 12.22, 13.23, 14.20, 14.24, 15.15, 15.19, 16.11, 16.15, 17.7, 17.11, 18.1, 18.6, or a folder such as postgres:/opt/pg
-          = help: did you mean `postgres:16.15`?
-        campaign.toml:1:28: error: the catalog has no PostgreSQL 19beta1
-        1 | build = ["postgres:16.16", "postgres:19beta1"]
-          |                            ^^^^^^^^^^^^^^^^^^
-          = expected one of 12.22, 13.23, 14.20, 14.24, 15.15, 15.19, 16.11, 16.15, 17.7, 17.11, 18.1, 18.6, or a folder such as postgres:/opt/pg
-          = help: did you mean `postgres:18.6`?"#]],
+            campaign.toml:1:10: error: the catalog has no PostgreSQL 16.16
+            1 | build = ["postgres:16.16", "postgres:19beta1"]
+              |          ^^^^^^^^^^^^^^^^
+              = expected one of 12.22, 13.23, 14.20, 14.24, 15.15, 15.19, 16.11, 16.15, 17.7, 17.11, 18.1, 18.6, or a folder or archive such as postgres:/opt/pg
+              = help: did you mean `postgres:16.15`?
+            campaign.toml:1:28: error: the catalog has no PostgreSQL 19beta1
+            1 | build = ["postgres:16.16", "postgres:19beta1"]
+              |                            ^^^^^^^^^^^^^^^^^^
+              = expected one of 12.22, 13.23, 14.20, 14.24, 15.15, 15.19, 16.11, 16.15, 17.7, 17.11, 18.1, 18.6, or a folder or archive such as postgres:/opt/pg
+              = help: did you mean `postgres:18.6`?"#]],
     );
     check(
         &format!("{TWO}profile = \"x10\"\n"),
@@ -258,17 +264,17 @@ fn settings_that_no_release_has() {
         "build = [{ from = \"postgres:16.15\", set = { jti = \"on\" } }, \"postgres:17.11\"]\n\
          [set]\nWork_Mem = \"4MB\"\nshared_bufers = \"1GB\"\npg_stat_statements.max = 100\n",
         expect![[r#"
-            campaign.toml:1:45: error: no release has a setting `jti`
+            campaign.toml:1:45: error: no release of PostgreSQL has a setting `jti`
             1 | build = [{ from = "postgres:16.15", set = { jti = "on" } }, "postgres:17.11"]
               |                                             ^^^
               = help: did you mean `jit`?
-            campaign.toml:4:1: error: no release has a setting `shared_bufers`
+            campaign.toml:4:1: error: no release of PostgreSQL has a setting `shared_bufers`
             4 | shared_bufers = "1GB"
               | ^^^^^^^^^^^^^
               = help: did you mean `shared_buffers`?"#]],
     );
     expect![[r#"
-        --set work_mme=4MB: error: no release has a setting `work_mme`
+        --set work_mme=4MB: error: no release of PostgreSQL has a setting `work_mme`
             = help: did you mean `work_mem`?"#]]
     .assert_eq(&told(TWO, &[("set", "work_mme=4MB")]));
     let folders = "build = [\"postgres:/opt/19\", \"new=postgres:/opt/20\"]\n[set]\nof_tomorrow = 1\n";
@@ -304,4 +310,175 @@ fn a_fault_in_the_file_is_told_even_if_a_flag_replaces_the_key() {
 fn a_key_said_wrongly_raises_no_second_complaint() {
     let all = "build = 1\nbase = \"x\"\nprofile = 3\nsuite = 3\ntests = []\nread-seconds = 0\nslice = 0\nrounds = 0\n";
     assert_eq!(told(all, &[]).matches("error: ").count(), 7);
+}
+
+#[test]
+fn a_build_that_cannot_be_read_hides_no_other_fault() {
+    check(
+        r#"
+build = ["postgre:17.11", "mysql:8.0.34", { from = "mariadb:11.4.5", profile = "x10a" }, "8.0.33", "my80334",
+         "mysql:mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz", "10.11.5", "/opt/mysql", "mysql:http://x/y.zip#sha256=1"]
+profile = ["z12"]
+"#,
+        expect![[r#"
+            campaign.toml:2:10: error: unknown engine `postgre`
+            2 | build = ["postgre:17.11", "mysql:8.0.34", { from = "mariadb:11.4.5", profile = "x10a" }, "8.0.33", "…
+              |          ^^^^^^^^^^^^^^^ expected one of postgres, mysql, mariadb
+              = help: did you mean `postgres`?
+            campaign.toml:2:27: error: the catalog has no MySQL 8.0.34
+            2 | build = ["postgre:17.11", "mysql:8.0.34", { from = "mariadb:11.4.5", profile = "x10a" }, "8.0.33", "…
+              |                           ^^^^^^^^^^^^^^
+              = expected one of 5.6.14, 5.7.22, 8.0.15, 8.0.33, or a folder or archive such as mysql:/opt/mysql
+              = help: did you mean `mysql:8.0.33`?
+            campaign.toml:2:80: error: profile `x10a` is one of PostgreSQL, and what is compared here is MariaDB
+            2 | …"postgre:17.11", "mysql:8.0.34", { from = "mariadb:11.4.5", profile = "x10a" }, "8.0.33", "my80334",…
+              |                                                                        ^^^^^^
+              = expected one of z12a, z12a_io, z12a_sync, z12b
+            campaign.toml:2:90: error: `8.0.33` names no engine
+            2 | …"postgre:17.11", "mysql:8.0.34", { from = "mariadb:11.4.5", profile = "x10a" }, "8.0.33", "my80334",…
+              |                                                                                  ^^^^^^^^
+              = expected ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE, or a short form such as my8033
+              = help: did you mean `mysql:8.0.33`?
+            campaign.toml:2:100: error: `my80334` names no engine
+            2 | …"postgre:17.11", "mysql:8.0.34", { from = "mariadb:11.4.5", profile = "x10a" }, "8.0.33", "my80334",…
+              |                                                                                            ^^^^^^^^^
+              = expected ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE, or a short form such as my8033
+            campaign.toml:3:10: error: `mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz` is not a version
+            3 |          "mysql:mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz", "10.11.5", "/opt/mysql", "mysql:http://x…
+              |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+              = help: an archive in this folder is written with a slash: `mysql:./mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz`
+            campaign.toml:3:61: error: `10.11.5` names no engine
+            3 | …ysql:mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz", "10.11.5", "/opt/mysql", "mysql:http://x/y.zip#sha2…
+              |                                                   ^^^^^^^^^
+              = expected ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE, or a short form such as my8033
+              = help: did you mean `mariadb:10.11.5`?
+            campaign.toml:3:72: error: `/opt/mysql` names no engine
+            3 | …ysql-9.4.0-linux-glibc2.28-x86_64.tar.xz", "10.11.5", "/opt/mysql", "mysql:http://x/y.zip#sha256=1"]…
+              |                                                        ^^^^^^^^^^^^
+              = expected ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE, or a short form such as my8033
+              = help: did you mean `mysql:/opt/mysql`?
+            campaign.toml:3:86: error: `1` is not a SHA-256
+            3 | …ysql-9.4.0-linux-glibc2.28-x86_64.tar.xz", "10.11.5", "/opt/mysql", "mysql:http://x/y.zip#sha256=1"]…
+              |                                                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+              = expected 64 hexadecimal digits
+            campaign.toml:4:12: error: unknown profile `z12`
+            4 | profile = ["z12"]
+              |            ^^^^^
+              = expected one of x10a, x10a_io, x10a_sync, x10b, z12a, z12a_io, z12a_sync, z13a, z12b
+              = help: did you mean `z12a`?"#]],
+    );
+}
+
+#[test]
+fn one_list_of_profiles_serves_all_engines() {
+    check(
+        "build = [\"postgres:17.11\", \"mysql:8.0.33\", \"my5722\"]\nprofile = \"x10a\"\n",
+        expect![[r#"
+        campaign.toml:1:28: error: no profile is listed for MySQL
+        1 | build = ["postgres:17.11", "mysql:8.0.33", "my5722"]
+          |                            ^^^^^^^^^^^^^^ expected one of z12a, z12a_io, z12a_sync, z13a as well
+          = help: such as profile x10a,z12a"#]],
+    );
+    check(
+        "build = [\"mysql:5.6.14\", \"mysql:8.0.33\"]\nprofile = [\"x10a\", \"z12a\"]\n",
+        expect![[r#"
+        campaign.toml:2:12: error: profile `x10a` is one of PostgreSQL, and what is compared here is MySQL
+        2 | profile = ["x10a", "z12a"]
+          |            ^^^^^^ expected one of z12a, z12a_io, z12a_sync, z13a"#]],
+    );
+    check(
+        "build = [\"mysql:5.6.14\", \"mariadb:11.4.5\"]\nprofile = [\"z12c\"]\n",
+        expect![[r#"
+        campaign.toml:2:12: error: unknown profile `z12c`
+        2 | profile = ["z12c"]
+          |            ^^^^^^ expected one of z12a, z12a_io, z12a_sync, z13a, z12b
+          = help: did you mean `z12a`?"#]],
+    );
+    for text in [
+        "build = [\"postgres:17.11\", \"mysql:8.0.33\"]\n",
+        "build = [\"postgres:17.11\", \"mysql:8.0.33\"]\nprofile = [\"x10a_sync\", \"z12a_sync\"]\n",
+        "build = [\"postgres:17.11\", { from = \"mysql:8.0.33\", profile = \"z13a\" }]\nprofile = \"x10b\"\n",
+        "build = [\"mysql:8.0.33\", \"mariadb:11.4.5\"]\nprofile = [\"z12a\", \"z12b\"]\n",
+    ] {
+        assert_eq!(told(text, &[]), "");
+    }
+}
+
+#[test]
+fn storage_engines_that_cannot_be() {
+    check(
+        "build = [\"mysql:8.0.33\", \"mariadb:11.4.5\"]\nstorage-engine = [\"innodb\", \"rocksdb\"]\n",
+        expect![[r#"
+        campaign.toml:2:29: error: MySQL has no rocksdb tables
+        2 | storage-engine = ["innodb", "rocksdb"]
+          |                             ^^^^^^^^^ expected innodb for MySQL
+          = help: MariaDB has them; a campaign file can say it for one build: { from = "mariadb:VERSION", storage-engine = ["rocksdb"] }"#]],
+    );
+    check(
+        &format!("{TWO}storage-engine = \"innodb\"\n"),
+        expect![[r#"
+        campaign.toml:2:18: error: PostgreSQL leaves no choice of storage engine
+        2 | storage-engine = "innodb"
+          |                  ^^^^^^^^
+          = help: leave `storage-engine` out; it is for builds of MySQL and MariaDB"#]],
+    );
+    check(
+        "build = [{ from = \"postgres:17.11\", storage-engine = \"innodb\" }, \"mariadb:11.4.5\"]\n\
+         storage-engine = [\"myisam\", \"innodb\", \"rocksbd\"]\n",
+        expect![[r#"
+            campaign.toml:1:54: error: PostgreSQL leaves no choice of storage engine
+            1 | build = [{ from = "postgres:17.11", storage-engine = "innodb" }, "mariadb:11.4.5"]
+              |                                                      ^^^^^^^^
+              = help: leave `storage-engine` out; it is for builds of MySQL and MariaDB
+            campaign.toml:2:19: error: `storage-engine` cannot be `myisam`
+            2 | storage-engine = ["myisam", "innodb", "rocksbd"]
+              |                   ^^^^^^^^ expected innodb or rocksdb
+            campaign.toml:2:39: error: `storage-engine` cannot be `rocksbd`
+            2 | storage-engine = ["myisam", "innodb", "rocksbd"]
+              |                                       ^^^^^^^^^ expected innodb or rocksdb
+              = help: did you mean `rocksdb`?"#]],
+    );
+    let twice = [("storage-engine", "rocksdb,rocksdb")];
+    expect!["--storage-engine rocksdb: error: storage engine `rocksdb` is listed twice"]
+        .assert_eq(&told("build = \"mariadb:11.4.5\"\n", &twice));
+    for text in [
+        "build = [\"postgres:17.11\", \"mariadb:11.4.5\"]\nstorage-engine = \"rocksdb\"\n",
+        "build = \"mariadb:11.4.5\"\nstorage-engine = [\"innodb\", \"rocksdb\"]\n",
+        "build = [\"mysql:8.0.33\", { from = \"mariadb:11.4.5\", storage-engine = \"rocksdb\" }]\n",
+    ] {
+        assert_eq!(told(text, &[]), "");
+    }
+}
+
+#[test]
+fn settings_of_several_engines() {
+    check(
+        "build = [\"mysql:8.0.33\", { from = \"mariadb:11.4.5\", set = { jit = \"on\", sync-binlgo = 1 } }]\n\
+         [set]\nwork_mem = \"4MB\"\nsync_binlogg = 1\nmax_connections = 100\n",
+        expect![[r#"
+            campaign.toml:1:61: error: no release of MariaDB has a setting `jit`
+            1 | build = ["mysql:8.0.33", { from = "mariadb:11.4.5", set = { jit = "on", sync-binlgo = 1 } }]
+              |                                                             ^^^
+              = help: it is a setting of PostgreSQL
+            campaign.toml:1:73: error: no release of MariaDB has a setting `sync_binlgo`
+            1 | build = ["mysql:8.0.33", { from = "mariadb:11.4.5", set = { jit = "on", sync-binlgo = 1 } }]
+              |                                                                         ^^^^^^^^^^^
+              = help: did you mean `sync_binlog`?
+            campaign.toml:3:1: error: no release of MySQL or MariaDB has a setting `work_mem`
+            3 | work_mem = "4MB"
+              | ^^^^^^^^
+              = help: it is a setting of PostgreSQL
+            campaign.toml:4:1: error: no release of MySQL or MariaDB has a setting `sync_binlogg`
+            4 | sync_binlogg = 1
+              | ^^^^^^^^^^^^
+              = help: did you mean `sync_binlog`?"#]],
+    );
+    let folders = "build = [\"postgres:/opt/19\", \"mysql:/opt/my.tar.xz\"]\n[set]\nof_tomorrow = 1\n";
+    check(
+        folders,
+        expect![[r#"
+        campaign.toml:3:1: error: no release of PostgreSQL or MySQL has a setting `of_tomorrow`
+        3 | of_tomorrow = 1
+          | ^^^^^^^^^^^"#]],
+    );
 }

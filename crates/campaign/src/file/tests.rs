@@ -14,26 +14,26 @@ fn unknown_keys() {
     check(
         "row = 5\nread_seconds = 3\nbananas = 1\nresults = \"x\"\n[campaign]\nrows = 1\n",
         expect![[r#"
-        campaign.toml:1:1: error: unknown key `row`
-        1 | row = 5
-          | ^^^
-          = help: did you mean `rows`?
-        campaign.toml:2:1: error: unknown key `read_seconds`
-        2 | read_seconds = 3
-          | ^^^^^^^^^^^^
-          = help: did you mean `read-seconds`?
-        campaign.toml:3:1: error: unknown key `bananas`
-        3 | bananas = 1
-          | ^^^^^^^
-          = expected one of: name, build, base, profile, set, suite, tests, tables, rows, clients, read-seconds, write-seconds, warmup, rounds, interleave, slice, rate, placement, machine, margin, seed, quick
-        campaign.toml:4:1: error: `results` does not belong in a campaign file
-        4 | results = "x"
-          | ^^^^^^^
-          = help: say it on the command line: --results
-        campaign.toml:5:2: error: unknown key `campaign`
-        5 | [campaign]
-          |  ^^^^^^^^
-          = expected one of: name, build, base, profile, set, suite, tests, tables, rows, clients, read-seconds, write-seconds, warmup, rounds, interleave, slice, rate, placement, machine, margin, seed, quick"#]],
+            campaign.toml:1:1: error: unknown key `row`
+            1 | row = 5
+              | ^^^
+              = help: did you mean `rows`?
+            campaign.toml:2:1: error: unknown key `read_seconds`
+            2 | read_seconds = 3
+              | ^^^^^^^^^^^^
+              = help: did you mean `read-seconds`?
+            campaign.toml:3:1: error: unknown key `bananas`
+            3 | bananas = 1
+              | ^^^^^^^
+              = expected one of: name, build, base, profile, storage-engine, set, suite, tests, tables, rows, clients, read-seconds, write-seconds, warmup, rounds, interleave, slice, rate, placement, machine, margin, seed, quick
+            campaign.toml:4:1: error: `results` does not belong in a campaign file
+            4 | results = "x"
+              | ^^^^^^^
+              = help: say it on the command line: --results
+            campaign.toml:5:2: error: unknown key `campaign`
+            5 | [campaign]
+              |  ^^^^^^^^
+              = expected one of: name, build, base, profile, storage-engine, set, suite, tests, tables, rows, clients, read-seconds, write-seconds, warmup, rounds, interleave, slice, rate, placement, machine, margin, seed, quick"#]],
     );
 }
 
@@ -213,7 +213,7 @@ build = [
         expect![[r#"
             campaign.toml:3:32: error: unknown key `nam` of a build
             3 |     { from = "postgres:17.11", nam = "x" },
-              |                                ^^^ expected name, from, profile, set
+              |                                ^^^ expected name, from, profile, storage-engine, set
               = help: did you mean `name`?
             campaign.toml:4:14: error: `a b` cannot be a name, since it becomes a folder's name
             4 |     { name = "a b", from = "postgres:17" },
@@ -229,7 +229,7 @@ build = [
             campaign.toml:7:14: error: `17.x` is not a version
             7 |     { from = "postgres:17.x", set = { "work mem" = 1 } },
               |              ^^^^^^^^^^^^^^^
-              = expected numbers such as 17.11 or 19beta1, or a folder such as /usr/lib/postgresql/17
+              = expected numbers such as 17.11, 8.0.33 or 19beta1, or a folder or archive with a slash, such as /usr/lib/postgresql/17
             campaign.toml:7:39: error: `work mem` cannot be the name of a setting
             7 |     { from = "postgres:17.x", set = { "work mem" = 1 } },
               |                                       ^^^^^^^^^^ expected letters, digits, `_` and `.`"#]],

@@ -1,27 +1,35 @@
-//! Builds: `[NAME=]ENGINE:VERSION|/FOLDER`, or a table that says more about one of them.
+//! Builds: `[NAME=]ENGINE:VERSION|/FOLDER|/ARCHIVE|URL`, a short form such as `my8033`, or a table that says more about
+//! one of them.
+//!
+//! What can be read of a list is handed on even if the rest cannot, so that all its faults are told at once.
 
 use super::{BuildRequest, BuildSpec, Engine, Fault, Raw, Read, Reader, Stated, Wrong, did_you_mean};
-use rqps_model::build::InvalidBuildSpec;
+use rqps_model::build::{ARCHIVE_ENDINGS, InvalidBuildSpec};
 
 /// The keys of a build that is written as a table.
-const BUILD_KEYS: [&str; 4] = ["name", "from", "profile", "set"];
+const BUILD_KEYS: [&str; 5] = ["name", "from", "profile", "storage-engine", "set"];
 
 impl Reader<'_> {
-    pub(super) fn builds(&mut self, raw: Stated<Raw>) -> Read<Vec<BuildRequest>> {
-        let items = self.items(raw)?;
-        let builds: Vec<Read<BuildRequest>> = items.into_iter().map(|item| self.build(item)).collect();
-        let builds = builds.into_iter().collect::<Read<Vec<BuildRequest>>>()?;
-        let mut distinct = Ok(());
+    /// The builds that could be read, and whether these are all.
+    pub(super) fn builds(&mut self, raw: Stated<Raw>) -> (Vec<BuildRequest>, Read<()>) {
+        let Ok(items) = self.items(raw) else { return (Vec::new(), Err(Wrong)) };
+        let (mut builds, mut all_read): (Vec<BuildRequest>, Read<()>) = (Vec::new(), Ok(()));
+        for item in items {
+            match self.build(item) {
+                Ok(build) => builds.push(build),
+                Err(Wrong) => all_read = Err(Wrong),
+            }
+        }
         for (at, build) in builds.iter().enumerate() {
             if let Some(name) = &build.spec.value.name
                 && builds[..at].iter().any(|other| other.spec.value.name.as_ref() == Some(name))
             {
                 let fault = Fault::error(format!("two builds are named `{name}`"));
                 self.faults.add(&build.spec.place, fault.help("give each its own name, or leave the names out"));
-                distinct = Err(Wrong);
+                all_read = Err(Wrong);
             }
         }
-        distinct.map(|()| builds)
+        (builds, all_read)
     }
 
     fn build(&mut self, item: Stated<Raw>) -> Read<BuildRequest> {
@@ -29,20 +37,24 @@ impl Reader<'_> {
             Raw::Table(ref entries) => self.build_table(&item, entries),
             _ => {
                 let spec = Stated::new(self.spec(&item)?, item.place);
-                Ok(BuildRequest { spec, profile: None, set: Vec::new() })
+                Ok(BuildRequest { spec, profile: None, storage: None, set: Vec::new() })
             }
         }
     }
 
     fn build_table(&mut self, item: &Stated<Raw>, entries: &[(Stated<String>, Stated<Raw>)]) -> Read<BuildRequest> {
         let (mut name, mut from, mut profile, mut set) = (Ok(None), Ok(None), Ok(None), Ok(Vec::new()));
-        let mut known = Ok(());
+        let (mut storage, mut known) = (Ok(None), Ok(()));
         for (key, value) in entries {
             match key.value.as_str() {
                 "name" => name = self.plain_name(value).map(Some),
                 "from" => from = self.spec(value).map(|spec| Some(Stated::new(spec, value.place.clone()))),
                 "profile" => {
                     profile = self.words(value.clone()).map(|words| Some(Stated::new(words, value.place.clone())));
+                }
+                "storage-engine" => {
+                    let engines = self.storage_engines(value.clone());
+                    storage = engines.map(|engines| Some(Stated::new(engines, value.place.clone())));
                 }
                 "set" => set = self.settings(value.clone()),
                 other => {
@@ -54,7 +66,7 @@ impl Reader<'_> {
                 }
             }
         }
-        let (name, from, profile, set) = (name?, from?, profile?, set?);
+        let (name, from, profile, storage, set) = (name?, from?, profile?, storage?, set?);
         known?;
         let Some(mut spec) = from else {
             let fault =
@@ -68,35 +80,67 @@ impl Reader<'_> {
             }
             spec.value.name = Some(name);
         }
-        Ok(BuildRequest { spec, profile, set })
+        Ok(BuildRequest { spec, profile, storage, set })
     }
 
     fn spec(&mut self, raw: &Stated<Raw>) -> Read<BuildSpec> {
         let (Raw::Word(text) | Raw::Text(text)) = &raw.value else {
             return self.wrong_type(raw, "a build, such as \"postgres:17.11\"");
         };
-        text.trim().parse().or_else(|error| {
-            let fault = match &error {
-                InvalidBuildSpec::NoEngine(text) => {
-                    let release = text.parse::<rqps_model::Version>().is_ok();
-                    let engine = Engine::ALL[0];
-                    let help = (release || text.starts_with('/')).then(|| format!("did you mean `{engine}:{text}`?"));
-                    Fault::error(format!("`{text}` names no engine"))
-                        .expected("ENGINE:VERSION or ENGINE:/FOLDER")
-                        .help_if(help)
-                }
-                InvalidBuildSpec::Engine(unknown) => {
-                    let engines = Engine::ALL.map(Engine::name);
-                    Fault::error(format!("unknown engine `{}`", unknown.0))
-                        .expected(engines.join(" or "))
-                        .help_if(did_you_mean(&unknown.0, engines))
-                }
-                InvalidBuildSpec::Version(invalid) => Fault::error(format!("`{}` is not a version", invalid.0))
-                    .expected("numbers such as 17.11 or 19beta1, or a folder such as /usr/lib/postgresql/17"),
-                InvalidBuildSpec::Name(name) => Fault::error(format!("`{name}` cannot name a build"))
-                    .expected("letters, digits, `.`, `_` and `-`, first a letter or digit, at most 64 in all"),
-            };
-            self.refuse(raw, fault)
-        })
+        let text = text.trim();
+        text.parse().or_else(|error| self.refuse(raw, spec_fault(text, &error)))
     }
+}
+
+/// What to tell about a word that is no build.
+fn spec_fault(text: &str, error: &InvalidBuildSpec) -> Fault {
+    match error {
+        InvalidBuildSpec::NoEngine(text) => Fault::error(format!("`{text}` names no engine"))
+            .expected("ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE, or a short form such as my8033")
+            .help_if(likely_engine(text).map(|engine| format!("did you mean `{engine}:{text}`?"))),
+        InvalidBuildSpec::Engine(unknown) => {
+            let engines = Engine::ALL.map(Engine::name);
+            Fault::error(format!("unknown engine `{}`", unknown.0))
+                .expected(format!("one of {}", engines.join(", ")))
+                .help_if(did_you_mean(&unknown.0, engines))
+        }
+        InvalidBuildSpec::Version(invalid) if is_archive(&invalid.0) => {
+            Fault::error(format!("`{}` is not a version", invalid.0)).help(format!(
+                "an archive in this folder is written with a slash: `{}`",
+                text.replacen(&format!(":{}", invalid.0), &format!(":./{}", invalid.0), 1)
+            ))
+        }
+        InvalidBuildSpec::Version(invalid) => {
+            Fault::error(format!("`{}` is not a version", invalid.0)).expected(
+                "numbers such as 17.11, 8.0.33 or 19beta1, or a folder or archive with a slash, such as /usr/lib/postgresql/17",
+            )
+        }
+        InvalidBuildSpec::Digest(digest) => {
+            Fault::error(format!("`{digest}` is not a SHA-256")).expected("64 hexadecimal digits")
+        }
+        InvalidBuildSpec::Name(name) => Fault::error(format!("`{name}` cannot name a build"))
+            .expected("letters, digits, `.`, `_` and `-`, first a letter or digit, at most 64 in all"),
+    }
+}
+
+fn is_archive(text: &str) -> bool {
+    ARCHIVE_ENDINGS.iter().any(|ending| text.ends_with(ending))
+}
+
+/// The engine that a release, a folder or an archive without one is likely to be of.
+fn likely_engine(text: &str) -> Option<Engine> {
+    /// The first MariaDB that was not numbered like MySQL, and the major versions that MySQL does not reach.
+    const MARIADB_FROM: u32 = 10;
+    if let Ok(version) = text.parse::<rqps_model::Version>() {
+        // PostgreSQL has versions of two numbers, the others of three.
+        return Some(match text.matches('.').count() {
+            2.. if version.major() >= MARIADB_FROM => Engine::Mariadb,
+            2.. => Engine::Mysql,
+            _ => Engine::Postgres,
+        });
+    }
+    let lower = text.to_lowercase();
+    let named = [("maria", Engine::Mariadb), ("mysql", Engine::Mysql)];
+    let named = named.into_iter().find(|(word, _)| lower.contains(word)).map(|(_, engine)| engine);
+    text.contains('/').then(|| named.unwrap_or(Engine::Postgres))
 }

@@ -22,7 +22,10 @@ fn a_file_reads_back() {
         build = [
             "postgres:16.15",
             { name = "tuned", from = "postgres:/opt/p g", profile = ["x10a", "x10b"], set = { a.b = 1.5, jit = false } },
+            { from = "my8033", storage-engine = "innodb" },
+            "mysql:https://example.org/my.tar.xz",
         ]
+        storage-engine = ["innodb", "rocksdb"]
         base = "tuned"
         profile = "x10a"
         tests = ["say \"hi\"\\", 32]
@@ -53,9 +56,12 @@ fn a_file_reads_back() {
         build = [
             "postgres:16.15",
             { name = "tuned", from = "postgres:/opt/p g", profile = ["x10a", "x10b"], set = { "a.b" = "1.5", jit = "off" } },
+            { from = "mysql:8.0.33", storage-engine = ["innodb"] },
+            "mysql:https://example.org/my.tar.xz",
         ]
         base = "tuned"
         profile = ["x10a"]
+        storage-engine = ["innodb", "rocksdb"]
         set = { work_mem = "a=b", "pg_stat_statements.max" = "1" }
         tests = ['say "hi"\', "32"]
         tables = 2
@@ -85,6 +91,8 @@ fn a_filled_request_gives_the_same_plan() {
         (&[("quick", "true")], Command::Demo),
         (&[two[0], two[1], ("interleave", "turns")], Command::Run),
         (&[two[0], two[1], ("rate", "even:10"), ("profile", "x10a_io")], Command::Run),
+        (&[two[0], ("build", "my8033"), ("build", "ma110405")], Command::Run),
+        (&[("build", "ma110405"), ("storage-engine", "innodb,rocksdb"), ("set", "sync-binlog=1")], Command::Run),
     ] {
         let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
         let reading = read(None, &flags, command, &vocabulary());

@@ -9,6 +9,7 @@ use crate::screen::Screen;
 use anyhow::{Context, Result, bail};
 use rqps_load::Suite;
 use rqps_load::timed::{Contest, Schedule, run};
+use rqps_model::Engine;
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_server::cluster;
 use rqps_wire::{Endpoint, Protocol, Transport};
@@ -25,7 +26,7 @@ pub(super) const PING_PONG: &str = "ping-pong";
 /// The word for its answering side.
 const ECHO: &str = "echo";
 
-/// Bytes of a point query's Bind, Execute and Sync, and of its answer.
+/// Bytes of a point query's Bind, Execute and Sync in PostgreSQL's protocol, and of its answer.
 const REQUEST_BYTES: usize = 42;
 const REPLY_BYTES: usize = 156;
 
@@ -81,8 +82,11 @@ fn drive(workload: Workload, args: &BenchClientPartArgs) -> Result<Told> {
     let suite = Suite::sysbench();
     let test = suite.test(workload.test()).context("the suite has lost a test")?;
     let endpoint = Endpoint {
-        engine: Protocol::Postgres,
-        transport: Transport::Unix { directory: args.socket_dir.clone(), port: args.port },
+        engine: match args.engine.parse::<Engine>()? {
+            Engine::Postgres => Protocol::Postgres,
+            Engine::Mysql | Engine::Mariadb => Protocol::Mysql,
+        },
+        transport: Transport::Unix { path: args.socket.clone() },
         user: cluster::USER.to_owned(),
         password: None,
         database: cluster::DATABASE.to_owned(),

@@ -5,6 +5,7 @@
 
 use super::Workload;
 use anyhow::{Context, Result};
+use rqps_model::Engine;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,16 +18,25 @@ const SYSBENCH_POINTS: &str = include_str!("points.lua");
 /// Where the server listens.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
-    /// Folder of its socket.
-    pub(super) socket_dir: PathBuf,
-    /// Port in the socket's name.
-    pub(super) port: u16,
+    /// Whose it is.
+    pub(super) engine: Engine,
+    /// Its socket.
+    pub(super) socket: PathBuf,
     /// User to log in as.
     pub(super) user: String,
     /// Database with `sbtest1`.
     pub(super) database: String,
     /// Rows of `sbtest1`.
     pub(super) rows: u64,
+}
+
+impl Place {
+    /// Folder and port, by which PostgreSQL's own library finds a socket.
+    fn folder_and_port(&self) -> (String, String) {
+        let folder = self.socket.parent().unwrap_or(Path::new("."));
+        let port = self.socket.extension().unwrap_or_default();
+        (folder.display().to_string(), port.to_string_lossy().into_owned())
+    }
 }
 
 /// A client other than rqps.
@@ -102,23 +112,35 @@ fn sysbench(workload: Workload, place: &Place, seconds: f64, scripts: &Path) -> 
 /// sysbench with the options that say where server and table are.
 pub(super) fn connect(place: &Place) -> Command {
     let mut command = Command::new("sysbench");
-    command
-        .arg("--db-driver=pgsql")
-        .arg(format!("--pgsql-host={}", place.socket_dir.display()))
-        .arg(format!("--pgsql-port={}", place.port))
-        .arg(format!("--pgsql-user={}", place.user))
-        .arg(format!("--pgsql-db={}", place.database))
-        .arg("--tables=1")
-        .arg(format!("--table-size={}", place.rows));
+    match place.engine {
+        Engine::Postgres => {
+            let (folder, port) = place.folder_and_port();
+            command
+                .arg("--db-driver=pgsql")
+                .arg(format!("--pgsql-host={folder}"))
+                .arg(format!("--pgsql-port={port}"))
+                .arg(format!("--pgsql-user={}", place.user))
+                .arg(format!("--pgsql-db={}", place.database));
+        }
+        Engine::Mysql | Engine::Mariadb => {
+            command
+                .arg("--db-driver=mysql")
+                .arg(format!("--mysql-socket={}", place.socket.display()))
+                .arg(format!("--mysql-user={}", place.user))
+                .arg(format!("--mysql-db={}", place.database));
+        }
+    }
+    command.arg("--tables=1").arg(format!("--table-size={}", place.rows));
     command
 }
 
 fn pgbench(workload: Workload, place: &Place, seconds: f64, scripts: &Path) -> Result<Option<Command>> {
-    if !matches!(workload, Workload::Point | Workload::Sessions40) {
+    if place.engine != Engine::Postgres || !matches!(workload, Workload::Point | Workload::Sessions40) {
         return Ok(None);
     }
     let path = scripts.join("point.sql");
     std::fs::write(&path, PGBENCH_POINT).with_context(|| format!("cannot write {}", path.display()))?;
+    let (folder, port) = place.folder_and_port();
     let mut command = Command::new("pgbench");
     command
         .args(["--no-vacuum", "--protocol=prepared", "--jobs=1"])
@@ -126,8 +148,8 @@ fn pgbench(workload: Workload, place: &Place, seconds: f64, scripts: &Path) -> R
         .arg(format!("--time={}", seconds.ceil()))
         .arg(format!("--define=rows={}", place.rows))
         .arg(format!("--file={}", path.display()))
-        .arg(format!("--host={}", place.socket_dir.display()))
-        .arg(format!("--port={}", place.port))
+        .arg(format!("--host={folder}"))
+        .arg(format!("--port={port}"))
         .arg(format!("--username={}", place.user))
         .arg(&place.database);
     Ok(Some(command))
@@ -136,6 +158,24 @@ fn pgbench(workload: Workload, place: &Place, seconds: f64, scripts: &Path) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_engine_is_reached_by_its_own_driver() {
+        let place = |engine| Place {
+            engine,
+            socket: PathBuf::from("/run/s/.s.PGSQL.5432"),
+            user: "bench".to_owned(),
+            database: "sbtest".to_owned(),
+            rows: 7,
+        };
+        let shown = |engine| format!("{:?}", connect(&place(engine)));
+        assert!(shown(Engine::Postgres).contains("\"--pgsql-host=/run/s\" \"--pgsql-port=5432\""));
+        for engine in [Engine::Mysql, Engine::Mariadb] {
+            assert!(shown(engine).contains("\"--db-driver=mysql\" \"--mysql-socket=/run/s/.s.PGSQL.5432\""));
+            let pgbench = Peer::Pgbench.command(Workload::Point, &place(engine), 1.0, Path::new("/nonexistent"));
+            assert!(pgbench.expect("nothing to fail").is_none());
+        }
+    }
 
     #[test]
     fn reads_the_counts_that_peers_print() {

@@ -45,7 +45,10 @@ fn builds_are_installed_shown_verified_and_removed() {
     let scene = Scene::new();
     let rqps = |args: &[&str]| scene.end(scene.rqps(args));
     let list = rqps(&["builds", "list"]).with_code(0);
-    assert!(list.stdout.contains("postgres:17.11") && list.stdout.contains(" - "), "{}", list.stdout);
+    for words in ["PostgreSQL\npostgres:12.22", "MySQL\nmysql:5.5.34", "MariaDB\nmariadb:10.1.23", "554 MB         - "]
+    {
+        assert!(list.stdout.contains(words), "{words} in {}", list.stdout);
+    }
     let done = rqps(&["builds", "install", "postgres:16.15"]).with_code(0);
     assert!(done.stdout.starts_with("pg1615_zonky") && done.stderr.contains("SHA-256"), "{done:?}");
     let show = rqps(&["builds", "show", "postgres:16.15"]).with_code(0);
@@ -68,6 +71,44 @@ fn builds_are_installed_shown_verified_and_removed() {
     rqps(&["builds", "show", "postgres:/etc"]).refused(&["is not a postgres installation", "bin/"]);
     rqps(&["builds", "install", "postgres:17.99"]).refused(&["postgres 17.99", "17.7, 17.11"]);
     rqps(&["builds", "install", "oracle:19"]).refused(&["unknown engine `oracle`"]);
+    scene.assert_nothing_left();
+}
+
+#[test]
+fn mysql_builds_come_from_the_catalog_and_from_archives() {
+    let scene = Scene::new();
+    let rqps = |args: &[&str]| scene.end(scene.rqps(args));
+    let done = rqps(&["builds", "install", "my5722"]).with_code(0);
+    assert!(done.stdout.starts_with("my5722_presto") && done.stderr.contains("mysql:5.7.22: unpacking"), "{done:?}");
+    let show = rqps(&["builds", "show", "mysql:5.7.22"]).with_code(0);
+    for words in ["mysqld Ver 5.7.22", "GCC 4.4.7", "-fno-omit-frame-pointer", "stripped"] {
+        assert!(show.stdout.contains(words), "{words} in {}", show.stdout);
+    }
+    let install = scene.path("cache/builds/my5722_presto/install");
+    let archive = scene.path("mysql-5.7.22.tar.gz");
+    let mut tar = std::process::Command::new("tar");
+    tar.arg("-caf").arg(&archive).arg("-C").arg(install.parent().expect("a parent")).arg("install");
+    assert!(tar.status().expect("tar runs").success());
+
+    let word = format!("mysql:{}", archive.display());
+    let done = rqps(&["builds", "install", &word]).with_code(0);
+    assert!(done.stdout.starts_with("my5722_tarball "), "{done:?}");
+    let url = format!("mysql:file://{}", archive.display());
+    let done = rqps(&["builds", "install", &url]).with_code(0);
+    assert!(done.stderr.contains("#sha256=") && done.stdout.starts_with("my5722_tarball "), "{done:?}");
+    let rows = rqps(&["builds", "list", "--json"]).with_code(0).json();
+    let rows = rows.as_array().expect("rows").iter().filter(|row| row["installed"] == true);
+    let rows: Vec<_> = rows.map(|row| (row["name"].as_str(), row["engine"].as_str())).collect();
+    assert_eq!(rows, [(Some("my5722_presto"), Some("mysql")), (Some("my5722_tarball"), Some("mysql"))]);
+    rqps(&["builds", "verify"]).with_code(0);
+    rqps(&["builds", "remove", &word, "my5722"]).with_code(0);
+    assert_eq!(installed(&scene), Vec::<String>::new());
+
+    rqps(&["builds", "remove", &word]).refused(&["is not installed"]);
+    rqps(&["builds", "remove", "my5722"]).refused(&["no build `my5722_presto`", "installed are: none"]);
+    rqps(&["builds", "install", "my8034"]).refused(&["no mysql 8.0.34", "5.7.22, 8.0.15, 8.0.33", "archive"]);
+    rqps(&["builds", "install", "mariadb:/etc"]).refused(&["looked for mariadbd or mysqld in bin/"]);
+    rqps(&["builds", "install", "mysql:/etc/none.tar.xz"]).refused(&["/etc/none.tar.xz"]);
     scene.assert_nothing_left();
 }
 

@@ -4,6 +4,7 @@
 //! shape and nothing else sees them.
 
 use super::{SecondsClass, StatementKind, Suite, TableChoice, Test, Work, sql};
+use crate::forced::ForcedSql;
 use crate::generator::Generator;
 use rqps_model::{Group, Unit};
 use serde::Deserialize;
@@ -64,6 +65,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct FileStatement {
     sql: String,
+    mysql: Option<ForcedSql>,
     parameters: Vec<String>,
     #[serde(default)]
     text: bool,
@@ -215,8 +217,14 @@ fn check_statement(
             }
         },
     };
-    let kind =
-        StatementKind { kind: name.to_owned(), sql: statement.sql.clone(), parameters, text: statement.text, table };
+    let kind = StatementKind {
+        kind: name.to_owned(),
+        sql: statement.sql.clone(),
+        mysql: statement.mysql.clone(),
+        parameters,
+        text: statement.text,
+        table,
+    };
     sql::check(&kind, range).map_err(|fault| nonsense(&place, &fault))?;
     Ok(kind)
 }

@@ -1,9 +1,11 @@
-//! From a statement's template to the SQL that a server gets.
+//! From a statement's template to the SQL that a server gets, in the form of its protocol.
 //!
-//! In: a kind, the test's range and a table's number. Out: SQL with numbered parameters, or the constant pieces around
-//! them for statements sent as text. It draws nothing.
+//! In: a kind, the test's range, a table's number, the protocol. Out: SQL with parameters marked `$1`, `$2` for PostgreSQL
+//! and `?` for MySQL, or the constant pieces around them for statements sent as text. It draws nothing.
 
 use super::StatementKind;
+use crate::forced::{ForcedForm, ForcedSql};
+use rqps_wire::Protocol;
 
 const TABLE: &str = "{table}";
 const LIST: &str = "{list}";
@@ -14,8 +16,40 @@ impl StatementKind {
         self.parameters.iter().map(|generator| generator.width(range)).sum()
     }
 
-    /// The SQL for table `table` (from 1), with parameters as `$1`, `$2` and so on.
-    pub fn sql(&self, range: u32, table: u32) -> String {
+    /// The SQL for table `table` (from 1) as a server of that protocol prepares it.
+    pub fn sql(&self, range: u32, table: u32, protocol: Protocol) -> String {
+        match protocol {
+            Protocol::Postgres => self.numbered(self.template(protocol), range, table),
+            Protocol::Mysql => self.pieces(range, table, protocol).join("?"),
+        }
+    }
+
+    /// The SQL cut at its parameters: one piece more than there are parameters.
+    pub fn pieces(&self, range: u32, table: u32, protocol: Protocol) -> Vec<String> {
+        let sql = self.numbered(self.template(protocol), range, table);
+        cut(&sql, self.parameter_count(range)).expect("parameters are checked when the workload file is read")
+    }
+
+    /// Whether an engine forces another form of it, which one and why.
+    pub fn forced_forms(&self) -> Vec<ForcedForm> {
+        let forced = self.mysql.iter().map(|forced| ForcedForm {
+            what: format!("statement {}", self.kind),
+            common: self.sql.clone(),
+            mysql: forced.sql.clone(),
+            because: forced.because.clone(),
+        });
+        forced.collect()
+    }
+
+    fn template(&self, protocol: Protocol) -> &str {
+        match (protocol, &self.mysql) {
+            (Protocol::Mysql, Some(ForcedSql { sql, .. })) => sql,
+            _ => &self.sql,
+        }
+    }
+
+    /// A template for a table, its parameters as `$1`, `$2` and so on.
+    fn numbered(&self, template: &str, range: u32, table: u32) -> String {
         let mut first = 1;
         let mut list = String::new();
         for generator in &self.parameters {
@@ -26,22 +60,7 @@ impl StatementKind {
             }
             first += width;
         }
-        self.sql.replace(TABLE, &table_name(table)).replace(LIST, &list)
-    }
-
-    /// The SQL of a statement sent as text, cut at its parameters: one piece more than there are parameters.
-    pub fn text_pieces(&self, range: u32, table: u32) -> Vec<String> {
-        let sql = self.sql(range, table);
-        let mut pieces = Vec::new();
-        let mut rest = sql.as_str();
-        for number in 1..=self.parameter_count(range) {
-            // `check` has seen that every parameter stands there, in order.
-            let (piece, after) = rest.split_once(&format!("${number}")).expect("parameters are checked");
-            pieces.push(piece.to_owned());
-            rest = after;
-        }
-        pieces.push(rest.to_owned());
-        pieces
+        template.replace(TABLE, &table_name(table)).replace(LIST, &list)
     }
 }
 
@@ -50,35 +69,49 @@ pub(crate) fn table_name(table: u32) -> String {
     format!("sbtest{table}")
 }
 
+/// Cuts SQL at `$1` to `$count`, each of which must stand there once and in order, as MySQL's `?` are counted.
+fn cut(sql: &str, count: usize) -> Result<Vec<String>, String> {
+    let mut pieces = Vec::with_capacity(count + 1);
+    let mut rest = sql;
+    for number in 1..=count {
+        match rest.split_once(&format!("${number}")) {
+            Some((piece, after)) if !after.starts_with(|c: char| c.is_ascii_digit()) => {
+                pieces.push(piece.to_owned());
+                rest = after;
+            }
+            _ => return Err(format!("its sql lacks ${number} in its place; parameters are taken in order")),
+        }
+    }
+    pieces.push(rest.to_owned());
+    let is_marker = |piece: &str| piece.split('$').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    match pieces.iter().any(|piece| is_marker(piece)) {
+        true => Err(format!("its sql has another marker than $1 to ${count}; only {count} parameters are generated")),
+        false => Ok(pieces),
+    }
+}
+
 /// Refuses SQL whose parameters are not those that are generated.
 pub(super) fn check(kind: &StatementKind, range: u32) -> Result<(), String> {
-    if !kind.sql.contains(TABLE) {
-        return Err(format!("its sql lacks {TABLE}"));
+    let count = kind.parameter_count(range);
+    if count > usize::from(u16::MAX) {
+        return Err(format!("{count} parameters are more than the protocols carry (65535)"));
     }
     let lists = kind.parameters.iter().filter(|generator| generator.is_list()).count();
-    if lists > 1 || (lists == 1) != kind.sql.contains(LIST) {
-        return Err(format!("a generator of a list and {LIST} in the sql go together, once"));
+    for template in std::iter::once(&kind.sql).chain(kind.mysql.iter().map(|forced| &forced.sql)) {
+        if !template.contains(TABLE) {
+            return Err(format!("its sql lacks {TABLE}"));
+        }
+        if template.contains('?') {
+            return Err("its sql has a question mark; parameters are written $1, $2 for every engine".to_owned());
+        }
+        if lists > 1 || (lists == 1) != template.contains(LIST) {
+            return Err(format!("a generator of a list and {LIST} in the sql go together, once"));
+        }
+        cut(&kind.numbered(template, range, 1), count)?;
     }
     let last_is_list = kind.parameters.last().is_some_and(|generator| generator.is_list());
     if lists == 1 && !last_is_list {
         return Err("the generator of a list is the last parameter".to_owned());
     }
-    let count = kind.parameter_count(range);
-    if count > usize::from(u16::MAX) {
-        return Err(format!("{count} parameters are more than the protocol carries (65535)"));
-    }
-    let sql = kind.sql(range, 1);
-    let mut rest = sql.as_str();
-    for number in 1..=count {
-        match rest.split_once(&format!("${number}")) {
-            Some((_, after)) if !after.starts_with(|c: char| c.is_ascii_digit()) => rest = after,
-            _ if kind.text => return Err(format!("its sql lacks ${number} in its place; text takes them in order")),
-            _ if !sql.contains(&format!("${number}")) => return Err(format!("its sql lacks ${number}")),
-            _ => {}
-        }
-    }
-    match sql.contains(&format!("${}", count + 1)) {
-        true => Err(format!("its sql has ${}, and only {count} parameters are generated", count + 1)),
-        false => Ok(()),
-    }
+    Ok(())
 }

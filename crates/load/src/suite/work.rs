@@ -8,21 +8,24 @@ use std::str::FromStr;
 /// Work done on a server between tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Work {
-    /// VACUUM of every table.
+    /// What is dead is removed: VACUUM of every table; on InnoDB purge is waited for, RocksDB compacts.
     Vacuum,
     /// ANALYZE of every table.
     Analyze,
-    /// CHECKPOINT.
+    /// What is dirty is written back: CHECKPOINT; on InnoDB forced flushing, on RocksDB of the memtable.
     Checkpoint,
-    /// What follows a load or the heavy writes: VACUUM (ANALYZE, INDEX_CLEANUP) of every table, then CHECKPOINT.
+    /// What follows a load or the heavy writes: all three.
     Postwrite,
     /// Tables and indexes are brought into memory.
     Warm,
+    /// MySQL and MariaDB begin their binary logs anew, so that they don't fill the disk; nothing elsewhere.
+    ResetBinlog,
 }
 
 impl Work {
     /// Every work.
-    pub const ALL: [Work; 5] = [Work::Vacuum, Work::Analyze, Work::Checkpoint, Work::Postwrite, Work::Warm];
+    pub const ALL: [Work; 6] =
+        [Work::Vacuum, Work::Analyze, Work::Checkpoint, Work::Postwrite, Work::Warm, Work::ResetBinlog];
 
     /// The word used in plans and files.
     pub const fn name(self) -> &'static str {
@@ -32,6 +35,7 @@ impl Work {
             Work::Checkpoint => "checkpoint",
             Work::Postwrite => "postwrite",
             Work::Warm => "warm",
+            Work::ResetBinlog => "reset-binlog",
         }
     }
 }
@@ -44,7 +48,7 @@ impl fmt::Display for Work {
 
 /// A word that names no work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown work `{0}`; expected one of: vacuum, analyze, checkpoint, postwrite, warm")]
+#[error("unknown work `{0}`; expected one of: vacuum, analyze, checkpoint, postwrite, warm, reset-binlog")]
 pub struct UnknownWork(pub String);
 
 impl FromStr for Work {

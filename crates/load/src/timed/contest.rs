@@ -3,7 +3,7 @@
 //! In: a [`Contest`] and the caller's hook, which is called between slices only: there the caller reads host counters, freezes
 //! and thaws servers. Out: one [`ArmRun`] for each arm. An arm whose server is lost ends with a failure, the others go on.
 //!
-//! All arms of a cycle draw the same keys, and their order is drawn anew for each cycle.
+//! All arms of a cycle draw the same keys, whatever protocol each speaks, and their order is drawn anew for each cycle.
 
 use super::crew::{Crew, Report, Shared};
 use super::event::Program;
@@ -115,10 +115,11 @@ fn with_crew(
     work: impl FnOnce(&mut Leader<'_, '_, '_>) -> Result<(), LoadError>,
 ) -> Result<Vec<ArmRun>, LoadError> {
     check(contest)?;
-    let program = Program::compile(contest.test, contest.data)?;
+    let compile = |arm: &Endpoint| Program::compile(contest.test, contest.data, arm.engine);
+    let programs = contest.arms.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
     let watchdog = Watchdog::default();
     let shared = Shared {
-        program: &program,
+        programs: &programs,
         arms: contest.arms,
         clients: contest.clients,
         threads: contest.threads.clamp(1, contest.clients) as usize,
@@ -133,7 +134,7 @@ fn with_crew(
         let _end = EndOfWatch(&watchdog);
         let mut leader = Leader {
             contest,
-            program: &program,
+            programs: &programs,
             threads: shared.threads as u64,
             crew: Crew::start(scope, &shared)?,
             states: contest.arms.iter().map(|_| ArmState::default()).collect(),
@@ -145,7 +146,8 @@ fn with_crew(
         work(&mut leader)?;
         leader.stopped()?;
         let wall_ns = monotonic_ns() - leader.origin_ns;
-        let names: Vec<&str> = program.kind_names().collect();
+        // The kinds have the same names on every protocol.
+        let names: Vec<&str> = programs[0].kind_names().collect();
         let tallies = leader.crew.end();
         let joined =
             tallies.into_iter().zip(leader.states).map(|(tallies, state)| join(tallies, state, &names, wall_ns));
@@ -171,8 +173,8 @@ fn check(contest: &Contest<'_>) -> Result<(), LoadError> {
     {
         return Err(LoadError::Shape(format!("a rate of {rate_per_s} events a second cannot be planned")));
     }
-    // Each session has its socket and the watchdog's copy of it.
-    let needed = 2 * u64::from(contest.clients) * contest.arms.len() as u64 + OTHER_FILES;
+    // Each session has its socket, the watchdog's copy of it and, where it is alone on its thread, what waits for it.
+    let needed = 3 * u64::from(contest.clients) * contest.arms.len() as u64 + OTHER_FILES;
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < needed) {
         if limit.maximum.is_some_and(|maximum| maximum < needed) {
@@ -197,7 +199,7 @@ struct Seen {
 /// The thread that decides what comes next.
 struct Leader<'c, 'scope, 'a> {
     contest: &'c Contest<'c>,
-    program: &'c Program,
+    programs: &'c [Program],
     threads: u64,
     crew: Crew<'scope, 'a>,
     states: Vec<ArmState>,
@@ -243,7 +245,7 @@ impl Leader<'_, '_, '_> {
             if self.states[arm].failure.is_none() {
                 let moment = u64::from(self.states[arm].sessions);
                 let now = self.visit_now(arm, Purpose::Settle, moment);
-                let events = self.program.events_to_settle();
+                let events = self.programs[arm].events_to_settle();
                 self.visit(arm, Visit { events, end_ns: now.start_ns + SETTLE_NS, is_paced: false, ..now })?;
             }
             hook(Switch::Leave { arm, phase: Phase::Connect })?;
@@ -387,7 +389,7 @@ mod tests {
     fn contests_that_make_no_sense_are_refused_before_anything_is_connected() {
         let nowhere = Endpoint {
             engine: Protocol::Postgres,
-            transport: Transport::Unix { directory: "/nonexistent".into(), port: 1 },
+            transport: Transport::Unix { path: "/nonexistent".into() },
             user: "u".into(),
             password: None,
             database: "d".into(),

@@ -20,7 +20,8 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 /// What all threads share and none changes.
 pub(crate) struct Shared<'a> {
-    pub(crate) program: &'a Program,
+    /// One for each arm.
+    pub(crate) programs: &'a [Program],
     pub(crate) arms: &'a [Endpoint],
     pub(crate) clients: u32,
     pub(crate) threads: usize,
@@ -80,9 +81,9 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     fn new(shared: &'a Shared<'a>, thread: usize) -> Worker<'a> {
         let clients = || (0..shared.clients).filter(|client| *client as usize % shared.threads == thread);
-        let lanes = shared.arms.iter().map(|_| {
+        let lanes = shared.programs.iter().map(|program| {
             let pace = Pace::new(shared.arrival, shared.seed, shared.clients, shared.threads, thread);
-            Lane::new(clients(), shared.program, pace)
+            Lane::new(clients(), program, pace)
         });
         Worker { shared, thread, ports: shared.arms.iter().map(|_| None).collect(), lanes: lanes.collect() }
     }
@@ -106,12 +107,12 @@ impl<'a> Worker<'a> {
     }
 
     fn connect(&mut self, arm: usize) -> Result<(), Lost> {
-        let Shared { watchdog, arms, program, .. } = *self.shared;
+        let Shared { watchdog, arms, programs, clients, .. } = *self.shared;
         watchdog.release(arm, self.thread);
         if let Some(port) = self.ports[arm].take() {
             port.close();
         }
-        let port = WirePort::connect(&arms[arm], program, self.lanes[arm].sessions())?;
+        let port = WirePort::connect(&arms[arm], &programs[arm], self.lanes[arm].sessions(), clients)?;
         watchdog
             .watch(arm, self.thread, port.sessions())
             .map_err(|error| Lost(format!("cannot watch the sessions: {error}; allow more open files")))?;
@@ -121,10 +122,10 @@ impl<'a> Worker<'a> {
 
     fn visit(&mut self, arm: usize, visit: &Visit, report: &mut Report) {
         let Some(port) = &mut self.ports[arm] else { return };
-        let Shared { program, seed, stop, .. } = *self.shared;
+        let Shared { programs, seed, stop, .. } = *self.shared;
         let lane = &mut self.lanes[arm];
         let (events, events_ns) = (lane.tally.events_total, lane.tally.events_total_ns);
-        match lane.visit(port, program, seed, visit, stop) {
+        match lane.visit(port, &programs[arm], seed, visit, stop) {
             Ok(drained_ns) => report.drained_ns = drained_ns,
             Err(lost) => {
                 report.lost = Some(lost);

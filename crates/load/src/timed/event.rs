@@ -7,7 +7,7 @@
 mod render;
 mod sink;
 
-pub(crate) use render::render_parameters;
+pub(crate) use render::{Rendered, render_parameters};
 use sink::{Prepared, Sink, Text};
 
 use crate::error::LoadError;
@@ -18,7 +18,7 @@ use crate::suite::{StatementKind, TableChoice, Test};
 use crate::zipfian::Zipfian;
 use rand_pcg::Pcg64;
 use rqps_model::plan::DataShape;
-use rqps_wire::ParameterType;
+use rqps_wire::{ParameterType, Protocol};
 
 /// Takes the parameters of a statement.
 pub(crate) trait Parameters {
@@ -39,7 +39,7 @@ const ROLLBACK: &str = "rollback";
 /// A statement as a session prepares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StatementForm {
-    /// SQL with numbered parameters.
+    /// SQL with the protocol's markers for parameters.
     pub(crate) sql: String,
     /// Their types.
     pub(crate) parameters: Vec<ParameterType>,
@@ -72,6 +72,7 @@ struct Kind {
 /// What a test's clients repeat.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
+    protocol: Protocol,
     kinds: Vec<Kind>,
     /// One event, as indices of kinds.
     steps: Vec<usize>,
@@ -130,8 +131,8 @@ impl Event {
 }
 
 impl Program {
-    /// Compiles a test for a data set.
-    pub(crate) fn compile(test: &Test, data: DataShape) -> Result<Program, LoadError> {
+    /// Compiles a test for a data set and the servers of one protocol. The same stream draws the same numbers for both.
+    pub(crate) fn compile(test: &Test, data: DataShape, protocol: Protocol) -> Result<Program, LoadError> {
         let limit = i32::MAX as u64;
         if data.tables == 0 || data.rows == 0 || data.rows + u64::from(test.range) > limit {
             return Err(LoadError::Shape(format!(
@@ -140,6 +141,7 @@ impl Program {
             )));
         }
         let mut program = Program {
+            protocol,
             kinds: Vec::new(),
             steps: Vec::new(),
             forms: Vec::new(),
@@ -191,14 +193,14 @@ impl Program {
             true => {
                 // A number has ten digits at most, a string its length and quotes.
                 let values: usize = kind.parameters.iter().map(|g| g.width(self.range) * (C_BYTES + 2)).sum();
-                let sql = kind.sql(self.range, self.tables);
+                let sql = kind.sql(self.range, self.tables, self.protocol);
                 let capacity = Some(sql.len() + values);
                 self.forms.push(StatementForm { sql, parameters: Vec::new(), capacity });
-                Some((1..=self.tables).map(|table| kind.text_pieces(self.range, table)).collect())
+                Some((1..=self.tables).map(|table| kind.pieces(self.range, table, self.protocol)).collect())
             }
             false => {
                 for table in 1..=self.tables {
-                    let sql = kind.sql(self.range, table);
+                    let sql = kind.sql(self.range, table, self.protocol);
                     self.forms.push(StatementForm { sql, parameters: parameters.clone(), capacity: None });
                 }
                 None
@@ -210,7 +212,10 @@ impl Program {
 
     fn add_bare(&mut self, name: &str, sql: &str) -> usize {
         let first_statement = self.forms.len();
-        self.forms.push(StatementForm { sql: sql.to_owned(), parameters: Vec::new(), capacity: None });
+        // MySQL cannot prepare BEGIN (error 1295); its own client sends text then, and COMMIT prepared.
+        let is_text = self.protocol == Protocol::Mysql && sql != "COMMIT";
+        let capacity = is_text.then_some(sql.len());
+        self.forms.push(StatementForm { sql: sql.to_owned(), parameters: Vec::new(), capacity });
         let name = name.to_owned();
         self.kinds.push(Kind { name, parameters: Vec::new(), source: Source::None, first_statement, pieces: None });
         self.kinds.len() - 1
@@ -233,9 +238,18 @@ impl Program {
     }
 
     /// How many executions of a new session see every prepared statement often enough for its plan to be settled:
-    /// PostgreSQL chooses between a generic and a custom plan at the sixth execution.
+    /// PostgreSQL chooses between a generic and a custom plan at the sixth execution; MySQL plans each alike and only
+    /// opens each table at its first.
     pub(crate) fn events_to_settle(&self) -> u32 {
-        6 * self.tables
+        match self.protocol {
+            Protocol::Postgres => 6 * self.tables,
+            Protocol::Mysql => 3 * self.tables,
+        }
+    }
+
+    /// How many statements each session prepares.
+    pub(crate) fn prepared_statements(&self) -> usize {
+        self.forms.iter().filter(|form| form.capacity.is_none()).count()
     }
 
     /// The kind of the statement that is due.

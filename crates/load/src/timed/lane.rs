@@ -10,7 +10,7 @@ use super::schedule::Visit;
 use super::slot::{Phase, Slot};
 use super::tally::Tally;
 use crate::random::stream;
-use rqps_wire::{Reply, SqlState, TransactionStatus};
+use rqps_wire::{ErrorCode, Reply, TransactionStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -234,7 +234,7 @@ impl Lane {
         run: &mut Run<'_, P>,
         index: usize,
         reply: &Reply,
-        code: SqlState,
+        code: ErrorCode,
     ) -> Result<(), Lost> {
         let slot = &mut self.slots[index];
         slot.errors += 1;
@@ -242,8 +242,7 @@ impl Lane {
         if slot.counts {
             self.tally.error(kind, code, || run.port.error_message(index));
         }
-        let is_transient = matches!(code, SqlState::SERIALIZATION_FAILURE | SqlState::DEADLOCK_DETECTED);
-        let again = is_transient && slot.retries < RETRIES_MAX;
+        let again = code.is_transient() && slot.retries < RETRIES_MAX;
         if again {
             slot.retries += 1;
             self.tally.accounting.retried += u64::from(slot.counts);

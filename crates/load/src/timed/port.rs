@@ -4,11 +4,14 @@
 //! anew for it, so a simulation costs the real one nothing. A port must not count or decide.
 
 use super::event::{Parameters, Program};
-use rqps_wire::{Endpoint, Poller, Reply, Session, Statement, WireError, wait_readable};
+use rqps_wire::{Endpoint, Poller, Reply, Session, Statement, Watch, WireError, wait_readable};
 use std::time::Duration;
 
 /// How long a connection may take.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
+
+/// The setting that MySQL names when it refuses to prepare more statements (error 1461).
+const PREPARED_LIMIT: &str = "max_prepared_stmt_count";
 
 /// Why a server counts as lost: what its session said last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +58,19 @@ pub(crate) fn monotonic_ns() -> u64 {
 /// The real port: connected sessions with their prepared statements.
 pub(crate) struct WirePort {
     lines: Vec<Line>,
-    /// Only where there is more than one session: one is polled directly.
-    poller: Option<Poller>,
+    waiting: Waiting,
+}
+
+/// How replies are waited for.
+enum Waiting {
+    /// To a single session.
+    One {
+        watch: Watch,
+        /// The last read did not complete the reply, so that what is left may have come already.
+        is_incomplete: bool,
+    },
+    /// To any of several sessions, or to none.
+    Many(Poller),
 }
 
 struct Line {
@@ -65,30 +79,42 @@ struct Line {
 }
 
 impl WirePort {
-    /// Connects a session for each of `count` clients and prepares every statement of the program in it.
-    pub(crate) fn connect(endpoint: &Endpoint, program: &Program, count: usize) -> Result<WirePort, Lost> {
+    /// Connects a session for each of `count` of all `clients` and prepares every statement of the program in it.
+    pub(crate) fn connect(
+        endpoint: &Endpoint,
+        program: &Program,
+        count: usize,
+        clients: u32,
+    ) -> Result<WirePort, Lost> {
         let mut lines = Vec::with_capacity(count);
         for _ in 0..count {
             let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
             let mut statements = Vec::new();
             for form in program.statements() {
                 statements.push(match form.capacity {
-                    Some(capacity) => session.text_statement(capacity),
-                    None => session.prepare(&form.sql, &form.parameters)?,
+                    Some(capacity) => {
+                        let mut statement = session.text_statement(capacity);
+                        statement.set_sql(form.sql.as_bytes());
+                        statement
+                    }
+                    None => session
+                        .prepare(&form.sql, &form.parameters)
+                        .map_err(|error| unprepared(&error, program.prepared_statements(), clients))?,
                 });
             }
             lines.push(Line { session, statements });
         }
-        let poller = match count {
-            0 | 1 => None,
-            _ => Some(watch(&lines).map_err(|error| Lost(format!("cannot poll the sessions: {error}")))?),
+        let waiting = match &lines[..] {
+            [line] => Watch::of(&line.session).map(|watch| Waiting::One { watch, is_incomplete: false }),
+            _ => watch(&lines).map(Waiting::Many),
         };
-        Ok(WirePort { lines, poller })
+        let waiting = waiting.map_err(|error| Lost(format!("cannot poll the sessions: {error}")))?;
+        Ok(WirePort { lines, waiting })
     }
 
     /// Ends all sessions and waits until the server's processes are gone, so that their end falls into no slice.
     pub(crate) fn close(self) {
-        drop(self.poller);
+        drop(self.waiting);
         for line in self.lines {
             line.session.close();
         }
@@ -97,6 +123,20 @@ impl WirePort {
     /// The sessions, for whoever must be able to break them off.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.lines.iter().map(|line| &line.session)
+    }
+}
+
+/// A statement could not be prepared; where that is for their number, says how many are needed.
+#[cold]
+fn unprepared(error: &WireError, statements: usize, clients: u32) -> Lost {
+    let said = error.to_string();
+    match said.contains(PREPARED_LIMIT) {
+        true => Lost(format!(
+            "{said}; {clients} clients prepare {statements} statements each: set {PREPARED_LIMIT} to {} or more, or use \
+             fewer clients or tables",
+            u64::from(clients) * statements as u64
+        )),
+        false => Lost(said),
     }
 }
 
@@ -130,24 +170,26 @@ impl Port for WirePort {
 
     #[inline]
     fn receive(&mut self, session: usize) -> Result<Option<Reply>, Lost> {
-        Ok(self.lines[session].session.receive()?)
+        let reply = self.lines[session].session.receive()?;
+        if let Waiting::One { is_incomplete, .. } = &mut self.waiting {
+            *is_incomplete = reply.is_none();
+        }
+        Ok(reply)
     }
 
     #[inline]
     fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost> {
-        match &mut self.poller {
-            Some(poller) => {
-                let tokens = poller.wait(timeout).map_err(|error| Lost(format!("cannot wait: {error}")))?;
-                ready.extend(tokens.map(|token| token as u32));
+        let waited = match &mut self.waiting {
+            Waiting::Many(poller) => poller.wait(timeout).map(|tokens| ready.extend(tokens.map(|token| token as u32))),
+            Waiting::One { watch, is_incomplete } => {
+                let is_ready = match timeout {
+                    None if !*is_incomplete => watch.wait(),
+                    _ => wait_readable(&self.lines[0].session, timeout),
+                };
+                is_ready.map(|is_ready| ready.extend(is_ready.then_some(0)))
             }
-            None => {
-                let is_readable = wait_readable(&self.lines[0].session, timeout);
-                if is_readable.map_err(|error| Lost(format!("cannot wait: {error}")))? {
-                    ready.push(0);
-                }
-            }
-        }
-        Ok(())
+        };
+        waited.map_err(|error| Lost(format!("cannot wait: {error}")))
     }
 
     fn error_message(&self, session: usize) -> String {

@@ -11,7 +11,7 @@ use super::tally::Tally;
 use crate::random::Purpose;
 use crate::suite::Suite;
 use rqps_model::plan::{Arrival, DataShape};
-use rqps_wire::{Reply, SqlState, TransactionStatus};
+use rqps_wire::{ErrorCode, Protocol, Reply, SqlState, TransactionStatus};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -40,14 +40,14 @@ struct Simulated {
     now_ns: u64,
     statements: Vec<Vec<Recorded>>,
     /// When each session's reply comes, and what it says.
-    pending: Vec<Option<(u64, Option<SqlState>)>>,
+    pending: Vec<Option<(u64, Option<ErrorCode>)>>,
     sent: Vec<(usize, Option<i32>)>,
     /// How long a statement takes.
     service_ns: u64,
     /// Whatever is being served meanwhile is held up until the end.
     stall: (u64, u64),
     /// The sent statements, by number, that fail.
-    errors: Vec<(usize, SqlState)>,
+    errors: Vec<(usize, ErrorCode)>,
     /// All statements from this one on fail with the code.
     broken_from: usize,
     /// The server is gone from then on.
@@ -94,7 +94,7 @@ impl Port for Simulated {
         }
         let mut error = self.errors.iter().find(|(at, _)| *at == number).map(|(_, code)| *code);
         if number >= self.broken_from && statement != self.rollback {
-            error = Some(SqlState(*b"42P01"));
+            error = Some(SqlState(*b"42P01").into());
         }
         assert!(self.pending[session].replace((done_ns, error)).is_none(), "one statement at a time");
         Ok(())
@@ -145,7 +145,7 @@ struct Bench {
 impl Bench {
     fn new(test: &str, sessions: u32, service_ns: u64, arrival: Arrival) -> Bench {
         let data = DataShape { tables: 1, rows: 1000 };
-        let program = Program::compile(Suite::sysbench().test(test).unwrap(), data).unwrap();
+        let program = Program::compile(Suite::sysbench().test(test).unwrap(), data, Protocol::Postgres).unwrap();
         let lane = Lane::new(0..sessions, &program, Pace::new(arrival, 1, sessions, 1, 0));
         let port = Simulated::new(&program, sessions as usize, service_ns);
         Bench { program, lane, port, own_ns: 0, counted_ns: 0 }
@@ -300,7 +300,7 @@ fn a_serialization_failure_is_retried_with_the_same_keys() {
     let mut bench = Bench::new("write-only", 1, 100 * US, Arrival::Closed);
     bench.port.in_transaction = true;
     // The third statement of the first event fails, and so does the same one of the second attempt.
-    bench.port.errors = vec![(2, SqlState::SERIALIZATION_FAILURE), (6, SqlState::DEADLOCK_DETECTED)];
+    bench.port.errors = vec![(2, SqlState::SERIALIZATION_FAILURE.into()), (6, SqlState::DEADLOCK_DETECTED.into())];
     bench.visit(MS, 0, 0).unwrap();
     let sent = &bench.port.sent;
     let rollback = bench.program.rollback().unwrap();
@@ -312,7 +312,7 @@ fn a_serialization_failure_is_retried_with_the_same_keys() {
     let errors = &bench.tally().errors;
     assert_eq!(
         errors.iter().map(|error| (error.code, error.count)).collect::<Vec<_>>(),
-        [(SqlState::SERIALIZATION_FAILURE, 1), (SqlState::DEADLOCK_DETECTED, 1)]
+        [(SqlState::SERIALIZATION_FAILURE.into(), 1), (SqlState::DEADLOCK_DETECTED.into(), 1)]
     );
     // Eight statements of failed attempts and roll backs, then six of the attempt that succeeded.
     assert_eq!(bench.tally().events.max(), 14 * 100 * US);
@@ -322,7 +322,7 @@ fn a_serialization_failure_is_retried_with_the_same_keys() {
 fn other_errors_are_failures_and_the_session_goes_on() {
     let mut bench = Bench::new("write-only", 1, 100 * US, Arrival::Closed);
     bench.port.in_transaction = true;
-    bench.port.errors = vec![(4, SqlState::UNIQUE_VIOLATION)];
+    bench.port.errors = vec![(4, SqlState::UNIQUE_VIOLATION.into())];
     bench.visit(2 * MS, 0, 0).unwrap();
     let accounting = bench.tally().accounting;
     assert_eq!((accounting.failed, accounting.retried), (1, 0));

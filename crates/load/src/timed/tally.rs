@@ -6,7 +6,7 @@
 use super::intervals::Intervals;
 use super::recorder::Fine;
 use rqps_model::sample::{Accounting, Slices};
-use rqps_wire::SqlState;
+use rqps_wire::ErrorCode;
 
 /// The most errors that are told apart by kind and code; what is beyond is counted with the last.
 const ERRORS_MAX: usize = 64;
@@ -15,7 +15,7 @@ const ERRORS_MAX: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ErrorTally {
     pub(crate) kind: usize,
-    pub(crate) code: SqlState,
+    pub(crate) code: ErrorCode,
     pub(crate) count: u64,
     pub(crate) message: String,
 }
@@ -84,7 +84,7 @@ impl Tally {
 
     /// Counts an error of a counted event.
     #[cold]
-    pub(crate) fn error(&mut self, kind: usize, code: SqlState, message: impl FnOnce() -> String) {
+    pub(crate) fn error(&mut self, kind: usize, code: ErrorCode, message: impl FnOnce() -> String) {
         let known = self.errors.iter().position(|error| error.kind == kind && error.code == code);
         match known {
             Some(index) => self.errors[index].count += 1,

@@ -17,7 +17,7 @@ const TINY: DataShape = DataShape { tables: 1, rows: 12 };
 #[test]
 fn serialization_failures_are_retried_until_they_succeed() {
     let server = LiveServer::start();
-    prepare_data::prepare_data(&server.endpoint(), TINY, 1, 1).unwrap();
+    prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint_with("default_transaction_isolation", "repeatable read")];
     let contest = Contest { data: TINY, ..contest(&suite, "update-nonindex", &arms, 8) };
@@ -33,7 +33,7 @@ fn serialization_failures_are_retried_until_they_succeed() {
 #[test]
 fn deadlocks_are_retried_until_they_succeed() {
     let server = LiveServer::start();
-    prepare_data::prepare_data(&server.endpoint(), TINY, 1, 1).unwrap();
+    prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     // Two updates in one transaction, each of a random row: locks are taken in any order.
@@ -54,7 +54,7 @@ fn deadlocks_are_retried_until_they_succeed() {
 fn a_server_that_dies_takes_only_its_own_arm_along() {
     let (stays, dies) = (LiveServer::start(), LiveServer::start());
     for server in [&stays, &dies] {
-        prepare_data::prepare_data(&server.endpoint(), SMALL, 1, 2).unwrap();
+        prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
     }
     let suite = Suite::sysbench();
     let arms = [stays.endpoint(), dies.endpoint()];
@@ -118,7 +118,7 @@ fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
         seconds = \"read\"
     ";
     let server = LiveServer::start();
-    prepare_data::prepare_data(&server.endpoint(), TINY, 1, 1).unwrap();
+    prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
     let suite = Suite::parse(SLEEPER).unwrap();
     let arms = [server.endpoint()];
     for (clients, threads) in [(1, 1), (3, 2)] {
@@ -144,7 +144,7 @@ fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
 #[test]
 fn a_hook_that_fails_ends_the_contest_with_its_error() {
     let server = LiveServer::start();
-    prepare_data::prepare_data(&server.endpoint(), TINY, 1, 1).unwrap();
+    prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let schedule = Schedule { warmup_seconds: 0.0, ..schedule(10.0) };

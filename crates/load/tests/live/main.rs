@@ -1,4 +1,4 @@
-//! The loader and the timed loop against a real PostgreSQL server.
+//! The loader and the timed loop against real servers: PostgreSQL, MySQL, MariaDB, and all of them in one contest.
 //!
 //! Each test starts its own server (two where arms must die apart). Numbers of statements and rows are compared with
 //! what the server itself counted; nothing here depends on how fast the machine is.
@@ -6,8 +6,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod arms;
+mod builds;
 mod data;
 mod faults;
+mod mysql_data;
+mod mysql_faults;
+mod mysql_server;
+mod mysql_statements;
+mod rocksdb;
 mod server;
 mod statements;
 

@@ -98,7 +98,7 @@ impl LiveServer {
     pub(crate) fn endpoint(&self) -> Endpoint {
         Endpoint {
             engine: Protocol::Postgres,
-            transport: Transport::Unix { directory: self.directory.clone(), port: 5432 },
+            transport: Transport::postgres_socket(&self.directory, 5432),
             user: "bench".into(),
             password: None,
             database: "postgres".into(),

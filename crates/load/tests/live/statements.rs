@@ -4,6 +4,7 @@ use crate::server::LiveServer;
 use crate::{SMALL, contest};
 use rqps_load::timed::run_events;
 use rqps_load::{Suite, Test, plan_capture, prepare_data};
+use rqps_wire::Protocol;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -32,7 +33,8 @@ fn expected(test: &Test, events: u64) -> BTreeMap<String, u64> {
     let mut calls = BTreeMap::new();
     for &kind in &test.sequence {
         // The server writes a parameter for each constant.
-        let sql = shape(&test.kinds[kind].sql(test.range, 1)).replace("< 0", "< $").replace("k+1", "k+$");
+        let sql =
+            shape(&test.kinds[kind].sql(test.range, 1, Protocol::Postgres)).replace("< 0", "< $").replace("k+1", "k+$");
         *calls.entry(sql).or_default() += events;
     }
     calls
@@ -44,7 +46,7 @@ fn each_test_sends_exactly_its_statements() {
     const EVENTS: u32 = 5;
     let server = LiveServer::start();
     server.session().execute("CREATE EXTENSION pg_stat_statements").unwrap();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, 7, 2).unwrap();
+    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
     let suite = Suite::sysbench();
     // BEGIN and COMMIT are counted in the log: pg_stat_statements up to 16 sees a prepared one only the first time.
     let arms = [server.endpoint_with("log_statement", "all")];
@@ -86,7 +88,7 @@ fn each_test_sends_exactly_its_statements() {
 #[test]
 fn more_events_allocate_no_more() {
     let server = LiveServer::start();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, 7, 2).unwrap();
+    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let allocations = |test: &Test, clients, events| {
@@ -114,7 +116,7 @@ fn more_events_allocate_no_more() {
 #[test]
 fn every_statement_has_its_plan() {
     let server = LiveServer::start();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, 7, 2).unwrap();
+    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
     let suite = Suite::sysbench();
     for test in &suite.tests {
         let plans = plan_capture::plan_capture(&server.endpoint(), test, SMALL).unwrap();

@@ -4,6 +4,7 @@
 //! `/usr/lib/postgresql`.
 
 use super::*;
+use crate::counters::changes;
 use rqps_wire::{Endpoint, Protocol, Transport};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -55,14 +56,6 @@ fn rows_are_summed_and_what_is_no_count_left_out() {
     assert_eq!(summed("x", &table(&["n", "m"], &[&[Some("NaN")], &[]])), []);
 }
 
-#[test]
-fn changes_are_differences_of_what_both_have() {
-    let counters = |pairs: &[(&str, f64)]| pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    let before: Counters = counters(&[("a.same", 3.0), ("a.grew", 3.0), ("a.shrank", 3.0), ("a.gone", 3.0)]);
-    let after: Counters = counters(&[("a.same", 3.0), ("a.grew", 5.0), ("a.shrank", 1.0), ("a.new", 9.0)]);
-    assert_eq!(changes(&before, &after), counters(&[("a.grew", 2.0), ("a.shrank", -2.0)]));
-}
-
 /// A server in a folder of its own, stopped with the test.
 struct Server {
     build: PathBuf,
@@ -100,7 +93,7 @@ impl Server {
     fn connect(&self) -> Session {
         let endpoint = Endpoint {
             engine: Protocol::Postgres,
-            transport: Transport::Unix { directory: self.folder.path().to_owned(), port: PORT },
+            transport: Transport::postgres_socket(self.folder.path(), PORT),
             user: "bench".into(),
             password: None,
             database: "postgres".into(),

@@ -1,8 +1,9 @@
 //! Tables of one test whose columns are the builds: costs per operation, latencies, server counters that moved.
 
 use super::Scene;
-use crate::{metric, number};
+use crate::{metric, number, order};
 use rqps_analysis::findings::{CounterFindings, TestFindings};
+use rqps_model::Engine;
 use serde::Serialize;
 
 /// A table with a name in front of each row.
@@ -103,10 +104,44 @@ pub(super) fn latencies(scene: &Scene<'_>, test: &TestFindings) -> Option<Table>
     table(scene, rows)
 }
 
-/// Server counters that moved on any build, those that moved most first.
-pub(super) fn counters(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
+/// Counters of one engine's builds: engines have no counter in common.
+#[derive(Serialize)]
+pub(super) struct Counters {
+    title: String,
+    table: Table,
+}
+
+/// Server counters, engine by engine: those that moved on any build, those that moved most first; where an engine has one
+/// build only, the largest.
+pub(super) fn counters(scene: &Scene<'_>, test: &TestFindings) -> Vec<Counters> {
+    let engines = order::engines(scene.findings);
+    let of_engine = |engine: &Engine| {
+        let builds: Vec<usize> = scene
+            .base_first()
+            .into_iter()
+            .filter(|index| scene.findings.treatments[*index].build.engine == *engine)
+            .collect();
+        let names = match builds[..] {
+            [only] if engines.len() > 1 => {
+                test.cells[only].counters.iter().take(COUNTERS).map(|counter| counter.name.as_str()).collect()
+            }
+            _ => moved(test, &builds),
+        };
+        let title = match (engines.len(), builds.len()) {
+            (1, _) => "Server counters that moved".to_owned(),
+            (_, 1) => format!("Largest counters of {}", engine.title()),
+            _ => format!("Counters of {} that moved", engine.title()),
+        };
+        let rows: Vec<Row> = names.into_iter().map(|name| counter_row(test, &builds, name)).collect();
+        let heads: Vec<String> = builds.iter().map(|index| scene.names[*index].clone()).collect();
+        (!rows.is_empty()).then_some(Counters { title, table: Table { builds: heads.len(), heads, rows } })
+    };
+    engines.iter().filter_map(of_engine).collect()
+}
+
+fn moved<'a>(test: &'a TestFindings, builds: &[usize]) -> Vec<&'a str> {
     let mut moved: Vec<(&str, f64)> = Vec::new();
-    for counter in test.cells.iter().flat_map(|cell| &cell.counters) {
+    for counter in builds.iter().flat_map(|index| &test.cells[*index].counters) {
         let size = movement(counter);
         match moved.iter_mut().find(|(name, _)| *name == counter.name) {
             Some((_, largest)) => *largest = largest.max(size),
@@ -116,17 +151,16 @@ pub(super) fn counters(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> 
     moved.retain(|(_, size)| *size > STANDS_OUT.ln_1p());
     moved.sort_by(|a, b| b.1.total_cmp(&a.1));
     moved.truncate(COUNTERS);
-    let row = |name: &str| {
-        let cells = scene.base_first().into_iter().map(|index| {
-            match test.cells[index].counters.iter().find(|counter| counter.name == name) {
-                Some(counter) => cell(number::significant(counter.per_kilo_op, 3), counter.relative),
-                None => empty(),
-            }
+    moved.into_iter().map(|(name, _)| name).collect()
+}
+
+fn counter_row(test: &TestFindings, builds: &[usize], name: &str) -> Row {
+    let cells =
+        builds.iter().map(|index| match test.cells[*index].counters.iter().find(|counter| counter.name == name) {
+            Some(counter) => cell(number::significant(counter.per_kilo_op, 3), counter.relative),
+            None => empty(),
         });
-        Row { name: name.to_owned(), cells: cells.collect() }
-    };
-    let rows: Vec<Row> = moved.into_iter().map(|(name, _)| row(name)).collect();
-    table(scene, rows)
+    Row { name: name.to_owned(), cells: cells.collect() }
 }
 
 /// How far a counter moved, as the size of a log ratio; from or to nothing counts as far.

@@ -1,9 +1,11 @@
 //! Plans of a test's statements: equal ones are shown once, others side by side with the lines that differ marked.
 //!
-//! Plans are equal when they agree in nodes, indexes and conditions; estimates in brackets may differ.
+//! Plans are equal when they agree in nodes, indexes and conditions; estimates may differ. Plans of different engines stand
+//! side by side and are not compared: their words mean different things.
 
 use super::Scene;
 use rqps_analysis::findings::TestFindings;
+use rqps_model::Engine;
 use serde::Serialize;
 
 /// A statement's plans.
@@ -26,8 +28,11 @@ impl StatementPlans {
 #[derive(Serialize)]
 struct Variant {
     builds: String,
-    differs: bool,
+    /// The build whose plan it differs from; empty where it does not.
+    differs_from: String,
     lines: Vec<Line>,
+    /// Further forms of the same plan, as the server tells them; empty where there are none.
+    more: String,
 }
 
 #[derive(Serialize)]
@@ -47,31 +52,57 @@ pub(super) fn plans(scene: &Scene<'_>, test: &TestFindings) -> Vec<StatementPlan
     statements.into_iter().map(|statement| statement_plans(scene, test, statement)).collect()
 }
 
+/// Builds whose plans read alike.
+struct Alike<'a> {
+    engine: Engine,
+    structure: Vec<String>,
+    plan: &'a str,
+    builds: Vec<usize>,
+    differs: bool,
+}
+
 fn statement_plans(scene: &Scene<'_>, test: &TestFindings, statement: &str) -> StatementPlans {
-    let mut groups: Vec<(Vec<String>, &str, Vec<usize>, bool)> = Vec::new();
+    let mut groups: Vec<Alike<'_>> = Vec::new();
     for index in scene.base_first() {
         let Some(plan) = test.cells[index].plans.iter().find(|plan| plan.statement == statement) else { continue };
-        let structure = structure(&plan.plan);
-        match groups.iter_mut().find(|group| group.0 == structure) {
+        let (engine, structure) = (scene.findings.treatments[index].build.engine, structure(&plan.plan));
+        match groups.iter_mut().find(|group| group.engine == engine && group.structure == structure) {
             Some(group) => {
-                group.2.push(index);
-                group.3 |= plan.differs;
+                group.builds.push(index);
+                group.differs |= plan.differs;
             }
-            None => groups.push((structure, &plan.plan, vec![index], plan.differs)),
+            None => {
+                let (plan, differs) = (&plan.plan, plan.differs);
+                groups.push(Alike { engine, structure, plan, builds: vec![index], differs });
+            }
         }
     }
-    let base: Vec<String> = groups.first().map(|group| group.0.clone()).unwrap_or_default();
-    let has_base = groups.first().is_some_and(|group| group.2.contains(&scene.findings.base));
-    let total: usize = groups.iter().map(|group| group.2.len()).sum();
-    let variants = groups.iter().enumerate().map(|(at, (structure, plan, builds, differs))| Variant {
-        builds: if builds.len() == total && total > 1 { "all builds".to_owned() } else { names(scene, builds) },
-        differs: *differs,
-        lines: lines(plan, structure, if at > 0 && has_base { Some(&base) } else { None }),
-    });
-    let variants: Vec<Variant> = variants.collect();
+    let total: usize = groups.iter().map(|group| group.builds.len()).sum();
+    // What others of its engine are compared with, where it has a plan.
+    let peer = |group: &Alike<'_>| {
+        let peer = scene.findings.peer(group.builds[0]);
+        groups.iter().find(|other| other.builds.contains(&peer)).filter(|other| other.builds != group.builds)
+    };
+    let variants: Vec<Variant> = groups
+        .iter()
+        .map(|group| {
+            let (told, more) = parts(group.plan);
+            let is_all = group.builds.len() == total && total > 1;
+            Variant {
+                builds: if is_all { "all builds".to_owned() } else { names(scene, &group.builds) },
+                differs_from: match peer(group).filter(|_| group.differs) {
+                    Some(peer) if peer.builds.contains(&scene.findings.base) => "the base".to_owned(),
+                    Some(peer) => scene.names[peer.builds[0]].clone(),
+                    None => String::new(),
+                },
+                lines: lines(told, &group.structure, peer(group).map(|peer| peer.structure.as_slice())),
+                more: more.to_owned(),
+            }
+        })
+        .collect();
     StatementPlans {
         statement: statement.to_owned(),
-        differs: groups.iter().any(|group| group.3) || variants.len() > 1,
+        differs: groups.iter().any(|group| group.differs || peer(group).is_some()),
         variants,
     }
 }
@@ -85,12 +116,22 @@ fn lines(plan: &str, structure: &[String], base: Option<&[String]>) -> Vec<Line>
     plan.lines().zip(structure).map(|(text, shape)| Line { text: text.to_owned(), marked: marked(shape) }).collect()
 }
 
-/// The plan's lines without estimates and indentation.
+/// What is compared of a plan, and the further forms behind it: MySQL's tree and JSON have a line of their own in front.
+fn parts(plan: &str) -> (&str, &str) {
+    let starts = ["\ntree:\n", "\njson:\n"].into_iter().filter_map(|title| plan.find(title)).min();
+    starts.map_or((plan, ""), |at| (&plan[..at], plan[at..].trim_start_matches('\n')))
+}
+
+/// The lines of what is compared, without estimates and indentation.
 fn structure(plan: &str) -> Vec<String> {
-    plan.lines().map(|line| without_estimates(line).trim().to_owned()).collect()
+    parts(plan).0.lines().map(|line| without_estimates(line).trim().to_owned()).collect()
 }
 
 fn without_estimates(line: &str) -> String {
+    // MySQL's estimates have lines of their own.
+    if line.starts_with("  select=") {
+        return String::new();
+    }
     match (line.find("(cost="), line.find("(actual")) {
         (Some(at), Some(other)) => line[..at.min(other)].to_owned(),
         (Some(at), None) | (None, Some(at)) => line[..at].to_owned(),
@@ -108,6 +149,19 @@ mod tests {
         let new = "Index Scan using k_1 on sbtest1  (cost=0.42..8.44 rows=2 width=121)\n    Index Cond: (k = 1)";
         assert_eq!(structure(old), structure(new));
         assert_ne!(structure(old), structure(&new.replace("Index Scan", "Seq Scan")));
+    }
+
+    #[test]
+    fn what_stands_behind_a_plan_of_mysql_is_not_compared() {
+        let old = "sbtest1: type=range key=k_1\n  select=SIMPLE rows=100\njson:\n{\n  \"rows\": 100\n}";
+        let new = "sbtest1: type=range key=k_1\n  select=SIMPLE rows=98\ntree:\n-> Index range scan\njson:\n{}";
+        assert_eq!(structure(old), structure(new));
+        assert_eq!(
+            parts(new),
+            ("sbtest1: type=range key=k_1\n  select=SIMPLE rows=98", "tree:\n-> Index range scan\njson:\n{}")
+        );
+        assert_ne!(structure(old), structure(&new.replace("k_1", "PRIMARY")));
+        assert_eq!(parts("Seq Scan"), ("Seq Scan", ""));
     }
 
     #[test]

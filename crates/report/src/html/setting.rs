@@ -1,16 +1,22 @@
-//! Builds and settings: what each build is made of, which effective settings differ, what was left out; and the host.
+//! Builds and settings: what each build is made of, what engines force and how their settings stand side by side, which
+//! effective settings differ within an engine, what was left out; and the host.
 
 use super::{Scene, summary};
-use crate::number;
+use crate::{number, order};
 use rqps_analysis::findings::TreatmentFindings;
+use rqps_model::Engine;
 use rqps_model::facts::HostFacts;
+use rqps_model::plan::ForcedForm;
 use serde::Serialize;
 
 /// The section.
 #[derive(Serialize)]
 pub(super) struct Settings {
     builds: Vec<Build>,
-    diff: Diff,
+    forced: Vec<Forced>,
+    side_by_side: Option<Table>,
+    /// Engine by engine.
+    diffs: Vec<Diff>,
     written: Vec<Written>,
     left_out: Vec<LeftOut>,
     host: Vec<(&'static str, String)>,
@@ -23,9 +29,28 @@ struct Build {
     facts: Vec<(&'static str, String)>,
 }
 
-/// Settings whose effective value is not the same everywhere.
+/// What engines force to be different.
+#[derive(Serialize)]
+struct Forced {
+    what: String,
+    tests: String,
+    /// Engines and their form.
+    forms: Vec<(String, String)>,
+    because: String,
+}
+
+/// What matters of the settings, treatment beside treatment.
+#[derive(Serialize)]
+struct Table {
+    heads: Vec<String>,
+    rows: Vec<(String, Vec<String>)>,
+}
+
+/// Settings whose effective value is not the same on all builds of an engine.
 #[derive(Serialize)]
 struct Diff {
+    /// The engine where there are several, else empty.
+    engine: &'static str,
     heads: Vec<String>,
     rows: Vec<DiffRow>,
 }
@@ -59,7 +84,9 @@ struct LeftOut {
 pub(super) fn settings(scene: &Scene<'_>) -> Settings {
     Settings {
         builds: scene.base_first().into_iter().map(|index| build(scene, index)).collect(),
-        diff: diff(scene),
+        forced: forced(scene),
+        side_by_side: side_by_side(scene),
+        diffs: diffs(scene),
         written: written(scene),
         left_out: left_out(scene),
         host: host(&scene.findings.host, scene),
@@ -70,6 +97,7 @@ fn build(scene: &Scene<'_>, index: usize) -> Build {
     let TreatmentFindings { build, settings, name, load_seconds, .. } = &scene.findings.treatments[index];
     let facts = vec![
         ("Treatment", name.clone()),
+        ("Engine", format!("{} {}", build.engine.title(), build.version)),
         ("Version", build.banner.clone()),
         ("Origin", build.origin.clone()),
         ("SHA-256", build.sha256.clone()),
@@ -77,10 +105,11 @@ fn build(scene: &Scene<'_>, index: usize) -> Build {
         ("Compiler", build.compiler.clone()),
         ("Flags", build.flags.clone()),
         ("Configure", build.configure.clone()),
-        ("Extensions", build.extensions.join(", ")),
+        (if build.engine == Engine::Postgres { "Extensions" } else { "Plugins" }, build.extensions.join(", ")),
         ("Symbols", build.symbols.clone()),
         ("Size", number::bytes(build.size_bytes as f64)),
         ("Configuration", settings.configuration.clone()),
+        ("Tables stored by", settings.storage_engine.clone()),
         ("Encoding", format!("{}, collation {}", settings.encoding, settings.collation)),
         ("Checksums", if settings.checksums { "on" } else { "off" }.to_owned()),
         ("Connection", settings.transport.clone()),
@@ -98,10 +127,48 @@ fn cpus(cpus: &[usize]) -> String {
     cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn diff(scene: &Scene<'_>) -> Diff {
+fn forced(scene: &Scene<'_>) -> Vec<Forced> {
+    let view = |form: &ForcedForm| Forced {
+        what: form.what.clone(),
+        tests: form.tests.join(", "),
+        forms: order::forms(form).into_iter().map(|(titles, form)| (titles, form.to_owned())).collect(),
+        because: form.because.clone(),
+    };
+    scene.findings.forced.iter().map(view).collect()
+}
+
+fn side_by_side(scene: &Scene<'_>) -> Option<Table> {
+    let order = scene.base_first();
+    let shown = |values: &[String], index: usize| {
+        values.get(index).filter(|value| !value.is_empty()).map_or_else(|| number::NONE.to_owned(), Clone::clone)
+    };
+    let rows = &scene.findings.side_by_side;
+    (!rows.is_empty()).then(|| Table {
+        heads: order.iter().map(|index| scene.names[*index].clone()).collect(),
+        rows: rows
+            .iter()
+            .map(|row| (row.what.clone(), order.iter().map(|index| shown(&row.values, *index)).collect()))
+            .collect(),
+    })
+}
+
+/// Settings that differ, for each engine that has more than one build.
+fn diffs(scene: &Scene<'_>) -> Vec<Diff> {
+    let engines = order::engines(scene.findings);
+    let of_engine = |engine: &Engine| {
+        let is_of_engine = |index: &usize| scene.findings.treatments[*index].build.engine == *engine;
+        let builds: Vec<usize> = scene.base_first().into_iter().filter(is_of_engine).collect();
+        let engine = if engines.len() > 1 { engine.title() } else { "" };
+        (builds.len() > 1 || engines.len() == 1).then(|| diff(scene, engine, &builds))
+    };
+    engines.iter().filter_map(of_engine).collect()
+}
+
+/// The differences of some builds from the first of them.
+fn diff(scene: &Scene<'_>, engine: &'static str, builds: &[usize]) -> Diff {
     let treatments = &scene.findings.treatments;
-    let mut names: Vec<&String> =
-        scene.others.iter().flat_map(|index| treatments[*index].settings_diff.keys()).collect();
+    let others = builds.get(1..).unwrap_or_default();
+    let mut names: Vec<&String> = others.iter().flat_map(|index| treatments[*index].settings_diff.keys()).collect();
     names.sort();
     names.dedup();
     let value = |value: &Option<String>, class: &'static str| match value {
@@ -110,15 +177,15 @@ fn diff(scene: &Scene<'_>) -> Diff {
     };
     let row = |name: &String| {
         let found = |index: usize| treatments[index].settings_diff.get(name);
-        let base = scene.others.iter().find_map(|index| found(*index)).map(|(base, _)| value(base, ""));
-        let others = scene.others.iter().map(|index| match found(*index) {
+        let first = others.iter().find_map(|index| found(*index)).map(|(first, _)| value(first, ""));
+        let others = others.iter().map(|index| match found(*index) {
             Some((_, this)) => value(this, "changed"),
             None => DiffCell { value: "·".to_owned(), class: "same" },
         });
-        DiffRow { name: name.clone(), cells: base.into_iter().chain(others).collect() }
+        DiffRow { name: name.clone(), cells: first.into_iter().chain(others).collect() }
     };
-    let heads = scene.base_first().into_iter().map(|index| scene.names[index].clone());
-    Diff { heads: heads.collect(), rows: names.into_iter().map(row).collect() }
+    let heads = builds.iter().map(|index| scene.names[*index].clone());
+    Diff { engine, heads: heads.collect(), rows: names.into_iter().map(row).collect() }
 }
 
 fn written(scene: &Scene<'_>) -> Vec<Written> {

@@ -4,7 +4,7 @@ use super::{Notice, Scene, notice};
 use crate::html::noise;
 use crate::{look, number, order};
 use rqps_analysis::findings::TreatmentFindings;
-use rqps_model::{Placement, Verdict};
+use rqps_model::{Engine, Placement, Verdict};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -70,23 +70,31 @@ fn gathered(scene: &Scene<'_>) -> Vec<(String, Vec<Notice>)> {
     kinds
 }
 
-/// Versions where they tell the treatments apart, else names.
+/// Engines and versions where they tell the treatments apart, else names.
 fn title(scene: &Scene<'_>) -> String {
     let treatments = &scene.findings.treatments;
     let base = &treatments[scene.findings.base];
-    let engine = |treatment: &TreatmentFindings| treatment.build.engine.title();
-    let same = |other: &TreatmentFindings| other.build.version == base.build.version;
-    let mixed = treatments.iter().any(|treatment| engine(treatment) != engine(base));
-    if mixed || scene.others.iter().any(|index| same(&treatments[*index])) {
-        let names: Vec<&str> = scene.others.iter().map(|index| scene.names[*index].as_str()).collect();
-        return match names[..] {
-            [only] => format!("{only} against {}", scene.names[scene.findings.base]),
-            _ => format!("{} builds against {}", names.len(), scene.names[scene.findings.base]),
-        };
+    let name =
+        |treatment: &TreatmentFindings| format!("{} {}", treatment.build.engine.title(), treatment.build.version);
+    if let [only] = scene.others[..]
+        && name(&treatments[only]) == name(base)
+        && let (Some(this), Some(other)) = (treatments[only].storage, base.storage)
+        && this != other
+    {
+        return format!("{}: {} against {}", name(base), this.title(), other.title());
     }
-    match scene.others[..] {
-        [only] => format!("{} {} against {}", engine(base), treatments[only].build.version, base.build.version),
-        _ => format!("{}: {} builds against {}", engine(base), scene.others.len(), base.build.version),
+    let is_told_apart = scene.others.iter().all(|index| name(&treatments[*index]) != name(base));
+    let engines: Vec<&str> = order::engines(scene.findings).into_iter().map(Engine::title).collect();
+    match (&scene.others[..], is_told_apart, &engines[..]) {
+        ([only], false, _) => format!("{} against {}", scene.names[*only], scene.names[scene.findings.base]),
+        (many, false, _) => format!("{} builds against {}", many.len(), scene.names[scene.findings.base]),
+        ([only], true, [_]) => format!("{} against {}", name(&treatments[*only]), base.build.version),
+        ([only], true, _) => format!("{} against {}", name(&treatments[*only]), name(base)),
+        (many, true, [engine]) => format!("{engine}: {} builds against {}", many.len(), base.build.version),
+        (many, true, [front @ .., last]) => {
+            format!("{} and {last}: {} builds against {}", front.join(", "), many.len(), name(base))
+        }
+        (_, true, []) => String::new(),
     }
 }
 
@@ -148,6 +156,10 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
         ),
         ("Kernel", host.kernel.clone()),
     ];
+    if !findings.forced.is_empty() {
+        let what: Vec<&str> = findings.forced.iter().map(|form| form.what.as_str()).collect();
+        facts.push(("Engines force to differ", what.join(", ")));
+    }
     if let Some(mde) = noise::median_mde(scene) {
         facts.push(("Smallest change it could see", format!("{} (median MDE)", number::percent(mde))));
     }

@@ -1,6 +1,6 @@
 //! One section per test, those that changed first: rounds, time series, latency, costs, counters, SQL, plans, errors.
 
-use super::cost::{self, Table};
+use super::cost::{self, Counters, Table};
 use super::plan::{self, StatementPlans};
 use super::{Notice, Scene, Shown, notice, shown};
 use crate::svg::interval::{self, Rounds};
@@ -47,7 +47,7 @@ struct Test {
     latency: Option<Plot>,
     latencies: Option<Table>,
     costs: Option<Table>,
-    counters: Option<Table>,
+    counters: Vec<Counters>,
     statements: Vec<(String, String)>,
     plans: Vec<StatementPlans>,
     plans_differ: bool,

@@ -1,7 +1,9 @@
 //! Names, plans, settings and messages that try to become markup, script, formulas or terminal commands.
 
 use crate::synthetic::{Size, findings};
-use rqps_analysis::findings::{Findings, Warning};
+use rqps_analysis::findings::{Findings, SideBySide, Warning};
+use rqps_model::Engine;
+use rqps_model::plan::ForcedForm;
 use rqps_report::{files, html, markdown, terminal};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{1b}[31m|x";
@@ -34,6 +36,13 @@ fn hostile() -> Findings {
         treatment.settings.left_out.insert(text(), text());
         treatment.settings_diff.insert(text(), (Some(text()), Some(text())));
     }
+    made.forced = vec![ForcedForm {
+        what: text(),
+        tests: vec![text()],
+        forms: Engine::ALL.map(|engine| (engine, format!("{HOSTILE}{engine}"))).into(),
+        because: text(),
+    }];
+    made.side_by_side = vec![SideBySide { what: text(), values: vec![text(); 3] }];
     for test in &mut made.tests {
         test.name = text();
         test.label = text();

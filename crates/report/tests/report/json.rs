@@ -1,5 +1,6 @@
 //! `compare --json`: the shape that scripts rely on.
 
+use crate::synthetic::engines::{InventedEngine, of_engines};
 use crate::synthetic::{Size, findings};
 use rqps_report::compare_json;
 use serde_json::Value;
@@ -54,4 +55,18 @@ fn numbers_keep_full_precision() {
     assert!(text.contains(&format!("\"low\": {}", comparison.low.expect("an interval"))));
     assert_eq!(document["rows"][0]["verdict"], "improved");
     assert_eq!(document["treatments"][1]["counts"]["improved"], made.treatments[1].counts[1]);
+}
+
+#[test]
+fn engines_and_what_they_force_are_told() {
+    let told = |builds| serde_json::from_str::<Value>(&compare_json(&of_engines(builds))).expect("JSON");
+    let several = told(&InventedEngine::FIVE[..]);
+    assert_eq!(several["treatments"][0]["engine"], "postgres");
+    assert!(several["treatments"][0]["storage_engine"].is_null());
+    assert_eq!(several["treatments"][4]["storage_engine"], "rocksdb");
+    assert_eq!(several["forced"][1]["tests"][0], "insert");
+    assert_eq!(several["forced"][1]["forms"]["mariadb"], several["forced"][1]["forms"]["mysql"]);
+    assert_eq!(several["side_by_side"][0]["values"].as_array().expect("values").len(), 5);
+    let one = told(&InventedEngine::MYSQL[..]);
+    assert_eq!((one["forced"].clone(), one["side_by_side"].clone()), (serde_json::json!([]), serde_json::json!([])));
 }

@@ -1,5 +1,6 @@
 //! The page: size, speed, what it holds, what it must never let through.
 
+use crate::synthetic::engines::{InventedEngine, of_engines};
 use crate::synthetic::{Size, findings};
 use rqps_analysis::findings::Findings;
 use rqps_report::html;
@@ -55,7 +56,7 @@ fn ids_are_unique_and_links_lead_somewhere() {
 fn elements_are_closed_in_order() {
     let mut odd = findings(Size::FIVE_BUILDS);
     make_odd(&mut odd);
-    for made in [findings(Size::TWO_BUILDS), odd] {
+    for made in [findings(Size::TWO_BUILDS), odd, of_engines(&InventedEngine::FIVE)] {
         let page = html(&made).expect("renders");
         let mut open: Vec<&str> = Vec::new();
         let body = page.split("<body>").nth(1).expect("a body").split("<script>").next().expect("markup");
@@ -108,6 +109,42 @@ fn a_campaign_with_holes_renders() {
     made.tests.clear();
     made.treatments.truncate(1);
     html(&made).expect("renders without anything to compare");
+}
+
+#[test]
+fn one_two_and_three_engines_render() {
+    for (name, builds) in [
+        ("mysql.html", &InventedEngine::MYSQL[..]),
+        ("two-engines.html", &InventedEngine::TWO),
+        ("three-engines.html", &InventedEngine::FIVE),
+        ("storage-engines.html", &InventedEngine::STORAGE),
+    ] {
+        keep(name, &html(&of_engines(builds)).expect("renders"));
+    }
+    let one = html(&of_engines(&InventedEngine::MYSQL)).expect("renders");
+    assert!(one.contains("<h1>MySQL: 3 builds against 5.6.14</h1>"));
+    assert!(!one.contains("Engines side by side") && !one.contains("What the engines force"));
+    assert!(one.contains("<h3>Settings that differ</h3>") && one.contains("Server counters that moved"));
+    let two = html(&of_engines(&InventedEngine::TWO)).expect("renders");
+    assert!(two.contains("<h1>MySQL 8.0.33 against PostgreSQL 17.11</h1>"));
+    let storage = html(&of_engines(&InventedEngine::STORAGE)).expect("renders");
+    assert!(storage.contains("<h1>MariaDB 11.4.5: RocksDB against InnoDB</h1>"));
+    let three = html(&of_engines(&InventedEngine::FIVE)).expect("renders");
+    assert!(three.contains("<h1>PostgreSQL, MySQL and MariaDB: 4 builds against PostgreSQL 17.11</h1>"));
+    for expected in [
+        "What the engines force to differ",
+        "<dt>MySQL and MariaDB</dt><dd class=\"mono\">LOAD DATA LOCAL INFILE",
+        "Engines side by side",
+        "Settings that differ within MySQL",
+        "Settings that differ within MariaDB",
+        "Largest counters of PostgreSQL",
+        "Counters of MySQL that moved",
+        "differs from my5614_bin",
+    ] {
+        assert!(three.contains(expected), "{expected}");
+    }
+    assert!(!three.contains("differs from the base"), "plans of engines are not compared");
+    assert!(!three.contains("Settings that differ within PostgreSQL"), "there is one build only");
 }
 
 /// Leaves a page where a developer can look at it.

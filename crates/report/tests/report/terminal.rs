@@ -1,5 +1,6 @@
 //! The terminal's table: what it says, and that it fits.
 
+use crate::synthetic::engines::{InventedEngine, of_engines};
 use crate::synthetic::{Size, findings};
 use rqps_report::terminal;
 
@@ -61,4 +62,23 @@ fn a_cell_without_a_number_says_so() {
     let table = terminal(&made, 80, false);
     let row = table.lines().find(|line| line.starts_with("  hot-points ")).expect("a row");
     assert!(row.ends_with("no number"), "{row}");
+}
+
+#[test]
+fn engines_are_named_in_the_legend_and_what_they_force_below() {
+    let made = of_engines(&InventedEngine::FIVE);
+    for width in [80, 132] {
+        let table = terminal(&made, width, false);
+        assert!(widest(&table) <= width, "{} columns of {width}\n{table}", widest(&table));
+        assert!(table.starts_with(
+            "Relative to: pg1711_zonky.x10a_c2r24 (PostgreSQL 17.11)\ncol-1 : my5614_bin.z12a_c2r24 (MySQL 5.6.14)\n"
+        ));
+    }
+    let table = terminal(&made, 200, false);
+    let shown = table.split("Engines force these to differ:\n").nth(1).expect("a list");
+    assert!(shown.starts_with(
+        "  load: PostgreSQL COPY ... (FORMAT binary, FREEZE) | MySQL and MariaDB LOAD DATA LOCAL INFILE, a transaction for \
+         each 100,000 rows; each engine has its own bulk load\n  statement insert (in insert): PostgreSQL INSERT INTO"
+    ), "{shown}");
+    assert!(!terminal(&of_engines(&InventedEngine::MYSQL), 80, false).contains("Engines force"));
 }

@@ -1,12 +1,17 @@
-//! Reading a configuration file of the user's own, in the form of `postgresql.conf`.
+//! Reading a configuration file of the user's own, in the form of `postgresql.conf` (of `my.cnf`: see `option_file`).
 //!
 //! In: text. Out: names and values in order. Includes are refused: what a run is configured with must all be in
 //! the run's record. It must not judge names or values.
 
+use super::option_file::{has_sections, parse_option_file};
 use crate::{Result, ServerError};
 
-/// Reads `name = value` lines; the equals sign is optional, `#` begins a comment, values may be quoted.
+/// Reads `name = value` lines; the equals sign is optional, `#` begins a comment, values may be quoted. A file with sections
+/// is read as MySQL and MariaDB do.
 pub fn parse_conf(file: &str, text: &str) -> Result<Vec<(String, String)>> {
+    if has_sections(text) {
+        return parse_option_file(file, text);
+    }
     let mut settings = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let fault = |reason: &str| ServerError::Malformed {

@@ -10,7 +10,7 @@ fn sizing(cores: u32, memory_mb: u64) -> Sizing {
 fn render_with(profile: &str, version: &str, sizing: &Sizing, set: &[(&str, &str)]) -> Result<Configuration> {
     let set = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let version = version.parse().expect("a version");
-    Profiles::built_in().render(Engine::Postgres, profile, &version, sizing, &set)
+    Profiles::built_in().render(Engine::Postgres, profile, &version, None, sizing, &set)
 }
 
 fn render(profile: &str, version: &str, sizing: &Sizing) -> Configuration {
@@ -85,7 +85,7 @@ fn words_on_top_win() {
     ]);
     let version = "16.15".parse().expect("a version");
     let profiles = Profiles::built_in();
-    let rendered = profiles.render(Engine::Postgres, "x10a", &version, &sizing(2, 2048), &set).expect("rendered");
+    let rendered = profiles.render(Engine::Postgres, "x10a", &version, None, &sizing(2, 2048), &set).expect("rendered");
     assert_eq!((rendered.written["work_mem"].as_str(), rendered.written["jit"].as_str()), ("16MB", "on"));
     assert!(rendered.text().contains("application_name = 'it''s\\\\'\n"), "{}", rendered.text());
 
@@ -126,7 +126,8 @@ fn an_own_profile_extends_and_is_checked() {
     add(&mut profiles, "[profile.mine]\nextends = \"x10a\"\n[profile.mine.settings]\nwork_mem = \"64MB\"\n")
         .expect("added");
     let version = "17.7".parse().expect("a version");
-    let rendered = profiles.render(Engine::Postgres, "mine_sync", &version, &sizing(8, 32 << 10), &BTreeMap::new());
+    let rendered =
+        profiles.render(Engine::Postgres, "mine_sync", &version, None, &sizing(8, 32 << 10), &BTreeMap::new());
     let rendered = rendered.expect("rendered");
     assert_eq!((rendered.written["work_mem"].as_str(), rendered.written["shared_buffers"].as_str()), ("64MB", "23GB"));
     for (body, reason) in [
@@ -139,5 +140,134 @@ fn an_own_profile_extends_and_is_checked() {
     ] {
         let error = add(&mut Profiles::built_in(), body).expect_err(body).to_string();
         assert!(error.starts_with("own.toml: ") && error.contains(reason), "{error}");
+    }
+}
+
+fn render_as(engine: Engine, profile: &str, version: &str, sizing: &Sizing, set: &[(&str, &str)]) -> Configuration {
+    let set = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let (version, storage) = (version.parse().expect("a version"), engine.storage_engines().first().copied());
+    Profiles::built_in().render(engine, profile, &version, storage, sizing, &set).expect("rendered")
+}
+
+#[test]
+fn reproduces_the_published_classes_of_mysql_and_mariadb() {
+    let table = [
+        (Engine::Mysql, "8.0.33", "innodb_buffer_pool_size", ["23G", "45G", "100G"]),
+        (Engine::Mysql, "8.0.33", "innodb_redo_log_capacity", ["30G", "50G", "100G"]),
+        (Engine::Mysql, "8.0.33", "innodb_log_file_size", ["unset"; 3]),
+        (Engine::Mysql, "5.7.22", "innodb_redo_log_capacity", ["unset"; 3]),
+        (Engine::Mysql, "5.7.22", "innodb_log_file_size", ["15G", "25G", "50G"]),
+        (Engine::Mysql, "5.7.22", "innodb_log_files_in_group", ["2"; 3]),
+        (Engine::Mysql, "5.5.34", "innodb_log_file_size", ["2000M"; 3]),
+        (Engine::Mysql, "5.5.34", "innodb_flush_method", ["O_DIRECT"; 3]),
+        (Engine::Mysql, "9.6.0", "innodb_redo_log_capacity", ["30G", "50G", "100G"]),
+        (Engine::Mysql, "8.0.33", "innodb_purge_threads", ["4", "8", "8"]),
+        (Engine::Mariadb, "10.2.11", "innodb_log_file_size", ["15G", "25G", "50G"]),
+        (Engine::Mariadb, "11.8.6", "innodb_log_file_size", ["30G", "50G", "100G"]),
+        (Engine::Mariadb, "11.8.6", "innodb_buffer_pool_instances", ["unset"; 3]),
+        (Engine::Mariadb, "10.2.11", "innodb_page_cleaners", ["4", "8", "8"]),
+    ];
+    for (engine, version, setting, values) in table {
+        for ((cores, memory_gb), value) in [(8, 32), (24, 64), (32, 128)].into_iter().zip(values) {
+            let configuration = render_as(engine, "z11a", version, &sizing(cores, memory_gb << 10), &[]);
+            assert_eq!(configuration.name, format!("z11a_c{cores}r{memory_gb}"));
+            let written = configuration.written.get(setting).map_or("unset", String::as_str);
+            assert_eq!(written, value, "{setting} of {version} on c{cores}r{memory_gb}");
+        }
+    }
+    let small = Sizing { disk_free_bytes: Some(8 << 30), ..sizing(2, 12 << 10) };
+    let small = render_as(Engine::Mysql, "z12a", "8.0.33", &small, &[]);
+    assert_eq!(
+        (small.written["innodb_redo_log_capacity"].as_str(), small.notes.len()),
+        ("409M", 1),
+        "{:?}",
+        small.notes
+    );
+}
+
+#[test]
+fn one_profile_fits_all_versions() {
+    let machine = sizing(8, 32 << 10);
+    let old = render_as(Engine::Mysql, "z13a_sync", "5.6.14", &machine, &[]);
+    assert_eq!((old.written["gtid_mode"].as_str(), old.written["sync_binlog"].as_str()), ("OFF", "1"));
+    assert_eq!(old.left_out["innodb_doublewrite_pages"], "5.6.14 does not have it: new in 8.0.20");
+    assert_eq!(old.loose.iter().collect::<Vec<_>>(), ["performance_schema", "ssl"]);
+    let new = render_as(
+        Engine::Mysql,
+        "z12a",
+        "9.6.0",
+        &machine,
+        &[("optimizer_hypergraph", "1"), ("sort-buffer-size", "1M")],
+    );
+    assert!(new.text().contains("loose_innodb_buffer_pool_size = 23G\n"), "{}", new.text());
+    assert!(new.text().contains("\noptimizer_hypergraph = 1\n"), "a word that nobody knows is the server's to judge");
+    assert!(new.left_out["innodb_log_file_size"].starts_with("not for 9.6.0: the profile sets it up to 5.5 and up to"));
+    let newer = render_as(Engine::Mariadb, "z12c", "12.3.1", &machine, &[]);
+    assert!(
+        newer.text().contains("loose_binlog_storage_engine = innodb\n")
+            && newer.written["innodb_data_file_buffering"] == "OFF"
+    );
+    assert!(!newer.written.contains_key("innodb_flush_method") && newer.left_out.contains_key("innodb_flush_method"));
+
+    let off = render_as(Engine::Mysql, "z12a_bl0_dw0", "8.0.33", &machine, &[]);
+    assert!(off.text().contains("\nskip_log_bin\n") && !off.written.contains_key("log_bin"));
+    assert_eq!(off.written["innodb_doublewrite"], "0");
+    let on = render_as(Engine::Mysql, "z12a_bl0", "8.0.33", &machine, &[("log-bin", "mine"), ("loose-ssl", "1")]);
+    assert!(on.written["log_bin"] == "mine" && !on.written.contains_key("skip_log_bin") && on.loose.contains("ssl"));
+}
+
+#[test]
+fn rocksdb_gets_the_memory_where_it_stores_the_tables() {
+    let version = "10.11.18".parse().expect("a version");
+    let render = |profile: &str, storage: StorageEngine| {
+        let (sizing, set) =
+            (sizing(8, 32 << 10), BTreeMap::from([("rocksdb_max_open_files".to_owned(), "10".to_owned())]));
+        Profiles::built_in().render(Engine::Mariadb, profile, &version, Some(storage), &sizing, &set).expect("rendered")
+    };
+    let names = [
+        "default_storage_engine",
+        "innodb_buffer_pool_size",
+        "rocksdb_block_cache_size",
+        "rocksdb_flush_log_at_trx_commit",
+    ];
+    for (profile, storage, expected) in [
+        ("z12a", StorageEngine::Innodb, ["InnoDB", "23G", "unset", "unset"]),
+        ("z12a", StorageEngine::Rocksdb, ["ROCKSDB", "128M", "20G", "2"]),
+        ("z12a_io_sync", StorageEngine::Rocksdb, ["ROCKSDB", "128M", "409M", "1"]),
+        ("z12a_io_sync", StorageEngine::Innodb, ["InnoDB", "409M", "unset", "unset"]),
+    ] {
+        let written = render(profile, storage).written;
+        let found = names.map(|name| written.get(name).map_or("unset", String::as_str));
+        assert_eq!(found, expected, "{profile} {storage}");
+    }
+    let innodb = render("z12a", StorageEngine::Innodb).left_out;
+    assert_eq!(innodb["rocksdb_max_open_files"], "its tables are not stored by RocksDB");
+}
+
+#[test]
+fn every_profile_fits_every_version_at_hand() {
+    let profiles = Profiles::built_in();
+    for (engine, versions) in [
+        (Engine::Mysql, &["5.5.34", "5.6.51", "5.7.44", "8.0.11", "8.0.45", "8.4.8", "9.7.0"][..]),
+        (Engine::Mariadb, &["10.1.23", "10.2.44", "10.6.20", "10.11.18", "11.4.5", "11.8.6", "12.3.1"]),
+    ] {
+        let (plain, variants): (Vec<_>, Vec<_>) =
+            profiles.list(engine).into_iter().map(|(name, _)| name).partition(|name| !name.starts_with('_'));
+        assert_eq!(
+            (plain.join(" "), variants.join(" ")),
+            ("z11a z12a z12b z12c z13a".to_owned(), "_ahi1 _bl0 _dw0 _io _sync".to_owned())
+        );
+        for (profile, version) in
+            plain.iter().flat_map(|profile| versions.iter().map(move |version| (profile, version)))
+        {
+            let name = format!("{profile}{}", variants.concat());
+            for storage in engine.storage_engines() {
+                let (machine, set) = (sizing(2, 4096), BTreeMap::new());
+                let parsed = version.parse().expect("a version");
+                let made = profiles.render(engine, &name, &parsed, Some(*storage), &machine, &set).expect("rendered");
+                assert_eq!(made.written["character_set_server"], "latin1", "{name} {version}");
+                assert!(made.text().is_ascii() && made.lines.len() > 20, "{name} {version}");
+            }
+        }
     }
 }

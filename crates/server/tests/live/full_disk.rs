@@ -4,7 +4,7 @@
 //! process. Where the system allows that to nobody, the test fails rather than pass unseen.
 
 use crate::scene::{Scene, build};
-use rqps_server::{Account, ServerError, Workspace, cluster, copy};
+use rqps_server::{Account, Cache, Catalog, ServerError, Workspace, cluster, copy, installation};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -32,6 +32,13 @@ fn on_a_small_disk() {
     drop(workspace);
     assert_eq!(fs::read_dir(small).expect("listed").count(), 0, "the workspace is gone");
 
+    // A server of another kind fills it with a few large files.
+    let other = crate::scene::build("mysql:5.7.22");
+    let workspace = Workspace::create(&scene.lease, &scene.cache, Some(small)).expect("a workspace");
+    is_full(cluster::initialise(&other, &workspace.join("d"), Account::choose(), true), "mysqld --initialize");
+    drop(workspace);
+    assert_eq!(fs::read_dir(small).expect("listed").count(), 0, "the workspace is gone");
+
     // A copy is refused before it starts, and taken back where it cannot be foreseen.
     let master = scene.data(&build, "master");
     let never = AtomicBool::new(false);
@@ -43,6 +50,17 @@ fn on_a_small_disk() {
     (0..600).for_each(|n| fs::write(many.join(n.to_string()), "x").expect("written"));
     is_full(copy::copy_tree(&many, &small.join("copy"), plain, &never).map(drop), "unforeseen");
     assert_eq!(fs::read_dir(small).expect("listed").count(), 0, "the half copy was taken back");
+
+    // An archive has more files than there is room for.
+    let archive = scene.workspace.join("pg.tar.gz");
+    let tar = Command::new("tar").arg("-caf").arg(&archive).arg("-C").arg(&build.folder).arg(".").status();
+    assert!(tar.expect("tar runs").success());
+    let cache = Cache::at(&small.join("cache")).expect("a cache");
+    let spec = format!("postgres:{}", archive.display()).parse().expect("a build");
+    let installed = installation::install(&spec, &Catalog::default(), &cache, &mut |_| ());
+    is_full(installed.map(drop), "unpacking");
+    assert_eq!(cache.build_names().expect("listed"), Vec::<String>::new());
+    assert_eq!(fs::read_dir(small.join("cache/builds")).expect("listed").count(), 1, "only the lock file is left");
     scene.end(&[]);
     println!("all was seen");
 }
@@ -51,6 +69,7 @@ fn on_a_small_disk() {
 fn a_full_disk_is_told_and_nothing_is_left() {
     let folder = tempfile::Builder::new().prefix("rqps-small-").tempdir().expect("a folder");
     build("postgres:16.15");
+    build("mysql:5.7.22");
     let mut command = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         command.args(["--user", "--map-current-user", "--keep-caps"]);

@@ -5,7 +5,7 @@
 
 use rqps_model::facts::BuildFacts;
 use rqps_model::settings::MachineClass;
-use rqps_model::{BuildSpec, Engine};
+use rqps_model::{BuildSpec, Engine, StorageEngine};
 use rqps_server::proctree::{self, ProcessId};
 use rqps_server::{
     Account, Cache, Catalog, Configuration, Launch, Lease, Listen, Profiles, Server, Sizing, Workspace, cluster,
@@ -60,7 +60,8 @@ impl Scene {
 
     /// Starts a server on a data folder, on all CPUs, with a small configuration.
     pub(crate) fn start(&self, build: &BuildFacts, data: &Path) -> rqps_server::Result<Server> {
-        self.start_with(build, data, &configuration(build, "x10a", &[]), Listen::Socket)
+        let profile = if build.engine == Engine::Postgres { "x10a" } else { "z12a" };
+        self.start_with(build, data, &configuration(build, profile, &[]), Listen::Socket)
     }
 
     pub(crate) fn start_with(
@@ -70,10 +71,23 @@ impl Scene {
         configuration: &Configuration,
         listen: Listen,
     ) -> rqps_server::Result<Server> {
+        let storage = build.engine.storage_engines().first().copied();
+        self.launch(build, data, configuration, storage, listen)
+    }
+
+    pub(crate) fn launch(
+        &self,
+        build: &BuildFacts,
+        data: &Path,
+        configuration: &Configuration,
+        storage: Option<StorageEngine>,
+        listen: Listen,
+    ) -> rqps_server::Result<Server> {
         let launch = Launch {
             build,
             data_dir: data,
             configuration,
+            storage,
             account: Account::choose(),
             cpus: &[],
             listen,
@@ -108,6 +122,15 @@ pub(crate) fn what_is_left(cache: &Cache, lease: &str, data: &Path) -> Vec<Strin
 
 /// A profile for a machine small enough for every test to run beside others.
 pub(crate) fn configuration(build: &BuildFacts, profile: &str, set: &[(&str, &str)]) -> Configuration {
+    configuration_for(build, profile, build.engine.storage_engines().first().copied(), set)
+}
+
+pub(crate) fn configuration_for(
+    build: &BuildFacts,
+    profile: &str,
+    storage: Option<StorageEngine>,
+    set: &[(&str, &str)],
+) -> Configuration {
     let sizing = Sizing {
         machine: MachineClass { cores: 2, memory_bytes: 128 << 20 },
         disk_free_bytes: Some(4 << 30),
@@ -115,7 +138,8 @@ pub(crate) fn configuration(build: &BuildFacts, profile: &str, set: &[(&str, &st
         clients: 1,
     };
     let set: BTreeMap<String, String> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    Profiles::built_in().render(Engine::Postgres, profile, &build.version, &sizing, &set).expect("rendered")
+    let profiles = Profiles::built_in();
+    profiles.render(build.engine, profile, &build.version, storage, &sizing, &set).expect("rendered")
 }
 
 pub(crate) fn session(server: &Server) -> Session {

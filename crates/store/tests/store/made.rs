@@ -13,6 +13,7 @@ pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
     let treatment = |n: usize| TreatmentPlan {
         name: format!("pg{}.x10a_c2r24", 1200 + n),
         build: "postgres:17.11".parse().expect("a build"),
+        storage: None,
         profile: "x10a".into(),
         set: [("jit".to_owned(), "off".to_owned())].into(),
     };
@@ -45,6 +46,7 @@ pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
         machine: None,
         margin: 0.02,
         rounds: (1..=rounds).map(round).collect(),
+        forced: Vec::new(),
     }
 }
 
@@ -140,6 +142,7 @@ pub(crate) fn build_facts() -> BuildFacts {
         flags: "-O2".into(),
         configure: "--with-icu".into(),
         extensions: vec!["pg_prewarm".into()],
+        library_folders: Vec::new(),
         size_bytes: 1,
         symbols: "none".into(),
     }

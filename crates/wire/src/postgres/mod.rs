@@ -11,7 +11,6 @@ mod collect;
 mod copy;
 mod frame;
 mod handshake;
-mod last;
 mod notes;
 mod session;
 mod statement;

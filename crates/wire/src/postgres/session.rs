@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
-use crate::endpoint::{Endpoint, Transport};
+use crate::endpoint::{Endpoint, Protocol, Transport};
 use crate::error::{ServerError, WireError, abridge};
 use crate::reply::{Reply, Table};
 use crate::socket::{self, Deadline};
@@ -21,11 +21,11 @@ use super::channel::{Channel, Fault};
 use super::collect::{Collected, Collecting};
 use super::frame::FrameError;
 use super::handshake::{self, BackendKey, Refusal};
-use super::last::LastStatement;
 use super::notes::Notes;
 use super::statement::{Statement, name, type_oid};
 use super::tag::{backend, frontend as tag};
 use super::tally::{Counting, Tally};
+use crate::last::LastStatement;
 
 /// How long `close` waits for the backend to be gone.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
@@ -247,7 +247,7 @@ impl Session {
         match collected.error.take() {
             None => Ok(()),
             Some(error) if is_farewell(&error) => Err(self.give_up(Fault::Closed, None)),
-            Some(error) => Err(WireError::Server { error, statement: self.last_statement() }),
+            Some(error) => Err(WireError::Server { error, statement: self.last_statement(), remedy: "" }),
         }
     }
 
@@ -293,6 +293,11 @@ impl Session {
 
     pub(crate) fn process_id(&self) -> u32 {
         self.key.process_id.cast_unsigned()
+    }
+
+    /// How the server is reached: this protocol is spoken without TLS.
+    pub(crate) fn transport(&self) -> String {
+        self.transport.kind().to_owned()
     }
 
     pub(crate) fn last_error(&self) -> Option<&ServerError> {
@@ -345,7 +350,7 @@ impl Session {
     }
 
     fn last_statement(&self) -> String {
-        self.last.show(&self.prepared)
+        self.last.show(|index| &self.prepared[index as usize])
     }
 
     /// The error for a call that comes out of order.
@@ -370,7 +375,9 @@ impl Session {
         let was_broken = std::mem::replace(&mut self.is_broken, true);
         match (fault, allowed) {
             (Fault::TimedOut, Some(deadline)) => WireError::Deadline { endpoint, statement, deadline },
-            (Fault::Frame(error), _) => WireError::Protocol { endpoint, statement, detail: error.to_string() },
+            (Fault::Frame(error), _) => {
+                WireError::Protocol { endpoint, protocol: Protocol::Postgres, statement, detail: error.to_string() }
+            }
             (fault, _) => {
                 let mut cause = fault.to_string();
                 if !was_broken && let Some(words) = self.last_words() {

@@ -110,7 +110,7 @@ impl Counting<'_> {
         match tag {
             backend::ERROR_RESPONSE => {
                 let code = self.notes.error(frame).code();
-                self.tally.reply.error.get_or_insert(code);
+                self.tally.reply.error.get_or_insert(code.into());
             }
             backend::PARAMETER_STATUS => self.notes.parameter_status(frame)?,
             backend::COPY_IN_RESPONSE => self.tally.wants_copy_data = true,

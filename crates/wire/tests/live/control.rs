@@ -89,7 +89,7 @@ fn a_statement_can_be_cancelled() {
             break reply;
         }
     };
-    assert_eq!(reply.error.unwrap().as_str(), "57014");
+    assert_eq!(reply.error.unwrap().state.as_str(), "57014");
     assert_eq!(reply.in_transaction, TransactionStatus::Idle);
     assert!(start.elapsed() < Duration::from_secs(30));
 }
@@ -122,7 +122,7 @@ fn copy_statements_do_not_hang_a_session_that_has_no_data() {
     assert_eq!(error.sql_state().unwrap().as_str(), "57014", "{error}");
     let mut copy = session.text_statement(100);
     copy.set_sql(b"copy c from stdin");
-    assert_eq!(session.run(&copy).unwrap().error.unwrap().as_str(), "57014");
+    assert_eq!(session.run(&copy).unwrap().error.unwrap().state.as_str(), "57014");
     copy.set_sql(b"copy (select generate_series(1, 1000)) to stdout");
     assert_eq!(session.run(&copy).unwrap().affected, 1000);
     assert_eq!(session.execute("copy (select 1) to stdout").unwrap(), 1);

@@ -7,11 +7,11 @@ use crate::shared;
 
 fn oracle() -> Client {
     let endpoint = shared().unix("bench");
-    let Transport::Unix { directory, port } = &endpoint.transport else {
+    let Transport::Unix { path } = &endpoint.transport else {
         unreachable!("asked for a Unix socket");
     };
     let mut config = Config::new();
-    config.host_path(directory).port(*port).user("bench").dbname("postgres");
+    config.host_path(path.parent().unwrap()).port(shared().port).user("bench").dbname("postgres");
     config.connect(NoTls).unwrap()
 }
 

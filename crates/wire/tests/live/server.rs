@@ -56,7 +56,7 @@ rm -rf "$HOME"
 /// A running server.
 pub(crate) struct LiveServer {
     directory: PathBuf,
-    port: u16,
+    pub(crate) port: u16,
     guard: Child,
 }
 
@@ -117,7 +117,7 @@ impl LiveServer {
 
     /// An endpoint on the Unix socket, with a password that all accounts share.
     pub(crate) fn unix(&self, user: &str) -> Endpoint {
-        self.endpoint(user, Transport::Unix { directory: self.directory.clone(), port: self.port })
+        self.endpoint(user, Transport::postgres_socket(&self.directory, self.port))
     }
 
     /// An endpoint on the loopback interface.

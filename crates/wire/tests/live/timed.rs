@@ -46,10 +46,10 @@ fn rows_bytes_and_transactions_are_told() {
     // A DataRow with two columns has 15 bytes beside its values.
     assert!(reply.bytes > 1500 && reply.bytes < 3000, "{reply:?}");
     let reply = session.run(&fail).unwrap();
-    assert_eq!(reply.error.unwrap().as_str(), "22012");
+    assert_eq!(reply.error.unwrap().state.as_str(), "22012");
     assert_eq!(session.last_error().unwrap().message(), "division by zero");
     assert_eq!(status(reply), TransactionStatus::Failed);
-    assert_eq!(session.run(&series).unwrap().error.unwrap().as_str(), "25P02");
+    assert_eq!(session.run(&series).unwrap().error.unwrap().state.as_str(), "25P02");
     assert_eq!(status(session.run(&commit).unwrap()), TransactionStatus::Idle);
     assert_eq!(session.run(&series).unwrap().error, None);
 }

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod mysql_noise;
 mod noise;
 mod peer;
 mod scenario;
@@ -13,7 +14,7 @@ mod transcript;
 use std::path::Path;
 
 use peer::{Delivery, replay};
-use rqps_wire::WireError;
+use rqps_wire::{Protocol, WireError};
 use scenario::{SCENARIOS, Scenario};
 use transcript::Transcript;
 
@@ -26,7 +27,10 @@ fn recordings() -> Vec<(String, &'static Scenario, Transcript)> {
         let file = path.file_name().unwrap().to_str().unwrap().to_owned();
         let scenario = SCENARIOS
             .iter()
-            .find(|scenario| file.starts_with(&format!("{}-", scenario.name)))
+            .find(|scenario| {
+                let protocol = if file.contains("-postgres-") { Protocol::Postgres } else { Protocol::Mysql };
+                scenario.protocol == protocol && file.starts_with(&format!("{}-", scenario.name))
+            })
             .unwrap_or_else(|| panic!("{file} belongs to no scenario"));
         let text = std::fs::read_to_string(&path).unwrap();
         found.push((file, scenario, Transcript::parse(&text)));
@@ -38,9 +42,11 @@ fn recordings() -> Vec<(String, &'static Scenario, Transcript)> {
 
 /// The bytes of the server at which splitting and cutting begins: logins are tried in recordings of their own.
 fn first_position(scenario: &Scenario, transcript: &Transcript) -> usize {
-    match scenario.name {
-        "trust" | "password" | "md5" => 0,
-        _ => transcript.exchanges[0].server.len(),
+    match scenario.protocol {
+        _ if !matches!(scenario.name, "control" | "copy" | "load" | "timed") => 0,
+        Protocol::Postgres => transcript.exchanges[0].server.len(),
+        // The greeting, then the answer to ours.
+        Protocol::Mysql => transcript.exchanges[0].server.len() + transcript.exchanges[1].server.len(),
     }
 }
 

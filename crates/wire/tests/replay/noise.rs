@@ -7,7 +7,7 @@ use std::time::Duration;
 use allocation_counter::measure;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use rqps_wire::{Session, WireError};
+use rqps_wire::{Protocol, Session, WireError};
 
 use crate::scenario::endpoint;
 
@@ -44,7 +44,7 @@ fn frames() -> impl Strategy<Value = Vec<u8>> {
 fn connect(bytes: &[u8]) -> Result<(Session, UnixStream), WireError> {
     let (near, mut far) = UnixStream::pair().unwrap();
     far.write_all(bytes).unwrap();
-    let session = Session::over(near.into(), &endpoint("bench"), PATIENCE)?;
+    let session = Session::over(near.into(), &endpoint(Protocol::Postgres, "bench"), PATIENCE)?;
     Ok((session, far))
 }
 
@@ -57,7 +57,7 @@ fn noise_at_login(bytes: &[u8]) {
     far.write_all(bytes).unwrap();
     hang_up(&far);
     // Noise may happen to be a welcome; then the next call must fail.
-    if let Ok(mut session) = Session::over(near.into(), &endpoint("bench"), PATIENCE) {
+    if let Ok(mut session) = Session::over(near.into(), &endpoint(Protocol::Postgres, "bench"), PATIENCE) {
         session.query("select 1").unwrap_err();
     }
 }

@@ -3,37 +3,65 @@
 //! In: a way to connect. Out: one line for each call, the same for every replay of a recording. The
 //! recorder and the replay both play these.
 
+#[path = "mysql.rs"]
+mod mysql;
+
 use std::os::fd::OwnedFd;
 
 use rqps_wire::{Endpoint, ParameterType, Protocol, Session, Table, Transport, WireError};
 
 /// A session to record.
 pub(crate) struct Scenario {
+    /// The protocol that it speaks.
+    pub(crate) protocol: Protocol,
     /// The name of its recordings.
     pub(crate) name: &'static str,
     /// The account to log in with.
     pub(crate) user: &'static str,
     /// The calls after login; each yields a line, or an error that ends the scenario.
-    pub(crate) play: fn(&mut Session, &mut Vec<String>) -> Result<(), WireError>,
+    pub(crate) play: Play,
 }
 
-pub(crate) const SCENARIOS: [Scenario; 6] = [
-    Scenario { name: "trust", user: "bench", play: |_, _| Ok(()) },
-    Scenario { name: "password", user: "clear_user", play: |_, _| Ok(()) },
-    Scenario { name: "md5", user: "md5_user", play: |_, _| Ok(()) },
-    Scenario { name: "control", user: "bench", play: control },
-    Scenario { name: "copy", user: "bench", play: copy },
-    Scenario { name: "timed", user: "bench", play: timed },
+type Play = fn(&mut Session, &mut Vec<String>) -> Result<(), WireError>;
+
+const fn postgres(name: &'static str, user: &'static str, play: Play) -> Scenario {
+    Scenario { protocol: Protocol::Postgres, name, user, play }
+}
+
+const fn mysql(name: &'static str, user: &'static str, play: Play) -> Scenario {
+    Scenario { protocol: Protocol::Mysql, name, user, play }
+}
+
+pub(crate) const SCENARIOS: [Scenario; 14] = [
+    postgres("trust", "bench", |_, _| Ok(())),
+    postgres("password", "clear_user", |_, _| Ok(())),
+    postgres("md5", "md5_user", |_, _| Ok(())),
+    postgres("control", "bench", control),
+    postgres("copy", "bench", copy),
+    postgres("timed", "bench", timed),
+    mysql("empty", "bench", |_, _| Ok(())),
+    mysql("native", "native_user", |_, _| Ok(())),
+    // The first login of an account shows the password, the second only proves it.
+    mysql("caching_full", "caching_user", |_, _| Ok(())),
+    mysql("caching_fast", "caching_user", |_, _| Ok(())),
+    mysql("ed25519", "signing_user", |_, _| Ok(())),
+    mysql("control", "bench", mysql::control),
+    mysql("load", "bench", mysql::load),
+    mysql("timed", "bench", mysql::timed),
 ];
 
-pub(crate) fn endpoint(user: &str) -> Endpoint {
+pub(crate) fn endpoint(protocol: Protocol, user: &str) -> Endpoint {
+    let database = match protocol {
+        Protocol::Postgres => "postgres",
+        Protocol::Mysql => "sbtest",
+    };
     Endpoint {
-        engine: Protocol::Postgres,
+        engine: protocol,
         // Only named in messages: the socket is brought along.
-        transport: Transport::Unix { directory: "recorded".into(), port: 0 },
+        transport: Transport::Unix { path: "recorded".into() },
         user: user.into(),
-        password: Some("open sesame".into()),
-        database: "postgres".into(),
+        password: (protocol == Protocol::Postgres || user != "bench").then(|| "open sesame".into()),
+        database: database.into(),
         options: Vec::new(),
     }
 }
@@ -43,7 +71,7 @@ impl Scenario {
     pub(crate) fn play_over(&self, socket: OwnedFd) -> (Vec<String>, Option<WireError>) {
         let mut lines = Vec::new();
         let patience = std::time::Duration::from_secs(60);
-        let mut session = match Session::over(socket, &endpoint(self.user), patience) {
+        let mut session = match Session::over(socket, &endpoint(self.protocol, self.user), patience) {
             Ok(session) => session,
             Err(error) => return (lines, Some(error)),
         };
@@ -53,16 +81,19 @@ impl Scenario {
             session.parameter("client_encoding"),
             session.parameter("standard_conforming_strings")
         ));
+        if let (Protocol::Mysql, Some(version)) = (self.protocol, session.parameter("server_version")) {
+            lines.push(format!("version {version}"));
+        }
         let error = (self.play)(&mut session, &mut lines).err();
         (lines, error)
     }
 }
 
 /// An outcome as a line; what breaks the session is an error of the scenario instead.
-fn tell<T: std::fmt::Debug>(outcome: Result<T, WireError>) -> Result<String, WireError> {
+pub(crate) fn tell<T: std::fmt::Debug>(outcome: Result<T, WireError>) -> Result<String, WireError> {
     match outcome {
         Ok(value) => Ok(format!("{value:?}")),
-        Err(error @ WireError::Server { .. }) => Ok(error.to_string()),
+        Err(error @ (WireError::Server { .. } | WireError::Parameters { .. })) => Ok(error.to_string()),
         Err(error) => Err(error),
     }
 }

@@ -47,8 +47,12 @@ impl Transcript {
     }
 
     pub(crate) fn add_server(&mut self, bytes: &[u8]) {
+        // A server of MySQL speaks first.
+        if self.exchanges.is_empty() {
+            self.exchanges.push(Exchange::default());
+        }
         let last = self.exchanges.last_mut();
-        last.expect("the client speaks first").server.extend(bytes);
+        last.expect("there is one now").server.extend(bytes);
     }
 
     pub(crate) fn render(&self) -> String {

@@ -5,10 +5,11 @@ use rqps_model::plan::{Arrival, DataShape, RoundPlan, TestPlan, TreatmentPlan};
 use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
 use rqps_store::{Start, State};
 
-fn plan(rounds: u32) -> Plan {
+pub(crate) fn plan(rounds: u32) -> Plan {
     let treatment = |name: &str| TreatmentPlan {
         name: name.to_owned(),
         build: "postgres:17.11".parse().unwrap(),
+        storage: None,
         profile: "x10a".to_owned(),
         set: BTreeMap::new(),
     };
@@ -40,6 +41,7 @@ fn plan(rounds: u32) -> Plan {
         machine: None,
         margin: 0.02,
         rounds: (1..=rounds).map(|number| RoundPlan { number, order: vec![0, 1], seed: 1 }).collect(),
+        forced: Vec::new(),
     }
 }
 

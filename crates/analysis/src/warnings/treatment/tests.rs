@@ -9,6 +9,7 @@ fn plan(name: &str) -> TreatmentPlan {
     TreatmentPlan {
         name: name.to_owned(),
         build: "postgres:17.11".parse().unwrap(),
+        storage: None,
         profile: "x10a".to_owned(),
         set: BTreeMap::new(),
     }
@@ -27,12 +28,14 @@ fn found(name: &str) -> TreatmentFindings {
         flags: "-O2 -g -ffile-prefix-map=/build/a=.".to_owned(),
         configure: String::new(),
         extensions: Vec::new(),
+        library_folders: Vec::new(),
         size_bytes: 1,
         symbols: String::new(),
     };
     TreatmentFindings {
         name: name.to_owned(),
         build,
+        storage: None,
         settings: SettingsFacts::default(),
         settings_diff: BTreeMap::new(),
         sentence: String::new(),
@@ -43,11 +46,22 @@ fn found(name: &str) -> TreatmentFindings {
 }
 
 fn kinds(adjust: impl FnOnce(&mut TreatmentPlan, &mut TreatmentFindings)) -> Vec<String> {
-    let (base_plan, base) = (plan("base"), found("base"));
     let (mut own_plan, mut own) = (plan("own"), found("own"));
     adjust(&mut own_plan, &mut own);
-    let warnings = unlike(Side { plan: &own_plan, found: &own }, Side { plan: &base_plan, found: &base });
-    warnings.into_iter().map(|warning| format!("{}: {}", warning.kind, warning.message)).collect()
+    warned((&own_plan, &own), (&plan("base"), &found("base")))
+}
+
+type Pair<'a> = (&'a TreatmentPlan, &'a TreatmentFindings);
+
+fn warned(own: Pair<'_>, base: Pair<'_>) -> Vec<String> {
+    let (own, base) = (Side { plan: own.0, found: own.1 }, Side { plan: base.0, found: base.1 });
+    let settings = unlike_settings(own, base, &own.found.settings_diff);
+    unlike(own, base)
+        .into_iter()
+        .chain(settings)
+        .chain(not_as_asked(own))
+        .map(|warning| format!("{}: {}", warning.kind, warning.message))
+        .collect()
 }
 
 #[test]
@@ -100,4 +114,66 @@ fn settings_that_nobody_asked_for_are_told() {
         plan.profile = "x10b".to_owned();
     });
     assert!(profile.is_empty(), "another profile is meant to differ");
+}
+
+/// MySQL with InnoDB, as sure of its commits as asked.
+fn mysql(flush: &str) -> TreatmentFindings {
+    let mut own = found("own");
+    own.build.engine = Engine::Mysql;
+    own.storage = Some(StorageEngine::Innodb);
+    own.build.compiler = "gcc 8.5.0, gcc 4.8.5".to_owned();
+    own.build.flags = String::new();
+    let pairs =
+        [("innodb_flush_log_at_trx_commit", flush), ("log_bin", "OFF"), ("innodb_buffer_pool_size", "2147483648")];
+    own.settings.effective = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    own.settings.encoding = "latin1".to_owned();
+    own.settings.collation = "latin1_swedish_ci".to_owned();
+    own
+}
+
+fn postgres(encoding: &str) -> TreatmentFindings {
+    let mut base = found("base");
+    let pairs = [("fsync", "on"), ("synchronous_commit", "off"), ("shared_buffers", "2GB")];
+    base.settings.effective = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    base.settings.encoding = encoding.to_owned();
+    base.settings.collation = "C".to_owned();
+    base
+}
+
+#[test]
+fn engines_that_are_alike_in_what_matters_differ_in_their_builds_only() {
+    let told = warned((&plan("own"), &mysql("2")), (&plan("base"), &postgres("LATIN1")));
+    assert_eq!(told, ["unlike-builds: compiler gcc 8.5.0, gcc 4.8.5 instead of gcc 12; flags unknown here"]);
+}
+
+#[test]
+fn durability_character_set_and_memory_are_compared_across_engines() {
+    let mut own = mysql("1");
+    own.build.compiler = "gcc 12".to_owned();
+    own.build.flags = found("x").build.flags;
+    own.settings.effective.insert("innodb_buffer_pool_size".to_owned(), "1073741824".to_owned());
+    let told = warned((&plan("own"), &own), (&plan("base"), &postgres("UTF8")));
+    assert_eq!(
+        told,
+        [
+            "encoding: the encoding is latin1, on the base utf8",
+            "durability: a commit here is flushed before the reply (innodb_flush_log_at_trx_commit=1), on the base is \
+             flushed some time after the reply (fsync=on, synchronous_commit=off)",
+            "memory: buffers for data have 1 GB, on the base 2 GB",
+        ]
+    );
+}
+
+#[test]
+fn a_storage_engine_that_was_not_asked_for_is_told() {
+    let told = kinds(|plan, own| {
+        plan.storage = Some(StorageEngine::Rocksdb);
+        own.settings.storage_engine = "InnoDB".to_owned();
+    });
+    assert_eq!(told, ["storage-engine: tables are stored by InnoDB though rocksdb was asked for"]);
+    let told = kinds(|plan, own| {
+        plan.storage = Some(StorageEngine::Rocksdb);
+        own.settings.storage_engine = "ROCKSDB".to_owned();
+    });
+    assert!(told.is_empty(), "{told:?}");
 }

@@ -8,6 +8,7 @@ use crate::random::one_to;
 use crate::suite::Test;
 use rand_pcg::Pcg64;
 use rqps_model::plan::DataShape;
+use rqps_wire::Protocol;
 
 /// The parameters of one statement, written out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,9 +38,10 @@ pub(crate) fn render_parameters(
     test: &Test,
     data: DataShape,
     kind: usize,
+    protocol: Protocol,
     random: &mut Pcg64,
 ) -> Result<Rendered, LoadError> {
-    let mut program = Program::compile(test, data)?;
+    let mut program = Program::compile(test, data, protocol)?;
     program.steps = vec![kind];
     let mut event = Event::new(0, &program);
     event.reseed(random.clone());

@@ -24,7 +24,11 @@ struct Sender {
 
 impl Sender {
     fn new(test: &str, client: u32) -> Sender {
-        let program = Program::compile(Suite::sysbench().test(test).unwrap(), DATA).unwrap();
+        Sender::to(Protocol::Postgres, test, client)
+    }
+
+    fn to(protocol: Protocol, test: &str, client: u32) -> Sender {
+        let program = Program::compile(Suite::sysbench().test(test).unwrap(), DATA, protocol).unwrap();
         let mut event = Event::new(client, &program);
         event.reseed(stream(1, Purpose::Keys, u64::from(client), 0));
         Sender { program, event }
@@ -38,7 +42,7 @@ impl Sender {
             let mut rendered = Rendered::default();
             self.program.fill(&mut self.event, &mut rendered);
             let form = &self.program.statements()[number];
-            let sql = if form.capacity.is_some() { rendered.sql } else { form.sql.clone() };
+            let sql = if rendered.sql.is_empty() { form.sql.clone() } else { rendered.sql };
             assert_eq!(form.parameters.len(), rendered.list.len());
             let table = sql
                 .split_once("sbtest")
@@ -125,6 +129,42 @@ fn every_event_sends_its_statements_in_order() {
         delete: delete x1
         insert: insert x1
     "#]].assert_eq(&lines);
+}
+
+#[test]
+fn every_protocol_is_sent_the_same_values_for_the_same_tables() {
+    for test in Suite::sysbench().tests {
+        let senders = [Protocol::Postgres, Protocol::Mysql].map(|protocol| Sender::to(protocol, &test.name, 1));
+        let [mut postgres, mut mysql] = senders;
+        for _ in 0..5 {
+            for (one, other) in postgres.event().iter().zip(mysql.event()) {
+                let same = |sent: &Sent| (sent.kind.clone(), sent.table, sent.values.clone());
+                assert_eq!(same(one), same(&other), "{}", test.name);
+                assert_eq!(other.sql.matches('?').count(), other.values.len(), "{}", other.sql);
+                assert!(!other.sql.contains('$'), "{}", other.sql);
+                let forced = test.kinds.iter().any(|kind| kind.kind == other.kind && kind.mysql.is_some());
+                assert_eq!(forced, test.name == "insert");
+                if forced {
+                    let (_, values) = one.sql.split_once("VALUES (").unwrap();
+                    assert!(other.sql.ends_with(&format!("(id, k, c, pad) VALUES (0, {values}")), "{}", other.sql);
+                } else if one.values.is_empty() {
+                    assert_eq!(one.sql, other.sql);
+                }
+            }
+        }
+    }
+    let list = Sender::to(Protocol::Mysql, "update-inlist", 0).event().remove(0);
+    assert!(list.sql.ends_with(" SET c=? WHERE id IN (?,?,?,?,?,?,?,?,?,?)"), "{}", list.sql);
+}
+
+#[test]
+fn mysql_gets_begin_as_text_and_commit_prepared() {
+    let sender = Sender::to(Protocol::Mysql, "write-only", 0);
+    let as_text: Vec<&str> =
+        sender.program.statements().iter().filter(|f| f.capacity.is_some()).map(|f| f.sql.as_str()).collect();
+    assert_eq!(as_text, ["BEGIN", "ROLLBACK"]);
+    assert_eq!(sender.program.prepared_statements(), 4 * 4 + 1);
+    assert_eq!(Sender::new("write-only", 0).program.prepared_statements(), 4 * 4 + 3);
 }
 
 #[test]
@@ -231,7 +271,7 @@ fn data_that_cannot_be_addressed_is_refused() {
     let suite = Suite::sysbench();
     let test = suite.test("range-covered-pk").unwrap();
     for (tables, rows) in [(0, 1), (1, 0), (1, i32::MAX as u64)] {
-        assert!(Program::compile(test, DataShape { tables, rows }).is_err());
+        assert!(Program::compile(test, DataShape { tables, rows }, Protocol::Postgres).is_err());
     }
-    assert!(Program::compile(test, DataShape { tables: 1, rows: 2_000_000_000 }).is_ok());
+    assert!(Program::compile(test, DataShape { tables: 1, rows: 2_000_000_000 }, Protocol::Mysql).is_ok());
 }

@@ -67,9 +67,11 @@ fn treatment(build: &Invented, index: usize, base: &Invented) -> TreatmentFindin
             flags: "-O2 -fno-omit-frame-pointer -fno-strict-aliasing -fwrapv".to_owned(),
             configure: "--enable-debug --with-icu --with-lz4 --with-openssl".to_owned(),
             extensions: vec!["pg_stat_statements".to_owned(), "pgstattuple".to_owned()],
+            library_folders: Vec::new(),
             size_bytes: 46_000_000 + u64::from(build.major) * 1_310_000,
             symbols: "symbols, no debug information, frame pointers".to_owned(),
         },
+        storage: None,
         settings: settings(build),
         settings_diff: if index == 0 { BTreeMap::new() } else { difference(build.major, base.major) },
         sentence: String::new(),
@@ -103,6 +105,7 @@ fn settings(build: &Invented) -> SettingsFacts {
         encoding: "UTF8".to_owned(),
         collation: "C".to_owned(),
         checksums: true,
+        storage_engine: String::new(),
         transport: "unix".to_owned(),
     }
 }

@@ -4,6 +4,7 @@
 //! intervals agree with each other). The numbers are invented and must never be quoted as measurements.
 
 pub(crate) mod cell;
+pub(crate) mod engines;
 pub(crate) mod facts;
 pub(crate) mod suite;
 
@@ -60,6 +61,8 @@ pub(crate) fn findings(size: Size) -> Findings {
         treatments,
         tests,
         groups,
+        forced: Vec::new(),
+        side_by_side: Vec::new(),
         warnings: vec![Warning {
             kind: "virtual-machine".to_owned(),
             message: "The host is a virtual machine; 1.8 % of its CPU time was stolen.".to_owned(),

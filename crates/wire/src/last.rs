@@ -2,8 +2,6 @@
 //!
 //! In: the number of a prepared statement or the bytes of a text, of which the beginning is kept. Out: one line.
 
-use std::sync::Arc;
-
 use crate::error::{ABRIDGED_BYTES, abridge};
 
 /// The statement sent last.
@@ -36,10 +34,10 @@ impl LastStatement {
         self.prepared = None;
     }
 
-    /// The statement in one line; `prepared` are the session's prepared statements by number.
-    pub(crate) fn show(&self, prepared: &[Arc<str>]) -> String {
+    /// The statement in one line; `prepared` knows the session's prepared statements by number.
+    pub(crate) fn show<'s>(&self, prepared: impl FnOnce(u32) -> &'s str) -> String {
         if let Some(index) = self.prepared {
-            return abridge(&prepared[index as usize]);
+            return abridge(prepared(index));
         }
         let shown = ABRIDGED_BYTES.min(self.text_bytes);
         let mut text = abridge(&String::from_utf8_lossy(&self.text[..shown]));
@@ -58,14 +56,14 @@ mod tests {
 
     #[test]
     fn the_last_one_is_shown_in_one_line() {
-        let prepared = ["begin".into(), "select\n  1".into()];
+        let prepared = |index: u32| ["begin", "select\n  1"][index as usize];
         let mut last = LastStatement::default();
-        assert_eq!(last.show(&prepared), "none yet");
+        assert_eq!(last.show(prepared), "none yet");
         last.set_prepared(1);
-        assert_eq!(last.show(&prepared), "select 1");
+        assert_eq!(last.show(prepared), "select 1");
         last.set_text(b"commit");
-        assert_eq!(last.show(&prepared), "commit");
+        assert_eq!(last.show(prepared), "commit");
         last.set_text("ü".repeat(500).as_bytes());
-        assert!(last.show(&prepared).ends_with('…'));
+        assert!(last.show(prepared).ends_with('…'));
     }
 }

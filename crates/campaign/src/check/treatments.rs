@@ -1,0 +1,269 @@
+//! The matrix of treatments: builds times profiles times storage engines, each build with those that its engine has.
+//!
+//! In: the builds, profiles and storage engines of a request. Out: what is compared, or what is wrong with them. One list
+//! of profiles serves all engines; none is ever mixed in silently, since that would be unfair to the others.
+
+use super::Checker;
+use crate::campaign::Asked;
+use crate::diagnostic::Fault;
+use crate::place::{Place, Stated};
+use crate::request::BuildRequest;
+use crate::vocabulary::{ProfileWord, Vocabulary, default_profile, did_you_mean};
+use rqps_model::{BuildSource, Engine, StorageEngine};
+
+impl<'a> Checker<'a> {
+    /// Every build in every configuration. `None` where something is wrong with them.
+    pub(super) fn treatments(&mut self) -> Option<Vec<Asked>> {
+        let Some(builds) = &self.request.build else {
+            if !self.request.is_faulty("build") {
+                self.error(&Place::Request, no_build(self.vocabulary));
+            }
+            self.common_profiles_exist();
+            return None;
+        };
+        let whole = !["build", "profile", "storage-engine", "set"].iter().any(|key| self.request.is_faulty(key));
+        let mut known = whole & self.common_profiles_exist() & self.common_storage_fits();
+        let mut treatments = Vec::new();
+        for (index, build) in builds.value.iter().enumerate() {
+            known &= self.release_exists(build) & self.own_profiles_exist(build) & self.own_storage_fits(build);
+            for (word, _) in self.profiles_of(build) {
+                let storage: Vec<Option<StorageEngine>> = match self.storage_of(build) {
+                    [] => vec![None],
+                    engines => engines.iter().map(|engine| Some(engine.value)).collect(),
+                };
+                treatments.extend(storage.into_iter().map(|storage| self.treatment(index, build, word, storage)));
+            }
+        }
+        if known && treatments.len() < 2 {
+            let fault = Fault::error("there is only one treatment, so there is nothing to compare")
+                .expected("two builds or more, or one build with two profiles");
+            self.error(&builds.place, fault.help("name the same build twice to see the noise of this machine"));
+            known = false;
+        }
+        known.then_some(treatments)
+    }
+
+    fn treatment(
+        &self,
+        index: usize,
+        build: &BuildRequest,
+        profile: &Stated<String>,
+        storage: Option<StorageEngine>,
+    ) -> Asked {
+        let spec = &build.spec.value;
+        let release = match &spec.source {
+            BuildSource::Catalog(version) => self.vocabulary.release(spec.engine, version),
+            _ => None,
+        };
+        Asked {
+            build: index,
+            spec: spec.clone(),
+            build_name: spec.name.clone().or_else(|| release.map(|release| release.build.clone())),
+            profile: profile.value.clone(),
+            storage,
+            set: self.settings_of(build),
+        }
+    }
+
+    /// The engines of the builds that could be read, in the order in which engines are listed.
+    pub(super) fn engines(&self) -> Vec<Engine> {
+        let builds = self.request.build.iter().flat_map(|builds| &builds.value);
+        let named: Vec<Engine> = builds.map(|build| build.spec.value.engine).collect();
+        Engine::ALL.into_iter().filter(|engine| named.contains(engine)).collect()
+    }
+
+    fn release_exists(&mut self, build: &BuildRequest) -> bool {
+        let spec = &build.spec.value;
+        let BuildSource::Catalog(version) = &spec.source else { return true };
+        if self.vocabulary.release(spec.engine, version).is_some() {
+            return true;
+        }
+        let versions = self.vocabulary.versions(spec.engine);
+        let listed: Vec<String> = versions.iter().map(ToString::to_string).collect();
+        let nearest = self.vocabulary.nearest_version(spec.engine, version);
+        let help = nearest.map(|nearest| format!("did you mean `{}:{nearest}`?", spec.engine));
+        let folder = format!("a folder or archive such as {}", example_folder(spec.engine));
+        let expected = match listed.as_slice() {
+            [] => folder,
+            listed => format!("one of {}, or {folder}", listed.join(", ")),
+        };
+        let fault = Fault::error(format!("the catalog has no {} {version}", spec.engine.title())).expected(expected);
+        self.error(&build.spec.place, fault.help_if(help));
+        false
+    }
+
+    /// The profiles that a build runs with, and where they were said: its own or the campaign's, as far as its engine
+    /// has them.
+    pub(super) fn profiles_of(&self, build: &'a BuildRequest) -> Vec<(&'a Stated<String>, &'a ProfileWord)> {
+        let listed = build.profile.as_ref().or(self.request.profile.as_ref());
+        let words = listed.into_iter().flat_map(|list| &list.value);
+        let engine = build.spec.value.engine;
+        words.filter_map(|word| Some((word, self.vocabulary.profile(engine, &word.value)?))).collect()
+    }
+
+    /// Each profile for all builds is one of some engine of the campaign, and each engine has one.
+    fn common_profiles_exist(&mut self) -> bool {
+        let (engines, request) = (self.engines(), self.request);
+        let listed = request.profile.as_ref().map(|list| list.value.as_slice()).unwrap_or_default();
+        // Which engines a build that could not be read would bring, nobody knows.
+        let all_builds_read = !request.is_faulty("build") && request.build.is_some();
+        let of = if all_builds_read { engines.clone() } else { Engine::ALL.to_vec() };
+        let mut right = self.profiles_exist(listed, &of);
+        // Beside a profile that is misspelt, a missing one is no news.
+        let engines = if right && !listed.is_empty() { engines } else { Vec::new() };
+        for engine in engines {
+            let mut builds = request.build.iter().flat_map(|builds| &builds.value);
+            let lacking = builds.find(|build| {
+                build.spec.value.engine == engine && build.profile.is_none() && self.profiles_of(build).is_empty()
+            });
+            if let Some(build) = lacking {
+                let fault = Fault::error(format!("no profile is listed for {}", engine.title()))
+                    .expected(format!("one of {} as well", self.profile_names(&[engine]).join(", ")));
+                let words: Vec<&str> = listed.iter().map(|word| word.value.as_str()).collect();
+                let example = format!("such as profile {},{}", words.join(","), default_profile(engine));
+                self.error(&build.spec.place, fault.help(example));
+                right = false;
+            }
+        }
+        right
+    }
+
+    fn own_profiles_exist(&mut self, build: &BuildRequest) -> bool {
+        let own = build.profile.as_ref().map(|list| list.value.as_slice());
+        own.is_none_or(|own| self.profiles_exist(own, &[build.spec.value.engine]))
+    }
+
+    fn profiles_exist(&mut self, profiles: &[Stated<String>], engines: &[Engine]) -> bool {
+        let mut right = true;
+        for (at, profile) in profiles.iter().enumerate() {
+            let word = profile.value.as_str();
+            let having: Vec<Engine> =
+                Engine::ALL.into_iter().filter(|engine| self.vocabulary.profile(*engine, word).is_some()).collect();
+            let fault = if having.is_empty() {
+                let known = self.profile_names(engines);
+                let help = did_you_mean(word, known.iter().copied());
+                Fault::error(format!("unknown profile `{word}`")).help_if(help)
+            } else if !having.iter().any(|engine| engines.contains(engine)) {
+                let (of, here) = (titles(&having, "and"), titles(engines, "and"));
+                Fault::error(format!("profile `{word}` is one of {of}, and what is compared here is {here}"))
+            } else if profiles[..at].contains(profile) {
+                self.error(&profile.place, Fault::error(format!("profile `{word}` is listed twice")));
+                right = false;
+                continue;
+            } else {
+                continue;
+            };
+            let names = self.profile_names(engines).join(", ");
+            self.error(&profile.place, fault.expected(format!("one of {names}")));
+            right = false;
+        }
+        right
+    }
+
+    /// The names of some engines' profiles, each once.
+    fn profile_names(&self, engines: &[Engine]) -> Vec<&'a str> {
+        let mut names: Vec<&str> = Vec::new();
+        for profile in self.vocabulary.profiles.iter().filter(|profile| engines.contains(&profile.engine)) {
+            if !names.contains(&profile.name.as_str()) {
+                names.push(&profile.name);
+            }
+        }
+        names
+    }
+
+    /// What stores a build's tables, treatment by treatment; nothing where its engine leaves no choice.
+    fn storage_of(&self, build: &'a BuildRequest) -> &'a [Stated<StorageEngine>] {
+        if build.spec.value.engine.storage_engines().is_empty() {
+            return &[];
+        }
+        build.storage.as_ref().or(self.request.storage_engine.as_ref()).map_or(&[], |list| list.value.as_slice())
+    }
+
+    fn common_storage_fits(&mut self) -> bool {
+        let Some(listed) = &self.request.storage_engine else { return true };
+        let engines = self.engines();
+        let choosing: Vec<Engine> =
+            engines.iter().copied().filter(|engine| !engine.storage_engines().is_empty()).collect();
+        if choosing.is_empty() && !self.request.is_faulty("build") {
+            self.error(&listed.place, no_choice(&engines));
+            return false;
+        }
+        let builds = self.request.build.iter().flat_map(|builds| &builds.value);
+        let without_own: Vec<Engine> =
+            builds.filter(|build| build.storage.is_none()).map(|build| build.spec.value.engine).collect();
+        let mut right = true;
+        for engine in choosing.into_iter().filter(|engine| without_own.contains(engine)) {
+            right &= self.storage_fits(engine, &listed.value);
+        }
+        right
+    }
+
+    fn own_storage_fits(&mut self, build: &BuildRequest) -> bool {
+        let (engine, Some(listed)) = (build.spec.value.engine, &build.storage) else { return true };
+        if engine.storage_engines().is_empty() {
+            self.error(&listed.place, no_choice(&[engine]));
+            return false;
+        }
+        self.storage_fits(engine, &listed.value)
+    }
+
+    fn storage_fits(&mut self, engine: Engine, listed: &[Stated<StorageEngine>]) -> bool {
+        let has = engine.storage_engines();
+        let mut right = true;
+        for storage in listed.iter().filter(|storage| !has.contains(&storage.value)) {
+            let names: Vec<&str> = has.iter().map(|storage| storage.name()).collect();
+            let fault = Fault::error(format!("{} has no {} tables", engine.title(), storage.value)).expected(format!(
+                "{} for {}",
+                names.join(" or "),
+                engine.title()
+            ));
+            let others: Vec<Engine> =
+                Engine::ALL.into_iter().filter(|other| other.storage_engines().contains(&storage.value)).collect();
+            let table = others.first().map(|other| {
+                format!(
+                    "{} has them; a campaign file can say it for one build: \
+                     {{ from = \"{other}:VERSION\", storage-engine = [\"{}\"] }}",
+                    titles(&others, "and"),
+                    storage.value
+                )
+            });
+            self.error(&storage.place, fault.help_if(table));
+            right = false;
+        }
+        right
+    }
+}
+
+fn no_choice(engines: &[Engine]) -> Fault {
+    let fault = Fault::error(format!("{} leaves no choice of storage engine", titles(engines, "and")));
+    fault.help("leave `storage-engine` out; it is for builds of MySQL and MariaDB")
+}
+
+/// Engines as a sentence has them: `PostgreSQL, MySQL and MariaDB`.
+pub(super) fn titles(engines: &[Engine], last: &str) -> String {
+    let titles: Vec<&str> = engines.iter().map(|engine| engine.title()).collect();
+    match titles.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [front @ .., end] => format!("{} {last} {end}", front.join(", ")),
+    }
+}
+
+/// Where an engine might be installed, to show the form.
+fn example_folder(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Postgres => "postgres:/opt/pg",
+        Engine::Mysql => "mysql:/opt/mysql",
+        Engine::Mariadb => "mariadb:/opt/mariadb",
+    }
+}
+
+fn no_build(vocabulary: &Vocabulary) -> Fault {
+    let engine = Engine::ALL[0];
+    let newest = vocabulary.versions(engine).into_iter().next_back();
+    let newest = newest.map_or_else(|| "17.11".to_owned(), ToString::to_string);
+    Fault::error("no build is named").expected("two builds or more, or one build with two profiles").help(format!(
+        "such as --build {engine}:{newest} --build {}; `rqps builds list` shows what there is",
+        example_folder(engine)
+    ))
+}

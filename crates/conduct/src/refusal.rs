@@ -1,0 +1,194 @@
+//! Treatments that cannot take part: their build makes no data folder, their server does not start on one, or does not do
+//! as its settings say.
+//!
+//! In: errors from before the first round. Out: the reason for each treatment that is left out, or the campaign's end: when
+//! the base cannot take part, when nobody is left to compare, when the fault is this machine's and not the treatment's.
+
+use crate::ConductError;
+use crate::event::{Event, Watch};
+use rqps_model::Plan;
+use rqps_server::ServerError;
+use std::collections::BTreeMap;
+
+/// What a full disk is called by servers, by programs and by the system; the next treatment would only meet it too.
+const FULL_DISK: [&str; 6] =
+    ["No space left on device", "Check free disk space", "isk full", "' is full", "rrcode: 28", "errno: 28"];
+
+/// Lines of a server's log that each sample of a treatment repeats; all of it stands in the treatment's `server.log`.
+const LOG_LINES_IN_SAMPLE: usize = 3;
+
+/// Treatments left out so far, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals {
+    errors: BTreeMap<String, ConductError>,
+}
+
+impl Refusals {
+    /// Leaves a treatment out and says so; an error that is not the treatment's own is handed back.
+    pub(crate) fn note(
+        &mut self,
+        treatment: &str,
+        error: ConductError,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), ConductError> {
+        if !is_of_the_treatment(&error) {
+            return Err(error);
+        }
+        watch(Event::Warning { message: left_out(treatment, &error) });
+        self.errors.insert(treatment.to_owned(), error);
+        Ok(())
+    }
+
+    /// Whether a treatment was left out.
+    pub(crate) fn has(&self, treatment: &str) -> bool {
+        self.errors.contains_key(treatment)
+    }
+
+    /// Ends the campaign if there is nothing to measure: the base is left out, or there is nothing beside it.
+    pub(crate) fn check(&mut self, plan: &Plan) -> Result<(), ConductError> {
+        if self.errors.is_empty() {
+            return Ok(());
+        }
+        let base = &plan.treatments[plan.base].name;
+        let others = plan.treatments.iter().filter(|treatment| treatment.name != *base);
+        if !self.has(base) && others.clone().any(|other| !self.has(&other.name)) {
+            return Ok(());
+        }
+        let mut errors = std::mem::take(&mut self.errors);
+        if let Some(error) = errors.remove(base) {
+            return Err(error);
+        }
+        match errors.len() {
+            1 => Err(errors.into_values().next().expect("there is one")),
+            _ => {
+                let why = errors.iter().map(|(treatment, error)| format!("{treatment}: {error}")).collect();
+                Err(ConductError::NothingToCompare { base: base.clone(), why })
+            }
+        }
+    }
+
+    /// The reason for each treatment that is left out, as every sample of it will tell it.
+    pub(crate) fn reasons(&self) -> BTreeMap<String, String> {
+        let reason = |(treatment, error)| (String::clone(treatment), in_short(&left_out(treatment, error)));
+        self.errors.iter().map(reason).collect()
+    }
+}
+
+fn left_out(treatment: &str, error: &ConductError) -> String {
+    format!("{treatment} is left out: {error}")
+}
+
+/// An error without most of the log that it quotes: the lines that tell of errors, else the last ones.
+fn in_short(told: &str) -> String {
+    let mut lines = told.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let log: Vec<&str> = lines.collect();
+    let is_error = |line: &&str| ["ERROR", "FATAL", "PANIC"].iter().any(|word| line.contains(word));
+    let errors: Vec<&str> = log.iter().copied().filter(is_error).take(LOG_LINES_IN_SAMPLE).collect();
+    let kept = match errors.is_empty() {
+        true => &log[log.len().saturating_sub(LOG_LINES_IN_SAMPLE)..],
+        false => &errors[..],
+    };
+    [&[first], kept].concat().join("\n")
+}
+
+/// Whether another treatment may well do where this one failed.
+fn is_of_the_treatment(error: &ConductError) -> bool {
+    let told = error.to_string();
+    if FULL_DISK.iter().any(|words| told.contains(words)) {
+        return false;
+    }
+    match error {
+        ConductError::Server { error, .. } => matches!(
+            **error,
+            ServerError::Program { .. }
+                | ServerError::NotAnInstallation { .. }
+                | ServerError::DidNotStart { .. }
+                | ServerError::NotReady { .. }
+                | ServerError::Died { .. }
+                | ServerError::Wire(_)
+                | ServerError::Answer { .. }
+        ),
+        ConductError::Loading { .. } | ConductError::Load { .. } => true,
+        ConductError::Setting { .. } | ConductError::StorageEngine { .. } | ConductError::NotStopped { .. } => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::plan;
+
+    fn refused(build: &str) -> ConductError {
+        let log = vec!["unknown variable 'query_cache_size=1'".to_owned()];
+        let error = ServerError::DidNotStart { build: build.to_owned(), status: "exit status: 1".to_owned(), log };
+        ConductError::server(format!("starting {build} for the first time"))(error)
+    }
+
+    fn noted(treatments: &[&str]) -> (Refusals, Vec<String>) {
+        let (mut refusals, mut told) = (Refusals::default(), Vec::new());
+        for treatment in treatments {
+            let watch = &mut |event: Event<'_>| match event {
+                Event::Warning { message } => told.push(message),
+                other => panic!("{other:?}"),
+            };
+            refusals.note(treatment, refused(treatment), watch).expect("the treatment's own");
+        }
+        (refusals, told)
+    }
+
+    #[test]
+    fn one_of_three_is_left_out_and_the_reason_told() {
+        let (mut refusals, told) = noted(&["b"]);
+        refusals.check(&plan(&["a", "b", "c"], 0)).expect("the rest goes on");
+        assert!(refusals.has("b") && !refusals.has("a"));
+        assert_eq!(told.len(), 1);
+        assert!(refusals.reasons()["b"].contains("unknown variable"), "{:?}", refusals.reasons());
+        assert!(told[0].contains("b is left out: starting b for the first time"), "{told:?}");
+        assert!(told[0].contains("unknown variable"), "{told:?}");
+    }
+
+    #[test]
+    fn samples_repeat_what_matters_of_a_log() {
+        let told =
+            "b is left out: it ended; its log ends with:\n  1 [Note] a\n  2 [ERROR] x\n\n  3 [Note] b\n  4 [ERROR] y";
+        assert_eq!(in_short(told), "b is left out: it ended; its log ends with:\n2 [ERROR] x\n4 [ERROR] y");
+        let told = "b is left out: it ended:\n1\n2\n3\n4";
+        assert_eq!(in_short(told), "b is left out: it ended:\n2\n3\n4");
+        assert_eq!(in_short("b is left out: no reason"), "b is left out: no reason");
+    }
+
+    #[test]
+    fn without_a_base_or_without_others_the_campaign_ends() {
+        let ended = |plan: &Plan, treatments: &[&str]| {
+            noted(treatments).0.check(plan).expect_err("the campaign ends").to_string()
+        };
+        assert!(ended(&plan(&["a", "b", "c"], 1), &["b"]).starts_with("starting b for the first time"));
+        assert!(ended(&plan(&["a", "b"], 0), &["b"]).starts_with("starting b for the first time"));
+        let both = ended(&plan(&["a", "b", "c"], 0), &["b", "c"]);
+        assert!(both.contains("nothing to compare a with") && both.contains("b: starting") && both.contains("c: st"));
+        assert!(ended(&plan(&["a"], 0), &["a"]).starts_with("starting a"));
+        Refusals::default().check(&plan(&["a"], 0)).expect("one treatment alone is what was asked for");
+    }
+
+    #[test]
+    fn a_fault_of_this_machine_is_no_refusal() {
+        let full = ServerError::Program {
+            program: "initdb".to_owned(),
+            status: "exit status: 1".to_owned(),
+            output: "could not write: No space left on device".to_owned(),
+        };
+        let unreachable = ServerError::Unreachable { uid: 65534, folder: "/root".into(), remedy: "RQPS_DATA" };
+        let faults = [
+            ConductError::server("initialising")(full),
+            ConductError::server("starting")(unreachable),
+            ConductError::Interrupted,
+        ];
+        for fault in faults {
+            let told = fault.to_string();
+            let back = Refusals::default().note("a", fault, &mut |event| panic!("{event:?}"));
+            assert_eq!(back.expect_err("handed back").to_string(), told);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The plan of a statement on MySQL and MariaDB: EXPLAIN with the values written out, in every form that the version has.
+//!
+//! In: a session, the product, a test, one of its kinds. Out: text in parts. First one line for each table of the plan with
+//! what was chosen, and under it, indented, what was estimated; these lines look alike on every version. Then `tree:` with
+//! MySQL's own tree from 8.0.16 on, then `json:`. A form that a version refuses is told with the server's reason.
+
+use super::draw;
+use crate::error::LoadError;
+use crate::mysql::Product;
+use crate::suite::Test;
+use rqps_model::plan::DataShape;
+use rqps_wire::{Protocol, Session, Table, WireError};
+
+/// What was chosen: the columns of EXPLAIN's table that stand in the first line, with their names there.
+const CHOSEN: [(&str, &str); 5] =
+    [("type", "type"), ("key", "key"), ("key_len", "key_len"), ("ref", "ref"), ("Extra", "extra")];
+
+/// What was considered and estimated.
+const ESTIMATED: [(&str, &str); 4] =
+    [("select_type", "select"), ("possible_keys", "possible_keys"), ("rows", "rows"), ("filtered", "filtered")];
+
+/// What the tree says of a statement that it cannot show.
+const NO_TREE: &str = "<not executable";
+
+/// The plan of one kind.
+pub(super) fn plan(
+    session: &mut Session,
+    product: &Product,
+    test: &Test,
+    data: DataShape,
+    index: usize,
+) -> Result<String, LoadError> {
+    let kind = &test.kinds[index];
+    let values = draw(test, data, index, Protocol::Mysql, 0)?;
+    let statement = match kind.text {
+        true => values.sql,
+        false => {
+            let mut sql = String::new();
+            let mut literals = values.list.iter();
+            for piece in kind.pieces(test.range, 1, Protocol::Mysql) {
+                sql.push_str(&piece);
+                sql.push_str(literals.next().map_or("", String::as_str));
+            }
+            sql
+        }
+    };
+    if !statement.starts_with("SELECT") && !product.is_since(Some([5, 6, 3]), Some([10, 0, 5])) {
+        return Ok(format!("{product} explains no statement but SELECT"));
+    }
+    let mut plan = match explain(session, "", &statement)? {
+        Ok(table) => lines(&table),
+        Err(refusal) => refusal,
+    };
+    if product.is_since(Some([8, 0, 16]), None) {
+        match explain(session, "FORMAT=TREE ", &statement)? {
+            Ok(tree) if tree.single().is_some_and(|tree| tree.starts_with(NO_TREE)) => {}
+            told => part(&mut plan, "tree:", told),
+        }
+    }
+    if product.is_since(Some([5, 6, 5]), Some([10, 1, 0])) {
+        part(&mut plan, "json:", explain(session, "FORMAT=JSON ", &statement)?);
+    }
+    Ok(plan)
+}
+
+/// Asks for a plan; a refusal of the server is an answer too.
+fn explain(session: &mut Session, form: &str, statement: &str) -> Result<Result<Table, String>, LoadError> {
+    match session.query(&format!("EXPLAIN {form}{statement}")) {
+        Ok(table) => Ok(Ok(table)),
+        Err(WireError::Server { error, .. }) => Ok(Err(format!("not told: {error}"))),
+        Err(error) => Err(LoadError::wire("asking for a plan")(error)),
+    }
+}
+
+fn part(plan: &mut String, title: &str, told: Result<Table, String>) {
+    let text = match &told {
+        Ok(table) => table.single().unwrap_or_default().trim_end(),
+        Err(refusal) => refusal,
+    };
+    for line in std::iter::once(title).chain(text.lines()) {
+        plan.push('\n');
+        plan.push_str(line);
+    }
+}
+
+/// EXPLAIN's table, two lines a row.
+fn lines(table: &Table) -> String {
+    let mut lines = Vec::new();
+    for row in &table.rows {
+        // Where one product says nothing, another says NULL.
+        let value = |name: &str| {
+            let at = table.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
+            at.and_then(|at| row.get(at)?.as_deref()).filter(|value| !value.is_empty())
+        };
+        let values = |columns: &[(&str, &str)]| {
+            let shown = columns.iter().filter_map(|(name, shown)| Some(format!("{shown}={}", value(name)?)));
+            shown.collect::<Vec<_>>().join(" ")
+        };
+        lines.push(format!("{}: {}", value("table").unwrap_or("no table"), values(&CHOSEN)));
+        lines.push(format!("  {}", values(&ESTIMATED)));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_chosen_stands_apart_from_what_was_estimated() {
+        let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let columns = "id select_type table partitions type possible_keys key key_len ref rows filtered Extra";
+        let row =
+            ["1", "SIMPLE", "sbtest1", "", "range", "PRIMARY", "PRIMARY", "4", "", "101", "100.00", "Using where"];
+        let row = row.iter().map(|text| (!text.is_empty()).then(|| (*text).to_owned())).collect();
+        let mut plan = lines(&Table { columns: own(&columns.split(' ').collect::<Vec<_>>()), rows: vec![row] });
+        let tree = Table { columns: own(&["EXPLAIN"]), rows: vec![vec![Some("-> Sort\n    -> Scan\n".to_owned())]] };
+        part(&mut plan, "tree:", Ok(tree));
+        part(&mut plan, "json:", Err("not told: ERROR 1064".to_owned()));
+        expect_test::expect![[r#"
+            sbtest1: type=range key=PRIMARY key_len=4 extra=Using where
+              select=SIMPLE possible_keys=PRIMARY rows=101 filtered=100.00
+            tree:
+            -> Sort
+                -> Scan
+            json:
+            not told: ERROR 1064"#]]
+        .assert_eq(&plan);
+    }
+}

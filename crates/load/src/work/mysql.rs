@@ -1,0 +1,72 @@
+//! The work between tests on MySQL and MariaDB: statistics, purge and write-back, compaction, warming, binary logs.
+//!
+//! In: a [`Work`], an endpoint, the data's shape, what stores the tables. Out: what was left undone, if anything. How a server
+//! comes to rest is in `settle`.
+
+use super::settle::{Wish, settle};
+use super::{connect, execute, on_tables};
+use crate::error::LoadError;
+use crate::mysql::{Product, rows, single};
+use crate::suite::Work;
+use rqps_model::StorageEngine;
+use rqps_model::plan::DataShape;
+use rqps_wire::{Endpoint, Session};
+
+/// Does the work on every table.
+pub(super) fn work(
+    name: Work,
+    endpoint: &Endpoint,
+    data: DataShape,
+    storage: StorageEngine,
+) -> Result<Option<String>, LoadError> {
+    match name {
+        Work::Vacuum => settle(endpoint, data, storage, Wish::Cleaned),
+        Work::Analyze => analyze(endpoint, data).map(|()| None),
+        Work::Checkpoint => settle(endpoint, data, storage, Wish::Written),
+        Work::Postwrite => {
+            analyze(endpoint, data)?;
+            settle(endpoint, data, storage, Wish::Both)
+        }
+        Work::Warm => on_tables(endpoint, data, warm).map(|()| None),
+        Work::ResetBinlog => reset_binlog(endpoint).map(|()| None),
+    }
+}
+
+/// Statistics of every table, several at once. What goes wrong is told in the rows, not as an error.
+pub(crate) fn analyze(endpoint: &Endpoint, data: DataShape) -> Result<(), LoadError> {
+    on_tables(endpoint, data, |session, table| {
+        let told = rows(session, &format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {table}"))?;
+        let is_error = |row: &&Vec<Option<String>>| row.get(2).is_some_and(|kind| kind.as_deref() == Some("Error"));
+        match told.iter().find(is_error) {
+            Some(row) => {
+                let said = row.last().cloned().flatten().unwrap_or_default();
+                Err(LoadError::Shape(format!("table {table} cannot be analyzed: {said}")))
+            }
+            None => Ok(()),
+        }
+    })
+}
+
+/// Reads all of a table and of its secondary index. Both scans have a condition, since a bare COUNT may be answered from
+/// whichever index is the smallest.
+fn warm(session: &mut Session, table: &str) -> Result<(), LoadError> {
+    let secondary = table.replace("sbtest", "k_");
+    for (index, column) in [("PRIMARY", "id"), (secondary.as_str(), "k")] {
+        execute(session, &format!("SELECT COUNT(*) FROM {table} FORCE INDEX ({index}) WHERE {column} > 0"))?;
+    }
+    Ok(())
+}
+
+/// Begins the binary logs anew, if the server writes any.
+pub(super) fn reset_binlog(endpoint: &Endpoint) -> Result<(), LoadError> {
+    let mut session = connect(endpoint)?;
+    if single(&mut session, "SELECT @@log_bin")? == "0" {
+        return Ok(());
+    }
+    let product = Product::of(&mut session)?;
+    let sql = match product.is_since(Some([8, 4, 0]), None) {
+        true => "RESET BINARY LOGS AND GTIDS",
+        false => "RESET MASTER",
+    };
+    execute(&mut session, sql)
+}

@@ -1,0 +1,66 @@
+//! The work between tests on PostgreSQL: VACUUM, ANALYZE, CHECKPOINT, pg_prewarm.
+//!
+//! In: a [`Work`], an endpoint, the data's shape. Out: nothing but the state of the server. It must not choose when.
+
+use super::{connect, execute, on_tables};
+use crate::error::LoadError;
+use crate::suite::Work;
+use rqps_model::plan::DataShape;
+use rqps_wire::{Endpoint, Session};
+
+/// Does the work on every table.
+pub(super) fn work(name: Work, endpoint: &Endpoint, data: DataShape) -> Result<(), LoadError> {
+    match name {
+        Work::Vacuum => on_tables(endpoint, data, |session, table| execute(session, &format!("VACUUM {table}"))),
+        Work::Analyze => on_tables(endpoint, data, |session, table| execute(session, &format!("ANALYZE {table}"))),
+        Work::Checkpoint => checkpoint(endpoint),
+        Work::Postwrite => {
+            // Both options are known to every version from 12 on.
+            on_tables(endpoint, data, |session, table| {
+                execute(session, &format!("VACUUM (ANALYZE, INDEX_CLEANUP ON) {table}"))
+            })?;
+            checkpoint(endpoint)
+        }
+        Work::Warm => {
+            let prewarms = provide_prewarm(endpoint)?;
+            on_tables(endpoint, data, |session, table| warm(session, table, prewarms))
+        }
+        Work::ResetBinlog => Ok(()),
+    }
+}
+
+/// Writes back what is dirty.
+pub(crate) fn checkpoint(endpoint: &Endpoint) -> Result<(), LoadError> {
+    execute(&mut connect(endpoint)?, "CHECKPOINT")
+}
+
+/// Whether pg_prewarm can be called, after making it callable where it is installed.
+pub(crate) fn provide_prewarm(endpoint: &Endpoint) -> Result<bool, LoadError> {
+    let mut session = connect(endpoint)?;
+    let sql = "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_prewarm'";
+    let found = session.query(sql).map_err(LoadError::wire("looking for pg_prewarm"))?;
+    if found.single() != Some("1") {
+        return Ok(false);
+    }
+    execute(&mut session, "CREATE EXTENSION IF NOT EXISTS pg_prewarm")?;
+    Ok(true)
+}
+
+/// Brings a table and its indexes into memory: the server's own with pg_prewarm, else at least that of the operating
+/// system, by reading all of both.
+fn warm(session: &mut Session, table: &str, prewarms: bool) -> Result<(), LoadError> {
+    if prewarms {
+        let sql = format!(
+            "SELECT pg_prewarm('{table}'::regclass); \
+             SELECT sum(pg_prewarm(indexrelid::regclass)) FROM pg_index WHERE indrelid = '{table}'::regclass"
+        );
+        return execute(session, &sql);
+    }
+    let sql = format!(
+        "SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off; \
+         SELECT count(c) FROM {table}; RESET ALL; \
+         SET enable_seqscan = off; SET enable_bitmapscan = off; \
+         SELECT count(*) FROM {table} WHERE id > 0; SELECT count(*) FROM {table} WHERE k > 0; RESET ALL"
+    );
+    execute(session, &sql)
+}

@@ -1,0 +1,130 @@
+//! What a load leaves behind on MySQL and MariaDB, and the work between tests there.
+
+use crate::SMALL;
+use crate::mysql_server::{MysqlServer, Product};
+use crate::server::LiveServer;
+use rqps_load::prepare_data::prepare_data;
+use rqps_load::work::{between_tests, work};
+use rqps_load::{LoadError, Work};
+use rqps_model::StorageEngine;
+use rqps_model::plan::DataShape;
+
+/// More than one transaction of the load.
+const DATA: DataShape = DataShape { tables: 2, rows: 101_000 };
+
+/// Variables that are changed while a server is brought to rest, and others like them.
+const FLUSHING: &str = "SHOW GLOBAL VARIABLES WHERE Variable_name RLIKE \
+                        'innodb_(max_dirty|io_capacity|idle_flush|purge_rseg_truncate)'";
+
+fn dirty_pages(server: &MysqlServer) -> u64 {
+    let status = server.ask("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'");
+    status[0].rsplit_once(' ').unwrap().1.parse().unwrap()
+}
+
+#[test]
+fn tables_hold_the_same_rows_as_those_of_postgresql() {
+    let postgres = LiveServer::start();
+    prepare_data(&postgres.endpoint(), DATA, None, 42, 2).unwrap();
+    let rows = |table: u32| format!("SELECT id, k, rtrim(c), rtrim(pad) FROM sbtest{table} ORDER BY id");
+    for product in Product::ALL {
+        let server = MysqlServer::start(product);
+        let report = prepare_data(&server.endpoint(), DATA, Some(StorageEngine::Innodb), 42, 2).unwrap();
+        assert_eq!((report.rows, report.left), (202_000, None));
+        assert!(dirty_pages(&server) <= 16);
+        for table in 1..=2 {
+            assert_eq!(server.ask(&rows(table)), postgres.ask(&rows(table)), "{product:?} sbtest{table}");
+        }
+        let created = server.ask("SHOW CREATE TABLE sbtest2").remove(0).replace("int(11)", "int");
+        // MariaDB shows a number without quotes from 10.2.2 on.
+        let created = created.replace("DEFAULT 0", "DEFAULT '0'").replace(" COLLATE=latin1_swedish_ci", "");
+        assert_eq!(
+            created.split_whitespace().collect::<Vec<_>>().join(" "),
+            "sbtest2 CREATE TABLE `sbtest2` ( `id` int NOT NULL AUTO_INCREMENT, `k` int NOT NULL DEFAULT '0', \
+             `c` char(120) NOT NULL DEFAULT '', `pad` char(60) NOT NULL DEFAULT '', PRIMARY KEY (`id`), \
+             KEY `k_2` (`k`) ) ENGINE=InnoDB AUTO_INCREMENT=101001 DEFAULT CHARSET=latin1"
+        );
+        // The load is not in the binary log.
+        let logs = server.ask("SHOW BINARY LOGS");
+        let bytes: u64 = logs.iter().map(|log| log.split(' ').nth(1).unwrap().parse::<u64>().unwrap()).sum();
+        assert!(bytes < 10_000, "{logs:?}");
+    }
+}
+
+#[test]
+fn works_do_what_they_say() {
+    for product in Product::ALL {
+        let server = MysqlServer::start(product);
+        let endpoint = server.endpoint();
+        let storage = Some(StorageEngine::Innodb);
+        prepare_data(&endpoint, SMALL, storage, 1, 2).unwrap();
+        let flushing = server.ask(FLUSHING);
+        let mut session = server.session();
+        session.execute("UPDATE sbtest1 SET c = pad").unwrap();
+        session.execute("DELETE FROM sbtest2 WHERE id <= 500").unwrap();
+        let done = work(Work::Postwrite, &endpoint, SMALL, storage).unwrap();
+        assert!(done.left.is_none() && done.seconds > 0.0, "{done:?}");
+        assert!(dirty_pages(&server) <= 16, "{product:?}");
+        assert_eq!(server.ask(FLUSHING), flushing);
+        for name in Work::ALL {
+            work(name, &endpoint, SMALL, storage).unwrap();
+        }
+        let rows = server.ask("SELECT n_rows FROM mysql.innodb_table_stats WHERE table_name = 'sbtest2'");
+        assert!((1300..1700).contains(&rows[0].parse::<u32>().unwrap()), "an estimate of 1500: {rows:?}");
+
+        session.execute("FLUSH LOGS").unwrap();
+        assert!(server.ask("SHOW BINARY LOGS").len() > 1);
+        between_tests(&endpoint).unwrap();
+        assert_eq!(server.ask("SHOW BINARY LOGS").len(), 1);
+    }
+}
+
+#[test]
+fn what_was_changed_meanwhile_is_put_back_also_when_the_work_fails() {
+    for product in Product::ALL {
+        let server = MysqlServer::start(product);
+        let endpoint = server.endpoint();
+        prepare_data(&endpoint, SMALL, None, 1, 2).unwrap();
+        let flushing = server.ask(FLUSHING);
+        // As long as this reader looks at the past, nothing can be purged.
+        let mut reader = server.session();
+        reader.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT").unwrap();
+        let mut writer = server.session();
+        for id in 1..=100 {
+            writer.execute(&format!("UPDATE sbtest1 SET c = pad WHERE id = {id}")).unwrap();
+        }
+        let (reader_id, writer_id) = (reader.backend_pid(), writer.backend_pid());
+        let failed = std::thread::scope(|scope| {
+            let worker = scope.spawn(|| work(Work::Vacuum, &endpoint, SMALL, None));
+            let deadline = std::time::Instant::now() + crate::server::PATIENCE;
+            while server.ask(FLUSHING) == flushing {
+                assert!(std::time::Instant::now() < deadline, "nothing was changed");
+            }
+            let others = format!(
+                "SELECT ID FROM information_schema.PROCESSLIST \
+                 WHERE USER = 'bench' AND ID NOT IN (CONNECTION_ID(), {reader_id}, {writer_id})"
+            );
+            for id in server.ask(&others) {
+                // One that asked before may be on its way out still.
+                let _ = writer.execute(&format!("KILL {id}"));
+            }
+            worker.join().unwrap().unwrap_err()
+        });
+        assert!(matches!(failed, LoadError::Wire { .. }), "{failed}");
+        assert_eq!(server.ask(FLUSHING), flushing, "{product:?}");
+    }
+}
+
+#[test]
+fn another_character_set_is_refused_with_its_place() {
+    for product in Product::ALL {
+        let server = MysqlServer::start_with(product, "--character-set-server=utf8 --skip-log-bin");
+        let error = prepare_data(&server.endpoint(), SMALL, None, 1, 1).unwrap_err();
+        assert!(matches!(error, LoadError::Mismatch { .. }));
+        let error = error.to_string();
+        assert!(error.starts_with("the server (character_set_server) has character set utf8"), "{error}");
+        // Nothing to begin anew.
+        between_tests(&server.endpoint()).unwrap();
+        let error = prepare_data(&server.endpoint(), SMALL, Some(StorageEngine::Rocksdb), 1, 1).unwrap_err();
+        assert!(error.to_string().contains("character set"), "{error}");
+    }
+}

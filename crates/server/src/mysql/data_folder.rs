@@ -1,0 +1,224 @@
+//! A data folder of MySQL or MariaDB, made by the server itself: `--initialize-insecure` where it has that, else `--bootstrap`
+//! fed with the system tables that the package brings. The packages' own scripts need Perl, or files that only a whole
+//! installation has.
+//!
+//! In: an installed build, a folder that is not there yet, an account. Out: a data folder with the empty database `sbtest` in
+//! latin1, and a user without a password who may do everything; no anonymous users, no `test`. It must not open a socket.
+
+use crate::cluster::{DATABASE, USER, full_disk, make_private};
+use crate::command::{self, OnParentDeath};
+use crate::proctree::{self, ProcessId};
+use crate::{Account, Result, ServerError, program};
+use rqps_model::Engine;
+use rqps_model::facts::BuildFacts;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Character set and collation of the database, and of every session.
+pub(super) const ENCODING: &str = "latin1";
+
+/// Compared without regard to case, as by default with this character set.
+const COLLATION: &str = "latin1_swedish_ci";
+
+/// The statements for a new MySQL; the dot lets a server take the folder for empty.
+const INIT_FILE: &str = ".rqps-init.sql";
+
+/// Where installations have what their servers read.
+const SHARE_FOLDERS: [&str; 3] = ["share", "share/mysql", "share/mariadb"];
+
+/// The file by which such a folder is known.
+const MESSAGES: &str = "english/errmsg.sys";
+
+/// System tables and their first rows, under the names that they have had; each version has its own of these.
+const SYSTEM_TABLES: [&str; 6] = [
+    "mysql_system_tables.sql",
+    "mariadb_system_tables.sql",
+    "mysql_performance_tables.sql",
+    "mariadb_performance_tables.sql",
+    "mysql_system_tables_data.sql",
+    "mariadb_system_tables_data.sql",
+];
+
+/// Makes a data folder with the database `sbtest` in it.
+pub(crate) fn initialise(build: &BuildFacts, dir: &Path, account: Account) -> Result<()> {
+    let server = program::program(build)?;
+    account.check_can_enter(server.parent().unwrap_or(Path::new("/")), "RQPS_CACHE")?;
+    make_private(dir, account)?;
+    account.check_can_enter(dir.parent().unwrap_or(Path::new("/")), "RQPS_DATA")?;
+    if is_bootstrapped(build) {
+        bootstrap(build, dir, account)?
+    } else {
+        initialise_insecure(build, dir, account)?
+    }
+    redo_log_of_fixed_size(build, dir)
+        .iter()
+        .try_for_each(|file| fs::remove_file(file).map_err(ServerError::at("remove", file)))
+}
+
+fn is_bootstrapped(build: &BuildFacts) -> bool {
+    let version = &build.version;
+    build.engine == Engine::Mariadb || (version.major(), version.part(1), version.part(2)) < (5, 7, 7)
+}
+
+fn initialise_insecure(build: &BuildFacts, dir: &Path, account: Account) -> Result<()> {
+    let init = dir.join(INIT_FILE);
+    fs::write(&init, format!("{}{}", database_sql(), user_sql(build))).map_err(ServerError::at("write", &init))?;
+    account.own_path(&init)?;
+    let mut command = command::server_program(build, account, OnParentDeath::Kill)?;
+    command.arg("--no-defaults").args(base_arguments(build, dir)?);
+    command.arg("--initialize-insecure").arg(format!("--init-file={}", init.display()));
+    let made = command::output(command, "mysqld --initialize-insecure", "").map_err(|e| full_disk(e, dir));
+    let removed = fs::remove_file(&init).map_err(ServerError::at("remove", &init));
+    made.and(removed)
+}
+
+fn bootstrap(build: &BuildFacts, dir: &Path, account: Account) -> Result<()> {
+    let share = share_folder(build)?;
+    let mut sql = "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket = NULL;\n".to_owned();
+    for path in SYSTEM_TABLES.iter().map(|name| share.join(name)).filter(|path| path.is_file()) {
+        let text = fs::read(&path).map_err(ServerError::at("read", &path))?;
+        sql.push_str(&String::from_utf8_lossy(&text));
+        sql.push('\n');
+    }
+    sql.push_str(&database_sql());
+    sql.push_str(&bootstrapped_user_sql(build));
+    let mut command = command::server_program(build, account, OnParentDeath::Kill)?;
+    command.arg("--no-defaults").args(base_arguments(build, dir)?).arg("--bootstrap").arg("--skip-log-bin");
+    let name = "mysqld --bootstrap";
+    command::output(command, name, &sql).map_err(|e| full_disk(e, dir))?;
+    // Servers go on after a statement that failed, and end as if nothing had been.
+    let mark = dir.join(DATABASE).join("db.opt");
+    if mark.is_file() {
+        return Ok(());
+    }
+    let output = format!("it made no database {DATABASE} (looked for {})", mark.display());
+    Err(ServerError::Program { program: name.to_owned(), status: "exit status: 0".to_owned(), output })
+}
+
+fn database_sql() -> String {
+    format!("CREATE DATABASE {DATABASE} CHARACTER SET {ENCODING} COLLATE {COLLATION};\n")
+}
+
+/// Hosts that the user may come from: the socket, and TCP where a server was asked to listen on it.
+const HOSTS: [&str; 2] = ["localhost", "127.0.0.1"];
+
+/// One statement a line: servers read the file so.
+fn user_sql(build: &BuildFacts) -> String {
+    // From 8.4 on it is there but turned off, and then gone.
+    let is_old = (build.version.major(), build.version.part(1)) < (8, 4);
+    let plugin = if is_old { "mysql_native_password" } else { "caching_sha2_password" };
+    let user = |host: &str| {
+        format!(
+            "CREATE USER {USER}@'{host}' IDENTIFIED WITH {plugin};\n\
+             GRANT ALL PRIVILEGES ON *.* TO {USER}@'{host}' WITH GRANT OPTION;\n"
+        )
+    };
+    HOSTS.iter().map(|host| user(host)).collect()
+}
+
+/// A server that bootstraps takes no statements about users, so that root's rows are copied.
+fn bootstrapped_user_sql(build: &BuildFacts) -> String {
+    let has_json = build.engine == Engine::Mariadb && (build.version.major(), build.version.part(1)) >= (10, 4);
+    let table = if has_json { "global_priv" } else { "user" };
+    let mut sql = format!("DELETE FROM {table} WHERE User = '';\n");
+    for host in HOSTS {
+        sql.push_str(&format!(
+            "CREATE TEMPORARY TABLE rqps_new AS SELECT * FROM {table} WHERE User = 'root' AND Host = 'localhost';\n\
+             UPDATE rqps_new SET User = '{USER}', Host = '{host}';\n\
+             INSERT INTO {table} SELECT * FROM rqps_new;\n\
+             DROP TEMPORARY TABLE rqps_new;\n"
+        ));
+    }
+    sql + "DELETE FROM db WHERE Db LIKE 'test%';\nDROP DATABASE IF EXISTS test;\n"
+}
+
+/// What every start of a build's server needs to find its own files.
+pub(super) fn base_arguments(build: &BuildFacts, data_dir: &Path) -> Result<Vec<String>> {
+    let mut paths = vec![
+        ("basedir", build.folder.clone()),
+        ("datadir", data_dir.to_owned()),
+        ("lc-messages-dir", share_folder(build)?),
+    ];
+    paths.extend(program::plugin_folder(build).map(|folder| ("plugin-dir", folder)));
+    Ok(paths.into_iter().map(|(name, path)| format!("--{name}={}", path.display())).collect())
+}
+
+fn share_folder(build: &BuildFacts) -> Result<PathBuf> {
+    let folders = SHARE_FOLDERS.iter().map(|name| build.folder.join(name));
+    folders.into_iter().find(|folder| folder.join(MESSAGES).is_file()).ok_or_else(|| ServerError::NotAnInstallation {
+        folder: build.folder.clone(),
+        engine: build.engine.name().to_owned(),
+        looked_for: format!("{MESSAGES} in {}", SHARE_FOLDERS.join(", ")),
+    })
+}
+
+/// The redo log of a version that refuses to start with another size than it was made with; after an orderly stop it holds
+/// nothing that is needed, and is made anew.
+pub(super) fn redo_log_of_fixed_size(build: &BuildFacts, data_dir: &Path) -> Vec<PathBuf> {
+    let version = &build.version;
+    let is_fixed = build.engine == Engine::Mysql && (version.major(), version.part(1), version.part(2)) < (5, 6, 8);
+    let files = (0..8).map(|n| data_dir.join(format!("ib_logfile{n}")));
+    files.filter(|file| is_fixed && file.is_file()).collect()
+}
+
+/// The process that runs on a data folder: a server stands in it. Its pid file is elsewhere, where no copy takes it along.
+pub(crate) fn holder(data_dir: &Path) -> Option<ProcessId> {
+    let here = fs::canonicalize(data_dir).ok()?;
+    let is_server = |path: &Path| {
+        let names = [Engine::Mysql, Engine::Mariadb].into_iter().flat_map(program::names);
+        path.file_name().is_some_and(|file| names.into_iter().any(|name| file == *name))
+    };
+    let runs_here = |process: &ProcessId| {
+        process.folder_and_program().is_some_and(|(folder, program)| folder == here && is_server(&program))
+    };
+    proctree::all().into_iter().find(runs_here)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(engine: Engine, version: &str) -> BuildFacts {
+        BuildFacts {
+            name: String::new(),
+            engine,
+            version: version.parse().expect("a version"),
+            banner: String::new(),
+            folder: PathBuf::from("/nowhere"),
+            origin: String::new(),
+            sha256: String::new(),
+            compiler: String::new(),
+            flags: String::new(),
+            configure: String::new(),
+            extensions: Vec::new(),
+            library_folders: Vec::new(),
+            size_bytes: 0,
+            symbols: String::new(),
+        }
+    }
+
+    #[test]
+    fn chooses_by_version() {
+        for (engine, version, bootstrapped, words) in [
+            (Engine::Mysql, "5.5.34", true, "INSERT INTO user "),
+            (Engine::Mysql, "5.6.51", true, "INSERT INTO user "),
+            (Engine::Mysql, "5.7.22", false, "IDENTIFIED WITH mysql_native_password"),
+            (Engine::Mysql, "8.0.45", false, "IDENTIFIED WITH mysql_native_password"),
+            (Engine::Mysql, "9.6.0", false, "IDENTIFIED WITH caching_sha2_password"),
+            (Engine::Mariadb, "10.2.11", true, "INSERT INTO user "),
+            (Engine::Mariadb, "11.8.6", true, "INSERT INTO global_priv "),
+        ] {
+            let build = build(engine, version);
+            assert_eq!(is_bootstrapped(&build), bootstrapped, "{version}");
+            let sql = if bootstrapped { bootstrapped_user_sql(&build) } else { user_sql(&build) };
+            assert!(sql.contains(words) && sql.lines().all(|line| line.ends_with(';')), "{version}: {sql}");
+        }
+    }
+
+    #[test]
+    fn an_installation_without_its_files_is_told() {
+        let error =
+            base_arguments(&build(Engine::Mariadb, "11.4.5"), Path::new("/d")).expect_err("not there").to_string();
+        assert!(error.contains("/nowhere is not a mariadb installation") && error.contains(MESSAGES), "{error}");
+    }
+}

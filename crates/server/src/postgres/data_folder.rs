@@ -1,0 +1,68 @@
+//! A data folder of PostgreSQL: made with encoding, locale and checksums chosen and not left to a version's default.
+//!
+//! In: an installed build, a folder that is not there yet, an account. Out: a data folder that holds the empty database
+//! `sbtest`. It must not start a server that others can reach.
+
+use crate::cluster::{DATABASE, USER, full_disk, make_private};
+use crate::command::{self, OnParentDeath};
+use crate::proctree::ProcessId;
+use crate::{Account, Result};
+use rqps_model::facts::BuildFacts;
+use std::fs;
+use std::path::Path;
+
+/// The encoding of every database.
+const ENCODING: &str = "UTF8";
+
+/// The locale of every database: on every machine alike, and compared by code point.
+const LOCALE: &str = "C.UTF-8";
+
+/// The file by which a server shows that it has a data folder.
+pub(crate) const PID_FILE: &str = "postmaster.pid";
+
+/// Makes a data folder with the database `sbtest` in it.
+pub(crate) fn initialise(build: &BuildFacts, dir: &Path, account: Account, checksums: bool) -> Result<()> {
+    let bin = build.folder.join("bin");
+    account.check_can_enter(&bin, "RQPS_CACHE")?;
+    initdb(&bin, build.version.major(), dir, account, checksums)?;
+    single_user(&bin, dir, account, "postgres", &format!("CREATE DATABASE {DATABASE} TEMPLATE template0\n"))?;
+    Ok(())
+}
+
+/// Makes an empty data folder.
+pub(crate) fn initdb(bin: &Path, major: u32, dir: &Path, account: Account, checksums: bool) -> Result<()> {
+    make_private(dir, account)?;
+    let parent = dir.parent().unwrap_or(Path::new("/"));
+    account.check_can_enter(parent, "RQPS_DATA")?;
+    let mut command = command::program(account, OnParentDeath::Kill, &bin.join("initdb"));
+    command.arg("-D").arg(dir).args(["-U", USER, "-A", "trust", "--no-sync"]);
+    command.arg(format!("--encoding={ENCODING}")).arg(format!("--locale={LOCALE}"));
+    command.arg("--text-search-config=pg_catalog.english");
+    if major >= 15 {
+        command.arg("--locale-provider=libc");
+    }
+    match checksums {
+        true => drop(command.arg("--data-checksums")),
+        // Older versions have no such option, and have them off by default.
+        false if major >= 18 => drop(command.arg("--no-data-checksums")),
+        false => {}
+    }
+    command::output(command, "initdb", "").map(drop).map_err(|e| full_disk(e, dir))
+}
+
+/// Feeds statements, one a line, to a server that runs for them alone; gives what it prints.
+pub(crate) fn single_user(bin: &Path, dir: &Path, account: Account, database: &str, sql: &str) -> Result<String> {
+    let mut command = command::program(account, OnParentDeath::Kill, &bin.join("postgres"));
+    command.arg("--single").arg("-D").arg(dir).args(["-F", "-c", "exit_on_error=on", "-c", "log_checkpoints=off"]);
+    command.arg(database);
+    command::output(command, "postgres --single", sql).map_err(|e| full_disk(e, dir))
+}
+
+/// The process that has a data folder, if it lives.
+pub(crate) fn holder(data_dir: &Path) -> Option<ProcessId> {
+    let text = fs::read_to_string(data_dir.join(PID_FILE)).ok()?;
+    let process = ProcessId::of(text.lines().next()?.trim().parse::<u32>().ok()?)?;
+    let folder = process.folder_and_program().map(|(folder, _)| folder);
+    // The pid may have been given to another since: a server always stands in its data folder.
+    (folder.is_some() && folder == fs::canonicalize(data_dir).ok()).then_some(process)
+}

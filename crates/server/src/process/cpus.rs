@@ -1,0 +1,56 @@
+//! On which CPUs a running server is: all its threads, and so what they will start.
+//!
+//! In: a server and CPUs. Out: the CPUs as the kernel says. It must not choose them: `placement` does.
+
+use super::{SIGNAL_TIMEOUT, Server};
+use crate::{Result, ServerError, placement};
+use rqps_model::settings::CpuSet;
+use rustix::process::Pid;
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::Instant;
+
+impl Server {
+    /// Pins every thread of every process, and so what they will start, and gives the CPUs as read back.
+    pub fn set_cpus(&self, cpus: &[usize]) -> Result<CpuSet> {
+        let refused = |who: String, reason: String| ServerError::Placement { who, cpus: cpus.to_vec(), reason };
+        let deadline = Instant::now() + SIGNAL_TIMEOUT;
+        loop {
+            let threads = self.threads();
+            for &thread in &threads {
+                match placement::pin(raw(thread), cpus) {
+                    // It ended meanwhile.
+                    Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+                    Err(e) => return Err(refused(format!("thread {thread} of {}", self.build), e.to_string())),
+                }
+            }
+            // One that was started meanwhile by one not yet pinned is found in the next pass.
+            let elsewhere = self.cpu_sets()?.into_iter().find(|set| set != cpus);
+            let Some(elsewhere) = elsewhere else { return Ok(cpus.to_vec()) };
+            if Instant::now() >= deadline {
+                return Err(refused(self.build.clone(), format!("the kernel says {elsewhere:?}")));
+            }
+        }
+    }
+
+    /// The CPUs that any of its threads may use, as the kernel says.
+    pub fn cpus(&self) -> Result<CpuSet> {
+        Ok(self.cpu_sets()?.into_iter().flatten().collect::<BTreeSet<usize>>().into_iter().collect())
+    }
+
+    fn cpu_sets(&self) -> Result<Vec<CpuSet>> {
+        self.check_alive()?;
+        Ok(self.threads().into_iter().filter_map(|thread| placement::read_back(raw(thread)).ok()).collect())
+    }
+
+    fn threads(&self) -> Vec<u32> {
+        let tasks = |pid: u32| fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let pids = self.processes().into_iter().map(|p| p.pid);
+        pids.flat_map(tasks).filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
+    }
+}
+
+/// A pid as the kernel's calls take it.
+pub(super) fn raw(pid: u32) -> Option<Pid> {
+    Pid::from_raw(pid.cast_signed())
+}

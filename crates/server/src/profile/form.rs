@@ -1,0 +1,156 @@
+//! How settings are written for an engine: names, lines, and those that are not the user's to choose.
+//!
+//! In: a setting's name and value. Out: the line of a configuration file that means just that. It must not know versions.
+
+use rqps_model::Engine;
+
+/// Settings that decide where a PostgreSQL server lives and how it is reached.
+const OF_POSTGRES: [&str; 14] = [
+    "config_file",
+    "data_directory",
+    "event_source",
+    "external_pid_file",
+    "hba_file",
+    "ident_file",
+    "listen_addresses",
+    "log_destination",
+    "log_timezone",
+    "logging_collector",
+    "port",
+    "unix_socket_directories",
+    "unix_socket_group",
+    "unix_socket_permissions",
+];
+
+/// The same of MySQL and MariaDB, and what the load needs.
+const OF_MYSQL: [&str; 38] = [
+    "admin_address",
+    "admin_port",
+    "basedir",
+    "bind_address",
+    "bootstrap",
+    "character_sets_dir",
+    "chroot",
+    "console",
+    "daemonize",
+    "datadir",
+    "default_time_zone",
+    "extra_port",
+    "init_file",
+    "initialize",
+    "initialize_insecure",
+    "innodb_data_home_dir",
+    "innodb_doublewrite_dir",
+    "innodb_log_group_home_dir",
+    "innodb_temp_tablespaces_dir",
+    "innodb_tmpdir",
+    "innodb_undo_directory",
+    "lc_messages_dir",
+    "local_infile",
+    "log_error",
+    "mysqlx",
+    "mysqlx_port",
+    "mysqlx_socket",
+    "pid_file",
+    "plugin_dir",
+    "port",
+    "rocksdb_datadir",
+    "rocksdb_wal_dir",
+    "secure_file_priv",
+    "skip_networking",
+    "slave_load_tmpdir",
+    "socket",
+    "tmpdir",
+    "user",
+];
+
+/// What MySQL and MariaDB take in front of an option that they may not know.
+const LOOSE: &str = "loose_";
+
+/// Whether a setting is rqps' own to choose.
+pub(super) fn is_our_own(engine: Engine, name: &str) -> bool {
+    let own: &[&str] = match engine {
+        Engine::Postgres => &OF_POSTGRES,
+        Engine::Mysql | Engine::Mariadb => &OF_MYSQL,
+    };
+    own.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// A name as the lists have it, and whether its writer said that a server may not know it.
+pub(super) fn plain_name(engine: Engine, name: &str) -> (String, bool) {
+    match engine {
+        Engine::Postgres => (name.to_owned(), false),
+        Engine::Mysql | Engine::Mariadb => {
+            let plain = name.replace('-', "_").to_ascii_lowercase();
+            plain.strip_prefix(LOOSE).map_or_else(|| (plain.clone(), false), |rest| (rest.to_owned(), true))
+        }
+    }
+}
+
+/// Other names for the same option, of which only one may be written.
+pub(super) fn opposites(engine: Engine, name: &str) -> Vec<String> {
+    const OFF: [&str; 2] = ["skip_", "disable_"];
+    if engine == Engine::Postgres {
+        return Vec::new();
+    }
+    let plain = OFF.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let all = OFF.iter().map(|prefix| format!("{prefix}{plain}")).chain([plain.to_owned()]);
+    all.filter(|other| other != name).collect()
+}
+
+/// The line that gives a setting a value.
+pub(super) fn line(engine: Engine, name: &str, value: &str, loose: bool) -> String {
+    match engine {
+        Engine::Postgres => format!("{name} = '{}'", value.replace('\\', "\\\\").replace('\'', "''")),
+        Engine::Mysql | Engine::Mariadb => {
+            let name = format!("{}{name}", if loose { LOOSE } else { "" });
+            // An option that is turned off takes no value.
+            let is_bare = value.is_empty() && (name.contains("skip_") || name.contains("disable_"));
+            if is_bare { name } else { format!("{name} = {}", option_value(value)) }
+        }
+    }
+}
+
+/// A value as option files take it, whatever is in it.
+pub(crate) fn option_value(value: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.,:;=+-/@%".contains(c);
+    if value.chars().all(is_plain) {
+        return value.to_owned();
+    }
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_lines_that_mean_just_that() {
+        let cases = [
+            (Engine::Postgres, "a", "it's\\", false, r"a = 'it''s\\'"),
+            (Engine::Mysql, "innodb_buffer_pool_size", "23G", false, "innodb_buffer_pool_size = 23G"),
+            (Engine::Mysql, "sql_mode", "", false, "sql_mode = "),
+            (Engine::Mysql, "skip_log_bin", "", false, "skip_log_bin"),
+            (Engine::Mariadb, "ssl", "OFF", true, "loose_ssl = OFF"),
+            (
+                Engine::Mariadb,
+                "init_connect",
+                r#"SET @a = "x\y" # b"#,
+                false,
+                r#"init_connect = "SET @a = \"x\\y\" # b""#,
+            ),
+        ];
+        for (engine, name, value, loose, expected) in cases {
+            assert_eq!(line(engine, name, value, loose), expected);
+        }
+    }
+
+    #[test]
+    fn knows_one_option_by_all_its_names() {
+        assert_eq!(plain_name(Engine::Mysql, "Loose-Innodb-IO-Capacity"), ("innodb_io_capacity".to_owned(), true));
+        assert_eq!(plain_name(Engine::Postgres, "TimeZone"), ("TimeZone".to_owned(), false));
+        assert_eq!(opposites(Engine::Mysql, "log_bin"), ["skip_log_bin", "disable_log_bin"]);
+        assert_eq!(opposites(Engine::Mysql, "skip_log_bin"), ["disable_log_bin", "log_bin"]);
+        assert!(is_our_own(Engine::Mysql, "datadir") && !is_our_own(Engine::Postgres, "datadir"));
+    }
+}

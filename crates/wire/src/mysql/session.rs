@@ -1,0 +1,395 @@
+//! One connection to a MySQL or MariaDB server: login, the timed path, and the end. `control.rs` has the rest.
+//!
+//! In: an endpoint, encoded statements. Out: replies, errors that name endpoint and statement. Once the stream is broken
+//! the session refuses everything; it never reconnects or retries by itself.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::endpoint::{Endpoint, Protocol};
+use crate::error::{ServerError, WireError};
+use crate::last::LastStatement;
+use crate::reply::{Reply, TransactionStatus};
+use crate::socket::{self, Deadline};
+
+use super::cancel::CancelToken;
+use super::channel::{Channel, Fault};
+use super::flags::{capability, command};
+use super::handshake::Greeting;
+use super::login::{self, Refusal};
+use super::notes::Notes;
+use super::options::{Options, TlsMode};
+use super::packet::{encode, header};
+use super::progress::Progress;
+use super::statement::Statement;
+use super::tally::{Counting, Tally};
+
+/// How long `close` waits for the server to have let go.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
+
+/// The errors of COM_STMT_EXECUTE after which the server may not know the parameters' types: ER_WRONG_ARGUMENTS,
+/// ER_UNKNOWN_STMT_HANDLER, ER_MALFORMED_PACKET.
+const TYPES_UNREAD: [u16; 3] = [1210, 1243, 1835];
+
+pub(super) const WANTS_FILE: &str =
+    "the server asks for a file of this machine and was given none: LOAD DATA LOCAL goes through copy_in";
+
+/// A session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(super) channel: Channel,
+    pub(super) notes: Notes,
+    tally: Tally,
+    /// The stream is lost or out of step.
+    pub(super) is_broken: bool,
+    /// Results have EOF packets: CLIENT_DEPRECATE_EOF was not agreed on.
+    pub(super) has_eof: bool,
+    /// What the server said last.
+    pub(super) in_transaction: TransactionStatus,
+    /// The prepared statement under way, if its types are sent along.
+    binding: Option<u32>,
+    pub(super) greeting: Greeting,
+    pub(super) prepared: Vec<Prepared>,
+    pub(super) last: LastStatement,
+    endpoint: Endpoint,
+    pub(super) deadline: Option<Duration>,
+}
+
+/// A statement that the server knows.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) sql: Arc<str>,
+    /// The server has the types of its parameters.
+    pub(super) is_bound: bool,
+}
+
+impl Session {
+    pub(crate) fn connect(endpoint: &Endpoint, deadline: Duration) -> Result<Session, WireError> {
+        let deadline = Deadline::start(Some(deadline));
+        let mut options = understood(endpoint)?;
+        let mut session = Session::new(socket::open(endpoint, deadline)?, endpoint);
+        match session.log_in(&options, deadline) {
+            Ok(()) => Ok(session),
+            // Servers with the TLS of ten years ago are among those to be compared.
+            Err(Refusal::Fault(Fault::Tls(_))) if options.tls == TlsMode::Preferred => {
+                options.tls = TlsMode::Disabled;
+                session = Session::new(socket::open(endpoint, deadline)?, endpoint);
+                let outcome = session.log_in(&options, deadline);
+                outcome.map_err(|refusal| session.refused(refusal, deadline))?;
+                Ok(session)
+            }
+            Err(refusal) => Err(session.refused(refusal, deadline)),
+        }
+    }
+
+    pub(crate) fn over(socket: OwnedFd, endpoint: &Endpoint, deadline: Duration) -> Result<Session, WireError> {
+        let deadline = Deadline::start(Some(deadline));
+        let options = understood(endpoint)?;
+        let mut session = Session::new(socket, endpoint);
+        let outcome = session.log_in(&options, deadline);
+        outcome.map_err(|refusal| session.refused(refusal, deadline))?;
+        Ok(session)
+    }
+
+    fn new(socket: OwnedFd, endpoint: &Endpoint) -> Session {
+        Session {
+            channel: Channel::over(socket),
+            notes: Notes::default(),
+            tally: Tally::default(),
+            is_broken: false,
+            has_eof: true,
+            in_transaction: TransactionStatus::Idle,
+            binding: None,
+            greeting: Greeting::default(),
+            prepared: Vec::new(),
+            last: LastStatement::default(),
+            endpoint: endpoint.clone(),
+            deadline: None,
+        }
+    }
+
+    fn log_in(&mut self, options: &Options, deadline: Deadline) -> Result<(), Refusal> {
+        self.greeting = login::log_in(&mut self.channel, &self.endpoint, options, deadline)?;
+        self.has_eof = self.greeting.agreed() & capability::DEPRECATE_EOF == 0;
+        if let Some(set) = &options.set {
+            let mut collected = self.awaiting();
+            self.simple(set, &mut collected, deadline).map_err(|error| Refusal::Wire(self.as_login(error)))?;
+        }
+        Ok(())
+    }
+
+    /// A refused option is a refused login.
+    fn as_login(&self, error: WireError) -> WireError {
+        match error {
+            WireError::Server { error, .. } => WireError::Login {
+                endpoint: self.endpoint.to_string(),
+                user: self.endpoint.user.clone(),
+                error,
+                remedy: "; check the options, which are set as session variables",
+            },
+            other => other,
+        }
+    }
+
+    fn refused(&mut self, refusal: Refusal, deadline: Deadline) -> WireError {
+        let error = match refusal {
+            Refusal::Wire(error) => error,
+            Refusal::Fault(Fault::Tls(cause)) => WireError::Authentication {
+                endpoint: self.endpoint.to_string(),
+                user: self.endpoint.user.clone(),
+                detail: format!(
+                    "no TLS could be agreed on ({cause}); rqps speaks TLS 1.3, and 1.2 with ECDHE, which this server may be \
+                     too old for: set the option tls to preferred or disabled"
+                ),
+            },
+            Refusal::Fault(fault) => self.give_up(fault, deadline.allowed),
+        };
+        self.is_broken = true;
+        error
+    }
+
+    // ---- timed path ----
+
+    #[inline]
+    pub(crate) fn submit(&mut self, statement: &Statement) -> Result<(), WireError> {
+        if self.is_pending() || self.is_broken {
+            return Err(self.unusable());
+        }
+        let mut is_plain = !statement.is_long();
+        match statement.prepared_as() {
+            Some((thread_id, index)) => {
+                if thread_id != self.greeting.thread_id {
+                    return Err(WireError::Misuse(
+                        "a prepared statement was submitted to another session than its own; prepare it there too",
+                    ));
+                }
+                self.last.set_prepared(index);
+                if !self.prepared[index as usize].is_bound {
+                    is_plain = false;
+                    self.binding = Some(index);
+                }
+            }
+            None => self.last.set_text(statement.sql_bytes()),
+        }
+        self.tally.begin(Progress::of_result(self.has_eof), self.in_transaction);
+        if !is_plain {
+            return self.submit_rarely(statement);
+        }
+        let bytes = statement.bytes();
+        match self.channel.write_once(bytes) {
+            Ok(written) if written == bytes.len() && self.channel.is_flushed() => Ok(()),
+            Ok(written) => self.submit_rest(&bytes[written..]),
+            Err(fault) => Err(self.give_up(fault, None)),
+        }
+    }
+
+    /// With the parameters' types, or in several packets.
+    #[cold]
+    fn submit_rarely(&mut self, statement: &Statement) -> Result<(), WireError> {
+        let bytes = if statement.is_long() { statement.long_bytes() } else { statement.bytes_with_types() };
+        self.submit_rest(&bytes)
+    }
+
+    /// What doesn't fit the socket's buffer at once, or is not a statement.
+    #[cold]
+    fn submit_rest(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+        let deadline = Deadline::start(self.deadline);
+        let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
+        self.channel.write_all(bytes, &mut sink, deadline).map_err(|fault| self.give_up(fault, deadline.allowed))
+    }
+
+    #[inline]
+    pub(crate) fn receive(&mut self) -> Result<Option<Reply>, WireError> {
+        if self.is_broken {
+            return Err(self.unusable());
+        }
+        let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
+        match self.channel.read(&mut sink) {
+            Ok(count) => self.tally.add_bytes(count),
+            Err(fault) => return Err(self.give_up(fault, None)),
+        }
+        if self.tally.take_file_request() {
+            let empty = header(self.channel.next_sequence(), 0);
+            self.submit_rest(&empty)?;
+        }
+        let Some(reply) = self.tally.take() else {
+            return match self.notes.last_words() {
+                Some(_) => Err(self.give_up(Fault::Closed, None)),
+                None => Ok(None),
+            };
+        };
+        self.in_transaction = reply.in_transaction;
+        if reply.error.is_some() || self.binding.is_some() || self.tally.has_refused_file() {
+            self.after_rare_reply(&reply)?;
+        }
+        Ok(Some(reply))
+    }
+
+    #[cold]
+    fn after_rare_reply(&mut self, reply: &Reply) -> Result<(), WireError> {
+        if self.notes.last_words().is_some() {
+            return Err(self.give_up(Fault::Closed, None));
+        }
+        if let Some(index) = self.binding.take() {
+            let are_read = reply.error.is_none_or(|code| !TYPES_UNREAD.contains(&code.number));
+            self.prepared[index as usize].is_bound = are_read;
+        }
+        if self.tally.has_refused_file() {
+            return Err(WireError::Misuse(WANTS_FILE));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run(&mut self, statement: &Statement) -> Result<Reply, WireError> {
+        let deadline = Deadline::start(self.deadline);
+        self.submit(statement)?;
+        loop {
+            if let Some(reply) = self.receive()? {
+                return Ok(reply);
+            }
+            if let Err(error) = self.channel.wait_readable(deadline) {
+                return Err(self.give_up(error, deadline.allowed));
+            }
+        }
+    }
+
+    // ---- about the session ----
+
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        match name {
+            "server_version" => Some(&self.greeting.version),
+            _ => None,
+        }
+    }
+
+    /// How the server is reached, and with which cipher.
+    pub(crate) fn transport(&self) -> String {
+        let kind = self.endpoint.transport.kind();
+        match self.channel.cipher() {
+            Some(cipher) => format!("{kind}+{cipher}"),
+            None => kind.to_owned(),
+        }
+    }
+
+    pub(crate) fn thread_id(&self) -> u32 {
+        self.greeting.thread_id
+    }
+
+    pub(crate) fn last_error(&self) -> Option<&ServerError> {
+        self.notes.last_error()
+    }
+
+    #[inline]
+    pub(crate) fn is_pending(&self) -> bool {
+        self.tally.is_awaited()
+    }
+
+    pub(crate) fn set_deadline(&mut self, deadline: Option<Duration>) {
+        self.deadline = deadline;
+    }
+
+    pub(crate) fn cancel_token(&self) -> CancelToken {
+        CancelToken::new(self.endpoint.clone(), self.greeting.thread_id)
+    }
+
+    pub(crate) fn close(mut self) {
+        self.terminate();
+        self.wait_for_the_end();
+    }
+
+    /// Waits until the server hangs up.
+    pub(super) fn wait_for_the_end(&mut self) {
+        let deadline = Deadline::start(Some(CLOSE_PATIENCE));
+        let mut collected = self.awaiting();
+        // Ends with an error, because the server hangs up; that is what we wait for.
+        while !self.is_broken {
+            if self.read_into(&mut collected, deadline).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// Breaks off in the middle of a command, and waits until the server has seen it.
+    pub(super) fn abandon(&mut self) {
+        self.channel.shut_down();
+        self.wait_for_the_end();
+        self.is_broken = true;
+    }
+
+    /// Says goodbye, if anybody listens still.
+    fn terminate(&mut self) {
+        if !self.is_broken {
+            // A server that is gone needs no goodbye.
+            let _ = self.channel.write_once(&encode(0, &[command::QUIT]));
+        }
+    }
+
+    pub(super) fn last_statement(&self) -> String {
+        self.last.show(|index| &self.prepared[index as usize].sql)
+    }
+
+    /// The error for a call that comes out of order.
+    #[cold]
+    pub(super) fn unusable(&self) -> WireError {
+        if self.is_broken {
+            WireError::Lost {
+                endpoint: self.endpoint.to_string(),
+                statement: self.last_statement(),
+                cause: "the session was given up after an earlier error; connect anew".to_owned(),
+            }
+        } else {
+            WireError::Misuse("the session still waits for a reply: receive it first")
+        }
+    }
+
+    /// Marks the session as broken and says why.
+    #[cold]
+    pub(super) fn give_up(&mut self, fault: Fault, allowed: Option<Duration>) -> WireError {
+        let endpoint = self.endpoint.to_string();
+        let statement = self.last_statement();
+        let was_broken = std::mem::replace(&mut self.is_broken, true);
+        match (fault, allowed) {
+            (Fault::TimedOut, Some(deadline)) => WireError::Deadline { endpoint, statement, deadline },
+            (Fault::Packet(error), _) => {
+                WireError::Protocol { endpoint, protocol: Protocol::Mysql, statement, detail: error.to_string() }
+            }
+            (fault, _) => {
+                let mut cause = fault.to_string();
+                if !was_broken && let Some(words) = self.last_words() {
+                    cause = format!("{cause}; the server said: {words}");
+                }
+                WireError::Lost { endpoint, statement, cause }
+            }
+        }
+    }
+
+    /// Reads what a dying server left in the socket, and yields its farewell if there is one.
+    fn last_words(&mut self) -> Option<&ServerError> {
+        self.tally.give_up();
+        let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
+        while matches!(self.channel.read(&mut sink), Ok(count) if count > 0) {}
+        self.notes.last_words()
+    }
+}
+
+/// The options of an endpoint, or why there can be no session with them.
+fn understood(endpoint: &Endpoint) -> Result<Options, WireError> {
+    Options::of(endpoint).map_err(|detail| WireError::Authentication {
+        endpoint: endpoint.to_string(),
+        user: endpoint.user.clone(),
+        detail,
+    })
+}
+
+impl AsFd for Session {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.channel.as_fd()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.terminate();
+    }
+}

@@ -1,0 +1,259 @@
+//! Encodes what the timed path sends: COM_STMT_EXECUTE with its parameters patched in place, or COM_QUERY.
+//!
+//! In: parameter types and values. Out: the bytes of one write. All parameters travel in binary form; their types only until
+//! the server has them. Nothing is allocated once a statement exists, unless a text outgrows its capacity. It must not
+//! touch a socket.
+
+use std::sync::Arc;
+
+use crate::statement::ParameterType;
+
+use super::flags::command;
+use super::packet::{HEADER_BYTES, PACKET_BYTES_MAX, encode_long, header};
+
+/// What lies before the SQL text of a COM_QUERY.
+const QUERY_START: usize = HEADER_BYTES + 1;
+
+/// MYSQL_TYPE_LONG, MYSQL_TYPE_LONGLONG, MYSQL_TYPE_VAR_STRING.
+const TYPES: [u8; 3] = [3, 8, 253];
+
+/// A statement, encoded.
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    /// Of a prepared one: the packet without types, headed by nothing; of a text: the packet with the text.
+    bytes: Vec<u8>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// Lives in the session with this thread id.
+    Prepared { thread_id: u32, index: u32, sql: Arc<str>, slots: Box<[Slot]>, types: Box<[u8]>, types_at: usize },
+    /// Carries its SQL along, and so fits any session.
+    Text,
+}
+
+/// Where a parameter's value lies in the bytes.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    start: usize,
+    parameter: ParameterType,
+}
+
+impl Statement {
+    /// Encodes the execution of a statement that the server knows by `id`; `None` if it doesn't fit a packet.
+    pub(crate) fn prepared(
+        thread_id: u32,
+        index: u32,
+        id: u32,
+        sql: Arc<str>,
+        parameters: &[ParameterType],
+    ) -> Option<Statement> {
+        let mut bytes = vec![0; HEADER_BYTES];
+        bytes.push(command::STMT_EXECUTE);
+        bytes.extend(id.to_le_bytes());
+        // No cursor; one iteration.
+        bytes.push(0);
+        bytes.extend(1_u32.to_le_bytes());
+        if !parameters.is_empty() {
+            bytes.resize(bytes.len() + parameters.len().div_ceil(8), 0);
+            // new_params_bound_flag: no types follow.
+            bytes.push(0);
+        }
+        let types_at = bytes.len();
+        let mut types = Vec::with_capacity(2 * parameters.len());
+        let mut slots = Vec::with_capacity(parameters.len());
+        for &parameter in parameters {
+            let [long, longlong, string] = TYPES;
+            let (code, value_bytes, filler) = match parameter {
+                ParameterType::Int4 => (long, 4, 0),
+                ParameterType::Int8 => (longlong, 8, 0),
+                ParameterType::Text { len } => {
+                    push_lenenc(&mut bytes, len);
+                    (string, len, b' ')
+                }
+            };
+            types.extend([code, 0]);
+            let start = bytes.len();
+            if start + value_bytes + types.len() >= PACKET_BYTES_MAX {
+                return None;
+            }
+            slots.push(Slot { start, parameter });
+            bytes.resize(start + value_bytes, filler);
+        }
+        bytes.shrink_to_fit();
+        let length = bytes.len() - HEADER_BYTES;
+        bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
+        let kind = Kind::Prepared { thread_id, index, sql, slots: slots.into(), types: types.into(), types_at };
+        Some(Statement { bytes, kind })
+    }
+
+    /// A text statement with room for `capacity` bytes.
+    pub(crate) fn text(capacity: usize) -> Statement {
+        let mut bytes = Vec::with_capacity(QUERY_START + capacity);
+        bytes.extend(header(0, 1));
+        bytes.push(command::QUERY);
+        Statement { bytes, kind: Kind::Text }
+    }
+
+    /// The bytes to send once the server knows the types, unless they are long.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Whether the bytes are more than a packet can carry.
+    #[inline]
+    pub(crate) fn is_long(&self) -> bool {
+        self.bytes.len() - HEADER_BYTES >= PACKET_BYTES_MAX
+    }
+
+    /// The bytes to send if they are long: a packet after the other.
+    pub(crate) fn long_bytes(&self) -> Vec<u8> {
+        encode_long(&self.bytes[HEADER_BYTES..])
+    }
+
+    /// The bytes to send as long as the server does not know the types.
+    pub(crate) fn bytes_with_types(&self) -> Vec<u8> {
+        let Kind::Prepared { types, types_at, slots, .. } = &self.kind else { return self.bytes.clone() };
+        if slots.is_empty() {
+            return self.bytes.clone();
+        }
+        let (before, values) = self.bytes.split_at(*types_at);
+        let mut bytes = [before, types, values].concat();
+        // new_params_bound_flag: types follow.
+        bytes[types_at - 1] = 1;
+        let length = bytes.len() - HEADER_BYTES;
+        bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
+        bytes
+    }
+
+    /// The session and the number of a prepared statement.
+    #[inline]
+    pub(crate) fn prepared_as(&self) -> Option<(u32, u32)> {
+        match &self.kind {
+            Kind::Prepared { thread_id, index, .. } => Some((*thread_id, *index)),
+            Kind::Text => None,
+        }
+    }
+
+    pub(crate) fn sql(&self) -> &str {
+        match &self.kind {
+            Kind::Prepared { sql, .. } => sql,
+            Kind::Text => std::str::from_utf8(self.sql_bytes()).unwrap_or("(not UTF-8)"),
+        }
+    }
+
+    /// The SQL text of a text statement.
+    pub(crate) fn sql_bytes(&self) -> &[u8] {
+        &self.bytes[QUERY_START..]
+    }
+
+    pub(crate) fn set_sql(&mut self, sql: &[u8]) {
+        assert!(matches!(self.kind, Kind::Text), "the text of a prepared statement is fixed");
+        self.bytes.truncate(QUERY_START);
+        self.bytes.extend_from_slice(sql);
+        if !self.is_long() {
+            let length = self.bytes.len() - HEADER_BYTES;
+            self.bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set_i32(&mut self, slot: usize, value: i32) {
+        let start = self.slot(slot, ParameterType::Int4);
+        self.bytes[start..start + 4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    #[inline]
+    pub(crate) fn set_i64(&mut self, slot: usize, value: i64) {
+        let start = self.slot(slot, ParameterType::Int8);
+        self.bytes[start..start + 8].copy_from_slice(&value.to_le_bytes());
+    }
+
+    #[inline]
+    pub(crate) fn set_text(&mut self, slot: usize, value: &[u8]) {
+        let start = self.slot(slot, ParameterType::Text { len: value.len() });
+        self.bytes[start..start + value.len()].copy_from_slice(value);
+    }
+
+    #[inline]
+    fn slot(&self, slot: usize, given: ParameterType) -> usize {
+        let Kind::Prepared { slots, .. } = &self.kind else {
+            panic!("a text statement has no parameters");
+        };
+        let Slot { start, parameter } = slots[slot];
+        assert_eq!(parameter, given, "type of parameter {slot}");
+        start
+    }
+}
+
+/// Appends an int<lenenc>.
+fn push_lenenc(bytes: &mut Vec<u8>, number: usize) {
+    let eight = (number as u64).to_le_bytes();
+    match number {
+        ..=0xfa => bytes.push(eight[0]),
+        0xfb..=0xffff => {
+            bytes.push(0xfc);
+            bytes.extend(&eight[..2]);
+        }
+        0x1_0000..=0xff_ffff => {
+            bytes.push(0xfd);
+            bytes.extend(&eight[..3]);
+        }
+        _ => {
+            bytes.push(0xfe);
+            bytes.extend(eight);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_execution_carries_types_only_when_asked() {
+        let types = [ParameterType::Int4, ParameterType::Text { len: 3 }, ParameterType::Int8];
+        let mut statement = Statement::prepared(9, 0, 5, "call p(?, ?, ?)".into(), &types).unwrap();
+        statement.set_i32(0, -2);
+        statement.set_text(1, b"abc");
+        statement.set_i64(2, 1 << 40);
+        let values = b"\xfe\xff\xff\xff\x03abc\0\0\0\0\0\x01\0\0";
+        let short = [&b"\x1c\0\0\0\x17\x05\0\0\0\0\x01\0\0\0\0\0"[..], values].concat();
+        assert_eq!(statement.bytes(), short);
+        let long = [&b"\x22\0\0\0\x17\x05\0\0\0\0\x01\0\0\0\0\x01\x03\0\xfd\0\x08\0"[..], values].concat();
+        assert_eq!(statement.bytes_with_types(), long);
+
+        let bare = Statement::prepared(9, 1, 6, "commit".into(), &[]).unwrap();
+        assert_eq!(bare.bytes(), b"\x0a\0\0\0\x17\x06\0\0\0\0\x01\0\0\0");
+        assert_eq!(bare.bytes(), bare.bytes_with_types());
+    }
+
+    #[test]
+    fn long_texts_get_long_lengths_and_too_long_ones_none() {
+        for (len, prefix) in [(250, &b"\xfa"[..]), (251, b"\xfc\xfb\0"), (1 << 16, b"\xfd\0\0\x01")] {
+            let statement = Statement::prepared(1, 0, 1, "".into(), &[ParameterType::Text { len }]).unwrap();
+            let start = statement.bytes.len() - len - prefix.len();
+            assert_eq!(&statement.bytes[start..start + prefix.len()], prefix);
+            assert!(statement.bytes.ends_with(b"    "));
+        }
+        let too_long = [ParameterType::Text { len: PACKET_BYTES_MAX }];
+        assert!(Statement::prepared(1, 0, 1, "".into(), &too_long).is_none());
+    }
+
+    #[test]
+    fn a_text_is_replaced() {
+        let mut statement = Statement::text(0);
+        assert_eq!(statement.bytes(), b"\x01\0\0\0\x03");
+        statement.set_sql(b"select 1");
+        assert_eq!(statement.bytes(), b"\x09\0\0\0\x03select 1");
+        statement.set_sql(b"do 0");
+        assert_eq!(statement.bytes(), b"\x05\0\0\0\x03do 0");
+        assert_eq!(statement.sql(), "do 0");
+        statement.set_sql(&vec![b' '; PACKET_BYTES_MAX - 2]);
+        assert!(!statement.is_long());
+        statement.set_sql(&vec![b' '; PACKET_BYTES_MAX - 1]);
+        assert!(statement.is_long());
+    }
+}

@@ -1,0 +1,153 @@
+//! Counts a reply packet by packet without keeping it: the sink of the timed path.
+//!
+//! In: payloads. Out: a [`Reply`] when the reply is complete. It allocates nothing but for an error text longer than any
+//! before; rows and column definitions are counted from their headers and never looked into.
+
+use crate::reply::{ErrorCode, Reply, TransactionStatus};
+
+use super::fields::Ended;
+use super::flags::head;
+use super::notes::{ERROR_BYTES_MAX, Notes};
+use super::packet::{PacketError, Sink};
+use super::progress::{Progress, Step};
+
+/// What is kept of an OK, whose numbers come first and whose text, if any, is of no interest.
+const OK_BYTES_KEPT: usize = 32;
+
+/// A reply that is being counted.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    reply: Reply,
+    progress: Progress,
+    /// Rows of results that have ended.
+    rows_ended: u64,
+    is_awaited: bool,
+    wants_file: bool,
+    has_refused_file: bool,
+}
+
+/// Before the first statement.
+impl Default for Tally {
+    fn default() -> Tally {
+        let reply = Reply { rows: 0, affected: 0, bytes: 0, error: None, in_transaction: TransactionStatus::Idle };
+        Tally {
+            reply,
+            progress: Progress::none(),
+            rows_ended: 0,
+            is_awaited: false,
+            wants_file: false,
+            has_refused_file: false,
+        }
+    }
+}
+
+impl Tally {
+    /// Begins to await a reply; if it is an error, the transaction is as it was, which only we know.
+    #[inline]
+    pub(crate) fn begin(&mut self, progress: Progress, in_transaction: TransactionStatus) {
+        self.reply = Reply { rows: 0, affected: 0, bytes: 0, error: None, in_transaction };
+        self.progress = progress;
+        self.rows_ended = 0;
+        self.is_awaited = true;
+        self.wants_file = false;
+        self.has_refused_file = false;
+    }
+
+    /// No reply is awaited any more.
+    pub(crate) fn give_up(&mut self) {
+        *self = Tally::default();
+    }
+
+    /// Whether a reply is awaited.
+    #[inline]
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.is_awaited
+    }
+
+    /// Counts received bytes.
+    #[inline]
+    pub(crate) fn add_bytes(&mut self, count: usize) {
+        self.reply.bytes += count as u64;
+    }
+
+    /// The reply, once it is complete; then none is awaited any more.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<Reply> {
+        if !self.is_awaited || !self.progress.is_done() {
+            return None;
+        }
+        self.is_awaited = false;
+        Some(self.reply)
+    }
+
+    /// Whether the server has asked for a file since the last call; on this path it must be given an empty one.
+    #[inline]
+    pub(crate) fn take_file_request(&mut self) -> bool {
+        self.has_refused_file |= self.wants_file;
+        std::mem::take(&mut self.wants_file)
+    }
+
+    /// Whether the statement asked for a file.
+    #[inline]
+    pub(crate) fn has_refused_file(&self) -> bool {
+        self.has_refused_file
+    }
+
+    #[inline]
+    fn ended(&mut self, ended: Ended) {
+        self.reply.affected = self.reply.affected.wrapping_add(ended.affected + self.reply.rows - self.rows_ended);
+        self.rows_ended = self.reply.rows;
+        self.reply.in_transaction = transaction_status(ended);
+    }
+}
+
+/// What a session is in after a result that ended well.
+#[inline]
+pub(crate) fn transaction_status(ended: Ended) -> TransactionStatus {
+    if ended.is_in_transaction() { TransactionStatus::InTransaction } else { TransactionStatus::Idle }
+}
+
+/// What a session is in after an error: what it was in, unless the server has rolled back the transaction.
+pub(crate) fn status_after_error(code: ErrorCode, before: TransactionStatus) -> TransactionStatus {
+    if code.number == ErrorCode::DEADLOCK_NUMBER { TransactionStatus::Idle } else { before }
+}
+
+/// A tally with the session's notes at hand, for the time of one read.
+#[derive(Debug)]
+pub(crate) struct Counting<'a> {
+    pub(crate) tally: &'a mut Tally,
+    pub(crate) notes: &'a mut Notes,
+}
+
+impl Sink for Counting<'_> {
+    fn keep(&mut self, head: u8, length: usize) -> Result<usize, PacketError> {
+        Ok(match head {
+            _ if self.tally.progress.is_row(head, length) => 1,
+            head::ERR => ERROR_BYTES_MAX,
+            _ => OK_BYTES_KEPT,
+        })
+    }
+
+    #[inline]
+    fn packet(&mut self, length: usize, payload: &[u8]) -> Result<(), PacketError> {
+        match self.tally.progress.step(length, payload)? {
+            Step::Row(_) => self.tally.reply.rows += 1,
+            Step::Ended(ended) => self.tally.ended(ended),
+            Step::Error(payload) => self.failed(payload),
+            Step::WantsFile(_) => self.tally.wants_file = true,
+            Step::Farewell(payload) => self.notes.farewell(payload),
+            Step::Begun(_) | Step::Column(_) | Step::Nothing | Step::Prepared(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl Counting<'_> {
+    #[cold]
+    fn failed(&mut self, payload: &[u8]) {
+        let code = self.notes.error(payload);
+        let reply = &mut self.tally.reply;
+        reply.error = Some(code);
+        reply.in_transaction = status_after_error(code, reply.in_transaction);
+    }
+}
