@@ -8,6 +8,7 @@
 mod error;
 mod forced;
 mod generator;
+pub mod insert;
 mod mysql;
 pub mod plan_capture;
 pub mod prepare_data;

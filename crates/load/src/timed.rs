@@ -26,8 +26,12 @@ mod watchdog;
 pub use contest::{Contest, Phase, Switch, run, run_events};
 pub(crate) use event::{Rendered, render_parameters};
 pub use outcome::{ArmRun, ClientUse};
+pub(crate) use pinning::Pinned;
 pub use pinning::{process_cpu_ns, thread_cpu_ns};
+pub(crate) use port::monotonic_ns;
+pub(crate) use recorder::{Fine, histogram};
 pub use schedule::Schedule;
+pub(crate) use watchdog::Watchdog;
 
 #[cfg(test)]
 mod simulation;

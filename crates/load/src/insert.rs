@@ -1,0 +1,32 @@
+//! The Insert Benchmark: a queue of rows with three secondary indexes, filled, indexed, churned, and queried while it is written.
+//!
+//! `shape` says how large it is and what the steps are; `sql`, `rows` and `queries` make the statements; `pace` says when background
+//! writes are due; `line`, `client` and `lane` send and receive on few threads; `shared` asks for the oldest and newest row
+//! on a connection of its own; `tally`, `buckets`, `seconds` and `record` count; `run` is one step, `table` what lies
+//! between steps. In come an endpoint, a [`Shape`] and a [`Step`], out goes a [`StepRun`].
+//!
+//! While a step runs nothing is allocated (but for the first error of a kind, and seconds beyond the room for them), and a
+//! second of a client is all that memory grows by. It must not start a server or judge builds against each other.
+
+mod buckets;
+mod client;
+mod lane;
+mod line;
+mod pace;
+mod queries;
+mod record;
+mod rows;
+mod run;
+mod seconds;
+mod shape;
+mod shared;
+mod sql;
+mod table;
+mod tally;
+
+pub use buckets::Buckets;
+pub use record::{IndexBuild, Operations, Questions, Sla, StepRecord, StepRun, TableIds};
+pub use run::{Bench, Progress, run_step};
+pub use seconds::{SecondRow, Stall, per_second, rate_held_in, stalls};
+pub use shape::{Kind, Shape, Step, steps};
+pub use table::{State, rest};

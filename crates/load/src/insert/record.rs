@@ -1,0 +1,160 @@
+//! What is known about a step afterwards.
+//!
+//! In: what the lanes counted. Out: [`StepRun`]: a record of plain numbers, a row for each second and client, and histograms.
+//! The accounting identity is asserted where the parts are joined; rates are derived here and nowhere else.
+
+use super::buckets::Buckets;
+use super::seconds::{SecondRow, Stall};
+use hdrhistogram::Histogram;
+use rqps_model::sample::{Accounting, ErrorCount};
+use serde::{Deserialize, Serialize};
+
+/// A step that reaches this part of its target rate has held it.
+const SLA_SHARE: f64 = 0.95;
+
+/// What became of the statements of one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operations {
+    /// Statements: scheduled = succeeded + failed + skipped. With a plan, those are skipped that were not sent before the
+    /// step was given up; without, those that were left when it ended early.
+    pub accounting: Accounting,
+    /// Rows that the server acknowledged: inserted, deleted, or sent.
+    pub rows: u64,
+    /// Rows of statements whose answer never came: they may have been written or not.
+    pub rows_unknown: u64,
+    /// Response times, from sending to the answer.
+    pub response: Buckets,
+    /// Times from the planned moment to the answer; empty where there is no plan.
+    pub from_plan: Buckets,
+}
+
+/// Whether background writes kept up.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sla {
+    /// Rows per second of all clients as planned.
+    pub target_per_s: f64,
+    /// Rows per second of all clients as inserted, over the whole step.
+    pub reached_per_s: f64,
+    /// Whether that is at least 95 % of the target. If not, the step's queries were measured beside fewer writes than those
+    /// of other builds, and don't compare.
+    pub is_held: bool,
+}
+
+impl Sla {
+    /// Judges a step.
+    pub fn judge(target_per_s: f64, reached_per_s: f64) -> Sla {
+        Sla { target_per_s, reached_per_s, is_held: reached_per_s >= SLA_SHARE * target_per_s }
+    }
+}
+
+/// One statement that built indexes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IndexBuild {
+    /// The statement.
+    pub sql: String,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// Questions for the oldest or newest row, asked on a connection of their own while the step ran.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Questions {
+    /// How many were answered.
+    pub count: u64,
+    /// How long they took together.
+    pub total_ns: u64,
+    /// The longest.
+    pub longest_ns: u64,
+}
+
+/// The ids that a table holds: from the oldest row to the newest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableIds {
+    /// Of the oldest row.
+    pub oldest: u64,
+    /// Of the newest row.
+    pub newest: u64,
+}
+
+/// What a step did, in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// As published: `l.i0`, `qr100`.
+    pub step: String,
+    /// Clients.
+    pub clients: u32,
+    /// Threads of the benchmark client.
+    pub threads: u32,
+    /// From the common start to the last answer.
+    pub seconds: f64,
+    /// As planned, where there is a plan.
+    pub planned_seconds: Option<f64>,
+    /// Inserts.
+    pub inserts: Operations,
+    /// Deletes.
+    pub deletes: Operations,
+    /// Queries.
+    pub queries: Operations,
+    /// Rows that are in the indexes built, where the step builds any.
+    pub rows_indexed: Option<u64>,
+    /// The statements that built them, over all clients.
+    pub index_builds: Vec<IndexBuild>,
+    /// Questions for the oldest row, for the deleters.
+    pub min_questions: Questions,
+    /// Questions for the newest row, for the point queries.
+    pub max_questions: Questions,
+    /// Whether background writes kept up, where there is a plan.
+    pub sla: Option<Sla>,
+    /// Seconds in which less than a tenth of the usual was inserted.
+    pub stalls: Vec<Stall>,
+    /// By how much the plan of the writer that was furthest behind had to be put off.
+    pub put_off_seconds: f64,
+    /// Errors by statement and code.
+    pub errors: Vec<ErrorCount>,
+    /// CPU time of the client's threads.
+    pub client_cpu_ns: u64,
+    /// Why the step ended before its time. What the record says is what had happened until then.
+    pub failure: Option<String>,
+    /// What the tables hold after the step; empty if it failed.
+    pub tables: Vec<TableIds>,
+}
+
+impl StepRecord {
+    /// Rows inserted per second; of a step that builds indexes, rows indexed.
+    pub fn inserts_per_s(&self) -> f64 {
+        self.rows_indexed.unwrap_or(self.inserts.rows) as f64 / self.seconds
+    }
+
+    /// Queries per second.
+    pub fn queries_per_s(&self) -> f64 {
+        self.queries.accounting.succeeded as f64 / self.seconds
+    }
+
+    /// Seconds spent in stalls.
+    pub fn stalled_seconds(&self) -> u32 {
+        self.stalls.iter().map(|stall| stall.seconds).sum()
+    }
+}
+
+/// What a step did, with everything that was recorded.
+#[derive(Debug, Clone)]
+pub struct StepRun {
+    /// The numbers.
+    pub record: StepRecord,
+    /// A row for each second and client, by client and second.
+    pub seconds: Vec<SecondRow>,
+    /// `insert`, `delete`, `query`, and from the planned moment `insert-from-plan`, `delete-from-plan`; only those that
+    /// the step has.
+    pub latency: Vec<(String, Histogram<u64>)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_held_from_95_percent_on() {
+        assert!(Sla::judge(1000.0, 950.0).is_held);
+        assert!(!Sla::judge(1000.0, 949.9).is_held);
+    }
+}

@@ -1,0 +1,60 @@
+//! The Insert Benchmark against real servers: what was counted is what the server holds, whatever happens on the way.
+//!
+//! Each test starts its own server. Nothing here depends on how fast the machine is, but for the test of a stall, which
+//! makes one far longer than any machine's own.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod accounting;
+mod faults;
+mod memory;
+mod null_sink;
+mod pass;
+mod rows;
+mod server;
+
+use rqps_load::insert::{Bench, Shape, State, Step, StepRun, run_step, steps};
+use rqps_wire::Endpoint;
+use std::sync::atomic::AtomicBool;
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Small enough to pass in seconds.
+fn shape() -> Shape {
+    Shape {
+        clients: 2,
+        shared_table: false,
+        rows_initial: 3000,
+        rows_written: 2003,
+        rates_per_s: vec![20, 500],
+        seconds: 1.0,
+        rest_seconds: 0.0,
+        catch_up_seconds: 10.0,
+    }
+}
+
+fn bench<'a>(endpoint: &'a Endpoint, shape: &'a Shape) -> Bench<'a> {
+    Bench { endpoint, storage: None, shape, seed: 7, threads: 1, client_cpus: &[] }
+}
+
+/// Runs the steps up to and with the one of that name, and returns what it left.
+fn run_up_to(bench: &Bench<'_>, last: &str) -> State {
+    let mut state = State::new();
+    for step in steps(bench.shape) {
+        run(bench, &step, &mut state);
+        if step.name == last {
+            return state;
+        }
+    }
+    panic!("no step {last}");
+}
+
+fn run(bench: &Bench<'_>, step: &Step, state: &mut State) -> StepRun {
+    let run = run_step(bench, step, state, &RUNNING, &|_| ()).unwrap();
+    assert_eq!(run.record.failure, None);
+    run
+}
+
+fn step(shape: &Shape, name: &str) -> Step {
+    steps(shape).into_iter().find(|step| step.name == name).unwrap()
+}
