@@ -21,16 +21,19 @@ const EXAMPLES: &str = "\
 Examples:
   rqps demo                                   PostgreSQL 16.15 against 17.11, a few minutes
   rqps run --build postgres:16.15 --build postgres:17.11 --suite sysbench --quick
-  rqps run --build postgres:17.11 --build new=postgres:/opt/pg-patched --tests 'hot-points,read-only*'
+  rqps run --build postgres:17.11 --build new=postgres:/opt/pg-patched --tests 'update-*'
   rqps run --build my5614 --build my8033 --quick     MySQL 5.6.14 against 8.0.33
-  rqps run --build mariadb:11.4.5 --storage-engine innodb,rocksdb --quick
+  rqps run --build mariadb:11.8.6 --storage-engine innodb,rocksdb --quick
+  rqps run --build my5614 --build my8033 --profile z12a_sync     commits are flushed to disk
   rqps run --build postgres:17.11 --build mysql:8.0.33 --build mariadb:11.4.5 --quick
   rqps run campaign.toml --rounds 10          a campaign file; flags win over its keys
   rqps compare results/NAME --fail-on regressed --json
 
-Builds are ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE or ENGINE:URL, for the engines postgres, mysql and mariadb;
-pg1711, my8033 and ma110405 are short for versions. Tables of MySQL and MariaDB are stored by InnoDB, those of MariaDB by
-RocksDB as well (--storage-engine). One campaign may hold several engines; the report says what each forces to differ.";
+Builds are ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE or ENGINE:URL, for the engines
+postgres, mysql and mariadb; pg1711, my8033 and ma110405 are short for versions. Tables of MySQL
+and MariaDB are stored by InnoDB, those of MariaDB builds with the plugin by RocksDB as well
+(--storage-engine). One campaign may hold several engines; the report says what each forces to
+differ. Commits are not flushed to disk unless the profile ends in _sync.";
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -47,7 +50,7 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Measure: install builds, load, run all rounds, judge, report
     Run(RunArgs),
-    /// Finish an interrupted campaign without measuring again what is complete
+    /// Finish an interrupted campaign: measure what is missing or failed, on data loaded anew
     Resume(ResumeArgs),
     /// PostgreSQL 16.15 against 17.11 in about ten tests, with a table and a report after a few minutes
     Demo(DemoArgs),
@@ -114,7 +117,7 @@ pub(crate) struct CampaignFlags {
     /// Name of the campaign and its folder [default: from suite and builds]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Build to measure: [NAME=]ENGINE:VERSION, or :/FOLDER, :/ARCHIVE, :URL; postgres, mysql or mariadb; two or more
+    /// Build to measure: [NAME=]ENGINE:VERSION, or :/FOLDER, :/ARCHIVE, :URL; postgres, mysql or mariadb; repeat it
     #[arg(long, value_name = "BUILD")]
     pub(crate) build: Vec<String>,
     /// Treatment that all others are relative to [default: the first build]
@@ -156,15 +159,15 @@ pub(crate) struct CampaignFlags {
     /// Seed of orders and keys; the same seed sends the same keys to every build [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<String>,
-    /// Configuration profile; each build runs with each of those that its engine has [default: x10a for PostgreSQL, z12a
-    /// for MySQL and MariaDB]
+    /// Configuration profiles, separated by commas; each build runs with each that its engine has; _sync appended
+    /// flushes at commit [default: x10a for PostgreSQL, z12a for MySQL and MariaDB]
     #[arg(long, value_name = "PROFILE", value_delimiter = ',')]
     pub(crate) profile: Vec<String>,
-    /// What stores the tables of MySQL and MariaDB: innodb, rocksdb or both [default: innodb]
+    /// What stores the tables of MySQL and MariaDB: innodb, rocksdb (MariaDB with its plugin) or both [default: innodb]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) storage_engine: Vec<String>,
-    /// Server setting on top of the profile, or @FILE in the form of postgresql.conf; for the engines that know
-    /// it; may be repeated
+    /// Server setting on top of the profile, or @FILE in the form of postgresql.conf or my.cnf; for the engines that
+    /// know it; may be repeated
     #[arg(long, value_name = "NAME=VALUE|@FILE")]
     pub(crate) set: Vec<String>,
     /// CPUs of server and client: same, split or free [default: same]
@@ -179,7 +182,7 @@ pub(crate) struct CampaignFlags {
     /// Differences smaller than this fraction count as equal [default: 0.02]
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub(crate) margin: Option<String>,
-    /// Small preset for a first look: little data, few seconds, 3 rounds
+    /// Small preset for a first look: 100,000 rows, 2 seconds a test (demo: less), 3 rounds
     #[arg(long)]
     pub(crate) quick: bool,
 }
@@ -188,7 +191,7 @@ pub(crate) struct CampaignFlags {
 pub(crate) struct ResumeArgs {
     /// Campaign folder, such as results/NAME
     pub(crate) dir: PathBuf,
-    /// Folder for the servers' data while the campaign runs
+    /// Folder for the servers' data while the campaign runs (default: $RQPS_DATA, else a temporary folder)
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// Print the comparison as JSON instead of the table

@@ -6,7 +6,7 @@
 
 mod child;
 mod part;
-mod peer;
+mod rival;
 mod table;
 
 pub(crate) use part::part;
@@ -17,7 +17,7 @@ use crate::outcome::Ending;
 use crate::screen::Screen;
 use anyhow::{Context, Result, bail};
 use part::Told;
-use peer::{Peer, Place};
+use rival::{Place, Rival};
 use rqps_campaign::vocabulary::default_profile;
 use rqps_load::prepare_data::prepare_data;
 use rqps_model::StorageEngine;
@@ -88,7 +88,7 @@ impl Workload {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Client {
     Rqps,
-    Other(Peer),
+    Other(Rival),
     /// The bare socket: what any client must pay.
     PingPong,
 }
@@ -97,7 +97,7 @@ impl Client {
     const fn name(self) -> &'static str {
         match self {
             Client::Rqps => "rqps",
-            Client::Other(peer) => peer.name(),
+            Client::Other(rival) => rival.name(),
             Client::PingPong => "ping-pong",
         }
     }
@@ -171,11 +171,11 @@ impl Stand {
     /// All clients on one workload.
     fn compare(&self, workload: Workload, args: &BenchClientArgs, screen: Screen) -> Result<Vec<Row>> {
         let mut clients = vec![Client::Rqps];
-        for peer in [Peer::Sysbench, Peer::Pgbench] {
-            let command = peer.command(workload, &self.place, args.seconds, self.workspace.path())?;
-            match (command, peer.is_installed()) {
-                (Some(_), true) => clients.push(Client::Other(peer)),
-                (Some(_), false) => screen.say(&format!("{} is not installed; left out", peer.name())),
+        for rival in [Rival::Sysbench, Rival::Pgbench] {
+            let command = rival.command(workload, &self.place, args.seconds, self.workspace.path())?;
+            match (command, rival.is_installed()) {
+                (Some(_), true) => clients.push(Client::Other(rival)),
+                (Some(_), false) => screen.say(&format!("{} is not installed; left out", rival.name())),
                 (None, _) => {}
             }
         }
@@ -224,10 +224,10 @@ impl Stand {
                 let told: Told = serde_json::from_str(&finished.stdout).context("our own part printed no figures")?;
                 Ok((told.cpu_s, told.statements))
             }
-            Client::Other(peer) => {
-                let command = peer.command(workload, &self.place, seconds, self.workspace.path())?;
+            Client::Other(rival) => {
+                let command = rival.command(workload, &self.place, seconds, self.workspace.path())?;
                 let finished = child::run(&mut command.context("this client has no such workload")?)?;
-                Ok((finished.cpu_s, peer.statements(&finished.stdout)?))
+                Ok((finished.cpu_s, rival.statements(&finished.stdout)?))
             }
         }
     }
@@ -245,7 +245,7 @@ impl Stand {
 
     /// Seconds to load a table of so many rows, against `sysbench oltp_read_only prepare`.
     fn load(&self, rows: u64, rounds: u32, screen: Screen) -> Result<Row> {
-        if !Peer::Sysbench.is_installed() {
+        if !Rival::Sysbench.is_installed() {
             bail!("--load compares with sysbench, which is not installed");
         }
         // Loading is no ping-pong: server and loader have all CPUs, as in a campaign.
@@ -258,12 +258,12 @@ impl Stand {
             let report =
                 prepare_data(&self.server.endpoint(), DataShape { tables: 1, rows }, self.storage, 1, self.cpus.len())?;
             ours.push(report.load_seconds);
-            child::run(peer::connect(&place).args(["oltp_read_only", "cleanup"]))?;
+            child::run(rival::connect(&place).args(["oltp_read_only", "cleanup"]))?;
             let begun = Instant::now();
-            child::run(peer::connect(&place).args(["oltp_read_only", "prepare"]))?;
+            child::run(rival::connect(&place).args(["oltp_read_only", "prepare"]))?;
             theirs.push(begun.elapsed().as_secs_f64());
         }
-        Ok(Row::new("load", Peer::Sysbench.name(), "s", theirs, &ours))
+        Ok(Row::new("load", Rival::Sysbench.name(), "s", theirs, &ours))
     }
 
     /// Peak memory in KB of 40 sessions after a tenth of the time and at its end.

@@ -9,7 +9,7 @@ use crate::arm::{Contestant, LOG_LINES};
 use crate::event::{Event, Watch};
 use crate::job::Job;
 use crate::refusal::Refusals;
-use crate::supervise::{check, supervised};
+use crate::supervise::{check, supervised, supervised_on};
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::random::derive_seed;
 use rqps_model::{Engine, StorageEngine, Version};
@@ -114,47 +114,72 @@ struct Maker<'a, 'w> {
 }
 
 impl Maker<'_, '_> {
-    /// Makes an empty data folder, starts every treatment on it once, and gives those that did.
+    /// Makes an empty data folder, starts every treatment on it once, and gives those that did. Afterwards nobody has failed
+    /// on the folder that is there.
     fn initialise<'c>(
         &mut self,
         sharers: &[&'c Contestant<'c>],
         folder: &Path,
     ) -> Result<Vec<&'c Contestant<'c>>, ConductError> {
-        let mut accepted = Vec::new();
+        let mut accepted: Vec<&'c Contestant<'c>> = Vec::new();
+        // A folder on which nobody has started yet is not trusted, nor is one on which a treatment failed.
+        let mut is_trusted = false;
         for &contestant in sharers {
             check(self.stop)?;
-            // A folder on which nobody has started yet is not trusted.
-            let tried = match accepted.is_empty() {
-                true => self.make_folder(contestant, folder).and_then(|()| self.first_start(contestant, folder)),
-                false => self.first_start(contestant, folder),
-            };
+            let made = if is_trusted { Ok(()) } else { self.make_folder(contestant, folder) };
+            let tried = made.and_then(|()| self.first_start(contestant, folder));
+            is_trusted = tried.is_ok();
             match tried {
                 Ok(()) => accepted.push(contestant),
                 Err(error) => self.refuse(contestant, error)?,
             }
+        }
+        match accepted.first() {
+            Some(first) if !is_trusted => self.make_folder(first, folder)?,
+            _ => {}
         }
         Ok(accepted)
     }
 
     fn make_folder(&self, contestant: &Contestant<'_>, folder: &Path) -> Result<(), ConductError> {
         let _ = std::fs::remove_dir_all(folder);
-        cluster::initialise(contestant.build, folder, contestant.account, CHECKSUMS)
-            .map_err(ConductError::server(format!("initialising a data folder with {}", contestant.plan.name)))
+        let (build, account) = (contestant.build, contestant.account);
+        supervised_on(build.engine, folder, self.stop, || {
+            cluster::initialise(build, folder, account, CHECKSUMS)
+                .map_err(ConductError::server(format!("initialising a data folder with {}", contestant.plan.name)))
+        })
     }
 
     fn first_start(&self, contestant: &Contestant<'_>, folder: &Path) -> Result<(), ConductError> {
+        let mut server = self.start(contestant, folder, "for the first time")?;
+        // The others' folder is left in order whatever the settings are.
+        let judged = contestant.settings(&server);
+        self.stop_in_order(contestant, &mut server)?;
+        judged.map(drop)
+    }
+
+    fn start(&self, contestant: &Contestant<'_>, folder: &Path, why: &str) -> Result<Server, ConductError> {
+        supervised_on(contestant.build.engine, folder, self.stop, || {
+            contestant
+                .start(folder, &self.log(contestant), self.job.lease)
+                .map_err(ConductError::server(format!("starting {} {why}", contestant.plan.name)))
+        })
+    }
+
+    /// Stops a server whose data folder will be used again.
+    fn stop_in_order(&self, contestant: &Contestant<'_>, server: &mut Server) -> Result<(), ConductError> {
         let name = &contestant.plan.name;
-        let mut server = contestant
-            .start(folder, &self.log(contestant), self.job.lease)
-            .map_err(ConductError::server(format!("starting {name} for the first time")))?;
-        contestant.settings(&server)?;
-        stop_in_order(&mut server, name)
+        let folder = server.data_dir().to_owned();
+        let stopped = supervised_on(contestant.build.engine, &folder, self.stop, || {
+            server.stop().map_err(ConductError::server(format!("stopping {name}")))
+        })?;
+        if stopped.clean { Ok(()) } else { Err(ConductError::NotStopped { treatment: name.clone() }) }
     }
 
     /// Leaves a treatment out, and keeps what its servers said.
     fn refuse(&mut self, contestant: &Contestant<'_>, error: ConductError) -> Result<(), ConductError> {
         let name = &contestant.plan.name;
-        self.refusals.note(name, error, self.watch)?;
+        self.refusals.note(name, error, self.workspace.path(), self.watch)?;
         if let Ok(mut log) = File::open(self.log(contestant)) {
             self.store.append_server_log(name, "before round 1", &mut log)?;
         }
@@ -162,7 +187,7 @@ impl Maker<'_, '_> {
     }
 
     /// Loads a master with the first treatment that can, and says whether there was one. Others are as good as the
-    /// first, for they all started on this folder.
+    /// first, for they all started on such a folder.
     fn load(&mut self, sharers: &[&Contestant<'_>], folder: &Path) -> Result<bool, ConductError> {
         for (at, loader) in sharers.iter().enumerate() {
             check(self.stop)?;
@@ -184,9 +209,7 @@ impl Maker<'_, '_> {
         let name = &contestant.plan.name;
         let data = self.job.plan.data;
         (self.watch)(Event::Loading { treatment: name, tables: data.tables, rows: data.rows });
-        let mut server = contestant
-            .start(folder, &self.log(contestant), self.job.lease)
-            .map_err(ConductError::server(format!("starting {name} to load data")))?;
+        let mut server = self.start(contestant, folder, "to load data")?;
         let endpoint = server.endpoint();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let seed = derive_seed(self.job.plan.seed, "data");
@@ -199,7 +222,7 @@ impl Maker<'_, '_> {
             error => ConductError::Loading { error: Box::new(error), log: server.log_tail(LOG_LINES) },
         })?;
         contestant.connection(&endpoint)?;
-        stop_in_order(&mut server, name)?;
+        self.stop_in_order(contestant, &mut server)?;
         if let Some(left) = report.left {
             (self.watch)(Event::Warning { message: format!("after loading with {name}: {left}") });
         }
@@ -211,12 +234,6 @@ impl Maker<'_, '_> {
     fn log(&self, contestant: &Contestant<'_>) -> PathBuf {
         self.workspace.join(&format!("{}.first.log", contestant.plan.name))
     }
-}
-
-/// Stops a server whose data folder will be used again.
-fn stop_in_order(server: &mut Server, name: &str) -> Result<(), ConductError> {
-    let stopped = server.stop().map_err(ConductError::server(format!("stopping {name}")))?;
-    if stopped.clean { Ok(()) } else { Err(ConductError::NotStopped { treatment: name.to_owned() }) }
 }
 
 #[cfg(test)]

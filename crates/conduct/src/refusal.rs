@@ -7,12 +7,9 @@
 use crate::ConductError;
 use crate::event::{Event, Watch};
 use rqps_model::Plan;
-use rqps_server::ServerError;
+use rqps_server::{ServerError, cluster};
 use std::collections::BTreeMap;
-
-/// What a full disk is called by servers, by programs and by the system; the next treatment would only meet it too.
-const FULL_DISK: [&str; 6] =
-    ["No space left on device", "Check free disk space", "isk full", "' is full", "rrcode: 28", "errno: 28"];
+use std::path::Path;
 
 /// Lines of a server's log that each sample of a treatment repeats; all of it stands in the treatment's `server.log`.
 const LOG_LINES_IN_SAMPLE: usize = 3;
@@ -24,14 +21,17 @@ pub(crate) struct Refusals {
 }
 
 impl Refusals {
-    /// Leaves a treatment out and says so; an error that is not the treatment's own is handed back.
+    /// Leaves a treatment out and says so; an error that is not the treatment's own is handed back. `folder` is where the
+    /// data is.
     pub(crate) fn note(
         &mut self,
         treatment: &str,
         error: ConductError,
+        folder: &Path,
         watch: &mut Watch<'_>,
     ) -> Result<(), ConductError> {
-        if !is_of_the_treatment(&error) {
+        // On a full disk the next treatment would only meet the same.
+        if !is_of_the_treatment(&error) || cluster::tells_full_disk(&error.to_string(), folder) {
             return Err(error);
         }
         watch(Event::Warning { message: left_out(treatment, &error) });
@@ -94,10 +94,6 @@ fn in_short(told: &str) -> String {
 
 /// Whether another treatment may well do where this one failed.
 fn is_of_the_treatment(error: &ConductError) -> bool {
-    let told = error.to_string();
-    if FULL_DISK.iter().any(|words| told.contains(words)) {
-        return false;
-    }
     match error {
         ConductError::Server { error, .. } => matches!(
             **error,
@@ -133,7 +129,7 @@ mod tests {
                 Event::Warning { message } => told.push(message),
                 other => panic!("{other:?}"),
             };
-            refusals.note(treatment, refused(treatment), watch).expect("the treatment's own");
+            refusals.note(treatment, refused(treatment), Path::new("/"), watch).expect("the treatment's own");
         }
         (refusals, told)
     }
@@ -187,7 +183,7 @@ mod tests {
         ];
         for fault in faults {
             let told = fault.to_string();
-            let back = Refusals::default().note("a", fault, &mut |event| panic!("{event:?}"));
+            let back = Refusals::default().note("a", fault, Path::new("/"), &mut |event| panic!("{event:?}"));
             assert_eq!(back.expect_err("handed back").to_string(), told);
         }
     }

@@ -1,13 +1,15 @@
 //! Long work that an interrupted campaign must not wait for.
 //!
-//! In: work that blocks, the process of the server that it blocks on if there is one, the stop flag. Out: the work's
+//! In: work that blocks, the server or the data folder that it blocks on if there is one, the stop flag. Out: the work's
 //! result, or `Interrupted`: when the flag is raised the server is told to quit, which ends whatever the work was waiting
-//! for. Its data is a copy, and is thrown away.
+//! for. Its data can be made again, and is thrown away.
 
 use crate::ConductError;
-use rqps_server::Server;
+use rqps_model::Engine;
+use rqps_server::{Server, cluster};
 use rqps_wire::Protocol;
 use rustix::process::Signal;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -27,13 +29,32 @@ pub(crate) fn supervised<T>(
         Protocol::Postgres => Signal::QUIT,
         Protocol::Mysql => Signal::KILL,
     };
+    watched(stop, || _ = postmaster.signal(at_once), work)
+}
+
+/// Runs `work` that makes a data folder, or starts or stops a server on it, and ends what runs on the folder when `stop` is
+/// raised: each may take minutes.
+pub(crate) fn supervised_on<T>(
+    engine: Engine,
+    folder: &Path,
+    stop: &AtomicBool,
+    work: impl FnOnce() -> Result<T, ConductError>,
+) -> Result<T, ConductError> {
+    watched(stop, || cluster::end_at_once(engine, folder), work)
+}
+
+/// Runs `work`, and calls `end` from when `stop` is raised until the work is done: it may start one program after the other.
+fn watched<T>(
+    stop: &AtomicBool,
+    end: impl Fn() + Sync,
+    work: impl FnOnce() -> Result<T, ConductError>,
+) -> Result<T, ConductError> {
     let done = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
             while !done.load(Ordering::Acquire) {
                 if stop.load(Ordering::Relaxed) {
-                    postmaster.signal(at_once);
-                    return;
+                    end();
                 }
                 std::thread::park_timeout(LOOK_EVERY);
             }
@@ -68,4 +89,39 @@ pub(crate) fn unless_stopped<T: Send + 'static>(
 /// Ends the campaign here if the user asked for it.
 pub(crate) fn check(stop: &AtomicBool) -> Result<(), ConductError> {
     if stop.load(Ordering::Relaxed) { Err(ConductError::Interrupted) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+    use std::time::Instant;
+
+    #[test]
+    fn what_runs_on_a_folder_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let sleep = || {
+            let mut command = Command::new("sleep");
+            command.arg("600").current_dir(folder.path()).stdin(Stdio::null());
+            command.status().expect("it can be run").success()
+        };
+        for engine in Engine::ALL {
+            let (stop, begun) = (AtomicBool::new(false), Instant::now());
+            let ran = supervised_on(engine, folder.path(), &stop, || {
+                stop.store(true, Ordering::Relaxed);
+                // One program after the other, as initdb starts them.
+                Ok((sleep(), sleep()))
+            });
+            assert!(matches!(ran, Err(ConductError::Interrupted)), "{ran:?}");
+            assert!(begun.elapsed() < Duration::from_secs(5), "{engine:?}: {:?}", begun.elapsed());
+        }
+    }
+
+    #[test]
+    fn what_ends_by_itself_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let stop = AtomicBool::new(false);
+        let ran = supervised_on(Engine::Mysql, folder.path(), &stop, || Ok(7));
+        assert_eq!(ran.expect("done"), 7);
+    }
 }

@@ -76,7 +76,7 @@ fn load_tables(
     threads: usize,
 ) -> Result<(), LoadError> {
     let next = AtomicU32::new(1);
-    let run = || {
+    let load_some = || -> Result<(), LoadError> {
         let mut session = connect(endpoint)?;
         if endpoint.engine == Protocol::Mysql {
             mysql::prepare_session(&mut session)?;
@@ -92,6 +92,8 @@ fn load_tables(
             }
         }
     };
+    // Where one table failed, hours of loading the others would be for nothing.
+    let run = || load_some().inspect_err(|_| next.store(data.tables.saturating_add(1), Ordering::Relaxed));
     std::thread::scope(|scope| {
         let threads = threads.clamp(1, PARALLEL_MAX).min(data.tables as usize);
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();

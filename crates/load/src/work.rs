@@ -58,14 +58,14 @@ pub fn between_tests(endpoint: &Endpoint) -> Result<(), LoadError> {
     }
 }
 
-/// Runs `act` for every table, several at once.
+/// Runs `act` for every table, several at once; after one has failed no other is begun.
 pub(crate) fn on_tables(
     endpoint: &Endpoint,
     data: DataShape,
     act: impl Fn(&mut Session, &str) -> Result<(), LoadError> + Sync,
 ) -> Result<(), LoadError> {
     let next = AtomicU32::new(1);
-    let run = || {
+    let act_on_some = || -> Result<(), LoadError> {
         let mut session = connect(endpoint)?;
         loop {
             let table = next.fetch_add(1, Ordering::Relaxed);
@@ -75,6 +75,7 @@ pub(crate) fn on_tables(
             act(&mut session, &crate::suite::table_name(table))?;
         }
     };
+    let run = || act_on_some().inspect_err(|_| next.store(data.tables.saturating_add(1), Ordering::Relaxed));
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..data.tables.min(PARALLEL_MAX)).map(|_| scope.spawn(run)).collect();
         let own = run();
@@ -87,7 +88,8 @@ pub(crate) fn connect(endpoint: &Endpoint) -> Result<Session, LoadError> {
     Session::connect(endpoint, CONNECT_DEADLINE).map_err(LoadError::wire("connecting"))
 }
 
+/// Executes a statement. What it is for the caller says: it serves loading as well as any work.
 pub(crate) fn execute(session: &mut Session, sql: &str) -> Result<(), LoadError> {
-    session.execute(sql).map_err(LoadError::wire("preparing the data"))?;
+    session.execute(sql).map_err(LoadError::wire("executing a statement"))?;
     Ok(())
 }

@@ -4,13 +4,17 @@
 //! end. The user's own environment does not reach the programs, so that two starts cannot differ by it.
 
 use crate::process::log::last_words_of;
+use crate::proctree::{self, ProcessId};
 use crate::{Account, Result, ServerError};
 use rqps_model::facts::BuildFacts;
+use rustix::process::Signal;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 /// How many last lines of a program's output an error carries.
 const LAST_LINES: usize = 20;
@@ -76,38 +80,86 @@ pub fn program(account: Account, on_death: OnParentDeath, program: &Path) -> Com
 pub fn server_program(build: &BuildFacts, account: Account, on_death: OnParentDeath) -> Result<Command> {
     let server = crate::program(build)?;
     let server = std::fs::canonicalize(&server).map_err(ServerError::at("find", &server))?;
-    if build.library_folders.is_empty() {
-        return Ok(program(account, on_death, &server));
+    Ok(program_with(account, on_death, &server, &build.folder, &build.library_folders))
+}
+
+/// A program of an installation under an account, with the installation's own libraries where it needs them.
+pub(crate) fn program_with(
+    account: Account,
+    on_death: OnParentDeath,
+    path: &Path,
+    root: &Path,
+    library_folders: &[PathBuf],
+) -> Command {
+    if library_folders.is_empty() {
+        return program(account, on_death, path);
     }
-    // Only the server itself may see them: they can be of another C library than the tools that start it.
-    let folders: Vec<String> =
-        build.library_folders.iter().map(|folder| build.folder.join(folder).display().to_string()).collect();
+    // Only the program itself may see them: they can be of another C library than the tools that start it.
+    let folders: Vec<String> = library_folders.iter().map(|folder| root.join(folder).display().to_string()).collect();
     let mut command = program(account, on_death, Path::new("/usr/bin/env"));
-    command.arg(format!("LD_LIBRARY_PATH={}", folders.join(":"))).arg(server);
-    Ok(command)
+    command.arg(format!("LD_LIBRARY_PATH={}", folders.join(":"))).arg(path);
+    command
 }
 
 /// Runs a program to its end and gives what it wrote to stdout; `input` goes to its stdin.
-pub fn output(mut command: Command, name: &str, input: &str) -> Result<String> {
+pub fn output(command: Command, name: &str, input: &str) -> Result<String> {
+    run(command, name, input, None)
+}
+
+/// The same for a program that has nothing to read and little to do: one that takes longer than `limit` is killed, with
+/// all that it has started.
+pub(crate) fn output_within(command: Command, name: &str, limit: Duration) -> Result<String> {
+    run(command, name, "", Some(limit))
+}
+
+fn run(mut command: Command, name: &str, input: &str, limit: Option<Duration>) -> Result<String> {
     let cannot_run = |e: io::Error| ServerError::Program {
         program: name.to_owned(),
         status: "it could not be run".to_owned(),
         output: e.to_string(),
     };
-    let mut child =
+    // Spawned from here, since the parent-death signal comes when the thread that spawned ends.
+    let child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(cannot_run)?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A program that leaves before it read all says why by its status and output.
-        let _ = stdin.write_all(input.as_bytes());
-    }
-    let output = child.wait_with_output().map_err(cannot_run)?;
+    let (output, is_overdue) = finish(child, input, limit);
+    let output = output.map_err(cannot_run)?;
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() {
+    if output.status.success() && !is_overdue {
         return Ok(stdout);
     }
     let said = [stdout.as_str(), &String::from_utf8_lossy(&output.stderr)].concat();
     let last = last_words_of(&said, LAST_LINES).join("\n    ");
-    Err(ServerError::Program { program: name.to_owned(), status: output.status.to_string(), output: last })
+    let status = match limit {
+        Some(limit) if is_overdue => format!("it did not end within {} s", limit.as_secs()),
+        _ => output.status.to_string(),
+    };
+    Err(ServerError::Program { program: name.to_owned(), status, output: last })
+}
+
+/// Feeds a child while its output is read: one that writes much before it reads would else wait for us as we for it. Gives
+/// what it wrote, and whether it was killed since it took longer than `limit`.
+fn finish(mut child: Child, input: &str, limit: Option<Duration>) -> (io::Result<Output>, bool) {
+    let process = ProcessId::of(child.id());
+    let stdin = child.stdin.take();
+    let (end, ended) = channel::<()>();
+    std::thread::scope(|scope| {
+        // A program that leaves before it read all says why by its status and output.
+        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+        let watch = limit.map(|limit| {
+            scope.spawn(move || {
+                // Nothing is ever sent: the other side is dropped when the child has ended.
+                let is_overdue = ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+                let family = process.filter(|_| is_overdue).map(proctree::tree).unwrap_or_default();
+                family.iter().for_each(|process| {
+                    process.signal(Signal::KILL);
+                });
+                is_overdue
+            })
+        });
+        let output = child.wait_with_output();
+        drop(end);
+        (output, watch.is_some_and(|watch| watch.join().expect("it only waits and sends signals")))
+    })
 }
 
 #[cfg(test)]
@@ -124,6 +176,31 @@ mod tests {
             Account::choose().uid
         );
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn one_that_writes_before_it_reads_and_one_that_never_reads_both_end() {
+        let shell = |script: &str| {
+            let mut command = program(Account::choose(), OnParentDeath::Kill, Path::new("/bin/sh"));
+            command.args(["-c", script]);
+            command
+        };
+        let input = "line of input\n".repeat(100_000);
+        let writes_first = shell("head -c 2000000 /dev/zero >&2; head -c 2000000 /dev/zero; wc -c");
+        let text = output(writes_first, "sh", &input).expect("it ends");
+        assert_eq!(text.trim_start_matches('\0').trim(), input.len().to_string());
+        assert_eq!(output(shell("echo done"), "sh", &input).expect("it ends"), "done\n");
+    }
+
+    #[test]
+    fn one_that_does_not_end_is_killed_with_what_it_started() {
+        let mut command = program(Account::choose(), OnParentDeath::Kill, Path::new("/bin/sh"));
+        command.args(["-c", "echo begun; sleep 600; echo over"]);
+        let error = output_within(command, "sh", Duration::from_secs(1)).expect_err("killed").to_string();
+        assert!(error.starts_with("`sh` failed (it did not end within 1 s): "), "{error}");
+        let mut command = program(Account::choose(), OnParentDeath::Kill, Path::new("/bin/echo"));
+        command.arg("x");
+        assert_eq!(output_within(command, "echo", Duration::from_secs(600)).expect("at once"), "x\n");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod npm;
 use crate::{Result, ServerError, command};
 use std::ffi::OsStr;
 use std::fmt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -102,6 +103,14 @@ pub fn fetch_url(url: &str, file: &Path) -> Result<()> {
     curl::fetch(url, &std::env::var_os("PATH").unwrap_or_default(), file)
 }
 
+/// An address as it may be shown and kept: without a user's name and password.
+pub(crate) fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
+    format!("{scheme}://{host}{}", &rest[end..])
+}
+
 /// A package client that is there.
 struct Client {
     name: &'static str,
@@ -121,13 +130,25 @@ impl Client {
     /// that no project file of the user's current folder is read.
     fn command(&self, folder: &Path) -> Command {
         let mut command = command::users_program(&self.path);
-        command.current_dir(folder).stdin(Stdio::null());
+        command.current_dir(folder);
         command
     }
 
     /// Runs it to its end and gives what it wrote to stdout.
     fn run(&self, command: &mut Command) -> Result<String> {
-        let output = command.output().map_err(ServerError::at("run", &self.path))?;
+        self.run_with(command, "")
+    }
+
+    /// The same with words on its stdin, where other users of the machine do not see them.
+    fn run_with(&self, command: &mut Command, input: &str) -> Result<String> {
+        let cannot_run = || ServerError::at("run", &self.path);
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = piped.spawn().map_err(cannot_run())?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // A client that leaves before it read all says why by its status and output.
+            let _ = stdin.write_all(input.as_bytes());
+        }
+        let output = child.wait_with_output().map_err(cannot_run())?;
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.success() {
             return Ok(stdout);

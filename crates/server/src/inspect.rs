@@ -7,13 +7,17 @@ mod info_bin;
 mod mysql;
 mod postgres;
 
+use crate::command::{self, OnParentDeath};
 use crate::program;
-use crate::{Lease, Result, ServerError};
+use crate::{Account, Lease, Result, ServerError};
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Time for a program to say what it is.
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
 /// The name's ending for a build whose packager is not told.
 const LOCAL: &str = "local";
@@ -63,23 +67,20 @@ impl Subject<'_> {
     }
 }
 
-/// What the server program says of its version.
+/// What the server program says of its version. It can be anybody's, so that it is run as servers are: under their account.
 fn banner(subject: &Subject<'_>, program: &Path, root: &Path) -> Result<String> {
     let name = program.strip_prefix(root).unwrap_or(program).display();
-    let must_run = |why: String| subject.wrong(format!("a {name} that runs on this machine: {why}"));
-    let mut command = Command::new(program);
-    if !subject.library_folders.is_empty() {
-        let folders = subject.library_folders.iter().map(|folder| root.join(folder));
-        let joined = std::env::join_paths(folders).map_err(|e| must_run(e.to_string()))?;
-        command.env_clear().env("LD_LIBRARY_PATH", joined);
-    } else {
-        command.env_clear();
+    let account = Account::choose();
+    account.check_can_enter(program.parent().unwrap_or(Path::new("/")), "RQPS_CACHE")?;
+    let mut command = command::program_with(account, OnParentDeath::Kill, program, root, subject.library_folders);
+    if subject.engine != Engine::Postgres {
+        // The machine's own my.cnf says nothing of this program, and could keep it from answering.
+        command.arg("--no-defaults");
     }
-    let output = command.arg("--version").stdin(Stdio::null()).output().map_err(|e| must_run(e.to_string()))?;
-    if !output.status.success() {
-        return Err(must_run(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    command.arg("--version");
+    let told = command::output_within(command, &format!("{name} --version"), ANSWER_LIMIT)
+        .map_err(|e| subject.wrong(format!("a {name} that runs on this machine: {e}")))?;
+    Ok(told.trim().to_owned())
 }
 
 /// Bytes of all files below a folder; of a prefix that is shared with everything else, of what is the engine's there.

@@ -89,7 +89,7 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    fn of(engine: Engine) -> &'static Ending {
+    pub(crate) fn of(engine: Engine) -> &'static Ending {
         match engine {
             Engine::Postgres => &postgres::launch::ENDING,
             Engine::Mysql | Engine::Mariadb => &mysql::launch::ENDING,
@@ -331,7 +331,8 @@ impl Server {
         self.folders.clear();
         self.keeper = None;
         let clean = clean && status.success();
-        for file in self.scrap.iter().filter(|_| clean) {
+        // Looked for only now: the server itself has made them.
+        for file in self.scrap.iter().filter(|file| clean && file.exists()) {
             fs::remove_file(file).map_err(ServerError::at("remove", file))?;
         }
         Ok(Stopped { clean })
@@ -385,9 +386,5 @@ impl Drop for Server {
 /// Whether an attempt to connect says that the server is still starting.
 fn is_not_yet(error: &rqps_wire::WireError) -> bool {
     use rqps_wire::WireError;
-    match error {
-        WireError::Connect { .. } | WireError::Lost { .. } | WireError::Deadline { .. } => true,
-        // cannot_connect_now
-        _ => error.sql_state().is_some_and(|state| state.as_str() == "57P03"),
-    }
+    error.is_not_ready() || matches!(error, WireError::Lost { .. } | WireError::Deadline { .. })
 }

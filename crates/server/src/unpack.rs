@@ -56,7 +56,7 @@ fn add_package(place: &mut Place<'_>, package: &Path) -> Result<()> {
         (Some(Kind::Zip), None) => add_zip(place, file),
         (Some(Kind::Deb), _) => {
             let data = deb::data(file).map_err(|e| place.broken(e))?;
-            add_tar(place, data)
+            add_deb_data(place, data)
         }
         _ => add_tar(place, file),
     }
@@ -69,15 +69,17 @@ enum Kind {
     Deb,
     Xz,
     Gzip,
+    Zstd,
 }
 
 impl Kind {
     fn of(head: &[u8]) -> Option<Kind> {
-        let magics: [(&[u8], Kind); 4] = [
+        let magics: [(&[u8], Kind); 5] = [
             (b"PK\x03\x04", Kind::Zip),
             (b"!<arch>\n", Kind::Deb),
             (b"\xfd7zXZ\0", Kind::Xz),
             (b"\x1f\x8b", Kind::Gzip),
+            (b"\x28\xb5\x2f\xfd", Kind::Zstd),
         ];
         magics.into_iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| kind)
     }
@@ -99,14 +101,24 @@ fn add_jar(place: &mut Place<'_>, file: File, inner: &str) -> Result<()> {
     add_tar(place, member)
 }
 
-fn add_tar(place: &mut Place<'_>, mut reader: impl Read) -> Result<()> {
+/// A Debian package is the only one whose tar may be plain.
+fn add_deb_data(place: &mut Place<'_>, mut reader: impl Read) -> Result<()> {
     let (head, whole) = head_of(&mut reader).map_err(|e| place.broken(e))?;
+    let is_plain = whole && Kind::of(&head).is_none();
+    let reader = io::Cursor::new(head).chain(reader);
+    if is_plain { add_entries(place, reader) } else { add_tar(place, reader) }
+}
+
+fn add_tar(place: &mut Place<'_>, mut reader: impl Read) -> Result<()> {
+    let (head, _) = head_of(&mut reader).map_err(|e| place.broken(e))?;
     let kind = Kind::of(&head);
     let reader = io::Cursor::new(head).chain(reader);
     match kind {
         Some(Kind::Xz) => add_entries(place, XzDecoder::new_multi_decoder(reader)),
         Some(Kind::Gzip) => add_entries(place, MultiGzDecoder::new(reader)),
-        None if whole && place.is_deb_data() => add_entries(place, reader),
+        Some(Kind::Zstd) => {
+            Err(place.broken("it is compressed by zstd, which rqps does not read; pack it again with xz or gzip"))
+        }
         _ => Err(place.broken("it is no tar compressed by xz or gzip, no zip and no jar")),
     }
 }

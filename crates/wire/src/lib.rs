@@ -17,6 +17,7 @@ mod poll;
 mod postgres;
 mod reply;
 mod session;
+mod session_id;
 mod socket;
 mod statement;
 

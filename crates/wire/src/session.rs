@@ -167,6 +167,13 @@ impl Session {
         pass_on!(&self.link, session => session.is_pending())
     }
 
+    /// Whether the reply to the submitted statement is complete and only has to be received: a [`submit`](Session::submit)
+    /// that had to wait has read it, so that the session may never become readable again.
+    #[inline]
+    pub fn is_answered(&self) -> bool {
+        pass_on!(&self.link, session => session.is_answered())
+    }
+
     /// The last error that the server reported in this session.
     pub fn last_error(&self) -> Option<&ServerError> {
         pass_on!(&self.link, session => session.last_error())

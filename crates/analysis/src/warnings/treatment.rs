@@ -72,18 +72,25 @@ fn or_unknown(text: &str) -> &str {
     if text.is_empty() { "unknown" } else { text }
 }
 
+/// The remedy for a condition that the user chooses.
+const SET_FOR_BOTH: &str = "set it for both";
+
 fn conditions(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
     let (own, other) = (&this.found.settings, &base.found.settings);
     let on = |checksums: bool| if checksums { "on" } else { "off" };
     let cpus = |cpus: &[usize]| format!("{cpus:?}");
-    let mut check = |kind: &str, what: &str, own: String, other: String| {
+    let mut differ = |kind: &str, what: &str, own: String, other: String, remedy: &str| {
         if own != other {
-            found.push(warning(kind, format!("{what} {own}, on the base {other}"), "set it for both"));
+            found.push(warning(kind, format!("{what} {own}, on the base {other}"), remedy));
         }
     };
+    // Across engines nobody can set it: each runs as the published reports ran it.
+    let is_one_engine = this.found.build.engine == base.found.build.engine;
+    let charset_remedy = if is_one_engine { SET_FOR_BOTH } else { "the rows are digits, one byte each in both" };
+    differ("encoding", "the encoding is", charset(&own.encoding), charset(&other.encoding), charset_remedy);
+    let mut check = |kind: &str, what: &str, own: String, other: String| differ(kind, what, own, other, SET_FOR_BOTH);
     check("checksums", "data checksums are", on(own.checksums).to_owned(), on(other.checksums).to_owned());
-    check("encoding", "the encoding is", charset(&own.encoding), charset(&other.encoding));
-    if this.found.build.engine == base.found.build.engine {
+    if is_one_engine {
         // Engines have collations of their own: that they differ is forced, and listed as such.
         check("encoding", "the collation is", own.collation.clone(), other.collation.clone());
     }

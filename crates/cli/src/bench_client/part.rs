@@ -26,9 +26,14 @@ pub(super) const PING_PONG: &str = "ping-pong";
 /// The word for its answering side.
 const ECHO: &str = "echo";
 
-/// Bytes of a point query's Bind, Execute and Sync in PostgreSQL's protocol, and of its answer.
-const REQUEST_BYTES: usize = 42;
-const REPLY_BYTES: usize = 156;
+/// Bytes of a point query and of its answer: Bind, Execute and Sync in PostgreSQL's protocol; COM_STMT_EXECUTE without types,
+/// answered by the number of columns, the definition of one, a row of 119 characters and an OK, in MySQL's.
+const fn point_bytes(engine: Engine) -> (usize, usize) {
+    match engine {
+        Engine::Postgres => (42, 156),
+        Engine::Mysql | Engine::Mariadb => (20, 190),
+    }
+}
 
 /// Round trips between two looks at the clock.
 const ROUND_TRIPS: u64 = 10_000;
@@ -47,10 +52,11 @@ pub(super) struct Told {
 pub(crate) fn part(args: &BenchClientPartArgs, screen: Screen) -> Result<Ending> {
     let told = match args.part.as_str() {
         ECHO => {
-            echo(std::io::stdin(), REQUEST_BYTES, REPLY_BYTES)?;
+            let (request_bytes, reply_bytes) = point_bytes(args.engine.parse()?);
+            echo(std::io::stdin(), request_bytes, reply_bytes)?;
             return Ok(Ending::Clean);
         }
-        PING_PONG => ping_pong(args.seconds)?,
+        PING_PONG => ping_pong(args.engine.parse()?, args.seconds)?,
         workload => drive(Workload::parse(workload)?, args)?,
     };
     screen.print(&serde_json::to_string(&told)?);
@@ -58,22 +64,23 @@ pub(crate) fn part(args: &BenchClientPartArgs, screen: Screen) -> Result<Ending>
 }
 
 /// Asks a process of its own, as a server is one.
-fn ping_pong(seconds: f64) -> Result<Told> {
+fn ping_pong(engine: Engine, seconds: f64) -> Result<Told> {
+    let (request_bytes, reply_bytes) = point_bytes(engine);
     let (near, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    let mut peer = Command::new(std::env::current_exe()?)
-        .args(["bench-client-part", ECHO])
+    let mut answering = Command::new(std::env::current_exe()?)
+        .args(["bench-client-part", ECHO, "--engine", engine.name()])
         .stdin(Stdio::from(far))
         .spawn()
         .context("cannot start the answering side")?;
     let begun = Instant::now();
     let (mut statements, mut cpu) = (0, Duration::ZERO);
     while begun.elapsed().as_secs_f64() < seconds {
-        let asked = ask(&near, ROUND_TRIPS, REQUEST_BYTES, REPLY_BYTES)?;
+        let asked = ask(&near, ROUND_TRIPS, request_bytes, reply_bytes)?;
         statements += asked.round_trips;
         cpu += asked.client_cpu;
     }
     drop(near);
-    peer.wait()?;
+    answering.wait()?;
     Ok(Told { statements, cpu_s: cpu.as_secs_f64(), peak_kb: peak_kb()? })
 }
 

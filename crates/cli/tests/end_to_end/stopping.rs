@@ -141,6 +141,33 @@ fn interrupted_at_every_stage_and_resumed() {
     scene.assert_nothing_left();
 }
 
+/// Making, starting and stopping a server's first data folder may each take minutes, on MySQL more than elsewhere.
+#[test]
+fn interrupted_while_a_master_of_mysql_is_made() {
+    let scene = Scene::new();
+    let there = |name: &str| {
+        let workspaces = fs::read_dir(scene.data()).expect("listed").flatten();
+        workspaces.map(|workspace| workspace.path().join(name)).find(|path| path.exists())
+    };
+    let has_begun = |stage: &str, running: &Running| match stage {
+        "initialised" => there("master-my5722-innodb/ibdata1").is_some(),
+        "started" => there("master-my5722-innodb/rqps.cnf").is_some(),
+        "stopped" => there("a.z11a_c2r1.first.log")
+            .is_some_and(|log| fs::read_to_string(log).is_ok_and(|log| log.contains("die gracefully"))),
+        _ => running.stderr().contains("loading 1 x "),
+    };
+    for stage in ["initialised", "started", "stopped", "loaded"] {
+        let builds = ["--build", "a=mysql:5.7.22", "--build", "b=mysql:5.7.22", "--profile", "z11a"];
+        let mut command = scene.run(stage, &[&builds[..], &["--tests", "point-query", "--rows", "300k"]].concat());
+        // Builds are fetched once, into the user's own cache.
+        command.env_remove("RQPS_CACHE");
+        let mut running = scene.start(command);
+        running.wait_for(stage, |running| has_begun(stage, running));
+        interrupt(&scene, running);
+        assert!(published(&scene.campaign(stage)).is_empty());
+    }
+}
+
 /// Builds are only compared side by side: where one of two samples is gone, both are measured again.
 #[test]
 fn half_a_pair_is_measured_again_as_a_pair() {

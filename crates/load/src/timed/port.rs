@@ -41,7 +41,8 @@ pub(crate) trait Port {
     /// The reply, if it is complete.
     fn receive(&mut self, session: usize) -> Result<Option<Reply>, Lost>;
 
-    /// Waits until a session is readable, and adds those that are to `ready`, which is empty; none after `timeout`.
+    /// Waits until a session is readable or answered, and adds those that are to `ready`, which is empty; none after
+    /// `timeout`.
     fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost>;
 
     /// The server's words about the last error of a session.
@@ -59,6 +60,8 @@ pub(crate) fn monotonic_ns() -> u64 {
 pub(crate) struct WirePort {
     lines: Vec<Line>,
     waiting: Waiting,
+    /// Sessions that were answered while they still sent, of which no readiness will tell.
+    answered: Vec<u32>,
 }
 
 /// How replies are waited for.
@@ -104,12 +107,16 @@ impl WirePort {
             }
             lines.push(Line { session, statements });
         }
+        WirePort::over(lines)
+    }
+
+    fn over(lines: Vec<Line>) -> Result<WirePort, Lost> {
         let waiting = match &lines[..] {
             [line] => Watch::of(&line.session).map(|watch| Waiting::One { watch, is_incomplete: false }),
             _ => watch(&lines).map(Waiting::Many),
         };
         let waiting = waiting.map_err(|error| Lost(format!("cannot poll the sessions: {error}")))?;
-        Ok(WirePort { lines, waiting })
+        Ok(WirePort { lines, waiting, answered: Vec::new() })
     }
 
     /// Ends all sessions and waits until the server's processes are gone, so that their end falls into no slice.
@@ -165,6 +172,9 @@ impl Port for WirePort {
     fn submit(&mut self, session: usize, statement: usize) -> Result<(), Lost> {
         let line = &mut self.lines[session];
         line.session.submit(&line.statements[statement])?;
+        if line.session.is_answered() {
+            self.answered.push(session as u32);
+        }
         Ok(())
     }
 
@@ -179,6 +189,10 @@ impl Port for WirePort {
 
     #[inline]
     fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost> {
+        if !self.answered.is_empty() {
+            ready.append(&mut self.answered);
+            return Ok(());
+        }
         let waited = match &mut self.waiting {
             Waiting::Many(poller) => poller.wait(timeout).map(|tokens| ready.extend(tokens.map(|token| token as u32))),
             Waiting::One { watch, is_incomplete } => {
@@ -211,5 +225,63 @@ impl Parameters for Statement {
     #[inline]
     fn set_sql(&mut self, sql: &[u8]) {
         Statement::set_sql(self, sql);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rqps_wire::{Protocol, Transport};
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    /// What a server says to let us in.
+    const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x02Z\0\0\0\x05I";
+
+    /// What it says to a statement that it refuses.
+    const REFUSAL: &[u8] = b"E\0\0\0\x1dSERROR\0C54000\0Mtoo long\0\0Z\0\0\0\x05I";
+
+    /// A session with a statement that no socket takes at once, and the server's end.
+    fn line() -> (Line, UnixStream) {
+        let (near, mut far) = UnixStream::pair().unwrap();
+        far.write_all(WELCOME).unwrap();
+        let endpoint = Endpoint {
+            engine: Protocol::Postgres,
+            transport: Transport::Unix { path: "pair".into() },
+            user: "bench".into(),
+            password: None,
+            database: "bench".into(),
+            options: Vec::new(),
+        };
+        let mut session = Session::over(near.into(), &endpoint, CONNECT_DEADLINE).unwrap();
+        let mut statement = session.text_statement(0);
+        statement.set_sql(&vec![b' '; 8 << 20]);
+        (Line { session, statements: vec![statement] }, far)
+    }
+
+    /// The reply is read while the statement is still sent, so that nothing is left to become readable.
+    #[test]
+    fn a_session_that_is_answered_early_is_ready() {
+        for count in [1, 3] {
+            let (lines, mut servers): (Vec<Line>, Vec<UnixStream>) = (0..count).map(|_| line()).unzip();
+            let mut server = servers.pop().unwrap();
+            let server = std::thread::spawn(move || {
+                server.read_exact(&mut [0; 4096]).unwrap();
+                server.write_all(REFUSAL).unwrap();
+                std::io::copy(&mut server, &mut std::io::sink()).unwrap();
+            });
+            let mut port = WirePort::over(lines).unwrap();
+            let last = count - 1;
+            port.submit(last, 0).unwrap();
+            let mut ready = Vec::new();
+            port.wait(Some(CONNECT_DEADLINE), &mut ready).unwrap();
+            assert_eq!(ready, [last as u32]);
+            assert!(port.receive(last).unwrap().unwrap().error.is_some());
+            ready.clear();
+            port.wait(Some(Duration::ZERO), &mut ready).unwrap();
+            assert!(ready.is_empty());
+            drop(port);
+            server.join().unwrap();
+        }
     }
 }

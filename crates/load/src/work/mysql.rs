@@ -6,11 +6,12 @@
 use super::settle::{Wish, settle};
 use super::{connect, execute, on_tables};
 use crate::error::LoadError;
-use crate::mysql::{Product, rows, single};
+use crate::mysql::{Product, rows, single, variable};
 use crate::suite::Work;
 use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
 use rqps_wire::{Endpoint, Session};
+use std::path::{Component, Path};
 
 /// Does the work on every table.
 pub(super) fn work(
@@ -63,10 +64,57 @@ pub(super) fn reset_binlog(endpoint: &Endpoint) -> Result<(), LoadError> {
     if single(&mut session, "SELECT @@log_bin")? == "0" {
         return Ok(());
     }
+    check_is_its_own(&mut session)?;
     let product = Product::of(&mut session)?;
     let sql = match product.is_since(Some([8, 4, 0]), None) {
         true => "RESET BINARY LOGS AND GTIDS",
         false => "RESET MASTER",
     };
     execute(&mut session, sql)
+}
+
+/// Refuses to begin binary logs anew that lie outside the data folder: they may be another server's. Versions that do not
+/// tell where they are, and binary logs inside InnoDB, have nothing to check.
+fn check_is_its_own(session: &mut Session) -> Result<(), LoadError> {
+    let logs = variable(session, "log_bin_basename")?.filter(|path| !path.is_empty());
+    let data = variable(session, "datadir")?.filter(|path| !path.is_empty());
+    let (Some(logs), Some(data)) = (logs, data) else { return Ok(()) };
+    if is_below(&logs, &data) {
+        return Ok(());
+    }
+    Err(LoadError::Mismatch {
+        place: "the server".to_owned(),
+        what: "binary logs (log_bin_basename)",
+        found: logs,
+        needed: format!("them below its data folder {data}, since they are begun anew before every test"),
+    })
+}
+
+/// Whether a path, absolute or as seen from a folder, is below that folder.
+fn is_below(path: &str, folder: &str) -> bool {
+    let path = Path::new(folder).join(path);
+    path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_below_a_folder_or_not() {
+        for (path, expected) in [
+            ("/data/d/binlog", true),
+            ("binlog", true),
+            ("./binlog", true),
+            ("/data/d/logs/binlog", true),
+            ("/data/d2/binlog", false),
+            ("/data/d/../e/binlog", false),
+            ("../binlog", false),
+            ("/mnt/logs/binlog", false),
+        ] {
+            for folder in ["/data/d", "/data/d/"] {
+                assert_eq!(is_below(path, folder), expected, "{path} in {folder}");
+            }
+        }
+    }
 }

@@ -73,7 +73,8 @@ fn innodb(endpoint: &Endpoint, wish: Wish, limit: Duration) -> Result<Option<Str
     // In a session of its own, since the other may be what was lost.
     let restored = connect(endpoint).and_then(|mut session| {
         let put_back = |(name, value): &(&str, String)| execute(&mut session, &format!("SET GLOBAL {name} = {value}"));
-        changed.iter().rev().try_for_each(put_back)
+        // Each of them, also after one that failed.
+        changed.iter().rev().map(put_back).fold(Ok(()), Result::and)
     });
     // What went wrong first is what matters; that a dead server cannot be put back is no news.
     let left = waited?;

@@ -51,6 +51,20 @@ fn deadlocks_are_retried_until_they_succeed() {
 }
 
 #[test]
+fn after_a_table_that_cannot_be_loaded_no_other_is_begun() {
+    let server = LiveServer::start();
+    server.session().execute("CREATE VIEW sbtest1 AS SELECT 1").unwrap();
+    let data = DataShape { tables: 6, rows: 20_000 };
+    let error = prepare_data::prepare_data(&server.endpoint(), data, None, 1, 2).unwrap_err().to_string();
+    assert!(error.starts_with("executing a statement: ") && error.contains("is not a table"), "{error}");
+    // The other loader was busy with its first table meanwhile.
+    assert_eq!(
+        server.ask("SELECT count(*) FROM pg_tables WHERE tablename IN ('sbtest4', 'sbtest5', 'sbtest6')"),
+        ["0"]
+    );
+}
+
+#[test]
 fn a_server_that_dies_takes_only_its_own_arm_along() {
     let (stays, dies) = (LiveServer::start(), LiveServer::start());
     for server in [&stays, &dies] {

@@ -8,6 +8,7 @@ use rqps_load::work::{between_tests, work};
 use rqps_load::{LoadError, Work};
 use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
+use std::os::unix::fs::PermissionsExt;
 
 /// More than one transaction of the load.
 const DATA: DataShape = DataShape { tables: 2, rows: 101_000 };
@@ -75,6 +76,22 @@ fn works_do_what_they_say() {
         assert!(server.ask("SHOW BINARY LOGS").len() > 1);
         between_tests(&endpoint).unwrap();
         assert_eq!(server.ask("SHOW BINARY LOGS").len(), 1);
+    }
+}
+
+#[test]
+fn binary_logs_outside_the_data_folder_are_not_begun_anew() {
+    for product in Product::ALL {
+        let elsewhere = tempfile::Builder::new().prefix("rqps-logs-").tempdir().unwrap();
+        std::fs::set_permissions(elsewhere.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        let logs = elsewhere.path().join("binlog");
+        let server = MysqlServer::start_with(product, &format!("--log-bin={}", logs.display()));
+        server.session().execute("FLUSH LOGS").unwrap();
+        let before = server.ask("SHOW BINARY LOGS");
+        let error = between_tests(&server.endpoint()).unwrap_err();
+        assert!(matches!(error, LoadError::Mismatch { .. }), "{error}");
+        assert!(error.to_string().contains(&format!("(log_bin_basename) {}", logs.display())), "{error}");
+        assert_eq!(server.ask("SHOW BINARY LOGS"), before, "{product:?}");
     }
 }
 

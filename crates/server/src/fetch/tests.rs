@@ -37,9 +37,9 @@ fn a_missing_client_is_named_with_its_package() {
         assert_eq!(error, expected);
     }
     let file = folder.path().join("f");
-    let error =
-        curl::fetch("http://localhost:1/f", folder.path().as_os_str(), &file).expect_err("not there").to_string();
-    assert!(error.starts_with("`curl` is needed to fetch http://localhost:1/f"), "{error}");
+    let error = curl::fetch("http://u:secret@localhost:1/f", folder.path().as_os_str(), &file).expect_err("not there");
+    let error = error.to_string();
+    assert!(error.starts_with("`curl` is needed to fetch http://localhost:1/f,"), "{error}");
 }
 
 #[test]
@@ -62,6 +62,10 @@ fn what_curl_cannot_get_is_told() {
     assert!(error.contains("curl") && error.contains("absent.tar.gz"), "{error}");
     let error = fetch_url("ftp://localhost/f", &folder.path().join("f")).expect_err("refused").to_string();
     assert!(error.contains("rotocol"), "{error}");
+    // Nobody may listen there.
+    let refused = "http://u:secret@127.0.0.1:1/f\"\\";
+    let error = fetch_url(refused, &folder.path().join("f")).expect_err("refused").to_string();
+    assert!(error.contains("http://127.0.0.1:1/f") && !error.contains("secret"), "{error}");
 }
 
 #[test]

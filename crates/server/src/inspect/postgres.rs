@@ -2,7 +2,8 @@
 //!
 //! In: a folder that holds `bin/`. Out: [`BuildFacts`]. It must not change the installation.
 
-use super::{LOCAL, Subject, banner, size_of};
+use super::{ANSWER_LIMIT, LOCAL, Subject, banner, size_of};
+use crate::command::{self, OnParentDeath};
 use crate::elf::ElfFacts;
 use crate::{Account, Lease, Result, ServerError, cluster, verify};
 use rqps_model::facts::BuildFacts;
@@ -10,7 +11,6 @@ use rqps_model::{Engine, Version};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 pub(super) fn inspect(subject: &Subject<'_>, lease: &Lease) -> Result<BuildFacts> {
     let folder = subject.root(&["bin"])?;
@@ -63,9 +63,8 @@ fn read_banner(banner: &str) -> Option<(Version, Option<String>)> {
 }
 
 fn ask_pg_config(program: &Path) -> Result<BTreeMap<String, String>> {
-    let output = Command::new(program).env_clear().stdin(Stdio::null()).output();
-    let output = output.map_err(ServerError::at("run", program))?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let command = command::program(Account::choose(), OnParentDeath::Kill, program);
+    let text = command::output_within(command, "pg_config", ANSWER_LIMIT)?;
     Ok(text.lines().filter_map(|line| line.split_once(" = ")).map(|(k, v)| (k.to_owned(), v.to_owned())).collect())
 }
 

@@ -3,13 +3,21 @@
 use super::*;
 use crate::Cache;
 
+/// A folder that the servers' account can enter.
+fn open_folder() -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt;
+    let root = tempfile::tempdir().expect("a folder");
+    fs::set_permissions(root.path(), fs::Permissions::from_mode(0o755)).expect("opened");
+    root
+}
+
 fn subject(folder: &Path) -> Subject<'_> {
     Subject { folder, engine: Engine::Postgres, origin: "x", label: None, library_folders: &[] }
 }
 
 #[test]
 fn says_what_it_looked_for() {
-    let root = tempfile::tempdir().expect("a folder");
+    let root = open_folder();
     let cache = Cache::at(&root.path().join("cache")).expect("a cache");
     let lease = Lease::open(&cache).expect("a lease");
     let wrong = |folder: &Path| inspect(&subject(folder), &lease).expect_err("not an installation").to_string();
@@ -28,7 +36,7 @@ fn says_what_it_looked_for() {
 
 #[test]
 fn tells_the_facts_of_a_folder_of_the_machine() {
-    let root = tempfile::tempdir().expect("a folder");
+    let root = open_folder();
     let cache = Cache::at(&root.path().join("cache")).expect("a cache");
     let lease = Lease::open(&cache).expect("a lease");
     let folder = Path::new("/usr/lib/postgresql/15");
@@ -44,16 +52,42 @@ fn tells_the_facts_of_a_folder_of_the_machine() {
 
 /// A program that says what a server would.
 fn speaking(folder: &Path, name: &str, words: &str) {
+    script(folder, name, &format!("echo '{words}'"));
+}
+
+fn script(folder: &Path, name: &str, text: &str) {
     use std::os::unix::fs::PermissionsExt;
     let file = folder.join(name);
     fs::create_dir_all(file.parent().expect("below the folder")).expect("made");
-    fs::write(&file, format!("#!/bin/sh\necho '{words}'\n")).expect("written");
+    fs::write(&file, format!("#!/bin/sh\n{text}\n")).expect("written");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("opened");
 }
 
 #[test]
+fn a_program_is_asked_under_the_servers_account_and_without_the_machines_configuration() {
+    let root = open_folder();
+    let cache = Cache::at(&root.path().join("cache")).expect("a cache");
+    let lease = Lease::open(&cache).expect("a lease");
+    let uid = Account::choose().uid;
+    let told = r#"echo "mysqld  Ver 9.4.0 for $(id -u) asked $* ($LD_LIBRARY_PATH)""#;
+    script(root.path(), "bin/mysqld", told);
+    let mysql = Subject { engine: Engine::Mysql, ..subject(root.path()) };
+    let banner = inspect(&mysql, &lease).expect("inspected").banner;
+    assert_eq!(banner, format!("mysqld Ver 9.4.0 for {uid} asked --no-defaults --version ()"));
+    let library_folders = [PathBuf::from("lib/private")];
+    let banner = inspect(&Subject { library_folders: &library_folders, ..mysql }, &lease).expect("inspected").banner;
+    assert!(
+        banner.ends_with(&format!("({})", root.path().canonicalize().expect("a path").join("lib/private").display()))
+    );
+
+    script(root.path(), "bin/mysqld", "echo 'no library' >&2; exit 7");
+    let error = inspect(&mysql, &lease).expect_err("it fails").to_string();
+    assert!(error.contains("bin/mysqld --version` failed (exit status: 7): no library"), "{error}");
+}
+
+#[test]
 fn takes_neither_engine_for_the_other() {
-    let root = tempfile::tempdir().expect("a folder");
+    let root = open_folder();
     let cache = Cache::at(&root.path().join("cache")).expect("a cache");
     let lease = Lease::open(&cache).expect("a lease");
     let cases = [

@@ -7,8 +7,9 @@ use super::Progress;
 use super::make::{self, Making, Recipe};
 use super::record::{BuildRecord, placed, read_record, search};
 use crate::cache::{CacheLock, Part};
+use crate::fetch::{self, without_credentials};
 use crate::unpack::Contents;
-use crate::{Cache, Result, ServerError, fetch, verify};
+use crate::{Cache, Result, ServerError, verify};
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use std::path::{Path, PathBuf};
@@ -152,14 +153,6 @@ fn with_origin(engine: Engine, origin: &str, cache: &Cache) -> Option<BuildFacts
         facts.origin == origin && facts.engine == engine && record.holds(package_sha256, folder)
     };
     search(cache, wanted).map(|(folder, record)| placed(record.facts, &folder))
-}
-
-/// An address as it may be shown and kept: without a user's name and password.
-fn without_credentials(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
-    format!("{scheme}://{host}{}", &rest[end..])
 }
 
 /// The last part of an address, as errors shall name the archive; only what is plain in a file name.

@@ -39,6 +39,9 @@ const SYSTEM_TABLES: [&str; 6] = [
     "mariadb_system_tables_data.sql",
 ];
 
+/// The most files that a redo log of fixed size can have.
+const REDO_FILES_MAX: u32 = 100;
+
 /// Makes a data folder with the database `sbtest` in it.
 pub(crate) fn initialise(build: &BuildFacts, dir: &Path, account: Account) -> Result<()> {
     let server = program::program(build)?;
@@ -52,6 +55,7 @@ pub(crate) fn initialise(build: &BuildFacts, dir: &Path, account: Account) -> Re
     }
     redo_log_of_fixed_size(build, dir)
         .iter()
+        .filter(|file| file.exists())
         .try_for_each(|file| fs::remove_file(file).map_err(ServerError::at("remove", file)))
 }
 
@@ -153,12 +157,12 @@ fn share_folder(build: &BuildFacts) -> Result<PathBuf> {
 }
 
 /// The redo log of a version that refuses to start with another size than it was made with; after an orderly stop it holds
-/// nothing that is needed, and is made anew.
+/// nothing that is needed, and is made anew. How many of its files there are, or will be, is a setting.
 pub(super) fn redo_log_of_fixed_size(build: &BuildFacts, data_dir: &Path) -> Vec<PathBuf> {
     let version = &build.version;
     let is_fixed = build.engine == Engine::Mysql && (version.major(), version.part(1), version.part(2)) < (5, 6, 8);
-    let files = (0..8).map(|n| data_dir.join(format!("ib_logfile{n}")));
-    files.filter(|file| is_fixed && file.is_file()).collect()
+    let files = if is_fixed { REDO_FILES_MAX } else { 0 };
+    (0..files).map(|n| data_dir.join(format!("ib_logfile{n}"))).collect()
 }
 
 /// The process that runs on a data folder: a server stands in it. Its pid file is elsewhere, where no copy takes it along.
@@ -212,6 +216,21 @@ mod tests {
             assert_eq!(is_bootstrapped(&build), bootstrapped, "{version}");
             let sql = if bootstrapped { bootstrapped_user_sql(&build) } else { user_sql(&build) };
             assert!(sql.contains(words) && sql.lines().all(|line| line.ends_with(';')), "{version}: {sql}");
+        }
+    }
+
+    #[test]
+    fn a_redo_log_of_fixed_size_is_named_before_it_is_there() {
+        for (engine, version, files) in [
+            (Engine::Mysql, "5.5.34", 100),
+            (Engine::Mysql, "5.6.7", 100),
+            (Engine::Mysql, "5.6.14", 0),
+            (Engine::Mysql, "8.0.33", 0),
+            (Engine::Mariadb, "10.2.11", 0),
+        ] {
+            let found = redo_log_of_fixed_size(&build(engine, version), Path::new("/d"));
+            assert_eq!(found.len(), files, "{version}");
+            assert!(found.iter().take(1).all(|file| file == Path::new("/d/ib_logfile0")), "{found:?}");
         }
     }
 

@@ -14,9 +14,8 @@ pub(super) enum Likeness {
     Other,
 }
 
-/// Sizes that servers round to whole blocks of their own, or cut to what the machine gives.
-const ROUNDED: [&str; 16] = [
-    "innodb_buffer_pool_chunk_size",
+/// Sizes that servers round to whole blocks of their own.
+const ROUNDED: [&str; 15] = [
     "innodb_buffer_pool_size",
     "innodb_log_buffer_size",
     "innodb_log_file_size",
@@ -35,7 +34,8 @@ const ROUNDED: [&str; 16] = [
 ];
 
 /// Numbers that servers lower to what other settings or the system's limits leave room for.
-const LIMITED: [&str; 10] = [
+const LIMITED: [&str; 11] = [
+    "innodb_buffer_pool_chunk_size",
     "innodb_buffer_pool_instances",
     "innodb_io_capacity_max",
     "innodb_open_files",
@@ -48,18 +48,26 @@ const LIMITED: [&str; 10] = [
     "thread_cache_size",
 ];
 
-/// The largest rounding of a size: the chunks of eight buffer pool instances, or a tenth.
-const ROUNDING_BYTES: f64 = 1_073_741_824.0;
-
 /// Compares a value as written with the one shown.
 pub(super) fn compare(name: &str, written: &str, shown: &str) -> Likeness {
     if is_same(written, shown) {
         return Likeness::Same;
     }
     let (Some(wanted), Some(got)) = (number(written), number(shown)) else { return Likeness::Other };
-    let rounded = ROUNDED.contains(&name) && (wanted - got).abs() <= (wanted / 10.0).max(ROUNDING_BYTES);
+    // Nothing is rounded up from 0, which turns something off or leaves the choice to the server.
+    let rounding = if wanted > 0.0 { (wanted / 10.0).max(block_bytes(name)) } else { 0.0 };
+    let rounded = ROUNDED.contains(&name) && (wanted - got).abs() <= rounding;
     let limited = LIMITED.contains(&name) && got < wanted;
     if rounded || limited { Likeness::Adjusted } else { Likeness::Other }
+}
+
+/// The block of a size: the chunks of eight buffer pool instances, the redo log's megabyte, a page for all others.
+fn block_bytes(name: &str) -> f64 {
+    match name {
+        "innodb_buffer_pool_size" => 1_073_741_824.0,
+        "innodb_log_file_size" | "innodb_redo_log_capacity" => 1_048_576.0,
+        _ => 4096.0,
+    }
 }
 
 fn is_same(written: &str, shown: &str) -> bool {
@@ -130,6 +138,15 @@ mod tests {
             ("x", "binlog", "OFF", Other),
             ("innodb_buffer_pool_size", "716M", "805306368", Adjusted),
             ("innodb_buffer_pool_size", "23G", "134217728", Other),
+            ("innodb_buffer_pool_size", "0", "134217728", Other),
+            ("innodb_buffer_pool_chunk_size", "128M", "33554432", Adjusted),
+            ("innodb_log_file_size", "48M", "50331648", Same),
+            ("innodb_log_file_size", "48M", "5242880", Other),
+            ("innodb_redo_log_capacity", "100000000", "100663296", Adjusted),
+            ("query_cache_size", "0", "1048576", Other),
+            ("query_cache_size", "1000000", "999424", Adjusted),
+            ("sort_buffer_size", "32K", "262144", Other),
+            ("max_allowed_packet", "1025", "1024", Adjusted),
             ("innodb_io_capacity", "10000", "200", Other),
             ("innodb_page_cleaners", "4", "1", Adjusted),
             ("innodb_page_cleaners", "1", "4", Other),

@@ -64,8 +64,35 @@ const OF_MYSQL: [&str; 38] = [
     "user",
 ];
 
+/// Settings of MySQL and MariaDB that name files, or the folder of some: names are the user's to choose, the place is not.
+const FILES_OF_MYSQL: [&str; 20] = [
+    "aria_log_dir_path",
+    "binlog_directory",
+    "general_log_file",
+    "innodb_buffer_pool_filename",
+    "innodb_data_file_path",
+    "innodb_log_arch_dir",
+    "innodb_temp_data_file_path",
+    "log_basename",
+    "log_bin",
+    "log_bin_basename",
+    "log_bin_index",
+    "log_isam",
+    "log_slow_query_file",
+    "log_tc",
+    "master_info_file",
+    "relay_log",
+    "relay_log_basename",
+    "relay_log_index",
+    "relay_log_info_file",
+    "slow_query_log_file",
+];
+
 /// What MySQL and MariaDB take in front of an option that they may not know.
 const LOOSE: &str = "loose_";
+
+/// Words in front of an option that turn it off.
+const OFF: [&str; 2] = ["skip_", "disable_"];
 
 /// Whether a setting is rqps' own to choose.
 pub(super) fn is_our_own(engine: Engine, name: &str) -> bool {
@@ -74,6 +101,13 @@ pub(super) fn is_our_own(engine: Engine, name: &str) -> bool {
         Engine::Mysql | Engine::Mariadb => &OF_MYSQL,
     };
     own.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// Whether a setting would have files lie elsewhere than in the server's own folder.
+pub(super) fn leads_away(engine: Engine, name: &str, value: &str) -> bool {
+    engine != Engine::Postgres
+        && FILES_OF_MYSQL.contains(&name.to_ascii_lowercase().as_str())
+        && (value.contains('/') || value == "..")
 }
 
 /// A name as the lists have it, and whether its writer said that a server may not know it.
@@ -89,7 +123,6 @@ pub(super) fn plain_name(engine: Engine, name: &str) -> (String, bool) {
 
 /// Other names for the same option, of which only one may be written.
 pub(super) fn opposites(engine: Engine, name: &str) -> Vec<String> {
-    const OFF: [&str; 2] = ["skip_", "disable_"];
     if engine == Engine::Postgres {
         return Vec::new();
     }
@@ -103,9 +136,9 @@ pub(super) fn line(engine: Engine, name: &str, value: &str, loose: bool) -> Stri
     match engine {
         Engine::Postgres => format!("{name} = '{}'", value.replace('\\', "\\\\").replace('\'', "''")),
         Engine::Mysql | Engine::Mariadb => {
-            let name = format!("{}{name}", if loose { LOOSE } else { "" });
             // An option that is turned off takes no value.
-            let is_bare = value.is_empty() && (name.contains("skip_") || name.contains("disable_"));
+            let is_bare = value.is_empty() && OFF.iter().any(|prefix| name.starts_with(prefix));
+            let name = format!("{}{name}", if loose { LOOSE } else { "" });
             if is_bare { name } else { format!("{name} = {}", option_value(value)) }
         }
     }
@@ -131,6 +164,8 @@ mod tests {
             (Engine::Mysql, "innodb_buffer_pool_size", "23G", false, "innodb_buffer_pool_size = 23G"),
             (Engine::Mysql, "sql_mode", "", false, "sql_mode = "),
             (Engine::Mysql, "skip_log_bin", "", false, "skip_log_bin"),
+            (Engine::Mysql, "skip_ssl", "", true, "loose_skip_ssl"),
+            (Engine::Mysql, "replica_skip_errors", "", false, "replica_skip_errors = "),
             (Engine::Mariadb, "ssl", "OFF", true, "loose_ssl = OFF"),
             (
                 Engine::Mariadb,
@@ -152,5 +187,23 @@ mod tests {
         assert_eq!(opposites(Engine::Mysql, "log_bin"), ["skip_log_bin", "disable_log_bin"]);
         assert_eq!(opposites(Engine::Mysql, "skip_log_bin"), ["disable_log_bin", "log_bin"]);
         assert!(is_our_own(Engine::Mysql, "datadir") && !is_our_own(Engine::Postgres, "datadir"));
+    }
+
+    #[test]
+    fn files_may_have_names_but_no_place() {
+        for (name, value, expected) in [
+            ("log_bin", "binlog", false),
+            ("log_bin", "1", false),
+            ("log_bin", "", false),
+            ("log_bin", "/mnt/logs/binlog", true),
+            ("log_bin", "../binlog", true),
+            ("Relay_Log", "a/b", true),
+            ("aria_log_dir_path", "..", true),
+            ("innodb_data_file_path", "ibdata1:12M:autoextend", false),
+            ("init_connect", "SET @a = 4/2", false),
+        ] {
+            assert_eq!(leads_away(Engine::Mariadb, name, value), expected, "{name} = {value}");
+        }
+        assert!(!leads_away(Engine::Postgres, "log_bin", "/x"));
     }
 }

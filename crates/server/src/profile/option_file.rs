@@ -1,13 +1,16 @@
 //! Reading a configuration file of the user's own, in the form of `my.cnf`.
 //!
 //! In: text with sections. Out: names and values in order, of the sections that a server reads; those of clients are passed
-//! over. Includes are refused, and sections for one version: what a run is configured with must all be in its record, and
-//! be the same for all. It must not judge names or values.
+//! over. Includes are refused, and what is for one version or for MariaDB alone: what a run is configured with must all be
+//! in its record, and be the same for all. It must not judge names or values.
 
 use crate::{Result, ServerError};
 
 /// Sections that a server reads whatever its version.
-const OF_SERVERS: [&str; 4] = ["mysqld", "server", "mariadb", "mariadbd"];
+const OF_SERVERS: [&str; 2] = ["mysqld", "server"];
+
+/// Sections that only MariaDB reads, which is not known here.
+const OF_MARIADB: [&str; 2] = ["mariadb", "mariadbd"];
 
 /// Whether a text has the form of `my.cnf`: it has a section.
 pub(super) fn has_sections(text: &str) -> bool {
@@ -17,7 +20,7 @@ pub(super) fn has_sections(text: &str) -> bool {
 /// Reads `name = value` and bare `name` lines of the servers' sections; `#` and `;` begin comments, values may be quoted.
 pub(super) fn parse_option_file(file: &str, text: &str) -> Result<Vec<(String, String)>> {
     let mut settings = Vec::new();
-    let mut is_for_servers = false;
+    let (mut is_for_servers, mut is_for_mariadb) = (false, false);
     for (number, line) in text.lines().enumerate() {
         let fault = |reason: &str| ServerError::Malformed {
             file: file.to_owned(),
@@ -34,11 +37,18 @@ pub(super) fn parse_option_file(file: &str, text: &str) -> Result<Vec<(String, S
             let (name, _) = section.split_once(']').ok_or_else(|| fault("a section without `]`"))?;
             let name = name.trim();
             is_for_servers = OF_SERVERS.contains(&name);
-            let for_one_version = name.split_once('-').is_some_and(|(base, _)| OF_SERVERS.contains(&base));
+            is_for_mariadb = OF_MARIADB.contains(&name);
+            let for_one_version =
+                name.split_once('-').is_some_and(|(base, _)| OF_SERVERS.contains(&base) || OF_MARIADB.contains(&base));
             if for_one_version {
                 return Err(fault("a section for one version; write what all versions shall have under [mysqld]"));
             }
             continue;
+        }
+        if is_for_mariadb {
+            return Err(fault(
+                "a setting for MariaDB alone; give it to its builds in the campaign file, or write it under [mysqld]",
+            ));
         }
         if !is_for_servers {
             continue;
@@ -83,7 +93,7 @@ mod tests {
     #[test]
     fn reads_what_servers_read() {
         let text = "# mine\n[client]\nsocket = /x\n[mysqld]\n; old\ninnodb-buffer-pool-size=4G # four\nskip-log-bin\n\
-                    init_connect = 'SET @a = 1 # no comment'\n[mysqldump]\nquick\n[mariadb]\nSql_Mode =\nft = \"a\\\"b\\\\c\"\n";
+                    init_connect = 'SET @a = 1 # no comment'\n[mysqldump]\nquick\n[mariadb]\n# none\n[server]\nSql_Mode =\nft = \"a\\\"b\\\\c\"\n";
         let settings = parse_option_file("my.cnf", text).expect("read");
         let settings: Vec<(&str, &str)> = settings.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
         let expected = [
@@ -102,11 +112,17 @@ mod tests {
         for (line, reason) in [
             ("!includedir /etc/my.cnf.d", "files are not included"),
             ("[mysqld-8.0]", "a section for one version"),
+            ("[mariadb-10.6]", "a section for one version"),
             ("[mysqld", "a section without `]`"),
             ("a = 'open", "a quoted value without its end"),
         ] {
             let error = parse_option_file("my.cnf", &format!("[mysqld]\n{line}\n")).expect_err(line).to_string();
             assert!(error.starts_with("my.cnf: line 2: ") && error.contains(reason), "{error}");
+        }
+        for section in OF_MARIADB {
+            let text = format!("[mysqld]\n[{section}]\nbinlog-storage-engine = innodb\n");
+            let error = parse_option_file("my.cnf", &text).expect_err(section).to_string();
+            assert!(error.starts_with("my.cnf: line 3: a setting for MariaDB alone; "), "{error}");
         }
     }
 }

@@ -95,6 +95,11 @@ impl Configuration {
         if form::is_our_own(target.engine, name) {
             return Err(invalid("rqps chooses it itself, to keep servers apart and private"));
         }
+        if form::leads_away(target.engine, name, value) {
+            return Err(invalid(
+                "rqps keeps all files of a server in the server's own folder; write a name without a path",
+            ));
+        }
         if name.starts_with(ROCKSDB) && target.storage != Some(StorageEngine::Rocksdb) {
             self.left_out.insert(name.to_owned(), "its tables are not stored by RocksDB".to_owned());
             return Ok(());

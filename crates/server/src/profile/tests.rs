@@ -217,6 +217,19 @@ fn one_profile_fits_all_versions() {
 }
 
 #[test]
+fn files_of_a_server_stay_in_its_folder() {
+    let version = "8.0.33".parse().expect("a version");
+    for (name, value) in [("log-bin", "/mnt/logs/binlog"), ("loose_relay_log", "../relay")] {
+        let set = BTreeMap::from([(name.to_owned(), value.to_owned())]);
+        let storage = Some(StorageEngine::Innodb);
+        let (profiles, machine) = (Profiles::built_in(), sizing(8, 32 << 10));
+        let refused = profiles.render(Engine::Mysql, "z12a", &version, storage, &machine, &set).expect_err(name);
+        let error = refused.to_string();
+        assert!(error.contains(value) && error.contains("write a name without a path"), "{error}");
+    }
+}
+
+#[test]
 fn rocksdb_gets_the_memory_where_it_stores_the_tables() {
     let version = "10.11.18".parse().expect("a version");
     let render = |profile: &str, storage: StorageEngine| {

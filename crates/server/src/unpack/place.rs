@@ -29,11 +29,6 @@ impl<'a> Place<'a> {
         Place { archive: String::new(), contents, folder, links: BTreeSet::new(), climber: None }
     }
 
-    /// Whether what is read now may be a plain tar: only inside a Debian package.
-    pub(super) fn is_deb_data(&self) -> bool {
-        self.archive.ends_with(".deb")
-    }
-
     pub(super) fn broken(&self, reason: impl Display) -> ServerError {
         ServerError::BrokenArchive { archive: self.archive.clone(), reason: reason.to_string() }
     }
@@ -116,7 +111,9 @@ impl<'a> Place<'a> {
         let entries: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
         let [top] = &entries[..] else { return Ok(()) };
         let is_program_folder = top.file_name().is_some_and(|name| name == "bin" || name == "sbin");
-        if !top.is_dir() || is_program_folder {
+        // A link to a folder is not one: with it in its place, nothing would be inside.
+        let is_folder = fs::symlink_metadata(top).map_err(ServerError::at("look at", top))?.is_dir();
+        if !is_folder || is_program_folder {
             return Ok(());
         }
         if let Some(name) = &self.climber {

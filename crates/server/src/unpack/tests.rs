@@ -170,7 +170,7 @@ fn every_kind_of_archive_is_read_to_its_end_or_refused() {
         ("p.tgz", gzip(&tar), &plain),
         ("p.zip", zip_of(&[("bin/server", text.as_bytes(), None)]), &plain),
         ("p.deb", deb_of(&xz(&tar)), &plain),
-        ("q.deb", deb_of(&tar), &plain),
+        ("q", deb_of(&tar), &plain),
     ];
     for (name, bytes, contents) in kinds {
         let unpacked = |bytes: &[u8]| {
@@ -180,7 +180,7 @@ fn every_kind_of_archive_is_read_to_its_end_or_refused() {
         assert_eq!(unpacked(&bytes).expect(name), text, "{name}");
         for cut in [0, 1, bytes.len() / 2, bytes.len() - 1] {
             // An uncompressed tar has only zeros at its end.
-            if name == "q.deb" && cut == bytes.len() - 1 {
+            if name == "q" && cut == bytes.len() - 1 {
                 continue;
             }
             let error = unpacked(&bytes[..cut]).expect_err(name);
@@ -188,15 +188,23 @@ fn every_kind_of_archive_is_read_to_its_end_or_refused() {
         }
         let mut flipped = bytes.clone();
         flipped[bytes.len() / 2] ^= 0xff;
-        if name != "q.deb" {
+        if name != "q" {
             assert!(matches!(unpacked(&flipped), Err(ServerError::BrokenArchive { .. })), "{name}");
         }
     }
     let other = Contents { archive: Some("q.txz".into()), ..Contents::default() };
     let error = unpack_all(&[("p.jar", jar)], &other).1.expect_err("no such member").to_string();
     assert!(error.contains("it holds p.txz"), "{error}");
-    let error = unpack_all(&[("p.tar", tar)], &plain).1.expect_err("not compressed").to_string();
-    assert!(error.contains("no tar compressed by xz or gzip"), "{error}");
+    // A name makes no Debian package of it.
+    for name in ["p.tar", "p.deb"] {
+        let error = unpack_all(&[(name, tar.clone())], &plain).1.expect_err("not compressed").to_string();
+        assert!(error.contains("no tar compressed by xz or gzip"), "{error}");
+    }
+    let zstd = b"\x28\xb5\x2f\xfd and more".to_vec();
+    for (name, bytes) in [("z.deb", deb_of(&zstd)), ("z.tar.zst", zstd)] {
+        let error = unpack_all(&[(name, bytes)], &plain).1.expect_err("not read").to_string();
+        assert!(error.contains("compressed by zstd, which rqps does not read"), "{error}");
+    }
 }
 
 #[test]
@@ -262,7 +270,7 @@ fn the_links_of_one_archive_bind_the_next() {
 #[test]
 fn a_single_folder_around_everything_is_lifted() {
     let lifts = Contents { lifts_top: true, skip: vec!["test".into()], ..Contents::default() };
-    let cases: [(&[Raw<'_>], &[&str]); 4] = [
+    let cases: [(&[Raw<'_>], &[&str]); 5] = [
         (
             &[(FILE, "top/bin/s", 0o755, "s"), (FILE, "top/test/t", 0o644, "t"), (LINK, "top/bin/l", 0o777, "../x")],
             &["bin/l>../x", "bin/s=s"],
@@ -270,6 +278,7 @@ fn a_single_folder_around_everything_is_lifted() {
         (&[(FILE, "bin/s", 0o755, "s"), (FILE, "test/t", 0o644, "t")], &["bin/s=s"]),
         (&[(FILE, "bin/s", 0o755, "s"), (FILE, "lib/l", 0o644, "l")], &["bin/s=s", "lib/l=l"]),
         (&[(FILE, "top/top/s", 0o755, "s")], &["top/s=s"]),
+        (&[(LINK, "top", 0o777, ".")], &["top>."]),
     ];
     for (entries, expected) in cases {
         let (outer, result) = unpack_all(&[("a.tgz", gzip(&tar_of(entries)))], &lifts);

@@ -156,8 +156,9 @@ fn an_address_is_fetched_checked_and_not_fetched_again() {
     assert_eq!((pinned.expect("the same archive").name, steps), (facts.name, Vec::new()));
     assert_eq!(web.asked(), 2, "nothing more was fetched");
 
-    let error = shelf.refused(&format!("mysql:http://{}/absent.tar.gz", web.address));
+    let error = shelf.refused(&format!("mysql:http://user:secret@{}/absent.tar.gz", web.address));
     assert!(error.contains("`curl` could not fetch") && error.contains("404"), "{error}");
+    assert!(error.contains("/absent.tar.gz") && !error.contains("secret"), "{error}");
     let by_file = shelf.install(&format!("mysql:file://{}#sha256={sha256}", archive.display()));
     assert!(by_file.0.is_ok() && by_file.1.is_empty());
 }

@@ -86,6 +86,25 @@ fn every_release_lives() {
 }
 
 #[test]
+#[ignore = "fetches MySQL 5.5, 200 MB"]
+fn a_redo_log_of_fixed_size_is_made_anew_with_another_size() {
+    let build = build("mysql:5.5.34");
+    let scene = Scene::new();
+    let data = scene.data(&build, "d");
+    let mut processes = Vec::new();
+    for (size, shown) in [("16M", "16777216"), ("24M", "25165824")] {
+        let configuration = configuration(&build, "z12a", &[("innodb_log_file_size", size)]);
+        let mut server = scene.start_with(&build, &data, &configuration, Listen::Socket).expect("started");
+        processes.extend(server.processes());
+        assert_eq!(ask(&server, "SELECT @@innodb_log_file_size"), shown);
+        assert!(data.join("ib_logfile0").is_file());
+        assert_eq!(server.stop().expect("stopped"), Stopped { clean: true }, "{:?}", server.log_tail(5));
+        assert!(!data.join("ib_logfile0").exists() && !data.join("ib_logfile1").exists());
+    }
+    scene.end(&processes);
+}
+
+#[test]
 fn a_frozen_server_does_nothing_until_it_thaws() {
     let build = build(MYSQL);
     let scene = Scene::new();

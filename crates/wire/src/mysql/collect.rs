@@ -78,12 +78,12 @@ impl Sink for Collected {
                     self.table.columns.push(column_name(payload)?);
                 }
             }
-            Step::Row(_) if !self.keeps_rows => self.affected += 1,
+            Step::Row(_) if !self.keeps_rows => self.affected = self.affected.wrapping_add(1),
             Step::Row(payload) => {
                 if payload.len() < length {
                     return Err(PacketError::TooLong { length, limit: CONTROL_BYTES_MAX });
                 }
-                self.affected += 1;
+                self.affected = self.affected.wrapping_add(1);
                 self.table.rows.push(row(payload, self.columns)?);
             }
             Step::Ended(ended) => {

@@ -43,17 +43,23 @@ impl Session {
 
     pub(super) fn simple(&mut self, sql: &str, collected: &mut Collected, deadline: Deadline) -> Result<(), WireError> {
         self.begin(sql, collected, deadline)?;
-        let mut is_refused = false;
+        self.collect_rest(collected, deadline)
+    }
+
+    /// Collects a reply to its end. Whatever file the server asks for, it gets an empty one, or it would wait for ever.
+    pub(super) fn collect_rest(&mut self, collected: &mut Collected, deadline: Deadline) -> Result<(), WireError> {
+        let mut has_refused_file = false;
         while !collected.is_done() {
             self.read_into(collected, deadline)?;
-            if collected.wants_file.is_some() && !is_refused {
-                is_refused = true;
+            // Each statement of a text may ask for one.
+            if collected.wants_file.take().is_some() {
+                has_refused_file = true;
                 let empty = header(self.channel.next_sequence(), 0);
                 self.write_into(&empty, collected, deadline)?;
             }
         }
         self.outcome(collected)?;
-        if is_refused { Err(WireError::Misuse(WANTS_FILE)) } else { Ok(()) }
+        if has_refused_file { Err(WireError::Misuse(WANTS_FILE)) } else { Ok(()) }
     }
 
     /// Sends a COM_QUERY.
@@ -77,7 +83,14 @@ impl Session {
         collected: &mut Collected,
         deadline: Deadline,
     ) -> Result<(), WireError> {
-        self.channel.write_all(bytes, collected, deadline).map_err(|fault| self.give_up(fault, deadline.allowed))
+        self.channel.write_all(bytes, collected, deadline).map_err(|fault| {
+            // A server that refuses what it has not read to the end says so, then hangs up.
+            if let Some(error) = &collected.error {
+                self.notes.remember(error);
+                self.notes.end_with_error();
+            }
+            self.give_up(fault, deadline.allowed)
+        })
     }
 
     /// Waits for something to read and collects it.
@@ -124,9 +137,7 @@ impl Session {
         }
         let index = u32::try_from(self.prepared.len()).expect("fewer than 2^32 statements");
         let sql: Arc<str> = sql.into();
-        let Some(statement) =
-            Statement::prepared(self.greeting.thread_id, index, found.id, Arc::clone(&sql), parameters)
-        else {
+        let Some(statement) = Statement::prepared(self.id, index, found.id, Arc::clone(&sql), parameters) else {
             self.forget(found.id, deadline)?;
             return Err(WireError::Misuse("the parameters of a statement have less than 16 MiB together"));
         };

@@ -44,9 +44,10 @@ impl Session {
                 ));
             }
         }
+        let file = collected.wants_file.take();
         let sequence = self.channel.next_sequence();
         let mut writer = CopyWriter { session: self, collected, buffer: vec![0; HEADER_BYTES], sequence };
-        if writer.collected.wants_file.as_deref() != Some(FILE) {
+        if file.as_deref() != Some(FILE) {
             writer.finish()?;
             return Err(WireError::Misuse(
                 "the server asks for another file than 'rqps', which is the one that copy_in gives",
@@ -108,9 +109,6 @@ impl CopyWriter<'_> {
     fn finish(&mut self) -> Result<(), WireError> {
         let deadline = self.session.step_deadline();
         self.session.write_into(&header(self.sequence, 0), &mut self.collected, deadline)?;
-        while !self.collected.is_done() {
-            self.session.read_into(&mut self.collected, deadline)?;
-        }
-        self.session.outcome(&mut self.collected)
+        self.session.collect_rest(&mut self.collected, deadline)
     }
 }

@@ -13,6 +13,9 @@ pub(crate) const NONCE_BYTES: usize = 20;
 /// The largest packet that we announce to send and take, as the servers' own clients do.
 const PACKET_BYTES_ANNOUNCED: u32 = 1 << 24;
 
+/// The longest proof that fits the response: its length is one byte there. Later proofs are packets of their own.
+pub(crate) const FIRST_PROOF_BYTES_MAX: usize = u8::MAX as usize;
+
 /// What we can do, if the server can too.
 const WANTED: u32 = capability::LONG_PASSWORD
     | capability::LONG_FLAG
@@ -116,7 +119,7 @@ impl Response<'_> {
         let mut payload = self.ssl_request();
         payload.extend(self.user.as_bytes());
         payload.push(0);
-        payload.push(u8::try_from(self.proof.len()).expect("a first proof has at most 64 bytes"));
+        payload.push(u8::try_from(self.proof.len()).expect("the login begins with a method whose proof fits"));
         payload.extend(self.proof);
         if self.capabilities & capability::CONNECT_WITH_DB != 0 {
             payload.extend(self.database.as_bytes());

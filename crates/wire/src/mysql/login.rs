@@ -13,7 +13,7 @@ use crate::socket::Deadline;
 use super::channel::{Channel, Fault};
 use super::fields::Fields;
 use super::flags::{capability, head};
-use super::handshake::{Greeting, Response};
+use super::handshake::{FIRST_PROOF_BYTES_MAX, Greeting, Response};
 use super::options::{Options, TlsMode};
 use super::packet::{PacketError, Sink, encode};
 use super::{remedy, scramble};
@@ -102,6 +102,17 @@ impl Method {
         }
     }
 
+    /// The method to begin with, if the server begins with that of `plugin`.
+    fn first(plugin: &str, password: &[u8]) -> Method {
+        match Method::named(plugin) {
+            // Through TLS its proof is the password itself with a NUL.
+            Ok(Method::Sha256) if password.len() >= FIRST_PROOF_BYTES_MAX => Method::Native,
+            Ok(method) => method,
+            // The account may be of another plugin than the server's first.
+            Err(_) => Method::Native,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Method::Native | Method::Socket => "mysql_native_password",
@@ -181,8 +192,8 @@ impl Login<'_> {
 
     /// Answers the greeting with what we can do, who we are and a first proof, encrypted if wanted.
     fn respond(&mut self, greeting: &Greeting, options: &Options) -> Result<(), Refusal> {
-        // If the plugin is none of ours, the account may be of another still: the server then says so.
-        self.method = Method::named(&greeting.plugin).unwrap_or(Method::Native);
+        // If the account is of another method, the server asks for that.
+        self.method = Method::first(&greeting.plugin, self.password());
         let mut response = Response {
             capabilities: greeting.agreed(),
             collation: options.collation,
@@ -305,5 +316,23 @@ fn nonce_bytes(method: Method) -> usize {
     match method {
         Method::Ed25519 => 32,
         _ => super::handshake::NONCE_BYTES,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_method_is_one_whose_proof_fits() {
+        for (plugin, password_bytes, method) in [
+            ("sha256_password", 254, Method::Sha256),
+            ("sha256_password", 255, Method::Native),
+            ("caching_sha2_password", 300, Method::CachingSha2),
+            ("client_ed25519", 300, Method::Ed25519),
+            ("dialog", 3, Method::Native),
+        ] {
+            assert_eq!(Method::first(plugin, &vec![b'x'; password_bytes]), method, "{plugin} {password_bytes}");
+        }
     }
 }

@@ -41,6 +41,11 @@ impl Notes {
     /// Reads an error that came without being asked for.
     pub(crate) fn farewell(&mut self, payload: &[u8]) {
         self.error(payload);
+        self.end_with_error();
+    }
+
+    /// The last error is what the server ended the session with, as turned out later.
+    pub(crate) fn end_with_error(&mut self) {
         self.has_farewell = true;
     }
 

@@ -49,7 +49,7 @@ pub(crate) struct Prepared {
 enum Phase {
     /// The first packet of a result.
     Head,
-    /// The same, after a file was asked for, which happens once a reply.
+    /// The same, after a file was asked for, which happens once a result.
     HeadAfterFile,
     /// The first packet of the answer to COM_STMT_PREPARE.
     PrepareHead,

@@ -38,6 +38,7 @@ pub(crate) fn of_statement(error: &ServerError) -> &'static str {
         1114 => "; check the disk of the server, and its limits for tables in memory",
         1205 => "; another transaction holds the lock: look for one that was left open",
         1286 => "; the server lacks this storage engine: load its plugin",
+        1053 => "; the server shuts down: connect anew once it is up",
         _ => "",
     }
 }

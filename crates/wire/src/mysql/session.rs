@@ -11,6 +11,7 @@ use crate::endpoint::{Endpoint, Protocol};
 use crate::error::{ServerError, WireError};
 use crate::last::LastStatement;
 use crate::reply::{Reply, TransactionStatus};
+use crate::session_id::SessionId;
 use crate::socket::{self, Deadline};
 
 use super::cancel::CancelToken;
@@ -22,6 +23,7 @@ use super::notes::Notes;
 use super::options::{Options, TlsMode};
 use super::packet::{encode, header};
 use super::progress::Progress;
+use super::remedy;
 use super::statement::Statement;
 use super::tally::{Counting, Tally};
 
@@ -38,6 +40,7 @@ pub(super) const WANTS_FILE: &str =
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
+    pub(super) id: SessionId,
     pub(super) channel: Channel,
     pub(super) notes: Notes,
     tally: Tally,
@@ -94,6 +97,7 @@ impl Session {
 
     fn new(socket: OwnedFd, endpoint: &Endpoint) -> Session {
         Session {
+            id: SessionId::next(),
             channel: Channel::over(socket),
             notes: Notes::default(),
             tally: Tally::default(),
@@ -158,8 +162,8 @@ impl Session {
         }
         let mut is_plain = !statement.is_long();
         match statement.prepared_as() {
-            Some((thread_id, index)) => {
-                if thread_id != self.greeting.thread_id {
+            Some((session, index)) => {
+                if session != self.id {
                     return Err(WireError::Misuse(
                         "a prepared statement was submitted to another session than its own; prepare it there too",
                     ));
@@ -285,6 +289,11 @@ impl Session {
         self.tally.is_awaited()
     }
 
+    #[inline]
+    pub(crate) fn is_answered(&self) -> bool {
+        self.tally.is_complete()
+    }
+
     pub(crate) fn set_deadline(&mut self, deadline: Option<Duration>) {
         self.deadline = deadline;
     }
@@ -357,7 +366,7 @@ impl Session {
             (fault, _) => {
                 let mut cause = fault.to_string();
                 if !was_broken && let Some(words) = self.last_words() {
-                    cause = format!("{cause}; the server said: {words}");
+                    cause = format!("{cause}; the server said: {words}{}", remedy::of_statement(words));
                 }
                 WireError::Lost { endpoint, statement, cause }
             }
@@ -366,6 +375,10 @@ impl Session {
 
     /// Reads what a dying server left in the socket, and yields its farewell if there is one.
     fn last_words(&mut self) -> Option<&ServerError> {
+        if self.tally.has_error() {
+            // It came while we still wrote.
+            self.notes.end_with_error();
+        }
         self.tally.give_up();
         let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
         while matches!(self.channel.read(&mut sink), Ok(count) if count > 0) {}

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::session_id::SessionId;
 use crate::statement::ParameterType;
 
 use super::flags::command;
@@ -27,8 +28,8 @@ pub(crate) struct Statement {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Lives in the session with this thread id.
-    Prepared { thread_id: u32, index: u32, sql: Arc<str>, slots: Box<[Slot]>, types: Box<[u8]>, types_at: usize },
+    /// Lives in this session.
+    Prepared { session: SessionId, index: u32, sql: Arc<str>, slots: Box<[Slot]>, types: Box<[u8]>, types_at: usize },
     /// Carries its SQL along, and so fits any session.
     Text,
 }
@@ -43,7 +44,7 @@ struct Slot {
 impl Statement {
     /// Encodes the execution of a statement that the server knows by `id`; `None` if it doesn't fit a packet.
     pub(crate) fn prepared(
-        thread_id: u32,
+        session: SessionId,
         index: u32,
         id: u32,
         sql: Arc<str>,
@@ -84,7 +85,7 @@ impl Statement {
         bytes.shrink_to_fit();
         let length = bytes.len() - HEADER_BYTES;
         bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
-        let kind = Kind::Prepared { thread_id, index, sql, slots: slots.into(), types: types.into(), types_at };
+        let kind = Kind::Prepared { session, index, sql, slots: slots.into(), types: types.into(), types_at };
         Some(Statement { bytes, kind })
     }
 
@@ -130,9 +131,9 @@ impl Statement {
 
     /// The session and the number of a prepared statement.
     #[inline]
-    pub(crate) fn prepared_as(&self) -> Option<(u32, u32)> {
+    pub(crate) fn prepared_as(&self) -> Option<(SessionId, u32)> {
         match &self.kind {
-            Kind::Prepared { thread_id, index, .. } => Some((*thread_id, *index)),
+            Kind::Prepared { session, index, .. } => Some((*session, *index)),
             Kind::Text => None,
         }
     }
@@ -215,7 +216,7 @@ mod tests {
     #[test]
     fn an_execution_carries_types_only_when_asked() {
         let types = [ParameterType::Int4, ParameterType::Text { len: 3 }, ParameterType::Int8];
-        let mut statement = Statement::prepared(9, 0, 5, "call p(?, ?, ?)".into(), &types).unwrap();
+        let mut statement = Statement::prepared(SessionId::next(), 0, 5, "call p(?, ?, ?)".into(), &types).unwrap();
         statement.set_i32(0, -2);
         statement.set_text(1, b"abc");
         statement.set_i64(2, 1 << 40);
@@ -225,7 +226,7 @@ mod tests {
         let long = [&b"\x22\0\0\0\x17\x05\0\0\0\0\x01\0\0\0\0\x01\x03\0\xfd\0\x08\0"[..], values].concat();
         assert_eq!(statement.bytes_with_types(), long);
 
-        let bare = Statement::prepared(9, 1, 6, "commit".into(), &[]).unwrap();
+        let bare = Statement::prepared(SessionId::next(), 1, 6, "commit".into(), &[]).unwrap();
         assert_eq!(bare.bytes(), b"\x0a\0\0\0\x17\x06\0\0\0\0\x01\0\0\0");
         assert_eq!(bare.bytes(), bare.bytes_with_types());
     }
@@ -233,13 +234,14 @@ mod tests {
     #[test]
     fn long_texts_get_long_lengths_and_too_long_ones_none() {
         for (len, prefix) in [(250, &b"\xfa"[..]), (251, b"\xfc\xfb\0"), (1 << 16, b"\xfd\0\0\x01")] {
-            let statement = Statement::prepared(1, 0, 1, "".into(), &[ParameterType::Text { len }]).unwrap();
+            let types = [ParameterType::Text { len }];
+            let statement = Statement::prepared(SessionId::next(), 0, 1, "".into(), &types).unwrap();
             let start = statement.bytes.len() - len - prefix.len();
             assert_eq!(&statement.bytes[start..start + prefix.len()], prefix);
             assert!(statement.bytes.ends_with(b"    "));
         }
         let too_long = [ParameterType::Text { len: PACKET_BYTES_MAX }];
-        assert!(Statement::prepared(1, 0, 1, "".into(), &too_long).is_none());
+        assert!(Statement::prepared(SessionId::next(), 0, 1, "".into(), &too_long).is_none());
     }
 
     #[test]

@@ -73,11 +73,22 @@ impl Tally {
     /// The reply, once it is complete; then none is awaited any more.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Reply> {
-        if !self.is_awaited || !self.progress.is_done() {
+        if !self.is_complete() {
             return None;
         }
         self.is_awaited = false;
         Some(self.reply)
+    }
+
+    /// Whether the awaited reply has come to its end.
+    #[inline]
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_awaited && self.progress.is_done()
+    }
+
+    /// Whether the awaited reply is an error, as far as it has come.
+    pub(crate) fn has_error(&self) -> bool {
+        self.is_awaited && self.reply.error.is_some()
     }
 
     /// Whether the server has asked for a file since the last call; on this path it must be given an empty one.
@@ -95,7 +106,9 @@ impl Tally {
 
     #[inline]
     fn ended(&mut self, ended: Ended) {
-        self.reply.affected = self.reply.affected.wrapping_add(ended.affected + self.reply.rows - self.rows_ended);
+        let rows = self.reply.rows - self.rows_ended;
+        // A server may count up to 2^64 - 1, which it also says for "unknown".
+        self.reply.affected = self.reply.affected.wrapping_add(ended.affected).wrapping_add(rows);
         self.rows_ended = self.reply.rows;
         self.reply.in_transaction = transaction_status(ended);
     }

@@ -13,6 +13,7 @@ use postgres_protocol::message::frontend;
 use crate::endpoint::{Endpoint, Protocol, Transport};
 use crate::error::{ServerError, WireError, abridge};
 use crate::reply::{Reply, Table};
+use crate::session_id::SessionId;
 use crate::socket::{self, Deadline};
 use crate::statement::ParameterType;
 
@@ -33,6 +34,7 @@ const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
+    id: SessionId,
     channel: Channel,
     notes: Notes,
     tally: Tally,
@@ -60,6 +62,7 @@ impl Session {
 
     fn log_in(socket: OwnedFd, endpoint: &Endpoint, deadline: Deadline) -> Result<Session, WireError> {
         let mut session = Session {
+            id: SessionId::next(),
             channel: Channel::over(socket),
             notes: Notes::default(),
             tally: Tally::default(),
@@ -97,8 +100,8 @@ impl Session {
             return Err(self.unusable());
         }
         match statement.prepared_as() {
-            Some((process_id, index)) => {
-                if process_id != self.key.process_id {
+            Some((session, index)) => {
+                if session != self.id {
                     return Err(WireError::Misuse(
                         "a prepared statement was submitted to another session than its own; prepare it there too",
                     ));
@@ -274,9 +277,7 @@ impl Session {
         }
         self.outcome(&mut collected)?;
         match collected.parameters {
-            Some(found) if found == parameters.len() => {
-                Ok(Statement::prepared(self.key.process_id, index, sql, parameters))
-            }
+            Some(found) if found == parameters.len() => Ok(Statement::prepared(self.id, index, sql, parameters)),
             Some(found) => Err(WireError::Parameters { statement: abridge(&sql), declared: parameters.len(), found }),
             None => {
                 let fault = FrameError::Malformed { tag: backend::PARAMETER_DESCRIPTION };
@@ -310,6 +311,11 @@ impl Session {
 
     pub(crate) fn is_pending(&self) -> bool {
         self.is_pending
+    }
+
+    #[inline]
+    pub(crate) fn is_answered(&self) -> bool {
+        self.tally.is_complete()
     }
 
     pub(crate) fn is_broken(&self) -> bool {

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::session_id::SessionId;
 use crate::statement::ParameterType;
 
 use super::frame::HEADER_BYTES;
@@ -20,8 +21,8 @@ pub(crate) struct Statement {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Lives in the session whose backend has this process id.
-    Prepared { process_id: i32, index: u32, sql: Arc<str>, slots: Box<[Slot]> },
+    /// Lives in this session.
+    Prepared { session: SessionId, index: u32, sql: Arc<str>, slots: Box<[Slot]> },
     /// Carries its SQL along, and so fits any session.
     Simple,
 }
@@ -35,7 +36,7 @@ struct Slot {
 
 impl Statement {
     /// Encodes the execution of a statement that is prepared as [`name`]`(index)`.
-    pub(crate) fn prepared(process_id: i32, index: u32, sql: Arc<str>, parameters: &[ParameterType]) -> Statement {
+    pub(crate) fn prepared(session: SessionId, index: u32, sql: Arc<str>, parameters: &[ParameterType]) -> Statement {
         let mut bytes = Vec::new();
         let slots = encode_bind(&mut bytes, &name(index), parameters);
         message(&mut bytes, frontend::EXECUTE, |body| {
@@ -44,7 +45,7 @@ impl Statement {
         });
         message(&mut bytes, frontend::SYNC, |_| {});
         bytes.shrink_to_fit();
-        Statement { bytes, kind: Kind::Prepared { process_id, index, sql, slots } }
+        Statement { bytes, kind: Kind::Prepared { session, index, sql, slots } }
     }
 
     /// A simple statement with room for an SQL text of `capacity` bytes.
@@ -60,11 +61,11 @@ impl Statement {
         &self.bytes
     }
 
-    /// The process id and number of a prepared statement.
+    /// The session and the number of a prepared statement.
     #[inline]
-    pub(crate) fn prepared_as(&self) -> Option<(i32, u32)> {
+    pub(crate) fn prepared_as(&self) -> Option<(SessionId, u32)> {
         match &self.kind {
-            Kind::Prepared { process_id, index, .. } => Some((*process_id, *index)),
+            Kind::Prepared { session, index, .. } => Some((*session, *index)),
             Kind::Simple => None,
         }
     }
@@ -223,7 +224,7 @@ mod tests {
     }
 
     fn prepared(parameters: &[ParameterType]) -> Statement {
-        Statement::prepared(1, 3, "select".into(), parameters)
+        Statement::prepared(SessionId::next(), 3, "select".into(), parameters)
     }
 
     #[test]

@@ -47,6 +47,12 @@ impl Tally {
         Some(std::mem::take(self).reply)
     }
 
+    /// Whether the reply has come to its end and was not taken.
+    #[inline]
+    pub(crate) fn is_complete(&self) -> bool {
+        self.done
+    }
+
     /// Whether the server has asked for COPY data since the last call, which on this path it must not be given.
     #[inline]
     pub(crate) fn take_wants_copy_data(&mut self) -> bool {

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod early;
 mod mysql_noise;
 mod noise;
 mod peer;

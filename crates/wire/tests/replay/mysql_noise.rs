@@ -1,6 +1,6 @@
 //! Noise in place of a MySQL server: no panic, no hang, and memory that follows what came and not what was announced.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -18,17 +18,35 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const NOISE_MEMORY_BYTES: u64 = 512 * 1024;
 
 /// A packet with an honest length.
-fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_le_bytes();
     [&length[..3], &[sequence], payload].concat()
 }
 
-/// What a server says to let us in; with DEPRECATE_EOF, or without.
-fn welcome(has_eof: bool) -> Vec<u8> {
-    let mut greeting = b"\x0a8.0.0\0\x01\0\0\0abcdefgh\0\xff\xf7\x08\x02\0\xff\x81\x15\0\0\0\0\0\0\0\0\0\0ijklmnopqrst\0mysql_native_password\0".to_vec();
+/// What a server says first; with DEPRECATE_EOF, or without.
+fn greeting(has_eof: bool, plugin: &str) -> Vec<u8> {
+    let mut greeting =
+        b"\x0a8.0.0\0\x01\0\0\0abcdefgh\0\xff\xf7\x08\x02\0\xff\x81\x15\0\0\0\0\0\0\0\0\0\0ijklmnopqrst\0".to_vec();
     let high = greeting.iter().position(|&byte| byte == 0x81).unwrap();
     greeting[high] = if has_eof { 0x80 } else { 0x81 };
-    [packet(0, &greeting), packet(2, b"\0\0\0\x02\0\0\0")].concat()
+    greeting.extend(plugin.as_bytes());
+    greeting.push(0);
+    packet(0, &greeting)
+}
+
+/// What a server says to let us in.
+pub(crate) fn welcome(has_eof: bool) -> Vec<u8> {
+    [greeting(has_eof, "mysql_native_password"), packet(2, b"\0\0\0\x02\0\0\0")].concat()
+}
+
+/// A packet of the client: its sequence number and payload.
+fn hear(far: &mut UnixStream) -> (u8, Vec<u8>) {
+    let mut header = [0; 4];
+    far.read_exact(&mut header).unwrap();
+    let [a, b, c, sequence] = header;
+    let mut payload = vec![0; u32::from_le_bytes([a, b, c, 0]) as usize];
+    far.read_exact(&mut payload).unwrap();
+    (sequence, payload)
 }
 
 /// Packets with likely first bytes, honest or lying lengths and random bodies.
@@ -137,6 +155,34 @@ proptest! {
     fn random_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         check(&bytes);
     }
+
+    /// The results of several statements, each of which says any number of rows affected after those that it returns.
+    #[test]
+    fn counts_of_any_size_are_summed(
+        counts in prop::collection::vec((prop_oneof![Just(u64::MAX), any::<u64>()], 0..3_usize), 1..6)
+    ) {
+        let mut bytes = Vec::new();
+        let mut sum = 0_u64;
+        for (place, &(affected, rows)) in counts.iter().enumerate() {
+            let status = if place + 1 < counts.len() { 0x0a_u8 } else { 0x02 };
+            if rows > 0 {
+                bytes.extend([packet(1, &[1]), packet(2, b"\x03def\0\0\0\x01a\0")].concat());
+                bytes.extend(packet(3, b"\x01x").repeat(rows));
+            }
+            let head = if rows > 0 { 0xfe_u8 } else { 0 };
+            bytes.extend(packet(4, &[&[head, 0xfe], &affected.to_le_bytes()[..], &[0, status, 0, 0, 0]].concat()));
+            sum = sum.wrapping_add(affected).wrapping_add(rows as u64);
+        }
+        let (mut session, mut far) = connect(&welcome(false), &bench()).unwrap();
+        session.set_deadline(Some(PATIENCE));
+        far.write_all(&bytes).unwrap();
+        let statement = session.text_statement(0);
+        prop_assert_eq!(session.run(&statement).unwrap().affected, sum);
+        far.write_all(&bytes).unwrap();
+        prop_assert_eq!(session.execute("select 1").unwrap(), sum);
+        far.write_all(&bytes).unwrap();
+        session.query("select 1").unwrap();
+    }
 }
 
 /// Recorded replies with a byte changed, or several.
@@ -190,6 +236,59 @@ fn a_reply_without_a_request_is_refused() {
     assert!(error.to_string().contains("is it a MySQL or MariaDB server?"), "{error}");
 }
 
+/// Each server numbers its sessions by itself, so that two of them may have the same number.
+#[test]
+fn a_statement_of_another_servers_session_is_refused() {
+    let [mut own, mut foreign] = [(); 2].map(|()| {
+        let (mut session, mut far) = connect(&welcome(false), &bench()).unwrap();
+        far.write_all(&packet(1, b"\0\x01\0\0\0\0\0\0\0\0\0\0")).unwrap();
+        let statement = session.prepare("commit", &[]).unwrap();
+        (session, statement, far)
+    });
+    assert_eq!(own.0.backend_pid(), foreign.0.backend_pid());
+    let error = foreign.0.submit(&own.1).unwrap_err();
+    assert!(matches!(error, WireError::Misuse(text) if text.contains("another session")), "{error}");
+    own.0.submit(&own.1).unwrap();
+    foreign.0.submit(&foreign.1).unwrap();
+}
+
+/// A text of two LOAD DATA LOCAL: the server asks twice, and waits each time until the file has ended.
+#[test]
+fn every_file_that_is_asked_for_is_ended() {
+    for is_copy in [false, true] {
+        let (mut session, mut far) = connect(&welcome(false), &bench()).unwrap();
+        session.set_deadline(Some(PATIENCE));
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                hear(&mut far);
+                let (mut sequence, _) = hear(&mut far);
+                for status in [0x0a, 0x02] {
+                    sequence += 1;
+                    far.write_all(&packet(sequence, b"\xfbrqps")).unwrap();
+                    loop {
+                        sequence += 1;
+                        let (heard, payload) = hear(&mut far);
+                        assert_eq!(heard, sequence);
+                        if payload.is_empty() {
+                            break;
+                        }
+                    }
+                    sequence += 1;
+                    far.write_all(&packet(sequence, &[0, 1, 0, status, 0, 0, 0])).unwrap();
+                }
+            });
+            let sql = "load data local infile 'rqps' into table t; load data local infile 'rqps' into table u";
+            let error = match is_copy {
+                false => session.execute(sql).unwrap_err(),
+                true => session.copy_in(sql, |rows| rows.write(b"1\n")).unwrap_err(),
+            };
+            // A server that still waits sees the end.
+            drop(session);
+            assert!(matches!(error, WireError::Misuse(text) if text.contains("file")), "{error}");
+        });
+    }
+}
+
 #[test]
 fn a_farewell_is_told() {
     let (mut session, mut far) = connect(&welcome(false), &bench()).unwrap();
@@ -236,6 +335,21 @@ fn methods_that_we_do_not_take_part_in_are_named() {
     assert!(error.contains("MySQL 3.23"), "{error}");
 }
 
+/// The proof of sha256_password may be the password itself, and the response has a single byte for its length.
+#[test]
+fn a_long_password_waits_until_its_method_is_asked_for() {
+    let switch = packet(2, b"\xfesha256_password\0abcdefghijklmnopqrst\0");
+    let bytes = [greeting(false, "sha256_password"), switch, packet(4, b"\0\0\0\x02\0\0\0")].concat();
+    let endpoint = Endpoint { password: Some("x".repeat(300)), ..bench() };
+    let (session, mut far) = connect(&bytes, &endpoint).unwrap();
+    drop(session);
+    let (_, response) = hear(&mut far);
+    let (fixed, user) = (32, "bench\0".len());
+    assert_eq!(response[fixed + user], 20, "{}", response.escape_ascii());
+    assert!(response.ends_with(b"\0mysql_native_password\0"), "{}", response.escape_ascii());
+    assert_eq!(hear(&mut far).1, [1]);
+}
+
 /// Over TCP a password never leaves in clear, whatever the server asks for.
 #[test]
 fn a_password_is_not_shown_where_others_may_listen() {
@@ -251,6 +365,6 @@ fn a_password_is_not_shown_where_others_may_listen() {
     let error = Session::over(near.into(), &endpoint, PATIENCE).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("RSA key"), "{error}");
     let mut sent = Vec::new();
-    std::io::Read::read_to_end(&mut far, &mut sent).unwrap();
+    far.read_to_end(&mut sent).unwrap();
     assert!(!sent.windows(4).any(|bytes| bytes == b"open"), "{}", sent.escape_ascii());
 }

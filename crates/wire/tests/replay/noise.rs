@@ -12,9 +12,9 @@ use rqps_wire::{Protocol, Session, WireError};
 use crate::scenario::endpoint;
 
 /// What a server says to let us in.
-const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x02Z\0\0\0\x05I";
+pub(crate) const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x02Z\0\0\0\x05I";
 
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The most that a session may allocate for a few KB of noise.
 const NOISE_MEMORY_BYTES: u64 = 512 * 1024;
@@ -135,6 +135,23 @@ fn a_reply_without_a_request_is_refused() {
     far.write_all(b"Z\0\0\0\x05I").unwrap();
     let error = session.receive().unwrap_err();
     assert!(matches!(error, WireError::Protocol { .. }), "{error}");
+}
+
+/// Each server numbers its sessions by itself, so that two of them may have the same number.
+#[test]
+fn a_statement_of_another_servers_session_is_refused() {
+    let prepared = b"1\0\0\0\x04t\0\0\0\x06\0\0n\0\0\0\x04Z\0\0\0\x05I";
+    let [mut own, mut foreign] = [(); 2].map(|()| {
+        let (mut session, mut far) = connect(WELCOME).unwrap();
+        far.write_all(prepared).unwrap();
+        let statement = session.prepare("commit", &[]).unwrap();
+        (session, statement, far)
+    });
+    assert_eq!(own.0.backend_pid(), foreign.0.backend_pid());
+    let error = foreign.0.submit(&own.1).unwrap_err();
+    assert!(matches!(error, WireError::Misuse(text) if text.contains("another session")), "{error}");
+    own.0.submit(&own.1).unwrap();
+    foreign.0.submit(&foreign.1).unwrap();
 }
 
 #[test]

@@ -78,7 +78,8 @@ fn say(socket: &mut UnixStream, bytes: &[u8]) {
     let _ = socket.write_all(bytes);
 }
 
-fn wait_until_read(client: &OwnedFd) {
+/// Waits until the client has read all that was said.
+pub(crate) fn wait_until_read(client: &OwnedFd) {
     let start = Instant::now();
     while rustix::io::ioctl_fionread(client).unwrap() > 0 {
         assert!(start.elapsed() < Duration::from_secs(60), "the client does not read");

@@ -88,7 +88,7 @@ fn unlike_conditions_are_told() {
         own.settings.server_cpus = vec![0];
     });
     let kinds: Vec<&str> = found.iter().filter_map(|text| text.split(':').next()).collect();
-    assert_eq!(kinds, ["checksums", "encoding", "transport", "placement"]);
+    assert_eq!(kinds, ["encoding", "checksums", "transport", "placement"]);
 }
 
 #[test]

@@ -41,17 +41,17 @@ impl Place {
 
 /// A client other than rqps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Peer {
+pub(super) enum Rival {
     Sysbench,
     Pgbench,
 }
 
-impl Peer {
+impl Rival {
     /// Its command's name.
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Peer::Sysbench => "sysbench",
-            Peer::Pgbench => "pgbench",
+            Rival::Sysbench => "sysbench",
+            Rival::Pgbench => "pgbench",
         }
     }
 
@@ -61,7 +61,7 @@ impl Peer {
         std::env::split_paths(&path).any(|folder| folder.join(self.name()).is_file())
     }
 
-    /// The command that sends `workload` for so many seconds; `None` where this peer has no such workload.
+    /// The command that sends `workload` for so many seconds; `None` where this rival has no such workload.
     pub(super) fn command(
         self,
         workload: Workload,
@@ -70,8 +70,8 @@ impl Peer {
         scripts: &Path,
     ) -> Result<Option<Command>> {
         match self {
-            Peer::Sysbench => sysbench(workload, place, seconds, scripts).map(Some),
-            Peer::Pgbench => pgbench(workload, place, seconds, scripts),
+            Rival::Sysbench => sysbench(workload, place, seconds, scripts).map(Some),
+            Rival::Pgbench => pgbench(workload, place, seconds, scripts),
         }
     }
 
@@ -82,8 +82,8 @@ impl Peer {
             line.split_whitespace().next()?.split('/').next()?.parse().ok()
         };
         let label = match self {
-            Peer::Sysbench => "queries:",
-            Peer::Pgbench => "number of transactions actually processed:",
+            Rival::Sysbench => "queries:",
+            Rival::Pgbench => "number of transactions actually processed:",
         };
         number_after(label).with_context(|| format!("{} printed no `{label}`", self.name()))
     }
@@ -172,21 +172,21 @@ mod tests {
         assert!(shown(Engine::Postgres).contains("\"--pgsql-host=/run/s\" \"--pgsql-port=5432\""));
         for engine in [Engine::Mysql, Engine::Mariadb] {
             assert!(shown(engine).contains("\"--db-driver=mysql\" \"--mysql-socket=/run/s/.s.PGSQL.5432\""));
-            let pgbench = Peer::Pgbench.command(Workload::Point, &place(engine), 1.0, Path::new("/nonexistent"));
+            let pgbench = Rival::Pgbench.command(Workload::Point, &place(engine), 1.0, Path::new("/nonexistent"));
             assert!(pgbench.expect("nothing to fail").is_none());
         }
     }
 
     #[test]
-    fn reads_the_counts_that_peers_print() {
+    fn reads_the_counts_that_rivals_print() {
         let sysbench = "    queries:                             37023  (18509.12 per sec.)\n";
-        assert_eq!(Peer::Sysbench.statements(sysbench).expect("a count"), 37_023);
+        assert_eq!(Rival::Sysbench.statements(sysbench).expect("a count"), 37_023);
         for pgbench in [
             "number of transactions actually processed: 5120\n",
             "number of transactions actually processed: 5120/5120\n",
         ] {
-            assert_eq!(Peer::Pgbench.statements(pgbench).expect("a count"), 5120);
+            assert_eq!(Rival::Pgbench.statements(pgbench).expect("a count"), 5120);
         }
-        assert!(Peer::Sysbench.statements("queries performed:\n").is_err());
+        assert!(Rival::Sysbench.statements("queries performed:\n").is_err());
     }
 }
