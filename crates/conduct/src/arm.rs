@@ -1,6 +1,7 @@
 //! A treatment inside a round: its copy of the data, its running server, and what became of it.
 
 use crate::ConductError;
+use crate::supervise::supervised_on;
 use rqps_model::facts::{BuildFacts, SettingsFacts};
 use rqps_model::plan::TreatmentPlan;
 use rqps_observe::process::ProcessMeter;
@@ -8,6 +9,7 @@ use rqps_observe::storage::storage_engine;
 use rqps_server::{Account, Configuration, Launch, Lease, Listen, Server, ServerError};
 use rqps_wire::{Endpoint, Session};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Time for a server to become ready; crash recovery of a large log needs minutes.
@@ -148,18 +150,22 @@ impl Arm<'_> {
     }
 
     /// Starts the server, in place of one that is there; a server that will not start is this arm's failure, not the
-    /// campaign's end.
-    pub(crate) fn start(&mut self, lease: &Lease) {
+    /// campaign's end. Ends early when `stop` is raised: a recovery may take minutes.
+    pub(crate) fn start(&mut self, lease: &Lease, stop: &AtomicBool) -> Result<(), ConductError> {
         self.server = None;
         self.starts += 1;
         self.meter = ProcessMeter::new();
-        match self.contestant.start(&self.data, &self.log, lease) {
+        let started = supervised_on(self.contestant.build.engine, &self.data, stop, || {
+            Ok(self.contestant.start(&self.data, &self.log, lease))
+        })?;
+        match started {
             Ok(server) => (self.server, self.failure, self.starts_failed) = (Some(server), None, 0),
             Err(error) => {
                 (self.server, self.failure) = (None, Some(error.to_string()));
                 self.starts_failed += 1;
             }
         }
+        Ok(())
     }
 
     /// Whether a start is worth trying: one that never becomes ready costs minutes each time.

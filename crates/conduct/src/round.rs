@@ -72,7 +72,7 @@ impl<'a> Round<'a> {
         contestants.iter().for_each(|contestant| _ = page_cache::renew(contestant.build));
         for index in order() {
             check(stop)?;
-            arms[index].start(job.lease);
+            arms[index].start(job.lease, stop)?;
         }
         let bench = Bench { host: HostMeter::open(workspace.path())?, client: ClientMeter::open()? };
         let cpus = placement::available().map_err(ConductError::server("asking for the CPUs"))?;
@@ -152,7 +152,7 @@ impl<'a> Round<'a> {
         for arm in &mut self.arms {
             arm.notice_death();
             if arm.failure.is_some() && arm.may_start() {
-                arm.start(self.job.lease);
+                arm.start(self.job.lease, stop)?;
                 work_on(arm, Work::Warm, self.job.plan.data, stop)?;
                 let message = match &arm.failure {
                     Some(failure) => failure.clone(),

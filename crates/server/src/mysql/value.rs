@@ -48,6 +48,9 @@ const LIMITED: [&str; 11] = [
     "thread_cache_size",
 ];
 
+/// Where MariaDB maps the redo log into memory, as it does with data on tmpfs, the log is its own buffer.
+const RAISED: [&str; 1] = ["innodb_log_buffer_size"];
+
 /// Compares a value as written with the one shown.
 pub(super) fn compare(name: &str, written: &str, shown: &str) -> Likeness {
     if is_same(written, shown) {
@@ -58,7 +61,8 @@ pub(super) fn compare(name: &str, written: &str, shown: &str) -> Likeness {
     let rounding = if wanted > 0.0 { (wanted / 10.0).max(block_bytes(name)) } else { 0.0 };
     let rounded = ROUNDED.contains(&name) && (wanted - got).abs() <= rounding;
     let limited = LIMITED.contains(&name) && got < wanted;
-    if rounded || limited { Likeness::Adjusted } else { Likeness::Other }
+    let raised = RAISED.contains(&name) && got > wanted;
+    if rounded || limited || raised { Likeness::Adjusted } else { Likeness::Other }
 }
 
 /// The block of a size: the chunks of eight buffer pool instances, the redo log's megabyte, a page for all others.
@@ -143,6 +147,8 @@ mod tests {
             ("innodb_log_file_size", "48M", "50331648", Same),
             ("innodb_log_file_size", "48M", "5242880", Other),
             ("innodb_redo_log_capacity", "100000000", "100663296", Adjusted),
+            ("innodb_log_buffer_size", "64M", "100651008", Adjusted),
+            ("innodb_log_buffer_size", "64M", "16777216", Other),
             ("query_cache_size", "0", "1048576", Other),
             ("query_cache_size", "1000000", "999424", Adjusted),
             ("sort_buffer_size", "32K", "262144", Other),
