@@ -4,12 +4,13 @@ use crate::scene::{Postmaster, Running, Scene, results};
 use rqps_model::Sample;
 use rustix::process::Signal;
 
-/// Waits until a test runs on all servers: only then each has sessions at the same time.
+/// Waits until a test runs on all servers: only then each has a session that works. Those of the work before are short,
+/// but one may linger while the next server has its own.
 fn wait_for_a_test(scene: &Scene, running: &mut Running) -> Vec<Postmaster> {
     let mut servers = Vec::new();
     running.wait_for("a test on both servers", |_| {
         servers = scene.servers();
-        servers.len() == 2 && servers.iter().all(|server| !server.backends().is_empty())
+        servers.len() == 2 && servers.iter().all(Postmaster::is_measured)
     });
     servers
 }
