@@ -11,7 +11,7 @@
 mod mysql_server;
 #[path = "../tests/replay/scenario.rs"]
 mod scenario;
-#[path = "../tests/live/server.rs"]
+#[path = "../tests/postgres/server.rs"]
 #[expect(dead_code, reason = "the live tests use the rest of it")]
 mod server;
 #[path = "../tests/replay/transcript.rs"]
