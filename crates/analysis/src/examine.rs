@@ -131,6 +131,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         plans: Vec::new(),
         counters: Vec::new(),
         errors: errors(present()),
+        step: None,
         warnings: Vec::new(),
     };
     let counters = counters::per_kilo_op(present());

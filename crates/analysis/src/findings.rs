@@ -2,7 +2,12 @@
 //!
 //! Full precision: digits are a matter of display. Lists are in display order. Also written as `findings.json`.
 
+mod step;
+
+pub use step::{InsideFindings, Mark, ResponseFindings, SlaFindings, StepFindings, StepMetrics, StepPoint, StepRound};
+
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
+use rqps_model::insert::Shape;
 use rqps_model::plan::ForcedForm;
 use rqps_model::{Group, Interleave, Placement, StorageEngine, Unit, Verdict};
 use serde::{Deserialize, Serialize};
@@ -85,6 +90,9 @@ pub struct CampaignFacts {
     pub tables: u32,
     /// Rows a table.
     pub rows: u64,
+    /// Size and form of the Insert Benchmark, where that is the suite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insert: Option<Shape>,
     /// Concurrency levels.
     pub clients: Vec<u32>,
     /// Slice length.
@@ -166,6 +174,9 @@ pub struct CellFindings {
     pub counters: Vec<CounterFindings>,
     /// Errors by statement and code, all rounds.
     pub errors: Vec<rqps_model::sample::ErrorCount>,
+    /// What a step of the Insert Benchmark has beyond that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<StepFindings>,
     /// What must stand beside the number.
     pub warnings: Vec<Warning>,
 }

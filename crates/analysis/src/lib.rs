@@ -158,6 +158,7 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         rounds_complete,
         tables: plan.data.tables,
         rows: plan.data.rows,
+        insert: plan.insert.clone(),
         clients: plan.clients.clone(),
         slice_ms: plan.slice_ms,
         margin: margin.fraction(),

@@ -75,6 +75,8 @@ pub(crate) mod tests {
             errors: Vec::new(),
             resources: Resources::default(),
             counters: BTreeMap::new(),
+            step: None,
+            growth: None,
             warnings: Vec::new(),
             failure: None,
         };

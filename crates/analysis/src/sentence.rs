@@ -155,6 +155,7 @@ mod tests {
             plans: Vec::new(),
             counters: Vec::new(),
             errors: Vec::new(),
+            step: None,
             warnings: Vec::new(),
         }
     }

@@ -208,6 +208,7 @@ impl Recipe {
             tests: TESTS.iter().take(self.tests).map(|&(name, group, rank, _)| self.test(name, group, rank)).collect(),
             clients: self.clients.clone(),
             data: DataShape { tables: 1, rows: 100_000 },
+            insert: None,
             warmup_seconds: 1.0,
             slice_ms: 10.0,
             arrival: Arrival::Closed,

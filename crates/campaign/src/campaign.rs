@@ -115,6 +115,7 @@ impl Campaign {
             tests: self.tests.clone(),
             clients: self.clients.clone(),
             data: self.data,
+            insert: None,
             warmup_seconds: self.warmup_seconds,
             slice_ms: self.slice_ms,
             arrival: self.arrival,

@@ -58,6 +58,7 @@ fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
         let how = match test.interleave {
             Interleave::Slices => format!("slices of {} ms", plan.slice_ms),
             Interleave::Turns => "turns".to_owned(),
+            Interleave::Passes => "passes, one build after the other".to_owned(),
         };
         let line = format!("  {:width$}  {:9}  {:>6} s  {how}{}", test.name, test.group, test.seconds, before(test));
         writeln!(out, "{}", line.trim_end())?;

@@ -93,7 +93,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
         .iter()
         .map(|test| match test.interleave {
             Interleave::Slices => test.seconds * plan.slice_ms / (plan.slice_ms - UNCOUNTED_MS).max(UNCOUNTED_MS),
-            Interleave::Turns => test.seconds,
+            Interleave::Turns | Interleave::Passes => test.seconds,
         })
         .map(|seconds| (seconds + plan.warmup_seconds) * plan.clients.len() as f64)
         .sum();

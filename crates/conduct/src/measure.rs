@@ -139,7 +139,8 @@ pub(crate) fn measure(
 fn schedule(plan: &rqps_model::Plan, test: &TestPlan) -> Schedule {
     let slice = match test.interleave {
         Interleave::Slices => Duration::from_secs_f64(plan.slice_ms / 1e3),
-        Interleave::Turns => {
+        // Passes are not cut; nothing with passes comes here.
+        Interleave::Turns | Interleave::Passes => {
             let turn = (test.seconds / TURNS).clamp(TURN_SECONDS_MIN, TURN_SECONDS_MAX);
             // The turns' counted parts make up the test's seconds; were they short of it, one more turn would follow.
             Duration::from_secs_f64(test.seconds / (test.seconds / turn).ceil()) + LEAD_IN
@@ -276,6 +277,8 @@ fn blank_sample(piece: &Piece<'_>, workload: &Test, arm: &Arm<'_>, started_at: &
         errors: Vec::new(),
         resources: Resources::default(),
         counters: BTreeMap::new(),
+        step: None,
+        growth: None,
         warnings: Vec::new(),
         failure: None,
     }
@@ -324,19 +327,14 @@ fn finish(base: Sample, arm: &mut Arm<'_>, entrant: Entrant, run: ArmRun, mut re
         ..base
     };
     let latencies = run.latency.into_iter().collect();
-    SampleParts { sample, slices: run.slices, intervals: run.intervals, latencies, counters: readings }
+    let (slices, intervals) = (run.slices, run.intervals);
+    SampleParts { slices, intervals, latencies, counters: readings, ..SampleParts::of(sample) }
 }
 
 /// The sample of an arm that had no server: complete, with the reason in place of numbers.
 fn failed(base: Sample, arm: &Arm<'_>) -> SampleParts {
     let failure = arm.failure.clone().unwrap_or_else(|| "the server could not be asked".to_owned());
-    SampleParts {
-        sample: Sample { failure: Some(failure), ..base },
-        slices: rqps_model::sample::Slices::default(),
-        intervals: Vec::new(),
-        latencies: BTreeMap::new(),
-        counters: Vec::new(),
-    }
+    SampleParts::of(Sample { failure: Some(failure), ..base })
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub(crate) fn plan(treatments: &[&str], base: usize) -> Plan {
         tests: vec![test("scan", Interleave::Slices, 1.0)],
         clients: vec![1],
         data: DataShape { tables: 1, rows: 1 },
+        insert: None,
         warmup_seconds: 0.5,
         slice_ms: 10.0,
         arrival: Arrival::Closed,

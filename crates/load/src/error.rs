@@ -19,6 +19,9 @@ pub enum LoadError {
     /// A contest, data shape or schedule that makes no sense.
     #[error("{0}")]
     Shape(String),
+    /// An Insert Benchmark that makes no sense.
+    #[error(transparent)]
+    Insert(#[from] rqps_model::insert::UnsoundShape),
     /// A server has something otherwise than the tests need it.
     #[error("{place} has {what} {found}, the tests need {needed}; set it in the server's configuration")]
     Mismatch {

@@ -8,25 +8,20 @@
 //! While a step runs nothing is allocated (but for the first error of a kind, and seconds beyond the room for them), and a
 //! second of a client is all that memory grows by. It must not start a server or judge builds against each other.
 
-mod buckets;
 mod client;
 mod lane;
 mod line;
 mod pace;
+mod presets;
 mod queries;
-mod record;
 mod rows;
 mod run;
 mod seconds;
-mod shape;
 mod shared;
 mod sql;
 mod table;
 mod tally;
 
-pub use buckets::Buckets;
-pub use record::{IndexBuild, Operations, Questions, Sla, StepRecord, StepRun, TableIds};
-pub use run::{Bench, Progress, run_step};
-pub use seconds::{SecondRow, Stall, per_second, rate_held_in, stalls};
-pub use shape::{Kind, Shape, Step, steps};
+pub use presets::presets;
+pub use run::{Bench, Progress, StepRun, run_step};
 pub use table::{State, rest};

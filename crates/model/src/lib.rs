@@ -6,6 +6,7 @@
 pub mod build;
 pub mod engine;
 pub mod facts;
+pub mod insert;
 pub mod plan;
 pub mod sample;
 pub mod settings;

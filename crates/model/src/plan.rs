@@ -3,6 +3,7 @@
 //! Made by `campaign`, walked by `conduct`, stored as `plan.json`, read by `analysis`. The same plan and seed give the
 //! same order and the same keys.
 
+use crate::insert::Shape;
 use crate::settings::MachineClass;
 use crate::{BuildSpec, Engine, Group, Placement, StorageEngine, Unit};
 use serde::{Deserialize, Serialize};
@@ -18,10 +19,13 @@ pub enum Interleave {
     Slices,
     /// Longer runs, idle servers frozen.
     Turns,
+    /// Every treatment runs the whole suite, one after the other, each from an empty data folder and with no other server up.
+    /// It follows from the suite and cannot be chosen.
+    Passes,
 }
 
 impl Interleave {
-    /// Both ways.
+    /// The ways that one may choose between.
     pub const ALL: [Interleave; 2] = [Interleave::Slices, Interleave::Turns];
 
     /// The word used by `--interleave`.
@@ -29,6 +33,7 @@ impl Interleave {
         match self {
             Interleave::Slices => "slices",
             Interleave::Turns => "turns",
+            Interleave::Passes => "passes",
         }
     }
 }
@@ -150,7 +155,7 @@ pub struct Plan {
     pub format: u32,
     /// Name of the campaign; also its folder.
     pub name: String,
-    /// Suite, `sysbench`.
+    /// Suite: `sysbench` or `insert`.
     pub suite: String,
     /// Seed that all randomness is derived from.
     pub seed: u64,
@@ -164,6 +169,9 @@ pub struct Plan {
     pub clients: Vec<u32>,
     /// Tables and rows.
     pub data: DataShape,
+    /// Size and form of the Insert Benchmark, where that is the suite; its number of clients is the largest of `clients`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insert: Option<Shape>,
     /// Seconds each treatment runs before counting starts.
     pub warmup_seconds: f64,
     /// Length of a slice.
@@ -181,4 +189,11 @@ pub struct Plan {
     /// What its engines force to be different; empty where there is one engine only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forced: Vec<ForcedForm>,
+}
+
+impl Plan {
+    /// The Insert Benchmark at a number of clients, where that is the suite.
+    pub fn insert_at(&self, clients: u32) -> Option<Shape> {
+        self.insert.as_ref().map(|shape| Shape { clients, ..shape.clone() })
+    }
 }

@@ -3,6 +3,7 @@
 //! Only raw counts and times; rates and ratios are derived by `analysis`. Times are nanoseconds of the monotonic clock.
 
 use crate::Interleave;
+use crate::insert::StepRecord;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -148,6 +149,35 @@ pub struct Resources {
     pub operations: u64,
 }
 
+/// What a server's data took on disk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskUse {
+    /// Tables and indexes of the benchmark's database, as far as the engine keeps them apart; of RocksDB all its files.
+    pub database_bytes: u64,
+    /// The whole data folder, logs included, as allocated on disk.
+    pub folder_bytes: u64,
+}
+
+/// What a server's data took before and after a test.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Before.
+    pub before: DiskUse,
+    /// After.
+    pub after: DiskUse,
+}
+
+/// What host and server were about, one row about each second of a test.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct WatchRow {
+    /// Seconds since the test began.
+    pub second: f64,
+    /// What the host did since the row before.
+    pub host: HostUse,
+    /// The server's own numbers at this moment, by name (docs/results-format.md); empty while it did not answer.
+    pub server: BTreeMap<String, f64>,
+}
+
 /// One cell in one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
@@ -191,6 +221,12 @@ pub struct Sample {
     pub resources: Resources,
     /// Server counters that changed: after minus before, by name.
     pub counters: BTreeMap<String, f64>,
+    /// What a step of the Insert Benchmark did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<StepRecord>,
+    /// Bytes on disk before and after the test, where the suite makes its own data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
     /// What a reader must know beside the number.
     pub warnings: Vec<String>,
     /// Why there is no number, if the trial failed.

@@ -56,6 +56,8 @@ pub enum Unit {
     QueriesPerSecond,
     /// Thousands of table rows read per second and client (`scan`).
     KiloRowsPerSecond,
+    /// Table rows inserted, or indexed, per second.
+    RowsPerSecond,
 }
 
 impl Unit {
@@ -64,6 +66,7 @@ impl Unit {
         match self {
             Unit::QueriesPerSecond => "q/s",
             Unit::KiloRowsPerSecond => "Krows/s",
+            Unit::RowsPerSecond => "rows/s",
         }
     }
 }

@@ -142,8 +142,9 @@ impl Campaign {
         let samples = self.samples()?;
         let mut all = Vec::new();
         for sample in &samples {
-            let parts =
-                [sample.slices().err(), sample.intervals().err(), sample.latencies().err(), sample.counters().err()];
+            let (slices, intervals) = (sample.slices().err(), sample.intervals().err());
+            let (latencies, counters) = (sample.latencies().err(), sample.counters().err());
+            let parts = [slices, intervals, latencies, counters, sample.seconds().err(), sample.watch().err()];
             for error in parts.into_iter().flatten() {
                 match error {
                     StoreError::Damaged(damages) => all.extend(damages),

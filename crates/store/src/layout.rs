@@ -23,6 +23,8 @@ pub(crate) const SLICES: &str = "slices.json";
 pub(crate) const INTERVALS: &str = "intervals.jsonl";
 pub(crate) const LATENCY: &str = "latency.hdr";
 pub(crate) const COUNTERS: &str = "counters.jsonl";
+pub(crate) const SECONDS: &str = "seconds.jsonl";
+pub(crate) const WATCH: &str = "watch.jsonl";
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// What the campaign itself is made of; nothing derived may take these places.

@@ -38,6 +38,11 @@ impl Manifest {
         Manifest { format: FORMAT, files }
     }
 
+    /// Whether a file was written at all.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.files.contains_key(name)
+    }
+
     /// The bytes of a listed file, if they are those that were written.
     pub(crate) fn read(&self, exhibit: &Exhibit) -> Result<Vec<u8>, Fault> {
         let name = exhibit.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -6,9 +6,10 @@
 use crate::damage::{Exhibit, Fault};
 use crate::error::StoreError;
 use crate::latency::{self, Latencies};
-use crate::layout::{COUNTERS, INTERVALS, LATENCY, MANIFEST, SAMPLE, SLICES};
+use crate::layout::{COUNTERS, INTERVALS, LATENCY, MANIFEST, SAMPLE, SECONDS, SLICES, WATCH};
 use crate::manifest::Manifest;
-use rqps_model::sample::{Interval, Slices};
+use rqps_model::insert::SecondRow;
+use rqps_model::sample::{Interval, Slices, WatchRow};
 use rqps_model::{FORMAT, Sample};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,9 +47,26 @@ pub struct SampleParts {
     pub latencies: Latencies,
     /// Server counters before and after.
     pub counters: Vec<CounterReading>,
+    /// What each client did in each second of a step of the Insert Benchmark; empty elsewhere.
+    pub seconds: Vec<SecondRow>,
+    /// What host and server were about in each second; empty where builds alternate in pieces.
+    pub watch: Vec<WatchRow>,
 }
 
 impl SampleParts {
+    /// A sample with nothing beside it yet.
+    pub fn of(sample: Sample) -> SampleParts {
+        SampleParts {
+            sample,
+            slices: Slices::default(),
+            intervals: Vec::new(),
+            latencies: Latencies::new(),
+            counters: Vec::new(),
+            seconds: Vec::new(),
+            watch: Vec::new(),
+        }
+    }
+
     /// The files, in the order in which they are written; the manifest is last.
     pub(crate) fn render(&self) -> Result<Vec<(&'static str, Vec<u8>)>, StoreError> {
         let sample = &self.sample;
@@ -78,6 +96,13 @@ impl SampleParts {
             (LATENCY, latency::render(&self.latencies, sample.seconds).map_err(&unwritable)?),
             (COUNTERS, lines(&self.counters).map_err(&unwritable)?),
         ];
+        // Only where there is something to tell, so that the samples of other suites have no file more.
+        if !self.seconds.is_empty() {
+            files.push((SECONDS, lines(&self.seconds).map_err(&unwritable)?));
+        }
+        if !self.watch.is_empty() {
+            files.push((WATCH, lines(&self.watch).map_err(&unwritable)?));
+        }
         files.push((MANIFEST, json(&Manifest::of(&files)).map_err(&unwritable)?));
         Ok(files)
     }
@@ -180,11 +205,30 @@ impl SampleFolder {
         Ok(file.parse_lines(&bytes)?)
     }
 
+    /// What each client did in each second of a step of the Insert Benchmark.
+    pub fn seconds(&self) -> Result<Vec<SecondRow>, StoreError> {
+        self.optional_lines(SECONDS)
+    }
+
+    /// What host and server were about in each second.
+    pub fn watch(&self) -> Result<Vec<WatchRow>, StoreError> {
+        self.optional_lines(WATCH)
+    }
+
+    fn optional_lines<T: serde::de::DeserializeOwned>(&self, name: &'static str) -> Result<Vec<T>, StoreError> {
+        if !self.manifest.has(name) {
+            return Ok(Vec::new());
+        }
+        let (file, bytes) = self.bytes(name)?;
+        Ok(file.parse_lines(&bytes)?)
+    }
+
     /// Everything at once.
     pub fn parts(&self) -> Result<SampleParts, StoreError> {
         let (slices, intervals) = (self.slices()?, self.intervals()?);
         let (latencies, counters) = (self.latencies()?, self.counters()?);
-        Ok(SampleParts { sample: self.sample.clone(), slices, intervals, latencies, counters })
+        let (seconds, watch) = (self.seconds()?, self.watch()?);
+        Ok(SampleParts { sample: self.sample.clone(), slices, intervals, latencies, counters, seconds, watch })
     }
 
     fn bytes(&self, name: &'static str) -> Result<(Exhibit, Vec<u8>), StoreError> {
@@ -200,6 +244,8 @@ fn exhibit(folder: &Path, campaign: &Path, name: &'static str) -> Exhibit {
         SAMPLE => "the counts of one cell in one round",
         SLICES => "operations and busy nanoseconds of each slice",
         INTERVALS => "one row of counts a second",
+        SECONDS => "a row of counts for each second and client",
+        WATCH => "a row about each second of host and server",
         LATENCY => "a histogram for each statement kind",
         _ => "the server's counters before and after",
     };

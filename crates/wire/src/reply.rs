@@ -110,6 +110,10 @@ impl ErrorCode {
     pub const LOCK_WAIT_TIMEOUT_NUMBER: u16 = 1205;
     /// MySQL's errno of a row that changed since it was read, as MariaDB's snapshot isolation and RocksDB say.
     pub const RECORD_CHANGED_NUMBER: u16 = 1020;
+    /// MySQL's errno of a statement that the server's end broke off.
+    pub const SERVER_SHUTDOWN_NUMBER: u16 = 1053;
+    /// MariaDB's errno of a connection that somebody ended.
+    pub const CONNECTION_KILLED_NUMBER: u16 = 1927;
 
     /// Whether the same work may succeed when it is tried again.
     pub fn is_transient(self) -> bool {
@@ -118,6 +122,15 @@ impl ErrorCode {
             number => {
                 matches!(number, Self::DEADLOCK_NUMBER | Self::LOCK_WAIT_TIMEOUT_NUMBER | Self::RECORD_CHANGED_NUMBER)
             }
+        }
+    }
+
+    /// Whether the server ended the session with it: it was told to stop, or another of its processes died. What it was
+    /// about may have been done all the same, since the end can come between a commit and its answer.
+    pub fn ends_session(self) -> bool {
+        match self.number {
+            0 => self.state.0.starts_with(b"57P"),
+            number => matches!(number, Self::SERVER_SHUTDOWN_NUMBER | Self::CONNECTION_KILLED_NUMBER),
         }
     }
 }
@@ -166,9 +179,12 @@ mod tests {
             (b"HY000", 1205, "1205 (HY000)", true),
             (b"HY000", 1020, "1020 (HY000)", true),
             (b"23000", 1062, "1062 (23000)", false),
+            (b"57P02", 0, "57P02", false),
+            (b"08S01", 1053, "1053 (08S01)", false),
         ] {
             let code = ErrorCode { state: SqlState(*state), number };
             assert_eq!((code.to_string().as_str(), code.is_transient()), (shown, is_transient));
+            assert_eq!(code.ends_session(), shown.starts_with("57P") || number == 1053);
         }
     }
 }

@@ -39,13 +39,8 @@ impl Trial<'_> {
         if self.recipe.failed.contains(&self.place) {
             sample.failure = Some("the server ended: signal 9".to_owned());
         }
-        SampleParts {
-            sample,
-            slices,
-            intervals: self.intervals(noise),
-            latencies: self.latencies(noise),
-            counters: Vec::new(),
-        }
+        let (intervals, latencies) = (self.intervals(noise), self.latencies(noise));
+        SampleParts { slices, intervals, latencies, ..SampleParts::of(sample) }
     }
 
     /// Statements and the time they took when sessions are busy for `seconds` at a rate.
@@ -117,6 +112,8 @@ impl Trial<'_> {
             errors: Vec::new(),
             resources: self.resources(operations, busy_ns),
             counters: self.counters(operations),
+            step: None,
+            growth: None,
             warnings: Vec::new(),
             failure: None,
         }

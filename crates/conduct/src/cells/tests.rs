@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::plan;
 use rqps_model::facts::HostFacts;
-use rqps_model::sample::{Accounting, Resources, Slices};
+use rqps_model::sample::{Accounting, Resources};
 use rqps_model::{FORMAT, Interleave};
 use rqps_store::{SampleParts, Start, Writer};
 use std::collections::BTreeMap;
@@ -30,11 +30,13 @@ fn parts(treatment: &str, server_start: &str, failure: Option<&str>) -> SamplePa
         errors: Vec::new(),
         resources: Resources::default(),
         counters: BTreeMap::new(),
+        step: None,
+        growth: None,
         warnings: Vec::new(),
         failure: failure.map(str::to_owned),
     };
     let (intervals, latencies, counters) = (Vec::new(), BTreeMap::new(), Vec::new());
-    SampleParts { sample, slices: Slices::default(), intervals, latencies, counters }
+    SampleParts { intervals, latencies, counters, ..SampleParts::of(sample) }
 }
 
 /// A campaign of the treatments a and b whose samples of the one test are these.

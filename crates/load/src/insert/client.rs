@@ -7,16 +7,21 @@
 use super::line::{Answer, Context, Line, Phase};
 use super::pace::Pace;
 use super::queries::Queries;
-use super::record::IndexBuild;
 use super::rows::InsertText;
 use super::seconds::Seconds;
-use super::shape::{BATCHES_APART_MAX, OVERRUN};
 use super::shared::Question;
 use super::sql::push_delete;
 use super::tally::{Role, Tally};
 use crate::timed::monotonic_ns;
+use rqps_model::insert::IndexBuild;
 use rqps_wire::Statement;
 use std::sync::atomic::Ordering;
+
+/// Inserter and deleter of a client are never further apart than so many batches.
+const BATCHES_APART_MAX: u64 = 8;
+
+/// A writer that is not done after so many times the planned seconds gives up.
+const OVERRUN: f64 = 2.0;
 
 /// Deletes between two questions for the oldest row.
 const DELETES_A_QUESTION: u64 = 1000;

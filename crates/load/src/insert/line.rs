@@ -166,7 +166,11 @@ impl Line {
             }
             return Answer::Again { at_ns };
         }
-        context.tally.of(self.role).operations.accounting.failed += 1;
+        let operations = &mut context.tally.of(self.role).operations;
+        operations.accounting.failed += 1;
+        if code.ends_session() && self.role != Role::Query {
+            operations.rows_unknown += self.rows;
+        }
         self.failures_in_a_row += 1;
         context.under_way -= 1;
         self.phase = Phase::Idle;

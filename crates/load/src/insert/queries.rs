@@ -5,11 +5,11 @@
 //! the newest row, wherever these are by then.
 
 use super::rows::push_number;
-use super::shape::Kind;
 use super::sql::{QUERY_ROWS, RangeQuery, point_query, prepared_point_query, range_queries};
 use crate::error::LoadError;
 use crate::random::{Purpose, below, stream};
 use rand_pcg::Pcg64;
+use rqps_model::insert::Kind;
 use rqps_wire::{ParameterType, Protocol, Session, Statement};
 
 /// Point queries between two questions for the newest row.

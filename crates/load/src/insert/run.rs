@@ -7,10 +7,8 @@
 use super::client::{Client, Deleter, Inserter, Plan, Querier};
 use super::line::Line;
 use super::queries::Queries;
-use super::record::{Operations, Sla, StepRecord, StepRun};
 use super::rows::InsertText;
-use super::seconds::{Seconds, per_second, stalls};
-use super::shape::{Kind, Shape, Step};
+use super::seconds::Seconds;
 use super::shared::{Answers, Question, Shared, TableCell, answer};
 use super::tally::{Role, Tally};
 use super::{State, lane, sql, table};
@@ -20,6 +18,8 @@ use crate::timed::{Pinned, Watchdog, histogram, monotonic_ns};
 use crate::work::connect;
 use hdrhistogram::Histogram;
 use rqps_model::StorageEngine;
+use rqps_model::insert::SecondRow;
+use rqps_model::insert::{Kind, Operations, Shape, Sla, Step, StepRecord, per_second, stalls};
 use rqps_model::sample::ErrorCount;
 use rqps_wire::{Endpoint, Session, Statement};
 use std::sync::Barrier;
@@ -33,6 +33,18 @@ const INDEX_BYTES_MAX: usize = 512;
 
 /// Questions that wait for an answer at most.
 const QUESTIONS_MAX: usize = 1024;
+
+/// What a step did, with everything that was recorded.
+#[derive(Debug, Clone)]
+pub struct StepRun {
+    /// The numbers.
+    pub record: StepRecord,
+    /// A row for each second and client, by client and second.
+    pub seconds: Vec<SecondRow>,
+    /// `insert`, `delete`, `query`, and from the planned moment `insert-from-plan`, `delete-from-plan`; only those that
+    /// the step has.
+    pub latency: Vec<(String, Histogram<u64>)>,
+}
 
 /// What a benchmark runs against, and with what.
 #[derive(Debug, Clone, Copy)]
@@ -80,7 +92,7 @@ pub fn run_step(
         *state = State::read(bench.endpoint, shape)?;
     }
     let deleters = if shape.shared_table { shape.clients } else { 1 };
-    let cell = |(index, ids): (usize, &super::TableIds)| {
+    let cell = |(index, ids): (usize, &rqps_model::insert::TableIds)| {
         TableCell::new(sql::table_name(index), ids.oldest, ids.newest, deleters, step.batch)
     };
     let tables: Vec<TableCell> = state.tables.iter().enumerate().map(cell).collect();

@@ -3,11 +3,11 @@
 //! In: wishes of the lanes. Out: ids in atomics. The questions have a connection and a thread of their own, as the published
 //! client has a process for them: after many deletes a min() can take long, and must hold up nobody's clock.
 
-use super::record::Questions;
-use super::shape::{Shape, Step};
 use super::sql;
 use crate::error::LoadError;
 use crate::timed::{monotonic_ns, thread_cpu_ns};
+use rqps_model::insert::Questions;
+use rqps_model::insert::{Shape, Step};
 use rqps_wire::{Protocol, Session};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};

@@ -3,13 +3,13 @@
 //! In: an endpoint and the shape. Out: empty tables, [`State`], a rested server. Several tables at once, each on a session of
 //! its own.
 
-use super::record::TableIds;
-use super::shape::Shape;
 use super::shared::{Question, ask};
 use super::sql;
 use crate::error::LoadError;
 use crate::work::{Wish, Worked, checkpoint, connect, execute, settle};
 use rqps_model::StorageEngine;
+use rqps_model::insert::Shape;
+use rqps_model::insert::TableIds;
 use rqps_model::plan::DataShape;
 use rqps_wire::{Endpoint, Protocol, Session};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

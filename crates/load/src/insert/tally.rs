@@ -3,9 +3,8 @@
 //! In: statements sent and answered. Out: counters and recorders that `run` joins. Nothing here allocates but the first error
 //! of a kind.
 
-use super::buckets::Buckets;
-use super::record::Operations;
 use crate::timed::Fine;
+use rqps_model::insert::Operations;
 use rqps_model::sample::ErrorCount;
 use rqps_wire::ErrorCode;
 
@@ -62,22 +61,6 @@ impl Counts {
     pub(crate) fn skipped(&mut self, statements: u64) {
         self.operations.accounting.scheduled += statements;
         self.operations.accounting.skipped += statements;
-    }
-}
-
-impl Operations {
-    pub(crate) fn add(&mut self, other: &Operations) {
-        let (all, one) = (&mut self.accounting, other.accounting);
-        all.scheduled += one.scheduled;
-        all.succeeded += one.succeeded;
-        all.failed += one.failed;
-        all.skipped += one.skipped;
-        all.retried += one.retried;
-        self.rows += other.rows;
-        self.rows_unknown += other.rows_unknown;
-        let add = |all: &mut Buckets, one: &Buckets| all.add(one);
-        add(&mut self.response, &other.response);
-        add(&mut self.from_plan, &other.from_plan);
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::server::LiveServer;
 use crate::{RUNNING, bench, run, shape};
-use rqps_load::insert::{Bench, Kind, Shape, State, StepRun, rest, steps};
+use rqps_load::insert::{Bench, State, StepRun, rest};
 use rqps_model::StorageEngine;
+use rqps_model::insert::{Kind, Shape, steps};
 use rqps_wire::Protocol;
 
 fn rows_of_tables(server: &LiveServer, shape: &Shape) -> u64 {
@@ -25,7 +26,7 @@ fn check_sums(run: &StepRun, shape: &Shape) {
         assert!(operations.from_plan.total() == planned || (shape.shared_table && name == "delete"), "{name} {beside}");
         assert_eq!(operations.rows_unknown, 0);
     }
-    let sum = |number: fn(&rqps_load::insert::SecondRow) -> u32| {
+    let sum = |number: fn(&rqps_model::insert::SecondRow) -> u32| {
         run.seconds.iter().map(|row| u64::from(number(row))).sum::<u64>()
     };
     assert_eq!(sum(|row| row.inserted), record.inserts.rows);

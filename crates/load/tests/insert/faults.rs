@@ -3,7 +3,8 @@
 use crate::server::LiveServer;
 use crate::{RUNNING, bench, run, run_up_to, shape, step};
 use rqps_load::LoadError;
-use rqps_load::insert::{Shape, State, run_step};
+use rqps_load::insert::{State, run_step};
+use rqps_model::insert::Shape;
 use rqps_wire::Protocol;
 use rustix::process::Signal;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -13,7 +13,8 @@ mod pass;
 mod rows;
 mod server;
 
-use rqps_load::insert::{Bench, Shape, State, Step, StepRun, run_step, steps};
+use rqps_load::insert::{Bench, State, StepRun, run_step};
+use rqps_model::insert::{Shape, Step, steps};
 use rqps_wire::Endpoint;
 use std::sync::atomic::AtomicBool;
 

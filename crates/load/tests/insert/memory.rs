@@ -2,7 +2,7 @@
 
 use crate::server::LiveServer;
 use crate::{bench, run, run_up_to, shape, step};
-use rqps_load::insert::Shape;
+use rqps_model::insert::Shape;
 use rqps_wire::Protocol;
 
 /// What is allocated in a step of so many seconds, all told.

@@ -3,7 +3,8 @@
 //! The sink speaks as much of PostgreSQL's protocol as the step needs, on a thread of its own whose CPU time is not counted.
 
 use crate::{RUNNING, bench, shape, step};
-use rqps_load::insert::{Shape, State, run_step};
+use rqps_load::insert::{State, run_step};
+use rqps_model::insert::Shape;
 use rqps_wire::{Endpoint, Protocol, Transport};
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};

@@ -2,14 +2,15 @@
 
 use crate::server::LiveServer;
 use crate::{RUNNING, bench};
-use rqps_load::insert::{Shape, State, per_second, rate_held_in, rest, run_step, steps};
+use rqps_load::insert::{State, rest, run_step};
+use rqps_model::insert::{Shape, per_second, rate_held_in, steps};
 use rqps_wire::Protocol;
 
 #[expect(clippy::print_stdout, reason = "the figures are what it is run for")]
 fn pass(protocol: Protocol) {
     let server = LiveServer::start(protocol);
     let endpoint = server.endpoint();
-    let shape = Shape { seconds: 12.0, ..Shape::preset("small").unwrap().clone() };
+    let shape = Shape { seconds: 12.0, ..rqps_load::insert::presets()["small"].clone() };
     let bench = bench(&endpoint, &shape);
     let mut state = State::new();
     for step in steps(&shape) {

@@ -2,7 +2,8 @@
 
 use crate::server::LiveServer;
 use crate::{bench, run_up_to, shape};
-use rqps_load::insert::{Bench, Shape};
+use rqps_load::insert::Bench;
+use rqps_model::insert::Shape;
 use rqps_wire::Protocol;
 
 #[test]

@@ -136,6 +136,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         interleave: match test.interleave {
             Interleave::Slices => "builds alternated in slices".to_owned(),
             Interleave::Turns => "builds alternated in turns".to_owned(),
+            Interleave::Passes => "whole passes, one build after the other".to_owned(),
         },
         unit: test.unit.symbol(),
         open: false,
@@ -165,6 +166,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
 fn unit_in_words(test: &TestFindings) -> &'static str {
     match test.unit {
         rqps_model::Unit::QueriesPerSecond => "Queries per second",
+        rqps_model::Unit::RowsPerSecond => "Rows per second",
         rqps_model::Unit::KiloRowsPerSecond => "Thousands of rows per second and client",
     }
 }

@@ -89,6 +89,7 @@ fn cell(throughput: f64, rqps: Option<f64>) -> CellFindings {
         plans: Vec::new(),
         counters: Vec::new(),
         errors: Vec::new(),
+        step: None,
         warnings: Vec::new(),
     }
 }

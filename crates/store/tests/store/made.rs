@@ -2,8 +2,9 @@
 
 use hdrhistogram::Histogram;
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
+use rqps_model::insert::SecondRow;
 use rqps_model::plan::{Arrival, DataShape, TestPlan, TreatmentPlan};
-use rqps_model::sample::{Accounting, ErrorCount, HostUse, Interval, ProcessUse, Resources, Sample, Slices};
+use rqps_model::sample::{Accounting, ErrorCount, HostUse, Interval, ProcessUse, Resources, Sample, Slices, WatchRow};
 use rqps_model::{Engine, FORMAT, Group, Interleave, Placement, Plan, RoundPlan, Unit};
 use rqps_store::{Campaign, CounterReading, EVENT, Moment, SampleParts, Start, Writer};
 use std::path::Path;
@@ -39,6 +40,7 @@ pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
         tests: (0..tests).map(test).collect(),
         clients: vec![1],
         data: DataShape { tables: 1, rows: 100_000 },
+        insert: None,
         warmup_seconds: 0.5,
         slice_ms: 10.0,
         arrival: Arrival::Closed,
@@ -107,6 +109,8 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
             operations,
         },
         counters: (1..120).map(counter).collect(),
+        step: None,
+        growth: None,
         warnings: vec!["the client used 40 % of a CPU".into()],
         failure: None,
     };
@@ -126,6 +130,8 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         intervals: (1..=10).map(interval).collect(),
         latencies: [("point_select".to_owned(), histogram.clone()), (EVENT.to_owned(), histogram)].into(),
         counters: vec![reading(Moment::Before, 17.0), reading(Moment::After, 9e15 + 0.5)],
+        seconds: vec![SecondRow { second: 1, client: 2, inserted: 300, ..SecondRow::default() }],
+        watch: vec![WatchRow { second: 1.5, server: [("dead_rows".to_owned(), 7.0)].into(), ..WatchRow::default() }],
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         tests: vec![test],
         clients: vec![1],
         data: DataShape { tables: 1, rows: 1000 },
+        insert: None,
         warmup_seconds: 1.0,
         slice_ms: 10.0,
         arrival: Arrival::Closed,

@@ -155,6 +155,7 @@ fn cell(
         counters: counters(comparison.is_some(), truth, draw),
         comparison,
         errors,
+        step: None,
         warnings,
     }
 }

@@ -92,6 +92,7 @@ fn campaign(size: Size, builds: &[facts::Invented]) -> CampaignFacts {
         rounds_complete: size.rounds,
         tables: 1,
         rows: 1_000_000,
+        insert: None,
         clients: vec![1],
         slice_ms: 10.0,
         margin: 0.02,

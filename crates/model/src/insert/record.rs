@@ -1,12 +1,10 @@
-//! What is known about a step afterwards.
+//! What is known about a step afterwards: the content of `step` in a sample.
 //!
-//! In: what the lanes counted. Out: [`StepRun`]: a record of plain numbers, a row for each second and client, and histograms.
-//! The accounting identity is asserted where the parts are joined; rates are derived here and nowhere else.
+//! Raw counts and times as the client kept them; rates of a whole step are derived here and nowhere else.
 
 use super::buckets::Buckets;
-use super::seconds::{SecondRow, Stall};
-use hdrhistogram::Histogram;
-use rqps_model::sample::{Accounting, ErrorCount};
+use super::seconds::Stall;
+use crate::sample::{Accounting, ErrorCount};
 use serde::{Deserialize, Serialize};
 
 /// A step that reaches this part of its target rate has held it.
@@ -26,6 +24,22 @@ pub struct Operations {
     pub response: Buckets,
     /// Times from the planned moment to the answer; empty where there is no plan.
     pub from_plan: Buckets,
+}
+
+impl Operations {
+    /// Adds those of others.
+    pub fn add(&mut self, other: &Operations) {
+        let (all, one) = (&mut self.accounting, other.accounting);
+        all.scheduled += one.scheduled;
+        all.succeeded += one.succeeded;
+        all.failed += one.failed;
+        all.skipped += one.skipped;
+        all.retried += one.retried;
+        self.rows += other.rows;
+        self.rows_unknown += other.rows_unknown;
+        self.response.add(&other.response);
+        self.from_plan.add(&other.from_plan);
+    }
 }
 
 /// Whether background writes kept up.
@@ -134,18 +148,6 @@ impl StepRecord {
     pub fn stalled_seconds(&self) -> u32 {
         self.stalls.iter().map(|stall| stall.seconds).sum()
     }
-}
-
-/// What a step did, with everything that was recorded.
-#[derive(Debug, Clone)]
-pub struct StepRun {
-    /// The numbers.
-    pub record: StepRecord,
-    /// A row for each second and client, by client and second.
-    pub seconds: Vec<SecondRow>,
-    /// `insert`, `delete`, `query`, and from the planned moment `insert-from-plan`, `delete-from-plan`; only those that
-    /// the step has.
-    pub latency: Vec<(String, Histogram<u64>)>,
 }
 
 #[cfg(test)]

@@ -1,16 +1,11 @@
 //! How large an Insert Benchmark is, and the steps that follow from it.
 //!
-//! In: clients, rows, rates, seconds; or the name of a preset of `workloads/insert.toml`. Out: [`Step`]s in their order, each
-//! with its rows, batch and place in the stream of rows. The rows of a step depend on the shape alone, so they are the
-//! same on every build, whatever became of the steps before.
+//! In: clients, rows, rates, seconds. Out: [`Step`]s in their order, each with its rows, batch and place in the stream of
+//! rows. The rows of a step depend on the shape alone, so they are the same on every build, whatever became of the steps
+//! before. Presets are `load`'s, as data.
 
-use crate::error::LoadError;
+use crate::Group;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
-
-/// The presets, as data.
-const PRESETS: &str = include_str!("../../../../workloads/insert.toml");
 
 /// Rows of a statement, each of which is a transaction: while loading, in l.i1, in l.i2, and in the background.
 const LOAD_BATCH: u32 = 100;
@@ -21,17 +16,16 @@ const BACKGROUND_BATCH: u32 = 50;
 /// Rows that l.x inserts over all clients before it builds the indexes.
 const INDEX_STEP_ROWS: u64 = 100;
 
-/// Inserter and deleter of a client are never further apart than so many batches.
-pub(crate) const BATCHES_APART_MAX: u64 = 8;
-
-/// A writer that is not done after so many times the planned seconds gives up.
-pub(crate) const OVERRUN: f64 = 2.0;
-
 /// A table must not run empty under its deleter.
 const ROWS_MIN: u64 = 1000;
 
 /// More clients than any server has taken so far.
 const CLIENTS_MAX: u32 = 4096;
+
+/// A shape that makes no sense, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("insert benchmark: {0}")]
+pub struct UnsoundShape(pub String);
 
 /// Size and form of a benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,7 +94,7 @@ pub struct Step {
 
 impl Step {
     /// Rows that a client of `clients` inserts.
-    pub(crate) fn rows_of(&self, client: u32, clients: u32) -> u64 {
+    pub fn rows_of(&self, client: u32, clients: u32) -> u64 {
         match self.kind {
             Kind::Index => {
                 let (each, left) = (self.rows / u64::from(clients), self.rows % u64::from(clients));
@@ -120,23 +114,24 @@ impl Step {
         matches!(self.kind, Kind::RangeQueries | Kind::PointQueries)
     }
 
-    /// Whether the server gets a rest after it (see [`rest`](super::rest)).
+    /// Whether the server gets a rest after it.
     pub fn is_followed_by_rest(&self) -> bool {
         self.name == "l.i2"
     }
 }
 
+impl Kind {
+    /// Where a step is reported: range and point queries as such, all else as writes.
+    pub const fn group(self) -> Group {
+        match self {
+            Kind::Load | Kind::Index | Kind::Churn => Group::Write,
+            Kind::RangeQueries => Group::Range,
+            Kind::PointQueries => Group::Point,
+        }
+    }
+}
+
 impl Shape {
-    /// The preset of that name.
-    pub fn preset(name: &str) -> Option<&'static Shape> {
-        presets().get(name)
-    }
-
-    /// The names of all presets.
-    pub fn preset_names() -> impl Iterator<Item = &'static str> {
-        presets().keys().map(String::as_str)
-    }
-
     /// The same with `factor` times the rows, but never so few that a table could run empty.
     pub fn scaled(&self, factor: f64) -> Shape {
         let scale = |rows: u64| ((rows as f64 * factor).round() as u64).max(ROWS_MIN);
@@ -159,7 +154,7 @@ impl Shape {
     }
 
     /// Whether it makes sense.
-    pub fn check(&self) -> Result<(), LoadError> {
+    pub fn check(&self) -> Result<(), UnsoundShape> {
         let sound_seconds = |seconds: f64| seconds.is_finite() && (0.0..=1e7).contains(&seconds);
         let fault = if !(1..=CLIENTS_MAX).contains(&self.clients) {
             format!("{} clients: there must be 1 to {CLIENTS_MAX}", self.clients)
@@ -176,23 +171,8 @@ impl Shape {
         } else {
             return Ok(());
         };
-        Err(LoadError::Shape(format!("insert benchmark: {fault}")))
+        Err(UnsoundShape(fault))
     }
-}
-
-fn presets() -> &'static BTreeMap<String, Shape> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct File {
-        format: u32,
-        preset: BTreeMap<String, Shape>,
-    }
-    static READ: OnceLock<BTreeMap<String, Shape>> = OnceLock::new();
-    READ.get_or_init(|| {
-        let file: File = toml::from_str(PRESETS).expect("a test reads the presets");
-        assert_eq!(file.format, 1, "the presets have the format that this program reads");
-        file.preset
-    })
 }
 
 /// The steps of a benchmark in their order: l.i0, l.x, l.i1, l.i2, then qr and qp for each rate.
@@ -260,15 +240,8 @@ mod tests {
     }
 
     #[test]
-    fn every_preset_is_sound_and_names_ten_steps() {
-        assert!(Shape::preset_names().count() >= 4);
-        for name in Shape::preset_names() {
-            let preset = Shape::preset(name).unwrap();
-            preset.check().unwrap();
-            let names: Vec<String> = steps(preset).into_iter().map(|step| step.name).collect();
-            assert_eq!(names, ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"]);
-            preset.scaled(1e-9).check().unwrap();
-        }
+    fn a_scaled_table_never_runs_empty() {
+        shape().scaled(1e-9).check().unwrap();
         assert_eq!(shape().scaled(2.0).rows_initial, 20_000);
     }
 
@@ -285,7 +258,7 @@ mod tests {
         ];
         shape().check().unwrap();
         for fault in faults {
-            assert!(matches!(fault.check(), Err(LoadError::Shape(_))), "{fault:?}");
+            assert!(fault.check().is_err(), "{fault:?}");
         }
     }
 }

@@ -26,14 +26,16 @@ impl Buckets {
         self.counts.iter().sum()
     }
 
+    /// Counts one statement.
     #[inline]
-    pub(crate) fn record(&mut self, took_ns: u64) {
+    pub fn record(&mut self, took_ns: u64) {
         let place = BOUNDS_NS.iter().position(|bound| took_ns <= *bound).unwrap_or(BOUNDS_NS.len());
         self.counts[place] += 1;
         self.longest_ns = self.longest_ns.max(took_ns);
     }
 
-    pub(crate) fn add(&mut self, other: &Buckets) {
+    /// Adds those of others.
+    pub fn add(&mut self, other: &Buckets) {
         self.counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
         self.longest_ns = self.longest_ns.max(other.longest_ns);
     }
