@@ -142,7 +142,7 @@ mod tests {
                 cycles: 0,
                 cycles_lost: 0,
             });
-            Row { cells: Vec::new(), pairs: vec![((0, 1), rounds.collect())] }
+            Row { pairs: vec![((0, 1), rounds.collect())], ..Row::default() }
         };
         let quiet: Vec<Row> = (0..42).map(|_| row([0.003, -0.002, 0.001, -0.002])).collect();
         assert_eq!(gate(0, &quiet, Margin::default()), Gate { tests: 42, changed: 0, excluding: 0 });

@@ -9,13 +9,15 @@ use crate::judge::Row;
 use crate::measured::Measured;
 use crate::plan_structure::same_structure;
 use crate::round::{RoundRatio, ratio_of_round};
-use crate::treatment::peer;
+use crate::treatment::{label, peer};
 use crate::warnings::campaign::Trace;
 use crate::warnings::cell;
-use crate::{cost, counters, latency, series};
+use crate::{cost, counters, latency, open_loop, series, sla, step};
 use rqps_model::facts::StatementPlan;
+use rqps_model::plan::Arrival;
 use rqps_model::sample::ErrorCount;
 use rqps_model::{Engine, Plan};
+use rqps_stats::Margin;
 use rqps_store::{Campaign, StoreError};
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -33,6 +35,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) pairs: &'a [(usize, usize)],
     /// Most points of a series.
     pub(crate) points: usize,
+    pub(crate) margin: Margin,
 }
 
 /// One test, before it is judged.
@@ -81,8 +84,19 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     let ratios: Vec<Vec<RoundRatio>> = (0..arms.len())
         .map(|at| if at == shared.base { Vec::new() } else { ratios_of(&arms[at].rounds, &arms[shared.base].rounds) })
         .collect();
-    let of_pair = |&(a, b): &(usize, usize)| ((a, b), ratios_of(&arms[b].rounds, &arms[a].rounds));
+    let misses: Vec<Option<String>> =
+        arms.iter().enumerate().map(|(at, arm)| sla::missed(label(shared.treatments, at), &arm.rounds)).collect();
+    let at_rate: Vec<bool> = arms
+        .iter()
+        .map(|arm| shared.plan.arrival != Arrival::Closed && open_loop::kept_up(&arm.rounds, shared.margin))
+        .collect();
+    let of_pair = |&(a, b): &(usize, usize)| {
+        let is_like = misses[a].is_none() && misses[b].is_none() && !(at_rate[a] && at_rate[b]);
+        ((a, b), if is_like { ratios_of(&arms[b].rounds, &arms[a].rounds) } else { Vec::new() })
+    };
     let pairs = shared.pairs.iter().map(of_pair).collect();
+    let held_back = open_loop::held_back(sla::held_back(&misses, shared.base), &at_rate, shared.base);
+    inside(&mut arms, shared.base, &ratios, &held_back);
     let interleave = arms.iter().flat_map(|arm| arm.rounds.iter().flatten()).next().map(|m| m.sample.interleave);
     let statements = statements(&arms, shared.base);
     let traces = arms.iter().enumerate().flat_map(|(at, arm)| traces(arm, at, test)).collect();
@@ -104,7 +118,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
         statements,
         cells: arms.into_iter().map(|arm| arm.cell).collect(),
     };
-    Ok(Examined { findings, statements: prepared, row: Row { cells: ratios, pairs }, traces })
+    Ok(Examined { findings, statements: prepared, row: Row { cells: ratios, pairs, held_back }, traces })
 }
 
 fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> Result<Arm, StoreError> {
@@ -117,13 +131,13 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
     let logs: Vec<f64> = throughput_by_round.iter().flatten().map(|throughput| throughput.ln()).collect();
     let throughput = (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp());
     let present = || rounds.iter().flatten();
+    let latency = latency::latency(present());
     let cell = CellFindings {
         rounds: logs.len() as u32,
         throughput,
         throughput_by_round,
         comparison: None,
         cost: cost::cost(present(), throughput),
-        latency: latency::latency(present()),
         series: rounds
             .iter()
             .map(|m| m.as_ref().map_or_else(Vec::new, |measured| series::series(measured, shared.points)))
@@ -131,20 +145,28 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         plans: Vec::new(),
         counters: Vec::new(),
         errors: errors(present()),
-        step: None,
+        step: step::step(&rounds, &latency, throughput, shared.points),
+        latency,
         warnings: Vec::new(),
     };
     let counters = counters::per_kilo_op(present());
-    for measured in rounds.iter_mut().flatten() {
-        measured.intervals = Vec::new();
-        measured.histograms.clear();
-    }
+    rounds.iter_mut().flatten().for_each(Measured::drop_bulk);
     let plans = shared.campaign.plans(name, test)?.unwrap_or_default();
     Ok(Arm { rounds, cell, counters, plans })
 }
 
 fn ratios_of(arm: &[Option<Measured>], base: &[Option<Measured>]) -> Vec<RoundRatio> {
     arm.iter().zip(base).filter_map(|(arm, base)| ratio_of_round(arm.as_ref()?, base.as_ref()?)).collect()
+}
+
+/// Fills in what the insides of single passes tell, where they compare like with like.
+fn inside(arms: &mut [Arm], base: usize, ratios: &[Vec<RoundRatio>], held_back: &[Option<String>]) {
+    for at in (0..arms.len()).filter(|&at| at != base && held_back[at].is_none()) {
+        let found = step::inside::inside(&arms[at].rounds, &arms[base].rounds, &ratios[at]);
+        if let Some(step) = &mut arms[at].cell.step {
+            step.inside = found;
+        }
+    }
 }
 
 /// Errors by statement and code over all rounds, the most frequent first.
@@ -193,6 +215,7 @@ fn traces(arm: &Arm, treatment: usize, test: usize) -> impl Iterator<Item = Trac
 /// names in common: ranked counters, plans that differ.
 fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio>]) {
     let base_cost = arms[shared.base].cell.cost.clone();
+    let base_rounds = std::mem::take(&mut arms[shared.base].rounds);
     let as_read: Vec<(BTreeMap<String, f64>, Vec<StatementPlan>)> =
         arms.iter().map(|arm| (arm.counters.clone(), arm.plans.clone())).collect();
     for (at, arm) in arms.iter_mut().enumerate() {
@@ -204,7 +227,8 @@ fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio
             own.relative = cost::relative(own, base);
         }
         let cell = cell::Cell {
-            rounds: &arm.rounds,
+            rounds: if at == shared.base { &base_rounds } else { &arm.rounds },
+            base_rounds: &base_rounds,
             ratios: &ratios[at],
             cost: arm.cell.cost.as_ref(),
             base_cost: base_cost.as_ref(),

@@ -10,6 +10,7 @@ use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
 use rqps_model::insert::Shape;
 use rqps_model::plan::ForcedForm;
 use rqps_model::{Group, Interleave, Placement, StorageEngine, Unit, Verdict};
+use rqps_stats::DEFAULT_FALSE_DISCOVERY_RATE;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -48,6 +49,12 @@ impl Findings {
         crate::treatment::peer(&self.treatments, self.base, treatment)
     }
 
+    /// Whether events came at a rate that was asked for: then throughput is that rate, and latency is what differs. Steps of the
+    /// Insert Benchmark pace their writes alone.
+    pub fn is_open_loop(&self) -> bool {
+        self.campaign.insert.is_none() && self.campaign.arrival != CLOSED_LOOP
+    }
+
     /// Whether treatments of more than one engine are compared.
     pub fn has_several_engines(&self) -> bool {
         self.treatments.iter().any(|treatment| treatment.build.engine != self.treatments[0].build.engine)
@@ -62,6 +69,9 @@ pub struct SideBySide {
     /// One per treatment, in the order of `Findings::treatments`; empty where it is not known.
     pub values: Vec<String>,
 }
+
+/// How [`CampaignFacts::arrival`] tells that clients send when the last answer has come.
+pub const CLOSED_LOOP: &str = "closed loop";
 
 /// The campaign itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -101,7 +111,7 @@ pub struct CampaignFacts {
     pub margin: f64,
     /// CPU placement.
     pub placement: Placement,
-    /// Arrival in words: `closed loop` or `Poisson, 500 events/s`.
+    /// Arrival in words: [`CLOSED_LOOP`] or `Poisson, 500 events/s`.
     pub arrival: String,
 }
 
@@ -196,7 +206,8 @@ pub struct Comparison {
     pub by_round: Vec<(u32, f64)>,
     /// Verdict after correction for multiplicity.
     pub verdict: Verdict,
-    /// Why the verdict reads so, where it needs words: `real but below the margin`, `q = 0.08`, `one round only`.
+    /// Why the verdict reads so, where it needs words: `real but below the margin`, `q = 0.08`, `one round only`, or why there is
+    /// no comparison: who missed a write rate, or that throughput was the rate asked for.
     pub remark: Option<String>,
     /// Whether the whole interval lies beyond the margin.
     pub beyond_margin: bool,
@@ -216,6 +227,15 @@ pub struct Comparison {
     pub cycle_se: Option<f64>,
     /// Rounds that would settle an undecided cell, where that can be told.
     pub rounds_needed: Option<u32>,
+}
+
+impl Comparison {
+    /// Whether the interval excludes "no change", and the verdict is undecided only since so many cells were compared.
+    pub fn is_taken_back(&self) -> bool {
+        let excludes_one = self.low.is_some_and(|low| low > 1.0) || self.high.is_some_and(|high| high < 1.0);
+        let is_corrected = self.q.is_some_and(|q| q > DEFAULT_FALSE_DISCOVERY_RATE);
+        self.verdict == Verdict::Undecided && excludes_one && is_corrected
+    }
 }
 
 /// Costs per operation, as published and in true units. `relative` = this / base, keyed by the same names.

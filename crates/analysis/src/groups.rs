@@ -38,7 +38,8 @@ pub(crate) fn groups(
     let mut found = Vec::new();
     for ((group, clients, members), comparisons) in keys.into_iter().zip(&mut comparisons) {
         for (treatment, comparison) in comparisons.iter_mut().enumerate() {
-            let compared = members.iter().filter_map(|&at| tests[at].cells[treatment].comparison.as_ref());
+            let comparable = members.iter().filter(|&&at| rows[at].reason(treatment).is_none());
+            let compared = comparable.filter_map(|&at| tests[at].cells[treatment].comparison.as_ref());
             let rqps: Vec<f64> = compared.map(|comparison| comparison.rqps).collect();
             let (Ok(mean), Ok(median)) = (mean(&rqps), median(&rqps)) else { continue };
             if let Some(comparison) = comparison.as_mut() {
@@ -75,11 +76,13 @@ fn carried_by(
         Verdict::Regressed => -1.0,
         Verdict::Equal | Verdict::Undecided => return None,
     };
-    let change =
-        |at: usize| tests[at].cells[treatment].comparison.as_ref().map(|comparison| comparison.rqps.ln() * sign);
+    let change = |at: usize| {
+        let comparison = tests[at].cells[treatment].comparison.as_ref();
+        comparison.filter(|_| rows[at].reason(treatment).is_none()).map(|comparison| comparison.rqps.ln() * sign)
+    };
     let compared: Vec<(usize, f64)> = members.iter().filter_map(|&at| Some((at, change(at)?))).collect();
     let (most, _) = *compared.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let rest = compared.iter().filter(|(at, _)| *at != most).map(|(at, _)| rows[*at].cells[treatment].as_slice());
+    let rest = compared.iter().filter(|(at, _)| *at != most).map(|(at, _)| rows[*at].comparable(treatment));
     let estimate = Paired::new(&log_ratios(&average_rounds(rest))).ok()?.plain()?;
     let stays = match decide(&estimate, margin).decision {
         Decision::Improved => verdict == Verdict::Improved,
@@ -92,12 +95,13 @@ fn carried_by(
 /// The group as one row: in each round the mean log ratio of its tests.
 fn average(rows: &[&Row]) -> Row {
     let treatments = rows.first().map_or(0, |row| row.cells.len());
-    let of = |treatment: usize| average_rounds(rows.iter().map(|row| row.cells[treatment].as_slice()));
+    let of = |treatment: usize| average_rounds(rows.iter().map(|row| row.comparable(treatment)));
     let pairs = rows.first().map_or(&[][..], |row| row.pairs.as_slice());
     let of_pair = |at: usize| average_rounds(rows.iter().filter_map(|row| Some(row.pairs.get(at)?.1.as_slice())));
     Row {
         cells: (0..treatments).map(of).collect(),
         pairs: pairs.iter().enumerate().map(|(at, &(pair, _))| (pair, of_pair(at))).collect(),
+        held_back: Vec::new(),
     }
 }
 

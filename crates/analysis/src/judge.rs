@@ -19,6 +19,20 @@ pub(crate) struct Row {
     pub(crate) cells: Vec<Vec<RoundRatio>>,
     /// A/A pairs and their rounds.
     pub(crate) pairs: Vec<((usize, usize), Vec<RoundRatio>)>,
+    /// By treatment: why its rounds, though there are numbers, are no comparison; empty where none is held back.
+    pub(crate) held_back: Vec<Option<String>>,
+}
+
+impl Row {
+    /// Why a treatment's rounds are no comparison.
+    pub(crate) fn reason(&self, treatment: usize) -> Option<&str> {
+        self.held_back.get(treatment)?.as_deref()
+    }
+
+    /// A treatment's rounds against the base, as far as they compare like with like.
+    pub(crate) fn comparable(&self, treatment: usize) -> &[RoundRatio] {
+        if self.reason(treatment).is_some() { &[] } else { &self.cells[treatment] }
+    }
 }
 
 /// The log ratios of rounds.
@@ -49,7 +63,7 @@ pub(crate) fn compare(rows: &[Row], base: usize, margin: Margin) -> Vec<Vec<Opti
 }
 
 fn drafts_of_row(at: usize, row: &Row, base: usize, margin: Margin) -> Vec<Draft> {
-    let cells: Vec<Vec<f64>> = row.cells.iter().map(|rounds| log_ratios(rounds)).collect();
+    let cells: Vec<Vec<f64>> = (0..row.cells.len()).map(|at| log_ratios(row.comparable(at))).collect();
     let slices: Vec<&[f64]> = cells.iter().map(Vec::as_slice).collect();
     let pair_ratios: Vec<Vec<f64>> = row.pairs.iter().map(|(_, rounds)| log_ratios(rounds)).collect();
     let pairs: Vec<Pair<'_>> = row
@@ -61,6 +75,9 @@ fn drafts_of_row(at: usize, row: &Row, base: usize, margin: Margin) -> Vec<Draft
     let others = (0..cells.len()).filter(|&treatment| treatment != base);
     others
         .filter_map(|treatment| {
+            if let Some(reason) = row.reason(treatment) {
+                return held_back(at, treatment, &row.cells[treatment], reason);
+            }
             let paired = Paired::new(slices[treatment]).ok()?;
             let floor = floor(treatment, base, &slices, &pairs);
             let estimate = paired.estimate(floor.as_ref());
@@ -69,6 +86,14 @@ fn drafts_of_row(at: usize, row: &Row, base: usize, margin: Margin) -> Vec<Draft
             Some(Draft { row: at, treatment, estimate, judgement, comparison })
         })
         .collect()
+}
+
+/// What is shown of rounds that are no comparison: their ratio, and why nothing follows from it. Without a p-value it has no
+/// part in the correction of the others.
+fn held_back(row: usize, treatment: usize, rounds: &[RoundRatio], reason: &str) -> Option<Draft> {
+    let paired = Paired::new(&log_ratios(rounds)).ok()?;
+    let comparison = Comparison { remark: Some(reason.to_owned()), ..describe(rounds, &paired, None, None) };
+    Some(Draft { row, treatment, estimate: None, judgement: Judgement::UNDECIDED, comparison })
 }
 
 /// The numbers of a comparison; verdict and remark are put in when all cells are known.
@@ -120,6 +145,7 @@ fn finish(draft: Draft, margin: Margin) -> Comparison {
     // "Real" is a claim of change, so it needs the corrected level as any other.
     let real = corrected.real_but_below_margin && q <= DEFAULT_FALSE_DISCOVERY_RATE;
     comparison.remark = match (&estimate, taken_back, real) {
+        (None, ..) if comparison.remark.is_some() => comparison.remark,
         (None, ..) => Some("one round only".to_owned()),
         // Just above the level two digits would read as the level itself.
         (_, true, _) if q < 0.055 => Some(format!("q = {q:.3}")),
@@ -157,7 +183,7 @@ mod tests {
     }
 
     fn two(log_ratios: &[f64]) -> Row {
-        Row { cells: vec![Vec::new(), rounds(log_ratios)], pairs: Vec::new() }
+        Row { cells: vec![Vec::new(), rounds(log_ratios)], ..Row::default() }
     }
 
     fn verdict_of(log_ratios: &[f64]) -> Comparison {
@@ -212,8 +238,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_held_back_has_a_ratio_and_no_verdict() {
+        let lone = [-0.05, -0.02, -0.09, -0.04, -0.015];
+        let reason = "a wrote 412 of 1000 rows/s";
+        let changed: Vec<f64> = (0..5).map(|n| -0.3 + 0.001 * f64::from(n)).collect();
+        let spoilt = Row { held_back: vec![None, Some(reason.to_owned())], ..two(&changed) };
+        let found = compare(&[two(&lone), spoilt], 0, Margin::default());
+        let spoilt = found[1][1].as_ref().unwrap();
+        assert_eq!((spoilt.verdict, spoilt.remark.as_deref()), (Verdict::Undecided, Some(reason)));
+        assert_eq!((spoilt.p, spoilt.low, spoilt.rounds_needed, spoilt.n), (None, None, None, 5));
+        assert!((spoilt.rqps.ln() + 0.298).abs() < 1e-9);
+        let alone = verdict_of(&lone);
+        assert_eq!(found[0][1].as_ref().unwrap().q, alone.q, "the others are corrected without it");
+    }
+
+    #[test]
     fn cells_without_rounds_stay_absent() {
-        let row = Row { cells: vec![Vec::new(), Vec::new(), rounds(&[0.1, 0.1])], pairs: Vec::new() };
+        let row = Row { cells: vec![Vec::new(), Vec::new(), rounds(&[0.1, 0.1])], ..Row::default() };
         let found = compare(&[row], 0, Margin::default());
         assert_eq!((found[0][0].is_none(), found[0][1].is_none(), found[0][2].is_some()), (true, true, true));
     }
@@ -223,7 +264,7 @@ mod tests {
         let mut cells = rounds(&[0.0, 0.001]);
         cells[0].cycle_se = Some(0.003);
         cells[1].cycle_se = Some(0.004);
-        let found = compare(&[Row { cells: vec![Vec::new(), cells], pairs: Vec::new() }], 0, Margin::default());
+        let found = compare(&[Row { cells: vec![Vec::new(), cells], ..Row::default() }], 0, Margin::default());
         let cycle_se = found[0][1].as_ref().unwrap().cycle_se.unwrap();
         assert!((cycle_se - (12.5e-6f64).sqrt()).abs() < 1e-15);
     }

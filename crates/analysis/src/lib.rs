@@ -18,11 +18,14 @@ mod judge;
 mod latency;
 mod matters;
 mod measured;
+mod open_loop;
 mod plan_structure;
 mod round;
 mod sentence;
 mod series;
 mod settings;
+mod sla;
+mod step;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;
 mod treatment;
@@ -60,8 +63,8 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
     let pairs = alike::pairs(&plan.treatments, &treatments);
     let keys = published_order(plan);
     let series = keys.len() * plan.treatments.len() * plan.rounds.len();
-    let points = series::points_allowed(series);
-    let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points };
+    let points = series::points_allowed(series * if plan.insert.is_some() { series::SERIES_OF_A_STEP } else { 1 });
+    let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points, margin };
     let examined = examine_all(shared, &keys)?;
     let forced = forced::forced(plan, examined.iter().map(prepared));
     let (mut tests, rows, traces) = unzip(examined);
@@ -102,10 +105,13 @@ fn prepared(examined: &Examined) -> (&str, forced::Prepared<'_>) {
     (&examined.findings.name, statements.collect())
 }
 
-/// Tests as published: by group, place in it, and number of clients.
+/// Tests as published: by group, place in it, and number of clients. Steps stay in the order in which they ran, since each begins
+/// with what the one before left.
 fn published_order(plan: &Plan) -> Vec<(usize, u32)> {
     let mut tests: Vec<usize> = (0..plan.tests.len()).collect();
-    tests.sort_by_key(|&at| (plan.tests[at].group, plan.tests[at].rank, at));
+    if plan.insert.is_none() {
+        tests.sort_by_key(|&at| (plan.tests[at].group, plan.tests[at].rank, at));
+    }
     tests.iter().flat_map(|&test| plan.clients.iter().map(move |&clients| (test, clients))).collect()
 }
 
@@ -141,7 +147,7 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
     let (plan, status) = (campaign.plan(), campaign.status());
     let first = status.starts.first();
     let arrival = match plan.arrival {
-        Arrival::Closed => "closed loop".to_owned(),
+        Arrival::Closed => findings::CLOSED_LOOP.to_owned(),
         Arrival::Poisson { rate_per_s } => format!("Poisson, {rate_per_s} events/s"),
         Arrival::Even { rate_per_s } => format!("even, {rate_per_s} events/s"),
     };

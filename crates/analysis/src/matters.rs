@@ -35,6 +35,8 @@ pub(crate) struct Matters {
     /// The settings that decide it.
     pub(crate) commit: String,
     pub(crate) buffer_bytes: Option<f64>,
+    /// Log that is written before a checkpoint.
+    pub(crate) log_bytes: Option<f64>,
     /// What stores the tables.
     pub(crate) storage: String,
 }
@@ -46,6 +48,7 @@ pub(crate) fn of(found: &TreatmentFindings) -> Matters {
         durability: view.durability(),
         commit: view.commit(),
         buffer_bytes: view.buffer_bytes(),
+        log_bytes: view.log_bytes(),
         storage: view.storage_words(),
     }
 }

@@ -4,7 +4,9 @@
 //! it, so that a campaign of any size fits in memory.
 
 use rqps_model::Sample;
-use rqps_model::sample::{Interval, Slices};
+use rqps_model::facts::StatementPlan;
+use rqps_model::insert::SecondRow;
+use rqps_model::sample::{Interval, Slices, WatchRow};
 use rqps_store::{Campaign, Latencies, StoreError};
 
 /// One cell in one round, with its companions.
@@ -15,10 +17,17 @@ pub(crate) struct Measured {
     pub(crate) intervals: Vec<Interval>,
     /// Latency in nanoseconds by statement kind.
     pub(crate) histograms: Latencies,
+    /// What each client did in each second of a step.
+    pub(crate) seconds: Vec<SecondRow>,
+    /// What host and server were about in each second of a step.
+    pub(crate) watch: Vec<WatchRow>,
+    /// The plans of this round where they differ from those kept for the treatment.
+    pub(crate) plans: Vec<StatementPlan>,
 }
 
 impl Measured {
-    /// Reads one sample; `None` while it is absent. What lies beside a failed trial is not read: it has no number.
+    /// Reads one sample; `None` while it is absent. What lies beside a failed trial is not read, since it has no number; but
+    /// of a failed step its course is, which shows what it failed of.
     pub(crate) fn read(
         campaign: &Campaign,
         round: u32,
@@ -27,16 +36,24 @@ impl Measured {
         clients: u32,
     ) -> Result<Option<Measured>, StoreError> {
         let Some(folder) = campaign.sample(round, treatment, test, clients)? else { return Ok(None) };
-        if folder.sample.throughput().is_none() {
-            return Ok(Some(Measured {
-                sample: folder.sample,
-                slices: Slices::default(),
-                intervals: Vec::new(),
-                histograms: Latencies::new(),
-            }));
+        let (mut seconds, mut watch) = (Vec::new(), Vec::new());
+        if folder.sample.step.is_some() {
+            (seconds, watch) = (folder.seconds()?, folder.watch()?);
         }
-        let (slices, intervals, histograms) = (folder.slices()?, folder.intervals()?, folder.latencies()?);
-        Ok(Some(Measured { sample: folder.sample, slices, intervals, histograms }))
+        let (mut slices, mut intervals, mut histograms) = (Slices::default(), Vec::new(), Latencies::new());
+        let mut plans = Vec::new();
+        if folder.sample.throughput().is_some() {
+            (slices, intervals, histograms) = (folder.slices()?, folder.intervals()?, folder.latencies()?);
+            plans = folder.plans()?.unwrap_or_default();
+        }
+        Ok(Some(Measured { sample: folder.sample, slices, intervals, histograms, seconds, watch, plans }))
+    }
+
+    /// Drops what is only needed once: histograms and what each second had, but for the rates.
+    pub(crate) fn drop_bulk(&mut self) {
+        self.intervals = Vec::new();
+        self.histograms.clear();
+        self.watch = Vec::new();
     }
 
     /// Whether the trial gave a number.
@@ -80,7 +97,15 @@ pub(crate) mod tests {
             warnings: Vec::new(),
             failure: None,
         };
-        Measured { sample, slices, intervals: Vec::new(), histograms: Latencies::new() }
+        Measured {
+            sample,
+            slices,
+            intervals: Vec::new(),
+            histograms: Latencies::new(),
+            seconds: Vec::new(),
+            watch: Vec::new(),
+            plans: Vec::new(),
+        }
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! Everything in it is computed from the same record as the table, so that the two cannot contradict each other.
 
 use crate::findings::{Comparison, TestFindings, TreatmentFindings};
-use rqps_model::Verdict;
+use crate::open_loop;
+use rqps_model::{Interleave, Verdict};
 
 /// Number of cells by verdict, in the order of [`Verdict::ALL`].
 pub(crate) fn counts(tests: &[TestFindings], treatment: usize) -> [u32; 4] {
@@ -27,20 +28,22 @@ pub(crate) fn sentence(
 ) -> String {
     let pair = if is_pair { " (the same build)" } else { "" };
     let (this, other) = short_names(treatments, treatment, base);
-    format!("{this} against {other}{pair}: {}.", verdicts(tests, treatment, margin))
+    format!("{this} against {other}{pair}: {}.", verdicts(tests, treatment, base, margin))
 }
 
 fn compared(tests: &[TestFindings], treatment: usize) -> impl Iterator<Item = (&TestFindings, &Comparison)> {
     tests.iter().filter_map(move |test| Some((test, test.cells.get(treatment)?.comparison.as_ref()?)))
 }
 
-fn verdicts(tests: &[TestFindings], treatment: usize, margin: f64) -> String {
+fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64) -> String {
     let [slower, faster, equal, undecided] = counts(tests, treatment);
     let all = slower + faster + equal + undecided;
     let within = format!("equal within {} %", trimmed(margin * 100.0));
     if all == 0 {
         return "nothing to compare yet".to_owned();
     }
+    let in_passes = tests.iter().any(|test| test.interleave == Interleave::Passes);
+    let kind = if in_passes { "step" } else { "test" };
     let missing = tests.len() as u32 - all;
     let without = |parts: &mut Vec<String>| {
         if missing > 0 {
@@ -49,7 +52,7 @@ fn verdicts(tests: &[TestFindings], treatment: usize, margin: f64) -> String {
     };
     if equal == all {
         let mut parts =
-            vec![if all == 1 { format!("the one test {within}") } else { format!("all {all} tests {within}") }];
+            vec![if all == 1 { format!("the one {kind} {within}") } else { format!("all {all} {kind}s {within}") }];
         without(&mut parts);
         return parts.join(", ");
     }
@@ -58,33 +61,68 @@ fn verdicts(tests: &[TestFindings], treatment: usize, margin: f64) -> String {
     let mut tell = |count: u32, words: &str, example: Option<String>| {
         if count > 0 {
             let noun = match (parts.is_empty(), count) {
-                (true, 1) => " test",
-                (true, _) => " tests",
-                (false, _) => "",
+                (true, 1) => format!(" {kind}"),
+                (true, _) => format!(" {kind}s"),
+                (false, _) => String::new(),
             };
-            let example = example.map_or_else(String::new, |example| {
-                format!(" ({example}{})", if count > 1 { " the most" } else { "" })
-            });
+            let example = example.map_or_else(String::new, |example| format!(" ({example})"));
             parts.push(format!("{count}{noun} {words}{example}"));
         }
     };
-    tell(faster, "faster", most.map(|(test, rqps)| format!("{test} {rqps:.2}x")));
-    tell(slower, "slower", least.map(|(test, rqps)| format!("{test} {rqps:.2}")));
+    let the_most = |count: u32| if count > 1 { " the most" } else { "" };
+    tell(faster, "faster", most.map(|(test, rqps)| format!("{test} {rqps:.2}x{}", the_most(faster))));
+    tell(slower, "slower", least.map(|(test, rqps)| format!("{test} {rqps:.2}{}", the_most(slower))));
     tell(equal, &within, None);
-    tell(undecided, "undecided", None);
+    let why = if in_passes { why_undecided(tests, treatment, base) } else { at_rate(tests, treatment) };
+    tell(undecided, "undecided", why);
     without(&mut parts);
     parts.join(", ")
 }
 
+/// Why steps are undecided, where it is no matter of noise: a single round, or queries beside too few writes.
+fn why_undecided(tests: &[TestFindings], treatment: usize, base: usize) -> Option<String> {
+    let has_missed = |test: &TestFindings, at: usize| {
+        test.cells[at].step.as_ref().and_then(|step| step.sla).is_some_and(|sla| !sla.is_held())
+    };
+    let is_spoilt = |test: &TestFindings| has_missed(test, treatment) || has_missed(test, base);
+    let missed: Vec<String> =
+        compared(tests, treatment).filter(|(test, _)| is_spoilt(test)).map(|(test, _)| name_of(tests, test)).collect();
+    let one_round = compared(tests, treatment).all(|(_, comparison)| comparison.n == 1);
+    let mut why = Vec::new();
+    if one_round {
+        why.push("one round only".to_owned());
+    }
+    if !missed.is_empty() {
+        why.push(format!("{} beside too few writes", missed.join(", ")));
+    }
+    (!why.is_empty()).then(|| why.join("; "))
+}
+
+/// Why tests in an open loop are undecided: both sides kept up with the rate asked for.
+fn at_rate(tests: &[TestFindings], treatment: usize) -> Option<String> {
+    let is_at_rate = |comparison: &Comparison| comparison.remark.as_deref() == Some(open_loop::REMARK);
+    let count = compared(tests, treatment).filter(|(_, comparison)| is_at_rate(comparison)).count();
+    (count > 0).then(|| "open loop: compare latency".to_owned())
+}
+
 /// The cell of a verdict that is furthest from 1.
 fn extreme(tests: &[TestFindings], treatment: usize, verdict: Verdict) -> Option<(String, f64)> {
-    let several = tests.iter().any(|test| test.clients != tests[0].clients);
     let of_verdict = compared(tests, treatment).filter(|(_, comparison)| comparison.verdict == verdict);
     let distance = |comparison: &Comparison| comparison.rqps.ln().abs();
     let (test, comparison) = of_verdict.max_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))?;
+    // Steps differ in what they count.
+    let unit = match test.interleave {
+        Interleave::Passes => format!("{} of ", test.unit.symbol()),
+        Interleave::Slices | Interleave::Turns => String::new(),
+    };
+    Some((format!("{unit}{}", name_of(tests, test)), comparison.rqps))
+}
+
+/// A test's name, with its clients where tests differ in that.
+fn name_of(tests: &[TestFindings], test: &TestFindings) -> String {
+    let several = tests.iter().any(|test| test.clients != tests[0].clients);
     let clients = if test.clients == 1 { "client" } else { "clients" };
-    let name = if several { format!("{} at {} {clients}", test.name, test.clients) } else { test.name.clone() };
-    Some((name, comparison.rqps))
+    if several { format!("{} at {} {clients}", test.name, test.clients) } else { test.name.clone() }
 }
 
 /// The shortest names that tell the two apart and fit no other treatment: version, version and storage engine, build, or
@@ -122,7 +160,7 @@ fn trimmed(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::CellFindings;
+    use crate::findings::{CellFindings, SlaFindings, StepFindings};
     use rqps_model::{Group, Interleave, Unit};
 
     fn cell(comparison: Option<(Verdict, f64)>) -> CellFindings {
@@ -181,7 +219,7 @@ mod tests {
     fn reads_as_an_engineer_would_write() {
         use Verdict::{Equal, Improved, Regressed, Undecided};
         let check = |cells: &[Given<'_>], expected: &str| {
-            assert_eq!(verdicts(&tests_of(cells), 1, 0.02), expected);
+            assert_eq!(verdicts(&tests_of(cells), 1, 0, 0.02), expected);
         };
         check(
             &[
@@ -204,6 +242,36 @@ mod tests {
             &[("scan", 1, Some((Improved, 1.2))), ("scan", 40, Some((Improved, 1.3)))],
             "2 tests faster (scan at 40 clients 1.30x the most)",
         );
+    }
+
+    #[test]
+    fn steps_say_what_they_count_and_why_nothing_is_decided() {
+        use Verdict::{Improved, Regressed, Undecided};
+        let mut tests = tests_of(&[
+            ("l.i0", 1, Some((Regressed, 0.601))),
+            ("qr100", 1, Some((Improved, 1.2))),
+            ("qr1000", 1, Some((Undecided, 1.3))),
+            ("qp1000", 1, Some((Undecided, 1.0))),
+        ]);
+        tests.iter_mut().for_each(|test| test.interleave = Interleave::Passes);
+        tests[0].unit = Unit::RowsPerSecond;
+        let sla = SlaFindings { target_per_s: 1000.0, reached_per_s: 412.0, rounds_held: 4, rounds: 5 };
+        tests[2].cells[0].step = Some(StepFindings { sla: Some(sla), ..StepFindings::default() });
+        assert_eq!(
+            verdicts(&tests, 1, 0, 0.02),
+            "1 step faster (q/s of qr100 1.20x), 1 slower (rows/s of l.i0 0.60), 2 undecided (qr1000 beside too few writes)"
+        );
+        let comparisons = tests.iter_mut().filter_map(|test| test.cells[1].comparison.as_mut());
+        comparisons.for_each(|comparison| (comparison.n, comparison.verdict) = (1, Undecided));
+        assert_eq!(verdicts(&tests, 1, 0, 0.02), "4 steps undecided (one round only; qr1000 beside too few writes)");
+    }
+
+    #[test]
+    fn an_open_loop_points_to_latency() {
+        let mut tests = tests_of(&[("scan", 1, Some((Verdict::Undecided, 1.0))), ("insert", 1, None)]);
+        tests[0].cells[1].comparison.as_mut().unwrap().remark = Some(open_loop::REMARK.to_owned());
+        let expected = "1 test undecided (open loop: compare latency), 1 without a number";
+        assert_eq!(verdicts(&tests, 1, 0, 0.02), expected);
     }
 
     #[test]

@@ -9,6 +9,8 @@ use crate::measured::Measured;
 const MOST_POINTS: usize = 240;
 /// Fewest points that still show a stall.
 const FEWEST_POINTS: usize = 16;
+/// What a step of the Insert Benchmark has over time weighs as much as so many series of the other suites.
+pub(crate) const SERIES_OF_A_STEP: usize = 5;
 /// Points of all series of a campaign together: what a page can carry.
 const POINTS_IN_ALL: usize = 150_000;
 

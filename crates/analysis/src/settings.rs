@@ -10,20 +10,31 @@ use std::collections::BTreeMap;
 /// Names that do not count, one a line; `*` stands for any text.
 const IGNORED: &str = include_str!("../data/settings-ignored.txt");
 
+/// Settings that nobody can set, since the server works them out from others, one a line like the above: they differ because
+/// something else does.
+const COMPUTED: &str = include_str!("../data/settings-computed.txt");
+
 /// The settings that size a server's memory.
-pub(crate) const MEMORY: [&str; 12] = [
+pub(crate) const MEMORY: [&str; 9] = [
     "effective_cache_size",
     "huge_pages",
     "innodb_buffer_pool_size",
-    "innodb_log_file_size",
-    "innodb_redo_log_capacity",
     "maintenance_work_mem",
-    "max_wal_size",
     "rocksdb_block_cache_size",
     "rocksdb_db_write_buffer_size",
     "shared_buffers",
     "wal_buffers",
     "work_mem",
+];
+
+/// The settings that size the log which is kept before a checkpoint; what they come to is compared, since servers write the same
+/// size in different ways.
+pub(crate) const LOG_SIZE: [&str; 5] = [
+    "innodb_log_file_size",
+    "innodb_log_files_in_group",
+    "innodb_redo_log_capacity",
+    "max_wal_size",
+    "rocksdb_max_total_wal_size",
 ];
 
 /// A value on the base and on another treatment; `None` = the server has no such setting.
@@ -42,7 +53,16 @@ pub(crate) fn diff(base: &SettingsFacts, this: &SettingsFacts) -> BTreeMap<Strin
 }
 
 fn is_ignored(name: &str) -> bool {
-    let lines = IGNORED.lines().filter_map(|line| line.split('#').next()).map(str::trim);
+    is_listed(name, IGNORED)
+}
+
+/// Whether a server works this setting out by itself.
+pub(crate) fn is_computed(name: &str) -> bool {
+    is_listed(name, COMPUTED)
+}
+
+fn is_listed(name: &str, list: &str) -> bool {
+    let lines = list.lines().filter_map(|line| line.split('#').next()).map(str::trim);
     lines.filter(|pattern| !pattern.is_empty()).any(|pattern| match pattern.split_once('*') {
         Some((start, end)) => name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end),
         None => name == pattern,
@@ -79,5 +99,11 @@ mod tests {
         assert!(!is_ignored("shared_buffers"));
         assert!(!is_ignored("ssl_ciphers"));
         assert!(!is_ignored(""));
+    }
+
+    #[test]
+    fn what_a_server_works_out_is_known() {
+        assert!(["shared_memory_size", "shared_memory_size_in_huge_pages", "have_ssl"].into_iter().all(is_computed));
+        assert!(!["shared_buffers", "huge_pages", "innodb_buffer_pool_size", ""].into_iter().any(is_computed));
     }
 }

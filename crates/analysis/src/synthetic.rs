@@ -4,7 +4,9 @@
 //! the levels of a real machine: what all builds of a cycle share, what a slice has alone, and the offset of a server
 //! start. The same recipe writes the same bytes.
 
+pub mod insert;
 mod made;
+mod step;
 mod trial;
 
 use made::Made;
@@ -68,6 +70,8 @@ pub struct Recipe {
     pub absent: Vec<Place>,
     /// Samples of which the trial failed.
     pub failed: Vec<Place>,
+    /// When events are due; clients send no faster.
+    pub arrival: Arrival,
     /// What engines are said to force.
     pub forced: Vec<ForcedForm>,
     /// Seed of everything random.
@@ -156,6 +160,7 @@ impl Recipe {
             slice_noise: 0.05,
             absent: Vec::new(),
             failed: Vec::new(),
+            arrival: Arrival::Closed,
             forced: Vec::new(),
             seed,
         }
@@ -211,7 +216,7 @@ impl Recipe {
             insert: None,
             warmup_seconds: 1.0,
             slice_ms: 10.0,
-            arrival: Arrival::Closed,
+            arrival: self.arrival,
             placement: Placement::Same,
             machine: None,
             margin: 0.02,
@@ -219,6 +224,14 @@ impl Recipe {
                 .map(|number| RoundPlan { number, order: order.clone(), seed: u64::from(number) })
                 .collect(),
             forced: self.forced.clone(),
+        }
+    }
+
+    /// Events per second that are due, all clients together.
+    fn due_per_s(&self) -> Option<f64> {
+        match self.arrival {
+            Arrival::Closed => None,
+            Arrival::Poisson { rate_per_s } | Arrival::Even { rate_per_s } => Some(rate_per_s),
         }
     }
 
@@ -283,13 +296,15 @@ impl Recipe {
         for (treatment, name) in names.iter().enumerate() {
             let place = Place { round, treatment, test };
             let offset = self.start_noise * noise.normal();
+            let able = TESTS[test].3 * self.truth(treatment, test) * offset.exp();
+            let due = self.due_per_s().map_or(f64::INFINITY, |due| due / f64::from(clients));
             let trial = Trial {
                 recipe: self,
                 place,
                 treatment: name,
                 test: TESTS[test].0,
                 clients,
-                rate_per_s: TESTS[test].3 * self.truth(treatment, test) * offset.exp(),
+                rate_per_s: able.min(due),
                 weather: &weather,
             };
             let parts = trial.parts(noise);

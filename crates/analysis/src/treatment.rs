@@ -1,7 +1,8 @@
 //! Treatments as stored → treatments as found: build, settings, what differs from the base.
 //!
 //! In: the campaign's folder. Out: [`TreatmentFindings`] in plan order, without sentence and counts, which need the
-//! verdicts. A treatment that was never started has a placeholder for a build and says so in a warning.
+//! verdicts. A treatment that was never started has a placeholder for a build and says so in a warning; one that has numbers
+//! and no build or settings is damage.
 
 use crate::findings::{TreatmentFindings, Warning};
 use crate::settings;
@@ -9,12 +10,13 @@ use crate::warnings::treatment::{Side, not_as_asked, unlike, unlike_settings};
 use rqps_model::facts::BuildFacts;
 use rqps_model::plan::TreatmentPlan;
 use rqps_model::{BuildSource, Plan, Version};
-use rqps_store::{Campaign, StoreError};
+use rqps_store::{Campaign, Damage, StoreError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// All treatments of a campaign.
 pub(crate) fn treatments(campaign: &Campaign) -> Result<Vec<TreatmentFindings>, StoreError> {
+    check(campaign)?;
     let find = |plan: &TreatmentPlan| {
         let build = campaign.build(&plan.name)?;
         let not_started = build.is_none().then(|| Warning {
@@ -35,6 +37,48 @@ pub(crate) fn treatments(campaign: &Campaign) -> Result<Vec<TreatmentFindings>, 
         })
     };
     campaign.plan().treatments.iter().map(find).collect()
+}
+
+/// Refuses a folder that has lost what its numbers were measured on: build and settings are written before the first sample, so
+/// nobody could say what is compared.
+fn check(campaign: &Campaign) -> Result<(), StoreError> {
+    let mut damages = Vec::new();
+    for plan in &campaign.plan().treatments {
+        let build = campaign.build(&plan.name)?.is_none().then_some(("build.json", "the facts of the build"));
+        let settings =
+            campaign.settings(&plan.name)?.is_none().then_some(("settings.json", "the settings as read back"));
+        let missing: Vec<_> = build.into_iter().chain(settings).collect();
+        if missing.is_empty() || !has_numbers(campaign, &plan.name)? {
+            continue;
+        }
+        let beside = campaign.server_log(&plan.name)?;
+        damages.extend(missing.into_iter().map(|(file, expected)| Damage {
+            path: beside.with_file_name(file),
+            line: None,
+            found: "the file is missing, though this treatment was measured".to_owned(),
+            expected,
+            remedy: "restore it from a copy of the folder, or delete one sample of the treatment: `rqps resume` measures that \
+                     again and writes the file"
+                .to_owned(),
+        }));
+    }
+    if damages.is_empty() { Ok(()) } else { Err(StoreError::Damaged(damages)) }
+}
+
+/// Whether any sample of a treatment has a number.
+fn has_numbers(campaign: &Campaign, treatment: &str) -> Result<bool, StoreError> {
+    let plan = campaign.plan();
+    for round in &plan.rounds {
+        for test in &plan.tests {
+            for &clients in &plan.clients {
+                let sample = campaign.sample(round.number, treatment, &test.name, clients)?;
+                if sample.is_some_and(|folder| folder.sample.throughput().is_some()) {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// What the plan alone tells of a build.
@@ -72,6 +116,13 @@ pub(crate) fn peer(treatments: &[TreatmentFindings], base: usize, treatment: usi
     let engine = treatments[treatment].build.engine;
     let is_of_engine = |at: &usize| treatments[*at].build.engine == engine;
     Some(base).filter(is_of_engine).or_else(|| (0..treatments.len()).find(is_of_engine)).unwrap_or(treatment)
+}
+
+/// The shortest name that fits one treatment only: its build's, or else the whole.
+pub(crate) fn label(treatments: &[TreatmentFindings], at: usize) -> &str {
+    let build = &treatments[at].build.name;
+    let is_unique = treatments.iter().filter(|other| other.build.name == *build).count() == 1;
+    if is_unique { build } else { &treatments[at].name }
 }
 
 /// Fills in what differs from the base, and from the peer where the base is of another engine.

@@ -53,6 +53,8 @@ fn findings_of(tests: &[(String, Vec<Published>)]) -> Findings {
     let start = Start { at: "2026-04-10T00:00:00Z".to_owned(), rqps_version: "0".to_owned(), command_line: Vec::new() };
     let writer = Campaign::create(root.path(), "published", &plan, pattern.host(), "", start).unwrap().without_sync();
     for (treatment, name) in recipe.treatment_names().iter().enumerate() {
+        writer.write_build(name, &pattern.build(name).unwrap().unwrap()).unwrap();
+        writer.write_settings(name, &pattern.settings(name).unwrap().unwrap()).unwrap();
         let made_up = pattern.sample(1, name, "hot-points", 40).unwrap().unwrap().parts().unwrap();
         for (test, cells) in tests {
             let mut parts = SampleParts { intervals: Vec::new(), ..made_up.clone() };

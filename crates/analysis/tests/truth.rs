@@ -6,6 +6,7 @@
 use rqps_analysis::findings::{CellFindings, Comparison, Findings};
 use rqps_analysis::synthetic::{Effect, Place, Recipe};
 use rqps_analysis::{AnalysisError, Options, analyse};
+use rqps_model::plan::Arrival;
 use rqps_model::{Group, Verdict};
 use rqps_store::Campaign;
 use tempfile::TempDir;
@@ -337,4 +338,113 @@ fn engines_are_told_side_by_side_with_what_they_force() {
     let (_root, one) = findings(&Recipe { seconds: 2, ..Recipe::new(2, 2, 2, 1) });
     assert!(one.side_by_side.is_empty() && one.forced.is_empty() && !one.has_several_engines());
     assert!(one.treatments[1].sentence.starts_with("PostgreSQL 17.11 against 16.15: "));
+}
+
+#[test]
+fn a_folder_that_lost_what_was_measured_is_damaged() {
+    let recipe = Recipe::new(1, 2, 2, 3);
+    let check = |lost: &[&str], expected: &[&str]| {
+        let root = in_memory();
+        let folder = recipe.write(root.path()).unwrap();
+        for path in lost.iter().map(|path| folder.join(path)) {
+            if path.is_dir() { std::fs::remove_dir_all(path).unwrap() } else { std::fs::remove_file(path).unwrap() }
+        }
+        let error = analyse(&Campaign::open(&folder).unwrap(), Options::default()).unwrap_err().to_string();
+        for words in expected.iter().chain(&["the file is missing", "restore it from a copy"]) {
+            assert!(error.contains(words), "{words}: {error}");
+        }
+    };
+    let names = recipe.treatment_names();
+    let file = |at: usize, name: &str| format!("treatments/{}/{name}", names[at]);
+    check(&["treatments"], &["4 damaged result files", &file(0, "build.json"), &file(1, "settings.json")]);
+    check(&[&file(1, "build.json")], &["damaged result file /", &file(1, "build.json")]);
+    check(&[&file(0, "settings.json")], &[&file(0, "settings.json")]);
+}
+
+#[test]
+fn a_treatment_that_was_never_started_has_no_files_to_lose() {
+    let mut recipe = Recipe::new(1, 2, 2, 3);
+    recipe.absent = (1..=2).map(|round| Place { round, treatment: 1, test: 0 }).collect();
+    let root = in_memory();
+    let folder = recipe.write(root.path()).unwrap();
+    std::fs::remove_dir_all(folder.join("treatments").join(&recipe.treatment_names()[1])).unwrap();
+    let found = analyse(&Campaign::open(&folder).unwrap(), Options::default()).unwrap();
+    assert_eq!(found.treatments[1].warnings[0].message, "this build was never started");
+}
+
+#[test]
+fn samples_that_went_missing_after_the_end_are_counted() {
+    let recipe = Recipe::new(2, 2, 2, 3);
+    let root = in_memory();
+    let folder = recipe.write(root.path()).unwrap();
+    let sample = format!("rounds/2/{}/sysbench/hot-points.c1", recipe.treatment_names()[1]);
+    std::fs::remove_dir_all(folder.join(sample)).unwrap();
+    let found = analyse(&Campaign::open(&folder).unwrap(), Options::default()).unwrap();
+    let warning = found.warnings.iter().find(|warning| warning.kind == "incomplete").unwrap();
+    let expected = "1 of 8 samples is not there, though the campaign had reached its end; 1 of 2 rounds complete";
+    assert_eq!(warning.message, expected);
+    assert!(warning.remedy.as_deref().unwrap().contains("rqps resume"));
+}
+
+#[test]
+fn in_an_open_loop_throughput_decides_nothing_unless_a_side_fell_behind() {
+    let mut recipe = Recipe { cycles: 0, slice_noise: 0.0, ..Recipe::new(3, 2, 4, 3) };
+    recipe.versions = vec!["16.15".to_owned(), "17.11".to_owned()];
+    recipe.arrival = Arrival::Even { rate_per_s: 1000.0 };
+    // Of what it could do, 4500 a second, this leaves less than is due.
+    recipe.effects = vec![Effect { treatment: 1, test: 0, ratio: 0.1 }];
+    let (_root, found) = findings(&recipe);
+    assert!(found.is_open_loop());
+    for test in ["point-query", "points-covered-pk"] {
+        let comparison = comparison(&found, test, 1);
+        let remark = "open loop: throughput is the rate asked for; compare latency";
+        assert_eq!((comparison.verdict, comparison.remark.as_deref()), (Verdict::Undecided, Some(remark)), "{test}");
+        assert_eq!((comparison.mde, comparison.q, comparison.low), (None, None, None), "{test}");
+        assert!(cell(&found, test, 1).latency.iter().any(|latency| latency.kind == "event"));
+        assert!(cell(&found, test, 1).warnings.is_empty(), "{test}");
+    }
+    let behind = comparison(&found, "hot-points", 1);
+    assert_eq!((behind.verdict, behind.remark.as_deref()), (Verdict::Regressed, None));
+    assert_eq!(behind.q, behind.p, "it alone has a part in the correction");
+    assert!(cell(&found, "hot-points", 1).warnings.iter().any(|warning| warning.kind == "skipped"));
+    assert_eq!(found.groups[0].tests, 1, "the group is what is left of it");
+    assert_eq!(found.treatments[1].counts, [1, 0, 0, 2]);
+    let sentence = &found.treatments[1].sentence;
+    assert!(
+        sentence.ends_with("1 test slower (hot-points 0.45), 2 undecided (open loop: compare latency)."),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn the_same_build_at_a_rate_is_no_pair_of_noise() {
+    let mut recipe = Recipe { cycles: 0, slice_noise: 0.0, ..Recipe::new(12, 2, 4, 3) };
+    recipe.versions = vec!["17.11".to_owned(), "17.11".to_owned()];
+    recipe.arrival = Arrival::Poisson { rate_per_s: 200.0 };
+    let (_root, found) = findings(&recipe);
+    assert!(found.groups.is_empty());
+    assert!(!kinds(&found).contains(&"floor-violated"), "{:?}", found.warnings);
+}
+
+#[test]
+fn what_chance_may_explain_is_not_called_invisible() {
+    // One clear change among many tests, in so few rounds that the correction takes it back.
+    let mut recipe = Recipe { start_noise: 0.02, ..Recipe::new(27, 2, 3, 1) };
+    recipe.effects = vec![Effect { treatment: 1, test: 0, ratio: 1.15 }];
+    let (_root, found) = findings(&recipe);
+    let taken_back: Vec<&CellFindings> = found
+        .tests
+        .iter()
+        .map(|test| &test.cells[1])
+        .filter(|cell| cell.comparison.as_ref().unwrap().is_taken_back())
+        .collect();
+    assert!(!taken_back.is_empty(), "the recipe is meant to have one");
+    for cell in taken_back {
+        let kinds: Vec<&str> = cell.warnings.iter().map(|warning| warning.kind.as_str()).collect();
+        assert!(kinds.contains(&"chance") && !kinds.contains(&"noisy"), "{kinds:?}");
+        let chance = cell.warnings.iter().find(|warning| warning.kind == "chance").unwrap();
+        let q = cell.comparison.as_ref().unwrap().remark.as_deref().unwrap();
+        assert!(q.starts_with("q = 0.") && chance.message.ends_with(q), "{}", chance.message);
+    }
+    assert!(kinds(&found).contains(&"chance"));
 }

@@ -4,9 +4,11 @@
 //! is open. The same campaign and facts give the same plan; no clock, no randomness but the seed's.
 
 use crate::diagnostic::{Diagnostic, Fault, Faults};
+use crate::insert::{self, Store};
 use crate::order::rounds;
 use crate::place::{Source, Stated};
 use crate::vocabulary::nearest;
+use rqps_model::insert::Shape;
 use rqps_model::plan::{Arrival, DataShape, ForcedForm, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSource, BuildSpec, FORMAT, Placement, Plan, StorageEngine};
@@ -49,6 +51,8 @@ pub struct Campaign {
     pub(crate) tests: Vec<TestPlan>,
     pub(crate) clients: Vec<u32>,
     pub(crate) data: DataShape,
+    /// The Insert Benchmark; its steps become tests at expansion, when the machine is known.
+    pub(crate) insert: Option<Shape>,
     pub(crate) warmup_seconds: f64,
     pub(crate) slice_ms: f64,
     pub(crate) arrival: Arrival,
@@ -86,7 +90,9 @@ impl Campaign {
             let own = treatment.spec.name.clone();
             treatment.build_name = own.or_else(|| resolved.build_names.get(treatment.build).cloned());
         }
-        let machine = self.machine.unwrap_or_else(|| shared(resolved.host, asked.len()));
+        // In passes no other server is up.
+        let together = if self.insert.is_some() { 1 } else { asked.len() };
+        let machine = self.machine.unwrap_or_else(|| shared(resolved.host, together));
         let names = treatment_names(&asked, machine);
         let base = match &self.base {
             None => 0,
@@ -97,6 +103,11 @@ impl Campaign {
             })?,
         };
         let name = self.name.clone().unwrap_or_else(|| default_name(&self.suite, &asked, base));
+        let stores: Vec<Store> = asked.iter().map(|asked| (asked.spec.engine, asked.storage)).collect();
+        let tests = match &self.insert {
+            Some(shape) => insert::tests(shape, &stores, machine.cores),
+            None => self.tests.clone(),
+        };
         let treatment = |(asked, name): (Asked, String)| TreatmentPlan {
             name,
             build: asked.spec,
@@ -112,10 +123,10 @@ impl Campaign {
             rounds: rounds(asked.len(), self.rounds, self.seed),
             treatments: asked.into_iter().zip(names).map(treatment).collect(),
             base,
-            tests: self.tests.clone(),
+            tests,
             clients: self.clients.clone(),
             data: self.data,
-            insert: None,
+            insert: self.insert.clone(),
             warmup_seconds: self.warmup_seconds,
             slice_ms: self.slice_ms,
             arrival: self.arrival,

@@ -3,8 +3,10 @@
 //! In: the merged request and the vocabulary. Out: a `Campaign`, or every fault at once. What only the builds
 //! themselves can tell (their names, where they come from a folder) is left to `expand`.
 
+use crate::Command;
 use crate::campaign::{Asked, Campaign};
 use crate::diagnostic::{Fault, Faults};
+use crate::key::{INSERT, KEYS, Key, Unsaid};
 use crate::place::Place;
 use crate::request::{Request, place_of};
 use crate::select::{NoSuchTest, matching, select};
@@ -12,20 +14,44 @@ use crate::vocabulary::{ProfileWord, Seconds, SuiteWord, Vocabulary, did_you_mea
 use rqps_model::Interleave;
 use rqps_model::plan::{Arrival, DataShape, ForcedForm, TestPlan};
 
+mod scale;
 mod settings;
 mod treatments;
 
 /// Fewer rounds than this leave no useful interval.
 const ROUNDS_FOR_AN_INTERVAL: u32 = 3;
 
+/// Whether a command serves the suite asked for.
+pub(crate) fn fits_command(request: &Request, command: Command, faults: &mut Faults) -> bool {
+    let fits = command == Command::Run || request.suite_word() != INSERT;
+    if !fits {
+        let fault = Fault::error("the demo is of suite sysbench");
+        faults.add(
+            &place_of(request.suite.as_ref()),
+            fault.help(
+                "for the Insert Benchmark: rqps run --suite insert --build postgres:16.15 --build postgres:17.11",
+            ),
+        );
+    }
+    fits
+}
+
 /// Checks a request that presets and defaults have filled.
 pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Faults) -> Option<Campaign> {
     let mut checker = Checker { request, vocabulary, faults };
     let treatments = checker.treatments();
     checker.settings_exist();
-    let interleave = checker.interleave();
-    let tests = checker.tests(interleave);
-    checker.slice_fits(&tests);
+    let suite = checker.suite();
+    checker.words_fit(suite);
+    let (mut tests, mut insert) = (Vec::new(), None);
+    match suite {
+        Some(suite) if suite.name == INSERT => insert = checker.shape(suite),
+        suite => {
+            let interleave = checker.interleave();
+            tests = suite.map(|suite| checker.tests(suite, interleave)).unwrap_or_default();
+            checker.slice_fits(&tests);
+        }
+    }
     checker.enough_rounds();
     if let Some(treatments) = &treatments {
         checker.base_exists(treatments);
@@ -33,19 +59,25 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     if checker.faults.any_error() {
         return None;
     }
-    let forced = checker.forced(&tests);
+    let treatments = treatments?;
+    let forced = checker.forced(suite?, &tests, &treatments);
     // Nothing is missing where nothing was wrong: defaults fill every key that is not a build or a name.
     Some(Campaign {
         name: request.name.as_ref().map(|name| name.value.clone()),
         suite: request.suite.as_ref()?.value.clone(),
         builds: request.build.as_ref()?.value.iter().map(|build| build.spec.value.clone()).collect(),
-        treatments: treatments?,
+        treatments,
         base: request.base.clone(),
         tests,
         clients: request.clients.as_ref()?.value.iter().map(|clients| clients.value).collect(),
-        data: DataShape { tables: request.tables.as_ref()?.value, rows: request.rows.as_ref()?.value },
-        warmup_seconds: request.warmup.as_ref()?.value,
-        slice_ms: request.slice.as_ref()?.value,
+        data: match &insert {
+            Some(shape) => scale::data(shape),
+            None => DataShape { tables: request.tables.as_ref()?.value, rows: request.rows.as_ref()?.value },
+        },
+        insert,
+        // Without slices and warm-up, where the suite has none.
+        warmup_seconds: request.warmup.as_ref().map_or(0.0, |warmup| warmup.value),
+        slice_ms: request.slice.as_ref().map_or(0.0, |slice| slice.value),
         arrival: request.rate.as_ref().map_or(Arrival::Closed, |rate| rate.value),
         placement: request.placement.as_ref()?.value,
         machine: request.machine.as_ref().map(|machine| machine.value),
@@ -107,8 +139,7 @@ impl<'a> Checker<'a> {
         builds.flat_map(|build| self.profiles_of(build)).map(|(_, profile)| profile).collect()
     }
 
-    fn tests(&mut self, interleave: Option<Interleave>) -> Vec<TestPlan> {
-        let Some(suite) = self.suite() else { return Vec::new() };
+    fn tests(&mut self, suite: &'a SuiteWord, interleave: Option<Interleave>) -> Vec<TestPlan> {
         let Some(words) = &self.request.tests else { return Vec::new() };
         for word in &words.value {
             if let Err(wrong) = matching(suite, &word.value) {
@@ -140,10 +171,8 @@ impl<'a> Checker<'a> {
     }
 
     /// What the engines of this campaign force to be different in its tests; equal forms of several tests are told once.
-    fn forced(&self, tests: &[TestPlan]) -> Vec<ForcedForm> {
+    fn forced(&self, suite: &SuiteWord, tests: &[TestPlan], treatments: &[Asked]) -> Vec<ForcedForm> {
         let engines = self.engines();
-        let word = self.request.suite.as_ref().map(|suite| suite.value.as_str()).unwrap_or_default();
-        let Some(suite) = self.vocabulary.suites.iter().find(|suite| suite.name == word) else { return Vec::new() };
         let of_tests = suite.tests.iter().filter(|test| tests.iter().any(|plan| plan.name == test.name));
         let of_tests = of_tests.flat_map(|test| {
             test.forced.iter().map(|form| ForcedForm { tests: vec![test.name.clone()], ..form.clone() })
@@ -164,7 +193,20 @@ impl<'a> Checker<'a> {
                 None => forced.push(form),
             }
         }
+        forced.extend(suite.forced_by_storage.iter().filter_map(|word| scale::forced_by_storage(word, treatments)));
         forced
+    }
+
+    /// Finds fault with words that say nothing to the suite asked for.
+    fn words_fit(&mut self, suite: Option<&SuiteWord>) {
+        let Some(suite) = suite else { return };
+        for key in KEYS.iter().filter(|key| !key.is_of(&suite.name)) {
+            let stated = self.request.place_of_key(key.name).filter(|place| !matches!(place, Place::Preset(_)));
+            if let (Some(place), Some(only)) = (stated, key.only) {
+                let fault = format!("`{}` belongs to suite {}, and this is suite {}", key.name, only.suite, suite.name);
+                self.error(place, Fault::error(fault).help(only.elsewhere));
+            }
+        }
     }
 
     fn suite(&mut self) -> Option<&'a SuiteWord> {
@@ -194,7 +236,10 @@ impl<'a> Checker<'a> {
         let Some(rounds) = &self.request.rounds else { return };
         if rounds.value < ROUNDS_FOR_AN_INTERVAL {
             let told = if rounds.value == 1 { "one round gives" } else { "two rounds give" };
-            let help = format!("take {ROUNDS_FOR_AN_INTERVAL} rounds or more; 6 is the usual number");
+            let usual = Key::find("rounds").and_then(|key| key.default_in(self.request.suite_word())).map(Unsaid::text);
+            let usual = usual.filter(|usual| *usual != ROUNDS_FOR_AN_INTERVAL.to_string());
+            let usual = usual.map(|usual| format!("; {usual} is the usual number")).unwrap_or_default();
+            let help = format!("take {ROUNDS_FOR_AN_INTERVAL} rounds or more{usual}");
             self.error(
                 &rounds.place,
                 Fault::note(format!("{told} no useful interval, so most verdicts will be undecided")).help(help),

@@ -3,8 +3,9 @@
 //! In: a plan. Out: text with lines below 100 characters where names allow; the caller prints it.
 
 use crate::estimate::{Estimate, estimate, human_bytes, human_duration};
+use rqps_model::insert::{Kind, Shape, steps};
 use rqps_model::plan::{Arrival, TestPlan};
-use rqps_model::{Interleave, Plan};
+use rqps_model::{Interleave, Plan, Unit};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -20,18 +21,42 @@ pub fn describe(plan: &Plan) -> String {
 fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
     writeln!(out, "campaign   {} (suite {}, seed {})", plan.name, plan.suite, plan.seed)?;
     write_treatments(plan, out)?;
-    let tables = count(u64::from(plan.data.tables), "table");
-    let rows = count(plan.data.rows, "row");
-    writeln!(out, "data       {tables} of {rows}")?;
     let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
-    writeln!(out, "clients    {}", clients.join(", "))?;
-    writeln!(out, "requests   {}", arrival(plan.arrival))?;
+    match &plan.insert {
+        Some(shape) => write_shape(shape, &clients.join(", "), out)?,
+        None => {
+            let tables = count(u64::from(plan.data.tables), "table");
+            writeln!(out, "data       {tables} of {}", count(plan.data.rows, "row"))?;
+            writeln!(out, "clients    {}", clients.join(", "))?;
+            writeln!(out, "requests   {}", arrival(plan.arrival))?;
+        }
+    }
     let machine = plan.machine.map(|machine| format!(", profiles sized for {}", machine.suffix())).unwrap_or_default();
     writeln!(out, "placement  {}{machine}", plan.placement)?;
     writeln!(out, "margin     builds that differ by less than {} % are equal", percent(plan.margin))?;
     write_tests(plan, out)?;
     write_rounds(plan, out)?;
     write_costs(plan, &estimate(plan), out)
+}
+
+/// What each client of an Insert Benchmark does.
+fn write_shape(shape: &Shape, clients: &str, out: &mut String) -> std::fmt::Result {
+    let tables = if shape.shared_table { "one table for all" } else { "a table each" };
+    writeln!(out, "clients    {clients}; {tables}")?;
+    writeln!(
+        out,
+        "of each    {} loaded, {} inserted and as many deleted in l.i1 and l.i2",
+        count(shape.rows_initial, "row"),
+        shape.rows_written
+    )?;
+    let rates: Vec<String> = shape.rates_per_s.iter().map(u32::to_string).collect();
+    let late = shape.catch_up_seconds;
+    writeln!(out, "           {} rows/s inserted and deleted behind queries, up to {late} s late", rates.join(", "))?;
+    if shape.rest_seconds > 0.0 {
+        writeln!(out, "rest       at least {} s after l.i2", shape.rest_seconds)
+    } else {
+        Ok(())
+    }
 }
 
 fn write_treatments(plan: &Plan, out: &mut String) -> std::fmt::Result {
@@ -52,18 +77,35 @@ fn write_treatments(plan: &Plan, out: &mut String) -> std::fmt::Result {
 }
 
 fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
-    writeln!(out, "\n{} in order of execution", count(plan.tests.len() as u64, "test"))?;
+    let noun = if plan.insert.is_some() { "step" } else { "test" };
+    let largest = plan.insert.as_ref().filter(|_| plan.clients.len() > 1);
+    let level = largest.map(|shape| format!(", with {} clients", shape.clients)).unwrap_or_default();
+    writeln!(out, "\n{} in order of execution{level}", count(plan.tests.len() as u64, noun))?;
     let width = plan.tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
-    for test in &plan.tests {
+    for (at, test) in plan.tests.iter().enumerate() {
         let how = match test.interleave {
             Interleave::Slices => format!("slices of {} ms", plan.slice_ms),
             Interleave::Turns => "turns".to_owned(),
-            Interleave::Passes => "passes, one build after the other".to_owned(),
+            Interleave::Passes => plan.insert.as_ref().map(|shape| work_of_step(shape, at)).unwrap_or_default(),
         };
-        let line = format!("  {:width$}  {:9}  {:>6} s  {how}{}", test.name, test.group, test.seconds, before(test));
+        let is_guess = plan.insert.is_some() && test.unit == Unit::RowsPerSecond;
+        let seconds = format!("{}{}", if is_guess { "~" } else { "" }, test.seconds);
+        let line = format!("  {:width$}  {:9}  {seconds:>6} s  {how}{}", test.name, test.group, before(test));
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+/// What a step does.
+fn work_of_step(shape: &Shape, at: usize) -> String {
+    let Some(step) = steps(shape).into_iter().nth(at) else { return String::new() };
+    let rows = step.rows * if step.kind == Kind::Index { 1 } else { u64::from(shape.clients) };
+    match (step.kind, step.rate_per_s) {
+        (Kind::Load, _) => format!("{rows} rows inserted, {} a transaction", step.batch),
+        (Kind::Index, _) => format!("{rows} rows inserted, then three indexes on each table"),
+        (_, None) => format!("{rows} rows inserted and as many deleted, {} a transaction", step.batch),
+        (_, Some(rate)) => format!("queries beside {rate} rows/s inserted and deleted by each client"),
+    }
 }
 
 fn before(test: &TestPlan) -> String {
@@ -73,7 +115,12 @@ fn before(test: &TestPlan) -> String {
 fn write_rounds(plan: &Plan, out: &mut String) -> std::fmt::Result {
     /// More orders than a reader wants to see.
     const SHOWN: usize = 12;
-    writeln!(out, "\n{}, each with every server restarted; order of starts", count(plan.rounds.len() as u64, "round"))?;
+    let how = if plan.insert.is_some() {
+        "a pass of each treatment from an empty data folder; order of passes"
+    } else {
+        "each with every server restarted; order of starts"
+    };
+    writeln!(out, "\n{}, {how}", count(plan.rounds.len() as u64, "round"))?;
     for round in plan.rounds.iter().take(SHOWN) {
         let order: Vec<String> = round.order.iter().map(|index| (index + 1).to_string()).collect();
         writeln!(out, "  {:>2}  {}", round.number, order.join(" "))?;
@@ -90,6 +137,15 @@ fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Res
     let work =
         if costs.work_seconds > 0.0 { format!(", work between {}", said(costs.work_seconds)) } else { String::new() };
     let (load, restart, test) = (said(costs.load_seconds), said(costs.restart_seconds), said(costs.test_seconds));
+    if plan.insert.is_some() {
+        let rest = said(costs.work_seconds);
+        writeln!(
+            out,
+            "           steps {test}, rest after l.i2 {rest}, data folders and starts {}",
+            said(costs.load_seconds + costs.restart_seconds)
+        )?;
+        return writeln!(out, "disk       about {} while it runs: one pass at a time", human_bytes(costs.disk_bytes));
+    }
     writeln!(out, "           tests {test}, copies and restarts {restart}, load {load}{work}")?;
     let copies = count(plan.treatments.len() as u64, "server");
     writeln!(out, "disk       about {} while it runs: data and its copy for {copies}", human_bytes(costs.disk_bytes))
@@ -158,6 +214,53 @@ mod tests {
             disk       about 504 MB while it runs: data and its copy for 2 servers
         "#]]
         .assert_eq(&describe(&plan(&[], true)));
+    }
+
+    #[test]
+    fn tells_passes_of_the_insert_benchmark() {
+        let words = [
+            ("suite", "insert"),
+            ("build", "postgres:17.11"),
+            ("build", "ma110405"),
+            ("storage-engine", "rocksdb"),
+            ("scale", "cached-large:0.01"),
+            ("write-rates", "100,1000"),
+            ("clients", "1,8"),
+        ];
+        expect![[r#"
+            campaign   insert.pg1711_zonky-vs-ma110405_rel (suite insert, seed 1)
+
+            treatments
+               1  base  pg1711_zonky.x10a_c2r24          postgres:17.11
+               2        ma110405_rel.z12a_rocksdb_c2r24  mariadb:11.4.5, rocksdb tables
+
+            clients    1, 8; a table each
+            of each    2500000 rows loaded, 50000 inserted and as many deleted in l.i1 and l.i2
+                       100, 1000 rows/s inserted and deleted behind queries, up to 10 s late
+            rest       at least 80 s after l.i2
+            placement  same, profiles sized for c2r24
+            margin     builds that differ by less than 2 % are equal
+
+            8 steps in order of execution, with 8 clients
+              l.i0    write        ~125 s  20000000 rows inserted, 100 a transaction
+              l.x     write       ~79.2 s  100 rows inserted, then three indexes on each table
+              l.i1    write       ~13.2 s  320000 rows inserted and as many deleted, 50 a transaction
+              l.i2    write        ~8.7 s  80000 rows inserted and as many deleted, 5 a transaction
+              qr100   range        1800 s  queries beside 100 rows/s inserted and deleted by each client
+              qp100   point        1800 s  queries beside 100 rows/s inserted and deleted by each client
+              qr1000  range        1800 s  queries beside 1000 rows/s inserted and deleted by each client
+              qp1000  point        1800 s  queries beside 1000 rows/s inserted and deleted by each client
+
+            3 rounds, a pass of each treatment from an empty data folder; order of passes
+               1  1 2
+               2  2 1
+               3  2 1
+
+            time       about 1 d
+                       steps 1 d, rest after l.i2 16 min, data folders and starts 1 min 29 s
+            disk       about 11 GB while it runs: one pass at a time
+        "#]]
+        .assert_eq(&describe(&plan(&words, false)));
     }
 
     #[test]

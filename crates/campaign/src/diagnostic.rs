@@ -5,6 +5,7 @@
 //! colours. Text that came from the user is shown with its control characters replaced. Prints nothing.
 
 use crate::place::{Place, Source, locate};
+use rqps_model::build::credentials;
 use std::fmt;
 
 /// How much a diagnostic weighs.
@@ -152,7 +153,28 @@ fn visible(text: &str) -> String {
         c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => '\u{fffd}',
         c => c,
     };
-    text.chars().map(mark).collect()
+    masked(text).chars().map(mark).collect()
+}
+
+/// The text with a star for each character of the passwords in its addresses, so that columns still fit.
+fn masked(text: &str) -> String {
+    let mut rest = text;
+    let mut masked = String::with_capacity(text.len());
+    while let Some(at) = rest.find("://") {
+        // An address ends where a word does.
+        let end =
+            rest[at..].find(|c: char| c.is_whitespace() || c == '"' || c == '\'').map_or(rest.len(), |end| at + end);
+        match credentials(&rest[..end]) {
+            Some(span) => {
+                masked.push_str(&rest[..span.start]);
+                masked.extend(rest[span.clone()].chars().map(|_| '*'));
+                masked.push_str(&rest[span.end..end]);
+            }
+            None => masked.push_str(&rest[..end]),
+        }
+        rest = &rest[end..];
+    }
+    masked + rest
 }
 
 /// The part of a long line around a column, and the column in that part.
@@ -286,6 +308,17 @@ mod tests {
         let lines: Vec<&str> = shown.lines().collect();
         assert_eq!(lines[1].chars().position(|c| c == '!'), lines[2].chars().position(|c| c == '^'), "{shown}");
         assert!(lines.iter().all(|line| line.chars().count() < 120), "{shown}");
+    }
+
+    #[test]
+    fn passwords_are_masked() {
+        let text = "build = [\"mysql:https://u:pä@h/a\", \"mysql:https://h/b@c\"] # x";
+        let at = text.find('#').expect("there");
+        expect![[r#"
+            campaign.toml:1:59: error: see ftp://****@h
+            1 | build = ["mysql:https://****@h/a", "mysql:https://h/b@c"] # x
+              |                                                           ^"#]]
+        .assert_eq(&show(text, at..at + 1, Fault::error("see ftp://u:pw@h")));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! In: a plan. Out: seconds by what they are spent on, and bytes. Touches nothing; the true costs are known afterwards.
 
+use crate::insert;
+use rqps_model::insert::Shape;
 use rqps_model::{Engine, Interleave, Plan, StorageEngine};
 use std::time::Duration;
 
@@ -80,6 +82,38 @@ impl Estimate {
 
 /// Estimates a plan.
 pub fn estimate(plan: &Plan) -> Estimate {
+    match &plan.insert {
+        Some(shape) => of_passes(plan, shape),
+        None => of_contests(plan),
+    }
+}
+
+/// Passes one after the other, each from an empty data folder that is gone when the next begins.
+fn of_passes(plan: &Plan, shape: &Shape) -> Estimate {
+    let rounds = plan.rounds.len() as f64;
+    let cores = plan.machine.map_or(1, |machine| machine.cores);
+    let (mut load_seconds, mut restart_seconds, mut work_seconds, mut test_seconds) = (0.0, 0.0, 0.0, 0.0);
+    let (mut empty_bytes, mut largest_bytes) = (0, 0);
+    for treatment in &plan.treatments {
+        let store = (treatment.build.engine, treatment.storage);
+        let costs = costs(store.0, store.1);
+        load_seconds += costs.init_seconds;
+        empty_bytes += costs.empty_bytes;
+        largest_bytes = largest_bytes.max(costs.empty_bytes + insert::pass_bytes(shape, store));
+        for shape in plan.clients.iter().filter_map(|clients| plan.insert_at(*clients)) {
+            let (steps, rest) = insert::pass_seconds(&shape, store, cores);
+            restart_seconds += rounds * (costs.restart_seconds + costs.empty_bytes as f64 / COPY_BYTES_PER_S);
+            test_seconds += rounds * steps;
+            work_seconds += rounds * rest;
+        }
+    }
+    // An empty folder of each treatment to copy, and the one in use.
+    let disk_bytes = empty_bytes + largest_bytes;
+    Estimate { load_seconds, restart_seconds, work_seconds, test_seconds, disk_bytes }
+}
+
+/// Builds that alternate in each test on copies of what was loaded once.
+fn of_contests(plan: &Plan) -> Estimate {
     let treatments = plan.treatments.len() as f64;
     let rounds = plan.rounds.len() as f64;
     let rows = u64::from(plan.data.tables) * plan.data.rows;
@@ -157,6 +191,23 @@ mod tests {
         };
         assert!((150..290).contains(&demo(&[])), "{}", demo(&[]));
         assert!((60..100).contains(&demo(&[("quick", "true")])), "{}", demo(&[("quick", "true")]));
+    }
+
+    #[test]
+    fn passes_take_what_their_scale_says_and_one_data_folder_at_a_time() {
+        let plan = |words: &[(&str, &str)]| {
+            let two = [("suite", "insert"), ("build", "postgres:16.15"), ("build", "my8033")];
+            estimate(&crate::sample::plan(&[&two, words].concat(), false))
+        };
+        let a_pass = |estimate: Estimate, passes: u64| estimate.duration().as_secs() / passes;
+        assert!((100..150).contains(&a_pass(plan(&[]), 6)), "{:?}", plan(&[]));
+        let quick = plan(&[("quick", "true")]);
+        assert!((45..75).contains(&a_pass(quick, 2)), "{quick:?}");
+        let more = plan(&[("rounds", "1"), ("clients", "1,4")]);
+        assert!(more.test_seconds > 2.0 * plan(&[("rounds", "1")]).test_seconds, "{more:?}");
+        let large = plan(&[("scale", "cached-large:0.01")]);
+        let tables = 8 * 2_500_000 * 240;
+        assert!((tables..4 * tables).contains(&large.disk_bytes), "{large:?}");
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub enum Kind {
         /// Largest.
         max: u64,
     },
+    /// A ready-made size, perhaps with a factor.
+    Scale,
     /// A list of whole numbers.
     Wholes {
         /// Smallest.
@@ -67,6 +69,7 @@ impl Kind {
             Kind::Names => "a list of names".to_owned(),
             Kind::Builds => "a list of builds, such as [\"postgres:17.11\", \"mysql:8.0.33\"]".to_owned(),
             Kind::Whole { min, max } => format!("a whole number from {min} to {max}"),
+            Kind::Scale => "a size such as small, with a factor if need be: cached-large:0.01".to_owned(),
             Kind::Wholes { min, max } => format!("whole numbers from {min} to {max}"),
             Kind::Number { min, max, unit } => format!("{unit} from {min} to {max}"),
             Kind::Choice(words) | Kind::Choices(words) => words.join(" or "),
@@ -118,13 +121,52 @@ pub struct Key {
     pub value: &'static str,
     /// What holds where nothing is said.
     pub default: Unsaid,
+    /// What holds in suite `insert` instead.
+    pub in_insert: Option<Unsaid>,
     /// What it does, in one sentence for the program's help.
     pub about: &'static str,
+    /// The only suite that knows the word, where not all do.
+    pub only: Option<Only>,
+}
+
+/// The one suite that a key says something to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Only {
+    /// Its name.
+    pub suite: &'static str,
+    /// What serves instead elsewhere, in words that stand as a remedy.
+    pub elsewhere: &'static str,
 }
 
 const fn key(name: &'static str, kind: Kind, value: &'static str, default: Unsaid, about: &'static str) -> Key {
-    Key { name, kind, value, default, about }
+    Key { name, kind, value, default, in_insert: None, about, only: None }
 }
+
+impl Key {
+    const fn in_insert(self, unsaid: Unsaid) -> Key {
+        Key { in_insert: Some(unsaid), ..self }
+    }
+
+    const fn only_in(self, suite: &'static str, elsewhere: &'static str) -> Key {
+        Key { only: Some(Only { suite, elsewhere }), ..self }
+    }
+
+    /// What holds where nothing is said, in a suite that knows the word.
+    pub fn default_in(&self, suite: &str) -> Option<Unsaid> {
+        let usual = if suite == INSERT { self.in_insert.unwrap_or(self.default) } else { self.default };
+        self.is_of(suite).then_some(usual)
+    }
+
+    /// Whether a suite knows the word. What is misspelt is taken for the usual suite.
+    pub fn is_of(&self, suite: &str) -> bool {
+        self.only.is_none_or(|only| (only.suite == INSERT) == (suite == INSERT))
+    }
+}
+
+/// The suite of microbenchmarks, which is the usual one.
+pub const SYSBENCH: &str = "sysbench";
+/// The Insert Benchmark: no tests to choose, but steps of a size.
+pub const INSERT: &str = "insert";
 
 const INTERLEAVES: &[&str] = &[Interleave::ALL[0].name(), Interleave::ALL[1].name()];
 const PLACEMENTS: &[&str] = &[Placement::ALL[0].name(), Placement::ALL[1].name(), Placement::ALL[2].name()];
@@ -135,8 +177,11 @@ const ROWS_MAX: u64 = 2_000_000_000;
 /// TOML has signed 64-bit integers.
 const SEED_MAX: u64 = i64::MAX as u64;
 
+/// Sizes of the Insert Benchmark that a scale brings along.
+const OF_SCALE: Unsaid = Means("as the scale has it");
+
 /// All keys, in the order in which they are listed and written.
-pub const KEYS: [Key; 23] = [
+pub const KEYS: [Key; 28] = [
     key(
         "name",
         Kind::Name,
@@ -167,84 +212,135 @@ pub const KEYS: [Key; 23] = [
         "What stores the tables of MySQL and MariaDB; with several, their builds run with each",
     ),
     key("set", Kind::Settings, "SETTING=VALUE", Means("none"), "A server setting on top of the profile; repeat it"),
-    key("suite", Kind::Name, "SUITE", Is("sysbench"), "The set of tests to choose from"),
+    key("suite", Kind::Name, "SUITE", Is(SYSBENCH), "What is run: sysbench, or insert, which is the Insert Benchmark"),
+    key(
+        "scale",
+        Kind::Scale,
+        "SIZE[:FACTOR]",
+        Is("small"),
+        "Ready-made size of the Insert Benchmark; with a factor, that many times its rows",
+    )
+    .only_in(INSERT, "say `tables`, `rows` and `clients` in suite sysbench"),
     key(
         "tests",
         Kind::Names,
         "TEST|SUBSET|PATTERN",
         Is("32"),
         "Tests to run: names, patterns with * and ?, or the subsets 27, 32, 42 and all",
-    ),
-    key("tables", Kind::Whole { min: 1, max: 1000 }, "N", Is("1"), "Number of tables"),
+    )
+    .only_in(SYSBENCH, "leave it out: the steps build on each other; choose rates with `write-rates`"),
+    key("tables", Kind::Whole { min: 1, max: 1000 }, "N", Is("1"), "Number of tables")
+        .in_insert(Means("one for each client")),
     key(
         "rows",
         Kind::Whole { min: 1, max: ROWS_MAX },
         "N",
         Is("1000000"),
-        "Rows of each table; 100k and 50m are understood",
-    ),
+        "Rows of each table, or in suite insert of each client; 100k and 50m are understood",
+    )
+    .in_insert(OF_SCALE),
+    key(
+        "rows-written",
+        Kind::Whole { min: 1, max: ROWS_MAX },
+        "N",
+        OF_SCALE,
+        "Rows that each client inserts, and as many that it deletes, in l.i1 and l.i2 together",
+    )
+    .only_in(INSERT, "the tests of suite sysbench that write run for `write-seconds`"),
     key(
         "clients",
         Kind::Wholes { min: 1, max: 10_000 },
         "N",
         Is("1"),
         "Concurrent sessions; with several numbers every test runs at each",
-    ),
+    )
+    .in_insert(OF_SCALE),
+    key(
+        "write-rates",
+        Kind::Wholes { min: 1, max: 10_000_000 },
+        "N",
+        OF_SCALE,
+        "Rows per second and client written behind the queries; two steps, qr and qp, for each",
+    )
+    .only_in(INSERT, "`rate` plans the requests of suite sysbench"),
     key(
         "read-seconds",
         Kind::Number { min: 0.1, max: 86_400.0, unit: "seconds" },
         "S",
         Is("10"),
-        "Seconds counted per round and build for a test that only reads",
-    ),
+        "Seconds counted per round and build for a test that only reads, or a step with queries",
+    )
+    .in_insert(OF_SCALE),
     key(
         "write-seconds",
         Kind::Number { min: 0.1, max: 86_400.0, unit: "seconds" },
         "S",
         Is("10"),
         "Seconds counted per round and build for a test that writes",
-    ),
+    )
+    .only_in(SYSBENCH, "leave it out: l.i1 and l.i2 end when their rows are written; say `rows-written`"),
+    key(
+        "rest-seconds",
+        Kind::Number { min: 0.0, max: 86_400.0, unit: "seconds" },
+        "S",
+        OF_SCALE,
+        "Least seconds of rest between l.i2 and the first query",
+    )
+    .only_in(INSERT, "leave it out: in suite sysbench the work between tests belongs to them"),
+    key(
+        "catch-up-seconds",
+        Kind::Number { min: 0.0, max: 86_400.0, unit: "seconds" },
+        "S",
+        OF_SCALE,
+        "How much of their plan writers behind the queries make good after a stall; the rest is put off",
+    )
+    .only_in(INSERT, "leave it out: in suite sysbench a late request is never put off"),
     key(
         "warmup",
         Kind::Number { min: 0.0, max: 3600.0, unit: "seconds" },
         "S",
         Is("1"),
         "Seconds a test runs before counting starts",
-    ),
+    )
+    .only_in(SYSBENCH, "leave it out: a step counts from its first row"),
     key(
         "rounds",
         Kind::Whole { min: 1, max: 1000 },
         "N",
         Is("6"),
         "Rounds: in each, every server is restarted and every test is run on all builds",
-    ),
+    )
+    .in_insert(Is("3")),
     key(
         "interleave",
         Kind::Choice(INTERLEAVES),
         "HOW",
         Means("slices where they fit"),
         "How builds alternate inside a round",
-    ),
+    )
+    .only_in(SYSBENCH, "leave it out: each build runs all steps in a pass of its own, one after the other"),
     key(
         "slice",
         Kind::Number { min: 1.0, max: 1000.0, unit: "milliseconds" },
         "MS",
         Is("10"),
         "Length of a slice in milliseconds",
-    ),
+    )
+    .only_in(SYSBENCH, "leave it out: each build runs all steps in a pass of its own, one after the other"),
     key(
         "rate",
         Kind::Rate,
         "[even:]N",
         Means("none: the next request follows the reply"),
         "Requests per second at planned times, in random or, with even:, equal gaps; for latency",
-    ),
+    )
+    .only_in(SYSBENCH, "queries follow each other; the rates of the writes behind them are `write-rates`"),
     key("placement", Kind::Choice(PLACEMENTS), "HOW", Is("same"), "CPUs of server and client"),
     key(
         "machine",
         Kind::Machine,
         "cCORESrGB",
-        Means("this machine, its memory divided by the servers"),
+        Means("this machine, its memory divided by the servers that are up together"),
         "Cores and memory that profiles are sized for, such as c8r32",
     ),
     key(
@@ -279,6 +375,9 @@ mod tests {
             assert!(key.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", key.name);
             assert!(key.about.starts_with(char::is_uppercase) && !key.about.ends_with('.'), "{}", key.about);
             assert!(!key.kind.expected().is_empty() && !key.default.text().is_empty());
+            let other = key.only.map_or("", |only| only.elsewhere);
+            assert!(!other.starts_with(char::is_uppercase) && !other.ends_with('.'), "{other}");
+            assert!(key.is_of(SYSBENCH) || key.is_of(INSERT));
         }
         assert!(Key::find("read-seconds").is_some() && Key::find("read_seconds").is_none());
     }

@@ -23,6 +23,7 @@ mod describe;
 mod estimate;
 mod file;
 mod flags;
+mod insert;
 mod order;
 mod raw;
 mod read;
@@ -37,7 +38,7 @@ pub use estimate::{Estimate, estimate, human_bytes, human_duration};
 pub use flags::Flag;
 pub use key::{KEYS, Key};
 pub use place::Source;
-pub use request::Request;
+pub use request::{Request, Scale};
 pub use vocabulary::Vocabulary;
 pub use write::to_toml;
 
@@ -69,8 +70,11 @@ pub fn read(file: Option<&Source>, flags: &[Flag], command: Command, vocabulary:
     let said_in_file = file.map(|file| file::read_file(file, &mut faults)).unwrap_or_default();
     let said_by_flags = flags::read_flags(flags, &mut faults);
     let said = Request::merge(said_in_file, said_by_flags, &mut faults);
-    let request = preset::fill(said, command == Command::Demo);
-    let campaign = check::check(&request, vocabulary, &mut faults);
+    let request = preset::fill(said, command == Command::Demo, vocabulary);
+    let campaign = match check::fits_command(&request, command, &mut faults) {
+        true => check::check(&request, vocabulary, &mut faults),
+        false => None,
+    };
     Reading { request, campaign, diagnostics: faults.sorted() }
 }
 

@@ -5,11 +5,13 @@
 
 use crate::diagnostic::Faults;
 use crate::flags::{Flag, read_words};
-use crate::key::{KEYS, Unsaid};
-use crate::place::Place;
-use crate::request::Request;
-use crate::vocabulary::default_profile;
+use crate::key::{INSERT, KEYS, Unsaid};
+use crate::place::{Place, Stated};
+use crate::request::{Request, Scale};
+use crate::vocabulary::{Vocabulary, default_profile};
 use rqps_model::Engine;
+use rqps_model::insert::Shape;
+use std::collections::BTreeMap;
 
 /// Name and value as for flags.
 type Words<'a> = &'a [(&'a str, &'a str)];
@@ -24,6 +26,9 @@ pub const QUICK: Words<'static> = &[
     ("warmup", "0.5"),
     ("rounds", "3"),
 ];
+
+/// `--quick` in suite `insert`: one pass for each build, in about a minute.
+pub const QUICK_INSERT: Words<'static> = &[("scale", "quick"), ("rounds", "1")];
 
 /// `rqps demo`: two releases and ten tests that tell them apart, in less than 5 minutes on 2 cores.
 pub const DEMO: Words<'static> = &[
@@ -47,27 +52,68 @@ const DEMO_TESTS: &str = "hot-points,point-query,range-covered-pk,range-notcover
     read-only_range=100,read-only-order,scan,update-index,update-nonindex";
 
 /// The request with presets and defaults below it; a key that was said wrongly stays open.
-pub(crate) fn fill(request: Request, demo: bool) -> Request {
+pub(crate) fn fill(request: Request, demo: bool, vocabulary: &Vocabulary) -> Request {
     let quick = request.quick.as_ref().is_some_and(|quick| quick.value);
-    let presets: &[(&'static str, Words<'_>)] = match (demo, quick) {
-        (true, true) => &[("demo --quick", QUICK_DEMO), ("demo", DEMO)],
-        (true, false) => &[("demo", DEMO)],
-        (false, true) => &[("quick", QUICK)],
-        (false, false) => &[],
+    let suite = request.suite_word().to_owned();
+    let presets: &[(&'static str, Words<'_>)] = match (suite == INSERT, demo, quick) {
+        (true, _, true) => &[("quick", QUICK_INSERT)],
+        (true, _, false) => &[],
+        (false, true, true) => &[("demo --quick", QUICK_DEMO), ("demo", DEMO)],
+        (false, true, false) => &[("demo", DEMO)],
+        (false, false, true) => &[("quick", QUICK)],
+        (false, false, false) => &[],
     };
     let filled = presets.iter().fold(request, |request, (name, words)| request.over(read_preset(name, words)));
     let defaults: Vec<(&str, &str)> = KEYS
         .iter()
-        .filter_map(|key| match key.default {
-            Unsaid::Is(text) => Some((key.name, text)),
-            Unsaid::Means(_) => None,
+        .filter_map(|key| match key.default_in(&suite) {
+            Some(Unsaid::Is(text)) => Some((key.name, text)),
+            Some(Unsaid::Means(_)) | None => None,
         })
         .collect();
     let filled = filled.over(read_preset(DEFAULT, &defaults));
+    let filled = vocabulary.scales(&suite).into_iter().fold(filled, with_scale);
     let engines: Vec<(&str, String)> = defaults_of_engines(&filled);
     let engines: Vec<(&str, &str)> = engines.iter().map(|(key, words)| (*key, words.as_str())).collect();
     filled.over(read_preset(DEFAULT, &engines))
 }
+
+/// The request with the numbers of its scale below it. Tables stay open: how many there are follows from the clients.
+fn with_scale(request: Request, scales: &BTreeMap<String, Shape>) -> Request {
+    let Some(shape) = request.scale.as_ref().and_then(|scale| sized(&scale.value, scales)) else { return request };
+    let number = |value: u64| Some(stated(value));
+    let list = |values: &[u32]| Some(stated(values.iter().map(|value| stated(*value)).collect()));
+    let filled = request.over(Request {
+        tables: shape.shared_table.then(|| stated(1)),
+        rows: number(shape.rows_initial),
+        rows_written: number(shape.rows_written),
+        clients: list(&[shape.clients]),
+        write_rates: list(&shape.rates_per_s),
+        read_seconds: Some(stated(shape.seconds)),
+        catch_up_seconds: Some(stated(shape.catch_up_seconds)),
+        ..Request::default()
+    });
+    let largest = filled.clients.iter().flat_map(|list| &list.value).map(|clients| clients.value).max();
+    let rows = filled.rows.as_ref().map(|rows| rows.value);
+    let whole =
+        Shape { clients: largest.unwrap_or(shape.clients), rows_initial: rows.unwrap_or(shape.rows_initial), ..shape };
+    // Fewer rows need less rest; never more of it than the size asks for.
+    let rest = whole.rest_seconds.min(whole.published_rest_seconds());
+    filled.over(Request { rest_seconds: Some(stated(rest)), ..Request::default() })
+}
+
+/// The numbers of a size, if there is one of that name.
+pub(crate) fn sized(scale: &Scale, scales: &BTreeMap<String, Shape>) -> Option<Shape> {
+    scales.get(&scale.word).map(|shape| shape.scaled(scale.factor))
+}
+
+/// A number that a scale brings along.
+fn stated<T>(value: T) -> Stated<T> {
+    Stated::new(value, Place::Preset(SCALE))
+}
+
+/// What the place of a number is called that a scale brings along.
+pub(crate) const SCALE: &str = "scale";
 
 /// What holds where no profile and no storage engine is said, for the engines whose builds are named.
 fn defaults_of_engines(request: &Request) -> Vec<(&'static str, String)> {
@@ -98,10 +144,11 @@ fn read_preset(name: &'static str, words: Words<'_>) -> Request {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::vocabulary;
 
     #[test]
     fn every_preset_can_be_read() {
-        for (name, words) in [("quick", QUICK), ("demo", DEMO), ("demo --quick", QUICK_DEMO)] {
+        for (name, words) in [("quick", QUICK), ("quick", QUICK_INSERT), ("demo", DEMO), ("demo --quick", QUICK_DEMO)] {
             let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
             let mut faults = Faults::default();
             read_words(&flags, &mut faults, |_, _, _| Place::Preset(name));
@@ -112,20 +159,53 @@ mod tests {
     #[test]
     fn what_is_said_wins_over_presets_and_presets_over_defaults() {
         let said = |words: Words<'_>| read_preset("said", words);
-        let request = fill(said(&[("quick", "true"), ("rounds", "9")]), true);
+        let request = fill(said(&[("quick", "true"), ("rounds", "9")]), true, &vocabulary());
         assert_eq!(request.rounds.map(|rounds| rounds.value), Some(9));
         assert_eq!(request.rows.map(|rows| rows.value), Some(50_000));
         assert_eq!(request.name.map(|name| name.value).as_deref(), Some("demo"));
         assert_eq!(request.margin.map(|margin| margin.value), Some(0.02));
-        let request = fill(said(&[("quick", "false")]), false);
+        let request = fill(said(&[("quick", "false")]), false, &vocabulary());
         assert_eq!(request.rows.map(|rows| rows.value), Some(1_000_000));
         assert!(request.build.is_none());
+    }
+
+    #[test]
+    fn a_scale_fills_what_is_not_said() {
+        let filled = |words: Words<'_>| {
+            let request = read_preset("said", &[&[("suite", "insert")], words].concat());
+            let request = fill(request, false, &vocabulary());
+            let [rows, written] = [&request.rows, &request.rows_written].map(|rows| rows.as_ref().expect("told").value);
+            let [seconds, rest] =
+                [&request.read_seconds, &request.rest_seconds].map(|time| time.as_ref().expect("told").value);
+            let clients: Vec<u32> = request.clients.iter().flat_map(|list| &list.value).map(|one| one.value).collect();
+            assert!(request.tests.is_none() && request.slice.is_none() && request.warmup.is_none());
+            format!(
+                "{clients:?} {rows} {written} {seconds} s, rest {rest} s, rounds {}",
+                request.rounds.expect("told").value
+            )
+        };
+        for (words, expected) in [
+            (&[][..], "[1] 500000 100000 15 s, rest 0 s, rounds 3"),
+            (&[("scale", "cached-large")], "[8] 250000000 5000000 1800 s, rest 1200 s, rounds 3"),
+            (&[("scale", "cached-large:0.01")], "[8] 2500000 50000 1800 s, rest 80 s, rounds 3"),
+            (
+                &[("scale", "cached-large"), ("rows", "1m"), ("clients", "1,4")],
+                "[1, 4] 1000000 5000000 1800 s, rest 64 s, rounds 3",
+            ),
+            (&[("quick", "true")], "[1] 200000 50000 5 s, rest 0 s, rounds 1"),
+            (
+                &[("quick", "true"), ("scale", "small:2"), ("rounds", "2")],
+                "[1] 1000000 200000 15 s, rest 0 s, rounds 2",
+            ),
+        ] {
+            assert_eq!(filled(words), expected, "{words:?}");
+        }
     }
 
     #[test]
     fn a_key_said_wrongly_stays_open() {
         let mut request = Request::default();
         request.faulty.insert("rows");
-        assert!(fill(request, true).rows.is_none());
+        assert!(fill(request, true, &vocabulary()).rows.is_none());
     }
 }

@@ -7,8 +7,9 @@ use crate::diagnostic::{Fault, Faults};
 use crate::key::{Key, Kind};
 use crate::place::Stated;
 use crate::raw::Raw;
-use crate::request::{BuildRequest, Request, Setting};
+use crate::request::{BuildRequest, Request, Scale, Setting};
 use crate::vocabulary::did_you_mean;
+use rqps_model::build::without_credentials;
 use rqps_model::plan::Arrival;
 use rqps_model::{BuildSpec, Engine, Interleave, Placement, StorageEngine};
 
@@ -16,6 +17,10 @@ mod build;
 mod machine;
 
 pub(crate) use machine::write_size;
+
+/// A smaller part of any size leaves nothing to measure, and nobody means a larger multiple.
+const FACTOR_MIN: f64 = 1e-6;
+const FACTOR_MAX: f64 = 1000.0;
 
 /// A value that was wrong; what was wrong with it has been told.
 struct Wrong;
@@ -43,17 +48,23 @@ pub(crate) fn read_key(key: &'static Key, raw: Stated<Raw>, request: &mut Reques
                 request.faulty.insert(key.name);
             }
         }
-        "base" => read!(base, reader.word(&raw)),
+        // A build is meant by its address as it is kept and shown.
+        "base" => read!(base, reader.word(&raw).map(|word| without_credentials(&word))),
         "profile" => read!(profile, reader.words(raw)),
         "storage-engine" => read!(storage_engine, reader.storage_engines(raw)),
         "set" => read!(set, reader.settings(raw)),
         "suite" => read!(suite, reader.word(&raw)),
+        "scale" => read!(scale, reader.scale(&raw)),
         "tests" => read!(tests, reader.words(raw)),
         "tables" => read!(tables, reader.small(&raw)),
         "rows" => read!(rows, reader.whole(&raw)),
-        "clients" => read!(clients, reader.clients(raw)),
+        "rows-written" => read!(rows_written, reader.whole(&raw)),
+        "clients" => read!(clients, reader.distinct(raw)),
+        "write-rates" => read!(write_rates, reader.distinct(raw)),
         "read-seconds" => read!(read_seconds, reader.number(&raw)),
         "write-seconds" => read!(write_seconds, reader.number(&raw)),
+        "rest-seconds" => read!(rest_seconds, reader.number(&raw)),
+        "catch-up-seconds" => read!(catch_up_seconds, reader.number(&raw)),
         "warmup" => read!(warmup, reader.number(&raw)),
         "rounds" => read!(rounds, reader.small(&raw)),
         "interleave" => read!(interleave, reader.choice(&raw, &Interleave::ALL, Interleave::name)),
@@ -138,15 +149,29 @@ impl Reader<'_> {
         self.each(raw, |reader, item| reader.word(item))
     }
 
-    fn clients(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<u32>>> {
-        let clients = self.each(raw, |reader, item| reader.small(item))?;
-        for (at, item) in clients.iter().enumerate() {
-            if clients[..at].contains(item) {
-                self.faults.add(&item.place, Fault::error(format!("clients {} is listed twice", item.value)));
+    fn distinct(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<u32>>> {
+        let numbers = self.each(raw, |reader, item| reader.small(item))?;
+        for (at, item) in numbers.iter().enumerate() {
+            if numbers[..at].contains(item) {
+                let fault = Fault::error(format!("{} {} is listed twice", self.key.name, item.value));
+                self.faults.add(&item.place, fault);
                 return Err(Wrong);
             }
         }
-        Ok(clients)
+        Ok(numbers)
+    }
+
+    /// `small` or `cached-large:0.01`.
+    fn scale(&mut self, raw: &Stated<Raw>) -> Read<Scale> {
+        let text = self.word(raw)?;
+        let (word, factor) = match text.split_once(':') {
+            None => (text.as_str(), 1.0),
+            Some((word, factor)) => {
+                let factor = Stated::new(Raw::Word(factor.trim().to_owned()), raw.place.clone());
+                (word.trim(), self.number_within(&factor, FACTOR_MIN, FACTOR_MAX)?)
+            }
+        };
+        Ok(Scale { word: word.to_owned(), factor })
     }
 
     fn storage_engines(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<StorageEngine>>> {
@@ -168,8 +193,10 @@ impl Reader<'_> {
         let expected = self.key.kind.expected();
         let number = match &raw.value {
             Raw::Whole(number) => Some(*number),
-            Raw::Word(word) if self.key.name == "rows" => parse_count(word),
-            Raw::Text(text) if self.key.name == "rows" && text.ends_with(char::is_alphabetic) => parse_count(text),
+            Raw::Word(word) if self.key.name.starts_with("rows") => parse_count(word),
+            Raw::Text(text) if self.key.name.starts_with("rows") && text.ends_with(char::is_alphabetic) => {
+                parse_count(text)
+            }
             // Digits in groups, as TOML has them.
             Raw::Word(word) => word.replace('_', "").parse().ok(),
             _ => None,

@@ -4,14 +4,32 @@
 //! `check` turns the result into a campaign. Values have the right type and range here, names are still words.
 
 use crate::diagnostic::{Fault, Faults};
+use crate::key::SYSBENCH;
 use crate::place::{Place, Source, Stated};
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSpec, Interleave, Placement, StorageEngine};
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// A setting and its value.
 pub type Setting = (String, String);
+
+/// A ready-made size, and how many times its rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    /// Its name, such as `cached-large`.
+    pub word: String,
+    /// 1 for its own size.
+    pub factor: f64,
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.word)?;
+        if self.factor == 1.0 { Ok(()) } else { write!(f, ":{}", self.factor) }
+    }
+}
 
 /// A build as asked for, with what is said about it alone.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,12 +55,17 @@ pub struct Request {
     pub storage_engine: Option<Stated<Vec<Stated<StorageEngine>>>>,
     pub set: Option<Stated<Vec<Stated<Setting>>>>,
     pub suite: Option<Stated<String>>,
+    pub scale: Option<Stated<Scale>>,
     pub tests: Option<Stated<Vec<Stated<String>>>>,
     pub tables: Option<Stated<u32>>,
     pub rows: Option<Stated<u64>>,
+    pub rows_written: Option<Stated<u64>>,
     pub clients: Option<Stated<Vec<Stated<u32>>>>,
+    pub write_rates: Option<Stated<Vec<Stated<u32>>>>,
     pub read_seconds: Option<Stated<f64>>,
     pub write_seconds: Option<Stated<f64>>,
+    pub rest_seconds: Option<Stated<f64>>,
+    pub catch_up_seconds: Option<Stated<f64>>,
     pub warmup: Option<Stated<f64>>,
     pub rounds: Option<Stated<u32>>,
     pub interleave: Option<Stated<Interleave>>,
@@ -69,12 +92,17 @@ macro_rules! each_key {
         $each!(profile, "profile");
         $each!(storage_engine, "storage-engine");
         $each!(suite, "suite");
+        $each!(scale, "scale");
         $each!(tests, "tests");
         $each!(tables, "tables");
         $each!(rows, "rows");
+        $each!(rows_written, "rows-written");
         $each!(clients, "clients");
+        $each!(write_rates, "write-rates");
         $each!(read_seconds, "read-seconds");
         $each!(write_seconds, "write-seconds");
+        $each!(rest_seconds, "rest-seconds");
+        $each!(catch_up_seconds, "catch-up-seconds");
         $each!(warmup, "warmup");
         $each!(rounds, "rounds");
         $each!(interleave, "interleave");
@@ -137,6 +165,25 @@ impl Request {
         each_key!(fill);
         fill!(set, "set");
         whole
+    }
+
+    /// Where a key was said, by a user or a preset.
+    pub(crate) fn place_of_key(&self, key: &str) -> Option<&Place> {
+        macro_rules! place {
+            ($field:ident, $key:literal) => {
+                if key == $key {
+                    return self.$field.as_ref().map(|stated| &stated.place);
+                }
+            };
+        }
+        each_key!(place);
+        place!(set, "set");
+        None
+    }
+
+    /// The suite asked for; one that cannot be read is taken for the usual one.
+    pub(crate) fn suite_word(&self) -> &str {
+        self.suite.as_ref().map_or(SYSBENCH, |suite| suite.value.as_str())
     }
 
     /// Whether a key was said, and wrongly.

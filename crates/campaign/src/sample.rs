@@ -1,10 +1,13 @@
 //! For tests only: a vocabulary of the size and shape of the real one.
 
-use crate::vocabulary::{ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary};
+use crate::vocabulary::{
+    ForcedByStorage, KeptSettings, ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary,
+};
 use crate::{Campaign, Command, Flag, Resolved, read};
+use rqps_model::insert::Shape;
 use rqps_model::plan::ForcedForm;
 use rqps_model::settings::MachineClass;
-use rqps_model::{BuildSource, BuildSpec, Engine, Group, Interleave, Plan, Unit};
+use rqps_model::{BuildSource, BuildSpec, Engine, Group, Interleave, Plan, StorageEngine, Unit};
 use std::collections::BTreeMap;
 
 /// Tests in order of execution: name, label, group, and the smallest subset each belongs to.
@@ -100,11 +103,21 @@ pub(crate) fn vocabulary() -> Vocabulary {
     Vocabulary {
         releases: releases.collect(),
         profiles: PROFILES.iter().flat_map(of_engine).collect(),
-        suites: vec![SuiteWord {
-            name: "sysbench".to_owned(),
-            tests,
-            forced: vec![forced("load", "COPY", "LOAD DATA")],
-        }],
+        suites: vec![
+            SuiteWord {
+                name: "sysbench".to_owned(),
+                tests,
+                forced: vec![forced("load", "COPY", "LOAD DATA")],
+                forced_by_storage: Vec::new(),
+                scales: BTreeMap::new(),
+            },
+            insert(),
+        ],
+        kept_settings: BTreeMap::from([
+            (Engine::Postgres, kept(&["port", "listen_addresses"], &[])),
+            (Engine::Mysql, kept(&["port", "datadir"], &["log_bin"])),
+            (Engine::Mariadb, kept(&["port", "datadir"], &["log_bin"])),
+        ]),
         settings: BTreeMap::from([
             (
                 Engine::Postgres,
@@ -150,6 +163,45 @@ fn test(at: usize, name: &str, group: Group, set: u32) -> TestWord {
             "write-only" | "read-only-sum" => vec![forced("statement begin", "prepared", "as text")],
             _ => Vec::new(),
         },
+    }
+}
+
+fn kept(own: &[&str], files: &[&str]) -> KeptSettings {
+    let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    KeptSettings { own: all(own), files: all(files) }
+}
+
+fn insert() -> SuiteWord {
+    let shape = |clients, rows_initial, rows_written, seconds, rest_seconds| Shape {
+        clients,
+        shared_table: false,
+        rows_initial,
+        rows_written,
+        rates_per_s: vec![100, 500, 1000],
+        seconds,
+        rest_seconds,
+        catch_up_seconds: 10.0,
+    };
+    let by_storage = ForcedByStorage {
+        what: "secondary indexes".to_owned(),
+        tests: vec!["l.x".to_owned()],
+        forms: BTreeMap::from([
+            (None, "a statement each".to_owned()),
+            (Some(StorageEngine::Innodb), "one ALTER TABLE".to_owned()),
+            (Some(StorageEngine::Rocksdb), "an ALTER TABLE each".to_owned()),
+        ]),
+        because: "as published".to_owned(),
+    };
+    SuiteWord {
+        name: "insert".to_owned(),
+        tests: Vec::new(),
+        forced: vec![forced("statement delete", "a subquery", "ORDER BY and LIMIT")],
+        forced_by_storage: vec![by_storage],
+        scales: BTreeMap::from([
+            ("quick".to_owned(), shape(1, 200_000, 50_000, 5.0, 0.0)),
+            ("small".to_owned(), shape(1, 500_000, 100_000, 15.0, 0.0)),
+            ("cached-large".to_owned(), shape(8, 250_000_000, 5_000_000, 1800.0, 1200.0)),
+        ]),
     }
 }
 

@@ -55,7 +55,9 @@ fn every_key_has_its_row() {
         let start = format!("| `{}` |", key.name);
         let row = DOCUMENT.lines().find(|line| line.starts_with(&start));
         let row = row.unwrap_or_else(|| panic!("docs/campaign-file.md has no row for `{}`", key.name));
-        assert!(row.contains(key.default.text()), "{row}: default {}", key.default.text());
+        for default in [Some(key.default), key.in_insert].into_iter().flatten() {
+            assert!(row.contains(default.text()), "{row}: default {}", default.text());
+        }
         let bounds = match key.kind {
             Kind::Whole { min, max } | Kind::Wholes { min, max } if max < 1 << 40 => Some(format!("{min} to {max}")),
             Kind::Number { min, max, .. } | Kind::Fraction { min, max } => Some(format!("{min} to {max}")),
@@ -68,7 +70,7 @@ fn every_key_has_its_row() {
 #[test]
 fn presets_are_told_as_they_are() {
     let (_, table) = DOCUMENT.split_once("## Presets").expect("a section");
-    for (column, words) in [(2, preset::QUICK), (3, preset::DEMO), (4, preset::QUICK_DEMO)] {
+    for (column, words) in [(2, preset::QUICK), (3, preset::QUICK_INSERT), (4, preset::DEMO), (5, preset::QUICK_DEMO)] {
         for (name, value) in words.iter().filter(|(name, _)| !matches!(*name, "name" | "build" | "tests")) {
             let row = table.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).expect("a row");
             assert_eq!(row.split('|').nth(column).map(str::trim), Some(*value), "{row}");

@@ -3,8 +3,9 @@
 //!
 //! Also here: the nearest right word for a wrong one.
 
+use rqps_model::insert::Shape;
 use rqps_model::plan::ForcedForm;
-use rqps_model::{Engine, Group, Interleave, Unit, Version};
+use rqps_model::{Engine, Group, Interleave, StorageEngine, Unit, Version};
 use std::collections::BTreeMap;
 
 /// A release that the catalog can install.
@@ -74,6 +75,23 @@ pub struct SuiteWord {
     pub tests: Vec<TestWord>,
     /// What engines force to be different in the data and whatever else belongs to no single test.
     pub forced: Vec<ForcedForm>,
+    /// What storage engines force to be different.
+    pub forced_by_storage: Vec<ForcedByStorage>,
+    /// Ready-made sizes by name, of a suite that has steps of a size instead of tests to choose.
+    pub scales: BTreeMap<String, Shape>,
+}
+
+/// What must differ between storage engines, and where the engine leaves no choice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForcedByStorage {
+    /// What differs, such as `secondary indexes`.
+    pub what: String,
+    /// The steps or tests in which it does; all where none is named.
+    pub tests: Vec<String>,
+    /// The form on each; `None` is an engine without a choice.
+    pub forms: BTreeMap<Option<StorageEngine>, String>,
+    /// Why.
+    pub because: String,
 }
 
 impl SuiteWord {
@@ -106,9 +124,25 @@ pub struct Vocabulary {
     pub suites: Vec<SuiteWord>,
     /// Names of the servers' settings by engine, of all versions that the catalog has.
     pub settings: BTreeMap<Engine, Vec<String>>,
+    /// Settings that are not the user's, by engine.
+    pub kept_settings: BTreeMap<Engine, KeptSettings>,
+}
+
+/// Settings that rqps decides itself, to keep servers apart and private.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeptSettings {
+    /// Where a server lives and how it is reached.
+    pub own: Vec<String>,
+    /// Names of files: the user may choose the name, not the place.
+    pub files: Vec<String>,
 }
 
 impl Vocabulary {
+    /// The sizes of a suite.
+    pub(crate) fn scales(&self, suite: &str) -> Option<&BTreeMap<String, Shape>> {
+        self.suites.iter().find(|known| known.name == suite).map(|suite| &suite.scales)
+    }
+
     /// The versions of an engine, oldest first.
     pub fn versions(&self, engine: Engine) -> Vec<&Version> {
         let mut versions: Vec<&Version> =

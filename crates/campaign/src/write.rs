@@ -31,15 +31,17 @@ fn value_of(key: &str, request: &Request) -> Option<String> {
         "storage-engine" => request.storage_engine.as_ref().map(|engines| storage(&engines.value)),
         "set" => request.set.as_ref().map(|set| settings(&set.value)),
         "suite" => request.suite.as_ref().map(|suite| text(&suite.value)),
+        "scale" => request.scale.as_ref().map(|scale| text(&scale.value.to_string())),
         "tests" => request.tests.as_ref().map(|words| texts(&words.value)),
         "tables" => request.tables.as_ref().map(|tables| tables.value.to_string()),
         "rows" => request.rows.as_ref().map(|rows| rows.value.to_string()),
-        "clients" => {
-            let written = |clients: &Stated<u32>| clients.value.to_string();
-            request.clients.as_ref().map(|all| list(all.value.iter().map(written).collect()))
-        }
+        "rows-written" => request.rows_written.as_ref().map(|rows| rows.value.to_string()),
+        "clients" => request.clients.as_ref().map(|all| numbers(&all.value)),
+        "write-rates" => request.write_rates.as_ref().map(|all| numbers(&all.value)),
         "read-seconds" => request.read_seconds.as_ref().map(|seconds| seconds.value.to_string()),
         "write-seconds" => request.write_seconds.as_ref().map(|seconds| seconds.value.to_string()),
+        "rest-seconds" => request.rest_seconds.as_ref().map(|seconds| seconds.value.to_string()),
+        "catch-up-seconds" => request.catch_up_seconds.as_ref().map(|seconds| seconds.value.to_string()),
         "warmup" => request.warmup.as_ref().map(|warmup| warmup.value.to_string()),
         "rounds" => request.rounds.as_ref().map(|rounds| rounds.value.to_string()),
         "interleave" => request.interleave.as_ref().map(|how| text(how.value.name())),
@@ -75,6 +77,10 @@ fn text(text: &str) -> String {
 
 fn texts(words: &[Stated<String>]) -> String {
     list(words.iter().map(|word| text(&word.value)).collect())
+}
+
+fn numbers(numbers: &[Stated<u32>]) -> String {
+    list(numbers.iter().map(|number| number.value.to_string()).collect())
 }
 
 fn storage(engines: &[Stated<StorageEngine>]) -> String {

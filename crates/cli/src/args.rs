@@ -5,6 +5,8 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+mod defaults;
+
 /// A database performance-regression lab: which queries did a new version make faster or slower, by how much, how
 /// sure is that, and why.
 #[derive(Debug, Parser)]
@@ -26,6 +28,7 @@ Examples:
   rqps run --build mariadb:11.8.6 --storage-engine innodb,rocksdb --quick
   rqps run --build my5614 --build my8033 --profile z12a_sync     commits are flushed to disk
   rqps run --build postgres:17.11 --build mysql:8.0.33 --build mariadb:11.4.5 --quick
+  rqps run --build postgres:17.11 --build postgres:18.6 --suite insert     the Insert Benchmark
   rqps run campaign.toml --rounds 10          a campaign file; flags win over its keys
   rqps compare results/NAME --fail-on regressed --json
 
@@ -61,7 +64,7 @@ pub(crate) enum Command {
     /// Builds: list, install, show, verify, remove
     #[command(subcommand)]
     Builds(BuildsCommand),
-    /// Measure the client itself against sysbench, pgbench and a bare socket
+    /// Measure the client itself against sysbench, pgbench, a Python inserter and a bare socket
     BenchClient(BenchClientArgs),
     /// One measured process of `bench-client`
     #[command(hide = true)]
@@ -69,17 +72,21 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_args(defaults::of_run))]
 pub(crate) struct PlanArgs {
     /// Campaign file (TOML); see docs/campaign-file.md
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) flags: CampaignFlags,
+    #[command(flatten)]
+    pub(crate) places: Places,
     /// Print the plan as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
+#[command(mut_args(defaults::of_run))]
 pub(crate) struct RunArgs {
     /// Campaign file (TOML); see docs/campaign-file.md
     pub(crate) file: Option<PathBuf>,
@@ -90,6 +97,7 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_args(defaults::of_demo))]
 pub(crate) struct DemoArgs {
     #[command(flatten)]
     pub(crate) flags: CampaignFlags,
@@ -98,91 +106,114 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct OutputFlags {
+pub(crate) struct Places {
     /// Folder that holds one folder per campaign
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
     /// Folder for the servers' data while the campaign runs (default: $RQPS_DATA, else a temporary folder)
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutputFlags {
+    #[command(flatten)]
+    pub(crate) places: Places,
     /// Print the comparison as JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// The words of a campaign. Every one is also a key of the campaign file.
+/// The words of a campaign. Every one is also a key of the campaign file, which knows what holds where it is not said.
 #[derive(Debug, Args, Clone, Default)]
 #[command(next_help_heading = "Campaign")]
 pub(crate) struct CampaignFlags {
-    /// Name of the campaign and its folder [default: from suite and builds]
+    /// Name of the campaign and its folder
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Build to measure: [NAME=]ENGINE:VERSION, or :/FOLDER, :/ARCHIVE, :URL; postgres, mysql or mariadb; repeat it
     #[arg(long, value_name = "BUILD")]
     pub(crate) build: Vec<String>,
-    /// Treatment that all others are relative to [default: the first build]
+    /// Treatment that all others are relative to
     #[arg(long, value_name = "NAME")]
     pub(crate) base: Option<String>,
-    /// Suite of tests [default: sysbench]
+    /// What is run: sysbench, or insert, which is the Insert Benchmark
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
-    /// Tests: 27, 32, 42, all, names or patterns, separated by commas [default: 32]
+    /// Ready-made size: quick (a minute a pass), small (two minutes a pass), cached-small, cached-large, io-bound; with a
+    /// factor such as cached-large:0.01 that many times its rows
+    #[arg(long, value_name = "SIZE[:FACTOR]")]
+    pub(crate) scale: Option<String>,
+    /// Tests: 27, 32, 42, all, names or patterns, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) tests: Vec<String>,
-    /// Number of tables [default: 1]
+    /// Number of tables; insert: 1 makes all clients share one
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) tables: Option<String>,
-    /// Rows of each table; 100k and 50m are understood [default: 1m]
+    /// Rows of each table, insert: of each client; 100k and 50m are understood
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) rows: Option<String>,
-    /// Concurrency levels, separated by commas [default: 1]
+    /// Rows that each client inserts, and as many that it deletes, in l.i1 and l.i2 together
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) rows_written: Option<String>,
+    /// Concurrency levels, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true)]
     pub(crate) clients: Vec<String>,
-    /// Seconds counted per read test, build and round [default: 10]
+    /// Rows per second and client written behind the queries, separated by commas; a step qr and a step qp for each
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true)]
+    pub(crate) write_rates: Vec<String>,
+    /// Seconds counted per read test, build and round; insert: of each step with queries
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) read_seconds: Option<String>,
-    /// Seconds counted per write test, build and round [default: 10]
+    /// Seconds counted per write test, build and round
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) write_seconds: Option<String>,
-    /// Seconds each build runs a test before counting starts [default: 1]
+    /// Least rest between l.i2 and the first query
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) rest_seconds: Option<String>,
+    /// How much of their plan the writers behind the queries make good after a stall
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) catch_up_seconds: Option<String>,
+    /// Seconds each build runs a test before counting starts
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) warmup: Option<String>,
-    /// Rounds; each restarts every server on its copy of the data [default: 6]
+    /// Rounds; each restarts every server on its copy of the data, insert: is a pass of every build
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) rounds: Option<String>,
-    /// Length of a slice in milliseconds [default: 10]
+    /// Length of a slice in milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     pub(crate) slice: Option<String>,
-    /// How builds alternate in a round: slices or turns [default: slices where they fit]
+    /// How builds alternate in a round: slices or turns
     #[arg(long, value_name = "HOW")]
     pub(crate) interleave: Option<String>,
-    /// Seed of orders and keys; the same seed sends the same keys to every build [default: 1]
+    /// Seed of orders and keys; the same seed sends the same keys to every build
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<String>,
     /// Configuration profiles, separated by commas; each build runs with each that its engine has; _sync appended
-    /// flushes at commit [default: x10a for PostgreSQL, z12a for MySQL and MariaDB]
+    /// flushes at commit
     #[arg(long, value_name = "PROFILE", value_delimiter = ',')]
     pub(crate) profile: Vec<String>,
-    /// What stores the tables of MySQL and MariaDB: innodb, rocksdb (MariaDB with its plugin) or both [default: innodb]
+    /// What stores the tables of MySQL and MariaDB: innodb, rocksdb (MariaDB with its plugin) or both
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) storage_engine: Vec<String>,
     /// Server setting on top of the profile, or @FILE in the form of postgresql.conf or my.cnf; for the engines that
     /// know it; may be repeated
     #[arg(long, value_name = "NAME=VALUE|@FILE")]
     pub(crate) set: Vec<String>,
-    /// CPUs of server and client: same, split or free [default: same]
+    /// CPUs of server and client: same, split or free
     #[arg(long, value_name = "HOW")]
     pub(crate) placement: Option<String>,
     /// Open loop at this many events a second over all clients, with exponential gaps; even:N for equal gaps
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) rate: Option<String>,
-    /// Cores and memory that profiles are sized for, such as c8r32 [default: this host, its memory shared by the servers]
+    /// Cores and memory that profiles are sized for, such as c8r32
     #[arg(long, value_name = "cCORESrGB")]
     pub(crate) machine: Option<String>,
-    /// Differences smaller than this fraction count as equal [default: 0.02]
+    /// Differences smaller than this fraction count as equal
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub(crate) margin: Option<String>,
-    /// Small preset for a first look: 100,000 rows, 2 seconds a test (demo: less), 3 rounds
+    /// Small preset for a first look: 100,000 rows, 2 seconds a test, 3 rounds; insert: one round, about a minute for
+    /// each build
     #[arg(long)]
     pub(crate) quick: bool,
 }
@@ -274,22 +305,31 @@ pub(crate) struct BenchClientArgs {
     /// Build of the server to measure against, of any engine; MySQL and MariaDB with InnoDB tables
     #[arg(long, value_name = "BUILD", default_value = "postgres:17.11")]
     pub(crate) build: String,
-    /// Rows of the one table
+    /// Rows of the one table that is queried
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) rows: u64,
+    /// Rows that each client of the workload `insert` inserts in a round
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub(crate) insert_rows: u64,
     /// Rounds; every client runs once in each
     #[arg(long, value_name = "N", default_value_t = 7)]
     pub(crate) rounds: u32,
-    /// Seconds each client runs in a round
+    /// Seconds each client runs in a round; more where it would get too little of the CPU to tell its cost
     #[arg(long, value_name = "S", default_value_t = 3.0)]
     pub(crate) seconds: f64,
-    /// Workloads to measure
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "point,read-only,points-100,sessions-40")]
+    /// Workloads to measure; insert loads beside a Python program, insert-sink into a server that does nothing
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "point,read-only,points-100,sessions-40,insert,insert-sink"
+    )]
     pub(crate) workloads: Vec<String>,
     /// Also time the load of this many rows against sysbench prepare
     #[arg(long, value_name = "ROWS")]
     pub(crate) load: Option<u64>,
-    /// Also run 40 sessions this long and compare peak memory after the first tenth and at the end
+    /// Also run 40 sessions this long, and an inserter if insert-sink is measured, and compare peak memory after the
+    /// first tenth and at the end
     #[arg(long, value_name = "S")]
     pub(crate) memory: Option<f64>,
     /// Print JSON
@@ -300,7 +340,7 @@ pub(crate) struct BenchClientArgs {
 /// What one process of `bench-client` runs; it is charged by the kernel, not by itself.
 #[derive(Debug, Args)]
 pub(crate) struct BenchClientPartArgs {
-    /// `echo` on standard input, `ping-pong`, or a workload
+    /// `echo` on standard input, `ping-pong`, `insert`, or queries
     pub(crate) part: String,
     /// Engine of the server
     #[arg(long, default_value = "postgres")]
@@ -308,7 +348,7 @@ pub(crate) struct BenchClientPartArgs {
     /// The server's socket
     #[arg(long, default_value = "socket")]
     pub(crate) socket: PathBuf,
-    /// Rows of sbtest1
+    /// Rows of the table
     #[arg(long, default_value_t = 0)]
     pub(crate) rows: u64,
     /// How long to run

@@ -3,6 +3,7 @@
 mod args;
 mod bench_client;
 mod builds;
+mod disk;
 mod interrupt;
 mod lab;
 mod outcome;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use rqps_analysis::findings::Findings;
 use rqps_analysis::{Options, analyse};
 use rqps_model::Verdict;
-use rqps_store::Campaign;
+use rqps_store::{Campaign, StoreError};
 use std::path::PathBuf;
 
 /// How a command ended; the exit codes of docs and README.
@@ -38,7 +38,7 @@ impl Ending {
 
 /// Judges a campaign, writes everything derived, prints the table or JSON.
 pub(crate) fn report(campaign: &Campaign, json: bool, screen: Screen) -> Result<Ending> {
-    let findings = analyse(campaign, Options::default())?;
+    let findings = judge(campaign, Options::default())?;
     let html = write_all(campaign, &findings)?;
     if json {
         screen.print(&rqps_report::compare_json(&findings));
@@ -49,7 +49,15 @@ pub(crate) fn report(campaign: &Campaign, json: bool, screen: Screen) -> Result<
     Ok(ending(campaign)?)
 }
 
-fn ending(campaign: &Campaign) -> Result<Ending, rqps_store::StoreError> {
+/// Judges; where something is damaged, all that is damaged is told at once.
+fn judge(campaign: &Campaign, options: Options) -> Result<Findings> {
+    analyse(campaign, options).map_err(|first| match campaign.check() {
+        Err(all @ StoreError::Damaged(_)) => all.into(),
+        _ => first.into(),
+    })
+}
+
+fn ending(campaign: &Campaign) -> Result<Ending, StoreError> {
     let failed = campaign.samples()?.iter().any(|sample| sample.sample.failure.is_some());
     Ok(if failed { Ending::TrialFailed } else { Ending::Clean })
 }
@@ -66,7 +74,7 @@ fn write_all(campaign: &Campaign, findings: &Findings) -> Result<PathBuf> {
 /// `rqps compare`.
 pub(crate) fn compare(args: &CompareArgs, screen: Screen) -> Result<Ending> {
     let campaign = Campaign::open(&args.dir)?;
-    let findings = analyse(&campaign, Options { base: args.base.clone(), margin: None })?;
+    let findings = judge(&campaign, Options { base: args.base.clone(), margin: None })?;
     if args.json {
         screen.print(&rqps_report::compare_json(&findings));
     } else if args.markdown {
@@ -91,7 +99,7 @@ const fn verdict_of(word: FailOn) -> Verdict {
 /// `rqps report`.
 pub(crate) fn rewrite(args: &ReportArgs, screen: Screen) -> Result<Ending> {
     let campaign = Campaign::open(&args.dir)?;
-    let findings = analyse(&campaign, Options { base: args.base.clone(), margin: None })?;
+    let findings = judge(&campaign, Options { base: args.base.clone(), margin: None })?;
     let html = write_all(&campaign, &findings)?;
     screen.print(&format!("report: {}", html.display()));
     Ok(ending(&campaign)?)

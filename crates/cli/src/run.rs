@@ -1,15 +1,17 @@
 //! `plan`, `run`, `demo` and `resume`: measure, then judge and report.
 
 use crate::args::{CampaignFlags, DemoArgs, OutputFlags, PlanArgs, ResumeArgs, RunArgs};
+use crate::disk;
 use crate::interrupt;
 use crate::lab::Lab;
 use crate::outcome::{self, Ending};
 use crate::prepare::{Builds, Prepared, prepare};
 use crate::screen::{Progress, Screen};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use rqps_campaign::{Command, describe, estimate, human_duration};
 use rqps_conduct::{ConductError, Job};
 use rqps_model::Plan;
+use rqps_model::build::without_credentials;
 use rqps_model::facts::BuildFacts;
 use rqps_observe::clock::rfc3339;
 use rqps_observe::facts::host_facts;
@@ -26,6 +28,8 @@ pub(crate) fn plan(args: &PlanArgs, screen: Screen) -> Result<Ending> {
         screen.print(&serde_json::to_string_pretty(&prepared.plan)?);
     } else {
         screen.print(&describe(&prepared.plan));
+        let place = data_place(&lab, args.places.data.as_deref())?;
+        screen.print(&disk::told(&prepared.plan, &place, &args.places.results));
     }
     Ok(Ending::Clean)
 }
@@ -50,22 +54,28 @@ fn begin(
     let lab = Lab::open(screen)?;
     let Prepared { mut plan, builds, campaign_toml, is_named } =
         prepare(&lab, file, flags, command, Builds::Install, screen)?;
+    let places = &output.places;
     if !is_named {
-        plan.name = free_name(&output.results, &plan.name);
+        plan.name = free_name(&places.results, &plan.name);
     }
-    let data_place = data_place(&lab, output.data.as_deref())?;
+    let data_place = data_place(&lab, places.data.as_deref())?;
+    // Before hours of loading, not after.
+    if let Some(warning) = disk::check(&plan, &data_place)? {
+        screen.warn(&warning);
+    }
     let host = host_facts(&data_place);
-    let mut store = Campaign::create(&output.results, &plan.name, &plan, &host, &campaign_toml, this_start())?;
+    let mut store = Campaign::create(&places.results, &plan.name, &plan, &host, &campaign_toml, this_start())?;
     screen.say(&format!(
-        "{}: {} treatments, {} tests, {} rounds; about {}; results in {}",
+        "{}: {} treatments, {} {}, {} rounds; about {}; results in {}",
         plan.name,
         plan.treatments.len(),
         plan.tests.len(),
+        if plan.insert.is_some() { "steps" } else { "tests" },
         plan.rounds.len(),
         human_duration(estimate(&plan).duration()),
         store.folder().display()
     ));
-    let ended = measure_and_report(&lab, &plan, &builds, output.data.as_deref(), &mut store, output.json, screen);
+    let ended = measure_and_report(&lab, &plan, &builds, places.data.as_deref(), &mut store, output.json, screen);
     if ended.is_err() {
         // With nothing measured there is nothing to resume, and the name is free for the next attempt.
         // The first error is the one to tell.
@@ -78,6 +88,7 @@ fn begin(
 pub(crate) fn resume(args: &ResumeArgs, screen: Screen) -> Result<Ending> {
     let lab = Lab::open(screen)?;
     let campaign = Campaign::open(&args.dir)?;
+    campaign.samples()?;
     if campaign.status().state == State::Complete && rqps_conduct::is_measured(&campaign) {
         screen.say("nothing is missing; this is what there is");
         return outcome::report(&campaign, args.json, screen);
@@ -112,11 +123,11 @@ fn measure_and_report(
     json: bool,
     screen: Screen,
 ) -> Result<Ending> {
-    let suite = lab
-        .suites
-        .iter()
-        .find(|suite| suite.name == plan.suite)
-        .with_context(|| format!("this rqps has no suite `{}`", plan.suite))?;
+    let suite = lab.suites.iter().find(|suite| suite.name == plan.suite);
+    // The Insert Benchmark needs no suite: its steps follow from the plan.
+    if suite.is_none() && plan.insert.is_none() {
+        bail!("this rqps has no suite `{}`", plan.suite);
+    }
     let lease = Lease::open(&lab.cache)?;
     let stop = interrupt::flag_on_interrupt()?;
     let mut progress = Progress::new(screen);
@@ -150,7 +161,8 @@ fn this_start() -> Start {
     Start {
         at: rfc3339(SystemTime::now()),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command_line: std::env::args().collect(),
+        // Passwords in the addresses of builds are not kept.
+        command_line: std::env::args().map(|word| without_credentials(&word)).collect(),
     }
 }
 
@@ -164,6 +176,5 @@ fn free_name(results: &Path, name: &str) -> String {
 /// An existing folder on the device that the data will be on.
 fn data_place(lab: &Lab, data: Option<&Path>) -> Result<std::path::PathBuf> {
     let parent = Workspace::parent(&lab.cache, data);
-    let absolute = std::path::absolute(&parent).context("cannot tell where data will be")?;
-    Ok(absolute.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/")).to_owned())
+    Ok(parent.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/")).to_owned())
 }

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rqps_campaign::diagnostic::{Diagnostic, Part};
 use rqps_campaign::human_duration;
 use rqps_conduct::Event;
+use rqps_model::insert::Sla;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -73,7 +74,7 @@ impl Screen {
     /// Says an error with the reasons below it.
     pub(crate) fn error(self, error: &anyhow::Error) {
         let mark = if self.coloured(std::io::stderr().is_terminal()) { "\x1b[31merror:\x1b[0m" } else { "error:" };
-        self.say(&format!("{mark} {error:#}"));
+        self.say(&format!("{mark} {}", told(error)));
     }
 
     /// Shows what is wrong with a campaign file or flags.
@@ -90,6 +91,15 @@ impl Screen {
             self.say(text.trim_end_matches('\n'));
         }
     }
+}
+
+/// An error and its causes, each said once: some errors have their cause in their own words already.
+fn told(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
+        "" => cause,
+        before if before.contains(&cause) => told,
+        before => format!("{before}: {cause}"),
+    })
 }
 
 fn code(part: Part) -> Option<&'static str> {
@@ -171,6 +181,12 @@ impl Progress {
                     None => self.label = label,
                 }
             }
+            Event::TestRepeats { round, rounds, test, clients } => {
+                self.label = format!("round {round}/{rounds}  {test} again  clients {clients}");
+                self.line(&format!(
+                    "round {round}/{rounds}  running {test} again, clients {clients}, unrecorded: what follows needs its data"
+                ));
+            }
             Event::TestAdvances { campaign, left, .. } => self.advance(*campaign, *left),
             Event::TestEnded { round, test, clients, unit, results, left } => {
                 let numbers: Vec<String> = results.iter().map(|(_, result)| number(*result)).collect();
@@ -180,6 +196,28 @@ impl Progress {
                     numbers.join("  "),
                     unit.symbol(),
                     ratios.collect::<Vec<_>>().join("  ")
+                );
+                match (&self.bar, left) {
+                    (None, Some(left)) => self.line(&format!("{line}   {} left", human_duration(*left))),
+                    _ => self.line(&line),
+                }
+            }
+            Event::PassBegins { round, rounds, treatment, clients, .. } => {
+                self.now(format!("round {round}/{rounds}  {treatment}  clients {clients}, making its data folder"))
+            }
+            Event::StepBegins { round, rounds, treatment, step, clients } => {
+                let label = format!("round {round}/{rounds}  {treatment}  {step}  clients {clients}");
+                match &self.bar {
+                    Some(_) => self.now(label),
+                    None => self.label = label,
+                }
+            }
+            Event::StepEnded { round, treatment, step, clients, unit, result, sla, stalled_seconds, left } => {
+                let line = format!(
+                    "  {round:>3}  {treatment}  {step:<6} {clients:>3}  {} {}{}",
+                    number(*result),
+                    unit.symbol(),
+                    beside(*sla, *stalled_seconds)
                 );
                 match (&self.bar, left) {
                     (None, Some(left)) => self.line(&format!("{line}   {} left", human_duration(*left))),
@@ -213,6 +251,30 @@ fn number(throughput: Option<f64>) -> String {
     }
 }
 
+/// What must be known beside a step's number.
+fn beside(sla: Option<Sla>, stalled_seconds: u32) -> String {
+    let mut words = String::new();
+    if let Some(Sla { target_per_s, reached_per_s, is_held: false }) = sla {
+        words += &format!("  SLA missed: {reached_per_s:.0} of {target_per_s:.0} rows/s written");
+    }
+    if stalled_seconds > 0 {
+        words += &format!("  stalled {stalled_seconds} s");
+    }
+    words
+}
+
 fn ratio(this: Option<f64>, base: Option<f64>) -> String {
     this.zip(base).map_or_else(|| "-".to_owned(), |(this, base)| format!("x{:.3}", this / base))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missed_rate_and_stalls_stand_beside_a_steps_number() {
+        assert_eq!(beside(None, 0), "");
+        assert_eq!(beside(Some(Sla::judge(1000.0, 990.0)), 0), "");
+        assert_eq!(beside(Some(Sla::judge(1000.0, 500.4)), 3), "  SLA missed: 500 of 1000 rows/s written  stalled 3 s");
+    }
 }

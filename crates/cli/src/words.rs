@@ -2,12 +2,17 @@
 //!
 //! In: what `server` and `load` know. Out: the `Vocabulary` that `campaign` checks names against.
 
-use rqps_campaign::vocabulary::{ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary};
+use rqps_campaign::key::INSERT;
+use rqps_campaign::vocabulary::{
+    ForcedByStorage, KeptSettings, ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary,
+};
 use rqps_load::{SecondsClass, Suite, Test};
 use rqps_model::plan::ForcedForm;
 use rqps_model::{Engine, Interleave};
 use rqps_server::known_settings::KnownSettings;
+use rqps_server::profile::{file_settings, own_settings};
 use rqps_server::{Catalog, Profiles};
+use std::collections::BTreeMap;
 
 /// The variant of a profile that is made for data larger than memory.
 const IO_BOUND: &str = "io";
@@ -22,8 +27,9 @@ pub(crate) fn vocabulary(catalog: &Catalog, profiles: &Profiles, suites: &[Suite
     Vocabulary {
         releases: releases.collect(),
         profiles: Engine::ALL.iter().flat_map(|engine| profile_words(profiles, *engine)).collect(),
-        suites: suites.iter().map(suite_word).collect(),
+        suites: suites.iter().map(suite_word).chain([insert_word()]).collect(),
         settings: Engine::ALL.into_iter().map(|engine| (engine, setting_names(engine))).collect(),
+        kept_settings: Engine::ALL.into_iter().map(|engine| (engine, kept_settings(engine))).collect(),
     }
 }
 
@@ -47,6 +53,28 @@ fn setting_names(engine: Engine) -> Vec<String> {
     KnownSettings::of(engine).names().map(str::to_owned).collect()
 }
 
+fn kept_settings(engine: Engine) -> KeptSettings {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    KeptSettings { own: names(own_settings(engine)), files: names(file_settings(engine)) }
+}
+
+/// The Insert Benchmark: sizes instead of tests.
+fn insert_word() -> SuiteWord {
+    let by_storage = rqps_load::insert::storage_forms().into_iter().map(|form| ForcedByStorage {
+        what: form.what.to_owned(),
+        tests: vec![form.step.to_owned()],
+        forms: form.forms.into_iter().map(|(storage, text)| (storage, text.to_owned())).collect(),
+        because: form.because.to_owned(),
+    });
+    SuiteWord {
+        name: INSERT.to_owned(),
+        tests: Vec::new(),
+        forced: rqps_load::insert::forced_forms().into_iter().map(forced).collect(),
+        forced_by_storage: by_storage.collect(),
+        scales: rqps_load::insert::presets().clone(),
+    }
+}
+
 fn suite_word(suite: &Suite) -> SuiteWord {
     let of_tests: Vec<rqps_load::ForcedForm> = suite.tests.iter().flat_map(Test::forced_forms).collect();
     let of_data = suite.forced_forms().into_iter().filter(|form| !of_tests.contains(form));
@@ -54,6 +82,8 @@ fn suite_word(suite: &Suite) -> SuiteWord {
         name: suite.name.clone(),
         tests: suite.tests.iter().map(test_word).collect(),
         forced: of_data.map(forced).collect(),
+        forced_by_storage: Vec::new(),
+        scales: BTreeMap::new(),
     }
 }
 
@@ -120,5 +150,37 @@ mod tests {
         let insert = suite.tests.iter().find(|test| test.name == "insert").expect("there");
         assert!(!insert.forced.is_empty() && !suite.forced.contains(&insert.forced[0]));
         let _ = (preset::DEMO, select);
+    }
+
+    #[test]
+    fn every_size_of_the_insert_benchmark_makes_a_plan_and_is_in_the_help() {
+        let words = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()]);
+        let insert = words.suites.iter().find(|suite| suite.name == INSERT).expect("there");
+        let run = <crate::args::Cli as clap::CommandFactory>::command();
+        let run = run.find_subcommand("run").expect("there");
+        let scale = run.get_arguments().find(|arg| arg.get_long() == Some("scale")).expect("a flag");
+        let help = scale.get_help().expect("help").to_string();
+        let document = include_str!("../../../docs/campaign-file.md");
+        let (_, document) = document.split_once("## The Insert Benchmark").expect("a section");
+        for (name, shape) in &insert.scales {
+            assert!(help.contains(name.as_str()), "{name} in {help}");
+            let row = document.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).expect("a row");
+            let numbers: String = row.chars().filter(|c| *c != ',').collect();
+            for number in [shape.rows_initial, shape.rows_written, shape.seconds as u64] {
+                assert!(numbers.contains(&format!(" {number} |")), "{number} in {row}");
+            }
+            let flags = [("suite", INSERT), ("scale", name), ("build", "postgres:17.11"), ("build", "my8033")];
+            let flags: Vec<rqps_campaign::Flag> =
+                flags.iter().map(|(name, value)| rqps_campaign::Flag::new(*name, *value)).collect();
+            let reading = rqps_campaign::read(None, &flags, rqps_campaign::Command::Run, &words);
+            assert_eq!(reading.diagnostics, []);
+            let campaign = reading.campaign.expect("no faults");
+            let host = rqps_model::settings::MachineClass { cores: 2, memory_bytes: 8 << 30 };
+            let build_names = vec!["a".to_owned(), "b".to_owned()];
+            let plan = campaign.expand(&rqps_campaign::Resolved { build_names, host }).expect("a plan");
+            assert_eq!(plan.insert.as_ref(), Some(shape));
+            assert!(plan.forced.iter().any(|form| form.what == "secondary indexes"), "{:?}", plan.forced);
+        }
+        assert!(words.kept_settings[&Engine::Mariadb].own.iter().any(|name| name == "datadir"));
     }
 }

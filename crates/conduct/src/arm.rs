@@ -6,8 +6,10 @@ use rqps_model::facts::{BuildFacts, SettingsFacts};
 use rqps_model::plan::TreatmentPlan;
 use rqps_observe::process::ProcessMeter;
 use rqps_observe::storage::storage_engine;
-use rqps_server::{Account, Configuration, Launch, Lease, Listen, Server, ServerError};
+use rqps_server::{Account, Configuration, Launch, Lease, Listen, Server, ServerError, Workspace};
+use rqps_store::{StoreError, Writer};
 use rqps_wire::{Endpoint, Session};
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -23,6 +25,9 @@ pub(crate) const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Lines of a server's log that a failed sample or an error keeps.
 pub(crate) const LOG_LINES: usize = 20;
+
+/// A table that is there for a moment, to see what stores it.
+const PROBE: &str = "rqps_probe";
 
 /// A treatment as it enters every round.
 #[derive(Debug)]
@@ -89,6 +94,23 @@ impl Contestant<'_> {
         })
     }
 
+    /// Makes a table as planned on a server without any, tells how it is stored and how a client connects, and removes it.
+    pub(crate) fn probe(&self, endpoint: &Endpoint) -> Result<Connection, ConductError> {
+        let Some(storage) = self.plan.storage else { return self.connection(endpoint) };
+        let execute = |sql: &str| {
+            let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
+            session.execute(sql)?;
+            session.close();
+            Ok(())
+        };
+        let trying = || format!("trying whether {} stores tables by {storage}", self.plan.name);
+        let tried = |sql: &str| execute(sql).map_err(ServerError::Wire).map_err(ConductError::server(trying()));
+        tried(&format!("CREATE TABLE {PROBE} (id int NOT NULL PRIMARY KEY) ENGINE={storage}"))?;
+        let told = self.connection(endpoint);
+        tried(&format!("DROP TABLE {PROBE}"))?;
+        told
+    }
+
     /// How a client connects to a server of this treatment, and what stores the loaded tables there; another storage
     /// engine than planned is an error, for the same reason.
     pub(crate) fn connection(&self, endpoint: &Endpoint) -> Result<Connection, ConductError> {
@@ -114,7 +136,8 @@ impl Contestant<'_> {
     }
 }
 
-/// What a session to a loaded server shows.
+/// What a session to a server with tables shows.
+#[derive(Debug, Clone)]
 pub(crate) struct Connection {
     /// What stores the tables; empty where the engine leaves no choice.
     pub(crate) storage_engine: String,
@@ -143,7 +166,51 @@ pub(crate) struct Arm<'a> {
     pub(crate) failure: Option<String>,
 }
 
-impl Arm<'_> {
+impl<'a> Arm<'a> {
+    /// A treatment before it has a copy or a server; one that was refused takes no part.
+    pub(crate) fn idle(contestant: &'a Contestant<'a>, workspace: &Workspace, refusal: Option<&str>) -> Arm<'a> {
+        Arm {
+            contestant,
+            copy: String::new(),
+            data: workspace.path().to_owned(),
+            log: workspace.join(&format!("{}.log", contestant.plan.name)),
+            server: None,
+            meter: ProcessMeter::new(),
+            starts: 0,
+            starts_failed: 0,
+            undone: Vec::new(),
+            takes_part: refusal.is_none(),
+            failure: refusal.map(str::to_owned),
+        }
+    }
+
+    /// Its log goes to the store: what a server said matters most where something went wrong.
+    pub(crate) fn keep_log(&self, store: &Writer, heading: &str) -> Result<(), StoreError> {
+        match File::open(&self.log) {
+            Ok(mut log) => store.append_server_log(self.name(), heading, &mut log),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Ends its server at once and removes its copy, which nobody reads again: no need for a shutdown that writes it back.
+    pub(crate) fn clear(&mut self) {
+        self.server = None;
+        let _ = std::fs::remove_file(&self.log);
+        if !self.copy.is_empty() {
+            let _ = std::fs::remove_dir_all(&self.data);
+        }
+    }
+
+    /// Notes that a test failed, with what is known of the server, and tells it all.
+    pub(crate) fn fail(&mut self, failure: String) -> String {
+        let failure = match &self.failure {
+            Some(why) => format!("{failure}; {why}"),
+            None => failure,
+        };
+        self.failure = Some(failure.clone());
+        failure
+    }
+
     /// The treatment's name.
     pub(crate) fn name(&self) -> &str {
         &self.contestant.plan.name

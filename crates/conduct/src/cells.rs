@@ -1,10 +1,11 @@
-//! Which pieces of a plan are measured and which are still to come, by what the results folder has.
+//! Which bouts of a plan are measured and which are still to come, by what the results folder has.
 //!
 //! In: plan, results folder, and in a resumed campaign the failed samples that it found. Out: what is done. A failed sample
 //! is a result, and the sitting that made it does not try again; `rqps resume` does, unless the treatment took no part at
-//! all: then it would only be left out again, at the price of the others' samples.
+//! all: then it would only be left out again, at the price of the others' samples. And what a resumed round must run once
+//! more without record: it begins with fresh data, and what one test writes the next finds.
 
-use rqps_model::plan::TestPlan;
+use rqps_model::plan::{RoundPlan, TestPlan, TreatmentPlan};
 use rqps_model::{Plan, Sample};
 use rqps_store::Campaign;
 use std::collections::BTreeSet;
@@ -26,76 +27,125 @@ fn took_part(sample: &Sample) -> bool {
     start.split('+').next() != Some("0")
 }
 
-/// Tests of which a sample failed, to be measured again: round, test, clients.
+/// What is measured together, and again as a whole: one test on all treatments, or a pass, all tests on one treatment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bout<'a> {
+    pub(crate) round: u32,
+    pub(crate) clients: u32,
+    pub(crate) tests: &'a [TestPlan],
+    pub(crate) treatments: &'a [TreatmentPlan],
+}
+
+impl<'a> Bout<'a> {
+    /// A test on all treatments: builds are only ever measured side by side.
+    pub(crate) fn of_test(plan: &'a Plan, round: u32, test: &'a TestPlan, clients: u32) -> Bout<'a> {
+        Bout { round, clients, tests: std::slice::from_ref(test), treatments: &plan.treatments }
+    }
+
+    /// A pass of one treatment: its steps build on each other, and no other server is up meanwhile.
+    pub(crate) fn of_pass(plan: &'a Plan, round: u32, treatment: &'a TreatmentPlan, clients: u32) -> Bout<'a> {
+        Bout { round, clients, tests: &plan.tests, treatments: std::slice::from_ref(treatment) }
+    }
+
+    /// The bouts of a round, in the order in which they are measured.
+    pub(crate) fn all(plan: &'a Plan, round: &RoundPlan) -> Vec<Bout<'a>> {
+        let number = round.number;
+        match plan.insert {
+            None => {
+                let at = |test| plan.clients.iter().map(move |clients| Bout::of_test(plan, number, test, *clients));
+                plan.tests.iter().flat_map(at).collect()
+            }
+            Some(_) => {
+                let of = |index: &usize| &plan.treatments[*index];
+                let at = |clients: &u32| {
+                    let clients = *clients;
+                    round.order.iter().map(move |index| Bout::of_pass(plan, number, of(index), clients))
+                };
+                plan.clients.iter().flat_map(at).collect()
+            }
+        }
+    }
+
+    /// Its samples: treatment and test.
+    pub(crate) fn samples(self) -> impl Iterator<Item = (&'a TreatmentPlan, &'a TestPlan)> {
+        self.treatments.iter().flat_map(move |treatment| self.tests.iter().map(move |test| (treatment, test)))
+    }
+}
+
+/// A bout that is due in a round: to be recorded, or only to be run for what it leaves behind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Due<'a> {
+    pub(crate) bout: Bout<'a>,
+    pub(crate) is_recorded: bool,
+}
+
+/// Samples that failed, to be measured again: round, treatment, test, clients.
 #[derive(Debug, Default)]
-pub(crate) struct Failed(BTreeSet<(u32, String, u32)>);
+pub(crate) struct Failed(BTreeSet<(u32, String, String, u32)>);
 
 impl Failed {
     /// Those of a results folder. Damaged samples are not looked at here: whoever reads them for the report tells.
     pub(crate) fn found(campaign: &Campaign) -> Failed {
         let plan = campaign.plan();
         let mut found = BTreeSet::new();
-        for (round, test, clients) in pieces(plan) {
-            let samples = plan.treatments.iter().filter_map(|treatment| {
-                let read = campaign.sample(round, &treatment.name, &test.name, clients);
-                Some(read.ok().flatten()?.sample)
-            });
-            if samples.into_iter().any(|sample| sample.failure.is_some() && took_part(&sample)) {
-                found.insert((round, test.name.clone(), clients));
+        for bout in plan.rounds.iter().flat_map(|round| Bout::all(plan, round)) {
+            for (treatment, test) in bout.samples() {
+                let read = campaign.sample(bout.round, &treatment.name, &test.name, bout.clients);
+                if read.is_ok_and(|read| read.is_some_and(|it| it.sample.failure.is_some() && took_part(&it.sample))) {
+                    found.insert((bout.round, treatment.name.clone(), test.name.clone(), bout.clients));
+                }
             }
         }
         Failed(found)
+    }
+
+    fn has(&self, bout: &Bout<'_>, treatment: &TreatmentPlan, test: &TestPlan) -> bool {
+        self.0.contains(&(bout.round, treatment.name.clone(), test.name.clone(), bout.clients))
     }
 }
 
 /// Which cells of a plan are published.
 #[derive(Clone, Copy)]
-pub(crate) struct Cells<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) store: &'a Campaign,
+pub(crate) struct Cells<'p, 's> {
+    pub(crate) plan: &'p Plan,
+    pub(crate) store: &'s Campaign,
     /// Published, but to be measured again.
-    pub(crate) again: &'a Failed,
+    pub(crate) again: &'s Failed,
 }
 
-impl Cells<'_> {
-    /// Whether all treatments have a sample: builds are only ever measured side by side.
-    pub(crate) fn test_done(&self, round: u32, test: &str, clients: u32) -> bool {
-        !self.again.0.contains(&(round, test.to_owned(), clients))
-            && self
-                .plan
-                .treatments
-                .iter()
-                .all(|treatment| self.store.is_complete(round, &treatment.name, test, clients))
+impl<'p> Cells<'p, '_> {
+    /// Whether every sample of a bout is there to stay.
+    pub(crate) fn is_done(&self, bout: &Bout<'_>) -> bool {
+        bout.samples().all(|(treatment, test)| {
+            !self.again.has(bout, treatment, test)
+                && self.store.is_complete(bout.round, &treatment.name, &test.name, bout.clients)
+        })
     }
 
-    /// Whether every test of a round has its samples.
-    pub(crate) fn round_done(&self, number: u32) -> bool {
-        pieces(self.plan)
-            .filter(|piece| piece.0 == number)
-            .all(|(round, test, clients)| self.test_done(round, &test.name, clients))
+    /// Whether every bout of a round is done.
+    pub(crate) fn round_done(&self, round: &RoundPlan) -> bool {
+        Bout::all(self.plan, round).iter().all(|bout| self.is_done(bout))
     }
 
     fn all_done(&self) -> bool {
-        self.plan.rounds.iter().all(|round| self.round_done(round.number))
+        self.plan.rounds.iter().all(|round| self.round_done(round))
     }
 
-    /// Planned seconds of measurement that are still to come, over all treatments.
-    pub(crate) fn seconds_left(&self) -> f64 {
-        let missing = pieces(self.plan).filter(|(round, test, clients)| !self.test_done(*round, &test.name, *clients));
-        missing.map(|(_, test, _)| planned_seconds(self.plan, test)).sum()
+    /// What is due in a round, in order: all that is not done, and of what is done the tests that write and have something
+    /// after them that is not. A pass begins with an empty folder, and needs nothing of another.
+    pub(crate) fn due(&self, round: &RoundPlan) -> Vec<Due<'p>> {
+        let bouts = Bout::all(self.plan, round).into_iter();
+        let mut dues: Vec<Due<'p>> = bouts.map(|bout| Due { bout, is_recorded: !self.is_done(&bout) }).collect();
+        dues.truncate(dues.iter().rposition(|due| due.is_recorded).map_or(0, |last| last + 1));
+        let leaves_data = |bout: &Bout<'_>| self.plan.insert.is_none() && bout.tests.iter().any(|test| test.writes);
+        dues.retain(|due| due.is_recorded || leaves_data(&due.bout));
+        dues
     }
-}
 
-/// Every test of every round at every number of clients.
-fn pieces(plan: &Plan) -> impl Iterator<Item = (u32, &TestPlan, u32)> {
-    let tests = |round: u32| plan.tests.iter().map(move |test| (round, test));
-    let rounds = plan.rounds.iter().flat_map(move |round| tests(round.number));
-    rounds.flat_map(|(round, test)| plan.clients.iter().map(move |clients| (round, test, *clients)))
-}
-
-/// Planned seconds of a test in one round, over all treatments.
-pub(crate) fn planned_seconds(plan: &Plan, test: &TestPlan) -> f64 {
-    (test.seconds + plan.warmup_seconds) * plan.treatments.len() as f64
+    /// All that is due in all rounds.
+    pub(crate) fn left(&self) -> Vec<Bout<'p>> {
+        self.plan.rounds.iter().flat_map(|round| self.due(round)).map(|due| due.bout).collect()
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Watching never changes a run: events are values, and nobody answers them.
 
+use rqps_model::insert::Sla;
 use rqps_model::{Interleave, Unit};
 use std::time::Duration;
 
@@ -51,9 +52,22 @@ pub enum Event<'a> {
         /// How builds alternate.
         interleave: Interleave,
     },
-    /// A test is under way.
+    /// A test that writes and is measured already runs again, unrecorded: a resumed round begins with fresh data, and what
+    /// follows is to find what it would have found in an unbroken round. It advances as a test does, and ends without an
+    /// event.
+    TestRepeats {
+        /// From 1.
+        round: u32,
+        /// Planned.
+        rounds: u32,
+        /// Published name.
+        test: &'a str,
+        /// Concurrency.
+        clients: u32,
+    },
+    /// A test or a step is under way.
     TestAdvances {
-        /// Share of the test's own time that has passed, 0 to 1.
+        /// Share of its own time or work that has passed, 0 to 1.
         fraction: f64,
         /// Share of the campaign that is done, 0 to 1.
         campaign: f64,
@@ -72,6 +86,53 @@ pub enum Event<'a> {
         unit: Unit,
         /// Treatment and throughput, base first.
         results: Vec<(&'a str, Option<f64>)>,
+        /// Expected time to the end of the campaign.
+        left: Option<Duration>,
+    },
+    /// A pass begins: an empty data folder is made and a server started.
+    PassBegins {
+        /// From 1.
+        round: u32,
+        /// Planned.
+        rounds: u32,
+        /// The treatment whose pass it is.
+        treatment: &'a str,
+        /// Concurrency.
+        clients: u32,
+        /// Steps to come.
+        steps: u32,
+    },
+    /// A step of a pass begins.
+    StepBegins {
+        /// From 1.
+        round: u32,
+        /// Planned.
+        rounds: u32,
+        /// The treatment whose pass it is.
+        treatment: &'a str,
+        /// Published name, or `rest` for what follows l.i2.
+        step: &'a str,
+        /// Concurrency.
+        clients: u32,
+    },
+    /// A step ended; it advances as a test does.
+    StepEnded {
+        /// From 1.
+        round: u32,
+        /// The treatment whose pass it is.
+        treatment: &'a str,
+        /// Published name.
+        step: &'a str,
+        /// Concurrency.
+        clients: u32,
+        /// Unit of the number.
+        unit: Unit,
+        /// Throughput; `None` where it failed.
+        result: Option<f64>,
+        /// Whether background writes kept up, where there are any.
+        sla: Option<Sla>,
+        /// Seconds in which next to nothing was inserted.
+        stalled_seconds: u32,
         /// Expected time to the end of the campaign.
         left: Option<Duration>,
     },

@@ -6,6 +6,7 @@
 
 mod arm;
 mod cells;
+mod counted;
 mod error;
 mod event;
 mod job;
@@ -13,8 +14,11 @@ mod master;
 mod measure;
 mod meters;
 mod pace;
+mod pass;
 mod refusal;
 mod round;
+mod sitting;
+mod step;
 mod supervise;
 #[cfg(test)]
 mod testing;

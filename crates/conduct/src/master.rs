@@ -1,11 +1,11 @@
 //! The data folders that all copies are taken from: one for each kind of data folder in the campaign.
 //!
-//! In: the treatments. Out: stopped, checkpointed data folders with the loaded tables, and the treatments that are left out
-//! because none can be made for them. Treatments whose builds can read each other's files share a master, so that the arms
+//! In: the treatments. Out: stopped, checkpointed data folders with the loaded tables (empty ones for passes, which load), and
+//! the treatments that are left out because none can be made for them. Treatments whose builds can read each other's files share a master, so that the arms
 //! of an A/A differ in nothing.
 
 use crate::ConductError;
-use crate::arm::{Contestant, LOG_LINES};
+use crate::arm::{Connection, Contestant, LOG_LINES};
 use crate::event::{Event, Watch};
 use crate::job::Job;
 use crate::refusal::Refusals;
@@ -53,11 +53,12 @@ impl FolderKind {
 pub(crate) struct Masters {
     folders: BTreeMap<FolderKind, PathBuf>,
     refusals: BTreeMap<String, String>,
+    connections: BTreeMap<String, Connection>,
     method: CopyMethod,
 }
 
 impl Masters {
-    /// Initialises every master, then loads each.
+    /// Initialises every master, then loads each; those that passes begin with stay empty.
     pub(crate) fn load(
         job: &Job<'_>,
         workspace: &Workspace,
@@ -72,7 +73,8 @@ impl Masters {
             sharers.entry(FolderKind::of(contestant)).or_default().push(contestant);
         }
         let mut made = BTreeMap::new();
-        let mut maker = Maker { job, workspace, store, watch, stop, refusals: Refusals::default() };
+        let mut maker =
+            Maker { job, workspace, store, watch, stop, refusals: Refusals::default(), connections: BTreeMap::new() };
         for (kind, sharers) in sharers {
             let folder = workspace.join(&format!("master-{}", kind.name()));
             let accepted = maker.initialise(&sharers, &folder)?;
@@ -82,17 +84,26 @@ impl Masters {
         maker.refusals.check(job.plan)?;
         let mut folders = BTreeMap::new();
         for (kind, (folder, accepted)) in made {
-            if maker.load(&accepted, &folder)? {
+            let is_ready = match job.plan.insert {
+                Some(_) => !accepted.is_empty(),
+                None => maker.load(&accepted, &folder)?,
+            };
+            if is_ready {
                 folders.insert(kind, folder);
             }
         }
         maker.refusals.check(job.plan)?;
-        Ok(Masters { folders, refusals: maker.refusals.reasons(), method })
+        Ok(Masters { folders, refusals: maker.refusals.reasons(), connections: maker.connections, method })
     }
 
     /// Why a treatment takes no part, if it does not.
-    pub(crate) fn refusal(&self, treatment: &str) -> Option<&str> {
-        self.refusals.get(treatment).map(String::as_str)
+    pub(crate) fn refusal(&self, contestant: &Contestant<'_>) -> Option<&str> {
+        self.refusals.get(&contestant.plan.name).map(String::as_str)
+    }
+
+    /// What a client saw of a treatment's server, where that was tried on an empty master.
+    pub(crate) fn connection(&self, contestant: &Contestant<'_>) -> Option<&Connection> {
+        self.connections.get(&contestant.plan.name)
     }
 
     /// Copies a master to `to`.
@@ -111,6 +122,7 @@ struct Maker<'a, 'w> {
     watch: &'a mut Watch<'w>,
     stop: &'a AtomicBool,
     refusals: Refusals,
+    connections: BTreeMap<String, Connection>,
 }
 
 impl Maker<'_, '_> {
@@ -150,12 +162,18 @@ impl Maker<'_, '_> {
         })
     }
 
-    fn first_start(&self, contestant: &Contestant<'_>, folder: &Path) -> Result<(), ConductError> {
+    fn first_start(&mut self, contestant: &Contestant<'_>, folder: &Path) -> Result<(), ConductError> {
         let mut server = self.start(contestant, folder, "for the first time")?;
         // The others' folder is left in order whatever the settings are.
-        let judged = contestant.settings(&server);
+        let judged = contestant.settings(&server).map(drop).and_then(|()| match self.job.plan.insert {
+            Some(_) => contestant.probe(&server.endpoint()).map(Some),
+            // A loaded master shows it.
+            None => Ok(None),
+        });
         self.stop_in_order(contestant, &mut server)?;
-        judged.map(drop)
+        let name = &contestant.plan.name;
+        self.connections.extend(judged?.map(|connection| (name.clone(), connection)));
+        Ok(())
     }
 
     fn start(&self, contestant: &Contestant<'_>, folder: &Path, why: &str) -> Result<Server, ConductError> {

@@ -1,30 +1,31 @@
 //! One test on all arms: everything that is read before and after, the contest itself, and its samples published.
 //!
-//! In: arms with running servers. Out: one published sample a treatment, also where the treatment failed. In turns the
-//! idle servers are frozen.
+//! In: arms with running servers. Out: one published sample a treatment, also where the treatment failed; of a test that is
+//! run again for its data, none. In turns the idle servers are frozen.
 
 use crate::ConductError;
-use crate::arm::{Arm, CONNECT_DEADLINE, Connection};
+use crate::arm::{Arm, Connection};
 use crate::cells::server_start;
+use crate::counted::{self, Counted};
 use crate::job::Job;
 use crate::meters::SliceMeters;
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::random::derive_seed;
 use rqps_load::timed::{ArmRun, Contest, Phase, Schedule, Switch, run};
 use rqps_load::{LoadError, Test};
-use rqps_model::facts::SettingsFacts;
+use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{RoundPlan, TestPlan};
 use rqps_model::sample::{Accounting, HostUse, ProcessUse, Resources};
 use rqps_model::settings::CpuSet;
 use rqps_model::{FORMAT, Interleave, Sample};
 use rqps_observe::client::ClientMeter;
 use rqps_observe::clock::rfc3339;
-use rqps_observe::counters::{self, Counters};
+use rqps_observe::counters::Counters;
 use rqps_observe::host::HostMeter;
 use rqps_observe::process::ProcessReading;
 use rqps_server::{Server, placement};
-use rqps_store::{CounterReading, Moment, SampleParts, Writer};
-use rqps_wire::{Endpoint, Session};
+use rqps_store::{SampleParts, StoreError, Writer};
+use rqps_wire::Endpoint;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -66,6 +67,16 @@ struct Entrant {
     endpoint: Endpoint,
     counters: Option<Counters>,
     process: ProcessReading,
+    /// This round's plans where they differ from those kept for the treatment.
+    plans: Vec<StatementPlan>,
+}
+
+/// What became of an entrant in a contest, with what was used while its slices ran.
+struct Fought {
+    entrant: Entrant,
+    run: ArmRun,
+    host: HostUse,
+    client: ProcessUse,
 }
 
 /// Measures a test on all arms, publishes the samples, and returns the throughputs in plan order.
@@ -78,12 +89,71 @@ pub(crate) fn measure(
     progress: &mut dyn FnMut(f64),
 ) -> Result<Vec<Option<f64>>, ConductError> {
     let Piece { job, round, test, clients, .. } = *piece;
-    let workload = job.suite.test(&test.name).ok_or_else(|| ConductError::UnknownTest(test.name.clone()))?;
+    let workload = workload(piece)?;
     for treatment in &job.plan.treatments {
         // A killed campaign may have published those of some treatments only.
         store.withdraw(round.number, &treatment.name, &test.name, clients)?;
     }
     let started_at = rfc3339(SystemTime::now());
+    let mut told = fight(piece, workload, arms, bench, store, stop, progress)?.into_iter().peekable();
+    let mut throughputs = vec![None; arms.len()];
+    for (index, arm) in arms.iter_mut().enumerate() {
+        let base = blank_sample(piece, workload.unit_per_operation(job.plan.data, clients), arm, &started_at);
+        let parts = match told.next_if(|fought| fought.entrant.arm == index) {
+            Some(fought) => finish(base, arm, fought),
+            None => failed(base, arm),
+        };
+        throughputs[index] = parts.sample.throughput();
+        store.publish(&parts)?;
+    }
+    Ok(throughputs)
+}
+
+/// Runs a test on all arms for what it leaves behind. Nothing is recorded; where it fails, the next sample says so.
+pub(crate) fn repeat(
+    piece: &Piece<'_>,
+    arms: &mut [Arm<'_>],
+    bench: &mut Bench,
+    store: &Writer,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+) -> Result<(), ConductError> {
+    let told = fight(piece, workload(piece)?, arms, bench, store, stop, progress)?;
+    for Fought { entrant, run, .. } in told {
+        if let Some(failure) = run.failure {
+            let arm = &mut arms[entrant.arm];
+            arm.notice_death();
+            arm.fail(failure);
+        }
+    }
+    for arm in arms.iter_mut().filter(|arm| arm.takes_part) {
+        arm.undone.clear();
+        if let Some(failure) = &arm.failure {
+            let Piece { test, .. } = piece;
+            arm.undone.push(format!("{}, run again before it for its data, failed: {failure}", test.name));
+        }
+    }
+    Ok(())
+}
+
+/// The statements of a test.
+fn workload<'a>(piece: &Piece<'a>) -> Result<&'a Test, ConductError> {
+    let name = &piece.test.name;
+    let found = piece.job.suite.and_then(|suite| suite.test(name));
+    found.ok_or_else(|| ConductError::UnknownTest(name.clone()))
+}
+
+/// Runs a test on all arms that have a server; what it came to, in the order of arms.
+fn fight(
+    piece: &Piece<'_>,
+    workload: &Test,
+    arms: &mut [Arm<'_>],
+    bench: &mut Bench,
+    store: &Writer,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Vec<Fought>, ConductError> {
+    let Piece { job, round, test, clients, .. } = *piece;
     let (server_cpus, client_cpus) =
         placement::choose(job.plan.placement, piece.cpus, clients).map_err(ConductError::server("choosing CPUs"))?;
     let mut entrants = Vec::new();
@@ -111,28 +181,12 @@ pub(crate) fn measure(
         arrival: job.plan.arrival,
         seed: derive_seed(round.seed, &format!("{}.c{clients}", test.name)),
     };
-    let (runs, uses) = if entrants.is_empty() {
-        (Vec::new(), Vec::new())
-    } else {
-        contend(&contest, test.interleave, &entrants, arms, bench, stop, progress)?
-    };
-
-    let mut throughputs = vec![None; arms.len()];
-    let mut told = entrants.into_iter().zip(runs.into_iter().zip(uses)).peekable();
-    for (index, arm) in arms.iter_mut().enumerate() {
-        let base = blank_sample(piece, workload, arm, &started_at);
-        let parts = match told.next_if(|(entrant, _)| entrant.arm == index) {
-            Some((entrant, (run, (host, client)))) => {
-                let resources =
-                    Resources { host, client, server: ProcessUse::default(), operations: run.operations_total };
-                finish(base, arm, entrant, run, resources)
-            }
-            None => failed(base, arm),
-        };
-        throughputs[index] = parts.sample.throughput();
-        store.publish(&parts)?;
+    if entrants.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(throughputs)
+    let (runs, uses) = contend(&contest, test.interleave, &entrants, arms, bench, stop, progress)?;
+    let told = entrants.into_iter().zip(runs).zip(uses);
+    Ok(told.map(|((entrant, run), (host, client))| Fought { entrant, run, host, client }).collect())
 }
 
 /// Slices as planned, or turns: long slices with new sessions each.
@@ -160,7 +214,8 @@ fn visits(schedule: &Schedule) -> f64 {
     (schedule.seconds / (schedule.slice - schedule.lead_in).as_secs_f64()).round().max(1.0)
 }
 
-/// Places the server, keeps settings and plans the first time, and reads what will be compared afterwards.
+/// Places the server, keeps settings and plans the first time, and reads what will be compared afterwards. Plans are read
+/// each time: the planner may decide otherwise in another round.
 fn enter(
     piece: &Piece<'_>,
     index: usize,
@@ -182,21 +237,27 @@ fn enter(
         let facts = SettingsFacts { server_cpus, client_cpus, storage_engine, transport, ..facts };
         store.write_settings(&name, &facts)?;
     }
-    if store.plans(&name, &piece.test.name)?.is_none() {
-        let plans = plan_capture(&endpoint, workload, piece.job.plan.data)
-            .map_err(ConductError::load(about("keeping the plans of")))?;
-        store.write_plans(&name, &piece.test.name, &plans)?;
-    }
-    let counters = read_counters(&endpoint);
+    let plans = plan_capture(&endpoint, workload, piece.job.plan.data)
+        .map_err(ConductError::load(about("keeping the plans of")))?;
+    let plans = kept_beside(store, &name, &piece.test.name, plans)?;
+    let counters = counted::read(&endpoint);
     let pids = arm.server.as_ref().map(Server::pids).unwrap_or_default();
-    Ok(Entrant { arm: index, endpoint, counters, process: arm.meter.read(&pids) })
+    Ok(Entrant { arm: index, endpoint, counters, process: arm.meter.read(&pids), plans })
 }
 
-fn read_counters(endpoint: &Endpoint) -> Option<Counters> {
-    let mut session = Session::connect(endpoint, CONNECT_DEADLINE).ok()?;
-    let counters = counters::read(&mut session, endpoint.engine).ok();
-    session.close();
-    counters
+/// Keeps a test's plans for its treatment the first time; of later ones, those that differ in any word and so belong beside
+/// the sample.
+pub(crate) fn kept_beside(
+    store: &Writer,
+    treatment: &str,
+    test: &str,
+    plans: Vec<StatementPlan>,
+) -> Result<Vec<StatementPlan>, StoreError> {
+    match store.plans(treatment, test)? {
+        Some(kept) if kept == plans => Ok(Vec::new()),
+        Some(_) => Ok(plans),
+        None => store.write_plans(treatment, test, &plans).map(|()| Vec::new()),
+    }
 }
 
 type Uses = Vec<(HostUse, ProcessUse)>;
@@ -254,7 +315,7 @@ fn contend(
 }
 
 /// A sample with all that is known before anything ran.
-fn blank_sample(piece: &Piece<'_>, workload: &Test, arm: &Arm<'_>, started_at: &str) -> Sample {
+pub(crate) fn blank_sample(piece: &Piece<'_>, unit_per_operation: f64, arm: &Arm<'_>, started_at: &str) -> Sample {
     let Piece { job, round, test, clients, .. } = *piece;
     Sample {
         format: FORMAT,
@@ -271,7 +332,7 @@ fn blank_sample(piece: &Piece<'_>, workload: &Test, arm: &Arm<'_>, started_at: &
         rows: 0,
         busy_ns: 0,
         seconds: 0.0,
-        unit_per_operation: workload.unit_per_operation(job.plan.data, clients),
+        unit_per_operation,
         sessions: 0,
         accounting: Accounting::default(),
         errors: Vec::new(),
@@ -285,33 +346,23 @@ fn blank_sample(piece: &Piece<'_>, workload: &Test, arm: &Arm<'_>, started_at: &
 }
 
 /// The sample of an arm that ran, with everything that is read afterwards.
-fn finish(base: Sample, arm: &mut Arm<'_>, entrant: Entrant, run: ArmRun, mut resources: Resources) -> SampleParts {
+fn finish(base: Sample, arm: &mut Arm<'_>, fought: Fought) -> SampleParts {
+    let Fought { entrant, run, host, client } = fought;
+    let mut resources = Resources { host, client, server: ProcessUse::default(), operations: run.operations_total };
     arm.notice_death();
     let mut warnings = std::mem::take(&mut arm.undone);
-    let mut readings = Vec::new();
-    let mut changes = BTreeMap::new();
+    let mut counted = Counted::default();
     if let Some(server) = &arm.server {
         resources.server = arm.meter.read_full(&server.pids()).since(&entrant.process);
-        match (entrant.counters, read_counters(&entrant.endpoint)) {
-            (Some(mut before), Some(mut after)) => {
-                changes = counters::changes(&before, &after);
-                counters::drop_idle(entrant.endpoint.engine, &mut before, &mut after);
-                readings.push(CounterReading { moment: Moment::Before, values: before });
-                readings.push(CounterReading { moment: Moment::After, values: after });
-            }
-            _ => warnings.push("the server's own counters could not be read".to_owned()),
+        match counted::since(entrant.counters, &entrant.endpoint) {
+            Some(read) => counted = read,
+            None => warnings.push(counted::UNREADABLE.to_owned()),
         }
     }
     if arm.starts > 1 {
         warnings.push("the server had died before in this round and was started again on the same data".to_owned());
     }
-    let failure = run.failure.map(|failure| match &arm.failure {
-        Some(why) => format!("{failure}; {why}"),
-        None => failure,
-    });
-    if failure.is_some() {
-        arm.failure.clone_from(&failure);
-    }
+    let failure = run.failure.map(|failure| arm.fail(failure));
     let sample = Sample {
         operations: run.operations,
         rows: run.rows,
@@ -321,18 +372,18 @@ fn finish(base: Sample, arm: &mut Arm<'_>, entrant: Entrant, run: ArmRun, mut re
         accounting: run.accounting,
         errors: run.errors,
         resources,
-        counters: changes,
+        counters: counted.changes,
         warnings,
         failure,
         ..base
     };
     let latencies = run.latency.into_iter().collect();
-    let (slices, intervals) = (run.slices, run.intervals);
-    SampleParts { slices, intervals, latencies, counters: readings, ..SampleParts::of(sample) }
+    let (slices, intervals, counters) = (run.slices, run.intervals, counted.readings);
+    SampleParts { slices, intervals, latencies, counters, plans: entrant.plans, ..SampleParts::of(sample) }
 }
 
 /// The sample of an arm that had no server: complete, with the reason in place of numbers.
-fn failed(base: Sample, arm: &Arm<'_>) -> SampleParts {
+pub(crate) fn failed(base: Sample, arm: &Arm<'_>) -> SampleParts {
     let failure = arm.failure.clone().unwrap_or_else(|| "the server could not be asked".to_owned());
     SampleParts::of(Sample { failure: Some(failure), ..base })
 }

@@ -3,13 +3,13 @@
 //! In: the round's order. Out: published samples. Servers are stopped and copies removed when the round is dropped,
 //! however it ends.
 
-use crate::arm::{Arm, Contestant};
-use crate::cells::{Cells, Failed, planned_seconds};
-use crate::event::{Event, Watch};
-use crate::job::Job;
-use crate::master::{FolderKind, Masters};
-use crate::measure::{Bench, measure};
-use crate::pace::Pace;
+use crate::arm::Arm;
+use crate::cells::Due;
+use crate::event::Event;
+use crate::master::FolderKind;
+use crate::measure::{Bench, measure, repeat};
+use crate::pace::Chore;
+use crate::sitting::{Ledger, Sitting};
 use crate::supervise::{check, supervised, unless_stopped};
 use crate::{ConductError, measure};
 use rqps_load::LoadError;
@@ -18,18 +18,15 @@ use rqps_load::work::{between_tests, work};
 use rqps_model::plan::{DataShape, RoundPlan, TestPlan};
 use rqps_observe::client::ClientMeter;
 use rqps_observe::host::HostMeter;
-use rqps_observe::process::ProcessMeter;
-use rqps_server::{Workspace, copy, page_cache, placement};
-use rqps_store::Writer;
+use rqps_server::{copy, page_cache, placement};
 use rqps_wire::Endpoint;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// A round under way.
 pub(crate) struct Round<'a> {
-    job: &'a Job<'a>,
+    sitting: &'a Sitting<'a>,
     plan: &'a RoundPlan,
     arms: Vec<Arm<'a>>,
     bench: Bench,
@@ -38,23 +35,17 @@ pub(crate) struct Round<'a> {
 
 impl<'a> Round<'a> {
     /// Copies the data and starts the servers, in the round's order.
-    #[expect(clippy::too_many_arguments, reason = "each is used, and no two belong together anywhere else")]
     pub(crate) fn begin(
-        job: &'a Job<'a>,
+        sitting: &'a Sitting<'a>,
         plan: &'a RoundPlan,
-        workspace: &Workspace,
-        masters: &Masters,
-        contestants: &'a [Contestant<'a>],
-        watch: &mut Watch<'_>,
-        stop: &AtomicBool,
-        pace: &mut Pace,
+        ledger: &mut Ledger<'_, '_>,
     ) -> Result<Round<'a>, ConductError> {
+        let Sitting { job, workspace, contestants, masters, stop, .. } = sitting;
         let begun = Instant::now();
-        watch(Event::RoundBegins { round: plan.number, rounds: job.plan.rounds.len() as u32 });
-        let idle = |contestant| idle_arm(contestant, workspace, masters);
+        (ledger.watch)(Event::RoundBegins { round: plan.number, rounds: job.plan.rounds.len() as u32 });
+        let idle = |contestant| Arm::idle(contestant, workspace, masters.refusal(contestant));
         let mut arms: Vec<Arm<'_>> = contestants.iter().map(idle).collect();
-        let order =
-            || plan.order.iter().copied().filter(|index| masters.refusal(&contestants[*index].plan.name).is_none());
+        let order = || plan.order.iter().copied().filter(|index| masters.refusal(&contestants[*index]).is_none());
         // Copies of one master are told apart by the order in which they were made, which changes from round to round.
         let mut copies: BTreeMap<FolderKind, u32> = BTreeMap::new();
         for index in order() {
@@ -76,89 +67,79 @@ impl<'a> Round<'a> {
         }
         let bench = Bench { host: HostMeter::open(workspace.path())?, client: ClientMeter::open()? };
         let cpus = placement::available().map_err(ConductError::server("asking for the CPUs"))?;
-        let mut round = Round { job, plan, arms, bench, cpus };
-        round.warm(watch, stop)?;
-        pace.round_began(begun.elapsed());
+        let mut round = Round { sitting, plan, arms, bench, cpus };
+        round.warm(ledger)?;
+        ledger.pace.began(begun.elapsed());
         Ok(round)
     }
 
     /// Servers start with empty caches; cached tests must not measure how they fill.
-    fn warm(&mut self, watch: &mut Watch<'_>, stop: &AtomicBool) -> Result<(), ConductError> {
+    fn warm(&mut self, ledger: &mut Ledger<'_, '_>) -> Result<(), ConductError> {
         for arm in &self.arms {
             // Why a treatment takes no part was told when that was found.
             if let (Some(failure), true) = (&arm.failure, arm.takes_part) {
-                watch(Event::Warning { message: failure.clone() });
+                (ledger.watch)(Event::Warning { message: failure.clone() });
             }
         }
-        self.everywhere(Work::Warm, stop)
+        self.everywhere(Work::Warm)
     }
 
     /// Does work on every server, one after the other.
-    fn everywhere(&mut self, name: Work, stop: &AtomicBool) -> Result<(), ConductError> {
-        let data = self.job.plan.data;
-        self.arms.iter_mut().try_for_each(|arm| work_on(arm, name, data, stop))
+    fn everywhere(&mut self, name: Work) -> Result<(), ConductError> {
+        let Sitting { job, stop, .. } = self.sitting;
+        self.arms.iter_mut().try_for_each(|arm| work_on(arm, name, job.plan.data, stop))
     }
 
-    /// Runs every test that has no samples yet, and publishes each as it ends.
-    pub(crate) fn run(
-        &mut self,
-        store: &mut Writer,
-        again: &Failed,
-        watch: &mut Watch<'_>,
-        stop: &AtomicBool,
-        pace: &mut Pace,
-    ) -> Result<(), ConductError> {
-        let ran = self.run_tests(store, again, watch, stop, pace);
-        // What the servers said matters most where something went wrong.
+    /// Runs every test that has no samples yet, and publishes each as it ends. What comes before it is done on this round's
+    /// data too, work between tests included, though nothing that is complete is recorded again.
+    pub(crate) fn run(&mut self, ledger: &mut Ledger<'_, '_>) -> Result<(), ConductError> {
+        let ran = self.run_tests(ledger);
         for arm in &self.arms {
-            if let Ok(mut log) = File::open(&arm.log) {
-                store.append_server_log(arm.name(), &format!("round {}", self.plan.number), &mut log)?;
-            }
+            arm.keep_log(ledger.store, &format!("round {}", self.plan.number))?;
         }
         ran
     }
 
-    fn run_tests(
-        &mut self,
-        store: &mut Writer,
-        again: &Failed,
-        watch: &mut Watch<'_>,
-        stop: &AtomicBool,
-        pace: &mut Pace,
-    ) -> Result<(), ConductError> {
-        for test in &self.job.plan.tests {
-            let missing: Vec<u32> = {
-                let cells = Cells { plan: self.job.plan, store, again };
-                let done = |clients: &u32| !cells.test_done(self.plan.number, &test.name, *clients);
-                self.job.plan.clients.iter().copied().filter(done).collect()
-            };
-            for (at, clients) in missing.into_iter().enumerate() {
+    fn run_tests(&mut self, ledger: &mut Ledger<'_, '_>) -> Result<(), ConductError> {
+        let Sitting { job, stop, .. } = self.sitting;
+        let dues = self.sitting.cells(ledger.store).due(self.plan);
+        let mut dues = dues.iter().peekable();
+        for test in &job.plan.tests {
+            if dues.peek().is_none() {
+                break;
+            }
+            check(stop)?;
+            self.revive(ledger)?;
+            self.before(test)?;
+            let mut is_first = true;
+            while let Some(due) = dues.next_if(|due| due.bout.tests[0].name == test.name) {
                 check(stop)?;
-                self.revive(watch, stop)?;
-                if at == 0 {
-                    self.before(test, stop)?;
+                // What failed in the work before the test fails the test.
+                if !std::mem::take(&mut is_first) {
+                    self.revive(ledger)?;
                 }
                 for arm in &mut self.arms {
                     on_server(arm, "preparing the next test", stop, between_tests)?;
                 }
-                self.run_test(test, clients, store, watch, stop, pace)?;
+                self.run_test(test, due, ledger)?;
             }
         }
         Ok(())
     }
 
     /// Gives every arm whose server died or failed a new one on the same data, with caches as warm as the others'.
-    fn revive(&mut self, watch: &mut Watch<'_>, stop: &AtomicBool) -> Result<(), ConductError> {
+    fn revive(&mut self, ledger: &mut Ledger<'_, '_>) -> Result<(), ConductError> {
+        let Sitting { job, stop, .. } = self.sitting;
         for arm in &mut self.arms {
             arm.notice_death();
             if arm.failure.is_some() && arm.may_start() {
-                arm.start(self.job.lease, stop)?;
-                work_on(arm, Work::Warm, self.job.plan.data, stop)?;
+                arm.start(job.lease, stop)?;
+                work_on(arm, Work::Warm, job.plan.data, stop)?;
                 let message = match &arm.failure {
                     Some(failure) => failure.clone(),
                     None => format!("{} was started again on the same data", arm.name()),
                 };
-                watch(Event::Warning { message });
+                (ledger.watch)(Event::Warning { message });
             }
         }
         if self.arms.iter().all(|arm| arm.server.is_none()) {
@@ -169,40 +150,43 @@ impl<'a> Round<'a> {
     }
 
     /// Does the work that the plan wants before a test.
-    fn before(&mut self, test: &TestPlan, stop: &AtomicBool) -> Result<(), ConductError> {
+    fn before(&mut self, test: &TestPlan) -> Result<(), ConductError> {
         for name in &test.before {
             let name: Work = name.parse().map_err(|_| ConductError::UnknownTest(format!("{}: {name}", test.name)))?;
-            self.everywhere(name, stop)?;
+            self.everywhere(name)?;
         }
         Ok(())
     }
 
-    fn run_test(
-        &mut self,
-        test: &TestPlan,
-        clients: u32,
-        store: &mut Writer,
-        watch: &mut Watch<'_>,
-        stop: &AtomicBool,
-        pace: &mut Pace,
-    ) -> Result<(), ConductError> {
-        let plan = self.job.plan;
-        let rounds = plan.rounds.len() as u32;
-        let (round, interleave) = (self.plan.number, test.interleave);
-        watch(Event::TestBegins { round, rounds, test: &test.name, clients, interleave });
+    fn run_test(&mut self, test: &TestPlan, due: &Due<'_>, ledger: &mut Ledger<'_, '_>) -> Result<(), ConductError> {
+        let Sitting { job, stop, .. } = self.sitting;
+        let Ledger { store, watch, pace } = ledger;
+        let rounds = job.plan.rounds.len() as u32;
+        let (round, interleave, clients) = (self.plan.number, test.interleave, due.bout.clients);
+        watch(match due.is_recorded {
+            true => Event::TestBegins { round, rounds, test: &test.name, clients, interleave },
+            false => Event::TestRepeats { round, rounds, test: &test.name, clients },
+        });
         let begun = Instant::now();
-        let planned_s = planned_seconds(plan, test);
-        let piece = measure::Piece { job: self.job, round: self.plan, test, clients, cpus: &self.cpus };
-        let results = measure(&piece, &mut self.arms, &mut self.bench, store, stop, &mut |fraction| {
-            let under_way_s = fraction * planned_s;
-            let (campaign, left) = (pace.share(under_way_s), pace.left(under_way_s));
+        let chore = Chore::of(&due.bout, &test.name);
+        let piece = measure::Piece { job, round: self.plan, test, clients, cpus: &self.cpus };
+        let (arms, bench) = (&mut self.arms, &mut self.bench);
+        let mut progress = |fraction| {
+            let under_way = Some((&chore, fraction));
+            let (campaign, left) = (pace.share(under_way), pace.left(under_way));
             watch(Event::TestAdvances { fraction, campaign, left });
-        })?;
-        pace.piece_ended(planned_s, begun.elapsed());
+        };
+        let results = match due.is_recorded {
+            true => Some(measure(&piece, arms, bench, store, stop, &mut progress)?),
+            false => repeat(&piece, arms, bench, store, stop, &mut progress).map(|()| None)?,
+        };
+        pace.ended(&chore, begun.elapsed());
+        let Some(results) = results else { return Ok(()) };
         // The base is told first.
+        let treatments = job.plan.treatments.iter();
         let mut told: Vec<(&str, Option<f64>)> =
-            plan.treatments.iter().zip(results).map(|(treatment, result)| (treatment.name.as_str(), result)).collect();
-        let base = told.remove(plan.base);
+            treatments.zip(results).map(|(treatment, result)| (treatment.name.as_str(), result)).collect();
+        let base = told.remove(job.plan.base);
         told.insert(0, base);
         watch(Event::TestEnded {
             round,
@@ -210,7 +194,7 @@ impl<'a> Round<'a> {
             clients,
             unit: test.unit,
             results: told,
-            left: pace.left(0.0),
+            left: pace.left(None),
         });
         Ok(())
     }
@@ -244,32 +228,8 @@ fn on_server<T>(
     }
 }
 
-fn idle_arm<'a>(contestant: &'a Contestant<'a>, workspace: &Workspace, masters: &Masters) -> Arm<'a> {
-    let refusal = masters.refusal(&contestant.plan.name);
-    Arm {
-        contestant,
-        copy: String::new(),
-        data: workspace.path().to_owned(),
-        log: workspace.join(&format!("{}.log", contestant.plan.name)),
-        server: None,
-        meter: ProcessMeter::new(),
-        starts: 0,
-        starts_failed: 0,
-        undone: Vec::new(),
-        takes_part: refusal.is_none(),
-        failure: refusal.map(str::to_owned),
-    }
-}
-
 impl Drop for Round<'_> {
     fn drop(&mut self) {
-        for arm in &mut self.arms {
-            // Nobody reads this copy again: no need for a shutdown that writes it back.
-            arm.server = None;
-            let _ = std::fs::remove_file(&arm.log);
-            if !arm.copy.is_empty() {
-                let _ = std::fs::remove_dir_all(&arm.data);
-            }
-        }
+        self.arms.iter_mut().for_each(Arm::clear);
     }
 }

@@ -1,5 +1,6 @@
-//! A plan as the tests of this crate need it: few treatments, one test, one round.
+//! Plans as the tests of this crate need them: few treatments, one test or one short pass, one round.
 
+use rqps_model::insert::{Shape, steps};
 use rqps_model::plan::{Arrival, DataShape, Plan, RoundPlan, TestPlan, TreatmentPlan};
 use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
 use std::collections::BTreeMap;
@@ -48,4 +49,36 @@ pub(crate) fn test(name: &str, interleave: Interleave, seconds: f64) -> TestPlan
         seconds,
         before: Vec::new(),
     }
+}
+
+/// A pass of seconds, for treatments with these builds: a version of PostgreSQL, or whatever a build can be.
+pub(crate) fn insert_plan(treatments: &[&str], builds: &[&str]) -> Plan {
+    let shape = Shape {
+        clients: 1,
+        shared_table: false,
+        rows_initial: 2000,
+        rows_written: 1000,
+        rates_per_s: vec![100],
+        seconds: 1.5,
+        rest_seconds: 0.0,
+        catch_up_seconds: 10.0,
+    };
+    let step = |step: rqps_model::insert::Step| TestPlan {
+        label: step.folder.clone(),
+        group: step.kind.group(),
+        unit: if step.queries() { Unit::QueriesPerSecond } else { Unit::RowsPerSecond },
+        writes: true,
+        ..test(&step.name, Interleave::Passes, 1.0)
+    };
+    let mut plan = plan(treatments, 0);
+    for (treatment, build) in plan.treatments.iter_mut().zip(builds) {
+        let build = if build.contains(':') { (*build).to_owned() } else { format!("postgres:{build}") };
+        treatment.build = build.parse().expect("a build");
+    }
+    plan.suite = "insert".to_owned();
+    plan.data = DataShape { tables: 1, rows: shape.rows_initial };
+    plan.tests = steps(&shape).into_iter().map(step).collect();
+    plan.warmup_seconds = 0.0;
+    plan.insert = Some(shape);
+    plan
 }

@@ -2,14 +2,17 @@
 
 use crate::ConductError;
 use crate::arm::Contestant;
-use crate::cells::{Cells, Failed, is_measured};
+use crate::cells::{Failed, is_measured};
 use crate::event::{Event, Watch};
 use crate::job::Job;
 use crate::master::Masters;
 use crate::pace::Pace;
+use crate::pass::passes;
 use crate::round::Round;
+use crate::sitting::{Ledger, Sitting};
 use crate::supervise::check;
 use rqps_model::facts::BuildFacts;
+use rqps_model::insert::Shape;
 use rqps_observe::clock::rfc3339;
 use rqps_server::{Account, Sizing, Workspace};
 use rqps_store::Writer;
@@ -18,6 +21,9 @@ use std::time::SystemTime;
 
 /// Bytes of a row with its share of the indexes, as PostgreSQL stores it; for sizing only.
 const ROW_BYTES: u64 = 240;
+
+/// In a pass: one that inserts, one that deletes, one that queries.
+const SESSIONS_OF_A_CLIENT: u32 = 3;
 
 /// Measures everything that the results folder does not have yet.
 ///
@@ -49,16 +55,18 @@ fn measure_missing(
 
     // A failed trial is a result of the sitting that made it; a resumed campaign tries again.
     let again = if job.resumed == 0 { Failed::default() } else { Failed::found(store) };
-    let cells = Cells { plan: job.plan, store, again: &again };
-    let rounds_left = job.plan.rounds.iter().filter(|round| !cells.round_done(round.number)).count();
-    let mut pace = Pace::new(cells.seconds_left(), rounds_left as u32);
+    let sitting = Sitting { job, workspace: &workspace, contestants: &contestants, masters, again, stop };
+    let pace = Pace::new(job.plan, &sitting.cells(store).left());
+    let mut ledger = Ledger { store, watch, pace };
     for plan in &job.plan.rounds {
-        if (Cells { plan: job.plan, store, again: &again }).round_done(plan.number) {
+        if sitting.cells(ledger.store).round_done(plan) {
             continue;
         }
         check(stop)?;
-        let mut round = Round::begin(job, plan, &workspace, &masters, &contestants, watch, stop, &mut pace)?;
-        round.run(store, &again, watch, stop, &mut pace)?;
+        match &job.plan.insert {
+            None => Round::begin(&sitting, plan, &mut ledger)?.run(&mut ledger)?,
+            Some(_) => passes(&sitting, plan, &mut ledger)?,
+        }
     }
     Ok(())
 }
@@ -67,11 +75,16 @@ fn measure_missing(
 fn contestants<'a>(job: &Job<'a>, workspace: &Workspace) -> Result<Vec<Contestant<'a>>, ConductError> {
     let plan = job.plan;
     let free = rustix::fs::statvfs(workspace.path()).ok().map(|fs| fs.f_bavail * fs.f_frsize);
+    // In passes there is only one at a time.
+    let folders = if plan.insert.is_some() { 1 } else { plan.treatments.len() };
+    let clients = plan.clients.iter().copied().max().unwrap_or(1);
+    let shape = plan.insert_at(clients);
+    let rows = shape.as_ref().map_or(u64::from(plan.data.tables) * plan.data.rows, Shape::rows_loaded);
     let sizing = Sizing {
         machine: plan.machine.expect("campaign settles the machine class of every plan"),
-        disk_free_bytes: free.map(|bytes| bytes / plan.treatments.len() as u64),
-        data_bytes: Some(u64::from(plan.data.tables) * plan.data.rows * ROW_BYTES),
-        clients: plan.clients.iter().copied().max().unwrap_or(1),
+        disk_free_bytes: free.map(|bytes| bytes / folders as u64),
+        data_bytes: Some(rows * ROW_BYTES),
+        clients: if shape.is_some() { clients * SESSIONS_OF_A_CLIENT } else { clients },
     };
     let contestant = |(treatment, build): (&'a rqps_model::plan::TreatmentPlan, &'a BuildFacts)| {
         let configuration = job

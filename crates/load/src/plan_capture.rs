@@ -15,18 +15,15 @@ use crate::timed::{Rendered, render_parameters};
 use crate::work::connect;
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::DataShape;
-use rqps_wire::{Endpoint, Protocol};
+use rqps_wire::{Endpoint, Protocol, Session};
 
 /// The seed of the values; the same for all campaigns, so that plans can be compared between them.
-const SEED: u64 = 1;
+pub(crate) const SEED: u64 = 1;
 
 /// The plans of a test's statements, on the first table.
 pub fn plan_capture(endpoint: &Endpoint, test: &Test, data: DataShape) -> Result<Vec<StatementPlan>, LoadError> {
     let mut session = connect(endpoint)?;
-    let product = match endpoint.engine {
-        Protocol::Postgres => None,
-        Protocol::Mysql => Some(Product::of(&mut session)?),
-    };
+    let product = product(&mut session, endpoint.engine)?;
     let first = DataShape { tables: 1, ..data };
     let mut plans = Vec::new();
     for (index, kind) in test.kinds.iter().enumerate() {
@@ -38,6 +35,45 @@ pub fn plan_capture(endpoint: &Endpoint, test: &Test, data: DataShape) -> Result
         plans.push(StatementPlan { statement: kind.kind.clone(), sql, plan });
     }
     Ok(plans)
+}
+
+fn product(session: &mut Session, engine: Protocol) -> Result<Option<Product>, LoadError> {
+    match engine {
+        Protocol::Postgres => Ok(None),
+        Protocol::Mysql => Product::of(session).map(Some),
+    }
+}
+
+/// Asks one server for plans of statements that no test of a suite describes.
+pub(crate) struct Explainer<'a> {
+    session: &'a mut Session,
+    product: Option<Product>,
+}
+
+impl<'a> Explainer<'a> {
+    pub(crate) fn new(session: &'a mut Session, engine: Protocol) -> Result<Explainer<'a>, LoadError> {
+        let product = product(session, engine)?;
+        Ok(Explainer { session, product })
+    }
+
+    /// The plan of a statement that is sent as text.
+    pub(crate) fn text(&mut self, statement: &str) -> Result<String, LoadError> {
+        match &self.product {
+            None => postgres::explain(self.session, statement),
+            Some(product) => mysql::written_out(self.session, product, statement),
+        }
+    }
+
+    /// The plan of a statement that is sent prepared, on PostgreSQL; `values` gives those of each execution.
+    pub(crate) fn prepared(
+        &mut self,
+        name: &str,
+        sql: &str,
+        types: &[&str],
+        values: &dyn Fn(u64) -> Vec<String>,
+    ) -> Result<String, LoadError> {
+        postgres::prepared(self.session, name, sql, types, &|execution| Ok(values(execution)))
+    }
 }
 
 /// The values of one execution of a kind.

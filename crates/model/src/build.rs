@@ -6,12 +6,12 @@
 use crate::{Engine, Version};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where a build comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// Where a build comes from. It is stored as a part of [`BuildSpec`] only, which leaves passwords out.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum BuildSource {
     /// A release listed in the catalog.
     Catalog(Version),
@@ -21,7 +21,8 @@ pub enum BuildSource {
     Archive(PathBuf),
     /// An archive to be fetched.
     Url {
-        /// Where it is.
+        /// Where it is, as its user wrote it. It may hold a password, which is neither written nor stored: only whoever
+        /// fetches may look at this.
         url: String,
         /// What it must hash to, if the user said so (`#sha256=` at the end).
         sha256: Option<String>,
@@ -59,10 +60,28 @@ impl fmt::Display for BuildSource {
         match self {
             BuildSource::Catalog(version) => write!(f, "{version}"),
             BuildSource::Folder(path) | BuildSource::Archive(path) => write!(f, "{}", path.display()),
-            BuildSource::Url { url, sha256: None } => f.write_str(url),
-            BuildSource::Url { url, sha256: Some(digest) } => write!(f, "{url}#sha256={digest}"),
+            BuildSource::Url { url, sha256: None } => f.write_str(&without_credentials(url)),
+            BuildSource::Url { url, sha256: Some(digest) } => {
+                write!(f, "{}#sha256={digest}", without_credentials(url))
+            }
         }
     }
+}
+
+/// An address, or a word that holds one, as it may be shown and kept: without a user's name and password.
+pub fn without_credentials(text: &str) -> String {
+    match credentials(text) {
+        Some(span) => [&text[..span.start], &text[span.end + 1..]].concat(),
+        None => text.to_owned(),
+    }
+}
+
+/// Where a user's name and password stand in a word that holds an address; the `@` behind them is not part of it.
+pub fn credentials(text: &str) -> Option<Range<usize>> {
+    let start = text.find("://")? + 3;
+    let end = text[start..].find(['/', '?', '#']).map_or(text.len(), |length| start + length);
+    let at = text[start..end].rfind('@')?;
+    Some(start..start + at)
 }
 
 /// A build as asked for: engine, source, and the name its user gave it.
@@ -169,6 +188,23 @@ mod tests {
         }
         let short = "old=my5614".parse::<BuildSpec>().expect("a build");
         assert_eq!(short.to_string(), "old=mysql:5.6.14");
+    }
+
+    #[test]
+    fn a_password_is_never_written() {
+        for (text, written) in [
+            ("mysql:https://u:p@example.org/my.zip", "mysql:https://example.org/my.zip"),
+            ("a=mysql:https://u@example.org:80/my.zip?k=v@w", "a=mysql:https://example.org:80/my.zip?k=v@w"),
+            ("mysql:https://u:p@q@example.org", "mysql:https://example.org"),
+            ("mysql:https://example.org/@/my.zip", "mysql:https://example.org/@/my.zip"),
+        ] {
+            let spec = text.parse::<BuildSpec>().expect("a build");
+            assert_eq!(spec.to_string(), written);
+            assert_eq!(String::from(spec.clone()), written, "so it is stored");
+            let BuildSource::Url { url, .. } = spec.source else { panic!("{text} is an address") };
+            assert!(text.ends_with(&url), "who fetches gets it whole");
+        }
+        assert_eq!(without_credentials("mysql:/opt/a@b/c"), "mysql:/opt/a@b/c");
     }
 
     #[test]

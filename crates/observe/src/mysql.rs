@@ -7,9 +7,10 @@
 //! Some are levels and not counts (pages, sizes, threads). Reading them changes a few (`Com_show_status`), by the same
 //! amount for every build of a version.
 
-mod innodb_status;
+pub(crate) mod innodb_status;
 
 use crate::counters::Counters;
+use crate::session::ask;
 use rqps_wire::{Session, Table, WireError};
 
 /// InnoDB's metrics that are status variables under another name: told once, as status.
@@ -108,21 +109,12 @@ fn sizes(session: &mut Session, counters: &mut Counters) -> Result<(), WireError
     Ok(())
 }
 
-/// A server's answer, `None` if it refuses: it has no such view, variable or engine, or no binary log.
-fn ask(session: &mut Session, sql: &str) -> Result<Option<Table>, WireError> {
-    match session.query(sql) {
-        Ok(table) => Ok(Some(table)),
-        Err(WireError::Server { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn number(text: &str) -> Option<f64> {
+pub(crate) fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// The place of a column; servers do not agree on the case of its name.
-fn place(table: &Table, column: &str) -> Option<usize> {
+pub(crate) fn place(table: &Table, column: &str) -> Option<usize> {
     table.columns.iter().position(|name| name.eq_ignore_ascii_case(column))
 }
 

@@ -5,19 +5,25 @@
 
 mod compared;
 mod cost;
+mod lanes;
 mod matrix;
 mod noise;
 mod plan;
+mod response;
 mod setting;
+mod sheets;
+mod step;
+mod step_tables;
 mod summary;
 mod test;
 
+use crate::footnote::{begun, ended};
 use crate::svg::series;
-use crate::{look, number, order};
+use crate::{insert, latency, look, number, order};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
-use rqps_analysis::findings::{Comparison, Findings, Warning};
+use rqps_analysis::findings::{Comparison, Findings, TestFindings, Warning};
 use rqps_model::Verdict;
 use serde::Serialize;
 
@@ -29,9 +35,11 @@ pub enum ReportError {
     Template(#[from] minijinja::Error),
 }
 
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 9] = [
     ("report.html", include_str!("../templates/report.html")),
     ("summary.html", include_str!("../templates/summary.html")),
+    ("sheets.html", include_str!("../templates/sheets.html")),
+    ("step.html", include_str!("../templates/step.html")),
     ("results.html", include_str!("../templates/results.html")),
     ("test.html", include_str!("../templates/test.html")),
     ("settings.html", include_str!("../templates/settings.html")),
@@ -79,7 +87,14 @@ impl Scene<'_> {
 struct Page {
     style: minijinja::Value,
     script: minijinja::Value,
+    /// Whether the suite is the Insert Benchmark.
+    is_insert: bool,
+    /// What an open loop compares; empty of a closed one.
+    open_loop: &'static str,
     summary: summary::Summary,
+    /// What an interval in parentheses says; empty where there is none.
+    one_round: &'static str,
+    sheets: Vec<sheets::Level>,
     levels: Vec<compared::Level>,
     tests: test::Tests,
     settings: setting::Settings,
@@ -110,7 +125,11 @@ fn page(findings: &Findings) -> Page {
     Page {
         style: minijinja::Value::from_safe_string(STYLE.to_owned()),
         script: minijinja::Value::from_safe_string(SCRIPT.to_owned()),
+        is_insert: insert::is_insert(findings),
+        open_loop: if findings.is_open_loop() { latency::OPEN_LOOP } else { "" },
         summary: summary::summary(&scene),
+        one_round: if insert::has_one_round(findings) { insert::ONE_ROUND } else { "" },
+        sheets: sheets::levels(&scene),
         levels: compared::levels(&scene),
         tests: test::tests(&scene),
         settings: setting::settings(&scene),
@@ -138,6 +157,8 @@ struct Shown {
     word: &'static str,
     ratio: String,
     interval: String,
+    /// Whether the interval is one over rounds, or that of a single round's inside.
+    is_inside: bool,
     mde: String,
     q: String,
     n: u32,
@@ -152,11 +173,23 @@ fn shown(comparison: &Comparison) -> Shown {
         word: comparison.verdict.word(),
         ratio: number::ratio(comparison.rqps),
         interval: look::interval(comparison),
+        is_inside: false,
         mde: comparison.mde.map_or_else(|| number::NONE.to_owned(), number::percent),
         q: comparison.q.map_or_else(|| number::NONE.to_owned(), number::probability),
         n: comparison.n,
         remark: remark(comparison),
     }
+}
+
+/// The comparison of a cell: signed where it does not compare, and with the interval of its inside if it is of one round.
+fn shown_cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Option<Shown> {
+    let cell = &test.cells[index];
+    let mut shown = shown(cell.comparison.as_ref()?);
+    shown.ratio.push_str(insert::ratio_sign(scene.findings, test, index));
+    if let Some(interval) = insert::inside(cell).filter(|_| shown.interval == number::NONE) {
+        (shown.interval, shown.is_inside) = (interval, true);
+    }
+    Some(shown)
 }
 
 /// The remark, and how many rounds would settle it.
@@ -181,7 +214,7 @@ struct Notice {
 fn notice(warning: &Warning) -> Notice {
     Notice {
         kind: warning.kind.clone(),
-        message: warning.message.clone(),
-        remedy: warning.remedy.clone().unwrap_or_default(),
+        message: ended(&warning.message),
+        remedy: warning.remedy.as_deref().map(|remedy| begun(&ended(remedy))).unwrap_or_default(),
     }
 }

@@ -4,11 +4,16 @@
 //! (`name`, `engine`, `version`, `storage_engine`, `sentence`, counts by verdict), `rows`, `groups`, `forced` (what engines
 //! force to differ), `side_by_side` (their settings by what they do), `warnings`. A row has `test`, `group`,
 //! `clients`, `treatment`, `base`, `rqps`, `low`, `high`, `verdict`, `n`, `mde`, `q`, `base_throughput`, `throughput`,
-//! `unit`, `remark` and the `warnings` of its cell. Every key is always there; what is not known is `null`. Ratios and
+//! `unit`, `remark`, `latency_us` and `base_latency_us` (`p50`, `p95`, `p99` of whole events, in an open loop from their planned
+//! start; `null` where events have no latency) and the `warnings` of its cell; of the Insert Benchmark also `sla` and `base_sla` (whether background
+//! inserts kept up in every round: `held`, `missed`; `null` where nothing writes behind queries; a ratio with a missed one
+//! does not compare), `stalls` (seconds of all rounds in which next to nothing was inserted), `inside` (of a single round the
+//! interval `[low, high]` that the seconds inside the two runs tell: how steady they were, no interval over rounds) and
+//! `failure` (why the step failed in some round); elsewhere these are `null`. Every key is always there; what is not known is `null`. Ratios and
 //! shares are fractions in full precision. Keys may be added, none is renamed or removed within a format.
 
-use crate::order;
-use rqps_analysis::findings::{Comparison, Findings, GroupFindings, TestFindings, Warning};
+use crate::{insert, latency, order};
+use rqps_analysis::findings::{CellFindings, Comparison, Findings, GroupFindings, TestFindings, Warning};
 use rqps_model::{StorageEngine, Verdict};
 use serde_json::{Value, json};
 
@@ -57,6 +62,7 @@ fn treatment(findings: &Findings, index: usize) -> Value {
 fn row(findings: &Findings, test: &TestFindings, index: usize) -> Value {
     let cell = &test.cells[index];
     let comparison = cell.comparison.as_ref();
+    let step = cell.step.as_ref();
     let mut row = json!({
         "test": test.name,
         "group": test.group.name(),
@@ -66,10 +72,27 @@ fn row(findings: &Findings, test: &TestFindings, index: usize) -> Value {
         "base_throughput": test.cells[findings.base].throughput,
         "throughput": cell.throughput,
         "unit": test.unit.symbol(),
+        "latency_us": latency_us(cell),
+        "base_latency_us": latency_us(&test.cells[findings.base]),
+        "sla": sla(cell),
+        "base_sla": sla(&test.cells[findings.base]),
+        "stalls": step.map(insert::stalled_seconds),
+        "inside": step.and_then(|step| step.inside).map(|inside| [inside.low, inside.high]),
+        "failure": step.and_then(insert::failure),
         "warnings": warnings(&cell.warnings),
     });
     add_comparison(&mut row, comparison);
     row
+}
+
+fn latency_us(cell: &CellFindings) -> Option<Value> {
+    let events = latency::events(cell)?;
+    Some(json!({ "p50": events.p50_us, "p95": events.p95_us, "p99": events.p99_us }))
+}
+
+fn sla(cell: &CellFindings) -> Option<&'static str> {
+    let sla = cell.step.as_ref()?.sla?;
+    Some(if sla.is_held() { "held" } else { "missed" })
 }
 
 fn group(findings: &Findings, group: &GroupFindings) -> Value {

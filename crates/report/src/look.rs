@@ -2,8 +2,9 @@
 //!
 //! Blue is faster, orange is slower, grey is equal, hatched is undecided; the glyph says the same without colour.
 
+use crate::insert;
 use crate::number;
-use rqps_analysis::findings::Comparison;
+use rqps_analysis::findings::{CellFindings, Comparison};
 use rqps_model::Verdict;
 
 /// The sign that stands for a verdict.
@@ -58,6 +59,18 @@ pub(crate) fn interval(comparison: &Comparison) -> String {
         (Some(low), Some(high)) => format!("{}–{}", number::ratio(low), number::ratio(high)),
         _ => number::NONE.to_owned(),
     }
+}
+
+/// The interval of a cell: over rounds, or of a single round in parentheses, where the inside of its runs tells one.
+pub(crate) fn cell_interval(cell: &CellFindings) -> String {
+    let over_rounds = cell.comparison.as_ref().map_or_else(|| number::NONE.to_owned(), interval);
+    if over_rounds == number::NONE { insert::inside(cell).unwrap_or(over_rounds) } else { over_rounds }
+}
+
+/// The verdict as a word; of a step that was compared once, why there is none.
+pub(crate) fn word(cell: &CellFindings, comparison: &Comparison) -> String {
+    let word = comparison.verdict.word();
+    if cell.step.is_some() && comparison.n == 1 { format!("{word}, one round") } else { word.to_owned() }
 }
 
 /// Colour of a build's line in charts: six named ones, else hues spread over what the verdicts leave free.

@@ -1,11 +1,11 @@
 //! The result as Markdown, to paste into a mail, an issue or a blog.
 //!
-//! One sentence per build, then a table per group: full rows for two builds, relative throughput and glyph for more.
+//! One sentence per build, then a table per group (of the Insert Benchmark one of all steps): full rows for two builds, relative throughput and glyph for more.
 
 use crate::number;
 use crate::order::{self, Block};
-use crate::{footnote, look};
-use rqps_analysis::findings::{Comparison, Findings, TestFindings};
+use crate::{footnote, insert, latency, look};
+use rqps_analysis::findings::{CellFindings, Comparison, Findings, TestFindings};
 use rqps_model::Verdict;
 
 /// The whole campaign as Markdown.
@@ -27,10 +27,17 @@ pub fn markdown(findings: &Findings) -> String {
         escaped(&campaign.suite),
         order::interleaving(findings)
     ));
+    if let Some(shape) = &findings.campaign.insert {
+        out.push_str(&format!(
+            "\n{}; behind the queries {}.\n",
+            insert::size(shape, shape.clients, number::throughput),
+            insert::rates(shape)
+        ));
+    }
     for level in order::levels(findings) {
         for block in &level.blocks {
             let clients = order::plural(u64::from(level.clients), "client");
-            out.push_str(&format!("\n### {}, {clients}\n\n", block.group.title()));
+            out.push_str(&format!("\n### {}, {clients}\n\n", block.title));
             match others[..] {
                 [only] => rows_of_one(&mut out, findings, block, only),
                 _ => rows_of_many(&mut out, findings, block, &others, &names),
@@ -42,9 +49,12 @@ pub fn markdown(findings: &Findings) -> String {
 }
 
 fn rows_of_one(out: &mut String, findings: &Findings, block: &Block<'_>, other: usize) {
+    if findings.is_open_loop() {
+        return rows_at_rate(out, findings, block, other);
+    }
     out.push_str("| Test | Base | New | rQPS | 95 % interval | MDE | Verdict |\n|---|---:|---:|---:|---:|---:|---|\n");
     for (_, test) in &block.tests {
-        let throughput = |index: usize| test.cells[index].throughput.map_or_else(none, number::throughput);
+        let throughput = |index: usize| throughput(&test.cells[index]);
         let comparison = test.cells[other].comparison.as_ref();
         out.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} | {} |\n",
@@ -52,9 +62,31 @@ fn rows_of_one(out: &mut String, findings: &Findings, block: &Block<'_>, other: 
             throughput(findings.base),
             throughput(other),
             comparison.map_or_else(none, |c| number::ratio(c.rqps)),
-            comparison.map_or_else(none, look::interval),
+            look::cell_interval(&test.cells[other]),
             comparison.and_then(|c| c.mde).map_or_else(none, number::percent),
-            comparison.map_or_else(none, verdict),
+            comparison.map_or_else(none, |c| verdict(&test.cells[other], c)),
+        ));
+    }
+}
+
+/// In an open loop latency is what is compared.
+fn rows_at_rate(out: &mut String, findings: &Findings, block: &Block<'_>, other: usize) {
+    out.push_str("| Test | Base | New | rQPS | Base p50 | New p50 | Base p99 | New p99 | Verdict |\n");
+    out.push_str("|---|---:|---:|---:|---:|---:|---:|---:|---|\n");
+    for (_, test) in &block.tests {
+        let (base, cell) = (&test.cells[findings.base], &test.cells[other]);
+        let comparison = cell.comparison.as_ref();
+        out.push_str(&format!(
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            escaped(&test.name),
+            throughput(base),
+            throughput(cell),
+            comparison.map_or_else(none, |c| number::ratio(c.rqps)),
+            latency::shown(base, |events| events.p50_us),
+            latency::shown(cell, |events| events.p50_us),
+            latency::shown(base, |events| events.p99_us),
+            latency::shown(cell, |events| events.p99_us),
+            comparison.map_or_else(none, |c| format!("{} {}", look::glyph(c.verdict), look::word(cell, c))),
         ));
     }
 }
@@ -63,12 +95,18 @@ fn rows_of_many(out: &mut String, findings: &Findings, block: &Block<'_>, others
     let heads: Vec<String> = others.iter().map(|index| escaped(&names[*index])).collect();
     out.push_str(&format!("| Test | Base | {} |\n|---|---:|{}\n", heads.join(" | "), "---:|".repeat(others.len())));
     let cell = |test: &TestFindings, index: usize| match &test.cells[index].comparison {
-        Some(c) => format!("{} {}", number::ratio(c.rqps), look::glyph(c.verdict)),
+        Some(c) => format!("{} {}{}", number::ratio(c.rqps), look::glyph(c.verdict), missed(&test.cells[index])),
         None => none(),
     };
+    // In an open loop p50 and p99 stand behind each number.
+    let latency = |cell: &CellFindings| match findings.is_open_loop() {
+        true => format!(", {} / {}", latency::shown(cell, |e| e.p50_us), latency::shown(cell, |e| e.p99_us)),
+        false => String::new(),
+    };
     for (_, test) in &block.tests {
-        let cells: Vec<String> = others.iter().map(|index| cell(test, *index)).collect();
-        let base = test.cells[findings.base].throughput.map_or_else(none, number::throughput);
+        let cells: Vec<String> =
+            others.iter().map(|index| cell(test, *index) + &latency(&test.cells[*index])).collect();
+        let base = throughput(&test.cells[findings.base]) + &latency(&test.cells[findings.base]);
         out.push_str(&format!("| {} | {base} | {} |\n", escaped(&test.name), cells.join(" | ")));
     }
 }
@@ -78,8 +116,26 @@ fn tail(findings: &Findings) -> String {
         Verdict::ALL.into_iter().map(|verdict| format!("{} {verdict}", look::glyph(verdict))).collect();
     let margin = number::percent(findings.campaign.margin);
     let mut out = format!("\n{}. Equal: shown to differ by less than {margin}.\n", glyphs.join(", "));
+    if findings.tests.iter().flat_map(|test| &test.cells).any(insert::is_missed) {
+        out.push_str("\n\\* Background inserts below 95 % of the target: the number does not compare.\n");
+    }
+    if insert::has_one_round(findings) {
+        out.push_str(&format!("\n{}\n", insert::ONE_ROUND));
+    }
+    if findings.is_open_loop() {
+        let many = if findings.treatments.len() > 2 { " Behind each number: p50 / p99 of events." } else { "" };
+        out.push_str(&format!("\n{}{many}\n", latency::OPEN_LOOP));
+    } else if let Some(note) = latency::quotient_note(findings) {
+        out.push_str(&format!("\n{}\n", escaped(&note)));
+    }
     let notes = footnote::footnotes(findings);
-    let all = findings.warnings.iter().map(footnote::warning).chain(notes.iter().map(footnote::sentence));
+    let names = order::short_names(findings);
+    let treatments = findings.treatments.iter().zip(&names);
+    let of_treatments = treatments.flat_map(|(treatment, name)| {
+        treatment.warnings.iter().map(move |w| format!("{name}: {}", footnote::warning(w)))
+    });
+    let of_cells = notes.iter().flat_map(|note| footnote::sentences(findings, note));
+    let all = findings.warnings.iter().map(footnote::warning).chain(of_treatments).chain(of_cells);
     for (at, note) in all.enumerate() {
         out.push_str(&format!("{}- {}\n", if at == 0 { "\n" } else { "" }, escaped(&note)));
     }
@@ -102,8 +158,17 @@ fn none() -> String {
     number::NONE.to_owned()
 }
 
-fn verdict(comparison: &Comparison) -> String {
-    let word = format!("{} {}", look::glyph(comparison.verdict), comparison.verdict);
+/// With a sign where it was measured beside too few writes.
+fn throughput(cell: &CellFindings) -> String {
+    cell.throughput.map_or_else(none, |value| number::throughput(value) + missed(cell))
+}
+
+fn missed(cell: &CellFindings) -> &'static str {
+    if insert::is_missed(cell) { "\\*" } else { "" }
+}
+
+fn verdict(cell: &CellFindings, comparison: &Comparison) -> String {
+    let word = format!("{} {}", look::glyph(comparison.verdict), look::word(cell, comparison));
     comparison.remark.as_ref().map_or(word.clone(), |remark| format!("{word}: {}", escaped(remark)))
 }
 

@@ -1,7 +1,9 @@
 //! The order and the words in which tables and page show a campaign: levels of clients, groups, short names.
 //!
-//! In: findings, whose lists are in display order already. Out: views on them; nothing is sorted but by group.
+//! In: findings, whose lists are in display order already. Out: views on them; nothing is sorted but by group, and the
+//! steps of the Insert Benchmark not even so.
 
+use crate::insert::is_insert;
 use rqps_analysis::findings::{Findings, GroupFindings, TestFindings};
 use rqps_model::plan::ForcedForm;
 use rqps_model::{Engine, Group, Interleave};
@@ -14,10 +16,12 @@ pub(crate) struct Level<'a> {
     pub(crate) blocks: Vec<Block<'a>>,
 }
 
-/// The tests of one group, with their place in `Findings::tests`.
+/// The tests of one group, or all steps of the Insert Benchmark, with their place in `Findings::tests`.
 pub(crate) struct Block<'a> {
-    /// Group.
-    pub(crate) group: Group,
+    /// Heading.
+    pub(crate) title: &'static str,
+    /// Group; `None` for steps, which stay in their order.
+    pub(crate) group: Option<Group>,
     /// Tests with their indices.
     pub(crate) tests: Vec<(usize, &'a TestFindings)>,
 }
@@ -34,11 +38,16 @@ pub(crate) fn levels(findings: &Findings) -> Vec<Level<'_>> {
 }
 
 fn blocks(findings: &Findings, clients: u32) -> Vec<Block<'_>> {
+    if is_insert(findings) {
+        let steps = findings.tests.iter().enumerate().filter(|(_, test)| test.clients == clients);
+        return vec![Block { title: "Steps", group: None, tests: steps.collect() }];
+    }
     let of = |group| {
         let chosen = |(_, test): &(usize, &TestFindings)| test.group == group && test.clients == clients;
         findings.tests.iter().enumerate().filter(chosen).collect::<Vec<_>>()
     };
-    let blocks = Group::ALL.into_iter().map(|group| Block { group, tests: of(group) });
+    let blocks =
+        Group::ALL.into_iter().map(|group| Block { title: group.title(), group: Some(group), tests: of(group) });
     blocks.filter(|block| !block.tests.is_empty()).collect()
 }
 
@@ -133,12 +142,21 @@ pub(crate) fn forced(forced: &ForcedForm) -> String {
 }
 
 /// The group's findings of a treatment at a number of clients.
-pub(crate) fn group_of(findings: &Findings, group: Group, clients: u32, treatment: usize) -> Option<&GroupFindings> {
+pub(crate) fn group_of(
+    findings: &Findings,
+    group: Option<Group>,
+    clients: u32,
+    treatment: usize,
+) -> Option<&GroupFindings> {
+    let group = group?;
     findings.groups.iter().find(|g| g.group == group && g.clients == clients && g.treatment == treatment)
 }
 
 /// How the builds alternated, in words: one word where all tests agree.
 pub(crate) fn interleaving(findings: &Findings) -> String {
+    if is_insert(findings) {
+        return "whole passes".to_owned();
+    }
     let slices = findings.tests.iter().filter(|test| test.interleave == Interleave::Slices).count();
     let length = format!("slices of {} ms", crate::number::significant(findings.campaign.slice_ms, 2));
     match slices {

@@ -53,7 +53,7 @@ pub(crate) fn csv(findings: &Findings, level: &Level<'_>, kind: Kind) -> String 
 pub(crate) fn grouped(findings: &Findings, level: &Level<'_>, kind: Kind) -> String {
     let mut out = legend(findings, kind, str::to_owned);
     for block in &level.blocks {
-        out.push_str(&format!("\n- {}\n{}", heading(block.group), heads(findings, kind)));
+        out.push_str(&format!("\n- {}\n{}", block.title.to_lowercase(), heads(findings, kind)));
         for (_, test) in &block.tests {
             let numbers = numbers(findings, test, kind).join("\t");
             out.push_str(&format!("{numbers}\t{}\n", text::plain(&test.name)));
@@ -114,10 +114,6 @@ fn raw_order<'a>(level: &Level<'a>) -> Vec<&'a TestFindings> {
         level.blocks.iter().flat_map(|b| b.tests.iter().map(|(_, test)| *test)).collect();
     tests.sort_by_cached_key(|test| (rank(test.group), key(&test.label)));
     tests
-}
-
-fn heading(group: Group) -> String {
-    group.title().to_lowercase()
 }
 
 /// A field of a CSV line; quoted where it must be.

@@ -4,6 +4,7 @@
 //! stretched too. Colours come from classes and CSS variables, so one picture serves light, dark and print.
 
 pub(crate) mod interval;
+pub(crate) mod lane;
 pub(crate) mod latency;
 pub(crate) mod path;
 pub(crate) mod ratio_axis;

@@ -4,13 +4,16 @@
 //! Out: text that ends in a line end. Whatever came from a server is stripped of control characters first.
 
 mod grid;
+mod notes;
+mod open_loop;
+mod steps;
 
 use crate::footnote::{self, Footnote};
 use crate::order::{self, Level};
-use crate::{look, number, text};
+use crate::{insert, look, number, text};
 use grid::{Align, Cell, Grid};
 use rqps_analysis::findings::{Comparison, Findings, TestFindings};
-use rqps_model::{Unit, Verdict};
+use rqps_model::Verdict;
 
 /// Narrower than this the table is not folded further.
 const NARROWEST: usize = 60;
@@ -26,14 +29,24 @@ const LISTED: usize = 10;
 
 /// Renders the table for `width` columns.
 pub fn terminal(findings: &Findings, width: usize, colour: bool) -> String {
-    let page = Page { findings, width: width.max(NARROWEST), colour, notes: footnote::footnotes(findings) };
+    let page = Page { findings, width: width.max(NARROWEST), colour, notes: notes(findings) };
     let mut out = String::new();
     page.legend(&mut out);
     for level in order::levels(findings) {
         page.level(&mut out, &level);
     }
     page.tail(&mut out);
+    for index in order::others(findings) {
+        page.summary(&mut out, index);
+    }
     out
+}
+
+/// Footnotes but those that lines about steps tell better.
+fn notes(findings: &Findings) -> Vec<Footnote> {
+    let mut notes = footnote::footnotes(findings);
+    notes.retain(|note| !insert::is_insert(findings) || !insert::notes::KINDS.contains(&note.kind.as_str()));
+    notes
 }
 
 struct Page<'a> {
@@ -65,29 +78,49 @@ impl Page<'_> {
             n => format!("{n} of {} rounds", campaign.rounds_planned),
         };
         let clients = order::plural(u64::from(level.clients), "client");
+        let work = match &campaign.insert {
+            Some(shape) => {
+                format!(
+                    "{}; behind the queries {}",
+                    insert::size(shape, level.clients, number::throughput),
+                    insert::rates(shape)
+                )
+            }
+            None => text::plain(&campaign.arrival),
+        };
         let line = format!(
-            "{} {}, {clients}, {rounds}, {}, {}, placement {}",
+            "{} {}, {clients}, {rounds}, {}, {work}, placement {}",
             text::plain(&campaign.suite),
             text::plain(&campaign.name),
             order::interleaving(self.findings),
-            text::plain(&campaign.arrival),
             campaign.placement
         );
         out.push('\n');
         self.wrapped(out, &line, "", "");
         out.push('\n');
+        self.sheets(out, level);
         let others = order::others(self.findings);
         if let [only] = others[..] {
             self.one_build(out, level, only);
         } else {
             self.many_builds(out, level, &others);
         }
+        self.step_notes(out, level);
+    }
+
+    fn is_insert(&self) -> bool {
+        insert::is_insert(self.findings)
+    }
+
+    /// Head of the base's column; units of steps differ and stand in the tables above.
+    fn base_head(&self) -> &'static str {
+        if self.is_insert() { "base /s" } else { "base q/s" }
     }
 
     fn one_build(&self, out: &mut String, level: &Level<'_>, other: usize) {
         let mut grid = self.full_grid();
         for block in &level.blocks {
-            grid.line(block.group.title().to_owned());
+            grid.line(block.title.to_owned());
             for (_, test) in &block.tests {
                 grid.row(self.full_row(test, other));
             }
@@ -97,9 +130,12 @@ impl Page<'_> {
     }
 
     fn full_grid(&self) -> Grid {
-        let mut heads = vec!["", "base q/s", "rQPS", "95 % interval", "MDE", "verdict"];
+        if self.findings.is_open_loop() {
+            return self.rate_grid();
+        }
+        let mut heads = vec!["", self.base_head(), "rQPS", "95 % interval", "MDE", "verdict"];
         if self.width >= WIDE {
-            heads.insert(2, "new q/s");
+            heads.insert(2, if self.is_insert() { "new /s" } else { "new q/s" });
         }
         let mut aligns = vec![Align::Right; heads.len()];
         aligns[0] = Align::Left;
@@ -110,25 +146,33 @@ impl Page<'_> {
     }
 
     fn full_row(&self, test: &TestFindings, other: usize) -> Vec<Cell> {
+        if self.findings.is_open_loop() {
+            return self.rate_row(test, other);
+        }
+        let cell = &test.cells[other];
         let throughput = |index: usize| test.cells[index].throughput.map_or_else(none, number::throughput);
         let mut row = vec![self.name(test), Cell::plain(&throughput(self.findings.base))];
         if self.width >= WIDE {
             row.push(Cell::plain(&throughput(other)));
         }
-        let Some(comparison) = &test.cells[other].comparison else {
-            let reason = if test.cells[other].rounds == 0 { "no number" } else { "not compared" };
+        let Some(comparison) = &cell.comparison else {
+            let reason = if cell.rounds == 0 { "no number" } else { "not compared" };
             row.extend([none(), none(), none(), reason.to_owned()].iter().map(|text| Cell::plain(text)));
             return row;
         };
         let verdict = comparison.verdict;
-        row.push(Cell::painted(&number::ratio(comparison.rqps), verdict));
-        row.push(Cell::plain(&look::interval(comparison)));
+        let ratio = format!("{}{}", number::ratio(comparison.rqps), insert::ratio_sign(self.findings, test, other));
+        row.push(Cell::painted(&ratio, verdict));
+        row.push(Cell::plain(&look::cell_interval(cell)));
         row.push(Cell::plain(&comparison.mde.map_or_else(none, number::percent)));
+        let word = look::word(cell, comparison);
         let word = match &comparison.remark {
             Some(remark) if self.width >= WIDEST => {
-                format!("{} {verdict}: {}", look::glyph(verdict), text::plain(remark))
+                format!("{} {word}: {}", look::glyph(verdict), text::plain(remark))
             }
-            _ => format!("{} {verdict}", look::glyph(verdict)),
+            // The sign says undecided; why it is so although the interval lies on one side, the remark says.
+            Some(remark) if comparison.is_taken_back() => format!("{} {}", look::glyph(verdict), text::plain(remark)),
+            _ => format!("{} {word}", look::glyph(verdict)),
         };
         row.push(Cell::painted(&word, verdict));
         row
@@ -140,13 +184,20 @@ impl Page<'_> {
         Cell::plain(&if marks.is_empty() { format!("  {name}") } else { format!("  {name} [{marks}]") })
     }
 
-    fn group_lines(&self, grid: &mut Grid, group: rqps_model::Group, clients: u32, other: usize) {
-        let Some(found) = order::group_of(self.findings, group, clients, other) else { return };
+    fn group_lines(&self, grid: &mut Grid, group: Option<rqps_model::Group>, clients: u32, other: usize) {
+        let Some(found) = order::group_of(self.findings, group, clients, other) else {
+            return grid.line(String::new());
+        };
         let [min, median, max] = [found.min, found.median, found.max].map(number::ratio);
         let mut line = format!("  median {median}, min {min}, max {max}");
         if let Some(whole) = &found.comparison {
-            let word = format!("{} {}", look::glyph(whole.verdict), whole.verdict);
-            line.push_str(&format!("; all {} {} {word}", number::ratio(whole.rqps), look::interval(whole)));
+            let word = match &whole.remark {
+                Some(remark) if whole.is_taken_back() => text::plain(remark),
+                Some(remark) => format!("{} ({})", whole.verdict, text::plain(remark)),
+                None => whole.verdict.to_string(),
+            };
+            let (ratio, glyph) = (number::ratio(whole.rqps), look::glyph(whole.verdict));
+            line.push_str(&format!("; all {ratio} {} {glyph} {word}", look::interval(whole)));
         }
         grid.line(line);
         grid.line(String::new());
@@ -163,7 +214,10 @@ impl Page<'_> {
         let mut first = 0;
         for block in 0..blocks {
             let end = first + each + usize::from(block < longer);
-            self.columns(out, level, &others[first..end], first);
+            match self.findings.is_open_loop() {
+                true => self.rate_columns(out, level, &others[first..end], first),
+                false => self.columns(out, level, &others[first..end], first),
+            }
             first = end;
         }
         self.changes(out, level, others);
@@ -173,18 +227,24 @@ impl Page<'_> {
         let mut aligns = vec![Align::Left, Align::Right];
         aligns.extend(columns.iter().map(|_| Align::Right));
         let mut grid = Grid::new(&aligns);
-        let heads = (0..columns.len()).map(|at| Cell::plain(&format!("col-{}  ", first + at + 1)));
-        grid.row([Cell::plain(""), Cell::plain("base q/s")].into_iter().chain(heads).collect());
+        let room = if self.is_insert() { "   " } else { "  " };
+        let heads = (0..columns.len()).map(|at| Cell::plain(&format!("col-{}{room}", first + at + 1)));
+        grid.row([Cell::plain(""), Cell::plain(self.base_head())].into_iter().chain(heads).collect());
         for block in &level.blocks {
-            grid.line(block.group.title().to_owned());
+            grid.line(block.title.to_owned());
             for (_, test) in &block.tests {
                 let base = test.cells[self.findings.base].throughput.map_or_else(none, number::throughput);
                 let cells = columns.iter().map(|index| match &test.cells[*index].comparison {
                     Some(c) => {
-                        let cell = format!("{} {}", number::ratio(c.rqps), look::glyph(c.verdict));
+                        let mut sign = insert::ratio_sign(self.findings, test, *index);
+                        // Behind the glyph a step has room for the sign.
+                        if self.is_insert() && sign.is_empty() {
+                            sign = " ";
+                        }
+                        let cell = format!("{} {}{sign}", number::ratio(c.rqps), look::glyph(c.verdict));
                         Cell::painted(&cell, c.verdict)
                     }
-                    None => Cell::plain("–  "),
+                    None => Cell::plain(&format!("–{room}")),
                 });
                 grid.row([self.name(test), Cell::plain(&base)].into_iter().chain(cells).collect());
             }
@@ -193,10 +253,10 @@ impl Page<'_> {
         out.push_str(&grid.render(self.width, self.colour));
     }
 
-    fn group_rows(&self, grid: &mut Grid, group: rqps_model::Group, clients: u32, columns: &[usize]) {
+    fn group_rows(&self, grid: &mut Grid, group: Option<rqps_model::Group>, clients: u32, columns: &[usize]) {
         let found: Vec<_> = columns.iter().map(|i| order::group_of(self.findings, group, clients, *i)).collect();
         if found.iter().all(Option::is_none) {
-            return;
+            return grid.line(String::new());
         }
         let mut row = |title: &str, value: fn(&rqps_analysis::findings::GroupFindings) -> f64| {
             let cells = found.iter().map(|g| g.map_or_else(none, |g| number::ratio(value(g))) + "  ");
@@ -211,13 +271,14 @@ impl Page<'_> {
 
     fn changes(&self, out: &mut String, level: &Level<'_>, others: &[usize]) {
         let names = order::short_names(self.findings);
+        let noun = if self.is_insert() { "step" } else { "test" };
         let mut grid = self.full_grid();
         for index in others {
             let changed = changed(level, *index);
             let title = text::plain(&names[*index]);
             let count = match changed.len() {
-                0 => "no test changed".to_owned(),
-                n => format!("{} changed", order::plural(n as u64, "test")),
+                0 => format!("no {noun} changed"),
+                n => format!("{} changed", order::plural(n as u64, noun)),
             };
             grid.line(format!("{title}: {count}"));
             for test in changed.iter().take(LISTED) {
@@ -229,36 +290,6 @@ impl Page<'_> {
         }
         out.push_str(&grid.render(self.width, self.colour));
         out.push('\n');
-    }
-
-    fn tail(&self, out: &mut String) {
-        let glyphs = Verdict::ALL.map(|verdict| {
-            let text = format!("{} {verdict}", look::glyph(verdict));
-            grid::paint(&text, verdict, self.colour)
-        });
-        let margin = number::percent(self.findings.campaign.margin);
-        out.push_str(&format!("{}   equal: within ±{margin}\n", glyphs.join("  ")));
-        if self.findings.tests.iter().any(|test| test.unit == Unit::KiloRowsPerSecond) {
-            out.push_str("scan: thousands of rows per second and client\n");
-        }
-        for (at, note) in self.notes.iter().enumerate() {
-            self.wrapped(out, &text::plain(&footnote::sentence(note)), &format!("[{}] ", at + 1), "    ");
-        }
-        for warning in &self.findings.warnings {
-            self.wrapped(out, &text::plain(&footnote::warning(warning)), "Note: ", "      ");
-        }
-        for warning in self.findings.treatments.iter().flat_map(|treatment| &treatment.warnings) {
-            self.wrapped(out, &text::plain(&footnote::warning(warning)), "Note: ", "      ");
-        }
-        if !self.findings.forced.is_empty() {
-            out.push_str("Engines force these to differ:\n");
-        }
-        for form in &self.findings.forced {
-            self.wrapped(out, &text::plain(&order::forced(form)), "  ", "    ");
-        }
-        for index in order::others(self.findings) {
-            self.summary(out, index);
-        }
     }
 
     fn summary(&self, out: &mut String, index: usize) {

@@ -42,6 +42,22 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// As many words as fill `lines` lines of `width` characters, with `ending` where some are missing.
+pub(crate) fn cut(text: &str, width: usize, lines: usize, ending: &str) -> String {
+    let fits = |text: &str| wrap(text, width).len() <= lines;
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    if fits(text) {
+        return words.join(" ");
+    }
+    loop {
+        words.pop();
+        let short = format!("{}{ending}", words.join(" ").trim_end_matches([',', ';']));
+        if words.is_empty() || fits(&short) {
+            return short;
+        }
+    }
+}
+
 /// The line broken to `width`, every further line indented two deeper than the first.
 pub(crate) fn wrap_indented(line: &str, width: usize) -> String {
     if line.chars().count() <= width {
@@ -75,6 +91,13 @@ mod tests {
         assert_eq!(wrap("one two three", 8), ["one two", "three"]);
         assert_eq!(wrap("0123456789abc x", 8), ["01234567", "89abc x"]);
         assert_eq!(wrap("", 8), [""]);
+    }
+
+    #[test]
+    fn cuts_at_words_and_says_so() {
+        assert_eq!(cut("one two three", 8, 2, " …"), "one two three");
+        assert_eq!(cut("one, two, three, four", 10, 2, " …"), "one, two, three …");
+        assert_eq!(cut("one, two, three, four", 10, 1, " …"), "one, two …");
     }
 
     #[test]

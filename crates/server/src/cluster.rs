@@ -32,6 +32,14 @@ pub fn initialise(build: &BuildFacts, dir: &Path, account: Account, checksums: b
     }
 }
 
+/// What every start of a build's server needs on its command line to find its data and its own files.
+pub fn base_arguments(build: &BuildFacts, data_dir: &Path) -> Result<Vec<String>> {
+    match build.engine {
+        Engine::Postgres => Ok(vec!["-D".to_owned(), data_dir.display().to_string()]),
+        Engine::Mysql | Engine::Mariadb => mysql::data_folder::base_arguments(build, data_dir),
+    }
+}
+
 /// Sends whatever we have running on a data folder, be it a server or what makes the folder, the signal that ends it at once:
 /// for data that is thrown away. It does not wait.
 pub fn end_at_once(engine: Engine, data_dir: &Path) {

@@ -144,7 +144,7 @@ pub enum ServerError {
         installed: Vec<String>,
     },
     /// Installed files are no longer what was installed.
-    #[error("build {name} is damaged: {}; remove it and install it again", faults.join("; "))]
+    #[error("build {name} is damaged: {}; remove it with `rqps builds remove {name}` and install it again", faults.join("; "))]
     Damaged {
         /// The build.
         name: String,

@@ -10,6 +10,7 @@ mod maven;
 mod npm;
 
 use crate::{Result, ServerError, command};
+pub(crate) use rqps_model::build::without_credentials;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::Write;
@@ -101,14 +102,6 @@ impl Package {
 /// Fetches a file from an address by the user's own `curl`.
 pub fn fetch_url(url: &str, file: &Path) -> Result<()> {
     curl::fetch(url, &std::env::var_os("PATH").unwrap_or_default(), file)
-}
-
-/// An address as it may be shown and kept: without a user's name and password.
-pub(crate) fn without_credentials(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
-    format!("{scheme}://{host}{}", &rest[end..])
 }
 
 /// A package client that is there.

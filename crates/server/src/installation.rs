@@ -2,7 +2,8 @@
 //! are.
 //!
 //! In: a [`BuildSpec`], the catalog and the cache. Out: [`BuildFacts`]. A build becomes visible by one rename after its
-//! package was verified, unpacked, inspected and run once; what is interrupted before that leaves nothing that looks whole.
+//! package was verified, unpacked, inspected and run once; what is interrupted before that leaves nothing that looks whole. One
+//! whose server program was changed since is refused, since nobody could say what was measured.
 
 mod archive;
 mod loader;
@@ -12,11 +13,12 @@ mod release;
 
 use crate::inspect::{Subject, inspect};
 use crate::manifest::Manifest;
-use crate::{Cache, Catalog, Lease, Result, ServerError, verify};
-use record::{INSTALL, MANIFEST, placed, read_record};
+use crate::{Cache, Catalog, Lease, Result, ServerError, program, verify};
+use record::{BuildRecord, INSTALL, MANIFEST, placed, read_record};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, BuildSpec};
 use std::fs;
+use std::path::{Path, PathBuf};
 
 pub use archive::find_archive;
 pub use release::install_release;
@@ -66,16 +68,39 @@ pub fn install(
     cache: &Cache,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<BuildFacts> {
-    match &spec.source {
+    let facts = match &spec.source {
         BuildSource::Folder(folder) => {
             let lease = Lease::open(cache)?;
             let origin = folder.display().to_string();
             let subject = Subject { folder, engine: spec.engine, origin: &origin, label: None, library_folders: &[] };
-            inspect(&subject, &lease)
+            return inspect(&subject, &lease);
         }
         BuildSource::Archive(path) => archive::install_archive(spec.engine, path, cache, progress),
         BuildSource::Url { url, sha256 } => archive::install_url(spec.engine, url, sha256.as_deref(), cache, progress),
         BuildSource::Catalog(version) => install_release(catalog.find(spec.engine, version)?, cache, progress),
+    }?;
+    check_program(cache, &facts)?;
+    Ok(facts)
+}
+
+/// Refuses an installed build whose server program is another than was installed. The other files are left to [`verify()`], which
+/// reads all of them.
+fn check_program(cache: &Cache, facts: &BuildFacts) -> Result<()> {
+    let name = &facts.name;
+    let manifest = read_manifest(name, &find(cache, name)?)?;
+    let program = program::program(facts)?;
+    // A server may be there under two names, one a link to the other.
+    let place = |path: &Path| fs::canonicalize(path).map_err(ServerError::at("look at", path));
+    let (program, home) = (place(&program)?, place(&facts.folder)?);
+    let inside = program.strip_prefix(&home).unwrap_or(&program).display().to_string();
+    let computed = verify::sha256_file(&program)?;
+    match manifest.sha256(&inside) {
+        Some(expected) if expected == computed => Ok(()),
+        expected => {
+            let expected = expected.unwrap_or("none");
+            let fault = format!("{inside} is not as installed: expected SHA-256 {expected}, computed {computed}");
+            Err(ServerError::Damaged { name: name.clone(), faults: vec![fault] })
+        }
     }
 }
 
@@ -105,21 +130,24 @@ pub fn remove(cache: &Cache, name: &str) -> Result<()> {
 
 /// Computes the checksum of every file of an installed build again.
 pub fn verify(cache: &Cache, name: &str) -> Result<()> {
-    let (folder, record) = find(cache, name)?;
-    let damaged = |faults: Vec<String>| ServerError::Damaged { name: name.to_owned(), faults };
-    let path = folder.join(MANIFEST);
-    let text = fs::read_to_string(&path).map_err(ServerError::at("read", &path))?;
-    let computed = verify::sha256_bytes(text.as_bytes());
-    if computed != record.manifest_sha256 {
-        let expected = record.manifest_sha256;
-        return Err(damaged(vec![format!("{MANIFEST} was changed: expected SHA-256 {expected}, computed {computed}")]));
-    }
-    let manifest = Manifest::parse(&text).ok_or_else(|| damaged(vec![format!("{MANIFEST} cannot be read")]))?;
-    let faults = manifest.faults(&Manifest::of(&folder.join(INSTALL))?);
-    if faults.is_empty() { Ok(()) } else { Err(damaged(faults)) }
+    let found = find(cache, name)?;
+    let faults = read_manifest(name, &found)?.faults(&Manifest::of(&found.0.join(INSTALL))?);
+    if faults.is_empty() { Ok(()) } else { Err(ServerError::Damaged { name: name.to_owned(), faults }) }
 }
 
-fn find(cache: &Cache, name: &str) -> Result<(std::path::PathBuf, record::BuildRecord)> {
+/// The list of a build's files, checked against the record.
+fn read_manifest(name: &str, (folder, record): &(PathBuf, BuildRecord)) -> Result<Manifest> {
+    let damaged = |fault: String| ServerError::Damaged { name: name.to_owned(), faults: vec![fault] };
+    let path = folder.join(MANIFEST);
+    let text = fs::read_to_string(&path).map_err(ServerError::at("read", &path))?;
+    let (expected, computed) = (&record.manifest_sha256, verify::sha256_bytes(text.as_bytes()));
+    if computed != *expected {
+        return Err(damaged(format!("{MANIFEST} was changed: expected SHA-256 {expected}, computed {computed}")));
+    }
+    Manifest::parse(&text).ok_or_else(|| damaged(format!("{MANIFEST} cannot be read")))
+}
+
+fn find(cache: &Cache, name: &str) -> Result<(PathBuf, BuildRecord)> {
     let known = cache.build_names()?;
     let folder = cache.build(name);
     // Only a listed name becomes a path: `../x` is not one.

@@ -45,6 +45,12 @@ impl Manifest {
         self.entries.iter().map(|(path, facts)| format!("{facts}\t{path}\n")).collect()
     }
 
+    /// The digest of a file; none of a link, or of what is not listed.
+    pub fn sha256(&self, path: &str) -> Option<&str> {
+        let digest = self.entries.get(path)?.split(' ').next()?;
+        (digest.len() == 64).then_some(digest)
+    }
+
     /// What differs between this list, as it should be, and another, as found.
     pub fn faults(&self, found: &Manifest) -> Vec<String> {
         let mut faults = Vec::new();

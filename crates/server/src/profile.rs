@@ -20,6 +20,7 @@ mod rule;
 
 pub use conf_file::parse_conf;
 pub(crate) use form::option_value;
+pub use form::{file_settings, own_settings};
 use rule::Rule;
 
 const BUILT_IN: [(&str, &str); 3] = [

@@ -24,9 +24,11 @@ impl Workspace {
         Ok(Workspace { folder })
     }
 
-    /// The folder that a workspace is made in: the one given, or the usual place.
+    /// The folder that a workspace is made in: the one given, or the usual place. Absolute, since servers and their tools run in
+    /// other folders than we do.
     pub fn parent(cache: &Cache, given: Option<&Path>) -> PathBuf {
-        given.map_or_else(|| usual_place(cache), Path::to_owned)
+        let parent = given.map_or_else(|| usual_place(cache), Path::to_owned);
+        std::path::absolute(&parent).unwrap_or(parent)
     }
 
     /// The folder.

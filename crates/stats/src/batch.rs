@@ -65,6 +65,16 @@ pub(crate) fn means_of_batches(series: &[f64], batch_length: usize, needed: usiz
     Ok(series.chunks_exact(batch_length).map(mean_of_checked).collect())
 }
 
+/// Means of `pieces` consecutive pieces, as nearly equal in length as whole intervals allow; nothing is left out.
+pub(crate) fn means_of_pieces(series: &[f64], pieces: usize) -> Result<Vec<f64>, Error> {
+    check_values(series)?;
+    if series.len() < pieces {
+        return Err(Error::TooFewBatches { values: series.len(), batch_length: 1, needed: pieces });
+    }
+    let border = |piece: usize| piece * series.len() / pieces;
+    Ok((0..pieces).map(|piece| mean_of_checked(&series[border(piece)..border(piece + 1)])).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +96,14 @@ mod tests {
         let result = batch_means(&series, 10).unwrap();
         assert!((result.standard_error - 0.5f64.sqrt()).abs() < 1e-12);
         assert!((result.effective_sample_size - 5.0).abs() < 1.0, "{}", result.effective_sample_size);
+    }
+
+    #[test]
+    fn pieces_leave_nothing_out() {
+        let series = [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0];
+        assert_eq!(means_of_pieces(&series, 3).unwrap(), [2.0, 6.0, 11.0]);
+        assert_eq!(means_of_pieces(&series, 7).unwrap(), series);
+        assert!(means_of_pieces(&series, 8).is_err());
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod paired;
 mod steadiness;
 mod summary;
 mod trimmed;
+mod two_runs;
 mod verdict;
 
 pub use batch::{BatchMeans, batch_means};
@@ -43,4 +44,5 @@ pub use paired::{Estimate, Paired};
 pub use steadiness::{Steadiness, steadiness};
 pub use summary::{mean, median, quantile, sample_variance};
 pub use trimmed::{DEFAULT_TRIM, TrimmedMean, trimmed_mean};
+pub use two_runs::{TwoRuns, two_runs};
 pub use verdict::{DEFAULT_FALSE_DISCOVERY_RATE, Decision, Judgement, Margin, decide};

@@ -144,8 +144,8 @@ impl Campaign {
         for sample in &samples {
             let (slices, intervals) = (sample.slices().err(), sample.intervals().err());
             let (latencies, counters) = (sample.latencies().err(), sample.counters().err());
-            let parts = [slices, intervals, latencies, counters, sample.seconds().err(), sample.watch().err()];
-            for error in parts.into_iter().flatten() {
+            let optional = [sample.seconds().err(), sample.watch().err(), sample.plans().err()];
+            for error in [slices, intervals, latencies, counters].into_iter().chain(optional).flatten() {
                 match error {
                     StoreError::Damaged(damages) => all.extend(damages),
                     other => return Err(other),

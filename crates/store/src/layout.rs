@@ -25,6 +25,7 @@ pub(crate) const LATENCY: &str = "latency.hdr";
 pub(crate) const COUNTERS: &str = "counters.jsonl";
 pub(crate) const SECONDS: &str = "seconds.jsonl";
 pub(crate) const WATCH: &str = "watch.jsonl";
+pub(crate) const ROUND_PLANS: &str = "plans.json";
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// What the campaign itself is made of; nothing derived may take these places.

@@ -6,8 +6,9 @@
 use crate::damage::{Exhibit, Fault};
 use crate::error::StoreError;
 use crate::latency::{self, Latencies};
-use crate::layout::{COUNTERS, INTERVALS, LATENCY, MANIFEST, SAMPLE, SECONDS, SLICES, WATCH};
+use crate::layout::{COUNTERS, INTERVALS, LATENCY, MANIFEST, ROUND_PLANS, SAMPLE, SECONDS, SLICES, WATCH};
 use crate::manifest::Manifest;
+use rqps_model::facts::StatementPlan;
 use rqps_model::insert::SecondRow;
 use rqps_model::sample::{Interval, Slices, WatchRow};
 use rqps_model::{FORMAT, Sample};
@@ -51,6 +52,8 @@ pub struct SampleParts {
     pub seconds: Vec<SecondRow>,
     /// What host and server were about in each second; empty where builds alternate in pieces.
     pub watch: Vec<WatchRow>,
+    /// The plans of the test's statements in this round; empty where they are, word for word, those kept for the treatment.
+    pub plans: Vec<StatementPlan>,
 }
 
 impl SampleParts {
@@ -64,6 +67,7 @@ impl SampleParts {
             counters: Vec::new(),
             seconds: Vec::new(),
             watch: Vec::new(),
+            plans: Vec::new(),
         }
     }
 
@@ -96,12 +100,15 @@ impl SampleParts {
             (LATENCY, latency::render(&self.latencies, sample.seconds).map_err(&unwritable)?),
             (COUNTERS, lines(&self.counters).map_err(&unwritable)?),
         ];
-        // Only where there is something to tell, so that the samples of other suites have no file more.
+        // Only where there is something to tell, so that other samples have no file more.
         if !self.seconds.is_empty() {
             files.push((SECONDS, lines(&self.seconds).map_err(&unwritable)?));
         }
         if !self.watch.is_empty() {
             files.push((WATCH, lines(&self.watch).map_err(&unwritable)?));
+        }
+        if !self.plans.is_empty() {
+            files.push((ROUND_PLANS, json(&self.plans).map_err(&unwritable)?));
         }
         files.push((MANIFEST, json(&Manifest::of(&files)).map_err(&unwritable)?));
         Ok(files)
@@ -215,20 +222,35 @@ impl SampleFolder {
         self.optional_lines(WATCH)
     }
 
+    /// The plans of the test's statements in this round; `None` where they are those kept for the treatment.
+    pub fn plans(&self) -> Result<Option<Vec<StatementPlan>>, StoreError> {
+        let Some((file, bytes)) = self.optional_bytes(ROUND_PLANS)? else { return Ok(None) };
+        Ok(Some(file.parse(&bytes)?))
+    }
+
     fn optional_lines<T: serde::de::DeserializeOwned>(&self, name: &'static str) -> Result<Vec<T>, StoreError> {
-        if !self.manifest.has(name) {
-            return Ok(Vec::new());
-        }
-        let (file, bytes) = self.bytes(name)?;
+        let Some((file, bytes)) = self.optional_bytes(name)? else { return Ok(Vec::new()) };
         Ok(file.parse_lines(&bytes)?)
+    }
+
+    /// The bytes of a file that not every sample has.
+    fn optional_bytes(&self, name: &'static str) -> Result<Option<(Exhibit, Vec<u8>)>, StoreError> {
+        if self.manifest.has(name) {
+            return self.bytes(name).map(Some);
+        }
+        let manifest = exhibit(&self.folder, &self.campaign, MANIFEST);
+        match manifest.path.with_file_name(name).exists() {
+            true => Err(manifest.damage(None, format!("it does not list {name}")).into()),
+            false => Ok(None),
+        }
     }
 
     /// Everything at once.
     pub fn parts(&self) -> Result<SampleParts, StoreError> {
         let (slices, intervals) = (self.slices()?, self.intervals()?);
         let (latencies, counters) = (self.latencies()?, self.counters()?);
-        let (seconds, watch) = (self.seconds()?, self.watch()?);
-        Ok(SampleParts { sample: self.sample.clone(), slices, intervals, latencies, counters, seconds, watch })
+        let (seconds, watch, plans) = (self.seconds()?, self.watch()?, self.plans()?.unwrap_or_default());
+        Ok(SampleParts { sample: self.sample.clone(), slices, intervals, latencies, counters, seconds, watch, plans })
     }
 
     fn bytes(&self, name: &'static str) -> Result<(Exhibit, Vec<u8>), StoreError> {
@@ -246,6 +268,7 @@ fn exhibit(folder: &Path, campaign: &Path, name: &'static str) -> Exhibit {
         INTERVALS => "one row of counts a second",
         SECONDS => "a row of counts for each second and client",
         WATCH => "a row about each second of host and server",
+        ROUND_PLANS => "the plans of the test's statements in this round",
         LATENCY => "a histogram for each statement kind",
         _ => "the server's counters before and after",
     };

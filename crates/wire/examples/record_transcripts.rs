@@ -1,8 +1,8 @@
 //! Records sessions with a real server into `tests/transcripts/`.
 //!
-//! In: builds, as arguments: `postgres:<folder of programs>`, or a word for MySQL or MariaDB that `rqps run --build` takes.
+//! In: builds, as arguments, in the words of `rqps run --build`.
 //! Out: a file for each scenario and server version. Run it from the crate's folder:
-//! `cargo run --example record_transcripts -- postgres:/usr/lib/postgresql/15/bin mysql:8.0.15`.
+//! `cargo run --example record_transcripts -- postgres:/usr/lib/postgresql/15 mysql:8.0.15`.
 
 #![expect(clippy::unwrap_used, reason = "a recording fails by panicking")]
 
@@ -23,6 +23,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use rqps_live::Wanted;
+use rqps_model::Engine;
 use rqps_wire::{Endpoint, Protocol, Transport};
 
 use scenario::{SCENARIOS, Scenario};
@@ -30,21 +32,16 @@ use transcript::Transcript;
 
 fn main() {
     for word in std::env::args().skip(1) {
-        match word.strip_prefix("postgres:") {
-            Some(programs) => {
-                let server = server::LiveServer::start(Path::new(programs));
-                let version = server.session().query("show server_version").expect("a server has a version");
-                let version = version.single().expect("a version is a text").to_owned();
-                let number = version.split(' ').next().unwrap_or(&version);
-                record_all(Protocol::Postgres, "postgres", number, |user| Some(server.unix(user)));
-            }
-            None => {
-                let build = mysql_server::build(&word);
-                let server = mysql_server::LiveServer::start(&build);
-                let has = |user: &str| user == "bench" || server.accounts().iter().any(|(_, known)| *known == user);
-                let endpoint = |user: &str| has(user).then(|| server.unix(user));
-                record_all(Protocol::Mysql, build.engine.name(), &build.version.to_string(), endpoint);
-            }
+        let build = rqps_live::build(&word);
+        let (engine, version) = (build.engine.name(), build.version.to_string());
+        if build.engine == Engine::Postgres {
+            let server = server::Server::start(Wanted::of(&word));
+            record_all(Protocol::Postgres, engine, &version, |user| Some(server.unix(user)));
+        } else {
+            let server = mysql_server::Server::start(&word);
+            let has = |user: &str| user == "bench" || server.accounts().iter().any(|(_, known)| *known == user);
+            let endpoint = |user: &str| has(user).then(|| server.unix(user));
+            record_all(Protocol::Mysql, engine, &version, endpoint);
         }
     }
 }

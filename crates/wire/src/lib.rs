@@ -12,6 +12,7 @@ mod endpoint;
 mod error;
 mod last;
 mod mysql;
+mod null_server;
 mod pingpong;
 mod poll;
 mod postgres;
@@ -23,6 +24,7 @@ mod statement;
 
 pub use endpoint::{Endpoint, Protocol, Transport};
 pub use error::{ServerError, WireError};
+pub use null_server::acknowledge;
 pub use pingpong::{PingPong, ask, echo, ping_pong};
 pub use poll::{Poller, Watch, wait_readable};
 pub use reply::{ErrorCode, Reply, SqlState, Table, TransactionStatus};

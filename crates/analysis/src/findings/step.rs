@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct StepFindings {
     /// Seconds of the step: mean over rounds.
     pub seconds: f64,
-    /// The published columns, over all rounds.
+    /// The published columns, over all rounds with a number; zeros where there is none.
     pub metrics: StepMetrics,
     /// Whether background writes kept up, where the step has a rate.
     pub sla: Option<SlaFindings>,
@@ -22,9 +22,9 @@ pub struct StepFindings {
     pub deletes: Option<ResponseFindings>,
     /// Of queries.
     pub queries: Option<ResponseFindings>,
-    /// Each round in which the step ran, with or without success.
+    /// Each round in which the step ran, with or without success; a step that an earlier one's failure prevented has none.
     pub rounds: Vec<StepRound>,
-    /// Where only one round could be compared: what the seconds inside this run and the base's tell of the ratio. It says how
+    /// Where only one round could be compared, and compares like with like: what the seconds inside this run and the base's tell of the ratio. It says how
     /// steady the two runs were, not how much two runs differ.
     pub inside: Option<InsideFindings>,
 }
@@ -32,9 +32,9 @@ pub struct StepFindings {
 /// The columns of the published one-line summary, in their order; full precision and true units.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepMetrics {
-    /// Rows inserted a second, all clients; rows indexed a second in l.x.
+    /// Rows inserted a second, all clients; rows indexed a second in l.x. The cell's throughput in l.*.
     pub ips: f64,
-    /// Queries a second; 0 where there are none.
+    /// Queries a second, the cell's throughput in q*; 0 where there are none.
     pub qps: f64,
     /// Device reads a second.
     pub rps: f64,
@@ -48,7 +48,7 @@ pub struct StepMetrics {
     pub rpq: f64,
     /// KB read per operation.
     pub rkbpq: f64,
-    /// Device writes per row inserted, in all steps.
+    /// Device writes per row inserted, in all steps: over `ips`.
     pub wpi: f64,
     /// KB written per row inserted.
     pub wkbpi: f64,
@@ -126,7 +126,7 @@ pub struct StepRound {
     pub queries: u64,
     /// Rows a second of all clients, and whether that was enough, where there is a target.
     pub sla_held: Option<bool>,
-    /// Seconds in which less than a tenth of the usual was inserted.
+    /// Seconds in which less than a tenth of the usual was inserted; none in l.x, which is not meant to.
     pub stalls: Vec<Stall>,
     /// By how much the plan of the writer furthest behind was put off.
     pub put_off_seconds: f64,
@@ -136,7 +136,8 @@ pub struct StepRound {
     pub growth: Option<Growth>,
     /// Over time, all clients together; long steps are joined, rates as means and times as largest.
     pub series: Vec<StepPoint>,
-    /// The server's own numbers over time: name → (second, value).
+    /// The server's own numbers over time: name → (second, value). Counters (`checkpoints`, `log_bytes`, `pages_flushed`,
+    /// `stall_micros`, `vacuums`) count from the step's begin; of the rest a joined piece shows its worst.
     pub server: BTreeMap<String, Vec<(f64, f64)>>,
     /// Checkpoints and vacuums that ended, in order of time.
     pub marks: Vec<Mark>,

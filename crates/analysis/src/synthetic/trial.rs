@@ -108,7 +108,7 @@ impl Trial<'_> {
             seconds: busy_ns as f64 / 1e9 / f64::from(self.clients),
             unit_per_operation: if self.test == "scan" { 100.0 } else { 1.0 },
             sessions: 4,
-            accounting: Accounting { scheduled: operations, succeeded: operations, ..Accounting::default() },
+            accounting: self.accounting(operations, busy_ns),
             errors: Vec::new(),
             resources: self.resources(operations, busy_ns),
             counters: self.counters(operations),
@@ -117,6 +117,14 @@ impl Trial<'_> {
             warnings: Vec::new(),
             failure: None,
         }
+    }
+
+    /// What was due and not done was skipped.
+    fn accounting(&self, succeeded: u64, busy_ns: u64) -> Accounting {
+        let seconds = busy_ns as f64 / 1e9 / f64::from(self.clients);
+        let due = self.recipe.due_per_s().map_or(0, |due| (due * seconds).round() as u64);
+        let scheduled = due.max(succeeded);
+        Accounting { scheduled, succeeded, skipped: scheduled - succeeded, ..Accounting::default() }
     }
 
     /// A machine of two CPUs: the server takes most of a statement's time, the client the rest.

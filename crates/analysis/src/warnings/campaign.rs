@@ -6,11 +6,11 @@
 use super::{counted, examples, percent, rounds_in_words, warning};
 use crate::alike::Gate;
 use crate::findings::{CellFindings, TestFindings, TreatmentFindings, Warning};
-use rqps_model::Plan;
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::TreatmentPlan;
+use rqps_model::{Interleave, Plan};
 use rqps_stats::median;
-use rqps_store::Status;
+use rqps_store::{State, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Below this many rounds an interval says little.
@@ -37,20 +37,42 @@ pub(crate) struct Trace {
 pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> Vec<Warning> {
     let mut found = Vec::new();
     let planned = plan.rounds.len();
-    if planned < FEWEST_ROUNDS {
+    let in_passes = plan.tests.iter().any(|test| test.interleave == Interleave::Passes);
+    if in_passes && planned == 1 {
+        let message = "one round only: no verdict follows from a single pass of each build, and what the seconds inside a pass \
+                       tell leaves out how one pass differs from the next";
+        found.push(warning("few-rounds", message.to_owned(), "measure at least 3 rounds, better 5 or more"));
+    } else if planned < FEWEST_ROUNDS {
         let message =
             format!("only {} planned: intervals are wide and one odd round decides", counted(planned, "round"));
         found.push(warning("few-rounds", message, "measure at least 3 rounds, better 5 or more"));
     }
-    if (complete as usize) < planned {
-        let message = format!("{complete} of {} complete", counted(planned, "round"));
-        found.push(warning("incomplete", message, "finish the campaign with `rqps resume`"));
-    }
-    found.extend(resumed(traces, status));
-    found.extend(apart(plan, traces));
+    found.extend(incomplete(plan, traces, complete, status));
+    found.extend(resumed(traces, status, in_passes));
     found.extend(sittings(status));
-    found.extend(copies_not_swapped(&plan.treatments, traces));
+    // Passes follow one another, each on a folder of its own: they are never side by side, and there is nothing to swap.
+    if !in_passes {
+        found.extend(apart(plan, traces));
+        found.extend(copies_not_swapped(&plan.treatments, traces));
+    }
     found
+}
+
+/// What is not there: still to be measured, or lost since.
+fn incomplete(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> Option<Warning> {
+    let planned = plan.rounds.len();
+    let rounds = format!("{complete} of {} complete", counted(planned, "round"));
+    if status.state == State::Complete {
+        let samples = planned * plan.treatments.len() * plan.tests.len() * plan.clients.len();
+        let lost = samples.saturating_sub(traces.len());
+        let are = if lost == 1 { "is" } else { "are" };
+        let message = format!(
+            "{lost} of {} {are} not there, though the campaign had reached its end; {rounds}",
+            counted(samples, "sample")
+        );
+        return (lost > 0).then(|| warning("incomplete", message, "measure what is missing again with `rqps resume`"));
+    }
+    ((complete as usize) < planned).then(|| warning("incomplete", rounds, "finish the campaign with `rqps resume`"))
 }
 
 /// A campaign that was continued later: the machine, and rqps itself, may have changed in between.
@@ -74,12 +96,16 @@ fn sittings(status: &Status) -> Vec<Warning> {
     found
 }
 
-/// A round that was interrupted and resumed, or in which a server was started more than once.
-fn resumed(traces: &[Trace], status: &Status) -> Option<Warning> {
-    let mut starts: BTreeMap<(u32, usize), BTreeSet<&str>> = BTreeMap::new();
+/// A round that was interrupted and resumed, or in which a server was started more than once. In passes each number of clients
+/// has a start of its own.
+fn resumed(traces: &[Trace], status: &Status, in_passes: bool) -> Option<Warning> {
+    let mut starts: BTreeMap<(u32, usize, u32), BTreeSet<&str>> = BTreeMap::new();
     let mut spans: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for trace in traces {
-        starts.entry((trace.round, trace.treatment)).or_default().insert(&trace.server_start);
+        starts
+            .entry((trace.round, trace.treatment, if in_passes { trace.clients } else { 0 }))
+            .or_default()
+            .insert(&trace.server_start);
         if let Some(at) = seconds_of(&trace.started_at) {
             let span = spans.entry(trace.round).or_insert((at, at));
             *span = (span.0.min(at), span.1.max(at));
@@ -87,13 +113,18 @@ fn resumed(traces: &[Trace], status: &Status) -> Option<Warning> {
     }
     let continued: Vec<f64> = status.starts.iter().skip(1).filter_map(|start| seconds_of(&start.at)).collect();
     let straddling = spans.iter().filter(|(_, (first, last))| continued.iter().any(|at| first < at && at <= last));
-    let restarted = starts.iter().filter(|(_, starts)| starts.len() > 1).map(|((round, _), _)| *round);
+    let restarted = starts.iter().filter(|(_, starts)| starts.len() > 1).map(|((round, ..), _)| *round);
     let rounds: BTreeSet<u32> = straddling.map(|(round, _)| *round).chain(restarted).collect();
     if rounds.is_empty() {
         return None;
     }
     let rounds: Vec<u32> = rounds.into_iter().collect();
-    let message = format!("in {} tests ran on more than one start of a server", rounds_in_words(&rounds));
+    let rounds = rounds_in_words(&rounds);
+    let message = if in_passes {
+        format!("in {rounds} passes were made in more than one sitting")
+    } else {
+        format!("in {rounds} tests ran on more than one start of a server")
+    };
     Some(warning("resumed", message, "look at the ratios of those rounds beside the others'"))
 }
 
@@ -186,15 +217,22 @@ pub(crate) fn host(host: &HostFacts) -> Vec<Warning> {
 }
 
 /// Kinds of cell warnings that are summed up, with the words that say so.
-const SUMMED: [(&str, &str); 9] = [
+const SUMMED: [(&str, &str); 16] = [
     ("failed", "failed trials"),
     ("absent", "samples are missing"),
+    ("sla-missed", "background writes did not keep up"),
+    ("write-stalls", "writes stalled"),
+    ("put-off", "planned writes were put off"),
+    ("unequal-work", "other rows written than on the base"),
+    ("short", "too short a time"),
     ("errors", "errors happened"),
     ("accounting", "events do not add up"),
     ("client-bound", "the client was the limit"),
     ("steal", "CPU time was stolen"),
     ("cycles-lost", "cycles were lost"),
+    ("skipped", "planned events were never sent"),
     ("plan-changed", "another plan than the base's"),
+    ("chance", "undecided, though the interval excludes no change,"),
     ("skewed", "mean and median disagree"),
 ];
 

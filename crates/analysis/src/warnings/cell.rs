@@ -2,7 +2,7 @@
 //!
 //! In: a cell's samples, costs and the base's. Out: warnings. Thresholds are named here with their reason.
 
-use super::{counted, percent, rounds_in_words, warning};
+use super::{counted, percent, plan_changes, rounds_in_words, step, warning};
 use crate::findings::{Comparison, Cost, PlanFindings, Warning};
 use crate::measured::Measured;
 use crate::plan_structure::first_difference;
@@ -24,10 +24,16 @@ const IDLE_DIFFERENCE: f64 = 0.15;
 /// Lost cycles up to this share are what a stall now and then costs.
 const CYCLES_LOST_SHARE: f64 = 0.05;
 
+/// What helps where the client is the limit.
+pub(super) const CLIENT_REMEDY: &str =
+    "this compares the client as much as the servers: give it more CPUs or fewer clients";
+
 /// What is known of a cell while its samples are in memory.
 pub(crate) struct Cell<'a> {
     /// By round, from 1.
     pub(crate) rounds: &'a [Option<Measured>],
+    /// The base's, likewise.
+    pub(crate) base_rounds: &'a [Option<Measured>],
     pub(crate) ratios: &'a [RoundRatio],
     pub(crate) cost: Option<&'a Cost>,
     pub(crate) base_cost: Option<&'a Cost>,
@@ -48,9 +54,11 @@ pub(crate) fn observed(cell: &Cell<'_>) -> Vec<Warning> {
     failures(cell, &mut found);
     accounts(cell, &mut found);
     client(cell, &mut found);
+    step::observed(cell, &mut found);
     machine(cell, &mut found);
     cycles(cell, &mut found);
     plans(cell, &mut found);
+    plan_changes::observed(cell, &mut found);
     told_by_trials(cell, &mut found);
     found
 }
@@ -109,7 +117,8 @@ fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let (scheduled, skipped) = cell.samples().fold((0, 0), |(scheduled, skipped), m| {
         (scheduled + m.sample.accounting.scheduled, skipped + m.sample.accounting.skipped)
     });
-    if skipped > 0 {
+    // What a step of the Insert Benchmark left out is told by its rate, or by its failure.
+    if skipped > 0 && cell.samples().all(|m| m.sample.step.is_none()) {
         let message =
             format!("{} of the planned events were never sent", percent(skipped as f64 / scheduled.max(1) as f64));
         found.push(warning("skipped", message, "the rate is more than this server can do: lower it"));
@@ -117,6 +126,10 @@ fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
 }
 
 fn client(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    if let Some(busy) = step::busy_client(cell) {
+        found.push(busy);
+        return;
+    }
     let (mut client_s, mut server_s, mut machine_s, mut wall_s) = (0.0, 0.0, 0.0, 0.0);
     for used in cell.samples().filter(|m| m.has_number()).map(|m| &m.sample.resources) {
         client_s += used.client.cpu_user_s + used.client.cpu_system_s;
@@ -140,11 +153,7 @@ fn client(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     } else {
         return;
     };
-    found.push(warning(
-        "client-bound",
-        message,
-        "this compares the client as much as the servers: give it more CPUs or fewer clients",
-    ));
+    found.push(warning("client-bound", message, CLIENT_REMEDY));
 }
 
 fn machine(cell: &Cell<'_>, found: &mut Vec<Warning>) {
@@ -210,16 +219,22 @@ pub(crate) fn judged(comparison: &Comparison, margin: f64) -> Vec<Warning> {
         let message = format!("mean {:.3} and median {:.3} of the rounds disagree", comparison.rqps, comparison.median);
         found.push(warning("skewed", message, "look at the single rounds: one of them is unlike the others"));
     }
+    let more_rounds = || {
+        let about = |rounds: u32| format!("about {rounds} rounds would do");
+        comparison.rounds_needed.map_or_else(|| "measure more rounds".to_owned(), about)
+    };
+    if comparison.is_taken_back() {
+        let q = comparison.remark.as_deref().unwrap_or("q above 0.05");
+        let message = format!("the interval excludes no change, but of so many comparisons some do so by chance: {q}");
+        found.push(warning("chance", message, &more_rounds()));
+        return found;
+    }
     // What was shown needs no more power; only where nothing was does it matter what could have been.
     if let Some(mde) = comparison.mde
         && mde > margin
         && comparison.verdict == Verdict::Undecided
     {
-        let message = format!("changes below {} could not be seen", percent(mde));
-        let remedy = comparison
-            .rounds_needed
-            .map_or_else(|| "measure more rounds".to_owned(), |rounds| format!("about {rounds} rounds would do"));
-        found.push(warning("noisy", message, &remedy));
+        found.push(warning("noisy", format!("changes below {} could not be seen", percent(mde)), &more_rounds()));
     }
     found
 }

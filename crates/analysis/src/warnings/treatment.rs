@@ -6,12 +6,12 @@
 use super::{counted, examples, warning};
 use crate::findings::{TreatmentFindings, Warning};
 use crate::matters;
-use crate::settings::{self, MEMORY};
+use crate::settings::{self, LOG_SIZE, MEMORY};
 use rqps_model::StorageEngine;
 use rqps_model::plan::TreatmentPlan;
 use std::collections::BTreeMap;
 
-/// Buffers that differ by less than this hold the same data.
+/// Buffers and logs that differ by less than this hold the same data.
 const ALIKE_BUFFERS: f64 = 0.05;
 
 /// A treatment as planned and as found.
@@ -154,7 +154,8 @@ pub(crate) fn unlike_settings(
         return found;
     }
     let is_asked = |name: &str| this.plan.set.contains_key(name) || base.plan.set.contains_key(name);
-    let unasked = diff.iter().filter(|(name, _)| !is_asked(name));
+    let is_told_otherwise = |name: &str| LOG_SIZE.contains(&name) || settings::is_computed(name);
+    let unasked = diff.iter().filter(|(name, _)| !is_asked(name) && !is_told_otherwise(name));
     let (mut memory, mut changed, mut one_sided) = (Vec::new(), Vec::new(), 0);
     for (name, values) in unasked {
         match values {
@@ -172,6 +173,9 @@ pub(crate) fn unlike_settings(
             "give both the same memory, or read the change as one of memory too",
         ));
     }
+    if !LOG_SIZE.into_iter().any(is_asked) {
+        found.extend(log_size(this, base));
+    }
     if !changed.is_empty() {
         let mut message = examples(&changed);
         if one_sided > 0 {
@@ -180,6 +184,18 @@ pub(crate) fn unlike_settings(
         found.push(warning("settings", message, "set it for both with `--set` to compare the code alone"));
     }
     found
+}
+
+/// Logs of other sizes before a checkpoint, whatever the settings are called that say so.
+fn log_size(this: Side<'_>, base: Side<'_>) -> Option<Warning> {
+    // A size of 0 leaves it to the server.
+    let of = |side: Side<'_>| matters::of(side.found).log_bytes.filter(|&bytes| bytes > 0.0);
+    let (here, there) = (of(this)?, of(base)?);
+    let differ = (here / there).ln().abs() > ALIKE_BUFFERS.ln_1p();
+    let message =
+        || format!("the log before a checkpoint holds {}, on the base {}", matters::size(here), matters::size(there));
+    let remedy = "give both the same, or read the change of tests that write as one of log size too";
+    differ.then(|| warning("log-size", message(), remedy))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::Checker;
 use super::treatments::titles;
 use crate::diagnostic::Fault;
 use crate::request::{BuildRequest, Setting};
-use crate::vocabulary::did_you_mean;
+use crate::vocabulary::{KeptSettings, did_you_mean};
 use rqps_model::{BuildSource, Engine};
 use std::collections::BTreeMap;
 
@@ -23,21 +23,42 @@ impl Checker<'_> {
         common.filter(is_for_it).chain(build.set.iter().map(|setting| &setting.value)).cloned().collect()
     }
 
+    /// Finds fault with settings that are not the user's to choose, and says whether there are any.
+    fn settings_are_the_users(&mut self) -> Vec<String> {
+        let request = self.request;
+        let builds = request.build.iter().flat_map(|builds| &builds.value);
+        let common = request.set.iter().flat_map(|set| &set.value).map(|setting| (setting, self.engines()));
+        let own = builds.flat_map(|build| build.set.iter().map(|setting| (setting, vec![build.spec.value.engine])));
+        let mut kept = Vec::new();
+        for (setting, engines) in common.chain(own).collect::<Vec<_>>() {
+            let why = engines.iter().find_map(|engine| {
+                let settings = self.vocabulary.kept_settings.get(engine)?;
+                why_kept(settings, *engine, &setting.value)
+            });
+            if let Some(fault) = why {
+                self.error(&setting.place, fault);
+                kept.push(setting.value.0.clone());
+            }
+        }
+        kept
+    }
+
     /// Finds fault with settings that no engine of the campaign has, as far as can be told.
     pub(super) fn settings_exist(&mut self) {
         let request = self.request;
+        let kept = self.settings_are_the_users();
         let builds: Vec<&BuildRequest> = request.build.iter().flat_map(|builds| &builds.value).collect();
         let is_release = |build: &&BuildRequest| matches!(build.spec.value.source, BuildSource::Catalog(_));
         let all_builds_read = !request.is_faulty("build");
         let engines = if all_builds_read { self.engines() } else { Engine::ALL.to_vec() };
         // One engine's folder may well have a setting of tomorrow; of several engines, nobody could tell which has it.
         if builds.iter().any(is_release) || engines.len() > 1 && !builds.is_empty() {
-            for setting in request.set.iter().flat_map(|set| &set.value) {
+            for setting in request.set.iter().flat_map(|set| &set.value).filter(|set| !kept.contains(&set.value.0)) {
                 self.is_known(setting, &engines);
             }
         }
         for build in builds.into_iter().filter(is_release) {
-            for setting in &build.set {
+            for setting in build.set.iter().filter(|set| !kept.contains(&set.value.0)) {
                 self.is_known(setting, &[build.spec.value.engine]);
             }
         }
@@ -56,4 +77,23 @@ impl Checker<'_> {
         let fault = Fault::error(format!("no release of {} has a setting `{name}`", titles(engines, "or")));
         self.error(&setting.place, fault.help_if(help));
     }
+}
+
+/// Why a setting is not the user's to choose, if so.
+fn why_kept(settings: &KeptSettings, engine: Engine, (name, value): &Setting) -> Option<Fault> {
+    let name = name.to_ascii_lowercase();
+    // MySQL takes it in front of an option that it may not know.
+    let plain = if engine == Engine::Postgres { &name } else { name.strip_prefix("loose_").unwrap_or(&name) };
+    let among = |names: &[String]| names.iter().any(|known| known == plain);
+    if among(&settings.own) {
+        let fault =
+            Fault::error(format!("`{name}` is not yours to set: rqps chooses it to keep servers apart and private"));
+        return Some(fault.help("leave it out"));
+    }
+    if among(&settings.files) && (value.contains('/') || value == "..") {
+        let fault =
+            Fault::error(format!("`{name}` leads away: rqps keeps all files of a server in the server's own folder"));
+        return Some(fault.expected("a name without a path"));
+    }
+    None
 }

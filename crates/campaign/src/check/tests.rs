@@ -4,7 +4,7 @@ use crate::sample::vocabulary;
 use crate::{Command, Flag, Source, read};
 use expect_test::{Expect, expect};
 
-fn told(text: &str, flags: &[(&str, &str)]) -> String {
+pub(super) fn told(text: &str, flags: &[(&str, &str)]) -> String {
     let source = Source { name: "campaign.toml".to_owned(), text: text.to_owned() };
     let flags: Vec<Flag> = flags.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
     let reading = read(Some(&source), &flags, Command::Run, &vocabulary());
@@ -14,11 +14,11 @@ fn told(text: &str, flags: &[(&str, &str)]) -> String {
     told
 }
 
-fn check(text: &str, expected: Expect) {
+pub(super) fn check(text: &str, expected: Expect) {
     expected.assert_eq(&told(text, &[]));
 }
 
-const TWO: &str = "build = [\"postgres:16.15\", \"postgres:17.11\"]\n";
+pub(super) const TWO: &str = "build = [\"postgres:16.15\", \"postgres:17.11\"]\n";
 
 #[test]
 fn one_file_with_many_faults_shows_all() {
@@ -61,7 +61,7 @@ rate = 500x
             campaign.toml:5:20: error: unknown profile `x10`
             5 | profile = ["x10a", "x10"]
               |                    ^^^^^
-              = expected one of x10a, x10a_io, x10a_sync, x10b, z12a, z12a_io, z12a_sync, z13a, z12b
+              = expected one of x10a, x10b for PostgreSQL, plain or with _io, _sync behind; z12a, z13a for MySQL, plain or with _io, _sync behind; z12a, z12b for MariaDB, plain or with _io, _sync behind
               = help: did you mean `x10a`?
             campaign.toml:6:1: error: unknown key `sets`
             6 | sets = { work_mem = "64MB" }
@@ -69,7 +69,7 @@ rate = 500x
               = help: did you mean `set`?
             campaign.toml:7:9: error: unknown suite `sysbnech`
             7 | suite = "sysbnech"
-              |         ^^^^^^^^^^ expected sysbench
+              |         ^^^^^^^^^^ expected sysbench or insert
               = help: did you mean `sysbench`?
             campaign.toml:9:8: error: `rows` cannot be text
             9 | rows = "100000"
@@ -117,10 +117,10 @@ fn unknown_names() {
     check(
         &format!("{TWO}profile = \"x10\"\n"),
         expect![[r#"
-        campaign.toml:2:11: error: unknown profile `x10`
-        2 | profile = "x10"
-          |           ^^^^^ expected one of x10a, x10a_io, x10a_sync, x10b
-          = help: did you mean `x10a`?"#]],
+            campaign.toml:2:11: error: unknown profile `x10`
+            2 | profile = "x10"
+              |           ^^^^^ expected one of x10a, x10b, plain or with _io, _sync behind
+              = help: did you mean `x10a`?"#]],
     );
     check(
         &format!("{TWO}profile = [\"x10a\", \"x10a\"]\n"),
@@ -132,9 +132,9 @@ fn unknown_names() {
     check(
         &format!("{TWO}suite = \"tpcc\"\n"),
         expect![[r#"
-        campaign.toml:2:9: error: unknown suite `tpcc`
-        2 | suite = "tpcc"
-          |         ^^^^^^ expected sysbench"#]],
+            campaign.toml:2:9: error: unknown suite `tpcc`
+            2 | suite = "tpcc"
+              |         ^^^^^^ expected sysbench or insert"#]],
     );
     check(
         &format!("{TWO}tests = [\"33\", \"hot-point\", \"zz*\", \"scan\"]\n"),
@@ -333,7 +333,7 @@ profile = ["z12"]
             campaign.toml:2:80: error: profile `x10a` is one of PostgreSQL, and what is compared here is MariaDB
             2 | …"postgre:17.11", "mysql:8.0.34", { from = "mariadb:11.4.5", profile = "x10a" }, "8.0.33", "my80334",…
               |                                                                        ^^^^^^
-              = expected one of z12a, z12a_io, z12a_sync, z12b
+              = expected one of z12a, z12b, plain or with _io, _sync behind
             campaign.toml:2:90: error: `8.0.33` names no engine
             2 | …"postgre:17.11", "mysql:8.0.34", { from = "mariadb:11.4.5", profile = "x10a" }, "8.0.33", "my80334",…
               |                                                                                  ^^^^^^^^
@@ -364,7 +364,7 @@ profile = ["z12"]
             campaign.toml:4:12: error: unknown profile `z12`
             4 | profile = ["z12"]
               |            ^^^^^
-              = expected one of x10a, x10a_io, x10a_sync, x10b, z12a, z12a_io, z12a_sync, z13a, z12b
+              = expected one of x10a, x10b for PostgreSQL, plain or with _io, _sync behind; z12a, z13a for MySQL, plain or with _io, _sync behind; z12a, z12b for MariaDB, plain or with _io, _sync behind
               = help: did you mean `z12a`?"#]],
     );
 }
@@ -374,25 +374,27 @@ fn one_list_of_profiles_serves_all_engines() {
     check(
         "build = [\"postgres:17.11\", \"mysql:8.0.33\", \"my5722\"]\nprofile = \"x10a\"\n",
         expect![[r#"
-        campaign.toml:1:28: error: no profile is listed for MySQL
-        1 | build = ["postgres:17.11", "mysql:8.0.33", "my5722"]
-          |                            ^^^^^^^^^^^^^^ expected one of z12a, z12a_io, z12a_sync, z13a as well
-          = help: such as profile x10a,z12a"#]],
+            campaign.toml:1:28: error: no profile is listed for MySQL
+            1 | build = ["postgres:17.11", "mysql:8.0.33", "my5722"]
+              |                            ^^^^^^^^^^^^^^
+              = expected one of z12a, z13a, plain or with _io, _sync behind as well
+              = help: such as profile x10a,z12a"#]],
     );
     check(
         "build = [\"mysql:5.6.14\", \"mysql:8.0.33\"]\nprofile = [\"x10a\", \"z12a\"]\n",
         expect![[r#"
-        campaign.toml:2:12: error: profile `x10a` is one of PostgreSQL, and what is compared here is MySQL
-        2 | profile = ["x10a", "z12a"]
-          |            ^^^^^^ expected one of z12a, z12a_io, z12a_sync, z13a"#]],
+            campaign.toml:2:12: error: profile `x10a` is one of PostgreSQL, and what is compared here is MySQL
+            2 | profile = ["x10a", "z12a"]
+              |            ^^^^^^ expected one of z12a, z13a, plain or with _io, _sync behind"#]],
     );
     check(
         "build = [\"mysql:5.6.14\", \"mariadb:11.4.5\"]\nprofile = [\"z12c\"]\n",
         expect![[r#"
-        campaign.toml:2:12: error: unknown profile `z12c`
-        2 | profile = ["z12c"]
-          |            ^^^^^^ expected one of z12a, z12a_io, z12a_sync, z13a, z12b
-          = help: did you mean `z12a`?"#]],
+            campaign.toml:2:12: error: unknown profile `z12c`
+            2 | profile = ["z12c"]
+              |            ^^^^^^
+              = expected one of z12a, z13a for MySQL, plain or with _io, _sync behind; z12a, z12b for MariaDB, plain or with _io, _sync behind
+              = help: did you mean `z12a`?"#]],
     );
     for text in [
         "build = [\"postgres:17.11\", \"mysql:8.0.33\"]\n",
@@ -409,10 +411,10 @@ fn storage_engines_that_cannot_be() {
     check(
         "build = [\"mysql:8.0.33\", \"mariadb:11.4.5\"]\nstorage-engine = [\"innodb\", \"rocksdb\"]\n",
         expect![[r#"
-        campaign.toml:2:29: error: MySQL has no rocksdb tables
-        2 | storage-engine = ["innodb", "rocksdb"]
-          |                             ^^^^^^^^^ expected innodb for MySQL
-          = help: MariaDB has them; a campaign file can say it for one build: { from = "mariadb:VERSION", storage-engine = ["rocksdb"] }"#]],
+            campaign.toml:2:29: error: MySQL has no rocksdb tables
+            2 | storage-engine = ["innodb", "rocksdb"]
+              |                             ^^^^^^^^^ expected innodb for MySQL
+              = help: MariaDB has them; say it build by build, in a campaign file: build = ["mysql:8.0.33", { from = "mariadb:11.4.5", storage-engine = ["rocksdb"] }]"#]],
     );
     check(
         &format!("{TWO}storage-engine = \"innodb\"\n"),
@@ -481,4 +483,43 @@ fn settings_of_several_engines() {
         3 | of_tomorrow = 1
           | ^^^^^^^^^^^"#]],
     );
+}
+
+#[test]
+fn settings_that_are_not_the_users() {
+    check(
+        "build = [{ from = \"mysql:/opt/my\", set = { Loose-DataDir = \"/x\", log_bin = \"../x\" } }, \"postgres:17.11\"]\n\
+         [set]\nport = 5432\nlog_bin = \"binlog\"\nlisten_addresses = \"*\"\n",
+        expect![[r#"
+            campaign.toml:1:44: error: `loose_datadir` is not yours to set: rqps chooses it to keep servers apart and private
+            1 | build = [{ from = "mysql:/opt/my", set = { Loose-DataDir = "/x", log_bin = "../x" } }, "postgres:17.…
+              |                                            ^^^^^^^^^^^^^
+              = help: leave it out
+            campaign.toml:1:66: error: `log_bin` leads away: rqps keeps all files of a server in the server's own folder
+            1 | …d = [{ from = "mysql:/opt/my", set = { Loose-DataDir = "/x", log_bin = "../x" } }, "postgres:17.11"]…
+              |                                                               ^^^^^^^ expected a name without a path
+            campaign.toml:3:1: error: `port` is not yours to set: rqps chooses it to keep servers apart and private
+            3 | port = 5432
+              | ^^^^
+              = help: leave it out
+            campaign.toml:5:1: error: `listen_addresses` is not yours to set: rqps chooses it to keep servers apart and private
+            5 | listen_addresses = "*"
+              | ^^^^^^^^^^^^^^^^
+              = help: leave it out"#]],
+    );
+    expect![[r#"
+        --set port=1: error: `port` is not yours to set: rqps chooses it to keep servers apart and private
+            = help: leave it out
+        --set datadir=/x: error: no release of PostgreSQL has a setting `datadir`"#]]
+    .assert_eq(&told(TWO, &[("set", "port=1"), ("set", "datadir=/x")]));
+}
+
+#[test]
+fn variants_in_another_order_are_recognised() {
+    let told = told(&format!("{TWO}profile = \"x10a_sync_io\"\n"), &[]);
+    assert!(told.contains("one of x10a, x10b, plain or with _io, _sync behind"), "{told}");
+    let names = ["z12a_bl0_sync", "z12a_sync"];
+    let right = names.iter().find(|name| super::treatments::has_same_parts(name, "z12a_sync_bl0"));
+    assert_eq!(right, Some(&"z12a_bl0_sync"));
+    assert!(!super::treatments::has_same_parts("z12a", "z12b"));
 }

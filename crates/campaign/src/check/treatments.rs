@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
             });
             if let Some(build) = lacking {
                 let fault = Fault::error(format!("no profile is listed for {}", engine.title()))
-                    .expected(format!("one of {} as well", self.profile_names(&[engine]).join(", ")));
+                    .expected(format!("{} as well", self.profile_families(&[engine])));
                 let words: Vec<&str> = listed.iter().map(|word| word.value.as_str()).collect();
                 let example = format!("such as profile {},{}", words.join(","), default_profile(engine));
                 self.error(&build.spec.place, fault.help(example));
@@ -141,7 +141,9 @@ impl<'a> Checker<'a> {
                 Engine::ALL.into_iter().filter(|engine| self.vocabulary.profile(*engine, word).is_some()).collect();
             let fault = if having.is_empty() {
                 let known = self.profile_names(engines);
-                let help = did_you_mean(word, known.iter().copied());
+                let reordered = known.iter().copied().find(|known| has_same_parts(known, word));
+                let help = reordered.map(|right| format!("did you mean `{right}`?"));
+                let help = help.or_else(|| did_you_mean(word, known.iter().copied()));
                 Fault::error(format!("unknown profile `{word}`")).help_if(help)
             } else if !having.iter().any(|engine| engines.contains(engine)) {
                 let (of, here) = (titles(&having, "and"), titles(engines, "and"));
@@ -153,11 +155,32 @@ impl<'a> Checker<'a> {
             } else {
                 continue;
             };
-            let names = self.profile_names(engines).join(", ");
-            self.error(&profile.place, fault.expected(format!("one of {names}")));
+            self.error(&profile.place, fault.expected(self.profile_families(engines)));
             right = false;
         }
         right
+    }
+
+    /// The families of profiles engine by engine, and what may stand behind their names: all combinations would be hundreds.
+    fn profile_families(&self, engines: &[Engine]) -> String {
+        let told = engines.iter().map(|engine| {
+            let names = self.profile_names(&[*engine]);
+            let (plain, made): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| !name.contains('_'));
+            let mut variants: Vec<String> = Vec::new();
+            for part in made.iter().flat_map(|name| name.split('_').skip(1)) {
+                let variant = format!("_{part}");
+                if !variants.contains(&variant) {
+                    variants.push(variant);
+                }
+            }
+            let whose = if engines.len() > 1 { format!(" for {}", engine.title()) } else { String::new() };
+            let behind = match variants.as_slice() {
+                [] => String::new(),
+                variants => format!(", plain or with {} behind", variants.join(", ")),
+            };
+            format!("{}{whose}{behind}", plain.join(", "))
+        });
+        format!("one of {}", told.collect::<Vec<_>>().join("; "))
     }
 
     /// The names of some engines' profiles, each once.
@@ -207,6 +230,24 @@ impl<'a> Checker<'a> {
         self.storage_fits(engine, &listed.value)
     }
 
+    /// How to say it for those builds alone whose engine has the storage engine.
+    fn storage_by_build(&self, storage: StorageEngine) -> Option<String> {
+        let has = |engine: &Engine| engine.storage_engines().contains(&storage);
+        let having: Vec<Engine> = Engine::ALL.into_iter().filter(has).collect();
+        let builds = self.request.build.iter().flat_map(|builds| &builds.value).map(|build| &build.spec.value);
+        let with = |build: String| format!("{{ from = \"{build}\", storage-engine = [\"{storage}\"] }}");
+        let listed: Vec<String> = builds
+            .clone()
+            .map(|build| if has(&build.engine) { with(build.to_string()) } else { format!("\"{build}\"") })
+            .collect();
+        let example = match builds.clone().any(|build| has(&build.engine)) {
+            true => listed.join(", "),
+            false => with(format!("{}:VERSION", having.first()?)),
+        };
+        let titles = titles(&having, "and");
+        Some(format!("{titles} has them; say it build by build, in a campaign file: build = [{example}]"))
+    }
+
     fn storage_fits(&mut self, engine: Engine, listed: &[Stated<StorageEngine>]) -> bool {
         let has = engine.storage_engines();
         let mut right = true;
@@ -217,21 +258,23 @@ impl<'a> Checker<'a> {
                 names.join(" or "),
                 engine.title()
             ));
-            let others: Vec<Engine> =
-                Engine::ALL.into_iter().filter(|other| other.storage_engines().contains(&storage.value)).collect();
-            let table = others.first().map(|other| {
-                format!(
-                    "{} has them; a campaign file can say it for one build: \
-                     {{ from = \"{other}:VERSION\", storage-engine = [\"{}\"] }}",
-                    titles(&others, "and"),
-                    storage.value
-                )
-            });
+            let table = self.storage_by_build(storage.value);
             self.error(&storage.place, fault.help_if(table));
             right = false;
         }
         right
     }
+}
+
+/// Whether two names of profiles differ in the order of their variants alone.
+pub(super) fn has_same_parts(known: &str, word: &str) -> bool {
+    let parts = |name: &str| {
+        let (first, rest) = name.split_once('_')?;
+        let mut rest: Vec<String> = rest.split('_').map(str::to_owned).collect();
+        rest.sort();
+        Some((first.to_owned(), rest))
+    };
+    parts(known).is_some() && parts(known) == parts(word)
 }
 
 fn no_choice(engines: &[Engine]) -> Fault {

@@ -41,6 +41,11 @@ fn a_file_reads_back() {
         rate = "poisson:0.5"
         placement = "split"
         machine = "c8r32"
+        scale = "small:0.5"
+        rows-written = "10k"
+        write-rates = [100, 7]
+        rest-seconds = 1.5
+        catch-up-seconds = 0
         margin = "1.5%"
         seed = 9223372036854775807
         quick = true
@@ -63,12 +68,17 @@ fn a_file_reads_back() {
         profile = ["x10a"]
         storage-engine = ["innodb", "rocksdb"]
         set = { work_mem = "a=b", "pg_stat_statements.max" = "1" }
+        scale = "small:0.5"
         tests = ['say "hi"\', "32"]
         tables = 2
         rows = 50000000
+        rows-written = 10000
         clients = [4]
+        write-rates = [100, 7]
         read-seconds = 1.25
         write-seconds = 3
+        rest-seconds = 1.5
+        catch-up-seconds = 0
         warmup = 0
         rounds = 4
         interleave = "slices"
@@ -83,6 +93,20 @@ fn a_file_reads_back() {
 }
 
 #[test]
+fn passwords_are_not_written() {
+    let text = "build = [\"mysql:https://u:secret@h/a.zip\", { from = \"mysql:https://u:secret@h/b.zip\", set = { a = 1 } }]\n\
+                base = \"mysql:https://u:secret@h/a.zip\"\n";
+    let (request, told) = read_text(text);
+    assert_eq!(told, []);
+    let written = to_toml(&request);
+    assert!(!written.contains("secret") && written.contains("base = \"mysql:https://h/a.zip\""), "{written}");
+    let source = Source { name: "campaign.toml".to_owned(), text: text.to_owned() };
+    let campaign = read(Some(&source), &[], Command::Run, &vocabulary()).campaign.expect("the base is found");
+    let fetched = &campaign.builds()[0].source;
+    assert!(matches!(fetched, rqps_model::BuildSource::Url { url, .. } if url.contains("secret")));
+}
+
+#[test]
 fn a_filled_request_gives_the_same_plan() {
     let two: &[(&str, &str)] = &[("build", "postgres:16.15"), ("build", "postgres:17.11")];
     for (words, command) in [
@@ -93,6 +117,20 @@ fn a_filled_request_gives_the_same_plan() {
         (&[two[0], two[1], ("rate", "even:10"), ("profile", "x10a_io")], Command::Run),
         (&[two[0], ("build", "my8033"), ("build", "ma110405")], Command::Run),
         (&[("build", "ma110405"), ("storage-engine", "innodb,rocksdb"), ("set", "sync-binlog=1")], Command::Run),
+        (&[two[0], two[1], ("suite", "insert")], Command::Run),
+        (&[two[0], two[1], ("suite", "insert"), ("quick", "true"), ("write-rates", "50,20")], Command::Run),
+        (
+            &[
+                two[0],
+                ("build", "my8033"),
+                ("suite", "insert"),
+                ("scale", "cached-large:0.25"),
+                ("clients", "8,1"),
+                ("tables", "1"),
+                ("rest-seconds", "7.5"),
+            ],
+            Command::Run,
+        ),
     ] {
         let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
         let reading = read(None, &flags, command, &vocabulary());

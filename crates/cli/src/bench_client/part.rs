@@ -1,15 +1,18 @@
-//! One measured process of `bench-client`: our own client with one workload, or one side of the bare ping-pong.
+//! One measured process of `bench-client`: our own client with queries or as an inserter, or one side of the bare ping-pong.
 //!
 //! In: what to run and where. Out: one line of JSON. Started by `bench-client`, which reads from the kernel what it cost.
 
-use super::Workload;
+use super::insert;
+use super::queries::Queries;
 use crate::args::BenchClientPartArgs;
 use crate::outcome::Ending;
 use crate::screen::Screen;
 use anyhow::{Context, Result, bail};
 use rqps_load::Suite;
+use rqps_load::insert::{Bench, State, presets, run_step};
 use rqps_load::timed::{Contest, Schedule, run};
 use rqps_model::Engine;
+use rqps_model::insert::{Shape, steps};
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_server::cluster;
 use rqps_wire::{Endpoint, Protocol, Transport};
@@ -41,8 +44,10 @@ const ROUND_TRIPS: u64 = 10_000;
 /// What a part says when it is done.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Told {
-    /// Statements, or round trips.
-    pub(super) statements: u64,
+    /// Statements, round trips, or rows.
+    pub(super) operations: u64,
+    /// How long they took.
+    pub(super) seconds: f64,
     /// CPU seconds by its own clock.
     pub(super) cpu_s: f64,
     /// Largest resident memory.
@@ -57,7 +62,8 @@ pub(crate) fn part(args: &BenchClientPartArgs, screen: Screen) -> Result<Ending>
             return Ok(Ending::Clean);
         }
         PING_PONG => ping_pong(args.engine.parse()?, args.seconds)?,
-        workload => drive(Workload::parse(workload)?, args)?,
+        insert::NAME => insert(args)?,
+        word => query(Queries::find(word).with_context(|| format!("no part is called `{word}`"))?, args)?,
     };
     screen.print(&serde_json::to_string(&told)?);
     Ok(Ending::Clean)
@@ -81,14 +87,12 @@ fn ping_pong(engine: Engine, seconds: f64) -> Result<Told> {
     }
     drop(near);
     answering.wait()?;
-    Ok(Told { statements, cpu_s: cpu.as_secs_f64(), peak_kb: peak_kb()? })
+    let seconds = begun.elapsed().as_secs_f64();
+    Ok(Told { operations: statements, seconds, cpu_s: cpu.as_secs_f64(), peak_kb: peak_kb()? })
 }
 
-/// Our own client on one arm.
-fn drive(workload: Workload, args: &BenchClientPartArgs) -> Result<Told> {
-    let suite = Suite::sysbench();
-    let test = suite.test(workload.test()).context("the suite has lost a test")?;
-    let endpoint = Endpoint {
+fn endpoint(args: &BenchClientPartArgs) -> Result<Endpoint> {
+    Ok(Endpoint {
         engine: match args.engine.parse::<Engine>()? {
             Engine::Postgres => Protocol::Postgres,
             Engine::Mysql | Engine::Mariadb => Protocol::Mysql,
@@ -98,13 +102,36 @@ fn drive(workload: Workload, args: &BenchClientPartArgs) -> Result<Told> {
         password: None,
         database: cluster::DATABASE.to_owned(),
         options: Vec::new(),
-    };
+    })
+}
+
+/// Our own client as it loads in the Insert Benchmark: one client, one thread.
+fn insert(args: &BenchClientPartArgs) -> Result<Told> {
+    let preset = presets().values().next().context("there are no presets")?;
+    let shape = Shape { clients: 1, shared_table: false, rows_initial: args.rows, ..preset.clone() };
+    let endpoint = endpoint(args)?;
+    let bench = Bench { endpoint: &endpoint, storage: None, shape: &shape, seed: 1, threads: 1, client_cpus: &[] };
+    let steps = steps(&shape);
+    let load = steps.first().context("the benchmark has lost its steps")?;
+    let record = run_step(&bench, load, &mut State::new(), &AtomicBool::new(false), &|_| ())?.record;
+    if let Some(failure) = record.failure {
+        bail!("{failure}");
+    }
+    let cpu_s = rqps_load::timed::process_cpu_ns() as f64 / 1e9;
+    Ok(Told { operations: record.inserts.rows, seconds: record.seconds, cpu_s, peak_kb: peak_kb()? })
+}
+
+/// Our own client on one arm.
+fn query(queries: Queries, args: &BenchClientPartArgs) -> Result<Told> {
+    let suite = Suite::sysbench();
+    let test = suite.test(queries.test()).context("the suite has lost a test")?;
+    let endpoint = endpoint(args)?;
     let whole = Duration::from_secs_f64(args.seconds);
     let contest = Contest {
         test,
         data: DataShape { tables: 1, rows: args.rows },
         arms: &[endpoint],
-        clients: workload.clients(),
+        clients: queries.clients(),
         threads: 1,
         client_cpus: &[],
         schedule: Schedule {
@@ -123,7 +150,7 @@ fn drive(workload: Workload, args: &BenchClientPartArgs) -> Result<Told> {
         bail!("{failure}");
     }
     let cpu_s = rqps_load::timed::process_cpu_ns() as f64 / 1e9;
-    Ok(Told { statements: run.operations_total, cpu_s, peak_kb: peak_kb()? })
+    Ok(Told { operations: run.operations_total, seconds: args.seconds, cpu_s, peak_kb: peak_kb()? })
 }
 
 fn peak_kb() -> Result<u64> {

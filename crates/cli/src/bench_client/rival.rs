@@ -1,9 +1,9 @@
 //! The clients that rqps is measured against, each made to send the same statements from as many sessions.
 //!
-//! In: a workload and where the server listens. Out: a command to run, and the number of statements it says it sent.
+//! In: queries and where the server listens. Out: a command to run, and the number of statements it says it sent.
 //! sysbench runs its own bundled scripts where they send the statement, and a script of ours where they don't.
 
-use super::Workload;
+use super::queries::Queries;
 use anyhow::{Context, Result};
 use rqps_model::Engine;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(super) struct Place {
     pub(super) user: String,
     /// Database with `sbtest1`.
     pub(super) database: String,
-    /// Rows of `sbtest1`.
+    /// Rows of the table that is queried or filled.
     pub(super) rows: u64,
 }
 
@@ -61,17 +61,17 @@ impl Rival {
         std::env::split_paths(&path).any(|folder| folder.join(self.name()).is_file())
     }
 
-    /// The command that sends `workload` for so many seconds; `None` where this rival has no such workload.
+    /// The command that sends `queries` for so many seconds; `None` where this rival cannot send them.
     pub(super) fn command(
         self,
-        workload: Workload,
+        queries: Queries,
         place: &Place,
         seconds: f64,
         scripts: &Path,
     ) -> Result<Option<Command>> {
         match self {
-            Rival::Sysbench => sysbench(workload, place, seconds, scripts).map(Some),
-            Rival::Pgbench => pgbench(workload, place, seconds, scripts),
+            Rival::Sysbench => sysbench(queries, place, seconds, scripts).map(Some),
+            Rival::Pgbench => pgbench(queries, place, seconds, scripts),
         }
     }
 
@@ -89,11 +89,11 @@ impl Rival {
     }
 }
 
-fn sysbench(workload: Workload, place: &Place, seconds: f64, scripts: &Path) -> Result<Command> {
-    let script = match workload {
-        Workload::Point | Workload::Sessions40 => "oltp_point_select".to_owned(),
-        Workload::ReadOnly => "oltp_read_only".to_owned(),
-        Workload::Points100 => {
+fn sysbench(queries: Queries, place: &Place, seconds: f64, scripts: &Path) -> Result<Command> {
+    let script = match queries {
+        Queries::Point | Queries::Sessions40 => "oltp_point_select".to_owned(),
+        Queries::ReadOnly => "oltp_read_only".to_owned(),
+        Queries::Points100 => {
             let path = scripts.join("points.lua");
             std::fs::write(&path, SYSBENCH_POINTS).with_context(|| format!("cannot write {}", path.display()))?;
             path.display().to_string()
@@ -101,7 +101,7 @@ fn sysbench(workload: Workload, place: &Place, seconds: f64, scripts: &Path) -> 
     };
     let mut command = connect(place);
     command
-        .arg(format!("--threads={}", workload.clients()))
+        .arg(format!("--threads={}", queries.clients()))
         .arg(format!("--time={}", seconds.ceil()))
         .args(["--events=0", "--rand-type=uniform"])
         .arg(script)
@@ -134,8 +134,8 @@ pub(super) fn connect(place: &Place) -> Command {
     command
 }
 
-fn pgbench(workload: Workload, place: &Place, seconds: f64, scripts: &Path) -> Result<Option<Command>> {
-    if place.engine != Engine::Postgres || !matches!(workload, Workload::Point | Workload::Sessions40) {
+fn pgbench(queries: Queries, place: &Place, seconds: f64, scripts: &Path) -> Result<Option<Command>> {
+    if place.engine != Engine::Postgres || !matches!(queries, Queries::Point | Queries::Sessions40) {
         return Ok(None);
     }
     let path = scripts.join("point.sql");
@@ -144,7 +144,7 @@ fn pgbench(workload: Workload, place: &Place, seconds: f64, scripts: &Path) -> R
     let mut command = Command::new("pgbench");
     command
         .args(["--no-vacuum", "--protocol=prepared", "--jobs=1"])
-        .arg(format!("--client={}", workload.clients()))
+        .arg(format!("--client={}", queries.clients()))
         .arg(format!("--time={}", seconds.ceil()))
         .arg(format!("--define=rows={}", place.rows))
         .arg(format!("--file={}", path.display()))
@@ -172,7 +172,7 @@ mod tests {
         assert!(shown(Engine::Postgres).contains("\"--pgsql-host=/run/s\" \"--pgsql-port=5432\""));
         for engine in [Engine::Mysql, Engine::Mariadb] {
             assert!(shown(engine).contains("\"--db-driver=mysql\" \"--mysql-socket=/run/s/.s.PGSQL.5432\""));
-            let pgbench = Rival::Pgbench.command(Workload::Point, &place(engine), 1.0, Path::new("/nonexistent"));
+            let pgbench = Rival::Pgbench.command(Queries::Point, &place(engine), 1.0, Path::new("/nonexistent"));
             assert!(pgbench.expect("nothing to fail").is_none());
         }
     }

@@ -54,6 +54,32 @@ fn flags_that_mean_nothing_are_told_with_what_would() {
     scene.assert_nothing_left();
 }
 
+#[test]
+fn words_of_the_wrong_suite_and_settings_of_our_own_are_refused_when_read() {
+    let scene = Scene::new();
+    let refused = |words: &[&str], expected: &[&str]| {
+        let words = [&["--build", "postgres:16.15", "--build", "postgres:17.11"], words].concat();
+        let ended = scene.end(scene.run("x", &words)).refused(expected);
+        assert!(!ended.stderr.contains("fetching"), "{}", ended.stderr);
+    };
+    refused(&["--suite", "insert", "--tests", "scan"], &["--tests scan: error: ", "choose rates with `write-rates`"]);
+    refused(&["--scale", "small"], &["--scale small: error: `scale` belongs to suite insert"]);
+    refused(&["--suite", "insert", "--scale", "tiny"], &["unknown scale `tiny`", "cached-large, "]);
+    refused(&["--suite", "insert", "--rows", "5"], &["--rows 5: error: ", "1000 rows"]);
+    refused(&["--set", "port=5432"], &["--set port=5432: error: ", "leave it out"]);
+    refused(&["--set", "unix_socket_directories=/tmp"], &["--set unix_socket_directories=/tmp: error: "]);
+    refused(&["--profile", "x10z"], &["one of x10a, x10b, x10c, plain or with "]);
+    scene.end(scene.rqps(&["demo", "--suite", "insert"])).refused(&["rqps run --suite insert"]);
+    let mysql = ["--build", "mysql:8.0.33", "--build", "mariadb:11.4.5"];
+    let away = [&mysql[..], &["--set", "log_bin=/elsewhere", "--storage-engine", "rocksdb"]].concat();
+    let expected = ["--set log_bin=/elsewhere: error: ", "build = [\"mysql:8.0.33\", { from = \"mariadb:11.4.5\""];
+    scene.end(scene.run("x", &away)).refused(&expected);
+    let nowhere = scene.end(scene.rqps(&["builds", "install", "mysql:/etc/none.tar.xz"])).refused(&["none.tar.xz"]);
+    assert_eq!(nowhere.stderr.matches("No such file").count(), 1, "{}", nowhere.stderr);
+    assert!(!scene.campaign("x").exists());
+    scene.assert_nothing_left();
+}
+
 /// The first treatment to be started and a later one alike, before anything is loaded.
 #[test]
 fn a_setting_that_the_server_refuses_ends_the_campaign_before_it_begins() {
@@ -91,12 +117,19 @@ fn results_that_cannot_be_read_are_told() {
         }
     };
 
-    let treatment = results(&folder).plan().treatments[0].name.clone();
-    let sample = folder.join("rounds/1").join(treatment).join("sysbench/point-query.c1/sample.json");
-    let whole = fs::read(&sample).expect("there");
-    fs::write(&sample, &whole[..whole.len() / 2]).expect("cut");
-    refused(&["damaged result file", "sample.json", "rqps resume"]);
-    fs::write(&sample, &whole).expect("repaired");
+    let names: Vec<String> =
+        results(&folder).plan().treatments.iter().map(|treatment| treatment.name.clone()).collect();
+    let place = |name: &String| folder.join("rounds/1").join(name).join("sysbench/point-query.c1/sample.json");
+    let samples: Vec<_> = names.iter().map(place).collect();
+    let whole: Vec<Vec<u8>> = samples.iter().map(|sample| fs::read(sample).expect("there")).collect();
+    for (sample, whole) in samples.iter().zip(&whole) {
+        fs::write(sample, &whole[..whole.len() / 2]).expect("cut");
+    }
+    // All of them at once.
+    refused(&["damaged result file", &names[0], &names[1], "sample.json", "rqps resume"]);
+    for (sample, whole) in samples.iter().zip(&whole) {
+        fs::write(sample, whole).expect("repaired");
+    }
 
     let plan = folder.join("plan.json");
     let whole = fs::read_to_string(&plan).expect("there");

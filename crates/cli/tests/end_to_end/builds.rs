@@ -112,6 +112,19 @@ fn mysql_builds_come_from_the_catalog_and_from_archives() {
     scene.assert_nothing_left();
 }
 
+#[test]
+fn a_password_in_an_address_is_neither_kept_nor_shown() {
+    let scene = Scene::new();
+    // Nothing listens there, so that fetching fails after the address was read.
+    let word = "mysql:http://user:hush@127.0.0.1:1/mysql.tar.xz";
+    let run = scene.end(scene.run("x", &["--build", word, "--build", BUILD])).refused(&["127.0.0.1:1/mysql.tar.xz"]);
+    assert!(!run.stderr.contains("hush"), "{}", run.stderr);
+    fs::write(scene.path("faulty.toml"), format!("build = [\"{word}\", \"postgres:0.1\"]\n")).expect("written");
+    let plan = scene.end(scene.rqps(&["plan", "faulty.toml"])).refused(&["no PostgreSQL 0.1", "http://*********@127"]);
+    assert!(!plan.stderr.contains("hush"), "{}", plan.stderr);
+    scene.assert_nothing_left();
+}
+
 fn find(folder: &std::path::Path, name: &str) -> Option<std::path::PathBuf> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

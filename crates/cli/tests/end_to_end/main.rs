@@ -4,10 +4,12 @@
 //! of it is left. Data is tiny and times are short: here it is tested that everything works, not how fast anything is.
 
 mod bad_input;
+mod bench_client;
 mod builds;
 mod campaign;
 mod engines;
 mod failing;
+mod insert;
 mod kinds;
 mod scene;
 mod screen;

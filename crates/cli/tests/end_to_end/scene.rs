@@ -5,12 +5,13 @@ use rqps_server::proctree::{self, ProcessId};
 use rqps_store::Campaign;
 use rustix::process::Signal;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
 /// The build that most tests run, from a folder as Debian installs it.
@@ -178,11 +179,16 @@ impl Postmaster {
 
     /// Whether one of its sessions has used more CPU time than any work before a test needs on so little data.
     pub(crate) fn is_measured(&self) -> bool {
+        self.busy() > 0
+    }
+
+    /// How many of its sessions have.
+    pub(crate) fn busy(&self) -> usize {
         let used_ns = |process: &ProcessId| {
             let text = fs::read_to_string(format!("/proc/{}/schedstat", process.pid)).unwrap_or_default();
             text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(0)
         };
-        self.backends().iter().any(|process| used_ns(process) > MEASURED_CPU_NS)
+        self.backends().iter().filter(|process| used_ns(process) > MEASURED_CPU_NS).count()
     }
 
     /// Processes that serve a session of the test.
@@ -304,6 +310,27 @@ impl Ended {
 /// A campaign's results as they are on disk.
 pub(crate) fn results(folder: &Path) -> Campaign {
     Campaign::open(folder).expect("a results folder")
+}
+
+/// Content and time of every published sample.
+pub(crate) fn published(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.join("rounds")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let hidden = entry.file_name().to_string_lossy().starts_with('.');
+            match path.is_dir() {
+                true if !hidden => folders.push(path),
+                false if path.ends_with("sample.json") => {
+                    let time = entry.metadata().and_then(|meta| meta.modified()).expect("a time");
+                    found.insert(path.clone(), (fs::read(path).expect("readable"), time));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
 }
 
 /// Waits for a condition.

@@ -1,6 +1,6 @@
 //! Campaigns that are killed or interrupted at every stage: nothing is left, nothing is lost, nothing is measured twice.
 
-use crate::scene::{Ended, Running, Scene, results, wait_for};
+use crate::scene::{Ended, Running, Scene, published, results, wait_for};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,27 +9,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// The promise for Ctrl-C.
 const ORDERLY: Duration = Duration::from_secs(5);
-
-/// Content and time of every published sample.
-fn published(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![folder.join("rounds")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let hidden = entry.file_name().to_string_lossy().starts_with('.');
-            match path.is_dir() {
-                true if !hidden => folders.push(path),
-                false if path.ends_with("sample.json") => {
-                    let time = entry.metadata().and_then(|meta| meta.modified()).expect("a time");
-                    found.insert(path.clone(), (fs::read(path).expect("readable"), time));
-                }
-                _ => {}
-            }
-        }
-    }
-    found
-}
 
 /// Asserts that what was published before is still there as it was, and that all is there now.
 fn assert_kept(before: &BTreeMap<PathBuf, (Vec<u8>, SystemTime)>, folder: &Path, expected: usize) {
@@ -98,7 +77,7 @@ fn servers_do_not_outlive_a_killed_rqps() {
 }
 
 /// Interrupts a run and asserts that it ends in order and in time.
-fn interrupt(scene: &Scene, running: Running) -> Ended {
+pub(crate) fn interrupt(scene: &Scene, running: Running) -> Ended {
     let asked = Instant::now();
     running.signal(Signal::INT);
     let ended = running.end().with_code(130);
@@ -166,6 +145,77 @@ fn interrupted_while_a_master_of_mysql_is_made() {
         interrupt(&scene, running);
         assert!(published(&scene.campaign(stage)).is_empty());
     }
+}
+
+/// What one test writes the next finds, also in a round that was broken off between them.
+#[test]
+fn a_resumed_round_has_the_data_of_an_unbroken_one() {
+    let scene = Scene::new();
+    let folder = scene.campaign("written");
+    let words = ["--tests", "point-query.pre,update-nonindex,point-query", "--rounds", "2", "--read-seconds", "1"];
+    let mut running = scene.start(scene.run_twins("written", &words));
+    running.wait_for("the test that writes to be measured", |_| published(&folder).len() >= 4);
+    running.signal(Signal::KILL);
+    assert_eq!(running.end().code, None);
+    let before = published(&folder);
+    assert_eq!(before.len(), 4, "{:?}", before.keys());
+
+    let ended = scene.end(scene.rqps(&["resume", "results/written"])).with_code(0);
+    let told = "round 1/2  running update-nonindex again, clients 1, unrecorded: what follows needs its data";
+    assert_eq!(ended.stderr.matches("unrecorded").count(), 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    assert_kept(&before, &folder, 12);
+    let updated = |round: u32, test: &str| -> Vec<bool> {
+        let campaign = results(&folder);
+        let treatments = campaign.plan().treatments.iter();
+        let counted = treatments.map(|treatment| {
+            let sample = campaign.sample(round, &treatment.name, test, 1).expect("whole").expect("measured");
+            sample.counters().expect("whole")[0].values["pg_stat_user_tables.n_tup_upd"]
+        });
+        counted.map(|rows| rows > 0.0).collect()
+    };
+    for round in [1, 2] {
+        assert_eq!(updated(round, "point-query.pre"), [false; 2], "round {round}");
+        assert_eq!(updated(round, "point-query"), [true; 2], "round {round}");
+    }
+    scene.assert_nothing_left();
+
+    // Nothing after it is missing: then nothing needs its data.
+    for (path, _) in before.iter().filter(|(path, _)| path.to_string_lossy().contains("point-query.pre.c1")) {
+        fs::remove_dir_all(path.parent().expect("its folder")).expect("removed");
+    }
+    let ended = scene.end(scene.rqps(&["resume", "results/written"])).with_code(0);
+    assert!(!ended.stderr.contains("unrecorded"), "{}", ended.stderr);
+    assert_eq!(published(&folder).len(), 12);
+}
+
+/// A planner that decides otherwise in a later round changes what is measured.
+#[test]
+fn a_plan_that_changes_between_rounds_is_told() {
+    let scene = Scene::new();
+    scene.end(scene.run_twins("plans", &["--tests", "point-query", "--rounds", "2"])).with_code(0);
+    let folder = scene.campaign("plans");
+    let beside: Vec<_> = published(&folder).into_keys().map(|path| path.with_file_name("plans.json")).collect();
+    assert!(beside.len() == 4 && beside.iter().all(|path| !path.exists()), "{beside:?}");
+    assert!(!fs::read_to_string(folder.join("findings.json")).expect("made").contains("plan-changes"));
+
+    // As if the first round had found no index: only then are the plans of the second one others.
+    let treatment = results(&folder).plan().treatments[1].name.clone();
+    let kept = folder.join(format!("treatments/{treatment}/plans/point-query.json"));
+    let text = fs::read_to_string(&kept).expect("kept");
+    assert!(text.contains("Index Scan using sbtest1_pkey"), "{text}");
+    fs::write(&kept, text.replace("Index Scan using sbtest1_pkey", "Seq Scan")).expect("written");
+    for path in beside.iter().filter(|path| path.starts_with(folder.join("rounds/2"))) {
+        fs::remove_dir_all(path.parent().expect("its folder")).expect("removed");
+    }
+    scene.end(scene.rqps(&["resume", "results/plans"])).with_code(0);
+    let is_there = |path: &&PathBuf| path.exists();
+    let there: Vec<_> = beside.iter().filter(is_there).collect();
+    assert_eq!(there, [&folder.join(format!("rounds/2/{treatment}/sysbench/point-query.c1/plans.json"))]);
+    let findings = fs::read_to_string(folder.join("findings.json")).expect("made");
+    let told = "in round 2 than at first: Index Scan using sbtest#_pkey on sbtest# instead of Seq Scan on sbtest#";
+    assert!(findings.contains("plan-changes") && findings.contains(told), "{findings}");
+    scene.assert_nothing_left();
 }
 
 /// Builds are only compared side by side: where one of two samples is gone, both are measured again.

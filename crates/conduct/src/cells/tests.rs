@@ -56,7 +56,11 @@ fn check(samples: &[(&str, &str, Option<&str>)], measured: bool) {
     // In the sitting that made them, failed samples are done.
     let all = samples.len() == 2;
     let none = Failed::default();
-    assert_eq!(Cells { plan: store.plan(), store: &store, again: &none }.round_done(1), all, "{samples:?}");
+    assert_eq!(
+        Cells { plan: store.plan(), store: &store, again: &none }.round_done(&store.plan().rounds[0]),
+        all,
+        "{samples:?}"
+    );
 }
 
 #[test]
@@ -74,4 +78,84 @@ fn a_failed_trial_is_measured_again_and_a_refused_treatment_is_not() {
 #[test]
 fn starts_before_and_after_a_resume_have_different_names() {
     assert_eq!((server_start(2, 1, 0), server_start(2, 1, 3)), ("2.1".to_owned(), "2.1+3".to_owned()));
+}
+
+#[test]
+fn passes_follow_the_rounds_order_at_each_number_of_clients() {
+    let mut plan = crate::testing::insert_plan(&["a", "b"], &["17.11", "17.11"]);
+    (plan.clients, plan.rounds[0].order) = (vec![1, 4], vec![1, 0]);
+    let passes: Vec<String> = Bout::all(&plan, &plan.rounds[0])
+        .iter()
+        .map(|bout| format!("{} {} {}", bout.treatments[0].name, bout.clients, bout.samples().count()))
+        .collect();
+    assert_eq!(passes, ["b 1 6", "a 1 6", "b 4 6", "a 4 6"]);
+}
+
+/// What a resumed round has to do: `+` is recorded, `-` only run for its data.
+#[test]
+fn tests_that_write_run_again_where_something_is_missing_after_them() {
+    let root = tempfile::tempdir().expect("a folder");
+    let mut plan = plan(&["a", "b"], 0);
+    plan.clients = vec![1, 4];
+    plan.tests = [("read", false), ("write", true), ("scan", false), ("append", true), ("last", false)]
+        .map(|(name, writes)| TestPlan { writes, ..crate::testing::test(name, Interleave::Slices, 1.0) })
+        .to_vec();
+    let start = Start { at: "2026-11-21T08:00:00Z".to_owned(), rqps_version: "0".to_owned(), command_line: Vec::new() };
+    let store = Campaign::create(root.path(), "x", &plan, &HostFacts::default(), "", start).expect("created");
+    let all: Vec<(String, u32)> =
+        plan.tests.iter().flat_map(|test| plan.clients.iter().map(|clients| (test.name.clone(), *clients))).collect();
+    let none = Failed::default();
+    let due = || -> Vec<String> {
+        let told = |due: Due<'_>| {
+            let mark = if due.is_recorded { '+' } else { '-' };
+            format!("{mark}{}.c{}", due.bout.tests[0].name, due.bout.clients)
+        };
+        let cells = Cells { plan: &plan, store: &store, again: &none };
+        cells.due(&plan.rounds[0]).into_iter().map(told).collect()
+    };
+    let check = |gone: &[(&str, u32)], expected: &[&str]| {
+        for (test, clients) in &all {
+            let is_gone = gone.contains(&(test.as_str(), *clients));
+            for treatment in ["a", "b"] {
+                store.withdraw(1, treatment, test, *clients).expect("withdrawn");
+                let mut parts = parts(treatment, "1.1", None);
+                (parts.sample.test, parts.sample.clients) = (test.clone(), *clients);
+                // One of two samples is not enough.
+                if !is_gone || treatment == "a" {
+                    store.publish(&parts).expect("published");
+                }
+            }
+        }
+        assert_eq!(due(), expected, "{gone:?}");
+    };
+    check(&[], &[]);
+    check(&[("read", 1)], &["+read.c1"]);
+    check(&[("write", 4)], &["-write.c1", "+write.c4"]);
+    check(&[("read", 4), ("scan", 1)], &["+read.c4", "-write.c1", "-write.c4", "+scan.c1"]);
+    check(&[("last", 4)], &["-write.c1", "-write.c4", "-append.c1", "-append.c4", "+last.c4"]);
+    check(&[("write", 1), ("append", 1)], &["+write.c1", "-write.c4", "+append.c1"]);
+    // A fresh round runs everything once.
+    let everything: Vec<(&str, u32)> = all.iter().map(|(test, clients)| (test.as_str(), *clients)).collect();
+    let expected: Vec<String> = all.iter().map(|(test, clients)| format!("+{test}.c{clients}")).collect();
+    check(&everything, &expected.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// A pass is measured again as a whole, and no other treatment's for its sake.
+#[test]
+fn a_pass_with_a_failed_step_is_not_done_and_the_others_are() {
+    let root = tempfile::tempdir().expect("a folder");
+    let plan = crate::testing::insert_plan(&["a", "b"], &["17.11", "17.11"]);
+    let start = Start { at: "2026-11-21T08:00:00Z".to_owned(), rqps_version: "0".to_owned(), command_line: Vec::new() };
+    let store = Campaign::create(root.path(), "x", &plan, &HostFacts::default(), "", start).expect("created");
+    for (treatment, test) in ["a", "b"].iter().flat_map(|name| plan.tests.iter().map(move |test| (name, test))) {
+        let mut parts = parts(treatment, "1.1", None);
+        (parts.sample.suite, parts.sample.test) = (plan.suite.clone(), test.name.clone());
+        parts.sample.failure = (*treatment == "b" && test.name == "qp100").then(|| "lost".to_owned());
+        store.publish(&parts).expect("published");
+    }
+    let again = Failed::found(&store);
+    let left = Cells { plan: &plan, store: &store, again: &again }.left();
+    let left: Vec<&str> = left.iter().map(|bout| bout.treatments[0].name.as_str()).collect();
+    assert_eq!(left, ["b"]);
+    assert!(!is_measured(&store));
 }

@@ -120,22 +120,30 @@ impl Queries {
         }
     }
 
-    fn fill_point(&mut self, (from, to): (u64, u64)) {
-        let mut draw = || from + below(&mut self.random, (to - from).max(1));
+    fn fill_point(&mut self, ids: (u64, u64)) {
+        let drawn = draw_ids(&mut self.random, ids);
         match &mut self.form {
-            Form::Prepared(statements) => (0..QUERY_ROWS).for_each(|slot| statements[0].set_i64(slot, draw() as i64)),
+            Form::Prepared(statements) => {
+                drawn.iter().enumerate().for_each(|(slot, id)| statements[0].set_i64(slot, *id as i64));
+            }
             Form::Text { statement: [statement], sql } => {
                 sql.clear();
                 sql.extend_from_slice(self.point.as_bytes());
-                for slot in 0..QUERY_ROWS {
+                for (slot, id) in drawn.into_iter().enumerate() {
                     if slot > 0 {
                         sql.push(b',');
                     }
-                    push_number(sql, draw());
+                    push_number(sql, id);
                 }
                 sql.push(b')');
                 statement.set_sql(sql);
             }
         }
     }
+}
+
+/// The ids of a point query, from the first to before the second.
+#[inline]
+pub(crate) fn draw_ids(random: &mut Pcg64, (from, to): (u64, u64)) -> [u64; QUERY_ROWS] {
+    std::array::from_fn(|_| from + below(random, (to - from).max(1)))
 }

@@ -137,6 +137,11 @@ pub(crate) fn max_id(table: &str) -> String {
     format!("SELECT max(transactionid) FROM {table}")
 }
 
+/// Counts the rows that are there.
+pub(crate) fn count(table: &str) -> String {
+    format!("SELECT count(*) FROM {table}")
+}
+
 /// What brings a table to rest after the heavy writes.
 pub(crate) fn rest(engine: Protocol, table: &str) -> String {
     match engine {

@@ -12,7 +12,7 @@ use rqps_model::insert::Shape;
 use rqps_model::insert::TableIds;
 use rqps_model::plan::DataShape;
 use rqps_wire::{Endpoint, Protocol, Session};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Tables that are worked on at once.
@@ -86,6 +86,25 @@ pub fn rest(
         std::thread::sleep(LOOK);
     }
     Ok(Worked { seconds: begun.elapsed().as_secs_f64(), left })
+}
+
+/// The rows of all tables, counted one by one.
+pub fn count_rows(endpoint: &Endpoint, shape: &Shape) -> Result<u64, LoadError> {
+    let rows = AtomicU64::new(0);
+    on_tables(endpoint, shape, |session, table| {
+        let doing = || format!("counting the rows of {table}");
+        let answer = session.query(&sql::count(table)).map_err(LoadError::wire(doing()))?;
+        let found = answer.single().unwrap_or_default();
+        let counted: u64 = found.parse().map_err(|_| LoadError::Mismatch {
+            place: table.to_owned(),
+            what: "count of rows",
+            found: found.to_owned(),
+            needed: "a number".to_owned(),
+        })?;
+        rows.fetch_add(counted, Ordering::Relaxed);
+        Ok(())
+    })?;
+    Ok(rows.into_inner())
 }
 
 /// Runs `act` for every table, several at once.

@@ -44,21 +44,26 @@ pub(super) fn plan(
             sql
         }
     };
+    written_out(session, product, &statement)
+}
+
+/// The plan of a statement with its values in it.
+pub(super) fn written_out(session: &mut Session, product: &Product, statement: &str) -> Result<String, LoadError> {
     if !statement.starts_with("SELECT") && !product.is_since(Some([5, 6, 3]), Some([10, 0, 5])) {
         return Ok(format!("{product} explains no statement but SELECT"));
     }
-    let mut plan = match explain(session, "", &statement)? {
+    let mut plan = match explain(session, "", statement)? {
         Ok(table) => lines(&table),
         Err(refusal) => refusal,
     };
     if product.is_since(Some([8, 0, 16]), None) {
-        match explain(session, "FORMAT=TREE ", &statement)? {
+        match explain(session, "FORMAT=TREE ", statement)? {
             Ok(tree) if tree.single().is_some_and(|tree| tree.starts_with(NO_TREE)) => {}
             told => part(&mut plan, "tree:", told),
         }
     }
     if product.is_since(Some([5, 6, 5]), Some([10, 1, 0])) {
-        part(&mut plan, "json:", explain(session, "FORMAT=JSON ", &statement)?);
+        part(&mut plan, "json:", explain(session, "FORMAT=JSON ", statement)?);
     }
     Ok(plan)
 }

@@ -20,7 +20,6 @@ pub(super) fn plan(session: &mut Session, test: &Test, data: DataShape, index: u
     if kind.text {
         return explain(session, &draw(test, data, index, Protocol::Postgres, 0)?.sql);
     }
-    let name = format!("rqps_plan_{index}");
     let word = |parameter: ParameterType| match parameter {
         ParameterType::Int4 => "integer",
         ParameterType::Int8 => "bigint",
@@ -32,20 +31,35 @@ pub(super) fn plan(session: &mut Session, test: &Test, data: DataShape, index: u
         .iter()
         .flat_map(|generator| std::iter::repeat_n(word(generator.parameter_type()), generator.width(test.range)));
     let types: Vec<&str> = types.collect();
+    let sql = kind.sql(test.range, 1, Protocol::Postgres);
+    prepared(session, &format!("rqps_plan_{index}"), &sql, &types, &|execution| {
+        Ok(draw(test, data, index, Protocol::Postgres, execution)?.list)
+    })
+}
+
+/// The plan of a statement that is sent prepared; `values` gives those of each execution.
+pub(super) fn prepared(
+    session: &mut Session,
+    name: &str,
+    sql: &str,
+    types: &[&str],
+    values: &dyn Fn(u64) -> Result<Vec<String>, LoadError>,
+) -> Result<String, LoadError> {
     let types = if types.is_empty() { String::new() } else { format!(" ({})", types.join(", ")) };
-    execute(session, &format!("PREPARE {name}{types} AS {}", kind.sql(test.range, 1, Protocol::Postgres)))?;
+    execute(session, &format!("PREPARE \"{name}\"{types} AS {sql}"))?;
     let mut plan = String::new();
     for execution in 0..EXECUTIONS {
-        let values = draw(test, data, index, Protocol::Postgres, execution)?;
-        plan = match values.list.is_empty() {
-            true => explain(session, &format!("EXECUTE {name}"))?,
-            false => explain(session, &format!("EXECUTE {name} ({})", values.list.join(", ")))?,
+        let values = values(execution)?;
+        plan = match values.is_empty() {
+            true => explain(session, &format!("EXECUTE \"{name}\""))?,
+            false => explain(session, &format!("EXECUTE \"{name}\" ({})", values.join(", ")))?,
         };
     }
     Ok(plan)
 }
 
-fn explain(session: &mut Session, statement: &str) -> Result<String, LoadError> {
+/// The plan of a statement as it stands.
+pub(super) fn explain(session: &mut Session, statement: &str) -> Result<String, LoadError> {
     let doing = "asking for a plan";
     let table = session.query(&format!("EXPLAIN {statement}")).map_err(LoadError::wire(doing))?;
     let lines: Vec<&str> = table.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();

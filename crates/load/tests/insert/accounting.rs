@@ -1,7 +1,8 @@
 //! Rows inserted minus rows deleted are the rows of the table, after every step.
 
-use crate::server::LiveServer;
+use crate::server::{start, start_rocksdb};
 use crate::{RUNNING, bench, run, shape};
+use rqps_live::LiveServer;
 use rqps_load::insert::{Bench, State, StepRun, rest};
 use rqps_model::StorageEngine;
 use rqps_model::insert::{Kind, Shape, steps};
@@ -89,18 +90,18 @@ fn check_both_forms(server: &LiveServer, storage: Option<StorageEngine>) {
 
 #[test]
 fn every_step_leaves_the_rows_that_it_counted() {
-    check_both_forms(&LiveServer::start(Protocol::Postgres), None);
+    check_both_forms(&start(Protocol::Postgres), None);
 }
 
 #[test]
 fn every_step_leaves_the_rows_that_it_counted_on_mysql() {
-    check_both_forms(&LiveServer::start(Protocol::Mysql), Some(StorageEngine::Innodb));
+    check_both_forms(&start(Protocol::Mysql), Some(StorageEngine::Innodb));
 }
 
 #[test]
 #[ignore = "needs one more build: a distribution's MariaDB with its RocksDB plugin"]
 fn every_step_leaves_the_rows_that_it_counted_on_rocksdb() {
-    let server = LiveServer::start_rocksdb();
+    let server = start_rocksdb();
     check_both_forms(&server, Some(StorageEngine::Rocksdb));
     let engine = "SELECT DISTINCT ENGINE FROM information_schema.TABLES WHERE TABLE_NAME LIKE 'pi%'";
     assert_eq!(server.ask(engine), ["ROCKSDB"]);
@@ -108,7 +109,7 @@ fn every_step_leaves_the_rows_that_it_counted_on_rocksdb() {
 
 #[test]
 fn inserts_and_deletes_are_never_further_apart_than_eight_batches() {
-    let server = LiveServer::start(Protocol::Postgres);
+    let server = start(Protocol::Postgres);
     let endpoint = server.endpoint();
     let shape = Shape { clients: 1, ..shape() };
     let bench = bench(&endpoint, &shape);

@@ -1,6 +1,6 @@
 //! Stalls, crashes, rates that cannot be held, and the wish to stop.
 
-use crate::server::LiveServer;
+use crate::server::start;
 use crate::{RUNNING, bench, run, run_up_to, shape, step};
 use rqps_load::LoadError;
 use rqps_load::insert::{State, run_step};
@@ -14,7 +14,7 @@ const STALL: Duration = Duration::from_secs(3);
 
 /// Stops the server for three seconds in the middle of a step.
 fn check_stall(protocol: Protocol) {
-    let server = LiveServer::start(protocol);
+    let server = start(protocol);
     let endpoint = server.endpoint();
     let shape = Shape { rates_per_s: vec![200], seconds: 8.0, ..shape() };
     let bench = bench(&endpoint, &shape);
@@ -65,7 +65,7 @@ fn a_stall_shows_with_its_length_on_mysql() {
 
 /// Kills the server in the middle of l.i2 and starts it again: what it acknowledged is there.
 fn check_crash(protocol: Protocol) {
-    let mut server = LiveServer::start(protocol);
+    let mut server = start(protocol);
     let endpoint = server.endpoint();
     let shape = Shape { rows_written: 2_000_000, ..shape() };
     let bench = bench(&endpoint, &shape);
@@ -120,7 +120,7 @@ fn a_crash_loses_nothing_that_was_acknowledged_on_mysql() {
 
 #[test]
 fn a_rate_that_cannot_be_held_fails_and_says_so() {
-    let server = LiveServer::start(Protocol::Postgres);
+    let server = start(Protocol::Postgres);
     let endpoint = server.endpoint();
     let shape = Shape { rates_per_s: vec![5_000_000], catch_up_seconds: 0.25, ..shape() };
     let bench = bench(&endpoint, &shape);
@@ -143,7 +143,7 @@ fn a_rate_that_cannot_be_held_fails_and_says_so() {
 
 #[test]
 fn who_wants_to_stop_is_heard_even_if_the_server_is_not() {
-    let server = LiveServer::start(Protocol::Postgres);
+    let server = start(Protocol::Postgres);
     let endpoint = server.endpoint();
     let shape = Shape { rates_per_s: vec![100], seconds: 1000.0, ..shape() };
     let bench = bench(&endpoint, &shape);
@@ -164,7 +164,7 @@ fn who_wants_to_stop_is_heard_even_if_the_server_is_not() {
 
 #[test]
 fn a_server_that_refuses_everything_ends_the_step() {
-    let server = LiveServer::start(Protocol::Postgres);
+    let server = start(Protocol::Postgres);
     let endpoint = server.endpoint();
     let shape = Shape { rows_written: 10_000, ..shape() };
     let bench = bench(&endpoint, &shape);

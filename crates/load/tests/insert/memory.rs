@@ -1,6 +1,6 @@
 //! A longer step takes no more memory than a short one.
 
-use crate::server::LiveServer;
+use crate::server::start;
 use crate::{bench, run, run_up_to, shape, step};
 use rqps_model::insert::Shape;
 use rqps_wire::Protocol;
@@ -22,7 +22,7 @@ fn allocations(bench: &rqps_load::insert::Bench<'_>, name: &str, seconds: f64) -
 #[test]
 fn a_step_allocates_only_before_it_begins_and_after_it_ends() {
     for protocol in [Protocol::Postgres, Protocol::Mysql] {
-        let server = LiveServer::start(protocol);
+        let server = start(protocol);
         let endpoint = server.endpoint();
         let shape = Shape { rates_per_s: vec![500], ..shape() };
         let bench = bench(&endpoint, &shape);

@@ -1,54 +1,15 @@
 //! What the client alone costs and can do: l.i0 against a server that does nothing but answer.
 //!
-//! The sink speaks as much of PostgreSQL's protocol as the step needs, on a thread of its own whose CPU time is not counted.
+//! The sink is on threads of its own, whose CPU time is not counted.
 
 use crate::{RUNNING, bench, shape, step};
 use rqps_load::insert::{State, run_step};
 use rqps_model::insert::Shape;
-use rqps_wire::{Endpoint, Protocol, Transport};
-use std::io::{Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+use rqps_wire::{Endpoint, Protocol, Transport, acknowledge};
+use std::os::unix::net::UnixListener;
 
-/// AuthenticationOk, BackendKeyData, ReadyForQuery.
-const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x02Z\0\0\0\x05I";
-/// RowDescription of a bigint, DataRow of 1, CommandComplete, ReadyForQuery.
-const ONE: &[u8] = b"T\0\0\0\x1c\0\x01min\0\0\0\0\0\0\0\0\0\0\x14\0\x08\xff\xff\xff\xff\0\0\
-                     D\0\0\0\x0b\0\x01\0\0\0\x011C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
-/// CommandComplete, ReadyForQuery.
-const INSERTED: &[u8] = b"C\0\0\0\x11INSERT 0 100\0Z\0\0\0\x05I";
-const EXECUTED: &[u8] = b"C\0\0\0\x07DO\0Z\0\0\0\x05I";
-
-/// Answers one session until it ends.
-fn answer(mut stream: UnixStream) -> std::io::Result<()> {
-    let mut length = [0; 4];
-    stream.read_exact(&mut length)?;
-    let mut body = vec![0; u32::from_be_bytes(length) as usize - 4];
-    stream.read_exact(&mut body)?;
-    stream.write_all(WELCOME)?;
-    let mut buffer = vec![0; 64 << 10];
-    let mut filled = 0;
-    loop {
-        match stream.read(&mut buffer[filled..])? {
-            0 => return Ok(()),
-            count => filled += count,
-        }
-        while filled >= 5 {
-            let message = 1 + u32::from_be_bytes([buffer[1], buffer[2], buffer[3], buffer[4]]) as usize;
-            if filled < message {
-                break;
-            }
-            let reply = match (buffer[0], &buffer[5..12.min(message)]) {
-                (b'Q', b"INSERT ") => INSERTED,
-                (b'Q', b"SELECT ") => ONE,
-                (b'Q', _) => EXECUTED,
-                _ => return Ok(()),
-            };
-            stream.write_all(reply)?;
-            buffer.copy_within(message..filled, 0);
-            filled -= message;
-        }
-    }
-}
+/// The batch of l.i0.
+const ROWS_PER_INSERT: u32 = 100;
 
 /// Inserts so many rows into the sink: rows per second and CPU nanoseconds of the client per row.
 fn insert(rows: u64, clients: u32, threads: usize) -> (f64, f64) {
@@ -58,7 +19,7 @@ fn insert(rows: u64, clients: u32, threads: usize) -> (f64, f64) {
     let listener = UnixListener::bind(path).unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            std::thread::spawn(|| answer(stream));
+            std::thread::spawn(move || acknowledge(stream, ROWS_PER_INSERT));
         }
     });
     let endpoint = Endpoint {

@@ -1,6 +1,6 @@
 //! A whole pass of the small preset, with what each step did: for whoever works on the client or wants to see the steps.
 
-use crate::server::LiveServer;
+use crate::server::start;
 use crate::{RUNNING, bench};
 use rqps_load::insert::{State, rest, run_step};
 use rqps_model::insert::{Shape, per_second, rate_held_in, steps};
@@ -8,7 +8,7 @@ use rqps_wire::Protocol;
 
 #[expect(clippy::print_stdout, reason = "the figures are what it is run for")]
 fn pass(protocol: Protocol) {
-    let server = LiveServer::start(protocol);
+    let server = start(protocol);
     let endpoint = server.endpoint();
     let shape = Shape { seconds: 12.0, ..rqps_load::insert::presets()["small"].clone() };
     let bench = bench(&endpoint, &shape);

@@ -1,6 +1,6 @@
 //! The same seed writes the same rows, and the tables are as published.
 
-use crate::server::LiveServer;
+use crate::server::start;
 use crate::{bench, run_up_to, shape};
 use rqps_load::insert::Bench;
 use rqps_model::insert::Shape;
@@ -8,7 +8,7 @@ use rqps_wire::Protocol;
 
 #[test]
 fn the_same_seed_writes_the_same_rows() {
-    let server = LiveServer::start(Protocol::Postgres);
+    let server = start(Protocol::Postgres);
     let endpoint = server.endpoint();
     let shape = Shape { rates_per_s: vec![500], ..shape() };
     let mut seen = Vec::new();
@@ -30,7 +30,7 @@ fn every_engine_gets_the_same_rows() {
     let question = "SELECT dateandtime, cashregisterid, customerid, productid, price, data FROM pi2 \
                     ORDER BY customerid, cashregisterid, productid";
     let [postgres, mysql] = [Protocol::Postgres, Protocol::Mysql].map(|protocol| {
-        let server = LiveServer::start(protocol);
+        let server = start(protocol);
         run_up_to(&bench(&server.endpoint(), &shape), "l.i2");
         server.ask(question)
     });
@@ -40,7 +40,7 @@ fn every_engine_gets_the_same_rows() {
 
 #[test]
 fn tables_are_as_published() {
-    let server = LiveServer::start(Protocol::Postgres);
+    let server = start(Protocol::Postgres);
     run_up_to(&bench(&server.endpoint(), &shape()), "l.x");
     let columns = server.ask(
         "SELECT column_name, data_type, character_maximum_length, is_nullable FROM information_schema.columns \

@@ -1,6 +1,6 @@
 //! Several arms in slices, turns, threads, and at a rate.
 
-use crate::server::LiveServer;
+use crate::servers::postgres;
 use crate::{SMALL, contest, schedule};
 use rqps_load::timed::{ArmRun, Contest, Phase, Schedule, Switch, run};
 use rqps_load::{Suite, prepare_data};
@@ -29,7 +29,7 @@ fn check_sums(arm: &ArmRun, statements_per_event: u64) {
 
 #[test]
 fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint_with("application_name", "second")];
@@ -81,7 +81,7 @@ fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
 
 #[test]
 fn several_threads_share_the_sessions() {
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint()];
@@ -101,7 +101,7 @@ fn several_threads_share_the_sessions() {
 
 #[test]
 fn a_turn_is_a_long_slice() {
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
@@ -116,7 +116,7 @@ fn a_turn_is_a_long_slice() {
 
 #[test]
 fn idle_servers_may_be_frozen() {
-    let servers = [LiveServer::start(), LiveServer::start()];
+    let servers = [postgres(), postgres()];
     for server in &servers {
         prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
         server.signal_all(Signal::STOP);
@@ -144,7 +144,7 @@ fn idle_servers_may_be_frozen() {
 
 #[test]
 fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint()];
@@ -170,7 +170,7 @@ fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
 
 #[test]
 fn too_high_a_rate_is_skipped_and_counted() {
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
@@ -184,7 +184,7 @@ fn too_high_a_rate_is_skipped_and_counted() {
 
 #[test]
 fn the_same_seed_writes_the_same_rows() {
-    let server = LiveServer::start();
+    let server = postgres();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let mut seen = Vec::new();

@@ -1,7 +1,8 @@
 //! What a load leaves behind: schema, rows, order, visibility, and the work between tests.
 
 use crate::SMALL;
-use crate::server::LiveServer;
+use crate::servers::postgres;
+use rqps_live::LiveServer;
 use rqps_load::rows::Row;
 use rqps_load::{Work, prepare_data, work};
 use rqps_model::plan::DataShape;
@@ -19,7 +20,7 @@ fn fingerprint(server: &LiveServer) -> Vec<String> {
 
 #[test]
 fn tables_are_as_published_and_the_same_however_they_are_loaded() {
-    let server = LiveServer::start();
+    let server = postgres();
     let report = prepare_data::prepare_data(&server.endpoint(), DATA, None, 42, 1).unwrap();
     assert_eq!(report.rows, 15_000);
     let alone = fingerprint(&server);
@@ -66,7 +67,7 @@ fn tables_are_as_published_and_the_same_however_they_are_loaded() {
 
 #[test]
 fn every_page_is_visible_and_every_row_frozen() {
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
     server.session().execute("CREATE EXTENSION pg_visibility").unwrap();
     let open_pages = "SELECT count(*) FROM pg_visibility_map('sbtest1') WHERE NOT (all_visible AND all_frozen)";
@@ -78,7 +79,7 @@ fn every_page_is_visible_and_every_row_frozen() {
 
 #[test]
 fn works_do_what_they_say() {
-    let server = LiveServer::start();
+    let server = postgres();
     let endpoint = server.endpoint();
     prepare_data::prepare_data(&endpoint, SMALL, None, 1, 2).unwrap();
     let mut session = server.session();
@@ -95,7 +96,7 @@ fn works_do_what_they_say() {
     assert_eq!(server.ask("SELECT count(*) FROM pg_extension WHERE extname = 'pg_prewarm'"), ["1"]);
     // Statistics arrive in the server's own time.
     let worked = "SELECT min(vacuum_count) >= 3 AND min(analyze_count) >= 4 FROM pg_stat_user_tables";
-    let deadline = std::time::Instant::now() + crate::server::PATIENCE;
+    let deadline = std::time::Instant::now() + rqps_live::PATIENCE;
     while server.ask(worked) != ["t"] {
         assert!(std::time::Instant::now() < deadline, "{:?}", server.ask("TABLE pg_stat_user_tables"));
     }
@@ -103,7 +104,7 @@ fn works_do_what_they_say() {
 
 #[test]
 fn impossible_shapes_are_refused_before_anything_is_touched() {
-    let server = LiveServer::start();
+    let server = postgres();
     for (tables, rows) in [(0, 10), (1, 0), (1, 1 << 31)] {
         assert!(prepare_data::prepare_data(&server.endpoint(), DataShape { tables, rows }, None, 1, 1).is_err());
     }

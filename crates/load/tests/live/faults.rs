@@ -1,10 +1,11 @@
 //! Real serialization failures, deadlocks, lost servers, and the wish to stop.
 
-use crate::server::LiveServer;
+use crate::servers::postgres;
 use crate::{SMALL, contest, schedule};
 use rqps_load::timed::{Contest, Phase, Schedule, Switch, run, run_events};
 use rqps_load::{LoadError, Suite, prepare_data};
 use rqps_model::plan::DataShape;
+use rustix::process::Signal;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -16,8 +17,13 @@ const TINY: DataShape = DataShape { tables: 1, rows: 12 };
 
 #[test]
 fn serialization_failures_are_retried_until_they_succeed() {
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
+    // Between the snapshot of an update and its write, so that others meet it on any machine.
+    let pause = "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS \
+                 'BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END'; \
+                 CREATE TRIGGER pause BEFORE UPDATE ON sbtest1 FOR EACH ROW EXECUTE FUNCTION pause()";
+    server.session().execute(pause).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint_with("default_transaction_isolation", "repeatable read")];
     let contest = Contest { data: TINY, ..contest(&suite, "update-nonindex", &arms, 8) };
@@ -32,7 +38,7 @@ fn serialization_failures_are_retried_until_they_succeed() {
 
 #[test]
 fn deadlocks_are_retried_until_they_succeed() {
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
@@ -52,7 +58,7 @@ fn deadlocks_are_retried_until_they_succeed() {
 
 #[test]
 fn after_a_table_that_cannot_be_loaded_no_other_is_begun() {
-    let server = LiveServer::start();
+    let server = postgres();
     server.session().execute("CREATE VIEW sbtest1 AS SELECT 1").unwrap();
     let data = DataShape { tables: 6, rows: 20_000 };
     let error = prepare_data::prepare_data(&server.endpoint(), data, None, 1, 2).unwrap_err().to_string();
@@ -66,7 +72,7 @@ fn after_a_table_that_cannot_be_loaded_no_other_is_begun() {
 
 #[test]
 fn a_server_that_dies_takes_only_its_own_arm_along() {
-    let (stays, dies) = (LiveServer::start(), LiveServer::start());
+    let (stays, dies) = (postgres(), postgres());
     for server in [&stays, &dies] {
         prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
     }
@@ -78,7 +84,7 @@ fn a_server_that_dies_takes_only_its_own_arm_along() {
             if switch == (Switch::Enter { arm: 1, phase: Phase::Counted }) {
                 visits.set(visits.get() + 1);
                 if visits.get() == 5 {
-                    dies.kill();
+                    dies.signal(Signal::QUIT);
                 }
             }
             Ok(())
@@ -103,7 +109,7 @@ fn a_server_that_dies_takes_only_its_own_arm_along() {
 
 #[test]
 fn an_arm_without_tables_fails_with_the_servers_words() {
-    let server = LiveServer::start();
+    let server = postgres();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let ended = run(&contest(&suite, "point-query", &arms, 1), &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
@@ -131,7 +137,7 @@ fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
         range = 1
         seconds = \"read\"
     ";
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
     let suite = Suite::parse(SLEEPER).unwrap();
     let arms = [server.endpoint()];
@@ -157,7 +163,7 @@ fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
 
 #[test]
 fn a_hook_that_fails_ends_the_contest_with_its_error() {
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];

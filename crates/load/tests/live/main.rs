@@ -6,15 +6,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod arms;
-mod builds;
 mod data;
 mod faults;
 mod mysql_data;
 mod mysql_faults;
-mod mysql_server;
 mod mysql_statements;
 mod rocksdb;
-mod server;
+mod servers;
 mod statements;
 
 use rqps_load::Suite;

@@ -1,8 +1,8 @@
 //! What a load leaves behind on MySQL and MariaDB, and the work between tests there.
 
 use crate::SMALL;
-use crate::mysql_server::{MysqlServer, Product};
-use crate::server::LiveServer;
+use crate::servers::{Product, postgres};
+use rqps_live::LiveServer;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::work::{between_tests, work};
 use rqps_load::{LoadError, Work};
@@ -17,18 +17,18 @@ const DATA: DataShape = DataShape { tables: 2, rows: 101_000 };
 const FLUSHING: &str = "SHOW GLOBAL VARIABLES WHERE Variable_name RLIKE \
                         'innodb_(max_dirty|io_capacity|idle_flush|purge_rseg_truncate)'";
 
-fn dirty_pages(server: &MysqlServer) -> u64 {
+fn dirty_pages(server: &LiveServer) -> u64 {
     let status = server.ask("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'");
     status[0].rsplit_once(' ').unwrap().1.parse().unwrap()
 }
 
 #[test]
 fn tables_hold_the_same_rows_as_those_of_postgresql() {
-    let postgres = LiveServer::start();
+    let postgres = postgres();
     prepare_data(&postgres.endpoint(), DATA, None, 42, 2).unwrap();
     let rows = |table: u32| format!("SELECT id, k, rtrim(c), rtrim(pad) FROM sbtest{table} ORDER BY id");
     for product in Product::ALL {
-        let server = MysqlServer::start(product);
+        let server = product.start();
         let report = prepare_data(&server.endpoint(), DATA, Some(StorageEngine::Innodb), 42, 2).unwrap();
         assert_eq!((report.rows, report.left), (202_000, None));
         assert!(dirty_pages(&server) <= 16);
@@ -54,7 +54,7 @@ fn tables_hold_the_same_rows_as_those_of_postgresql() {
 #[test]
 fn works_do_what_they_say() {
     for product in Product::ALL {
-        let server = MysqlServer::start(product);
+        let server = product.start();
         let endpoint = server.endpoint();
         let storage = Some(StorageEngine::Innodb);
         prepare_data(&endpoint, SMALL, storage, 1, 2).unwrap();
@@ -85,7 +85,7 @@ fn binary_logs_outside_the_data_folder_are_not_begun_anew() {
         let elsewhere = tempfile::Builder::new().prefix("rqps-logs-").tempdir().unwrap();
         std::fs::set_permissions(elsewhere.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
         let logs = elsewhere.path().join("binlog");
-        let server = MysqlServer::start_with(product, &format!("--log-bin={}", logs.display()));
+        let server = LiveServer::start(&product.wanted().with(&format!("log-bin={}", logs.display())));
         server.session().execute("FLUSH LOGS").unwrap();
         let before = server.ask("SHOW BINARY LOGS");
         let error = between_tests(&server.endpoint()).unwrap_err();
@@ -98,7 +98,7 @@ fn binary_logs_outside_the_data_folder_are_not_begun_anew() {
 #[test]
 fn what_was_changed_meanwhile_is_put_back_also_when_the_work_fails() {
     for product in Product::ALL {
-        let server = MysqlServer::start(product);
+        let server = product.start();
         let endpoint = server.endpoint();
         prepare_data(&endpoint, SMALL, None, 1, 2).unwrap();
         let flushing = server.ask(FLUSHING);
@@ -112,7 +112,7 @@ fn what_was_changed_meanwhile_is_put_back_also_when_the_work_fails() {
         let (reader_id, writer_id) = (reader.backend_pid(), writer.backend_pid());
         let failed = std::thread::scope(|scope| {
             let worker = scope.spawn(|| work(Work::Vacuum, &endpoint, SMALL, None));
-            let deadline = std::time::Instant::now() + crate::server::PATIENCE;
+            let deadline = std::time::Instant::now() + rqps_live::PATIENCE;
             while server.ask(FLUSHING) == flushing {
                 assert!(std::time::Instant::now() < deadline, "nothing was changed");
             }
@@ -134,7 +134,7 @@ fn what_was_changed_meanwhile_is_put_back_also_when_the_work_fails() {
 #[test]
 fn another_character_set_is_refused_with_its_place() {
     for product in Product::ALL {
-        let server = MysqlServer::start_with(product, "--character-set-server=utf8 --skip-log-bin");
+        let server = LiveServer::start(&product.wanted().with("character-set-server=utf8").with("skip-log-bin"));
         let error = prepare_data(&server.endpoint(), SMALL, None, 1, 1).unwrap_err();
         assert!(matches!(error, LoadError::Mismatch { .. }));
         let error = error.to_string();

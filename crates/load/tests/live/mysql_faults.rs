@@ -1,7 +1,8 @@
 //! Deadlocks, lock waits that time out, and too many prepared statements on MySQL and MariaDB.
 
 use crate::contest;
-use crate::mysql_server::{MysqlServer, Product};
+use crate::servers::{Product, executed};
+use rqps_live::LiveServer;
 use rqps_load::Suite;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::timed::{Contest, run_events};
@@ -17,7 +18,7 @@ const TINY: DataShape = DataShape { tables: 1, rows: 12 };
 fn deadlocks_are_retried_until_they_succeed() {
     let suite = Suite::sysbench();
     for product in Product::ALL {
-        let server = MysqlServer::start(product);
+        let server = product.start();
         prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
         let arms = [server.endpoint()];
         let contest = Contest { data: TINY, ..contest(&suite, "write-only", &arms, 8) };
@@ -38,14 +39,14 @@ fn deadlocks_are_retried_until_they_succeed() {
 fn a_lock_wait_that_times_out_is_rolled_back_before_it_is_tried_again() {
     let suite = Suite::sysbench();
     for product in Product::ALL {
-        let server = MysqlServer::start(product);
+        let server = product.start();
         prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
         let arms = [server.endpoint()];
         let mut locker = server.session();
         locker.execute("BEGIN").unwrap();
         locker.query("SELECT count(*) FROM sbtest1 FOR UPDATE").unwrap();
         let mut runs = Vec::new();
-        let executed = server.executed(|| {
+        let executed = executed(&server, || {
             std::thread::scope(|scope| {
                 // Long enough that a wait of a second ends, which old versions look for once a second.
                 let unlock = scope.spawn(|| {
@@ -70,7 +71,7 @@ fn a_lock_wait_that_times_out_is_rolled_back_before_it_is_tried_again() {
 
 #[test]
 fn too_many_prepared_statements_are_refused_with_the_number_that_is_needed() {
-    let server = MysqlServer::start_with(Product::Mysql, "--max-prepared-stmt-count=3");
+    let server = LiveServer::start(&Product::Mysql.wanted().with("max-prepared-stmt-count=3"));
     prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];

@@ -1,8 +1,8 @@
 //! What the loop sends to MySQL and MariaDB beside PostgreSQL, what it allocates, and the plans of its statements.
 
-use crate::mysql_server::{MysqlServer, Product};
-use crate::server::LiveServer;
+use crate::servers::{Product, executed, postgres};
 use crate::{SMALL, contest};
+use rqps_live::LiveServer;
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::random::derive_seed;
@@ -46,10 +46,10 @@ fn as_mysql(test: &Test, sql: &str) -> String {
 #[test]
 fn every_test_sends_the_same_statements_to_every_engine() {
     const EVENTS: u32 = 5;
-    let postgres = LiveServer::start();
-    let servers = Product::ALL.map(MysqlServer::start);
+    let postgres = postgres();
+    let servers = Product::ALL.map(Product::start);
     let mut arms = vec![postgres.endpoint_with("log_statement", "all")];
-    arms.extend(servers.iter().map(MysqlServer::endpoint));
+    arms.extend(servers.iter().map(LiveServer::endpoint));
     for arm in &arms {
         prepare_data(arm, SMALL, None, 7, 2).unwrap();
     }
@@ -58,8 +58,8 @@ fn every_test_sends_the_same_statements_to_every_engine() {
         let logged = postgres.log().len();
         let mut runs = Vec::new();
         let mut on_mysql = Vec::new();
-        let on_mariadb = servers[1].executed(|| {
-            on_mysql = servers[0].executed(|| {
+        let on_mariadb = executed(&servers[1], || {
+            on_mysql = executed(&servers[0], || {
                 // A seed of its own for each test, as in a campaign: MySQL counts no row that is set to what it was.
                 let contest = Contest { seed: derive_seed(11, &test.name), ..contest(&suite, &test.name, &arms, 1) };
                 runs = run_events(&contest, EVENTS, &RUNNING).unwrap();
@@ -96,7 +96,7 @@ fn every_test_sends_the_same_statements_to_every_engine() {
 fn more_events_allocate_no_more() {
     let suite = Suite::sysbench();
     for product in Product::ALL {
-        let server = MysqlServer::start(product);
+        let server = product.start();
         prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
         let arms = [server.endpoint()];
         let allocations = |test: &Test, clients, events| {
@@ -122,8 +122,8 @@ fn more_events_allocate_no_more() {
 
 #[test]
 fn slices_alternate_between_engines() {
-    let postgres = LiveServer::start();
-    let servers = Product::ALL.map(MysqlServer::start);
+    let postgres = postgres();
+    let servers = Product::ALL.map(Product::start);
     let arms = [postgres.endpoint(), servers[0].endpoint(), servers[1].endpoint()];
     for arm in &arms {
         prepare_data(arm, SMALL, None, 7, 2).unwrap();
@@ -149,7 +149,7 @@ fn slices_alternate_between_engines() {
 fn every_statement_has_its_plan() {
     let suite = Suite::sysbench();
     for product in Product::ALL {
-        let server = MysqlServer::start(product);
+        let server = product.start();
         prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
         let mut chosen: BTreeMap<String, String> = BTreeMap::new();
         for test in &suite.tests {

@@ -3,8 +3,9 @@
 //! Only the distribution's packages of MariaDB have the plugin, one more build to fetch, so these tests run by name:
 //! `cargo test -p rqps-load rocksdb -- --ignored`.
 
-use crate::mysql_server::MysqlServer;
+use crate::servers::rocksdb;
 use crate::{SMALL, contest};
+use rqps_live::LiveServer;
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::timed::{Contest, run_events};
@@ -21,14 +22,14 @@ const DATA: DataShape = DataShape { tables: 2, rows: 101_000 };
 
 const ROCKSDB: Option<StorageEngine> = Some(StorageEngine::Rocksdb);
 
-fn rows(server: &MysqlServer, table: u32) -> Vec<String> {
+fn rows(server: &LiveServer, table: u32) -> Vec<String> {
     server.ask(&format!("SELECT id, k, c, pad FROM sbtest{table} ORDER BY id"))
 }
 
 #[test]
 #[ignore = "needs one more build: a distribution's MariaDB with its RocksDB plugin"]
 fn rocksdb_tables_hold_the_rows_of_innodb_and_come_to_rest() {
-    let server = MysqlServer::start_rocksdb();
+    let server = rocksdb();
     let endpoint = server.endpoint();
     prepare_data(&endpoint, DATA, Some(StorageEngine::Innodb), 42, 2).unwrap();
     let innodb = [rows(&server, 1), rows(&server, 2)];
@@ -54,7 +55,7 @@ fn rocksdb_tables_hold_the_rows_of_innodb_and_come_to_rest() {
 #[test]
 #[ignore = "needs one more build: a distribution's MariaDB with its RocksDB plugin"]
 fn every_test_runs_on_rocksdb_as_on_innodb() {
-    let server = MysqlServer::start_rocksdb();
+    let server = rocksdb();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let mut seen = Vec::new();

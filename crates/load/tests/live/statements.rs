@@ -1,6 +1,6 @@
 //! What the loop sends, as the server counts it; what it allocates; and the plans of its statements.
 
-use crate::server::LiveServer;
+use crate::servers::postgres;
 use crate::{SMALL, contest};
 use rqps_load::timed::run_events;
 use rqps_load::{Suite, Test, plan_capture, prepare_data};
@@ -44,7 +44,7 @@ fn expected(test: &Test, events: u64) -> BTreeMap<String, u64> {
 fn each_test_sends_exactly_its_statements() {
     const CLIENTS: u32 = 2;
     const EVENTS: u32 = 5;
-    let server = LiveServer::start();
+    let server = postgres();
     server.session().execute("CREATE EXTENSION pg_stat_statements").unwrap();
     prepare_data::prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
     let suite = Suite::sysbench();
@@ -87,7 +87,7 @@ fn each_test_sends_exactly_its_statements() {
 
 #[test]
 fn more_events_allocate_no_more() {
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
@@ -115,7 +115,7 @@ fn more_events_allocate_no_more() {
 
 #[test]
 fn every_statement_has_its_plan() {
-    let server = LiveServer::start();
+    let server = postgres();
     prepare_data::prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
     let suite = Suite::sysbench();
     for test in &suite.tests {

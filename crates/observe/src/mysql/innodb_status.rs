@@ -42,7 +42,7 @@ const SUMS: [(&str, &str, &str); 2] = [
 ];
 
 /// The facts that a text has.
-pub(super) fn parse(text: &str) -> Counters {
+pub(crate) fn parse(text: &str) -> Counters {
     let mut found = Counters::new();
     let mut tell = |name: &str, value: f64| _ = found.entry(format!("innodb_status.{name}")).or_insert(value);
     for (section, line) in sections(text) {

@@ -1,4 +1,4 @@
-//! Answers as servers give them. Real servers are asked in `tests/counters_of_servers.rs`.
+//! Answers as servers give them. Real servers are asked in `tests/servers/counters.rs`.
 
 use super::*;
 

@@ -1,13 +1,10 @@
 //! Recorded view rows of several versions, and every real server found on this machine.
 //!
-//! Servers are looked for in the folders named in `RQPS_TEST_POSTGRES` (separated by colons), else in
-//! `/usr/lib/postgresql`.
+//! In: rows as those versions gave them. Out: that they are read as what they are, and that servers count what was done.
 
 use super::*;
 use crate::counters::changes;
-use rqps_wire::{Endpoint, Protocol, Transport};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use rqps_live::{LiveServer, Wanted};
 use std::time::{Duration, Instant};
 
 fn table(columns: &[&str], rows: &[&[Option<&str>]]) -> Table {
@@ -56,95 +53,23 @@ fn rows_are_summed_and_what_is_no_count_left_out() {
     assert_eq!(summed("x", &table(&["n", "m"], &[&[Some("NaN")], &[]])), []);
 }
 
-/// A server in a folder of its own, stopped with the test.
-struct Server {
-    build: PathBuf,
-    folder: tempfile::TempDir,
-}
-
-impl Server {
-    fn start(build: &Path) -> Server {
-        let folder = tempfile::tempdir().expect("a folder");
-        let server = Server { build: build.to_owned(), folder };
-        if is_root() {
-            // The server refuses to run as root.
-            std::os::unix::fs::chown(server.folder.path(), Some(NOBODY), Some(NOBODY)).expect("given away");
-        }
-        let data = server.folder.path().join("data");
-        let data = data.to_str().expect("a plain path");
-        let socket = server.folder.path().display();
-        server.run("initdb", &["-D", data, "-U", "bench", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
-        let options = format!("-c listen_addresses='' -c unix_socket_directories={socket} -c port={PORT}");
-        server.run("pg_ctl", &["-D", data, "-l", &format!("{data}.log"), "-w", "-t", "30", "-o", &options, "start"]);
-        server
-    }
-
-    fn run(&self, program: &str, arguments: &[&str]) {
-        let program = self.build.join("bin").join(program);
-        let mut command = if is_root() { Command::new("setpriv") } else { Command::new(&program) };
-        if is_root() {
-            let user = format!("--reuid={NOBODY}");
-            command.args([&user, &format!("--regid={NOBODY}"), "--clear-groups"]).arg(&program);
-        }
-        let done = command.args(arguments).current_dir("/").stdout(Stdio::null()).status().expect("started");
-        assert!(done.success(), "{} {arguments:?}: {done}", program.display());
-    }
-
-    fn connect(&self) -> Session {
-        let endpoint = Endpoint {
-            engine: Protocol::Postgres,
-            transport: Transport::postgres_socket(self.folder.path(), PORT),
-            user: "bench".into(),
-            password: None,
-            database: "postgres".into(),
-            options: Vec::new(),
-        };
-        Session::connect(&endpoint, Duration::from_secs(10)).expect("a session")
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let data = self.folder.path().join("data");
-        self.run("pg_ctl", &["-D", data.to_str().expect("a plain path"), "-m", "immediate", "-w", "stop"]);
-    }
-}
-
-const NOBODY: u32 = 65534;
-const PORT: u16 = 5499;
-
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
-fn builds() -> Vec<PathBuf> {
-    if let Ok(folders) = std::env::var("RQPS_TEST_POSTGRES") {
-        return folders.split(':').map(PathBuf::from).collect();
-    }
-    let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path());
-    installed.filter(|folder| folder.join("bin/initdb").is_file()).collect()
-}
-
 #[test]
 fn real_servers_tell_what_was_done() {
-    let builds = builds();
-    if builds.is_empty() {
-        println!("no PostgreSQL found; name folders in RQPS_TEST_POSTGRES to test against them");
-    }
-    for build in builds {
-        tells_what_was_done(&Server::start(&build), &build.display().to_string());
+    for wanted in Wanted::every_postgres() {
+        tells_what_was_done(&LiveServer::start(&wanted));
     }
 }
 
-fn tells_what_was_done(server: &Server, build: &str) {
-    let mut reader = server.connect();
+fn tells_what_was_done(server: &LiveServer) {
+    let build = &server.build().name;
+    let mut reader = server.session();
     let major: u32 = {
         let number = reader.query("show server_version_num").expect("a version");
         number.single().expect("a value").parse::<u32>().expect("a number") / 10_000
     };
     reader.execute("create table t (id int primary key, pad text)").expect("created");
     let before = read(&mut reader).expect("counters");
-    let mut writer = server.connect();
+    let mut writer = server.session();
     writer.execute("insert into t select i, repeat('x', 100) from generate_series(1, 20000) i").expect("inserted");
     writer.execute("vacuum analyze t").expect("vacuumed");
     for _ in 0..20 {

@@ -1,7 +1,7 @@
 //! The results at each number of clients: the matrix, and per build the table with the interval plot.
 
 use super::matrix::{self, Matrix};
-use super::{Scene, Shown, shown};
+use super::{Scene, Shown, shown, shown_cell};
 use crate::svg::Tick;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
@@ -98,15 +98,14 @@ fn block(scene: &Scene<'_>, clients: u32, block: &order::Block<'_>, index: usize
         plot: interval::row(axis, group.comparison.as_ref(), scene.margin(), Rounds::Hidden),
     });
     Block {
-        title: block.group.title(),
+        title: block.title,
         rows: block.tests.iter().map(|(at, test)| row(scene, *at, test, index, axis)).collect(),
         group,
     }
 }
 
 fn row(scene: &Scene<'_>, at: usize, test: &TestFindings, index: usize, axis: RatioAxis) -> Row {
-    let throughput =
-        |index: usize| test.cells[index].throughput.map_or_else(|| number::NONE.to_owned(), number::grouped);
+    let throughput = |index: usize| super::test::throughput(&test.cells[index]);
     let comparison = test.cells[index].comparison.as_ref();
     let beyond = comparison.map(|c| (c.rqps, axis.place(c.rqps)));
     Row {
@@ -116,7 +115,7 @@ fn row(scene: &Scene<'_>, at: usize, test: &TestFindings, index: usize, axis: Ra
         new: throughput(index),
         unit: test.unit.symbol(),
         tip: matrix::tip(scene, test, index),
-        shown: comparison.map(shown),
+        shown: shown_cell(scene, test, index),
         plot: interval::row(axis, comparison, scene.margin(), Rounds::Hidden),
         beyond: match beyond {
             Some((ratio, place)) if place > 100.0 => format!("right {}", number::change(ratio)),

@@ -16,14 +16,14 @@ pub(super) struct Table {
 }
 
 #[derive(Serialize)]
-struct Row {
-    name: String,
-    cells: Vec<Cell>,
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) cells: Vec<Cell>,
 }
 
 /// A value and, where it has one, its ratio to the base.
 #[derive(Serialize)]
-struct Cell {
+pub(super) struct Cell {
     value: String,
     relative: String,
     /// Whether it moved by more than the eye should pass over.
@@ -41,17 +41,17 @@ fn heads(scene: &Scene<'_>) -> Vec<String> {
 }
 
 /// `None` without rows.
-fn table(scene: &Scene<'_>, rows: Vec<Row>) -> Option<Table> {
+pub(super) fn table(scene: &Scene<'_>, rows: Vec<Row>) -> Option<Table> {
     let heads = heads(scene);
     (!rows.is_empty()).then_some(Table { builds: heads.len(), heads, rows })
 }
 
-fn cell(value: String, relative: Option<f64>) -> Cell {
+pub(super) fn cell(value: String, relative: Option<f64>) -> Cell {
     let moved = relative.is_some_and(|r| r <= 0.0 || r.ln().abs() > STANDS_OUT.ln_1p());
     Cell { value, relative: relative.map_or_else(String::new, number::change), moved }
 }
 
-fn empty() -> Cell {
+pub(super) fn empty() -> Cell {
     Cell { value: number::NONE.to_owned(), relative: String::new(), moved: false }
 }
 

@@ -1,8 +1,8 @@
 //! The matrix tests × builds: relative throughput, coloured by verdict and size, with group medians.
 
-use super::{Scene, shown};
+use super::{Scene, shown, shown_cell};
 use crate::order::{Block, Level};
-use crate::{look, number, order};
+use crate::{insert, look, number, order};
 use rqps_analysis::findings::{CellFindings, TestFindings};
 use serde::Serialize;
 
@@ -64,7 +64,7 @@ fn block(scene: &Scene<'_>, clients: u32, block: &Block<'_>) -> MatrixBlock {
         true => scene.others.iter().map(|index| median(scene, block, clients, *index)).collect(),
         false => Vec::new(),
     };
-    MatrixBlock { medians, title: block.group.title(), rows: block.tests.iter().map(row).collect() }
+    MatrixBlock { medians, title: block.title, rows: block.tests.iter().map(row).collect() }
 }
 
 fn cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Cell {
@@ -76,7 +76,7 @@ fn cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Cell {
     Cell {
         class: look::class(comparison),
         glyph: look::glyph(comparison.verdict),
-        ratio: number::ratio(comparison.rqps),
+        ratio: format!("{}{}", number::ratio(comparison.rqps), insert::ratio_sign(scene.findings, test, index)),
         tip: tip(scene, test, index),
     }
 }
@@ -90,17 +90,23 @@ pub(super) fn absence(cell: &CellFindings) -> String {
 /// All that is known about a cell, in a few lines.
 pub(super) fn tip(scene: &Scene<'_>, test: &TestFindings, index: usize) -> String {
     let cell = &test.cells[index];
-    let Some(comparison) = &cell.comparison else { return absence(cell) };
-    let shown = shown(comparison);
+    let (Some(comparison), Some(shown)) = (&cell.comparison, shown_cell(scene, test, index)) else {
+        return absence(cell);
+    };
+    let interval = if shown.is_inside { "interval inside the one round" } else { "95 % interval" };
     let throughput =
         |index: usize| test.cells[index].throughput.map_or_else(|| number::NONE.to_owned(), number::grouped);
     let mut lines = vec![
         format!("{} · {}", test.name, scene.names[index]),
         format!("{} {} {}, {}", shown.glyph, shown.word, shown.ratio, number::change(comparison.rqps)),
-        format!("95 % interval {}", shown.interval),
+        format!("{interval} {}", shown.interval),
         format!("{} → {} {}", throughput(scene.findings.base), throughput(index), test.unit.symbol()),
         format!("{}, MDE {}, q {}", order::plural(u64::from(shown.n), "round"), shown.mde, shown.q),
     ];
+    lines.extend(
+        (!insert::ratio_sign(scene.findings, test, index).is_empty())
+            .then(|| "* background inserts missed their target: does not compare".to_owned()),
+    );
     lines.extend(Some(shown.remark).filter(|remark| !remark.is_empty()));
     lines.extend(cell.warnings.iter().map(|warning| format!("! {}", warning.message)));
     lines.join("\n")
@@ -112,7 +118,7 @@ fn median(scene: &Scene<'_>, block: &Block<'_>, clients: u32, index: usize) -> C
     };
     let mut tip = format!(
         "{} · {}\nmedian {} of {}\nmin {}, max {}",
-        block.group.title(),
+        block.title,
         scene.names[index],
         number::ratio(group.median),
         order::plural(u64::from(group.tests), "test"),

@@ -2,7 +2,7 @@
 
 use super::{Notice, Scene, notice};
 use crate::html::noise;
-use crate::{look, number, order};
+use crate::{insert, look, number, order};
 use rqps_analysis::findings::TreatmentFindings;
 use rqps_model::{Engine, Placement, Verdict};
 use serde::Serialize;
@@ -61,13 +61,22 @@ fn gathered(scene: &Scene<'_>) -> Vec<(String, Vec<Notice>)> {
     if scene.others.len() == 1 {
         return kinds;
     }
-    for warning in scene.findings.treatments.iter().flat_map(|treatment| &treatment.warnings) {
-        match kinds.iter_mut().find(|(kind, _)| *kind == warning.kind) {
-            Some((_, notices)) => notices.push(notice(warning)),
-            None => kinds.push((warning.kind.clone(), vec![notice(warning)])),
+    for notice in (0..scene.names.len()).flat_map(|index| named(scene, index)) {
+        match kinds.iter_mut().find(|(kind, _)| *kind == notice.kind) {
+            Some((_, notices)) => notices.push(notice),
+            None => kinds.push((notice.kind.clone(), vec![notice])),
         }
     }
     kinds
+}
+
+/// A treatment's warnings, its name in front.
+fn named(scene: &Scene<'_>, index: usize) -> Vec<Notice> {
+    let named = |warning| {
+        let notice = notice(warning);
+        Notice { message: format!("{}: {}", scene.names[index], notice.message), ..notice }
+    };
+    scene.findings.treatments[index].warnings.iter().map(named).collect()
 }
 
 /// Engines and versions where they tell the treatments apart, else names.
@@ -115,7 +124,7 @@ fn build(scene: &Scene<'_>, index: usize) -> Build {
         counts: Verdict::ALL.into_iter().zip(treatment.counts).map(count).collect(),
         total,
         warnings: match scene.others.len() {
-            1 => treatment.warnings.iter().map(notice).collect(),
+            1 => [scene.findings.base, index].into_iter().flat_map(|at| named(scene, at)).collect(),
             _ => Vec::new(),
         },
     }
@@ -130,20 +139,31 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
     };
     let tests: BTreeSet<&str> = findings.tests.iter().map(|test| test.name.as_str()).collect();
     let clients: Vec<String> = campaign.clients.iter().map(u32::to_string).collect();
-    let mut facts = vec![
-        ("Base", scene.names[findings.base].clone()),
-        ("Suite", format!("{}, {}", campaign.suite, order::plural(tests.len() as u64, "test"))),
-        (
-            "Data",
-            format!(
-                "{} × {} rows",
-                order::plural(u64::from(campaign.tables), "table"),
-                number::grouped(campaign.rows as f64)
+    let mut facts = vec![("Base", scene.names[findings.base].clone())];
+    match &campaign.insert {
+        Some(shape) => facts.extend([
+            ("Suite", format!("{}, {}", campaign.suite, order::plural(tests.len() as u64, "step"))),
+            ("Data", insert::size(shape, shape.clients, number::grouped)),
+            ("Writes behind queries", insert::rates(shape)),
+            ("Clients", clients.join(", ")),
+            ("Rounds", format!("{rounds}, each a whole pass of every build from an empty data folder on")),
+        ]),
+        None => facts.extend([
+            ("Suite", format!("{}, {}", campaign.suite, order::plural(tests.len() as u64, "test"))),
+            (
+                "Data",
+                format!(
+                    "{} × {} rows",
+                    order::plural(u64::from(campaign.tables), "table"),
+                    number::grouped(campaign.rows as f64)
+                ),
             ),
-        ),
-        ("Clients", format!("{}, {}", clients.join(", "), campaign.arrival)),
-        ("Rounds", format!("{rounds}, a server start each")),
-        ("Builds alternate in", order::interleaving(findings)),
+            ("Clients", format!("{}, {}", clients.join(", "), campaign.arrival)),
+            ("Rounds", format!("{rounds}, a server start each")),
+            ("Builds alternate in", order::interleaving(findings)),
+        ]),
+    }
+    facts.extend([
         ("Placement", placement(campaign.placement).to_owned()),
         (
             "Host",
@@ -155,7 +175,7 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
             ),
         ),
         ("Kernel", host.kernel.clone()),
-    ];
+    ]);
     if !findings.forced.is_empty() {
         let what: Vec<&str> = findings.forced.iter().map(|form| form.what.as_str()).collect();
         facts.push(("Engines force to differ", what.join(", ")));

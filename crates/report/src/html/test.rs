@@ -2,12 +2,13 @@
 
 use super::cost::{self, Counters, Table};
 use super::plan::{self, StatementPlans};
-use super::{Notice, Scene, Shown, notice, shown};
+use super::step::{self, Step};
+use super::{Notice, Scene, Shown, notice, shown_cell};
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
 use crate::svg::{Plot, Tick, latency, series};
-use crate::{number, order};
-use rqps_analysis::findings::TestFindings;
+use crate::{insert, number, order};
+use rqps_analysis::findings::{CellFindings, TestFindings};
 use rqps_model::{Interleave, Verdict};
 use serde::Serialize;
 
@@ -43,6 +44,10 @@ struct Test {
     headline: Option<Shown>,
     ticks: Vec<Tick>,
     rows: Vec<Row>,
+    /// What a step of the Insert Benchmark shows in place of series and latency.
+    step: Option<Step>,
+    /// What an interval in parentheses says; empty where there is none.
+    one_round: &'static str,
     series: Option<Plot>,
     latency: Option<Plot>,
     latencies: Option<Table>,
@@ -101,13 +106,24 @@ pub(super) fn id(index: usize) -> String {
 
 pub(super) fn tests(scene: &Scene<'_>) -> Tests {
     let all = scene.findings.tests.iter().enumerate().map(|(index, found)| test(scene, index, found));
-    let is_changed = |test: &Test| test.verdicts.contains("regressed") || test.verdicts.contains("improved");
-    let (mut changed, others): (Vec<Test>, Vec<Test>) = all.partition(is_changed);
+    let is_insert = insert::is_insert(scene.findings);
+    // Each step begins with what the one before left, so steps stay in their order.
+    let is_changed = |test: &Test| !is_insert && has_changed(test);
+    let (mut changed, mut others): (Vec<Test>, Vec<Test>) = all.partition(is_changed);
     changed.sort_by(|a, b| b.size.total_cmp(&a.size));
-    if changed.len() <= OPEN {
-        changed.iter_mut().for_each(|test| test.open = true);
+    let mut shown_first: Vec<&mut Test> =
+        changed.iter_mut().chain(&mut others).filter(|test| has_changed(test)).collect();
+    if shown_first.len() <= OPEN {
+        shown_first.iter_mut().for_each(|test| test.open = true);
+    }
+    if is_insert && let Some(first) = others.first_mut() {
+        first.open = true;
     }
     Tests { changed, others }
+}
+
+fn has_changed(test: &Test) -> bool {
+    test.verdicts.contains("regressed") || test.verdicts.contains("improved")
 }
 
 fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
@@ -124,6 +140,8 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
     let plans = plan::plans(scene, test);
     // Whole events come first where they were measured.
     let kind = test.cells.iter().flat_map(|cell| &cell.latency).map(|latency| latency.kind.as_str()).next();
+    let step = step::step(scene, test);
+    let is_step = step.is_some();
     Test {
         id: id(index),
         name: test.name.clone(),
@@ -145,14 +163,19 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         verdicts: verdicts.join(" "),
         chips: scene.others.iter().map(|at| chip(scene, test, *at)).collect(),
         headline: match scene.others[..] {
-            [only] => test.cells[only].comparison.as_ref().map(shown),
+            [only] => shown_cell(scene, test, only),
             _ => None,
         },
         ticks: axis.ticks(),
         rows: scene.base_first().into_iter().map(|at| row(scene, test, at, axis)).collect(),
+        step,
+        one_round: match comparisons.iter().any(|comparison| comparison.n == 1) && is_step {
+            true => insert::ONE_ROUND,
+            false => "",
+        },
         series: series::plot(test, &scene.colours, unit_in_words(test)),
-        latency: kind.and_then(|kind| latency::plot(test, kind, &scene.colours)),
-        latencies: cost::latencies(scene, test),
+        latency: kind.filter(|_| !is_step).and_then(|kind| latency::plot(test, kind, &scene.colours)),
+        latencies: if is_step { None } else { cost::latencies(scene, test) },
         costs: cost::costs(scene, test),
         counters: cost::counters(scene, test),
         statements: test.statements.clone(),
@@ -173,9 +196,8 @@ fn unit_in_words(test: &TestFindings) -> &'static str {
 
 fn chip(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Chip {
     let name = scene.names[index].clone();
-    match &test.cells[index].comparison {
-        Some(comparison) => {
-            let shown = shown(comparison);
+    match shown_cell(scene, test, index) {
+        Some(shown) => {
             Chip { name: format!("{name}: {} {}", shown.word, shown.ratio), class: shown.class, glyph: shown.glyph }
         }
         None => Chip { class: "none".to_owned(), glyph: number::NONE, name: format!("{name}: no comparison") },
@@ -189,13 +211,19 @@ fn row(scene: &Scene<'_>, test: &TestFindings, index: usize, axis: RatioAxis) ->
         name: scene.names[index].clone(),
         index,
         colour: scene.colours[index].clone(),
-        throughput: cell.throughput.map_or_else(|| number::NONE.to_owned(), number::grouped),
+        throughput: throughput(cell),
         rounds: cell.rounds,
-        shown: cell.comparison.as_ref().map(shown),
+        shown: shown_cell(scene, test, index),
         plot: interval::row(axis, cell.comparison.as_ref(), scene.margin(), Rounds::Dots),
         is_base,
         absence: if is_base || cell.comparison.is_some() { String::new() } else { super::matrix::absence(cell) },
     }
+}
+
+/// With a sign where it was measured beside too few writes.
+pub(super) fn throughput(cell: &CellFindings) -> String {
+    let sign = if insert::is_missed(cell) { insert::MISSED } else { "" };
+    cell.throughput.map_or_else(|| number::NONE.to_owned(), |value| number::grouped(value) + sign)
 }
 
 fn errors(scene: &Scene<'_>, test: &TestFindings) -> Vec<Error> {
@@ -215,7 +243,9 @@ fn errors(scene: &Scene<'_>, test: &TestFindings) -> Vec<Error> {
 fn warnings(scene: &Scene<'_>, test: &TestFindings) -> Vec<BuildNotice> {
     let mut found: Vec<(&rqps_analysis::findings::Warning, Vec<&str>)> = Vec::new();
     for index in scene.base_first() {
-        for warning in &test.cells[index].warnings {
+        let cell = &test.cells[index];
+        let is_told = |kind: &str| cell.step.is_some() && insert::notes::KINDS.contains(&kind);
+        for warning in cell.warnings.iter().filter(|warning| !is_told(&warning.kind)) {
             match found.iter_mut().find(|entry| entry.0 == warning) {
                 Some(entry) => entry.1.push(&scene.names[index]),
                 None => found.push((warning, vec![&scene.names[index]])),

@@ -49,6 +49,9 @@ pub(super) struct Grid {
 /// Spaces between columns; one where two do not fit.
 const GAP: usize = 2;
 
+/// The first column is never narrower.
+pub(super) const NARROWEST: usize = 12;
+
 impl Grid {
     /// Without rows.
     pub(super) fn new(aligns: &[Align]) -> Self {
@@ -77,7 +80,7 @@ impl Grid {
         let rest: usize = widths.iter().skip(1).sum();
         let gaps = widths.len().saturating_sub(1);
         let gap = if widths[0] + rest + GAP * gaps <= width { GAP } else { 1 };
-        widths[0] = widths[0].min(width.saturating_sub(rest + gap * gaps)).max(12);
+        widths[0] = widths[0].min(width.saturating_sub(rest + gap * gaps)).max(NARROWEST);
         let mut out = String::new();
         for row in &self.rows {
             match row {

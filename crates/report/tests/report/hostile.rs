@@ -1,5 +1,6 @@
 //! Names, plans, settings and messages that try to become markup, script, formulas or terminal commands.
 
+use crate::synthetic::insert::{InsertSize, insert_findings};
 use crate::synthetic::{Size, findings};
 use rqps_analysis::findings::{Findings, SideBySide, Warning};
 use rqps_model::Engine;
@@ -10,7 +11,25 @@ const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{1b}[31m|x";
 
 /// A campaign in which every text that comes from outside is hostile.
 fn hostile() -> Findings {
-    let mut made = findings(Size { tests: 6, treatments: 3, rounds: 2, seconds: 3, seed: 5 });
+    spoiled(findings(Size { tests: 6, treatments: 3, rounds: 2, seconds: 3, seed: 5 }))
+}
+
+/// The same of the Insert Benchmark.
+fn hostile_insert() -> Findings {
+    let mut made = spoiled(insert_findings(InsertSize { treatments: 3, rounds: 2, seconds: 5 }));
+    for step in made.tests.iter_mut().flat_map(|test| &mut test.cells).filter_map(|cell| cell.step.as_mut()) {
+        for round in &mut step.rounds {
+            round.failure = Some(HOSTILE.to_owned());
+            round.index_builds.iter_mut().for_each(|build| build.sql = HOSTILE.to_owned());
+            round.marks.iter_mut().for_each(|mark| mark.what = HOSTILE.to_owned());
+            round.server.insert(HOSTILE.to_owned(), vec![(1.0, 1.0)]);
+        }
+    }
+    made
+}
+
+/// Makes every text that comes from outside hostile.
+fn spoiled(mut made: Findings) -> Findings {
     let text = || HOSTILE.to_owned();
     let warning = || Warning { kind: text(), message: text(), remedy: Some(text()) };
     made.warnings = vec![warning()];
@@ -64,7 +83,12 @@ fn hostile() -> Findings {
 
 #[test]
 fn nothing_from_outside_becomes_markup() {
-    let page = html(&hostile()).expect("renders");
+    for made in [hostile(), hostile_insert()] {
+        check_page(&html(&made).expect("renders"));
+    }
+}
+
+fn check_page(page: &str) {
     assert!(!page.contains("<script>alert"), "a script got through");
     assert!(!page.contains("alert(1)</script>"), "a script got through");
     assert_eq!(page.matches("<script>").count(), 1, "only the page's own script");
@@ -75,14 +99,18 @@ fn nothing_from_outside_becomes_markup() {
 
 #[test]
 fn nothing_from_outside_reaches_a_terminal_raw() {
-    for width in [60, 80, 140] {
-        let table = terminal(&hostile(), width, false);
-        assert!(!table.contains('\u{1b}'), "an escape sequence got through");
-    }
-    let text = markdown(&hostile());
-    assert!(!text.contains("<script>") && !text.contains('\u{1b}'));
-    for (path, bytes) in files(&hostile()) {
-        assert!(!bytes.contains(&0x1b), "{path} holds an escape character");
+    for made in [hostile(), hostile_insert()] {
+        for width in [60, 80, 140] {
+            let table = terminal(&made, width, false);
+            assert!(!table.contains('\u{1b}'), "an escape sequence got through");
+        }
+        let text = markdown(&made);
+        assert!(!text.contains("<script>") && !text.contains('\u{1b}'));
+        for (path, bytes) in files(&made) {
+            assert!(!bytes.contains(&0x1b), "{path} holds an escape character");
+            let name = path.strip_prefix("tables/").unwrap_or(&path);
+            assert!(!name.contains(['/', '<', '\u{1b}']), "{path} leads out of its folder");
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::synthetic::{Size, findings};
 use rqps_report::compare_json;
 use serde_json::Value;
 
-const ROW: [&str; 17] = [
+const ROW: [&str; 24] = [
     "test",
     "group",
     "clients",
@@ -22,6 +22,13 @@ const ROW: [&str; 17] = [
     "throughput",
     "unit",
     "remark",
+    "latency_us",
+    "base_latency_us",
+    "sla",
+    "base_sla",
+    "stalls",
+    "inside",
+    "failure",
     "warnings",
 ];
 
@@ -55,6 +62,18 @@ fn numbers_keep_full_precision() {
     assert!(text.contains(&format!("\"low\": {}", comparison.low.expect("an interval"))));
     assert_eq!(document["rows"][0]["verdict"], "improved");
     assert_eq!(document["treatments"][1]["counts"]["improved"], made.treatments[1].counts[1]);
+}
+
+#[test]
+fn latency_of_events_stands_beside_the_ratio() {
+    let mut made = findings(Size::TWO_BUILDS);
+    made.tests[1].cells[1].latency.clear();
+    let document: Value = serde_json::from_str(&compare_json(&made)).expect("JSON");
+    let event = |at: usize| made.tests[0].cells[at].latency[0].quantiles_us;
+    for (key, [p50, _, p95, p99, ..]) in [("latency_us", event(1)), ("base_latency_us", event(0))] {
+        assert_eq!(document["rows"][0][key], serde_json::json!({ "p50": p50, "p95": p95, "p99": p99 }), "{key}");
+    }
+    assert!(document["rows"][1]["latency_us"].is_null() && document["rows"][1]["base_latency_us"].is_object());
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 mod golden;
 mod hostile;
+mod insert;
 mod json;
+mod notes;
+mod open_loop;
 mod page;
 mod synthetic;
 mod terminal;

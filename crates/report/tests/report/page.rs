@@ -1,6 +1,7 @@
 //! The page: size, speed, what it holds, what it must never let through.
 
 use crate::synthetic::engines::{InventedEngine, of_engines};
+use crate::synthetic::insert::{InsertSize, insert_findings};
 use crate::synthetic::{Size, findings};
 use rqps_analysis::findings::Findings;
 use rqps_report::html;
@@ -29,17 +30,65 @@ fn usual_campaigns_render() {
 }
 
 #[test]
-fn asks_nothing_of_the_network() {
-    let page = html(&findings(Size::FIVE_BUILDS)).expect("renders");
-    for address in ["http:", "https:", "src=", "@import", "url(", "<link rel=\"stylesheet", "fetch(", "XMLHttp"] {
-        assert!(!page.contains(address), "{address} in the page");
+fn an_insert_benchmark_stays_small() {
+    let findings = insert_findings(InsertSize::LARGE);
+    let start = Instant::now();
+    let page = html(&findings).expect("renders");
+    let seconds = start.elapsed().as_secs_f64();
+    println!("10 steps x 6 builds x 5 rounds: {:.2} MB in {seconds:.2} s", page.len() as f64 / 1e6);
+    assert!(page.len() < LARGEST_BYTES, "{} bytes", page.len());
+    keep("insert-large.html", &page);
+    assert_eq!(page, html(&findings).expect("renders"), "the same findings give the same bytes");
+}
+
+#[test]
+fn an_insert_benchmark_is_told_in_its_own_words() {
+    let page = html(&insert_findings(InsertSize::TWO)).expect("renders");
+    keep("insert.html", &page);
+    for expected in [
+        "The three tables",
+        "<td class=\"miss\" title=\"measured beside fewer background inserts",
+        "<td class=\"r2\" title=\"below 0.95\"><i>↓</i>",
+        "Step by step",
+        "SLA missed in 3 of 3 rounds",
+        "Rows inserted per second",
+        "Longest delete",
+        "Dead rows",
+        "<rect class=\"stall\"",
+        "<path class=\"ck\"",
+        "<path class=\"va\"",
+        "from the planned moment to the answer",
+        "Indexes built",
+        "Data folder after",
+        "whole pass of every build",
+    ] {
+        assert!(page.contains(expected), "{expected}");
     }
-    assert!(page.contains("default-src 'none'"), "a policy that forbids it");
+    for other in ["Test by test", "q/s</th>", "slices of", "Equal or undecided", "NaN"] {
+        assert!(!page.contains(other), "{other} in the page of an Insert Benchmark");
+    }
+    keep("insert-one-round.html", &html(&insert_findings(InsertSize::ONE_ROUND)).expect("renders"));
+}
+
+#[test]
+fn asks_nothing_of_the_network() {
+    for made in [findings(Size::FIVE_BUILDS), insert_findings(InsertSize::TWO)] {
+        let page = html(&made).expect("renders");
+        for address in ["http:", "https:", "src=", "@import", "url(", "<link rel=\"stylesheet", "fetch(", "XMLHttp"] {
+            assert!(!page.contains(address), "{address} in the page");
+        }
+        assert!(page.contains("default-src 'none'"), "a policy that forbids it");
+    }
 }
 
 #[test]
 fn ids_are_unique_and_links_lead_somewhere() {
-    let page = html(&findings(Size::FIVE_BUILDS)).expect("renders");
+    for made in [findings(Size::FIVE_BUILDS), insert_findings(InsertSize::TWO)] {
+        check_links(&html(&made).expect("renders"));
+    }
+}
+
+fn check_links(page: &str) {
     let values = |attribute: &str| {
         let parts = page.split(attribute).skip(1);
         parts.map(|part| part.split('"').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
@@ -56,7 +105,8 @@ fn ids_are_unique_and_links_lead_somewhere() {
 fn elements_are_closed_in_order() {
     let mut odd = findings(Size::FIVE_BUILDS);
     make_odd(&mut odd);
-    for made in [findings(Size::TWO_BUILDS), odd, of_engines(&InventedEngine::FIVE)] {
+    let insert = insert_findings(InsertSize::LARGE);
+    for made in [findings(Size::TWO_BUILDS), odd, of_engines(&InventedEngine::FIVE), insert] {
         let page = html(&made).expect("renders");
         let mut open: Vec<&str> = Vec::new();
         let body = page.split("<body>").nth(1).expect("a body").split("<script>").next().expect("markup");

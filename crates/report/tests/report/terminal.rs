@@ -4,7 +4,7 @@ use crate::synthetic::engines::{InventedEngine, of_engines};
 use crate::synthetic::{Size, findings};
 use rqps_report::terminal;
 
-fn widest(text: &str) -> usize {
+pub(crate) fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
 }
 

@@ -5,14 +5,33 @@
 //! hold a password: it goes through `curl`'s stdin, and no error repeats it.
 
 use super::{Client, without_credentials};
-use crate::Result;
+use crate::{Result, ServerError};
+use rqps_model::build::credentials;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
+/// How `curl` says that a server wants to know who asks.
+const REFUSALS: [&str; 2] = ["error: 401", "error: 403"];
+
 pub(super) fn fetch(url: &str, path: &OsStr, file: &Path) -> Result<()> {
     let client = Client::find("curl", "curl", path, without_credentials(url))?;
-    client.run_with(&mut command(&client, url, file), &configuration(url)).map(drop)
+    let fetched = client.run_with(&mut command(&client, url, file), &configuration(url));
+    fetched.map(drop).map_err(|error| with_remedy(error, url))
+}
+
+/// Says how to give name and password where a server asks for them and the address has none: it is kept without them.
+fn with_remedy(error: ServerError, url: &str) -> ServerError {
+    match error {
+        ServerError::Fetch { client, coordinate, output }
+            if REFUSALS.iter().any(|refusal| output.contains(refusal)) && credentials(url).is_none() =>
+        {
+            let remedy = "addresses are kept without user and password: write both into ~/.netrc, or install the build \
+                          first by `rqps builds install` with them in its address";
+            ServerError::Fetch { client, coordinate, output: format!("{output}; {remedy}") }
+        }
+        error => error,
+    }
 }
 
 fn command(client: &Client, url: &str, file: &Path) -> Command {
@@ -20,6 +39,8 @@ fn command(client: &Client, url: &str, file: &Path) -> Command {
     let redirected_to = if is_encrypted { "=https" } else { "=https,http" };
     let mut command = client.command(file.parent().unwrap_or(Path::new("/")));
     command.args(["--fail", "--location", "--silent", "--show-error", "--globoff"]);
+    // What a campaign is resumed with has lost its user and password; these may stand in ~/.netrc.
+    command.arg("--netrc-optional");
     command.args(["--proto", "=https,http,file", "--proto-redir", redirected_to]);
     command.arg("--output").arg(file).args(["--config", "-"]);
     command
@@ -57,6 +78,18 @@ mod tests {
         check("HTTPS://u:secret@host/f", "=https");
         check("http://u:secret@host/f", "=https,http");
         check("http", "=https,http");
+    }
+
+    #[test]
+    fn who_lost_the_password_is_told_where_to_give_it() {
+        let fault = |url: &str, said: &str| {
+            let error = ServerError::Fetch { client: "curl", coordinate: "c".to_owned(), output: said.to_owned() };
+            with_remedy(error, url).to_string()
+        };
+        let refused = "curl: (22) The requested URL returned error: 401";
+        assert!(fault("https://h/f", refused).contains("~/.netrc"));
+        assert!(!fault("https://u:wrong@h/f", refused).contains(".netrc"));
+        assert!(!fault("https://h/f", "curl: (22) The requested URL returned error: 404").contains(".netrc"));
     }
 
     #[test]

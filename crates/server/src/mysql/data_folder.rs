@@ -88,6 +88,8 @@ fn bootstrap(build: &BuildFacts, dir: &Path, account: Account) -> Result<()> {
     sql.push_str(&bootstrapped_user_sql(build));
     let mut command = command::server_program(build, account, OnParentDeath::Kill)?;
     command.arg("--no-defaults").args(base_arguments(build, dir)?).arg("--bootstrap").arg("--skip-log-bin");
+    // Any other server that starts removes what looks like temporary tables in a folder that they share.
+    command.arg(format!("--tmpdir={}", dir.display()));
     let name = "mysqld --bootstrap";
     command::output(command, name, &sql).map_err(|e| full_disk(e, dir))?;
     // Servers go on after a statement that failed, and end as if nothing had been.
@@ -137,7 +139,7 @@ fn bootstrapped_user_sql(build: &BuildFacts) -> String {
 }
 
 /// What every start of a build's server needs to find its own files.
-pub(super) fn base_arguments(build: &BuildFacts, data_dir: &Path) -> Result<Vec<String>> {
+pub(crate) fn base_arguments(build: &BuildFacts, data_dir: &Path) -> Result<Vec<String>> {
     let mut paths = vec![
         ("basedir", build.folder.clone()),
         ("datadir", data_dir.to_owned()),

@@ -37,7 +37,7 @@ pub(crate) fn initdb(bin: &Path, major: u32, dir: &Path, account: Account, check
     let mut command = command::program(account, OnParentDeath::Kill, &bin.join("initdb"));
     command.arg("-D").arg(dir).args(["-U", USER, "-A", "trust", "--no-sync"]);
     command.arg(format!("--encoding={ENCODING}")).arg(format!("--locale={LOCALE}"));
-    command.arg("--text-search-config=pg_catalog.english");
+    command.arg("--text-search-config=english");
     if major >= 15 {
         command.arg("--locale-provider=libc");
     }

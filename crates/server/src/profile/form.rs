@@ -94,20 +94,30 @@ const LOOSE: &str = "loose_";
 /// Words in front of an option that turn it off.
 const OFF: [&str; 2] = ["skip_", "disable_"];
 
-/// Whether a setting is rqps' own to choose.
-pub(super) fn is_our_own(engine: Engine, name: &str) -> bool {
-    let own: &[&str] = match engine {
+/// Settings of an engine that are rqps' own to choose.
+pub const fn own_settings(engine: Engine) -> &'static [&'static str] {
+    match engine {
         Engine::Postgres => &OF_POSTGRES,
         Engine::Mysql | Engine::Mariadb => &OF_MYSQL,
-    };
-    own.contains(&name.to_ascii_lowercase().as_str())
+    }
+}
+
+/// Settings of an engine that name files: names are the user's to choose, the place is not.
+pub const fn file_settings(engine: Engine) -> &'static [&'static str] {
+    match engine {
+        Engine::Postgres => &[],
+        Engine::Mysql | Engine::Mariadb => &FILES_OF_MYSQL,
+    }
+}
+
+/// Whether a setting is rqps' own to choose.
+pub(super) fn is_our_own(engine: Engine, name: &str) -> bool {
+    own_settings(engine).contains(&name.to_ascii_lowercase().as_str())
 }
 
 /// Whether a setting would have files lie elsewhere than in the server's own folder.
 pub(super) fn leads_away(engine: Engine, name: &str, value: &str) -> bool {
-    engine != Engine::Postgres
-        && FILES_OF_MYSQL.contains(&name.to_ascii_lowercase().as_str())
-        && (value.contains('/') || value == "..")
+    file_settings(engine).contains(&name.to_ascii_lowercase().as_str()) && (value.contains('/') || value == "..")
 }
 
 /// A name as the lists have it, and whether its writer said that a server may not know it.

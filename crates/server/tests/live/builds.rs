@@ -75,6 +75,28 @@ fn is_installed_once_checked_and_removed() {
 }
 
 #[test]
+fn a_build_whose_server_was_changed_is_not_measured() {
+    let (_root, cache) = own_cache();
+    let catalog = Catalog::built_in();
+    install(&catalog, &cache).0.expect("installed");
+    let facts = installation::show(&cache, "pg1615_zonky").expect("there");
+    // What `verify` would find elsewhere does not keep a build from being used.
+    fs::write(facts.folder.join("share/postgresql/postgres.bki"), "x").expect("written");
+    install(&catalog, &cache).0.expect("the server is as installed");
+    let server = facts.folder.join("bin/postgres");
+    let mut bytes = fs::read(&server).expect("read");
+    *bytes.last_mut().expect("a byte") ^= 1;
+    fs::write(&server, bytes).expect("written");
+    let error = install(&catalog, &cache).0.expect_err("another server").to_string();
+    for words in ["build pg1615_zonky is damaged: bin/postgres is not as installed", "rqps builds remove pg1615_zonky"]
+    {
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    installation::remove(&cache, "pg1615_zonky").expect("removed");
+    install(&catalog, &cache).0.expect("installed again");
+}
+
+#[test]
 fn a_package_that_does_not_match_is_not_installed() {
     let (_root, cache) = own_cache();
     let right =

@@ -6,7 +6,7 @@
 use crate::document;
 use crate::noise::{Noise, rate};
 use rqps_stats::distribution::student_t_quantile;
-use rqps_stats::{DEFAULT_TRIM, batch_means, steadiness, trimmed_mean};
+use rqps_stats::{DEFAULT_TRIM, batch_means, steadiness, trimmed_mean, two_runs};
 
 const REPLICATES: usize = 3_000;
 const WINDOW_SECONDS: usize = 240;
@@ -29,6 +29,35 @@ fn batch_means_hold_the_truth_where_single_seconds_do_not() {
     }
     let header = ["autocorrelation", "seconds as independent", "batches of 20 s"];
     document::check("batch-means", &document::table(&header, &rows), 0.006);
+}
+
+/// The truth of the first three columns is the ratio of the two runs' own long-term rates; that of the last is the ratio of
+/// the treatments, when each start is off by a normal value of 1 %.
+#[test]
+fn two_runs_hold_their_own_ratio_and_not_that_of_the_treatments() {
+    const START_SD: f64 = 0.01;
+    let mut rows = Vec::new();
+    for (stream, phi) in [(1300, 0.0), (1301, 0.5), (1302, 0.8)] {
+        let covered = |seconds: usize, start_sd: f64| {
+            let mut noise = Noise::new(stream);
+            rate(REPLICATES, || {
+                let offset = start_sd * 2f64.sqrt() * noise.normal();
+                let found = two_runs(&noise.series(seconds, phi), &noise.series(seconds * 2, phi)).unwrap();
+                (found.log_ratio + offset).abs() < found.half95
+            })
+        };
+        let (short, middle, long) = (covered(20, 0.0), covered(60, 0.0), covered(1800, 0.0));
+        let (restarted, restarted_long) = (covered(60, START_SD), covered(1800, START_SD));
+        if phi == 0.0 {
+            assert!([short, middle, long].iter().all(|share| (0.90..0.98).contains(share)), "{short} {middle} {long}");
+        }
+        assert!(long > 0.90, "autocorrelation {phi}: {long}");
+        assert!(restarted_long < 0.7, "autocorrelation {phi}: {restarted_long}");
+        let cells = [short, middle, long, restarted, restarted_long].map(document::cell);
+        rows.push([vec![phi.to_string()], cells.to_vec()].concat());
+    }
+    let header = ["autocorrelation", "20 s", "60 s", "1800 s", "60 s, starts off by 1 %", "1800 s, starts off by 1 %"];
+    document::check("two-runs", &document::table(&header, &rows), 0.01);
 }
 
 #[test]

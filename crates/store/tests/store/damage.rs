@@ -6,8 +6,17 @@ use rqps_store::{Campaign, SampleParts, StoreError};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const FILES: [&str; 6] =
-    ["sample.json", "slices.json", "intervals.jsonl", "latency.hdr", "counters.jsonl", "manifest.json"];
+const FILES: [&str; 9] = [
+    "sample.json",
+    "slices.json",
+    "intervals.jsonl",
+    "latency.hdr",
+    "counters.jsonl",
+    "seconds.jsonl",
+    "watch.jsonl",
+    "plans.json",
+    "manifest.json",
+];
 
 struct Stored {
     _root: tempfile::TempDir,

@@ -132,6 +132,7 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         counters: vec![reading(Moment::Before, 17.0), reading(Moment::After, 9e15 + 0.5)],
         seconds: vec![SecondRow { second: 1, client: 2, inserted: 300, ..SecondRow::default() }],
         watch: vec![WatchRow { second: 1.5, server: [("dead_rows".to_owned(), 7.0)].into(), ..WatchRow::default() }],
+        plans: statement_plans(),
     }
 }
 

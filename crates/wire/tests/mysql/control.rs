@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use rqps_live::PATIENCE;
 use rqps_model::Engine;
 use rqps_wire::{Endpoint, ParameterType, Session, TransactionStatus, WireError};
 
-use crate::server::PATIENCE;
 use crate::shared;
 
 #[test]
@@ -169,7 +169,7 @@ fn explain_is_a_table_like_others() {
         let mut session = server.session();
         let table = session.query("explain select * from mysql.user").unwrap();
         assert!(table.columns.contains(&"select_type".to_owned()), "{:?}", table.columns);
-        let format = match server.engine {
+        let format = match server.engine() {
             Engine::Mysql => "explain format=json select * from mysql.user",
             _ => "analyze format=json select * from mysql.user",
         };

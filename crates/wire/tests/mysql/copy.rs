@@ -1,14 +1,15 @@
 //! LOAD DATA LOCAL INFILE: rows arrive, errors of either side leave nothing behind.
 
+use rqps_live::PATIENCE;
 use rqps_wire::{Session, WireError};
 
-use crate::server::{LiveServer, PATIENCE};
+use crate::server::Server;
 use crate::shared;
 
 const LOAD: &str = "load data local infile 'rqps' into table sbtest.";
 
 /// A table of its own for each test, seen by all sessions.
-fn session_with_table(server: &LiveServer, name: &str) -> Session {
+fn session_with_table(server: &Server, name: &str) -> Session {
     let mut session = server.session();
     let sql = format!("create table {name} (id int primary key, note longtext) engine=innodb");
     session.execute(&sql).unwrap();

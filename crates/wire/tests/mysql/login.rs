@@ -1,10 +1,11 @@
 //! Logging in: every method on every transport, and what is said when it fails.
 
+use rqps_live::PATIENCE;
 use rqps_model::Engine;
 use rqps_wire::{Endpoint, Session, WireError};
 use std::time::Instant;
 
-use crate::server::{PASSWORD, PATIENCE};
+use crate::server::PASSWORD;
 use crate::shared;
 
 fn refusal(endpoint: &Endpoint) -> WireError {
@@ -15,7 +16,7 @@ fn refusal(endpoint: &Endpoint) -> WireError {
 fn every_method_on_every_transport() {
     for server in shared() {
         let mut ways = vec![server.unix(""), server.tcp("", "disabled"), server.tcp("", "preferred")];
-        if server.engine == Engine::Mariadb {
+        if server.engine() == Engine::Mariadb {
             ways.push(server.tcp("", "required"));
         }
         for (_, user) in server.accounts() {

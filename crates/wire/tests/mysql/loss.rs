@@ -1,15 +1,16 @@
 //! Servers that go away: in the middle of a result, between statements, by order or by force.
 
+use rqps_live::PATIENCE;
 use rqps_wire::{Session, WireError, wait_readable};
 
-use crate::server::{LiveServer, MARIADB_BUILD, MYSQL_BUILD, PATIENCE, build};
+use crate::server::{MARIADB_BUILD, MYSQL_BUILD, Server};
 use crate::shared;
 
 /// A result of a hundred million rows of a kilobyte.
 const ENDLESS: &str = "select repeat('x', 1000) from tens a, tens b, tens c, tens d, tens e, tens f, tens g, tens h";
 
 /// A session that has what [`ENDLESS`] needs.
-fn session(server: &LiveServer) -> Session {
+fn session(server: &Server) -> Session {
     let mut session = server.session();
     session
         .execute("create table if not exists tens (id int primary key); replace into tens values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)")
@@ -63,7 +64,7 @@ fn a_session_killed_while_idle_is_noticed_at_the_next_use() {
 #[test]
 fn a_killed_server_is_a_lost_connection_for_all() {
     for word in [MYSQL_BUILD, MARIADB_BUILD] {
-        let server = LiveServer::start(&build(word));
+        let server = Server::start(word);
         let mut timed = session(&server);
         let mut copying = server.session();
         let mut blocked = server.session();

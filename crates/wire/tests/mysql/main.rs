@@ -15,14 +15,11 @@ mod timed;
 
 use std::sync::OnceLock;
 
-use server::{LiveServer, MARIADB_BUILD, MYSQL_BUILD, build};
+use server::{MARIADB_BUILD, MYSQL_BUILD, Server};
 
 /// The servers that the tests share. They go away with this process.
-fn shared() -> [&'static LiveServer; 2] {
-    static MYSQL: OnceLock<LiveServer> = OnceLock::new();
-    static MARIADB: OnceLock<LiveServer> = OnceLock::new();
-    [
-        MYSQL.get_or_init(|| LiveServer::start(&build(MYSQL_BUILD))),
-        MARIADB.get_or_init(|| LiveServer::start(&build(MARIADB_BUILD))),
-    ]
+fn shared() -> [&'static Server; 2] {
+    static MYSQL: OnceLock<Server> = OnceLock::new();
+    static MARIADB: OnceLock<Server> = OnceLock::new();
+    [MYSQL.get_or_init(|| Server::start(MYSQL_BUILD)), MARIADB.get_or_init(|| Server::start(MARIADB_BUILD))]
 }

@@ -4,10 +4,10 @@ use mysql::prelude::Queryable;
 use mysql::{Conn, Error, OptsBuilder, Row, Value};
 use rqps_wire::{ParameterType, Session, Transport};
 
-use crate::server::LiveServer;
+use crate::server::Server;
 use crate::shared;
 
-fn oracle(server: &LiveServer) -> Conn {
+fn oracle(server: &Server) -> Conn {
     let Transport::Unix { path } = server.unix("bench").transport else {
         unreachable!("asked for a Unix socket");
     };

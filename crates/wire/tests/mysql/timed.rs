@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use rqps_live::PATIENCE;
 use rqps_wire::{Endpoint, ParameterType, Poller, Reply, Session, TransactionStatus, wait_readable};
 
-use crate::server::PATIENCE;
 use crate::shared;
 
 #[test]

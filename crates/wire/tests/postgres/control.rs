@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use rqps_live::PATIENCE;
 use rqps_wire::{ParameterType, TransactionStatus, WireError};
 
-use crate::server::PATIENCE;
 use crate::shared;
 
 #[test]

@@ -1,10 +1,9 @@
 //! Servers that go away: in the middle of a result, between statements, by order or by force.
 
-use std::path::Path;
-
+use rqps_live::{PATIENCE, Wanted};
 use rqps_wire::{Session, WireError, wait_readable};
 
-use crate::server::{INSTALLED, LiveServer, PATIENCE};
+use crate::server::Server;
 use crate::shared;
 
 /// Receives until the connection ends.
@@ -51,7 +50,7 @@ fn a_session_terminated_while_idle_is_noticed_at_the_next_use() {
 
 #[test]
 fn a_killed_server_is_a_lost_connection_for_all() {
-    let server = LiveServer::start(Path::new(INSTALLED));
+    let server = Server::start(Wanted::postgres());
     let mut timed = server.session();
     let mut copying = server.session();
     let mut blocked = server.session();

@@ -1,4 +1,4 @@
-//! Tests against a real PostgreSQL 15, started here: sessions do what they say, on every way in.
+//! Tests against a real PostgreSQL, started here: sessions do what they say, on every way in.
 //!
 //! One server serves all tests of this binary; those that kill a server start their own.
 
@@ -13,13 +13,13 @@ mod oracle;
 mod server;
 mod timed;
 
-use std::path::Path;
 use std::sync::OnceLock;
 
-use server::{INSTALLED, LiveServer};
+use rqps_live::Wanted;
+use server::Server;
 
 /// The server that the tests share. It goes away with this process.
-fn shared() -> &'static LiveServer {
-    static SERVER: OnceLock<LiveServer> = OnceLock::new();
-    SERVER.get_or_init(|| LiveServer::start(Path::new(INSTALLED)))
+fn shared() -> &'static Server {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    SERVER.get_or_init(|| Server::start(Wanted::postgres()))
 }

@@ -80,7 +80,7 @@ fn a_session_with_its_statements_is_small() {
     let mut session = None;
     let endpoint = shared().unix("bench");
     let allocations = measure(|| {
-        let mut connected = Session::connect(&endpoint, crate::server::PATIENCE).unwrap();
+        let mut connected = Session::connect(&endpoint, rqps_live::PATIENCE).unwrap();
         let statements: Vec<_> =
             (0..20).map(|_| connected.prepare("select $1::int4 + 1", &[ParameterType::Int4]).unwrap()).collect();
         session = Some((connected, statements));

@@ -11,7 +11,7 @@ fn oracle() -> Client {
         unreachable!("asked for a Unix socket");
     };
     let mut config = Config::new();
-    config.host_path(path.parent().unwrap()).port(shared().port).user("bench").dbname("postgres");
+    config.host_path(path.parent().unwrap()).port(shared().port().unwrap()).user("bench").dbname("sbtest");
     config.connect(NoTls).unwrap()
 }
 

@@ -88,8 +88,14 @@ fn a_campaign_in_order_has_none() {
 #[test]
 fn few_and_missing_rounds_are_told() {
     assert_eq!(kinds(&rounds(&plan(2), &traces(2), 2, &starts(&["0.1.0"]))), ["few-rounds"]);
-    let found = rounds(&plan(5), &traces(3), 3, &starts(&["0.1.0"]));
-    assert_eq!((kinds(&found), found[0].message.as_str()), (vec!["incomplete"], "3 of 5 rounds complete"));
+    let mut status = starts(&["0.1.0"]);
+    let check = |status: &Status, message: &str| {
+        let found = rounds(&plan(5), &traces(3), 3, status);
+        assert_eq!((kinds(&found), found[0].message.as_str()), (vec!["incomplete"], message));
+    };
+    check(&status, "4 of 10 samples are not there, though the campaign had reached its end; 3 of 5 rounds complete");
+    status.state = State::Incomplete;
+    check(&status, "3 of 5 rounds complete");
 }
 
 #[test]
@@ -106,6 +112,33 @@ fn resumed_rounds_and_several_sittings_are_told() {
     let found = rounds(&plan(4), &self::traces(4), 4, &continued);
     assert_eq!(kinds(&found), ["resumed", "epochs"]);
     assert!(found[0].message.starts_with("in round 2 tests ran"), "{}", found[0].message);
+}
+
+#[test]
+fn passes_follow_one_another_and_have_nothing_to_swap() {
+    let in_passes = |rounds: u32| {
+        let mut plan = plan(rounds);
+        plan.tests[0].interleave = Interleave::Passes;
+        plan
+    };
+    let mut traces = traces(3);
+    for trace in &mut traces {
+        trace.data_copy = ["pg#1", "pg#2"][trace.treatment].to_owned();
+        trace.started_at = format!("2026-11-2{}T{}2:00:00Z", trace.round, trace.treatment);
+        trace.server_start = format!("{}.{}", trace.round, trace.treatment);
+    }
+    let other_clients = |trace: &Trace| Trace { clients: 8, server_start: "other".to_owned(), ..trace.clone() };
+    let more: Vec<Trace> = traces.iter().map(other_clients).collect();
+    traces.extend(more);
+    assert!(rounds(&in_passes(3), &traces, 3, &starts(&["0.1.0"])).is_empty());
+    let mut continued = starts(&["0.1.0", "0.1.0"]);
+    continued.starts[1].at = "2026-11-22T08:00:00Z".to_owned();
+    let found = rounds(&in_passes(3), &traces, 3, &continued);
+    assert_eq!(kinds(&found), ["resumed", "epochs"]);
+    assert_eq!(found[0].message, "in round 2 passes were made in more than one sitting");
+    let found = rounds(&in_passes(1), &traces[..2], 1, &starts(&["0.1.0"]));
+    assert_eq!(kinds(&found), ["few-rounds"]);
+    assert!(found[0].message.starts_with("one round only: no verdict follows"), "{}", found[0].message);
 }
 
 #[test]

@@ -12,8 +12,16 @@ fn trial(round: u32) -> Measured {
 
 fn kinds_of(rounds: &[Option<Measured>], adjust: impl FnOnce(&mut Cell<'_>)) -> Vec<(String, String)> {
     let settings = SettingsFacts { client_cpus: vec![1], server_cpus: vec![0], ..SettingsFacts::default() };
-    let mut cell =
-        Cell { rounds, ratios: &[], cost: None, base_cost: None, settings: &settings, plans: &[], base_plans: &[] };
+    let mut cell = Cell {
+        rounds,
+        base_rounds: &[],
+        ratios: &[],
+        cost: None,
+        base_cost: None,
+        settings: &settings,
+        plans: &[],
+        base_plans: &[],
+    };
     adjust(&mut cell);
     observed(&cell).into_iter().map(|warning| (warning.kind, warning.message)).collect()
 }
@@ -156,6 +164,11 @@ fn comparisons_that_are_skewed_or_noisy_are_told() {
     comparison.rounds_needed = Some(14);
     assert!(judged(&comparison, 0.02).is_empty(), "what was shown needs no more power");
     comparison.verdict = Verdict::Undecided;
+    (comparison.q, comparison.remark) = (Some(0.08), Some("q = 0.08".to_owned()));
+    let found = judged(&comparison, 0.02);
+    let words = "the interval excludes no change, but of so many comparisons some do so by chance: q = 0.08";
+    assert_eq!((found.len(), found[0].kind.as_str(), found[0].message.as_str()), (1, "chance", words));
+    comparison.high = Some(1.01);
     let found = judged(&comparison, 0.02);
     assert_eq!((found[0].kind.as_str(), found[0].remedy.as_deref()), ("noisy", Some("about 14 rounds would do")));
 }

@@ -116,6 +116,46 @@ fn settings_that_nobody_asked_for_are_told() {
     assert!(profile.is_empty(), "another profile is meant to differ");
 }
 
+#[test]
+fn what_follows_from_other_settings_is_not_asked_to_be_set() {
+    let differ = |own: &mut TreatmentFindings, name: &str, old: &str, new: &str| {
+        own.settings_diff.insert(name.to_owned(), (Some(old.to_owned()), Some(new.to_owned())));
+    };
+    let told = kinds(|_, own| {
+        differ(own, "shared_memory_size", "8648MB", "8685MB");
+        differ(own, "shared_memory_size_in_huge_pages", "4324", "4343");
+    });
+    assert!(told.is_empty(), "{told:?}");
+    let told = kinds(|_, own| {
+        differ(own, "shared_memory_size", "8648MB", "8685MB");
+        differ(own, "vacuum_buffer_usage_limit", "256kB", "2MB");
+    });
+    assert_eq!(told, ["settings: vacuum_buffer_usage_limit 2MB instead of 256kB"]);
+}
+
+#[test]
+fn logs_are_compared_by_what_they_hold_and_are_no_memory() {
+    let with = |pairs: &[(&str, &str)]| {
+        let mut found = mysql("1");
+        found.settings.effective.extend(pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())));
+        found
+    };
+    let check = |own: &[(&str, &str)], set: Option<&str>, expected: &[&str]| {
+        let base = with(&[("innodb_log_file_size", "187695104"), ("innodb_log_files_in_group", "2")]);
+        let (mut plan_of_own, mut own) = (plan("own"), with(own));
+        plan_of_own.set.extend(set.map(|name| (name.to_owned(), "1".to_owned())));
+        own.settings_diff = settings::diff(&base.settings, &own.settings);
+        assert_eq!(warned((&plan_of_own, &own), (&plan("base"), &base)), expected);
+    };
+    let unused = ("innodb_log_file_size", "50331648");
+    check(&[unused, ("innodb_log_files_in_group", "2"), ("innodb_redo_log_capacity", "375390208")], None, &[]);
+    check(&[("innodb_log_file_size", "375390208")], None, &[]);
+    let told = ["log-size: the log before a checkpoint holds 100 MB, on the base 358 MB"];
+    check(&[unused, ("innodb_redo_log_capacity", "104857600")], None, &told);
+    check(&[unused, ("innodb_redo_log_capacity", "104857600")], Some("innodb_redo_log_capacity"), &[]);
+    check(&[("innodb_log_file_size", "0")], None, &[]);
+}
+
 /// MySQL with InnoDB, as sure of its commits as asked.
 fn mysql(flush: &str) -> TreatmentFindings {
     let mut own = found("own");

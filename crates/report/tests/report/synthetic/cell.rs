@@ -12,7 +12,7 @@ use rqps_model::sample::ErrorCount;
 use rqps_model::{Group, Verdict};
 
 /// Numbers drawn for one test.
-struct Draw(Pcg64);
+pub(crate) struct Draw(pub(crate) Pcg64);
 
 impl Draw {
     fn uniform(&mut self) -> f64 {
@@ -20,7 +20,7 @@ impl Draw {
     }
 
     /// Sum of twelve uniform numbers: normal enough here.
-    fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 }

@@ -6,6 +6,7 @@
 pub(crate) mod cell;
 pub(crate) mod engines;
 pub(crate) mod facts;
+pub(crate) mod insert;
 pub(crate) mod suite;
 
 use rqps_analysis::findings::{CampaignFacts, Findings, GroupFindings, TestFindings, Warning};

@@ -1,0 +1,190 @@
+//! Made-up campaigns of the Insert Benchmark with known truth: passes, stalls, rates that were not held, steps that failed.
+//!
+//! In: an [`InsertRecipe`] with its seed. Out: a results folder written through `store`, as a run in passes would leave it. What
+//! all suites share (names, rounds, true changes, what is absent) is the [`Recipe`]'s. The same recipe writes the same bytes.
+
+use super::step::Trial;
+use super::{Effect, Made, Noise, Place, Recipe, SeedableRng, host};
+use rand_pcg::Pcg64;
+use rqps_model::insert::{Kind, Shape, Step, steps};
+use rqps_model::plan::TestPlan;
+use rqps_model::{Interleave, Plan, Unit};
+use rqps_store::{Campaign, Start, StoreError, Writer};
+use std::path::{Path, PathBuf};
+
+/// Seconds in which a step inserts nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StallAt {
+    /// The step of one pass; `test` counts the steps.
+    pub place: Place,
+    /// First second, counted from 0.
+    pub from_second: u32,
+    /// How many.
+    pub seconds: u32,
+}
+
+/// What to make up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InsertRecipe {
+    /// What all suites share; a test's index is its step's. Numbers of tests, cycles and seconds are not used.
+    pub common: Recipe,
+    /// Size and form; the number of clients is `common.clients`'.
+    pub shape: Shape,
+    /// Sd of one second's own noise, log scale.
+    pub second_noise: f64,
+    /// Stalls.
+    pub stalls: Vec<StallAt>,
+    /// Steps whose background writes reach 41.2 % of their rate.
+    pub behind: Vec<Place>,
+}
+
+impl InsertRecipe {
+    /// Two clients, three rates, steps of about a minute; nothing changed, stalled, behind, absent or failed.
+    pub fn new(treatments: usize, rounds: u32, seed: u64) -> InsertRecipe {
+        InsertRecipe {
+            common: Recipe { clients: vec![2], ..Recipe::new(0, treatments, rounds, seed) },
+            shape: Shape {
+                clients: 2,
+                shared_table: false,
+                rows_initial: 1_500_000,
+                rows_written: 400_000,
+                rates_per_s: vec![100, 500, 1000],
+                seconds: 60.0,
+                rest_seconds: 0.0,
+                catch_up_seconds: 10.0,
+            },
+            second_noise: 0.05,
+            stalls: Vec::new(),
+            behind: Vec::new(),
+        }
+    }
+
+    /// With something of everything: changes, a stall, a rate not held by treatment 1, and a failed step in round 1 of the last
+    /// treatment where there are three or more.
+    pub fn eventful(treatments: usize, rounds: u32, seed: u64) -> InsertRecipe {
+        let mut recipe = InsertRecipe::new(treatments, rounds, seed);
+        let place = |round, treatment, test| Place { round, treatment, test };
+        recipe.common.effects = vec![
+            Effect { treatment: 1, test: 0, ratio: 0.8 },
+            Effect { treatment: 1, test: 2, ratio: 1.25 },
+            Effect { treatment: 1, test: 4, ratio: 1.1 },
+        ];
+        recipe.stalls = vec![StallAt { place: place(1, 1, 2), from_second: 12, seconds: 3 }];
+        recipe.behind = (1..=rounds).map(|round| place(round, 1, 8)).collect();
+        if treatments > 2 {
+            recipe.common.failed = vec![place(1, treatments - 1, 3)];
+        }
+        recipe
+    }
+
+    /// The steps in their order at some number of clients.
+    pub fn steps(&self, clients: u32) -> Vec<Step> {
+        steps(&Shape { clients, ..self.shape.clone() })
+    }
+
+    /// The steps' names, by index.
+    pub fn test_names(&self) -> Vec<String> {
+        self.steps(1).into_iter().map(|step| step.name).collect()
+    }
+
+    /// The plan of the campaign.
+    pub fn plan(&self) -> Plan {
+        let clients = self.common.clients.iter().copied().max().unwrap_or(1);
+        let steps = self.steps(clients);
+        Plan {
+            suite: "insert".to_owned(),
+            tests: (0..).zip(&steps).map(|(rank, step)| self.test(rank, step)).collect(),
+            insert: Some(Shape { clients, ..self.shape.clone() }),
+            warmup_seconds: 0.0,
+            slice_ms: 0.0,
+            ..self.common.plan()
+        }
+    }
+
+    fn test(&self, rank: u32, step: &Step) -> TestPlan {
+        TestPlan {
+            name: step.name.clone(),
+            label: step.folder.clone(),
+            group: step.kind.group(),
+            unit: if step.queries() { Unit::QueriesPerSecond } else { Unit::RowsPerSecond },
+            writes: true,
+            rank,
+            interleave: Interleave::Passes,
+            seconds: self.shape.seconds,
+            before: Vec::new(),
+        }
+    }
+
+    /// Writes the results folder under `root` and returns where it is.
+    pub fn write(&self, root: &Path) -> Result<PathBuf, StoreError> {
+        let plan = self.plan();
+        let start = Start {
+            at: "2026-11-21T01:00:00Z".to_owned(),
+            rqps_version: "0.1.0".to_owned(),
+            command_line: ["rqps", "run", "--suite", "insert"].map(str::to_owned).to_vec(),
+        };
+        let toml = format!("name = \"{}\"\nsuite = \"insert\"\nseed = {}\n", plan.name, plan.seed);
+        let mut writer = Campaign::create(root, &plan.name, &plan, &host(), &toml, start)?.without_sync();
+        for (at, treatment) in plan.treatments.iter().enumerate() {
+            let made = Made::of(&self.common.versions[at]);
+            writer.write_build(&treatment.name, &made.build(&treatment.name))?;
+            writer.write_settings(&treatment.name, &made.settings())?;
+        }
+        let mut noise = Noise(Pcg64::seed_from_u64(self.common.seed));
+        for round in 1..=self.common.rounds {
+            for &clients in &self.common.clients {
+                for treatment in 0..plan.treatments.len() {
+                    self.write_pass(&writer, &mut noise, &plan, (round, treatment, clients))?;
+                }
+            }
+        }
+        if self.common.absent.is_empty() {
+            writer.finish("2026-11-21T09:00:00Z")?;
+        }
+        Ok(writer.folder().to_owned())
+    }
+
+    fn write_pass(
+        &self,
+        writer: &Writer,
+        noise: &mut Noise,
+        plan: &Plan,
+        (round, treatment, clients): (u32, usize, u32),
+    ) -> Result<(), StoreError> {
+        let offset = self.common.start_noise * noise.normal();
+        let mut failed_before: Option<String> = None;
+        for (test, step) in self.steps(clients).iter().enumerate() {
+            let place = Place { round, treatment, test };
+            let trial = Trial {
+                recipe: self,
+                place,
+                treatment: &plan.treatments[treatment].name,
+                step,
+                clients,
+                rate_per_s: rate_per_s(step.kind) * self.common.truth(treatment, test) * offset.exp(),
+            };
+            let parts = match &failed_before {
+                Some(name) => trial.not_begun(name),
+                None => trial.parts(noise),
+            };
+            if self.common.failed.contains(&place) {
+                failed_before.get_or_insert_with(|| step.name.clone());
+            }
+            if !self.common.absent.contains(&place) {
+                writer.publish(&parts)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows or queries a second and client of the base.
+fn rate_per_s(kind: Kind) -> f64 {
+    match kind {
+        Kind::Load => 25_000.0,
+        Kind::Index => 100_000.0,
+        Kind::Churn => 6_000.0,
+        Kind::RangeQueries => 3_000.0,
+        Kind::PointQueries => 3_800.0,
+    }
+}

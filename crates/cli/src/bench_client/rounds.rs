@@ -1,0 +1,104 @@
+//! Rounds of a comparison: every client once in each, at every place in turn, so that none always follows the same other.
+//!
+//! In: how many clients and rounds, and what measures one. Out: values by client and round, all of whole rounds.
+
+use super::table::Row;
+use crate::screen::Screen;
+use anyhow::Result;
+
+/// What came out of a workload: rows, and why there are no more.
+#[derive(Debug, Default)]
+pub(super) struct Measured {
+    pub(super) rows: Vec<Row>,
+    pub(super) failure: Option<anyhow::Error>,
+}
+
+impl Measured {
+    /// A workload that failed before it began.
+    pub(super) fn nothing(failure: anyhow::Error) -> Measured {
+        Measured { rows: Vec::new(), failure: Some(failure) }
+    }
+}
+
+/// Values by client, of the rounds that ran to their end, and why the next one didn't.
+#[derive(Debug)]
+pub(super) struct Rounds<T> {
+    pub(super) values: Vec<Vec<T>>,
+    pub(super) failure: Option<anyhow::Error>,
+}
+
+/// Runs `measure` for every client in every round.
+pub(super) fn alternate<T>(
+    workload: &str,
+    clients: usize,
+    rounds: u32,
+    screen: Screen,
+    mut measure: impl FnMut(usize) -> Result<T>,
+) -> Rounds<T> {
+    let mut all = Rounds { values: (0..clients).map(|_| Vec::new()).collect(), failure: None };
+    for round in 0..rounds as usize {
+        screen.say(&format!("{workload}: round {}/{rounds}", round + 1));
+        let order = (0..clients).map(|turn| (turn + round) % clients);
+        let measured: Result<Vec<(usize, T)>> = order.map(|client| Ok((client, measure(client)?))).collect();
+        match measured {
+            Ok(measured) => measured.into_iter().for_each(|(client, value)| all.values[client].push(value)),
+            Err(error) => {
+                all.failure = Some(error);
+                break;
+            }
+        }
+    }
+    all
+}
+
+impl Rounds<f64> {
+    /// A row for each client, the first being rqps.
+    pub(super) fn rows(self, workload: &'static str, clients: &[&str], unit: &'static str) -> Measured {
+        let Some(rqps) = self.values.first().filter(|values| !values.is_empty()).cloned() else {
+            return Measured { rows: Vec::new(), failure: self.failure };
+        };
+        let rows = clients.iter().zip(self.values);
+        let rows = rows.map(|(client, values)| Row::new(workload, client, unit, values, &rqps)).collect();
+        Measured { rows, failure: self.failure }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Colour;
+    use anyhow::bail;
+
+    fn quiet() -> Screen {
+        Screen::new(Colour::Never)
+    }
+
+    #[test]
+    fn every_client_stands_at_every_place() {
+        let mut order = Vec::new();
+        let rounds = alternate("x", 3, 3, quiet(), |client| {
+            order.push(client);
+            Ok(client as f64)
+        });
+        assert_eq!(order, [0, 1, 2, 1, 2, 0, 2, 0, 1]);
+        assert_eq!(rounds.values, [[0.0; 3], [1.0; 3], [2.0; 3]]);
+        assert!(rounds.failure.is_none());
+    }
+
+    #[test]
+    fn what_fails_leaves_the_rounds_before() {
+        let mut calls = 0;
+        let rounds = alternate("x", 2, 5, quiet(), |client| {
+            calls += 1;
+            if calls > 5 { bail!("no more") } else { Ok(1.0 + client as f64) }
+        });
+        let measured = rounds.rows("x", &["rqps", "other"], "us/row");
+        assert_eq!(measured.rows.len(), 2);
+        assert_eq!(measured.rows[1], Row::new("x", "other", "us/row", vec![2.0; 2], &[1.0; 2]));
+        assert!(measured.failure.is_some_and(|error| error.to_string() == "no more"));
+
+        let rounds: Rounds<f64> = alternate("x", 2, 5, quiet(), |_| bail!("at once"));
+        let measured = rounds.rows("x", &["rqps", "other"], "us/row");
+        assert!(measured.rows.is_empty() && measured.failure.is_some());
+    }
+}

@@ -1,0 +1,108 @@
+//! The server that clients are measured against, on one CPU, and this program again as one of the clients.
+//!
+//! In: a build and the rows of its table. Out: where it listens, commands for measured processes, answers to questions. It is
+//! gone when the value is dropped.
+
+use super::child;
+use super::part::Told;
+use super::rival::Place;
+use crate::args::BenchClientArgs;
+use crate::lab::{Lab, this_machine};
+use crate::screen::Screen;
+use anyhow::{Context, Result, bail};
+use rqps_campaign::vocabulary::default_profile;
+use rqps_load::prepare_data::prepare_data;
+use rqps_model::StorageEngine;
+use rqps_model::plan::DataShape;
+use rqps_model::settings::MachineClass;
+use rqps_server::{Account, Launch, Lease, Listen, Server, Sizing, Workspace, cluster};
+use rqps_wire::{Endpoint, Session, Transport};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Memory that the server is sized for: the tables are small.
+const SERVER_MEMORY_BYTES: u64 = 2 << 30;
+
+/// It starts and answers within this time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server with a loaded table.
+pub(super) struct Stand {
+    /// All that this process may use.
+    pub(super) cpus: Vec<usize>,
+    pub(super) place: Place,
+    pub(super) storage: Option<StorageEngine>,
+    pub(super) server: Server,
+    workspace: Workspace,
+}
+
+impl Stand {
+    pub(super) fn start(args: &BenchClientArgs, cpus: Vec<usize>, screen: Screen) -> Result<Stand> {
+        let lab = Lab::open(screen)?;
+        let build = lab.install(&args.build.parse()?, screen)?;
+        let lease = Lease::open(&lab.cache)?;
+        let workspace = Workspace::create(&lease, &lab.cache, None)?;
+        let data = workspace.join("data");
+        let account = Account::choose();
+        cluster::initialise(&build, &data, account, true)?;
+        let machine = MachineClass { memory_bytes: SERVER_MEMORY_BYTES, ..this_machine()? };
+        let sizing = Sizing { machine, disk_free_bytes: None, data_bytes: None, clients: 64 };
+        let storage = build.engine.storage_engines().contains(&StorageEngine::Innodb).then_some(StorageEngine::Innodb);
+        let profile = default_profile(build.engine);
+        let configuration =
+            lab.profiles.render(build.engine, profile, &build.version, storage, &sizing, &BTreeMap::new())?;
+        let launch = Launch {
+            build: &build,
+            data_dir: &data,
+            configuration: &configuration,
+            storage,
+            account,
+            cpus: &cpus[..1],
+            listen: Listen::Socket,
+            log: &workspace.join("server.log"),
+            timeout: PATIENCE,
+        };
+        let server = Server::start(&launch, &lease)?;
+        let endpoint = server.endpoint();
+        let Transport::Unix { path: socket } = endpoint.transport.clone() else {
+            bail!("the server listens on no Unix socket");
+        };
+        prepare_data(&endpoint, DataShape { tables: 1, rows: args.rows }, storage, 1, 1)?;
+        let Endpoint { user, database, .. } = endpoint;
+        let place = Place { engine: build.engine, socket, user, database, rows: args.rows };
+        Ok(Stand { cpus, place, storage, server, workspace })
+    }
+
+    /// A folder for what clients need, gone with the server.
+    pub(super) fn folder(&self) -> &Path {
+        self.workspace.path()
+    }
+
+    /// A column of the first row of an answer.
+    pub(super) fn ask(&self, sql: &str, column: usize) -> Result<String> {
+        let table = Session::connect(&self.server.endpoint(), PATIENCE)?.query(sql)?;
+        let value = table.rows.first().and_then(|row| row.get(column)).and_then(Clone::clone);
+        value.with_context(|| format!("the server has no answer to `{sql}`"))
+    }
+}
+
+/// This program again, as one measured process against the server at `place`.
+pub(super) fn part_command(part: &str, place: &Place, seconds: f64) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
+    command.args(["bench-client-part", part]);
+    command.arg(format!("--engine={}", place.engine.name()));
+    command.arg("--socket").arg(&place.socket);
+    command.arg(format!("--rows={}", place.rows));
+    command.arg(format!("--seconds={seconds}"));
+    Ok(command)
+}
+
+/// Runs a process that tells its figures: what the kernel charged for it, and what it told.
+pub(super) fn told_by(command: &mut Command) -> Result<(f64, Told)> {
+    let finished = child::run(command)?;
+    let told = serde_json::from_str(&finished.stdout)
+        .with_context(|| format!("{command:?} printed no figures: {}", finished.stdout))?;
+    Ok((finished.cpu_s, told))
+}

@@ -1,0 +1,37 @@
+//! Real servers for tests: made in a folder of their own, killed and started again as a test likes, gone with the test.
+//!
+//! In: a [`Wanted`]: an engine or a build, options, files. Out: a [`LiveServer`] that answers on a Unix socket, and on loopback
+//! if asked. Tests only: no crate has it among its dependencies.
+//!
+//! Builds and data folders are those of `rqps_server`, but not its `Server`: that dies with its maker and leaves its folders
+//! to the next start of rqps, where a test must leave nothing even when it is killed or its server is a static that is never
+//! dropped. And tests need a socket and loopback at once, and options beside any profile. So a [`guard`] runs the server.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod command_line;
+mod guard;
+mod master;
+mod server;
+#[cfg(test)]
+mod tests;
+mod wanted;
+
+pub use server::LiveServer;
+pub use wanted::Wanted;
+
+use rqps_model::BuildSpec;
+use rqps_model::facts::BuildFacts;
+use rqps_server::{Cache, Catalog, installation};
+use std::time::Duration;
+
+/// The time that anything in a test may take.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The build of a word of `--build`, installed into the user's cache if need be.
+pub fn build(word: &str) -> BuildFacts {
+    let spec: BuildSpec = word.parse().unwrap_or_else(|error| panic!("{word}: {error}"));
+    let cache = Cache::open().unwrap();
+    let installed = installation::install(&spec, &Catalog::built_in(), &cache, &mut |_| ());
+    installed.unwrap_or_else(|error| panic!("tests run against a real server, and {word} is not to be had: {error}"))
+}

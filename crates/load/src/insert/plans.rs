@@ -1,0 +1,82 @@
+//! Keeps the plans of what a step with queries sends: its queries, the delete, the question for the oldest row.
+//!
+//! In: an endpoint with the benchmark's tables, a step. Out: one [`StatementPlan`] for each kind of statement, on the first table.
+//! Values come from a fixed seed and from the ids that the table holds, so that builds can be compared. It changes nothing:
+//! EXPLAIN does not execute.
+
+use super::queries::draw_ids;
+use super::sql::{self, QUERY_ROWS};
+use super::table::State;
+use crate::error::LoadError;
+use crate::plan_capture::{Explainer, SEED};
+use crate::random::{Purpose, below, stream};
+use crate::work::connect;
+use rqps_model::facts::StatementPlan;
+use rqps_model::insert::{Kind, Shape, Step, TableIds};
+use rqps_wire::{Endpoint, Protocol};
+
+/// The plans of a step's statements; none for a step without queries.
+pub fn statement_plans(endpoint: &Endpoint, shape: &Shape, step: &Step) -> Result<Vec<StatementPlan>, LoadError> {
+    let (engine, table) = (endpoint.engine, sql::table_name(0));
+    let ids = State::read(endpoint, &Shape { clients: 1, ..shape.clone() })?.tables[0];
+    let mut session = connect(endpoint)?;
+    let mut explainer = Explainer::new(&mut session, engine)?;
+    let mut plans = match step.kind {
+        Kind::RangeQueries => range_plans(&mut explainer, engine, &table)?,
+        Kind::PointQueries => vec![point_plan(&mut explainer, engine, &table, ids)?],
+        Kind::Load | Kind::Index | Kind::Churn => return Ok(Vec::new()),
+    };
+    let mut delete = Vec::new();
+    sql::push_delete(&mut delete, engine, &table, ids.oldest, u64::from(step.batch));
+    let delete = String::from_utf8(delete).expect("the statement is ASCII");
+    for (name, sql) in [("min", sql::min_id(&table)), ("delete", delete)] {
+        let plan = explainer.text(&sql)?;
+        plans.push(StatementPlan { statement: name.to_owned(), sql, plan });
+    }
+    Ok(plans)
+}
+
+fn range_plans(explainer: &mut Explainer<'_>, engine: Protocol, table: &str) -> Result<Vec<StatementPlan>, LoadError> {
+    let mut plans = Vec::new();
+    for (index, query) in sql::range_queries(engine, table).iter().enumerate() {
+        let name = format!("query-{}", sql::INDEXES[index].0);
+        let value = |execution| {
+            let mut random = stream(SEED, Purpose::Plans, index as u64, execution);
+            below(&mut random, u64::from(query.domain)).to_string()
+        };
+        let sql = |value: &str| format!("{}{value}{}", query.before, query.after);
+        plans.push(match engine {
+            Protocol::Postgres => {
+                let plan = explainer.prepared(&name, &sql("$1"), &["integer"], &|execution| vec![value(execution)])?;
+                StatementPlan { statement: name, sql: sql("$1"), plan }
+            }
+            Protocol::Mysql => StatementPlan { statement: name, plan: explainer.text(&sql(&value(0)))?, sql: sql("?") },
+        });
+    }
+    Ok(plans)
+}
+
+fn point_plan(
+    explainer: &mut Explainer<'_>,
+    engine: Protocol,
+    table: &str,
+    ids: TableIds,
+) -> Result<StatementPlan, LoadError> {
+    let name = "query-point".to_owned();
+    let values = |execution| {
+        let mut random = stream(SEED, Purpose::Plans, 0, execution);
+        draw_ids(&mut random, (ids.oldest, ids.newest.max(ids.oldest) + 1)).map(|id| id.to_string()).to_vec()
+    };
+    Ok(match engine {
+        Protocol::Postgres => {
+            let (sql, _) = sql::prepared_point_query(table);
+            let plan = explainer.prepared(&name, &sql, &["bigint"; QUERY_ROWS], &values)?;
+            StatementPlan { statement: name, sql, plan }
+        }
+        Protocol::Mysql => {
+            let sql = |values: &[String]| format!("{}{})", sql::point_query(table), values.join(", "));
+            let marks: [String; QUERY_ROWS] = std::array::from_fn(|_| "?".to_owned());
+            StatementPlan { statement: name, plan: explainer.text(&sql(&values(0)))?, sql: sql(&marks) }
+        }
+    })
+}

@@ -1,0 +1,86 @@
+//! What a PostgreSQL server is asked each second.
+//!
+//! In: a session in the database that is measured, as a superuser. Out: numbers by name, the same for all versions from 12 on.
+//! Checkpoints are counted by us, from the position of the last one that was finished: servers count those that began
+//! before 17, skipped ones too in 17, and finished ones from 18 on. Numbers of rows and vacuums come from functions, since the
+//! views over them join the catalog anew each time.
+
+use crate::counters::Counters;
+use crate::session::ask;
+use rqps_wire::{Session, WireError};
+
+/// Asked each second; columns bear the names that they are told by.
+const EACH_SECOND: [&str; 4] = [
+    "select pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0') as log_bytes",
+    "select count(*) as wal_files, coalesce(sum(size), 0) as wal_bytes_kept \
+     from pg_catalog.pg_ls_waldir() where name ~ '^[0-9A-F]{24}$'",
+    "select coalesce(sum(pg_catalog.pg_stat_get_dead_tuples(oid)), 0) as dead_rows, \
+     coalesce(sum(pg_catalog.pg_stat_get_live_tuples(oid)), 0) as live_rows, \
+     coalesce(sum(pg_catalog.pg_stat_get_vacuum_count(oid) + pg_catalog.pg_stat_get_autovacuum_count(oid)), 0) \
+     as vacuums from pg_catalog.pg_class where relkind = 'r' and oid >= 16384",
+    "select count(*) as vacuums_running from pg_catalog.pg_stat_progress_vacuum \
+     where datname = current_database() and relid >= 16384",
+];
+
+/// Looks at every file of the database.
+const DATABASE_BYTES: &str = "select pg_catalog.pg_database_size(current_database()) as database_bytes";
+
+/// It is asked with each so many questions.
+const DATABASE_BYTES_EACH: u32 = 10;
+
+/// Where the last finished checkpoint begins in the log; written to the control file when it is finished.
+const LAST_CHECKPOINT: &str = "select checkpoint_lsn from pg_catalog.pg_control_checkpoint()";
+
+/// What is kept from one second to the next.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    asked: u32,
+    last_checkpoint: Option<String>,
+    checkpoints: u32,
+}
+
+impl Questions {
+    /// What the server knows now.
+    pub(super) fn ask(&mut self, session: &mut Session) -> Result<Counters, WireError> {
+        let mut numbers = Counters::new();
+        if let Some(told) = ask(session, LAST_CHECKPOINT)? {
+            let checkpoint = told.single().map(str::to_owned);
+            numbers.extend(self.count(checkpoint).map(|count| ("checkpoints".to_owned(), count)));
+        }
+        // The first question, which belongs to no row, leaves it out.
+        let is_due = self.asked % DATABASE_BYTES_EACH == 1;
+        self.asked += 1;
+        for sql in EACH_SECOND.into_iter().chain(is_due.then_some(DATABASE_BYTES)) {
+            let Some(table) = ask(session, sql)? else { continue };
+            let cells = table.rows.first().map_or(&[][..], Vec::as_slice);
+            let pairs = table.columns.iter().zip(cells);
+            numbers.extend(pairs.filter_map(|(name, cell)| Some((name.clone(), cell.as_deref()?.parse().ok()?))));
+        }
+        Ok(numbers)
+    }
+
+    /// How many checkpoints were finished since the first question.
+    fn count(&mut self, checkpoint: Option<String>) -> Option<f64> {
+        let checkpoint = checkpoint?;
+        if self.last_checkpoint.as_ref().is_some_and(|last| *last != checkpoint) {
+            self.checkpoints += 1;
+        }
+        self.last_checkpoint = Some(checkpoint);
+        Some(f64::from(self.checkpoints))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_counts_once_and_the_first_not() {
+        let mut questions = Questions::default();
+        let counts: Vec<Option<f64>> = [Some("0/1"), Some("0/1"), Some("0/9"), None, Some("0/9"), Some("1/0")]
+            .into_iter()
+            .map(|lsn| questions.count(lsn.map(str::to_owned)))
+            .collect();
+        assert_eq!(counts, [Some(0.0), Some(0.0), Some(1.0), None, Some(1.0), Some(2.0)]);
+    }
+}

@@ -1,0 +1,124 @@
+//! Response times of a step's statements in the published buckets: percent of each, shaded; from sending, and from the plan.
+
+use super::Scene;
+use crate::number;
+use rqps_analysis::findings::{ResponseFindings, StepFindings, TestFindings};
+use rqps_model::insert::Buckets;
+use serde::Serialize;
+
+/// One kind of statement.
+#[derive(Serialize)]
+pub(super) struct Responses {
+    title: &'static str,
+    /// Upper bounds.
+    buckets: Vec<String>,
+    /// From sending to the answer, then from the planned moment, where there is one.
+    blocks: Vec<Block>,
+}
+
+#[derive(Serialize)]
+struct Block {
+    title: &'static str,
+    rows: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    shares: Vec<Share>,
+    /// p50, p95, p99, p99.9 and the longest.
+    times: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Share {
+    /// Shade.
+    class: &'static str,
+    text: String,
+}
+
+type Kind = (&'static str, fn(&StepFindings) -> Option<&ResponseFindings>);
+
+const KINDS: [Kind; 3] = [
+    ("Response time of inserts", |step| step.inserts.as_ref()),
+    ("Response time of deletes", |step| step.deletes.as_ref()),
+    ("Response time of queries", |step| step.queries.as_ref()),
+];
+
+pub(super) fn responses(scene: &Scene<'_>, test: &TestFindings) -> Vec<Responses> {
+    KINDS.into_iter().filter_map(|kind| of_kind(scene, test, kind)).collect()
+}
+
+fn of_kind(scene: &Scene<'_>, test: &TestFindings, (title, of): Kind) -> Option<Responses> {
+    let found: Vec<(usize, &ResponseFindings)> = scene
+        .base_first()
+        .into_iter()
+        .filter_map(|index| Some((index, of(test.cells[index].step.as_ref()?)?)))
+        .filter(|(_, response)| response.response.total() > 0)
+        .collect();
+    let name = |index: usize| scene.names[index].clone();
+    let sent = found.iter().map(|(index, r)| row(name(*index), &r.response, &r.quantiles_ms));
+    let planned = found
+        .iter()
+        .filter_map(|(index, r)| Some(row(name(*index), r.from_plan.as_ref()?, &r.from_plan_quantiles_ms?)));
+    let blocks = [
+        Block { title: "from sending to the answer", rows: sent.collect() },
+        Block { title: "from the planned moment to the answer", rows: planned.collect() },
+    ];
+    let blocks: Vec<Block> = blocks.into_iter().filter(|block| !block.rows.is_empty()).collect();
+    let buckets = Buckets::NAMES.iter().map(|bound| match bound.strip_suffix("us") {
+        Some(us) => format!("{us} µs"),
+        None if *bound == "gt" => "more".to_owned(),
+        None => bound.replacen(|c: char| c.is_alphabetic(), if bound.ends_with("ms") { " m" } else { " s" }, 1),
+    });
+    (!blocks.is_empty()).then(|| Responses { title, buckets: buckets.collect(), blocks })
+}
+
+fn row(name: String, buckets: &Buckets, quantiles_ms: &[f64; 4]) -> Row {
+    let total = buckets.total().max(1) as f64;
+    let longest_ms = buckets.longest_ns as f64 / 1e6;
+    let times = quantiles_ms.iter().chain([&longest_ms]).map(|ms| match *ms {
+        0.0 => number::NONE.to_owned(),
+        ms => number::duration_us(ms * 1e3),
+    });
+    Row {
+        name,
+        shares: buckets.counts.iter().map(|count| share(*count as f64 / total * 100.0)).collect(),
+        times: times.collect(),
+    }
+}
+
+/// Five shades: a reader tells no more apart.
+fn share(percent: f64) -> Share {
+    let class = match percent {
+        p if p >= 50.0 => "h5",
+        p if p >= 20.0 => "h4",
+        p if p >= 5.0 => "h3",
+        p if p >= 1.0 => "h2",
+        p if p > 0.0 => "h1",
+        _ => "h0",
+    };
+    let text = match percent {
+        p if (99.95..100.0).contains(&p) => format!("{p:.3}"),
+        p if p >= 10.0 => format!("{p:.1}"),
+        p if p >= 1.0 => format!("{p:.2}"),
+        p if p >= 0.0005 => format!("{p:.3}"),
+        p if p > 0.0 => "<0.001".to_owned(),
+        _ => "·".to_owned(),
+    };
+    Share { class, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn rare_is_told_from_never() {
+        for (percent, expected) in
+            [(0.0, "·"), (0.0001, "<0.001"), (0.5, "0.500"), (12.34, "12.3"), (99.996, "99.996"), (100.0, "100.0")]
+        {
+            assert_eq!(share(percent).text, expected);
+        }
+    }
+}

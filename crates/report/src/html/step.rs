@@ -1,0 +1,53 @@
+//! What a step of the Insert Benchmark shows beside the ratio: what went wrong, lines over time, response times, columns.
+
+use super::Scene;
+use super::cost::Table;
+use super::lanes::{self, Figure};
+use super::response::{self, Responses};
+use super::step_tables as tables;
+use crate::insert::notes;
+use rqps_analysis::findings::TestFindings;
+use serde::Serialize;
+
+/// One step.
+#[derive(Serialize)]
+pub(super) struct Step {
+    /// Build and what must be said of it.
+    notes: Vec<(String, Vec<String>)>,
+    figures: Vec<Figure>,
+    server: Vec<Figure>,
+    /// Whether lines of other rounds stand behind those shown.
+    has_rounds: bool,
+    has_stalls: bool,
+    has_checkpoints: bool,
+    has_vacuums: bool,
+    responses: Vec<Responses>,
+    metrics: Option<Table>,
+    indexes: Option<Table>,
+    sizes: Option<Table>,
+}
+
+/// `None` for tests of other suites.
+pub(super) fn step(scene: &Scene<'_>, test: &TestFindings) -> Option<Step> {
+    let steps = || test.cells.iter().filter_map(|cell| cell.step.as_ref());
+    steps().next()?;
+    let rounds = || steps().flat_map(|step| &step.rounds);
+    let has_mark = |what: &str| rounds().flat_map(|round| &round.marks).any(|mark| mark.what == what);
+    let notes = scene.base_first().into_iter().filter_map(|index| {
+        let notes = notes::notes(test.cells[index].step.as_ref()?);
+        (!notes.is_empty()).then(|| (scene.names[index].clone(), notes))
+    });
+    Some(Step {
+        notes: notes.collect(),
+        figures: lanes::kept(scene, test),
+        server: lanes::told(scene, test),
+        has_rounds: tables::has_rounds(test),
+        has_stalls: rounds().any(|round| !round.stalls.is_empty()),
+        has_checkpoints: has_mark("checkpoint"),
+        has_vacuums: has_mark("vacuum"),
+        responses: response::responses(scene, test),
+        metrics: tables::metrics(scene, test),
+        indexes: tables::index_builds(scene, test),
+        sizes: tables::sizes(scene, test),
+    })
+}

@@ -1,0 +1,141 @@
+//! Notes and footnotes: whom they are about, that they are sentences, and that long ones are cut on a terminal and nowhere else.
+
+use crate::synthetic::{Size, findings};
+use crate::terminal::widest;
+use rqps_analysis::findings::{Comparison, Findings, Warning};
+use rqps_model::Verdict;
+use rqps_report::{compare_json, html, markdown, terminal};
+
+fn warning(kind: &str, message: &str, remedy: &str) -> Warning {
+    Warning { kind: kind.to_owned(), message: message.to_owned(), remedy: Some(remedy.to_owned()) }
+}
+
+/// Text without the line ends and indents that wrapping put in.
+fn flowed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn comparison(made: &mut Findings, test: usize) -> &mut Comparison {
+    made.tests[test].cells[1].comparison.as_mut().expect("compared")
+}
+
+#[test]
+fn notes_name_their_treatment_and_say_the_remedy_once() {
+    let mut made = findings(Size::FIVE_BUILDS);
+    for treatment in &mut made.treatments {
+        treatment.warnings.clear();
+    }
+    for at in [1, 3] {
+        made.treatments[at].warnings =
+            vec![warning("unlike-builds", "compiler gcc 13 instead of gcc 11", "compare like builds")];
+    }
+    let named = |at: usize| {
+        let name = made.treatments[at].name.split('.').next().expect("a build").to_owned();
+        format!("{name}: compiler gcc 13 instead of gcc 11.")
+    };
+    let table = terminal(&made, 80, false);
+    let told = format!("Note: {}\n      {}\n      Compare like builds.\n", named(1), named(3));
+    assert!(table.contains(&told), "{told} in\n{table}");
+    let (page, marked) = (html(&made).expect("a page"), markdown(&made));
+    for at in [1, 3] {
+        assert!(page.contains(&named(at)), "{}", named(at));
+        assert!(marked.contains(&format!("- {} Compare like builds.\n", named(at))), "{marked}");
+    }
+}
+
+#[test]
+fn with_two_builds_notes_have_a_name_too() {
+    let mut made = findings(Size::TWO_BUILDS);
+    made.treatments[0].warnings = vec![warning("absent", "this build was never started", "finish the campaign")];
+    made.treatments[1].warnings = vec![warning("memory", "work_mem 8MB instead of 4MB", "give both the same")];
+    let page = html(&made).expect("a page");
+    for (name, message) in
+        [("pg1615_o2nofp", "this build was never started."), ("pg1711_o2nofp", "work_mem 8MB instead of 4MB.")]
+    {
+        let told = format!("{name}: {message}");
+        assert!(page.contains(&told) && terminal(&made, 80, false).contains(&told), "{told}");
+    }
+}
+
+#[test]
+fn long_lists_are_cut_on_a_terminal_only() {
+    let mut made = findings(Size::TWO_BUILDS);
+    let flags: String = (0..60).map(|n| format!("-fflag-{n} ")).collect();
+    made.treatments[1].warnings =
+        vec![warning("unlike-builds", &format!("flags {}only here", flags), "compare like builds")];
+    for width in [80, 132] {
+        let table = terminal(&made, width, false);
+        let lines: Vec<&str> =
+            table.lines().skip_while(|line| !line.starts_with("Note: pg1711_o2nofp: flags")).take(3).collect();
+        assert!(lines[1].ends_with(" …, all in the report."), "{lines:?}");
+        assert_eq!(lines[2], "      Compare like builds.");
+        assert!(widest(&table) <= width && !table.contains("-fflag-59"));
+    }
+    for whole in [html(&made).expect("a page"), compare_json(&made), markdown(&made)] {
+        assert!(whole.contains("-fflag-0 ") && whole.contains("-fflag-59 only here"));
+    }
+}
+
+#[test]
+fn what_failed_is_told_of_each_treatment() {
+    let mut made = findings(Size::FIVE_BUILDS);
+    let log =
+        "the server died; its log ends with:\n  LOG: vacuum\n2026 UTC [8] FATAL:  no more memory\n  usage: 0.00 s";
+    let failures = [
+        (0, 1, "failed in round 1 of 6: /tmp/a-s1/.s, refused: too many clients"),
+        (1, 1, "failed in rounds 1, 2 of 6: /tmp/a-s7/.s, refused: too many clients"),
+        (0, 3, "failed in round 1 of 6: ERROR 1040: Too many connections"),
+        (1, 4, &format!("failed in round 2 of 6: {log}")),
+    ];
+    for (test, treatment, message) in failures {
+        made.tests[test].cells[treatment].warnings.push(warning("failed", message, "see the log"));
+    }
+    let table = flowed(&terminal(&made, 80, false));
+    let name = |at: usize| made.treatments[at].name.split('.').next().expect("a build").to_owned();
+    for told in [
+        format!("failed (4 cells): {}: {}. See the log.", name(1), failures[0].2),
+        format!("{}: {}. See the log.", name(3), failures[2].2),
+        format!(
+            "{}: failed in round 2 of 6: the server died; its log ends with: … 2026 UTC [8] FATAL: no more memory. The rest is in \
+             treatments/{}/server.log.",
+            name(4),
+            made.treatments[4].name
+        ),
+    ] {
+        assert!(table.contains(&told), "{told} in\n{table}");
+    }
+    assert_eq!(table.matches("too many clients").count(), 1, "one cause of one treatment is told once");
+    assert!(!table.contains("usage: 0.00 s") && compare_json(&made).contains("usage: 0.00 s"));
+}
+
+#[test]
+fn why_a_clear_interval_is_undecided_is_seen_at_eighty_columns() {
+    let mut made = findings(Size::TWO_BUILDS);
+    let taken_back = comparison(&mut made, 0);
+    (taken_back.low, taken_back.high, taken_back.q) = (Some(1.5), Some(2.4), Some(0.08));
+    (taken_back.verdict, taken_back.remark) = (Verdict::Undecided, Some("q = 0.08".to_owned()));
+    let table = terminal(&made, 80, false);
+    let row = table.lines().find(|line| line.starts_with("  hot-points ")).expect("a row");
+    assert!(row.ends_with("? q = 0.08"), "{row}");
+}
+
+#[test]
+fn a_ratio_that_is_far_from_the_quotient_is_explained() {
+    let told = |made: &Findings| {
+        terminal(made, 80, false).lines().find(|line| line.starts_with("rQPS is ")).map(str::to_owned)
+    };
+    let mut made = findings(Size::TWO_BUILDS);
+    for test in &mut made.tests {
+        let base = test.cells[0].throughput.expect("a number");
+        test.cells[1].throughput = test.cells[1].comparison.as_ref().map(|c| base * c.rqps * 1.019);
+    }
+    assert_eq!(told(&made), None);
+    let throughput = made.tests[3].cells[1].throughput.as_mut().expect("a number");
+    *throughput *= 0.9 / 1.019;
+    let line = format!("rQPS is trimmed over slices: up to 11 % off the quotient ({})", made.tests[3].name);
+    assert_eq!(told(&made), Some(line.clone()));
+    assert!(markdown(&made).contains(&line));
+    made.tests.iter_mut().for_each(|test| test.interleave = rqps_model::Interleave::Turns);
+    assert_eq!(told(&made), None, "in turns it is the quotient");
+    assert!(html(&made).expect("a page").contains("rQPS is not quite the quotient of the two throughputs"));
+}
