@@ -20,10 +20,11 @@ const HOST: &str = "127.0.0.1";
 const POSTGRES: [&str; 5] =
     ["fsync=off", "shared_buffers=32MB", "max_connections=60", "autovacuum=off", "restart_after_crash=off"];
 
-const MYSQL: [&str; 8] = [
+const MYSQL: [&str; 9] = [
     "innodb-buffer-pool-size=64M",
     "innodb-flush-log-at-trx-commit=2",
     "innodb-doublewrite=0",
+    "innodb-file-per-table=1",
     "max-connections=60",
     "local-infile=1",
     "skip-name-resolve",

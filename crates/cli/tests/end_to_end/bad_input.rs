@@ -157,14 +157,18 @@ fn results_that_cannot_be_read_are_told() {
     scene.assert_nothing_left();
 }
 
-/// A file system of its own for the data, which goes with the process that mounted it.
-fn on_a_disk_of(scene: &Scene, megabytes: u32, command: &Command) -> Command {
+/// A file system of its own for the data, which goes with the process that mounted it. It has `megabytes` when the command
+/// looks, and `megabytes_later` as soon as there is anything on it.
+fn on_a_disk_of(scene: &Scene, megabytes: u32, megabytes_later: u32, command: &Command) -> Command {
     let mut inside = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         inside.args(["--user", "--map-current-user", "--keep-caps"]);
     }
-    let script =
-        format!("mount -t tmpfs -o size={megabytes}m,mode=0755 tmpfs \"$0\" && \"$@\"; code=$?; ls \"$0\"; exit $code");
+    let script = format!(
+        "mount -t tmpfs -o size={megabytes}m,mode=0755 tmpfs \"$0\" || exit
+        (until [ -n \"$(ls -A \"$0\")\" ]; do sleep 0.01; done; mount -o remount,size={megabytes_later}m tmpfs \"$0\") &
+        \"$@\"; code=$?; kill $! 2>/dev/null; ls \"$0\"; exit $code"
+    );
     inside.args(["--mount", "sh", "-c", &script]).arg(scene.data()).arg(command.get_program()).args(command.get_args());
     scene.furnish(&mut inside);
     inside
@@ -173,10 +177,13 @@ fn on_a_disk_of(scene: &Scene, megabytes: u32, command: &Command) -> Command {
 #[test]
 fn a_full_disk_is_told_and_nothing_is_left() {
     let scene = Scene::new();
-    // Too small for the data folder, for the loaded tables, for the copies.
+    let run = |rows: &str| scene.run_twins("full", &["--tests", "point-query", "--rows", rows]);
+    // What can never fit is refused before anything is made.
+    let never = scene.end(on_a_disk_of(&scene, 20, 20, &run("2000")));
+    never.refused(&["21 MB is free under", "needs about", "--data DIR"]);
+    // Room at first, then too little for the data folder, for the loaded tables, for the copies.
     for (megabytes, rows) in [(20, "2000"), (90, "300000"), (110, "100000")] {
-        let run = scene.run_twins("full", &["--tests", "point-query", "--rows", rows]);
-        let ended = scene.end(on_a_disk_of(&scene, megabytes, &run)).refused(&[]);
+        let ended = scene.end(on_a_disk_of(&scene, 2000, megabytes, &run(rows))).refused(&[]);
         // As we, the server, or the system say it.
         let words = ["is full", "Check free disk space", "No space left on device"];
         assert!(words.iter().any(|words| ended.stderr.contains(words)), "{}", ended.stderr);
