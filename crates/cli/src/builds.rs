@@ -16,12 +16,12 @@ pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> 
         BuildsCommand::List { json } => list(&lab, *json, screen)?,
         BuildsCommand::Install { build } => {
             for word in build {
-                let facts = lab.install(&spec(word)?, screen)?;
+                let facts = found_or_installed(&lab, word, screen)?;
                 screen.print(&format!("{}  {}", facts.name, facts.folder.display()));
             }
         }
         BuildsCommand::Show { build, json } => {
-            let facts = lab.install(&spec(build)?, screen)?;
+            let facts = found_or_installed(&lab, build, screen)?;
             screen.print(&if *json { serde_json::to_string_pretty(&facts)? } else { describe(&facts) });
         }
         BuildsCommand::Verify { build } => verify(&lab, build, screen)?,
@@ -40,6 +40,18 @@ fn spec(word: &str) -> Result<BuildSpec> {
     word.parse().with_context(|| format!("build `{word}`"))
 }
 
+/// What a word of `--build`, or a name as `builds list` shows it, means; fetched if it is not here.
+fn found_or_installed(lab: &Lab, word: &str, screen: Screen) -> Result<BuildFacts> {
+    if let Some(release) = lab.catalog.releases().find(|release| release.build_name() == word) {
+        let source = BuildSource::Catalog(release.version.clone());
+        return lab.install(&BuildSpec { name: None, engine: release.engine, source }, screen);
+    }
+    match installation::list(&lab.cache)?.into_iter().find(|facts| facts.name == word) {
+        Some(facts) => Ok(facts),
+        None => lab.install(&spec(word)?, screen),
+    }
+}
+
 /// The name in the cache of what `postgres:17.11`, `my8033` or `pg1711_zonky` means.
 fn installed_name(lab: &Lab, word: &str) -> Result<String> {
     let spec = match word.parse::<BuildSpec>() {
@@ -50,7 +62,9 @@ fn installed_name(lab: &Lab, word: &str) -> Result<String> {
     };
     match &spec.source {
         BuildSource::Catalog(version) => Ok(lab.catalog.find(spec.engine, version)?.build_name()),
-        BuildSource::Folder(folder) => bail!("{} is your own folder; rqps never changes it", folder.display()),
+        BuildSource::Folder(folder) => {
+            bail!("{} is your own folder: rqps keeps no digests of it and never changes it", folder.display())
+        }
         BuildSource::Archive(_) | BuildSource::Url { .. } => {
             let found = installation::find_archive(spec.engine, &spec.source, &lab.cache)?;
             found.map(|facts| facts.name).with_context(|| format!("{} is not installed; nothing to do", spec.source))
@@ -163,6 +177,10 @@ fn verify(lab: &Lab, words: &[String], screen: Screen) -> Result<()> {
     } else {
         words.iter().map(|word| installed_name(lab, word)).collect::<Result<_>>()?
     };
+    let installed: Vec<String> = installation::list(&lab.cache)?.into_iter().map(|facts| facts.name).collect();
+    if let Some(unknown) = names.iter().find(|name| !installed.contains(name)) {
+        bail!("no build `{unknown}` is installed; `rqps builds list` shows what is");
+    }
     let mut damaged = 0;
     for name in &names {
         match installation::verify(&lab.cache, name) {

@@ -55,7 +55,10 @@ fn builds_are_installed_shown_verified_and_removed() {
     for words in ["compiler", "PostgreSQL", "16.15", "plpgsql"] {
         assert!(show.stdout.contains(words), "{words} in {}", show.stdout);
     }
+    let by_name = rqps(&["builds", "show", "pg1615_zonky"]).with_code(0);
+    assert_eq!(by_name.stdout, show.stdout);
     rqps(&["builds", "verify"]).with_code(0);
+    rqps(&["builds", "verify", "pg9999_nobody"]).refused(&["no build `pg9999_nobody` is installed"]);
     let binary = scene.path("cache/builds/pg1615_zonky");
     let psql = find(&binary, "initdb").expect("installed");
     fs::write(&psql, "something else").expect("damaged");
