@@ -66,12 +66,15 @@ fn begin(
     let host = host_facts(&data_place);
     let mut store = Campaign::create(&places.results, &plan.name, &plan, &host, &campaign_toml, this_start())?;
     screen.say(&format!(
-        "{}: {} treatments, {} {}, {} rounds; about {}; results in {}",
+        "{}: {} treatments, {} {}, {}; about {}; results in {}",
         plan.name,
         plan.treatments.len(),
         plan.tests.len(),
         if plan.insert.is_some() { "steps" } else { "tests" },
-        plan.rounds.len(),
+        match plan.rounds.len() {
+            1 => "1 round".to_owned(),
+            rounds => format!("{rounds} rounds"),
+        },
         human_duration(estimate(&plan).duration()),
         store.folder().display()
     ));

@@ -25,6 +25,10 @@ use rqps_store::SampleParts;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
+/// Connections of a client: one inserts, one deletes, one asks. A CPU for each: on one CPU with a session that never stops
+/// asking, what InnoDB does behind the writes got none for minutes (docs/measurement.md).
+const CONNECTIONS: u32 = 3;
+
 /// Runs the passes of a round that are not done yet, one after the other.
 pub(crate) fn passes(
     sitting: &Sitting<'_>,
@@ -93,7 +97,7 @@ impl<'a> Pass<'a> {
             steps: bout.tests.len() as u32,
         });
         let cpus = placement::available().map_err(ConductError::server("asking for the CPUs"))?;
-        let (server_cpus, client_cpus) = placement::choose(job.plan.placement, &cpus, bout.clients)
+        let (server_cpus, client_cpus) = placement::choose(job.plan.placement, &cpus, bout.clients * CONNECTIONS)
             .map_err(ConductError::server("choosing CPUs"))?;
         let mut pass = Pass {
             sitting,

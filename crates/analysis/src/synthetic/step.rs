@@ -283,7 +283,7 @@ impl Trial<'_> {
                 ("vacuums_running", f64::from(u8::from(since > 16.0 && self.step.deletes()))),
             ],
             (_, Some(StorageEngine::Rocksdb)) => vec![
-                ("compaction_pending_bytes", 1e6 * since),
+                ("compactions_pending", (second % 3) as f64),
                 ("memtable_bytes", 3e6 * (1.0 + since)),
                 ("l0_files", (second % 5) as f64),
                 ("stall_micros", (second / 30 * 20_000) as f64),

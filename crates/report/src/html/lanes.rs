@@ -106,7 +106,7 @@ const TOLD: [Told; 8] = [
     Told { name: "wal_bytes_kept", title: "WAL kept", is_counter: false, show: number::bytes },
     Told { name: "log_bytes", title: "Log written per second", is_counter: true, show: number::bytes },
     Told { name: "dirty_pages", title: "Dirty pages", is_counter: false, show: number::grouped },
-    Told { name: "compaction_pending_bytes", title: "Waiting for compaction", is_counter: false, show: number::bytes },
+    Told { name: "compactions_pending", title: "Column families that wait", is_counter: false, show: number::grouped },
     Told { name: "stall_micros", title: "Writes held up by the server", is_counter: true, show: number::duration_us },
 ];
 
