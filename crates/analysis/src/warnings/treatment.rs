@@ -143,6 +143,15 @@ pub(crate) fn not_as_asked(this: Side<'_>) -> Option<Warning> {
     Some(warning("storage-engine", message, "see the server's log for why the plugin was not loaded"))
 }
 
+/// Whether two sizes differ by less than anybody could measure.
+fn are_nearly_alike(old: &str, new: &str) -> bool {
+    const ALIKE: f64 = 0.01;
+    match (old.parse::<f64>(), new.parse::<f64>()) {
+        (Ok(old), Ok(new)) if old > 0.0 && new > 0.0 => (new / old).ln().abs() < ALIKE,
+        _ => false,
+    }
+}
+
 /// Settings that differ from the peer's and were not asked to.
 pub(crate) fn unlike_settings(
     this: Side<'_>,
@@ -159,6 +168,8 @@ pub(crate) fn unlike_settings(
     let (mut memory, mut changed, mut one_sided) = (Vec::new(), Vec::new(), 0);
     for (name, values) in unasked {
         match values {
+            // Servers round a size up to whole pieces of their own.
+            (Some(old), Some(new)) if MEMORY.contains(&name.as_str()) && are_nearly_alike(old, new) => {}
             (Some(old), Some(new)) => {
                 let list = if MEMORY.contains(&name.as_str()) { &mut memory } else { &mut changed };
                 list.push(format!("{name} {new} instead of {old}"));

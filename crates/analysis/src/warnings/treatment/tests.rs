@@ -134,6 +134,18 @@ fn what_follows_from_other_settings_is_not_asked_to_be_set() {
 }
 
 #[test]
+fn a_size_that_a_server_rounded_up_is_no_other_memory() {
+    let told = |new: &str| {
+        kinds(|_, own| {
+            let values = (Some("17692622848".to_owned()), Some(new.to_owned()));
+            own.settings_diff.insert("innodb_buffer_pool_size".to_owned(), values);
+        })
+    };
+    assert_eq!(told("17716740096"), Vec::<String>::new());
+    assert_eq!(told("18750000000"), ["memory: innodb_buffer_pool_size 18750000000 instead of 17692622848"]);
+}
+
+#[test]
 fn logs_are_compared_by_what_they_hold_and_are_no_memory() {
     let with = |pairs: &[(&str, &str)]| {
         let mut found = mysql("1");
