@@ -157,6 +157,11 @@ impl Line {
     fn refused(&mut self, code: ErrorCode, statement: &Statement, at_ns: u64, context: &mut Context<'_>) -> Answer {
         let message = self.session.last_error().map_or("", |error| error.message());
         context.tally.error(self.role, code, message);
+        if code.ends_session() {
+            let why = format!("the server ended the session with {code}: {message}");
+            self.end(context, || why);
+            return Answer::Pending;
+        }
         if code.is_transient() && self.retries < RETRIES_MAX && !context.shared.is_over() {
             self.retries += 1;
             context.tally.of(self.role).operations.accounting.retried += 1;
@@ -166,11 +171,7 @@ impl Line {
             }
             return Answer::Again { at_ns };
         }
-        let operations = &mut context.tally.of(self.role).operations;
-        operations.accounting.failed += 1;
-        if code.ends_session() && self.role != Role::Query {
-            operations.rows_unknown += self.rows;
-        }
+        context.tally.of(self.role).operations.accounting.failed += 1;
         self.failures_in_a_row += 1;
         context.under_way -= 1;
         self.phase = Phase::Idle;
@@ -187,6 +188,12 @@ impl Line {
     /// The connection is gone.
     #[cold]
     pub(crate) fn lose(&mut self, error: &WireError, context: &mut Context<'_>) {
+        self.end(context, || error.to_string());
+    }
+
+    /// Nothing more can be sent: whether what was under way took effect is not known.
+    #[cold]
+    fn end(&mut self, context: &mut Context<'_>, why: impl FnOnce() -> String) {
         if self.phase == Phase::Busy {
             context.under_way -= 1;
             let operations = &mut context.tally.of(self.role).operations;
@@ -196,6 +203,6 @@ impl Line {
             }
         }
         self.phase = Phase::Lost;
-        context.fail(|| error.to_string());
+        context.fail(why);
     }
 }

@@ -329,7 +329,11 @@ fn join(shared: &Shared<'_>, lanes: Vec<LaneRun>, answers: Answers) -> StepRun {
         clients.iter_mut().flat_map(|client| std::mem::take(&mut client.inserter.built)).collect();
     let rows: Vec<_> = clients.into_iter().flat_map(|client| client.seconds.finish(end_ns)).collect();
     let inserts = operations(&tallies, Role::Insert);
-    let stalls = stalls(&per_second(&rows, seconds, |row| row.inserted));
+    // While indexes are built nothing is meant to be inserted.
+    let stalls = match step.kind {
+        Kind::Index => Vec::new(),
+        _ => stalls(&per_second(&rows, seconds, |row| row.inserted)),
+    };
     let target_per_s = step.rate_per_s.map(|rate| f64::from(rate) * f64::from(shape.clients));
     let [min_questions, max_questions] = answers.questions;
     let record = StepRecord {

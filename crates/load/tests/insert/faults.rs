@@ -1,9 +1,11 @@
 //! Stalls, crashes, rates that cannot be held, and the wish to stop.
 
-use crate::server::start;
+use crate::server::{start, start_rocksdb};
 use crate::{RUNNING, bench, run, run_up_to, shape, step};
+use rqps_live::LiveServer;
 use rqps_load::LoadError;
-use rqps_load::insert::{State, run_step};
+use rqps_load::insert::{Bench, State, run_step};
+use rqps_model::StorageEngine;
 use rqps_model::insert::Shape;
 use rqps_wire::Protocol;
 use rustix::process::Signal;
@@ -64,11 +66,10 @@ fn a_stall_shows_with_its_length_on_mysql() {
 }
 
 /// Kills the server in the middle of l.i2 and starts it again: what it acknowledged is there.
-fn check_crash(protocol: Protocol) {
-    let mut server = start(protocol);
+fn check_crash(mut server: LiveServer, storage: Option<StorageEngine>) {
     let endpoint = server.endpoint();
     let shape = Shape { rows_written: 2_000_000, ..shape() };
-    let bench = bench(&endpoint, &shape);
+    let bench = Bench { storage, ..bench(&endpoint, &shape) };
     let mut state = State::new();
     let mut rows = 0;
     for name in ["l.i0", "l.x"] {
@@ -101,7 +102,7 @@ fn check_crash(protocol: Protocol) {
     // What the step before left is not known any more and is read from the server.
     assert!(state.tables().is_empty());
     let small = Shape { rows_written: 2000, ..shape.clone() };
-    let bench = rqps_load::insert::Bench { shape: &small, ..bench };
+    let bench = Bench { shape: &small, ..bench };
     let after = run(&bench, &step(&small, "l.i2"), &mut state).record;
     assert_eq!((after.inserts.rows, after.deletes.rows), (800, 800));
     let counted: u64 = (1..=2).map(|table| server.number(&format!("SELECT count(*) FROM pi{table}"))).sum();
@@ -110,12 +111,17 @@ fn check_crash(protocol: Protocol) {
 
 #[test]
 fn a_crash_loses_nothing_that_was_acknowledged() {
-    check_crash(Protocol::Postgres);
+    check_crash(start(Protocol::Postgres), None);
 }
 
 #[test]
 fn a_crash_loses_nothing_that_was_acknowledged_on_mysql() {
-    check_crash(Protocol::Mysql);
+    check_crash(start(Protocol::Mysql), Some(StorageEngine::Innodb));
+}
+
+#[test]
+fn a_crash_loses_nothing_that_was_acknowledged_on_rocksdb() {
+    check_crash(start_rocksdb(), Some(StorageEngine::Rocksdb));
 }
 
 #[test]

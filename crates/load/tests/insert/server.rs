@@ -13,6 +13,11 @@ pub(crate) fn start(protocol: Protocol) -> LiveServer {
     })
 }
 
+/// Makes a MariaDB server with InnoDB and starts it.
+pub(crate) fn start_mariadb() -> LiveServer {
+    LiveServer::start(&Wanted::mariadb().with("character-set-server=latin1"))
+}
+
 /// Makes a MariaDB server with RocksDB and starts it.
 pub(crate) fn start_rocksdb() -> LiveServer {
     LiveServer::start(&Wanted::rocksdb().with("character-set-server=latin1"))
