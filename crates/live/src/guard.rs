@@ -14,12 +14,17 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A server that was stopped by a signal is ended too. Processes that outlive it for a moment may still write.
+///
+/// When our death leaves the shell's process group without a parent and one in it is stopped, the kernel sends SIGHUP to the
+/// group (setpgid(2)); the shell must survive it to tidy up. A handler, unlike an ignored signal, is not passed on to the server.
 const SCRIPT: &str = r#"
+trap : HUP
 while read -r word && [ "$word" = start ]; do
     wait
     "$@" &
     echo $! > pid.new && mv pid.new pid
 done
+trap '' HUP
 kill -"$END" $!
 kill -CONT $!
 wait

@@ -15,7 +15,7 @@ use rqps_wire::{Endpoint, Session, Transport, WireError};
 use rustix::process::Signal;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// A running server; gone when dropped, or when the process that started it ends.
@@ -26,7 +26,8 @@ pub struct LiveServer {
     process: ProcessId,
     /// What a killed server leaves behind.
     shared_memory: SharedMemory,
-    was_killed: AtomicBool,
+    /// What was killed, and may still be ending.
+    killed: Mutex<Vec<ProcessId>>,
     guard: Guard,
 }
 
@@ -50,13 +51,15 @@ impl LiveServer {
         }
         let process = guard.start();
         let shared_memory = SharedMemory::default();
-        let mut server = LiveServer { build, port, process, shared_memory, was_killed: AtomicBool::new(false), guard };
+        let mut server = LiveServer { build, port, process, shared_memory, killed: Mutex::default(), guard };
         server.wait_ready();
         server
     }
 
-    /// Starts it again on the same data after it was killed.
+    /// Starts it again on the same data after it was killed, once nothing of it uses its shared memory any more.
     pub fn start_again(&mut self) {
+        let killed = self.killed.get_mut().unwrap();
+        assert_eq!(proctree::wait_gone(killed, PATIENCE), [], "killed, and not gone");
         self.process = self.guard.start();
         self.wait_ready();
     }
@@ -163,22 +166,35 @@ impl LiveServer {
 
     /// Sends a signal to its main process.
     pub fn signal(&self, signal: Signal) {
-        self.was_killed.fetch_or(signal == Signal::KILL, Ordering::Relaxed);
         assert!(self.process.signal(signal), "the server has ended:\n{}", self.log());
     }
 
     /// Sends a signal to all its processes, the main process first.
     pub fn signal_all(&self, signal: Signal) {
-        self.was_killed.fetch_or(signal == Signal::KILL, Ordering::Relaxed);
         for process in self.processes() {
             // A session's process may have ended meanwhile.
             process.signal(signal);
         }
     }
 
-    /// Kills the main process without mercy.
+    /// Kills its main process without mercy; the others notice when they next look.
     pub fn kill(&self) {
-        self.signal(Signal::KILL);
+        self.kill_first(1);
+    }
+
+    /// Kills all its processes without mercy.
+    pub fn kill_all(&self) {
+        self.kill_first(usize::MAX);
+    }
+
+    fn kill_first(&self, count: usize) {
+        // With a stop pending it gets no more children: none escapes us.
+        self.signal(Signal::STOP);
+        let processes = self.processes();
+        for process in processes.iter().take(count) {
+            process.signal(Signal::KILL);
+        }
+        self.killed.lock().unwrap().extend(processes);
     }
 }
 
@@ -187,7 +203,7 @@ impl Drop for LiveServer {
         // Those that a test has left frozen would not heed their end.
         self.signal_all(Signal::CONT);
         self.guard.end();
-        if *self.was_killed.get_mut() {
+        if !self.killed.get_mut().unwrap().is_empty() {
             self.shared_memory.remove();
         }
     }

@@ -27,10 +27,24 @@ fn child() {
         println!("runs {} {}", server.folder().display(), pids.join(","));
     }
     servers[1].signal_all(Signal::STOP);
+    // Only once all its threads stand does the kernel hang up on a group that loses its parent.
+    wait_frozen(servers[1].processes()[0]);
     println!("ready");
     std::io::stdout().flush().unwrap();
     let _ = std::io::stdin().read(&mut [0]);
     panic!("the parent kills this process before it lets go of stdin");
+}
+
+fn wait_frozen(process: ProcessId) {
+    let deadline = Instant::now() + PATIENCE;
+    let stands = |thread: std::io::Result<std::fs::DirEntry>| {
+        let status = std::fs::read_to_string(thread.unwrap().path().join("status")).unwrap();
+        status.contains("State:\tT")
+    };
+    while !std::fs::read_dir(format!("/proc/{}/task", process.pid)).unwrap().all(stands) {
+        assert!(Instant::now() < deadline, "a stopped process goes on");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 #[test]

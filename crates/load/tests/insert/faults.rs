@@ -81,7 +81,7 @@ fn check_crash(mut server: LiveServer, storage: Option<StorageEngine>) {
             while !began.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(10));
             }
-            server.signal_all(Signal::KILL);
+            server.kill_all();
         });
         let tell = |_| began.store(true, Ordering::Relaxed);
         run_step(&bench, &step(&shape, "l.i2"), &mut state, &RUNNING, &tell).unwrap()

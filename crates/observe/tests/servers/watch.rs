@@ -154,7 +154,7 @@ fn check_to_the_end(spec: &str, storage: Option<StorageEngine>) {
 
     let watcher = Watcher::begin(&server.endpoint(), storage, &server.data_dir());
     work(server, storage, 1.2);
-    server.signal_all(Signal::KILL);
+    server.kill_all();
     std::thread::sleep(Duration::from_millis(1200));
     let rows = ended(watcher, spec);
     assert!(!rows[0].server.is_empty() && rows[rows.len() - 1].server.is_empty(), "{spec}: {rows:#?}");
