@@ -6,12 +6,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a recording fails by panicking")]
 
-#[path = "../tests/mysql/server.rs"]
-#[expect(dead_code, reason = "the live tests use the rest of it")]
-mod mysql_server;
 #[path = "../tests/replay/scenario.rs"]
 mod scenario;
-#[path = "../tests/postgres/server.rs"]
+#[path = "../tests/servers/server.rs"]
 #[expect(dead_code, reason = "the live tests use the rest of it")]
 mod server;
 #[path = "../tests/replay/transcript.rs"]
@@ -23,8 +20,6 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use rqps_live::Wanted;
-use rqps_model::Engine;
 use rqps_wire::{Endpoint, Protocol, Transport};
 
 use scenario::{SCENARIOS, Scenario};
@@ -32,17 +27,11 @@ use transcript::Transcript;
 
 fn main() {
     for word in std::env::args().skip(1) {
-        let build = rqps_live::build(&word);
-        let (engine, version) = (build.engine.name(), build.version.to_string());
-        if build.engine == Engine::Postgres {
-            let server = server::Server::start(Wanted::of(&word));
-            record_all(Protocol::Postgres, engine, &version, |user| Some(server.unix(user)));
-        } else {
-            let server = mysql_server::Server::start(&word);
-            let has = |user: &str| user == "bench" || server.accounts().iter().any(|(_, known)| *known == user);
-            let endpoint = |user: &str| has(user).then(|| server.unix(user));
-            record_all(Protocol::Mysql, engine, &version, endpoint);
-        }
+        let server = server::Server::start(&word);
+        let build = server.build();
+        let has = |user: &str| user == "bench" || server.accounts().iter().any(|(_, known)| *known == user);
+        let endpoint = |user: &str| has(user).then(|| server.unix(user));
+        record_all(server.endpoint().engine, build.engine.name(), &build.version.to_string(), endpoint);
     }
 }
 

@@ -8,6 +8,7 @@
 //! It must not know a workload, read a clock for measurement, print, or keep a whole result in memory
 //! on the timed path. Engines meet this surface in `session.rs` and `statement.rs`, one enum arm each.
 
+mod channel;
 mod endpoint;
 mod error;
 mod last;
@@ -20,6 +21,7 @@ mod reply;
 mod session;
 mod session_id;
 mod socket;
+mod standing;
 mod statement;
 
 pub use endpoint::{Endpoint, Protocol, Transport};

@@ -1,7 +1,7 @@
 //! The surface that all protocols share: a [`Session`], what it gives out, and one enum arm a protocol.
 //!
 //! In: an [`Endpoint`], SQL, [`Statement`]s. Out: tables, replies, errors. Only this file and `statement.rs`
-//! know that there is more than one protocol. No logic here beyond passing on.
+//! know that there is more than one protocol. No logic here beyond passing on, and waiting for a reply.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::endpoint::{Endpoint, Protocol};
 use crate::error::{ServerError, WireError};
 use crate::reply::{Reply, Table};
+use crate::socket::Deadline;
 use crate::statement::{Form, ParameterType, Statement};
 use crate::{mysql, postgres};
 
@@ -114,7 +115,7 @@ impl Session {
     /// Limits how long a blocking call may take, or with `None` lets it take for ever, which is how a session starts.
     /// For a COPY it limits every step. A session that missed its deadline is of no more use.
     pub fn set_deadline(&mut self, deadline: Option<Duration>) {
-        pass_on!(&mut self.link, session => session.set_deadline(deadline))
+        pass_on!(&mut self.link, session => session.standing.deadline = deadline);
     }
 
     /// Prepares a statement with parameters of the given types, written `$1`, `$2` ... or on MySQL `?`. What MySQL cannot
@@ -155,10 +156,13 @@ impl Session {
 
     /// Submits a statement and waits for its reply, within the deadline.
     pub fn run(&mut self, statement: &Statement) -> Result<Reply, WireError> {
-        match (&mut self.link, &statement.form) {
-            (Link::Postgres(session), Form::Postgres(statement)) => session.run(statement),
-            (Link::Mysql(session), Form::Mysql(statement)) => session.run(statement),
-            _ => Err(OTHER_PROTOCOL),
+        let deadline = Deadline::start(pass_on!(&self.link, session => session.standing.deadline));
+        self.submit(statement)?;
+        loop {
+            if let Some(reply) = self.receive()? {
+                return Ok(reply);
+            }
+            pass_on!(&mut self.link, session => session.wait_readable(deadline))?;
         }
     }
 

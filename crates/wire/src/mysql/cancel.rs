@@ -26,7 +26,7 @@ impl CancelToken {
 
     pub(crate) fn cancel(&self, deadline: Duration) -> Result<(), WireError> {
         let mut session = Session::connect(&self.endpoint, deadline)?;
-        session.set_deadline(Some(deadline));
+        session.standing.deadline = Some(deadline);
         match session.execute(&format!("KILL QUERY {}", self.thread_id)) {
             Err(error) if error.code().is_none_or(|code| code.number != NO_SUCH_THREAD) => Err(error),
             _ => Ok(()),

@@ -5,18 +5,18 @@
 
 use std::sync::Arc;
 
+use crate::channel::Fault;
 use crate::error::{WireError, abridge};
 use crate::reply::Table;
 use crate::socket::Deadline;
 use crate::statement::ParameterType;
 
-use super::channel::Fault;
 use super::collect::Collected;
 use super::flags::command;
 use super::packet::{PacketError, encode, encode_long, header};
 use super::progress::Progress;
 use super::remedy;
-use super::session::{Prepared, Session, WANTS_FILE};
+use super::session::{Session, WANTS_FILE};
 use super::statement::Statement;
 
 /// ER_UNSUPPORTED_PS: MySQL does not prepare BEGIN, for example. As sysbench does, it is then sent as text.
@@ -26,13 +26,13 @@ impl Session {
     pub(crate) fn query(&mut self, sql: &str) -> Result<Table, WireError> {
         let mut collected = self.awaiting();
         collected.keeps_rows = true;
-        self.simple(sql, &mut collected, Deadline::start(self.deadline))?;
+        self.simple(sql, &mut collected, Deadline::start(self.standing.deadline))?;
         Ok(collected.table)
     }
 
     pub(crate) fn execute(&mut self, sql: &str) -> Result<u64, WireError> {
         let mut collected = self.awaiting();
-        self.simple(sql, &mut collected, Deadline::start(self.deadline))?;
+        self.simple(sql, &mut collected, Deadline::start(self.standing.deadline))?;
         Ok(collected.affected)
     }
 
@@ -68,10 +68,10 @@ impl Session {
     }
 
     fn send(&mut self, command: u8, sql: &str, collected: &mut Collected, deadline: Deadline) -> Result<(), WireError> {
-        if self.is_pending() || self.is_broken {
-            return Err(self.unusable());
+        if self.is_pending() || self.standing.is_broken {
+            return Err(self.standing.unusable());
         }
-        self.last.set_text(sql.as_bytes());
+        self.standing.last.set_text(sql.as_bytes());
         let bytes = encode_long(&[&[command], sql.as_bytes()].concat());
         self.write_into(&bytes, collected, deadline)
     }
@@ -89,13 +89,13 @@ impl Session {
                 self.notes.remember(error);
                 self.notes.end_with_error();
             }
-            self.give_up(fault, deadline.allowed)
+            self.give_up(fault)
         })
     }
 
     /// Waits for something to read and collects it.
     pub(super) fn read_into(&mut self, collected: &mut Collected, deadline: Deadline) -> Result<(), WireError> {
-        self.channel.wait_and_read(collected, deadline).map_err(|fault| self.give_up(fault, deadline.allowed))
+        self.channel.wait_and_read(collected, deadline).map_err(|fault| self.give_up(fault))
     }
 
     /// What the reply amounts to, as far as it has come.
@@ -103,17 +103,17 @@ impl Session {
         self.in_transaction = collected.in_transaction;
         let Some(error) = collected.error.take() else { return Ok(()) };
         if self.notes.remember(&error) {
-            return Err(self.give_up(Fault::Closed, None));
+            return Err(self.give_up(Fault::Closed));
         }
         let remedy = remedy::of_statement(&error);
-        Err(WireError::Server { error, statement: self.last_statement(), remedy })
+        Err(self.standing.refused(error, remedy))
     }
 
     pub(crate) fn prepare(&mut self, sql: &str, parameters: &[ParameterType]) -> Result<Statement, WireError> {
         if u16::try_from(parameters.len()).is_err() {
             return Err(WireError::Misuse("a statement has at most 65535 parameters: send fewer rows at once"));
         }
-        let deadline = Deadline::start(self.deadline);
+        let deadline = Deadline::start(self.standing.deadline);
         let mut collected = Collected::new(Progress::of_prepare(self.has_eof), self.in_transaction);
         self.send(command::STMT_PREPARE, sql, &mut collected, deadline)?;
         while !collected.is_done() {
@@ -128,20 +128,22 @@ impl Session {
             outcome => outcome?,
         }
         let Some(found) = collected.prepared else {
-            return Err(self.give_up(PacketError::Unexpected { head: 0 }.into(), None));
+            return Err(self.give_up(PacketError::Unexpected { head: 0 }.into()));
         };
         if usize::from(found.parameters) != parameters.len() {
             self.forget(found.id, deadline)?;
             let found = found.parameters.into();
             return Err(WireError::Parameters { statement: abridge(sql), declared: parameters.len(), found });
         }
-        let index = u32::try_from(self.prepared.len()).expect("fewer than 2^32 statements");
+        let index = self.standing.next_prepared();
         let sql: Arc<str> = sql.into();
-        let Some(statement) = Statement::prepared(self.id, index, found.id, Arc::clone(&sql), parameters) else {
+        let Some(statement) = Statement::prepared(self.standing.id, index, found.id, Arc::clone(&sql), parameters)
+        else {
             self.forget(found.id, deadline)?;
             return Err(WireError::Misuse("the parameters of a statement have less than 16 MiB together"));
         };
-        self.prepared.push(Prepared { sql, is_bound: parameters.is_empty() });
+        self.standing.add_prepared(sql);
+        self.is_bound.push(parameters.is_empty());
         Ok(statement)
     }
 

@@ -59,7 +59,7 @@ impl Session {
 
     /// The deadline for one step of a copy: it is the silence that is limited, not the whole load.
     fn step_deadline(&self) -> Deadline {
-        Deadline::start(self.deadline)
+        Deadline::start(self.standing.deadline)
     }
 }
 

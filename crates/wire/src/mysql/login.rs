@@ -5,12 +5,14 @@
 //! nothing else.
 
 use std::collections::VecDeque;
+use std::io;
 
+use crate::channel::Fault;
 use crate::endpoint::{Endpoint, Transport};
 use crate::error::{ServerError, WireError, abridge};
 use crate::socket::Deadline;
 
-use super::channel::{Channel, Fault};
+use super::channel::Channel;
 use super::fields::Fields;
 use super::flags::{capability, head};
 use super::handshake::{FIRST_PROOF_BYTES_MAX, Greeting, Response};
@@ -39,6 +41,8 @@ const SHA256_REQUEST_KEY: u8 = 1;
 /// Why no session came of it.
 pub(crate) enum Refusal {
     Fault(Fault),
+    /// No TLS could be agreed on.
+    Tls(io::Error),
     Wire(WireError),
 }
 

@@ -3,6 +3,8 @@
 //! In: bytes as they come from the socket. Out: payloads, each passed to a [`Sink`] and lent without a copy if it came in
 //! one piece. Lengths come from the other side: memory grows with bytes received, never with bytes announced.
 
+use crate::channel::{Fault, Framing};
+
 /// The length and the sequence number that open every packet.
 pub(crate) const HEADER_BYTES: usize = 4;
 
@@ -33,6 +35,13 @@ pub(crate) enum PacketError {
     TooMany { limit: usize },
     #[error("bytes come before the encryption that was agreed on")]
     BeforeTls,
+}
+
+impl From<PacketError> for Fault {
+    #[cold]
+    fn from(error: PacketError) -> Fault {
+        Fault::Protocol(error.to_string())
+    }
 }
 
 /// Who receives packets.
@@ -81,10 +90,11 @@ impl Default for Framer {
     }
 }
 
-impl Framer {
-    /// Passes on every payload that `bytes` completes and remembers the rest.
+impl<S: Sink> Framing<S> for Framer {
+    type Error = PacketError;
+
     #[inline]
-    pub(crate) fn feed<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), PacketError> {
+    fn feed(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), PacketError> {
         let mut rest = bytes;
         loop {
             if self.is_open {
@@ -111,7 +121,9 @@ impl Framer {
             self.is_open = true;
         }
     }
+}
 
+impl Framer {
     /// The sequence number that our next packet must carry, if it is part of what came before.
     pub(crate) fn next_sequence(&mut self) -> u8 {
         self.sequence = self.sequence.wrapping_add(1);

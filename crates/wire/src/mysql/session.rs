@@ -4,18 +4,17 @@
 //! the session refuses everything; it never reconnects or retries by itself.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::endpoint::{Endpoint, Protocol};
+use crate::channel::Fault;
+use crate::endpoint::Endpoint;
 use crate::error::{ServerError, WireError};
-use crate::last::LastStatement;
 use crate::reply::{Reply, TransactionStatus};
-use crate::session_id::SessionId;
 use crate::socket::{self, Deadline};
+use crate::standing::Standing;
 
 use super::cancel::CancelToken;
-use super::channel::{Channel, Fault};
+use super::channel::Channel;
 use super::flags::{capability, command};
 use super::handshake::Greeting;
 use super::login::{self, Refusal};
@@ -27,9 +26,6 @@ use super::remedy;
 use super::statement::Statement;
 use super::tally::{Counting, Tally};
 
-/// How long `close` waits for the server to have let go.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
-
 /// The errors of COM_STMT_EXECUTE after which the server may not know the parameters' types: ER_WRONG_ARGUMENTS,
 /// ER_UNKNOWN_STMT_HANDLER, ER_MALFORMED_PACKET.
 const TYPES_UNREAD: [u16; 3] = [1210, 1243, 1835];
@@ -40,12 +36,10 @@ pub(super) const WANTS_FILE: &str =
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub(super) id: SessionId,
+    pub(crate) standing: Standing,
     pub(super) channel: Channel,
     pub(super) notes: Notes,
     tally: Tally,
-    /// The stream is lost or out of step.
-    pub(super) is_broken: bool,
     /// Results have EOF packets: CLIENT_DEPRECATE_EOF was not agreed on.
     pub(super) has_eof: bool,
     /// What the server said last.
@@ -53,18 +47,8 @@ pub(crate) struct Session {
     /// The prepared statement under way, if its types are sent along.
     binding: Option<u32>,
     pub(super) greeting: Greeting,
-    pub(super) prepared: Vec<Prepared>,
-    pub(super) last: LastStatement,
-    endpoint: Endpoint,
-    pub(super) deadline: Option<Duration>,
-}
-
-/// A statement that the server knows.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) sql: Arc<str>,
-    /// The server has the types of its parameters.
-    pub(super) is_bound: bool,
+    /// Of each prepared statement, whether the server has the types of its parameters.
+    pub(super) is_bound: Vec<bool>,
 }
 
 impl Session {
@@ -75,14 +59,14 @@ impl Session {
         match session.log_in(&options, deadline) {
             Ok(()) => Ok(session),
             // Servers with the TLS of ten years ago are among those to be compared.
-            Err(Refusal::Fault(Fault::Tls(_))) if options.tls == TlsMode::Preferred => {
+            Err(Refusal::Tls(_)) if options.tls == TlsMode::Preferred => {
                 options.tls = TlsMode::Disabled;
                 session = Session::new(socket::open(endpoint, deadline)?, endpoint);
                 let outcome = session.log_in(&options, deadline);
-                outcome.map_err(|refusal| session.refused(refusal, deadline))?;
+                outcome.map_err(|refusal| session.refused(refusal))?;
                 Ok(session)
             }
-            Err(refusal) => Err(session.refused(refusal, deadline)),
+            Err(refusal) => Err(session.refused(refusal)),
         }
     }
 
@@ -91,30 +75,26 @@ impl Session {
         let options = understood(endpoint)?;
         let mut session = Session::new(socket, endpoint);
         let outcome = session.log_in(&options, deadline);
-        outcome.map_err(|refusal| session.refused(refusal, deadline))?;
+        outcome.map_err(|refusal| session.refused(refusal))?;
         Ok(session)
     }
 
     fn new(socket: OwnedFd, endpoint: &Endpoint) -> Session {
         Session {
-            id: SessionId::next(),
+            standing: Standing::new(endpoint),
             channel: Channel::over(socket),
             notes: Notes::default(),
             tally: Tally::default(),
-            is_broken: false,
             has_eof: true,
             in_transaction: TransactionStatus::Idle,
             binding: None,
             greeting: Greeting::default(),
-            prepared: Vec::new(),
-            last: LastStatement::default(),
-            endpoint: endpoint.clone(),
-            deadline: None,
+            is_bound: Vec::new(),
         }
     }
 
     fn log_in(&mut self, options: &Options, deadline: Deadline) -> Result<(), Refusal> {
-        self.greeting = login::log_in(&mut self.channel, &self.endpoint, options, deadline)?;
+        self.greeting = login::log_in(&mut self.channel, &self.standing.endpoint, options, deadline)?;
         self.has_eof = self.greeting.agreed() & capability::DEPRECATE_EOF == 0;
         if let Some(set) = &options.set {
             let mut collected = self.awaiting();
@@ -127,8 +107,8 @@ impl Session {
     fn as_login(&self, error: WireError) -> WireError {
         match error {
             WireError::Server { error, .. } => WireError::Login {
-                endpoint: self.endpoint.to_string(),
-                user: self.endpoint.user.clone(),
+                endpoint: self.standing.endpoint.to_string(),
+                user: self.standing.endpoint.user.clone(),
                 error,
                 remedy: "; check the options, which are set as session variables",
             },
@@ -136,20 +116,20 @@ impl Session {
         }
     }
 
-    fn refused(&mut self, refusal: Refusal, deadline: Deadline) -> WireError {
+    fn refused(&mut self, refusal: Refusal) -> WireError {
         let error = match refusal {
             Refusal::Wire(error) => error,
-            Refusal::Fault(Fault::Tls(cause)) => WireError::Authentication {
-                endpoint: self.endpoint.to_string(),
-                user: self.endpoint.user.clone(),
+            Refusal::Tls(cause) => WireError::Authentication {
+                endpoint: self.standing.endpoint.to_string(),
+                user: self.standing.endpoint.user.clone(),
                 detail: format!(
                     "no TLS could be agreed on ({cause}); rqps speaks TLS 1.3, and 1.2 with ECDHE, which this server may be \
                      too old for: set the option tls to preferred or disabled"
                 ),
             },
-            Refusal::Fault(fault) => self.give_up(fault, deadline.allowed),
+            Refusal::Fault(fault) => self.give_up(fault),
         };
-        self.is_broken = true;
+        self.standing.is_broken = true;
         error
     }
 
@@ -157,24 +137,19 @@ impl Session {
 
     #[inline]
     pub(crate) fn submit(&mut self, statement: &Statement) -> Result<(), WireError> {
-        if self.is_pending() || self.is_broken {
-            return Err(self.unusable());
+        if self.is_pending() || self.standing.is_broken {
+            return Err(self.standing.unusable());
         }
         let mut is_plain = !statement.is_long();
         match statement.prepared_as() {
             Some((session, index)) => {
-                if session != self.id {
-                    return Err(WireError::Misuse(
-                        "a prepared statement was submitted to another session than its own; prepare it there too",
-                    ));
-                }
-                self.last.set_prepared(index);
-                if !self.prepared[index as usize].is_bound {
+                self.standing.sends_prepared(session, index)?;
+                if !self.is_bound[index as usize] {
                     is_plain = false;
                     self.binding = Some(index);
                 }
             }
-            None => self.last.set_text(statement.sql_bytes()),
+            None => self.standing.last.set_text(statement.sql_bytes()),
         }
         self.tally.begin(Progress::of_result(self.has_eof), self.in_transaction);
         if !is_plain {
@@ -184,7 +159,7 @@ impl Session {
         match self.channel.write_once(bytes) {
             Ok(written) if written == bytes.len() && self.channel.is_flushed() => Ok(()),
             Ok(written) => self.submit_rest(&bytes[written..]),
-            Err(fault) => Err(self.give_up(fault, None)),
+            Err(fault) => Err(self.give_up(fault)),
         }
     }
 
@@ -198,20 +173,20 @@ impl Session {
     /// What doesn't fit the socket's buffer at once, or is not a statement.
     #[cold]
     fn submit_rest(&mut self, bytes: &[u8]) -> Result<(), WireError> {
-        let deadline = Deadline::start(self.deadline);
+        let deadline = Deadline::start(self.standing.deadline);
         let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
-        self.channel.write_all(bytes, &mut sink, deadline).map_err(|fault| self.give_up(fault, deadline.allowed))
+        self.channel.write_all(bytes, &mut sink, deadline).map_err(|fault| self.give_up(fault))
     }
 
     #[inline]
     pub(crate) fn receive(&mut self) -> Result<Option<Reply>, WireError> {
-        if self.is_broken {
-            return Err(self.unusable());
+        if self.standing.is_broken {
+            return Err(self.standing.unusable());
         }
         let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
         match self.channel.read(&mut sink) {
             Ok(count) => self.tally.add_bytes(count),
-            Err(fault) => return Err(self.give_up(fault, None)),
+            Err(fault) => return Err(self.give_up(fault)),
         }
         if self.tally.take_file_request() {
             let empty = header(self.channel.next_sequence(), 0);
@@ -219,7 +194,7 @@ impl Session {
         }
         let Some(reply) = self.tally.take() else {
             return match self.notes.last_words() {
-                Some(_) => Err(self.give_up(Fault::Closed, None)),
+                Some(_) => Err(self.give_up(Fault::Closed)),
                 None => Ok(None),
             };
         };
@@ -233,11 +208,11 @@ impl Session {
     #[cold]
     fn after_rare_reply(&mut self, reply: &Reply) -> Result<(), WireError> {
         if self.notes.last_words().is_some() {
-            return Err(self.give_up(Fault::Closed, None));
+            return Err(self.give_up(Fault::Closed));
         }
         if let Some(index) = self.binding.take() {
             let are_read = reply.error.is_none_or(|code| !TYPES_UNREAD.contains(&code.number));
-            self.prepared[index as usize].is_bound = are_read;
+            self.is_bound[index as usize] = are_read;
         }
         if self.tally.has_refused_file() {
             return Err(WireError::Misuse(WANTS_FILE));
@@ -245,17 +220,8 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) fn run(&mut self, statement: &Statement) -> Result<Reply, WireError> {
-        let deadline = Deadline::start(self.deadline);
-        self.submit(statement)?;
-        loop {
-            if let Some(reply) = self.receive()? {
-                return Ok(reply);
-            }
-            if let Err(error) = self.channel.wait_readable(deadline) {
-                return Err(self.give_up(error, deadline.allowed));
-            }
-        }
+    pub(crate) fn wait_readable(&mut self, deadline: Deadline) -> Result<(), WireError> {
+        self.channel.wait_readable(deadline).map_err(|fault| self.give_up(fault))
     }
 
     // ---- about the session ----
@@ -269,7 +235,7 @@ impl Session {
 
     /// How the server is reached, and with which cipher.
     pub(crate) fn transport(&self) -> String {
-        let kind = self.endpoint.transport.kind();
+        let kind = self.standing.endpoint.transport.kind();
         match self.channel.cipher() {
             Some(cipher) => format!("{kind}+{cipher}"),
             None => kind.to_owned(),
@@ -294,95 +260,50 @@ impl Session {
         self.tally.is_complete()
     }
 
-    pub(crate) fn set_deadline(&mut self, deadline: Option<Duration>) {
-        self.deadline = deadline;
-    }
-
     pub(crate) fn cancel_token(&self) -> CancelToken {
-        CancelToken::new(self.endpoint.clone(), self.greeting.thread_id)
+        CancelToken::new(self.standing.endpoint.clone(), self.greeting.thread_id)
     }
 
     pub(crate) fn close(mut self) {
         self.terminate();
-        self.wait_for_the_end();
+        self.await_hang_up();
     }
 
-    /// Waits until the server hangs up.
-    pub(super) fn wait_for_the_end(&mut self) {
-        let deadline = Deadline::start(Some(CLOSE_PATIENCE));
-        let mut collected = self.awaiting();
-        // Ends with an error, because the server hangs up; that is what we wait for.
-        while !self.is_broken {
-            if self.read_into(&mut collected, deadline).is_err() {
-                break;
-            }
+    fn await_hang_up(&mut self) {
+        if !self.standing.is_broken {
+            let mut collected = self.awaiting();
+            self.channel.await_hang_up(&mut collected);
+            self.standing.is_broken = true;
         }
     }
 
     /// Breaks off in the middle of a command, and waits until the server has seen it.
     pub(super) fn abandon(&mut self) {
         self.channel.shut_down();
-        self.wait_for_the_end();
-        self.is_broken = true;
+        self.await_hang_up();
     }
 
     /// Says goodbye, if anybody listens still.
     fn terminate(&mut self) {
-        if !self.is_broken {
+        if !self.standing.is_broken {
             // A server that is gone needs no goodbye.
             let _ = self.channel.write_once(&encode(0, &[command::QUIT]));
         }
     }
 
-    pub(super) fn last_statement(&self) -> String {
-        self.last.show(|index| &self.prepared[index as usize].sql)
-    }
-
-    /// The error for a call that comes out of order.
+    /// Marks the session as broken and says why, with the farewell of a dying server if it left one in the socket.
     #[cold]
-    pub(super) fn unusable(&self) -> WireError {
-        if self.is_broken {
-            WireError::Lost {
-                endpoint: self.endpoint.to_string(),
-                statement: self.last_statement(),
-                cause: "the session was given up after an earlier error; connect anew".to_owned(),
+    pub(super) fn give_up(&mut self, fault: Fault) -> WireError {
+        let Session { standing, channel, tally, notes, .. } = self;
+        standing.give_up(fault, || {
+            if tally.has_error() {
+                // It came while we still wrote.
+                notes.end_with_error();
             }
-        } else {
-            WireError::Misuse("the session still waits for a reply: receive it first")
-        }
-    }
-
-    /// Marks the session as broken and says why.
-    #[cold]
-    pub(super) fn give_up(&mut self, fault: Fault, allowed: Option<Duration>) -> WireError {
-        let endpoint = self.endpoint.to_string();
-        let statement = self.last_statement();
-        let was_broken = std::mem::replace(&mut self.is_broken, true);
-        match (fault, allowed) {
-            (Fault::TimedOut, Some(deadline)) => WireError::Deadline { endpoint, statement, deadline },
-            (Fault::Packet(error), _) => {
-                WireError::Protocol { endpoint, protocol: Protocol::Mysql, statement, detail: error.to_string() }
-            }
-            (fault, _) => {
-                let mut cause = fault.to_string();
-                if !was_broken && let Some(words) = self.last_words() {
-                    cause = format!("{cause}; the server said: {words}{}", remedy::of_statement(words));
-                }
-                WireError::Lost { endpoint, statement, cause }
-            }
-        }
-    }
-
-    /// Reads what a dying server left in the socket, and yields its farewell if there is one.
-    fn last_words(&mut self) -> Option<&ServerError> {
-        if self.tally.has_error() {
-            // It came while we still wrote.
-            self.notes.end_with_error();
-        }
-        self.tally.give_up();
-        let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
-        while matches!(self.channel.read(&mut sink), Ok(count) if count > 0) {}
-        self.notes.last_words()
+            tally.give_up();
+            channel.drain(&mut Counting { tally, notes });
+            notes.last_words().map(|words| format!("{words}{}", remedy::of_statement(words)))
+        })
     }
 }
 

@@ -7,19 +7,19 @@ use std::time::Duration;
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
-use crate::endpoint::{Endpoint, Protocol, Transport};
+use crate::channel::Fault;
+use crate::endpoint::Endpoint;
 use crate::error::WireError;
 use crate::socket::{self, Deadline};
 
-use super::channel::{Channel, Fault};
+use super::Channel;
 use super::frame::{FrameError, HEADER_BYTES, Sink};
 use super::handshake::BackendKey;
 
 /// The right to cancel what a session runs.
 #[derive(Clone, Debug)]
 pub(crate) struct CancelToken {
-    endpoint: String,
-    transport: Transport,
+    endpoint: Endpoint,
     key: BackendKey,
 }
 
@@ -36,32 +36,24 @@ impl Sink for Deaf {
 }
 
 impl CancelToken {
-    pub(crate) fn new(endpoint: String, transport: Transport, key: BackendKey) -> CancelToken {
-        CancelToken { endpoint, transport, key }
+    pub(crate) fn new(endpoint: Endpoint, key: BackendKey) -> CancelToken {
+        CancelToken { endpoint, key }
     }
 
     pub(crate) fn cancel(&self, deadline: Duration) -> Result<(), WireError> {
         let deadline = Deadline::start(Some(deadline));
-        let endpoint = Endpoint {
-            engine: Protocol::Postgres,
-            transport: self.transport.clone(),
-            user: String::new(),
-            password: None,
-            database: String::new(),
-            options: Vec::new(),
-        };
-        let mut channel = Channel::over(socket::open(&endpoint, deadline)?);
+        let mut channel = Channel::over(socket::open(&self.endpoint, deadline)?);
         let mut out = BytesMut::new();
         frontend::cancel_request(self.key.process_id, self.key.secret_key, &mut out);
-        let mut sent = channel.write_all(&out, &mut Deaf, deadline);
-        // The server hangs up when it has passed the request on.
-        while sent.is_ok() {
-            sent = channel.wait_and_read(&mut Deaf, deadline);
-        }
-        match sent {
-            Ok(()) | Err(Fault::Closed) => Ok(()),
-            Err(fault) => Err(WireError::Lost {
-                endpoint: self.endpoint.clone(),
+        let end = match channel.write_all(&out, &mut Deaf, deadline) {
+            // The server hangs up when it has passed the request on.
+            Ok(()) => channel.read_to_end(&mut Deaf, deadline),
+            Err(fault) => fault,
+        };
+        match end {
+            Fault::Closed => Ok(()),
+            fault => Err(WireError::Lost {
+                endpoint: self.endpoint.to_string(),
                 statement: "a cancel request".to_owned(),
                 cause: fault.to_string(),
             }),

@@ -47,7 +47,7 @@ impl Session {
 
     /// The deadline for one step of a COPY: it is the silence that is limited, not the whole load.
     fn step_deadline(&self) -> Deadline {
-        Deadline::start(self.deadline())
+        Deadline::start(self.standing.deadline)
     }
 }
 
@@ -88,7 +88,7 @@ impl CopyWriter<'_> {
                 self.session.outcome(&mut self.collected)?;
                 Ok((fed, self.collected.affected))
             }
-            Err(error) if self.session.is_broken() => Err(error),
+            Err(error) if self.session.standing.is_broken => Err(error),
             Err(error) => {
                 let mut out = BytesMut::new();
                 frontend::copy_fail("the client gave up", &mut out).expect("the text has no NUL byte");

@@ -4,6 +4,8 @@
 //! lie whole in the read are lent from it without a copy. Lengths come from the other side and are
 //! believed only after a check: memory grows with bytes received, never with bytes announced.
 
+use crate::channel::{Fault, Framing};
+
 /// The tag and the length that open every frame.
 pub(crate) const HEADER_BYTES: usize = 5;
 
@@ -24,6 +26,13 @@ pub(crate) enum FrameError {
     Malformed { tag: u8 },
     #[error("a frame of type {} has {length} bytes, more than the {limit} allowed here", show(*.tag))]
     TooLong { tag: u8, length: usize, limit: usize },
+}
+
+impl From<FrameError> for Fault {
+    #[cold]
+    fn from(error: FrameError) -> Fault {
+        Fault::Protocol(error.to_string())
+    }
 }
 
 fn show(tag: u8) -> String {
@@ -53,10 +62,11 @@ pub(crate) struct Framer {
     keep: usize,
 }
 
-impl Framer {
-    /// Passes on every frame that `bytes` completes and remembers the rest.
+impl<S: Sink> Framing<S> for Framer {
+    type Error = FrameError;
+
     #[inline]
-    pub(crate) fn feed<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), FrameError> {
+    fn feed(&mut self, bytes: &[u8], sink: &mut S) -> Result<(), FrameError> {
         let mut rest = bytes;
         if self.seen > 0 {
             rest = self.resume(rest, sink)?;
@@ -74,7 +84,9 @@ impl Framer {
         }
         Ok(())
     }
+}
 
+impl Framer {
     /// Whether the stream stands between two frames.
     #[cfg(test)]
     pub(crate) fn is_between_frames(&self) -> bool {

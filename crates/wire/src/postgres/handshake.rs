@@ -10,13 +10,14 @@ use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{self, ChannelBinding, ScramSha256};
 use postgres_protocol::message::frontend;
 
+use crate::channel::Fault;
 use crate::endpoint::{Endpoint, Transport};
 use crate::error::{ServerError, WireError, abridge};
 use crate::reply::SqlState;
 use crate::socket::Deadline;
 
+use super::Channel;
 use super::body::Body;
-use super::channel::{Channel, Fault};
 use super::frame::{FrameError, HEADER_BYTES, Sink};
 use super::notes::{NOTE_BYTES_MAX, Notes};
 use super::tag::backend;

@@ -6,7 +6,6 @@
 
 mod body;
 mod cancel;
-mod channel;
 mod collect;
 mod copy;
 mod frame;
@@ -21,3 +20,6 @@ pub(crate) use cancel::CancelToken;
 pub(crate) use copy::CopyWriter;
 pub(crate) use session::Session;
 pub(crate) use statement::Statement;
+
+/// A channel of frames.
+type Channel = crate::channel::Channel<std::os::fd::OwnedFd, frame::Framer>;

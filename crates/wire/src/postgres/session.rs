@@ -10,15 +10,16 @@ use std::time::Duration;
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
-use crate::endpoint::{Endpoint, Protocol, Transport};
+use crate::channel::Fault;
+use crate::endpoint::Endpoint;
 use crate::error::{ServerError, WireError, abridge};
 use crate::reply::{Reply, Table};
-use crate::session_id::SessionId;
 use crate::socket::{self, Deadline};
+use crate::standing::Standing;
 use crate::statement::ParameterType;
 
+use super::Channel;
 use super::cancel::CancelToken;
-use super::channel::{Channel, Fault};
 use super::collect::{Collected, Collecting};
 use super::frame::FrameError;
 use super::handshake::{self, BackendKey, Refusal};
@@ -26,28 +27,17 @@ use super::notes::Notes;
 use super::statement::{Statement, name, type_oid};
 use super::tag::{backend, frontend as tag};
 use super::tally::{Counting, Tally};
-use crate::last::LastStatement;
-
-/// How long `close` waits for the backend to be gone.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    id: SessionId,
+    pub(crate) standing: Standing,
     channel: Channel,
     notes: Notes,
     tally: Tally,
     /// A submitted statement has not been answered yet.
     is_pending: bool,
-    /// The stream is lost or out of step.
-    is_broken: bool,
     key: BackendKey,
-    prepared: Vec<Arc<str>>,
-    last: LastStatement,
-    endpoint: String,
-    transport: Transport,
-    deadline: Option<Duration>,
 }
 
 impl Session {
@@ -62,18 +52,12 @@ impl Session {
 
     fn log_in(socket: OwnedFd, endpoint: &Endpoint, deadline: Deadline) -> Result<Session, WireError> {
         let mut session = Session {
-            id: SessionId::next(),
+            standing: Standing::new(endpoint),
             channel: Channel::over(socket),
             notes: Notes::default(),
             tally: Tally::default(),
             is_pending: false,
-            is_broken: false,
             key: BackendKey::default(),
-            prepared: Vec::new(),
-            last: LastStatement::default(),
-            endpoint: endpoint.to_string(),
-            transport: endpoint.transport.clone(),
-            deadline: None,
         };
         let Session { channel, notes, .. } = &mut session;
         match handshake::log_in(channel, notes, endpoint, deadline) {
@@ -84,9 +68,9 @@ impl Session {
             Err(refusal) => {
                 let error = match refusal {
                     Refusal::Wire(error) => error,
-                    Refusal::Fault(fault) => session.give_up(fault, deadline.allowed),
+                    Refusal::Fault(fault) => session.give_up(fault),
                 };
-                session.is_broken = true;
+                session.standing.is_broken = true;
                 Err(error)
             }
         }
@@ -96,26 +80,21 @@ impl Session {
 
     #[inline]
     pub(crate) fn submit(&mut self, statement: &Statement) -> Result<(), WireError> {
-        if self.is_pending || self.is_broken {
-            return Err(self.unusable());
+        if self.is_pending || self.standing.is_broken {
+            return Err(self.standing.unusable());
         }
         match statement.prepared_as() {
             Some((session, index)) => {
-                if session != self.id {
-                    return Err(WireError::Misuse(
-                        "a prepared statement was submitted to another session than its own; prepare it there too",
-                    ));
-                }
-                self.last.set_prepared(index);
+                self.standing.sends_prepared(session, index)?;
             }
-            None => self.last.set_text(statement.simple_sql()),
+            None => self.standing.last.set_text(statement.simple_sql()),
         }
         self.tally = Tally::default();
         let bytes = statement.bytes();
         match self.channel.write_once(bytes) {
             Ok(written) if written == bytes.len() => {}
             Ok(written) => self.submit_rest(&bytes[written..])?,
-            Err(fault) => return Err(self.give_up(fault, None)),
+            Err(fault) => return Err(self.give_up(fault)),
         }
         self.is_pending = true;
         Ok(())
@@ -124,20 +103,20 @@ impl Session {
     /// What doesn't fit the socket's buffer at once, or is not a statement.
     #[cold]
     fn submit_rest(&mut self, bytes: &[u8]) -> Result<(), WireError> {
-        let deadline = Deadline::start(self.deadline);
+        let deadline = Deadline::start(self.standing.deadline);
         let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
-        self.channel.write_all(bytes, &mut sink, deadline).map_err(|fault| self.give_up(fault, deadline.allowed))
+        self.channel.write_all(bytes, &mut sink, deadline).map_err(|fault| self.give_up(fault))
     }
 
     #[inline]
     pub(crate) fn receive(&mut self) -> Result<Option<Reply>, WireError> {
-        if self.is_broken {
-            return Err(self.unusable());
+        if self.standing.is_broken {
+            return Err(self.standing.unusable());
         }
         let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
         match self.channel.read(&mut sink) {
             Ok(count) => self.tally.add_bytes(count),
-            Err(fault) => return Err(self.give_up(fault, None)),
+            Err(fault) => return Err(self.give_up(fault)),
         }
         if self.tally.take_wants_copy_data() {
             self.submit_rest(&copy_refusal())?;
@@ -150,22 +129,13 @@ impl Session {
             }
             Some(_) => {
                 let fault = FrameError::Unexpected { tag: backend::READY_FOR_QUERY };
-                Err(self.give_up(fault.into(), None))
+                Err(self.give_up(fault.into()))
             }
         }
     }
 
-    pub(crate) fn run(&mut self, statement: &Statement) -> Result<Reply, WireError> {
-        let deadline = Deadline::start(self.deadline);
-        self.submit(statement)?;
-        loop {
-            if let Some(reply) = self.receive()? {
-                return Ok(reply);
-            }
-            if let Err(error) = self.channel.wait_readable(deadline) {
-                return Err(self.give_up(error, deadline.allowed));
-            }
-        }
+    pub(crate) fn wait_readable(&mut self, deadline: Deadline) -> Result<(), WireError> {
+        self.channel.wait_readable(deadline).map_err(|fault| self.give_up(fault))
     }
 
     // ---- control plane ----
@@ -183,7 +153,7 @@ impl Session {
     }
 
     fn simple(&mut self, sql: &str, collected: &mut Collected) -> Result<(), WireError> {
-        let deadline = Deadline::start(self.deadline);
+        let deadline = Deadline::start(self.standing.deadline);
         self.begin(sql, collected, deadline)?;
         while !collected.done {
             if std::mem::take(&mut collected.wants_copy_data) {
@@ -208,10 +178,10 @@ impl Session {
         collected: &mut Collected,
         deadline: Deadline,
     ) -> Result<(), WireError> {
-        if self.is_pending || self.is_broken {
-            return Err(self.unusable());
+        if self.is_pending || self.standing.is_broken {
+            return Err(self.standing.unusable());
         }
-        self.last.set_text(sql.as_bytes());
+        self.standing.last.set_text(sql.as_bytes());
         self.write_into(message, collected, deadline)
     }
 
@@ -225,15 +195,13 @@ impl Session {
         let notes = &mut self.notes;
         self.channel
             .write_all(message, &mut Collecting { collected, notes }, deadline)
-            .map_err(|fault| self.give_up(fault, deadline.allowed))
+            .map_err(|fault| self.give_up(fault))
     }
 
     /// Waits for something to read and collects it.
     pub(super) fn read_into(&mut self, collected: &mut Collected, deadline: Deadline) -> Result<(), WireError> {
         let notes = &mut self.notes;
-        self.channel
-            .wait_and_read(&mut Collecting { collected, notes }, deadline)
-            .map_err(|fault| self.give_up(fault, deadline.allowed))
+        self.channel.wait_and_read(&mut Collecting { collected, notes }, deadline).map_err(|fault| self.give_up(fault))
     }
 
     /// Collects what is there already, without waiting.
@@ -241,7 +209,7 @@ impl Session {
         let notes = &mut self.notes;
         match self.channel.read(&mut Collecting { collected, notes }) {
             Ok(_) => Ok(()),
-            Err(fault) => Err(self.give_up(fault, None)),
+            Err(fault) => Err(self.give_up(fault)),
         }
     }
 
@@ -249,8 +217,8 @@ impl Session {
     pub(super) fn outcome(&mut self, collected: &mut Collected) -> Result<(), WireError> {
         match collected.error.take() {
             None => Ok(()),
-            Some(error) if is_farewell(&error) => Err(self.give_up(Fault::Closed, None)),
-            Some(error) => Err(WireError::Server { error, statement: self.last_statement(), remedy: "" }),
+            Some(error) if is_farewell(&error) => Err(self.give_up(Fault::Closed)),
+            Some(error) => Err(self.standing.refused(error, "")),
         }
     }
 
@@ -258,7 +226,7 @@ impl Session {
         if u16::try_from(parameters.len()).is_err() {
             return Err(WireError::Misuse("a statement has at most 65535 parameters: send fewer rows at once"));
         }
-        let index = u32::try_from(self.prepared.len()).expect("fewer than 2^32 statements");
+        let index = self.standing.next_prepared();
         let mut out = BytesMut::new();
         let types = parameters.iter().map(|&parameter| type_oid(parameter));
         frontend::parse(&name(index), sql, types, &mut out)
@@ -266,22 +234,24 @@ impl Session {
             .map_err(|_| nul(sql))?;
         frontend::sync(&mut out);
 
-        let deadline = Deadline::start(self.deadline);
+        let deadline = Deadline::start(self.standing.deadline);
         let mut collected = Collected::default();
         self.send(sql, &out, &mut collected, deadline)?;
         // The name counts as used even if the server refuses: a failed Parse may come after a name was taken.
         let sql: Arc<str> = sql.into();
-        self.prepared.push(Arc::clone(&sql));
+        self.standing.add_prepared(Arc::clone(&sql));
         while !collected.done {
             self.read_into(&mut collected, deadline)?;
         }
         self.outcome(&mut collected)?;
         match collected.parameters {
-            Some(found) if found == parameters.len() => Ok(Statement::prepared(self.id, index, sql, parameters)),
+            Some(found) if found == parameters.len() => {
+                Ok(Statement::prepared(self.standing.id, index, sql, parameters))
+            }
             Some(found) => Err(WireError::Parameters { statement: abridge(&sql), declared: parameters.len(), found }),
             None => {
                 let fault = FrameError::Malformed { tag: backend::PARAMETER_DESCRIPTION };
-                Err(self.give_up(fault.into(), None))
+                Err(self.give_up(fault.into()))
             }
         }
     }
@@ -298,7 +268,7 @@ impl Session {
 
     /// How the server is reached: this protocol is spoken without TLS.
     pub(crate) fn transport(&self) -> String {
-        self.transport.kind().to_owned()
+        self.standing.endpoint.transport.kind().to_owned()
     }
 
     pub(crate) fn last_error(&self) -> Option<&ServerError> {
@@ -318,87 +288,36 @@ impl Session {
         self.tally.is_complete()
     }
 
-    pub(crate) fn is_broken(&self) -> bool {
-        self.is_broken
-    }
-
-    pub(crate) fn deadline(&self) -> Option<Duration> {
-        self.deadline
-    }
-
-    pub(crate) fn set_deadline(&mut self, deadline: Option<Duration>) {
-        self.deadline = deadline;
-    }
-
     pub(crate) fn cancel_token(&self) -> CancelToken {
-        CancelToken::new(self.endpoint.clone(), self.transport.clone(), self.key)
+        CancelToken::new(self.standing.endpoint.clone(), self.key)
     }
 
     pub(crate) fn close(mut self) {
         self.terminate();
-        let deadline = Deadline::start(Some(CLOSE_PATIENCE));
-        let mut collected = Collected::default();
-        // Ends with an error, because the server hangs up; that is what we wait for.
-        while !self.is_broken {
-            if self.read_into(&mut collected, deadline).is_err() {
-                break;
-            }
+        if !self.standing.is_broken {
+            let (collected, notes) = (&mut Collected::default(), &mut self.notes);
+            self.channel.await_hang_up(&mut Collecting { collected, notes });
+            self.standing.is_broken = true;
         }
     }
 
     /// Says goodbye, if anybody listens still.
     fn terminate(&mut self) {
-        if !self.is_broken {
+        if !self.standing.is_broken {
             let goodbye = [tag::TERMINATE, 0, 0, 0, 4];
             // A server that is gone needs no goodbye.
             let _ = self.channel.write_once(&goodbye);
         }
     }
 
-    fn last_statement(&self) -> String {
-        self.last.show(|index| &self.prepared[index as usize])
-    }
-
-    /// The error for a call that comes out of order.
+    /// Marks the session as broken and says why, with the farewell of a dying server if it left one in the socket.
     #[cold]
-    fn unusable(&self) -> WireError {
-        if self.is_broken {
-            WireError::Lost {
-                endpoint: self.endpoint.clone(),
-                statement: self.last_statement(),
-                cause: "the session was given up after an earlier error; connect anew".to_owned(),
-            }
-        } else {
-            WireError::Misuse("the session still waits for a reply: receive it first")
-        }
-    }
-
-    /// Marks the session as broken and says why.
-    #[cold]
-    fn give_up(&mut self, fault: Fault, allowed: Option<Duration>) -> WireError {
-        let endpoint = self.endpoint.clone();
-        let statement = self.last_statement();
-        let was_broken = std::mem::replace(&mut self.is_broken, true);
-        match (fault, allowed) {
-            (Fault::TimedOut, Some(deadline)) => WireError::Deadline { endpoint, statement, deadline },
-            (Fault::Frame(error), _) => {
-                WireError::Protocol { endpoint, protocol: Protocol::Postgres, statement, detail: error.to_string() }
-            }
-            (fault, _) => {
-                let mut cause = fault.to_string();
-                if !was_broken && let Some(words) = self.last_words() {
-                    cause = format!("{cause}; the server said: {words}");
-                }
-                WireError::Lost { endpoint, statement, cause }
-            }
-        }
-    }
-
-    /// Reads what a dying server left in the socket, and yields its farewell if there is one.
-    fn last_words(&mut self) -> Option<&ServerError> {
-        let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
-        while matches!(self.channel.read(&mut sink), Ok(count) if count > 0) {}
-        self.notes.last_error().filter(|error| matches!(error.severity(), "FATAL" | "PANIC"))
+    fn give_up(&mut self, fault: Fault) -> WireError {
+        let Session { standing, channel, tally, notes, .. } = self;
+        standing.give_up(fault, || {
+            channel.drain(&mut Counting { tally, notes });
+            notes.last_error().filter(|error| is_farewell(error)).map(ServerError::to_string)
+        })
     }
 }
 

@@ -4,8 +4,8 @@ use mysql::prelude::Queryable;
 use mysql::{Conn, Error, OptsBuilder, Row, Value};
 use rqps_wire::{ParameterType, Session, Transport};
 
+use super::shared;
 use crate::server::Server;
-use crate::shared;
 
 fn oracle(server: &Server) -> Conn {
     let Transport::Unix { path } = server.unix("bench").transport else {

@@ -3,7 +3,7 @@
 use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 use rqps_wire::{ParameterType, Session, Transport};
 
-use crate::shared;
+use super::shared;
 
 fn oracle() -> Client {
     let endpoint = shared().unix("bench");

@@ -3,7 +3,7 @@
 use rqps_live::PATIENCE;
 use rqps_wire::{Endpoint, Session, WireError};
 
-use crate::shared;
+use super::shared;
 
 fn refusal(endpoint: &Endpoint) -> WireError {
     Session::connect(endpoint, PATIENCE).expect_err("the login should be refused")
@@ -11,7 +11,7 @@ fn refusal(endpoint: &Endpoint) -> WireError {
 
 #[test]
 fn every_method_on_both_transports() {
-    for user in ["bench", "clear_user", "md5_user", "scram_user"] {
+    for user in shared().accounts().iter().map(|(_, user)| *user).chain(["bench"]) {
         for mut endpoint in [shared().unix(user), shared().tcp(user)] {
             let mut session = Session::connect(&endpoint, PATIENCE).unwrap();
             let table = session.query("select current_user, current_setting('application_name')").unwrap();

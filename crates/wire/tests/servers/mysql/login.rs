@@ -5,8 +5,8 @@ use rqps_model::Engine;
 use rqps_wire::{Endpoint, Session, WireError};
 use std::time::Instant;
 
+use super::shared;
 use crate::server::PASSWORD;
-use crate::shared;
 
 fn refusal(endpoint: &Endpoint) -> WireError {
     Session::connect(endpoint, PATIENCE).expect_err("the login should be refused")
@@ -15,9 +15,9 @@ fn refusal(endpoint: &Endpoint) -> WireError {
 #[test]
 fn every_method_on_every_transport() {
     for server in shared() {
-        let mut ways = vec![server.unix(""), server.tcp("", "disabled"), server.tcp("", "preferred")];
+        let mut ways = vec![server.unix(""), server.tcp(""), server.tls("", "preferred")];
         if server.engine() == Engine::Mariadb {
-            ways.push(server.tcp("", "required"));
+            ways.push(server.tls("", "required"));
         }
         for (_, user) in server.accounts() {
             for way in &ways {
@@ -52,24 +52,24 @@ fn the_transport_is_told_as_it_is() {
     let [mysql, mariadb] = shared();
     for server in [mysql, mariadb] {
         assert_eq!(server.session().transport(), "unix");
-        let tcp = Session::connect(&server.tcp("bench", "disabled"), PATIENCE).unwrap();
+        let tcp = Session::connect(&server.tcp("bench"), PATIENCE).unwrap();
         assert_eq!(tcp.transport(), "tcp");
     }
-    let encrypted = Session::connect(&mariadb.tcp("bench", "required"), PATIENCE).unwrap();
+    let encrypted = Session::connect(&mariadb.tls("bench", "required"), PATIENCE).unwrap();
     assert!(encrypted.transport().starts_with("tcp+TLS_AES_"), "{}", encrypted.transport());
-    let preferred = Session::connect(&mariadb.tcp("bench", "preferred"), PATIENCE).unwrap();
+    let preferred = Session::connect(&mariadb.tls("bench", "preferred"), PATIENCE).unwrap();
     assert_eq!(preferred.transport(), encrypted.transport());
     // This MySQL's library has no cipher of today.
-    let preferred = Session::connect(&mysql.tcp("bench", "preferred"), PATIENCE).unwrap();
+    let preferred = Session::connect(&mysql.tls("bench", "preferred"), PATIENCE).unwrap();
     assert_eq!(preferred.transport(), "tcp");
-    let error = refusal(&mysql.tcp("bench", "required")).to_string();
+    let error = refusal(&mysql.tls("bench", "required")).to_string();
     assert!(error.contains("set the option tls to preferred or disabled"), "{error}");
 }
 
 #[test]
 fn results_pass_through_tls_whatever_their_size() {
     let [_, mariadb] = shared();
-    let mut session = Session::connect(&mariadb.tcp("bench", "required"), PATIENCE).unwrap();
+    let mut session = Session::connect(&mariadb.tls("bench", "required"), PATIENCE).unwrap();
     session.set_deadline(Some(PATIENCE));
     for bytes in [1, 1000, 16_384, 16_385, 3_000_000] {
         let text = "x".repeat(bytes);
@@ -102,7 +102,7 @@ fn refusals_carry_endpoint_and_remedy() {
         assert_eq!(error.code().unwrap().number, 1232, "{error}");
         assert!(error.to_string().contains("check the options"), "{error}");
 
-        let error = refusal(&server.tcp("stranger", "perhaps")).to_string();
+        let error = refusal(&server.tls("stranger", "perhaps")).to_string();
         assert!(error.contains("disabled, preferred or required"), "{error}");
     }
 }
