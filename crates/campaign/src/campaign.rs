@@ -6,7 +6,7 @@
 use crate::diagnostic::{Diagnostic, Fault, Faults};
 use crate::insert::{self, Store};
 use crate::order::rounds;
-use crate::place::{Source, Stated};
+use crate::place::{Place, Source, Stated};
 use crate::vocabulary::nearest;
 use rqps_model::insert::Shape;
 use rqps_model::plan::{Arrival, DataShape, ForcedForm, TestPlan, TreatmentPlan};
@@ -20,6 +20,8 @@ pub(crate) struct Asked {
     /// Index of its build.
     pub(crate) build: usize,
     pub(crate) spec: BuildSpec,
+    /// Where the build was named.
+    pub(crate) place: Place,
     /// The build's name, where user or catalog tell it.
     pub(crate) build_name: Option<String>,
     pub(crate) profile: String,
@@ -62,16 +64,27 @@ pub struct Campaign {
     pub(crate) rounds: u32,
     pub(crate) seed: u64,
     pub(crate) forced: Vec<ForcedForm>,
+    /// Releases known to store tables by what some treatment asks for, to name as a remedy.
+    pub(crate) builds_with: BTreeMap<StorageEngine, Vec<String>>,
     pub(crate) source: Option<Source>,
 }
 
 /// What the caller found out before a campaign is expanded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
-    /// The name of each build of `Campaign::builds`, such as `pg1711_zonky`, as catalog or binary tell it.
-    pub build_names: Vec<String>,
+    /// Each build of `Campaign::builds`.
+    pub builds: Vec<ResolvedBuild>,
     /// Cores and memory of this machine.
     pub host: MachineClass,
+}
+
+/// What the caller found out about a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolvedBuild {
+    /// Its name, such as `pg1711_zonky`, as catalog or binary tell it.
+    pub name: String,
+    /// What its tables can be stored by; `None` where it is not installed and nothing else tells.
+    pub storage: Option<Vec<StorageEngine>>,
 }
 
 impl Campaign {
@@ -83,12 +96,13 @@ impl Campaign {
     /// The plan: every name settled, every round ordered.
     ///
     /// # Errors
-    /// The base may turn out to be no treatment, where builds come from folders.
+    /// Where builds come from folders, the base may turn out to be no treatment, and a build to lack a storage engine.
     pub fn expand(&self, resolved: &Resolved) -> Result<Plan, Vec<Diagnostic>> {
+        self.storage_is_brought(resolved)?;
         let mut asked = self.treatments.clone();
         for treatment in &mut asked {
             let own = treatment.spec.name.clone();
-            treatment.build_name = own.or_else(|| resolved.build_names.get(treatment.build).cloned());
+            treatment.build_name = own.or_else(|| resolved.builds.get(treatment.build).map(|build| build.name.clone()));
         }
         // In passes no other server is up.
         let together = if self.insert.is_some() { 1 } else { asked.len() };
@@ -136,6 +150,34 @@ impl Campaign {
             forced: self.forced.clone(),
         })
     }
+
+    /// Finds fault with builds that lack what shall store their tables, as only they themselves can tell.
+    fn storage_is_brought(&self, resolved: &Resolved) -> Result<(), Vec<Diagnostic>> {
+        let mut faults = Faults::new(self.source.clone());
+        let mut told = Vec::new();
+        for asked in &self.treatments {
+            let build = resolved.builds.get(asked.build);
+            let (Some(storage), Some(ResolvedBuild { name, storage: Some(brought) })) = (asked.storage, build) else {
+                continue;
+            };
+            if !brought.contains(&storage) && !told.contains(&(asked.build, storage)) {
+                told.push((asked.build, storage));
+                let having = self.builds_with.get(&storage).map_or(&[][..], Vec::as_slice);
+                faults.add(&asked.place, lacks(name, storage, having));
+            }
+        }
+        if told.is_empty() { Ok(()) } else { Err(faults.sorted()) }
+    }
+}
+
+/// What to tell about a build that brings no plugin for the tables that are asked of it.
+pub(crate) fn lacks(build: &str, storage: StorageEngine, having: &[String]) -> Fault {
+    let fault = Fault::error(format!("build {build} has no {storage} tables: it comes without their plugin"));
+    let fault = match having {
+        [] => fault,
+        having => fault.expected(format!("a build that has them, such as {}", having.join(", "))),
+    };
+    fault.help(format!("or leave `{storage}` out of `storage-engine`; `rqps builds show BUILD` tells what a build has"))
 }
 
 /// The share of a machine that each of some servers has: they run one at a time but are in memory together.

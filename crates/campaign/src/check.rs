@@ -61,6 +61,8 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     }
     let treatments = treatments?;
     let forced = checker.forced(suite?, &tests, &treatments);
+    let storage = treatments.iter().filter_map(|treatment| treatment.storage);
+    let builds_with = storage.map(|storage| (storage, vocabulary.builds_with(storage))).collect();
     // Nothing is missing where nothing was wrong: defaults fill every key that is not a build or a name.
     Some(Campaign {
         name: request.name.as_ref().map(|name| name.value.clone()),
@@ -85,6 +87,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
         rounds: request.rounds.as_ref()?.value,
         seed: request.seed.as_ref()?.value,
         forced,
+        builds_with,
         source: request.source.clone(),
     })
 }
@@ -264,7 +267,8 @@ fn no_such_test(suite: &SuiteWord, wrong: NoSuchTest) -> Fault {
         Fault::error(format!("unknown test `{}`", wrong.word))
     };
     let fault = fault.expected(format!("a test, a pattern with * or ?, or one of {subsets}"));
-    fault.help_if(wrong.nearest.map(|nearest| format!("did you mean `{nearest}`?")))
+    let near = wrong.nearest.map(|nearest| format!("did you mean `{nearest}`?"));
+    fault.help(near.unwrap_or_else(|| "`rqps plan` lists the tests of a set, such as all".to_owned()))
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub(crate) fn read_file(source: &Source, faults: &mut Faults) -> Request {
     let entries = entries(table.get_ref());
     let lines = |span: &Range<usize>| line_of(&source.text, span.start)..=line_of(&source.text, span.end);
     let mut broken: Vec<usize> = Vec::new();
+    let is_other_file = errors.len() > 1 && !entries.iter().any(|(key, _)| Key::find(&key.value).is_some());
     for error in &errors {
         let span = error.span().unwrap_or(0..0);
         let line = line_of(&source.text, span.start);
@@ -27,10 +28,20 @@ pub(crate) fn read_file(source: &Source, faults: &mut Faults) -> Request {
         if !broken.contains(&line) {
             let begins = |key: &Stated<String>| text_span(&key.place).is_some_and(|at| at.start <= span.start);
             let key = entries.iter().rev().find(|(key, _)| begins(key)).and_then(|(key, _)| Key::find(&key.value));
-            faults.add(&Place::Text(span.clone()), syntax_fault(error.message(), &source.text, &span, key));
+            let fault = syntax_fault(error.message(), &source.text, &span, key);
+            if is_other_file {
+                faults.add(&Place::Text(span), fault.help("is this a campaign file? docs/campaign-file.md shows one"));
+                break;
+            }
+            faults.add(&Place::Text(span.clone()), fault);
         }
         broken.push(line);
     }
+    if !errors.is_empty() && !entries.iter().any(|(key, _)| key.value == "build") {
+        // Whether builds are missing or only not to be seen, nobody knows.
+        request.faulty.insert("build");
+    }
+    let entries = if is_other_file { Vec::new() } else { entries };
     for (key, value) in entries {
         let from = text_span(&key.place).unwrap_or(0..0);
         let to = text_span(&value.place).filter(|span| span.start > from.start).unwrap_or(from.clone());

@@ -22,6 +22,13 @@ pub enum Kind {
         /// Largest.
         max: u64,
     },
+    /// A whole number that may be said in thousands and millions.
+    Count {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
     /// A ready-made size, perhaps with a factor.
     Scale,
     /// A list of whole numbers.
@@ -69,6 +76,7 @@ impl Kind {
             Kind::Names => "a list of names".to_owned(),
             Kind::Builds => "a list of builds, such as [\"postgres:17.11\", \"mysql:8.0.33\"]".to_owned(),
             Kind::Whole { min, max } => format!("a whole number from {min} to {max}"),
+            Kind::Count { min, max } => format!("a whole number from {min} to {max}, or such as \"100k\" and \"50m\""),
             Kind::Scale => "a size such as small, with a factor if need be: cached-large:0.01".to_owned(),
             Kind::Wholes { min, max } => format!("whole numbers from {min} to {max}"),
             Kind::Number { min, max, unit } => format!("{unit} from {min} to {max}"),
@@ -233,7 +241,7 @@ pub const KEYS: [Key; 28] = [
         .in_insert(Means("one for each client")),
     key(
         "rows",
-        Kind::Whole { min: 1, max: ROWS_MAX },
+        Kind::Count { min: 1, max: ROWS_MAX },
         "N",
         Is("1000000"),
         "Rows of each table, or in suite insert of each client; 100k and 50m are understood",
@@ -241,7 +249,7 @@ pub const KEYS: [Key; 28] = [
     .in_insert(OF_SCALE),
     key(
         "rows-written",
-        Kind::Whole { min: 1, max: ROWS_MAX },
+        Kind::Count { min: 1, max: ROWS_MAX },
         "N",
         OF_SCALE,
         "Rows that each client inserts, and as many that it deletes, in l.i1 and l.i2 together",

@@ -31,7 +31,7 @@ mod read;
 mod sample;
 mod write;
 
-pub use campaign::{Campaign, Resolved};
+pub use campaign::{Campaign, Resolved, ResolvedBuild};
 pub use describe::describe;
 pub use diagnostic::Diagnostic;
 pub use estimate::{Estimate, estimate, human_bytes, human_duration};

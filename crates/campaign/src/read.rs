@@ -191,12 +191,11 @@ impl Reader<'_> {
 
     fn whole(&mut self, raw: &Stated<Raw>) -> Read<u64> {
         let expected = self.key.kind.expected();
+        let is_count = matches!(self.key.kind, Kind::Count { .. });
         let number = match &raw.value {
             Raw::Whole(number) => Some(*number),
-            Raw::Word(word) if self.key.name.starts_with("rows") => parse_count(word),
-            Raw::Text(text) if self.key.name.starts_with("rows") && text.ends_with(char::is_alphabetic) => {
-                parse_count(text)
-            }
+            Raw::Word(word) if is_count => parse_count(word),
+            Raw::Text(text) if is_count && text.ends_with(char::is_alphabetic) => parse_count(text),
             // Digits in groups, as TOML has them.
             Raw::Word(word) => word.replace('_', "").parse().ok(),
             _ => None,
@@ -212,7 +211,7 @@ impl Reader<'_> {
             return self.refuse(raw, fault.expected(expected).help_if(help));
         };
         let (min, max) = match self.key.kind {
-            Kind::Whole { min, max } | Kind::Wholes { min, max } => (min, max),
+            Kind::Whole { min, max } | Kind::Count { min, max } | Kind::Wholes { min, max } => (min, max),
             kind => unreachable!("{kind:?} is read as a whole number"),
         };
         match u64::try_from(number).ok().filter(|number| (min..=max).contains(number)) {

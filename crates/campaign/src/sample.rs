@@ -3,7 +3,7 @@
 use crate::vocabulary::{
     ForcedByStorage, KeptSettings, ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary,
 };
-use crate::{Campaign, Command, Flag, Resolved, read};
+use crate::{Campaign, Command, Flag, Resolved, ResolvedBuild, read};
 use rqps_model::insert::Shape;
 use rqps_model::plan::ForcedForm;
 use rqps_model::settings::MachineClass;
@@ -82,12 +82,23 @@ fn build_name(engine: Engine, version: &rqps_model::Version) -> String {
     format!("{}_{maker}", version.compact(engine))
 }
 
+/// As catalog and installations tell: of MariaDB's releases one has the plugin, one lacks it, and of the others nobody knows.
+fn storage_of_release(engine: Engine, version: &str) -> Option<Vec<StorageEngine>> {
+    match (engine, version) {
+        (Engine::Mariadb, "10.11.18") => Some(vec![StorageEngine::Innodb, StorageEngine::Rocksdb]),
+        (Engine::Mariadb, "10.2.11") => Some(vec![StorageEngine::Innodb]),
+        (Engine::Mariadb, _) => None,
+        _ => Some(engine.storage_engines().to_vec()),
+    }
+}
+
 pub(crate) fn vocabulary() -> Vocabulary {
     let releases = RELEASES.iter().flat_map(|(engine, versions)| {
         versions.iter().map(|text| {
             let version: rqps_model::Version = text.parse().expect("a version");
             let build = build_name(*engine, &version);
-            Release { engine: *engine, version, build }
+            let storage = storage_of_release(*engine, text);
+            Release { engine: *engine, version, build, storage }
         })
     });
     let of_engine = |(engine, names): &(Engine, &[&str])| {
@@ -227,6 +238,7 @@ pub(crate) fn resolved(campaign: &Campaign) -> Resolved {
         _ if spec.engine == Engine::Mysql => "my9400_local".to_owned(),
         _ => "pg1711_local".to_owned(),
     };
-    let build_names = campaign.builds().iter().map(name).collect();
-    Resolved { build_names, host: MachineClass { cores: 2, memory_bytes: 24 << 30 } }
+    let build = |spec: &BuildSpec| ResolvedBuild { name: name(spec), storage: None };
+    let builds = campaign.builds().iter().map(build).collect();
+    Resolved { builds, host: MachineClass { cores: 2, memory_bytes: 24 << 30 } }
 }

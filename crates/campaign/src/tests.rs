@@ -59,7 +59,9 @@ fn every_key_has_its_row() {
             assert!(row.contains(default.text()), "{row}: default {}", default.text());
         }
         let bounds = match key.kind {
-            Kind::Whole { min, max } | Kind::Wholes { min, max } if max < 1 << 40 => Some(format!("{min} to {max}")),
+            Kind::Whole { min, max } | Kind::Count { min, max } | Kind::Wholes { min, max } if max < 1 << 40 => {
+                Some(format!("{min} to {max}"))
+            }
             Kind::Number { min, max, .. } | Kind::Fraction { min, max } => Some(format!("{min} to {max}")),
             _ => None,
         };

@@ -17,6 +17,8 @@ pub struct Release {
     pub version: Version,
     /// Name of its build, such as `pg1711_zonky`.
     pub build: String,
+    /// What its tables can be stored by; `None` where only installing it would tell.
+    pub storage: Option<Vec<StorageEngine>>,
 }
 
 /// A configuration profile.
@@ -165,6 +167,12 @@ impl Vocabulary {
 
     pub(crate) fn release(&self, engine: Engine, version: &Version) -> Option<&Release> {
         self.releases.iter().find(|release| release.engine == engine && release.version == *version)
+    }
+
+    /// The releases whose tables a storage engine can store, as far as is known, as a user names them.
+    pub(crate) fn builds_with(&self, storage: StorageEngine) -> Vec<String> {
+        let has = |release: &&Release| release.storage.as_ref().is_some_and(|known| known.contains(&storage));
+        self.releases.iter().filter(has).map(|release| format!("{}:{}", release.engine, release.version)).collect()
     }
 
     /// The release that a user most likely means by a version that is not there: the newest of its major version, else

@@ -134,8 +134,8 @@ pub(crate) struct CampaignFlags {
     /// Build to measure: [NAME=]ENGINE:VERSION, or :/FOLDER, :/ARCHIVE, :URL; postgres, mysql or mariadb; repeat it
     #[arg(long, value_name = "BUILD")]
     pub(crate) build: Vec<String>,
-    /// Treatment that all others are relative to
-    #[arg(long, value_name = "NAME")]
+    /// What all others are relative to: a build as it was named, or one with its profile, such as pg1615_zonky.x10a
+    #[arg(long, value_name = "BUILD")]
     pub(crate) base: Option<String>,
     /// What is run: sysbench, or insert, which is the Insert Benchmark
     #[arg(long, value_name = "SUITE")]
@@ -144,7 +144,7 @@ pub(crate) struct CampaignFlags {
     /// factor such as cached-large:0.01 that many times its rows
     #[arg(long, value_name = "SIZE[:FACTOR]")]
     pub(crate) scale: Option<String>,
-    /// Tests: 27, 32, 42, all, names or patterns, separated by commas
+    /// Tests: the sets 27, 32, 42 and all, names or patterns, separated by commas; `rqps plan` lists the tests of a set
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) tests: Vec<String>,
     /// Number of tables; insert: 1 makes all clients share one
@@ -190,7 +190,7 @@ pub(crate) struct CampaignFlags {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<String>,
     /// Configuration profiles, separated by commas; each build runs with each that its engine has; _sync appended
-    /// flushes at commit
+    /// flushes at commit; docs/campaign-file.md has them
     #[arg(long, value_name = "PROFILE", value_delimiter = ',')]
     pub(crate) profile: Vec<String>,
     /// What stores the tables of MySQL and MariaDB: innodb, rocksdb (MariaDB with its plugin) or both
@@ -234,11 +234,11 @@ pub(crate) struct ResumeArgs {
 pub(crate) struct CompareArgs {
     /// Campaign folder, such as results/NAME
     pub(crate) dir: PathBuf,
-    /// Treatment that all others are relative to (default: the plan's)
-    #[arg(long, value_name = "NAME")]
+    /// What all others are relative to: a build, or a column's title in the table (default: as it was run)
+    #[arg(long, value_name = "BUILD")]
     pub(crate) base: Option<String>,
-    /// Exit with 1 if any test has this verdict after correction
-    #[arg(long, value_name = "VERDICT", value_enum)]
+    /// Exit with 1 if any test has this verdict, or one of these, after correction
+    #[arg(long, value_name = "VERDICT", value_enum, value_delimiter = ',')]
     pub(crate) fail_on: Vec<FailOn>,
     /// Print JSON: rqps, low, high, verdict, n, mde, q, base and absolute throughput for every test and build
     #[arg(long, conflicts_with = "markdown")]
@@ -260,8 +260,8 @@ pub(crate) enum FailOn {
 pub(crate) struct ReportArgs {
     /// Campaign folder, such as results/NAME
     pub(crate) dir: PathBuf,
-    /// Treatment that all others are relative to (default: the plan's)
-    #[arg(long, value_name = "NAME")]
+    /// What all others are relative to: a build, or a column's title in the table (default: as it was run)
+    #[arg(long, value_name = "BUILD")]
     pub(crate) base: Option<String>,
 }
 
@@ -306,13 +306,13 @@ pub(crate) struct BenchClientArgs {
     #[arg(long, value_name = "BUILD", default_value = "postgres:17.11")]
     pub(crate) build: String,
     /// Rows of the one table that is queried
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: u64,
     /// Rows that each client of the workload `insert` inserts in a round
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(crate) insert_rows: u64,
     /// Rounds; every client runs once in each
-    #[arg(long, value_name = "N", default_value_t = 7)]
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: u32,
     /// Seconds each client runs in a round; more where it would get too little of the CPU to tell its cost
     #[arg(long, value_name = "S", default_value_t = 3.0)]

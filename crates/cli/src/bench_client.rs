@@ -9,65 +9,33 @@ mod child;
 mod insert;
 mod inserter;
 mod part;
+mod place;
+mod process;
 mod queries;
 mod rival;
 mod rounds;
 mod stand;
 mod table;
+mod workload;
 
 pub(crate) use part::part;
 
 use crate::args::BenchClientArgs;
 use crate::outcome::Ending;
 use crate::screen::Screen;
-use anyhow::{Context, Result};
-use queries::Queries;
+use anyhow::Result;
 use rounds::Measured;
 use rqps_server::placement;
 use stand::Stand;
 use table::{Failure, Figures, Memory};
+use workload::Workload;
 
-/// What is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Workload {
-    /// Queries of the sysbench suite.
-    Queries(Queries),
-    /// Step l.i0 of the Insert Benchmark.
-    Insert,
-    /// The same against a server that does nothing.
-    InsertSink,
-}
-
-impl Workload {
-    const ALL: [Workload; 6] = [
-        Workload::Queries(Queries::Point),
-        Workload::Queries(Queries::ReadOnly),
-        Workload::Queries(Queries::Points100),
-        Workload::Queries(Queries::Sessions40),
-        Workload::Insert,
-        Workload::InsertSink,
-    ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Workload::Queries(queries) => queries.name(),
-            Workload::Insert => insert::NAME,
-            Workload::InsertSink => insert::SINK_NAME,
-        }
-    }
-
-    fn parse(word: &str) -> Result<Workload> {
-        let known = Workload::ALL.map(Workload::name).join(", ");
-        let found = Workload::ALL.into_iter().find(|workload| workload.name() == word);
-        found.with_context(|| format!("unknown workload `{word}`; expected one of: {known}"))
-    }
-
-    fn measure(self, stand: &Stand, args: &BenchClientArgs, screen: Screen) -> Result<Measured> {
-        match self {
-            Workload::Queries(queries) => queries::compare(stand, queries, args, screen),
-            Workload::Insert => insert::compare(stand, args, screen),
-            Workload::InsertSink => insert::sink(stand, args, screen),
-        }
+/// Measures one workload on every client that can do it.
+fn measure(workload: Workload, stand: &Stand, args: &BenchClientArgs, screen: Screen) -> Result<Measured> {
+    match workload {
+        Workload::Queries(queries) => queries::compare(stand, queries, args, screen),
+        Workload::Insert => insert::compare(stand, args, screen),
+        Workload::InsertSink => insert::sink(stand, args, screen),
     }
 }
 
@@ -80,7 +48,7 @@ pub(crate) fn bench_client(args: &BenchClientArgs, screen: Screen) -> Result<End
     let mut bench = Bench { args, screen, figures: Figures::default() };
     bench.print(table::header);
     for workload in &workloads {
-        bench.take(workload.name(), workload.measure(&stand, args, screen));
+        bench.take(workload.name(), measure(*workload, &stand, args, screen));
     }
     if let Some(rows) = args.load {
         bench.take("load", queries::load(&stand, rows, args.rounds, screen));

@@ -4,10 +4,12 @@ use crate::args::BuildsCommand;
 use crate::lab::Lab;
 use crate::outcome::Ending;
 use crate::screen::Screen;
-use anyhow::{Context, Result, bail};
+use crate::storage;
+use anyhow::{Context, Result, anyhow, bail};
 use rqps_campaign::human_bytes;
+use rqps_campaign::vocabulary::nearest;
 use rqps_model::facts::BuildFacts;
-use rqps_model::{BuildSource, BuildSpec, Engine};
+use rqps_model::{BuildSource, BuildSpec, Engine, StorageEngine};
 use rqps_server::installation;
 
 pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> {
@@ -48,15 +50,38 @@ fn found_or_installed(lab: &Lab, word: &str, screen: Screen) -> Result<BuildFact
     }
     match installation::list(&lab.cache)?.into_iter().find(|facts| facts.name == word) {
         Some(facts) => Ok(facts),
-        None => lab.install(&spec(word)?, screen),
+        None => match spec(word) {
+            Ok(spec) => lab.install(&spec, screen),
+            Err(error) => Err(meant(lab, word)?.map_or(error, |meant| anyhow!("no build is called `{word}`; {meant}"))),
+        },
     }
+}
+
+/// What was likely meant by a word that is no build: a name that is nearly that of one, a version without its engine, or an
+/// engine without a version. Of folders and addresses nobody knows.
+fn meant(lab: &Lab, word: &str) -> Result<Option<String>> {
+    if word.contains([':', '/']) {
+        return Ok(None);
+    }
+    let rows = rows(lab)?;
+    let named =
+        |row: &&Row| row.build.split_once(':').is_some_and(|(engine, version)| [engine, version].contains(&word));
+    let likely: Vec<&str> = match rows.iter().filter(named).map(|row| row.build.as_str()).collect::<Vec<_>>() {
+        none if none.is_empty() => nearest(word, rows.iter().map(|row| row.name.as_str())).into_iter().collect(),
+        named => named,
+    };
+    Ok(Some(match likely.as_slice() {
+        [] => "`rqps builds list` shows all".to_owned(),
+        [one] => format!("did you mean `{one}`?"),
+        several => format!("name its version: {}", several.join(", ")),
+    }))
 }
 
 /// The name in the cache of what `postgres:17.11`, `my8033` or `pg1711_zonky` means.
 fn installed_name(lab: &Lab, word: &str) -> Result<String> {
     let spec = match word.parse::<BuildSpec>() {
         Ok(spec) => spec,
-        // A name as `builds list` shows it.
+        // A name as `builds list` shows it; whether it is installed, the cache tells.
         Err(_) if !word.contains([':', '/']) => return Ok(word.to_owned()),
         Err(_) => spec(word)?,
     };
@@ -79,6 +104,8 @@ struct Row {
     name: String,
     fetch_bytes: Option<u64>,
     installed_bytes: Option<u64>,
+    /// As far as is known.
+    storage: Option<Vec<StorageEngine>>,
     origin: String,
     sha256: String,
 }
@@ -89,18 +116,21 @@ fn rows(lab: &Lab) -> Result<Vec<Row>> {
     for release in lab.catalog.releases() {
         let name = release.build_name();
         let here = installed.iter().position(|facts| facts.name == name).map(|at| installed.remove(at));
+        let storage = here.as_ref().map(storage::of_build).or_else(|| storage::of_release(release));
         rows.push(Row {
             engine: release.engine,
             build: format!("{}:{}", release.engine, release.version),
             name,
             fetch_bytes: release.size_bytes,
             installed_bytes: here.map(|facts| facts.size_bytes),
+            storage,
             origin: release.package.to_string(),
             sha256: release.sha256.clone(),
         });
     }
     rows.extend(installed.into_iter().map(|facts| Row {
         engine: facts.engine,
+        storage: Some(storage::of_build(&facts)),
         build: format!("{}:{}", facts.engine, facts.origin),
         name: facts.name,
         fetch_bytes: None,
@@ -125,6 +155,7 @@ fn list(lab: &Lab, json: bool, screen: Screen) -> Result<()> {
                 "fetch_bytes": row.fetch_bytes,
                 "installed": row.installed_bytes.is_some(),
                 "installed_bytes": row.installed_bytes,
+                "storage_engines": row.storage,
             })
         };
         screen.print(&serde_json::to_string_pretty(&rows.iter().map(row).collect::<Vec<_>>())?);
@@ -138,15 +169,29 @@ fn list(lab: &Lab, json: bool, screen: Screen) -> Result<()> {
             // What has no release is named by where it came from, which the last column says.
             let build = if row.fetch_bytes.is_none() && row.build.contains('/') { "-" } else { &row.build };
             let (fetch, installed) = (size(row.fetch_bytes), size(row.installed_bytes));
-            text.push_str(&format!("{build:<18} {:<18} {fetch:>9} {installed:>9}  {}\n", row.name, row.origin));
+            let rocksdb = row.storage.as_ref().is_some_and(|storage| storage.contains(&StorageEngine::Rocksdb));
+            let first = if rocksdb { "with RocksDB, " } else { "" };
+            let line = format!("{build:<18} {:<18} {fetch:>9} {installed:>9}  {first}{}", row.name, row.origin);
+            text.push_str(&fitted(&line, screen.terminal_width()));
+            text.push('\n');
         }
     }
     text.push_str(
-        "\nA folder, an archive on this machine or its address is a build, too: --build postgres:/usr/lib/postgresql/15,\n\
-         --build mysql:/tmp/mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz, --build mariadb:https://HOST/PATH.tar.gz#sha256=DIGEST",
+        "\nA folder, an archive on this machine or its address is a build, too:\n  \
+         --build postgres:/usr/lib/postgresql/15\n  \
+         --build mysql:/tmp/mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz\n  \
+         --build mariadb:https://HOST/PATH.tar.gz#sha256=DIGEST",
     );
     screen.print(&text);
     Ok(())
+}
+
+/// A line cut to the width of a terminal; where it came from stands at its end, and `builds show` and `--json` tell it whole.
+fn fitted(line: &str, width: Option<usize>) -> String {
+    match width {
+        Some(width) if line.chars().count() > width => line.chars().take(width - 1).chain(['…']).collect(),
+        _ => line.to_owned(),
+    }
 }
 
 fn describe(facts: &BuildFacts) -> String {
@@ -161,6 +206,7 @@ fn describe(facts: &BuildFacts) -> String {
         ("configure", told(&facts.configure)),
         ("symbols", facts.symbols.clone()),
         ("size", human_bytes(facts.size_bytes)),
+        ("tables", storage::told(&storage::of_build(facts))),
         (if facts.engine == Engine::Postgres { "extensions" } else { "plugins" }, facts.extensions.join(" ")),
     ];
     rows.iter().filter(|(_, value)| !value.is_empty()).map(|(label, value)| format!("{label:<11} {value}\n")).collect()

@@ -1,10 +1,11 @@
-//! Ctrl-C and SIGTERM: the first asks the campaign to end in order, the second ends it at once.
+//! Ctrl-C, SIGTERM and a terminal that closes: the first asks the campaign to end in order, the second ends it at once.
 //!
-//! In: signals. Out: the flag that `conduct` looks at between slices. Servers die with this process and a lease notes
-//! folders, so even the hard end leaves nothing that the next start does not clear.
+//! In: signals, but those that this process was started to ignore. Out: the flag that `conduct` looks at between slices.
+//! Servers die with this process and a lease notes folders, so even the hard end leaves nothing that the next start does not
+//! clear. Commands that measure no campaign have nothing to end in order and leave signals as they are.
 
 use anyhow::{Context, Result};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +23,11 @@ const ORDERLY_END: Duration = Duration::from_millis(4500);
 /// Makes signals raise a flag; a second one ends the process with `INTERRUPTED`.
 pub(crate) fn flag_on_interrupt() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    // What is ignored stays so. `nohup` ignores SIGHUP for us, and a shell without job control SIGINT for what it starts in
+    // the background (POSIX, "Asynchronous Lists"), so that a Ctrl-C for the script does not end hours of measuring beside
+    // it; a handler of ours would undo both. SIGTERM, what `kill` sends, ends such a run.
+    let ignored = std::fs::read_to_string("/proc/self/status").map_or(0, |status| ignored(&status));
+    for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored & bit(*signal) == 0) {
         // Registered first, it acts on a signal only if the flag was raised by an earlier one.
         flag::register_conditional_shutdown(signal, i32::from(INTERRUPTED), Arc::clone(&stop))
             .context("cannot listen for signals")?;
@@ -30,6 +35,17 @@ pub(crate) fn flag_on_interrupt() -> Result<Arc<AtomicBool>> {
     }
     end_hanging(Arc::clone(&stop));
     Ok(stop)
+}
+
+/// A signal in the masks of proc(5).
+const fn bit(signal: i32) -> u64 {
+    1 << (signal - 1)
+}
+
+/// The signals that a process ignores, from its `/proc/PID/status`; none where that does not tell.
+fn ignored(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// Ends the process if it has not ended by itself in time after a signal: something it waits for does not end.
@@ -41,4 +57,20 @@ fn end_hanging(stop: Arc<AtomicBool>) {
         std::thread::sleep(ORDERLY_END);
         std::process::exit(i32::from(INTERRUPTED));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_tells_what_is_ignored() {
+        let of = |mask: &str| ignored(&format!("Name:\tsh\nSigBlk:\tffff\nSigIgn:\t{mask}\nSigCgt:\tffff\n"));
+        assert_eq!(of("0000000000001003"), bit(SIGHUP) | bit(SIGINT) | bit(signal_hook::consts::SIGPIPE));
+        assert_eq!(of("0000000000000000"), 0);
+        assert_eq!(ignored(""), 0);
+        // Of this process itself: Rust's runtime ignores SIGPIPE.
+        let status = std::fs::read_to_string("/proc/self/status").expect("readable");
+        assert_ne!(ignored(&status) & bit(signal_hook::consts::SIGPIPE), 0);
+    }
 }

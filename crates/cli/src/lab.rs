@@ -22,7 +22,7 @@ pub(crate) struct Lab {
 impl Lab {
     /// Opens the cache and reads catalog, profiles and suites, the user's own files on top.
     pub(crate) fn open(screen: Screen) -> Result<Lab> {
-        let cache = Cache::open().context("opening the cache")?;
+        let cache = Cache::open().context("opening the cache (RQPS_CACHE names another folder for it)")?;
         for cleared in lease::clear_stale(&cache).context("clearing what an earlier rqps left behind")? {
             if cleared.processes > 0 || !cleared.folders.is_empty() {
                 screen.say(&format!(
@@ -42,8 +42,9 @@ impl Lab {
     }
 
     /// The words that a campaign may use.
-    pub(crate) fn vocabulary(&self) -> Vocabulary {
-        words::vocabulary(&self.catalog, &self.profiles, &self.suites)
+    pub(crate) fn vocabulary(&self) -> Result<Vocabulary> {
+        let installed = installation::list(&self.cache).context("listing the installed builds")?;
+        Ok(words::vocabulary(&self.catalog, &self.profiles, &self.suites, &installed))
     }
 
     /// Makes sure that a build is on this machine, telling each step.

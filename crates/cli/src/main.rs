@@ -10,6 +10,7 @@ mod outcome;
 mod prepare;
 mod run;
 mod screen;
+mod storage;
 mod words;
 
 use args::{Cli, Command};

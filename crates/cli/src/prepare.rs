@@ -6,9 +6,10 @@
 use crate::args::CampaignFlags;
 use crate::lab::{Lab, this_machine};
 use crate::screen::Screen;
+use crate::storage;
 use anyhow::{Context, Result};
 use rqps_campaign::place::Place;
-use rqps_campaign::{Command, Flag, Resolved, Source, read, to_toml};
+use rqps_campaign::{Command, Flag, Resolved, ResolvedBuild, Source, read, to_toml};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, Plan};
 use rqps_server::profile::parse_conf;
@@ -47,26 +48,29 @@ pub(crate) fn prepare(
     screen: Screen,
 ) -> Result<Prepared> {
     let source = file.map(read_source).transpose()?;
-    let reading = read(source.as_ref(), &words(flags)?, command, &lab.vocabulary());
+    let reading = read(source.as_ref(), &words(flags)?, command, &lab.vocabulary()?);
     screen.diagnostics(&reading.diagnostics);
     let campaign = reading.campaign.ok_or(FaultsShown)?;
 
     let mut found: Vec<Option<BuildFacts>> = Vec::new();
-    let mut names = Vec::new();
+    let mut resolved = Vec::new();
     for spec in campaign.builds() {
         match (&spec.source, builds) {
             (BuildSource::Catalog(version), Builds::OnlyName) => {
-                names.push(lab.catalog.find(spec.engine, version)?.build_name());
+                // What is known of its storage engines was in the vocabulary.
+                let name = lab.catalog.find(spec.engine, version)?.build_name();
+                resolved.push(ResolvedBuild { name, storage: None });
                 found.push(None);
             }
             _ => {
                 let facts = lab.install(spec, screen)?;
-                names.push(facts.name.clone());
+                let storage = Some(storage::of_build(&facts));
+                resolved.push(ResolvedBuild { name: facts.name.clone(), storage });
                 found.push(Some(facts));
             }
         }
     }
-    let resolved = Resolved { build_names: names, host: this_machine()? };
+    let resolved = Resolved { builds: resolved, host: this_machine()? };
     let plan = campaign.expand(&resolved).map_err(|faults| {
         screen.diagnostics(&faults);
         FaultsShown

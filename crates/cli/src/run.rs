@@ -51,10 +51,13 @@ fn begin(
     command: Command,
     screen: Screen,
 ) -> Result<Ending> {
+    let places = &output.places;
+    if places.results.exists() && !places.results.is_dir() {
+        bail!("{} is no folder; choose another for the results with --results", places.results.display());
+    }
     let lab = Lab::open(screen)?;
     let Prepared { mut plan, builds, campaign_toml, is_named } =
         prepare(&lab, file, flags, command, Builds::Install, screen)?;
-    let places = &output.places;
     if !is_named {
         plan.name = free_name(&places.results, &plan.name);
     }
@@ -66,15 +69,11 @@ fn begin(
     let host = host_facts(&data_place);
     let mut store = Campaign::create(&places.results, &plan.name, &plan, &host, &campaign_toml, this_start())?;
     screen.say(&format!(
-        "{}: {} treatments, {} {}, {}; about {}; results in {}",
+        "{}: {} treatments, {}, {}; about {}; results in {}",
         plan.name,
         plan.treatments.len(),
-        plan.tests.len(),
-        if plan.insert.is_some() { "steps" } else { "tests" },
-        match plan.rounds.len() {
-            1 => "1 round".to_owned(),
-            rounds => format!("{rounds} rounds"),
-        },
+        counted(plan.tests.len(), if plan.insert.is_some() { "step" } else { "test" }),
+        counted(plan.rounds.len(), "round"),
         human_duration(estimate(&plan).duration()),
         store.folder().display()
     ));
@@ -85,6 +84,10 @@ fn begin(
         let _ = store.discard();
     }
     ended
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// `rqps resume`.

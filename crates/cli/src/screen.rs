@@ -43,10 +43,14 @@ impl Screen {
 
     /// Columns of standard output.
     pub(crate) fn width(self) -> usize {
-        if !std::io::stdout().is_terminal() {
-            return WIDTH;
-        }
-        rustix::termios::tcgetwinsize(std::io::stdout()).map_or(WIDTH, |size| usize::from(size.ws_col).max(WIDTH))
+        self.terminal_width().unwrap_or(WIDTH)
+    }
+
+    /// Columns of standard output if it is a terminal: elsewhere lines may be as long as they are.
+    pub(crate) fn terminal_width(self) -> Option<usize> {
+        let out = std::io::stdout();
+        let width = || rustix::termios::tcgetwinsize(&out).map_or(WIDTH, |size| usize::from(size.ws_col).max(WIDTH));
+        out.is_terminal().then(width)
     }
 
     /// Prints a result.
@@ -119,6 +123,8 @@ pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     label: String,
     last_plain: Instant,
+    /// Whether it was told what the numbers of a test are.
+    is_headed: bool,
 }
 
 /// Steps of the progress bar.
@@ -127,12 +133,12 @@ const STEPS: u64 = 1000;
 impl Progress {
     pub(crate) fn new(screen: Screen) -> Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:24.cyan/dim} {percent:>3}%  {wide_msg}")
+            let style = ProgressStyle::with_template("{bar:16.cyan/dim} {percent:>3}%  {wide_msg}")
                 .expect("a constant template")
                 .progress_chars("━╸─");
             ProgressBar::new(STEPS).with_style(style)
         });
-        Progress { screen, bar, label: String::new(), last_plain: Instant::now() }
+        Progress { screen, bar, label: String::new(), last_plain: Instant::now(), is_headed: false }
     }
 
     /// A line that stays.
@@ -189,6 +195,9 @@ impl Progress {
             }
             Event::TestAdvances { campaign, left, .. } => self.advance(*campaign, *left),
             Event::TestEnded { round, test, clients, unit, results, left } => {
+                if !std::mem::replace(&mut self.is_headed, true) {
+                    self.line(&heading(results));
+                }
                 let numbers: Vec<String> = results.iter().map(|(_, result)| number(*result)).collect();
                 let ratios = results.iter().skip(1).map(|(_, result)| ratio(*result, results[0].1));
                 let line = format!(
@@ -232,15 +241,23 @@ impl Progress {
     }
 
     fn advance(&mut self, campaign: f64, left: Option<Duration>) {
-        let left = left.map(|left| format!("  {} left", human_duration(left))).unwrap_or_default();
+        let left = left.map(|left| format!("{} left", human_duration(left)));
         if let Some(bar) = &self.bar {
             bar.set_position((campaign * STEPS as f64) as u64);
-            bar.set_message(format!("{}{left}", self.label));
+            // A narrow terminal cuts the line, and the name of a test is rather missed than the time.
+            bar.set_message(left.into_iter().chain([self.label.clone()]).collect::<Vec<_>>().join("  "));
         } else if self.last_plain.elapsed() >= PLAIN_EVERY {
             self.last_plain = Instant::now();
+            let left = left.map(|left| format!("  {left}")).unwrap_or_default();
             self.screen.say(&format!("{}  {:.0} %{left}", self.label, campaign * 100.0));
         }
     }
+}
+
+/// What the numbers behind a test are.
+fn heading(results: &[(&str, Option<f64>)]) -> String {
+    let names: Vec<&str> = results.iter().map(|(treatment, _)| *treatment).collect();
+    format!("round, test, clients; throughput of {}; relative to the first", names.join(", "))
 }
 
 fn number(throughput: Option<f64>) -> String {
@@ -270,6 +287,12 @@ fn ratio(this: Option<f64>, base: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_numbers_of_a_test_are_told_once() {
+        let told = heading(&[("pg16.x10a", Some(1.0)), ("pg17.x10a", None)]);
+        assert_eq!(told, "round, test, clients; throughput of pg16.x10a, pg17.x10a; relative to the first");
+    }
 
     #[test]
     fn a_missed_rate_and_stalls_stand_beside_a_steps_number() {

@@ -1,12 +1,14 @@
 //! Every word a campaign may use, gathered from the catalog, the profiles and the suites.
 //!
-//! In: what `server` and `load` know. Out: the `Vocabulary` that `campaign` checks names against.
+//! In: what `server` and `load` know, and which builds are installed. Out: the `Vocabulary` that `campaign` checks names against.
 
+use crate::storage;
 use rqps_campaign::key::INSERT;
 use rqps_campaign::vocabulary::{
     ForcedByStorage, KeptSettings, ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary,
 };
 use rqps_load::{SecondsClass, Suite, Test};
+use rqps_model::facts::BuildFacts;
 use rqps_model::plan::ForcedForm;
 use rqps_model::{Engine, Interleave};
 use rqps_server::known_settings::KnownSettings;
@@ -18,11 +20,17 @@ use std::collections::BTreeMap;
 const IO_BOUND: &str = "io";
 
 /// The vocabulary of this program and this user's own files.
-pub(crate) fn vocabulary(catalog: &Catalog, profiles: &Profiles, suites: &[Suite]) -> Vocabulary {
-    let releases = catalog.releases().map(|release| Release {
-        engine: release.engine,
-        version: release.version.clone(),
-        build: release.build_name(),
+pub(crate) fn vocabulary(
+    catalog: &Catalog,
+    profiles: &Profiles,
+    suites: &[Suite],
+    installed: &[BuildFacts],
+) -> Vocabulary {
+    let releases = catalog.releases().map(|release| {
+        let build = release.build_name();
+        let facts = installed.iter().find(|facts| facts.name == build);
+        let storage = facts.map(storage::of_build).or_else(|| storage::of_release(release));
+        Release { engine: release.engine, version: release.version.clone(), build, storage }
     });
     Vocabulary {
         releases: releases.collect(),
@@ -128,7 +136,7 @@ mod tests {
 
     #[test]
     fn presets_name_tests_and_profiles_that_exist() {
-        let words = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()]);
+        let words = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()], &[]);
         let names: Vec<&str> = words.profiles.iter().map(|profile| profile.name.as_str()).collect();
         for name in ["x10a", "x10b", "x10a_sync", "x10a_io"] {
             assert!(names.contains(&name), "{name} in {names:?}");
@@ -154,7 +162,7 @@ mod tests {
 
     #[test]
     fn every_size_of_the_insert_benchmark_makes_a_plan_and_is_in_the_help() {
-        let words = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()]);
+        let words = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()], &[]);
         let insert = words.suites.iter().find(|suite| suite.name == INSERT).expect("there");
         let run = <crate::args::Cli as clap::CommandFactory>::command();
         let run = run.find_subcommand("run").expect("there");
@@ -176,8 +184,9 @@ mod tests {
             assert_eq!(reading.diagnostics, []);
             let campaign = reading.campaign.expect("no faults");
             let host = rqps_model::settings::MachineClass { cores: 2, memory_bytes: 8 << 30 };
-            let build_names = vec!["a".to_owned(), "b".to_owned()];
-            let plan = campaign.expand(&rqps_campaign::Resolved { build_names, host }).expect("a plan");
+            let build = |name: &str| rqps_campaign::ResolvedBuild { name: name.to_owned(), storage: None };
+            let builds = vec![build("a"), build("b")];
+            let plan = campaign.expand(&rqps_campaign::Resolved { builds, host }).expect("a plan");
             assert_eq!(plan.insert.as_ref(), Some(shape));
             assert!(plan.forced.iter().any(|form| form.what == "secondary indexes"), "{:?}", plan.forced);
         }

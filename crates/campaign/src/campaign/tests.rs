@@ -3,7 +3,7 @@
 use crate::sample::{plan, resolved, vocabulary};
 use crate::{Command, Flag, read};
 use proptest::prelude::*;
-use rqps_model::Interleave;
+use rqps_model::{Interleave, StorageEngine};
 
 fn names(words: &[(&str, &str)]) -> Vec<String> {
     plan(words, false).treatments.into_iter().map(|treatment| treatment.name).collect()
@@ -69,6 +69,25 @@ fn a_base_that_only_the_binaries_can_refute_is_told_at_expansion() {
             = expected one of pg1711_local.x10a_c2r12, pg1711_zonky.x10a_c2r12
             = help: did you mean `pg1711_local`?"#]]
     .assert_eq(&told[0].to_string());
+}
+
+#[test]
+fn a_folder_without_the_plugin_is_told_at_expansion() {
+    let words = [("build", "mariadb:/opt/a"), ("build", "mariadb:10.11.18"), ("storage-engine", "innodb,rocksdb")];
+    let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
+    let campaign = read(None, &flags, Command::Run, &vocabulary()).campaign.expect("nothing known to be wrong");
+    let mut resolved = resolved(&campaign);
+    campaign.expand(&resolved).expect("as long as nobody knows");
+    resolved.builds[0].storage = Some(vec![StorageEngine::Innodb, StorageEngine::Rocksdb]);
+    campaign.expand(&resolved).expect("a plan");
+    resolved.builds[0].storage = Some(vec![StorageEngine::Innodb]);
+    let told = campaign.expand(&resolved).expect_err("refused");
+    let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+    expect_test::expect![[r#"
+        --build mariadb:/opt/a: error: build pg1711_local has no rocksdb tables: it comes without their plugin
+            = expected a build that has them, such as mariadb:10.11.18
+            = help: or leave `rocksdb` out of `storage-engine`; `rqps builds show BUILD` tells what a build has"#]]
+    .assert_eq(&told.join("\n"));
 }
 
 #[test]

@@ -97,3 +97,6 @@ fn why_kept(settings: &KeptSettings, engine: Engine, (name, value): &Setting) ->
     }
     None
 }
+
+#[cfg(test)]
+mod tests;

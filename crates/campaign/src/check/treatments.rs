@@ -4,7 +4,7 @@
 //! of profiles serves all engines; none is ever mixed in silently, since that would be unfair to the others.
 
 use super::Checker;
-use crate::campaign::Asked;
+use crate::campaign::{Asked, lacks};
 use crate::diagnostic::Fault;
 use crate::place::{Place, Stated};
 use crate::request::BuildRequest;
@@ -26,6 +26,7 @@ impl<'a> Checker<'a> {
         let mut treatments = Vec::new();
         for (index, build) in builds.value.iter().enumerate() {
             known &= self.release_exists(build) & self.own_profiles_exist(build) & self.own_storage_fits(build);
+            known &= self.storage_is_brought(build);
             for (word, _) in self.profiles_of(build) {
                 let storage: Vec<Option<StorageEngine>> = match self.storage_of(build) {
                     [] => vec![None],
@@ -58,6 +59,7 @@ impl<'a> Checker<'a> {
         Asked {
             build: index,
             spec: spec.clone(),
+            place: build.spec.place.clone(),
             build_name: spec.name.clone().or_else(|| release.map(|release| release.build.clone())),
             profile: profile.value.clone(),
             storage,
@@ -230,6 +232,24 @@ impl<'a> Checker<'a> {
         self.storage_fits(engine, &listed.value)
     }
 
+    /// Finds fault with a release that is known to lack what shall store its tables; of what is no release, and of those not
+    /// yet installed, `expand` hears.
+    fn storage_is_brought(&mut self, build: &'a BuildRequest) -> bool {
+        let spec = &build.spec.value;
+        let BuildSource::Catalog(version) = &spec.source else { return true };
+        let Some(release) = self.vocabulary.release(spec.engine, version) else { return true };
+        let Some(brought) = &release.storage else { return true };
+        let engine_has = spec.engine.storage_engines();
+        // What no release of the engine has was told where it was listed.
+        let asked = self.storage_of(build).iter().map(|stated| stated.value).filter(|s| engine_has.contains(s));
+        let lacking: Vec<StorageEngine> = asked.filter(|storage| !brought.contains(storage)).collect();
+        for storage in &lacking {
+            let having = self.vocabulary.builds_with(*storage);
+            self.error(&build.spec.place, lacks(&release.build, *storage, &having));
+        }
+        lacking.is_empty()
+    }
+
     /// How to say it for those builds alone whose engine has the storage engine.
     fn storage_by_build(&self, storage: StorageEngine) -> Option<String> {
         let has = |engine: &Engine| engine.storage_engines().contains(&storage);
@@ -310,3 +330,6 @@ fn no_build(vocabulary: &Vocabulary) -> Fault {
         example_folder(engine)
     ))
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,7 +57,7 @@ build = [1]
         expect![[r#"
             campaign.toml:2:8: error: `rows` cannot be text
             2 | rows = "100000"
-              |        ^^^^^^^^ expected a whole number from 1 to 2000000000
+              |        ^^^^^^^^ expected a whole number from 1 to 2000000000, or such as "100k" and "50m"
               = help: numbers stand without quotes
             campaign.toml:3:10: error: 1.5 is not a whole number
             3 | tables = 1.5
@@ -120,7 +120,7 @@ name = ""
         expect![[r#"
             campaign.toml:2:8: error: `rows` is too small
             2 | rows = 0
-              |        ^ expected a whole number from 1 to 2000000000
+              |        ^ expected a whole number from 1 to 2000000000, or such as "100k" and "50m"
             campaign.toml:3:10: error: `tables` is too small
             3 | tables = -1
               |          ^^ expected a whole number from 1 to 1000
@@ -283,31 +283,31 @@ fn a_broken_line_is_told_once_and_the_rest_is_still_read() {
     check(
         text,
         expect![[r#"
-        campaign.toml:1:8: error: a value is missing
-        1 | rows = 
-          |        ^ expected a whole number from 1 to 2000000000
-        campaign.toml:2:9: error: `5 6` is not a value; text stands in quotes
-        2 | slice = 5 6
-          |         ^^^ expected milliseconds from 1 to 1000
-        campaign.toml:3:10: error: `rounds` is too small
-        3 | rounds = 0
-          |          ^ expected a whole number from 1 to 1000
-        campaign.toml:4:1: error: this key is said twice
-        4 | rounds = 3
-          | ^^^^^^
-        campaign.toml:6:1: error: missing comma between array elements
-        6 | clients = 10M
-          | ^ expected `,`"#]],
+            campaign.toml:1:8: error: a value is missing
+            1 | rows = 
+              |        ^ expected a whole number from 1 to 2000000000, or such as "100k" and "50m"
+            campaign.toml:2:9: error: `5 6` is not a value; text stands in quotes
+            2 | slice = 5 6
+              |         ^^^ expected milliseconds from 1 to 1000
+            campaign.toml:3:10: error: `rounds` is too small
+            3 | rounds = 0
+              |          ^ expected a whole number from 1 to 1000
+            campaign.toml:4:1: error: this key is said twice
+            4 | rounds = 3
+              | ^^^^^^
+            campaign.toml:6:1: error: missing comma between array elements
+            6 | clients = 10M
+              | ^ expected `,`"#]],
     );
     check(
         "name = \"abc\nrows = 0\n",
         expect![[r#"
-        campaign.toml:1:12: error: invalid basic string
-        1 | name = "abc
-          |            ^ expected `"`
-        campaign.toml:2:8: error: `rows` is too small
-        2 | rows = 0
-          |        ^ expected a whole number from 1 to 2000000000"#]],
+            campaign.toml:1:12: error: invalid basic string
+            1 | name = "abc
+              |            ^ expected `"`
+            campaign.toml:2:8: error: `rows` is too small
+            2 | rows = 0
+              |        ^ expected a whole number from 1 to 2000000000, or such as "100k" and "50m""#]],
     );
     check(
         "rate = even:500\n",
@@ -332,4 +332,18 @@ fn an_empty_file_asks_for_nothing() {
         request.source = None;
         assert_eq!((request, told), (Request::default(), vec![]), "{text:?}");
     }
+}
+
+#[test]
+fn a_file_of_another_kind_is_told_once() {
+    check(
+        "#!/bin/sh\nset -e\nrqps run --quick\nexit 0\n",
+        expect![[r#"
+        campaign.toml:2:5: error: key with no value
+        2 | set -e
+          |     ^ expected `=`
+          = help: is this a campaign file? docs/campaign-file.md shows one"#]],
+    );
+    let (request, _) = read_text("rows = \nrowz = 5\n");
+    assert!(request.is_faulty("build"), "a broken file raises no complaint that builds are missing");
 }

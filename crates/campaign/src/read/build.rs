@@ -95,9 +95,18 @@ impl Reader<'_> {
 /// What to tell about a word that is no build.
 fn spec_fault(text: &str, error: &InvalidBuildSpec) -> Fault {
     match error {
-        InvalidBuildSpec::NoEngine(text) => Fault::error(format!("`{text}` names no engine"))
-            .expected("ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE, or a short form such as my8033")
-            .help_if(likely_engine(text).map(|engine| format!("did you mean `{engine}:{text}`?"))),
+        InvalidBuildSpec::NoEngine(text) => match named_engine(text) {
+            Some(engine) => Fault::error(format!("`{text}` names no version"))
+                .expected(format!("{engine}:VERSION, {engine}:/FOLDER or {engine}:/ARCHIVE"))
+                .help("`rqps builds list` shows the versions that there are"),
+            None => {
+                let several = text.contains(',').then(|| "one build at a time: repeat --build".to_owned());
+                let meant = || likely_build(text).map(|build| format!("did you mean `{build}`?"));
+                Fault::error(format!("`{text}` names no engine"))
+                    .expected("ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE, or a short form such as my8033")
+                    .help_if(several.or_else(meant))
+            }
+        },
         InvalidBuildSpec::Engine(unknown) => {
             let engines = Engine::ALL.map(Engine::name);
             Fault::error(format!("unknown engine `{}`", unknown.0))
@@ -121,6 +130,18 @@ fn spec_fault(text: &str, error: &InvalidBuildSpec) -> Fault {
         InvalidBuildSpec::Name(name) => Fault::error(format!("`{name}` cannot name a build"))
             .expected("letters, digits, `.`, `_` and `-`, first a letter or digit, at most 64 in all"),
     }
+}
+
+/// The engine that a word names as engine, maker or short form do.
+fn named_engine(text: &str) -> Option<Engine> {
+    let names = |engine: &Engine| [engine.name(), engine.title(), engine.prefix()];
+    Engine::ALL.into_iter().find(|engine| names(engine).iter().any(|name| name.eq_ignore_ascii_case(text)))
+}
+
+/// The build that is meant by a word without an engine, or by a build's name such as `pg1711_zonky`.
+fn likely_build(text: &str) -> Option<String> {
+    let named = text.split_once('_').and_then(|(short, _)| short.parse::<BuildSpec>().ok());
+    named.map(|spec| spec.to_string()).or_else(|| likely_engine(text).map(|engine| format!("{engine}:{text}")))
 }
 
 fn is_archive(text: &str) -> bool {

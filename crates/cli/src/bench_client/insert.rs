@@ -5,23 +5,18 @@
 //! for its whole process, from its start on; the Python program only for its loop.
 
 use super::inserter::Inserter;
-use super::part::Told;
-use super::rival::Place;
+use super::place::Place;
+use super::process::{Told, part_command, told_by};
 use super::rounds::{Measured, alternate};
-use super::stand::{Stand, part_command, told_by};
+use super::stand::Stand;
 use super::table::Row;
+use super::workload::{INSERT, INSERT_SINK};
 use crate::args::BenchClientArgs;
 use crate::screen::Screen;
 use anyhow::{Context, Result, bail};
 use rqps_model::Engine;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-
-/// The word for the comparison.
-pub(super) const NAME: &str = "insert";
-
-/// The word for the server that does nothing.
-pub(super) const SINK_NAME: &str = "insert-sink";
 
 /// Rows of a statement in this step.
 const BATCH: u64 = 100;
@@ -36,23 +31,23 @@ pub(super) fn compare(stand: &Stand, args: &BenchClientArgs, screen: Screen) -> 
     let engine = stand.place.engine;
     let inserter = Inserter::find(engine, stand.folder())?;
     match &inserter {
-        Some(inserter) => screen.say(&format!("{NAME}: beside {}", inserter.versions)),
-        None => screen.warn(&format!("{NAME}: rqps alone, since {}", Inserter::how_to_install(engine))),
+        Some(inserter) => screen.say(&format!("{INSERT}: beside {}", inserter.versions)),
+        None => screen.warn(&format!("{INSERT}: rqps alone, since {}", Inserter::how_to_install(engine))),
     }
     let place = Place { rows: args.insert_rows, ..stand.place.clone() };
     let clients: Vec<Option<&Inserter>> = [None].into_iter().chain(inserter.iter().map(Some)).collect();
-    let rounds = alternate(NAME, clients.len(), args.rounds, screen, |client| {
+    let rounds = alternate(INSERT, clients.len(), args.rounds, screen, |client| {
         Ok(cpu_us(&insert(stand, &place, clients[client])?))
     });
     let names: Vec<&str> = clients.iter().map(|client| client.map_or(RQPS, |inserter| &inserter.name)).collect();
-    Ok(rounds.rows(NAME, &names, "us/row"))
+    Ok(rounds.rows(INSERT, &names, "us/row"))
 }
 
 /// One client fills its table, which is then looked at; no inserter is rqps itself.
 fn insert(stand: &Stand, place: &Place, client: Option<&Inserter>) -> Result<Told> {
     let before = statements_before(stand)?;
     let (_, told) = match client {
-        None => told_by(&mut part_command(NAME, place, 0.0)?)?,
+        None => told_by(&mut part_command(INSERT, place, 0.0)?)?,
         Some(inserter) => told_by(&mut inserter.command(place))?,
     };
     let rows: u64 = number(stand, "SELECT count(*) FROM pi1", 0)?;
@@ -100,13 +95,13 @@ fn per_s(told: &Told) -> f64 {
 pub(super) fn sink(stand: &Stand, args: &BenchClientArgs, screen: Screen) -> Result<Measured> {
     let place = open_sink(stand.folder())?;
     let rows = rows_for(&place, args.seconds)?;
-    let rounds = alternate(SINK_NAME, 1, args.rounds, screen, |_| {
-        Ok(told_by(&mut part_command(NAME, &place_of(&place, rows), 0.0)?)?.1)
+    let rounds = alternate(INSERT_SINK, 1, args.rounds, screen, |_| {
+        Ok(told_by(&mut part_command(INSERT, &place_of(&place, rows), 0.0)?)?.1)
     });
     let told = &rounds.values[0];
     let row = |unit, value: fn(&Told) -> f64| {
         let values: Vec<f64> = told.iter().map(value).collect();
-        Row::new(SINK_NAME, RQPS, unit, values.clone(), &values)
+        Row::new(INSERT_SINK, RQPS, unit, values.clone(), &values)
     };
     let rows = if told.is_empty() { Vec::new() } else { vec![row("rows/s", per_s), row("us/row", cpu_us)] };
     Ok(Measured { rows, failure: rounds.failure })
@@ -118,7 +113,7 @@ pub(super) fn memory(stand: &Stand, seconds: f64, screen: Screen) -> Result<(u64
     let rows = rows_for(&place, seconds)?;
     let peak_kb = |rows: u64| {
         screen.say(&format!("memory of an inserter of {rows} rows"));
-        let (_, told) = told_by(&mut part_command(NAME, &place_of(&place, rows), 0.0)?)?;
+        let (_, told) = told_by(&mut part_command(INSERT, &place_of(&place, rows), 0.0)?)?;
         anyhow::Ok(told.peak_kb)
     };
     Ok((peak_kb(whole_batches(rows / 10))?, peak_kb(rows)?))
@@ -126,7 +121,7 @@ pub(super) fn memory(stand: &Stand, seconds: f64, screen: Screen) -> Result<(u64
 
 /// Rows that take about so long.
 fn rows_for(sink: &Place, seconds: f64) -> Result<u64> {
-    let (_, told) = told_by(&mut part_command(NAME, &place_of(sink, TRIAL_ROWS), 0.0)?)?;
+    let (_, told) = told_by(&mut part_command(INSERT, &place_of(sink, TRIAL_ROWS), 0.0)?)?;
     Ok(whole_batches((per_s(&told) * seconds) as u64))
 }
 

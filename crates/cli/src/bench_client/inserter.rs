@@ -3,7 +3,7 @@
 //! In: an engine, where its server listens. Out: a command that tells its figures as a part of our own does, or the words that
 //! say how to install what is missing.
 
-use super::rival::Place;
+use super::place::Place;
 use anyhow::{Context, Result};
 use rqps_model::Engine;
 use std::path::{Path, PathBuf};

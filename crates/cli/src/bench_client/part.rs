@@ -1,9 +1,10 @@
-//! One measured process of `bench-client`: our own client with queries or as an inserter, or one side of the bare ping-pong.
+//! One measured process of `bench-client`, from inside: our own client with queries or as an inserter, or one side of the bare
+//! ping-pong.
 //!
 //! In: what to run and where. Out: one line of JSON. Started by `bench-client`, which reads from the kernel what it cost.
 
-use super::insert;
-use super::queries::Queries;
+use super::process::{ECHO, PING_PONG, Told};
+use super::workload::{INSERT, Queries};
 use crate::args::BenchClientPartArgs;
 use crate::outcome::Ending;
 use crate::screen::Screen;
@@ -18,16 +19,9 @@ use rqps_server::cluster;
 use rqps_wire::{Endpoint, Protocol, Transport};
 use rqps_wire::{ask, echo};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use serde::{Deserialize, Serialize};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-
-/// The word for the asking side of the ping-pong.
-pub(super) const PING_PONG: &str = "ping-pong";
-
-/// The word for its answering side.
-const ECHO: &str = "echo";
 
 /// Bytes of a point query and of its answer: Bind, Execute and Sync in PostgreSQL's protocol; COM_STMT_EXECUTE without types,
 /// answered by the number of columns, the definition of one, a row of 119 characters and an OK, in MySQL's.
@@ -41,19 +35,6 @@ const fn point_bytes(engine: Engine) -> (usize, usize) {
 /// Round trips between two looks at the clock.
 const ROUND_TRIPS: u64 = 10_000;
 
-/// What a part says when it is done.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Told {
-    /// Statements, round trips, or rows.
-    pub(super) operations: u64,
-    /// How long they took.
-    pub(super) seconds: f64,
-    /// CPU seconds by its own clock.
-    pub(super) cpu_s: f64,
-    /// Largest resident memory.
-    pub(super) peak_kb: u64,
-}
-
 pub(crate) fn part(args: &BenchClientPartArgs, screen: Screen) -> Result<Ending> {
     let told = match args.part.as_str() {
         ECHO => {
@@ -62,7 +43,7 @@ pub(crate) fn part(args: &BenchClientPartArgs, screen: Screen) -> Result<Ending>
             return Ok(Ending::Clean);
         }
         PING_PONG => ping_pong(args.engine.parse()?, args.seconds)?,
-        insert::NAME => insert(args)?,
+        INSERT => insert(args)?,
         word => query(Queries::find(word).with_context(|| format!("no part is called `{word}`"))?, args)?,
     };
     screen.print(&serde_json::to_string(&told)?);

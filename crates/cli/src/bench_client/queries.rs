@@ -4,11 +4,13 @@
 //! the server takes nearly all of the CPU they share, a client runs until it has used enough to be told exactly.
 
 use super::child;
-use super::part;
-use super::rival::{Place, Rival, connect};
+use super::place::Place;
+use super::process::{PING_PONG, part_command, told_by};
+use super::rival::{Rival, connect};
 use super::rounds::{Measured, alternate};
-use super::stand::{Stand, part_command, told_by};
+use super::stand::Stand;
 use super::table::Row;
+use super::workload::Queries;
 use crate::args::BenchClientArgs;
 use crate::screen::Screen;
 use anyhow::{Context, Result, bail};
@@ -32,49 +34,6 @@ const TRIAL_SECONDS: f64 = 0.5;
 
 /// No client runs longer, whatever it gets.
 const SECONDS_MAX: f64 = 30.0;
-
-/// What the clients send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Queries {
-    /// One session, one row by primary key.
-    Point,
-    /// One session, the read-only transaction of sysbench, 16 statements.
-    ReadOnly,
-    /// One session, a hundred rows by primary key.
-    Points100,
-    /// Forty sessions, one row by primary key.
-    Sessions40,
-}
-
-impl Queries {
-    const ALL: [Queries; 4] = [Queries::Point, Queries::ReadOnly, Queries::Points100, Queries::Sessions40];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Queries::Point => "point",
-            Queries::ReadOnly => "read-only",
-            Queries::Points100 => "points-100",
-            Queries::Sessions40 => "sessions-40",
-        }
-    }
-
-    pub(super) fn find(word: &str) -> Option<Queries> {
-        Queries::ALL.into_iter().find(|queries| queries.name() == word)
-    }
-
-    pub(super) const fn clients(self) -> u32 {
-        if matches!(self, Queries::Sessions40) { 40 } else { 1 }
-    }
-
-    /// The test of the suite that sends it.
-    pub(super) const fn test(self) -> &'static str {
-        match self {
-            Queries::Point | Queries::Sessions40 => "point-query",
-            Queries::ReadOnly => "read-only_range=100",
-            Queries::Points100 => "random-points_range=100",
-        }
-    }
-}
 
 /// One client of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,7 +114,7 @@ fn cost(stand: &Stand, client: Client, queries: Queries, seconds: f64) -> Result
         }
         // Its other side is a process of its own, waited for and so charged with it.
         Client::PingPong => {
-            let (_, told) = told_by(&mut part_command(part::PING_PONG, &stand.place, seconds)?)?;
+            let (_, told) = told_by(&mut part_command(PING_PONG, &stand.place, seconds)?)?;
             Ok((told.cpu_s, told.operations))
         }
         Client::Other(rival) => {

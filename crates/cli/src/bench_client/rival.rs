@@ -3,10 +3,11 @@
 //! In: queries and where the server listens. Out: a command to run, and the number of statements it says it sent.
 //! sysbench runs its own bundled scripts where they send the statement, and a script of ours where they don't.
 
-use super::queries::Queries;
+use super::place::Place;
+use super::workload::Queries;
 use anyhow::{Context, Result};
 use rqps_model::Engine;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// A point query of random keys, for pgbench.
@@ -14,30 +15,6 @@ const PGBENCH_POINT: &str = include_str!("point.sql");
 
 /// A hundred random points by primary key, for sysbench: its own `select_random_points` reads other columns by another index.
 const SYSBENCH_POINTS: &str = include_str!("points.lua");
-
-/// Where the server listens.
-#[derive(Debug, Clone)]
-pub(super) struct Place {
-    /// Whose it is.
-    pub(super) engine: Engine,
-    /// Its socket.
-    pub(super) socket: PathBuf,
-    /// User to log in as.
-    pub(super) user: String,
-    /// Database with `sbtest1`.
-    pub(super) database: String,
-    /// Rows of the table that is queried or filled.
-    pub(super) rows: u64,
-}
-
-impl Place {
-    /// Folder and port, by which PostgreSQL's own library finds a socket.
-    fn folder_and_port(&self) -> (String, String) {
-        let folder = self.socket.parent().unwrap_or(Path::new("."));
-        let port = self.socket.extension().unwrap_or_default();
-        (folder.display().to_string(), port.to_string_lossy().into_owned())
-    }
-}
 
 /// A client other than rqps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,6 +135,7 @@ fn pgbench(queries: Queries, place: &Place, seconds: f64, scripts: &Path) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     #[test]
     fn every_engine_is_reached_by_its_own_driver() {

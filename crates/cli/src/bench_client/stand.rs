@@ -1,11 +1,9 @@
-//! The server that clients are measured against, on one CPU, and this program again as one of the clients.
+//! The server that clients are measured against, on one CPU.
 //!
-//! In: a build and the rows of its table. Out: where it listens, commands for measured processes, answers to questions. It is
+//! In: a build and the rows of its table. Out: where it listens, answers to questions. It is
 //! gone when the value is dropped.
 
-use super::child;
-use super::part::Told;
-use super::rival::Place;
+use super::place::Place;
 use crate::args::BenchClientArgs;
 use crate::lab::{Lab, this_machine};
 use crate::screen::Screen;
@@ -19,7 +17,6 @@ use rqps_server::{Account, Launch, Lease, Listen, Server, Sizing, Workspace, clu
 use rqps_wire::{Endpoint, Session, Transport};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 /// Memory that the server is sized for: the tables are small.
@@ -86,23 +83,4 @@ impl Stand {
         let value = table.rows.first().and_then(|row| row.get(column)).and_then(Clone::clone);
         value.with_context(|| format!("the server has no answer to `{sql}`"))
     }
-}
-
-/// This program again, as one measured process against the server at `place`.
-pub(super) fn part_command(part: &str, place: &Place, seconds: f64) -> Result<Command> {
-    let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
-    command.args(["bench-client-part", part]);
-    command.arg(format!("--engine={}", place.engine.name()));
-    command.arg("--socket").arg(&place.socket);
-    command.arg(format!("--rows={}", place.rows));
-    command.arg(format!("--seconds={seconds}"));
-    Ok(command)
-}
-
-/// Runs a process that tells its figures: what the kernel charged for it, and what it told.
-pub(super) fn told_by(command: &mut Command) -> Result<(f64, Told)> {
-    let finished = child::run(command)?;
-    let told = serde_json::from_str(&finished.stdout)
-        .with_context(|| format!("{command:?} printed no figures: {}", finished.stdout))?;
-    Ok((finished.cpu_s, told))
 }

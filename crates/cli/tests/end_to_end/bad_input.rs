@@ -48,6 +48,8 @@ fn flags_that_mean_nothing_are_told_with_what_would() {
     refused(&two(&["--rownds", "3"]), &["--rownds", "--rounds"]);
     let mut command = scene.rqps(&["compare", "x", "--fail-on", "slower"]);
     scene.end(command).refused(&["slower", "regressed"]);
+    command = scene.rqps(&["bench-client", "--rounds", "0"]);
+    scene.end(command).refused(&["--rounds", "0 is not in 1.."]);
     command = scene.rqps(&["compere"]);
     scene.end(command).refused(&["compere", "compare"]);
     assert!(!scene.campaign("x").exists());
@@ -74,6 +76,11 @@ fn words_of_the_wrong_suite_and_settings_of_our_own_are_refused_when_read() {
     let away = [&mysql[..], &["--set", "log_bin=/elsewhere", "--storage-engine", "rocksdb"]].concat();
     let expected = ["--set log_bin=/elsewhere: error: ", "build = [\"mysql:8.0.33\", { from = \"mariadb:11.4.5\""];
     scene.end(scene.run("x", &away)).refused(&expected);
+    for (word, meant) in
+        [("pg1711_zonki", "`pg1711_zonky`?"), ("17.11", "`postgres:17.11`?"), ("mysql", "mysql:8.0.33")]
+    {
+        scene.end(scene.rqps(&["builds", "show", word])).refused(&[&format!("no build is called `{word}`"), meant]);
+    }
     let nowhere = scene.end(scene.rqps(&["builds", "install", "mysql:/etc/none.tar.xz"])).refused(&["none.tar.xz"]);
     assert_eq!(nowhere.stderr.matches("No such file").count(), 1, "{}", nowhere.stderr);
     assert!(!scene.campaign("x").exists());
@@ -148,6 +155,8 @@ fn results_that_cannot_be_read_are_told() {
     scene.end(scene.run_twins("mine", &words)).refused(&["results/mine"]);
     scene.end(scene.rqps(&["compare", "results/mine"])).refused(&["results/mine"]);
     scene.end(scene.rqps(&["resume", "nowhere"])).refused(&["nowhere"]);
+    let file = [&words[..], &["--results", "results/mine/letter.txt"]].concat();
+    scene.end(scene.run_twins("x", &file)).refused(&["results/mine/letter.txt is no folder", "--results"]);
     let nowhere = [&words[..], &["--results", "/dev/null/results"]].concat();
     scene.end(scene.run_twins("x", &nowhere)).refused(&["/dev/null"]);
     let nowhere = [&words[..], &["--data", "/dev/null/data"]].concat();

@@ -1,7 +1,9 @@
 //! One campaign from its file to its report: everything that comes out, and that all of it can be made again.
 
-use crate::scene::{BUILD, Scene};
+use crate::scene::{BUILD, Scene, results};
+use rqps_server::proctree;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
@@ -84,7 +86,7 @@ fn an_injected_slowdown_is_found_and_its_twin_is_not() {
 
     let gate = |words: &[&str]| scene.end(scene.rqps(&[&["compare", "elsewhere"], words].concat())).code;
     assert_eq!(gate(&["--fail-on", "regressed"]), Some(1));
-    assert_eq!(gate(&["--fail-on", "improved", "--fail-on", "regressed"]), Some(1));
+    assert_eq!(gate(&["--fail-on", "improved,regressed"]), Some(1));
     let improved = rows(&comparison, "").iter().any(|row| row["verdict"] == "improved");
     assert_eq!(gate(&["--fail-on", "improved"]), Some(i32::from(improved)));
     assert_eq!(gate(&["--fail-on", "regressed", "--base", name]), Some(0), "nothing is slower than the slow one");
@@ -139,5 +141,33 @@ fn fetched_builds_differ_as_published() {
     // Published: 1.94; here 1.7 to 1.8. Three short rounds tell an interval, and it must reach there.
     assert_eq!(row["verdict"], "improved", "{row:#}");
     assert!(number(row, "low") < 2.4 && number(row, "high") > 1.6, "{row:#}");
+    scene.assert_nothing_left();
+}
+
+#[test]
+fn a_relative_data_folder_is_where_the_user_stands() {
+    let scene = Scene::new();
+    let words = ["--tests", "point-query", "--rounds", "1", "--data", "own/data"];
+    let mut command = scene.run_twins("relative", &words);
+    // Whatever the environment says, the flag wins.
+    command.env("RQPS_DATA", "/dev/null/nowhere");
+    let mut running = scene.start(command);
+    let own = scene.path("own/data");
+    let of_servers = || proctree::all().into_iter().filter_map(|process| process.folder_and_program());
+    running.wait_for("both servers in that folder", |_| {
+        let folders: BTreeSet<_> = of_servers().map(|(folder, _)| folder).filter(|at| at.starts_with(&own)).collect();
+        folders.len() == 2
+    });
+    running.end().with_code(0);
+    assert_eq!(results(&scene.campaign("relative")).samples().expect("whole").len(), 2);
+    assert_eq!(fs::read_dir(&own).expect("the user's folder stays").count(), 0, "and is as empty as before");
+    assert_eq!(of_servers().filter(|(at, _)| at.starts_with(&own)).count(), 0);
+
+    // `plan` tells the same place, and resuming takes the same words.
+    let plan = ["plan", "--build", BUILD, "--build", BUILD, "--data", "own/data"];
+    let plan = scene.end(scene.rqps(&plan)).with_code(0);
+    assert!(plan.stdout.contains(&format!("data under {}", own.display())), "{}", plan.stdout);
+    let resume = scene.end(scene.rqps(&["resume", "results/relative", "--data", "own/data"])).with_code(0);
+    assert!(resume.stderr.contains("nothing is missing"), "{}", resume.stderr);
     scene.assert_nothing_left();
 }

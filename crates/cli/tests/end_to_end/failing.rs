@@ -21,7 +21,8 @@ fn check(name: &str, victim: fn(&Postmaster) -> rqps_server::proctree::ProcessId
     let words = ["--tests", "point-query,hot-points", "--read-seconds", "2", "--interleave", interleave];
     let mut running = scene.start(scene.run_twins(name, &words));
     let servers = wait_for_a_test(&scene, &mut running);
-    assert!(victim(&servers[1]).signal(Signal::KILL));
+    // A session may end just before it is killed; then there is another.
+    running.wait_for("its end", |_| victim(&servers[1]).signal(Signal::KILL));
     let ended = running.end().with_code(3);
     assert!(ended.stderr.contains("was started again on the same data"), "{}", ended.stderr);
     assert!(ended.stdout.contains("failed"), "{}", ended.stdout);

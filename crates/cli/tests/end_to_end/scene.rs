@@ -20,6 +20,9 @@ pub(crate) const BUILD: &str = "postgres:/usr/lib/postgresql/15";
 /// Whatever is waited for comes within this time, also on a machine with other work.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A whole campaign on real servers ends within this time there: dozens of things, one after the other.
+const END_PATIENCE: Duration = Duration::from_secs(600);
+
 /// CPU time of a session that is measured: a tenth of what it uses in its life, many times that of preparing a test.
 const MEASURED_CPU_NS: u64 = 30_000_000;
 
@@ -27,7 +30,7 @@ const MEASURED_CPU_NS: u64 = 30_000_000;
 const ROOM_BYTES: u64 = 2 << 30;
 
 /// Little data and little time, on a machine small enough for several campaigns at once.
-const SMALL: [&str; 14] = [
+pub(crate) const SMALL: [&str; 14] = [
     "--tables",
     "1",
     "--rows",
@@ -92,10 +95,21 @@ impl Scene {
         self.path("results").join(name)
     }
 
-    /// The binary in this scene.
+    /// The binary in this scene, as a terminal starts it: the tests may run where signals are ignored, and what is ignored is
+    /// inherited.
     pub(crate) fn rqps(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rqps"));
-        command.args(args);
+        self.rqps_with("--default-signal=INT,HUP,TERM", args)
+    }
+
+    /// The binary in this scene as a script starts it in the background, under `nohup`.
+    pub(crate) fn rqps_in_background(&self, args: &[&str]) -> Command {
+        self.rqps_with("--ignore-signal=INT,HUP", args)
+    }
+
+    fn rqps_with(&self, signals: &str, args: &[&str]) -> Command {
+        // By its path: some tests empty the list of folders in which programs are looked for.
+        let mut command = Command::new("/usr/bin/env");
+        command.args([signals, env!("CARGO_BIN_EXE_rqps")]).args(args);
         self.furnish(&mut command);
         command
     }
@@ -250,7 +264,7 @@ impl Running {
 
     /// Waits for its end.
     pub(crate) fn end(mut self) -> Ended {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + END_PATIENCE;
         let status = loop {
             match self.child.try_wait().expect("asked") {
                 Some(status) => break status,

@@ -32,6 +32,15 @@ fn colour_and_pipes() {
     let plain = scene.end(command).with_code(0);
     assert!(plain.stdout.contains("point-query") && !plain.stdout.contains(ESCAPE), "{:?}", plain.stdout);
 
+    // On a narrow terminal the list of builds keeps to its lines.
+    let list = scene.end(shell(&format!("script -qec 'stty cols 80; {rqps} builds list' /dev/null"))).with_code(0);
+    assert!(
+        list.stdout.contains('…') && list.stdout.lines().all(|line| line.trim_end().chars().count() <= 80),
+        "{}",
+        list.stdout
+    );
+    assert!(!scene.end(scene.rqps(&["builds", "list"])).with_code(0).stdout.contains('…'));
+
     // A reader that has seen enough is no error.
     let cut =
         scene.end(shell(&format!("{{ {rqps} compare results/shown --json; echo $? >&2; }} | head -1"))).with_code(0);

@@ -1,6 +1,6 @@
 //! Campaigns that are killed or interrupted at every stage: nothing is left, nothing is lost, nothing is measured twice.
 
-use crate::scene::{Ended, Running, Scene, published, results, wait_for};
+use crate::scene::{BUILD, Ended, Running, SMALL, Scene, published, results, wait_for};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
@@ -74,6 +74,31 @@ fn servers_do_not_outlive_a_killed_rqps() {
         scene.end(scene.rqps(&["builds", "list"])).with_code(0);
         scene.assert_nothing_left();
     }
+}
+
+/// What the user's shell or `nohup` has ignored stays ignored; `kill` ends such a run in order all the same.
+#[test]
+fn a_run_in_the_background_goes_on_when_the_terminal_is_interrupted_or_closed() {
+    let scene = Scene::new();
+    let run = |name: &str| {
+        let builds = [format!("a={BUILD}"), format!("b={BUILD}")];
+        let words = ["run", "--name", name, "--build", &builds[0], "--build", &builds[1], "--tests", "point-query"];
+        let mut command = scene.rqps_in_background(&words);
+        command.args(SMALL);
+        let mut running = scene.start(command);
+        running.wait_for("both servers", |_| scene.servers().len() == 2);
+        running
+    };
+    let running = run("untouched");
+    for signal in [Signal::INT, Signal::HUP, Signal::INT] {
+        running.signal(signal);
+    }
+    running.end().with_code(0);
+    let running = run("ended");
+    running.signal(Signal::TERM);
+    let ended = running.end().with_code(130);
+    assert!(ended.stderr.contains("rqps resume "), "{}", ended.stderr);
+    scene.assert_nothing_left();
 }
 
 /// Interrupts a run and asserts that it ends in order and in time.
@@ -242,7 +267,7 @@ fn half_a_pair_is_measured_again_as_a_pair() {
 #[test]
 fn one_rqps_at_a_time_writes_a_campaign() {
     let scene = Scene::new();
-    let words = ["--tests", "point-query", "--read-seconds", "5", "--rounds", "1"];
+    let words = ["--tests", "point-query", "--read-seconds", "60", "--rounds", "1"];
     let mut running = scene.start(scene.run_twins("busy", &words));
     running.wait_for("both servers", |_| scene.servers().len() == 2);
     let in_use = ["busy", "in use by process"];
