@@ -6,12 +6,25 @@
 
 use crate::findings::Cost;
 use crate::measured::Measured;
+use rqps_model::facts::LoadFacts;
+use rqps_model::sample::HostUse;
 use std::collections::BTreeMap;
 
 /// Costs per operation over all samples that have a number; `None` where nothing was observed.
 pub(crate) fn cost<'a>(rounds: impl Iterator<Item = &'a Measured>, throughput: Option<f64>) -> Option<Cost> {
     let mut sum = Sum::default();
     rounds.for_each(|measured| sum.add(measured));
+    of_sum(&sum, throughput)
+}
+
+/// What loading cost a row; nothing is known of the server's part.
+pub(crate) fn of_load(load: &LoadFacts) -> Option<Cost> {
+    let mut sum = Sum { samples: 1.0, operations: load.rows as f64, ..Sum::default() };
+    sum.add_host(&load.host);
+    of_sum(&sum, (load.host.seconds > 0.0).then(|| load.rows as f64 / load.host.seconds))
+}
+
+fn of_sum(sum: &Sum, throughput: Option<f64>) -> Option<Cost> {
     if sum.operations <= 0.0 {
         return None;
     }
@@ -108,6 +121,17 @@ impl Sum {
         let (host, server, client) = (&used.host, &used.server, &used.client);
         self.samples += 1.0;
         self.operations += used.operations as f64 * measured.sample.unit_per_operation;
+        self.add_host(host);
+        self.server_user_s += server.cpu_user_s;
+        self.server_system_s += server.cpu_system_s;
+        self.server_switches += (server.voluntary_switches + server.involuntary_switches) as f64;
+        self.server_write_bytes += server.write_bytes as f64;
+        self.server_faults += (server.minor_faults + server.major_faults) as f64;
+        self.server_memory_bytes += server.memory_bytes as f64;
+        self.client_cpu_s += client.cpu_user_s + client.cpu_system_s;
+    }
+
+    fn add_host(&mut self, host: &HostUse) {
         self.machine_s += (host.cpu_user_s + host.cpu_system_s) / f64::from(host.cpus.max(1));
         self.cpu_user_s += host.cpu_user_s;
         self.cpu_system_s += host.cpu_system_s;
@@ -118,13 +142,6 @@ impl Sum {
         self.disk_read_bytes += host.disk_read_bytes as f64;
         self.disk_write_bytes += host.disk_write_bytes as f64;
         self.disk_flushes += host.disk_flushes as f64;
-        self.server_user_s += server.cpu_user_s;
-        self.server_system_s += server.cpu_system_s;
-        self.server_switches += (server.voluntary_switches + server.involuntary_switches) as f64;
-        self.server_write_bytes += server.write_bytes as f64;
-        self.server_faults += (server.minor_faults + server.major_faults) as f64;
-        self.server_memory_bytes += server.memory_bytes as f64;
-        self.client_cpu_s += client.cpu_user_s + client.cpu_system_s;
     }
 }
 
@@ -132,7 +149,7 @@ impl Sum {
 mod tests {
     use super::*;
     use crate::measured::tests::measured;
-    use rqps_model::sample::{HostUse, Slices};
+    use rqps_model::sample::Slices;
 
     /// A sample that used the machine as `vmstat` and `iostat` would tell it: per second, percent of all CPUs.
     fn observed(
@@ -183,6 +200,17 @@ mod tests {
         assert_eq!(cost(std::iter::once(&failed), None), None);
         let good = observed(1000.0, 10.0, 2, 50.0, 0.0, 0.0);
         assert_eq!(cost([&good, &failed].into_iter(), None), cost(std::iter::once(&good), None));
+    }
+
+    #[test]
+    fn a_load_costs_by_the_row() {
+        // 128534 rows a second at 12.6 % of 8 CPUs.
+        let host = observed(128_534.0, 60.0, 8, 12.6, 1157.0, 159_382.0).sample.resources.host;
+        let cost = of_load(&LoadFacts { rows: 128_534 * 60, host }).unwrap();
+        assert!((cost.cpu_per_op - 0.000_098).abs() < 1e-7 && (cost.ops_per_s - 128_534.0).abs() < 1e-6);
+        assert!((cost.cs_per_op - 0.009).abs() < 1e-5 && (cost.wkb_per_op - 1.24).abs() < 1e-5);
+        assert_eq!((cost.server_cpu_us, cost.server_memory_bytes), (0.0, 0.0));
+        assert_eq!(of_load(&LoadFacts::default()), None, "nothing was loaded");
     }
 
     #[test]

@@ -4,12 +4,12 @@
 //! judge works on, and a trace of each sample. Tests are examined side by side on all CPUs; histograms and seconds are
 //! dropped as soon as they are told, so that a campaign of any size fits in memory.
 
-use crate::findings::{CellFindings, PlanFindings, TestFindings, TreatmentFindings};
+use crate::findings::{CellFindings, PlanFindings, TestFindings, TreatmentFindings, peer};
 use crate::judge::Row;
 use crate::measured::Measured;
 use crate::plan_structure::same_structure;
 use crate::round::{RoundRatio, ratio_of_round};
-use crate::treatment::{label, peer};
+use crate::treatment::label;
 use crate::warnings::campaign::Trace;
 use crate::warnings::cell;
 use crate::{cost, counters, latency, open_loop, series, sla, step};
@@ -74,7 +74,10 @@ struct Arm {
     cell: CellFindings,
     /// Counters per thousand operations.
     counters: BTreeMap<String, f64>,
+    /// The plans of its first round with a number.
     plans: Vec<StatementPlan>,
+    /// Those kept for the test and treatment, from whichever sample was the first: their statements are those of all.
+    kept: Vec<StatementPlan>,
 }
 
 fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, StoreError> {
@@ -104,7 +107,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     let engine = |at: usize| shared.treatments[at].build.engine;
     let several = (0..arms.len()).any(|at| engine(at) != engine(0));
     let of_engine = |(at, arm): (usize, &mut Arm)| {
-        let plans = std::mem::take(&mut arm.plans);
+        let plans = std::mem::take(&mut arm.kept);
         (engine(at), plans.into_iter().map(|plan| StatementPlan { plan: String::new(), ..plan }).collect())
     };
     let prepared = arms.iter_mut().enumerate().filter(|_| several).map(of_engine).collect();
@@ -123,7 +126,8 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
 
 fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> Result<Arm, StoreError> {
     let (name, test) = (&shared.plan.treatments[treatment].name, &shared.plan.tests[test].name);
-    let read = |round: u32| Measured::read(shared.campaign, round, name, test, clients);
+    let kept = shared.campaign.plans(name, test)?.unwrap_or_default();
+    let read = |round: u32| Measured::read(shared.campaign, round, name, test, clients, &kept);
     let mut rounds: Vec<Option<Measured>> =
         shared.plan.rounds.iter().map(|round| read(round.number)).collect::<Result<_, _>>()?;
     let throughput_by_round: Vec<Option<f64>> =
@@ -151,8 +155,8 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
     };
     let counters = counters::per_kilo_op(present());
     rounds.iter_mut().flatten().for_each(Measured::drop_bulk);
-    let plans = shared.campaign.plans(name, test)?.unwrap_or_default();
-    Ok(Arm { rounds, cell, counters, plans })
+    let plans = rounds.iter().flatten().find(|m| m.has_number()).map_or_else(Vec::new, |first| first.plans.clone());
+    Ok(Arm { rounds, cell, counters, plans, kept })
 }
 
 fn ratios_of(arm: &[Option<Measured>], base: &[Option<Measured>]) -> Vec<RoundRatio> {
@@ -191,8 +195,8 @@ fn errors<'a>(rounds: impl Iterator<Item = &'a Measured>) -> Vec<ErrorCount> {
 
 /// Statements as the base prepared them, else as the first treatment did that kept them.
 fn statements(arms: &[Arm], base: usize) -> Vec<(String, String)> {
-    let kept = std::iter::once(&arms[base]).chain(arms).find(|arm| !arm.plans.is_empty());
-    let plans = kept.map_or(&[][..], |arm| arm.plans.as_slice());
+    let first = std::iter::once(&arms[base]).chain(arms).find(|arm| !arm.kept.is_empty());
+    let plans = first.map_or(&[][..], |arm| arm.kept.as_slice());
     plans.iter().map(|plan| (plan.statement.clone(), plan.sql.clone())).collect()
 }
 

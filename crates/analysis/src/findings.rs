@@ -46,7 +46,7 @@ impl Findings {
     /// The treatment whose settings, plans and counters are comparable name by name with those of this one: the base where
     /// it is of the same engine, else the first of its engine.
     pub fn peer(&self, treatment: usize) -> usize {
-        crate::treatment::peer(&self.treatments, self.base, treatment)
+        peer(&self.treatments, self.base, treatment)
     }
 
     /// Whether events came at a rate that was asked for: then throughput is that rate, and latency is what differs. Steps of the
@@ -59,6 +59,13 @@ impl Findings {
     pub fn has_several_engines(&self) -> bool {
         self.treatments.iter().any(|treatment| treatment.build.engine != self.treatments[0].build.engine)
     }
+}
+
+/// The base where it is of the same engine as a treatment, else the first treatment of that engine.
+pub(crate) fn peer(treatments: &[TreatmentFindings], base: usize, treatment: usize) -> usize {
+    let engine = treatments[treatment].build.engine;
+    let is_of_engine = |at: &usize| treatments[*at].build.engine == engine;
+    Some(base).filter(is_of_engine).or_else(|| (0..treatments.len()).find(is_of_engine)).unwrap_or(treatment)
 }
 
 /// One thing that settings decide, as it is on each treatment.
@@ -136,6 +143,9 @@ pub struct TreatmentFindings {
     pub counts: [u32; 4],
     /// Seconds that loading the data took.
     pub load_seconds: f64,
+    /// What loading cost a row, where this treatment loaded the data itself and not another one for it too.
+    #[serde(default)]
+    pub load: Option<Cost>,
     /// Differences from the base that were not asked for, such as another compiler.
     pub warnings: Vec<Warning>,
 }

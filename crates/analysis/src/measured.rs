@@ -21,19 +21,21 @@ pub(crate) struct Measured {
     pub(crate) seconds: Vec<SecondRow>,
     /// What host and server were about in each second of a step.
     pub(crate) watch: Vec<WatchRow>,
-    /// The plans of this round where they differ from those kept for the treatment.
+    /// The plans of this round at this number of clients; none of a trial without a number.
     pub(crate) plans: Vec<StatementPlan>,
 }
 
 impl Measured {
     /// Reads one sample; `None` while it is absent. What lies beside a failed trial is not read, since it has no number; but
-    /// of a failed step its course is, which shows what it failed of.
+    /// of a failed step its course is, which shows what it failed of. `kept` are the plans kept for the test and treatment, which
+    /// a sample with no others beside it has.
     pub(crate) fn read(
         campaign: &Campaign,
         round: u32,
         treatment: &str,
         test: &str,
         clients: u32,
+        kept: &[StatementPlan],
     ) -> Result<Option<Measured>, StoreError> {
         let Some(folder) = campaign.sample(round, treatment, test, clients)? else { return Ok(None) };
         let (mut seconds, mut watch) = (Vec::new(), Vec::new());
@@ -44,7 +46,7 @@ impl Measured {
         let mut plans = Vec::new();
         if folder.sample.throughput().is_some() {
             (slices, intervals, histograms) = (folder.slices()?, folder.intervals()?, folder.latencies()?);
-            plans = folder.plans()?.unwrap_or_default();
+            plans = folder.plans()?.unwrap_or_else(|| kept.to_vec());
         }
         Ok(Some(Measured { sample: folder.sample, slices, intervals, histograms, seconds, watch, plans }))
     }

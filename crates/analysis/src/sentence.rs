@@ -255,7 +255,8 @@ mod tests {
         ]);
         tests.iter_mut().for_each(|test| test.interleave = Interleave::Passes);
         tests[0].unit = Unit::RowsPerSecond;
-        let sla = SlaFindings { target_per_s: 1000.0, reached_per_s: 412.0, rounds_held: 4, rounds: 5 };
+        let sla =
+            SlaFindings { target_per_s: 1000.0, reached_per_s: 412.0, least_per_s: 60.0, rounds_held: 4, rounds: 5 };
         tests[2].cells[0].step = Some(StepFindings { sla: Some(sla), ..StepFindings::default() });
         assert_eq!(
             verdicts(&tests, 1, 0, 0.02),

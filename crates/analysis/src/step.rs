@@ -98,6 +98,7 @@ fn sla(rounds: &[(&Measured, &StepRecord)]) -> Option<SlaFindings> {
     (!told.is_empty()).then(|| SlaFindings {
         target_per_s: mean(|sla| sla.target_per_s),
         reached_per_s: mean(|sla| sla.reached_per_s),
+        least_per_s: told.iter().map(|sla| sla.reached_per_s).fold(f64::INFINITY, f64::min),
         rounds_held: told.iter().filter(|sla| sla.is_held).count() as u32,
         rounds: told.len() as u32,
     })
@@ -107,17 +108,19 @@ fn sla(rounds: &[(&Measured, &StepRecord)]) -> Option<SlaFindings> {
 fn responses(kind: &str, rounds: &[&Operations], latency: &[LatencyFindings]) -> Option<ResponseFindings> {
     let mut all = Operations::default();
     rounds.iter().for_each(|operations| all.add(operations));
-    let quantiles_ms = |kind: &str| {
+    let quantiles_ms = |kind: &str, longest_ns: u64| {
         let [p50, _, p95, p99, p999, _] = latency.iter().find(|found| found.kind == kind)?.quantiles_us;
-        Some([p50, p95, p99, p999].map(|us| us / 1e3))
+        // The bucket of a quantile reaches a little beyond the values in it; nothing took longer than the longest.
+        Some([p50, p95, p99, p999].map(|us| (us / 1e3).min(longest_ns as f64 / 1e6)))
     };
     let is_planned = all.from_plan != Buckets::default();
     (all.response.total() > 0).then(|| ResponseFindings {
         rows: all.rows,
         response: all.response,
         from_plan: is_planned.then_some(all.from_plan),
-        quantiles_ms: quantiles_ms(kind).unwrap_or_default(),
-        from_plan_quantiles_ms: quantiles_ms(&format!("{kind}-from-plan")).filter(|_| is_planned),
+        quantiles_ms: quantiles_ms(kind, all.response.longest_ns).unwrap_or_default(),
+        from_plan_quantiles_ms: quantiles_ms(&format!("{kind}-from-plan"), all.from_plan.longest_ns)
+            .filter(|_| is_planned),
     })
 }
 

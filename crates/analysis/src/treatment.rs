@@ -4,9 +4,9 @@
 //! verdicts. A treatment that was never started has a placeholder for a build and says so in a warning; one that has numbers
 //! and no build or settings is damage.
 
-use crate::findings::{TreatmentFindings, Warning};
-use crate::settings;
+use crate::findings::{TreatmentFindings, Warning, peer};
 use crate::warnings::treatment::{Side, not_as_asked, unlike, unlike_settings};
+use crate::{cost, settings};
 use rqps_model::facts::BuildFacts;
 use rqps_model::plan::TreatmentPlan;
 use rqps_model::{BuildSource, Plan, Version};
@@ -33,6 +33,7 @@ pub(crate) fn treatments(campaign: &Campaign) -> Result<Vec<TreatmentFindings>, 
             sentence: String::new(),
             counts: [0; 4],
             load_seconds: campaign.status().load_seconds.get(&plan.name).copied().unwrap_or(0.0),
+            load: campaign.load(&plan.name)?.as_ref().and_then(cost::of_load),
             warnings: not_started.into_iter().collect(),
         })
     };
@@ -109,13 +110,6 @@ fn placeholder(plan: &TreatmentPlan) -> BuildFacts {
 
 fn unknown_version() -> Version {
     "0".parse().expect("a number is a version")
-}
-
-/// The base where it is of the same engine as a treatment, else the first treatment of that engine.
-pub(crate) fn peer(treatments: &[TreatmentFindings], base: usize, treatment: usize) -> usize {
-    let engine = treatments[treatment].build.engine;
-    let is_of_engine = |at: &usize| treatments[*at].build.engine == engine;
-    Some(base).filter(is_of_engine).or_else(|| (0..treatments.len()).find(is_of_engine)).unwrap_or(treatment)
 }
 
 /// The shortest name that fits one treatment only: its build's, or else the whole.

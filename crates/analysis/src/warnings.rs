@@ -33,9 +33,12 @@ fn examples(names: &[String]) -> String {
     }
 }
 
-/// A fraction in percent, with as many digits as a reader needs.
+/// A fraction in percent, with as many digits as a reader needs; beyond tenfold they say nothing.
 fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
+    if percent > 1000.0 {
+        return ">1000 %".to_owned();
+    }
     if percent.abs() < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 

@@ -6,9 +6,10 @@
 use rqps_analysis::findings::{CellFindings, Comparison, Findings};
 use rqps_analysis::synthetic::{Effect, Place, Recipe};
 use rqps_analysis::{AnalysisError, Options, analyse};
+use rqps_model::facts::StatementPlan;
 use rqps_model::plan::Arrival;
 use rqps_model::{Group, Verdict};
-use rqps_store::Campaign;
+use rqps_store::{Campaign, SampleParts, Start};
 use tempfile::TempDir;
 
 /// A folder in memory where there is such a place: flushing to a busy disk takes longer than all the rest.
@@ -255,6 +256,55 @@ fn arms_that_are_the_same_and_differ_are_told() {
     assert_eq!(found.treatments[1].settings_diff["io_method"], (None, Some("worker".to_owned())));
     assert!(found.treatments[1].warnings.iter().any(|warning| warning.kind == "settings"));
     assert!(found.treatments[2].settings_diff.is_empty());
+}
+
+/// Plans are kept of the first sample of all; those of another number of clients are others without having changed.
+#[test]
+fn each_number_of_clients_has_its_own_plans() {
+    let recipe = Recipe { seconds: 2, clients: vec![1, 4, 8], ..Recipe::new(1, 2, 3, 41) };
+    let root = in_memory();
+    let folder = recipe.write(root.path()).unwrap();
+    let writer = Campaign::open_to_resume(&folder, start()).unwrap().without_sync();
+    let names: Vec<String> = writer.plan().treatments.iter().map(|treatment| treatment.name.clone()).collect();
+    let change = |round, treatment: &str, clients, act: &dyn Fn(&mut SampleParts)| {
+        let mut parts = writer.sample(round, treatment, "hot-points", clients).unwrap().unwrap().parts().unwrap();
+        act(&mut parts);
+        writer.withdraw(round, treatment, "hot-points", clients).unwrap();
+        writer.publish(&parts).unwrap();
+    };
+    let scan = |parts: &mut SampleParts| {
+        let plan = "Seq Scan on sbtest1".to_owned();
+        parts.plans = vec![StatementPlan { statement: "select".to_owned(), sql: "SELECT".to_owned(), plan }];
+    };
+    for (round, name) in (1..=3).flat_map(|round| names.iter().map(move |name| (round, name))) {
+        change(round, name, 4, &scan);
+        change(round, name, 8, &|parts| parts.sample.failure = Some("the server ended".to_owned()));
+    }
+    // What changes within one number of clients is told there and nowhere else.
+    change(3, &names[1], 1, &scan);
+    let found = analyse(&Campaign::open(&folder).unwrap(), Options::default()).unwrap();
+    let plans = |test: usize, at: usize| -> Vec<&str> {
+        found.tests[test].cells[at].plans.iter().map(|plan| plan.plan.as_str()).collect()
+    };
+    let told = |test: usize, at: usize| {
+        let warnings = found.tests[test].cells[at].warnings.iter().filter(|warning| warning.kind.starts_with("plan-"));
+        warnings.map(|warning| warning.message.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(found.tests.iter().map(|test| test.clients).collect::<Vec<_>>(), [1, 4, 8]);
+    for at in [0, 1] {
+        assert!(plans(0, at)[0].starts_with("Index Scan"), "{:?}", plans(0, at));
+        assert_eq!((plans(1, at), told(1, at)), (vec!["Seq Scan on sbtest1"], vec![]));
+        assert_eq!((plans(2, at), told(2, at)), (vec![], vec![]));
+    }
+    let change = "another plan for select in round 3 than at first: Seq Scan on sbtest# instead of Index Scan using \
+                  sbtest#_pkey on sbtest#";
+    assert_eq!((told(0, 0), told(0, 1)), (vec![], vec![change]));
+    assert!(found.tests.iter().all(|test| test.statements.len() == 1), "what was sent is known at every number");
+}
+
+fn start() -> Start {
+    let (at, rqps_version) = ("2026-11-22T01:00:00Z".to_owned(), "0.1.0".to_owned());
+    Start { at, rqps_version, command_line: vec!["rqps".to_owned(), "resume".to_owned()] }
 }
 
 #[test]

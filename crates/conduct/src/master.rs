@@ -12,7 +12,9 @@ use crate::refusal::Refusals;
 use crate::supervise::{check, supervised, supervised_on};
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::random::derive_seed;
+use rqps_model::facts::LoadFacts;
 use rqps_model::{Engine, StorageEngine, Version};
+use rqps_observe::host::HostMeter;
 use rqps_server::{CopyMethod, Server, Workspace, cluster, copy};
 use rqps_store::Writer;
 use std::collections::BTreeMap;
@@ -222,7 +224,7 @@ impl Maker<'_, '_> {
         Ok(false)
     }
 
-    /// Loads one master and returns the seconds that rows and indexes took.
+    /// Loads one master, keeps what the host did for it, and returns the seconds that rows and indexes took.
     fn load_with(&mut self, contestant: &Contestant<'_>, folder: &Path) -> Result<f64, ConductError> {
         let name = &contestant.plan.name;
         let data = self.job.plan.data;
@@ -231,6 +233,8 @@ impl Maker<'_, '_> {
         let endpoint = server.endpoint();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let seed = derive_seed(self.job.plan.seed, "data");
+        let mut meter = HostMeter::open(self.workspace.path())?;
+        let before = meter.read_full();
         let loaded = supervised(&server, self.stop, || {
             prepare_data(&endpoint, data, contestant.plan.storage, seed, threads)
                 .map_err(ConductError::load(format!("loading data with {name}")))
@@ -239,6 +243,8 @@ impl Maker<'_, '_> {
             ConductError::Interrupted => ConductError::Interrupted,
             error => ConductError::Loading { error: Box::new(error), log: server.log_tail(LOG_LINES) },
         })?;
+        let host = meter.read_full().since(&before);
+        self.store.write_load(name, &LoadFacts { rows: report.rows, host })?;
         contestant.connection(&endpoint)?;
         self.stop_in_order(contestant, &mut server)?;
         if let Some(left) = report.left {

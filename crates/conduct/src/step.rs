@@ -9,17 +9,20 @@ use crate::measure::{blank_sample, failed, kept_beside};
 use crate::pass::Pass;
 use crate::sitting::Ledger;
 use crate::supervise::supervised;
-use rqps_load::insert::{Bench, StepRun, run_step, statement_plans};
+use rqps_load::insert::{Bench, Moment, StepRun, run_step, statement_plans};
 use rqps_load::random::derive_seed;
 use rqps_model::Sample;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Step, StepRecord};
 use rqps_model::plan::TestPlan;
 use rqps_model::sample::{Accounting, DiskUse, Growth, Resources, WatchRow};
+use rqps_observe::client::ClientMeter;
 use rqps_observe::clock::rfc3339;
 use rqps_observe::counters::Counters;
-use rqps_observe::process::ProcessReading;
+use rqps_observe::host::{HostMeter, HostReading};
+use rqps_observe::process::{ProcessMeter, ProcessReading};
 use rqps_observe::{Watcher, disk_use};
+use rqps_server::Server;
 use rqps_store::SampleParts;
 use rqps_wire::Endpoint;
 use std::cell::RefCell;
@@ -29,7 +32,50 @@ use std::time::SystemTime;
 struct Before {
     counters: Option<Counters>,
     disk: Option<DiskUse>,
-    process: ProcessReading,
+}
+
+/// What host, server and client did between a step's begin and its end; nothing if it never began.
+#[derive(Default)]
+struct Seen {
+    resources: Resources,
+    watch: Vec<WatchRow>,
+}
+
+/// The meters of a step. What a connection costs, and what the client asks about the tables afterwards, is not the step's: in a
+/// short one it would be a good part of it.
+struct StepMeters<'m> {
+    host: &'m mut HostMeter,
+    client: &'m mut ClientMeter,
+    server: &'m mut ProcessMeter,
+    processes: &'m Server,
+    begin: Option<Begin>,
+    seen: Seen,
+}
+
+/// The readings of a step's begin, from which its seconds count.
+struct Begin {
+    host: HostReading,
+    client: ProcessReading,
+    server: ProcessReading,
+    watcher: Watcher,
+}
+
+impl StepMeters<'_> {
+    fn begin(&mut self, watcher: Watcher) {
+        let server = self.server.read(&self.processes.pids());
+        self.begin = Some(Begin { client: self.client.read(), server, watcher, host: self.host.read_full() });
+    }
+
+    fn end(&mut self) {
+        let Some(Begin { host, client, server, watcher }) = self.begin.take() else { return };
+        let resources = Resources {
+            host: self.host.read_full().since(&host),
+            client: self.client.read_full().since(&client),
+            server: self.server.read_full(&self.processes.pids()).since(&server),
+            operations: 0,
+        };
+        self.seen = Seen { resources, watch: watcher.end() };
+    }
 }
 
 impl Pass<'_> {
@@ -68,11 +114,8 @@ impl Pass<'_> {
         let Some(server) = &self.arm.server else { return Ok(failed(base, &self.arm)) };
         let endpoint = server.endpoint();
         let storage = self.arm.contestant.plan.storage;
-        let before = Before {
-            counters: counted::read(&endpoint),
-            disk: disk_use(&endpoint, storage, &self.arm.data).ok(),
-            process: self.arm.meter.read(&server.pids()),
-        };
+        let before =
+            Before { counters: counted::read(&endpoint), disk: disk_use(&endpoint, storage, &self.arm.data).ok() };
         let bench = Bench {
             endpoint: &endpoint,
             storage,
@@ -82,46 +125,50 @@ impl Pass<'_> {
             threads: self.client_cpus.len().min(self.shape.clients as usize),
             client_cpus: &self.client_cpus,
         };
-        let (progress, stop) = (RefCell::new(progress), self.sitting.stop);
+        let meters = StepMeters {
+            host: &mut self.host,
+            client: &mut self.client,
+            server: &mut self.arm.meter,
+            processes: server,
+            begin: None,
+            seen: Seen::default(),
+        };
+        let (meters, progress, stop) = (RefCell::new(meters), RefCell::new(progress), self.sitting.stop);
         let doing = format!("{} on {}", step.name, self.arm.contestant.plan.name);
-        let watcher = Watcher::begin(&endpoint, storage, &self.arm.data);
-        let (host, client) = (self.host.read_full(), self.client.read());
+        let tell = |moment| match moment {
+            Moment::Begins => meters.borrow_mut().begin(Watcher::begin(&endpoint, storage, &self.arm.data)),
+            Moment::Advances(come) => (progress.borrow_mut())(come.done),
+            Moment::Ended => meters.borrow_mut().end(),
+        };
         let ran = supervised(server, stop, || {
-            let tell = |come: rqps_load::insert::Progress| (progress.borrow_mut())(come.done);
             run_step(&bench, step, &mut self.state, stop, &tell).map_err(ConductError::load(doing))
         });
-        let resources = Resources {
-            host: self.host.read_full().since(&host),
-            client: self.client.read_full().since(&client),
-            server: self.arm.meter.read_full(&server.pids()).since(&before.process),
-            operations: 0,
-        };
-        let watch = watcher.end();
+        let seen = meters.into_inner().seen;
         match ran {
             Err(ConductError::Interrupted) => Err(ConductError::Interrupted),
             // Nothing was measured: the server could not even be connected to, or would not make the tables.
             Err(error) => {
                 self.arm.notice_death();
                 let failure = Some(self.arm.fail(error.to_string()));
-                Ok(SampleParts { watch, ..SampleParts::of(Sample { resources, failure, ..base }) })
+                let sample = Sample { resources: seen.resources, failure, ..base };
+                Ok(SampleParts { watch: seen.watch, ..SampleParts::of(sample) })
             }
-            Ok(run) => Ok(self.finish(base, step, run, before, resources, watch, &endpoint)),
+            Ok(run) => Ok(self.finish(base, step, run, before, seen, &endpoint)),
         }
     }
 
     /// The sample of a step that ran, with everything that is read afterwards.
-    #[expect(clippy::too_many_arguments, reason = "each was read at another moment of the step")]
     fn finish(
         &mut self,
         base: Sample,
         step: &Step,
         run: StepRun,
         before: Before,
-        resources: Resources,
-        watch: Vec<WatchRow>,
+        seen: Seen,
         endpoint: &Endpoint,
     ) -> SampleParts {
         let StepRun { record, seconds, latency } = run;
+        let Seen { resources, watch } = seen;
         self.arm.notice_death();
         let mut warnings = std::mem::take(&mut self.arm.undone);
         let (mut counted, mut growth) = (Counted::default(), None);

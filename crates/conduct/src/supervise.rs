@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How soon a raised flag is seen.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -29,7 +29,7 @@ pub(crate) fn supervised<T>(
         Protocol::Postgres => Signal::QUIT,
         Protocol::Mysql => Signal::KILL,
     };
-    watched(stop, || _ = postmaster.signal(at_once), work)
+    watched(stop, |_| _ = postmaster.signal(at_once), work)
 }
 
 /// Runs `work` that makes a data folder, or starts or stops a server on it, and ends what runs on the folder when `stop` is
@@ -40,21 +40,23 @@ pub(crate) fn supervised_on<T>(
     stop: &AtomicBool,
     work: impl FnOnce() -> Result<T, ConductError>,
 ) -> Result<T, ConductError> {
-    watched(stop, || cluster::end_at_once(engine, folder), work)
+    watched(stop, |since| cluster::end_at_once(engine, folder, since), work)
 }
 
-/// Runs `work`, and calls `end` from when `stop` is raised until the work is done: it may start one program after the other.
+/// Runs `work`, and calls `end` from when `stop` is raised until the work is done, with the time since then: it may start one
+/// program after the other.
 fn watched<T>(
     stop: &AtomicBool,
-    end: impl Fn() + Sync,
+    end: impl Fn(Duration) + Sync,
     work: impl FnOnce() -> Result<T, ConductError>,
 ) -> Result<T, ConductError> {
     let done = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
+            let mut raised: Option<Instant> = None;
             while !done.load(Ordering::Acquire) {
                 if stop.load(Ordering::Relaxed) {
-                    end();
+                    end(raised.get_or_insert_with(Instant::now).elapsed());
                 }
                 std::thread::park_timeout(LOOK_EVERY);
             }
@@ -95,26 +97,36 @@ pub(crate) fn check(stop: &AtomicBool) -> Result<(), ConductError> {
 mod tests {
     use super::*;
     use std::process::{Command, Stdio};
-    use std::time::Instant;
+
+    /// Starts programs on a folder, one after the other as initdb does, once the campaign is interrupted. Each would run for
+    /// an hour.
+    fn check_ended(command: &[&str]) {
+        let folder = tempfile::tempdir().expect("a folder");
+        for engine in Engine::ALL {
+            let (stop, begun) = (AtomicBool::new(false), Instant::now());
+            let run = || {
+                let mut program = Command::new(command[0]);
+                program.args(&command[1..]).current_dir(folder.path()).stdin(Stdio::null());
+                program.status().expect("it can be run").success()
+            };
+            let ran = supervised_on(engine, folder.path(), &stop, || {
+                stop.store(true, Ordering::Relaxed);
+                Ok((run(), run()))
+            });
+            assert!(matches!(ran, Err(ConductError::Interrupted)), "{ran:?}");
+            assert!(begun.elapsed() < Duration::from_secs(600), "{engine:?}: {:?}", begun.elapsed());
+        }
+    }
 
     #[test]
     fn what_runs_on_a_folder_is_not_waited_for() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let sleep = || {
-            let mut command = Command::new("sleep");
-            command.arg("600").current_dir(folder.path()).stdin(Stdio::null());
-            command.status().expect("it can be run").success()
-        };
-        for engine in Engine::ALL {
-            let (stop, begun) = (AtomicBool::new(false), Instant::now());
-            let ran = supervised_on(engine, folder.path(), &stop, || {
-                stop.store(true, Ordering::Relaxed);
-                // One program after the other, as initdb starts them.
-                Ok((sleep(), sleep()))
-            });
-            assert!(matches!(ran, Err(ConductError::Interrupted)), "{ran:?}");
-            assert!(begun.elapsed() < Duration::from_secs(5), "{engine:?}: {:?}", begun.elapsed());
-        }
+        check_ended(&["sleep", "3600"]);
+    }
+
+    /// A shell makes what it runs in the background ignore the signal that ends a PostgreSQL.
+    #[test]
+    fn what_ignores_its_signal_is_not_waited_for() {
+        check_ended(&["sh", "-c", "trap '' QUIT; exec sleep 3600"]);
     }
 
     #[test]

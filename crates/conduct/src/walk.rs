@@ -13,9 +13,11 @@ use crate::sitting::{Ledger, Sitting};
 use crate::supervise::check;
 use rqps_model::facts::BuildFacts;
 use rqps_model::insert::Shape;
+use rqps_model::plan::TreatmentPlan;
 use rqps_observe::clock::rfc3339;
 use rqps_server::{Account, Sizing, Workspace};
-use rqps_store::Writer;
+use rqps_store::{StoreError, Writer};
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
@@ -24,6 +26,9 @@ const ROW_BYTES: u64 = 240;
 
 /// In a pass: one that inserts, one that deletes, one that queries.
 const SESSIONS_OF_A_CLIENT: u32 = 3;
+
+/// Settings by name.
+type Settings = BTreeMap<String, String>;
 
 /// Measures everything that the results folder does not have yet.
 ///
@@ -44,7 +49,7 @@ fn measure_missing(
 ) -> Result<(), ConductError> {
     let workspace = Workspace::create(job.lease, job.cache, job.data_parent)
         .map_err(ConductError::server("making the folder for data"))?;
-    let contestants = contestants(job, &workspace)?;
+    let contestants = contestants(job, &workspace, store)?;
     for contestant in &contestants {
         store.write_build(&contestant.plan.name, contestant.build)?;
         for note in &contestant.configuration.notes {
@@ -72,7 +77,7 @@ fn measure_missing(
 }
 
 /// Each treatment with its build and its configuration for this machine.
-fn contestants<'a>(job: &Job<'a>, workspace: &Workspace) -> Result<Vec<Contestant<'a>>, ConductError> {
+fn contestants<'a>(job: &Job<'a>, workspace: &Workspace, store: &Writer) -> Result<Vec<Contestant<'a>>, ConductError> {
     let plan = job.plan;
     let free = rustix::fs::statvfs(workspace.path()).ok().map(|fs| fs.f_bavail * fs.f_frsize);
     // In passes there is only one at a time.
@@ -86,12 +91,73 @@ fn contestants<'a>(job: &Job<'a>, workspace: &Workspace) -> Result<Vec<Contestan
         data_bytes: Some(rows * ROW_BYTES),
         clients: if shape.is_some() { clients * SESSIONS_OF_A_CLIENT } else { clients },
     };
-    let contestant = |(treatment, build): (&'a rqps_model::plan::TreatmentPlan, &'a BuildFacts)| {
-        let configuration = job
-            .profiles
-            .render(build.engine, &treatment.profile, &build.version, treatment.storage, &sizing, &treatment.set)
-            .map_err(ConductError::server(format!("configuring {}", treatment.name)))?;
+    let render = |(treatment, build): (&TreatmentPlan, &BuildFacts), set: &Settings| {
+        job.profiles
+            .render(build.engine, &treatment.profile, &build.version, treatment.storage, &sizing, set)
+            .map_err(ConductError::server(format!("configuring {}", treatment.name)))
+    };
+    let each = || plan.treatments.iter().zip(job.builds);
+    let rendered = each().map(|one| render(one, &one.0.set)).collect::<Result<Vec<_>, _>>()?;
+    let kept = each().map(|(treatment, _)| Ok(store.settings(&treatment.name)?.map(|facts| facts.written)));
+    let kept = kept.collect::<Result<Vec<_>, StoreError>>()?;
+    let written: Vec<&Settings> = rendered.iter().map(|configuration| &configuration.written).collect();
+    let earlier = as_earlier(&written, &kept);
+    let contestant = |((treatment, build), (configuration, earlier))| {
+        let configuration = match Settings::is_empty(&earlier) {
+            true => configuration,
+            false => render((treatment, build), &treatment.set.clone().into_iter().chain(earlier).collect())?,
+        };
         Ok(Contestant { plan: treatment, build, configuration, account: Account::choose() })
     };
-    plan.treatments.iter().zip(job.builds).map(contestant).collect()
+    each().zip(rendered.into_iter().zip(earlier)).map(contestant).collect()
+}
+
+/// What earlier sittings wrote otherwise than this one would. How much log a server may keep follows from the room on the disk,
+/// which changes from sitting to sitting; builds that are compared must not differ in it, so the first sitting's holds. A
+/// treatment that no earlier sitting came to gets what another got in place of the same value.
+fn as_earlier(written: &[&Settings], kept: &[Option<Settings>]) -> Vec<Settings> {
+    let otherwise = |at: usize, name: &String, now: &String| {
+        let then = kept[at].as_ref()?.get(name)?;
+        (written[at].get(name) == Some(now) && then != now).then(|| (name.clone(), then.clone()))
+    };
+    let of = |at: usize| {
+        // Its own first.
+        let sources: Vec<usize> = match kept[at] {
+            Some(_) => vec![at],
+            None => (0..kept.len()).collect(),
+        };
+        let setting = |(name, now)| sources.iter().find_map(|source| otherwise(*source, name, now));
+        written[at].iter().filter_map(setting).collect()
+    };
+    (0..written.len()).map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_sitting_keeps_the_log_sizes_of_the_first() {
+        let settings = |wal: &str, buffers: &str| {
+            Settings::from([("max_wal_size".into(), wal.into()), ("shared_buffers".into(), buffers.into())])
+        };
+        let check = |now: &[Settings], kept: &[Option<Settings>], expected: &[&str]| {
+            let found = as_earlier(&now.iter().collect::<Vec<_>>(), kept);
+            let told: Vec<String> = found
+                .iter()
+                .map(|one| one.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "))
+                .collect();
+            assert_eq!(told, expected);
+        };
+        let now = [settings("2675MB", "6GB"), settings("2675MB", "6GB"), settings("9GB", "6GB")];
+        check(&now, &[None, None, None], &["", "", ""]);
+        check(&now, &[Some(now[0].clone()), None, None], &["", "", ""]);
+        // The first was measured before; the second, not yet, gets the same; the third, told by its user, does not.
+        let before = settings("2536MB", "6GB");
+        check(&now, &[Some(before.clone()), None, None], &["max_wal_size=2536MB", "max_wal_size=2536MB", ""]);
+        // What a treatment itself ran with before goes before what others did.
+        check(&now, &[Some(before), Some(now[1].clone()), None], &["max_wal_size=2536MB", "", ""]);
+        // A server that does not know a setting has not kept it.
+        check(&now[..1], &[Some(Settings::new())], &[""]);
+    }
 }

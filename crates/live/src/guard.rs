@@ -1,7 +1,8 @@
 //! A shell that holds a folder and runs a server in it: both go when the pipe between us breaks, however we end.
 //!
 //! In: words on a pipe, `start` each time that the server shall run. Out: the server's pid in a file. Anything else, the
-//! end of the pipe above all, makes the shell kill the server and remove the folder. As root it runs as who owns the folder.
+//! end of the pipe above all, makes the shell kill the server and remove the folder. As root only the server runs as who owns
+//! the folder, the shell does not: we may be killed in the middle of a copy, when the owner cannot remove it yet.
 
 use crate::PATIENCE;
 use rqps_server::Account;
@@ -62,14 +63,15 @@ impl Guard {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", SCRIPT, "guard"]).env_clear();
         if let Some(command) = duty.command {
+            if account.differs_from_us() {
+                let [user, group] = [account.uid, account.gid].map(|id| id.to_string());
+                shell.args(["setpriv", "--reuid", &user, "--regid", &group, "--clear-groups", "--"]);
+            }
             shell.arg(command.get_program()).args(command.get_args());
             shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         }
         // A MariaDB that starts removes what looks like temporary tables there.
         shell.env("TMPDIR", &folder).env("FOLDER", &folder).env("END", duty.end).current_dir(&folder);
-        if account.differs_from_us() {
-            shell.uid(account.uid).gid(account.gid);
-        }
         // In a process group of its own, so that Ctrl-C leaves it the time to clear up.
         shell.process_group(0).stdin(Stdio::piped()).stdout(log.try_clone().unwrap()).stderr(log);
         let shell = shell.spawn().unwrap();

@@ -3,17 +3,7 @@
 //! In: the workload file's `mysql = { sql, because }`, and what this crate itself must do differently. Out: a list for the
 //! report, so that a comparison across engines says in what it isn't like with like. It decides nothing.
 
-use crate::suite::{Suite, Test};
-
-/// SQL that takes the place of the common one on an engine.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ForcedSql {
-    /// The SQL, with the same markers as the common one.
-    pub sql: String,
-    /// Why the engine forces it, as a sentence without its end.
-    pub because: String,
-}
+use crate::suite::{StatementKind, Suite, Test};
 
 /// One difference that an engine forces. MySQL stands for MariaDB too.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,6 +22,19 @@ impl ForcedForm {
     fn new(what: &str, common: &str, mysql: &str, because: &str) -> ForcedForm {
         let [what, common, mysql, because] = [what, common, mysql, because].map(str::to_owned);
         ForcedForm { what, common, mysql, because }
+    }
+}
+
+impl StatementKind {
+    /// Whether an engine forces another form of it, which one and why.
+    pub fn forced_forms(&self) -> Vec<ForcedForm> {
+        let forced = self.mysql.iter().map(|forced| ForcedForm {
+            what: format!("statement {}", self.kind),
+            common: self.sql.clone(),
+            mysql: forced.sql.clone(),
+            because: forced.because.clone(),
+        });
+        forced.collect()
     }
 }
 

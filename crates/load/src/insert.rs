@@ -27,5 +27,5 @@ mod tally;
 pub use forced::{StorageForm, forced_forms, storage_forms};
 pub use plans::statement_plans;
 pub use presets::presets;
-pub use run::{Bench, Progress, StepRun, run_step};
+pub use run::{Bench, Moment, Progress, StepRun, run_step};
 pub use table::{State, count_rows, rest};

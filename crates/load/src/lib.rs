@@ -20,7 +20,7 @@ pub mod work;
 mod zipfian;
 
 pub use error::LoadError;
-pub use forced::{ForcedForm, ForcedSql};
+pub use forced::ForcedForm;
 pub use generator::Generator;
-pub use suite::{SecondsClass, StatementKind, Suite, SuiteError, TableChoice, Test, UnknownWork, Work};
+pub use suite::{ForcedSql, SecondsClass, StatementKind, Suite, SuiteError, TableChoice, Test, UnknownWork, Work};
 pub use zipfian::Zipfian;

@@ -12,7 +12,6 @@ pub use file::SuiteError;
 pub(crate) use sql::table_name;
 pub use work::{UnknownWork, Work};
 
-use crate::forced::ForcedSql;
 use crate::generator::Generator;
 use rqps_model::plan::DataShape;
 use rqps_model::{Group, Unit};
@@ -39,6 +38,16 @@ pub enum TableChoice {
     ByClient,
     /// The table of another kind of the same event, by its index.
     SameAs(usize),
+}
+
+/// SQL that takes the place of the common one on an engine.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForcedSql {
+    /// The SQL, with the same markers as the common one.
+    pub sql: String,
+    /// Why the engine forces it, as a sentence without its end.
+    pub because: String,
 }
 
 /// One kind of statement of a test.

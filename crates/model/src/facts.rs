@@ -1,5 +1,6 @@
 //! What was found out about host and builds: written once per campaign, compared between cells, shown in the report.
 
+use crate::sample::HostUse;
 use crate::{Engine, Version};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -76,6 +77,15 @@ pub struct BuildFacts {
     pub size_bytes: u64,
     /// Whether symbols, debug information and frame pointers are there.
     pub symbols: String,
+}
+
+/// What loading the data took (`treatments/<t>/load.json`), kept for the treatment that loaded it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadFacts {
+    /// Rows of all tables.
+    pub rows: u64,
+    /// What the host did from the first statement until the loaded and indexed tables were at rest.
+    pub host: HostUse,
 }
 
 /// A treatment as it really ran (`treatments/<t>/settings.json`).

@@ -102,7 +102,7 @@ mod tests {
             if spent > 0.3 {
                 break spent;
             }
-            assert!(begun.elapsed() < Duration::from_secs(20), "no CPU to be had");
+            assert!(begun.elapsed() < Duration::from_secs(60), "no CPU to be had");
         };
         let used = meter.read().since(&start);
         let seen = used.cpu_user_s + used.cpu_system_s;

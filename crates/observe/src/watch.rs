@@ -55,6 +55,11 @@ impl Watcher {
         Watcher { shared, rows: Some(rows) }
     }
 
+    /// The rows so far; what the server answers within the second may still come into the last one.
+    pub fn rows(&self) -> Vec<WatchRow> {
+        self.shared.lock().rows.clone()
+    }
+
     /// Ends, within 100 ms whatever the server does, and tells all rows.
     pub fn end(mut self) -> Vec<WatchRow> {
         self.stop();
@@ -142,6 +147,8 @@ fn keep_rows(shared: &Shared, mut host: Option<HostMeter>, begun: Instant) {
             continue;
         }
         let now = host.as_mut().map(HostMeter::read_full);
+        // The moment of the reading: a busy machine may have taken the CPU from us just before it.
+        let elapsed = now.map_or(elapsed, |now| now.at().saturating_duration_since(begun));
         let used = now.zip(before).map(|(now, before)| now.since(&before)).unwrap_or_default();
         before = now;
         let row = WatchRow { second: elapsed.as_secs_f64(), host: used, server: Counters::new() };

@@ -10,23 +10,33 @@ use crate::qps_table::{Kind, columns};
 use crate::text;
 use rqps_analysis::findings::{Cost, Findings, TestFindings};
 
-/// The metric file: per test a block of absolute lines and a block relative to the first.
+/// The published name of the load, which is driven by the test that follows it there.
+const LOAD: &str = "sb.prepare.met.point-query.warm.range100.pk1";
+
+/// The metric file: per test a block of absolute lines and a block relative to the first; the load, of those treatments that
+/// loaded, before all tests.
 pub(crate) fn published(findings: &Findings, level: &Level<'_>) -> String {
     let tests = level.blocks.iter().flat_map(|block| &block.tests);
-    tests.map(|(_, test)| block(findings, test)).collect()
+    let load = block(findings, LOAD, |index| findings.treatments[index].load.as_ref());
+    let of_test = |(_, test): &(usize, &TestFindings)| {
+        let stem = text::plain(&test.label).replace("_range=", ".range");
+        let title = format!("sb.met.{stem}.pk1.dop{}", test.clients);
+        block(findings, &title, |index| test.cells[index].cost.as_ref())
+    };
+    std::iter::once(load).chain(tests.map(of_test)).collect()
 }
 
-fn block(findings: &Findings, test: &TestFindings) -> String {
+/// One block; empty where no treatment has a cost.
+fn block<'f>(findings: &'f Findings, title: &str, cost: impl Fn(usize) -> Option<&'f Cost>) -> String {
     let measured: Vec<(String, &Cost)> = columns(findings, Kind::Absolute)
         .into_iter()
         .filter_map(|index| {
             let name = text::plain(&findings.treatments[index].name);
-            Some((format!("x.{name}.pk1"), test.cells[index].cost.as_ref()?))
+            Some((format!("x.{name}.pk1"), cost(index)?))
         })
         .collect();
     let Some((first, rest)) = measured.split_first() else { return String::new() };
-    let stem = text::plain(&test.label).replace("_range=", ".range");
-    let mut out = format!("sb.met.{stem}.pk1.dop{}\n--- absolute\n", test.clients);
+    let mut out = format!("{title}\n--- absolute\n");
     out.push_str("cpu/o\t\tcs/o\tr/o\trKB/o\twKB/o\to/s\tdbms\n");
     for (name, cost) in &measured {
         out.push_str(&format!("{}\t{name}\n", absolute(cost).join("\t")));

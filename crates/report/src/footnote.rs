@@ -23,6 +23,8 @@ pub(crate) struct Footnote {
     told: Vec<(usize, Warning)>,
     /// How many cells have one.
     pub(crate) cells: usize,
+    /// Whether each says the same.
+    are_alike: bool,
 }
 
 /// One footnote per kind of warning that stands beside a cell, in order of appearance.
@@ -33,10 +35,11 @@ pub(crate) fn footnotes(findings: &Findings) -> Vec<Footnote> {
         let known = notes.iter_mut().find(|note| note.kind == warning.kind);
         let Some(note) = known else {
             let told = vec![(treatment, warning.clone())];
-            notes.push(Footnote { kind: warning.kind.clone(), told, cells: 1 });
+            notes.push(Footnote { kind: warning.kind.clone(), told, cells: 1, are_alike: true });
             continue;
         };
         note.cells += 1;
+        note.are_alike &= note.told.first().is_some_and(|(_, first)| first == warning);
         let is_told = note.told.iter().any(|(at, told)| *at == treatment && cause(told) == cause(warning));
         if EACH.contains(&note.kind.as_str()) && !is_told {
             note.told.push((treatment, warning.clone()));
@@ -62,9 +65,13 @@ pub(crate) fn marks(notes: &[Footnote], test: &TestFindings) -> String {
 
 /// What a footnote says, a paragraph each: how often, what, and what would help.
 pub(crate) fn sentences(findings: &Findings, note: &Footnote) -> Vec<String> {
-    let more = if note.cells > 1 { format!(" ({} cells)", note.cells) } else { String::new() };
     let names = order::short_names(findings);
     let is_each = EACH.contains(&note.kind.as_str());
+    let more = match note.cells {
+        1 => String::new(),
+        cells if is_each || note.are_alike => format!(" ({cells} cells)"),
+        cells => format!(" ({cells} cells), in the first"),
+    };
     let tell = |(at, told): &(usize, Warning)| {
         if !is_each {
             return warning(told);

@@ -18,6 +18,7 @@ mod summary;
 mod test;
 
 use crate::footnote::{begun, ended};
+use crate::interval::Interval;
 use crate::svg::series;
 use crate::{insert, latency, look, number, order};
 use minijinja::syntax::SyntaxConfig;
@@ -109,7 +110,8 @@ struct Method {
     campaign_toml: String,
     margin: String,
     interleaving: String,
-    rounds: String,
+    /// How a sentence about every round begins.
+    each_round: String,
     rqps_version: String,
     seed: u64,
 }
@@ -135,15 +137,25 @@ fn page(findings: &Findings) -> Page {
         settings: setting::settings(&scene),
         noise: noise::noise(&scene),
         method: Method {
-            command: campaign.command.clone(),
+            command: bare(&campaign.command).to_owned(),
             campaign_toml: campaign.campaign_toml.trim_end().to_owned(),
             margin: number::percent(campaign.margin),
             interleaving: order::interleaving(findings),
-            rounds: order::plural(u64::from(campaign.rounds_complete), "round"),
+            each_round: match campaign.rounds_complete {
+                0 => "In each round".to_owned(),
+                1 => "In the one round".to_owned(),
+                rounds => format!("In each of the {rounds} rounds"),
+            },
             rqps_version: campaign.rqps_version.clone(),
             seed: campaign.seed,
         },
     }
+}
+
+/// The command without the folder in which rqps lay, which is nobody else's.
+fn bare(command: &str) -> &str {
+    let program = command.split_whitespace().next().unwrap_or_default();
+    program.rfind('/').filter(|_| !program.contains(['\'', '"'])).map_or(command, |at| command[at + 1..].trim_start())
 }
 
 /// A comparison as the page writes it.
@@ -172,7 +184,7 @@ fn shown(comparison: &Comparison) -> Shown {
         glyph: look::glyph(comparison.verdict),
         word: comparison.verdict.word(),
         ratio: number::ratio(comparison.rqps),
-        interval: look::interval(comparison),
+        interval: Interval::over_rounds(comparison).text(),
         is_inside: false,
         mde: comparison.mde.map_or_else(|| number::NONE.to_owned(), number::percent),
         q: comparison.q.map_or_else(|| number::NONE.to_owned(), number::probability),
@@ -186,9 +198,8 @@ fn shown_cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Option<Sh
     let cell = &test.cells[index];
     let mut shown = shown(cell.comparison.as_ref()?);
     shown.ratio.push_str(insert::ratio_sign(scene.findings, test, index));
-    if let Some(interval) = insert::inside(cell).filter(|_| shown.interval == number::NONE) {
-        (shown.interval, shown.is_inside) = (interval, true);
-    }
+    let interval = Interval::of(cell);
+    (shown.interval, shown.is_inside) = (interval.text(), matches!(interval, Interval::Inside(..)));
     Some(shown)
 }
 

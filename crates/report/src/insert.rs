@@ -10,7 +10,7 @@ pub(crate) mod sheet;
 
 pub(crate) use files::files;
 
-use crate::{number, order};
+use crate::order;
 use rqps_analysis::findings::{CellFindings, Findings, StepFindings, StepRound, TestFindings};
 use rqps_model::insert::Shape;
 
@@ -54,12 +54,6 @@ pub(crate) fn stalled_seconds(step: &StepFindings) -> u32 {
 /// Why the step failed, in the first round in which it did.
 pub(crate) fn failure(step: &StepFindings) -> Option<&str> {
     step.rounds.iter().find_map(|round| round.failure.as_deref())
-}
-
-/// The interval inside a single pair of runs; in parentheses, because it is not the interval over rounds.
-pub(crate) fn inside(cell: &CellFindings) -> Option<String> {
-    let inside = cell.step.as_ref()?.inside?;
-    Some(format!("({}–{})", number::ratio(inside.low), number::ratio(inside.high)))
 }
 
 /// What an interval in parentheses can and cannot tell.

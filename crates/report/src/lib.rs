@@ -9,6 +9,7 @@ mod files;
 mod footnote;
 mod html;
 mod insert;
+mod interval;
 mod json;
 mod latency;
 mod look;

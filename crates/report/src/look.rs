@@ -2,8 +2,6 @@
 //!
 //! Blue is faster, orange is slower, grey is equal, hatched is undecided; the glyph says the same without colour.
 
-use crate::insert;
-use crate::number;
 use rqps_analysis::findings::{CellFindings, Comparison};
 use rqps_model::Verdict;
 
@@ -51,20 +49,6 @@ pub(crate) const fn hue(verdict: Verdict) -> &'static str {
 fn saturation(rqps: f64) -> usize {
     let size = rqps.ln().abs();
     1 + [0.015, 0.04, 0.10, 0.25].iter().filter(|step| size >= **step).count()
-}
-
-/// The 95 % interval, where there is one.
-pub(crate) fn interval(comparison: &Comparison) -> String {
-    match (comparison.low, comparison.high) {
-        (Some(low), Some(high)) => format!("{}–{}", number::ratio(low), number::ratio(high)),
-        _ => number::NONE.to_owned(),
-    }
-}
-
-/// The interval of a cell: over rounds, or of a single round in parentheses, where the inside of its runs tells one.
-pub(crate) fn cell_interval(cell: &CellFindings) -> String {
-    let over_rounds = cell.comparison.as_ref().map_or_else(|| number::NONE.to_owned(), interval);
-    if over_rounds == number::NONE { insert::inside(cell).unwrap_or(over_rounds) } else { over_rounds }
 }
 
 /// The verdict as a word; of a step that was compared once, why there is none.

@@ -2,6 +2,7 @@
 //!
 //! One sentence per build, then a table per group (of the Insert Benchmark one of all steps): full rows for two builds, relative throughput and glyph for more.
 
+use crate::interval::Interval;
 use crate::number;
 use crate::order::{self, Block};
 use crate::{footnote, insert, latency, look};
@@ -62,7 +63,7 @@ fn rows_of_one(out: &mut String, findings: &Findings, block: &Block<'_>, other: 
             throughput(findings.base),
             throughput(other),
             comparison.map_or_else(none, |c| number::ratio(c.rqps)),
-            look::cell_interval(&test.cells[other]),
+            Interval::of(&test.cells[other]).text(),
             comparison.and_then(|c| c.mde).map_or_else(none, number::percent),
             comparison.map_or_else(none, |c| verdict(&test.cells[other], c)),
         ));

@@ -5,10 +5,13 @@
 /// What stands where there is no number.
 pub(crate) const NONE: &str = "–";
 
-/// Relative throughput: three decimals around 1, three significant digits far from it.
+/// Relative throughput: three decimals around 1, three significant digits far from it, and no more than that beyond a
+/// thousandfold: only an interval of two or three rounds that disagree reaches there, and its digits say nothing.
 pub(crate) fn ratio(value: f64) -> String {
     match value {
         v if !v.is_finite() => NONE.to_owned(),
+        v if v > 1e3 => ">1000".to_owned(),
+        v if v > 0.0 && v < 1e-3 => "<0.001".to_owned(),
         v if (0.0995..9.995).contains(&v) => format!("{v:.3}"),
         v => significant(v, 3),
     }
@@ -67,17 +70,20 @@ pub(crate) fn grouped(value: f64) -> String {
     text
 }
 
-/// A fraction as percent with two digits, such as `0.85 %` or `12 %`.
+/// A fraction as percent with two digits, such as `0.85 %` or `12 %`; beyond tenfold `>1000 %`.
 pub(crate) fn percent(fraction: f64) -> String {
     if !fraction.is_finite() {
         return NONE.to_owned();
+    }
+    if fraction > 10.0 {
+        return ">1000 %".to_owned();
     }
     format!("{} %", significant(fraction * 100.0, 2))
 }
 
 /// A ratio as a signed change in percent, such as `−2.8 %`; factors above two as `×2.5`.
 pub(crate) fn change(ratio: f64) -> String {
-    if !ratio.is_finite() {
+    if !ratio.is_finite() || ratio < 0.0 {
         return NONE.to_owned();
     }
     if ratio >= 2.0 {
@@ -134,7 +140,7 @@ mod tests {
     #[test]
     fn ratios_have_three_significant_digits_or_more() {
         check(ratio, &[(1.9043, "1.904"), (0.985, "0.985"), (0.0123, "0.0123"), (12.34, "12.3"), (f64::NAN, "–")]);
-        check(ratio, &[(9.9996, "10.0"), (0.0999, "0.100"), (123.4, "123"), (23412.0, "23412")]);
+        check(ratio, &[(9.9996, "10.0"), (0.0999, "0.100"), (123.4, "123"), (23412.0, ">1000"), (0.000_045, "<0.001")]);
         check(published_ratio, &[(2.494, "2.49"), (0.6, "0.60"), (0.0123, "0.012"), (0.0061, "0.0061"), (0.0, "0.00")]);
     }
 
@@ -147,10 +153,17 @@ mod tests {
 
     #[test]
     fn changes_and_times_carry_their_units() {
-        check(percent, &[(0.0085, "0.85 %"), (0.0951, "9.5 %"), (0.123, "12 %"), (0.0, "0 %")]);
+        check(percent, &[(0.0085, "0.85 %"), (0.0951, "9.5 %"), (0.123, "12 %"), (0.0, "0 %"), (154_469.0, ">1000 %")]);
         check(
             change,
-            &[(0.972, "−2.8 %"), (1.05, "+5.0 %"), (2.494, "×2.49"), (0.9998, "±0.0 %"), (f64::INFINITY, "–")],
+            &[
+                (0.972, "−2.8 %"),
+                (1.05, "+5.0 %"),
+                (2.494, "×2.49"),
+                (0.9998, "±0.0 %"),
+                (f64::INFINITY, "–"),
+                (-8.3, "–"),
+            ],
         );
         check(duration_us, &[(0.5, "500 ns"), (45.678, "45.7 µs"), (1234.0, "1.23 ms"), (2.5e6, "2.50 s")]);
         check(bytes, &[(512.0, "512 B"), (6.4e9, "5.96 GiB")]);

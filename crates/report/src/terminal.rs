@@ -9,6 +9,7 @@ mod open_loop;
 mod steps;
 
 use crate::footnote::{self, Footnote};
+use crate::interval::Interval;
 use crate::order::{self, Level};
 use crate::{insert, look, number, text};
 use grid::{Align, Cell, Grid};
@@ -163,7 +164,7 @@ impl Page<'_> {
         let verdict = comparison.verdict;
         let ratio = format!("{}{}", number::ratio(comparison.rqps), insert::ratio_sign(self.findings, test, other));
         row.push(Cell::painted(&ratio, verdict));
-        row.push(Cell::plain(&look::cell_interval(cell)));
+        row.push(Cell::plain(&Interval::of(cell).text()));
         row.push(Cell::plain(&comparison.mde.map_or_else(none, number::percent)));
         let word = look::word(cell, comparison);
         let word = match &comparison.remark {
@@ -197,7 +198,7 @@ impl Page<'_> {
                 None => whole.verdict.to_string(),
             };
             let (ratio, glyph) = (number::ratio(whole.rqps), look::glyph(whole.verdict));
-            line.push_str(&format!("; all {ratio} {} {glyph} {word}", look::interval(whole)));
+            line.push_str(&format!("; all {ratio} {} {glyph} {word}", Interval::over_rounds(whole).text()));
         }
         grid.line(line);
         grid.line(String::new());
@@ -274,8 +275,14 @@ impl Page<'_> {
         let noun = if self.is_insert() { "step" } else { "test" };
         let mut grid = self.full_grid();
         for index in others {
-            let changed = changed(level, *index);
             let title = text::plain(&names[*index]);
+            let inside = of_one_round(level, *index);
+            if !inside.is_empty() {
+                grid.line(format!("{title}: undecided, one round; intervals from inside it"));
+                inside.iter().for_each(|test| grid.row(self.full_row(test, *index)));
+                continue;
+            }
+            let changed = changed(level, *index);
             let count = match changed.len() {
                 0 => format!("no {noun} changed"),
                 n => format!("{} changed", order::plural(n as u64, noun)),
@@ -312,6 +319,12 @@ impl Page<'_> {
             out.push('\n');
         }
     }
+}
+
+/// Steps of a treatment of which only the inside of one round tells how far their ratio may be off.
+fn of_one_round<'a>(level: &Level<'a>, treatment: usize) -> Vec<&'a TestFindings> {
+    let tests = level.blocks.iter().flat_map(|block| &block.tests).map(|(_, test)| *test);
+    tests.filter(|test| matches!(Interval::of(&test.cells[treatment]), Interval::Inside(..))).collect()
 }
 
 /// Tests that a treatment made slower or faster, the largest change first.

@@ -67,9 +67,9 @@
     document.getElementById("nothing").hidden = shown > 0;
   };
   const sort = () => {
-    const bySize = document.getElementById("sort").value === "size";
+    const by = document.getElementById("sort").value;
     for (const list of document.querySelectorAll(".list")) {
-      const key = (test) => (bySize ? -Number(test.dataset.size) : 0) || 0;
+      const key = (test) => (by === "rank" ? 0 : -Number(test.dataset[by])) || 0;
       const order = (a, b) => key(a) - key(b) || Number(a.dataset.rank) - Number(b.dataset.rank);
       [...list.children].sort(order).forEach((test) => list.append(test));
     }

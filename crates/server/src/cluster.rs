@@ -12,9 +12,11 @@ use crate::proctree::{self, ProcessId};
 use crate::{Account, Result, ServerError, mysql, postgres};
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
+use rustix::process::Signal;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// The superuser of every data folder that rqps makes; logs in without a password over the private socket (and, where a
 /// server was asked to listen on TCP, from this machine).
@@ -40,11 +42,15 @@ pub fn base_arguments(build: &BuildFacts, data_dir: &Path) -> Result<Vec<String>
     }
 }
 
+/// What does not end at its signal in this time ignores it, as programs do that a script has started in the background.
+const HEEDS_WITHIN: Duration = Duration::from_secs(5);
+
 /// Sends whatever we have running on a data folder, be it a server or what makes the folder, the signal that ends it at once:
-/// for data that is thrown away. It does not wait.
-pub fn end_at_once(engine: Engine, data_dir: &Path) {
+/// for data that is thrown away. It does not wait; `since` is how long ago this was asked for the first time, and after a while
+/// the signal is one that nobody can ignore.
+pub fn end_at_once(engine: Engine, data_dir: &Path, since: Duration) {
     let Ok(here) = fs::canonicalize(data_dir) else { return };
-    let (signal, _) = Ending::of(engine).at_once[0];
+    let signal = if since < HEEDS_WITHIN { Ending::of(engine).at_once[0].0 } else { Signal::KILL };
     for process in proctree::tree(ProcessId::own()).into_iter().skip(1) {
         if process.folder_and_program().is_some_and(|(folder, _)| folder == here) {
             process.signal(signal);

@@ -149,10 +149,9 @@ fn finish(mut child: Child, input: &str, limit: Option<Duration>) -> (io::Result
             scope.spawn(move || {
                 // Nothing is ever sent: the other side is dropped when the child has ended.
                 let is_overdue = ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
-                let family = process.filter(|_| is_overdue).map(proctree::tree).unwrap_or_default();
-                family.iter().for_each(|process| {
-                    process.signal(Signal::KILL);
-                });
+                if let Some(process) = process.filter(|_| is_overdue) {
+                    kill_family(process);
+                }
                 is_overdue
             })
         });
@@ -162,9 +161,35 @@ fn finish(mut child: Child, input: &str, limit: Option<Duration>) -> (io::Result
     })
 }
 
+/// Kills a process and all that it started. One that a child escapes would keep the output open.
+fn kill_family(root: ProcessId) {
+    let mut family = Vec::new();
+    loop {
+        let mut found = proctree::tree(root);
+        found.retain(|process| !family.contains(process));
+        if found.is_empty() {
+            break;
+        }
+        // With a stop pending it gets no more children: the next look finds all that there will ever be.
+        found.iter().for_each(|process| _ = process.signal(Signal::STOP));
+        family.extend(found);
+    }
+    family.iter().for_each(|process| _ = process.signal(Signal::KILL));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_escapes_that_is_started_meanwhile() {
+        for _ in 0..5 {
+            let mut command = program(Account::choose(), OnParentDeath::Kill, Path::new("/bin/sh"));
+            // Each of them keeps the output open.
+            command.args(["-c", "for n in $(seq 300); do sleep 600 & done; wait"]);
+            output_within(command, "sh", Duration::from_millis(20)).expect_err("killed");
+        }
+    }
 
     #[test]
     fn runs_under_the_account_with_a_fixed_environment() {

@@ -6,11 +6,11 @@
 use crate::damage::{Damages, Exhibit, Fault, read_json};
 use crate::disk::{Durability, write_file};
 use crate::error::StoreError;
-use crate::layout::{self, BUILD, CAMPAIGN, HOST, PLAN, SERVER_LOG, SETTINGS, STATUS};
+use crate::layout::{self, BUILD, CAMPAIGN, HOST, LOAD, PLAN, SERVER_LOG, SETTINGS, STATUS};
 use crate::sample::SampleFolder;
 use crate::status::Status;
 use rqps_model::Plan;
-use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
+use rqps_model::facts::{BuildFacts, HostFacts, LoadFacts, SettingsFacts, StatementPlan};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +81,11 @@ impl Campaign {
     /// The settings of a treatment as read back; `None` until it was first started.
     pub fn settings(&self, treatment: &str) -> Result<Option<SettingsFacts>, StoreError> {
         self.optional(layout::treatment_file(&self.folder, treatment, SETTINGS)?, "the settings of a treatment")
+    }
+
+    /// What loading took on a treatment; `None` where another one loaded for it, or nothing was loaded.
+    pub fn load(&self, treatment: &str) -> Result<Option<LoadFacts>, StoreError> {
+        self.optional(layout::treatment_file(&self.folder, treatment, LOAD)?, "what loading the data took")
     }
 
     /// The plans of a test's statements on a treatment; `None` where they were not kept.

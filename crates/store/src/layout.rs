@@ -15,6 +15,7 @@ pub(crate) const ROUNDS: &str = "rounds";
 
 pub(crate) const BUILD: &str = "build.json";
 pub(crate) const SETTINGS: &str = "settings.json";
+pub(crate) const LOAD: &str = "load.json";
 pub(crate) const PLANS: &str = "plans";
 pub(crate) const SERVER_LOG: &str = "server.log";
 

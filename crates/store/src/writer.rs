@@ -7,11 +7,11 @@
 use crate::campaign::Campaign;
 use crate::disk::{Durability, clear_parts, make_folders, parse_part_name, part_name, write_file, write_folder};
 use crate::error::StoreError;
-use crate::layout::{self, BUILD, CAMPAIGN, HOST, PLAN, ROUNDS, SERVER_LOG, SETTINGS, STATUS, TREATMENTS};
+use crate::layout::{self, BUILD, CAMPAIGN, HOST, LOAD, PLAN, ROUNDS, SERVER_LOG, SETTINGS, STATUS, TREATMENTS};
 use crate::lock::Lock;
 use crate::sample::{SampleParts, json, name_of};
 use crate::status::{Start, State, Status};
-use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
+use rqps_model::facts::{BuildFacts, HostFacts, LoadFacts, SettingsFacts, StatementPlan};
 use rqps_model::{Plan, build::is_plain_name};
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
@@ -208,6 +208,11 @@ impl Writer {
     /// Keeps the settings of a treatment as read back.
     pub fn write_settings(&self, treatment: &str, facts: &SettingsFacts) -> Result<(), StoreError> {
         write_json(&self.treatment_file(treatment, SETTINGS)?, facts, self.durability)
+    }
+
+    /// Keeps what loading took on the treatment that loaded.
+    pub fn write_load(&self, treatment: &str, facts: &LoadFacts) -> Result<(), StoreError> {
+        write_json(&self.treatment_file(treatment, LOAD)?, facts, self.durability)
     }
 
     /// Keeps the plans of a test's statements on a treatment.

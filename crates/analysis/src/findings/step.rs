@@ -81,6 +81,8 @@ pub struct SlaFindings {
     pub target_per_s: f64,
     /// Rows a second of all clients, as inserted: mean over rounds.
     pub reached_per_s: f64,
+    /// The same in the worst round.
+    pub least_per_s: f64,
     /// Rounds in which at least 95 % of the target was reached.
     pub rounds_held: u32,
     /// Rounds with a number.

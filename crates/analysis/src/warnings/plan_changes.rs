@@ -1,23 +1,30 @@
 //! The warning about a statement whose plan was another one in some rounds: the cell's number is a mixture of two plans.
 //!
-//! In: the plans kept for the treatment, which are those of its first round, and what the samples of later rounds have beside
-//! them. Out: a warning for each statement and other plan. Plans of the same structure are the same, whatever they cost.
+//! In: a cell's samples, each with the plans of its own round and number of clients. Out: a warning for each statement and plan
+//! that is not the first round's. Plans of the same structure are the same, whatever they cost; rounds without a plan tell nothing.
 
 use super::cell::Cell;
 use super::{rounds_in_words, warning};
 use crate::findings::Warning;
+use crate::measured::Measured;
 use crate::plan_structure::{first_difference, structure};
+use rqps_model::facts::StatementPlan;
 use std::collections::BTreeMap;
 
 /// Tells of every statement that was not planned alike in all rounds.
 pub(super) fn observed(cell: &Cell<'_>, found: &mut Vec<Warning>) {
-    for kept in cell.plans.iter().filter(|kept| !structure(&kept.plan).is_empty()) {
+    let of_rounds = || cell.rounds.iter().flatten().flat_map(told);
+    let mut firsts: Vec<&StatementPlan> = Vec::new();
+    for (_, plan) in of_rounds() {
+        if firsts.iter().all(|first| first.statement != plan.statement) {
+            firsts.push(plan);
+        }
+    }
+    for kept in firsts {
         let mut changes: BTreeMap<(String, String), Vec<u32>> = BTreeMap::new();
-        for measured in cell.rounds.iter().flatten() {
-            let own = measured.plans.iter().find(|plan| plan.statement == kept.statement);
-            let own = own.filter(|own| !structure(&own.plan).is_empty());
-            if let Some(difference) = own.and_then(|own| first_difference(&kept.plan, &own.plan)) {
-                changes.entry(difference).or_default().push(measured.sample.round);
+        for (round, plan) in of_rounds().filter(|(_, plan)| plan.statement == kept.statement) {
+            if let Some(difference) = first_difference(&kept.plan, &plan.plan) {
+                changes.entry(difference).or_default().push(round);
             }
         }
         for ((first, other), rounds) in changes {
@@ -28,23 +35,27 @@ pub(super) fn observed(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     }
 }
 
+/// A sample's plans that have a structure, with its round.
+fn told(measured: &Measured) -> impl Iterator<Item = (u32, &StatementPlan)> {
+    let plans = measured.plans.iter().filter(|plan| !structure(&plan.plan).is_empty());
+    plans.map(|plan| (measured.sample.round, plan))
+}
+
 const REMEDY: &str =
     "the number mixes two plans: compare the rounds one by one, and look at what the planner knows of the data";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::PlanFindings;
-    use crate::measured::Measured;
     use crate::measured::tests::measured;
-    use rqps_model::facts::{SettingsFacts, StatementPlan};
+    use rqps_model::facts::SettingsFacts;
     use rqps_model::sample::Slices;
 
     const SCAN: &str = "Seq Scan on sbtest1  (cost=0.00..2.00 rows=9 width=4)";
     const INDEX: &str = "Index Scan using k_1 on sbtest1  (cost=0.29..8.31 rows=1 width=4)";
     const INDEX_DEARER: &str = "Index Scan using k_1 on sbtest1  (cost=0.42..9.99 rows=3 width=4)";
 
-    /// Warnings about a cell whose kept plan is an index scan, with these in its rounds; `None` where it is as kept.
+    /// Warnings about a cell with these plans in its rounds; `None` where there is none.
     fn check(of_rounds: &[Option<&str>], expected: &[&str]) {
         let trial = |(at, plan): (usize, &Option<&str>)| {
             let mut trial = measured(1000, 1_000_000_000, Slices::default());
@@ -57,7 +68,6 @@ mod tests {
             Some(trial)
         };
         let rounds: Vec<Option<Measured>> = of_rounds.iter().enumerate().map(trial).collect();
-        let kept = [PlanFindings { statement: "point".to_owned(), plan: INDEX.to_owned(), differs: false }];
         let cell = Cell {
             rounds: &rounds,
             base_rounds: &[],
@@ -65,7 +75,7 @@ mod tests {
             cost: None,
             base_cost: None,
             settings: &SettingsFacts::default(),
-            plans: &kept,
+            plans: &[],
             base_plans: &[],
         };
         let mut found = Vec::new();
@@ -77,10 +87,10 @@ mod tests {
     #[test]
     fn only_another_structure_is_another_plan() {
         check(&[None, None], &[]);
-        check(&[None, Some(INDEX_DEARER)], &[]);
-        check(&[None, Some("")], &[]);
+        check(&[Some(INDEX), Some(INDEX_DEARER)], &[]);
+        check(&[Some(INDEX), None, Some("")], &[]);
         check(
-            &[None, Some(SCAN), Some(INDEX_DEARER), Some(SCAN)],
+            &[Some(INDEX), Some(SCAN), Some(INDEX_DEARER), Some(SCAN)],
             &[
                 "another plan for point in rounds 2, 4 than at first: Seq Scan on sbtest# instead of Index Scan using k_# on sbtest#",
             ],
@@ -91,10 +101,21 @@ mod tests {
     fn each_other_plan_is_told_with_its_rounds() {
         let other = INDEX.replace("k_1", "sbtest1_pkey");
         check(
-            &[None, Some(SCAN), Some(&other)],
+            &[Some(INDEX), Some(SCAN), Some(&other)],
             &[
                 "another plan for point in round 3 than at first: Index Scan using sbtest#_pkey on sbtest# instead of Index Scan using k_# on sbtest#",
                 "another plan for point in round 2 than at first: Seq Scan on sbtest# instead of Index Scan using k_# on sbtest#",
+            ],
+        );
+    }
+
+    #[test]
+    fn the_first_round_that_has_a_plan_is_what_others_are_compared_with() {
+        check(&[None, Some(""), Some(SCAN), Some(SCAN)], &[]);
+        check(
+            &[None, Some(SCAN), Some(INDEX)],
+            &[
+                "another plan for point in round 3 than at first: Index Scan using k_# on sbtest# instead of Seq Scan on sbtest#",
             ],
         );
     }

@@ -54,7 +54,6 @@ fn sla(cell: &Cell<'_>, found: &mut Vec<Warning>) {
 
 fn stalls(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let stalls: Vec<(u32, Stall)> = ran(cell)
-        .filter(|(_, record)| record.rows_indexed.is_none())
         .flat_map(|(measured, record)| record.stalls.iter().map(|stall| (measured.sample.round, *stall)))
         .collect();
     // Of equally long ones the first.

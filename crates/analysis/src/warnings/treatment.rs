@@ -86,7 +86,7 @@ fn conditions(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
     };
     // Across engines nobody can set it: each runs as the published reports ran it.
     let is_one_engine = this.found.build.engine == base.found.build.engine;
-    let charset_remedy = if is_one_engine { SET_FOR_BOTH } else { "the rows are digits, one byte each in both" };
+    let charset_remedy = if is_one_engine { SET_FOR_BOTH } else { "the rows are ASCII, one byte a character in both" };
     differ("encoding", "the encoding is", charset(&own.encoding), charset(&other.encoding), charset_remedy);
     let mut check = |kind: &str, what: &str, own: String, other: String| differ(kind, what, own, other, SET_FOR_BOTH);
     check("checksums", "data checksums are", on(own.checksums).to_owned(), on(other.checksums).to_owned());

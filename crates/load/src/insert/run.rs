@@ -63,6 +63,17 @@ pub struct Bench<'a> {
     pub client_cpus: &'a [usize],
 }
 
+/// What whoever runs a step hears of it, in this order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Moment {
+    /// All is connected and prepared; the clients begin as soon as this returns.
+    Begins,
+    /// About once a second.
+    Advances(Progress),
+    /// Everyone has the last answer; the clients' connections still stand.
+    Ended,
+}
+
 /// How far a step has come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
@@ -72,14 +83,14 @@ pub struct Progress {
     pub done: f64,
 }
 
-/// Runs one step. `state` is what the step before left; if it knows nothing, it is read from the server. `progress` hears about
-/// once a second.
+/// Runs one step. `state` is what the step before left; if it knows nothing, it is read from the server. What `tell` reads at
+/// begin and end belongs to the step and to nothing else: neither connecting nor looking at the tables lies between them.
 pub fn run_step(
     bench: &Bench<'_>,
     step: &Step,
     state: &mut State,
     stop: &AtomicBool,
-    progress: &dyn Fn(Progress),
+    tell: &dyn Fn(Moment),
 ) -> Result<StepRun, LoadError> {
     let shape = bench.shape;
     shape.check()?;
@@ -113,7 +124,7 @@ pub fn run_step(
     let asker = connect(bench.endpoint)?;
     // From here on the tables change; should anything fail, their ids are read anew.
     state.tables.clear();
-    let (lanes, answers) = drive(bench, &shared, connected, asker, progress)?;
+    let (lanes, answers) = drive(bench, &shared, connected, asker, tell)?;
     if stop.load(Ordering::Relaxed) {
         return Err(LoadError::Interrupted);
     }
@@ -210,7 +221,7 @@ fn drive(
     shared: &Shared<'_>,
     clients: Vec<Client>,
     asker: Session,
-    progress: &dyn Fn(Progress),
+    tell: &dyn Fn(Moment),
 ) -> Result<(Vec<LaneRun>, Answers), LoadError> {
     let threads = bench.threads.clamp(1, clients.len());
     let watchdog = Watchdog::default();
@@ -226,6 +237,8 @@ fn drive(
     watchdog.watch(1, 0, std::iter::once(&asker)).map_err(watching)?;
     let crew = Crew { shared, cpus: bench.client_cpus, plan: plan(shared), barrier: Barrier::new(threads) };
     let (questions, asked) = sync_channel(QUESTIONS_MAX);
+    // Before this thread is pinned: what is begun here runs wherever it likes.
+    tell(Moment::Begins);
     std::thread::scope(|scope| {
         scope.spawn(|| watchdog.run(shared.stop));
         let asker = scope.spawn(move || answer(asker, shared, &asked));
@@ -237,8 +250,9 @@ fn drive(
                 scope.spawn(move || crew.run(lane, questions, None))
             })
             .collect();
-        let mut runs = vec![crew.run(own, questions, Some(progress))];
+        let mut runs = vec![crew.run(own, questions, Some(tell))];
         runs.extend(others.into_iter().map(|thread| thread.join().expect("a lane does not panic")));
+        tell(Moment::Ended);
         let answers = asker.join().expect("the asker does not panic");
         watchdog.end();
         Ok((runs.into_iter().collect::<Result<_, LoadError>>()?, answers))
@@ -259,14 +273,14 @@ impl Crew<'_> {
         &self,
         mut clients: Vec<Client>,
         questions: SyncSender<(usize, Question)>,
-        progress: Option<&dyn Fn(Progress)>,
+        leader: Option<&dyn Fn(Moment)>,
     ) -> Result<LaneRun, LoadError> {
         let shared = self.shared;
         let pinned = Pinned::to(self.cpus, self.plan.is_some());
         if pinned.is_err() {
             shared.has_failed.store(true, Ordering::Relaxed);
         }
-        if progress.is_some() {
+        if leader.is_some() {
             shared.start_ns.store(monotonic_ns(), Ordering::Relaxed);
         }
         self.barrier.wait();
@@ -274,8 +288,8 @@ impl Crew<'_> {
         let start_ns = shared.start_ns.load(Ordering::Relaxed);
         clients.iter_mut().for_each(|client| client.begin(start_ns, self.plan.as_ref()));
         let tell = |now: u64, clients: &[Client]| {
-            if let Some(progress) = progress {
-                progress(far(shared, self.plan.as_ref(), now - start_ns, clients));
+            if let Some(tell) = leader {
+                tell(Moment::Advances(far(shared, self.plan.as_ref(), now - start_ns, clients)));
             }
         };
         let tally = lane::run(&mut clients, shared, &questions, start_ns, tell);

@@ -3,8 +3,7 @@
 //! In: text. Out: the suite, or the first fault with the name of the table it stands in. The types here are the file's
 //! shape and nothing else sees them.
 
-use super::{SecondsClass, StatementKind, Suite, TableChoice, Test, Work, sql};
-use crate::forced::ForcedSql;
+use super::{ForcedSql, SecondsClass, StatementKind, Suite, TableChoice, Test, Work, sql};
 use crate::generator::Generator;
 use rqps_model::{Group, Unit};
 use serde::Deserialize;

@@ -3,8 +3,7 @@
 //! In: a kind, the test's range, a table's number, the protocol. Out: SQL with parameters marked `$1`, `$2` for PostgreSQL
 //! and `?` for MySQL, or the constant pieces around them for statements sent as text. It draws nothing.
 
-use super::StatementKind;
-use crate::forced::{ForcedForm, ForcedSql};
+use super::{ForcedSql, StatementKind};
 use rqps_wire::Protocol;
 
 const TABLE: &str = "{table}";
@@ -28,17 +27,6 @@ impl StatementKind {
     pub fn pieces(&self, range: u32, table: u32, protocol: Protocol) -> Vec<String> {
         let sql = self.numbered(self.template(protocol), range, table);
         cut(&sql, self.parameter_count(range)).expect("parameters are checked when the workload file is read")
-    }
-
-    /// Whether an engine forces another form of it, which one and why.
-    pub fn forced_forms(&self) -> Vec<ForcedForm> {
-        let forced = self.mysql.iter().map(|forced| ForcedForm {
-            what: format!("statement {}", self.kind),
-            common: self.sql.clone(),
-            mysql: forced.sql.clone(),
-            because: forced.because.clone(),
-        });
-        forced.collect()
     }
 
     fn template(&self, protocol: Protocol) -> &str {

@@ -26,6 +26,9 @@ pub(crate) enum Wish {
 const LIMIT: Duration = Duration::from_secs(60);
 const LIMIT_MAX: Duration = Duration::from_secs(1200);
 
+/// How long a session that ended may take to go.
+const GONE_LIMIT: Duration = Duration::from_secs(10);
+
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -70,8 +73,12 @@ fn innodb(endpoint: &Endpoint, wish: Wish, limit: Duration) -> Result<Option<Str
     let mut session = connect(endpoint)?;
     let mut changed = Vec::new();
     let waited = force(&mut session, &mut changed).and_then(|()| wait_for_innodb(&mut session, wish, limit));
+    let id = session.backend_pid();
+    drop(session);
     // In a session of its own, since the other may be what was lost.
     let restored = connect(endpoint).and_then(|mut session| {
+        // A lost one may still be about to change something.
+        let _ = wait(GONE_LIMIT, || is_there(&mut session, id));
         let put_back = |(name, value): &(&str, String)| execute(&mut session, &format!("SET GLOBAL {name} = {value}"));
         // Each of them, also after one that failed.
         changed.iter().rev().map(put_back).fold(Ok(()), Result::and)
@@ -81,7 +88,13 @@ fn innodb(endpoint: &Endpoint, wish: Wish, limit: Duration) -> Result<Option<Str
     restored.map(|()| left)
 }
 
-/// Sets what forces writing, and notes what stood there before.
+/// Whether a session is there, in words.
+fn is_there(session: &mut Session, id: u32) -> Result<Option<String>, LoadError> {
+    let there = single(session, &format!("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {id}"))?;
+    Ok((there != "0").then(|| format!("session {id}")))
+}
+
+/// Sets what forces writing, and notes before it does what stood there: the answer to a change that took effect may be lost.
 fn force(session: &mut Session, changed: &mut Vec<(&'static str, String)>) -> Result<(), LoadError> {
     for (name, forced) in FORCED {
         let Some(found) = variable(session, name)? else { continue };
@@ -91,8 +104,8 @@ fn force(session: &mut Session, changed: &mut Vec<(&'static str, String)>) -> Re
             _ => false,
         };
         if !is_enough(&found) {
-            execute(session, &format!("SET GLOBAL {name} = {forced}"))?;
             changed.push((name, found));
+            execute(session, &format!("SET GLOBAL {name} = {forced}"))?;
         }
     }
     Ok(())

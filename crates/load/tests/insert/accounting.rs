@@ -3,10 +3,11 @@
 use crate::server::{start, start_mariadb, start_rocksdb};
 use crate::{RUNNING, bench, run, shape};
 use rqps_live::LiveServer;
-use rqps_load::insert::{Bench, State, StepRun, rest};
+use rqps_load::insert::{Bench, Moment, State, StepRun, rest, run_step};
 use rqps_model::StorageEngine;
 use rqps_model::insert::{Kind, Shape, steps};
 use rqps_wire::Protocol;
+use std::cell::RefCell;
 
 fn rows_of_tables(server: &LiveServer, shape: &Shape) -> u64 {
     (1..=shape.tables()).map(|table| server.number(&format!("SELECT count(*) FROM pi{table}"))).sum()
@@ -129,4 +130,29 @@ fn inserts_and_deletes_are_never_further_apart_than_eight_batches() {
     // What the other connection has under way is not seen: a batch more.
     let apart = server.number("SELECT max(abs(rows - 3100)) FROM seen");
     assert!((5..=45).contains(&apart), "{apart}");
+}
+
+#[test]
+fn what_is_read_at_begin_and_end_has_the_whole_step_between_and_no_connecting() {
+    let server = start(Protocol::Postgres);
+    let endpoint = server.endpoint();
+    let shape = shape();
+    let bench = bench(&endpoint, &shape);
+    let mut state = crate::run_up_to(&bench, "l.x");
+    let before = state.tables()[0].oldest;
+    let seen = RefCell::new(Vec::new());
+    let tell = |moment| {
+        if !matches!(moment, Moment::Advances(_)) {
+            let sessions = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' \
+                 AND pid <> pg_backend_pid()";
+            let oldest = server.number("SELECT min(transactionid) FROM pi1");
+            seen.borrow_mut().push((moment, oldest, server.number(sessions)));
+        }
+    };
+    run_step(&bench, &crate::step(&shape, "l.i1"), &mut state, &RUNNING, &tell).unwrap();
+    let [begin, end] = seen.into_inner()[..] else { panic!("a begin and an end") };
+    assert_eq!((begin.0, begin.1), (Moment::Begins, before));
+    assert_eq!((end.0, end.1), (Moment::Ended, state.tables()[0].oldest));
+    // Two clients that insert and delete, and at first the one that asks.
+    assert!(begin.2 >= 5 && end.2 >= 4, "{} and {} sessions", begin.2, end.2);
 }

@@ -4,7 +4,7 @@ use crate::server::{start, start_rocksdb};
 use crate::{RUNNING, bench, run, run_up_to, shape, step};
 use rqps_live::LiveServer;
 use rqps_load::LoadError;
-use rqps_load::insert::{Bench, State, run_step};
+use rqps_load::insert::{Bench, Moment, State, run_step};
 use rqps_model::StorageEngine;
 use rqps_model::insert::Shape;
 use rqps_wire::Protocol;
@@ -31,7 +31,11 @@ fn check_stall(protocol: Protocol) {
             std::thread::sleep(STALL);
             server.signal_all(Signal::CONT);
         });
-        let tell = |progress: rqps_load::insert::Progress| began.store(progress.seconds > 2.0, Ordering::Relaxed);
+        let tell = |moment| {
+            if let Moment::Advances(progress) = moment {
+                began.store(progress.seconds > 2.0, Ordering::Relaxed);
+            }
+        };
         run_step(&bench, &step(&shape, "qp200"), &mut state, &RUNNING, &tell).unwrap()
     });
     let record = stepped.record;
@@ -83,7 +87,7 @@ fn check_crash(mut server: LiveServer, storage: Option<StorageEngine>) {
             }
             server.kill_all();
         });
-        let tell = |_| began.store(true, Ordering::Relaxed);
+        let tell = |moment| _ = began.fetch_or(matches!(moment, Moment::Advances(_)), Ordering::Relaxed);
         run_step(&bench, &step(&shape, "l.i2"), &mut state, &RUNNING, &tell).unwrap()
     });
     let record = stepped.record;
@@ -156,7 +160,10 @@ fn who_wants_to_stop_is_heard_even_if_the_server_is_not() {
     let mut state = run_up_to(&bench, "l.x");
     for is_frozen in [false, true] {
         let stop = AtomicBool::new(false);
-        let tell = |_| {
+        let tell = |moment| {
+            if !matches!(moment, Moment::Advances(_)) {
+                return;
+            }
             if is_frozen {
                 server.signal_all(Signal::STOP);
             }

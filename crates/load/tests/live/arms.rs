@@ -39,7 +39,8 @@ fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
         Ok(())
     };
     let progress = Cell::new(0.0);
-    let schedule = Schedule { session_life: Duration::from_millis(150), ..schedule(0.6) };
+    let session_life = Duration::from_millis(50);
+    let schedule = Schedule { session_life, ..schedule(0.6) };
     let contest = Contest { schedule, ..contest(&suite, "read-only_range=10", &arms, 2) };
     let ended = run(&contest, &mut hook, &RUNNING, &|done| {
         assert!(done >= progress.get());
@@ -47,12 +48,16 @@ fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
     });
     let ended = ended.unwrap();
     assert_eq!(progress.get(), 1.0);
+    let cycles = ended[0].slices.operations.len();
     for arm in &ended {
         check_sums(arm, 16);
-        assert!((3..=8).contains(&arm.sessions), "{}", arm.sessions);
-        assert_eq!(arm.slices.operations.len(), ended[0].slices.operations.len());
+        // On a slow machine slices are longer, so that there are fewer of them.
+        let cycles_per_session = (session_life.as_nanos() as u64).div_ceil(arm.slice_ns) as usize;
+        assert_eq!(arm.sessions as usize, 1 + (cycles - 1) / cycles_per_session, "{cycles} of {} ns", arm.slice_ns);
+        assert_eq!(arm.slices.operations.len(), cycles);
         assert!(arm.slices.operations.iter().all(|operations| *operations > 0));
-        assert!((0.3..1.2).contains(&arm.seconds), "{}", arm.seconds);
+        let least = cycles as f64 * (arm.slice_ns - arm.lead_in_ns) as f64 / 1e9;
+        assert!(arm.seconds > 0.999 * least, "{} s in {cycles} slices of {} ns", arm.seconds, arm.slice_ns);
         assert!(arm.client.cpu_ns > 0 && arm.client.cpu_ns <= arm.client.wall_ns);
     }
     let total: f64 = ended.iter().map(|arm| arm.seconds).sum();
@@ -60,7 +65,7 @@ fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
 
     // One arm at a time, entered and left, in both orders.
     let switches = switches.into_inner();
-    let mut firsts: BTreeMap<usize, u32> = BTreeMap::new();
+    let mut firsts: BTreeMap<usize, usize> = BTreeMap::new();
     for pair in switches.chunks(2) {
         let [Switch::Enter { arm, phase }, leave] = pair else { panic!("{pair:?}") };
         assert_eq!(*leave, Switch::Leave { arm: *arm, phase: *phase });
@@ -72,11 +77,13 @@ fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
             _ => None,
         })
         .collect();
+    assert_eq!(counted.len(), 2 * cycles);
     for cycle in counted.chunks(2) {
         assert_ne!(cycle[0], cycle[1]);
         *firsts.entry(cycle[0]).or_default() += 1;
     }
-    assert!(firsts.len() == 2 && firsts.values().all(|count| *count >= 5), "{firsts:?}");
+    // The seed draws the order, so this holds of any number of cycles or of none.
+    assert!(cycles < 8 || firsts.len() == 2 && firsts.values().all(|count| *count >= cycles / 4), "{firsts:?}");
 }
 
 #[test]
@@ -109,9 +116,10 @@ fn a_turn_is_a_long_slice() {
     let contest = Contest { schedule, ..contest(&suite, "point-query", &arms, 1) };
     let arm = run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);
     check_sums(&arm, 1);
-    assert_eq!((arm.slices.operations.len(), arm.intervals.len()), (1, 2));
-    assert_eq!(arm.intervals[0].second, 1.0);
-    assert!(arm.intervals[1].second > 1.25 && arm.intervals[0].latency_ns_p50 > 0);
+    assert_eq!(arm.slices.operations.len(), 1);
+    let [first, .., last] = &arm.intervals[..] else { panic!("{:?}", arm.intervals) };
+    assert_eq!(first.second, 1.0);
+    assert!(last.second > 1.25 && first.latency_ns_p50 > 0, "{:?}", arm.intervals);
 }
 
 #[test]
@@ -123,22 +131,23 @@ fn idle_servers_may_be_frozen() {
     }
     let suite = Suite::sysbench();
     let arms = [servers[0].endpoint(), servers[1].endpoint()];
+    let left = Cell::new(Instant::now());
     let mut hook = |switch| {
         match switch {
             Switch::Enter { arm, .. } => servers[arm].signal_all(Signal::CONT),
             Switch::Leave { arm, .. } => servers[arm].signal_all(Signal::STOP),
         }
+        left.set(Instant::now());
         Ok(())
     };
-    let begun = Instant::now();
     let life = Duration::from_millis(200);
     let schedule = Schedule { slice: Duration::from_millis(100), session_life: life, ..schedule(0.5) };
     let contest = Contest { schedule, threads: 2, ..contest(&suite, "read-write_range=10", &arms, 10) };
-    for arm in run(&contest, &mut hook, &RUNNING, &|_| ()).unwrap() {
-        assert!(arm.failure.is_none() && arm.sessions >= 2 && arm.operations > 0, "{arm:?}");
-    }
-    // A session that waits for a frozen server to say goodbye would take a second each.
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    let ended = run(&contest, &mut hook, &RUNNING, &|_| ()).unwrap();
+    // A session that waits for a frozen server to say goodbye would take a second, and there are ten on each thread.
+    let goodbyes = left.get().elapsed();
+    assert!(goodbyes < Duration::from_secs(8), "{goodbyes:?}");
+    assert!(ended.iter().all(|arm| arm.failure.is_none() && arm.operations > 0), "{ended:?}");
     servers.iter().for_each(|server| server.signal_all(Signal::CONT));
 }
 
@@ -156,13 +165,21 @@ fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
                 assert_eq!(arm.failure, None);
                 let accounting = arm.accounting;
                 assert!(accounting.is_balanced() && accounting.failed == 0);
-                // Five standard deviations of a Poisson count of 200, and a slice more.
-                assert!((130..=320).contains(&accounting.scheduled), "{accounting:?} in {} s", arm.seconds);
+                // All that is due before the last slice was to end: not before so many slices, nor after the counted time.
+                let planned_s = arm.slices.operations.len() as f64 * arm.slice_ns as f64 / 1e9;
+                let due = |seconds: f64| 400.0 * seconds;
+                // Five standard deviations of a Poisson count, and an event for each session.
+                let spread = |seconds: f64| 5.0 * due(seconds).sqrt() + 4.0;
+                let expected = due(planned_s) - spread(planned_s)..due(arm.seconds) + spread(arm.seconds);
+                assert!(expected.contains(&(accounting.scheduled as f64)), "{accounting:?} in {expected:?}");
                 assert_eq!(arm.lateness.len(), accounting.succeeded);
+                // The sessions of a thread are there until its last one is done, those of the arm until all are.
+                let (busy_s, whole_s) = (arm.busy_ns as f64 / 1e9, 4.0 * arm.seconds);
+                assert!(busy_s > 3.999 * planned_s && busy_s < 1.001 * whole_s, "{busy_s} of {whole_s} s");
                 let rate = arm.operations_per_s(4).unwrap();
-                assert!((200.0..600.0).contains(&rate), "{rate}");
+                assert!((rate * busy_s / 4.0 - accounting.succeeded as f64).abs() < 0.01, "{rate}");
                 let busy_ns: u64 = arm.intervals.iter().map(|interval| interval.busy_ns).sum();
-                assert!((busy_ns as f64 / arm.busy_ns as f64 - 1.0).abs() < 0.05, "{busy_ns} {}", arm.busy_ns);
+                assert!(busy_ns > 0 && (busy_ns as f64) < 1.001e9 * whole_s, "{busy_ns} of {whole_s} s");
             }
         }
     }
@@ -179,7 +196,10 @@ fn too_high_a_rate_is_skipped_and_counted() {
     let arm = run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);
     let accounting = arm.accounting;
     assert!(accounting.skipped > accounting.succeeded && accounting.is_balanced(), "{accounting:?}");
-    assert!(arm.lateness.max() > 100_000_000, "the last was sent long after it was due");
+    // What is sent in a slice is late by all those before it, less what was due until then of all that is sent.
+    let last = arm.slices.operations.iter().rposition(|sent| *sent > 0).unwrap() as u64;
+    let least_ns = (last * arm.slice_ns).saturating_sub(1000 * (accounting.succeeded + 1));
+    assert!(arm.lateness.max() >= least_ns / 100 * 99, "{} ns, not {least_ns}", arm.lateness.max());
 }
 
 #[test]

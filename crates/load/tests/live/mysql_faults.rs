@@ -8,6 +8,7 @@ use rqps_load::prepare_data::prepare_data;
 use rqps_load::timed::{Contest, run_events};
 use rqps_model::plan::DataShape;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 static RUNNING: AtomicBool = AtomicBool::new(false);
 
@@ -48,9 +49,14 @@ fn a_lock_wait_that_times_out_is_rolled_back_before_it_is_tried_again() {
         let mut runs = Vec::new();
         let executed = executed(&server, || {
             std::thread::scope(|scope| {
-                // Long enough that a wait of a second ends, which old versions look for once a second.
                 let unlock = scope.spawn(|| {
-                    locker.query("SELECT SLEEP(3)").unwrap();
+                    // Until a wait has ended, and its transaction with it.
+                    let log = server.folder().join("data/general.log");
+                    let deadline = Instant::now() + rqps_live::PATIENCE;
+                    while !String::from_utf8_lossy(&std::fs::read(&log).unwrap()).contains("\tROLLBACK") {
+                        assert!(Instant::now() < deadline, "no wait ends");
+                        std::thread::sleep(Duration::from_millis(10));
+                    }
                     locker.execute("COMMIT").unwrap();
                 });
                 let contest = Contest { data: TINY, ..contest(&suite, "write-only", &arms, 1) };

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::sync::mpsc;
 use std::time::Duration;
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 fn here() -> HostMeter {
     HostMeter::open(Path::new(env!("CARGO_MANIFEST_DIR"))).expect("a meter")

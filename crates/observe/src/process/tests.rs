@@ -4,7 +4,7 @@ use super::*;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A process that is ended with the test.
 struct Running(Child);

@@ -16,20 +16,30 @@ fn endpoint(engine: Protocol, path: PathBuf) -> Endpoint {
     }
 }
 
-/// Watches until a row is there, and checks that the end comes soon and that rows tell of the host.
+/// Watches until a row is there, and checks that it comes and the end too when they should, and that it tells of the host.
+/// A busy machine may be late to wake us, but not each time.
 fn check(endpoint: &Endpoint, folder: &Path) {
+    let begun = Instant::now();
+    while let Err(late) = watch_once(endpoint, folder) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "never in time: {late}");
+    }
+}
+
+fn watch_once(endpoint: &Endpoint, folder: &Path) -> Result<(), String> {
     let watcher = Watcher::begin(endpoint, None, folder);
     let has_row = watcher.shared.wait(Duration::from_secs(20), |state| !state.rows.is_empty());
-    assert_eq!(has_row.rows.len(), 1);
+    assert!(!has_row.rows.is_empty());
     drop(has_row);
     let ending = Instant::now();
     let rows = watcher.end();
-    // Twice fifty milliseconds, and what a busy machine takes to wake us.
-    assert!(ending.elapsed() < Duration::from_millis(600), "{:?}", ending.elapsed());
+    let ending = ending.elapsed();
     let WatchRow { second, host, server } = &rows[0];
-    assert!((1.0..1.9).contains(second) && (0.9..1.9).contains(&host.seconds), "{rows:?}");
+    assert!(*second >= 1.0 && host.seconds > 0.0 && host.seconds <= *second, "{rows:?}");
     assert!(host.cpus >= 1 && host.context_switches > 0 && host.memory_available_bytes > 0, "{host:?}");
     assert!(server.is_empty(), "{server:?}");
+    // Ending takes twice fifty milliseconds at most; a connection that is waited for takes a second.
+    let is_in_time = ending < Duration::from_millis(600) && *second < 1.9 && host.seconds > 0.9;
+    is_in_time.then_some(()).ok_or_else(|| format!("{ending:?} {rows:?}"))
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Real servers while they are watched: numbers grow with the work, and a server that is frozen or killed leaves rows without
 //! numbers and no gap.
 //!
-//! Rows come by the clock, so that these tests last some seconds; all they expect of time is that rows come at all.
+//! Rows come by the clock, so that these tests last some seconds; all they expect of time is that rows come at all. They wait
+//! for what must come rather than for a while: a busy machine, or a server at work on one, may be late.
 
 use crate::server::start;
-use rqps_live::LiveServer;
+use rqps_live::{LiveServer, PATIENCE};
 use rqps_model::StorageEngine;
 use rqps_model::sample::{DiskUse, WatchRow};
 use rqps_observe::{Watcher, disk_use};
@@ -42,13 +43,12 @@ fn expected(storage: Option<StorageEngine>) -> Expected {
     }
 }
 
-/// Inserts and deletes rows for so long, cleaning up now and then.
-fn work(server: &LiveServer, storage: Option<StorageEngine>, seconds: f64) {
+/// Inserts and deletes rows, cleaning up now and then, until the rows so far are as wanted.
+fn work(server: &LiveServer, storage: Option<StorageEngine>, watcher: &Watcher, wanted: impl Fn(&[WatchRow]) -> bool) {
     let mut session = server.session();
     let mut run = |sql: &str| _ = session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
-    let begun = Instant::now();
     let values = vec!["(repeat('x', 200))"; 500].join(", ");
-    while begun.elapsed().as_secs_f64() < seconds {
+    until(watcher, wanted, || {
         for _ in 0..10 {
             run(&format!("insert into t (pad) values {values}"));
         }
@@ -57,7 +57,31 @@ fn work(server: &LiveServer, storage: Option<StorageEngine>, seconds: f64) {
         if storage.is_none() {
             run("checkpoint");
         }
+    });
+}
+
+/// Waits for so many more rows.
+fn wait_for_rows(watcher: &Watcher, more: usize) {
+    let enough = watcher.rows().len() + more;
+    until(watcher, |rows| rows.len() >= enough, || std::thread::sleep(Duration::from_millis(10)));
+}
+
+/// Does something, again and again, until the rows so far are as wanted.
+fn until(watcher: &Watcher, wanted: impl Fn(&[WatchRow]) -> bool, mut meanwhile: impl FnMut()) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        meanwhile();
+        let rows = watcher.rows();
+        if wanted(&rows) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "waited in vain: {rows:#?}");
     }
+}
+
+/// The numbers of the rows that the server has told some of.
+fn told(rows: &[WatchRow]) -> Vec<usize> {
+    (0..rows.len()).filter(|&at| !rows[at].server.is_empty()).collect()
 }
 
 fn create_table(server: &LiveServer, storage: Option<StorageEngine>) {
@@ -70,43 +94,48 @@ fn create_table(server: &LiveServer, storage: Option<StorageEngine>) {
     server.session().execute(&sql).expect("created");
 }
 
-/// Ends a watcher in time, and checks that its rows have no gap.
+/// Ends a watcher, and checks that its rows have no gap: each is of a second of its own, with all that the host did since the last.
 fn ended(watcher: Watcher, spec: &str) -> Vec<WatchRow> {
-    let ending = Instant::now();
     let rows = watcher.end();
-    assert!(ending.elapsed() < Duration::from_millis(600), "{spec}: {:?}", ending.elapsed());
     let mut last = 0.0;
-    for WatchRow { second, host, .. } in &rows {
-        assert!((0.2..1.8).contains(&(second - last)), "{spec}: {rows:#?}");
-        assert!((host.seconds - (second - last)).abs() < 0.2 && host.cpu_idle_s >= 0.0, "{spec}: {rows:#?}");
+    for (at, WatchRow { second, host, .. }) in rows.iter().enumerate() {
+        assert!(second.floor() > last && host.cpu_idle_s >= 0.0, "{spec}: {rows:#?}");
+        // The thread that reads begins a little after the watcher.
+        let since_last = second - if at == 0 { second - host.seconds } else { last };
+        assert!((host.seconds - since_last).abs() < 1e-6 && host.seconds <= *second, "{spec}: {rows:#?}");
         last = *second;
     }
+    // A machine that stands still may leave some out.
+    assert!(rows.len() * 2 >= last as usize, "{spec}: {rows:#?}");
     rows
 }
 
-/// Watches a server at work: all names are there in every row, and what should grow does.
+/// Watches a server at work: all names are there in every row that it told, and what should grow does.
 fn check_numbers(server: &LiveServer, storage: Option<StorageEngine>, spec: &str) {
     let Expected { names, grown, .. } = expected(storage);
-    let watcher = Watcher::begin(&server.endpoint(), storage, &server.data_dir());
-    work(server, storage, 2.3);
-    let rows = ended(watcher, spec);
-    assert!(rows.len() >= 2, "{spec}: {rows:#?}");
-    for (at, row) in rows.iter().enumerate() {
-        let mut told = row.server.clone();
-        let size = told.remove("database_bytes");
-        assert_eq!(size.is_some(), storage.is_none() && at == 0, "{spec}: {rows:#?}");
-        assert_eq!(told.keys().collect::<Vec<_>>(), names.iter().collect::<Vec<_>>(), "{spec}: row {at}");
-    }
-    let (first, last) = (&rows[0].server, &rows[rows.len() - 1].server);
-    for (name, least) in grown {
-        assert!(last[*name] - first[*name] >= *least, "{spec}: {name}: {rows:#?}");
-    }
     let level = match storage {
         None => "live_rows",
         Some(StorageEngine::Innodb) => "checkpoint_age_bytes",
         Some(StorageEngine::Rocksdb) => "memtable_bytes",
     };
-    assert!(rows.iter().any(|row| row.server[level] > 0.0), "{spec}: {rows:#?}");
+    let number = |row: &WatchRow, name: &str| row.server.get(name).copied().unwrap_or(f64::NAN);
+    let watcher = Watcher::begin(&server.endpoint(), storage, &server.data_dir());
+    work(server, storage, &watcher, |rows| {
+        let told = told(rows);
+        let [first, .., last] = told[..] else { return false };
+        let has_grown = |(name, least): &(&str, f64)| number(&rows[last], name) - number(&rows[first], name) >= *least;
+        grown.iter().all(has_grown) && rows.iter().any(|row| number(row, level) > 0.0)
+    });
+    let rows = ended(watcher, spec);
+    for at in told(&rows) {
+        let mut told = rows[at].server.clone();
+        let size = told.remove("database_bytes");
+        // Asked with the first row, whose answer may have come too late for it, and with each tenth after.
+        let is_asked = storage.is_none() && at % 10 == 0;
+        assert!(size.is_none() || storage.is_none(), "{spec}: {rows:#?}");
+        assert!(at > 9 || size.is_some() == is_asked, "{spec}: {rows:#?}");
+        assert_eq!(told.keys().collect::<Vec<_>>(), names.iter().collect::<Vec<_>>(), "{spec}: row {at}");
+    }
 }
 
 fn check_sizes(before: DiskUse, after: DiskUse, storage: Option<StorageEngine>, spec: &str) {
@@ -135,29 +164,31 @@ fn watched(server: &LiveServer, spec: &str, storage: Option<StorageEngine>) {
 fn check_to_the_end(spec: &str, storage: Option<StorageEngine>) {
     let server = &start(spec, storage);
     watched(server, spec, storage);
+    let is_told = |rows: &[WatchRow]| !told(rows).is_empty();
 
     let watcher = Watcher::begin(&server.endpoint(), storage, &server.data_dir());
-    work(server, storage, 1.2);
+    work(server, storage, &watcher, is_told);
     server.signal_all(Signal::STOP);
-    std::thread::sleep(Duration::from_millis(2500));
+    wait_for_rows(&watcher, 3);
+    let thawed = watcher.rows().len();
     server.signal_all(Signal::CONT);
-    work(server, storage, 1.3);
+    work(server, storage, &watcher, |rows| is_told(&rows[thawed..]));
     server.signal_all(Signal::STOP);
-    std::thread::sleep(Duration::from_millis(1100));
+    wait_for_rows(&watcher, 2);
+    // Its answer cannot be waited for.
     let rows = ended(watcher, spec);
     server.signal_all(Signal::CONT);
-    let told: Vec<bool> = rows.iter().map(|row| !row.server.is_empty()).collect();
-    let is_there = |at: usize| told.get(at) == Some(&true);
-    assert!(is_there(0) && told.last() == Some(&false), "{spec}: {told:?}");
-    let thawed = (1..told.len()).find(|&at| is_there(at) && !is_there(at - 1)).expect("told again");
-    assert!(told[1..thawed].iter().filter(|told| !**told).count() >= 2, "{spec}: {told:?}");
+    // What was on its way when it froze may have come into the next row, and what it answered to that came too late.
+    let told_rows = told(&rows);
+    assert!(told_rows.iter().all(|at| !(thawed - 2..thawed).contains(at)), "{spec}: {told_rows:?}, thawed at {thawed}");
+    assert!(!told_rows.contains(&(rows.len() - 1)), "{spec}: {told_rows:?} of {}", rows.len());
 
     let watcher = Watcher::begin(&server.endpoint(), storage, &server.data_dir());
-    work(server, storage, 1.2);
+    work(server, storage, &watcher, is_told);
     server.kill_all();
-    std::thread::sleep(Duration::from_millis(1200));
+    wait_for_rows(&watcher, 2);
     let rows = ended(watcher, spec);
-    assert!(!rows[0].server.is_empty() && rows[rows.len() - 1].server.is_empty(), "{spec}: {rows:#?}");
+    assert!(is_told(&rows) && rows[rows.len() - 1].server.is_empty(), "{spec}: {rows:#?}");
     let gone = disk_use(&server.endpoint(), storage, &server.data_dir());
     assert_eq!(gone.is_ok(), storage.is_some(), "{spec}: {gone:?}");
 }

@@ -2,11 +2,12 @@
 
 use super::matrix::{self, Matrix};
 use super::{Scene, Shown, shown, shown_cell};
+use crate::interval::Interval;
 use crate::svg::Tick;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
-use crate::{number, order};
-use rqps_analysis::findings::{Comparison, TestFindings};
+use crate::{insert, number, order};
+use rqps_analysis::findings::TestFindings;
 use serde::Serialize;
 
 /// Results at one number of clients.
@@ -29,6 +30,10 @@ struct Build {
     blocks: Vec<Block>,
     /// How many intervals reach beyond the axis.
     clipped: usize,
+    /// Whether a round's inside is drawn.
+    has_inside: bool,
+    /// Whether a row is marked as measured beside too few writes.
+    has_missed: bool,
 }
 
 #[derive(Serialize)]
@@ -74,28 +79,34 @@ pub(super) fn levels(scene: &Scene<'_>) -> Vec<Level> {
 }
 
 fn build(scene: &Scene<'_>, level: &order::Level<'_>, index: usize) -> Build {
-    let comparisons = || {
-        let tests = level.blocks.iter().flat_map(|block| &block.tests);
-        tests.filter_map(|(_, test)| test.cells[index].comparison.as_ref())
+    let tests = || level.blocks.iter().flat_map(|block| &block.tests).map(|(_, test)| *test);
+    let of_test = |test: &TestFindings| {
+        let cell = &test.cells[index];
+        Some((cell.comparison.as_ref()?.rqps, Interval::of(cell)))
     };
-    let ends = |c: &Comparison| (c.low.unwrap_or(c.rqps), c.high.unwrap_or(c.rqps));
-    let axis = RatioAxis::fit(&comparisons().map(ends).collect::<Vec<_>>(), scene.margin());
+    let shown: Vec<(f64, Interval)> = tests().filter_map(of_test).collect();
+    let ends: Vec<(f64, f64)> =
+        shown.iter().map(|(rqps, interval)| interval.ends().unwrap_or((*rqps, *rqps))).collect();
+    let axis = RatioAxis::fit(&ends, scene.margin());
     Build {
         name: scene.names[index].clone(),
         base: scene.names[scene.findings.base].clone(),
         open: scene.others.len() == 1,
         ticks: axis.ticks(),
         blocks: level.blocks.iter().map(|found| block(scene, level.clients, found, index, axis)).collect(),
-        clipped: comparisons().filter(|comparison| interval::is_clipped(axis, comparison)).count(),
+        has_inside: shown.iter().any(|(_, interval)| matches!(interval, Interval::Inside(..))),
+        has_missed: tests().any(|test| !insert::ratio_sign(scene.findings, test, index).is_empty()),
+        clipped: shown.iter().filter(|(rqps, interval)| interval::is_clipped(axis, *rqps, *interval)).count(),
     }
 }
 
 fn block(scene: &Scene<'_>, clients: u32, block: &order::Block<'_>, index: usize, axis: RatioAxis) -> Block {
+    let whole = |comparison| (comparison, Interval::over_rounds(comparison));
     let group = order::group_of(scene.findings, block.group, clients, index).map(|group| Group {
         median: number::ratio(group.median),
         range: format!("{} to {}", number::ratio(group.min), number::ratio(group.max)),
         shown: group.comparison.as_ref().map(shown),
-        plot: interval::row(axis, group.comparison.as_ref(), scene.margin(), Rounds::Hidden),
+        plot: interval::row(axis, group.comparison.as_ref().map(whole), scene.margin(), Rounds::Hidden),
     });
     Block {
         title: block.title,
@@ -106,7 +117,8 @@ fn block(scene: &Scene<'_>, clients: u32, block: &order::Block<'_>, index: usize
 
 fn row(scene: &Scene<'_>, at: usize, test: &TestFindings, index: usize, axis: RatioAxis) -> Row {
     let throughput = |index: usize| super::test::throughput(&test.cells[index]);
-    let comparison = test.cells[index].comparison.as_ref();
+    let cell = &test.cells[index];
+    let comparison = cell.comparison.as_ref();
     let beyond = comparison.map(|c| (c.rqps, axis.place(c.rqps)));
     Row {
         name: test.name.clone(),
@@ -116,7 +128,7 @@ fn row(scene: &Scene<'_>, at: usize, test: &TestFindings, index: usize, axis: Ra
         unit: test.unit.symbol(),
         tip: matrix::tip(scene, test, index),
         shown: shown_cell(scene, test, index),
-        plot: interval::row(axis, comparison, scene.margin(), Rounds::Hidden),
+        plot: interval::row(axis, comparison.map(|c| (c, Interval::of(cell))), scene.margin(), Rounds::Hidden),
         beyond: match beyond {
             Some((ratio, place)) if place > 100.0 => format!("right {}", number::change(ratio)),
             Some((ratio, place)) if place < 0.0 => format!("left {}", number::change(ratio)),

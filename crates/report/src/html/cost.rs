@@ -17,13 +17,13 @@ pub(super) struct Table {
 
 #[derive(Serialize)]
 pub(super) struct Row {
-    pub(super) name: String,
-    pub(super) cells: Vec<Cell>,
+    name: String,
+    cells: Vec<Cell>,
 }
 
 /// A value and, where it has one, its ratio to the base.
 #[derive(Serialize)]
-pub(super) struct Cell {
+struct Cell {
     value: String,
     relative: String,
     /// Whether it moved by more than the eye should pass over.
@@ -46,13 +46,31 @@ pub(super) fn table(scene: &Scene<'_>, rows: Vec<Row>) -> Option<Table> {
     (!rows.is_empty()).then_some(Table { builds: heads.len(), heads, rows })
 }
 
-pub(super) fn cell(value: String, relative: Option<f64>) -> Cell {
-    let moved = relative.is_some_and(|r| r <= 0.0 || r.ln().abs() > STANDS_OUT.ln_1p());
+fn cell(value: String, relative: Option<f64>) -> Cell {
+    let moved = relative.is_some_and(|r| r == 0.0 || r.ln().abs() > STANDS_OUT.ln_1p());
     Cell { value, relative: relative.map_or_else(String::new, number::change), moved }
 }
 
-pub(super) fn empty() -> Cell {
+fn empty() -> Cell {
     Cell { value: number::NONE.to_owned(), relative: String::new(), moved: false }
+}
+
+/// A row of one number: the base's, and each other build's with its ratio to it.
+pub(super) fn row(
+    scene: &Scene<'_>,
+    name: String,
+    value: impl Fn(usize) -> Option<f64>,
+    show: impl Fn(f64) -> String,
+) -> Row {
+    let base = value(scene.findings.base).filter(|base| *base > 0.0);
+    let of = |index: usize| match value(index) {
+        Some(value) => {
+            let relative = base.filter(|_| index != scene.findings.base).map(|base| value / base);
+            cell(show(value), relative)
+        }
+        None => empty(),
+    };
+    Row { name, cells: scene.base_first().into_iter().map(of).collect() }
 }
 
 /// Costs per operation; metrics that are zero on all builds are left out.
@@ -88,17 +106,8 @@ pub(super) fn latencies(scene: &Scene<'_>, test: &TestFindings) -> Option<Table>
         // All percentiles of whole events, the two that matter most of each statement inside them.
         let chosen: &[usize] = if *kind == "event" || kinds.len() == 1 { &[0, 1, 2, 3, 4, 5] } else { &[0, 3] };
         for at in chosen {
-            let base = of(scene.findings.base, kind).map(|latency| latency.quantiles_us[*at]);
-            let cells = scene.base_first().into_iter().map(|index| match of(index, kind) {
-                Some(latency) => {
-                    let us = latency.quantiles_us[*at];
-                    let relative =
-                        base.filter(|base| *base > 0.0 && index != scene.findings.base).map(|base| us / base);
-                    cell(number::duration_us(us), relative)
-                }
-                None => empty(),
-            });
-            rows.push(Row { name: format!("{kind} {}", NAMES[*at]), cells: cells.collect() });
+            let us = |index: usize| of(index, kind).map(|latency| latency.quantiles_us[*at]);
+            rows.push(row(scene, format!("{kind} {}", NAMES[*at]), us, number::duration_us));
         }
     }
     table(scene, rows)
@@ -163,11 +172,12 @@ fn counter_row(test: &TestFindings, builds: &[usize], name: &str) -> Row {
     Row { name: name.to_owned(), cells: cells.collect() }
 }
 
-/// How far a counter moved, as the size of a log ratio; from or to nothing counts as far.
+/// How far a counter moved, as the size of a log ratio; from or to nothing counts as far. Levels that rose on one side and
+/// fell on the other have no ratio.
 fn movement(counter: &CounterFindings) -> f64 {
     match counter.relative {
         Some(relative) if relative > 0.0 => relative.ln().abs(),
-        Some(_) => 10.0,
-        None => 0.0,
+        Some(0.0) => 10.0,
+        _ => 0.0,
     }
 }

@@ -1,14 +1,14 @@
 //! A step over time: for each kind of number a figure, in it the builds one above the other on one axis of time.
 //!
 //! In: rounds with their series, the server's own numbers and what it did. Out: figures whose lanes are drawings with their
-//! labels. The median round is shown, the others are thin lines behind it.
+//! labels. Which numbers there are is data ([`CLIENT`], [`SERVER`]); all are drawn alike: the median round, and the others as
+//! thin lines behind it.
 
 use super::Scene;
 use crate::svg::Tick;
-use crate::svg::lane::{self, Lane, Scale};
+use crate::svg::lane::{self, Lane, Run, Scale};
 use crate::{insert, number};
 use rqps_analysis::findings::{StepFindings, StepPoint, StepRound, TestFindings};
-use rqps_model::insert::Stall;
 use serde::Serialize;
 
 /// Lanes that share axes.
@@ -31,147 +31,85 @@ struct LaneView {
     ys: Vec<Tick>,
 }
 
-/// A number that the client kept each second.
-struct Kept {
+/// A kind of number over time.
+struct Measure {
     title: &'static str,
-    value: fn(&StepPoint) -> f64,
-    is_time: bool,
+    source: Source,
+    axis: Axis,
     show: fn(f64) -> String,
-    told: fn(&StepRound) -> String,
+    /// What the lane comes down to.
+    told: Told,
 }
 
-const KEPT: [Kept; 5] = [
-    Kept {
-        title: "Rows inserted per second",
-        value: |point| point.inserted,
-        is_time: false,
-        show: number::grouped,
-        told: |round| mean(round.inserted, round.seconds),
-    },
-    Kept {
-        title: "Queries per second",
-        value: |point| point.queries,
-        is_time: false,
-        show: number::grouped,
-        told: |round| mean(round.queries, round.seconds),
-    },
-    Kept {
-        title: "Longest insert",
-        value: |point| point.longest_insert_ms,
-        is_time: true,
-        show: milliseconds,
-        told: |round| longest(round, |point| point.longest_insert_ms),
-    },
-    Kept {
-        title: "Longest delete",
-        value: |point| point.longest_delete_ms,
-        is_time: true,
-        show: milliseconds,
-        told: |round| longest(round, |point| point.longest_delete_ms),
-    },
-    Kept {
-        title: "Longest query",
-        value: |point| point.longest_query_ms,
-        is_time: true,
-        show: milliseconds,
-        told: |round| longest(round, |point| point.longest_query_ms),
-    },
+enum Source {
+    /// The client kept it each second.
+    Client(fn(&StepPoint) -> f64),
+    /// The server told it under this name.
+    Server(&'static str),
+    /// A counter that the server told: by how much a second it grew.
+    Growth(&'static str),
+}
+
+enum Axis {
+    Linear,
+    Bytes,
+    Logarithmic,
+}
+
+enum Told {
+    /// The round's count over its seconds.
+    Mean(fn(&StepRound) -> u64),
+    Largest,
+}
+
+/// What the client kept.
+const CLIENT: [Measure; 5] = [
+    rate("Rows inserted per second", |point| point.inserted, |round| round.inserted),
+    rate("Queries per second", |point| point.queries, |round| round.queries),
+    longest("Longest insert", |point| point.longest_insert_ms),
+    longest("Longest delete", |point| point.longest_delete_ms),
+    longest("Longest query", |point| point.longest_query_ms),
 ];
 
-fn mean(count: u64, seconds: f64) -> String {
-    format!("mean {}", number::grouped(count as f64 / seconds.max(1e-9)))
+/// What the servers told, each what its engine has.
+const SERVER: [Measure; 8] = [
+    level("Dead rows", Source::Server("dead_rows"), Axis::Linear, number::grouped),
+    level("History list", Source::Server("history_list_length"), Axis::Linear, number::grouped),
+    level("Checkpoint age", Source::Server("checkpoint_age_bytes"), Axis::Bytes, number::bytes),
+    level("WAL kept", Source::Server("wal_bytes_kept"), Axis::Bytes, number::bytes),
+    level("Log written per second", Source::Growth("log_bytes"), Axis::Bytes, number::bytes),
+    level("Dirty pages", Source::Server("dirty_pages"), Axis::Linear, number::grouped),
+    level("Column families that wait", Source::Server("compactions_pending"), Axis::Linear, number::grouped),
+    level("Writes held up by the server", Source::Growth("stall_micros"), Axis::Linear, number::duration_us),
+];
+
+const fn rate(title: &'static str, value: fn(&StepPoint) -> f64, count: fn(&StepRound) -> u64) -> Measure {
+    let source = Source::Client(value);
+    Measure { title, source, axis: Axis::Linear, show: number::grouped, told: Told::Mean(count) }
 }
 
-fn longest(round: &StepRound, value: fn(&StepPoint) -> f64) -> String {
-    format!("max {}", milliseconds(round.series.iter().map(value).fold(0.0, f64::max)))
+const fn longest(title: &'static str, value: fn(&StepPoint) -> f64) -> Measure {
+    level(title, Source::Client(value), Axis::Logarithmic, milliseconds)
+}
+
+const fn level(title: &'static str, source: Source, axis: Axis, show: fn(f64) -> String) -> Measure {
+    Measure { title, source, axis, show, told: Told::Largest }
 }
 
 fn milliseconds(ms: f64) -> String {
     if ms == 0.0 { "0".to_owned() } else { number::duration_us(ms * 1e3) }
 }
 
-/// A number that the server told.
-struct Told {
-    name: &'static str,
-    title: &'static str,
-    /// It only grows: what counts is by how much a second.
-    is_counter: bool,
-    show: fn(f64) -> String,
-}
-
-const TOLD: [Told; 8] = [
-    Told { name: "dead_rows", title: "Dead rows", is_counter: false, show: number::grouped },
-    Told { name: "history_list_length", title: "History list", is_counter: false, show: number::grouped },
-    Told { name: "checkpoint_age_bytes", title: "Checkpoint age", is_counter: false, show: number::bytes },
-    Told { name: "wal_bytes_kept", title: "WAL kept", is_counter: false, show: number::bytes },
-    Told { name: "log_bytes", title: "Log written per second", is_counter: true, show: number::bytes },
-    Told { name: "dirty_pages", title: "Dirty pages", is_counter: false, show: number::grouped },
-    Told { name: "compactions_pending", title: "Column families that wait", is_counter: false, show: number::grouped },
-    Told { name: "stall_micros", title: "Writes held up by the server", is_counter: true, show: number::duration_us },
-];
-
-type Cells<'a> = Vec<(usize, &'a StepFindings)>;
-
-fn cells<'a>(scene: &Scene<'_>, test: &'a TestFindings) -> Cells<'a> {
-    scene.base_first().into_iter().filter_map(|index| Some((index, test.cells[index].step.as_ref()?))).collect()
-}
-
-/// What the client kept; nothing for a step that builds indexes, whose few rows tell nothing.
-pub(super) fn kept(scene: &Scene<'_>, test: &TestFindings) -> Vec<Figure> {
-    let cells = cells(scene, test);
-    let builds_indexes = |(_, step): &(usize, &StepFindings)| step.rounds.iter().any(|r| !r.index_builds.is_empty());
-    if cells.iter().any(builds_indexes) {
-        return Vec::new();
-    }
-    KEPT.iter().filter_map(|kept| kept_figure(scene, &cells, kept)).collect()
-}
-
-fn kept_figure(scene: &Scene<'_>, cells: &Cells<'_>, kept: &Kept) -> Option<Figure> {
-    let line = |round: &StepRound| round.series.iter().map(|point| (point.second, (kept.value)(point))).collect();
-    let lines = cells.iter().map(|(index, step)| {
-        let shown = insert::median_round(step);
-        let others: Vec<&StepRound> =
-            step.rounds.iter().filter(|round| shown.is_some_and(|shown| shown.round != round.round)).collect();
-        Drawn {
-            index: *index,
-            line: shown.map_or_else(Vec::new, line),
-            other_stalls: others.iter().flat_map(|round| &round.stalls).copied().collect(),
-            others: others.into_iter().map(line).collect(),
-            round: shown,
-            is_one_of: step.rounds.len(),
-            told: shown.map_or_else(String::new, told_by(kept.told)),
+impl Source {
+    /// `None` where the server has no such number.
+    fn line(&self, round: &StepRound) -> Option<Vec<(f64, f64)>> {
+        let told = |name: &str| round.server.get(name).filter(|values| !values.is_empty());
+        match self {
+            Source::Client(value) => Some(round.series.iter().map(|point| (point.second, value(point))).collect()),
+            Source::Server(name) => told(name).cloned(),
+            Source::Growth(name) => told(name).map(|values| growth(values)),
         }
-    });
-    figure(scene, kept.title, lines.collect(), kept.is_time, false, kept.show)
-}
-
-fn told_by(told: fn(&StepRound) -> String) -> impl Fn(&StepRound) -> String {
-    move |round| if round.failure.is_some() { "failed".to_owned() } else { told(round) }
-}
-
-/// What the server told meanwhile, of the builds that tell it.
-pub(super) fn told(scene: &Scene<'_>, test: &TestFindings) -> Vec<Figure> {
-    let cells = cells(scene, test);
-    TOLD.iter().filter_map(|told| told_figure(scene, &cells, told)).collect()
-}
-
-fn told_figure(scene: &Scene<'_>, cells: &Cells<'_>, told: &Told) -> Option<Figure> {
-    let lines = cells.iter().filter_map(|(index, step)| {
-        let round = insert::median_round(step)?;
-        let values = round.server.get(told.name).filter(|values| !values.is_empty())?;
-        let line = if told.is_counter { growth(values) } else { values.clone() };
-        let largest = line.iter().map(|(_, value)| *value).fold(0.0, f64::max);
-        Some(Drawn {
-            index: *index,
-            line,
-            others: Vec::new(),
-            other_stalls: Vec::new(),
-            round: Some(round),
-            is_one_of: step.rounds.len(),
-            told: format!("max {}", (told.show)(largest)),
-        })
-    });
-    figure(scene, told.title, lines.collect(), false, told.name.contains("bytes"), told.show)
+    }
 }
 
 /// By how much a counter grew per second.
@@ -180,56 +118,70 @@ fn growth(values: &[(f64, f64)]) -> Vec<(f64, f64)> {
     steps.map(|pair| (pair[1].0, (pair[1].1 - pair[0].1).max(0.0) / (pair[1].0 - pair[0].0))).collect()
 }
 
-struct Drawn<'a> {
-    index: usize,
-    line: Vec<(f64, f64)>,
-    others: Vec<Vec<(f64, f64)>>,
-    other_stalls: Vec<Stall>,
-    round: Option<&'a StepRound>,
-    is_one_of: usize,
-    told: String,
+impl Measure {
+    fn lane<'a>(&self, step: &'a StepFindings, colour: &'a str) -> Option<Lane<'a>> {
+        let shown = insert::median_round(step)?;
+        let run = |round: &'a StepRound| Some(Run { round, line: self.source.line(round)? });
+        let others = step.rounds.iter().filter(|round| round.round != shown.round).filter_map(run).collect();
+        Some(Lane { shown: run(shown)?, others, colour })
+    }
+
+    /// `None` where no line has anything to show.
+    fn scale(&self, lanes: &[(usize, Lane<'_>)]) -> Option<Scale> {
+        let points = || lanes.iter().flat_map(|(_, lane)| lane.runs()).flat_map(|run| &run.line);
+        let values = || points().map(|point| point.1).filter(|value| value.is_finite() && *value > 0.0);
+        let ends = lanes.iter().map(|(_, lane)| lane.shown.round.seconds);
+        let seconds = points().map(|point| point.0).chain(ends).filter(|s| s.is_finite()).fold(0.0, f64::max);
+        let largest = values().fold(0.0, f64::max);
+        match self.axis {
+            Axis::Linear => Scale::linear(seconds, largest),
+            Axis::Bytes => Scale::linear(seconds, largest).map(Scale::of_bytes),
+            Axis::Logarithmic => Scale::logarithmic(seconds, values().fold(f64::INFINITY, f64::min), largest),
+        }
+    }
+
+    fn told(&self, Run { round, line }: &Run<'_>) -> String {
+        match self.told {
+            _ if round.failure.is_some() => "failed".to_owned(),
+            Told::Mean(count) => format!("mean {}", (self.show)(count(round) as f64 / round.seconds.max(1e-9))),
+            Told::Largest => {
+                format!("max {}", (self.show)(line.iter().map(|(_, value)| *value).fold(0.0, f64::max)))
+            }
+        }
+    }
 }
 
-/// `None` where no line has anything to show.
-fn figure(
-    scene: &Scene<'_>,
-    title: &'static str,
-    lines: Vec<Drawn<'_>>,
-    is_time: bool,
-    is_bytes: bool,
-    show: fn(f64) -> String,
-) -> Option<Figure> {
-    let points = || lines.iter().flat_map(|drawn| drawn.others.iter().chain([&drawn.line])).flatten();
-    let values = || points().map(|point| point.1).filter(|value| value.is_finite() && *value > 0.0);
-    let ends = lines.iter().filter_map(|drawn| drawn.round).map(|round| round.seconds);
-    let seconds = points().map(|point| point.0).chain(ends).filter(|s| s.is_finite()).fold(0.0, f64::max);
-    let largest = values().fold(0.0, f64::max);
-    let scale = match is_time {
-        true => Scale::logarithmic(seconds, values().fold(f64::INFINITY, f64::min), largest)?,
-        false => Scale::linear(seconds, largest)?,
-    };
-    let scale = if is_bytes { scale.of_bytes() } else { scale };
-    let view = |drawn: Drawn<'_>| LaneView {
-        name: scene.names[drawn.index].clone(),
-        colour: scene.colours[drawn.index].clone(),
-        round: match drawn.round {
-            Some(round) if drawn.is_one_of > 1 => format!("round {}", round.round),
-            _ => String::new(),
+/// What the client kept; nothing for a step that builds indexes, whose few rows tell nothing.
+pub(super) fn client(scene: &Scene<'_>, test: &TestFindings) -> Vec<Figure> {
+    let rounds = test.cells.iter().filter_map(|cell| cell.step.as_ref()).flat_map(|step| &step.rounds);
+    match rounds.into_iter().any(|round| !round.index_builds.is_empty()) {
+        true => Vec::new(),
+        false => CLIENT.iter().filter_map(|measure| figure(scene, test, measure)).collect(),
+    }
+}
+
+/// What the server told meanwhile, of the builds that tell it.
+pub(super) fn server(scene: &Scene<'_>, test: &TestFindings) -> Vec<Figure> {
+    SERVER.iter().filter_map(|measure| figure(scene, test, measure)).collect()
+}
+
+fn figure(scene: &Scene<'_>, test: &TestFindings, measure: &Measure) -> Option<Figure> {
+    let lane = |index: usize| measure.lane(test.cells[index].step.as_ref()?, &scene.colours[index]);
+    let lanes: Vec<(usize, Lane<'_>)> =
+        scene.base_first().into_iter().filter_map(|index| Some((index, lane(index)?))).collect();
+    let scale = measure.scale(&lanes)?;
+    let view = |(index, lane): &(usize, Lane<'_>)| LaneView {
+        name: scene.names[*index].clone(),
+        colour: lane.colour.to_owned(),
+        round: match lane.others.is_empty() {
+            true => String::new(),
+            false => format!("round {}", lane.shown.round.round),
         },
-        told: drawn.told,
-        drawing: lane::draw(
-            &Lane {
-                line: drawn.line,
-                others: drawn.others,
-                other_stalls: drawn.other_stalls,
-                round: drawn.round,
-                colour: &scene.colours[drawn.index],
-            },
-            scale,
-        ),
-        ys: scale.ticks(show),
+        told: measure.told(&lane.shown),
+        drawing: lane::draw(lane, scale),
+        ys: scale.ticks(measure.show),
     };
-    Some(Figure { title, lanes: lines.into_iter().map(view).collect(), times: scale.times() })
+    Some(Figure { title: measure.title, lanes: lanes.iter().map(view).collect(), times: scale.times() })
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub(super) fn noise(scene: &Scene<'_>) -> Noise {
         ticks: axis.map(SpreadAxis::ticks).unwrap_or_default(),
         groups: axis
             .map_or_else(Vec::new, |axis| rqps_model::Group::ALL.into_iter().filter_map(|g| group(g, axis)).collect()),
-        tests: scene.findings.tests.iter().map(|found| test(scene, found)).collect(),
+        tests: scene.findings.tests.iter().filter_map(|found| test(scene, found)).collect(),
     }
 }
 
@@ -59,19 +59,18 @@ pub(super) fn median_mde(scene: &Scene<'_>) -> Option<f64> {
     quantile(&sorted(comparisons(scene, |_| true).filter_map(|c| c.mde)), 0.5)
 }
 
-fn test(scene: &Scene<'_>, found: &TestFindings) -> Test {
+/// `None` where nothing is known of it.
+fn test(scene: &Scene<'_>, found: &TestFindings) -> Option<Test> {
     let median = |value: fn(&Comparison) -> Option<f64>| {
         let values = scene.others.iter().filter_map(|index| found.cells[*index].comparison.as_ref()).filter_map(value);
-        quantile(&sorted(values), 0.5).map_or_else(|| number::NONE.to_owned(), number::percent)
+        quantile(&sorted(values), 0.5)
     };
-    Test {
-        name: found.name.clone(),
-        clients: found.clients,
-        floor: median(|c| c.floor),
-        sd: median(|c| c.sd),
-        cycle_se: median(|c| c.cycle_se),
-        mde: median(|c| c.mde),
+    let all = [median(|c| c.floor), median(|c| c.sd), median(|c| c.cycle_se), median(|c| c.mde)];
+    if all.iter().all(Option::is_none) {
+        return None;
     }
+    let [floor, sd, cycle_se, mde] = all.map(|value| value.map_or_else(|| number::NONE.to_owned(), number::percent));
+    Some(Test { name: found.name.clone(), clients: found.clients, floor, sd, cycle_se, mde })
 }
 
 fn comparisons<'a>(

@@ -66,12 +66,16 @@ fn of_kind(scene: &Scene<'_>, test: &TestFindings, (title, of): Kind) -> Option<
         Block { title: "from the planned moment to the answer", rows: planned.collect() },
     ];
     let blocks: Vec<Block> = blocks.into_iter().filter(|block| !block.rows.is_empty()).collect();
-    let buckets = Buckets::NAMES.iter().map(|bound| match bound.strip_suffix("us") {
-        Some(us) => format!("{us} µs"),
-        None if *bound == "gt" => "more".to_owned(),
-        None => bound.replacen(|c: char| c.is_alphabetic(), if bound.ends_with("ms") { " m" } else { " s" }, 1),
-    });
-    (!blocks.is_empty()).then(|| Responses { title, buckets: buckets.collect(), blocks })
+    let buckets = Buckets::NAMES.iter().map(|name| bound(name)).collect();
+    (!blocks.is_empty()).then_some(Responses { title, buckets, blocks })
+}
+
+/// `64ms` → `64 ms`; what lies above all bounds has no number.
+fn bound(name: &str) -> String {
+    match name.split_at(name.find(char::is_alphabetic).unwrap_or(name.len())) {
+        ("", _) => "more".to_owned(),
+        (number, unit) => format!("{number} {}", unit.replace("us", "µs")),
+    }
 }
 
 fn row(name: String, buckets: &Buckets, quantiles_ms: &[f64; 4]) -> Row {
@@ -111,7 +115,12 @@ fn share(percent: f64) -> Share {
 
 #[cfg(test)]
 mod tests {
-    use super::share;
+    use super::{bound, share};
+
+    #[test]
+    fn bounds_are_numbers_with_units() {
+        assert_eq!(["256us", "64ms", "4s", "gt"].map(bound), ["256 µs", "64 ms", "4 s", "more"]);
+    }
 
     #[test]
     fn rare_is_told_from_never() {

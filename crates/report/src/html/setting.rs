@@ -114,7 +114,7 @@ fn build(scene: &Scene<'_>, index: usize) -> Build {
         ("Checksums", if settings.checksums { "on" } else { "off" }.to_owned()),
         ("Connection", settings.transport.clone()),
         ("CPUs", format!("server {}, client {}", cpus(&settings.server_cpus), cpus(&settings.client_cpus))),
-        ("Loading took", format!("{} s", number::significant(*load_seconds, 3))),
+        ("Loading took", if *load_seconds > 0.0 { number::duration_us(*load_seconds * 1e6) } else { String::new() }),
     ];
     let told = facts.into_iter().filter(|(_, value)| !value.is_empty()).collect();
     Build { name: scene.names[index].clone(), is_base: index == scene.findings.base, facts: told }

@@ -39,9 +39,9 @@ pub(super) fn step(scene: &Scene<'_>, test: &TestFindings) -> Option<Step> {
     });
     Some(Step {
         notes: notes.collect(),
-        figures: lanes::kept(scene, test),
-        server: lanes::told(scene, test),
-        has_rounds: tables::has_rounds(test),
+        figures: lanes::client(scene, test),
+        server: lanes::server(scene, test),
+        has_rounds: steps().any(|step| step.rounds.len() > 1),
         has_stalls: rounds().any(|round| !round.stalls.is_empty()),
         has_checkpoints: has_mark("checkpoint"),
         has_vacuums: has_mark("vacuum"),

@@ -6,6 +6,7 @@ use crate::insert::{self, column};
 use crate::number;
 use rqps_analysis::findings::{StepFindings, StepRound, TestFindings};
 use rqps_model::insert::IndexBuild;
+use rqps_model::sample::Growth;
 
 /// Statements that built indexes, listed one by one; with many clients there are many.
 const BUILDS: usize = 9;
@@ -14,94 +15,62 @@ fn step(test: &TestFindings, index: usize) -> Option<&StepFindings> {
     test.cells[index].step.as_ref()
 }
 
+fn round(test: &TestFindings, index: usize) -> Option<&StepRound> {
+    insert::median_round(step(test, index)?)
+}
+
 /// The published columns; what is zero on all builds is left out.
 pub(super) fn metrics(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
-    let is_told = |index: &usize| test.cells[*index].throughput.is_some();
-    let value =
-        |index: usize, column: &column::Column| (column.value)(&step(test, index).filter(|_| is_told(&index))?.metrics);
+    let told = |index: usize| step(test, index).filter(|_| test.cells[index].throughput.is_some());
+    let value = |index: usize, column: &column::Column| (column.value)(&told(index)?.metrics);
+    let is_used =
+        |column: &&column::Column| (0..test.cells.len()).any(|at| value(at, column).is_some_and(|value| value != 0.0));
     let row = |column: &column::Column| {
-        let base = value(scene.findings.base, column).filter(|base| *base > 0.0);
-        let cells: Vec<_> = scene
-            .base_first()
-            .into_iter()
-            .map(|index| match value(index, column) {
-                Some(value) => {
-                    let relative = base.filter(|_| index != scene.findings.base).map(|base| value / base);
-                    cost::cell((column.show)(value), relative)
-                }
-                None => cost::empty(),
-            })
-            .collect();
-        Row { name: format!("{}: {}", column.name, column.title), cells }
-    };
-    let is_used = |column: &&column::Column| {
-        scene.base_first().into_iter().any(|index| value(index, column).is_some_and(|value| value != 0.0))
+        let name = format!("{}: {}", column.name, column.title);
+        cost::row(scene, name, |index| value(index, column), column.show)
     };
     cost::table(scene, column::ALL.iter().filter(is_used).map(row).collect())
 }
 
 /// How long the statements took that built indexes, in the round shown.
 pub(super) fn index_builds(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
-    let round = |index: usize| step(test, index).and_then(insert::median_round);
-    let of = |index: usize| round(index).map_or(&[][..], |round| &round.index_builds[..]);
+    let of = |index: usize| round(test, index).map_or(&[][..], |round| &round.index_builds[..]);
     let mut statements: Vec<&str> = Vec::new();
     for build in scene.base_first().into_iter().flat_map(of) {
         if !statements.contains(&build.sql.as_str()) {
             statements.push(&build.sql);
         }
     }
-    let row = |name: String, seconds: &dyn Fn(&[IndexBuild]) -> Option<f64>| {
-        let base = seconds(of(scene.findings.base)).filter(|base| *base > 0.0);
-        let cell = |index: usize| match seconds(of(index)) {
-            Some(seconds) => {
-                let relative = base.filter(|_| index != scene.findings.base).map(|base| seconds / base);
-                cost::cell(format!("{} s", number::significant(seconds, 3)), relative)
-            }
-            None => cost::empty(),
+    if statements.is_empty() {
+        return None;
+    }
+    let row = |name: &str, is_meant: &dyn Fn(&&IndexBuild) -> bool| {
+        let seconds = |index: usize| {
+            let meant: Vec<f64> = of(index).iter().filter(is_meant).map(|build| build.seconds).collect();
+            (!meant.is_empty()).then(|| meant.iter().sum())
         };
-        Row { name, cells: scene.base_first().into_iter().map(cell).collect() }
+        cost::row(scene, name.to_owned(), seconds, |seconds| format!("{} s", number::significant(seconds, 3)))
     };
-    let all =
-        |builds: &[IndexBuild]| (!builds.is_empty()).then(|| builds.iter().map(|build| build.seconds).sum::<f64>());
-    let mut rows = Vec::new();
-    if !statements.is_empty() {
-        rows.push(row("all statements, times added up".to_owned(), &all));
-    }
-    for sql in statements.into_iter().take(BUILDS) {
-        let one = |builds: &[IndexBuild]| builds.iter().find(|build| build.sql == sql).map(|build| build.seconds);
-        rows.push(row(sql.to_owned(), &one));
-    }
-    cost::table(scene, rows)
+    let one = |sql: &&str| row(sql, &|build| build.sql == *sql);
+    let all = row("all statements, times added up", &|_| true);
+    cost::table(scene, std::iter::once(all).chain(statements.iter().take(BUILDS).map(one)).collect())
 }
+
+/// A name and what it names.
+type Size = (&'static str, fn(&Growth) -> u64);
 
 /// Database and data folder before and after, in the round shown.
 pub(super) fn sizes(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
-    let growth = |index: usize| step(test, index).and_then(insert::median_round)?.growth;
-    let row = |name: &str, bytes: fn(&rqps_model::sample::Growth) -> Option<u64>| {
-        let of = |index: usize| bytes(&growth(index)?).map(|bytes| bytes as f64);
-        let base = of(scene.findings.base).filter(|base| *base > 0.0);
-        let cell = |index: usize| match of(index) {
-            Some(bytes) => {
-                let relative = base.filter(|_| index != scene.findings.base).map(|base| bytes / base);
-                cost::cell(number::bytes(bytes), relative)
-            }
-            None => cost::empty(),
-        };
-        Row { name: name.to_owned(), cells: scene.base_first().into_iter().map(cell).collect() }
-    };
-    let is_known = scene.base_first().into_iter().any(|index| growth(index).is_some());
-    let rows = [
-        row("Database before", |growth| Some(growth.before.database_bytes)),
-        row("Database after", |growth| Some(growth.after.database_bytes)),
-        row("Data folder before", |growth| Some(growth.before.folder_bytes)),
-        row("Data folder after", |growth| Some(growth.after.folder_bytes)),
+    const SIZES: [Size; 4] = [
+        ("Database before", |growth| growth.before.database_bytes),
+        ("Database after", |growth| growth.after.database_bytes),
+        ("Data folder before", |growth| growth.before.folder_bytes),
+        ("Data folder after", |growth| growth.after.folder_bytes),
     ];
-    cost::table(scene, if is_known { rows.into() } else { Vec::new() })
-}
-
-/// Whether some build ran the step more than once.
-pub(super) fn has_rounds(test: &TestFindings) -> bool {
-    let rounds =
-        |step: &StepFindings| -> Vec<u32> { step.rounds.iter().map(|round: &StepRound| round.round).collect() };
-    test.cells.iter().filter_map(|cell| cell.step.as_ref()).any(|step| rounds(step).len() > 1)
+    let growth = |index: usize| round(test, index)?.growth;
+    let row = |(name, bytes): Size| -> Row {
+        cost::row(scene, name.to_owned(), |index| growth(index).map(|growth| bytes(&growth) as f64), number::bytes)
+    };
+    let is_known = (0..test.cells.len()).any(|index| growth(index).is_some());
+    cost::table(scene, if is_known { SIZES.map(row).into() } else { Vec::new() })
 }

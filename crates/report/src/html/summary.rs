@@ -45,14 +45,27 @@ struct Count {
 
 pub(super) fn summary(scene: &Scene<'_>) -> Summary {
     let campaign = &scene.findings.campaign;
-    let finished = campaign.finished_at.as_deref().unwrap_or("not finished");
     Summary {
         title: title(scene),
-        subtitle: format!("{} · {} → {finished}", campaign.name, campaign.started_at),
+        subtitle: format!("{} · {}", campaign.name, when(&campaign.started_at, campaign.finished_at.as_deref())),
         builds: scene.others.iter().map(|index| build(scene, *index)).collect(),
         facts: facts(scene),
         warnings: scene.findings.warnings.iter().map(notice).collect(),
         gathered: gathered(scene),
+    }
+}
+
+/// When it ran, to the minute: `2026-11-21, 14:24 to 14:27 UTC`; times of another form stay as they are.
+fn when(started: &str, finished: Option<&str>) -> String {
+    fn parts(time: &str) -> Option<(&str, &str)> {
+        let (day, clock) = time.strip_suffix('Z')?.split_once('T')?;
+        Some((day, clock.get(..5)?))
+    }
+    match (parts(started), finished.map(parts)) {
+        (Some((day, from)), Some(Some((end, to)))) if day == end => format!("{day}, {from} to {to} UTC"),
+        (Some((day, from)), Some(Some((end, to)))) => format!("{day} {from} to {end} {to} UTC"),
+        (Some((day, from)), None) => format!("{day} {from} UTC, not finished"),
+        _ => format!("{started} to {}", finished.unwrap_or("not finished")),
     }
 }
 
@@ -191,5 +204,22 @@ pub(super) const fn placement(placement: Placement) -> &'static str {
         Placement::Same => "same: server and client share CPUs",
         Placement::Split => "split: server and client on CPUs of their own",
         Placement::Free => "free: left to the scheduler",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::when;
+
+    #[test]
+    fn times_are_told_to_the_minute() {
+        let check = |started: &str, finished: Option<&str>, expected: &str| {
+            assert_eq!(when(started, finished), expected);
+        };
+        let start = "2026-11-21T14:24:00.468Z";
+        check(start, Some("2026-11-21T14:27:19.618Z"), "2026-11-21, 14:24 to 14:27 UTC");
+        check(start, Some("2026-11-22T02:00:00Z"), "2026-11-21 14:24 to 2026-11-22 02:00 UTC");
+        check(start, None, "2026-11-21 14:24 UTC, not finished");
+        check("yesterday", None, "yesterday to not finished");
     }
 }

@@ -4,11 +4,12 @@ use super::cost::{self, Counters, Table};
 use super::plan::{self, StatementPlans};
 use super::step::{self, Step};
 use super::{Notice, Scene, Shown, notice, shown_cell};
+use crate::interval::Interval;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
 use crate::svg::{Plot, Tick, latency, series};
 use crate::{insert, number, order};
-use rqps_analysis::findings::{CellFindings, TestFindings};
+use rqps_analysis::findings::{CellFindings, Comparison, TestFindings};
 use rqps_model::{Interleave, Verdict};
 use serde::Serialize;
 
@@ -37,6 +38,8 @@ struct Test {
     rank: usize,
     /// Size of the largest change, for sorting.
     size: f64,
+    /// How many half widths of its interval a ratio is away from 1, at most: what is clear comes first, however small.
+    clear: f64,
     /// Verdicts present, for filtering.
     verdicts: String,
     chips: Vec<Chip>,
@@ -46,6 +49,8 @@ struct Test {
     rows: Vec<Row>,
     /// What a step of the Insert Benchmark shows in place of series and latency.
     step: Option<Step>,
+    /// Whether a round's inside is drawn.
+    has_inside: bool,
     /// What an interval in parentheses says; empty where there is none.
     one_round: &'static str,
     series: Option<Plot>,
@@ -57,7 +62,8 @@ struct Test {
     plans: Vec<StatementPlans>,
     plans_differ: bool,
     errors: Vec<Error>,
-    warnings: Vec<BuildNotice>,
+    /// Kinds with what they say of which builds.
+    warnings: Vec<(String, Vec<BuildNotice>)>,
 }
 
 /// A build's verdict as a small square.
@@ -132,10 +138,9 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
     let verdicts: Vec<&str> = Verdict::ALL.into_iter().filter(|v| has(*v)).map(Verdict::word).collect();
     let is_change = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
     let sizes = comparisons.iter().filter(|c| is_change(c.verdict)).map(|c| c.rqps.ln().abs());
-    let values: Vec<f64> = comparisons
-        .iter()
-        .flat_map(|c| c.by_round.iter().map(|(_, ratio)| *ratio).chain(c.low).chain(c.high).chain([c.rqps]))
-        .collect();
+    let ends = scene.others.iter().filter_map(|at| Interval::of(&test.cells[*at]).ends());
+    let rounds = comparisons.iter().flat_map(|c| c.by_round.iter().map(|(_, ratio)| *ratio).chain([c.rqps]));
+    let values: Vec<f64> = ends.flat_map(|(low, high)| [low, high]).chain(rounds).collect();
     let axis = RatioAxis::around(&values, scene.margin());
     let plans = plan::plans(scene, test);
     // Whole events come first where they were measured.
@@ -160,6 +165,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         open: false,
         rank: index,
         size: sizes.fold(0.0, f64::max),
+        clear: comparisons.iter().filter_map(|comparison| clearness(comparison)).fold(0.0, f64::max),
         verdicts: verdicts.join(" "),
         chips: scene.others.iter().map(|at| chip(scene, test, *at)).collect(),
         headline: match scene.others[..] {
@@ -169,6 +175,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         ticks: axis.ticks(),
         rows: scene.base_first().into_iter().map(|at| row(scene, test, at, axis)).collect(),
         step,
+        has_inside: scene.others.iter().any(|at| matches!(Interval::of(&test.cells[*at]), Interval::Inside(..))),
         one_round: match comparisons.iter().any(|comparison| comparison.n == 1) && is_step {
             true => insert::ONE_ROUND,
             false => "",
@@ -184,6 +191,13 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         errors: errors(scene, test),
         warnings: warnings(scene, test),
     }
+}
+
+/// The log ratio in half widths of its interval, to a hundredth.
+fn clearness(comparison: &Comparison) -> Option<f64> {
+    let (low, high) = Interval::over_rounds(comparison).ends()?;
+    let clear = 2.0 * comparison.rqps.ln().abs() / (high / low).ln();
+    clear.is_finite().then(|| (clear * 100.0).round() / 100.0)
 }
 
 fn unit_in_words(test: &TestFindings) -> &'static str {
@@ -214,7 +228,12 @@ fn row(scene: &Scene<'_>, test: &TestFindings, index: usize, axis: RatioAxis) ->
         throughput: throughput(cell),
         rounds: cell.rounds,
         shown: shown_cell(scene, test, index),
-        plot: interval::row(axis, cell.comparison.as_ref(), scene.margin(), Rounds::Dots),
+        plot: interval::row(
+            axis,
+            cell.comparison.as_ref().map(|c| (c, Interval::of(cell))),
+            scene.margin(),
+            Rounds::Dots,
+        ),
         is_base,
         absence: if is_base || cell.comparison.is_some() { String::new() } else { super::matrix::absence(cell) },
     }
@@ -239,8 +258,8 @@ fn errors(scene: &Scene<'_>, test: &TestFindings) -> Vec<Error> {
     scene.base_first().into_iter().flat_map(of).collect()
 }
 
-/// Equal warnings of several builds are told once.
-fn warnings(scene: &Scene<'_>, test: &TestFindings) -> Vec<BuildNotice> {
+/// By kind; equal warnings of several builds are told once.
+fn warnings(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, Vec<BuildNotice>)> {
     let mut found: Vec<(&rqps_analysis::findings::Warning, Vec<&str>)> = Vec::new();
     for index in scene.base_first() {
         let cell = &test.cells[index];
@@ -254,5 +273,13 @@ fn warnings(scene: &Scene<'_>, test: &TestFindings) -> Vec<BuildNotice> {
     }
     let all = scene.findings.treatments.len();
     let builds = |names: Vec<&str>| if names.len() == all { "all builds".to_owned() } else { names.join(", ") };
-    found.into_iter().map(|(warning, names)| BuildNotice { builds: builds(names), notice: notice(warning) }).collect()
+    let mut kinds: Vec<(String, Vec<BuildNotice>)> = Vec::new();
+    for (warning, names) in found {
+        let told = BuildNotice { builds: builds(names), notice: notice(warning) };
+        match kinds.iter_mut().find(|(kind, _)| *kind == warning.kind) {
+            Some((_, notices)) => notices.push(told),
+            None => kinds.push((warning.kind.clone(), vec![told])),
+        }
+    }
+    kinds
 }

@@ -33,16 +33,15 @@ impl Column {
         value.map_or_else(|| ABSENT.to_owned(), |value| format!("{value:.decimals$}"))
     }
 
-    /// The ratio as published: nothing to nothing is 1, something to nothing is inf, and what prints as zero is nothing.
+    /// The ratio as published: nothing to nothing is 1, something to nothing is inf. Values are taken in full, so that what
+    /// prints as 0.0 on a laptop still has its ratio.
     pub(crate) fn relative(&self, this: &StepMetrics, base: &StepMetrics) -> String {
-        let zero = |value: f64| value.abs() < 0.5 * 0.1_f64.powi(self.decimals as i32);
         let finite = |metrics| (self.value)(metrics).filter(|value| value.is_finite());
         let (Some(this), Some(base)) = (finite(this), finite(base)) else { return ABSENT.to_owned() };
-        match (zero(this), zero(base)) {
+        match (this == 0.0, base == 0.0) {
             (true, true) => "1".to_owned(),
             (false, true) => "inf".to_owned(),
-            (true, false) => "0.00".to_owned(),
-            (false, false) => format!("{:.2}", this / base),
+            _ => format!("{:.2}", this / base),
         }
     }
 }
@@ -116,3 +115,19 @@ pub(crate) const ALL: [Column; 20] = [
     column("p50", "Rate exceeded in 50 % of seconds", 0, |m| m.p50, whole),
     column("p99", "Rate exceeded in 99 % of seconds: a low one", 0, |m| m.p99, whole),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_taken_before_rounding() {
+        let column = ALL.iter().find(|column| column.name == "dbgb1").expect("it is published");
+        let with = |dbgb1| StepMetrics { dbgb1, ..StepMetrics::default() };
+        assert_eq!(column.published(&with(0.021)), "0.0");
+        let relative = |this, base| column.relative(&with(this), &with(base));
+        let told = [relative(0.021, 0.014), relative(0.0, 0.0), relative(1.0, 0.0), relative(0.0, 1.0)];
+        assert_eq!(told, ["1.50", "1", "inf", "0.00"]);
+        assert_eq!(relative(f64::NAN, 1.0), "NA");
+    }
+}

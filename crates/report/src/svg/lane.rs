@@ -6,7 +6,6 @@
 use super::path::{Path, thinned};
 use super::{Tick, drawn, linear_ticks, log_ticks, tenth};
 use rqps_analysis::findings::StepRound;
-use rqps_model::insert::Stall;
 use std::fmt::Write;
 
 /// Points of the line shown; of each stretch the smallest and largest stay.
@@ -17,6 +16,9 @@ const POINTS_THIN: usize = 70;
 
 /// More marks of a kind than this would be a grey wall; then every n-th is drawn.
 const MARKS: usize = 80;
+
+/// Width at which a short stall of a long step is still seen.
+const NARROWEST: f64 = 3.0;
 
 /// What all lanes of a figure share.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,6 +52,12 @@ impl Scale {
         is_sound.then_some(Scale { seconds, low: (smallest * 0.8).min(high / 10.0), high, is_log: true, radix: 1000.0 })
     }
 
+    /// Place of a second in the drawing's own coordinates.
+    fn across(self, second: f64) -> f64 {
+        (second / self.seconds).clamp(0.0, 1.0) * 1000.0
+    }
+
+    /// Place of a value as a share from the top.
     fn height(self, value: f64) -> f64 {
         match self.is_log {
             true => 1.0 - (value.max(self.low) / self.low).ln() / (self.high / self.low).ln(),
@@ -108,67 +116,85 @@ fn ends(ticks: &[f64]) -> Vec<f64> {
     }
 }
 
+/// A round with its line.
+pub(crate) struct Run<'a> {
+    /// Gives stalls and marks.
+    pub(crate) round: &'a StepRound,
+    /// (second, value).
+    pub(crate) line: Vec<(f64, f64)>,
+}
+
 /// What a lane shows.
 pub(crate) struct Lane<'a> {
-    /// The line: (second, value).
-    pub(crate) line: Vec<(f64, f64)>,
-    /// Lines of other rounds.
-    pub(crate) others: Vec<Vec<(f64, f64)>>,
-    /// Stalls of other rounds.
-    pub(crate) other_stalls: Vec<Stall>,
-    /// The round of the line, with its stalls and marks.
-    pub(crate) round: Option<&'a StepRound>,
-    /// CSS colour of the line.
+    /// The round that stands for all.
+    pub(crate) shown: Run<'a>,
+    /// The other rounds: thin lines, pale stalls.
+    pub(crate) others: Vec<Run<'a>>,
+    /// CSS colour of the lines.
     pub(crate) colour: &'a str,
+}
+
+impl<'a> Lane<'a> {
+    /// All rounds, the one shown last.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &Run<'a>> {
+        self.others.iter().chain([&self.shown])
+    }
 }
 
 /// Draws a lane.
 pub(crate) fn draw(lane: &Lane<'_>, scale: Scale) -> minijinja::Value {
     let mut svg = String::from("<svg viewBox=\"0 0 1000 1000\" preserveAspectRatio=\"none\" aria-hidden=\"true\">");
-    let across = |second: f64| (second / scale.seconds).clamp(0.0, 1.0) * 1000.0;
-    let shown = lane.round.into_iter().flat_map(|round| &round.stalls).map(|stall| ("stall", stall));
-    for (class, stall) in lane.other_stalls.iter().map(|stall| ("stall thin", stall)).chain(shown) {
-        let (from, to) = (f64::from(stall.from_second), f64::from(stall.from_second + stall.seconds));
-        let (left, width) = (across(from), (across(to) - across(from)).max(3.0));
-        let _ = write!(svg, "<rect class=\"{class}\" x=\"{left:.0}\" width=\"{width:.0}\" height=\"1000\"/>");
+    for run in &lane.others {
+        stalls(&mut svg, "stall thin", run.round, scale);
     }
+    stalls(&mut svg, "stall", lane.shown.round, scale);
     for tick in scale.ticks(|_| String::new()) {
         let _ = write!(svg, "<path class=\"grid\" d=\"M0 {:.0}h1000\"/>", tick.at * 10.0);
     }
     for (what, class) in [("checkpoint", "ck"), ("vacuum", "va")] {
-        let data = marks(lane.round, what, across);
-        if !data.is_empty() {
-            let _ = write!(svg, "<path class=\"{class}\" d=\"{data}\"/>");
-        }
+        path(&mut svg, class, "", &marks(lane.shown.round, what, scale));
     }
-    let path = |points: &[(f64, f64)], limit: usize| {
-        let mut path = Path::default();
-        let seen = points.iter().filter(|(_, value)| !scale.is_log || *value > 0.0).copied().collect::<Vec<_>>();
-        path.line(thinned(&seen, limit).into_iter().map(|(second, v)| (second / scale.seconds, scale.height(v))));
-        path
-    };
-    let mut thin = String::new();
-    lane.others.iter().for_each(|points| thin.push_str(path(points, POINTS_THIN).data()));
-    for (class, data) in [("s thin", thin.as_str()), ("s", path(&lane.line, POINTS).data())] {
-        if !data.is_empty() {
-            let _ = write!(svg, "<path class=\"{class}\" style=\"stroke:{}\" d=\"{data}\"/>", lane.colour);
-        }
-    }
+    let stroke = format!(" style=\"stroke:{}\"", lane.colour);
+    let thin: String = lane.others.iter().map(|run| line(&run.line, POINTS_THIN, scale)).collect();
+    path(&mut svg, "s thin", &stroke, &thin);
+    let class = if lane.shown.line.len() == 1 { "s lone" } else { "s" };
+    path(&mut svg, class, &stroke, &line(&lane.shown.line, POINTS, scale));
     svg.push_str("</svg>");
     drawn(svg)
 }
 
-fn marks(round: Option<&StepRound>, what: &str, across: impl Fn(f64) -> f64) -> String {
-    let all: Vec<f64> = round.map_or_else(Vec::new, |round| {
-        round.marks.iter().filter(|mark| mark.what == what).map(|mark| mark.second).collect()
-    });
+fn stalls(svg: &mut String, class: &str, round: &StepRound, scale: Scale) {
+    for stall in &round.stalls {
+        let left = scale.across(f64::from(stall.from_second));
+        let width = (scale.across(f64::from(stall.from_second + stall.seconds)) - left).max(NARROWEST);
+        let _ = write!(svg, "<rect class=\"{class}\" x=\"{left:.0}\" width=\"{width:.0}\" height=\"1000\"/>");
+    }
+}
+
+fn marks(round: &StepRound, what: &str, scale: Scale) -> String {
+    let all: Vec<f64> = round.marks.iter().filter(|mark| mark.what == what).map(|mark| mark.second).collect();
     let stride = all.len().div_ceil(MARKS).max(1);
-    all.iter().step_by(stride).map(|second| format!("M{:.0} 0v1000", across(*second))).collect()
+    all.iter().step_by(stride).map(|second| format!("M{:.0} 0v1000", scale.across(*second))).collect()
+}
+
+/// A logarithmic axis has no place for zero.
+fn line(points: &[(f64, f64)], limit: usize, scale: Scale) -> String {
+    let placed: Vec<(f64, f64)> = points.iter().filter(|(_, value)| !scale.is_log || *value > 0.0).copied().collect();
+    let mut path = Path::default();
+    path.line(thinned(&placed, limit).into_iter().map(|(second, v)| (second / scale.seconds, scale.height(v))));
+    path.data().to_owned()
+}
+
+fn path(svg: &mut String, class: &str, style: &str, data: &str) {
+    if !data.is_empty() {
+        let _ = write!(svg, "<path class=\"{class}\"{style} d=\"{data}\"/>");
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rqps_model::insert::Stall;
 
     #[test]
     fn labels_are_few_and_round() {
@@ -188,12 +214,12 @@ mod tests {
 
     #[test]
     fn a_stall_is_shaded_where_it_was() {
-        let round = StepRound { stalls: vec![Stall { from_second: 10, seconds: 3 }], ..StepRound::default() };
+        let round =
+            |from_second, seconds| StepRound { stalls: vec![Stall { from_second, seconds }], ..StepRound::default() };
+        let (shown, other) = (round(10, 3), round(0, 1));
         let lane = Lane {
-            line: vec![(1.0, 5.0), (20.0, 6.0)],
-            others: Vec::new(),
-            other_stalls: vec![Stall { from_second: 0, seconds: 1 }],
-            round: Some(&round),
+            shown: Run { round: &shown, line: vec![(1.0, 5.0), (20.0, 6.0)] },
+            others: vec![Run { round: &other, line: Vec::new() }],
             colour: "red",
         };
         let svg = draw(&lane, Scale::linear(20.0, 6.0).expect("sound")).to_string();

@@ -18,6 +18,9 @@ const SPANS: [(f64, &[f64]); 9] = [
 /// Share of the intervals that must fit; a few large changes must not flatten all others.
 const FITTING: f64 = 0.85;
 
+/// Of no more intervals than this all must fit.
+const FEW: usize = 3;
+
 /// A ratio axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RatioAxis {
@@ -27,10 +30,14 @@ pub(crate) struct RatioAxis {
 impl RatioAxis {
     /// The narrowest axis on which most of the intervals fit, and the margin too.
     pub(crate) fn fit(intervals: &[(f64, f64)], margin: f64) -> Self {
+        let needed = match intervals.len() {
+            n if n <= FEW => n,
+            n => (FITTING * n as f64).floor() as usize,
+        };
         let fits = |span: usize| {
             let end = SPANS[span].0;
             let inside = intervals.iter().filter(|(low, high)| *low > 1.0 / end && *high < end).count();
-            margin.ln_1p() < end.ln() * 0.8 && inside as f64 >= FITTING * intervals.len() as f64
+            margin.ln_1p() < end.ln() * 0.8 && inside >= needed
         };
         RatioAxis { span: (0..SPANS.len()).find(|span| fits(*span)).unwrap_or(SPANS.len() - 1) }
     }
@@ -75,6 +82,8 @@ mod tests {
         let axis = RatioAxis::fit(&intervals, 0.02);
         assert_eq!(axis, RatioAxis { span: 0 });
         assert!(axis.place(1.88) > 100.0);
+        assert_eq!(RatioAxis::fit(&[(0.99, 1.01), (0.99, 1.01), (0.02, 100.0), (0.99, 1.01)], 0.02), axis);
+        assert!(RatioAxis::fit(&[(0.99, 1.01), (1.88, 1.92)], 0.02).place(1.92) < 100.0);
         assert!(RatioAxis::around(&[0.98, 1.92], 0.02).place(1.92) < 100.0);
     }
 

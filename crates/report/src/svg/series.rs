@@ -56,8 +56,12 @@ pub(crate) fn plot(test: &TestFindings, colours: &[String], unit: &str) -> Optio
         }
         if !path.data().is_empty() {
             let colour = &colours[index];
-            let _ =
-                write!(svg, "<path class=\"s\" data-s=\"{index}\" style=\"stroke:{colour}\" d=\"{}\"/>", path.data());
+            let class = if cell.series.iter().all(|series| series.len() < 2) { "s lone" } else { "s" };
+            let _ = write!(
+                svg,
+                "<path class=\"{class}\" data-s=\"{index}\" style=\"stroke:{colour}\" d=\"{}\"/>",
+                path.data()
+            );
         }
     }
     svg.push_str("</svg>");

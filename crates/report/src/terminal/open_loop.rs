@@ -5,6 +5,7 @@
 
 use super::grid::{Align, Cell, Grid};
 use super::{Page, WIDEST, none};
+use crate::interval::Interval;
 use crate::latency::{self, Events};
 use crate::order::Level;
 use crate::{look, number};
@@ -46,7 +47,7 @@ impl Page<'_> {
             row.extend([base, cell].map(|side| Cell::plain(&latency::shown(side, quantile))));
         }
         if self.width >= WIDEST {
-            row.push(Cell::plain(&comparison.map_or_else(none, look::interval)));
+            row.push(Cell::plain(&Interval::of(cell).text()));
             row.push(match comparison {
                 Some(c) => Cell::painted(&format!("{} {}", look::glyph(c.verdict), c.verdict), c.verdict),
                 None => Cell::plain(if cell.rounds == 0 { "no number" } else { "not compared" }),

@@ -8,6 +8,7 @@ use rqps_report::files;
 const MYSQL_ABSOLUTE: &str = include_str!("../golden/qps.abs.all.tsv");
 const POSTGRES_ABSOLUTE: &str = include_str!("../golden/qps.abs.pg.latest.tsv");
 const METRICS: &str = include_str!("../golden/o.met.some");
+const LOAD: &str = include_str!("../golden/o.met.load");
 
 /// The file of this name among those that the report writes.
 fn file(findings: &Findings, path: &str) -> String {
@@ -150,13 +151,7 @@ fn what_is_absent_stays_absent() {
 
 #[test]
 fn metric_file_is_as_published() {
-    let names: Vec<String> = METRICS
-        .lines()
-        .skip(3)
-        .take_while(|line| !line.starts_with("---"))
-        .map(|line| treatment(line.rsplit('\t').next().expect("a name")))
-        .collect();
-    let mut findings = campaign(&names);
+    let mut findings = campaign(&names_in(METRICS));
     for block in METRICS.trim_end().split("\n\n") {
         let mut lines = block.lines();
         let stem = lines.next().expect("a title").trim_start_matches("sb.met.").trim_end_matches(".pk1.dop1");
@@ -174,6 +169,31 @@ fn metric_file_is_as_published() {
     };
     assert_eq!(sorted(&written), sorted(METRICS));
     assert!(written.ends_with("\n\n"));
+}
+
+#[test]
+fn the_load_comes_first_and_is_as_published() {
+    let mut findings = campaign(&names_in(LOAD));
+    let costs = LOAD.lines().skip(3).take_while(|line| !line.starts_with("---")).map(cost);
+    findings.treatments.iter_mut().zip(costs).for_each(|(treatment, cost)| treatment.load = Some(cost));
+    let mut made = test(&findings, "point-query_range=100", &[1.0; 7]);
+    made.cells.iter_mut().for_each(|cell| cell.cost = Some(Cost::default()));
+    findings.tests.push(made);
+    let written = |findings: &Findings| file(findings, "tables/o.met.c1");
+    let (load, tests) = (written(&findings), "sb.met.point-query.range100.pk1.dop1\n");
+    assert!(load.strip_prefix(LOAD).is_some_and(|rest| rest.starts_with(tests)), "{load}");
+    // One loaded for the others too, or nobody told.
+    findings.treatments[1..].iter_mut().for_each(|treatment| treatment.load = None);
+    let first: Vec<&str> = LOAD.lines().take(4).chain(["--- relative to first result", "", tests.trim_end()]).collect();
+    assert!(written(&findings).starts_with(&first.join("\n")), "{}", written(&findings));
+    findings.treatments[0].load = None;
+    assert!(written(&findings).starts_with(tests));
+}
+
+/// The treatments of a metric file's first block.
+fn names_in(metrics: &str) -> Vec<String> {
+    let lines = metrics.lines().skip(3).take_while(|line| !line.starts_with("---"));
+    lines.map(|line| treatment(line.rsplit('\t').next().expect("a name"))).collect()
 }
 
 fn cost(line: &str) -> Cost {

@@ -161,6 +161,12 @@ fn one_round_is_undecided_and_says_why() {
     let page = html(&made).expect("renders");
     assert!(page.contains("it cannot tell how much two runs of one build differ"));
     assert!(page.contains("interval inside the one round (0.6"));
+    assert!(
+        page.contains("<line class=\"in\"") && page.contains("<i class=\"sw inside\"></i> (…) inside of the one round")
+    );
+    assert!(!page.contains("<line class=\"ci\""), "an interval over rounds is drawn of one round");
+    let several = html(&insert_findings(InsertSize::TWO)).expect("renders");
+    assert!(several.contains("<line class=\"ci\"") && !several.contains("<line class=\"in\""));
     assert!(markdown(&made).contains("undecided, one round"));
     let many = terminal(&insert_findings(InsertSize::TWO), 80, false);
     assert!(!many.contains("undecided, one round") && !many.contains("One round"), "{many}");

@@ -55,12 +55,14 @@ fn speaking(folder: &Path, name: &str, words: &str) {
     script(folder, name, &format!("echo '{words}'"));
 }
 
+/// Written by another process: a program that one of our threads starts meanwhile would hold our own file open for writing until
+/// it is there itself, and what is open for writing cannot be run.
 fn script(folder: &Path, name: &str, text: &str) {
-    use std::os::unix::fs::PermissionsExt;
     let file = folder.join(name);
     fs::create_dir_all(file.parent().expect("below the folder")).expect("made");
-    fs::write(&file, format!("#!/bin/sh\n{text}\n")).expect("written");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("opened");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\""]).arg(&file).arg(text);
+    assert!(shell.status().expect("a shell").success());
 }
 
 #[test]

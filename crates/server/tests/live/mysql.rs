@@ -232,7 +232,7 @@ fn a_folder_or_port_in_use_is_refused() {
     let error = tcp(&scene).expect_err("taken").to_string();
     assert!(error.starts_with(&format!("port {port} on 127.0.0.1 is in use")), "{error}");
     drop(taken);
-    let server = tcp(&scene).expect("started on TCP");
+    let server = Scene::start_once_free(|| tcp(&scene));
     assert_eq!(ask(&server, "SELECT @@bind_address"), "127.0.0.1");
     assert_eq!(ask(&server, "SELECT current_user()"), "bench@127.0.0.1");
     match scene.start(&build, &data) {

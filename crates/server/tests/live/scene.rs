@@ -8,13 +8,13 @@ use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSpec, Engine, StorageEngine};
 use rqps_server::proctree::{self, ProcessId};
 use rqps_server::{
-    Account, Cache, Catalog, Configuration, Launch, Lease, Listen, Profiles, Server, Sizing, Workspace, cluster,
-    installation,
+    Account, Cache, Catalog, Configuration, Launch, Lease, Listen, Profiles, Server, ServerError, Sizing, Workspace,
+    cluster, installation,
 };
 use rqps_wire::Session;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The build of a `--build` word, installed if need be.
 pub(crate) fn build(spec: &str) -> BuildFacts {
@@ -95,6 +95,18 @@ impl Scene {
             timeout: Duration::from_secs(60),
         };
         Server::start(&launch, &self.lease)
+    }
+
+    /// Starts a server on a port that was just given back. A program that another test starts meanwhile holds our listener open
+    /// until it is there itself.
+    pub(crate) fn start_once_free(start: impl Fn() -> rqps_server::Result<Server>) -> Server {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            match start() {
+                Err(ServerError::PortInUse { .. }) if Instant::now() < deadline => std::thread::yield_now(),
+                started => return started.expect("started on TCP"),
+            }
+        }
     }
 
     /// Ends the test: gives everything back and proves that nothing is left.

@@ -77,7 +77,8 @@ fn a_frozen_server_does_nothing_until_it_thaws() {
     server.freeze().expect("frozen again");
     let started = Instant::now();
     assert_eq!(server.stop().expect("stopped while frozen"), Stopped { clean: true });
-    assert!(started.elapsed() < Duration::from_secs(10));
+    // Half the time after which an end in order is given up.
+    assert!(started.elapsed() < Duration::from_secs(60));
     drop(server);
     scene.end(&processes);
 }
@@ -193,7 +194,8 @@ fn a_server_that_dies_is_noticed_and_leaves_nothing() {
 
 /// Files in shared memory that processes have mapped.
 fn shared_memory_of(processes: &[ProcessId]) -> BTreeSet<PathBuf> {
-    let maps = processes.iter().map(|p| std::fs::read_to_string(format!("/proc/{}/maps", p.pid)).expect("it runs"));
+    // The session that found the server ready may be leaving.
+    let maps = processes.iter().map(|p| std::fs::read_to_string(format!("/proc/{}/maps", p.pid)).unwrap_or_default());
     let maps: Vec<String> = maps.collect();
     let paths = maps.iter().flat_map(|text| text.lines()).filter_map(|line| Some(&line[line.find("/dev/shm/")?..]));
     paths.map(PathBuf::from).collect()
@@ -211,7 +213,7 @@ fn a_folder_or_port_in_use_is_refused() {
     let error = tcp(&scene).expect_err("taken").to_string();
     assert!(error.starts_with(&format!("port {port} on 127.0.0.1 is in use")), "{error}");
     drop(taken);
-    let server = tcp(&scene).expect("started on TCP");
+    let server = Scene::start_once_free(|| tcp(&scene));
     assert_eq!(ask(&server, "SHOW listen_addresses"), "127.0.0.1");
     assert!(ask(&server, "SELECT inet_client_addr()::text").starts_with("127.0.0.1"));
     match scene.start(&build, &data) {

@@ -15,6 +15,9 @@ fn a_campaign_comes_back_as_it_was_written() {
     let treatment = &plan.treatments[1].name;
     writer.write_build(treatment, &made::build_facts()).expect("written");
     writer.write_settings(treatment, &made::settings_facts()).expect("written");
+    let host = rqps_model::sample::HostUse { seconds: 12.25, cpus: 2, ..Default::default() };
+    let load = rqps_model::facts::LoadFacts { rows: 1000, host };
+    writer.write_load(treatment, &load).expect("written");
     writer.write_plans(treatment, &plan.tests[0].name, &made::statement_plans()).expect("written");
     writer.append_server_log(treatment, "1.first", &mut &b"LOG: one\n"[..]).expect("written");
     writer.append_server_log(treatment, "2.second", &mut &b"LOG: two\n"[..]).expect("written");
@@ -48,6 +51,8 @@ fn a_campaign_comes_back_as_it_was_written() {
     assert_eq!(campaign.build(treatment).expect("read"), Some(made::build_facts()));
     assert_eq!(campaign.build(&plan.treatments[0].name).expect("read"), None);
     assert_eq!(campaign.settings(treatment).expect("read"), Some(made::settings_facts()));
+    assert_eq!(campaign.load(treatment).expect("read"), Some(load));
+    assert_eq!(campaign.load(&plan.treatments[0].name).expect("read"), None);
     assert_eq!(campaign.plans(treatment, &plan.tests[0].name).expect("read"), Some(made::statement_plans()));
     let log = fs::read_to_string(campaign.server_log(treatment).expect("a place")).expect("read");
     assert_eq!(log, "-- rqps: server start 1.first\nLOG: one\n-- rqps: server start 2.second\nLOG: two\n");

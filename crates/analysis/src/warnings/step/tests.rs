@@ -60,9 +60,6 @@ fn stalls_are_counted_and_the_longest_is_dated() {
     let many =
         "next to nothing was inserted for 8 s in 3 stalls in rounds 1, 2, the longest 3 s from second 12 of round 1";
     check(&[round(1, stalls(&[(2, 2), (12, 3)])), round(2, stalls(&[(7, 3)]))], &[], &[("write-stalls", many)]);
-    let mut index = ran(Kind::Index, 30);
-    stalls(&[(1, 29)])(index.sample.step.as_mut().unwrap());
-    check(&[Some(index)], &[], &[]);
 }
 
 #[test]

@@ -41,6 +41,7 @@ fn found(name: &str) -> TreatmentFindings {
         sentence: String::new(),
         counts: [0; 4],
         load_seconds: 0.0,
+        load: None,
         warnings: Vec::new(),
     }
 }

@@ -77,6 +77,7 @@ fn treatment(build: &Invented, index: usize, base: &Invented) -> TreatmentFindin
         sentence: String::new(),
         counts: [0; 4],
         load_seconds: 21.4 - f64::from(build.major) * 0.31,
+        load: None,
         warnings,
     }
 }

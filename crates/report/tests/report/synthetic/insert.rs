@@ -137,6 +137,7 @@ fn cell(
         .collect();
     let sla = step.rate_per_s.map(|rate| SlaFindings {
         target_per_s: f64::from(rate),
+        least_per_s: if missed { 0.6 } else { 0.996 } * f64::from(rate),
         reached_per_s: if missed { 0.61 } else { 0.998 } * f64::from(rate),
         rounds_held: if missed { 0 } else { size.rounds },
         rounds: size.rounds,

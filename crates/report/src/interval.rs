@@ -1,0 +1,67 @@
+//! How far a ratio may be off: the 95 % interval over rounds, or what the inside of a single round tells.
+//!
+//! In: a cell. Out: the interval's kind, ends and text. Over rounds stands bare (`0.97–1.02`) and is drawn as a line; from the
+//! inside of one round it stands in parentheses and is drawn as a hollow, dashed box, so that nobody takes it for the other.
+
+use crate::number;
+use rqps_analysis::findings::{CellFindings, Comparison};
+
+/// The interval of a ratio.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Interval {
+    /// Nothing is known.
+    Unknown,
+    /// From how much rounds disagree: low and high.
+    OverRounds(f64, f64),
+    /// From the seconds inside the two runs of the only round: low and high.
+    Inside(f64, f64),
+}
+
+impl Interval {
+    /// Over rounds, where there are several.
+    pub(crate) fn over_rounds(comparison: &Comparison) -> Self {
+        match (comparison.low, comparison.high) {
+            (Some(low), Some(high)) => Interval::OverRounds(low, high),
+            _ => Interval::Unknown,
+        }
+    }
+
+    /// Over rounds, else of the inside of the only one.
+    pub(crate) fn of(cell: &CellFindings) -> Self {
+        let over_rounds = cell.comparison.as_ref().map_or(Interval::Unknown, Self::over_rounds);
+        let inside = cell.step.as_ref().and_then(|step| step.inside);
+        match (over_rounds, inside) {
+            (Interval::Unknown, Some(inside)) => Interval::Inside(inside.low, inside.high),
+            _ => over_rounds,
+        }
+    }
+
+    /// Low and high.
+    pub(crate) const fn ends(self) -> Option<(f64, f64)> {
+        match self {
+            Interval::Unknown => None,
+            Interval::OverRounds(low, high) | Interval::Inside(low, high) => Some((low, high)),
+        }
+    }
+
+    /// As it is written everywhere.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Interval::Unknown => number::NONE.to_owned(),
+            Interval::OverRounds(low, high) => format!("{}–{}", number::ratio(low), number::ratio(high)),
+            Interval::Inside(low, high) => format!("({}–{})", number::ratio(low), number::ratio(high)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inside_of_a_round_stands_in_parentheses() {
+        assert_eq!(Interval::Inside(0.985, 1.015).text(), "(0.985–1.015)");
+        assert_eq!(Interval::OverRounds(0.98, 1.5).text(), "0.980–1.500");
+        assert_eq!(Interval::Unknown.text(), "–");
+    }
+}
