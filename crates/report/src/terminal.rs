@@ -312,7 +312,7 @@ impl Page<'_> {
     }
 
     fn wrapped(&self, out: &mut String, sentence: &str, first: &str, rest: &str) {
-        let indent = first.chars().count();
+        let indent = first.chars().count().max(rest.chars().count());
         for (at, line) in text::wrap(sentence, self.width - indent).into_iter().enumerate() {
             out.push_str(if at == 0 { first } else { rest });
             out.push_str(&line);
