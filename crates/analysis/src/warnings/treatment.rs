@@ -68,6 +68,11 @@ fn only_in(text: &str, other: &str) -> String {
     words.join(" ")
 }
 
+/// A value, also where it is empty.
+fn shown(value: &str) -> &str {
+    if value.is_empty() { "''" } else { value }
+}
+
 fn or_unknown(text: &str) -> &str {
     if text.is_empty() { "unknown" } else { text }
 }
@@ -172,7 +177,7 @@ pub(crate) fn unlike_settings(
             (Some(old), Some(new)) if MEMORY.contains(&name.as_str()) && are_nearly_alike(old, new) => {}
             (Some(old), Some(new)) => {
                 let list = if MEMORY.contains(&name.as_str()) { &mut memory } else { &mut changed };
-                list.push(format!("{name} {new} instead of {old}"));
+                list.push(format!("{name} {} instead of {}", shown(new), shown(old)));
             }
             _ => one_sided += 1,
         }

@@ -130,8 +130,9 @@ fn what_follows_from_other_settings_is_not_asked_to_be_set() {
     let told = kinds(|_, own| {
         differ(own, "shared_memory_size", "8648MB", "8685MB");
         differ(own, "vacuum_buffer_usage_limit", "256kB", "2MB");
+        differ(own, "log_connections", "off", "");
     });
-    assert_eq!(told, ["settings: vacuum_buffer_usage_limit 2MB instead of 256kB"]);
+    assert_eq!(told, ["settings: log_connections '' instead of off, vacuum_buffer_usage_limit 2MB instead of 256kB"]);
 }
 
 #[test]
