@@ -90,6 +90,7 @@ pub(crate) mod tests {
             seconds: busy_ns as f64 / 1e9,
             unit_per_operation: 1.0,
             sessions: 1,
+            is_patient: false,
             accounting: Accounting::default(),
             errors: Vec::new(),
             resources: Resources::default(),

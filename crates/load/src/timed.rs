@@ -1,7 +1,7 @@
 //! The timed loop: one client with sessions to every arm, which runs them slice by slice and counts exactly.
 //!
 //! `contest` walks cycles and calls the caller's hook; `crew` holds the threads; `lane` is the loop itself, for one arm on one
-//! thread; `slot` is a session's place in its event; `event` makes the statements; `pacing` says when events are due;
+//! thread; `slot` is a session's place in its event; `event` makes the statements; `pacing` says when events are due, `patience` whether answers are waited for in one piece;
 //! `tally`, `intervals` and `recorder` count; `port` is the door to sockets and clock, which a simulation can take over.
 //!
 //! What counts: whole events that start after the lead-in and before the end of a slice, with the time from the session's
@@ -15,6 +15,7 @@ mod intervals;
 mod lane;
 mod outcome;
 mod pacing;
+mod patience;
 mod pinning;
 mod port;
 mod recorder;
@@ -29,7 +30,7 @@ pub use outcome::{ArmRun, ClientUse};
 pub(crate) use pinning::Pinned;
 pub use pinning::{process_cpu_ns, thread_cpu_ns};
 pub(crate) use port::monotonic_ns;
-pub(crate) use recorder::{Fine, histogram};
+pub(crate) use recorder::{Fine, joined};
 pub use schedule::Schedule;
 pub(crate) use watchdog::Watchdog;
 

@@ -213,6 +213,9 @@ pub struct Sample {
     pub unit_per_operation: f64,
     /// How many connections were made in turn by each client.
     pub sessions: u32,
+    /// Whether the client waited for whole answers, since they came in parts.
+    #[serde(default)]
+    pub is_patient: bool,
     /// What became of the events.
     pub accounting: Accounting,
     /// Errors by statement and code.

@@ -324,6 +324,7 @@ impl Trial<'_> {
             seconds,
             unit_per_operation: 1.0,
             sessions: 1,
+            is_patient: false,
             accounting: Accounting::default(),
             errors: Vec::new(),
             resources: self.resources(operations, seconds),

@@ -108,6 +108,7 @@ impl Trial<'_> {
             seconds: busy_ns as f64 / 1e9 / f64::from(self.clients),
             unit_per_operation: if self.test == "scan" { 100.0 } else { 1.0 },
             sessions: 4,
+            is_patient: false,
             accounting: self.accounting(operations, busy_ns),
             errors: Vec::new(),
             resources: self.resources(operations, busy_ns),

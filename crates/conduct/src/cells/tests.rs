@@ -26,6 +26,7 @@ fn parts(treatment: &str, server_start: &str, failure: Option<&str>) -> SamplePa
         seconds: 0.0,
         unit_per_operation: 1.0,
         sessions: 0,
+        is_patient: false,
         accounting: Accounting::default(),
         errors: Vec::new(),
         resources: Resources::default(),

@@ -14,7 +14,7 @@ use super::tally::{Role, Tally};
 use super::{State, lane, sql, table};
 use crate::error::LoadError;
 use crate::random::derive_seed;
-use crate::timed::{Pinned, Watchdog, histogram, monotonic_ns};
+use crate::timed::{Pinned, Watchdog, joined, monotonic_ns};
 use crate::work::connect;
 use hdrhistogram::Histogram;
 use rqps_model::StorageEngine;
@@ -393,16 +393,14 @@ fn errors(tallies: &[Tally]) -> Vec<ErrorCount> {
 }
 
 fn latency(tallies: &[Tally]) -> Vec<(String, Histogram<u64>)> {
-    let mut joined = Vec::new();
+    let mut latencies = Vec::new();
     for role in [Role::Insert, Role::Delete, Role::Query] {
-        let (mut response, mut from_plan) = (histogram(), histogram());
-        for tally in tallies {
-            tally.counts(role).response.add_to(&mut response);
-            tally.counts(role).from_plan.add_to(&mut from_plan);
-        }
-        joined.push((role.name().to_owned(), response));
-        joined.push((format!("{}-from-plan", role.name()), from_plan));
+        let counts = tallies.iter().map(|tally| tally.counts(role));
+        let response = joined(counts.clone().map(|counts| &counts.response));
+        let from_plan = joined(counts.map(|counts| &counts.from_plan));
+        latencies.push((role.name().to_owned(), response));
+        latencies.push((format!("{}-from-plan", role.name()), from_plan));
     }
-    joined.retain(|(_, histogram)| !histogram.is_empty());
-    joined
+    latencies.retain(|(_, histogram)| !histogram.is_empty());
+    latencies
 }

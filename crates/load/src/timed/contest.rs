@@ -8,6 +8,7 @@
 use super::crew::{Crew, Report, Shared};
 use super::event::Program;
 use super::outcome::{ArmRun, ArmState, join};
+use super::patience::comes_in_parts;
 use super::port::monotonic_ns;
 use super::schedule::{Schedule, Tuned, Visit};
 use super::watchdog::Watchdog;
@@ -91,6 +92,7 @@ pub fn run(
     contest.schedule.check()?;
     with_crew(contest, stop, |leader| {
         leader.connect_all(hook)?;
+        leader.choose_patience();
         leader.warm_up(hook)?;
         leader.count(hook, progress)
     })
@@ -194,6 +196,8 @@ fn check(contest: &Contest<'_>) -> Result<(), LoadError> {
 struct Seen {
     events: u64,
     events_ns: u64,
+    operations: u64,
+    bytes: u64,
 }
 
 /// The thread that decides what comes next.
@@ -223,8 +227,11 @@ impl Leader<'_, '_, '_> {
 
     /// Notes what a visit showed.
     fn note(&mut self, arm: usize, report: &Report) {
-        self.seen[arm].events += report.events;
-        self.seen[arm].events_ns += report.events_ns;
+        let seen = &mut self.seen[arm];
+        seen.events += report.events;
+        seen.events_ns += report.events_ns;
+        seen.operations += report.operations;
+        seen.bytes += report.bytes;
         if let Some(lost) = &report.lost {
             self.states[arm].failure.get_or_insert_with(|| lost.0.clone());
         }
@@ -251,6 +258,18 @@ impl Leader<'_, '_, '_> {
             hook(Switch::Leave { arm, phase: Phase::Connect })?;
         }
         Ok(())
+    }
+
+    /// Where answers come in parts, the client waits for the whole of them: in a closed loop, where a thread has one session
+    /// and so nothing else to do. It treats all arms alike, so one arm with long answers is enough.
+    fn choose_patience(&mut self) {
+        let Contest { arms, clients, arrival, .. } = *self.contest;
+        let is_alone = u64::from(clients) == self.threads && arrival == Arrival::Closed;
+        let mut answers = arms.iter().zip(&self.seen);
+        if is_alone && answers.any(|(arm, seen)| comes_in_parts(arm.engine, seen.bytes, seen.operations)) {
+            let is_patient = self.crew.be_patient();
+            self.states.iter_mut().for_each(|state| state.is_patient = is_patient);
+        }
     }
 
     fn visit_now(&self, arm: usize, purpose: Purpose, moment: u64) -> Visit {

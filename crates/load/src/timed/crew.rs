@@ -6,6 +6,7 @@
 use super::event::Program;
 use super::lane::Lane;
 use super::pacing::Pace;
+use super::patience::Patience;
 use super::pinning::{Pinned, thread_cpu_ns};
 use super::port::{Lost, WirePort};
 use super::schedule::Visit;
@@ -39,6 +40,8 @@ enum Order {
     Connect { arm: usize },
     /// A visit to an arm.
     Visit { arm: usize, visit: Visit },
+    /// Answers are long: wait for the whole of them.
+    BePatient,
     /// Counting starts: plans of arrivals start anew.
     Reset,
     /// The last due time that counts, in an arm's own time.
@@ -57,6 +60,11 @@ pub(crate) struct Report {
     /// Events that ended, and the time they took.
     pub(crate) events: u64,
     pub(crate) events_ns: u64,
+    /// Statements that were answered, and the bytes of the answers.
+    pub(crate) operations: u64,
+    pub(crate) bytes: u64,
+    /// Threads that are patient now.
+    pub(crate) patient: usize,
 }
 
 impl Report {
@@ -66,6 +74,9 @@ impl Report {
         self.cpu_ns += other.cpu_ns;
         self.events += other.events;
         self.events_ns += other.events_ns;
+        self.operations += other.operations;
+        self.bytes += other.bytes;
+        self.patient += other.patient;
         self
     }
 }
@@ -76,6 +87,7 @@ struct Worker<'a> {
     thread: usize,
     ports: Vec<Option<WirePort>>,
     lanes: Vec<Lane>,
+    patience: Option<Patience>,
 }
 
 impl<'a> Worker<'a> {
@@ -85,7 +97,8 @@ impl<'a> Worker<'a> {
             let pace = Pace::new(shared.arrival, shared.seed, shared.clients, shared.threads, thread);
             Lane::new(clients(), program, pace)
         });
-        Worker { shared, thread, ports: shared.arms.iter().map(|_| None).collect(), lanes: lanes.collect() }
+        let ports = shared.arms.iter().map(|_| None).collect();
+        Worker { shared, thread, ports, lanes: lanes.collect(), patience: None }
     }
 
     fn obey(&mut self, order: Order) -> Report {
@@ -94,6 +107,8 @@ impl<'a> Worker<'a> {
         match order {
             Order::Connect { arm } => report.lost = self.connect(arm).err(),
             Order::Visit { arm, visit } => self.visit(arm, &visit, &mut report),
+            // A thread that may not be patient serves as well, only dearer.
+            Order::BePatient => self.patience = Patience::of_this_thread().ok(),
             Order::Reset => {
                 let Shared { arrival, seed, clients, threads, .. } = *self.shared;
                 for lane in &mut self.lanes {
@@ -103,6 +118,7 @@ impl<'a> Worker<'a> {
             Order::Skip { arm, own_ns } => self.lanes[arm].skip_until(own_ns),
         }
         report.cpu_ns = thread_cpu_ns() - cpu_ns;
+        report.patient = usize::from(self.patience.is_some());
         report
     }
 
@@ -124,7 +140,9 @@ impl<'a> Worker<'a> {
         let Some(port) = &mut self.ports[arm] else { return };
         let Shared { programs, seed, stop, .. } = *self.shared;
         let lane = &mut self.lanes[arm];
-        let (events, events_ns) = (lane.tally.events_total, lane.tally.events_total_ns);
+        let totals =
+            |tally: &Tally| [tally.events_total, tally.events_total_ns, tally.operations_total, tally.bytes_total];
+        let before = totals(&lane.tally);
         match lane.visit(port, &programs[arm], seed, visit, stop) {
             Ok(drained_ns) => report.drained_ns = drained_ns,
             Err(lost) => {
@@ -133,8 +151,9 @@ impl<'a> Worker<'a> {
                 self.ports[arm] = None;
             }
         }
-        report.events = lane.tally.events_total - events;
-        report.events_ns = lane.tally.events_total_ns - events_ns;
+        let after = totals(&lane.tally);
+        [report.events, report.events_ns, report.operations, report.bytes] =
+            std::array::from_fn(|index| after[index] - before[index]);
     }
 
     /// The sessions are dropped without waiting for the servers, which may be frozen by now.
@@ -201,6 +220,11 @@ impl Crew<'_, '_> {
     /// One visit on all threads.
     pub(crate) fn visit(&mut self, arm: usize, visit: Visit) -> Report {
         self.all(Order::Visit { arm, visit })
+    }
+
+    /// From now on every thread waits for whole answers; whether all of them may.
+    pub(crate) fn be_patient(&mut self) -> bool {
+        self.all(Order::BePatient).patient > self.companions.len()
     }
 
     /// Counting starts.

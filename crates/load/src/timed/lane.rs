@@ -55,7 +55,7 @@ impl Lane {
             is_open: false,
             ready: Vec::with_capacity(slots.len().max(64)),
             idle: Vec::with_capacity(slots.len()),
-            tally: Tally::new(program.kind_names().len()),
+            tally: Tally::new(program.kind_names().len(), matches!(pace, Pace::Open(_))),
             failures_in_a_row: 0,
             slots,
             pace,
@@ -208,6 +208,7 @@ impl Lane {
         match (slot.phase, reply.error) {
             (Phase::Running, None) => {
                 self.tally.operations_total += 1;
+                self.tally.bytes_total += reply.bytes;
                 self.tally.operations_in_slices += u64::from(run.visit.count_from_ns.is_some());
                 slot.operations += 1;
                 slot.rows += reply.rows.max(reply.affected);

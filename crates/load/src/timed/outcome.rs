@@ -4,7 +4,7 @@
 //! is asserted here, where it is written.
 
 use super::intervals::Row;
-use super::recorder::{Fine, histogram};
+use super::recorder::joined;
 use super::tally::Tally;
 use hdrhistogram::Histogram;
 use rqps_model::sample::{Accounting, ErrorCount, Interval, Slices};
@@ -57,6 +57,8 @@ pub struct ArmRun {
     pub lead_in_ns: u64,
     /// What the client used.
     pub client: ClientUse,
+    /// Whether the client waited for whole answers, since they came in parts.
+    pub is_patient: bool,
     /// Why this arm ended before its time; the others went on.
     pub failure: Option<String>,
 }
@@ -83,6 +85,7 @@ pub(crate) struct ArmState {
     pub(crate) lead_in_ns: u64,
     pub(crate) cpu_ns: u64,
     pub(crate) wall_ns: u64,
+    pub(crate) is_patient: bool,
     /// In an open loop the sessions count as busy all the time; this is how many there are.
     pub(crate) always_busy: Option<u32>,
 }
@@ -96,13 +99,13 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[&str], wall_ns
     let operations_in_slices = sum(|tally| tally.operations_in_slices);
     let mut latency = Vec::new();
     for (kind, name) in kinds.iter().enumerate() {
-        let joined = join_recorders(tallies.iter().map(|tally| &tally.statements[kind]));
-        if !joined.is_empty() {
-            latency.push(((*name).to_owned(), joined));
+        let all = joined(tallies.iter().map(|tally| &tally.statements[kind]));
+        if !all.is_empty() {
+            latency.push(((*name).to_owned(), all));
         }
     }
-    latency.push(("event".to_owned(), join_recorders(tallies.iter().map(|tally| &tally.events))));
-    let failed = join_recorders(tallies.iter().map(|tally| &tally.failed_events));
+    latency.push(("event".to_owned(), joined(tallies.iter().map(|tally| &tally.events))));
+    let failed = joined(tallies.iter().map(|tally| &tally.failed_events));
     if !failed.is_empty() {
         latency.push(("event-failed".to_owned(), failed));
     }
@@ -118,11 +121,12 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[&str], wall_ns
         accounting,
         errors: join_errors(&tallies, kinds),
         latency,
-        lateness: join_recorders(tallies.iter().map(|tally| &tally.lateness)),
+        lateness: joined(tallies.iter().map(|tally| &tally.lateness)),
         intervals: join_intervals(tallies, &state, wall_ns),
         slice_ns: state.slice_ns,
         lead_in_ns: state.lead_in_ns,
         client: ClientUse { cpu_ns: state.cpu_ns, wall_ns: state.wall_ns, operations: operations_in_slices },
+        is_patient: state.is_patient,
         failure: state.failure,
     }
 }
@@ -144,12 +148,6 @@ fn join_slices(tallies: &[Tally]) -> Slices {
         (0..count).map(|index| tallies.iter().map(|tally| field(&tally.slices)[index]).sum()).collect()
     };
     Slices { operations: sum(|slices| &slices.operations), busy_ns: sum(|slices| &slices.busy_ns) }
-}
-
-fn join_recorders<'r>(recorders: impl Iterator<Item = &'r Fine>) -> Histogram<u64> {
-    let mut joined = histogram();
-    recorders.for_each(|recorder| recorder.add_to(&mut joined));
-    joined
 }
 
 fn join_errors(tallies: &[Tally], kinds: &[&str]) -> Vec<ErrorCount> {

@@ -12,7 +12,7 @@ const LONGEST_NS: u64 = (1 << 40) - 1;
 /// Counters for values up to 18 minutes, exact below 2^BITS ns and 2^(BITS-1) to an octave above.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorder<const BITS: u32> {
-    counts: Box<[u32]>,
+    counts: Vec<u32>,
     total: u64,
     max: u64,
 }
@@ -24,10 +24,21 @@ pub(crate) type Coarse = Recorder<7>;
 
 impl<const BITS: u32> Recorder<BITS> {
     const HALF: usize = 1 << (BITS - 1);
+    const COUNTERS: usize = Self::index(LONGEST_NS) + 1;
 
     /// An empty recorder.
     pub(crate) fn new() -> Self {
-        Recorder { counts: vec![0; Self::index(LONGEST_NS) + 1].into(), total: 0, max: 0 }
+        Recorder { counts: vec![0; Self::COUNTERS], total: 0, max: 0 }
+    }
+
+    /// An empty recorder for what may never come: it takes memory with the first value.
+    pub(crate) const fn without_room() -> Self {
+        Recorder { counts: Vec::new(), total: 0, max: 0 }
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        self.counts.resize(Self::COUNTERS, 0);
     }
 
     #[inline]
@@ -56,6 +67,9 @@ impl<const BITS: u32> Recorder<BITS> {
     #[inline]
     pub(crate) fn record(&mut self, value_ns: u64) {
         let value = if value_ns > LONGEST_NS { LONGEST_NS } else { value_ns };
+        if self.counts.is_empty() {
+            self.make_room();
+        }
         let count = &mut self.counts[Self::index(value)];
         *count = count.saturating_add(1);
         self.total += 1;
@@ -104,7 +118,7 @@ impl<const BITS: u32> Recorder<BITS> {
     }
 
     /// Adds everything to a histogram.
-    pub(crate) fn add_to(&self, histogram: &mut Histogram<u64>) {
+    fn add_to(&self, histogram: &mut Histogram<u64>) {
         for (index, &count) in self.counts.iter().enumerate() {
             if count > 0 {
                 histogram
@@ -115,9 +129,19 @@ impl<const BITS: u32> Recorder<BITS> {
     }
 }
 
-/// A histogram that can take every recorder.
-pub(crate) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("the bounds are constant")
+/// Everything in one histogram.
+pub(crate) fn joined<'r, const BITS: u32>(
+    recorders: impl Iterator<Item = &'r Recorder<BITS>> + Clone,
+) -> Histogram<u64> {
+    let mut joined = histogram(recorders.clone().map(Recorder::max).max().unwrap_or(0));
+    recorders.for_each(|recorder| recorder.add_to(&mut joined));
+    joined
+}
+
+/// A histogram with room for values up to `longest_ns`: one that reached as far as a recorder may would take a quarter of a
+/// megabyte.
+fn histogram(longest_ns: u64) -> Histogram<u64> {
+    Histogram::new_with_bounds(1, longest_ns.clamp(2, LONGEST_NS), 3).expect("the bounds are in order")
 }
 
 #[cfg(test)]
@@ -147,13 +171,12 @@ mod tests {
     #[test]
     fn a_histogram_made_of_it_is_the_one_recorded_directly() {
         let mut recorder = Fine::new();
-        let mut direct = histogram();
+        let mut direct = histogram(LONGEST_NS);
         for value in values() {
             recorder.record(value);
             direct.record(value.max(1)).unwrap();
         }
-        let mut converted = histogram();
-        recorder.add_to(&mut converted);
+        let converted = joined([&recorder, &Fine::without_room()].into_iter());
         assert_eq!(converted.len(), recorder.total());
         for quantile in [0.0, 0.1, 0.5, 0.9, 0.99, 1.0] {
             assert_eq!(converted.value_at_quantile(quantile), direct.value_at_quantile(quantile));

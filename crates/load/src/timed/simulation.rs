@@ -239,8 +239,7 @@ fn a_stall_shows_in_every_request_that_it_delayed() {
     bench.port.stall = (3 * SECOND, 4 * SECOND);
     bench.visit(10 * SECOND, 0, 0).unwrap();
     bench.lane.skip_until(bench.own_ns);
-    let mut latencies = super::recorder::histogram();
-    bench.tally().events.add_to(&mut latencies);
+    let latencies = super::recorder::joined(std::iter::once(&bench.tally().events));
     let late = latencies.count_between(MS, u64::MAX);
     // 1000 arrivals fall into the stall; after it the backlog is worked off in 111 ms, in which 111 more are late.
     assert!((1090..=1120).contains(&late), "{late}");
@@ -264,8 +263,7 @@ fn a_stall_shows_as_much_when_slices_are_short() {
         bench.port.now_ns += 20 * MS;
         cycle += 1;
     }
-    let mut latencies = super::recorder::histogram();
-    bench.tally().events.add_to(&mut latencies);
+    let latencies = super::recorder::joined(std::iter::once(&bench.tally().events));
     let stalled_ns = bench.own_ns;
     assert!(stalled_ns < 11 * SECOND);
     let late = latencies.count_between(2 * MS, u64::MAX);

@@ -32,6 +32,8 @@ pub(crate) struct Tally {
     pub(crate) operations_in_slices: u64,
     /// Statements that succeeded at all.
     pub(crate) operations_total: u64,
+    /// Bytes of all answers.
+    pub(crate) bytes_total: u64,
     /// Events that ended at all, and the time they took.
     pub(crate) events_total: u64,
     pub(crate) events_total_ns: u64,
@@ -49,13 +51,14 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(kinds: usize) -> Tally {
+    pub(crate) fn new(kinds: usize, is_open: bool) -> Tally {
         Tally {
             slices: Slices::default(),
             visit_operations: 0,
             visit_busy_ns: 0,
             operations_in_slices: 0,
             operations_total: 0,
+            bytes_total: 0,
             events_total: 0,
             events_total_ns: 0,
             rows: 0,
@@ -63,8 +66,8 @@ impl Tally {
             errors: Vec::with_capacity(ERRORS_MAX),
             statements: (0..kinds).map(|_| Fine::new()).collect(),
             events: Fine::new(),
-            failed_events: Fine::new(),
-            lateness: Fine::new(),
+            failed_events: Fine::without_room(),
+            lateness: if is_open { Fine::new() } else { Fine::without_room() },
             intervals: Intervals::new(),
         }
     }

@@ -106,6 +106,33 @@ fn several_threads_share_the_sessions() {
     assert!(run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).is_ok());
 }
 
+/// Answers in parts are read in one go: in a closed loop, by a thread with one session. Both arms are treated alike.
+#[test]
+fn long_answers_are_waited_for() {
+    let server = postgres();
+    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+    let suite = Suite::sysbench();
+    let arms = [server.endpoint(), server.endpoint()];
+    let even = Arrival::Even { rate_per_s: 100.0 };
+    for (test, clients, threads, arrival, is_patient) in [
+        ("random-points_range=100", 1, 1, Arrival::Closed, true),
+        ("random-points_range=100", 2, 2, Arrival::Closed, true),
+        ("random-points_range=100", 2, 1, Arrival::Closed, false),
+        ("random-points_range=100", 1, 1, even, false),
+        ("random-points_range=10", 1, 1, Arrival::Closed, false),
+        ("read-only_range=100", 1, 1, Arrival::Closed, false),
+    ] {
+        let contest = Contest { threads, arrival, schedule: schedule(0.05), ..contest(&suite, test, &arms, clients) };
+        for arm in run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
+            assert_eq!(
+                (arm.failure, arm.is_patient),
+                (None, is_patient),
+                "{test}, {clients} clients, {threads} threads"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_turn_is_a_long_slice() {
     let server = postgres();
