@@ -1,7 +1,7 @@
-//! Use of the machine over all rounds → cost per operation, as published and in true units.
+//! Use of the machine over all rounds → cost per operation.
 //!
 //! In: the resources of a cell's samples. Out: [`Cost`], and its ratios to the base's. An operation is one of the
-//! test's unit of throughput (a statement; for `scan` a thousand rows), as in published tables, so that what is spent
+//! test's unit of throughput (a statement; for `scan` a thousand rows), whichever client did it, so that what is spent
 //! per second is always cost per operation times operations per second. It judges nothing.
 
 use crate::findings::Cost;
@@ -10,11 +10,17 @@ use rqps_model::facts::LoadFacts;
 use rqps_model::sample::HostUse;
 use std::collections::BTreeMap;
 
-/// Costs per operation over all samples that have a number; `None` where nothing was observed.
-pub(crate) fn cost<'a>(rounds: impl Iterator<Item = &'a Measured>, throughput: Option<f64>) -> Option<Cost> {
+/// Costs per operation over all samples that have a number; `None` where nothing was observed. Where throughput is that of one
+/// client, `clients_per_unit` makes it that of all.
+pub(crate) fn cost<'a>(
+    rounds: impl Iterator<Item = &'a Measured>,
+    throughput: Option<f64>,
+    clients_per_unit: f64,
+) -> Option<Cost> {
     let mut sum = Sum::default();
     rounds.for_each(|measured| sum.add(measured));
-    of_sum(&sum, throughput)
+    sum.operations *= clients_per_unit;
+    of_sum(&sum, throughput.map(|throughput| throughput * clients_per_unit))
 }
 
 /// What loading cost a row; nothing is known of the server's part.
@@ -43,7 +49,6 @@ fn of_sum(sum: &Sum, throughput: Option<f64>) -> Option<Cost> {
         server_cpu_us: per_op((sum.server_user_s + sum.server_system_s) * 1e6),
         client_cpu_us: per_op(sum.client_cpu_s * 1e6),
         server_user_share: share(sum.server_user_s, sum.server_user_s + sum.server_system_s),
-        server_cs_per_op: per_op(sum.server_switches),
         server_write_bytes_per_op: per_op(sum.server_write_bytes),
         flushes_per_op: per_op(sum.disk_flushes),
         server_faults_per_op: per_op(sum.server_faults),
@@ -65,7 +70,7 @@ pub(crate) fn relative(cost: &Cost, base: &Cost) -> BTreeMap<String, f64> {
     fields(cost).into_iter().zip(fields(base)).filter_map(|(this, (_, base))| ratio(this, base)).collect()
 }
 
-fn fields(cost: &Cost) -> [(&'static str, f64); 17] {
+fn fields(cost: &Cost) -> [(&'static str, f64); 16] {
     [
         ("cpu_per_op", cost.cpu_per_op),
         ("cs_per_op", cost.cs_per_op),
@@ -77,7 +82,6 @@ fn fields(cost: &Cost) -> [(&'static str, f64); 17] {
         ("server_cpu_us", cost.server_cpu_us),
         ("client_cpu_us", cost.client_cpu_us),
         ("server_user_share", cost.server_user_share),
-        ("server_cs_per_op", cost.server_cs_per_op),
         ("server_write_bytes_per_op", cost.server_write_bytes_per_op),
         ("flushes_per_op", cost.flushes_per_op),
         ("server_faults_per_op", cost.server_faults_per_op),
@@ -105,7 +109,6 @@ struct Sum {
     disk_flushes: f64,
     server_user_s: f64,
     server_system_s: f64,
-    server_switches: f64,
     server_write_bytes: f64,
     server_faults: f64,
     server_memory_bytes: f64,
@@ -124,7 +127,6 @@ impl Sum {
         self.add_host(host);
         self.server_user_s += server.cpu_user_s;
         self.server_system_s += server.cpu_system_s;
-        self.server_switches += (server.voluntary_switches + server.involuntary_switches) as f64;
         self.server_write_bytes += server.write_bytes as f64;
         self.server_faults += (server.minor_faults + server.major_faults) as f64;
         self.server_memory_bytes += server.memory_bytes as f64;
@@ -148,7 +150,9 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::clients_per_unit;
     use crate::measured::tests::measured;
+    use rqps_model::Unit;
     use rqps_model::sample::Slices;
 
     /// A sample that used the machine as `vmstat` and `iostat` would tell it: per second, percent of all CPUs.
@@ -178,7 +182,7 @@ mod tests {
     fn cpu_per_op_is_percent_of_the_machine_times_seconds() {
         // 0.000557 on 48 cores is 267 microseconds of CPU an operation.
         let round = observed(10_000.0, 600.0, 48, 5.57, 38_000.0, 12.0);
-        let cost = cost(std::iter::once(&round), Some(10_000.0)).unwrap();
+        let cost = cost(std::iter::once(&round), Some(10_000.0), 1.0).unwrap();
         assert!((cost.cpu_per_op - 0.000_557).abs() < 1e-9);
         assert!((cost.host_cpu_us - 267.36).abs() < 1e-6);
         assert!((cost.cs_per_op - 3.8).abs() < 1e-9);
@@ -188,18 +192,39 @@ mod tests {
     #[test]
     fn rounds_weigh_by_what_they_did() {
         let rounds = [observed(1000.0, 10.0, 2, 50.0, 0.0, 0.0), observed(3000.0, 10.0, 2, 50.0, 0.0, 0.0)];
-        let cost = cost(rounds.iter(), Some(1732.0)).unwrap();
+        let cost = cost(rounds.iter(), Some(1732.0), 1.0).unwrap();
         assert!((cost.cpu_per_op - 50.0 * 20.0 / 40_000.0).abs() < 1e-12);
         assert_eq!(cost.ops_per_s, 1732.0);
+    }
+
+    #[test]
+    fn a_scan_costs_the_same_however_many_clients_do_it() {
+        // A thousand rows take 400 microseconds of CPU, and the published unit is a client's.
+        let of = |clients: u32| {
+            let mut round = observed(f64::from(clients) * 10.0, 10.0, 8, 100.0 * f64::from(clients) / 8.0, 0.0, 0.0);
+            let unit = 2500.0 / 10.0 / f64::from(clients);
+            round.sample.clients = clients;
+            round.sample.busy_ns *= u64::from(clients);
+            round.sample.unit_per_operation = unit;
+            let per_unit = clients_per_unit(Unit::KiloRowsPerSecond, clients);
+            cost(std::iter::once(&round), round.sample.throughput(), per_unit).unwrap()
+        };
+        for clients in [1, 4] {
+            let cost = of(clients);
+            assert!((cost.host_cpu_us - 400.0).abs() < 1e-9, "{clients} clients: {} us", cost.host_cpu_us);
+            let spent = cost.cpu_per_op * cost.ops_per_s;
+            assert!((spent - 100.0 * f64::from(clients) / 8.0).abs() < 1e-6, "{clients} clients: {spent} %");
+        }
+        assert_eq!(clients_per_unit(Unit::QueriesPerSecond, 4), 1.0);
     }
 
     #[test]
     fn failed_samples_cost_nothing_and_alone_give_none() {
         let mut failed = observed(1000.0, 10.0, 2, 50.0, 0.0, 0.0);
         failed.sample.failure = Some("lost connection".to_owned());
-        assert_eq!(cost(std::iter::once(&failed), None), None);
+        assert_eq!(cost(std::iter::once(&failed), None, 1.0), None);
         let good = observed(1000.0, 10.0, 2, 50.0, 0.0, 0.0);
-        assert_eq!(cost([&good, &failed].into_iter(), None), cost(std::iter::once(&good), None));
+        assert_eq!(cost([&good, &failed].into_iter(), None, 1.0), cost(std::iter::once(&good), None, 1.0));
     }
 
     #[test]

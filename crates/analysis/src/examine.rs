@@ -4,7 +4,7 @@
 //! judge works on, and a trace of each sample. Tests are examined side by side on all CPUs; histograms and seconds are
 //! dropped as soon as they are told, so that a campaign of any size fits in memory.
 
-use crate::findings::{CellFindings, PlanFindings, TestFindings, TreatmentFindings, peer};
+use crate::findings::{CellFindings, PlanFindings, TestFindings, TreatmentFindings, clients_per_unit, peer};
 use crate::judge::Row;
 use crate::measured::Measured;
 use crate::plan_structure::same_structure;
@@ -12,7 +12,7 @@ use crate::round::{RoundRatio, ratio_of_round};
 use crate::treatment::label;
 use crate::warnings::campaign::Trace;
 use crate::warnings::cell;
-use crate::{cost, counters, latency, open_loop, series, sla, step};
+use crate::{cost, counters, foreign, latency, open_loop, series, sla, step};
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::Arrival;
 use rqps_model::sample::ErrorCount;
@@ -45,6 +45,8 @@ pub(crate) struct Examined {
     pub(crate) statements: Vec<(Engine, Vec<StatementPlan>)>,
     pub(crate) row: Row,
     pub(crate) traces: Vec<Trace>,
+    /// The share of the CPUs that other programs used, where it is known.
+    pub(crate) foreign: Option<f64>,
 }
 
 /// Examines tests, given as index into the plan and clients; the answer keeps their order.
@@ -72,7 +74,7 @@ pub(crate) fn examine_all(shared: Shared<'_>, keys: &[(usize, u32)]) -> Result<V
 struct Arm {
     rounds: Vec<Option<Measured>>,
     cell: CellFindings,
-    /// Counters per thousand operations.
+    /// Counters per thousand statements.
     counters: BTreeMap<String, f64>,
     /// The plans of its first round with a number.
     plans: Vec<StatementPlan>,
@@ -101,6 +103,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     let held_back = open_loop::held_back(sla::held_back(&misses, shared.base), &at_rate, shared.base);
     inside(&mut arms, shared.base, &ratios, &held_back);
     let interleave = arms.iter().flat_map(|arm| arm.rounds.iter().flatten()).next().map(|m| m.sample.interleave);
+    let foreign = foreign::share(arms.iter().flat_map(|arm| arm.rounds.iter().flatten()));
     let statements = statements(&arms, shared.base);
     let traces = arms.iter().enumerate().flat_map(|(at, arm)| traces(arm, at, test)).collect();
     relate_to_base(shared, &mut arms, &ratios);
@@ -121,11 +124,12 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
         statements,
         cells: arms.into_iter().map(|arm| arm.cell).collect(),
     };
-    Ok(Examined { findings, statements: prepared, row: Row { cells: ratios, pairs, held_back }, traces })
+    Ok(Examined { findings, statements: prepared, row: Row { cells: ratios, pairs, held_back }, traces, foreign })
 }
 
 fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> Result<Arm, StoreError> {
-    let (name, test) = (&shared.plan.treatments[treatment].name, &shared.plan.tests[test].name);
+    let (unit, test) = (shared.plan.tests[test].unit, &shared.plan.tests[test].name);
+    let name = &shared.plan.treatments[treatment].name;
     let kept = shared.campaign.plans(name, test)?.unwrap_or_default();
     let read = |round: u32| Measured::read(shared.campaign, round, name, test, clients, &kept);
     let mut rounds: Vec<Option<Measured>> =
@@ -141,7 +145,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         throughput,
         throughput_by_round,
         comparison: None,
-        cost: cost::cost(present(), throughput),
+        cost: cost::cost(present(), throughput, clients_per_unit(unit, clients)),
         series: rounds
             .iter()
             .map(|m| m.as_ref().map_or_else(Vec::new, |measured| series::series(measured, shared.points)))
@@ -220,13 +224,13 @@ fn traces(arm: &Arm, treatment: usize, test: usize) -> impl Iterator<Item = Trac
 fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio>]) {
     let base_cost = arms[shared.base].cell.cost.clone();
     let base_rounds = std::mem::take(&mut arms[shared.base].rounds);
-    let as_read: Vec<(BTreeMap<String, f64>, Vec<StatementPlan>)> =
-        arms.iter().map(|arm| (arm.counters.clone(), arm.plans.clone())).collect();
-    for (at, arm) in arms.iter_mut().enumerate() {
-        let peer = peer(shared.treatments, shared.base, at);
-        let (peer_counters, peer_plans) = &as_read[peer];
+    let peers: Vec<usize> = (0..arms.len()).map(|at| peer(shared.treatments, shared.base, at)).collect();
+    let counters: Vec<BTreeMap<String, f64>> = arms.iter_mut().map(|arm| std::mem::take(&mut arm.counters)).collect();
+    let as_read: Vec<Vec<StatementPlan>> = arms.iter().map(|arm| arm.plans.clone()).collect();
+    for ((at, arm), counters) in arms.iter_mut().enumerate().zip(counters::ranked(&counters, &peers)) {
+        let peer_plans = &as_read[peers[at]];
         arm.cell.plans = plans(&arm.plans, peer_plans);
-        arm.cell.counters = counters::ranked(&arm.counters, (at != peer).then_some(peer_counters));
+        arm.cell.counters = counters;
         if let (Some(own), Some(base)) = (&mut arm.cell.cost, &base_cost) {
             own.relative = cost::relative(own, base);
         }
@@ -234,6 +238,7 @@ fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio
             rounds: if at == shared.base { &base_rounds } else { &arm.rounds },
             base_rounds: &base_rounds,
             ratios: &ratios[at],
+            is_closed: shared.plan.arrival == Arrival::Closed,
             cost: arm.cell.cost.as_ref(),
             base_cost: base_cost.as_ref(),
             settings: &shared.treatments[at].settings,

@@ -2,8 +2,10 @@
 //!
 //! Full precision: digits are a matter of display. Lists are in display order. Also written as `findings.json`.
 
+mod counter;
 mod step;
 
+pub use counter::{CounterFindings, CounterUnit};
 pub use step::{InsideFindings, Mark, ResponseFindings, SlaFindings, StepFindings, StepMetrics, StepPoint, StepRound};
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
@@ -171,6 +173,22 @@ pub struct TestFindings {
     pub cells: Vec<CellFindings>,
 }
 
+impl TestFindings {
+    /// By how much what all clients do exceeds what the published unit counts ([`clients_per_unit`]).
+    pub fn clients_per_unit(&self) -> f64 {
+        clients_per_unit(self.unit, self.clients)
+    }
+}
+
+/// The clients where the published unit is that of one client (`scan`), else 1. Throughput is in that unit; costs are of what all
+/// clients did.
+pub(crate) fn clients_per_unit(unit: Unit, clients: u32) -> f64 {
+    match unit {
+        Unit::KiloRowsPerSecond => f64::from(clients.max(1)),
+        Unit::QueriesPerSecond | Unit::RowsPerSecond => 1.0,
+    }
+}
+
 /// One treatment in one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellFindings {
@@ -190,7 +208,8 @@ pub struct CellFindings {
     pub series: Vec<Vec<(f64, f64)>>,
     /// Plans by statement kind.
     pub plans: Vec<PlanFindings>,
-    /// Server counters per thousand operations, mean over rounds, those that moved most against the peer's first.
+    /// Server counters per thousand statements, mean over rounds: of all treatments of one engine the same ones, those that moved
+    /// most against the peer's on any of them first.
     pub counters: Vec<CounterFindings>,
     /// Errors by statement and code, all rounds.
     pub errors: Vec<rqps_model::sample::ErrorCount>,
@@ -239,7 +258,15 @@ pub struct Comparison {
     pub rounds_needed: Option<u32>,
 }
 
+/// More than this many times the rounds that were run nobody runs because a report says so.
+const REACH: u32 = 3;
+
 impl Comparison {
+    /// Rounds that would settle an undecided cell, where they are not out of all proportion to those run.
+    pub fn rounds_within_reach(&self) -> Option<u32> {
+        self.rounds_needed.filter(|&rounds| rounds <= REACH.saturating_mul(self.n))
+    }
+
     /// Whether the interval excludes "no change", and the verdict is undecided only since so many cells were compared.
     pub fn is_taken_back(&self) -> bool {
         let excludes_one = self.low.is_some_and(|low| low > 1.0) || self.high.is_some_and(|high| high < 1.0);
@@ -248,7 +275,7 @@ impl Comparison {
     }
 }
 
-/// Costs per operation, as published and in true units. `relative` = this / base, keyed by the same names.
+/// Costs per operation of all clients: a statement, for `scan` a thousand rows, of steps a row or query. `relative` = this / base, keyed by the same names.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// `cpu/o`: percent of the machine times seconds, per operation.
@@ -271,8 +298,6 @@ pub struct Cost {
     pub client_cpu_us: f64,
     /// Server's share of user time in its CPU time.
     pub server_user_share: f64,
-    /// Context switches of the server's processes per operation.
-    pub server_cs_per_op: f64,
     /// Bytes that the server's processes wrote per operation.
     pub server_write_bytes_per_op: f64,
     /// Device flushes per operation.
@@ -313,17 +338,6 @@ pub struct PlanFindings {
     pub differs: bool,
 }
 
-/// A server counter, per thousand operations.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CounterFindings {
-    /// `view.column`.
-    pub name: String,
-    /// Mean over rounds.
-    pub per_kilo_op: f64,
-    /// This / peer, where the peer has it.
-    pub relative: Option<f64>,
-}
-
 /// A group of tests against the base.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupFindings {
@@ -356,4 +370,7 @@ pub struct Warning {
     pub message: String,
     /// What would help, where something does.
     pub remedy: Option<String>,
+    /// The whole list, where the message has only the first of it and how many more there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_full: Option<String>,
 }

@@ -4,15 +4,18 @@
 //! everything a report says, so that `report` never queries a store. Reads no clock and touches no server; the same
 //! folder and options give the same findings to the last bit.
 
+mod advice;
 mod alike;
 mod base;
 mod cost;
 mod counters;
+pub mod digits;
 mod error;
 mod examine;
 pub mod findings;
 mod floor;
 mod forced;
+mod foreign;
 mod groups;
 mod judge;
 mod latency;
@@ -33,6 +36,7 @@ mod warnings;
 
 pub use error::AnalysisError;
 
+use crate::advice::Kind;
 use crate::examine::{Examined, Shared, examine_all};
 use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
 use crate::judge::Row;
@@ -67,6 +71,7 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
     let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points, margin };
     let examined = examine_all(shared, &keys)?;
     let forced = forced::forced(plan, examined.iter().map(prepared));
+    let foreign: Vec<Option<f64>> = examined.iter().map(|examined| examined.foreign).collect();
     let (mut tests, rows, traces) = unzip(examined);
     judge_tests(&mut tests, &rows, base, margin);
     let groups = groups::groups(&tests, &rows, &plan.clients, base, margin);
@@ -84,6 +89,7 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
     let mut warnings: Vec<Warning> = warnings::campaign::gates(&treatments, &pairs, &gates);
     warnings.extend(warnings::campaign::rounds(plan, &traces, rounds_complete, campaign.status()));
     warnings.extend(warnings::campaign::host(campaign.host()));
+    warnings.extend(warnings::campaign::foreign(&tests, &foreign));
     warnings.extend(warnings::campaign::summary(&tests, &treatments));
     Ok(Findings {
         format: rqps_model::FORMAT,
@@ -127,9 +133,10 @@ fn unzip(examined: Vec<Examined>) -> (Vec<TestFindings>, Vec<Row>, Vec<Trace>) {
 
 fn judge_tests(tests: &mut [TestFindings], rows: &[Row], base: usize, margin: Margin) {
     for (test, comparisons) in tests.iter_mut().zip(judge::compare(rows, base, margin)) {
+        let kind = Kind::of(test);
         for (cell, comparison) in test.cells.iter_mut().zip(comparisons) {
             if let Some(comparison) = &comparison {
-                cell.warnings.extend(warnings::cell::judged(comparison, margin.fraction()));
+                cell.warnings.extend(warnings::cell::judged(comparison, kind, margin.fraction()));
             }
             cell.comparison = comparison;
         }

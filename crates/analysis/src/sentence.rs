@@ -1,12 +1,14 @@
 //! A treatment's cells → one sentence, as a performance engineer would write it.
 //!
 //! In: the names of the two treatments and the verdicts of all cells. Out: the counts by verdict and
-//! `PostgreSQL 17.11 against 16.15: 3 tests faster (hot-points 1.88x the most), 2 slower (point-query 0.97), 4 equal within 2 %.`
-//! Everything in it is computed from the same record as the table, so that the two cannot contradict each other.
+//! `PostgreSQL 17.11 against 16.15: 3 tests faster (hot-points 1.884x the most), 2 slower (point-query 0.972), 4 equal within 2 %.`
+//! Everything in it is computed from the same record as the table, with the table's digits, so that the two cannot contradict each other. At several numbers
+//! of clients a test is compared several times, and comparisons are counted: `of 10 comparisons 3 faster`.
 
+use crate::digits::ratio;
 use crate::findings::{Comparison, TestFindings, TreatmentFindings};
 use crate::open_loop;
-use rqps_model::{Interleave, Verdict};
+use rqps_model::{Interleave, Verdict, counted};
 
 /// Number of cells by verdict, in the order of [`Verdict::ALL`].
 pub(crate) fn counts(tests: &[TestFindings], treatment: usize) -> [u32; 4] {
@@ -43,7 +45,12 @@ fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64) 
         return "nothing to compare yet".to_owned();
     }
     let in_passes = tests.iter().any(|test| test.interleave == Interleave::Passes);
-    let kind = if in_passes { "step" } else { "test" };
+    let is_several = has_several_levels(tests);
+    let kind = match (is_several, in_passes) {
+        (true, _) => "comparison",
+        (false, true) => "step",
+        (false, false) => "test",
+    };
     let missing = tests.len() as u32 - all;
     let without = |parts: &mut Vec<String>| {
         if missing > 0 {
@@ -60,18 +67,18 @@ fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64) 
     let (most, least) = (extreme(tests, treatment, Verdict::Improved), extreme(tests, treatment, Verdict::Regressed));
     let mut tell = |count: u32, words: &str, example: Option<String>| {
         if count > 0 {
-            let noun = match (parts.is_empty(), count) {
-                (true, 1) => format!(" {kind}"),
-                (true, _) => format!(" {kind}s"),
-                (false, _) => String::new(),
+            let number = match (parts.is_empty(), is_several) {
+                (true, true) => format!("of {} {count}", counted(all, kind)),
+                (true, false) => counted(count, kind),
+                (false, _) => count.to_string(),
             };
             let example = example.map_or_else(String::new, |example| format!(" ({example})"));
-            parts.push(format!("{count}{noun} {words}{example}"));
+            parts.push(format!("{number} {words}{example}"));
         }
     };
     let the_most = |count: u32| if count > 1 { " the most" } else { "" };
-    tell(faster, "faster", most.map(|(test, rqps)| format!("{test} {rqps:.2}x{}", the_most(faster))));
-    tell(slower, "slower", least.map(|(test, rqps)| format!("{test} {rqps:.2}{}", the_most(slower))));
+    tell(faster, "faster", most.map(|(test, rqps)| format!("{test} {}x{}", ratio(rqps), the_most(faster))));
+    tell(slower, "slower", least.map(|(test, rqps)| format!("{test} {}{}", ratio(rqps), the_most(slower))));
     tell(equal, &within, None);
     let why = if in_passes { why_undecided(tests, treatment, base) } else { at_rate(tests, treatment) };
     tell(undecided, "undecided", why);
@@ -120,9 +127,14 @@ fn extreme(tests: &[TestFindings], treatment: usize, verdict: Verdict) -> Option
 
 /// A test's name, with its clients where tests differ in that.
 fn name_of(tests: &[TestFindings], test: &TestFindings) -> String {
-    let several = tests.iter().any(|test| test.clients != tests[0].clients);
-    let clients = if test.clients == 1 { "client" } else { "clients" };
-    if several { format!("{} at {} {clients}", test.name, test.clients) } else { test.name.clone() }
+    if !has_several_levels(tests) {
+        return test.name.clone();
+    }
+    format!("{} at {}", test.name, counted(test.clients, "client"))
+}
+
+fn has_several_levels(tests: &[TestFindings]) -> bool {
+    tests.iter().any(|test| test.clients != tests[0].clients)
 }
 
 /// The shortest names that tell the two apart and fit no other treatment: version, version and storage engine, build, or
@@ -229,9 +241,10 @@ mod tests {
                 ("update-one", 1, Some((Equal, 1.001))),
                 ("insert", 1, Some((Undecided, 0.93))),
             ],
-            "2 tests faster (hot-points 1.88x the most), 1 slower (point-query 0.97), 1 equal within 2 %, 1 undecided",
+            "2 tests faster (hot-points 1.884x the most), 1 slower (point-query 0.972), 1 equal within 2 %, 1 undecided",
         );
-        check(&[("scan", 1, Some((Regressed, 0.5)))], "1 test slower (scan 0.50)");
+        check(&[("scan", 1, Some((Regressed, 0.5)))], "1 test slower (scan 0.500)");
+        check(&[("update-index", 1, Some((Regressed, 0.014_87)))], "1 test slower (update-index 0.0149)");
         check(&[("scan", 1, Some((Equal, 1.0))), ("insert", 1, Some((Equal, 1.0)))], "all 2 tests equal within 2 %");
         check(&[("scan", 1, None)], "nothing to compare yet");
         check(
@@ -240,8 +253,14 @@ mod tests {
         );
         check(
             &[("scan", 1, Some((Improved, 1.2))), ("scan", 40, Some((Improved, 1.3)))],
-            "2 tests faster (scan at 40 clients 1.30x the most)",
+            "of 2 comparisons 2 faster (scan at 40 clients 1.300x the most)",
         );
+        let at = |clients: u32, verdict| ("scan", clients, Some((verdict, 1.25)));
+        check(
+            &[at(1, Improved), at(1, Undecided), at(4, Undecided), at(4, Undecided)],
+            "of 4 comparisons 1 faster (scan at 1 client 1.250x), 3 undecided",
+        );
+        check(&[at(1, Equal), at(4, Equal)], "all 2 comparisons equal within 2 %");
     }
 
     #[test]
@@ -260,7 +279,7 @@ mod tests {
         tests[2].cells[0].step = Some(StepFindings { sla: Some(sla), ..StepFindings::default() });
         assert_eq!(
             verdicts(&tests, 1, 0, 0.02),
-            "1 step faster (q/s of qr100 1.20x), 1 slower (rows/s of l.i0 0.60), 2 undecided (qr1000 beside too few writes)"
+            "1 step faster (q/s of qr100 1.200x), 1 slower (rows/s of l.i0 0.601), 2 undecided (qr1000 beside too few writes)"
         );
         let comparisons = tests.iter_mut().filter_map(|test| test.cells[1].comparison.as_mut());
         comparisons.for_each(|comparison| (comparison.n, comparison.verdict) = (1, Undecided));

@@ -1,14 +1,18 @@
 //! Seconds of a sample → its throughput over time, no longer than a picture can show.
 //!
 //! In: the intervals of one sample. Out: (seconds of the treatment's own time at the end of a piece, throughput in the
-//! test's unit). Pieces are joined by adding counts and times, so that no completed statement is lost or weighed twice.
+//! test's unit). Pieces are joined by adding counts and times, so that no completed statement is lost or weighed twice. The
+//! last one ends when counting ends: of some milliseconds it would be one statement more or less, drawn as a spike.
 
 use crate::measured::Measured;
+use rqps_model::sample::Interval;
 
 /// Most points of one series, whatever room there is.
 const MOST_POINTS: usize = 240;
 /// Fewest points that still show a stall.
 const FEWEST_POINTS: usize = 16;
+/// A last piece shorter than this, in seconds, belongs to the one before.
+const SHORTEST_LAST_SECONDS: f64 = 0.5;
 /// What a step of the Insert Benchmark has over time weighs as much as so many series of the other suites.
 pub(crate) const SERIES_OF_A_STEP: usize = 5;
 /// Points of all series of a campaign together: what a page can carry.
@@ -24,8 +28,8 @@ pub(crate) fn series(measured: &Measured, points: usize) -> Vec<(f64, f64)> {
     let sample = &measured.sample;
     let scale = f64::from(sample.clients) * sample.unit_per_operation * 1e9;
     let joined = measured.intervals.len().div_ceil(points.max(1)).max(1);
-    let pieces = measured.intervals.chunks(joined);
-    pieces
+    pieces(&measured.intervals, joined)
+        .into_iter()
         .map(|piece| {
             let operations: u64 = piece.iter().map(|interval| interval.operations).sum();
             let busy_ns: u64 = piece.iter().map(|interval| interval.busy_ns).sum();
@@ -35,11 +39,24 @@ pub(crate) fn series(measured: &Measured, points: usize) -> Vec<(f64, f64)> {
         .collect()
 }
 
+/// Rows in pieces of `joined`, the last of which is no splinter.
+fn pieces(rows: &[Interval], joined: usize) -> Vec<&[Interval]> {
+    let mut pieces: Vec<&[Interval]> = rows.chunks(joined).collect();
+    if let [.., before, last] = pieces[..]
+        && let (Some(begin), Some(end)) = (before.last(), last.last())
+        && end.second - begin.second < SHORTEST_LAST_SECONDS
+    {
+        pieces.truncate(pieces.len() - 2);
+        pieces.push(&rows[rows.len() - before.len() - last.len()..]);
+    }
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::measured::tests::measured;
-    use rqps_model::sample::{Interval, Slices};
+    use rqps_model::sample::Slices;
 
     fn seconds(operations: &[u64]) -> Measured {
         let mut measured = measured(1, 1, Slices::default());
@@ -67,6 +84,22 @@ mod tests {
         assert_eq!(joined[0], (5.0, 3.0));
         let mean = joined.iter().map(|point| point.1).sum::<f64>() / 200.0;
         assert!((mean - 500.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_splinter_at_the_end_is_joined_with_the_row_before() {
+        let mut turns = seconds(&[33_000, 33_577, 409]);
+        let splinter = &mut turns.intervals[2];
+        (splinter.second, splinter.busy_ns) = (2.0077, 7_700_000);
+        let found = series(&turns, 240);
+        assert_eq!(found.iter().map(|point| point.0).collect::<Vec<_>>(), [1.0, 2.0077]);
+        assert!((found[1].1 - 33_986.0 / 1.0077).abs() < 1e-6, "weighted by time: {}", found[1].1);
+        let found = series(&turns, 2);
+        assert_eq!(found.len(), 1, "a piece that is nothing but the splinter goes as well: {found:?}");
+        turns.intervals[2].second = 2.5;
+        assert_eq!(series(&turns, 240).len(), 3, "half a second stands for itself");
+        turns.intervals.drain(..2);
+        assert_eq!(series(&turns, 240).len(), 1, "alone it is all there is");
     }
 
     #[test]

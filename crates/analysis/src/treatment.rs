@@ -23,6 +23,7 @@ pub(crate) fn treatments(campaign: &Campaign) -> Result<Vec<TreatmentFindings>, 
             kind: "absent".to_owned(),
             message: "this build was never started".to_owned(),
             remedy: Some("finish the campaign with `rqps resume`".to_owned()),
+            in_full: None,
         });
         Ok(TreatmentFindings {
             name: plan.name.clone(),

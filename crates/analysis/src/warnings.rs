@@ -8,6 +8,7 @@ pub(crate) mod cell;
 mod plan_changes;
 mod step;
 pub(crate) mod treatment;
+mod unlike_builds;
 
 use crate::findings::Warning;
 
@@ -16,12 +17,7 @@ const MOST_EXAMPLES: usize = 3;
 
 fn warning(kind: &str, message: String, remedy: &str) -> Warning {
     let remedy = (!remedy.is_empty()).then(|| remedy.to_owned());
-    Warning { kind: kind.to_owned(), message, remedy }
-}
-
-/// `1 round`, `3 rounds`.
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    Warning { kind: kind.to_owned(), message, remedy, in_full: None }
 }
 
 /// The first few of a list, and how many more there are.
@@ -61,8 +57,6 @@ mod tests {
 
     #[test]
     fn words_count_right() {
-        assert_eq!(counted(1, "cell"), "1 cell");
-        assert_eq!(counted(3, "cell"), "3 cells");
         assert_eq!(rounds_in_words(&[3]), "round 3");
         assert_eq!(rounds_in_words(&[1, 4]), "rounds 1, 4");
         assert_eq!(percent(0.0312), "3.1 %");

@@ -12,7 +12,7 @@ use rqps_model::insert::Shape;
 use rqps_model::plan::{Arrival, DataShape, ForcedForm, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSource, BuildSpec, FORMAT, Placement, Plan, StorageEngine};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A treatment as asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -204,7 +204,9 @@ fn default_name(suite: &str, asked: &[Asked], base: usize) -> String {
     const LONGEST: usize = 64;
     let build = |index: usize| asked[index].build_name.as_deref().unwrap_or_default();
     let mut builds: Vec<&str> = (0..asked.len()).filter(|index| *index != base).map(build).collect();
-    builds.dedup();
+    // With several profiles each build stands there several times, and not side by side.
+    let mut known = BTreeSet::new();
+    builds.retain(|build| known.insert(*build));
     let others = match builds.as_slice() {
         [one] => (*one).to_owned(),
         many => format!("{}-others", many.len()),

@@ -6,11 +6,11 @@
 use crate::Command;
 use crate::campaign::{Asked, Campaign};
 use crate::diagnostic::{Fault, Faults};
-use crate::key::{INSERT, KEYS, Key, Unsaid};
+use crate::key::{INSERT, KEYS, Key, SYSBENCH, Unsaid};
 use crate::place::Place;
 use crate::request::{Request, place_of};
 use crate::select::{NoSuchTest, matching, select};
-use crate::vocabulary::{ProfileWord, Seconds, SuiteWord, Vocabulary, did_you_mean};
+use crate::vocabulary::{ProfileWord, Seconds, SuiteWord, Vocabulary, did_you_mean, nearest};
 use rqps_model::Interleave;
 use rqps_model::plan::{Arrival, DataShape, ForcedForm, TestPlan};
 
@@ -43,6 +43,8 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     checker.settings_exist();
     let suite = checker.suite();
     checker.words_fit(suite);
+    // One slip does not hide others: what is no suite is taken for the usual one, unless it is rather the other.
+    let suite = suite.or_else(|| checker.usual_suite());
     let (mut tests, mut insert) = (Vec::new(), None);
     match suite {
         Some(suite) if suite.name == INSERT => insert = checker.shape(suite),
@@ -223,6 +225,12 @@ impl<'a> Checker<'a> {
             self.error(&word.place, fault);
         }
         suite
+    }
+
+    fn usual_suite(&self) -> Option<&'a SuiteWord> {
+        let near = nearest(self.request.suite_word(), self.vocabulary.suites.iter().map(|suite| suite.name.as_str()));
+        let usual = self.vocabulary.suites.iter().find(|suite| suite.name == SYSBENCH);
+        usual.filter(|_| near != Some(INSERT))
     }
 
     fn slice_fits(&mut self, tests: &[TestPlan]) {

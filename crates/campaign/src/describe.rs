@@ -5,7 +5,7 @@
 use crate::estimate::{Estimate, estimate, human_bytes, human_duration};
 use rqps_model::insert::{Kind, Shape, steps};
 use rqps_model::plan::{Arrival, TestPlan};
-use rqps_model::{Interleave, Plan, Unit};
+use rqps_model::{Interleave, Plan, Unit, counted};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
     match &plan.insert {
         Some(shape) => write_shape(shape, &clients.join(", "), out)?,
         None => {
-            let tables = count(u64::from(plan.data.tables), "table");
-            writeln!(out, "data       {tables} of {}", count(plan.data.rows, "row"))?;
+            let tables = counted(plan.data.tables, "table");
+            writeln!(out, "data       {tables} of {}", counted(plan.data.rows, "row"))?;
             writeln!(out, "clients    {}", clients.join(", "))?;
             writeln!(out, "requests   {}", arrival(plan.arrival))?;
         }
@@ -46,7 +46,7 @@ fn write_shape(shape: &Shape, clients: &str, out: &mut String) -> std::fmt::Resu
     writeln!(
         out,
         "of each    {} loaded, {} inserted and as many deleted in l.i1 and l.i2",
-        count(shape.rows_initial, "row"),
+        counted(shape.rows_initial, "row"),
         shape.rows_written
     )?;
     let rates: Vec<String> = shape.rates_per_s.iter().map(u32::to_string).collect();
@@ -80,7 +80,7 @@ fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
     let noun = if plan.insert.is_some() { "step" } else { "test" };
     let largest = plan.insert.as_ref().filter(|_| plan.clients.len() > 1);
     let level = largest.map(|shape| format!(", with {} clients", shape.clients)).unwrap_or_default();
-    writeln!(out, "\n{} in order of execution{level}", count(plan.tests.len() as u64, noun))?;
+    writeln!(out, "\n{} in order of execution{level}", counted(plan.tests.len(), noun))?;
     let width = plan.tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
     for (at, test) in plan.tests.iter().enumerate() {
         let how = match test.interleave {
@@ -120,7 +120,7 @@ fn write_rounds(plan: &Plan, out: &mut String) -> std::fmt::Result {
     } else {
         "each with every server restarted; order of starts"
     };
-    writeln!(out, "\n{}, {how}", count(plan.rounds.len() as u64, "round"))?;
+    writeln!(out, "\n{}, {how}", counted(plan.rounds.len(), "round"))?;
     for round in plan.rounds.iter().take(SHOWN) {
         let order: Vec<String> = round.order.iter().map(|index| (index + 1).to_string()).collect();
         writeln!(out, "  {:>2}  {}", round.number, order.join(" "))?;
@@ -147,7 +147,7 @@ fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Res
         return writeln!(out, "disk       about {} while it runs: one pass at a time", human_bytes(costs.disk_bytes));
     }
     writeln!(out, "           tests {test}, copies and restarts {restart}, load {load}{work}")?;
-    let copies = count(plan.treatments.len() as u64, "server");
+    let copies = counted(plan.treatments.len(), "server");
     writeln!(out, "disk       about {} while it runs: data and its copy for {copies}", human_bytes(costs.disk_bytes))
 }
 
@@ -157,11 +157,6 @@ fn arrival(arrival: Arrival) -> String {
         Arrival::Poisson { rate_per_s } => format!("{rate_per_s} per second in exponential gaps (open loop)"),
         Arrival::Even { rate_per_s } => format!("{rate_per_s} per second in equal gaps (open loop)"),
     }
-}
-
-/// A number with its noun.
-fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// A fraction in percent, without the noise of binary fractions.
@@ -211,7 +206,7 @@ mod tests {
 
             time       about 4 min 19 s
                        tests 3 min 7 s, copies and restarts 53 s, load 7 s, work between 12 s
-            disk       about 504 MB while it runs: data and its copy for 2 servers
+            disk       about 492 MB while it runs: data and its copy for 2 servers
         "#]]
         .assert_eq(&describe(&plan(&[], true)));
     }
@@ -257,7 +252,7 @@ mod tests {
                3  2 1
 
             time       about 1 d
-                       steps 1 d, rest after l.i2 16 min, data folders and starts 1 min 29 s
+                       steps 1 d, rest after l.i2 16 min, data folders and starts 1 min 28 s
             disk       about 11 GB while it runs: one pass at a time
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
@@ -313,9 +308,9 @@ mod tests {
               12  4 2 1 3
               ... and 2 more
 
-            time       about 1 h 59 min
-                       tests 20 min 32 s, copies and restarts 1 h 17 min, load 21 min 32 s
-            disk       about 186 GB while it runs: data and its copy for 4 servers
+            time       about 2 h 6 min
+                       tests 20 min 32 s, copies and restarts 1 h 24 min, load 21 min 32 s
+            disk       about 205 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
     }
@@ -357,9 +352,9 @@ mod tests {
                5  3 1 4 2
                6  2 4 1 3
 
-            time       about 9 min 28 s
-                       tests 4 min 51 s, copies and restarts 3 min 29 s, load 1 min 9 s
-            disk       about 5.3 GB while it runs: data and its copy for 4 servers
+            time       about 9 min 33 s
+                       tests 4 min 51 s, copies and restarts 3 min 33 s, load 1 min 9 s
+            disk       about 5.7 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
     }

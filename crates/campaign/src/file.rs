@@ -6,38 +6,53 @@
 use crate::diagnostic::{Fault, Faults};
 use crate::key::{COMMAND_LINE_ONLY, KEYS, Key};
 use crate::place::{Place, Source, Stated};
-use crate::raw::entries;
+use crate::raw::Raw;
 use crate::read::read_key;
 use crate::request::Request;
 use crate::vocabulary::did_you_mean;
 use std::ops::Range;
-use toml::de::DeTable;
+
+mod parse;
+
+use parse::{Entry, Parsed, parse};
 
 /// Reads a campaign file.
 pub(crate) fn read_file(source: &Source, faults: &mut Faults) -> Request {
     let mut request = Request { source: Some(source.clone()), ..Request::default() };
-    let (table, errors) = DeTable::parse_recoverable(&source.text);
-    let entries = entries(table.get_ref());
+    let Parsed { entries, slips, unclosed } = parse(&source.text);
     let lines = |span: &Range<usize>| line_of(&source.text, span.start)..=line_of(&source.text, span.end);
     let mut broken: Vec<usize> = Vec::new();
-    let is_other_file = errors.len() > 1 && !entries.iter().any(|(key, _)| Key::find(&key.value).is_some());
-    for error in &errors {
-        let span = error.span().unwrap_or(0..0);
+    let is_other_file = slips.len() > 1 && !entries.iter().any(|(key, _)| Key::find(&key.value).is_some());
+    for list in &unclosed {
+        let fault = Fault::error(format!("the list of `{}` is not closed", list.key.value)).expected("`]` at its end");
+        faults.add(&Place::Text(list.opens..list.opens + 1), fault);
+        match Key::find(&list.key.value) {
+            Some(key) => _ = request.faulty.insert(key.name),
+            None => faults.add(&list.key.place, unknown_key(&list.key)),
+        }
+    }
+    for (span, told) in &slips {
         let line = line_of(&source.text, span.start);
         // The parser may stumble several times over the same line; the first time says why.
         if !broken.contains(&line) {
             let begins = |key: &Stated<String>| text_span(&key.place).is_some_and(|at| at.start <= span.start);
             let key = entries.iter().rev().find(|(key, _)| begins(key)).and_then(|(key, _)| Key::find(&key.value));
-            let fault = syntax_fault(error.message(), &source.text, &span, key);
+            let fault = match first_of(&entries, told, &source.text, span) {
+                Some(first) => said_twice(&source.text, span, first),
+                None => syntax_fault(told, &source.text, span, key),
+            };
             if is_other_file {
-                faults.add(&Place::Text(span), fault.help("is this a campaign file? docs/campaign-file.md shows one"));
+                faults.add(
+                    &Place::Text(span.clone()),
+                    fault.help("is this a campaign file? docs/campaign-file.md shows one"),
+                );
                 break;
             }
             faults.add(&Place::Text(span.clone()), fault);
         }
         broken.push(line);
     }
-    if !errors.is_empty() && !entries.iter().any(|(key, _)| key.value == "build") {
+    if !slips.is_empty() && !entries.iter().any(|(key, _)| key.value == "build") {
         // Whether builds are missing or only not to be seen, nobody knows.
         request.faulty.insert("build");
     }
@@ -85,6 +100,40 @@ fn unknown_key(key: &Stated<String>) -> Fault {
     }
 }
 
+/// Where a key that is said again was said first, if that is what the parser stumbled over.
+fn first_of(entries: &[Entry], told: &str, text: &str, again: &Range<usize>) -> Option<usize> {
+    fn search(entries: &[Entry], name: &str, before: usize) -> Option<usize> {
+        let starts = entries.iter().flat_map(|(key, value)| {
+            let own = text_span(&key.place).filter(|span| key.value == name && span.start < before);
+            let items = match &value.value {
+                Raw::List(items) => items.as_slice(),
+                _ => std::slice::from_ref(value),
+            };
+            let inside = items.iter().filter_map(|item| match &item.value {
+                Raw::Table(inner) => search(inner, name, before),
+                _ => None,
+            });
+            own.map(|span| span.start).into_iter().chain(inside.collect::<Vec<_>>())
+        });
+        // The nearest above is in the same table: the same name further up is another key.
+        starts.max()
+    }
+    let name = text.get(again.clone()).filter(|_| told == "duplicate key")?;
+    // Of a table with two headers the parser keeps the second.
+    let header = || {
+        let begin = text[..again.start].rfind('\n').map_or(0, |at| at + 1);
+        let line = text[begin..].lines().next().unwrap_or_default();
+        text[..begin].match_indices(line).map(|(at, _)| at).next()
+    };
+    search(entries, name.trim_matches(['"', '\'']), again.start).or_else(header)
+}
+
+fn said_twice(text: &str, again: &Range<usize>, first: usize) -> Fault {
+    let name = text.get(again.clone()).unwrap_or_default();
+    Fault::error(format!("`{name}` is said twice; the first is in line {}", line_of(text, first) + 1))
+        .help("leave one of them out")
+}
+
 /// What the parser says, told with the key's own expectation where the key is known.
 fn syntax_fault(message: &str, text: &str, span: &Range<usize>, key: Option<&'static Key>) -> Fault {
     let (what, expected) = message.split_once(", expected ").unwrap_or((message, ""));
@@ -92,7 +141,6 @@ fn syntax_fault(message: &str, text: &str, span: &Range<usize>, key: Option<&'st
     let fault = match text.get(span.clone()) {
         _ if unquoted && span.is_empty() => Fault::error("a value is missing"),
         Some(word) if unquoted => Fault::error(format!("`{word}` is not a value; text stands in quotes")),
-        _ if what == "duplicate key" => Fault::error("this key is said twice"),
         _ => Fault::error(what),
     };
     match key {

@@ -52,7 +52,13 @@ pub(crate) fn read_key(key: &'static Key, raw: Stated<Raw>, request: &mut Reques
         "base" => read!(base, reader.word(&raw).map(|word| without_credentials(&word))),
         "profile" => read!(profile, reader.words(raw)),
         "storage-engine" => read!(storage_engine, reader.storage_engines(raw)),
-        "set" => read!(set, reader.settings(raw)),
+        "set" => {
+            let (settings, all_read) = reader.settings(raw);
+            request.set = (!settings.is_empty()).then(|| Stated::new(settings, place));
+            if all_read.is_err() {
+                request.faulty.insert(key.name);
+            }
+        }
         "suite" => read!(suite, reader.word(&raw)),
         "scale" => read!(scale, reader.scale(&raw)),
         "tests" => read!(tests, reader.words(raw)),
@@ -319,26 +325,34 @@ impl Reader<'_> {
         }
     }
 
-    /// Settings as `name=value` words or as a table.
-    fn settings(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<Setting>>> {
-        let settings = match &raw.value {
-            Raw::Table(entries) => {
-                let mut settings = Vec::new();
-                for (name, value) in entries {
-                    self.setting_entry(&name.value, name, value, &mut settings)?;
-                }
-                settings
+    /// Settings as `name=value` words or as a table. Those that could be read are kept beside wrong ones, so that what is wrong
+    /// with their names is told at the same time.
+    fn settings(&mut self, raw: Stated<Raw>) -> (Vec<Stated<Setting>>, Read<()>) {
+        let mut settings: Vec<Stated<Setting>> = Vec::new();
+        let mut all_read = Ok(());
+        if let Raw::Table(entries) = &raw.value {
+            for (name, value) in entries {
+                all_read = all_read.and(self.setting_entry(&name.value, name, value, &mut settings));
             }
-            _ => self.each(raw, |reader, item| reader.setting(item))?,
-        };
+        } else {
+            for item in self.items(raw).unwrap_or_else(|Wrong| {
+                all_read = Err(Wrong);
+                Vec::new()
+            }) {
+                match self.setting(&item) {
+                    Ok(setting) => settings.push(Stated::new(setting, item.place)),
+                    Err(Wrong) => all_read = Err(Wrong),
+                }
+            }
+        }
         for (at, setting) in settings.iter().enumerate() {
             if settings[..at].iter().any(|other| other.value.0 == setting.value.0) {
                 let fault = Fault::error(format!("setting `{}` is given twice", setting.value.0));
                 self.faults.add(&setting.place, fault);
-                return Err(Wrong);
+                all_read = Err(Wrong);
             }
         }
-        Ok(settings)
+        (settings, all_read)
     }
 
     fn setting(&mut self, item: &Stated<Raw>) -> Read<Setting> {

@@ -38,6 +38,17 @@ and MariaDB are stored by InnoDB, those of MariaDB builds with the plugin by Roc
 (--storage-engine). One campaign may hold several engines; the report says what each forces to
 differ. Commits are not flushed to disk unless the profile ends in _sync.";
 
+/// What `--base` means, the same before a campaign and after it.
+const BASE: &str =
+    "What all others are relative to: a build as it was named, or one with its profile, such as pg1615_zonky.x10a";
+
+/// What `--data` means to whatever measures.
+const DATA: &str =
+    "Folder for the servers' data while the campaign runs (default: $RQPS_DATA, else a temporary folder)";
+
+/// What `--json` means to whatever measures.
+const AS_JSON: &str = "Print the comparison as JSON instead of the table";
+
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
@@ -60,15 +71,12 @@ pub(crate) enum Command {
     /// Judge a results folder again, with another base if asked; print the table or JSON
     Compare(CompareArgs),
     /// Make report.html and the tables of a results folder again
-    Report(ReportArgs),
+    Report(Judged),
     /// Builds: list, install, show, verify, remove
     #[command(subcommand)]
     Builds(BuildsCommand),
     /// Measure the client itself against sysbench, pgbench, a Python inserter and a bare socket
     BenchClient(BenchClientArgs),
-    /// One measured process of `bench-client`
-    #[command(hide = true)]
-    BenchClientPart(BenchClientPartArgs),
 }
 
 #[derive(Debug, Args)]
@@ -110,8 +118,7 @@ pub(crate) struct Places {
     /// Folder that holds one folder per campaign
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Folder for the servers' data while the campaign runs (default: $RQPS_DATA, else a temporary folder)
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help = DATA)]
     pub(crate) data: Option<PathBuf>,
 }
 
@@ -119,8 +126,7 @@ pub(crate) struct Places {
 pub(crate) struct OutputFlags {
     #[command(flatten)]
     pub(crate) places: Places,
-    /// Print the comparison as JSON instead of the table
-    #[arg(long)]
+    #[arg(long, help = AS_JSON)]
     pub(crate) json: bool,
 }
 
@@ -134,8 +140,7 @@ pub(crate) struct CampaignFlags {
     /// Build to measure: [NAME=]ENGINE:VERSION, or :/FOLDER, :/ARCHIVE, :URL; postgres, mysql or mariadb; repeat it
     #[arg(long, value_name = "BUILD")]
     pub(crate) build: Vec<String>,
-    /// What all others are relative to: a build as it was named, or one with its profile, such as pg1615_zonky.x10a
-    #[arg(long, value_name = "BUILD")]
+    #[arg(long, value_name = "BUILD", help = BASE)]
     pub(crate) base: Option<String>,
     /// What is run: sysbench, or insert, which is the Insert Benchmark
     #[arg(long, value_name = "SUITE")]
@@ -222,21 +227,25 @@ pub(crate) struct CampaignFlags {
 pub(crate) struct ResumeArgs {
     /// Campaign folder, such as results/NAME
     pub(crate) dir: PathBuf,
-    /// Folder for the servers' data while the campaign runs (default: $RQPS_DATA, else a temporary folder)
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help = DATA)]
     pub(crate) data: Option<PathBuf>,
-    /// Print the comparison as JSON instead of the table
-    #[arg(long)]
+    #[arg(long, help = AS_JSON)]
     pub(crate) json: bool,
+}
+
+/// A campaign that was measured, and what it is judged by.
+#[derive(Debug, Args)]
+pub(crate) struct Judged {
+    /// Campaign folder, such as results/NAME
+    pub(crate) dir: PathBuf,
+    #[arg(long, value_name = "BUILD", help = format!("{BASE} [default: as it was run]"))]
+    pub(crate) base: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Campaign folder, such as results/NAME
-    pub(crate) dir: PathBuf,
-    /// What all others are relative to: a build, or a column's title in the table (default: as it was run)
-    #[arg(long, value_name = "BUILD")]
-    pub(crate) base: Option<String>,
+    #[command(flatten)]
+    pub(crate) judged: Judged,
     /// Exit with 1 if any test has this verdict, or one of these, after correction
     #[arg(long, value_name = "VERDICT", value_enum, value_delimiter = ',')]
     pub(crate) fail_on: Vec<FailOn>,
@@ -256,15 +265,6 @@ pub(crate) enum FailOn {
     Undecided,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct ReportArgs {
-    /// Campaign folder, such as results/NAME
-    pub(crate) dir: PathBuf,
-    /// What all others are relative to: a build, or a column's title in the table (default: as it was run)
-    #[arg(long, value_name = "BUILD")]
-    pub(crate) base: Option<String>,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum BuildsCommand {
     /// What the catalog has and what is installed
@@ -273,13 +273,13 @@ pub(crate) enum BuildsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Fetch, check and unpack builds into the cache
+    /// Fetch, check and unpack builds into the cache; one that is damaged is made again
     Install {
         /// Such as postgres:17.11 or mysql:8.0.33
         #[arg(required = true)]
         build: Vec<String>,
     },
-    /// Compiler, flags, extensions, size and origin of a build
+    /// Compiler, flags, extensions, size and origin of a build that is installed; of another, what the catalog knows
     Show {
         /// Such as postgres:17.11, my8033 or postgres:/usr/lib/postgresql/15
         build: String,
@@ -335,25 +335,6 @@ pub(crate) struct BenchClientArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// What one process of `bench-client` runs; it is charged by the kernel, not by itself.
-#[derive(Debug, Args)]
-pub(crate) struct BenchClientPartArgs {
-    /// `echo` on standard input, `ping-pong`, `insert`, or queries
-    pub(crate) part: String,
-    /// Engine of the server
-    #[arg(long, default_value = "postgres")]
-    pub(crate) engine: String,
-    /// The server's socket
-    #[arg(long, default_value = "socket")]
-    pub(crate) socket: PathBuf,
-    /// Rows of the table
-    #[arg(long, default_value_t = 0)]
-    pub(crate) rows: u64,
-    /// How long to run
-    #[arg(long, default_value_t = 1.0)]
-    pub(crate) seconds: f64,
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! one CPU, and the clients take turns in an order that changes from round to round. A workload that fails leaves the
 //! figures of the others alone, and its own of the rounds before.
 
+mod asked;
 mod child;
 mod insert;
 mod inserter;
@@ -18,6 +19,7 @@ mod stand;
 mod table;
 mod workload;
 
+pub(crate) use asked::Asked;
 pub(crate) use part::part;
 
 use crate::args::BenchClientArgs;

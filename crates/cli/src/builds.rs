@@ -4,13 +4,13 @@ use crate::args::BuildsCommand;
 use crate::lab::Lab;
 use crate::outcome::Ending;
 use crate::screen::Screen;
-use crate::storage;
 use anyhow::{Context, Result, anyhow, bail};
 use rqps_campaign::human_bytes;
 use rqps_campaign::vocabulary::nearest;
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, BuildSpec, Engine, StorageEngine};
-use rqps_server::installation;
+use rqps_server::storage::storage_engines;
+use rqps_server::{Release, installation};
 
 pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> {
     let lab = Lab::open(screen)?;
@@ -18,13 +18,21 @@ pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> 
         BuildsCommand::List { json } => list(&lab, *json, screen)?,
         BuildsCommand::Install { build } => {
             for word in build {
-                let facts = found_or_installed(&lab, word, screen)?;
+                let facts = install(&lab, word, screen)?;
                 screen.print(&format!("{}  {}", facts.name, facts.folder.display()));
             }
         }
         BuildsCommand::Show { build, json } => {
-            let facts = found_or_installed(&lab, build, screen)?;
-            screen.print(&if *json { serde_json::to_string_pretty(&facts)? } else { describe(&facts) });
+            let text = match found(&lab, build)? {
+                Found::Here(facts) if *json => serde_json::to_string_pretty(&*facts)?,
+                Found::Here(facts) => describe(&facts),
+                Found::Release(release) if *json => serde_json::to_string_pretty(&release_json(release))?,
+                Found::Release(release) => describe_release(release),
+                Found::Elsewhere(spec) => {
+                    bail!("{} is not installed; `rqps builds install {build}` fetches and unpacks it", spec.source)
+                }
+            };
+            screen.print(&text);
         }
         BuildsCommand::Verify { build } => verify(&lab, build, screen)?,
         BuildsCommand::Remove { build } => {
@@ -42,19 +50,102 @@ fn spec(word: &str) -> Result<BuildSpec> {
     word.parse().with_context(|| format!("build `{word}`"))
 }
 
-/// What a word of `--build`, or a name as `builds list` shows it, means; fetched if it is not here.
-fn found_or_installed(lab: &Lab, word: &str, screen: Screen) -> Result<BuildFacts> {
+/// What a word means, and what of it is on this machine.
+enum Found<'a> {
+    /// It is here.
+    Here(Box<BuildFacts>),
+    /// A release of the catalog that is not installed.
+    Release(&'a Release),
+    /// An archive or an address that is not installed.
+    Elsewhere(BuildSpec),
+}
+
+/// What a word of `--build` means, or a name as `builds list` shows it. Nothing is fetched.
+fn found<'a>(lab: &'a Lab, word: &str) -> Result<Found<'a>> {
+    let here = |facts| Found::Here(Box::new(facts));
+    let installed = installation::list(&lab.cache)?;
+    if let Some(facts) = installed.iter().find(|facts| facts.name == word) {
+        return Ok(here(facts.clone()));
+    }
     if let Some(release) = lab.catalog.releases().find(|release| release.build_name() == word) {
-        let source = BuildSource::Catalog(release.version.clone());
-        return lab.install(&BuildSpec { name: None, engine: release.engine, source }, screen);
+        return Ok(Found::Release(release));
     }
-    match installation::list(&lab.cache)?.into_iter().find(|facts| facts.name == word) {
-        Some(facts) => Ok(facts),
-        None => match spec(word) {
-            Ok(spec) => lab.install(&spec, screen),
-            Err(error) => Err(meant(lab, word)?.map_or(error, |meant| anyhow!("no build is called `{word}`; {meant}"))),
-        },
+    let spec = spec(word).map_err(|error| match meant(lab, word) {
+        Ok(Some(meant)) => anyhow!("no build is called `{word}`; {meant}"),
+        Ok(None) => error,
+        Err(error) => error,
+    })?;
+    Ok(match &spec.source {
+        BuildSource::Catalog(version) => {
+            let release = lab.catalog.find(spec.engine, version).with_context(|| format!("build {spec}"))?;
+            let name = release.build_name();
+            installed.into_iter().find(|facts| facts.name == name).map_or(Found::Release(release), here)
+        }
+        // A folder is inspected as it is.
+        BuildSource::Folder(_) => {
+            let facts = installation::install(&spec, &lab.catalog, &lab.cache, &mut |_| ());
+            here(facts.with_context(|| format!("build {spec}"))?)
+        }
+        BuildSource::Archive(_) | BuildSource::Url { .. } => {
+            let facts = installation::find_archive(spec.engine, &spec.source, &lab.cache);
+            facts.with_context(|| format!("build {spec}"))?.map_or(Found::Elsewhere(spec), here)
+        }
+    })
+}
+
+/// Makes sure that what a word means is on this machine and whole.
+fn install(lab: &Lab, word: &str, screen: Screen) -> Result<BuildFacts> {
+    match found(lab, word)? {
+        Found::Release(release) => lab.install_whole(&spec_of(release), screen),
+        Found::Elsewhere(spec) => lab.install_whole(&spec, screen),
+        Found::Here(facts) => {
+            let release = lab.catalog.releases().find(|release| release.build_name() == facts.name);
+            let spec = match (release, word.parse()) {
+                (Some(release), _) => spec_of(release),
+                (None, Ok(spec)) => spec,
+                // By its name: then it is made again from where it came.
+                (None, Err(_)) => spec(&format!("{}:{}", facts.engine, facts.origin))?,
+            };
+            lab.install_whole(&spec, screen)
+        }
     }
+}
+
+fn spec_of(release: &Release) -> BuildSpec {
+    BuildSpec { name: None, engine: release.engine, source: BuildSource::Catalog(release.version.clone()) }
+}
+
+/// What the catalog knows of a release that is not installed.
+fn describe_release(release: &Release) -> String {
+    let tables = release.storage_engines(None).unwrap_or_default();
+    let rows = [
+        ("name", release.build_name()),
+        ("version", format!("{} {}", release.engine.title(), release.version)),
+        ("origin", release.package.to_string()),
+        ("sha256", release.sha256.clone()),
+        ("to fetch", release.size_bytes.map(human_bytes).unwrap_or_default()),
+        ("tables", tables.iter().map(|storage| storage.name()).collect::<Vec<_>>().join(", ")),
+        ("installed", format!("no; `rqps builds install {}:{}` fetches it", release.engine, release.version)),
+    ];
+    lines(&rows)
+}
+
+fn release_json(release: &Release) -> serde_json::Value {
+    serde_json::json!({
+        "name": release.build_name(),
+        "engine": release.engine,
+        "version": release.version,
+        "origin": release.package.to_string(),
+        "sha256": release.sha256,
+        "fetch_bytes": release.size_bytes,
+        "storage_engines": release.storage_engines(None),
+        "installed": false,
+    })
+}
+
+/// What is known, a line each.
+fn lines(rows: &[(&str, String)]) -> String {
+    rows.iter().filter(|(_, value)| !value.is_empty()).map(|(label, value)| format!("{label:<11} {value}\n")).collect()
 }
 
 /// What was likely meant by a word that is no build: a name that is nearly that of one, a version without its engine, or an
@@ -116,7 +207,7 @@ fn rows(lab: &Lab) -> Result<Vec<Row>> {
     for release in lab.catalog.releases() {
         let name = release.build_name();
         let here = installed.iter().position(|facts| facts.name == name).map(|at| installed.remove(at));
-        let storage = here.as_ref().map(storage::of_build).or_else(|| storage::of_release(release));
+        let storage = release.storage_engines(here.as_ref());
         rows.push(Row {
             engine: release.engine,
             build: format!("{}:{}", release.engine, release.version),
@@ -130,7 +221,7 @@ fn rows(lab: &Lab) -> Result<Vec<Row>> {
     }
     rows.extend(installed.into_iter().map(|facts| Row {
         engine: facts.engine,
-        storage: Some(storage::of_build(&facts)),
+        storage: Some(storage_engines(&facts)),
         build: format!("{}:{}", facts.engine, facts.origin),
         name: facts.name,
         fetch_bytes: None,
@@ -206,10 +297,10 @@ fn describe(facts: &BuildFacts) -> String {
         ("configure", told(&facts.configure)),
         ("symbols", facts.symbols.clone()),
         ("size", human_bytes(facts.size_bytes)),
-        ("tables", storage::told(&storage::of_build(facts))),
+        ("tables", storage_engines(facts).iter().map(|storage| storage.name()).collect::<Vec<_>>().join(", ")),
         (if facts.engine == Engine::Postgres { "extensions" } else { "plugins" }, facts.extensions.join(" ")),
     ];
-    rows.iter().filter(|(_, value)| !value.is_empty()).map(|(label, value)| format!("{label:<11} {value}\n")).collect()
+    lines(&rows)
 }
 
 /// What a binary does not tell is said to be so.
@@ -238,7 +329,7 @@ fn verify(lab: &Lab, words: &[String], screen: Screen) -> Result<()> {
         }
     }
     if damaged > 0 {
-        bail!("{damaged} of {} builds are not as installed; remove them and install them again", names.len());
+        bail!("{damaged} of {} builds are not as installed; `rqps builds install NAME` makes one again", names.len());
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,7 +22,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const ORDERLY_END: Duration = Duration::from_millis(4500);
 
 /// Makes signals raise a flag; a second one ends the process with `INTERRUPTED`.
-pub(crate) fn flag_on_interrupt() -> Result<Arc<AtomicBool>> {
+/// `last_words` is called where the end in order took too long.
+pub(crate) fn flag_on_interrupt(last_words: impl Fn() + Send + 'static) -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     // What is ignored stays so. `nohup` ignores SIGHUP for us, and a shell without job control SIGINT for what it starts in
     // the background (POSIX, "Asynchronous Lists"), so that a Ctrl-C for the script does not end hours of measuring beside
@@ -33,7 +35,7 @@ pub(crate) fn flag_on_interrupt() -> Result<Arc<AtomicBool>> {
             .context("cannot listen for signals")?;
         flag::register(signal, Arc::clone(&stop)).context("cannot listen for signals")?;
     }
-    end_hanging(Arc::clone(&stop));
+    end_hanging(Arc::clone(&stop), last_words);
     Ok(stop)
 }
 
@@ -49,19 +51,44 @@ fn ignored(status: &str) -> u64 {
 }
 
 /// Ends the process if it has not ended by itself in time after a signal: something it waits for does not end.
-fn end_hanging(stop: Arc<AtomicBool>) {
+fn end_hanging(stop: Arc<AtomicBool>, last_words: impl Fn() + Send + 'static) {
     std::thread::spawn(move || {
         while !stop.load(Ordering::Relaxed) {
             std::thread::sleep(LOOK_EVERY);
         }
         std::thread::sleep(ORDERLY_END);
+        last_words();
         std::process::exit(i32::from(INTERRUPTED));
     });
+}
+
+/// What to say where the end in order took too long: what is left, and how to go on unless that was told already.
+pub(crate) fn last_words(left: &[PathBuf], campaign: &Path, is_told: bool) -> Vec<String> {
+    let resume = (!is_told).then(|| format!("interrupted; finish it with: rqps resume {}", campaign.display()));
+    let folders: Vec<String> = left.iter().filter(|folder| folder.exists()).map(|f| f.display().to_string()).collect();
+    let left = (!folders.is_empty())
+        .then(|| format!("not all was cleared away in time; the next start of rqps clears {}", folders.join(", ")));
+    resume.into_iter().chain(left).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_is_told_with_what_clears_it() {
+        let there = tempfile::tempdir().expect("a folder");
+        let told = |left: &[&Path], is_told| {
+            let left: Vec<PathBuf> = left.iter().map(|path| (*path).to_owned()).collect();
+            last_words(&left, Path::new("results/x"), is_told).join("\n")
+        };
+        let (resume, gone) = ("interrupted; finish it with: rqps resume results/x", Path::new("/nowhere/rqps"));
+        let left =
+            format!("not all was cleared away in time; the next start of rqps clears {}", there.path().display());
+        assert_eq!(told(&[there.path(), gone], false), format!("{resume}\n{left}"));
+        assert_eq!(told(&[there.path()], true), left);
+        assert_eq!([told(&[gone], false), told(&[], true)], [resume, ""]);
+    }
 
     #[test]
     fn the_kernel_tells_what_is_ignored() {

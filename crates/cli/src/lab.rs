@@ -49,24 +49,34 @@ impl Lab {
 
     /// Makes sure that a build is on this machine, telling each step.
     pub(crate) fn install(&self, spec: &BuildSpec, screen: Screen) -> Result<BuildFacts> {
-        let mut tell = |progress: Progress| {
-            let text = match progress {
-                Progress::Waiting => "another rqps is installing; waiting for it".to_owned(),
-                Progress::Fetching { coordinate } => format!("fetching {coordinate}"),
-                Progress::Verifying => "checking its SHA-256".to_owned(),
-                Progress::Unpacking => "unpacking".to_owned(),
-                Progress::Inspecting => "asking its binaries what they are".to_owned(),
-                Progress::Unpinned { url, sha256 } => format!(
-                    "nothing says what it should hash to; to make sure of the same file everywhere, write {url}#sha256={sha256}"
-                ),
-                Progress::Kept { name, sha256 } => format!(
-                    "taking {name} as fetched before (SHA-256 {sha256}); `rqps builds remove {name}` to fetch it again"
-                ),
-                Progress::Installed { name } => format!("installed {name}"),
-            };
-            screen.say(&format!("{spec}: {text}"));
-        };
+        let mut tell = |progress| screen.say(&format!("{spec}: {}", step(progress)));
         installation::install(spec, &self.catalog, &self.cache, &mut tell).with_context(|| format!("build {spec}"))
+    }
+
+    /// The same, and that it is whole: a build that is damaged is made again.
+    pub(crate) fn install_whole(&self, spec: &BuildSpec, screen: Screen) -> Result<BuildFacts> {
+        let mut tell = |progress| screen.say(&format!("{spec}: {}", step(progress)));
+        installation::install_whole(spec, &self.catalog, &self.cache, &mut tell)
+            .with_context(|| format!("build {spec}"))
+    }
+}
+
+/// A step of an installation in words.
+fn step(progress: Progress) -> String {
+    match progress {
+        Progress::Waiting => "another rqps is installing; waiting for it".to_owned(),
+        Progress::Fetching { coordinate } => format!("fetching {coordinate}"),
+        Progress::Damaged { fault } => format!("made again, since {fault}"),
+        Progress::Verifying => "checking its SHA-256".to_owned(),
+        Progress::Unpacking => "unpacking".to_owned(),
+        Progress::Inspecting => "asking its binaries what they are".to_owned(),
+        Progress::Unpinned { url, sha256 } => format!(
+            "nothing says what it should hash to; to make sure of the same file everywhere, write {url}#sha256={sha256}"
+        ),
+        Progress::Kept { name, sha256 } => {
+            format!("taking {name} as fetched before (SHA-256 {sha256}); `rqps builds remove {name}` to fetch it again")
+        }
+        Progress::Installed { name } => format!("installed {name}"),
     }
 }
 

@@ -10,10 +10,10 @@ mod outcome;
 mod prepare;
 mod run;
 mod screen;
-mod storage;
 mod words;
 
-use args::{Cli, Command};
+use args::{Cli, Colour, Command};
+use bench_client::Asked;
 use clap::Parser;
 use outcome::Ending;
 use prepare::FaultsShown;
@@ -24,9 +24,18 @@ use std::process::ExitCode;
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
+    // Before anything else is built up: what a measured process holds in memory is a client, not the whole command line.
+    if let Some(asked) = Asked::read(std::env::args_os().skip(1)) {
+        let screen = Screen::new(Colour::Auto);
+        return exit_code(asked.and_then(|asked| bench_client::part(&asked, screen)), screen);
+    }
     let cli = Cli::parse();
     let screen = Screen::new(cli.color);
-    match dispatch(&cli.command, screen) {
+    exit_code(dispatch(&cli.command, screen), screen)
+}
+
+fn exit_code(ended: anyhow::Result<Ending>, screen: Screen) -> ExitCode {
+    match ended {
         Ok(ending) => ExitCode::from(ending.code()),
         Err(error) => {
             if !error.is::<FaultsShown>() {
@@ -47,6 +56,5 @@ fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
         Command::Report(args) => outcome::rewrite(args, screen),
         Command::Builds(command) => builds::builds(command, screen),
         Command::BenchClient(args) => bench_client::bench_client(args, screen),
-        Command::BenchClientPart(args) => bench_client::part(args, screen),
     }
 }

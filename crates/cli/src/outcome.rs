@@ -2,7 +2,7 @@
 //!
 //! In: a results folder. Out: findings.json, report.html and tables/ in it, the table or JSON on standard output.
 
-use crate::args::{CompareArgs, FailOn, ReportArgs};
+use crate::args::{CompareArgs, FailOn, Judged};
 use crate::screen::Screen;
 use anyhow::{Context, Result};
 use rqps_analysis::findings::Findings;
@@ -38,7 +38,7 @@ impl Ending {
 
 /// Judges a campaign, writes everything derived, prints the table or JSON.
 pub(crate) fn report(campaign: &Campaign, json: bool, screen: Screen) -> Result<Ending> {
-    let findings = judge(campaign, Options::default())?;
+    let findings = judge(campaign, None)?;
     let html = write_all(campaign, &findings)?;
     if json {
         screen.print(&rqps_report::compare_json(&findings));
@@ -50,7 +50,8 @@ pub(crate) fn report(campaign: &Campaign, json: bool, screen: Screen) -> Result<
 }
 
 /// Judges; where something is damaged, all that is damaged is told at once.
-fn judge(campaign: &Campaign, options: Options) -> Result<Findings> {
+fn judge(campaign: &Campaign, base: Option<&str>) -> Result<Findings> {
+    let options = Options { base: base.map(str::to_owned), margin: None };
     analyse(campaign, options).map_err(|first| match campaign.check() {
         Err(all @ StoreError::Damaged(_)) => all.into(),
         _ => first.into(),
@@ -73,8 +74,8 @@ fn write_all(campaign: &Campaign, findings: &Findings) -> Result<PathBuf> {
 
 /// `rqps compare`.
 pub(crate) fn compare(args: &CompareArgs, screen: Screen) -> Result<Ending> {
-    let campaign = Campaign::open(&args.dir)?;
-    let findings = judge(&campaign, Options { base: args.base.clone(), margin: None })?;
+    let campaign = Campaign::open(&args.judged.dir)?;
+    let findings = judge(&campaign, args.judged.base.as_deref())?;
     if args.json {
         screen.print(&rqps_report::compare_json(&findings));
     } else if args.markdown {
@@ -97,9 +98,9 @@ const fn verdict_of(word: FailOn) -> Verdict {
 }
 
 /// `rqps report`.
-pub(crate) fn rewrite(args: &ReportArgs, screen: Screen) -> Result<Ending> {
+pub(crate) fn rewrite(args: &Judged, screen: Screen) -> Result<Ending> {
     let campaign = Campaign::open(&args.dir)?;
-    let findings = judge(&campaign, Options { base: args.base.clone(), margin: None })?;
+    let findings = judge(&campaign, args.base.as_deref())?;
     let html = write_all(&campaign, &findings)?;
     screen.print(&format!("report: {}", html.display()));
     Ok(ending(&campaign)?)

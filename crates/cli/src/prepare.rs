@@ -6,13 +6,14 @@
 use crate::args::CampaignFlags;
 use crate::lab::{Lab, this_machine};
 use crate::screen::Screen;
-use crate::storage;
 use anyhow::{Context, Result};
+use rqps_campaign::diagnostic::{Diagnostic, Severity, Spot};
 use rqps_campaign::place::Place;
 use rqps_campaign::{Command, Flag, Resolved, ResolvedBuild, Source, read, to_toml};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, Plan};
 use rqps_server::profile::parse_conf;
+use rqps_server::storage::storage_engines;
 use std::path::Path;
 
 /// A campaign that can run.
@@ -47,10 +48,13 @@ pub(crate) fn prepare(
     builds: Builds,
     screen: Screen,
 ) -> Result<Prepared> {
-    let source = file.map(read_source).transpose()?;
-    let reading = read(source.as_ref(), &words(flags)?, command, &lab.vocabulary()?);
-    screen.diagnostics(&reading.diagnostics);
-    let campaign = reading.campaign.ok_or(FaultsShown)?;
+    let (source, not_text) = file.map(read_source).transpose()?.unzip();
+    let (flags, unread) = words(flags);
+    let reading = read(source.as_ref(), &flags, command, &lab.vocabulary()?);
+    let own: Vec<Diagnostic> = not_text.flatten().into_iter().chain(unread).collect();
+    let is_read = own.is_empty();
+    screen.diagnostics(&together(reading.diagnostics, own));
+    let campaign = reading.campaign.filter(|_| is_read).ok_or(FaultsShown)?;
 
     let mut found: Vec<Option<BuildFacts>> = Vec::new();
     let mut resolved = Vec::new();
@@ -64,7 +68,7 @@ pub(crate) fn prepare(
             }
             _ => {
                 let facts = lab.install(spec, screen)?;
-                let storage = Some(storage::of_build(&facts));
+                let storage = Some(storage_engines(&facts));
                 resolved.push(ResolvedBuild { name: facts.name.clone(), storage });
                 found.push(Some(facts));
             }
@@ -86,14 +90,44 @@ pub(crate) fn prepare(
     Ok(Prepared { plan, builds, campaign_toml: to_toml(&reading.request), is_named })
 }
 
-fn read_source(path: &Path) -> Result<Source> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read the campaign file {}", path.display()))?;
-    Ok(Source { name: path.display().to_string(), text })
+/// What was found here and what `campaign` found, in the order of the file and of the flags.
+fn together(found: Vec<Diagnostic>, own: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut all = [own, found].concat();
+    all.sort_by(|a, b| a.spot.cmp(&b.spot));
+    all
 }
 
-/// The flags as words, in the order of the help.
-pub(crate) fn words(flags: &CampaignFlags) -> Result<Vec<Flag>> {
+/// The campaign file, and where it is not text, if so: the rest is read all the same.
+fn read_source(path: &Path) -> Result<(Source, Option<Diagnostic>)> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read the campaign file {}", path.display()))?;
+    let name = path.display().to_string();
+    let fault = std::str::from_utf8(&bytes).err().map(|error| not_utf8(&name, &bytes, error.valid_up_to()));
+    Ok((Source { name, text: String::from_utf8_lossy(&bytes).into_owned() }, fault))
+}
+
+fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
+    let before = String::from_utf8_lossy(&bytes[..at]);
+    let begin = before.rfind('\n').map_or(0, |at| at + 1);
+    let end = bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| at + end);
+    let spot = Spot::File {
+        line: before.matches('\n').count() + 1,
+        column: before[begin..].chars().count() + 1,
+        length: 1,
+        source_line: String::from_utf8_lossy(&bytes[begin..end]).trim_end_matches('\r').to_owned(),
+        file: file.to_owned(),
+    };
+    Diagnostic {
+        severity: Severity::Error,
+        spot,
+        message: format!("byte 0x{:02x} is no part of UTF-8 text", bytes[at]),
+        expected: None,
+        help: Some("save the file as UTF-8".to_owned()),
+    }
+}
+
+/// The flags as words, in the order of the help, and what is wrong with files that they name.
+pub(crate) fn words(flags: &CampaignFlags) -> (Vec<Flag>, Vec<Diagnostic>) {
+    let (set, mut unread) = settings(&flags.set);
     let many =
         |name: &'static str, values: &[String]| values.iter().map(|value| Flag::new(name, value)).collect::<Vec<_>>();
     let list = |name: &'static str, values: &[String]| {
@@ -103,7 +137,7 @@ pub(crate) fn words(flags: &CampaignFlags) -> Result<Vec<Flag>> {
         value.iter().map(|value| Flag::new(name, value)).collect::<Vec<_>>()
     };
     let quick = if flags.quick { vec![Flag::new("quick", "true")] } else { Vec::new() };
-    Ok([
+    let words = [
         one("name", &flags.name),
         many("build", &flags.build),
         one("base", &flags.base),
@@ -126,27 +160,62 @@ pub(crate) fn words(flags: &CampaignFlags) -> Result<Vec<Flag>> {
         one("seed", &flags.seed),
         list("profile", &flags.profile),
         list("storage-engine", &flags.storage_engine),
-        many("set", &settings(&flags.set)?),
+        many("set", &set),
         one("placement", &flags.placement),
         one("rate", &flags.rate),
         one("machine", &flags.machine),
         one("margin", &flags.margin),
         quick,
     ]
-    .concat())
-}
-
-/// `--set` words, with `@FILE` replaced by the settings of that configuration file.
-fn settings(words: &[String]) -> Result<Vec<String>> {
-    let mut settings = Vec::new();
-    for word in words {
-        match word.strip_prefix('@') {
-            None => settings.push(word.clone()),
-            Some(file) => {
-                let text = std::fs::read_to_string(file).with_context(|| format!("--set @{file}"))?;
-                settings.extend(parse_conf(file, &text)?.into_iter().map(|(name, value)| format!("{name}={value}")));
-            }
+    .concat();
+    // Where the settings of the file would stand.
+    let place = words.iter().position(|word| word.name == "set").unwrap_or(words.len());
+    for fault in &mut unread {
+        if let Spot::Flag { order, .. } = &mut fault.spot {
+            *order = place;
         }
     }
-    Ok(settings)
+    (words, unread)
+}
+
+/// `--set` words, with `@FILE` replaced by the settings of that configuration file; what is wrong with such a file.
+fn settings(words: &[String]) -> (Vec<String>, Vec<Diagnostic>) {
+    let (mut settings, mut unread) = (Vec::new(), Vec::new());
+    for word in words {
+        let Some(file) = word.strip_prefix('@') else {
+            settings.push(word.clone());
+            continue;
+        };
+        match read_settings(file) {
+            Ok(read) => settings.extend(read),
+            Err(error) => unread.push(Diagnostic {
+                severity: Severity::Error,
+                spot: Spot::Flag { order: 0, flag: "set".to_owned(), value: word.clone() },
+                message: format!("{error:#}"),
+                expected: None,
+                help: None,
+            }),
+        }
+    }
+    (settings, unread)
+}
+
+fn read_settings(file: &str) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
+    let settings = parse_conf(file, &text)?;
+    Ok(settings.into_iter().map(|(name, value)| format!("{name}={value}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_byte_that_is_no_text_is_shown_in_its_line() {
+        let bytes = b"rows = 1\r\n# \xc3\xa4 b\xe4h\r\nrounds = 3\n";
+        let at = bytes.iter().position(|byte| *byte == 0xe4).expect("there");
+        let told = not_utf8("x.toml", bytes, at).to_string();
+        let line = "x.toml:2:6: error: byte 0xe4 is no part of UTF-8 text\n2 | # \u{e4} b\u{fffd}h\n  |      ^";
+        assert!(told.starts_with(line), "{told}");
+    }
 }

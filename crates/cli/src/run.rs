@@ -9,15 +9,17 @@ use crate::prepare::{Builds, Prepared, prepare};
 use crate::screen::{Progress, Screen};
 use anyhow::{Result, bail};
 use rqps_campaign::{Command, describe, estimate, human_duration};
-use rqps_conduct::{ConductError, Job};
-use rqps_model::Plan;
+use rqps_conduct::{ConductError, Event, Job};
 use rqps_model::build::without_credentials;
 use rqps_model::facts::BuildFacts;
+use rqps_model::{Plan, counted};
 use rqps_observe::clock::rfc3339;
 use rqps_observe::facts::host_facts;
 use rqps_server::{Lease, Workspace};
 use rqps_store::{Campaign, Start, State, Writer};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 /// `rqps plan`.
@@ -86,10 +88,6 @@ fn begin(
     ended
 }
 
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
 /// `rqps resume`.
 pub(crate) fn resume(args: &ResumeArgs, screen: Screen) -> Result<Ending> {
     let lab = Lab::open(screen)?;
@@ -135,7 +133,12 @@ fn measure_and_report(
         bail!("this rqps has no suite `{}`", plan.suite);
     }
     let lease = Lease::open(&lab.cache)?;
-    let stop = interrupt::flag_on_interrupt()?;
+    let is_told = Arc::new(AtomicBool::new(false));
+    let (holdings, folder, told_before) = (lease.holdings(), store.folder().to_owned(), Arc::clone(&is_told));
+    let stop = interrupt::flag_on_interrupt(move || {
+        let told = told_before.load(Ordering::Relaxed);
+        interrupt::last_words(&holdings.folders(), &folder, told).iter().for_each(|words| screen.say(words));
+    })?;
     let mut progress = Progress::new(screen);
     let job = Job {
         plan,
@@ -147,14 +150,19 @@ fn measure_and_report(
         data_parent: data,
         resumed: store.status().starts.len() - 1,
     };
-    let measured = rqps_conduct::run(&job, store, &mut |event| progress.show(&event), &stop);
+    let mut watch = |event: Event<'_>| {
+        is_told.fetch_or(matches!(event, Event::Interrupted { .. }), Ordering::Relaxed);
+        progress.show(&event);
+    };
+    let measured = rqps_conduct::run(&job, store, &mut watch, &stop);
     progress.end();
+    for left in lease.not_removed() {
+        screen.warn(&format!("{left}; the next start of rqps tries again"));
+    }
     match measured {
         Ok(()) => outcome::report(store, json, screen),
-        Err(ConductError::Interrupted) => {
-            screen.say(&format!("interrupted; finish it with: rqps resume {}", store.folder().display()));
-            Ok(Ending::Interrupted)
-        }
+        // It was told before the data were removed.
+        Err(ConductError::Interrupted) => Ok(Ending::Interrupted),
         Err(error) if store.samples()?.is_empty() => Err(error.into()),
         Err(error) => {
             let remedy = format!("what was measured is kept; go on with: rqps resume {}", store.folder().display());

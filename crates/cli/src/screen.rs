@@ -233,6 +233,11 @@ impl Progress {
                     _ => self.line(&line),
                 }
             }
+            Event::Interrupted { folder } => {
+                // Nothing moves any more.
+                self.end();
+                self.screen.say(&format!("interrupted; finish it with: rqps resume {}", folder.display()));
+            }
             Event::Warning { message } => match &self.bar {
                 Some(bar) => bar.suspend(|| self.screen.warn(message)),
                 None => self.screen.warn(message),

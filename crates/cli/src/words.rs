@@ -2,7 +2,6 @@
 //!
 //! In: what `server` and `load` know, and which builds are installed. Out: the `Vocabulary` that `campaign` checks names against.
 
-use crate::storage;
 use rqps_campaign::key::INSERT;
 use rqps_campaign::vocabulary::{
     ForcedByStorage, KeptSettings, ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary,
@@ -29,7 +28,7 @@ pub(crate) fn vocabulary(
     let releases = catalog.releases().map(|release| {
         let build = release.build_name();
         let facts = installed.iter().find(|facts| facts.name == build);
-        let storage = facts.map(storage::of_build).or_else(|| storage::of_release(release));
+        let storage = release.storage_engines(facts);
         Release { engine: release.engine, version: release.version.clone(), build, storage }
     });
     Vocabulary {
@@ -131,8 +130,6 @@ fn test_word(test: &Test) -> TestWord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rqps_campaign::preset;
-    use rqps_campaign::select::select;
 
     #[test]
     fn presets_name_tests_and_profiles_that_exist() {
@@ -157,7 +154,10 @@ mod tests {
         assert!(suite.forced.iter().any(|form| form.what == "load"), "{:?}", suite.forced);
         let insert = suite.tests.iter().find(|test| test.name == "insert").expect("there");
         assert!(!insert.forced.is_empty() && !suite.forced.contains(&insert.forced[0]));
-        let _ = (preset::DEMO, select);
+        for quick in [&[][..], &[rqps_campaign::Flag::new("quick", "true")]] {
+            let demo = rqps_campaign::read(None, quick, rqps_campaign::Command::Demo, &words);
+            assert_eq!((demo.diagnostics, demo.campaign.is_some()), (Vec::new(), true));
+        }
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! A treatment inside a round: its copy of the data, its running server, and what became of it.
 
 use crate::ConductError;
+use crate::event::{Event, Watch};
 use crate::supervise::supervised_on;
 use rqps_model::facts::{BuildFacts, SettingsFacts};
 use rqps_model::plan::TreatmentPlan;
 use rqps_observe::process::ProcessMeter;
 use rqps_observe::storage::storage_engine;
-use rqps_server::{Account, Configuration, Launch, Lease, Listen, Server, ServerError, Workspace};
+use rqps_server::{Account, Configuration, Launch, Lease, Listen, Server, ServerError, Workspace, remove_tree};
 use rqps_store::{StoreError, Writer};
 use rqps_wire::{Endpoint, Session};
 use std::fs::File;
@@ -192,12 +193,15 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Ends its server at once and removes its copy, which nobody reads again: no need for a shutdown that writes it back.
-    pub(crate) fn clear(&mut self) {
+    /// Ends its server at once and removes its copy, which nobody reads again: no need for a shutdown that writes it back. A
+    /// copy that cannot be removed is told; it goes with the workspace, at the latest.
+    pub(crate) fn clear(&mut self, watch: &mut Watch<'_>) {
         self.server = None;
         let _ = std::fs::remove_file(&self.log);
-        if !self.copy.is_empty() {
-            let _ = std::fs::remove_dir_all(&self.data);
+        if !self.copy.is_empty()
+            && let Err(error) = remove_tree(&self.data)
+        {
+            watch(Event::Warning { message: format!("the data of {} are left over: {error}", self.name()) });
         }
     }
 

@@ -61,12 +61,12 @@ pub enum ConductError {
         treatment: String,
     },
     /// Too few treatments can be measured.
-    #[error("there is nothing to compare {base} with; every other treatment is left out:\n{}", why.join("\n"))]
+    #[error("{}", nothing_to_compare(base, left_out))]
     NothingToCompare {
         /// The base.
         base: String,
-        /// The reason for each of the others.
-        why: Vec<String>,
+        /// The base alone, or every other treatment; why they are, the events before told.
+        left_out: Vec<String>,
     },
     /// The results folder could not be written.
     #[error(transparent)]
@@ -102,5 +102,18 @@ impl ConductError {
             LoadError::Interrupted => ConductError::Interrupted,
             error => ConductError::Load { doing, error: Box::new(error) },
         }
+    }
+}
+
+fn nothing_to_compare(base: &str, left_out: &[String]) -> String {
+    match left_out {
+        [one] if one == base => {
+            format!("{base} is left out, for the reason told above; without the base there is nothing to compare with")
+        }
+        [one] => format!("there is nothing to compare {base} with: {one} is left out, for the reason told above"),
+        several => format!(
+            "there is nothing to compare {base} with: {} are left out, for the reasons told above",
+            several.join(" and ")
+        ),
     }
 }

@@ -4,6 +4,7 @@
 
 use rqps_model::insert::Sla;
 use rqps_model::{Interleave, Unit};
+use std::path::Path;
 use std::time::Duration;
 
 /// Something that happened, or is about to.
@@ -135,6 +136,12 @@ pub enum Event<'a> {
         stalled_seconds: u32,
         /// Expected time to the end of the campaign.
         left: Option<Duration>,
+    },
+    /// The user asked to stop: nothing is measured any more, all servers have ended, and what was measured before is safe. Data
+    /// folders are still to be removed, which may take a while.
+    Interrupted {
+        /// The results folder.
+        folder: &'a Path,
     },
     /// Something the user must know now; it also stands in the results.
     Warning {

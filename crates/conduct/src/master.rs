@@ -15,7 +15,7 @@ use rqps_load::random::derive_seed;
 use rqps_model::facts::LoadFacts;
 use rqps_model::{Engine, StorageEngine, Version};
 use rqps_observe::host::HostMeter;
-use rqps_server::{CopyMethod, Server, Workspace, cluster, copy};
+use rqps_server::{CopyMethod, Server, Workspace, cluster, copy, remove_tree};
 use rqps_store::Writer;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -156,7 +156,7 @@ impl Maker<'_, '_> {
     }
 
     fn make_folder(&self, contestant: &Contestant<'_>, folder: &Path) -> Result<(), ConductError> {
-        let _ = std::fs::remove_dir_all(folder);
+        remove_tree(folder).map_err(ConductError::server("removing a data folder that is not trusted"))?;
         let (build, account) = (contestant.build, contestant.account);
         supervised_on(build.engine, folder, self.stop, || {
             cluster::initialise(build, folder, account, CHECKSUMS)

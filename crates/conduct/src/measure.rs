@@ -22,7 +22,7 @@ use rqps_observe::client::ClientMeter;
 use rqps_observe::clock::rfc3339;
 use rqps_observe::counters::Counters;
 use rqps_observe::host::HostMeter;
-use rqps_observe::process::ProcessReading;
+use rqps_observe::process::{ProcessMeter, ProcessReading};
 use rqps_server::{Server, placement};
 use rqps_store::{SampleParts, StoreError, Writer};
 use rqps_wire::Endpoint;
@@ -71,12 +71,26 @@ struct Entrant {
     plans: Vec<StatementPlan>,
 }
 
-/// What became of an entrant in a contest, with what was used while its slices ran.
+/// What became of an entrant in a contest.
 struct Fought {
     entrant: Entrant,
     run: ArmRun,
+    used: Used,
+}
+
+/// What was used while an arm's slices ran.
+struct Used {
     host: HostUse,
     client: ProcessUse,
+    /// The server's processes when all was counted, unless the contest ended before.
+    server_end: Option<ProcessReading>,
+}
+
+/// A server in a contest.
+struct Rival<'a> {
+    server: &'a mut Server,
+    meter: &'a mut ProcessMeter,
+    end: Option<ProcessReading>,
 }
 
 /// Measures a test on all arms, publishes the samples, and returns the throughputs in plan order.
@@ -186,7 +200,7 @@ fn fight(
     }
     let (runs, uses) = contend(&contest, test.interleave, &entrants, arms, bench, stop, progress)?;
     let told = entrants.into_iter().zip(runs).zip(uses);
-    Ok(told.map(|((entrant, run), (host, client))| Fought { entrant, run, host, client }).collect())
+    Ok(told.map(|((entrant, run), used)| Fought { entrant, run, used }).collect())
 }
 
 /// Slices as planned, or turns: long slices with new sessions each.
@@ -241,7 +255,7 @@ fn enter(
         .map_err(ConductError::load(about("keeping the plans of")))?;
     let plans = kept_beside(store, &name, &piece.test.name, plans)?;
     let counters = counted::read(&endpoint);
-    let pids = arm.server.as_ref().map(Server::pids).unwrap_or_default();
+    let pids = arm.server.as_ref().map(Server::pids_with_ended).unwrap_or_default();
     Ok(Entrant { arm: index, endpoint, counters, process: arm.meter.read(&pids), plans })
 }
 
@@ -260,8 +274,6 @@ pub(crate) fn kept_beside(
     }
 }
 
-type Uses = Vec<(HostUse, ProcessUse)>;
-
 /// Runs the contest with meters at every switch; in turns, idle servers are frozen.
 fn contend(
     contest: &Contest<'_>,
@@ -271,16 +283,16 @@ fn contend(
     bench: &mut Bench,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
-) -> Result<(Vec<ArmRun>, Uses), ConductError> {
+) -> Result<(Vec<ArmRun>, Vec<Used>), ConductError> {
     let mut meters = SliceMeters::new(&mut bench.host, &mut bench.client, entrants.len());
     let progress = RefCell::new(progress);
-    let mut servers: Vec<Option<&mut Server>> = arms.iter_mut().map(|arm| arm.server.as_mut()).collect();
-    let mut servers: Vec<&mut Server> =
-        entrants.iter().map(|entrant| servers[entrant.arm].take().expect("an entrant has a server")).collect();
+    let mut all: Vec<Option<Rival<'_>>> = arms.iter_mut().map(Rival::of).collect();
+    let rivals = entrants.iter().map(|entrant| all[entrant.arm].take().expect("an entrant has a server"));
+    let rivals: RefCell<Vec<Rival<'_>>> = RefCell::new(rivals.collect());
     // A server that died cannot be frozen; the contest finds that out by itself and goes on with the rest.
     let freezes = interleave == Interleave::Turns;
     if freezes {
-        servers.iter_mut().for_each(|server| _ = server.freeze());
+        rivals.borrow_mut().iter_mut().for_each(|rival| _ = rival.server.freeze());
     }
     let turns = visits(&contest.schedule) * entrants.len() as f64;
     let mut turns_done = 0.0;
@@ -288,14 +300,14 @@ fn contend(
         match switch {
             Switch::Enter { arm, .. } => {
                 if freezes {
-                    let _ = servers[arm].thaw();
+                    let _ = rivals.borrow_mut()[arm].server.thaw();
                 }
                 meters.enter();
             }
             Switch::Leave { arm, phase } => {
                 meters.leave(arm);
                 if freezes {
-                    let _ = servers[arm].freeze();
+                    let _ = rivals.borrow_mut()[arm].server.freeze();
                 }
                 // A cycle of turns may take many minutes, and is told of at its end only.
                 if freezes && phase == Phase::Counted {
@@ -306,12 +318,31 @@ fn contend(
         }
         Ok(())
     };
-    let runs = run(contest, &mut hook, stop, &|fraction| (progress.borrow_mut())(fraction));
+    let advances = |fraction: f64| {
+        if fraction >= 1.0 {
+            // All is counted, and the sessions are still there: when they end, so do PostgreSQL's processes.
+            rivals.borrow_mut().iter_mut().for_each(Rival::read_end);
+        }
+        (progress.borrow_mut())(fraction);
+    };
+    let runs = run(contest, &mut hook, stop, &advances);
+    let mut rivals = rivals.into_inner();
     if freezes {
-        servers.iter_mut().for_each(|server| _ = server.thaw());
+        rivals.iter_mut().for_each(|rival| _ = rival.server.thaw());
     }
     let runs = runs.map_err(ConductError::load(format!("driving {}", contest.test.name)))?;
-    Ok((runs, meters.finish()))
+    let uses = meters.finish().into_iter().zip(rivals);
+    Ok((runs, uses.map(|((host, client), rival)| Used { host, client, server_end: rival.end }).collect()))
+}
+
+impl<'a> Rival<'a> {
+    fn of(arm: &'a mut Arm<'_>) -> Option<Rival<'a>> {
+        Some(Rival { server: arm.server.as_mut()?, meter: &mut arm.meter, end: None })
+    }
+
+    fn read_end(&mut self) {
+        self.end = Some(self.meter.read_full(&self.server.pids_with_ended()));
+    }
 }
 
 /// A sample with all that is known before anything ran.
@@ -348,13 +379,14 @@ pub(crate) fn blank_sample(piece: &Piece<'_>, unit_per_operation: f64, arm: &Arm
 
 /// The sample of an arm that ran, with everything that is read afterwards.
 fn finish(base: Sample, arm: &mut Arm<'_>, fought: Fought) -> SampleParts {
-    let Fought { entrant, run, host, client } = fought;
+    let Fought { entrant, run, used: Used { host, client, server_end } } = fought;
     let mut resources = Resources { host, client, server: ProcessUse::default(), operations: run.operations_total };
     arm.notice_death();
     let mut warnings = std::mem::take(&mut arm.undone);
     let mut counted = Counted::default();
     if let Some(server) = &arm.server {
-        resources.server = arm.meter.read_full(&server.pids()).since(&entrant.process);
+        let end = server_end.unwrap_or_else(|| arm.meter.read_full(&server.pids_with_ended()));
+        resources.server = end.since(&entrant.process);
         match counted::since(entrant.counters, &entrant.endpoint) {
             Some(read) => counted = read,
             None => warnings.push(counted::UNREADABLE.to_owned()),
@@ -393,7 +425,8 @@ pub(crate) fn failed(base: Sample, arm: &Arm<'_>) -> SampleParts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{plan, test};
+    use crate::testing::{Scene, plan, test};
+    use rqps_model::plan::DataShape;
 
     fn scheduled(interleave: Interleave, seconds: f64) -> Schedule {
         schedule(&plan(&["a"], 0), &test("scan", interleave, seconds))
@@ -408,5 +441,45 @@ mod tests {
             assert_eq!(visits(&schedule), turns);
         }
         assert_eq!(scheduled(Interleave::Slices, 5.0).slice, Duration::from_millis(10));
+    }
+
+    #[test]
+    fn what_a_server_used_is_read_while_its_sessions_are_there() {
+        const CLIENTS: [u32; 2] = [1, 9];
+        for interleave in [Interleave::Slices, Interleave::Turns] {
+            let mut plan = plan(&["a", "b"], 0);
+            // Longer than a session lives.
+            plan.tests = vec![test("point-query", interleave, 1.0)];
+            plan.clients = CLIENTS.to_vec();
+            plan.data = DataShape { tables: 1, rows: 1000 };
+            plan.warmup_seconds = 0.0;
+            let scene = Scene::new(plan);
+            let mut store = scene.create();
+            scene.run(&mut store, &AtomicBool::new(false), &mut |_| ()).expect("measured");
+            let samples = store.samples().expect("whole");
+            let of = |name: &str, clients: u32| {
+                let is_it = |s: &&Sample| s.treatment == name && s.clients == clients;
+                samples.iter().map(|folder| &folder.sample).find(is_it).expect("measured")
+            };
+            for name in ["a", "b"] {
+                let [few, many] = CLIENTS.map(|clients| of(name, clients));
+                let of_server = |sample: &Sample| sample.resources.server;
+                // Eight sessions more, and up to three workers of autovacuum in either.
+                let [few_processes, many_processes] = [few, many].map(|sample| of_server(sample).processes);
+                assert!(many_processes + 3 >= few_processes + 8, "{interleave:?} {name}: {many:?} {few:?}");
+                for sample in [few, many] {
+                    let Resources { host, server, client, operations } = sample.resources;
+                    let what = format!("{interleave:?} {name}, {} clients: {:?}", sample.clients, sample.resources);
+                    assert_eq!(sample.failure, None, "{what}");
+                    assert!(host.page_faults > 0 && client.minor_faults + client.major_faults > 0, "{what}");
+                    // Ten microseconds a statement is what the fastest of servers needs.
+                    let server_s = server.cpu_user_s + server.cpu_system_s;
+                    assert!(
+                        server_s > operations as f64 * 5e-6 && server_s < 2.0 * host.seconds * f64::from(host.cpus),
+                        "{what}"
+                    );
+                }
+            }
+        }
     }
 }

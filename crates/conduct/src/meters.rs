@@ -39,8 +39,9 @@ impl<'a> SliceMeters<'a> {
     /// An arm's slice ends: what was used since it began was its doing.
     pub(crate) fn leave(&mut self, arm: usize) {
         let Some((host, client)) = self.begun.take() else { return };
-        self.host_use[arm].add(&self.host.read().since(&host));
+        // The client first: reading the host is none of what it did for this arm.
         self.client_use[arm].add(&self.client.read().since(&client));
+        self.host_use[arm].add(&self.host.read().since(&host));
     }
 
     /// The sums by arm: host and client.
@@ -52,5 +53,31 @@ impl<'a> SliceMeters<'a> {
             .zip(self.client_use)
             .map(|(host, client)| (HostUse { memory_available_bytes: memory, ..host }, client))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_faults_go_to_the_arm_that_made_them() {
+        let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut host = HostMeter::open(here).expect("a meter");
+        let mut client = ClientMeter::open().expect("a meter");
+        let mut meters = SliceMeters::new(&mut host, &mut client, 2);
+        for _ in 0..10 {
+            meters.enter();
+            meters.leave(0);
+            meters.enter();
+            let touched = std::hint::black_box(vec![1_u8; 8 << 20]);
+            meters.leave(1);
+            drop(touched);
+        }
+        let [(idle, _), (busy, client)] = meters.finish()[..] else { panic!("two arms") };
+        // Whatever else the machine does, the client's own are among them.
+        assert!(client.minor_faults >= 10, "{client:?}");
+        assert!(busy.page_faults >= client.minor_faults, "{busy:?} {client:?}");
+        assert!(idle.seconds < busy.seconds && busy.memory_available_bytes > 0, "{idle:?} {busy:?}");
     }
 }

@@ -1,8 +1,8 @@
 //! One pass: the Insert Benchmark on one treatment, from an empty data folder to its last step, with no other server up.
 //!
 //! In: a round's order. Out: a published sample for each step. A step that fails ends the pass: those after it say so, the
-//! server is not started again, and the next pass goes on. The server is stopped and its folder removed when the pass is
-//! dropped, however it ends.
+//! server is not started again, and the next pass goes on. The server is stopped when the pass is dropped, however it
+//! ends; its folder is removed after it, or with the workspace if the campaign ends here.
 
 use crate::ConductError;
 use crate::arm::{Arm, Contestant};
@@ -183,7 +183,10 @@ impl<'a> Pass<'a> {
         let ran = self.run_steps(ledger).and_then(|()| self.end(ledger));
         let clients = self.bout.clients;
         self.arm.keep_log(ledger.store, &format!("round {}, clients {clients}", self.round.number))?;
-        ran
+        ran?;
+        // The next pass begins with a copy of its own. Where this one ended the campaign, it goes with the workspace.
+        self.arm.clear(ledger.watch);
+        Ok(())
     }
 
     fn run_steps(&mut self, ledger: &mut Ledger<'_, '_>) -> Result<(), ConductError> {
@@ -343,12 +346,6 @@ impl<'a> Pass<'a> {
     pub(crate) fn piece<'p>(&'p self, test: &'p TestPlan) -> Piece<'p> {
         let Pass { sitting, round, bout, cpus, .. } = self;
         Piece { job: sitting.job, round, test, clients: bout.clients, cpus }
-    }
-}
-
-impl Drop for Pass<'_> {
-    fn drop(&mut self) {
-        self.arm.clear();
     }
 }
 

@@ -54,17 +54,9 @@ impl Refusals {
         if !self.has(base) && others.clone().any(|other| !self.has(&other.name)) {
             return Ok(());
         }
-        let mut errors = std::mem::take(&mut self.errors);
-        if let Some(error) = errors.remove(base) {
-            return Err(error);
-        }
-        match errors.len() {
-            1 => Err(errors.into_values().next().expect("there is one")),
-            _ => {
-                let why = errors.iter().map(|(treatment, error)| format!("{treatment}: {error}")).collect();
-                Err(ConductError::NothingToCompare { base: base.clone(), why })
-            }
-        }
+        // The reason for each was told when it was found, with its server's log.
+        let left_out = self.errors.keys().filter(|treatment| !self.has(base) || *treatment == base);
+        Err(ConductError::NothingToCompare { base: base.clone(), left_out: left_out.cloned().collect() })
     }
 
     /// The reason for each treatment that is left out, as every sample of it will tell it.
@@ -158,13 +150,21 @@ mod tests {
     #[test]
     fn without_a_base_or_without_others_the_campaign_ends() {
         let ended = |plan: &Plan, treatments: &[&str]| {
-            noted(treatments).0.check(plan).expect_err("the campaign ends").to_string()
+            let (mut refusals, told) = noted(treatments);
+            assert!(
+                told.iter().all(|told| told.contains("unknown variable")),
+                "the reasons are told once, here: {told:?}"
+            );
+            refusals.check(plan).expect_err("the campaign ends").to_string()
         };
-        assert!(ended(&plan(&["a", "b", "c"], 1), &["b"]).starts_with("starting b for the first time"));
-        assert!(ended(&plan(&["a", "b"], 0), &["b"]).starts_with("starting b for the first time"));
-        let both = ended(&plan(&["a", "b", "c"], 0), &["b", "c"]);
-        assert!(both.contains("nothing to compare a with") && both.contains("b: starting") && both.contains("c: st"));
-        assert!(ended(&plan(&["a"], 0), &["a"]).starts_with("starting a"));
+        let base = "b is left out, for the reason told above; without the base there is nothing to compare with";
+        assert_eq!(ended(&plan(&["a", "b", "c"], 1), &["b"]), base);
+        assert_eq!(ended(&plan(&["a", "b", "c"], 1), &["a", "b", "c"]), base);
+        let other = "there is nothing to compare a with: b is left out, for the reason told above";
+        assert_eq!(ended(&plan(&["a", "b"], 0), &["b"]), other);
+        let both = "there is nothing to compare a with: b and c are left out, for the reasons told above";
+        assert_eq!(ended(&plan(&["a", "b", "c"], 0), &["b", "c"]), both);
+        assert!(ended(&plan(&["a"], 0), &["a"]).starts_with("a is left out"));
         Refusals::default().check(&plan(&["a"], 0)).expect("one treatment alone is what was asked for");
     }
 

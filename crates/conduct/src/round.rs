@@ -1,7 +1,7 @@
 //! One round: a fresh copy of the data and a fresh server for every treatment, then every test on all of them.
 //!
-//! In: the round's order. Out: published samples. Servers are stopped and copies removed when the round is dropped,
-//! however it ends.
+//! In: the round's order. Out: published samples. Servers are stopped when the round is dropped, however it
+//! ends; copies are removed after it, or with the workspace if the campaign ends here.
 
 use crate::arm::Arm;
 use crate::cells::Due;
@@ -97,7 +97,10 @@ impl<'a> Round<'a> {
         for arm in &self.arms {
             arm.keep_log(ledger.store, &format!("round {}", self.plan.number))?;
         }
-        ran
+        ran?;
+        // The next round has copies of its own. Where this one ended the campaign, they go with the workspace.
+        self.arms.iter_mut().for_each(|arm| arm.clear(ledger.watch));
+        Ok(())
     }
 
     fn run_tests(&mut self, ledger: &mut Ledger<'_, '_>) -> Result<(), ConductError> {
@@ -225,11 +228,5 @@ fn on_server<T>(
             Ok(None)
         }
         Ok(value) => Ok(Some(value)),
-    }
-}
-
-impl Drop for Round<'_> {
-    fn drop(&mut self) {
-        self.arms.iter_mut().for_each(Arm::clear);
     }
 }

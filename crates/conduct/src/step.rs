@@ -62,7 +62,7 @@ struct Begin {
 
 impl StepMeters<'_> {
     fn begin(&mut self, watcher: Watcher) {
-        let server = self.server.read(&self.processes.pids());
+        let server = self.server.read(&self.processes.pids_with_ended());
         self.begin = Some(Begin { client: self.client.read(), server, watcher, host: self.host.read_full() });
     }
 
@@ -71,7 +71,7 @@ impl StepMeters<'_> {
         let resources = Resources {
             host: self.host.read_full().since(&host),
             client: self.client.read_full().since(&client),
-            server: self.server.read_full(&self.processes.pids()).since(&server),
+            server: self.server.read_full(&self.processes.pids_with_ended()).since(&server),
             operations: 0,
         };
         self.seen = Seen { resources, watch: watcher.end() };

@@ -1,9 +1,23 @@
-//! Plans as the tests of this crate need them: few treatments, one test or one short pass, one round.
+//! Plans as the tests of this crate need them: few treatments, one test or one short pass, one round; and what runs them.
+//!
+//! In: treatments, tests, builds. Out: a plan, and a [`Scene`] with folders and installed builds that measures it on real
+//! servers. It checks no sample.
 
+use crate::{ConductError, Event, Job, run};
+use rqps_load::Suite;
+use rqps_model::facts::{BuildFacts, HostFacts};
 use rqps_model::insert::{Shape, steps};
 use rqps_model::plan::{Arrival, DataShape, Plan, RoundPlan, TestPlan, TreatmentPlan};
+use rqps_model::settings::MachineClass;
 use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
+use rqps_server::{Cache, Catalog, Lease, Profiles, installation};
+use rqps_store::{Campaign, Start, Writer};
 use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use tempfile::TempDir;
 
 /// A plan of treatments by name, with the base at an index.
 pub(crate) fn plan(treatments: &[&str], base: usize) -> Plan {
@@ -81,4 +95,71 @@ pub(crate) fn insert_plan(treatments: &[&str], builds: &[&str]) -> Plan {
     plan.warmup_seconds = 0.0;
     plan.insert = Some(shape);
     plan
+}
+
+/// A campaign's folders and builds.
+pub(crate) struct Scene {
+    pub(crate) plan: Plan,
+    pub(crate) results: TempDir,
+    pub(crate) data: TempDir,
+    builds: Vec<BuildFacts>,
+    cache: Cache,
+}
+
+/// Memory where there is room: a busy disk would be most of the time of these tests.
+fn data_parent() -> &'static Path {
+    let memory = Path::new("/dev/shm");
+    let room = rustix::fs::statvfs(memory).map_or(0, |fs| fs.f_bavail * fs.f_frsize);
+    if room >= 1 << 30 { memory } else { Path::new("/var/tmp") }
+}
+
+/// When rqps was started, as far as the tests care.
+pub(crate) fn start() -> Start {
+    Start { at: "2026-11-21T08:00:00Z".to_owned(), rqps_version: "0".to_owned(), command_line: Vec::new() }
+}
+
+impl Scene {
+    /// Installs the builds.
+    pub(crate) fn new(mut plan: Plan) -> Scene {
+        plan.machine = Some(MachineClass { cores: 2, memory_bytes: 1 << 30 });
+        let cache = Cache::open().expect("a cache");
+        let catalog = Catalog::built_in();
+        let install = |treatment: &rqps_model::plan::TreatmentPlan| {
+            installation::install(&treatment.build, &catalog, &cache, &mut |_| ()).expect("installed")
+        };
+        let builds = plan.treatments.iter().map(install).collect();
+        // The servers' account must be able to enter, and a socket's path is short.
+        let data = tempfile::Builder::new().prefix("rqps-conduct-").tempdir_in(data_parent()).expect("a folder");
+        fs::set_permissions(data.path(), Permissions::from_mode(0o711)).expect("opened");
+        Scene { plan, results: tempfile::tempdir().expect("a folder"), data, builds, cache }
+    }
+
+    /// An empty results folder.
+    pub(crate) fn create(&self) -> Writer {
+        Campaign::create(self.results.path(), "x", &self.plan, &HostFacts::default(), "", start()).expect("created")
+    }
+
+    /// Measures what is missing; nothing of the data is left.
+    pub(crate) fn run(
+        &self,
+        store: &mut Writer,
+        stop: &AtomicBool,
+        watch: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<(), ConductError> {
+        let suite = (self.plan.suite == "sysbench").then(Suite::sysbench);
+        let lease = Lease::open(&self.cache).expect("a lease");
+        let job = Job {
+            plan: &self.plan,
+            suite: suite.as_ref(),
+            builds: &self.builds,
+            profiles: &Profiles::load().expect("profiles"),
+            cache: &self.cache,
+            lease: &lease,
+            data_parent: Some(self.data.path()),
+            resumed: store.status().starts.len() - 1,
+        };
+        let ran = run(&job, store, &mut |event| watch(&event), stop);
+        assert_eq!(fs::read_dir(self.data.path()).expect("listed").count(), 0, "folders are left");
+        ran
+    }
 }

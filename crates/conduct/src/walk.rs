@@ -47,20 +47,35 @@ fn measure_missing(
     watch: &mut Watch<'_>,
     stop: &AtomicBool,
 ) -> Result<(), ConductError> {
+    // Dropped last, and with it all data: thousands of files.
     let workspace = Workspace::create(job.lease, job.cache, job.data_parent)
         .map_err(ConductError::server("making the folder for data"))?;
-    let contestants = contestants(job, &workspace, store)?;
+    let measured = measure_in(job, &workspace, store, watch, stop);
+    if let Err(ConductError::Interrupted) = measured {
+        watch(Event::Interrupted { folder: store.folder() });
+    }
+    measured
+}
+
+fn measure_in(
+    job: &Job<'_>,
+    workspace: &Workspace,
+    store: &mut Writer,
+    watch: &mut Watch<'_>,
+    stop: &AtomicBool,
+) -> Result<(), ConductError> {
+    let contestants = contestants(job, workspace, store)?;
     for contestant in &contestants {
         store.write_build(&contestant.plan.name, contestant.build)?;
         for note in &contestant.configuration.notes {
             watch(Event::Warning { message: format!("{}: {note}", contestant.plan.name) });
         }
     }
-    let masters = Masters::load(job, &workspace, &contestants, store, watch, stop)?;
+    let masters = Masters::load(job, workspace, &contestants, store, watch, stop)?;
 
     // A failed trial is a result of the sitting that made it; a resumed campaign tries again.
     let again = if job.resumed == 0 { Failed::default() } else { Failed::found(store) };
-    let sitting = Sitting { job, workspace: &workspace, contestants: &contestants, masters, again, stop };
+    let sitting = Sitting { job, workspace, contestants: &contestants, masters, again, stop };
     let pace = Pace::new(job.plan, &sitting.cells(store).left());
     let mut ledger = Ledger { store, watch, pace };
     for plan in &job.plan.rounds {

@@ -3,6 +3,7 @@
 //! In: what the test says, and the environment, which may name another build. Out: the word of a build, such as
 //! `mysql:5.7.22`. It must not install anything.
 
+use rqps_server::storage::ROCKSDB_PLUGIN;
 use std::env::VarError;
 use std::path::Path;
 
@@ -16,9 +17,6 @@ const POSTGRES: &str = "RQPS_TEST_POSTGRES";
 const MYSQL: &str = "mysql:5.7.22";
 const MARIADB: &str = "mariadb:10.2.11";
 const ROCKSDB: &str = "mariadb:10.11.18";
-
-/// What MariaDB needs for tables in RocksDB.
-const ROCKSDB_OPTIONS: [&str; 2] = ["plugin-load-add=ha_rocksdb", "plugin-maturity=unknown"];
 
 /// A server as a test wants it.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +75,7 @@ impl Wanted {
 
     /// With the plugin that stores tables in RocksDB.
     pub fn with_rocksdb(self) -> Wanted {
-        ROCKSDB_OPTIONS.into_iter().fold(self, Wanted::with)
+        self.with(&format!("plugin-load-add={ROCKSDB_PLUGIN}")).with("plugin-maturity=unknown")
     }
 
     /// A file in the server's folder, put there before it starts; `data/` is its data folder.

@@ -4,6 +4,7 @@
 //! serialised type is a contract (docs/results-format.md). This crate does no IO, reads no clock and judges nothing.
 
 pub mod build;
+pub mod counted;
 pub mod engine;
 pub mod facts;
 pub mod insert;
@@ -15,6 +16,7 @@ pub mod verdict;
 pub mod version;
 
 pub use build::{BuildSource, BuildSpec};
+pub use counted::counted;
 pub use engine::{Engine, StorageEngine};
 pub use plan::{Interleave, Plan, RoundPlan};
 pub use sample::Sample;

@@ -118,10 +118,6 @@ pub struct ProcessUse {
     pub cpu_user_s: f64,
     /// System CPU seconds.
     pub cpu_system_s: f64,
-    /// Context switches that the process asked for.
-    pub voluntary_switches: u64,
-    /// Context switches forced on it.
-    pub involuntary_switches: u64,
     /// Page faults without IO.
     pub minor_faults: u64,
     /// Page faults with IO.

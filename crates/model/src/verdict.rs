@@ -7,9 +7,9 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Slower, and the interval excludes no change.
+    /// Slower, and the interval does not contain 1.
     Regressed,
-    /// Faster, and the interval excludes no change.
+    /// Faster, and the interval does not contain 1.
     Improved,
     /// Shown to differ by less than the margin.
     Equal,

@@ -1,11 +1,10 @@
 //! What this process, the client, did: cheap enough to be read at every slice boundary.
 //!
-//! In: this process's CPU clock and its files in `/proc/self`, opened once. Out: `ProcessReading`s. Open it when the
-//! client's threads run: context switches are counted of the threads that exist then; everything else is counted for
-//! the whole process. Allocates nothing after `open`.
+//! In: this process's CPU clock and its files in `/proc/self`, opened once. Out: `ProcessReading`s, of all its threads
+//! whenever they run. Allocates nothing after `open`.
 
 use crate::error::ObserveError;
-use crate::process::{ProcessReading, io_bytes, memory_bytes, switches_of, thread_ids};
+use crate::process::{ProcessReading, io_bytes, memory_bytes};
 use crate::proctext::{PidStat, ProcFile};
 use rustix::time::{ClockId, clock_gettime};
 use std::path::PathBuf;
@@ -15,35 +14,22 @@ use std::path::PathBuf;
 pub struct ClientMeter {
     stat: ProcFile,
     io: Option<ProcFile>,
-    threads: Vec<Thread>,
     user_ticks_at_open: u64,
     system_ticks_at_open: u64,
     last: ProcessReading,
 }
 
-#[derive(Debug)]
-struct Thread {
-    status: ProcFile,
-    switches: (u64, u64),
-}
-
 impl ClientMeter {
-    /// Opens the files of this process and of all threads it has now.
+    /// Opens the files of this process.
     pub fn open() -> Result<ClientMeter, ObserveError> {
         let path = PathBuf::from("/proc/self/stat");
         let unreadable = |source| ObserveError::Unreadable { path: path.clone(), source };
         let mut stat = ProcFile::open(&path).map_err(unreadable)?;
         let at_open = PidStat::parse(stat.read_once().map_err(unreadable)?)
             .ok_or(ObserveError::Strange { path: path.clone(), expected: "the 22 fields of proc(5) or more" })?;
-        let status = |tid| ProcFile::open(format!("/proc/self/task/{tid}/status")).ok();
-        let threads = thread_ids(std::process::id())
-            .into_iter()
-            .filter_map(|tid| Some(Thread { status: status(tid)?, switches: (0, 0) }))
-            .collect();
         let mut meter = ClientMeter {
             stat,
             io: ProcFile::open("/proc/self/io").ok(),
-            threads,
             user_ticks_at_open: at_open.user,
             system_ticks_at_open: at_open.system,
             last: ProcessReading { processes: 1, ..ProcessReading::default() },
@@ -66,14 +52,6 @@ impl ClientMeter {
         }
         if let Some(Ok(text)) = self.io.as_mut().map(ProcFile::read_once) {
             (now.read_bytes, now.write_bytes) = io_bytes(text);
-        }
-        (now.voluntary, now.involuntary) = (0, 0);
-        for thread in &mut self.threads {
-            if let Some(switches) = thread.status.read_once().ok().and_then(switches_of) {
-                thread.switches = switches;
-            }
-            now.voluntary += thread.switches.0;
-            now.involuntary += thread.switches.1;
         }
         self.last = now;
         now
@@ -111,39 +89,19 @@ mod tests {
     }
 
     #[test]
-    fn sees_switches_faults_bytes_and_memory() {
+    fn sees_faults_bytes_and_memory() {
         let mut meter = ClientMeter::open().expect("a meter");
         let start = meter.read_full();
-        for _ in 0..50 {
-            std::thread::sleep(Duration::from_micros(50));
-        }
         let touched = std::hint::black_box(vec![3u8; 32 << 20]);
         let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).expect("a file");
         file.write_all(&touched[..1 << 20]).expect("written");
         file.sync_all().expect("synced");
         let used = meter.read_full().since(&start);
-        assert!(used.voluntary_switches >= 50, "{used:?}");
         assert!(used.minor_faults > 10, "{used:?}");
         assert!(used.memory_bytes > 32 << 20, "{used:?}");
         if meter.io.is_some() && crate::DataDevice::of(std::path::Path::new(env!("CARGO_MANIFEST_DIR"))).stat.is_some()
         {
             assert!(used.write_bytes >= 1 << 20, "{used:?}");
         }
-    }
-
-    #[test]
-    fn an_ended_thread_keeps_its_switches() {
-        let (stop, wait) = std::sync::mpsc::channel::<()>();
-        let thread = std::thread::spawn(move || {
-            for _ in 0..30 {
-                std::thread::sleep(Duration::from_micros(50));
-            }
-            wait.recv().is_err()
-        });
-        let mut meter = ClientMeter::open().expect("a meter");
-        let before = meter.read();
-        drop(stop);
-        assert!(thread.join().expect("ended"));
-        assert!(meter.read().voluntary >= before.voluntary);
     }
 }

@@ -1,7 +1,8 @@
-//! What the whole machine did: CPU time, context switches, the data device, and with `read_full` faults and memory.
+//! What the whole machine did: CPU time, context switches, page faults, the data device, and with `read_full` memory.
 //!
 //! In: `/proc/stat`, `/proc/vmstat`, `/proc/meminfo` and the data device's `stat` files, opened once. Out: `HostReading`,
-//! whose differences are the model's `HostUse`. `read` is made for slice boundaries: a few system calls, no allocation.
+//! whose differences are the model's `HostUse`. `read` is made for slice boundaries: a few system calls, no allocation,
+//! some 50 microseconds, half of them for the faults.
 //! CPU times come in clock ticks (10 ms): one slice of 5 ms shows 0 or 1 of them, the sum over a treatment's many slices
 //! is right. Judges nothing; what this host cannot tell is in `notes`.
 
@@ -21,7 +22,7 @@ pub struct HostReading {
     context_switches: u64,
     device: BlockCounters,
     flushes: u64,
-    /// Page faults and major faults, known to `read_full` only.
+    /// Page faults and major faults; `None` where the host does not tell.
     faults: Option<(u64, u64)>,
     /// Known to `read_full` only.
     memory_available_bytes: Option<u64>,
@@ -96,10 +97,13 @@ impl HostMeter {
 
     /// Totals now. Cheap enough for every slice boundary; a file that fails keeps its last figures.
     pub fn read(&mut self) -> HostReading {
-        let mut now = HostReading { at: Instant::now(), faults: None, memory_available_bytes: None, ..self.last };
+        let mut now = HostReading { at: Instant::now(), memory_available_bytes: None, ..self.last };
         if let Ok(text) = self.stat.read_once() {
             now.cpu = CpuTicks::parse(text).unwrap_or(now.cpu);
             now.context_switches = context_switches(text).unwrap_or(now.context_switches);
+        }
+        if let Some(text) = self.vmstat.as_mut().and_then(|file| file.read_whole().ok()) {
+            now.faults = value_of(text, "pgfault").zip(value_of(text, "pgmajfault")).or(now.faults);
         }
         if let Some(counters) = self.device.as_mut().and_then(block) {
             now.device = counters;
@@ -114,12 +118,9 @@ impl HostMeter {
         now
     }
 
-    /// Totals now, with page faults and available memory; for the beginning and end of a test.
+    /// Totals now, with available memory; for the beginning and end of a test.
     pub fn read_full(&mut self) -> HostReading {
         let mut now = self.read();
-        if let Some(text) = self.vmstat.as_mut().and_then(|file| file.read_whole().ok()) {
-            now.faults = value_of(text, "pgfault").zip(value_of(text, "pgmajfault"));
-        }
         if let Some(text) = self.meminfo.as_mut().and_then(|file| file.read_whole().ok()) {
             // Before Linux 3.14 only free memory was told.
             let available_kb = value_of(text, "MemAvailable").or_else(|| value_of(text, "MemFree"));
@@ -139,7 +140,7 @@ impl HostReading {
         self.at
     }
 
-    /// What happened between an earlier reading and this one. Faults need `read_full` on both ends.
+    /// What happened between an earlier reading and this one.
     pub fn since(&self, earlier: &HostReading) -> HostUse {
         let ticks_per_s = rustix::param::clock_ticks_per_second() as f64;
         // Idle and iowait are estimates of the kernel and may step back a little.

@@ -4,8 +4,9 @@
 //! the model's `ProcessUse`. Made for the beginning and end of a test (tens of microseconds a process), not for slices.
 //!
 //! CPU time, faults and IO of a process that ended move to its parent when that waits for it (`cutime`, `cmajflt`,
-//! `io`), so every process counts with its waited-for children and a closed connection's backend is not lost. Context
-//! switches do not move, so the last seen ones of a vanished process are kept: what it did after that is missed.
+//! `io`), so every process counts with its waited-for children and a closed connection's backend is not lost. Until then
+//! they are its own, so one that ended counts, too, where it is among the ids; it is no process any more, and has no memory.
+//! Context switches move to nobody that can be asked: with processes and threads that come and go they cannot be told.
 //! A process of one thread counts the nanoseconds of `schedstat`; the clock ticks of `stat` would lose up to 10 ms for
 //! each of many backends. Ended children and processes of several threads are known in ticks only.
 
@@ -22,8 +23,6 @@ pub struct ProcessReading {
     /// User and system time in clock ticks: only their proportion counts.
     pub(crate) user_ticks: u64,
     pub(crate) system_ticks: u64,
-    pub(crate) voluntary: u64,
-    pub(crate) involuntary: u64,
     pub(crate) minor_faults: u64,
     pub(crate) major_faults: u64,
     pub(crate) read_bytes: u64,
@@ -47,8 +46,6 @@ impl ProcessReading {
         ProcessUse {
             cpu_user_s: cpu_s * user_share,
             cpu_system_s: cpu_s * (1.0 - user_share),
-            voluntary_switches: self.voluntary.saturating_sub(earlier.voluntary),
-            involuntary_switches: self.involuntary.saturating_sub(earlier.involuntary),
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
             major_faults: self.major_faults.saturating_sub(earlier.major_faults),
             read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
@@ -80,13 +77,12 @@ pub struct ProcessMeter {
 #[derive(Debug, Clone, Default)]
 struct Process {
     stat: PidStat,
-    /// With its waited-for children; switches apart.
+    /// With its waited-for children.
     counts: ProcessReading,
-    switches: Switches,
 }
 
 /// A backend that ends between the reading of its own files and of its parent's makes the reading wrong: read again.
-const TRIES: usize = 3;
+const TRIES: usize = 10;
 
 impl ProcessMeter {
     /// A meter that has seen nothing yet.
@@ -94,15 +90,18 @@ impl ProcessMeter {
         ProcessMeter::default()
     }
 
-    /// Totals of the given processes, of those seen before that still live, and of those that ended.
+    /// Totals of the given processes, of those seen before that are still there, and of those that are gone.
     pub fn read(&mut self, pids: &[u32]) -> ProcessReading {
         let wanted: BTreeSet<u32> = pids.iter().chain(self.seen.keys()).copied().collect();
         let mut now = BTreeMap::new();
+        let mut before = inherited(&wanted);
         for _ in 0..TRIES {
             now = wanted.iter().filter_map(|&pid| Some((pid, Process::read(pid)?))).collect();
-            if self.parents_are_unchanged(&now) {
+            let after = inherited(&wanted);
+            if after == before {
                 break;
             }
+            before = after;
         }
         // A number seen before that now belongs to another process: that one counts only if it was asked for.
         now.retain(|pid, process| {
@@ -113,53 +112,42 @@ impl ProcessMeter {
         let mut total = self.ended;
         for process in self.seen.values() {
             total.add(&process.counts);
-            total.voluntary += process.switches.voluntary();
-            total.involuntary += process.switches.involuntary();
         }
-        total.processes = self.seen.len() as u32;
+        total.processes = self.living().count() as u32;
         total
     }
 
     /// Like `read`, with memory. Slow where processes map much shared memory: for the end of a test only.
     pub fn read_full(&mut self, pids: &[u32]) -> ProcessReading {
         let mut total = self.read(pids);
-        total.memory_bytes = Some(memory_bytes(self.seen.keys().copied()));
+        total.memory_bytes = Some(memory_bytes(self.living()));
         total
     }
 
-    /// Whether no parent inherited from a child since `now` was read. Children seen before have parents too: one that
-    /// was there for the last reading may have ended just after its parent was read for this one.
-    fn parents_are_unchanged(&self, now: &BTreeMap<u32, Process>) -> bool {
-        let parents: BTreeSet<u32> =
-            now.values().chain(self.seen.values()).map(|process| process.stat.parent).collect();
-        parents.into_iter().filter_map(|pid| Some((pid, now.get(&pid)?))).all(|(pid, process)| {
-            let inherited = |stat: &PidStat| (stat.children_user, stat.children_system, stat.children_minor_faults);
-            pid_stat(pid).is_none_or(|stat| inherited(&stat) == inherited(&process.stat))
-        })
+    fn living(&self) -> impl Iterator<Item = u32> + Clone {
+        self.seen.iter().filter(|(_, process)| !process.stat.has_ended()).map(|(&pid, _)| pid)
     }
 
     /// Takes over a new state of the group, keeping what vanished processes did and nobody inherited.
     fn settle(&mut self, now: BTreeMap<u32, Process>) {
-        for (pid, mut old) in std::mem::replace(&mut self.seen, now) {
-            match self.seen.get_mut(&pid) {
-                Some(process) if process.stat.start == old.stat.start => {
-                    old.switches.update(&process.switches);
-                    process.switches = old.switches;
-                }
-                _ => {
-                    self.ended.voluntary += old.switches.voluntary();
-                    self.ended.involuntary += old.switches.involuntary();
-                    if !self.seen.contains_key(&old.stat.parent) {
-                        self.ended.add(&old.counts);
-                    }
-                }
+        for (pid, old) in std::mem::replace(&mut self.seen, now) {
+            let is_there = self.seen.get(&pid).is_some_and(|process| process.stat.start == old.stat.start);
+            if !is_there && !self.seen.contains_key(&old.stat.parent) {
+                self.ended.add(&old.counts);
             }
         }
     }
 }
 
+/// Who of them is there, and what each has from children it waited for: it changes whenever one of the group is gone.
+fn inherited(pids: &BTreeSet<u32>) -> BTreeMap<u32, (u64, u64, u64)> {
+    let of = |stat: PidStat| (stat.children_user, stat.children_system, stat.children_minor_faults);
+    pids.iter().filter_map(|&pid| Some((pid, of(pid_stat(pid)?)))).collect()
+}
+
+/// `None` of a process that is just being waited for, too: what it did is handed to its parent in that moment.
 fn pid_stat(pid: u32) -> Option<PidStat> {
-    PidStat::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    PidStat::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?).filter(|stat| stat.state != b'X')
 }
 
 impl Process {
@@ -185,7 +173,7 @@ impl Process {
             write_bytes,
             ..ProcessReading::default()
         };
-        Some(Process { stat, counts, switches: Switches::read(pid) })
+        Some(Process { stat, counts })
     }
 }
 
@@ -196,48 +184,6 @@ pub(crate) fn ns_per_tick() -> u64 {
 /// Bytes that reached or left storage, from `/proc/PID/io`.
 pub(crate) fn io_bytes(text: &[u8]) -> (u64, u64) {
     (value_of(text, "read_bytes").unwrap_or(0), value_of(text, "write_bytes").unwrap_or(0))
-}
-
-/// Voluntary and involuntary switches from a thread's `status`.
-pub(crate) fn switches_of(status: &[u8]) -> Option<(u64, u64)> {
-    value_of(status, "voluntary_ctxt_switches").zip(value_of(status, "nonvoluntary_ctxt_switches"))
-}
-
-/// Context switches of a process's threads; the kernel drops those of ended threads from sight, so they are kept.
-#[derive(Debug, Clone, Default)]
-struct Switches {
-    live: BTreeMap<u32, (u64, u64)>,
-    ended: (u64, u64),
-}
-
-impl Switches {
-    fn read(pid: u32) -> Switches {
-        let tasks = thread_ids(pid);
-        let status = |tid: u32| switches_of(&fs::read(format!("/proc/{pid}/task/{tid}/status")).ok()?);
-        let live = tasks.into_iter().filter_map(|tid| Some((tid, status(tid)?))).collect();
-        Switches { live, ended: (0, 0) }
-    }
-
-    fn update(&mut self, now: &Switches) {
-        for (tid, old) in std::mem::replace(&mut self.live, now.live.clone()) {
-            // A count that went back belongs to a new thread with an old number.
-            if self.live.get(&tid).is_none_or(|new| new.0 < old.0 || new.1 < old.1) {
-                self.ended = (self.ended.0 + old.0, self.ended.1 + old.1);
-            }
-        }
-    }
-
-    fn voluntary(&self) -> u64 {
-        self.ended.0 + self.live.values().map(|switches| switches.0).sum::<u64>()
-    }
-
-    fn involuntary(&self) -> u64 {
-        self.ended.1 + self.live.values().map(|switches| switches.1).sum::<u64>()
-    }
-}
-
-pub(crate) fn thread_ids(pid: u32) -> Vec<u32> {
-    numeric_entries(&format!("/proc/{pid}/task"))
 }
 
 fn numeric_entries(folder: &str) -> Vec<u32> {

@@ -147,6 +147,8 @@ impl BlockCounters {
 /// What is needed of `/proc/PID/stat`; times in clock ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PidStat {
+    /// The letter of proc(5).
+    pub(crate) state: u8,
     pub(crate) parent: u32,
     pub(crate) minor_faults: u64,
     pub(crate) children_minor_faults: u64,
@@ -161,12 +163,18 @@ pub(crate) struct PidStat {
 }
 
 impl PidStat {
+    /// Whether it has ended and was not waited for. One whose main thread alone has ended lives.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state == b'Z' && self.threads <= 1
+    }
+
     /// Takes the line; the name in brackets may itself hold blanks and brackets.
     pub(crate) fn parse(stat: &[u8]) -> Option<PidStat> {
         let after_name = stat.iter().rposition(|&b| b == b')')? + 1;
         let mut fields = stat[after_name..].split(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty());
         // Fields are counted as proc(5) does: the state after the name is number 3.
-        let mut at = 2;
+        let state = *fields.next()?.first()?;
+        let mut at = 3;
         let mut field = |wanted: usize| -> Option<u64> {
             let word = fields.nth(wanted - at - 1)?;
             at = wanted;
@@ -174,6 +182,7 @@ impl PidStat {
             Some(number(word).unwrap_or(0))
         };
         Some(PidStat {
+            state,
             parent: field(4)? as u32,
             minor_faults: field(10)?,
             children_minor_faults: field(11)?,

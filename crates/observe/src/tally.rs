@@ -38,8 +38,6 @@ impl Tally for ProcessUse {
     fn add(&mut self, piece: &Self) {
         self.cpu_user_s += piece.cpu_user_s;
         self.cpu_system_s += piece.cpu_system_s;
-        self.voluntary_switches += piece.voluntary_switches;
-        self.involuntary_switches += piece.involuntary_switches;
         self.minor_faults += piece.minor_faults;
         self.major_faults += piece.major_faults;
         self.read_bytes += piece.read_bytes;

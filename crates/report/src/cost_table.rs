@@ -17,46 +17,52 @@ const LOAD: &str = "sb.prepare.met.point-query.warm.range100.pk1";
 /// loaded, before all tests.
 pub(crate) fn published(findings: &Findings, level: &Level<'_>) -> String {
     let tests = level.blocks.iter().flat_map(|block| &block.tests);
-    let load = block(findings, LOAD, |index| findings.treatments[index].load.as_ref());
+    let load = block(findings, LOAD, 1.0, |index| findings.treatments[index].load.as_ref());
     let of_test = |(_, test): &(usize, &TestFindings)| {
         let stem = text::plain(&test.label).replace("_range=", ".range");
         let title = format!("sb.met.{stem}.pk1.dop{}", test.clients);
-        block(findings, &title, |index| test.cells[index].cost.as_ref())
+        block(findings, &title, test.clients_per_unit(), |index| test.cells[index].cost.as_ref())
     };
     std::iter::once(load).chain(tests.map(of_test)).collect()
 }
 
-/// One block; empty where no treatment has a cost.
-fn block<'f>(findings: &'f Findings, title: &str, cost: impl Fn(usize) -> Option<&'f Cost>) -> String {
-    let measured: Vec<(String, &Cost)> = columns(findings, Kind::Absolute)
+/// One block; empty where no treatment has a cost. The published unit may be that of one of several clients.
+fn block<'f>(
+    findings: &'f Findings,
+    title: &str,
+    clients_per_unit: f64,
+    cost: impl Fn(usize) -> Option<&'f Cost>,
+) -> String {
+    let measured: Vec<(String, [f64; 6])> = columns(findings, Kind::Absolute)
         .into_iter()
         .filter_map(|index| {
             let name = text::plain(&findings.treatments[index].name);
-            Some((format!("x.{name}.pk1"), cost(index)?))
+            Some((format!("x.{name}.pk1"), values(cost(index)?, clients_per_unit)))
         })
         .collect();
     let Some((first, rest)) = measured.split_first() else { return String::new() };
     let mut out = format!("{title}\n--- absolute\n");
     out.push_str("cpu/o\t\tcs/o\tr/o\trKB/o\twKB/o\to/s\tdbms\n");
-    for (name, cost) in &measured {
-        out.push_str(&format!("{}\t{name}\n", absolute(cost).join("\t")));
+    for (name, values) in &measured {
+        out.push_str(&format!("{}\t{name}\n", absolute(*values).join("\t")));
     }
     out.push_str("--- relative to first result\n");
-    for (name, cost) in rest {
-        let [cpu, others @ ..] = relative(cost, first.1);
+    for (name, values) in rest {
+        let [cpu, others @ ..] = relative(*values, first.1);
         out.push_str(&format!("{cpu}\t\t{}\t{name}\n", others.join("\t")));
     }
     out.push('\n');
     out
 }
 
-fn values(cost: &Cost) -> [f64; 6] {
-    [cost.cpu_per_op, cost.cs_per_op, cost.r_per_op, cost.rkb_per_op, cost.wkb_per_op, cost.ops_per_s]
+fn values(cost: &Cost, clients_per_unit: f64) -> [f64; 6] {
+    let [cpu, cs, r, rkb, wkb] = [cost.cpu_per_op, cost.cs_per_op, cost.r_per_op, cost.rkb_per_op, cost.wkb_per_op]
+        .map(|per_op| per_op * clients_per_unit);
+    [cpu, cs, r, rkb, wkb, cost.ops_per_s / clients_per_unit]
 }
 
 /// Six digits for CPU and three for the rest, as published; digits more where fewer than two would be left.
-fn absolute(cost: &Cost) -> [String; 6] {
-    let [cpu, cs, r, rkb, wkb, ops] = values(cost);
+fn absolute([cpu, cs, r, rkb, wkb, ops]: [f64; 6]) -> [String; 6] {
     let fixed = |value: f64, decimals: usize| {
         let text = format!("{value:.decimals$}");
         if value > 0.0 && value < 9.5 * 0.1_f64.powi(decimals as i32) { number::significant(value, 2) } else { text }
@@ -69,9 +75,8 @@ fn absolute(cost: &Cost) -> [String; 6] {
 }
 
 /// Zero against zero is 1, something against zero is inf; a value counts as zero where it prints as zero.
-fn relative(this: &Cost, base: &Cost) -> [String; 6] {
+fn relative(these: [f64; 6], bases: [f64; 6]) -> [String; 6] {
     const SMALLEST: [f64; 6] = [0.0, 0.0, 0.0005, 0.0005, 0.0005, 0.0];
-    let (these, bases) = (values(this), values(base));
     std::array::from_fn(|at| {
         let zero = |value: f64| value <= SMALLEST[at];
         match (zero(these[at]), zero(bases[at])) {
@@ -83,17 +88,19 @@ fn relative(this: &Cost, base: &Cost) -> [String; 6] {
     })
 }
 
-/// All costs in true units, full precision: one line per test and treatment.
+/// All costs in true units, full precision: one line per test and treatment, per statement or, for `scan`, per 1000 rows of all
+/// clients.
 pub(crate) fn true_units(findings: &Findings, level: &Level<'_>) -> String {
     let heads: Vec<&str> = metric::ALL.iter().map(|metric| metric.name).collect();
-    let mut out = format!("test\tclients\ttreatment\t{}\n", heads.join("\t"));
+    let mut out = format!("test\tclients\ttreatment\tper\t{}\n", heads.join("\t"));
     for (_, test) in level.blocks.iter().flat_map(|block| &block.tests) {
+        let per = metric::per(test);
         for index in columns(findings, Kind::Absolute) {
             let Some(cost) = &test.cells[index].cost else { continue };
             let value = |metric: &Metric| (metric.value)(cost).to_string();
             let values: Vec<String> = metric::ALL.iter().map(value).collect();
             let (name, treatment) = (text::plain(&test.name), text::plain(&findings.treatments[index].name));
-            out.push_str(&format!("{name}\t{}\t{treatment}\t{}\n", test.clients, values.join("\t")));
+            out.push_str(&format!("{name}\t{}\t{treatment}\t{per}\t{}\n", test.clients, values.join("\t")));
         }
     }
     out

@@ -127,7 +127,12 @@ mod tests {
     use super::*;
 
     fn told(message: &str, remedy: Option<&str>) -> String {
-        warning(&Warning { kind: "x".to_owned(), message: message.to_owned(), remedy: remedy.map(str::to_owned) })
+        warning(&Warning {
+            kind: "x".to_owned(),
+            message: message.to_owned(),
+            remedy: remedy.map(str::to_owned),
+            in_full: None,
+        })
     }
 
     #[test]
@@ -158,7 +163,12 @@ mod tests {
     #[test]
     fn rounds_and_sockets_do_not_make_a_cause_another() {
         let cause = |message: &str| {
-            super::cause(&Warning { kind: "failed".to_owned(), message: message.to_owned(), remedy: None })
+            super::cause(&Warning {
+                kind: "failed".to_owned(),
+                message: message.to_owned(),
+                remedy: None,
+                in_full: None,
+            })
         };
         let first = cause("failed in round 1 of 2: /tmp/a-s1/.s.PGSQL.5432, database sbtest refused");
         assert_eq!(first, cause("failed in rounds 1, 2 of 2: /tmp/a-s7/.s.PGSQL.5432, database sbtest refused"));

@@ -25,7 +25,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
 use rqps_analysis::findings::{Comparison, Findings, TestFindings, Warning};
-use rqps_model::Verdict;
+use rqps_model::{Verdict, counted};
 use serde::Serialize;
 
 /// Why the page could not be made; cannot happen with the templates as built in.
@@ -56,10 +56,28 @@ pub fn html(findings: &Findings) -> Result<String, ReportError> {
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?;
     environment.set_syntax(syntax);
+    environment.add_filter("code", code);
     for (name, source) in TEMPLATES {
         environment.add_template(name, source)?;
     }
     Ok(environment.get_template("report.html")?.render(Serde(page(findings)))?)
+}
+
+/// Text in which what stands between backticks is code; all of it is escaped here.
+fn code(text: &str) -> minijinja::Value {
+    let escaped = |text: &str| minijinja::HtmlEscape(text).to_string();
+    let mut parts = text.split('`').peekable();
+    let (mut out, mut is_code) = (String::new(), false);
+    while let Some(part) = parts.next() {
+        // A backtick that nothing closes is a letter.
+        match (is_code, parts.peek()) {
+            (true, Some(_)) => out.push_str(&format!("<code>{}</code>", escaped(part))),
+            (true, None) => out.push_str(&format!("`{}", escaped(part))),
+            (false, _) => out.push_str(&escaped(part)),
+        }
+        is_code = !is_code;
+    }
+    minijinja::Value::from_safe_string(out)
 }
 
 /// What all parts of the page need.
@@ -175,6 +193,13 @@ struct Shown {
     q: String,
     n: u32,
     remark: String,
+    /// Size of the change in percent, for filtering.
+    size: String,
+}
+
+/// Size of a change in percent, for the filter, which rounds nothing up to a border.
+fn size(comparison: &Comparison) -> String {
+    format!("{:.2}", ((comparison.rqps - 1.0).abs() * 1e4).floor() / 100.0)
 }
 
 fn shown(comparison: &Comparison) -> Shown {
@@ -190,6 +215,7 @@ fn shown(comparison: &Comparison) -> Shown {
         q: comparison.q.map_or_else(|| number::NONE.to_owned(), number::probability),
         n: comparison.n,
         remark: remark(comparison),
+        size: size(comparison),
     }
 }
 
@@ -203,11 +229,11 @@ fn shown_cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Option<Sh
     Some(shown)
 }
 
-/// The remark, and how many rounds would settle it.
+/// The remark, and how many rounds would settle it where anybody would run so many.
 fn remark(comparison: &Comparison) -> String {
-    let needed = match comparison.rounds_needed {
+    let needed = match comparison.rounds_within_reach() {
         Some(rounds) if comparison.verdict == Verdict::Undecided => {
-            Some(format!("about {} would settle it", order::plural(u64::from(rounds), "round")))
+            Some(format!("about {} would settle it", counted(rounds, "round")))
         }
         _ => None,
     };
@@ -220,6 +246,8 @@ struct Notice {
     kind: String,
     message: String,
     remedy: String,
+    /// The whole list where the message has the first of it; else empty.
+    in_full: String,
 }
 
 fn notice(warning: &Warning) -> Notice {
@@ -227,5 +255,21 @@ fn notice(warning: &Warning) -> Notice {
         kind: warning.kind.clone(),
         message: ended(&warning.message),
         remedy: warning.remedy.as_deref().map(|remedy| begun(&ended(remedy))).unwrap_or_default(),
+        in_full: warning.in_full.clone().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::code;
+
+    #[test]
+    fn what_stands_between_backticks_is_code_and_all_is_escaped() {
+        let check = |text: &str, expected: &str| assert_eq!(code(text).to_string(), expected);
+        check("with `--set` or `--rows`.", "with <code>--set</code> or <code>--rows</code>.");
+        check("a ` alone", "a ` alone");
+        check("`a` and ` alone", "<code>a</code> and ` alone");
+        check("<b>`<i>`", "&lt;b&gt;<code>&lt;i&gt;</code>");
+        check("", "");
     }
 }

@@ -10,8 +10,8 @@ pub(crate) mod sheet;
 
 pub(crate) use files::files;
 
-use crate::order;
 use rqps_analysis::findings::{CellFindings, Findings, StepFindings, StepRound, TestFindings};
+use rqps_model::counted;
 use rqps_model::insert::Shape;
 
 /// Stands behind a number that was measured beside fewer background writes than planned.
@@ -76,7 +76,7 @@ pub(crate) fn size(shape: &Shape, clients: u32, show: fn(f64) -> String) -> Stri
     let tables = if shape.shared_table { 1 } else { clients };
     let (loaded, written) = (show(shape.rows_initial as f64), show(shape.rows_written as f64));
     let each = if clients > 1 { " by each client" } else { "" };
-    format!("{}, {loaded} rows loaded{each}, {written} more written", order::plural(u64::from(tables), "table"))
+    format!("{}, {loaded} rows loaded{each}, {written} more written", counted(tables, "table"))
 }
 
 /// What writes behind the queries: `100, 500 and 1000 rows/s a client for 30 s`.

@@ -9,7 +9,8 @@
 //! inserts kept up in every round: `held`, `missed`; `null` where nothing writes behind queries; a ratio with a missed one
 //! does not compare), `stalls` (seconds of all rounds in which next to nothing was inserted), `inside` (of a single round the
 //! interval `[low, high]` that the seconds inside the two runs tell: how steady they were, no interval over rounds) and
-//! `failure` (why the step failed in some round); elsewhere these are `null`. Every key is always there; what is not known is `null`. Ratios and
+//! `failure` (why the step failed in some round); elsewhere these are `null`. A warning has `kind`, `message`, `remedy` and `in_full`
+//! (the whole list where the message has only the first of it). Every key is always there; what is not known is `null`. Ratios and
 //! shares are fractions in full precision. Keys may be added, none is renamed or removed within a format.
 
 use crate::{insert, latency, order};
@@ -123,5 +124,6 @@ fn add_comparison(row: &mut Value, comparison: Option<&Comparison>) {
 }
 
 fn warnings(warnings: &[Warning]) -> Vec<Value> {
-    warnings.iter().map(|w| json!({ "kind": w.kind, "message": w.message, "remedy": w.remedy })).collect()
+    let told = |w: &Warning| json!({ "kind": w.kind, "message": w.message, "remedy": w.remedy, "in_full": w.in_full });
+    warnings.iter().map(told).collect()
 }

@@ -22,6 +22,12 @@ pub(crate) struct Events {
     pub(crate) p99_us: f64,
 }
 
+/// A quantile: its name, and how it is taken.
+pub(crate) type Quantile = (&'static str, fn(Events) -> f64);
+
+/// The quantiles that stand beside each other in an open loop.
+pub(crate) const QUANTILES: [Quantile; 2] = [("p50", |events| events.p50_us), ("p99", |events| events.p99_us)];
+
 /// The latency of a cell's events; steps of the Insert Benchmark have statements only.
 pub(crate) fn events(cell: &CellFindings) -> Option<Events> {
     let found = cell.latency.iter().find(|latency| latency.kind == "event")?;
@@ -32,6 +38,12 @@ pub(crate) fn events(cell: &CellFindings) -> Option<Events> {
 /// One of the quantiles as it is shown.
 pub(crate) fn shown(cell: &CellFindings, quantile: fn(Events) -> f64) -> String {
     events(cell).map_or_else(|| number::NONE.to_owned(), |events| number::duration_us(quantile(events)))
+}
+
+/// By how much a quantile changed from the base; empty where one of the two is not known.
+pub(crate) fn change(base: &CellFindings, cell: &CellFindings, quantile: fn(Events) -> f64) -> String {
+    let of = |cell| events(cell).map(quantile).filter(|us| *us > 0.0);
+    of(base).zip(of(cell)).map_or_else(String::new, |(base, this)| number::change(this / base))
 }
 
 /// Why rQPS is not the quotient of the two throughputs, where in some cell it is not nearly so.

@@ -7,7 +7,7 @@ use crate::number;
 use crate::order::{self, Block};
 use crate::{footnote, insert, latency, look};
 use rqps_analysis::findings::{CellFindings, Comparison, Findings, TestFindings};
-use rqps_model::Verdict;
+use rqps_model::{Verdict, counted};
 
 /// The whole campaign as Markdown.
 pub fn markdown(findings: &Findings) -> String {
@@ -21,7 +21,7 @@ pub fn markdown(findings: &Findings) -> String {
             out.push_str(&format!("- {}\n", escaped(&treatment.sentence)));
         }
     }
-    let rounds = order::plural(u64::from(campaign.rounds_complete), "round");
+    let rounds = counted(campaign.rounds_complete, "round");
     out.push_str(&format!(
         "\nRelative to **{}**. {}, {rounds}, {}.\n",
         escaped(&findings.treatments[findings.base].name),
@@ -37,7 +37,7 @@ pub fn markdown(findings: &Findings) -> String {
     }
     for level in order::levels(findings) {
         for block in &level.blocks {
-            let clients = order::plural(u64::from(level.clients), "client");
+            let clients = counted(level.clients, "client");
             out.push_str(&format!("\n### {}, {clients}\n\n", block.title));
             match others[..] {
                 [only] => rows_of_one(&mut out, findings, block, only),
@@ -148,7 +148,7 @@ fn tail(findings: &Findings) -> String {
         "\nMeasured by rqps {} on {} ({}, {}), {}.\n",
         escaped(&findings.campaign.rqps_version),
         escaped(&findings.host.cpu_model),
-        order::plural(u64::from(findings.host.cpus), "CPU"),
+        counted(findings.host.cpus, "CPU"),
         escaped(&findings.host.kernel),
         escaped(&findings.campaign.started_at),
     ));

@@ -3,7 +3,8 @@
 //! One list for the page and for the file of true units, so that a metric is described once.
 
 use crate::number;
-use rqps_analysis::findings::Cost;
+use rqps_analysis::findings::{Cost, TestFindings};
+use rqps_model::{Interleave, Unit};
 
 /// One cost.
 pub(crate) struct Metric {
@@ -15,6 +16,23 @@ pub(crate) struct Metric {
     pub(crate) value: fn(&Cost) -> f64,
     /// Its value as text with unit.
     pub(crate) show: fn(f64) -> String,
+}
+
+impl Metric {
+    /// Whether it is a share of a whole, whose changes are told in percentage points.
+    pub(crate) fn is_share(&self) -> bool {
+        self.name.ends_with("_share")
+    }
+}
+
+/// What a test's costs are per.
+pub(crate) fn per(test: &TestFindings) -> &'static str {
+    match (test.unit, test.interleave) {
+        (Unit::KiloRowsPerSecond, _) => "1000 rows",
+        // What a step does is a row or a query.
+        (_, Interleave::Passes) => "operation",
+        _ => "statement",
+    }
 }
 
 fn count(value: f64) -> String {
@@ -34,7 +52,7 @@ fn written_bytes(value: f64) -> String {
 }
 
 /// All of them, those that explain most first.
-pub(crate) const ALL: [Metric; 17] = [
+pub(crate) const ALL: [Metric; 16] = [
     Metric { name: "server_cpu_us", title: "Server CPU", value: |c| c.server_cpu_us, show: microseconds },
     Metric {
         name: "server_user_share",
@@ -44,7 +62,6 @@ pub(crate) const ALL: [Metric; 17] = [
     },
     Metric { name: "client_cpu_us", title: "Client CPU", value: |c| c.client_cpu_us, show: microseconds },
     Metric { name: "host_cpu_us", title: "Host CPU", value: |c| c.host_cpu_us, show: microseconds },
-    Metric { name: "server_cs_per_op", title: "Server context switches", value: |c| c.server_cs_per_op, show: count },
     Metric { name: "cs_per_op", title: "cs/o: host context switches", value: |c| c.cs_per_op, show: count },
     Metric { name: "r_per_op", title: "r/o: device reads", value: |c| c.r_per_op, show: count },
     Metric { name: "rkb_per_op", title: "rKB/o: read from device", value: |c| c.rkb_per_op, show: kilobytes },

@@ -2,20 +2,7 @@
 //!
 //! In: full-precision values of the findings. Out: text. Nothing is rounded twice and nothing is stored from here.
 
-/// What stands where there is no number.
-pub(crate) const NONE: &str = "–";
-
-/// Relative throughput: three decimals around 1, three significant digits far from it, and no more than that beyond a
-/// thousandfold: only an interval of two or three rounds that disagree reaches there, and its digits say nothing.
-pub(crate) fn ratio(value: f64) -> String {
-    match value {
-        v if !v.is_finite() => NONE.to_owned(),
-        v if v > 1e3 => ">1000".to_owned(),
-        v if v > 0.0 && v < 1e-3 => "<0.001".to_owned(),
-        v if (0.0995..9.995).contains(&v) => format!("{v:.3}"),
-        v => significant(v, 3),
-    }
-}
+pub(crate) use rqps_analysis::digits::{NONE, ratio, significant};
 
 /// Relative throughput in the published tables: two decimals, more where those would leave one significant digit.
 pub(crate) fn published_ratio(value: f64) -> String {
@@ -25,24 +12,6 @@ pub(crate) fn published_ratio(value: f64) -> String {
 /// Throughput as in the published tables: whole numbers, more digits where those would be fewer than three.
 pub(crate) fn throughput(value: f64) -> String {
     if value.is_finite() { significant(value, 3) } else { NONE.to_owned() }
-}
-
-/// A number with `digits` significant digits, whole where it is that large, without exponent down to a millionth.
-pub(crate) fn significant(value: f64, digits: i32) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    if !value.is_finite() {
-        return NONE.to_owned();
-    }
-    if value.abs() < 1e-6 {
-        return format!("{value:.*e}", (digits - 1).max(0) as usize);
-    }
-    let decimals = |v: f64| (digits - 1 - v.abs().log10().floor() as i32).max(0) as usize;
-    // Rounding may carry into another digit (9.996 → 10.0): count the decimals again from what was rounded.
-    let rounded: f64 = format!("{value:.*}", decimals(value)).parse().unwrap_or(value);
-    let again = if rounded == 0.0 { decimals(value) } else { decimals(rounded).min(decimals(value)) };
-    format!("{value:.again$}")
 }
 
 /// The same with thin spaces between thousands, for pages.
@@ -91,12 +60,25 @@ pub(crate) fn change(ratio: f64) -> String {
     }
     let change = (ratio - 1.0) * 100.0;
     let digits = format!("{:.1}", change.abs());
-    let sign = match () {
+    format!("{}{digits} %", sign(&digits, change))
+}
+
+/// A difference of two shares in percentage points, such as `−2.0 pp`: a percentage of a percentage misleads.
+pub(crate) fn points(difference: f64) -> String {
+    if !difference.is_finite() {
+        return NONE.to_owned();
+    }
+    let digits = format!("{:.1}", (difference * 100.0).abs());
+    format!("{}{digits} pp", sign(&digits, difference))
+}
+
+/// The sign of a number that is written with these digits.
+fn sign(digits: &str, value: f64) -> &'static str {
+    match () {
         () if digits == "0.0" => "±",
-        () if change < 0.0 => "−",
+        () if value < 0.0 => "−",
         () => "+",
-    };
-    format!("{sign}{digits} %")
+    }
 }
 
 /// A q or p value.
@@ -165,6 +147,7 @@ mod tests {
                 (-8.3, "–"),
             ],
         );
+        check(points, &[(-0.0196, "−2.0 pp"), (0.123, "+12.3 pp"), (-0.0004, "±0.0 pp"), (f64::NAN, "–")]);
         check(duration_us, &[(0.5, "500 ns"), (45.678, "45.7 µs"), (1234.0, "1.23 ms"), (2.5e6, "2.50 s")]);
         check(bytes, &[(512.0, "512 B"), (6.4e9, "5.96 GiB")]);
         check(probability, &[(0.0001, "<0.001"), (0.0812, "0.081")]);

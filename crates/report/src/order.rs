@@ -141,7 +141,7 @@ pub(crate) fn forced(forced: &ForcedForm) -> String {
     format!("{}{tests}: {}; {}", forced.what, forms.join(" | "), forced.because)
 }
 
-/// The group's findings of a treatment at a number of clients.
+/// The group's findings of a treatment at a number of clients; `None` of a group of one, whose test says it all.
 pub(crate) fn group_of(
     findings: &Findings,
     group: Option<Group>,
@@ -149,7 +149,8 @@ pub(crate) fn group_of(
     treatment: usize,
 ) -> Option<&GroupFindings> {
     let group = group?;
-    findings.groups.iter().find(|g| g.group == group && g.clients == clients && g.treatment == treatment)
+    let is_meant = |g: &&GroupFindings| g.group == group && g.clients == clients && g.treatment == treatment;
+    findings.groups.iter().find(is_meant).filter(|g| g.tests > 1)
 }
 
 /// How the builds alternated, in words: one word where all tests agree.
@@ -164,11 +165,6 @@ pub(crate) fn interleaving(findings: &Findings) -> String {
         n if n == findings.tests.len() => length,
         n => format!("{length} ({n} tests), turns ({} tests)", findings.tests.len() - n),
     }
-}
-
-/// `1 client`, `2 clients`.
-pub(crate) fn plural(count: u64, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 #[cfg(test)]

@@ -14,12 +14,12 @@ use crate::order::{self, Level};
 use crate::{insert, look, number, text};
 use grid::{Align, Cell, Grid};
 use rqps_analysis::findings::{Comparison, Findings, TestFindings};
-use rqps_model::Verdict;
+use rqps_model::{Verdict, counted};
 
 /// Narrower than this the table is not folded further.
 const NARROWEST: usize = 60;
 
-/// From this width on a row shows the other build's throughput as well.
+/// From this width on a row shows the other build's throughput as well; below, where all rows have room for it.
 const WIDE: usize = 90;
 
 /// From this width on a verdict is followed by its remark.
@@ -30,7 +30,8 @@ const LISTED: usize = 10;
 
 /// Renders the table for `width` columns.
 pub fn terminal(findings: &Findings, width: usize, colour: bool) -> String {
-    let page = Page { findings, width: width.max(NARROWEST), colour, notes: notes(findings) };
+    let mut page = Page { findings, width: width.max(NARROWEST), colour, notes: notes(findings), shows_new: true };
+    page.shows_new = width >= WIDE || page.has_room();
     let mut out = String::new();
     page.legend(&mut out);
     for level in order::levels(findings) {
@@ -55,6 +56,8 @@ struct Page<'a> {
     width: usize,
     colour: bool,
     notes: Vec<Footnote>,
+    /// Whether rows of one build show its throughput beside the base's.
+    shows_new: bool,
 }
 
 impl Page<'_> {
@@ -75,10 +78,10 @@ impl Page<'_> {
     fn level(&self, out: &mut String, level: &Level<'_>) {
         let campaign = &self.findings.campaign;
         let rounds = match campaign.rounds_complete {
-            n if n == campaign.rounds_planned => order::plural(u64::from(n), "round"),
+            n if n == campaign.rounds_planned => counted(n, "round"),
             n => format!("{n} of {} rounds", campaign.rounds_planned),
         };
-        let clients = order::plural(u64::from(level.clients), "client");
+        let clients = counted(level.clients, "client");
         let work = match &campaign.insert {
             Some(shape) => {
                 format!(
@@ -130,12 +133,21 @@ impl Page<'_> {
         out.push_str(&grid.render(self.width, self.colour));
     }
 
+    /// Whether full rows of all tests fit.
+    fn has_room(&self) -> bool {
+        let mut grid = self.full_grid();
+        for index in order::others(self.findings) {
+            self.findings.tests.iter().for_each(|test| grid.row(self.full_row(test, index)));
+        }
+        grid.width() <= self.width
+    }
+
     fn full_grid(&self) -> Grid {
         if self.findings.is_open_loop() {
             return self.rate_grid();
         }
         let mut heads = vec!["", self.base_head(), "rQPS", "95 % interval", "MDE", "verdict"];
-        if self.width >= WIDE {
+        if self.shows_new {
             heads.insert(2, if self.is_insert() { "new /s" } else { "new q/s" });
         }
         let mut aligns = vec![Align::Right; heads.len()];
@@ -153,7 +165,7 @@ impl Page<'_> {
         let cell = &test.cells[other];
         let throughput = |index: usize| test.cells[index].throughput.map_or_else(none, number::throughput);
         let mut row = vec![self.name(test), Cell::plain(&throughput(self.findings.base))];
-        if self.width >= WIDE {
+        if self.shows_new {
             row.push(Cell::plain(&throughput(other)));
         }
         let Some(comparison) = &cell.comparison else {
@@ -274,6 +286,11 @@ impl Page<'_> {
         let names = order::short_names(self.findings);
         let noun = if self.is_insert() { "step" } else { "test" };
         let mut grid = self.full_grid();
+        let is_full = |index: &usize| !of_one_round(level, *index).is_empty() || !changed(level, *index).is_empty();
+        if !others.iter().any(is_full) {
+            // Heads of no rows say nothing.
+            grid = Grid::new(&[Align::Left]);
+        }
         for index in others {
             let title = text::plain(&names[*index]);
             let inside = of_one_round(level, *index);
@@ -284,8 +301,8 @@ impl Page<'_> {
             }
             let changed = changed(level, *index);
             let count = match changed.len() {
-                0 => format!("no {noun} changed"),
-                n => format!("{} changed", order::plural(n as u64, noun)),
+                0 => unchanged(level, *index, noun),
+                n => format!("{} changed", counted(n, noun)),
             };
             grid.line(format!("{title}: {count}"));
             for test in changed.iter().take(LISTED) {
@@ -307,6 +324,9 @@ impl Page<'_> {
         if !treatment.sentence.is_empty() {
             self.wrapped(out, &text::plain(&treatment.sentence), "", "");
         }
+        if treatment.counts.iter().all(|count| *count == 0) {
+            return;
+        }
         let name = text::plain(&order::short_names(self.findings)[index]);
         self.wrapped(out, &format!("{name}: {}", counts.join(", ")), "", "");
     }
@@ -325,6 +345,18 @@ impl Page<'_> {
 fn of_one_round<'a>(level: &Level<'a>, treatment: usize) -> Vec<&'a TestFindings> {
     let tests = level.blocks.iter().flat_map(|block| &block.tests).map(|(_, test)| *test);
     tests.filter(|test| matches!(Interval::of(&test.cells[treatment]), Interval::Inside(..))).collect()
+}
+
+/// What is to be said of a treatment without a change.
+fn unchanged(level: &Level<'_>, treatment: usize, noun: &str) -> String {
+    let tests = level.blocks.iter().flat_map(|block| &block.tests);
+    let verdicts: Vec<Verdict> =
+        tests.filter_map(|(_, test)| Some(test.cells[treatment].comparison.as_ref()?.verdict)).collect();
+    match verdicts.iter().filter(|verdict| **verdict == Verdict::Undecided).count() {
+        _ if verdicts.is_empty() => "nothing to compare".to_owned(),
+        0 => format!("no {noun} changed"),
+        undecided => format!("no {noun} changed, {undecided} undecided"),
+    }
 }
 
 /// Tests that a treatment made slower or faster, the largest change first.

@@ -42,16 +42,23 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// As many words as fill `lines` lines of `width` characters, with `ending` where some are missing.
+/// As much as fills `lines` lines of `width` characters, with `ending` where something is missing. What stands between commas is
+/// kept or left out as a whole, unless not even the first of it fits.
 pub(crate) fn cut(text: &str, width: usize, lines: usize, ending: &str) -> String {
     let fits = |text: &str| wrap(text, width).len() <= lines;
     let mut words: Vec<&str> = text.split_whitespace().collect();
     if fits(text) {
         return words.join(" ");
     }
+    let ends_item = |word: &str| word.ends_with([',', ';']);
+    let fill = |words: &[&str]| format!("{}{ending}", words.join(" ").trim_end_matches([',', ';']));
+    let mut items = (1..words.len()).rev().filter(|end| ends_item(words[end - 1]) && fits(&fill(&words[..*end])));
+    if let Some(end) = items.next() {
+        return fill(&words[..end]);
+    }
     loop {
         words.pop();
-        let short = format!("{}{ending}", words.join(" ").trim_end_matches([',', ';']));
+        let short = fill(&words);
         if words.is_empty() || fits(&short) {
             return short;
         }
@@ -98,6 +105,8 @@ mod tests {
         assert_eq!(cut("one two three", 8, 2, " …"), "one two three");
         assert_eq!(cut("one, two, three, four", 10, 2, " …"), "one, two, three …");
         assert_eq!(cut("one, two, three, four", 10, 1, " …"), "one, two …");
+        assert_eq!(cut("a 1 instead of 2, b 3 instead of 4", 20, 1, " …"), "a 1 instead of 2 …", "whole items");
+        assert_eq!(cut("a 1 instead of 22222222, b", 13, 1, " …"), "a 1 instead …");
     }
 
     #[test]

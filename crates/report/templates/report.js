@@ -52,19 +52,40 @@
   });
   open();
 
+  // One filter for matrix, intervals and tests: a test is shown where one of its cells has the verdict and the size asked for.
+  const bar = document.getElementById("filter");
   const tools = document.getElementById("tools");
   const tests = [...document.querySelectorAll("details.test")];
+  const rows = [...document.querySelectorAll("#results tr[data-test]")];
   const filter = () => {
     const name = document.getElementById("find").value.trim().toLowerCase();
-    const wanted = [...tools.querySelectorAll("[name=v]:checked")].map((box) => box.value);
-    let shown = 0;
-    for (const test of tests) {
-      const verdicts = test.dataset.v.split(" ");
-      const fits = !test.dataset.v || wanted.some((verdict) => verdicts.includes(verdict));
-      test.hidden = !(fits && test.dataset.name.toLowerCase().includes(name));
-      if (!test.hidden) shown += 1;
+    const verdict = bar.elements.v.value, least = Number(bar.elements.c.value);
+    const on = name !== "" || verdict !== "" || least > 0;
+    const fits = ({ dataset }) =>
+      (verdict === "" || verdict.split(" ").includes(dataset.v)) && (least === 0 || Number(dataset.c) >= least);
+    const shown = new Set();
+    for (const row of rows) {
+      const cells = "v" in row.dataset ? [row] : [...row.querySelectorAll("td[data-v]")];
+      cells.forEach((cell) => cell.classList.toggle("out", !fits(cell)));
+      row.hidden = !(row.dataset.name.toLowerCase().includes(name) && cells.some(fits));
+      if (!row.hidden) shown.add(row.dataset.test);
     }
-    document.getElementById("nothing").hidden = shown > 0;
+    // What sums up a group says nothing of those of its tests that are left.
+    document.querySelectorAll("#results tr.median").forEach((row) => { row.hidden = on; });
+    const hollow = (element, inside) => { element.hidden = on && !element.querySelector(inside + ":not([hidden])"); };
+    document.querySelectorAll("#results tbody").forEach((body) => hollow(body, "tr[data-test]"));
+    document.querySelectorAll("#results .scroller, details.intervals").forEach((part) => hollow(part, "tbody"));
+    tests.forEach((test) => { test.hidden = on && !shown.has(test.id); });
+    for (const list of document.querySelectorAll(".list")) {
+      hollow(list, ".test");
+      list.previousElementSibling.hidden = list.hidden;
+      const left = list.querySelectorAll(".test:not([hidden])").length, all = list.children.length;
+      list.previousElementSibling.querySelector(".count").textContent = left === all ? all : left + " of " + all;
+    }
+    for (const line of document.querySelectorAll(".filtered")) {
+      line.hidden = !on;
+      line.firstElementChild.textContent = shown.size + " of " + tests.length + " " + bar.dataset.noun + " shown.";
+    }
   };
   const sort = () => {
     const by = document.getElementById("sort").value;
@@ -76,7 +97,12 @@
   };
   tools.hidden = false;
   tools.addEventListener("submit", (event) => event.preventDefault());
-  tools.addEventListener("input", filter);
+  bar.hidden = rows.length === 0;
+  bar.addEventListener("submit", (event) => event.preventDefault());
+  bar.addEventListener("input", filter);
+  document.querySelectorAll(".filtered button").forEach((button) => {
+    button.addEventListener("click", () => { bar.reset(); filter(); bar.scrollIntoView({ block: "nearest" }); });
+  });
   document.getElementById("sort").addEventListener("change", sort);
   document.getElementById("all").addEventListener("click", (event) => {
     const opening = tests.some((test) => !test.hidden && !test.open);

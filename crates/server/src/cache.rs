@@ -3,7 +3,7 @@
 //! In: the user's environment. Out: the folder `<root>/builds/<name>` of a build, made by rename and so whole or
 //! absent, and the lock that keeps two rqps from changing the builds at once. It must not know what a build is.
 
-use crate::{Result, ServerError};
+use crate::{Result, ServerError, remove_tree};
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ impl Cache {
         }
         let part = self.root.join("builds").join(format!("{PART}{}-removed-{name}", std::process::id()));
         fs::rename(&folder, &part).map_err(ServerError::at("remove", &folder))?;
-        fs::remove_dir_all(&part).map_err(ServerError::at("remove", &part))
+        remove_tree(&part)
     }
 
     fn clear_parts(&self) -> Result<()> {
@@ -124,7 +124,7 @@ impl Cache {
         for entry in fs::read_dir(&folder).map_err(ServerError::at("list", &folder))? {
             let entry = entry.map_err(ServerError::at("list", &folder))?;
             if entry.file_name().to_string_lossy().starts_with(PART) {
-                fs::remove_dir_all(entry.path()).map_err(ServerError::at("remove", &entry.path()))?;
+                remove_tree(&entry.path())?;
             }
         }
         Ok(())
@@ -154,7 +154,7 @@ impl Drop for Part {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.take() {
             // What cannot be removed now is cleared by the next who takes the lock.
-            let _ = fs::remove_dir_all(folder);
+            let _ = remove_tree(&folder);
         }
     }
 }

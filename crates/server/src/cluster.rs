@@ -9,7 +9,7 @@ pub(crate) use crate::postgres::data_folder::{initdb, single_user};
 use crate::copy::{self, Copied, CopyMethod};
 use crate::process::Ending;
 use crate::proctree::{self, ProcessId};
-use crate::{Account, Result, ServerError, mysql, postgres};
+use crate::{Account, Result, ServerError, mysql, postgres, remove_tree};
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use rustix::process::Signal;
@@ -113,7 +113,7 @@ pub fn snapshot(data_dir: &Path, to: &Path, method: CopyMethod) -> Result<Copied
 pub fn restore(snapshot: &Path, data_dir: &Path, method: CopyMethod, stop: &AtomicBool) -> Result<Copied> {
     if data_dir.exists() {
         refuse_running(data_dir)?;
-        fs::remove_dir_all(data_dir).map_err(ServerError::at("remove", data_dir))?;
+        remove_tree(data_dir)?;
     }
     copy::copy_tree(snapshot, data_dir, method, stop)
 }

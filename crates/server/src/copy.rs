@@ -3,8 +3,8 @@
 //! In: a folder and a place for its copy on the same or another file system. Out: the copy with modes and owners kept
 //! and holes left as holes, and how it was made. It checks for space first, and removes what it made if it fails.
 
-use crate::error::free_bytes;
-use crate::{Result, ServerError};
+use crate::error::{DATA_REMEDY, free_bytes};
+use crate::{Result, ServerError, remove_tree};
 use rustix::fs::{SeekFrom, copy_file_range, ioctl_ficlone, seek};
 use rustix::io::Errno;
 use std::fs::{self, File, Metadata};
@@ -69,7 +69,7 @@ pub fn copy_tree(from: &Path, to: &Path, method: CopyMethod, stop: &AtomicBool) 
     let result = listing.copy(from, to, method, stop);
     if result.is_err() {
         // Half a copy is of no use and, on a full disk, in the way.
-        let _ = fs::remove_dir_all(to);
+        let _ = remove_tree(to);
     }
     result.map(|()| Copied { method, files: listing.files.len(), bytes: listing.bytes })
 }
@@ -81,7 +81,7 @@ fn check_space(to: &Path, bytes: u64) -> Result<()> {
             path: to.to_owned(),
             needed_bytes: bytes + SPARE_BYTES,
             free_bytes: free,
-            remedy: "RQPS_DATA",
+            remedy: DATA_REMEDY,
         });
     }
     Ok(())

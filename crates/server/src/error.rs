@@ -8,6 +8,9 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// How to choose another folder for data.
+pub(crate) const DATA_REMEDY: &str = "--data DIR or RQPS_DATA";
+
 /// Why a build, a data folder or a server is not to be had.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
@@ -21,6 +24,16 @@ pub enum ServerError {
         /// What the system said.
         source: io::Error,
     },
+    /// Files of ours could not be removed.
+    #[error("cannot remove {}{}: {source}", path.display(), More(*more))]
+    NotRemoved {
+        /// The first of them.
+        path: PathBuf,
+        /// How many more there are.
+        more: usize,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A file system is full, or would be.
     #[error("the file system of {} is full ({}{:.0} MB free); make room there, or choose another folder with {remedy}", path.display(), Needed(*needed_bytes), *free_bytes as f64 / 1e6)]
     DiskFull {
@@ -30,7 +43,7 @@ pub enum ServerError {
         needed_bytes: u64,
         /// Space that is left.
         free_bytes: u64,
-        /// The variable that chooses another folder.
+        /// What chooses another folder.
         remedy: &'static str,
     },
     /// The unprivileged account cannot enter a folder that the server needs.
@@ -144,7 +157,7 @@ pub enum ServerError {
         installed: Vec<String>,
     },
     /// Installed files are no longer what was installed.
-    #[error("build {name} is damaged: {}; remove it with `rqps builds remove {name}` and install it again", faults.join("; "))]
+    #[error("build {name} is damaged: {}; `rqps builds install {name}` makes it again", faults.join("; "))]
     Damaged {
         /// The build.
         name: String,
@@ -298,9 +311,19 @@ impl ServerError {
         let path = path.into();
         if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
             let free_bytes = free_bytes(&path).unwrap_or(0);
-            return ServerError::DiskFull { path, needed_bytes: 0, free_bytes, remedy: "RQPS_DATA or RQPS_CACHE" };
+            return ServerError::DiskFull { path, needed_bytes: 0, free_bytes, remedy: DATA_REMEDY };
         }
         ServerError::Io { action, path, source }
+    }
+
+    /// For `map_err`: a full disk is that of the cache, where builds and leases are.
+    pub(crate) fn in_cache(self) -> Self {
+        match self {
+            ServerError::DiskFull { path, needed_bytes, free_bytes, .. } => {
+                ServerError::DiskFull { path, needed_bytes, free_bytes, remedy: "RQPS_CACHE" }
+            }
+            other => other,
+        }
     }
 
     /// For `map_err`: wraps what the file system said.
@@ -333,6 +356,17 @@ impl fmt::Display for Needed {
             // The system said so in the middle of it.
             0 => Ok(()),
             bytes => write!(f, "{:.0} MB needed, ", bytes as f64 / 1e6),
+        }
+    }
+}
+
+struct More(usize);
+
+impl fmt::Display for More {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
         }
     }
 }
@@ -387,6 +421,8 @@ mod tests {
         let full = ServerError::io("write", "/tmp/x", io::Error::from(io::ErrorKind::StorageFull));
         assert!(matches!(full, ServerError::DiskFull { .. }), "{full}");
         assert!(full.to_string().contains("is full"));
+        assert!(full.to_string().ends_with("choose another folder with --data DIR or RQPS_DATA"), "{full}");
+        assert!(full.in_cache().to_string().ends_with("choose another folder with RQPS_CACHE"));
         let other = ServerError::io("write", "/tmp/x", io::Error::from(io::ErrorKind::NotFound));
         assert!(other.to_string().starts_with("cannot write /tmp/x: "), "{other}");
     }

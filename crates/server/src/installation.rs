@@ -47,6 +47,11 @@ pub enum Progress {
         /// The digest of what was fetched then.
         sha256: String,
     },
+    /// Installed files are no longer what was installed; the build is made again.
+    Damaged {
+        /// What is wrong, file by file.
+        fault: String,
+    },
     /// The checksum is computed.
     Verifying,
     /// The archive is unpacked.
@@ -60,9 +65,47 @@ pub enum Progress {
     },
 }
 
+/// What must hold of a build that is installed already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// Its server program is there.
+    Program,
+    /// Every file is as it was installed.
+    EveryFile,
+}
+
+impl Trust {
+    /// Whether an installed build can be had as it is.
+    fn holds(self, cache: &Cache, name: &str, progress: &mut dyn FnMut(Progress)) -> bool {
+        let checked = if self == Trust::EveryFile { verify(cache, name) } else { Ok(()) };
+        checked.inspect_err(|fault| progress(Progress::Damaged { fault: fault.to_string() })).is_ok()
+    }
+}
+
+/// Makes sure that a build is on this machine and whole: all its files are read, and a build that is damaged is made again in
+/// its place. The old one stays until the new one is ready.
+pub fn install_whole(
+    spec: &BuildSpec,
+    catalog: &Catalog,
+    cache: &Cache,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<BuildFacts> {
+    install_trusting(Trust::EveryFile, spec, catalog, cache, progress)
+}
+
 /// Makes sure that a build is on this machine and says what it is. The name is the build's own (`pg1711_zonky`), not the
 /// one that the user may have put in front; two builds may have the same.
 pub fn install(
+    spec: &BuildSpec,
+    catalog: &Catalog,
+    cache: &Cache,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<BuildFacts> {
+    install_trusting(Trust::Program, spec, catalog, cache, progress)
+}
+
+fn install_trusting(
+    trust: Trust,
     spec: &BuildSpec,
     catalog: &Catalog,
     cache: &Cache,
@@ -75,10 +118,14 @@ pub fn install(
             let subject = Subject { folder, engine: spec.engine, origin: &origin, label: None, library_folders: &[] };
             return inspect(&subject, &lease);
         }
-        BuildSource::Archive(path) => archive::install_archive(spec.engine, path, cache, progress),
-        BuildSource::Url { url, sha256 } => archive::install_url(spec.engine, url, sha256.as_deref(), cache, progress),
-        BuildSource::Catalog(version) => install_release(catalog.find(spec.engine, version)?, cache, progress),
-    }?;
+        BuildSource::Archive(path) => archive::install_archive(trust, spec.engine, path, cache, progress),
+        BuildSource::Url { url, sha256 } => {
+            let archive = archive::Address { engine: spec.engine, url, pinned: sha256.as_deref() };
+            archive::install_url(trust, &archive, cache, progress)
+        }
+        BuildSource::Catalog(version) => release::install(trust, catalog.find(spec.engine, version)?, cache, progress),
+    }
+    .map_err(ServerError::in_cache)?;
     check_program(cache, &facts)?;
     Ok(facts)
 }

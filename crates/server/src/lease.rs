@@ -7,7 +7,7 @@
 
 use crate::proctree::{self, ProcessId};
 use crate::shared_memory::SharedMemory;
-use crate::{Cache, Result, ServerError};
+use crate::{Cache, Result, ServerError, remove_tree};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, Permissions};
@@ -15,7 +15,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 /// The file that marks a folder as ours; it holds the id of the lease.
@@ -35,6 +35,14 @@ struct Shared {
     path: PathBuf,
     record: Mutex<Record>,
     folders_made: AtomicU32,
+    /// What could not be removed, and why.
+    not_removed: Mutex<Vec<String>>,
+}
+
+/// A look at what a lease holds, which does not keep it.
+#[derive(Debug, Clone)]
+pub struct Holdings {
+    shared: Weak<Shared>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -93,7 +101,18 @@ impl Lease {
         let path = cache.leases().join(format!("{id}.json"));
         let record = Record { id, owner, place, folders: Vec::new(), servers: Vec::new() };
         write(&path, &record)?;
-        Ok(Lease { shared: Arc::new(Shared { path, record: Mutex::new(record), folders_made: AtomicU32::new(0) }) })
+        let (record, not_removed) = (Mutex::new(record), Mutex::default());
+        Ok(Lease { shared: Arc::new(Shared { path, record, folders_made: AtomicU32::new(0), not_removed }) })
+    }
+
+    /// What it holds, for whoever must not keep it.
+    pub fn holdings(&self) -> Holdings {
+        Holdings { shared: Arc::downgrade(&self.shared) }
+    }
+
+    /// What could not be removed so far, and why; the next start tries again.
+    pub fn not_removed(&self) -> Vec<String> {
+        self.shared.not_removed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The id, which is part of the name of every folder of this lease.
@@ -160,6 +179,15 @@ impl Drop for Shared {
     }
 }
 
+impl Holdings {
+    /// The folders that are there now; none where the lease is gone, or busy, since whoever asks may not be able to wait.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let Some(shared) = self.shared.upgrade() else { return Vec::new() };
+        let record = shared.record.try_lock();
+        record.map_or_else(|_| Vec::new(), |record| record.folders.clone())
+    }
+}
+
 impl LeasedFolder {
     /// The folder.
     pub fn path(&self) -> &Path {
@@ -170,8 +198,12 @@ impl LeasedFolder {
 impl Drop for LeasedFolder {
     fn drop(&mut self) {
         // What cannot be removed stays in the lease and is cleared at the next start.
-        if remove_marked(&self.path).is_ok() || !self.path.exists() {
-            let _ = self.lease.change(|record| record.folders.retain(|f| *f != self.path));
+        match remove_marked(&self.path) {
+            Err(error) if self.path.exists() => {
+                let not_removed = &self.lease.shared.not_removed;
+                not_removed.lock().unwrap_or_else(PoisonError::into_inner).push(error.to_string());
+            }
+            _ => _ = self.lease.change(|record| record.folders.retain(|f| *f != self.path)),
         }
     }
 }
@@ -261,11 +293,15 @@ fn clear(record: &Record, same_boot: bool) -> Cleared {
         }
         let marked = fs::read_to_string(folder.join(MARKER)).is_ok_and(|id| id == record.id);
         // Without a marker only an empty folder may go: we were killed between making and marking it.
-        let removed = if marked { remove_marked(folder) } else { fs::remove_dir(folder) };
+        let removed = if marked {
+            remove_marked(folder)
+        } else {
+            fs::remove_dir(folder).map_err(ServerError::at("remove", folder))
+        };
         match removed {
             Ok(()) => cleared.folders.push(folder.clone()),
             Err(_) if !marked => {}
-            Err(e) => cleared.faults.push(format!("cannot remove {}: {e}", folder.display())),
+            Err(e) => cleared.faults.push(e.to_string()),
         }
     }
     cleared
@@ -300,23 +336,33 @@ fn stop(processes: &[ProcessId]) -> Vec<ProcessId> {
 }
 
 /// Removes a folder, its marker last: who is killed at it leaves a folder that is still known to be ours.
-fn remove_marked(folder: &Path) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_name() == MARKER {
-            continue;
-        }
-        if entry.file_type()?.is_dir() { fs::remove_dir_all(entry.path())? } else { fs::remove_file(entry.path())? }
+fn remove_marked(folder: &Path) -> Result<()> {
+    let mut kept = Ok(());
+    for entry in fs::read_dir(folder).map_err(ServerError::at("list", folder))? {
+        let entry = entry.map_err(ServerError::at("list", folder))?;
+        let path = entry.path();
+        let removed = match entry.file_type() {
+            _ if entry.file_name() == MARKER => Ok(()),
+            Ok(kind) if kind.is_dir() => remove_tree(&path),
+            Ok(_) => fs::remove_file(&path).map_err(ServerError::at("remove", &path)),
+            Err(e) => Err(ServerError::io("look at", path, e)),
+        };
+        // The rest goes all the same; the first is told.
+        kept = kept.and(removed);
     }
-    fs::remove_file(folder.join(MARKER))?;
-    fs::remove_dir(folder)
+    kept?;
+    let marker = folder.join(MARKER);
+    fs::remove_file(&marker).map_err(ServerError::at("remove", &marker))?;
+    fs::remove_dir(folder).map_err(ServerError::at("remove", folder))
 }
 
 fn write(path: &Path, record: &Record) -> Result<()> {
     let new = path.with_extension("new");
     let text = serde_json::to_string_pretty(record).expect("a record has only text keys");
-    fs::write(&new, text).map_err(ServerError::at("write", &new))?;
-    fs::rename(&new, path).map_err(ServerError::at("publish", path))
+    let written = fs::write(&new, text).map_err(ServerError::at("write", &new));
+    written
+        .and_then(|()| fs::rename(&new, path).map_err(ServerError::at("publish", path)))
+        .map_err(ServerError::in_cache)
 }
 
 #[cfg(test)]

@@ -28,7 +28,9 @@ pub mod proctree;
 pub mod profile;
 pub mod program;
 pub mod readback;
+pub mod remove;
 pub mod shared_memory;
+pub mod storage;
 pub mod unpack;
 pub mod verify;
 pub mod workspace;
@@ -44,6 +46,7 @@ pub use process::{Launch, Listen, Server};
 pub use profile::{Configuration, Profiles, Sizing};
 pub use program::{plugin_folder, program};
 pub use readback::Readback;
+pub use remove::remove_tree;
 pub use workspace::Workspace;
 
 /// What every fallible act of this crate returns.

@@ -236,6 +236,11 @@ impl Server {
         self.processes().iter().map(|p| p.pid).collect()
     }
 
+    /// The same with those that ended and were not waited for: what the server used of the machine is the sum of all these.
+    pub fn pids_with_ended(&self) -> Vec<u32> {
+        proctree::tree_with_ended(self.process).iter().map(|p| p.pid).collect()
+    }
+
     /// Every setting as it has it, and what is not as written.
     pub fn settings(&self) -> Result<Readback> {
         let mut session = Session::connect(&self.endpoint, SIGNAL_TIMEOUT)?;

@@ -8,7 +8,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A process that is never confused with a later one of the same pid.
@@ -20,18 +20,27 @@ pub struct ProcessId {
     pub start_ticks: u64,
 }
 
-/// What `/proc/<pid>/stat` says of a process.
+/// What `/proc/<pid>/stat` says of a process, or `/proc/<pid>/task/<tid>/stat` of one of its threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stat {
     state: char,
     parent: u32,
+    threads: u32,
     start_ticks: u64,
+}
+
+impl Stat {
+    /// Whether it has ended, be it that nobody has waited for it yet. One whose main thread alone has ended lives: a server
+    /// that was killed may have threads in the middle of a write, and holds its files until they are through.
+    fn has_ended(self) -> bool {
+        self.state == 'X' || (self.state == 'Z' && self.threads <= 1)
+    }
 }
 
 impl ProcessId {
     /// The process that has this pid now.
     pub fn of(pid: u32) -> Option<ProcessId> {
-        stat(pid).map(|s| ProcessId { pid, start_ticks: s.start_ticks })
+        stat(&entry(pid)).map(|s| ProcessId { pid, start_ticks: s.start_ticks })
     }
 
     /// Ourselves.
@@ -41,12 +50,12 @@ impl ProcessId {
 
     /// Whether it still runs; a process that ended and was not yet waited for does not.
     pub fn is_alive(self) -> bool {
-        self.state().is_some_and(|state| !matches!(state, 'Z' | 'X'))
+        self.stat().is_some_and(|s| !s.has_ended())
     }
 
     /// Whether it is stopped by a signal.
     pub fn is_stopped(self) -> bool {
-        self.state() == Some('T')
+        self.living_entry().and_then(|entry| stat(&entry)).is_some_and(|s| s.state == 'T')
     }
 
     /// Sends a signal if the process is still there; says whether it was.
@@ -62,7 +71,8 @@ impl ProcessId {
 
     /// Current folder and program of the process, where we may see them.
     pub fn folder_and_program(self) -> Option<(PathBuf, PathBuf)> {
-        let link = |name: &str| fs::read_link(format!("/proc/{}/{name}", self.pid)).ok();
+        let entry = self.living_entry()?;
+        let link = |name: &str| fs::read_link(entry.join(name)).ok();
         let program = link("exe")?;
         let text = program.to_string_lossy();
         // An upgraded or removed file is marked so by the kernel.
@@ -70,8 +80,18 @@ impl ProcessId {
         Some((link("cwd")?, program)).filter(|_| self.is_alive())
     }
 
-    fn state(self) -> Option<char> {
-        stat(self.pid).filter(|s| s.start_ticks == self.start_ticks).map(|s| s.state)
+    fn stat(self) -> Option<Stat> {
+        stat(&entry(self.pid)).filter(|s| s.start_ticks == self.start_ticks)
+    }
+
+    /// Where the kernel shows what it is doing: its own entry, or that of a thread which outlives the main thread.
+    fn living_entry(self) -> Option<PathBuf> {
+        let own = entry(self.pid);
+        if self.stat()?.state != 'Z' {
+            return Some(own);
+        }
+        let threads = fs::read_dir(own.join("task")).ok()?.flatten().map(|thread| thread.path());
+        threads.into_iter().find(|thread| stat(thread).is_some_and(|s| !matches!(s.state, 'Z' | 'X')))
     }
 }
 
@@ -83,11 +103,21 @@ pub fn all() -> Vec<ProcessId> {
 /// A process and all its descendants that live, the process first; empty if it is gone.
 pub fn tree(root: ProcessId) -> Vec<ProcessId> {
     let all = snapshot();
+    // One that has ended and was not waited for is not there for anybody any more.
+    descendants(root, &all).into_iter().filter(|p| !all[&p.pid].has_ended()).collect()
+}
+
+/// [`tree`] with those that ended and were not waited for: until then nobody inherits the time that they took.
+pub fn tree_with_ended(root: ProcessId) -> Vec<ProcessId> {
+    descendants(root, &snapshot())
+}
+
+fn descendants(root: ProcessId, all: &BTreeMap<u32, Stat>) -> Vec<ProcessId> {
     if all.get(&root.pid).is_none_or(|s| s.start_ticks != root.start_ticks) {
         return Vec::new();
     }
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (&pid, s) in &all {
+    for (&pid, s) in all {
         children.entry(s.parent).or_default().push(pid);
     }
     let mut found = vec![root];
@@ -98,8 +128,6 @@ pub fn tree(root: ProcessId) -> Vec<ProcessId> {
         }
         next += 1;
     }
-    // One that has ended and was not waited for is not there for anybody any more.
-    found.retain(|p| !matches!(all[&p.pid].state, 'Z' | 'X'));
     found
 }
 
@@ -118,11 +146,15 @@ pub fn wait_gone(processes: &[ProcessId], timeout: Duration) -> Vec<ProcessId> {
 fn snapshot() -> BTreeMap<u32, Stat> {
     let Ok(entries) = fs::read_dir("/proc") else { return BTreeMap::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter_map(|pid| Some((pid, stat(pid)?))).collect()
+    pids.filter_map(|pid| Some((pid, stat(&entry(pid))?))).collect()
 }
 
-fn stat(pid: u32) -> Option<Stat> {
-    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+fn entry(pid: u32) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}"))
+}
+
+fn stat(entry: &Path) -> Option<Stat> {
+    parse_stat(&fs::read_to_string(entry.join("stat")).ok()?)
 }
 
 /// Fields as in proc(5); the program's name stands in parentheses and may itself hold spaces and parentheses.
@@ -132,6 +164,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
     Some(Stat {
         state: fields.first()?.chars().next()?,
         parent: fields.get(1)?.parse().ok()?,
+        threads: fields.get(17)?.parse().ok()?,
         start_ticks: fields.get(19)?.parse().ok()?,
     })
 }
@@ -143,9 +176,64 @@ mod tests {
 
     #[test]
     fn reads_a_stat_line_with_a_nasty_name() {
-        let text = "77 (a) b (c) T 5 1 1 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 1 1";
-        assert_eq!(parse_stat(text), Some(Stat { state: 'T', parent: 5, start_ticks: 4711 }));
+        let text = "77 (a) b (c) T 5 1 1 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 3 0 4711 1 1";
+        assert_eq!(parse_stat(text), Some(Stat { state: 'T', parent: 5, threads: 3, start_ticks: 4711 }));
         assert_eq!(parse_stat("77 (a) T"), None);
+    }
+
+    /// Its main thread ends at once, the other a minute later.
+    const HEADLESS: &str = "
+        #include <pthread.h>
+        #include <unistd.h>
+        static void *stay(void *nothing) { sleep(60); return nothing; }
+        int main(void) { pthread_t thread; pthread_create(&thread, 0, stay, 0); pthread_exit(0); }";
+
+    fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !is_so() {
+            assert!(Instant::now() < deadline, "{what}");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn a_process_lives_as_long_as_its_last_thread() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (source, program) = (folder.path().join("headless.c"), folder.path().join("headless"));
+        fs::write(&source, HEADLESS).expect("written");
+        // The linker of Rust itself, so it is there.
+        let mut compiler = Command::new("cc");
+        assert!(compiler.args(["-pthread", "-o"]).arg(&program).arg(&source).status().expect("a compiler").success());
+        let mut child = Command::new(&program).current_dir(folder.path()).spawn().expect("it runs");
+        let process = ProcessId::of(child.id()).expect("it is there");
+        wait_until("its main thread ends", || process.stat().is_some_and(|s| s.state == 'Z'));
+
+        assert!(process.is_alive());
+        assert_eq!(tree(process), [process]);
+        assert_eq!(wait_gone(&[process], Duration::ZERO), [process]);
+        let here = fs::canonicalize(folder.path()).expect("it is there");
+        assert_eq!(process.folder_and_program(), Some((here.clone(), here.join("headless"))));
+        assert!(process.signal(Signal::STOP));
+        wait_until("it stops", || process.is_stopped());
+
+        assert!(process.signal(Signal::KILL));
+        assert_eq!(wait_gone(&[process], Duration::from_secs(10)), []);
+        assert_eq!((tree(process), process.folder_and_program()), (Vec::new(), None));
+        assert_eq!(process.stat().map(|s| s.state), Some('Z'), "nobody has waited for it yet");
+        child.wait().expect("waited for");
+    }
+
+    #[test]
+    fn an_ended_child_is_in_the_tree_with_ended_until_it_is_waited_for() {
+        // The program that the shell becomes waits for nobody.
+        let mut parent = Command::new("sh").args(["-c", "true & exec sleep 60"]).spawn().expect("a shell");
+        let root = ProcessId::of(parent.id()).expect("it runs");
+        let ended = || tree_with_ended(root).get(1).copied().filter(|child| !child.is_alive());
+        wait_until("the child ends", || ended().is_some());
+        assert_eq!(tree(root), [root]);
+        parent.kill().expect("killed");
+        parent.wait().expect("waited for");
+        assert_eq!(tree_with_ended(root), []);
     }
 
     #[test]
@@ -153,11 +241,7 @@ mod tests {
         let mut shell =
             Command::new("sh").args(["-c", "sleep 60 & wait"]).stdin(Stdio::null()).spawn().expect("a shell");
         let root = ProcessId::of(shell.id()).expect("it runs");
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while tree(root).len() < 2 {
-            assert!(Instant::now() < deadline, "the shell starts its child");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_until("the shell starts its child", || tree(root).len() == 2);
         let family = tree(root);
         assert_eq!(family[0], root);
 

@@ -3,6 +3,7 @@
 //! In: a lease and, if the user wants another place than the usual, a folder. Out: a private place below it that is gone
 //! when dropped. It must not hold results.
 
+use crate::error::DATA_REMEDY;
 use crate::lease::LeasedFolder;
 use crate::{Account, Cache, Lease, Result};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ impl Workspace {
         let parent = Workspace::parent(cache, parent);
         // Open for entering alone: the server's account owns only the data folders in it.
         let folder = lease.folder(&parent, "data", 0o711)?;
-        Account::choose().check_can_enter(folder.path(), "RQPS_DATA")?;
+        Account::choose().check_can_enter(folder.path(), DATA_REMEDY)?;
         Ok(Workspace { folder })
     }
 

@@ -46,7 +46,7 @@ pub enum StoreError {
     #[error("{}", list(.0))]
     Damaged(Vec<Damage>),
     /// No space left, or over quota.
-    #[error("no space left to write {}: {source}; free some and continue with `rqps resume`, nothing half-written was left", path.display())]
+    #[error("no space left to write {}: {source}; make room there; nothing half-written was left", path.display())]
     DiskFull {
         /// What was being written.
         path: PathBuf,

@@ -341,7 +341,6 @@ impl Trial<'_> {
         let server = ProcessUse {
             cpu_user_s: 1.1 * seconds,
             cpu_system_s: 0.4 * seconds,
-            voluntary_switches: operations,
             write_bytes: operations * BYTES_A_ROW,
             memory_bytes: 900 << 20,
             processes: 9,

@@ -134,7 +134,6 @@ impl Trial<'_> {
         let server = ProcessUse {
             cpu_user_s: 0.6 * busy_s,
             cpu_system_s: 0.2 * busy_s,
-            voluntary_switches: operations,
             minor_faults: operations / 100,
             memory_bytes: 400 << 20,
             processes: 8,

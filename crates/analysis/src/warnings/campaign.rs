@@ -3,12 +3,13 @@
 //! In: one [`Trace`] per sample, the judged tests, the A/A gates and the host. Out: warnings. It sums up what the cells
 //! say, so that a front page can tell it in a line.
 
-use super::{counted, examples, percent, rounds_in_words, warning};
+use super::{examples, percent, rounds_in_words, warning};
+use crate::advice::{self, Advice, Kind};
 use crate::alike::Gate;
 use crate::findings::{CellFindings, TestFindings, TreatmentFindings, Warning};
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::TreatmentPlan;
-use rqps_model::{Interleave, Plan};
+use rqps_model::{Interleave, Plan, counted};
 use rqps_stats::median;
 use rqps_store::{State, Status};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,9 @@ const FEWEST_ROUNDS: usize = 3;
 const APART_SECONDS: f64 = 600.0;
 /// Turns, warm-up and restarts together take at most this many times the counted seconds.
 const TURN_OVERHEAD: f64 = 4.0;
+
+/// From this share of the CPUs on, others than the servers and the client decide how fast things go.
+const FOREIGN_SHARE: f64 = 0.1;
 
 /// Where and when one sample was made.
 #[derive(Debug, Clone)]
@@ -190,7 +194,7 @@ pub(crate) fn gates(treatments: &[TreatmentFindings], pairs: &[(usize, usize)], 
     violated
         .map(|(&(a, b), gate)| {
             let message = format!(
-                "{} and {} are the same and yet {} changed, and {} of {} intervals exclude no change",
+                "{} and {} are the same and yet {} changed, and {} of {} intervals do not contain 1",
                 treatments[a].name,
                 treatments[b].name,
                 counted(gate.changed, "test"),
@@ -216,8 +220,31 @@ pub(crate) fn host(host: &HostFacts) -> Vec<Warning> {
     governor.map(warn).into_iter().collect()
 }
 
+/// What others used of the CPUs beside the servers and the client, by test.
+pub(crate) fn foreign(tests: &[TestFindings], shares: &[Option<f64>]) -> Option<Warning> {
+    let known: Vec<(&TestFindings, f64)> =
+        tests.iter().zip(shares).filter_map(|(test, share)| Some((test, (*share)?))).collect();
+    // At several numbers of clients a test was measured several times.
+    let noun = match tests.first() {
+        Some(first) if tests.iter().any(|test| test.clients != first.clients) => "cell",
+        Some(first) if first.interleave == Interleave::Passes => "step",
+        _ => "test",
+    };
+    let many = known.iter().filter(|(_, share)| *share > FOREIGN_SHARE).count();
+    let (test, worst) = known.iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| many > 0)?;
+    let message = format!(
+        "other programs used up to {} of the CPUs, kernel threads included ({} c{}; more than {} in {many} of {})",
+        percent(*worst),
+        test.name,
+        test.clients,
+        percent(FOREIGN_SHARE),
+        counted(known.len(), noun)
+    );
+    Some(warning("foreign-load", message, "stop what else runs on this machine and measure again"))
+}
+
 /// Kinds of cell warnings that are summed up, with the words that say so.
-const SUMMED: [(&str, &str); 16] = [
+const SUMMED: [(&str, &str); 17] = [
     ("failed", "failed trials"),
     ("absent", "samples are missing"),
     ("sla-missed", "background writes did not keep up"),
@@ -228,11 +255,12 @@ const SUMMED: [(&str, &str); 16] = [
     ("errors", "errors happened"),
     ("accounting", "events do not add up"),
     ("client-bound", "the client was the limit"),
+    ("idle-sessions", "sessions waited for one another"),
     ("steal", "CPU time was stolen"),
     ("cycles-lost", "cycles were lost"),
     ("skipped", "planned events were never sent"),
     ("plan-changed", "another plan than the base's"),
-    ("chance", "undecided, though the interval excludes no change,"),
+    ("chance", "undecided, though the interval does not contain 1,"),
     ("skewed", "mean and median disagree"),
 ];
 
@@ -265,7 +293,13 @@ pub(crate) fn summary(tests: &[TestFindings], treatments: &[TreatmentFindings]) 
             counted(mdes.len(), "comparison"),
             percent(middle)
         );
-        found.push(warning("noisy", message, "measure more rounds"));
+        let of_test = |test: &TestFindings| {
+            let kind = Kind::of(test);
+            let noisy = test.cells.iter().filter(|cell| cell.warnings.iter().any(|warning| warning.kind == "noisy"));
+            noisy.filter_map(|cell| Some(Advice::of(cell.comparison.as_ref()?, kind))).collect::<Vec<_>>()
+        };
+        let all: Vec<Advice> = tests.iter().flat_map(of_test).collect();
+        found.push(warning("noisy", message, &advice::for_all(&all)));
     }
     found
 }

@@ -2,13 +2,14 @@
 //!
 //! In: a cell's samples, costs and the base's. Out: warnings. Thresholds are named here with their reason.
 
-use super::{counted, percent, plan_changes, rounds_in_words, step, warning};
+use super::{percent, plan_changes, rounds_in_words, step, warning};
+use crate::advice::{Advice, Kind};
 use crate::findings::{Comparison, Cost, PlanFindings, Warning};
 use crate::measured::Measured;
 use crate::plan_structure::first_difference;
 use crate::round::RoundRatio;
-use rqps_model::Verdict;
 use rqps_model::facts::SettingsFacts;
+use rqps_model::{Interleave, Verdict, counted};
 use std::collections::BTreeMap;
 
 /// A client that takes more of the machine than this leaves too little to the server.
@@ -21,6 +22,10 @@ const STEAL_SHARE: f64 = 0.05;
 const STEAL_DIFFERENCE: f64 = 0.02;
 /// Idle time that differs by more than this says that one side waited for something else than a CPU.
 const IDLE_DIFFERENCE: f64 = 0.15;
+/// Sessions that are idle for more of their time than the rest stand beside slices that last longer for one than for another.
+const BUSY_SHARE: f64 = 0.9;
+/// Up to this share events are those that were due at the very end of a turn or test, however low the rate.
+const SKIPPED_SHARE: f64 = 0.01;
 /// Lost cycles up to this share are what a stall now and then costs.
 const CYCLES_LOST_SHARE: f64 = 0.05;
 
@@ -35,6 +40,8 @@ pub(crate) struct Cell<'a> {
     /// The base's, likewise.
     pub(crate) base_rounds: &'a [Option<Measured>],
     pub(crate) ratios: &'a [RoundRatio],
+    /// Whether each session sends when its last answer has come.
+    pub(crate) is_closed: bool,
     pub(crate) cost: Option<&'a Cost>,
     pub(crate) base_cost: Option<&'a Cost>,
     pub(crate) settings: &'a SettingsFacts,
@@ -54,6 +61,7 @@ pub(crate) fn observed(cell: &Cell<'_>) -> Vec<Warning> {
     failures(cell, &mut found);
     accounts(cell, &mut found);
     client(cell, &mut found);
+    idle_sessions(cell, &mut found);
     step::observed(cell, &mut found);
     machine(cell, &mut found);
     cycles(cell, &mut found);
@@ -106,7 +114,7 @@ fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     if !errors.is_empty() {
         let total: u64 = errors.values().sum();
         let ((code, statement), most) = errors.iter().max_by_key(|(_, count)| **count).expect("there is an error");
-        let mut message = counted(usize::try_from(total).unwrap_or(usize::MAX), "error");
+        let mut message = counted(total, "error");
         message.push_str(&format!(", {most} of them {code} in {statement}"));
         found.push(warning(
             "errors",
@@ -118,9 +126,9 @@ fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         (scheduled + m.sample.accounting.scheduled, skipped + m.sample.accounting.skipped)
     });
     // What a step of the Insert Benchmark left out is told by its rate, or by its failure.
-    if skipped > 0 && cell.samples().all(|m| m.sample.step.is_none()) {
-        let message =
-            format!("{} of the planned events were never sent", percent(skipped as f64 / scheduled.max(1) as f64));
+    let share = skipped as f64 / scheduled.max(1) as f64;
+    if share >= SKIPPED_SHARE && cell.samples().all(|m| m.sample.step.is_none()) {
+        let message = format!("{} of the planned events were never sent", percent(share));
         found.push(warning("skipped", message, "the rate is more than this server can do: lower it"));
     }
 }
@@ -154,6 +162,35 @@ fn client(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         return;
     };
     found.push(warning("client-bound", message, CLIENT_REMEDY));
+}
+
+/// Sessions that had ended their slice and waited for others that had not: throughput is per busy time and leaves that out. A
+/// single session waits for nobody. What failed is not in the busy time either, and is told as errors.
+fn idle_sessions(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    if !cell.is_closed {
+        return;
+    }
+    let (mut busy_s, mut all_s, mut in_slices) = (0.0, 0.0, false);
+    let may_wait =
+        |m: &&Measured| m.has_number() && m.sample.clients > 1 && m.sample.step.is_none() && m.sample.errors.is_empty();
+    for sample in cell.samples().filter(may_wait).map(|m| &m.sample) {
+        busy_s += sample.busy_ns as f64 / 1e9;
+        all_s += f64::from(sample.clients) * sample.seconds;
+        in_slices |= sample.interleave == Interleave::Slices;
+    }
+    if all_s <= 0.0 || busy_s >= BUSY_SHARE * all_s {
+        return;
+    }
+    let (edges, longer) = if in_slices { ("slices", "longer slices (`--slice`), ") } else { ("turns", "") };
+    let message = format!(
+        "sessions were busy {} of the time: at the ends of {edges} they wait for one another, which throughput leaves out",
+        percent(busy_s / all_s)
+    );
+    found.push(warning(
+        "idle-sessions",
+        message,
+        &format!("take {longer}fewer clients than CPUs, or a quieter machine"),
+    ));
 }
 
 fn machine(cell: &Cell<'_>, found: &mut Vec<Warning>) {
@@ -211,7 +248,7 @@ fn told_by_trials(cell: &Cell<'_>, found: &mut Vec<Warning>) {
 }
 
 /// Warnings from the comparison of a cell.
-pub(crate) fn judged(comparison: &Comparison, margin: f64) -> Vec<Warning> {
+pub(crate) fn judged(comparison: &Comparison, kind: Kind, margin: f64) -> Vec<Warning> {
     let mut found = Vec::new();
     if let (Some(low), Some(high)) = (comparison.low, comparison.high)
         && (comparison.rqps.ln() - comparison.median.ln()).abs() > 0.5 * (high.ln() - low.ln())
@@ -219,14 +256,10 @@ pub(crate) fn judged(comparison: &Comparison, margin: f64) -> Vec<Warning> {
         let message = format!("mean {:.3} and median {:.3} of the rounds disagree", comparison.rqps, comparison.median);
         found.push(warning("skewed", message, "look at the single rounds: one of them is unlike the others"));
     }
-    let more_rounds = || {
-        let about = |rounds: u32| format!("about {rounds} rounds would do");
-        comparison.rounds_needed.map_or_else(|| "measure more rounds".to_owned(), about)
-    };
     if comparison.is_taken_back() {
         let q = comparison.remark.as_deref().unwrap_or("q above 0.05");
-        let message = format!("the interval excludes no change, but of so many comparisons some do so by chance: {q}");
-        found.push(warning("chance", message, &more_rounds()));
+        let message = format!("the interval does not contain 1, but of so many comparisons some do so by chance: {q}");
+        found.push(warning("chance", message, &Advice::of(comparison, kind).words()));
         return found;
     }
     // What was shown needs no more power; only where nothing was does it matter what could have been.
@@ -234,9 +267,17 @@ pub(crate) fn judged(comparison: &Comparison, margin: f64) -> Vec<Warning> {
         && mde > margin
         && comparison.verdict == Verdict::Undecided
     {
-        found.push(warning("noisy", format!("changes below {} could not be seen", percent(mde)), &more_rounds()));
+        found.push(warning("noisy", could_not_see(mde), &Advice::of(comparison, kind).words()));
     }
     found
+}
+
+/// What would have stayed unseen. A loss cannot be larger than the whole, and twice as fast is as far as half as fast.
+fn could_not_see(mde: f64) -> String {
+    if mde > 1.0 {
+        return "not even a halving could be seen".to_owned();
+    }
+    format!("changes below {} could not be seen", percent(mde))
 }
 
 #[cfg(test)]

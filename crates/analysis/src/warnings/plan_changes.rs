@@ -72,6 +72,7 @@ mod tests {
             rounds: &rounds,
             base_rounds: &[],
             ratios: &[],
+            is_closed: true,
             cost: None,
             base_cost: None,
             settings: &SettingsFacts::default(),

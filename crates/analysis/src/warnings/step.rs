@@ -4,10 +4,11 @@
 //! reason.
 
 use super::cell::{CLIENT_REMEDY, Cell};
-use super::{counted, digits, percent, rounds_in_words, warning};
+use super::{digits, percent, rounds_in_words, warning};
 use crate::findings::Warning;
 use crate::measured::Measured;
 use crate::sla::missed_rounds;
+use rqps_model::counted;
 use rqps_model::insert::{Stall, StepRecord};
 use std::collections::BTreeSet;
 

@@ -3,12 +3,12 @@
 //! In: plan, build and settings of the treatment and of the base. Out: warnings. What the user asked to differ (another
 //! profile, a `--set`) is a difference of treatment and no fault.
 
-use super::{counted, examples, warning};
+use super::{examples, unlike_builds, warning};
 use crate::findings::{TreatmentFindings, Warning};
 use crate::matters;
 use crate::settings::{self, LOG_SIZE, MEMORY};
-use rqps_model::StorageEngine;
 use rqps_model::plan::TreatmentPlan;
+use rqps_model::{StorageEngine, counted};
 use std::collections::BTreeMap;
 
 /// Buffers and logs that differ by less than this hold the same data.
@@ -23,8 +23,7 @@ pub(crate) struct Side<'a> {
 
 /// What stands beside every number of a treatment.
 pub(crate) fn unlike(this: Side<'_>, base: Side<'_>) -> Vec<Warning> {
-    let mut found = Vec::new();
-    builds(this, base, &mut found);
+    let mut found: Vec<Warning> = unlike_builds::unlike(&this.found.build, &base.found.build).into_iter().collect();
     conditions(this, base, &mut found);
     if this.found.build.engine != base.found.build.engine {
         engines(this, base, &mut found);
@@ -32,49 +31,9 @@ pub(crate) fn unlike(this: Side<'_>, base: Side<'_>) -> Vec<Warning> {
     found
 }
 
-fn builds(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
-    let (own, other) = (&this.found.build, &base.found.build);
-    let mut differences = Vec::new();
-    if own.compiler != other.compiler {
-        differences.push(format!("compiler {} instead of {}", or_unknown(&own.compiler), or_unknown(&other.compiler)));
-    }
-    // What a binary does not tell is no difference of its own.
-    let (more, fewer) = match (own.flags.is_empty(), other.flags.is_empty()) {
-        (false, false) => (only_in(&own.flags, &other.flags), only_in(&other.flags, &own.flags)),
-        _ => (String::new(), String::new()),
-    };
-    if own.flags.is_empty() != other.flags.is_empty() {
-        differences.push(format!("flags unknown {}", if own.flags.is_empty() { "here" } else { "on the base" }));
-    }
-    if !more.is_empty() {
-        differences.push(format!("flags {more} only here"));
-    }
-    if !fewer.is_empty() {
-        differences.push(format!("flags {fewer} only on the base"));
-    }
-    if !differences.is_empty() {
-        let remedy = "compare builds made in one way, or read the change as one of source and build together";
-        found.push(warning("unlike-builds", differences.join("; "), remedy));
-    }
-}
-
-/// Words of one text that the other lacks; paths are the builder's and do not count.
-fn only_in(text: &str, other: &str) -> String {
-    let is_path = |word: &str| word.contains('/');
-    let others: Vec<&str> = other.split_whitespace().collect();
-    let mut words: Vec<&str> =
-        text.split_whitespace().filter(|word| !is_path(word) && !others.contains(word)).collect();
-    words.dedup();
-    words.join(" ")
-}
-
 /// A value, also where it is empty.
 fn shown(value: &str) -> &str {
     if value.is_empty() { "''" } else { value }
-}
-
-fn or_unknown(text: &str) -> &str {
-    if text.is_empty() { "unknown" } else { text }
 }
 
 /// The remedy for a condition that the user chooses.

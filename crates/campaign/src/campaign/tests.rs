@@ -130,6 +130,9 @@ fn a_name_is_made_from_suite_and_builds() {
     assert_eq!(name(&two), "sysbench.pg1615_zonky-vs-pg1711_zonky");
     assert_eq!(name(&[&two[..], &[("base", "17.11")]].concat()), "sysbench.pg1711_zonky-vs-pg1615_zonky");
     assert_eq!(name(&[&two[..], &[("build", "postgres:18.6")]].concat()), "sysbench.pg1615_zonky-vs-2-others");
+    // A build with two profiles is one build.
+    let profiles = [&two[..], &[("build", "postgres:18.6"), ("profile", "x10a,x10b")]].concat();
+    assert_eq!(name(&profiles), "sysbench.pg1615_zonky-vs-3-others");
     assert_eq!(name(&[&two[..], &[("name", "mine")]].concat()), "mine");
     assert_eq!(plan(&[], true).name, "demo");
     let long = "a".repeat(60);

@@ -72,6 +72,10 @@ rate = 500x
             7 | suite = "sysbnech"
               |         ^^^^^^^^^^ expected sysbench or insert
               = help: did you mean `sysbench`?
+            campaign.toml:8:10: error: unknown test `hot-point`
+            8 | tests = ["hot-point"]
+              |          ^^^^^^^^^^^ expected a test, a pattern with * or ?, or one of 27, 32, 42, all
+              = help: did you mean `hot-points`?
             campaign.toml:9:8: error: `rows` cannot be text
             9 | rows = "100000"
               |        ^^^^^^^^ expected a whole number from 1 to 2000000000, or such as "100k" and "50m"
@@ -238,4 +242,65 @@ fn a_fault_in_the_file_is_told_even_if_a_flag_replaces_the_key() {
 fn a_key_said_wrongly_raises_no_second_complaint() {
     let all = "build = 1\nbase = \"x\"\nprofile = 3\nsuite = 3\ntests = []\nread-seconds = 0\nslice = 0\nrounds = 0\n";
     assert_eq!(told(all, &[]).matches("error: ").count(), 7);
+}
+
+#[test]
+fn a_wrong_suite_hides_no_fault_of_its_tests() {
+    check(
+        &format!("{TWO}suite = \"sysbnech\"\ntests = [\"hot-pionts\"]\nslice = 50000\n"),
+        expect![[r#"
+        campaign.toml:2:9: error: unknown suite `sysbnech`
+        2 | suite = "sysbnech"
+          |         ^^^^^^^^^^ expected sysbench or insert
+          = help: did you mean `sysbench`?
+        campaign.toml:3:10: error: unknown test `hot-pionts`
+        3 | tests = ["hot-pionts"]
+          |          ^^^^^^^^^^^^ expected a test, a pattern with * or ?, or one of 27, 32, 42, all
+          = help: did you mean `hot-points`?
+        campaign.toml:4:9: error: `slice` is too large
+        4 | slice = 50000
+          |         ^^^^^ expected milliseconds from 1 to 1000"#]],
+    );
+    check(
+        &format!("{TWO}suite = 5\ntests = [\"hot-pionts\"]\n"),
+        expect![[r#"
+        campaign.toml:2:9: error: `suite` cannot be a number
+        2 | suite = 5
+          |         ^ expected a name
+        campaign.toml:3:10: error: unknown test `hot-pionts`
+        3 | tests = ["hot-pionts"]
+          |          ^^^^^^^^^^^^ expected a test, a pattern with * or ?, or one of 27, 32, 42, all
+          = help: did you mean `hot-points`?"#]],
+    );
+    // What is meant for the other suite is not judged by this one.
+    check(
+        &format!("{TWO}suite = \"inserts\"\nscale = \"tiny\"\n"),
+        expect![[r#"
+        campaign.toml:2:9: error: unknown suite `inserts`
+        2 | suite = "inserts"
+          |         ^^^^^^^^^ expected sysbench or insert
+          = help: did you mean `insert`?"#]],
+    );
+}
+
+#[test]
+fn settings_that_are_none_hide_no_wrong_names() {
+    let flags = [("build", "postgres:16.15"), ("build", "postgres:17.11"), ("set", "foo"), ("set", "work_memm=1")];
+    let told = told("", &[&flags[..], &[("set", "a=1"), ("set", "a=2"), ("set", "=")]].concat());
+    for fault in
+        ["--set foo: error", "did you mean `work_mem`?", "--set a=2: error: setting `a` is given twice", "--set =: "]
+    {
+        assert!(told.contains(fault), "{fault} in {told}");
+    }
+    check(
+        &format!("{TWO}[set]\nwork_mem = [1]\nwork_memm = 1\n"),
+        expect![[r#"
+        campaign.toml:3:12: error: setting `work_mem` cannot be a list
+        3 | work_mem = [1]
+          |            ^^^ expected text, a number, true or false
+        campaign.toml:4:1: error: no release of PostgreSQL has a setting `work_memm`
+        4 | work_memm = 1
+          | ^^^^^^^^^
+          = help: did you mean `work_mem`?"#]],
+    );
 }

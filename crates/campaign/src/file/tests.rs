@@ -292,12 +292,16 @@ fn a_broken_line_is_told_once_and_the_rest_is_still_read() {
             campaign.toml:3:10: error: `rounds` is too small
             3 | rounds = 0
               |          ^ expected a whole number from 1 to 1000
-            campaign.toml:4:1: error: this key is said twice
+            campaign.toml:4:1: error: `rounds` is said twice; the first is in line 3
             4 | rounds = 3
               | ^^^^^^
-            campaign.toml:6:1: error: missing comma between array elements
+              = help: leave one of them out
+            campaign.toml:5:9: error: the list of `tests` is not closed
+            5 | tests = ["a", "b"
+              |         ^ expected `]` at its end
+            campaign.toml:6:11: error: `10M` is not a value; text stands in quotes
             6 | clients = 10M
-              | ^ expected `,`"#]],
+              |           ^^^ expected whole numbers from 1 to 10000"#]],
     );
     check(
         "name = \"abc\nrows = 0\n",
@@ -346,4 +350,69 @@ fn a_file_of_another_kind_is_told_once() {
     );
     let (request, _) = read_text("rows = \nrowz = 5\n");
     assert!(request.is_faulty("build"), "a broken file raises no complaint that builds are missing");
+}
+
+/// What follows an open list is read as what it was meant to be.
+#[test]
+fn a_list_that_is_not_closed_is_told_once_where_it_opens() {
+    check(
+        "rounds = 0\nbuild = [\n  \"postgres:16.15\",\n  \"postgres:17.11\"\nrows = 5x\ntests = [\"scan\"\n\n[set]\nwork_mem = [1]\n",
+        expect![[r#"
+            campaign.toml:1:10: error: `rounds` is too small
+            1 | rounds = 0
+              |          ^ expected a whole number from 1 to 1000
+            campaign.toml:2:9: error: the list of `build` is not closed
+            2 | build = [
+              |         ^ expected `]` at its end
+            campaign.toml:5:8: error: `5x` is not a value; text stands in quotes
+            5 | rows = 5x
+              |        ^^ expected a whole number from 1 to 2000000000, or such as "100k" and "50m"
+            campaign.toml:6:9: error: the list of `tests` is not closed
+            6 | tests = ["scan"
+              |         ^ expected `]` at its end
+            campaign.toml:9:12: error: setting `work_mem` cannot be a list
+            9 | work_mem = [1]
+              |            ^^^ expected text, a number, true or false"#]],
+    );
+    check(
+        "build = [\"postgres:16.15\", \"postgres:17.11\"",
+        expect![[r#"
+        campaign.toml:1:9: error: the list of `build` is not closed
+        1 | build = ["postgres:16.15", "postgres:17.11"
+          |         ^ expected `]` at its end"#]],
+    );
+    check(
+        "tests = [\"a\",\nbuild = [\"postgres:16.15\"]\nrounds = 0\n",
+        expect![[r#"
+        campaign.toml:1:9: error: the list of `tests` is not closed
+        1 | tests = ["a",
+          |         ^ expected `]` at its end
+        campaign.toml:3:10: error: `rounds` is too small
+        3 | rounds = 0
+          |          ^ expected a whole number from 1 to 1000"#]],
+    );
+}
+
+#[test]
+fn a_key_that_is_said_twice_is_told_with_the_line_of_the_first() {
+    check(
+        "rows = 1\n[set]\nrows = 2\nwork_mem = 1\nwork_mem = 2\n[set]\nb = 1\n",
+        expect![[r#"
+            campaign.toml:5:1: error: `work_mem` is said twice; the first is in line 4
+            5 | work_mem = 2
+              | ^^^^^^^^
+              = help: leave one of them out
+            campaign.toml:6:2: error: `set` is said twice; the first is in line 2
+            6 | [set]
+              |  ^^^
+              = help: leave one of them out"#]],
+    );
+    check(
+        "build = [{ from = \"postgres:16.15\" },\n  { from = \"a\",\n from = \"b\" }]\n",
+        expect![[r#"
+        campaign.toml:3:2: error: `from` is said twice; the first is in line 2
+        3 |  from = "b" }]
+          |  ^^^^
+          = help: leave one of them out"#]],
+    );
 }

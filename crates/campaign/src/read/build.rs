@@ -56,7 +56,10 @@ impl Reader<'_> {
                     let engines = self.storage_engines(value.clone());
                     storage = engines.map(|engines| Some(Stated::new(engines, value.place.clone())));
                 }
-                "set" => set = self.settings(value.clone()),
+                "set" => {
+                    let (settings, all_read) = self.settings(value.clone());
+                    set = all_read.map(|()| settings);
+                }
                 other => {
                     let fault = Fault::error(format!("unknown key `{other}` of a build"))
                         .expected(BUILD_KEYS.join(", "))

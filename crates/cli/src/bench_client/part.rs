@@ -3,9 +3,9 @@
 //!
 //! In: what to run and where. Out: one line of JSON. Started by `bench-client`, which reads from the kernel what it cost.
 
+use super::asked::Asked;
 use super::process::{ECHO, PING_PONG, Told};
 use super::workload::{INSERT, Queries};
-use crate::args::BenchClientPartArgs;
 use crate::outcome::Ending;
 use crate::screen::Screen;
 use anyhow::{Context, Result, bail};
@@ -35,33 +35,33 @@ const fn point_bytes(engine: Engine) -> (usize, usize) {
 /// Round trips between two looks at the clock.
 const ROUND_TRIPS: u64 = 10_000;
 
-pub(crate) fn part(args: &BenchClientPartArgs, screen: Screen) -> Result<Ending> {
-    let told = match args.part.as_str() {
+pub(crate) fn part(asked: &Asked, screen: Screen) -> Result<Ending> {
+    let told = match asked.part.as_str() {
         ECHO => {
-            let (request_bytes, reply_bytes) = point_bytes(args.engine.parse()?);
+            let (request_bytes, reply_bytes) = point_bytes(asked.engine);
             echo(std::io::stdin(), request_bytes, reply_bytes)?;
             return Ok(Ending::Clean);
         }
-        PING_PONG => ping_pong(args.engine.parse()?, args.seconds)?,
-        INSERT => insert(args)?,
-        word => query(Queries::find(word).with_context(|| format!("no part is called `{word}`"))?, args)?,
+        PING_PONG => ping_pong(asked)?,
+        INSERT => insert(asked)?,
+        word => query(Queries::find(word).with_context(|| format!("no part is called `{word}`"))?, asked)?,
     };
     screen.print(&serde_json::to_string(&told)?);
     Ok(Ending::Clean)
 }
 
 /// Asks a process of its own, as a server is one.
-fn ping_pong(engine: Engine, seconds: f64) -> Result<Told> {
-    let (request_bytes, reply_bytes) = point_bytes(engine);
+fn ping_pong(asked: &Asked) -> Result<Told> {
+    let (request_bytes, reply_bytes) = point_bytes(asked.engine);
     let (near, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     let mut answering = Command::new(std::env::current_exe()?)
-        .args(["bench-client-part", ECHO, "--engine", engine.name()])
+        .args(Asked { part: ECHO.to_owned(), ..asked.clone() }.arguments()?)
         .stdin(Stdio::from(far))
         .spawn()
         .context("cannot start the answering side")?;
     let begun = Instant::now();
     let (mut statements, mut cpu) = (0, Duration::ZERO);
-    while begun.elapsed().as_secs_f64() < seconds {
+    while begun.elapsed().as_secs_f64() < asked.seconds {
         let asked = ask(&near, ROUND_TRIPS, request_bytes, reply_bytes)?;
         statements += asked.round_trips;
         cpu += asked.client_cpu;
@@ -72,25 +72,25 @@ fn ping_pong(engine: Engine, seconds: f64) -> Result<Told> {
     Ok(Told { operations: statements, seconds, cpu_s: cpu.as_secs_f64(), peak_kb: peak_kb()? })
 }
 
-fn endpoint(args: &BenchClientPartArgs) -> Result<Endpoint> {
-    Ok(Endpoint {
-        engine: match args.engine.parse::<Engine>()? {
+fn endpoint(asked: &Asked) -> Endpoint {
+    Endpoint {
+        engine: match asked.engine {
             Engine::Postgres => Protocol::Postgres,
             Engine::Mysql | Engine::Mariadb => Protocol::Mysql,
         },
-        transport: Transport::Unix { path: args.socket.clone() },
+        transport: Transport::Unix { path: asked.socket.clone() },
         user: cluster::USER.to_owned(),
         password: None,
         database: cluster::DATABASE.to_owned(),
         options: Vec::new(),
-    })
+    }
 }
 
 /// Our own client as it loads in the Insert Benchmark: one client, one thread.
-fn insert(args: &BenchClientPartArgs) -> Result<Told> {
+fn insert(asked: &Asked) -> Result<Told> {
     let preset = presets().values().next().context("there are no presets")?;
-    let shape = Shape { clients: 1, shared_table: false, rows_initial: args.rows, ..preset.clone() };
-    let endpoint = endpoint(args)?;
+    let shape = Shape { clients: 1, shared_table: false, rows_initial: asked.rows, ..preset.clone() };
+    let endpoint = endpoint(asked);
     let bench = Bench { endpoint: &endpoint, storage: None, shape: &shape, seed: 1, threads: 1, client_cpus: &[] };
     let steps = steps(&shape);
     let load = steps.first().context("the benchmark has lost its steps")?;
@@ -103,20 +103,20 @@ fn insert(args: &BenchClientPartArgs) -> Result<Told> {
 }
 
 /// Our own client on one arm.
-fn query(queries: Queries, args: &BenchClientPartArgs) -> Result<Told> {
+fn query(queries: Queries, asked: &Asked) -> Result<Told> {
     let suite = Suite::sysbench();
     let test = suite.test(queries.test()).context("the suite has lost a test")?;
-    let endpoint = endpoint(args)?;
-    let whole = Duration::from_secs_f64(args.seconds);
+    let endpoint = endpoint(asked);
+    let whole = Duration::from_secs_f64(asked.seconds);
     let contest = Contest {
         test,
-        data: DataShape { tables: 1, rows: args.rows },
+        data: DataShape { tables: 1, rows: asked.rows },
         arms: &[endpoint],
         clients: queries.clients(),
         threads: 1,
         client_cpus: &[],
         schedule: Schedule {
-            seconds: args.seconds,
+            seconds: asked.seconds,
             warmup_seconds: 0.0,
             slice: whole,
             lead_in: Duration::ZERO,
@@ -131,7 +131,7 @@ fn query(queries: Queries, args: &BenchClientPartArgs) -> Result<Told> {
         bail!("{failure}");
     }
     let cpu_s = rqps_load::timed::process_cpu_ns() as f64 / 1e9;
-    Ok(Told { operations: run.operations_total, seconds: args.seconds, cpu_s, peak_kb: peak_kb()? })
+    Ok(Told { operations: run.operations_total, seconds: asked.seconds, cpu_s, peak_kb: peak_kb()? })
 }
 
 fn peak_kb() -> Result<u64> {

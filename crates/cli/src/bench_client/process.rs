@@ -3,6 +3,7 @@
 //! In: a part and where the server listens. Out: what the kernel charged for the process, and the figures that it told. What a
 //! part does is in `part`.
 
+use super::asked::Asked;
 use super::child;
 use super::place::Place;
 use anyhow::{Context, Result};
@@ -31,11 +32,8 @@ pub(super) struct Told {
 /// This program again, as one measured process against the server at `place`.
 pub(super) fn part_command(part: &str, place: &Place, seconds: f64) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
-    command.args(["bench-client-part", part]);
-    command.arg(format!("--engine={}", place.engine.name()));
-    command.arg("--socket").arg(&place.socket);
-    command.arg(format!("--rows={}", place.rows));
-    command.arg(format!("--seconds={seconds}"));
+    let Place { engine, ref socket, rows, .. } = *place;
+    command.args(Asked { part: part.to_owned(), engine, socket: socket.clone(), rows, seconds }.arguments()?);
     Ok(command)
 }
 

@@ -23,6 +23,15 @@ fn a_campaign_file_shows_all_its_faults_at_once() {
         "faulty.toml:5:9: error: `slice` is too large",
         "--placement somewhere: error: ",
     ]);
+    // A file that is not text, besides a settings file that is none.
+    fs::write(scene.path("latin.toml"), b"rounds = 0 # n\xe4mlich\n").expect("written");
+    let ended = scene.end(scene.rqps(&["run", "latin.toml", "--set", "@/nix", "--placement", "somewhere"]));
+    ended.refused(&[
+        "latin.toml:1:15: error: byte 0xe4 is no part of UTF-8 text",
+        "latin.toml:1:10: error: `rounds` is too small",
+        "--set @/nix: error: cannot read /nix: No such file or directory",
+        "--placement somewhere: error: ",
+    ]);
     // A file that is not even TOML.
     file(text);
     scene.end(scene.rqps(&["plan", "faulty.toml"])).refused(&["faulty.toml:5:"]);
@@ -106,7 +115,8 @@ fn a_setting_that_the_server_refuses_ends_the_campaign_before_it_begins() {
     }
     // A value that is not of its kind.
     let set = scene.end(scene.run_twins("refused", &["--set", "work_mem=plenty"]));
-    set.refused(&["work_mem", "plenty"]);
+    let set = set.refused(&["work_mem", "plenty", "for the reason told above"]);
+    assert_eq!(set.stderr.matches("invalid value for parameter").count(), 2, "once for each: {}", set.stderr);
     assert!(!scene.campaign("refused").exists());
     scene.assert_nothing_left();
 }

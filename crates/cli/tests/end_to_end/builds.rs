@@ -49,6 +49,15 @@ fn builds_are_installed_shown_verified_and_removed() {
     {
         assert!(list.stdout.contains(words), "{words} in {}", list.stdout);
     }
+    // What is not here is shown as the catalog knows it, and not fetched.
+    for word in ["postgres:16.15", "pg1615_zonky"] {
+        let show = rqps(&["builds", "show", word]).with_code(0);
+        for words in ["pg1615_zonky", "sha256", "to fetch", "no; `rqps builds install postgres:16.15` fetches it"] {
+            assert!(show.stdout.contains(words), "{words} in {}", show.stdout);
+        }
+        assert!(show.stderr.is_empty() && installed(&scene).is_empty(), "{}", show.stderr);
+    }
+    assert_eq!(rqps(&["builds", "show", "postgres:16.15", "--json"]).json()["installed"], false);
     let done = rqps(&["builds", "install", "postgres:16.15"]).with_code(0);
     assert!(done.stdout.starts_with("pg1615_zonky") && done.stderr.contains("SHA-256"), "{done:?}");
     let show = rqps(&["builds", "show", "postgres:16.15"]).with_code(0);
@@ -64,6 +73,14 @@ fn builds_are_installed_shown_verified_and_removed() {
     fs::write(&psql, "something else").expect("damaged");
     let damaged = rqps(&["builds", "verify", "postgres:16.15"]).with_code(2);
     assert!(damaged.stdout.contains("DAMAGED") && damaged.stdout.contains("initdb"), "{}", damaged.stdout);
+    // Whoever installs it gets it whole.
+    let again = rqps(&["builds", "install", "pg1615_zonky"]).with_code(0);
+    for words in ["made again", "initdb", "unpacking"] {
+        assert!(again.stderr.contains(words), "{words} in {}", again.stderr);
+    }
+    rqps(&["builds", "verify", "postgres:16.15"]).with_code(0);
+    let third = rqps(&["builds", "install", "pg1615_zonky"]).with_code(0);
+    assert!(third.stderr.is_empty() && third.stdout == again.stdout, "{third:?}");
     rqps(&["builds", "remove", "postgres:16.15"]).with_code(0);
     assert_eq!(installed(&scene), Vec::<String>::new());
     rqps(&["builds", "remove", "pg9999_nobody"]).refused(&["pg9999_nobody", "installed are: none"]);

@@ -26,6 +26,9 @@ const END_PATIENCE: Duration = Duration::from_secs(600);
 /// CPU time of a session that is measured: a tenth of what it uses in its life, many times that of preparing a test.
 const MEASURED_CPU_NS: u64 = 30_000_000;
 
+/// A folder that is on a disk everywhere.
+const DISK: &str = "/var/tmp";
+
 /// The least room that data of a test needs in memory.
 const ROOM_BYTES: u64 = 2 << 30;
 
@@ -63,21 +66,32 @@ enum Turn {
     Alone { _guard: RwLockWriteGuard<'static, ()> },
 }
 
+impl Turn {
+    fn shared() -> Turn {
+        Turn::Shared { _guard: MACHINE.read().unwrap_or_else(PoisonError::into_inner) }
+    }
+}
+
 impl Scene {
     pub(crate) fn new() -> Scene {
-        Scene::with(Turn::Shared { _guard: MACHINE.read().unwrap_or_else(PoisonError::into_inner) })
+        Scene::with(Turn::shared(), &data_parent())
+    }
+
+    /// A scene with its data on a disk, where removing a file takes its time.
+    pub(crate) fn on_disk() -> Scene {
+        Scene::with(Turn::shared(), Path::new(DISK))
     }
 
     /// A scene for a test that checks the size of what it measures: no other test of this file runs meanwhile.
     pub(crate) fn alone() -> Scene {
-        Scene::with(Turn::Alone { _guard: MACHINE.write().unwrap_or_else(PoisonError::into_inner) })
+        Scene::with(Turn::Alone { _guard: MACHINE.write().unwrap_or_else(PoisonError::into_inner) }, &data_parent())
     }
 
-    fn with(turn: Turn) -> Scene {
+    fn with(turn: Turn, data_parent: &Path) -> Scene {
         let root = folder(&std::env::temp_dir());
         fs::create_dir(root.path().join("tmp")).expect("a folder");
         fs::set_permissions(root.path().join("tmp"), Permissions::from_mode(0o711)).expect("opened");
-        Scene { root, data: folder(&data_parent()), _turn: turn }
+        Scene { root, data: folder(data_parent), _turn: turn }
     }
 
     /// A path in the test's folder.
@@ -368,5 +382,5 @@ fn folder(parent: &Path) -> TempDir {
 fn data_parent() -> PathBuf {
     let memory = Path::new("/dev/shm");
     let room = rustix::fs::statvfs(memory).map_or(0, |fs| fs.f_bavail * fs.f_frsize);
-    if room >= ROOM_BYTES { memory.to_owned() } else { PathBuf::from("/var/tmp") }
+    if room >= ROOM_BYTES { memory.to_owned() } else { PathBuf::from(DISK) }
 }

@@ -145,6 +145,18 @@ fn interrupted_at_every_stage_and_resumed() {
     scene.assert_nothing_left();
 }
 
+/// Thousands of files that are on disk already must go within the promised time.
+#[test]
+fn interrupted_with_data_on_a_disk() {
+    let scene = Scene::on_disk();
+    let mut running = scene.start(scene.run_twins("disk", &["--tests", "point-query", "--read-seconds", "60"]));
+    running.wait_for("a test under way", |_| {
+        scene.servers().iter().filter(|server| !server.backends().is_empty()).count() == 2
+    });
+    let ended = interrupt(&scene, running);
+    assert!(!ended.stderr.contains("cleared") && !ended.stderr.contains("cannot remove"), "{}", ended.stderr);
+}
+
 /// Making, starting and stopping a server's first data folder may each take minutes, on MySQL more than elsewhere.
 #[test]
 fn interrupted_while_a_master_of_mysql_is_made() {

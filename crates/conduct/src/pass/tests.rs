@@ -1,81 +1,13 @@
 //! Short passes on real servers: every sample is there and adds up, and a pass that was broken off is redone alone.
 
 use super::*;
-use crate::testing::insert_plan;
-use crate::{Job, is_measured, run};
-use rqps_model::facts::{BuildFacts, HostFacts};
+use crate::is_measured;
+use crate::testing::{Scene, insert_plan, start};
 use rqps_model::insert::{Operations, Questions};
-use rqps_model::settings::MachineClass;
 use rqps_model::{Plan, StorageEngine};
-use rqps_server::{Cache, Catalog, Lease, Profiles, installation};
-use rqps_store::{Campaign, Start, Writer};
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use rqps_store::{Campaign, Writer};
+use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tempfile::TempDir;
-
-/// A campaign's folders and builds.
-struct Scene {
-    plan: Plan,
-    results: TempDir,
-    data: TempDir,
-    builds: Vec<BuildFacts>,
-    cache: Cache,
-}
-
-/// Memory where there is room: a busy disk would be most of the time of these tests.
-fn data_parent() -> &'static Path {
-    let memory = Path::new("/dev/shm");
-    let room = rustix::fs::statvfs(memory).map_or(0, |fs| fs.f_bavail * fs.f_frsize);
-    if room >= 1 << 30 { memory } else { Path::new("/var/tmp") }
-}
-
-fn start() -> Start {
-    Start { at: "2026-11-21T08:00:00Z".to_owned(), rqps_version: "0".to_owned(), command_line: Vec::new() }
-}
-
-impl Scene {
-    fn new(mut plan: Plan) -> Scene {
-        plan.machine = Some(MachineClass { cores: 2, memory_bytes: 1 << 30 });
-        let cache = Cache::open().expect("a cache");
-        let catalog = Catalog::built_in();
-        let install = |treatment: &rqps_model::plan::TreatmentPlan| {
-            installation::install(&treatment.build, &catalog, &cache, &mut |_| ()).expect("installed")
-        };
-        let builds = plan.treatments.iter().map(install).collect();
-        // The servers' account must be able to enter, and a socket's path is short.
-        let data = tempfile::Builder::new().prefix("rqps-pass-").tempdir_in(data_parent()).expect("a folder");
-        fs::set_permissions(data.path(), Permissions::from_mode(0o711)).expect("opened");
-        Scene { plan, results: tempfile::tempdir().expect("a folder"), data, builds, cache }
-    }
-
-    fn create(&self) -> Writer {
-        Campaign::create(self.results.path(), "x", &self.plan, &HostFacts::default(), "", start()).expect("created")
-    }
-
-    fn run(
-        &self,
-        store: &mut Writer,
-        stop: &AtomicBool,
-        watch: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<(), ConductError> {
-        let lease = Lease::open(&self.cache).expect("a lease");
-        let job = Job {
-            plan: &self.plan,
-            suite: None,
-            builds: &self.builds,
-            profiles: &Profiles::load().expect("profiles"),
-            cache: &self.cache,
-            lease: &lease,
-            data_parent: Some(self.data.path()),
-            resumed: store.status().starts.len() - 1,
-        };
-        let ran = run(&job, store, &mut |event| watch(&event), stop);
-        assert_eq!(fs::read_dir(self.data.path()).expect("listed").count(), 0, "folders are left");
-        ran
-    }
-}
 
 /// Every sample of a campaign without failures.
 fn check_samples(campaign: &Campaign) {
@@ -183,8 +115,17 @@ fn a_pass_that_was_broken_off_is_done_again_alone() {
     };
     for step in ["rest", "qp100", "l.i0"] {
         stop.store(false, Ordering::Relaxed);
-        let broken = scene.run(&mut store, &stop, &mut |event| stop_in(step, &stop, event));
+        let mut left = Vec::new();
+        let broken = scene.run(&mut store, &stop, &mut |event| {
+            stop_in(step, &stop, event);
+            if let Event::Interrupted { folder } = event {
+                assert!(folder.join("plan.json").exists());
+                let workspaces = fs::read_dir(scene.data.path()).expect("listed").flatten();
+                left.extend(workspaces.map(|workspace| workspace.path().join("master-pg17/base").exists()));
+            }
+        });
         assert!(matches!(broken, Err(ConductError::Interrupted)), "{broken:?}");
+        assert_eq!(left, [true], "it is told once, and before the data are removed");
         let published = store.samples().expect("whole");
         let of_b = published.iter().filter(|folder| folder.sample.treatment == "b").count();
         assert_eq!(

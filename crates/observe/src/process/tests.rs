@@ -82,7 +82,6 @@ fn a_child_that_moves_from_the_list_to_its_parent_counts_once() {
     let after = until(|| Some(meter.read(&[parent.pid()]).since(&start)).filter(|used| used.processes == 1));
     let (before_s, after_s) = (seen.cpu_user_s + seen.cpu_system_s, after.cpu_user_s + after.cpu_system_s);
     assert!((after_s - before_s).abs() < 0.05, "{before_s} s with the child alive, {after_s} s after it ended");
-    assert!(after.voluntary_switches >= seen.voluntary_switches, "switches of the ended child were lost");
 }
 
 #[test]
@@ -106,23 +105,52 @@ fn processes_that_never_were_are_nothing() {
 }
 
 #[test]
-fn sees_context_switches_of_every_thread() {
-    let pid = std::process::id();
-    let (to, from_here) = std::sync::mpsc::sync_channel::<()>(0);
-    let (back, answers) = std::sync::mpsc::sync_channel::<()>(0);
-    let echo = std::thread::spawn(move || from_here.iter().for_each(|()| _ = back.send(())));
+fn what_ended_and_was_not_waited_for_counts_but_is_no_process() {
+    // The program that the shell becomes waits for nobody.
+    let parent = Running::shell("sh -c 'i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done' & exec sleep 600");
+    let child = until(|| tree(parent.pid()).get(1).copied());
+    until(|| fs::read_to_string(format!("/proc/{child}/stat")).ok().filter(|text| text.contains(") Z ")));
+    let schedstat = fs::read(format!("/proc/{child}/schedstat")).expect("it can still be read");
+    let took_ns = numbers(&schedstat).next().expect("a number");
+    assert!(took_ns > 20_000_000, "{took_ns} ns");
+
+    let alone = ProcessMeter::new().read(&[parent.pid()]);
+    let whole = ProcessMeter::new().read_full(&[parent.pid(), child]);
+    assert_eq!(whole.cpu_ns - alone.cpu_ns, took_ns);
+    assert_eq!((alone.processes, whole.processes), (1, 1));
+    // Shells of other tests share pages with it, so it is never quite the same.
+    let (of_all, of_one) = (whole.memory_bytes.expect("read in full"), memory_bytes(std::iter::once(parent.pid())));
+    assert!(of_all < 2 * of_one, "{of_all} bytes, and {of_one} of the only one that has any");
+}
+
+#[test]
+fn no_time_is_lost_or_counted_twice_where_children_are_waited_for() {
+    let burn = "sh -c 'i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done' & ";
+    let mut parent = Running::shell(&format!("{}read x; wait; read y", burn.repeat(4)));
+    let pid = parent.pid();
     let mut meter = ProcessMeter::new();
-    let start = meter.read(&[pid]);
-    for _ in 0..1000 {
-        to.send(()).expect("there");
-        answers.recv().expect("an answer");
-    }
-    let used = meter.read(&[pid]).since(&start);
-    drop(to);
-    echo.join().expect("ended");
-    assert!(used.voluntary_switches > 200, "{used:?}");
-    let after = meter.read(&[pid]).since(&start);
-    assert!(after.voluntary_switches >= used.voluntary_switches, "an ended thread's switches were lost");
+    let mut whole_ns = || meter.read(&tree(pid)).cpu_ns;
+    // What is inherited is told in ticks, of user and of system time.
+    let slack_ns = 2 * ns_per_tick();
+    let has_ended = |pid: &u32| pid_stat(*pid).is_none_or(|stat| stat.has_ended());
+    // A shell waits for them at once, or when it comes to `wait`.
+    let before_ns = until(|| {
+        let now_ns = whole_ns();
+        (now_ns > 4 * slack_ns && tree(pid)[1..].iter().all(has_ended)).then(&mut whole_ns)
+    });
+    use std::io::Write;
+    parent.0.stdin.as_mut().expect("piped").write_all(b"go\n").expect("told");
+    let (mut least_ns, mut most_ns) = (before_ns, before_ns);
+    let mut look = || {
+        let now_ns = whole_ns();
+        (least_ns, most_ns) = (least_ns.min(now_ns), most_ns.max(now_ns));
+    };
+    until(|| {
+        look();
+        (tree(pid).len() == 1).then_some(())
+    });
+    look();
+    assert!(least_ns + slack_ns > before_ns && most_ns < before_ns + slack_ns, "{least_ns} {before_ns} {most_ns}");
 }
 
 #[test]

@@ -78,6 +78,7 @@ fn process_stat_with_an_evil_name() {
         b"4567 (post) 1 (gres) S 12 4567 4567 0 -1 4194560 1001 2002 3 4 55 66 77 88 20 0 9 0 123456 225 1024 184\n";
     let stat = PidStat::parse(line).expect("the line");
     let expected = PidStat {
+        state: b'S',
         parent: 12,
         minor_faults: 1001,
         children_minor_faults: 2002,

@@ -3,11 +3,13 @@
 use super::matrix::{self, Matrix};
 use super::{Scene, Shown, shown, shown_cell};
 use crate::interval::Interval;
+use crate::latency::{self, Events};
 use crate::svg::Tick;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
 use crate::{insert, number, order};
 use rqps_analysis::findings::TestFindings;
+use rqps_model::counted;
 use serde::Serialize;
 
 /// Results at one number of clients.
@@ -34,6 +36,10 @@ struct Build {
     has_inside: bool,
     /// Whether a row is marked as measured beside too few writes.
     has_missed: bool,
+    /// Whether a row sums up a group.
+    has_groups: bool,
+    /// Whether a row has an interval; in an open loop only those have one whose builds did not keep up.
+    has_intervals: bool,
 }
 
 #[derive(Serialize)]
@@ -53,8 +59,19 @@ struct Row {
     tip: String,
     shown: Option<Shown>,
     plot: minijinja::Value,
+    /// In an open loop, in place of the plot.
+    latencies: Vec<Latency>,
     /// Estimate, written at the edge when it lies beyond the axis.
     beyond: String,
+}
+
+/// A quantile of the events' latency.
+#[derive(Serialize)]
+struct Latency {
+    name: &'static str,
+    base: String,
+    new: String,
+    change: String,
 }
 
 #[derive(Serialize)]
@@ -65,13 +82,16 @@ struct Group {
     plot: minijinja::Value,
 }
 
+/// Of no more builds than this the tables with intervals stand open.
+const OPEN: usize = 3;
+
 pub(super) fn levels(scene: &Scene<'_>) -> Vec<Level> {
     let levels = order::levels(scene.findings);
     let single = levels.len() == 1;
     levels
         .iter()
         .map(|level| Level {
-            title: if single { String::new() } else { order::plural(u64::from(level.clients), "client") },
+            title: if single { String::new() } else { counted(level.clients, "client") },
             matrix: matrix::matrix(scene, level),
             builds: scene.others.iter().map(|index| build(scene, level, *index)).collect(),
         })
@@ -88,12 +108,15 @@ fn build(scene: &Scene<'_>, level: &order::Level<'_>, index: usize) -> Build {
     let ends: Vec<(f64, f64)> =
         shown.iter().map(|(rqps, interval)| interval.ends().unwrap_or((*rqps, *rqps))).collect();
     let axis = RatioAxis::fit(&ends, scene.margin());
+    let blocks: Vec<Block> = level.blocks.iter().map(|found| block(scene, level.clients, found, index, axis)).collect();
     Build {
         name: scene.names[index].clone(),
         base: scene.names[scene.findings.base].clone(),
-        open: scene.others.len() == 1,
+        open: scene.others.len() <= OPEN || scene.findings.is_open_loop(),
         ticks: axis.ticks(),
-        blocks: level.blocks.iter().map(|found| block(scene, level.clients, found, index, axis)).collect(),
+        has_groups: blocks.iter().any(|block| block.group.is_some()),
+        has_intervals: shown.iter().any(|(_, interval)| *interval != Interval::Unknown),
+        blocks,
         has_inside: shown.iter().any(|(_, interval)| matches!(interval, Interval::Inside(..))),
         has_missed: tests().any(|test| !insert::ratio_sign(scene.findings, test, index).is_empty()),
         clipped: shown.iter().filter(|(rqps, interval)| interval::is_clipped(axis, *rqps, *interval)).count(),
@@ -129,10 +152,30 @@ fn row(scene: &Scene<'_>, at: usize, test: &TestFindings, index: usize, axis: Ra
         tip: matrix::tip(scene, test, index),
         shown: shown_cell(scene, test, index),
         plot: interval::row(axis, comparison.map(|c| (c, Interval::of(cell))), scene.margin(), Rounds::Hidden),
+        latencies: match scene.findings.is_open_loop() {
+            true => latency::QUANTILES.map(|(name, quantile)| compared(scene, test, index, name, quantile)).into(),
+            false => Vec::new(),
+        },
         beyond: match beyond {
             Some((ratio, place)) if place > 100.0 => format!("right {}", number::change(ratio)),
             Some((ratio, place)) if place < 0.0 => format!("left {}", number::change(ratio)),
             _ => String::new(),
         },
+    }
+}
+
+fn compared(
+    scene: &Scene<'_>,
+    test: &TestFindings,
+    index: usize,
+    name: &'static str,
+    quantile: fn(Events) -> f64,
+) -> Latency {
+    let (base, cell) = (&test.cells[scene.findings.base], &test.cells[index]);
+    Latency {
+        name,
+        base: latency::shown(base, quantile),
+        new: latency::shown(cell, quantile),
+        change: latency::change(base, cell, quantile),
     }
 }

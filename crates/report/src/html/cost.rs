@@ -2,8 +2,8 @@
 
 use super::Scene;
 use crate::{metric, number, order};
-use rqps_analysis::findings::{CounterFindings, TestFindings};
-use rqps_model::Engine;
+use rqps_analysis::findings::{CellFindings, CounterFindings, CounterUnit, LatencyFindings, TestFindings};
+use rqps_model::{Engine, Verdict};
 use serde::Serialize;
 
 /// A table with a name in front of each row.
@@ -33,8 +33,27 @@ struct Cell {
 /// A cost or counter that moved by more than this stands out; half of it hides in noise.
 const STANDS_OUT: f64 = 0.05;
 
+/// The kind of whole events.
+const EVENT: &str = "event";
+
 /// Counters shown per test.
 const COUNTERS: usize = 12;
+
+impl Table {
+    /// Without weight on what moved in cells that are undecided: where throughput may not have changed, nothing else is said to.
+    pub(super) fn weighed(mut self, scene: &Scene<'_>, test: &TestFindings) -> Table {
+        let index = |head: &String| scene.names.iter().position(|name| name == head);
+        let is_decided = |index: usize| {
+            test.cells[index].comparison.as_ref().is_some_and(|found| found.verdict != Verdict::Undecided)
+        };
+        for (column, head) in self.heads.iter().enumerate() {
+            if !index(head).is_some_and(is_decided) {
+                self.rows.iter_mut().for_each(|row| row.cells[column].moved = false);
+            }
+        }
+        self
+    }
+}
 
 fn heads(scene: &Scene<'_>) -> Vec<String> {
     scene.base_first().into_iter().map(|index| scene.names[index].clone()).collect()
@@ -49,6 +68,13 @@ pub(super) fn table(scene: &Scene<'_>, rows: Vec<Row>) -> Option<Table> {
 fn cell(value: String, relative: Option<f64>) -> Cell {
     let moved = relative.is_some_and(|r| r == 0.0 || r.ln().abs() > STANDS_OUT.ln_1p());
     Cell { value, relative: relative.map_or_else(String::new, number::change), moved }
+}
+
+/// A share of a whole, and by how many percentage points it differs from the base's.
+fn share(value: f64, base: Option<f64>) -> Cell {
+    let difference = base.map(|base| value - base);
+    let moved = difference.is_some_and(|difference| difference.abs() > STANDS_OUT);
+    Cell { value: number::percent(value), relative: difference.map_or_else(String::new, number::points), moved }
 }
 
 fn empty() -> Cell {
@@ -73,11 +99,23 @@ pub(super) fn row(
     Row { name, cells: scene.base_first().into_iter().map(of).collect() }
 }
 
+/// A row of one share of a whole.
+pub(super) fn shares(scene: &Scene<'_>, name: String, value: impl Fn(usize) -> Option<f64>) -> Row {
+    let base = value(scene.findings.base);
+    let is_compared = |index: usize| index != scene.findings.base;
+    let of = |index: usize| value(index).map_or_else(empty, |value| share(value, base.filter(|_| is_compared(index))));
+    Row { name, cells: scene.base_first().into_iter().map(of).collect() }
+}
+
 /// Costs per operation; metrics that are zero on all builds are left out.
 pub(super) fn costs(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
     let used =
         |metric: &&metric::Metric| test.cells.iter().filter_map(|c| c.cost.as_ref()).any(|c| (metric.value)(c) != 0.0);
     let row = |metric: &metric::Metric| {
+        if metric.is_share() {
+            let value = |index: usize| test.cells[index].cost.as_ref().map(metric.value);
+            return shares(scene, metric.title.to_owned(), value);
+        }
         let cells = scene.base_first().into_iter().map(|index| match &test.cells[index].cost {
             Some(cost) => {
                 let relative = cost.relative.get(metric.name).copied().filter(|_| index != scene.findings.base);
@@ -88,7 +126,7 @@ pub(super) fn costs(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
         Row { name: metric.title.to_owned(), cells: cells.collect() }
     };
     let rows: Vec<Row> = metric::ALL.iter().filter(used).map(row).collect();
-    table(scene, rows)
+    table(scene, rows).map(|table| table.weighed(scene, test))
 }
 
 /// Latency at the usual percentiles, for events and each statement kind.
@@ -100,17 +138,31 @@ pub(super) fn latencies(scene: &Scene<'_>, test: &TestFindings) -> Option<Table>
             kinds.push(&latency.kind);
         }
     }
-    let of = |index: usize, kind: &str| test.cells[index].latency.iter().find(|latency| latency.kind == kind);
+    kinds.retain(|kind| *kind == EVENT || !test.cells.iter().all(|cell| is_event(cell, kind)));
+    let of = |index: usize, kind: &str| latency(&test.cells[index], kind);
     let mut rows = Vec::new();
     for kind in &kinds {
         // All percentiles of whole events, the two that matter most of each statement inside them.
-        let chosen: &[usize] = if *kind == "event" || kinds.len() == 1 { &[0, 1, 2, 3, 4, 5] } else { &[0, 3] };
+        let chosen: &[usize] = if *kind == EVENT || kinds.len() == 1 { &[0, 1, 2, 3, 4, 5] } else { &[0, 3] };
         for at in chosen {
             let us = |index: usize| of(index, kind).map(|latency| latency.quantiles_us[*at]);
             rows.push(row(scene, format!("{kind} {}", NAMES[*at]), us, number::duration_us));
         }
     }
-    table(scene, rows)
+    table(scene, rows).map(|table| table.weighed(scene, test))
+}
+
+fn latency<'a>(cell: &'a CellFindings, kind: &str) -> Option<&'a LatencyFindings> {
+    cell.latency.iter().find(|latency| latency.kind == kind)
+}
+
+/// Whether a statement took what the event took that consists of it alone, so that its rows would be the same again. In an open
+/// loop they are not: an event may begin late.
+fn is_event(cell: &CellFindings, kind: &str) -> bool {
+    let same = |(event, of_kind): (&LatencyFindings, &LatencyFindings)| {
+        event.count == of_kind.count && event.quantiles_us == of_kind.quantiles_us
+    };
+    latency(cell, kind).is_none() || latency(cell, EVENT).zip(latency(cell, kind)).is_some_and(same)
 }
 
 /// Counters of one engine's builds: engines have no counter in common.
@@ -118,6 +170,13 @@ pub(super) fn latencies(scene: &Scene<'_>, test: &TestFindings) -> Option<Table>
 pub(super) struct Counters {
     title: String,
     table: Table,
+}
+
+impl Counters {
+    /// As [`Table::weighed`].
+    pub(super) fn weighed(self, scene: &Scene<'_>, test: &TestFindings) -> Counters {
+        Counters { table: self.table.weighed(scene, test), ..self }
+    }
 }
 
 /// Server counters, engine by engine: those that moved on any build, those that moved most first; where an engine has one
@@ -166,10 +225,22 @@ fn moved<'a>(test: &'a TestFindings, builds: &[usize]) -> Vec<&'a str> {
 fn counter_row(test: &TestFindings, builds: &[usize], name: &str) -> Row {
     let cells =
         builds.iter().map(|index| match test.cells[*index].counters.iter().find(|counter| counter.name == name) {
-            Some(counter) => cell(number::significant(counter.per_kilo_op, 3), counter.relative),
+            Some(counter) => cell(counted(counter), counter.relative),
             None => empty(),
         });
     Row { name: name.to_owned(), cells: cells.collect() }
+}
+
+/// Its value in the unit that it has.
+fn counted(counter: &CounterFindings) -> String {
+    let value = counter.per_kilo_op;
+    match counter.unit() {
+        Some(CounterUnit::Milliseconds) if value != 0.0 => number::duration_us(value * 1e3),
+        Some(CounterUnit::Microseconds) if value != 0.0 => number::duration_us(value),
+        Some(CounterUnit::Nanoseconds) if value != 0.0 => number::duration_us(value / 1e3),
+        Some(CounterUnit::Bytes) if value != 0.0 => number::bytes(value),
+        _ => number::significant(value, 3),
+    }
 }
 
 /// How far a counter moved, as the size of a log ratio; from or to nothing counts as far. Levels that rose on one side and
@@ -179,5 +250,22 @@ fn movement(counter: &CounterFindings) -> f64 {
         Some(relative) if relative > 0.0 => relative.ln().abs(),
         Some(0.0) => 10.0,
         _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_have_the_unit_that_their_name_tells() {
+        let check = |name: &str, per_kilo_op: f64, expected: &str| {
+            let counter = CounterFindings { name: name.to_owned(), per_kilo_op, relative: None };
+            assert_eq!(counted(&counter), expected, "{name}");
+        };
+        check("pg_stat_database.active_time", 61.4, "61.4 ms");
+        check("pg_stat_wal.wal_bytes", 151_552.0, "148 KiB");
+        check("pg_stat_wal.wal_fpi", 3.004, "3.00");
+        check("status.Rocksdb_stall_micros", 0.0, "0");
     }
 }

@@ -3,7 +3,8 @@
 use super::{Scene, shown, shown_cell};
 use crate::order::{Block, Level};
 use crate::{insert, look, number, order};
-use rqps_analysis::findings::{CellFindings, TestFindings};
+use rqps_analysis::findings::{CellFindings, GroupFindings, TestFindings};
+use rqps_model::counted;
 use serde::Serialize;
 
 /// A matrix at one number of clients.
@@ -12,6 +13,8 @@ pub(super) struct Matrix {
     heads: Vec<String>,
     /// Whether heads must stand upright to fit.
     upright: bool,
+    /// Whether rows sum up a group.
+    has_sums: bool,
     blocks: Vec<MatrixBlock>,
 }
 
@@ -19,8 +22,14 @@ pub(super) struct Matrix {
 struct MatrixBlock {
     title: &'static str,
     rows: Vec<Row>,
-    /// Empty where no group was judged.
-    medians: Vec<Cell>,
+    /// What sums up the group: median, smallest, largest, and the group as a whole; empty where it has none.
+    sums: Vec<Sum>,
+}
+
+#[derive(Serialize)]
+struct Sum {
+    title: &'static str,
+    cells: Vec<Cell>,
 }
 
 #[derive(Serialize)]
@@ -38,6 +47,15 @@ struct Cell {
     glyph: &'static str,
     ratio: String,
     tip: String,
+    /// Verdict and size of the change in percent, for filtering; empty where there is no comparison.
+    verdict: &'static str,
+    size: String,
+}
+
+impl Cell {
+    fn without_verdict(class: &str, ratio: String, tip: String) -> Cell {
+        Cell { class: class.to_owned(), glyph: "", ratio, tip, verdict: "", size: String::new() }
+    }
 }
 
 /// `None` with a single build to compare: the interval table shows the same and more.
@@ -45,10 +63,12 @@ pub(super) fn matrix(scene: &Scene<'_>, level: &Level<'_>) -> Option<Matrix> {
     if scene.others.len() < 2 {
         return None;
     }
+    let blocks: Vec<MatrixBlock> = level.blocks.iter().map(|found| block(scene, level.clients, found)).collect();
     Some(Matrix {
         heads: scene.others.iter().map(|index| scene.names[*index].clone()).collect(),
         upright: scene.others.len() > 5,
-        blocks: level.blocks.iter().map(|found| block(scene, level.clients, found)).collect(),
+        has_sums: blocks.iter().any(|block| !block.sums.is_empty()),
+        blocks,
     })
 }
 
@@ -59,25 +79,22 @@ fn block(scene: &Scene<'_>, clients: u32, block: &Block<'_>) -> MatrixBlock {
         base: test.cells[scene.findings.base].throughput.map_or_else(|| number::NONE.to_owned(), number::grouped),
         cells: scene.others.iter().map(|index| cell(scene, test, *index)).collect(),
     };
-    let judged = |index: &usize| order::group_of(scene.findings, block.group, clients, *index).is_some();
-    let medians = match scene.others.iter().any(judged) {
-        true => scene.others.iter().map(|index| median(scene, block, clients, *index)).collect(),
-        false => Vec::new(),
-    };
-    MatrixBlock { medians, title: block.title, rows: block.tests.iter().map(row).collect() }
+    MatrixBlock { sums: sums(scene, clients, block), title: block.title, rows: block.tests.iter().map(row).collect() }
 }
 
 fn cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Cell {
     let cell = &test.cells[index];
     let Some(comparison) = &cell.comparison else {
         let tip = format!("{} · {}\n{}", test.name, scene.names[index], absence(cell));
-        return Cell { class: "none".to_owned(), glyph: "", ratio: number::NONE.to_owned(), tip };
+        return Cell::without_verdict("none", number::NONE.to_owned(), tip);
     };
     Cell {
         class: look::class(comparison),
         glyph: look::glyph(comparison.verdict),
         ratio: format!("{}{}", number::ratio(comparison.rqps), insert::ratio_sign(scene.findings, test, index)),
         tip: tip(scene, test, index),
+        verdict: comparison.verdict.word(),
+        size: super::size(comparison),
     }
 }
 
@@ -101,8 +118,11 @@ pub(super) fn tip(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Strin
         format!("{} {} {}, {}", shown.glyph, shown.word, shown.ratio, number::change(comparison.rqps)),
         format!("{interval} {}", shown.interval),
         format!("{} → {} {}", throughput(scene.findings.base), throughput(index), test.unit.symbol()),
-        format!("{}, MDE {}, q {}", order::plural(u64::from(shown.n), "round"), shown.mde, shown.q),
+        format!("{}, MDE {}, q {}", counted(shown.n, "round"), shown.mde, shown.q),
     ];
+    if scene.findings.is_open_loop() {
+        lines.extend(super::test::told(test, scene.findings.base, index));
+    }
     lines.extend(
         (!insert::ratio_sign(scene.findings, test, index).is_empty())
             .then(|| "* background inserts missed their target: does not compare".to_owned()),
@@ -112,22 +132,52 @@ pub(super) fn tip(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Strin
     lines.join("\n")
 }
 
-fn median(scene: &Scene<'_>, block: &Block<'_>, clients: u32, index: usize) -> Cell {
-    let Some(group) = order::group_of(scene.findings, block.group, clients, index) else {
-        return Cell { class: "none".to_owned(), glyph: "", ratio: number::NONE.to_owned(), tip: String::new() };
+/// The title of a row, and how its number is taken.
+type Taken = (&'static str, fn(&GroupFindings) -> f64);
+
+fn sums(scene: &Scene<'_>, clients: u32, block: &Block<'_>) -> Vec<Sum> {
+    const TAKEN: [Taken; 3] = [("median", |g| g.median), ("min", |g| g.min), ("max", |g| g.max)];
+    let of = |index: &usize| order::group_of(scene.findings, block.group, clients, *index);
+    let groups: Vec<Option<&GroupFindings>> = scene.others.iter().map(of).collect();
+    if groups.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let tips: Vec<String> =
+        scene.others.iter().zip(&groups).map(|(index, g)| tip_of(scene, block, *index, *g)).collect();
+    let none = || Cell::without_verdict("", number::NONE.to_owned(), String::new());
+    let row = |(title, value): Taken| {
+        let cell = |(group, tip): (&Option<&GroupFindings>, &String)| {
+            group.map_or_else(none, |group| Cell::without_verdict("", number::ratio(value(group)), tip.clone()))
+        };
+        Sum { title, cells: groups.iter().zip(&tips).map(cell).collect() }
     };
+    let whole = |(group, tip): (&Option<&GroupFindings>, &String)| {
+        let comparison = group.and_then(|group| group.comparison.as_ref());
+        comparison.map_or_else(none, |comparison| Cell {
+            glyph: look::glyph(comparison.verdict),
+            ..Cell::without_verdict(&look::class(comparison), number::ratio(comparison.rqps), tip.clone())
+        })
+    };
+    let is_judged = groups.iter().flatten().any(|group| group.comparison.is_some());
+    let all = is_judged.then(|| Sum { title: "all", cells: groups.iter().zip(&tips).map(whole).collect() });
+    TAKEN.map(row).into_iter().chain(all).collect()
+}
+
+fn tip_of(scene: &Scene<'_>, block: &Block<'_>, index: usize, group: Option<&GroupFindings>) -> String {
+    let Some(group) = group else { return String::new() };
     let mut tip = format!(
         "{} · {}\nmedian {} of {}\nmin {}, max {}",
         block.title,
         scene.names[index],
         number::ratio(group.median),
-        order::plural(u64::from(group.tests), "test"),
+        counted(group.tests, "test"),
         number::ratio(group.min),
         number::ratio(group.max)
     );
     if let Some(comparison) = &group.comparison {
         let shown = shown(comparison);
         tip.push_str(&format!("\nthe group as a whole: {} {} ({})", shown.glyph, shown.ratio, shown.interval));
+        tip.extend((!shown.remark.is_empty()).then(|| format!("\n{}", shown.remark)));
     }
-    Cell { class: "med".to_owned(), glyph: "", ratio: number::ratio(group.median), tip }
+    tip
 }

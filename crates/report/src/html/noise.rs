@@ -10,6 +10,8 @@ use serde::Serialize;
 /// The section.
 #[derive(Serialize)]
 pub(super) struct Noise {
+    /// Why no smallest change can be named; empty where one can.
+    none: &'static str,
     ticks: Vec<Tick>,
     groups: Vec<Group>,
     tests: Vec<Test>,
@@ -47,10 +49,30 @@ pub(super) fn noise(scene: &Scene<'_>) -> Noise {
         })
     };
     Noise {
+        none: if axis.is_some() { "" } else { why_none(scene) },
         ticks: axis.map(SpreadAxis::ticks).unwrap_or_default(),
         groups: axis
             .map_or_else(Vec::new, |axis| rqps_model::Group::ALL.into_iter().filter_map(|g| group(g, axis)).collect()),
-        tests: scene.findings.tests.iter().filter_map(|found| test(scene, found)).collect(),
+        tests: match axis.is_none() && scene.findings.is_open_loop() {
+            // The spread of a rate that was asked for is no noise.
+            true => Vec::new(),
+            false => scene.findings.tests.iter().filter_map(|found| test(scene, found)).collect(),
+        },
+    }
+}
+
+fn why_none(scene: &Scene<'_>) -> &'static str {
+    let has_rounds = comparisons(scene, |_| true).any(|found| found.n > 1);
+    match () {
+        () if has_rounds && scene.findings.is_open_loop() => {
+            "Events came at the rate asked for, so rounds agree in throughput however noisy they were: no smallest change can be \
+             named."
+        }
+        () if has_rounds => "Nothing could be compared over rounds: no smallest change can be named.",
+        () => {
+            "How much runs differ is told by rounds, and there are too few: no smallest change can be named that this campaign \
+             would have found."
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Scene;
 use crate::insert::sheet::{self, Entry, Kind, Sheet, Tint};
 use crate::{insert, order};
+use rqps_model::counted;
 use serde::Serialize;
 
 /// The tables at one number of clients; none for other suites.
@@ -60,7 +61,7 @@ pub(super) fn levels(scene: &Scene<'_>) -> Vec<Level> {
     let levels = order::levels(scene.findings);
     let title = |clients: u32| match levels.len() {
         1 => String::new(),
-        _ => order::plural(u64::from(clients), "client"),
+        _ => counted(clients, "client"),
     };
     let tables = |level| sheet::sheets(scene.findings, level).iter().map(|sheet| view(scene, sheet)).collect();
     levels.iter().map(|level| Level { title: title(level.clients), tables: tables(level) }).collect()

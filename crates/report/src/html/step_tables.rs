@@ -27,9 +27,13 @@ pub(super) fn metrics(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
         |column: &&column::Column| (0..test.cells.len()).any(|at| value(at, column).is_some_and(|value| value != 0.0));
     let row = |column: &column::Column| {
         let name = format!("{}: {}", column.name, column.title);
-        cost::row(scene, name, |index| value(index, column), column.show)
+        match column.is_share() {
+            true => cost::shares(scene, name, |index| value(index, column).map(|percent| percent / 100.0)),
+            false => cost::row(scene, name, |index| value(index, column), column.show),
+        }
     };
-    cost::table(scene, column::ALL.iter().filter(is_used).map(row).collect())
+    let rows = column::ALL.iter().filter(is_used).map(row).collect();
+    cost::table(scene, rows).map(|table| table.weighed(scene, test))
 }
 
 /// How long the statements took that built indexes, in the round shown.

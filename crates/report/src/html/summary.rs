@@ -4,7 +4,7 @@ use super::{Notice, Scene, notice};
 use crate::html::noise;
 use crate::{insert, look, number, order};
 use rqps_analysis::findings::TreatmentFindings;
-use rqps_model::{Engine, Placement, Verdict};
+use rqps_model::{Engine, Placement, Verdict, counted};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -55,12 +55,17 @@ pub(super) fn summary(scene: &Scene<'_>) -> Summary {
     }
 }
 
-/// When it ran, to the minute: `2026-11-21, 14:24 to 14:27 UTC`; times of another form stay as they are.
+/// When it ran, to the minute, and to the second where it ended in the minute in which it began:
+/// `2026-11-21, 14:24 to 14:27 UTC`; times of another form stay as they are.
 fn when(started: &str, finished: Option<&str>) -> String {
-    fn parts(time: &str) -> Option<(&str, &str)> {
+    const MINUTE: usize = 5;
+    const SECOND: usize = 8;
+    fn parts(time: &str, end: usize) -> Option<(&str, &str)> {
         let (day, clock) = time.strip_suffix('Z')?.split_once('T')?;
-        Some((day, clock.get(..5)?))
+        Some((day, clock.get(..end)?))
     }
+    let is_short = finished.is_some_and(|finished| parts(started, MINUTE) == parts(finished, MINUTE));
+    let parts = |time| parts(time, if is_short { SECOND } else { MINUTE });
     match (parts(started), finished.map(parts)) {
         (Some((day, from)), Some(Some((end, to)))) if day == end => format!("{day}, {from} to {to} UTC"),
         (Some((day, from)), Some(Some((end, to)))) => format!("{day} {from} to {end} {to} UTC"),
@@ -155,22 +160,15 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Base", scene.names[findings.base].clone())];
     match &campaign.insert {
         Some(shape) => facts.extend([
-            ("Suite", format!("{}, {}", campaign.suite, order::plural(tests.len() as u64, "step"))),
+            ("Suite", format!("{}, {}", campaign.suite, counted(tests.len(), "step"))),
             ("Data", insert::size(shape, shape.clients, number::grouped)),
             ("Writes behind queries", insert::rates(shape)),
             ("Clients", clients.join(", ")),
             ("Rounds", format!("{rounds}, each a whole pass of every build from an empty data folder on")),
         ]),
         None => facts.extend([
-            ("Suite", format!("{}, {}", campaign.suite, order::plural(tests.len() as u64, "test"))),
-            (
-                "Data",
-                format!(
-                    "{} × {} rows",
-                    order::plural(u64::from(campaign.tables), "table"),
-                    number::grouped(campaign.rows as f64)
-                ),
-            ),
+            ("Suite", format!("{}, {}", campaign.suite, counted(tests.len(), "test"))),
+            ("Data", format!("{} × {} rows", counted(campaign.tables, "table"), number::grouped(campaign.rows as f64))),
             ("Clients", format!("{}, {}", clients.join(", "), campaign.arrival)),
             ("Rounds", format!("{rounds}, a server start each")),
             ("Builds alternate in", order::interleaving(findings)),
@@ -180,12 +178,7 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
         ("Placement", placement(campaign.placement).to_owned()),
         (
             "Host",
-            format!(
-                "{}, {}, {}",
-                host.cpu_model,
-                order::plural(u64::from(host.cpus), "CPU"),
-                number::bytes(host.memory_bytes as f64)
-            ),
+            format!("{}, {}, {}", host.cpu_model, counted(host.cpus, "CPU"), number::bytes(host.memory_bytes as f64)),
         ),
         ("Kernel", host.kernel.clone()),
     ]);
@@ -218,6 +211,7 @@ mod tests {
         };
         let start = "2026-11-21T14:24:00.468Z";
         check(start, Some("2026-11-21T14:27:19.618Z"), "2026-11-21, 14:24 to 14:27 UTC");
+        check(start, Some("2026-11-21T14:24:19.618Z"), "2026-11-21, 14:24:00 to 14:24:19 UTC");
         check(start, Some("2026-11-22T02:00:00Z"), "2026-11-21 14:24 to 2026-11-22 02:00 UTC");
         check(start, None, "2026-11-21 14:24 UTC, not finished");
         check("yesterday", None, "yesterday to not finished");

@@ -8,9 +8,9 @@ use crate::interval::Interval;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
 use crate::svg::{Plot, Tick, latency, series};
-use crate::{insert, number, order};
+use crate::{insert, latency as event_latency, metric, number};
 use rqps_analysis::findings::{CellFindings, Comparison, TestFindings};
-use rqps_model::{Interleave, Verdict};
+use rqps_model::{Interleave, Verdict, counted};
 use serde::Serialize;
 
 /// All tests, in two lists.
@@ -40,7 +40,7 @@ struct Test {
     size: f64,
     /// How many half widths of its interval a ratio is away from 1, at most: what is clear comes first, however small.
     clear: f64,
-    /// Verdicts present, for filtering.
+    /// Verdicts present.
     verdicts: String,
     chips: Vec<Chip>,
     /// Ratio of the only build; empty where there are many.
@@ -57,7 +57,11 @@ struct Test {
     latency: Option<Plot>,
     latencies: Option<Table>,
     costs: Option<Table>,
+    /// What they are per: a statement, a thousand rows.
+    costs_per: &'static str,
     counters: Vec<Counters>,
+    /// What they are per a thousand of.
+    counted_by: &'static str,
     statements: Vec<(String, String)>,
     plans: Vec<StatementPlans>,
     plans_differ: bool,
@@ -151,10 +155,10 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         id: id(index),
         name: test.name.clone(),
         group: test.group.title(),
-        clients: order::plural(u64::from(test.clients), "client"),
+        clients: counted(test.clients, "client"),
         level: match scene.findings.tests.iter().all(|other| other.clients == test.clients) {
             true => String::new(),
-            false => order::plural(u64::from(test.clients), "client"),
+            false => counted(test.clients, "client"),
         },
         interleave: match test.interleave {
             Interleave::Slices => "builds alternated in slices".to_owned(),
@@ -169,7 +173,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         verdicts: verdicts.join(" "),
         chips: scene.others.iter().map(|at| chip(scene, test, *at)).collect(),
         headline: match scene.others[..] {
-            [only] => shown_cell(scene, test, only),
+            [only] => headline(scene, test, only),
             _ => None,
         },
         ticks: axis.ticks(),
@@ -184,13 +188,31 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         latency: kind.filter(|_| !is_step).and_then(|kind| latency::plot(test, kind, &scene.colours)),
         latencies: if is_step { None } else { cost::latencies(scene, test) },
         costs: cost::costs(scene, test),
-        counters: cost::counters(scene, test),
+        costs_per: metric::per(test),
+        counters: cost::counters(scene, test).into_iter().map(|found| found.weighed(scene, test)).collect(),
+        counted_by: if is_step { "operations" } else { "statements" },
         statements: test.statements.clone(),
         plans_differ: plans.iter().any(StatementPlans::differs),
         plans,
         errors: errors(scene, test),
         warnings: warnings(scene, test),
     }
+}
+
+/// The ratio of the only build; in an open loop, where no interval belongs to it, how its latency compares.
+fn headline(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Option<Shown> {
+    let mut shown = shown_cell(scene, test, index)?;
+    if scene.findings.is_open_loop() && Interval::of(&test.cells[index]) == Interval::Unknown {
+        shown.interval = told(test, scene.findings.base, index).join(", ");
+    }
+    Some(shown)
+}
+
+/// Each quantile of the events' latency: `p50 104 µs → 110 µs`.
+pub(super) fn told(test: &TestFindings, base: usize, index: usize) -> Vec<String> {
+    let of = |index: usize, quantile| event_latency::shown(&test.cells[index], quantile);
+    let quantiles = event_latency::QUANTILES.iter();
+    quantiles.map(|(name, quantile)| format!("{name} {} → {}", of(base, *quantile), of(index, *quantile))).collect()
 }
 
 /// The log ratio in half widths of its interval, to a hundredth.

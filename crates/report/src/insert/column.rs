@@ -26,6 +26,11 @@ pub(crate) const TAG: &str = "tag";
 const ABSENT: &str = "NA";
 
 impl Column {
+    /// Whether it is a percentage, whose changes are told in points.
+    pub(crate) fn is_share(&self) -> bool {
+        self.name == "cpups"
+    }
+
     /// As published; `NA` where there is nothing.
     pub(crate) fn published(&self, metrics: &StepMetrics) -> String {
         let decimals = self.decimals;

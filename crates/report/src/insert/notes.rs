@@ -3,8 +3,9 @@
 //! In: findings of one step on one treatment. Out: sentences without the names of step and treatment, which stand before
 //! them wherever they are shown.
 
-use crate::{number, order};
+use crate::number;
 use rqps_analysis::findings::{SlaFindings, StepFindings, StepRound};
+use rqps_model::counted;
 
 /// Kinds of warnings that say no more than these notes.
 pub(crate) const KINDS: [&str; 3] = ["failed", "sla-missed", "write-stalls"];
@@ -32,7 +33,7 @@ fn sla(step: &StepFindings) -> Option<String> {
         "SLA missed in {} of {}: {} of {} rows/s inserted behind the queries ({}{worst}). Its queries ran beside fewer \
          writes and don't compare.",
         rounds - rounds_held,
-        order::plural(u64::from(rounds), "round"),
+        counted(rounds, "round"),
         number::throughput(least_per_s),
         number::throughput(target_per_s),
         number::percent(least_per_s / target_per_s),

@@ -69,14 +69,26 @@ impl Grid {
         self.rows.push(Row::Line(line));
     }
 
-    /// The rows as text; the first column gives way where the width does not suffice.
-    pub(super) fn render(&self, width: usize, colour: bool) -> String {
+    /// What the rows of cells would take with room enough.
+    pub(super) fn width(&self) -> usize {
+        let mut widths = self.widths();
+        widths[0] = widths[0].max(NARROWEST);
+        widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+    }
+
+    fn widths(&self) -> Vec<usize> {
         let mut widths = vec![0; self.aligns.len()];
         for row in &self.rows {
             if let Row::Cells(cells) = row {
                 cells.iter().zip(&mut widths).for_each(|(cell, width)| *width = cell.width().max(*width));
             }
         }
+        widths
+    }
+
+    /// The rows as text; the first column gives way where the width does not suffice.
+    pub(super) fn render(&self, width: usize, colour: bool) -> String {
+        let mut widths = self.widths();
         let rest: usize = widths.iter().skip(1).sum();
         let gaps = widths.len().saturating_sub(1);
         let gap = if widths[0] + rest + GAP * gaps <= width { GAP } else { 1 };

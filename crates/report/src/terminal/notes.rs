@@ -22,6 +22,11 @@ impl Page<'_> {
         });
         let margin = number::percent(self.findings.campaign.margin);
         out.push_str(&format!("{}   equal: within ±{margin}\n", glyphs.join("  ")));
+        let cells = self.findings.tests.iter().flat_map(|test| &test.cells);
+        let mut comparisons = cells.filter_map(|cell| cell.comparison.as_ref());
+        if !self.findings.is_open_loop() && comparisons.any(|comparison| comparison.mde.is_some()) {
+            out.push_str("MDE: the smallest change found in 4 of 5 cases\n");
+        }
         if self.findings.tests.iter().any(|test| test.unit == Unit::KiloRowsPerSecond) {
             out.push_str("scan: thousands of rows per second and client\n");
         }
@@ -51,6 +56,12 @@ impl Page<'_> {
         }
     }
 
+    /// The message and where the rest is.
+    fn with_whereabouts(&self, treatment: usize, warning: &Warning) -> String {
+        let build = &self.findings.treatments[treatment].build.name;
+        format!("{}: `rqps builds show {build}`.", warning.message.trim_end_matches('.'))
+    }
+
     /// What differs between treatments and was not asked to, one kind after the other: a line or two for each treatment, and once
     /// what would help.
     fn treatment_notes(&self, out: &mut String) {
@@ -68,8 +79,15 @@ impl Page<'_> {
             told.push(key(warning));
             let alike = all.iter().filter(|(_, other)| key(other) == key(warning));
             for (at, (treatment, warning)) in alike.enumerate() {
+                let width = self.width - "Note: ".len();
                 let message = text::plain(&format!("{}: {}", names[*treatment], ended(&warning.message)));
-                let message = text::cut(&message, self.width - "Note: ".len(), LINES, CUT);
+                let message = match &warning.in_full {
+                    // It was cut where it was made.
+                    Some(_) => {
+                        text::plain(&format!("{}: {}", names[*treatment], self.with_whereabouts(*treatment, warning)))
+                    }
+                    None => text::cut(&message, width, LINES, CUT),
+                };
                 self.wrapped(out, &message, if at == 0 { "Note: " } else { "      " }, "      ");
             }
             if let Some(remedy) = &warning.remedy {

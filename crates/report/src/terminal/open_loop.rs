@@ -6,16 +6,10 @@
 use super::grid::{Align, Cell, Grid};
 use super::{Page, WIDEST, none};
 use crate::interval::Interval;
-use crate::latency::{self, Events};
+use crate::latency::{self, QUANTILES};
 use crate::order::Level;
 use crate::{look, number};
 use rqps_analysis::findings::TestFindings;
-
-/// A quantile: its name, and how it is taken.
-type Quantile = (&'static str, fn(Events) -> f64);
-
-/// The quantiles shown.
-const QUANTILES: [Quantile; 2] = [("p50", |events| events.p50_us), ("p99", |events| events.p99_us)];
 
 impl Page<'_> {
     /// Rows of two builds, heads included.

@@ -172,6 +172,22 @@ fn metric_file_is_as_published() {
 }
 
 #[test]
+fn a_scan_costs_by_all_rows_but_in_the_published_file_by_a_clients() {
+    let mut findings = campaign(&["a".to_owned(), "b".to_owned()]);
+    let mut scan = test(&findings, "scan_range=100", &[1000.0, 1100.0]);
+    (scan.unit, scan.clients) = (rqps_model::Unit::KiloRowsPerSecond, 4);
+    let cost = Cost { cpu_per_op: 0.02, cs_per_op: 1.5, ops_per_s: 4000.0, server_cpu_us: 400.0, ..Cost::default() };
+    scan.cells[0].cost = Some(cost);
+    findings.tests = vec![scan];
+    findings.campaign.clients = vec![4];
+    let published = file(&findings, "tables/o.met.c4");
+    assert!(published.contains("\n0.080000\t6.000\t0\t0\t0\t1000\tx.a.pk1\n"), "{published}");
+    let table = file(&findings, "tables/cost.c4.tsv");
+    let row = table.lines().find(|line| line.starts_with("scan\t4\ta\t1000 rows\t400\t"));
+    assert!(row.is_some(), "{table}");
+}
+
+#[test]
 fn the_load_comes_first_and_is_as_published() {
     let mut findings = campaign(&names_in(LOAD));
     let costs = LOAD.lines().skip(3).take_while(|line| !line.starts_with("---")).map(cost);

@@ -31,7 +31,7 @@ fn hostile_insert() -> Findings {
 /// Makes every text that comes from outside hostile.
 fn spoiled(mut made: Findings) -> Findings {
     let text = || HOSTILE.to_owned();
-    let warning = || Warning { kind: text(), message: text(), remedy: Some(text()) };
+    let warning = || Warning { kind: text(), message: text(), remedy: Some(text()), in_full: Some(text()) };
     made.warnings = vec![warning()];
     made.campaign.name = text();
     made.campaign.suite = text();

@@ -7,7 +7,7 @@ use rqps_model::Verdict;
 use rqps_report::{compare_json, html, markdown, terminal};
 
 fn warning(kind: &str, message: &str, remedy: &str) -> Warning {
-    Warning { kind: kind.to_owned(), message: message.to_owned(), remedy: Some(remedy.to_owned()) }
+    Warning { kind: kind.to_owned(), message: message.to_owned(), remedy: Some(remedy.to_owned()), in_full: None }
 }
 
 /// Text without the line ends and indents that wrapping put in.
@@ -74,6 +74,24 @@ fn long_lists_are_cut_on_a_terminal_only() {
     for whole in [html(&made).expect("a page"), compare_json(&made), markdown(&made)] {
         assert!(whole.contains("-fflag-0 ") && whole.contains("-fflag-59 only here"));
     }
+}
+
+#[test]
+fn a_list_that_was_summed_up_is_whole_in_the_page() {
+    let mut made = findings(Size::TWO_BUILDS);
+    let short = "compiler gcc 13 instead of gcc 11; flags -O3 only here; 14 more flags differ";
+    let full = "compiler gcc (Ubuntu 13.3.0) 13 instead of gcc 11; flags -O3 -fa -fb only here";
+    let folded = Warning { in_full: Some(full.to_owned()), ..warning("unlike-builds", short, "compare like builds") };
+    made.treatments[1].warnings = vec![folded];
+    let table = flowed(&terminal(&made, 80, false));
+    let told = format!("Note: pg1711_o2nofp: {short}: `rqps builds show pg1711_o2nofp`. Compare like builds.");
+    assert!(table.contains(&told) && !table.contains("-fa"), "{told} in\n{table}");
+    let page = html(&made).expect("a page");
+    let folded = format!("<details class=\"whole\"><summary>In full</summary>{full}</details></div>");
+    assert!(page.contains(&format!("pg1711_o2nofp: {short}.")) && page.contains(&folded));
+    assert!(compare_json(&made).contains(&format!("\"in_full\": \"{full}\"")));
+    assert!(markdown(&made).contains(short) && !markdown(&made).contains("-fa"));
+    assert_eq!(html(&findings(Size::TWO_BUILDS)).expect("a page").matches("<details class=\"whole\">").count(), 0);
 }
 
 #[test]

@@ -78,6 +78,37 @@ fn markdown_and_page_compare_latency() {
 }
 
 #[test]
+fn the_page_shows_latency_in_place_of_a_plot_of_rates() {
+    let made = at_rate(Size::TWO_BUILDS);
+    let page = html(&made).expect("a page");
+    let results = page.split("<section id=\"results\">").nth(1).and_then(|rest| rest.split("</section>").next());
+    let results = results.expect("results");
+    assert!(!results.contains("class=\"iv\"") && !results.contains("Logarithmic axis"), "a plot of ratios of rates");
+    assert_eq!(results.matches("class=\"lat p50\"").count(), made.tests.len());
+    assert_eq!(results.matches("class=\"lat p99\"").count(), made.tests.len());
+    let row = results.split("data-name=\"hot-points\"").nth(1).expect("a row");
+    assert!(row.contains("<span>12.1 ms</span> <b>3.76 ms</b> <i>−68.9 %</i>"), "{}", &row[..600]);
+    assert!(page.contains("p50 104 µs → 104 µs, p99 12.1 ms → 3.76 ms"), "beside the test's name");
+    // The second test did not keep up, so its ratio has an interval.
+    assert!(results.contains("95 % interval</th>"));
+    let mut kept_up = made;
+    kept_up.tests.remove(1);
+    let page = html(&kept_up).expect("a page");
+    assert!(!page.split("id=\"tests\"").next().expect("results").contains("95 % interval</th>"));
+    let noise = page.split("<section id=\"noise\">").nth(1).expect("a section");
+    assert!(noise.contains("Events came at the rate asked for") && !noise.contains("too few"));
+}
+
+#[test]
+fn many_builds_at_a_rate_have_a_table_of_latency_each() {
+    let made = at_rate(Size::FIVE_BUILDS);
+    let page = html(&made).expect("a page");
+    assert_eq!(page.matches("class=\"lat p99\"").count(), made.tests.len() * 4);
+    assert_eq!(page.matches("<details class=\"intervals\" open>").count(), 4);
+    assert!(page.contains("p99 12.1 ms → 3.76 ms"), "in the matrix's tips");
+}
+
+#[test]
 fn a_closed_loop_keeps_its_table() {
     let table = terminal(&findings(Size::TWO_BUILDS), 80, false);
     assert!(table.contains("MDE") && !table.contains("p99") && !table.contains("Open loop"));

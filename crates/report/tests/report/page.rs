@@ -3,7 +3,8 @@
 use crate::synthetic::engines::{InventedEngine, of_engines};
 use crate::synthetic::insert::{InsertSize, insert_findings};
 use crate::synthetic::{Size, findings};
-use rqps_analysis::findings::Findings;
+use rqps_analysis::findings::{CellFindings, Findings, LatencyFindings};
+use rqps_model::Verdict;
 use rqps_report::html;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -20,6 +21,16 @@ fn forty_two_tests_of_fourteen_builds_stay_small() {
     println!("42 tests x 14 builds x 10 rounds: {:.2} MB in {seconds:.2} s", page.len() as f64 / 1e6);
     assert!(page.len() < LARGEST_BYTES, "{} bytes", page.len());
     keep("large.html", &page);
+}
+
+#[test]
+fn costs_and_counters_say_what_they_are_per() {
+    let mut made = findings(Size::TWO_BUILDS);
+    let page = html(&made).expect("renders");
+    assert!(page.contains("<h4>Cost per statement</h4>") && page.contains("per thousand statements"));
+    made.tests.iter_mut().for_each(|test| test.unit = rqps_model::Unit::KiloRowsPerSecond);
+    let page = html(&made).expect("renders");
+    assert!(page.contains("<h4>Cost per 1000 rows</h4>") && !page.contains("Cost per statement"));
 }
 
 #[test]
@@ -79,6 +90,106 @@ fn asks_nothing_of_the_network() {
         }
         assert!(page.contains("default-src 'none'"), "a policy that forbids it");
     }
+}
+
+#[test]
+fn every_cell_can_be_filtered_and_nothing_waits_for_the_script() {
+    for made in [findings(Size::TWO_BUILDS), findings(Size::FIVE_BUILDS), insert_findings(InsertSize::TWO)] {
+        let page = html(&made).expect("renders");
+        let compared = made.tests.iter().flat_map(|test| &test.cells).filter_map(|cell| cell.comparison.as_ref());
+        // With more than one build to compare a cell stands in the matrix too.
+        let places = if made.treatments.len() > 2 { 2 } else { 1 };
+        let mut cells = 0;
+        for verdict in rqps_model::Verdict::ALL {
+            let expected = compared.clone().filter(|comparison| comparison.verdict == verdict).count();
+            let found = page.matches(&format!("data-v=\"{}\" data-c=\"", verdict.word())).count();
+            assert_eq!(found, expected * places, "{verdict}");
+            cells += found;
+        }
+        let sizes = page.split("data-c=\"").skip(1).filter_map(|part| part.split('"').next()?.parse::<f64>().ok());
+        assert_eq!(sizes.filter(|size| (0.0..10_000.0).contains(size)).count(), cells, "a size each");
+        let shown_at_once = page.split("<main>").nth(1).and_then(|main| main.split("<script>").next()).expect("a body");
+        for hidden in shown_at_once.match_indices(" hidden>").map(|(at, _)| &shown_at_once[..at]) {
+            let tag = &hidden[hidden.rfind('<').expect("a tag")..];
+            assert!(
+                tag.starts_with("<form") || tag.contains("class=\"filtered\"") || tag.contains("id=\"tip\""),
+                "{tag}"
+            );
+        }
+    }
+}
+
+#[test]
+fn up_to_three_builds_show_their_intervals_at_once() {
+    for (treatments, open) in [(2, 1), (3, 2), (4, 3), (5, 0)] {
+        let page = html(&findings(Size { treatments, ..Size::FIVE_BUILDS })).expect("renders");
+        assert_eq!(page.matches("<details class=\"intervals\" open>").count(), open, "{treatments} treatments");
+    }
+}
+
+#[test]
+fn the_matrix_sums_up_groups_with_their_verdicts() {
+    let mut made = findings(Size::FIVE_BUILDS);
+    let page = html(&made).expect("renders");
+    for title in ["median", "min", "max", "all"] {
+        let rows = page.matches(&format!("<tr class=\"median\"><th scope=\"row\">{title}</th>")).count();
+        assert_eq!(rows, rqps_model::Group::ALL.len(), "{title}");
+    }
+    let verdicts = |page: &str| {
+        let all = page.split("<th scope=\"row\">all</th>").skip(1);
+        all.map(|row| row.split("</tr>").next().expect("a row").matches("<i>").count()).sum::<usize>()
+    };
+    assert_eq!(verdicts(&page), made.groups.len());
+    made.groups[0].comparison = None;
+    assert_eq!(verdicts(&html(&made).expect("renders")), made.groups.len() - 1);
+}
+
+#[test]
+fn rounds_that_nobody_would_run_are_not_advised() {
+    let mut made = findings(Size::TWO_BUILDS);
+    let mut advised = |rounds: u32| {
+        for comparison in made.tests.iter_mut().filter_map(|test| test.cells[1].comparison.as_mut()) {
+            (comparison.verdict, comparison.rounds_needed) = (Verdict::Undecided, Some(rounds));
+        }
+        html(&made).expect("renders").contains(&format!("about {rounds} rounds would settle it"))
+    };
+    assert_eq!([15, 16].map(&mut advised), [true, false], "three times the five that were run");
+}
+
+#[test]
+fn shares_are_compared_in_points_and_only_what_is_decided_has_weight() {
+    let mut made = findings(Size::TWO_BUILDS);
+    made.tests.truncate(1);
+    let test = &mut made.tests[0];
+    let set = |cell: &mut CellFindings, idle: f64| {
+        let cost = cell.cost.as_mut().expect("a cost");
+        cost.idle_share = idle;
+        cost.relative.insert("idle_share".to_owned(), idle / 0.14);
+        cost.relative.insert("cs_per_op".to_owned(), 2.0);
+    };
+    set(&mut test.cells[0], 0.14);
+    set(&mut test.cells[1], 0.122);
+    let page = html(&made).expect("renders");
+    assert!(page.contains("<td>12 %<i>−1.8 pp</i></td>") && page.contains("<i class=\"m\">×2.00</i>"));
+    made.tests[0].cells[1].comparison.as_mut().expect("compared").verdict = Verdict::Undecided;
+    let page = html(&made).expect("renders");
+    assert!(page.contains("<i>×2.00</i>") && !page.contains("<i class=\"m\">"), "nothing is said of it");
+}
+
+#[test]
+fn an_event_of_one_statement_has_its_latency_once() {
+    let mut made = findings(Size::TWO_BUILDS);
+    made.tests.truncate(1);
+    let rows = |made: &Findings| html(made).expect("renders").matches("<th scope=\"row\">main p50</th>").count();
+    for cell in &mut made.tests[0].cells {
+        let event = cell.latency[0].clone();
+        cell.latency.truncate(1);
+        cell.latency.push(LatencyFindings { kind: "main".to_owned(), ..event });
+    }
+    assert_eq!(rows(&made), 0);
+    // In an open loop events wait for their turn.
+    made.tests[0].cells[1].latency[0].quantiles_us[3] *= 2.0;
+    assert_eq!(rows(&made), 1);
 }
 
 #[test]

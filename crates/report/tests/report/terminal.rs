@@ -2,7 +2,9 @@
 
 use crate::synthetic::engines::{InventedEngine, of_engines};
 use crate::synthetic::{Size, findings};
-use rqps_report::terminal;
+use rqps_analysis::findings::Findings;
+use rqps_model::Verdict;
+use rqps_report::{html, terminal};
 
 pub(crate) fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
@@ -52,6 +54,66 @@ fn many_builds_fold_into_blocks_and_list_what_changed() {
     assert!(table.contains("col-13 : pg19b1_o2nofp.x10a_c2r24\n"));
     assert!(table.contains("pg19b1_o2nofp: 15 tests changed\n"), "{table}");
     assert!(table.contains("  … and 5 more in the report\n"), "{table}");
+}
+
+#[test]
+fn what_did_not_change_is_told_with_what_is_undecided() {
+    let mut made = findings(Size::FIVE_BUILDS);
+    let builds: Vec<usize> = (0..made.treatments.len()).filter(|at| *at != made.base).collect();
+    let all = made.tests.len();
+    for test in &mut made.tests {
+        test.cells[builds[0]].comparison = None;
+        for &at in &builds[1..] {
+            test.cells[at].comparison.as_mut().expect("all are compared").verdict = Verdict::Undecided;
+        }
+    }
+    made.treatments[builds[0]].counts = [0; 4];
+    let table = terminal(&made, 80, false);
+    assert_eq!(table.matches(": nothing to compare\n").count(), 1, "{table}");
+    let undecided = format!(": no test changed, {all} undecided\n");
+    assert_eq!(table.matches(&undecided).count(), builds.len() - 1, "{table}");
+    assert!(!table.contains("95 % interval"), "a head of no rows in\n{table}");
+    assert_eq!(table.matches(" regressed, ").count(), builds.len() - 1, "no verdicts are counted of none");
+}
+
+#[test]
+fn the_legend_says_what_mde_is() {
+    let legend = "MDE: the smallest change found in 4 of 5 cases\n";
+    let mut made = findings(Size::TWO_BUILDS);
+    assert!(terminal(&made, 80, false).contains(legend));
+    let comparisons =
+        made.tests.iter_mut().flat_map(|test| &mut test.cells).filter_map(|cell| cell.comparison.as_mut());
+    comparisons.for_each(|comparison| comparison.mde = None);
+    assert!(!terminal(&made, 80, false).contains(legend));
+}
+
+#[test]
+fn the_other_throughput_stands_wherever_it_fits() {
+    let mut made = findings(Size::TWO_BUILDS);
+    let head = |made: &Findings| {
+        let table = terminal(made, 80, false);
+        assert!(widest(&table) <= 80, "{table}");
+        table.lines().find(|line| line.contains("95 % interval")).expect("a head").to_owned()
+    };
+    assert!(!head(&made).contains("new q/s"), "{}", head(&made));
+    made.tests.retain(|test| test.name.len() < 14);
+    assert!(head(&made).contains("base q/s  new q/s"), "{}", head(&made));
+}
+
+#[test]
+fn a_group_of_one_test_is_not_summed_up() {
+    let mut made = findings(Size::TWO_BUILDS);
+    let sums = |made: &Findings| {
+        let page = html(made).expect("renders");
+        (terminal(made, 80, false).matches("  median ").count(), page.matches("<tr class=\"median\">").count())
+    };
+    let groups = made.groups.len();
+    assert_eq!(sums(&made), (groups, groups));
+    made.groups[0].tests = 1;
+    assert_eq!(sums(&made), (groups - 1, groups - 1));
+    made.groups.iter_mut().for_each(|group| group.tests = 1);
+    assert_eq!(sums(&made), (0, 0));
+    assert!(!html(&made).expect("renders").contains("Rows in italics"), "there is none");
 }
 
 #[test]

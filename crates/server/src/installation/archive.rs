@@ -3,9 +3,9 @@
 //! In: a path, or an address with or without the digest of what is there. Out: the build's facts. The archive is unpacked once:
 //! its digest tells it from others, and another archive of the same version gets a name of its own.
 
-use super::Progress;
 use super::make::{self, Making, Recipe};
 use super::record::{BuildRecord, placed, read_record, search};
+use super::{Progress, Trust};
 use crate::cache::{CacheLock, Part};
 use crate::fetch::{self, without_credentials};
 use crate::unpack::Contents;
@@ -26,17 +26,20 @@ const SKIPPED: [&str; 7] =
 
 /// Installs the archive at a path, or finds it installed.
 pub(super) fn install_archive(
+    trust: Trust,
     engine: Engine,
     path: &Path,
     cache: &Cache,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<BuildFacts> {
     let sha256 = verify::sha256_file(path)?;
-    if let Some(facts) = with_digest(engine, &sha256, path, cache)? {
+    let found = with_digest(engine, &sha256, path, cache)?;
+    if let Some(facts) = found.filter(|facts| trust.holds(cache, &facts.name, progress)) {
         return Ok(facts);
     }
     let lock = cache.lock(|_| progress(Progress::Waiting))?;
-    if let Some(facts) = with_digest(engine, &sha256, path, cache)? {
+    let found = with_digest(engine, &sha256, path, cache)?;
+    if let Some(facts) = found.filter(|facts| trust.holds(cache, &facts.name, &mut |_| ())) {
         return Ok(facts);
     }
     let part = cache.part(&lock, LABEL)?;
@@ -44,14 +47,21 @@ pub(super) fn install_archive(
     archive.install(cache, &lock, part, progress)
 }
 
+/// Where an archive is to be had, and the digest that it shall have.
+pub(super) struct Address<'a> {
+    pub(super) engine: Engine,
+    pub(super) url: &'a str,
+    pub(super) pinned: Option<&'a str>,
+}
+
 /// Installs the archive at an address, or finds it installed: by its digest, else by its address.
 pub(super) fn install_url(
-    engine: Engine,
-    url: &str,
-    pinned: Option<&str>,
+    trust: Trust,
+    address: &Address<'_>,
     cache: &Cache,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<BuildFacts> {
+    let Address { engine, url, pinned } = *address;
     let origin = without_credentials(url);
     let find = |progress: &mut dyn FnMut(Progress)| match pinned {
         Some(sha256) => with_digest(engine, sha256, Path::new(&origin), cache),
@@ -59,11 +69,11 @@ pub(super) fn install_url(
             progress(Progress::Kept { name: facts.name.clone(), sha256: facts.sha256.clone() });
         })),
     };
-    if let Some(facts) = find(progress)? {
+    if let Some(facts) = find(progress)?.filter(|facts| trust.holds(cache, &facts.name, progress)) {
         return Ok(facts);
     }
     let lock = cache.lock(|_| progress(Progress::Waiting))?;
-    if let Some(facts) = find(progress)? {
+    if let Some(facts) = find(&mut |_| ())?.filter(|facts| trust.holds(cache, &facts.name, &mut |_| ())) {
         return Ok(facts);
     }
     let part = cache.part(&lock, LABEL)?;
@@ -77,7 +87,8 @@ pub(super) fn install_url(
         None => progress(Progress::Unpinned { url: origin.clone(), sha256: sha256.clone() }),
     }
     // The same archive may be here from a path or another address.
-    if let Some(facts) = with_digest(engine, &sha256, Path::new(&origin), cache)? {
+    let found = with_digest(engine, &sha256, Path::new(&origin), cache)?;
+    if let Some(facts) = found.filter(|facts| trust.holds(cache, &facts.name, &mut |_| ())) {
         return Ok(facts);
     }
     let archive = Archive { engine, origin: &origin, file: &file, sha256: &sha256 };

@@ -10,7 +10,7 @@ use crate::cache::{CacheLock, Part};
 use crate::inspect::{Subject, inspect};
 use crate::manifest::Manifest;
 use crate::unpack::{self, Contents};
-use crate::{Cache, Lease, Result, ServerError, verify};
+use crate::{Cache, Lease, Result, ServerError, remove_tree, verify};
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use std::fs;
@@ -78,9 +78,7 @@ impl Making<'_> {
         }
         // An archive of the user's own lies elsewhere.
         let fetched = self.part.path().join(FETCHED);
-        if fetched.is_dir() {
-            fs::remove_dir_all(&fetched).map_err(ServerError::at("remove", &fetched))?;
-        }
+        remove_tree(&fetched)?;
         let manifest = Manifest::of(&install)?;
         let text = manifest.render();
         facts.size_bytes = manifest.size_bytes;

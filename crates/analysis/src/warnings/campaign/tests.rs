@@ -170,6 +170,27 @@ fn calendar_days_are_counted_right() {
 }
 
 #[test]
+fn foreign_load_is_told_once_with_its_worst_share() {
+    let test = |name: &str, clients: u32| TestFindings {
+        name: name.to_owned(),
+        label: name.to_owned(),
+        group: Group::Point,
+        unit: Unit::QueriesPerSecond,
+        clients,
+        interleave: Interleave::Slices,
+        statements: Vec::new(),
+        cells: Vec::new(),
+    };
+    let tests = [test("point-query", 1), test("scan", 4), test("insert", 4), test("delete", 1)];
+    let told = |shares: &[Option<f64>]| foreign(&tests, shares).map(|warning| warning.message);
+    let words =
+        "other programs used up to 45 % of the CPUs, kernel threads included (scan c4; more than 10 % in 2 of 3 cells)";
+    assert_eq!(told(&[Some(0.05), Some(0.45), Some(0.12), None]).as_deref(), Some(words));
+    assert_eq!(told(&[Some(0.1), Some(0.02), None, None]), None);
+    assert_eq!(told(&[None; 4]), None);
+}
+
+#[test]
 fn a_governor_that_follows_the_load_is_told() {
     let with = |governor: Option<&str>| {
         host(&HostFacts { governor: governor.map(str::to_owned), ..HostFacts::default() }).len()

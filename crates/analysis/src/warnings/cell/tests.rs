@@ -10,18 +10,23 @@ fn trial(round: u32) -> Measured {
     measured
 }
 
-fn kinds_of(rounds: &[Option<Measured>], adjust: impl FnOnce(&mut Cell<'_>)) -> Vec<(String, String)> {
-    let settings = SettingsFacts { client_cpus: vec![1], server_cpus: vec![0], ..SettingsFacts::default() };
-    let mut cell = Cell {
-        rounds,
+fn blank(settings: &SettingsFacts) -> Cell<'_> {
+    Cell {
+        rounds: &[],
         base_rounds: &[],
         ratios: &[],
+        is_closed: true,
         cost: None,
         base_cost: None,
-        settings: &settings,
+        settings,
         plans: &[],
         base_plans: &[],
-    };
+    }
+}
+
+fn kinds_of(rounds: &[Option<Measured>], adjust: impl FnOnce(&mut Cell<'_>)) -> Vec<(String, String)> {
+    let settings = SettingsFacts { client_cpus: vec![1], server_cpus: vec![0], ..SettingsFacts::default() };
+    let mut cell = Cell { rounds, ..blank(&settings) };
     adjust(&mut cell);
     observed(&cell).into_iter().map(|warning| (warning.kind, warning.message)).collect()
 }
@@ -69,6 +74,48 @@ fn errors_and_accounts_are_told() {
     assert_eq!(one(&[Some(trial.clone())]).0, "accounting");
     trial.sample.accounting = Accounting { scheduled: 10, succeeded: 9, skipped: 1, ..Accounting::default() };
     assert_eq!(one(&[Some(trial)]), said("skipped", "10 % of the planned events were never sent"));
+}
+
+#[test]
+fn a_few_events_at_the_end_of_a_turn_are_no_news() {
+    let check = |skipped: u64, expected: &[&str]| {
+        let mut trial = trial(1);
+        let succeeded = 10_000 - skipped;
+        trial.sample.accounting = Accounting { scheduled: 10_000, succeeded, skipped, ..Accounting::default() };
+        let found = kinds_of(&[Some(trial)], |cell| cell.is_closed = false);
+        assert_eq!(found.iter().map(|warning| warning.1.as_str()).collect::<Vec<_>>(), expected);
+    };
+    check(20, &[]);
+    check(99, &[]);
+    check(100, &["1.0 % of the planned events were never sent"]);
+}
+
+#[test]
+fn sessions_that_wait_for_one_another_are_told_in_a_closed_loop() {
+    let with = |busy_share: f64| {
+        let mut trial = trial(1);
+        (trial.sample.clients, trial.sample.seconds) = (4, 10.0);
+        trial.sample.busy_ns = (busy_share * 40e9) as u64;
+        trial
+    };
+    let words = "sessions were busy 83 % of the time: at the ends of slices they wait for one another, which throughput leaves out";
+    assert_eq!(one(&[Some(with(0.8)), Some(with(0.86))]), said("idle-sessions", words));
+    assert!(kinds_of(&[Some(with(0.91))], |_| {}).is_empty());
+    let mut alone = with(0.8);
+    (alone.sample.clients, alone.sample.busy_ns) = (1, 8_000_000_000);
+    assert!(kinds_of(&[Some(alone)], |_| {}).is_empty(), "one session waits for nobody");
+    assert!(kinds_of(&[Some(with(0.5))], |cell| cell.is_closed = false).is_empty(), "a rate leaves sessions idle");
+    let mut turns = with(0.8);
+    turns.sample.interleave = Interleave::Turns;
+    let remedy = |trial: Measured| {
+        let settings = SettingsFacts::default();
+        let rounds = [Some(trial)];
+        let mut found = Vec::new();
+        idle_sessions(&Cell { rounds: &rounds, ..blank(&settings) }, &mut found);
+        found.remove(0).remedy.unwrap()
+    };
+    assert_eq!(remedy(with(0.8)), "take longer slices (`--slice`), fewer clients than CPUs, or a quieter machine");
+    assert_eq!(remedy(turns), "take fewer clients than CPUs, or a quieter machine");
 }
 
 #[test]
@@ -136,6 +183,8 @@ fn notes_of_trials_are_told_once() {
     assert_eq!(one(&rounds), said("trial", "the clock was slow (rounds 1, 2)"));
 }
 
+const KIND: Kind = Kind { group: rqps_model::Group::Point, interleave: rqps_model::Interleave::Slices };
+
 #[test]
 fn comparisons_that_are_skewed_or_noisy_are_told() {
     let mut comparison = Comparison {
@@ -156,19 +205,22 @@ fn comparisons_that_are_skewed_or_noisy_are_told() {
         cycle_se: None,
         rounds_needed: None,
     };
-    assert!(judged(&comparison, 0.02).is_empty());
+    assert!(judged(&comparison, KIND, 0.02).is_empty());
     comparison.median = 0.985;
-    assert_eq!(judged(&comparison, 0.02)[0].kind, "skewed");
+    assert_eq!(judged(&comparison, KIND, 0.02)[0].kind, "skewed");
     comparison.median = 0.97;
     comparison.mde = Some(0.045);
     comparison.rounds_needed = Some(14);
-    assert!(judged(&comparison, 0.02).is_empty(), "what was shown needs no more power");
+    assert!(judged(&comparison, KIND, 0.02).is_empty(), "what was shown needs no more power");
     comparison.verdict = Verdict::Undecided;
     (comparison.q, comparison.remark) = (Some(0.08), Some("q = 0.08".to_owned()));
-    let found = judged(&comparison, 0.02);
-    let words = "the interval excludes no change, but of so many comparisons some do so by chance: q = 0.08";
+    let found = judged(&comparison, KIND, 0.02);
+    let words = "the interval does not contain 1, but of so many comparisons some do so by chance: q = 0.08";
     assert_eq!((found.len(), found[0].kind.as_str(), found[0].message.as_str()), (1, "chance", words));
     comparison.high = Some(1.01);
-    let found = judged(&comparison, 0.02);
+    let found = judged(&comparison, KIND, 0.02);
     assert_eq!((found[0].kind.as_str(), found[0].remedy.as_deref()), ("noisy", Some("about 14 rounds would do")));
+    assert_eq!(found[0].message, "changes below 4.5 % could not be seen");
+    comparison.mde = Some(1.65);
+    assert_eq!(judged(&comparison, KIND, 0.02)[0].message, "not even a halving could be seen");
 }

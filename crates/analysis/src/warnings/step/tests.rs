@@ -20,6 +20,7 @@ fn warnings(rounds: &[Option<Measured>], base_rounds: &[Option<Measured>]) -> Ve
         rounds,
         base_rounds,
         ratios: &[],
+        is_closed: true,
         cost: None,
         base_cost: None,
         settings: &settings,

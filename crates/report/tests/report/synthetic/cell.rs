@@ -131,6 +131,7 @@ fn cell(
             kind: "client-bound".to_owned(),
             message: "The client used 41 % of the CPU time of this test.".to_owned(),
             remedy: Some("Read the ratio as a lower bound of the server's change.".to_owned()),
+            in_full: None,
         });
     }
     let errors = match test.name {
@@ -192,7 +193,6 @@ fn cost(test: &Test, throughput: f64, truth: f64, compared: bool, draw: &mut Dra
         ("server_cpu_us", wobble / truth),
         ("client_cpu_us", wobble),
         ("server_user_share", 1.0),
-        ("server_cs_per_op", wobble),
         ("server_memory_bytes", 1.03),
     ];
     let named = relative.iter().map(|(name, ratio)| ((*name).to_owned(), *ratio));
@@ -207,7 +207,6 @@ fn cost(test: &Test, throughput: f64, truth: f64, compared: bool, draw: &mut Dra
         server_cpu_us: busy_us * 0.74 * wobble,
         client_cpu_us: busy_us * 0.18,
         server_user_share: 0.64,
-        server_cs_per_op: 1.01 * wobble,
         server_write_bytes_per_op: 1310.0 * writes,
         flushes_per_op: 0.002 * writes,
         server_faults_per_op: 0.012,

@@ -103,6 +103,7 @@ fn dress(treatment: &mut TreatmentFindings, build: &InventedEngine, (base, is_ba
             remedy: Some(
                 "compare builds made in one way, or read the change as one of source and build together".to_owned(),
             ),
+            in_full: None,
         });
     }
     if !is_base {

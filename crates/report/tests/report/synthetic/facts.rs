@@ -51,6 +51,7 @@ fn treatment(build: &Invented, index: usize, base: &Invented) -> TreatmentFindin
             kind: "unlike-builds".to_owned(),
             message: format!("{} was made by {compiler}, the base by gcc 11.4.0.", build.build),
             remedy: Some("Build both with one compiler to tell the compiler's part.".to_owned()),
+            in_full: None,
         });
     }
     TreatmentFindings {

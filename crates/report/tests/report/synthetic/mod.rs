@@ -68,6 +68,7 @@ pub(crate) fn findings(size: Size) -> Findings {
             kind: "virtual-machine".to_owned(),
             message: "The host is a virtual machine; 1.8 % of its CPU time was stolen.".to_owned(),
             remedy: Some("Repeat on a machine of your own before you publish differences below 2 %.".to_owned()),
+            in_full: None,
         }],
     }
 }
