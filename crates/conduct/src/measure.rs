@@ -468,10 +468,10 @@ mod tests {
                 let [few_processes, many_processes] = [few, many].map(|sample| of_server(sample).processes);
                 assert!(many_processes + 3 >= few_processes + 8, "{interleave:?} {name}: {many:?} {few:?}");
                 for sample in [few, many] {
-                    let Resources { host, server, client, operations } = sample.resources;
+                    let Resources { host, server, operations, .. } = sample.resources;
                     let what = format!("{interleave:?} {name}, {} clients: {:?}", sample.clients, sample.resources);
                     assert_eq!(sample.failure, None, "{what}");
-                    assert!(host.page_faults > 0 && client.minor_faults + client.major_faults > 0, "{what}");
+                    assert!(host.page_faults > 0, "{what}");
                     // Ten microseconds a statement is what the fastest of servers needs.
                     let server_s = server.cpu_user_s + server.cpu_system_s;
                     assert!(

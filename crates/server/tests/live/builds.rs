@@ -88,7 +88,7 @@ fn a_build_whose_server_was_changed_is_not_measured() {
     *bytes.last_mut().expect("a byte") ^= 1;
     fs::write(&server, bytes).expect("written");
     let error = install(&catalog, &cache).0.expect_err("another server").to_string();
-    for words in ["build pg1615_zonky is damaged: bin/postgres is not as installed", "rqps builds remove pg1615_zonky"]
+    for words in ["build pg1615_zonky is damaged: bin/postgres is not as installed", "rqps builds install pg1615_zonky"]
     {
         assert!(error.contains(words), "{words}: {error}");
     }

@@ -19,11 +19,12 @@ fn on_a_small_disk() {
     let small = Path::new(&small);
     let build = build("postgres:16.15");
     let scene = Scene::new();
-    let is_full = |result: Result<(), ServerError>, what: &str| {
+    let is_full_of = |remedy: &str, result: Result<(), ServerError>, what: &str| {
         let error = result.expect_err(what);
         assert!(matches!(error, ServerError::DiskFull { .. }), "{what}: {error}");
-        assert!(error.to_string().contains("is full") && error.to_string().contains("RQPS_DATA"), "{error}");
+        assert!(error.to_string().contains("is full") && error.to_string().contains(remedy), "{error}");
     };
+    let is_full = |result, what: &str| is_full_of("--data DIR or RQPS_DATA", result, what);
 
     // A data folder has about a thousand files.
     let workspace = Workspace::create(&scene.lease, &scene.cache, Some(small)).expect("a workspace");
@@ -58,7 +59,7 @@ fn on_a_small_disk() {
     let cache = Cache::at(&small.join("cache")).expect("a cache");
     let spec = format!("postgres:{}", archive.display()).parse().expect("a build");
     let installed = installation::install(&spec, &Catalog::default(), &cache, &mut |_| ());
-    is_full(installed.map(drop), "unpacking");
+    is_full_of("RQPS_CACHE", installed.map(drop), "unpacking");
     assert_eq!(cache.build_names().expect("listed"), Vec::<String>::new());
     assert_eq!(fs::read_dir(small.join("cache/builds")).expect("listed").count(), 1, "only the lock file is left");
     scene.end(&[]);

@@ -95,7 +95,7 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         seconds: 9.1 + 0.1 * mark as f64,
         unit_per_operation: 1.0,
         sessions: 12,
-        is_patient: true,
+        is_patient: false,
         accounting: Accounting { scheduled: operations + 3, succeeded: operations, failed: 2, skipped: 1, retried: 5 },
         errors: vec![ErrorCount {
             statement: "update".into(),
