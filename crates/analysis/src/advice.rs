@@ -4,6 +4,7 @@
 //! would run them; beyond that the numbers say what the noise is made of. A round's ratio scatters by what its slices
 //! explain and by what makes one server start unlike the next; longer tests lower the first part only.
 
+use crate::digits::plain;
 use crate::findings::{Comparison, TestFindings};
 use rqps_model::{Group, Interleave};
 
@@ -65,7 +66,7 @@ impl Advice {
         match self {
             Advice::Rounds(rounds) => format!("about {rounds} rounds would do"),
             Advice::QuieterMachine { times, rounds } => {
-                let (times, or) = (super::warnings::digits(times), about(rounds, ", or "));
+                let (times, or) = (plain(times), about(rounds, ", or "));
                 format!("server starts differ {times} times as much as slices explain: it takes a quieter machine{or}")
             }
             Advice::LongerTests { flag, rounds } => {

@@ -35,9 +35,20 @@ pub fn significant(value: f64, digits: i32) -> String {
     format!("{value:.again$}")
 }
 
+/// A count, rate or time as a reader needs it: whole from 100 on, else one place behind the point, if there is anything there.
+pub(crate) fn plain(value: f64) -> String {
+    let text = if value.abs() >= 99.95 { format!("{value:.0}") } else { format!("{value:.1}") };
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_and_rates_have_no_needless_digits() {
+        assert_eq!([412.3, 99.96, 3.24, 40.0, 0.04].map(plain), ["412", "100", "3.2", "40", "0"]);
+    }
 
     #[test]
     fn small_ratios_keep_three_digits() {

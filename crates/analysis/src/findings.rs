@@ -275,7 +275,8 @@ impl Comparison {
     }
 }
 
-/// Costs per operation of all clients: a statement, for `scan` a thousand rows, of steps a row or query. `relative` = this / base, keyed by the same names.
+/// Costs per operation of all clients: a statement, for `scan` a thousand rows, of steps a row or query. `relative` = this /
+/// base, keyed by the same names.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// `cpu/o`: percent of the machine times seconds, per operation.

@@ -2,8 +2,9 @@
 //!
 //! In: the names of the two treatments and the verdicts of all cells. Out: the counts by verdict and
 //! `PostgreSQL 17.11 against 16.15: 3 tests faster (hot-points 1.884x the most), 2 slower (point-query 0.972), 4 equal within 2 %.`
-//! Everything in it is computed from the same record as the table, with the table's digits, so that the two cannot contradict each other. At several numbers
-//! of clients a test is compared several times, and comparisons are counted: `of 10 comparisons 3 faster`.
+//! Everything in it is computed from the same record as the table, with the table's digits, so that the two cannot contradict
+//! each other. At several numbers of clients a test is compared several times, and comparisons are counted:
+//! `of 10 comparisons 3 faster`.
 
 use crate::digits::ratio;
 use crate::findings::{Comparison, TestFindings, TreatmentFindings};

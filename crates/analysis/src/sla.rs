@@ -3,15 +3,16 @@
 //! In: the samples of one test. Out: for each treatment the words that hold its verdict back, or nothing. A rate missed on either
 //! side spoils the comparison; the numbers stay, the verdict is undecided.
 
+use crate::digits::plain;
 use crate::measured::Measured;
-use crate::warnings::{digits, rounds_in_words};
+use crate::warnings::rounds_in_words;
 use rqps_model::insert::Sla;
 
 /// How a treatment missed its rate, if it did in any round.
 pub(crate) fn missed(name: &str, rounds: &[Option<Measured>]) -> Option<String> {
     let missed: Vec<(u32, Sla)> = missed_rounds(rounds);
     let least = missed.iter().map(|(_, sla)| sla).min_by(|a, b| a.reached_per_s.total_cmp(&b.reached_per_s))?;
-    let (reached, target) = (digits(least.reached_per_s), digits(least.target_per_s));
+    let (reached, target) = (plain(least.reached_per_s), plain(least.target_per_s));
     let present = rounds.iter().flatten().filter(|measured| measured.has_number()).count();
     let when = if missed.len() == present {
         String::new()

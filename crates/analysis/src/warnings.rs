@@ -38,12 +38,6 @@ fn percent(fraction: f64) -> String {
     if percent.abs() < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
-/// A count, rate or time as a reader needs it: whole from 100 on, else one place behind the point, if there is anything there.
-pub(crate) fn digits(value: f64) -> String {
-    let text = if value.abs() >= 99.95 { format!("{value:.0}") } else { format!("{value:.1}") };
-    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
-}
-
 /// Numbers of rounds in words: `round 3`, `rounds 1, 2, 5`.
 pub(crate) fn rounds_in_words(rounds: &[u32]) -> String {
     let noun = if rounds.len() == 1 { "round" } else { "rounds" };
@@ -61,7 +55,6 @@ mod tests {
         assert_eq!(rounds_in_words(&[1, 4]), "rounds 1, 4");
         assert_eq!(percent(0.0312), "3.1 %");
         assert_eq!(percent(0.62), "62 %");
-        assert_eq!([412.3, 99.96, 3.24, 40.0, 0.04].map(digits), ["412", "100", "3.2", "40", "0"]);
         let names: Vec<String> = (1..=5).map(|n| format!("t{n}")).collect();
         assert_eq!(examples(&names), "t1, t2, t3 and 2 more");
         assert_eq!(examples(&names[..2]), "t1, t2");

@@ -124,7 +124,7 @@ fn describe_release(release: &Release) -> String {
         ("origin", release.package.to_string()),
         ("sha256", release.sha256.clone()),
         ("to fetch", release.size_bytes.map(human_bytes).unwrap_or_default()),
-        ("tables", tables.iter().map(|storage| storage.name()).collect::<Vec<_>>().join(", ")),
+        ("tables", storage_names(&tables)),
         ("installed", format!("no; `rqps builds install {}:{}` fetches it", release.engine, release.version)),
     ];
     lines(&rows)
@@ -141,6 +141,11 @@ fn release_json(release: &Release) -> serde_json::Value {
         "storage_engines": release.storage_engines(None),
         "installed": false,
     })
+}
+
+/// What tables can be stored by, in words.
+fn storage_names(engines: &[StorageEngine]) -> String {
+    engines.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// What is known, a line each.
@@ -297,7 +302,7 @@ fn describe(facts: &BuildFacts) -> String {
         ("configure", told(&facts.configure)),
         ("symbols", facts.symbols.clone()),
         ("size", human_bytes(facts.size_bytes)),
-        ("tables", storage_engines(facts).iter().map(|storage| storage.name()).collect::<Vec<_>>().join(", ")),
+        ("tables", storage_names(&storage_engines(facts))),
         (if facts.engine == Engine::Postgres { "extensions" } else { "plugins" }, facts.extensions.join(" ")),
     ];
     lines(&rows)

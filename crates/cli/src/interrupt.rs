@@ -62,9 +62,14 @@ fn end_hanging(stop: Arc<AtomicBool>, last_words: impl Fn() + Send + 'static) {
     });
 }
 
+/// How to go on with a campaign that was interrupted.
+pub(crate) fn resume_line(campaign: &Path) -> String {
+    format!("interrupted; finish it with: rqps resume {}", campaign.display())
+}
+
 /// What to say where the end in order took too long: what is left, and how to go on unless that was told already.
 pub(crate) fn last_words(left: &[PathBuf], campaign: &Path, is_told: bool) -> Vec<String> {
-    let resume = (!is_told).then(|| format!("interrupted; finish it with: rqps resume {}", campaign.display()));
+    let resume = (!is_told).then(|| resume_line(campaign));
     let folders: Vec<String> = left.iter().filter(|folder| folder.exists()).map(|f| f.display().to_string()).collect();
     let left = (!folders.is_empty())
         .then(|| format!("not all was cleared away in time; the next start of rqps clears {}", folders.join(", ")));

@@ -3,6 +3,7 @@
 //! Results go to standard output, everything else to standard error, so that `--json` can be piped.
 
 use crate::args::Colour;
+use crate::interrupt::resume_line;
 use indicatif::{ProgressBar, ProgressStyle};
 use rqps_campaign::diagnostic::{Diagnostic, Part};
 use rqps_campaign::human_duration;
@@ -236,7 +237,7 @@ impl Progress {
             Event::Interrupted { folder } => {
                 // Nothing moves any more.
                 self.end();
-                self.screen.say(&format!("interrupted; finish it with: rqps resume {}", folder.display()));
+                self.screen.say(&resume_line(folder));
             }
             Event::Warning { message } => match &self.bar {
                 Some(bar) => bar.suspend(|| self.screen.warn(message)),

@@ -4,7 +4,8 @@
 //! reason.
 
 use super::cell::{CLIENT_REMEDY, Cell};
-use super::{digits, percent, rounds_in_words, warning};
+use super::{percent, rounds_in_words, warning};
+use crate::digits::plain;
 use crate::findings::Warning;
 use crate::measured::Measured;
 use crate::sla::missed_rounds;
@@ -41,8 +42,8 @@ fn sla(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let rounds: Vec<u32> = missed.iter().map(|(round, _)| *round).collect();
     let message = format!(
         "the background writers inserted {} of {} rows/s ({} of the rate) in {}: the queries ran beside fewer writes than planned",
-        digits(worst.reached_per_s),
-        digits(worst.target_per_s),
+        plain(worst.reached_per_s),
+        plain(worst.target_per_s),
         percent(worst.reached_per_s / worst.target_per_s),
         rounds_in_words(&rounds)
     );
@@ -83,7 +84,7 @@ fn put_off(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         let rounds: Vec<u32> = put_off.iter().map(|(round, _)| *round).collect();
         let message = format!(
             "writers fell so far behind their plan that up to {} s of it were put off in {}",
-            digits(most),
+            plain(most),
             rounds_in_words(&rounds)
         );
         found.push(warning("put-off", message, "times from the planned moment count from the plan as it was put off"));
@@ -93,7 +94,7 @@ fn put_off(cell: &Cell<'_>, found: &mut Vec<Warning>) {
 fn short(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let shortest = with_number(cell).map(|(_, record)| record.seconds).fold(f64::INFINITY, f64::min);
     if shortest < SHORTEST_SECONDS {
-        let message = format!("the step took {} s: too short a time to trust its rate", digits(shortest));
+        let message = format!("the step took {} s: too short a time to trust its rate", plain(shortest));
         found.push(warning("short", message, "take more rows or seconds"));
     }
 }
