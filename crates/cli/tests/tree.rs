@@ -21,7 +21,7 @@ const EDGES: [(&str, &[&str]); 13] = [
     ("analysis", &["model", "stats", "store"]),
     ("report", &["model", "analysis"]),
     // For tests alone: nobody has an edge to it.
-    ("live", &["model", "server", "wire"]),
+    ("testkit", &["model", "server", "wire"]),
     ("conduct", &["load", "model", "observe", "server", "store", "wire"]),
     (
         "cli",

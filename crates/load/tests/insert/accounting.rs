@@ -2,10 +2,10 @@
 
 use crate::server::{start, start_mariadb, start_rocksdb};
 use crate::{RUNNING, bench, run, shape};
-use rqps_live::LiveServer;
 use rqps_load::insert::{Bench, Moment, State, StepRun, rest, run_step};
 use rqps_model::StorageEngine;
 use rqps_model::insert::{Kind, Shape, steps};
+use rqps_testkit::LiveServer;
 use rqps_wire::Protocol;
 use std::cell::RefCell;
 

@@ -2,11 +2,11 @@
 
 use crate::server::{start, start_rocksdb};
 use crate::{RUNNING, bench, run, run_up_to, shape, step};
-use rqps_live::LiveServer;
 use rqps_load::LoadError;
 use rqps_load::insert::{Bench, Moment, State, run_step};
 use rqps_model::StorageEngine;
 use rqps_model::insert::Shape;
+use rqps_testkit::LiveServer;
 use rqps_wire::Protocol;
 use rustix::process::Signal;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,7 +2,7 @@
 //!
 //! In: a protocol. Out: a server; MySQL is a small one of 8.0 where the environment names no other.
 
-use rqps_live::{LiveServer, Wanted};
+use rqps_testkit::{LiveServer, Wanted};
 use rqps_wire::Protocol;
 
 /// Makes a server and starts it.

@@ -2,10 +2,10 @@
 
 use crate::SMALL;
 use crate::servers::postgres;
-use rqps_live::LiveServer;
 use rqps_load::rows::Row;
 use rqps_load::{Work, prepare_data, work};
 use rqps_model::plan::DataShape;
+use rqps_testkit::LiveServer;
 
 const DATA: DataShape = DataShape { tables: 3, rows: 5000 };
 
@@ -96,7 +96,7 @@ fn works_do_what_they_say() {
     assert_eq!(server.ask("SELECT count(*) FROM pg_extension WHERE extname = 'pg_prewarm'"), ["1"]);
     // Statistics arrive in the server's own time.
     let worked = "SELECT min(vacuum_count) >= 3 AND min(analyze_count) >= 4 FROM pg_stat_user_tables";
-    let deadline = std::time::Instant::now() + rqps_live::PATIENCE;
+    let deadline = std::time::Instant::now() + rqps_testkit::PATIENCE;
     while server.ask(worked) != ["t"] {
         assert!(std::time::Instant::now() < deadline, "{:?}", server.ask("TABLE pg_stat_user_tables"));
     }

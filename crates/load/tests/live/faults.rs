@@ -2,11 +2,11 @@
 
 use crate::servers::postgres;
 use crate::{SMALL, contest, schedule};
-use rqps_live::LiveServer;
 use rqps_load::timed::{Contest, Phase, Schedule, Switch, run, run_events};
 use rqps_load::{LoadError, Suite, prepare_data};
 use rqps_model::plan::DataShape;
 use rqps_model::sample::Accounting;
+use rqps_testkit::LiveServer;
 use rustix::process::Signal;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ const SLEEPER: &str = "
 /// Waits until the statement is under way in so many sessions.
 fn wait_for_sleepers(server: &LiveServer, sessions: u32) {
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'";
-    let deadline = Instant::now() + rqps_live::PATIENCE;
+    let deadline = Instant::now() + rqps_testkit::PATIENCE;
     while server.ask(sql) != [sessions.to_string()] {
         assert!(Instant::now() < deadline, "{:?}", server.ask("TABLE pg_stat_activity"));
     }
@@ -100,7 +100,7 @@ fn after_a_table_that_cannot_be_loaded_no_other_is_begun() {
 /// Ends a server at once and waits until it is gone, so that what follows meets none rather than one that is ending.
 fn end(server: &LiveServer) {
     server.signal(Signal::QUIT);
-    let deadline = Instant::now() + rqps_live::PATIENCE;
+    let deadline = Instant::now() + rqps_testkit::PATIENCE;
     while !server.processes().is_empty() {
         assert!(Instant::now() < deadline, "it does not end:\n{}", server.log());
     }
@@ -216,7 +216,7 @@ fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
             (run(&contest, &mut |_| Ok(()), &stop, &|_| ()), begun.elapsed())
         });
         assert!(matches!(ended.0, Err(LoadError::Interrupted)), "{:?}", ended.0);
-        assert!(ended.1 < 2 * rqps_live::PATIENCE, "{:?}", ended.1);
+        assert!(ended.1 < 2 * rqps_testkit::PATIENCE, "{:?}", ended.1);
         server.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'");
         wait_for_sleepers(&server, 0);
     }

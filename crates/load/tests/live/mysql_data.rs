@@ -2,12 +2,12 @@
 
 use crate::SMALL;
 use crate::servers::{Product, postgres};
-use rqps_live::LiveServer;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::work::{between_tests, work};
 use rqps_load::{LoadError, Work};
 use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
+use rqps_testkit::LiveServer;
 use std::os::unix::fs::PermissionsExt;
 
 /// More than one transaction of the load.
@@ -112,7 +112,7 @@ fn what_was_changed_meanwhile_is_put_back_also_when_the_work_fails() {
         let (reader_id, writer_id) = (reader.backend_pid(), writer.backend_pid());
         let failed = std::thread::scope(|scope| {
             let worker = scope.spawn(|| work(Work::Vacuum, &endpoint, SMALL, None));
-            let deadline = std::time::Instant::now() + rqps_live::PATIENCE;
+            let deadline = std::time::Instant::now() + rqps_testkit::PATIENCE;
             while server.ask(FLUSHING) == flushing {
                 assert!(std::time::Instant::now() < deadline, "nothing was changed");
             }

@@ -2,11 +2,11 @@
 
 use crate::contest;
 use crate::servers::{Product, executed};
-use rqps_live::LiveServer;
 use rqps_load::Suite;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::timed::{Contest, run_events};
 use rqps_model::plan::DataShape;
+use rqps_testkit::LiveServer;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,7 @@ fn a_lock_wait_that_times_out_is_rolled_back_before_it_is_tried_again() {
                 let unlock = scope.spawn(|| {
                     // Until a wait has ended, and its transaction with it.
                     let log = server.folder().join("data/general.log");
-                    let deadline = Instant::now() + rqps_live::PATIENCE;
+                    let deadline = Instant::now() + rqps_testkit::PATIENCE;
                     while !String::from_utf8_lossy(&std::fs::read(&log).unwrap()).contains("\tROLLBACK") {
                         assert!(Instant::now() < deadline, "no wait ends");
                         std::thread::sleep(Duration::from_millis(10));

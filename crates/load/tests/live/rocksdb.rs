@@ -5,7 +5,6 @@
 
 use crate::servers::rocksdb;
 use crate::{SMALL, contest};
-use rqps_live::LiveServer;
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::timed::{Contest, run_events};
@@ -13,6 +12,7 @@ use rqps_load::work::work;
 use rqps_load::{Suite, Work};
 use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
+use rqps_testkit::LiveServer;
 use std::sync::atomic::AtomicBool;
 
 static RUNNING: AtomicBool = AtomicBool::new(false);

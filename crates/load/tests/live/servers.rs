@@ -3,7 +3,7 @@
 //! In: which product. Out: a server with what the tests look at: statistics of statements and quick deadlock checks in
 //! PostgreSQL, binary and general log in the others.
 
-use rqps_live::{LiveServer, Wanted};
+use rqps_testkit::{LiveServer, Wanted};
 
 /// A PostgreSQL.
 pub(crate) fn postgres() -> LiveServer {

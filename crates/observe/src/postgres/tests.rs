@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::counters::changes;
-use rqps_live::{LiveServer, Wanted};
+use rqps_testkit::{LiveServer, Wanted};
 use std::time::{Duration, Instant};
 
 fn table(columns: &[&str], rows: &[&[Option<&str>]]) -> Table {

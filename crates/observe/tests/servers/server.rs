@@ -3,8 +3,8 @@
 //! In: a build, what stores its tables. Out: a server that answers. Builds come from the user's cache and are fetched once if
 //! they are not there.
 
-use rqps_live::{LiveServer, Wanted};
 use rqps_model::StorageEngine;
+use rqps_testkit::{LiveServer, Wanted};
 
 /// Starts a server that can have tables in this storage engine.
 pub(crate) fn start(spec: &str, storage: Option<StorageEngine>) -> LiveServer {

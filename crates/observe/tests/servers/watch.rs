@@ -5,10 +5,10 @@
 //! for what must come rather than for a while: a busy machine, or a server at work on one, may be late.
 
 use crate::server::start;
-use rqps_live::{LiveServer, PATIENCE};
 use rqps_model::StorageEngine;
 use rqps_model::sample::{DiskUse, WatchRow};
 use rqps_observe::{Watcher, disk_use};
+use rqps_testkit::{LiveServer, PATIENCE};
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rqps_live::PATIENCE;
+use rqps_testkit::PATIENCE;
 use rqps_wire::{ParameterType, Session, TransactionStatus, WireError, wait_readable};
 
 use crate::on_each;

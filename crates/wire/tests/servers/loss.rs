@@ -1,6 +1,6 @@
 //! Servers that go away: in the middle of a result, between statements, by order or by force.
 
-use rqps_live::PATIENCE;
+use rqps_testkit::PATIENCE;
 use rqps_wire::{Session, WireError, wait_readable};
 
 use crate::server::Server;

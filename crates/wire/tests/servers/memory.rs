@@ -92,7 +92,7 @@ fn a_session_with_its_statements_is_small() {
         let endpoint = server.unix("bench");
         let sql = server.marked("select ? + 1");
         let allocations = measure(|| {
-            let mut connected = Session::connect(&endpoint, rqps_live::PATIENCE).unwrap();
+            let mut connected = Session::connect(&endpoint, rqps_testkit::PATIENCE).unwrap();
             let statements: Vec<_> =
                 (0..20).map(|_| connected.prepare(&sql, &[ParameterType::Int4]).unwrap()).collect();
             session = Some((connected, statements));

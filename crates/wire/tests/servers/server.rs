@@ -5,9 +5,9 @@
 
 use std::ops::Deref;
 
-use rqps_live::{LiveServer, Wanted};
 use rqps_model::Engine;
 use rqps_server::plugin_folder;
+use rqps_testkit::{LiveServer, Wanted};
 use rqps_wire::Endpoint;
 
 /// The MySQL of the tests, which is small.
@@ -62,7 +62,7 @@ impl Server {
 
     /// A server of this build.
     pub(crate) fn start(word: &str) -> Server {
-        let build = rqps_live::build(word);
+        let build = rqps_testkit::build(word);
         if build.engine == Engine::Postgres {
             return Server::start_postgres(Wanted::of(word));
         }

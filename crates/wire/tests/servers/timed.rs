@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rqps_live::PATIENCE;
+use rqps_testkit::PATIENCE;
 use rqps_wire::{ParameterType, Poller, Reply, Session, TransactionStatus, wait_readable};
 
 use crate::on_each;

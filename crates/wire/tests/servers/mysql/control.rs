@@ -1,7 +1,7 @@
 //! MySQL's and MariaDB's own on the control plane: long and empty results, charsets, read-only servers, files, plans, accounts.
 
-use rqps_live::PATIENCE;
 use rqps_model::Engine;
+use rqps_testkit::PATIENCE;
 use rqps_wire::{Endpoint, Session, WireError};
 
 use super::shared;

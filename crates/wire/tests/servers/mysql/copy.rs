@@ -1,6 +1,6 @@
 //! LOAD DATA LOCAL INFILE: rows whose key exists are passed over, an error of the server comes at the end.
 
-use rqps_live::PATIENCE;
+use rqps_testkit::PATIENCE;
 
 use super::shared;
 use crate::copy::{count, session_with_table};

@@ -1,7 +1,7 @@
 //! Logging in: every method on every transport, and what is said when it fails.
 
-use rqps_live::PATIENCE;
 use rqps_model::Engine;
+use rqps_testkit::PATIENCE;
 use rqps_wire::{Endpoint, Session, WireError};
 use std::time::Instant;
 

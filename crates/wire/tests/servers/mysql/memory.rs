@@ -1,7 +1,7 @@
 //! Through TLS the timed path allocates a little, as its library wants, and keeps nothing of it.
 
 use allocation_counter::measure;
-use rqps_live::PATIENCE;
+use rqps_testkit::PATIENCE;
 use rqps_wire::{ParameterType, Session};
 
 use super::shared;

@@ -1,6 +1,6 @@
 //! MySQL's and MariaDB's own on the timed path: parameters without their types, and what a deadlock leaves of a transaction.
 
-use rqps_live::PATIENCE;
+use rqps_testkit::PATIENCE;
 use rqps_wire::{ParameterType, Reply, TransactionStatus, wait_readable};
 
 use super::shared;

@@ -1,6 +1,6 @@
 //! Logging in: every method on both transports, and what is said when it fails.
 
-use rqps_live::PATIENCE;
+use rqps_testkit::PATIENCE;
 use rqps_wire::{Endpoint, Session, WireError};
 
 use super::shared;

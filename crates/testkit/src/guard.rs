@@ -118,7 +118,7 @@ impl Drop for Guard {
 
 /// A new folder that only the account may enter.
 pub(crate) fn make_folder(account: Account) -> PathBuf {
-    let folder = tempfile::Builder::new().prefix("rqps-live-").tempdir().unwrap().keep();
+    let folder = tempfile::Builder::new().prefix("rqps-testkit-").tempdir().unwrap().keep();
     account.own_path(&folder).unwrap();
     folder
 }
