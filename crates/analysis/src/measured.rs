@@ -3,10 +3,10 @@
 //! In: one folder of a round, read through `store`. Out: [`Measured`]. Read for one test at a time and dropped after
 //! it, so that a campaign of any size fits in memory.
 
-use rqps_model::Sample;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::SecondRow;
 use rqps_model::sample::{Interval, Slices, WatchRow};
+use rqps_model::{Sample, part};
 use rqps_store::{Campaign, Latencies, StoreError};
 
 /// One cell in one round, with its companions.
@@ -40,13 +40,14 @@ impl Measured {
         let Some(folder) = campaign.sample(round, treatment, test, clients)? else { return Ok(None) };
         let (mut seconds, mut watch) = (Vec::new(), Vec::new());
         if folder.sample.step.is_some() {
-            (seconds, watch) = (folder.seconds()?, folder.watch()?);
+            (seconds, watch) = (folder.lines(part::SECONDS)?, folder.lines(part::WATCH)?);
         }
         let (mut slices, mut intervals, mut histograms) = (Slices::default(), Vec::new(), Latencies::new());
         let mut plans = Vec::new();
         if folder.sample.throughput().is_some() {
-            (slices, intervals, histograms) = (folder.slices()?, folder.intervals()?, folder.latencies()?);
-            plans = folder.plans()?.unwrap_or_else(|| kept.to_vec());
+            slices = folder.json(part::SLICES)?.unwrap_or_default();
+            (intervals, histograms) = (folder.lines(part::INTERVALS)?, folder.latencies()?);
+            plans = folder.json(part::PLANS)?.unwrap_or_else(|| kept.to_vec());
         }
         Ok(Some(Measured { sample: folder.sample, slices, intervals, histograms, seconds, watch, plans }))
     }

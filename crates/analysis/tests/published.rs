@@ -8,9 +8,9 @@
 use rqps_analysis::findings::{Cost, Findings};
 use rqps_analysis::synthetic::Recipe;
 use rqps_analysis::{Options, analyse};
-use rqps_model::Plan;
-use rqps_model::sample::{HostUse, Resources};
-use rqps_store::{Campaign, SampleParts, Start};
+use rqps_model::sample::{HostUse, Interval, Resources};
+use rqps_model::{Part, Plan, part};
+use rqps_store::{Campaign, Start};
 use tempfile::TempDir;
 
 const QPS_ABSOLUTE: &str = include_str!("published/qps.abs.pg.latest.csv");
@@ -57,7 +57,8 @@ fn findings_of(tests: &[(String, Vec<Published>)]) -> Findings {
         writer.write_settings(name, &pattern.settings(name).unwrap().unwrap()).unwrap();
         let made_up = pattern.sample(1, name, "hot-points", 40).unwrap().unwrap().parts().unwrap();
         for (test, cells) in tests {
-            let mut parts = SampleParts { intervals: Vec::new(), ..made_up.clone() };
+            let mut parts = made_up.clone();
+            parts.put(Part::lines::<Interval>(part::INTERVALS, &[]));
             let cell = cells[treatment];
             parts.sample.test = test.clone();
             parts.sample.operations = (cell.ops_per_s * SECONDS).round() as u64;

@@ -8,7 +8,7 @@ use rqps_analysis::synthetic::{Effect, Place, Recipe};
 use rqps_analysis::{AnalysisError, Options, analyse};
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::Arrival;
-use rqps_model::{Group, Verdict};
+use rqps_model::{Group, Part, Verdict, part};
 use rqps_store::{Campaign, SampleParts, Start};
 use tempfile::TempDir;
 
@@ -274,7 +274,8 @@ fn each_number_of_clients_has_its_own_plans() {
     };
     let scan = |parts: &mut SampleParts| {
         let plan = "Seq Scan on sbtest1".to_owned();
-        parts.plans = vec![StatementPlan { statement: "select".to_owned(), sql: "SELECT".to_owned(), plan }];
+        let plan = StatementPlan { statement: "select".to_owned(), sql: "SELECT".to_owned(), plan };
+        parts.put(Part::json(part::PLANS, &[plan]));
     };
     for (round, name) in (1..=3).flat_map(|round| names.iter().map(move |name| (round, name))) {
         change(round, name, 4, &scan);

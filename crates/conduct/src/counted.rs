@@ -4,8 +4,8 @@
 //! cannot be asked has none; that fails no test.
 
 use crate::arm::CONNECT_DEADLINE;
+use rqps_model::sample::{CounterReading, Moment};
 use rqps_observe::counters::{self, Counters};
-use rqps_store::{CounterReading, Moment};
 use rqps_wire::{Endpoint, Session};
 use std::collections::BTreeMap;
 

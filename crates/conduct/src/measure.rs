@@ -17,14 +17,14 @@ use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{RoundPlan, TestPlan};
 use rqps_model::sample::{Accounting, HostUse, ProcessUse, Resources};
 use rqps_model::settings::CpuSet;
-use rqps_model::{FORMAT, Interleave, Sample};
+use rqps_model::{FORMAT, Interleave, Part, Sample, part};
 use rqps_observe::client::ClientMeter;
 use rqps_observe::clock::rfc3339;
 use rqps_observe::counters::Counters;
 use rqps_observe::host::HostMeter;
 use rqps_observe::process::{ProcessMeter, ProcessReading};
 use rqps_server::{Server, placement};
-use rqps_store::{SampleParts, StoreError, Writer};
+use rqps_store::{SampleParts, StoreError, Writer, latency_part};
 use rqps_wire::Endpoint;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ pub(crate) fn measure(
     for (index, arm) in arms.iter_mut().enumerate() {
         let base = blank_sample(piece, workload.unit_per_operation(job.plan.data, clients), arm, &started_at);
         let parts = match told.next_if(|fought| fought.entrant.arm == index) {
-            Some(fought) => finish(base, arm, fought),
+            Some(fought) => finish(base, arm, fought)?,
             None => failed(base, arm),
         };
         throughputs[index] = parts.sample.throughput();
@@ -274,6 +274,11 @@ pub(crate) fn kept_beside(
     }
 }
 
+/// A round's plans as a part of its sample, if they are others than those kept.
+pub(crate) fn plans_part(plans: &[StatementPlan]) -> Option<Part> {
+    (!plans.is_empty()).then(|| Part::json(part::PLANS, plans))
+}
+
 /// Runs the contest with meters at every switch; in turns, idle servers are frozen.
 fn contend(
     contest: &Contest<'_>,
@@ -378,7 +383,7 @@ pub(crate) fn blank_sample(piece: &Piece<'_>, unit_per_operation: f64, arm: &Arm
 }
 
 /// The sample of an arm that ran, with everything that is read afterwards.
-fn finish(base: Sample, arm: &mut Arm<'_>, fought: Fought) -> SampleParts {
+fn finish(base: Sample, arm: &mut Arm<'_>, fought: Fought) -> Result<SampleParts, StoreError> {
     let Fought { entrant, run, used: Used { host, client, server_end } } = fought;
     let mut resources = Resources { host, client, server: ProcessUse::default(), operations: run.operations_total };
     arm.notice_death();
@@ -411,9 +416,14 @@ fn finish(base: Sample, arm: &mut Arm<'_>, fought: Fought) -> SampleParts {
         failure,
         ..base
     };
-    let latencies = run.latency.into_iter().collect();
-    let (slices, intervals, counters) = (run.slices, run.intervals, counted.readings);
-    SampleParts { slices, intervals, latencies, counters, plans: entrant.plans, ..SampleParts::of(sample) }
+    let mut parts = vec![
+        Part::json(part::SLICES, &run.slices),
+        Part::lines(part::INTERVALS, &run.intervals),
+        latency_part(&run.latency.into_iter().collect(), sample.seconds)?,
+        Part::lines(part::COUNTERS, &counted.readings),
+    ];
+    parts.extend(plans_part(&entrant.plans));
+    Ok(SampleParts { sample, parts })
 }
 
 /// The sample of an arm that had no server: complete, with the reason in place of numbers.

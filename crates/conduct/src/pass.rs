@@ -9,7 +9,7 @@ use crate::arm::{Arm, Contestant};
 use crate::cells::Bout;
 use crate::event::Event;
 use crate::master::FolderKind;
-use crate::measure::Piece;
+use crate::measure::{Piece, plans_part};
 use crate::pace::{Chore, REST};
 use crate::sitting::{Ledger, Sitting};
 use crate::supervise::{check, supervised, supervised_on, unless_stopped};
@@ -244,7 +244,7 @@ impl<'a> Pass<'a> {
             let (campaign, left) = (pace.share(under_way), pace.left(under_way));
             watch(Event::TestAdvances { fraction, campaign, left });
         })?;
-        parts.plans = plans;
+        parts.parts.extend(plans_part(&plans));
         ledger.pace.ended(&chore, begun.elapsed());
         if let Some(record) = &parts.sample.step {
             self.rows = rows_after(&self.rows, record);

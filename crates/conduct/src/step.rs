@@ -11,11 +11,11 @@ use crate::sitting::Ledger;
 use crate::supervise::supervised;
 use rqps_load::insert::{Bench, Moment, StepRun, run_step, statement_plans};
 use rqps_load::random::derive_seed;
-use rqps_model::Sample;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Step, StepRecord};
 use rqps_model::plan::TestPlan;
 use rqps_model::sample::{Accounting, DiskUse, Growth, Resources, WatchRow};
+use rqps_model::{Part, Sample, part};
 use rqps_observe::client::ClientMeter;
 use rqps_observe::clock::rfc3339;
 use rqps_observe::counters::Counters;
@@ -23,7 +23,7 @@ use rqps_observe::host::{HostMeter, HostReading};
 use rqps_observe::process::{ProcessMeter, ProcessReading};
 use rqps_observe::{Watcher, disk_use};
 use rqps_server::Server;
-use rqps_store::SampleParts;
+use rqps_store::{SampleParts, StoreError, latency_part};
 use rqps_wire::Endpoint;
 use std::cell::RefCell;
 use std::time::SystemTime;
@@ -151,9 +151,9 @@ impl Pass<'_> {
                 self.arm.notice_death();
                 let failure = Some(self.arm.fail(error.to_string()));
                 let sample = Sample { resources: seen.resources, failure, ..base };
-                Ok(SampleParts { watch: seen.watch, ..SampleParts::of(sample) })
+                Ok(SampleParts { sample, parts: vec![Part::lines(part::WATCH, &seen.watch)] })
             }
-            Ok(run) => Ok(self.finish(base, step, run, before, seen, &endpoint)),
+            Ok(run) => Ok(self.finish(base, step, run, before, seen, &endpoint)?),
         }
     }
 
@@ -166,7 +166,7 @@ impl Pass<'_> {
         before: Before,
         seen: Seen,
         endpoint: &Endpoint,
-    ) -> SampleParts {
+    ) -> Result<SampleParts, StoreError> {
         let StepRun { record, seconds, latency } = run;
         let Seen { resources, watch } = seen;
         self.arm.notice_death();
@@ -202,8 +202,13 @@ impl Pass<'_> {
             failure,
             ..base
         };
-        let latencies = latency.into_iter().collect();
-        SampleParts { latencies, counters: counted.readings, seconds, watch, ..SampleParts::of(sample) }
+        let parts = vec![
+            latency_part(&latency.into_iter().collect(), sample.seconds)?,
+            Part::lines(part::COUNTERS, &counted.readings),
+            Part::lines(part::SECONDS, &seconds),
+            Part::lines(part::WATCH, &watch),
+        ];
+        Ok(SampleParts { sample, parts })
     }
 
     /// After the tables were made: whether they are not stored as planned.

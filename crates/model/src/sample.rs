@@ -44,11 +44,50 @@ pub struct ErrorCount {
 
 /// The pieces in which builds alternated: index = cycle, the same cycle of all treatments ran side by side.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "TwoLists")]
 pub struct Slices {
     /// Statements completed in the counted part of the cycle's slice.
     pub operations: Vec<u64>,
     /// Time those took, summed over sessions.
     pub busy_ns: Vec<u64>,
+}
+
+/// Slices as read, before they are known to match.
+#[derive(Deserialize)]
+struct TwoLists {
+    operations: Vec<u64>,
+    busy_ns: Vec<u64>,
+}
+
+impl TryFrom<TwoLists> for Slices {
+    type Error = String;
+
+    fn try_from(TwoLists { operations, busy_ns }: TwoLists) -> Result<Slices, String> {
+        let (counts, times) = (operations.len(), busy_ns.len());
+        let slices = Slices { operations, busy_ns };
+        (counts == times)
+            .then_some(slices)
+            .ok_or(format!("slices have {counts} counts of operations, but {times} times"))
+    }
+}
+
+/// When server counters were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Moment {
+    /// Before the test.
+    Before,
+    /// After the test.
+    After,
+}
+
+/// All counters of a server at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterReading {
+    /// When.
+    pub moment: Moment,
+    /// By name, `view.column`.
+    pub values: BTreeMap<String, f64>,
 }
 
 /// One second (of the treatment's own counted time) of a sample.

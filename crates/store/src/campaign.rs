@@ -3,14 +3,14 @@
 //! In: the folder. Out: plan, host, status, treatments and samples, each checked when read. Samples are found by the
 //! plan, so that whatever else lies in the folder is neither read nor touched.
 
-use crate::damage::{Damages, Exhibit, Fault, read_json};
 use crate::disk::{Durability, write_file};
 use crate::error::StoreError;
 use crate::layout::{self, BUILD, CAMPAIGN, HOST, LOAD, PLAN, SERVER_LOG, SETTINGS, STATUS};
 use crate::sample::SampleFolder;
 use crate::status::Status;
-use rqps_model::Plan;
+use crate::stored_file::{Damages, StoredFile, read_json};
 use rqps_model::facts::{BuildFacts, HostFacts, LoadFacts, SettingsFacts, StatementPlan};
+use rqps_model::{Plan, Sample};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ impl Campaign {
         let formats = [(STATUS, status.as_ref().map(|s| s.format)), (PLAN, plan.as_ref().map(|p| p.format))];
         for (name, format) in formats.into_iter().filter_map(|(name, format)| Some((name, format?))) {
             let (path, expected) = (read(name), "a format from 1 on");
-            damages.note(Exhibit { path, expected, remedy: restore.to_owned() }.check_format(format))?;
+            damages.note(StoredFile { path, expected, remedy: restore.to_owned() }.check_format(format))?;
         }
         damages.settle()?;
         let (Some(plan), Some(host), Some(status)) = (plan, host, status) else {
@@ -120,11 +120,15 @@ impl Campaign {
         test: &str,
         clients: u32,
     ) -> Result<Option<SampleFolder>, StoreError> {
-        Ok(self.read_sample(round, treatment, test, clients)?)
+        let folder = self.place(round, treatment, test, clients)?;
+        let Some(found) = SampleFolder::read(folder, &self.folder)? else { return Ok(None) };
+        let Sample { round, treatment, test, clients, .. } = &found.sample;
+        found.check_place(&self.place(*round, treatment, test, *clients)?)?;
+        Ok(Some(found))
     }
 
-    /// Every published sample of the plan, ordered by test, clients, round and treatment. If files are damaged, all of
-    /// them are told.
+    /// Every published sample of the plan, ordered by test, clients, round and treatment. If files are damaged, the error
+    /// names all of them.
     pub fn samples(&self) -> Result<Vec<SampleFolder>, StoreError> {
         let mut damages = Damages::default();
         let mut samples = Vec::new();
@@ -132,7 +136,7 @@ impl Campaign {
             for &clients in &self.plan.clients {
                 for round in &self.plan.rounds {
                     for treatment in &self.plan.treatments {
-                        let read = self.read_sample(round.number, &treatment.name, &test.name, clients);
+                        let read = self.sample(round.number, &treatment.name, &test.name, clients);
                         samples.extend(damages.note(read)?.flatten());
                     }
                 }
@@ -142,22 +146,16 @@ impl Campaign {
         Ok(samples)
     }
 
-    /// Reads every file of every sample and tells all damages; returns how many samples there are.
+    /// Reads every file of every sample and names all damages; returns how many samples there are.
     pub fn check(&self) -> Result<usize, StoreError> {
         let samples = self.samples()?;
-        let mut all = Vec::new();
+        let mut damages = Damages::default();
         for sample in &samples {
-            let (slices, intervals) = (sample.slices().err(), sample.intervals().err());
-            let (latencies, counters) = (sample.latencies().err(), sample.counters().err());
-            let optional = [sample.seconds().err(), sample.watch().err(), sample.plans().err()];
-            for error in [slices, intervals, latencies, counters].into_iter().chain(optional).flatten() {
-                match error {
-                    StoreError::Damaged(damages) => all.extend(damages),
-                    other => return Err(other),
-                }
+            for name in sample.part_names() {
+                damages.note(sample.bytes(name))?;
             }
         }
-        if all.is_empty() { Ok(samples.len()) } else { Err(StoreError::Damaged(all)) }
+        damages.settle().map(|()| samples.len())
     }
 
     /// Writes something that was made from these results, such as `report.html` or `tables/qps.rel.tsv`. An older one is
@@ -170,20 +168,5 @@ impl Campaign {
 
     pub(crate) fn place(&self, round: u32, treatment: &str, test: &str, clients: u32) -> Result<PathBuf, StoreError> {
         layout::sample_folder(&self.folder, round, treatment, &self.plan.suite, test, clients)
-    }
-
-    fn read_sample(
-        &self,
-        round: u32,
-        treatment: &str,
-        test: &str,
-        clients: u32,
-    ) -> Result<Option<SampleFolder>, Fault> {
-        let folder = self.place(round, treatment, test, clients).map_err(Fault::Other)?;
-        let Some(found) = SampleFolder::read(folder, &self.folder)? else { return Ok(None) };
-        let sample = &found.sample;
-        let told = self.place(sample.round, &sample.treatment, &sample.test, sample.clients).map_err(Fault::Other)?;
-        found.check_place(&told)?;
-        Ok(Some(found))
     }
 }

@@ -4,6 +4,7 @@
 //! named `.part-<pid>-...`, is read by nobody, and is found again by that name; nothing else is ever removed.
 
 use crate::error::StoreError;
+use rqps_model::Part;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write;
@@ -58,15 +59,15 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8], durability: Durability) -> R
 }
 
 /// Writes a folder with files completely or not at all. The folder must not be there yet.
-pub(crate) fn write_folder(path: &Path, files: &[(&str, Vec<u8>)], durability: Durability) -> Result<(), StoreError> {
+pub(crate) fn write_folder(path: &Path, files: &[Part], durability: Durability) -> Result<(), StoreError> {
     let (parent, name) = split(path);
     make_folders(parent, durability)?;
     let part = parent.join(part_name(name));
     remove_folder(&part)?;
     let fill = || {
         fs::create_dir(&part).map_err(StoreError::io("create", &part))?;
-        for (name, bytes) in files {
-            write_bytes(&part.join(name), bytes, durability)?;
+        for file in files {
+            write_bytes(&part.join(&file.name), &file.bytes, durability)?;
         }
         durability.sync_folder(&part)?;
         fs::rename(&part, path).map_err(StoreError::io("publish", path))?;
@@ -179,7 +180,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("a/b");
         fs::create_dir_all(place.join("occupied")).expect("made");
-        let error = write_folder(&place, &[("x", vec![1])], Durability::Synced).expect_err("occupied");
+        let error = write_folder(&place, &[Part { name: "x".into(), bytes: vec![1] }], Durability::Synced)
+            .expect_err("occupied");
         assert!(matches!(error, StoreError::Io { doing: "publish", .. }), "{error}");
         let left: Vec<_> = fs::read_dir(folder.path().join("a")).expect("there").flatten().collect();
         assert_eq!(left.len(), 1, "{left:?}");

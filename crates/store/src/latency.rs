@@ -4,12 +4,15 @@
 //! libraries and their viewers read it: comment lines, then one line a kind with its name as tag, and the histogram
 //! compressed (V2) in base64. Histograms of the same kind can be added over rounds, slices and clients.
 
-use crate::damage::{Exhibit, Fault};
+use crate::error::StoreError;
+use crate::stored_file::StoredFile;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
+use rqps_model::Part;
+use rqps_model::part::LATENCY;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -22,8 +25,15 @@ pub const EVENT: &str = "event";
 /// In the log the largest value of each line is there for people: in milliseconds.
 const NS_PER_MS: f64 = 1e6;
 
+/// The histograms of a sample as its part; an error where the name of a kind would break a line.
+pub fn latency_part(latencies: &Latencies, seconds: f64) -> Result<Part, StoreError> {
+    let unwritable = |why| StoreError::Unwritable { what: LATENCY.to_owned(), why };
+    let bytes = if latencies.is_empty() { Vec::new() } else { render(latencies, seconds).map_err(unwritable)? };
+    Ok(Part { name: LATENCY.to_owned(), bytes })
+}
+
 /// The text, or why it cannot be written.
-pub(crate) fn render(latencies: &Latencies, seconds: f64) -> Result<Vec<u8>, String> {
+fn render(latencies: &Latencies, seconds: f64) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
     let mut serializer = V2DeflateSerializer::new();
     let mut log = IntervalLogWriterBuilder::new()
@@ -42,25 +52,25 @@ pub(crate) fn render(latencies: &Latencies, seconds: f64) -> Result<Vec<u8>, Str
 }
 
 /// The histograms of a text.
-pub(crate) fn parse(exhibit: &Exhibit, text: &[u8]) -> Result<Latencies, Fault> {
+pub(crate) fn parse(file: &StoredFile, text: &[u8]) -> Result<Latencies, StoreError> {
     let line_of = |offset: usize| Some(1 + text.iter().take(offset).filter(|&&byte| byte == b'\n').count());
     let mut latencies = Latencies::new();
     let mut deserializer = Deserializer::new();
     for entry in IntervalLogIterator::new(text) {
         let entry =
             entry.map_err(|hdrhistogram::serialization::interval_log::LogIteratorError::ParseError { offset }| {
-                exhibit.damage(line_of(offset), "not a line of a histogram log")
+                file.damage(line_of(offset), "not a line of a histogram log")
             })?;
         let LogEntry::Interval(interval) = entry else { continue };
         let encoded = interval.encoded_histogram();
         let line = line_of(encoded.as_ptr().addr() - text.as_ptr().addr());
-        let Some(tag) = interval.tag() else { return Err(exhibit.damage(line, "no statement kind (Tag=)")) };
-        let bytes = STANDARD.decode(encoded).map_err(|error| exhibit.damage(line, error.to_string()))?;
+        let Some(tag) = interval.tag() else { return Err(file.damage(line, "no statement kind (Tag=)")) };
+        let bytes = STANDARD.decode(encoded).map_err(|error| file.damage(line, error.to_string()))?;
         let histogram: Histogram<u64> = deserializer
             .deserialize(&mut bytes.as_slice())
-            .map_err(|error| exhibit.damage(line, format!("histogram of `{}`: {error}", tag.as_str())))?;
+            .map_err(|error| file.damage(line, format!("histogram of `{}`: {error}", tag.as_str())))?;
         if latencies.insert(tag.as_str().to_owned(), histogram).is_some() {
-            return Err(exhibit.damage(line, format!("`{}` for the second time", tag.as_str())));
+            return Err(file.damage(line, format!("`{}` for the second time", tag.as_str())));
         }
     }
     Ok(latencies)
@@ -70,8 +80,8 @@ pub(crate) fn parse(exhibit: &Exhibit, text: &[u8]) -> Result<Latencies, Fault> 
 mod tests {
     use super::*;
 
-    fn exhibit() -> Exhibit {
-        Exhibit { path: "latency.hdr".into(), expected: "a histogram log", remedy: "delete it".into() }
+    fn file() -> StoredFile {
+        StoredFile { path: "latency.hdr".into(), expected: "a histogram log", remedy: "delete it".into() }
     }
 
     fn histogram(values: &[u64]) -> Histogram<u64> {
@@ -88,7 +98,7 @@ mod tests {
         let lines: Vec<&str> = std::str::from_utf8(&text).expect("text").lines().collect();
         assert_eq!(lines.len(), 3 + latencies.len(), "{lines:#?}");
         assert!(lines[5].starts_with("Tag=point_select,0.000,12.500,9.003,HISTFAA"), "{}", lines[5]);
-        let mut back = parse(&exhibit(), &text).expect("read");
+        let mut back = parse(&file(), &text).expect("read");
         assert_eq!(back, latencies);
         let sum = back.get_mut("point_select").expect("there");
         sum.add(&latencies["point_select"]).expect("same bounds");
@@ -108,7 +118,10 @@ mod tests {
         let latencies = Latencies::from([(EVENT.to_owned(), histogram(&[5, 6, 7]))]);
         let text = String::from_utf8(render(&latencies, 1.0).expect("written")).expect("text");
         let check = |broken: &str, line: usize, what: &str| {
-            let Err(Fault::Damage(damage)) = parse(&exhibit(), broken.as_bytes()) else { panic!("{broken} was read") };
+            let Err(StoreError::Damaged(damages)) = parse(&file(), broken.as_bytes()) else {
+                panic!("{broken} was read")
+            };
+            let [damage] = &damages[..] else { panic!("{damages:?}") };
             assert_eq!(damage.line, Some(line), "{damage}");
             assert!(damage.to_string().contains(what), "{damage}");
         };
@@ -118,7 +131,7 @@ mod tests {
         check(&text.replace("Tag=event,0.000,", "Tag=event;zero;"), 4, "not a line");
         for cut in 0..text.len() {
             // Whatever is left is read or refused, without a panic.
-            drop(parse(&exhibit(), &text.as_bytes()[..cut]));
+            drop(parse(&file(), &text.as_bytes()[..cut]));
         }
     }
 }

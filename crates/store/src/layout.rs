@@ -1,4 +1,5 @@
-//! Where each file of a campaign lies: the one place that knows the names of docs/results-format.md.
+//! Where each file of a campaign lies: the one place that knows these names of docs/results-format.md, but for the parts
+//! of a sample, which their makers name (`model::part`).
 //!
 //! In: a campaign's folder and the names of cells. Out: paths. A name that could leave its folder, or hide in it, is
 //! refused here, whoever made it.
@@ -20,13 +21,6 @@ pub(crate) const PLANS: &str = "plans";
 pub(crate) const SERVER_LOG: &str = "server.log";
 
 pub(crate) const SAMPLE: &str = "sample.json";
-pub(crate) const SLICES: &str = "slices.json";
-pub(crate) const INTERVALS: &str = "intervals.jsonl";
-pub(crate) const LATENCY: &str = "latency.hdr";
-pub(crate) const COUNTERS: &str = "counters.jsonl";
-pub(crate) const SECONDS: &str = "seconds.jsonl";
-pub(crate) const WATCH: &str = "watch.jsonl";
-pub(crate) const ROUND_PLANS: &str = "plans.json";
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// What the campaign itself is made of; nothing derived may take these places.

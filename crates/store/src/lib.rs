@@ -14,12 +14,13 @@ mod lock;
 mod manifest;
 mod sample;
 mod status;
+mod stored_file;
 mod writer;
 
 pub use campaign::Campaign;
 pub use damage::Damage;
 pub use error::StoreError;
-pub use latency::{EVENT, Latencies};
-pub use sample::{CounterReading, Moment, SampleFolder, SampleParts};
+pub use latency::{EVENT, Latencies, latency_part};
+pub use sample::{SampleFolder, SampleParts};
 pub use status::{Start, State, Status};
 pub use writer::Writer;

@@ -4,8 +4,9 @@
 //! In: files as written. Out: `manifest.json`, the last file of a sample folder; later, bytes that are known to be as
 //! written, or a damage.
 
-use crate::damage::{Exhibit, Fault};
-use rqps_model::FORMAT;
+use crate::error::StoreError;
+use crate::stored_file::StoredFile;
+use rqps_model::{FORMAT, Part};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -33,9 +34,14 @@ impl FileEntry {
 
 impl Manifest {
     /// Lists files.
-    pub(crate) fn of(files: &[(&str, Vec<u8>)]) -> Manifest {
-        let files = files.iter().map(|(name, bytes)| ((*name).to_owned(), FileEntry::of(bytes))).collect();
+    pub(crate) fn of(files: &[Part]) -> Manifest {
+        let files = files.iter().map(|file| (file.name.clone(), FileEntry::of(&file.bytes))).collect();
         Manifest { format: FORMAT, files }
+    }
+
+    /// The names of all files.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
     }
 
     /// Whether a file was written at all.
@@ -44,25 +50,25 @@ impl Manifest {
     }
 
     /// The bytes of a listed file, if they are those that were written.
-    pub(crate) fn read(&self, exhibit: &Exhibit) -> Result<Vec<u8>, Fault> {
-        let name = exhibit.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    pub(crate) fn read(&self, file: &StoredFile) -> Result<Vec<u8>, StoreError> {
+        let name = file.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(entry) = self.files.get(name) else {
-            return Err(exhibit.damage(None, "the file is not in the manifest"));
+            return Err(file.damage(None, "the file is not in the manifest"));
         };
-        let bytes = exhibit.read()?;
+        let bytes = file.read()?;
         if bytes.len() as u64 != entry.bytes {
-            return Err(self.where_it_breaks(exhibit, &bytes, format!("{} bytes of {}", bytes.len(), entry.bytes)));
+            return Err(self.where_it_breaks(file, &bytes, format!("{} bytes of {}", bytes.len(), entry.bytes)));
         }
         if FileEntry::of(&bytes).sha256 != entry.sha256 {
-            return Err(self.where_it_breaks(exhibit, &bytes, "its SHA-256 is not the one in the manifest".to_owned()));
+            return Err(self.where_it_breaks(file, &bytes, "its SHA-256 is not the one in the manifest".to_owned()));
         }
         Ok(bytes)
     }
 
     /// The line of a file cut short is its last one; elsewhere only the parser could tell.
-    fn where_it_breaks(&self, exhibit: &Exhibit, bytes: &[u8], found: String) -> Fault {
+    fn where_it_breaks(&self, file: &StoredFile, bytes: &[u8], found: String) -> StoreError {
         let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();
         let cut = bytes.last().is_some_and(|&last| last != b'\n');
-        exhibit.damage((cut || lines > 0).then_some(lines + usize::from(cut)), found)
+        file.damage((cut || lines > 0).then_some(lines + usize::from(cut)), found)
     }
 }

@@ -9,10 +9,10 @@ use crate::disk::{Durability, clear_parts, make_folders, parse_part_name, part_n
 use crate::error::StoreError;
 use crate::layout::{self, BUILD, CAMPAIGN, HOST, LOAD, PLAN, ROUNDS, SERVER_LOG, SETTINGS, STATUS, TREATMENTS};
 use crate::lock::Lock;
-use crate::sample::{SampleParts, json, name_of};
+use crate::sample::{SampleParts, name_of};
 use crate::status::{Start, State, Status};
 use rqps_model::facts::{BuildFacts, HostFacts, LoadFacts, SettingsFacts, StatementPlan};
-use rqps_model::{Plan, build::is_plain_name};
+use rqps_model::{Part, Plan, build::is_plain_name};
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -153,8 +153,7 @@ fn is_alive(pid: u32) -> bool {
 }
 
 fn write_json<T: Serialize>(path: &Path, value: &T, durability: Durability) -> Result<(), StoreError> {
-    let unwritable = |why| StoreError::Unwritable { what: path.display().to_string(), why };
-    write_file(path, &json(value).map_err(unwritable)?, durability)
+    write_file(path, &Part::json("", value).bytes, durability)
 }
 
 impl Writer {

@@ -9,8 +9,8 @@ use rqps_model::insert::{
     Buckets, IndexBuild, Kind, Operations, Questions, SecondRow, Sla, Step, StepRecord, TableIds, per_second, stalls,
 };
 use rqps_model::sample::{Accounting, DiskUse, Growth, HostUse, ProcessUse, Resources, Sample, WatchRow};
-use rqps_model::{Engine, FORMAT, Interleave, StorageEngine};
-use rqps_store::{Latencies, SampleParts};
+use rqps_model::{Engine, FORMAT, Interleave, Part, StorageEngine, part};
+use rqps_store::{Latencies, SampleParts, latency_part};
 use std::collections::BTreeMap;
 
 /// What background writes reach of their rate where they are behind.
@@ -51,7 +51,9 @@ impl Trial<'_> {
         sample.failure = record.failure.clone();
         sample.growth = Some(self.growth(record.inserts.rows));
         sample.step = Some(record);
-        SampleParts { latencies, seconds: rows, watch, ..SampleParts::of(sample) }
+        let latency = latency_part(&latencies, seconds).expect("kinds are plain words");
+        let parts = vec![latency, Part::lines(part::SECONDS, &rows), Part::lines(part::WATCH, &watch)];
+        SampleParts { sample, parts }
     }
 
     /// The sample of a step that an earlier one's failure has prevented.

@@ -5,8 +5,8 @@
 
 use super::{Noise, Place, Recipe};
 use rqps_model::sample::{Accounting, HostUse, Interval, ProcessUse, Resources, Sample, Slices};
-use rqps_model::{FORMAT, Interleave};
-use rqps_store::{EVENT, Latencies, SampleParts};
+use rqps_model::{FORMAT, Interleave, Part, part};
+use rqps_store::{EVENT, Latencies, SampleParts, latency_part};
 
 /// Time of a slice that is counted.
 const SLICE_S: f64 = 0.009;
@@ -40,7 +40,9 @@ impl Trial<'_> {
             sample.failure = Some("the server ended: signal 9".to_owned());
         }
         let (intervals, latencies) = (self.intervals(noise), self.latencies(noise));
-        SampleParts { slices, intervals, latencies, ..SampleParts::of(sample) }
+        let latency = latency_part(&latencies, sample.seconds).expect("kinds are plain words");
+        let parts = vec![Part::json(part::SLICES, &slices), Part::lines(part::INTERVALS, &intervals), latency];
+        SampleParts { sample, parts }
     }
 
     /// Statements and the time they took when sessions are busy for `seconds` at a rate.

@@ -1,6 +1,8 @@
 //! Campaigns that are killed or interrupted at every stage: nothing is left, nothing is lost, nothing is measured twice.
 
 use crate::scene::{BUILD, Ended, Running, SMALL, Scene, published, results, wait_for};
+use rqps_model::part;
+use rqps_model::sample::CounterReading;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
@@ -207,7 +209,8 @@ fn a_resumed_round_has_the_data_of_an_unbroken_one() {
         let treatments = campaign.plan().treatments.iter();
         let counted = treatments.map(|treatment| {
             let sample = campaign.sample(round, &treatment.name, test, 1).expect("whole").expect("measured");
-            sample.counters().expect("whole")[0].values["pg_stat_user_tables.n_tup_upd"]
+            let readings: Vec<CounterReading> = sample.lines(part::COUNTERS).expect("whole");
+            readings[0].values["pg_stat_user_tables.n_tup_upd"]
         });
         counted.map(|rows| rows > 0.0).collect()
     };

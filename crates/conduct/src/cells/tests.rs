@@ -36,8 +36,7 @@ fn parts(treatment: &str, server_start: &str, failure: Option<&str>) -> SamplePa
         warnings: Vec::new(),
         failure: failure.map(str::to_owned),
     };
-    let (intervals, latencies, counters) = (Vec::new(), BTreeMap::new(), Vec::new());
-    SampleParts { intervals, latencies, counters, ..SampleParts::of(sample) }
+    SampleParts::of(sample)
 }
 
 /// A campaign of the treatments a and b whose samples of the one test are these.

@@ -3,8 +3,10 @@
 use super::*;
 use crate::is_measured;
 use crate::testing::{Scene, insert_plan, start};
-use rqps_model::insert::{Operations, Questions};
-use rqps_model::{Plan, StorageEngine};
+use rqps_model::facts::StatementPlan;
+use rqps_model::insert::{Operations, Questions, SecondRow};
+use rqps_model::sample::WatchRow;
+use rqps_model::{Plan, StorageEngine, part};
 use rqps_store::{Campaign, Writer};
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,8 +40,8 @@ fn check_samples(campaign: &Campaign) {
         assert!(!sample.counters.is_empty(), "{what}");
         let used = sample.resources;
         assert!(used.server.memory_bytes > 0 && used.host.seconds >= sample.seconds * 0.99, "{what}: {used:?}");
-        assert!(!folder.seconds().expect("whole").is_empty(), "{what}");
-        let watched = folder.watch().expect("whole");
+        assert!(!folder.lines::<SecondRow>(part::SECONDS).expect("whole").is_empty(), "{what}");
+        let watched = folder.lines::<WatchRow>(part::WATCH).expect("whole");
         let is_told = watched.last().is_some_and(|row| row.server.contains_key("log_bytes") && row.host.cpus > 0);
         assert!(is_told || !sample.test.starts_with('q'), "{what}: {watched:?}");
         let latencies = folder.latencies().expect("whole");
@@ -150,7 +152,8 @@ fn a_pass_that_was_broken_off_is_done_again_alone() {
     assert_eq!(of_a(&store), before);
     let beside = |treatment: &str, test: &str| {
         let folder = store.sample(1, treatment, test, 1).expect("whole").expect("measured");
-        folder.plans().expect("whole").map(|plans| plans.into_iter().map(|plan| plan.statement).collect::<Vec<_>>())
+        let plans: Option<Vec<StatementPlan>> = folder.json(part::PLANS).expect("whole");
+        plans.map(|plans| plans.into_iter().map(|plan| plan.statement).collect::<Vec<_>>())
     };
     assert_eq!(beside("b", "qr100"), Some(kept.iter().map(|plan| plan.statement.clone()).collect()));
     assert_eq!((beside("a", "qr100"), beside("b", "l.i1")), (None, None));

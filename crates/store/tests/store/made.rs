@@ -4,9 +4,10 @@ use hdrhistogram::Histogram;
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
 use rqps_model::insert::SecondRow;
 use rqps_model::plan::{Arrival, DataShape, TestPlan, TreatmentPlan};
-use rqps_model::sample::{Accounting, ErrorCount, HostUse, Interval, ProcessUse, Resources, Sample, Slices, WatchRow};
-use rqps_model::{Engine, FORMAT, Group, Interleave, Placement, Plan, RoundPlan, Unit};
-use rqps_store::{Campaign, CounterReading, EVENT, Moment, SampleParts, Start, Writer};
+use rqps_model::sample::{Accounting, CounterReading, ErrorCount, HostUse, Interval, Moment, ProcessUse, Resources};
+use rqps_model::sample::{Slices, WatchRow};
+use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, RoundPlan, Sample, Unit, part};
+use rqps_store::{Campaign, EVENT, SampleParts, Start, Writer, latency_part};
 use std::path::Path;
 
 /// A plan of so many treatments, tests and rounds.
@@ -125,16 +126,22 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
     let mut histogram = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds");
     (1..200u64).for_each(|n| histogram.record(n * n * 1000 + mark).expect("in range"));
     let reading = |moment, n: f64| CounterReading { moment, values: [("pg_stat_made.commits".to_owned(), n)].into() };
-    SampleParts {
-        sample,
-        slices,
-        intervals: (1..=10).map(interval).collect(),
-        latencies: [("point_select".to_owned(), histogram.clone()), (EVENT.to_owned(), histogram)].into(),
-        counters: vec![reading(Moment::Before, 17.0), reading(Moment::After, 9e15 + 0.5)],
-        seconds: vec![SecondRow { second: 1, client: 2, inserted: 300, ..SecondRow::default() }],
-        watch: vec![WatchRow { second: 1.5, server: [("dead_rows".to_owned(), 7.0)].into(), ..WatchRow::default() }],
-        plans: statement_plans(),
-    }
+    let latencies = [("point_select".to_owned(), histogram.clone()), (EVENT.to_owned(), histogram)].into();
+    let counters = [reading(Moment::Before, 17.0), reading(Moment::After, 9e15 + 0.5)];
+    let seconds = [SecondRow { second: 1, client: 2, inserted: 300, ..SecondRow::default() }];
+    let server = [("dead_rows".to_owned(), 7.0)].into();
+    let watch = [WatchRow { second: 1.5, server, ..WatchRow::default() }];
+    // By name, as they are read back.
+    let parts = vec![
+        Part::lines(part::COUNTERS, &counters),
+        Part::lines(part::INTERVALS, &(1..=10).map(interval).collect::<Vec<_>>()),
+        latency_part(&latencies, sample.seconds).expect("plain kinds"),
+        Part::json(part::PLANS, &statement_plans()),
+        Part::lines(part::SECONDS, &seconds),
+        Part::json(part::SLICES, &slices),
+        Part::lines(part::WATCH, &watch),
+    ];
+    SampleParts { sample, parts }
 }
 
 pub(crate) fn build_facts() -> BuildFacts {

@@ -1,6 +1,7 @@
 //! What is written comes back the same; folders of others, and of oneself at work, are left as they are.
 
 use crate::made;
+use rqps_model::{Part, part};
 use rqps_store::{Campaign, State, StoreError};
 use std::fs;
 use std::path::Path;
@@ -27,7 +28,7 @@ fn a_campaign_comes_back_as_it_was_written() {
         let mut parts = made::parts(&plan, round, treatment, test, 50);
         if round == 1 {
             // Word for word those of the treatment.
-            parts.plans.clear();
+            parts.put(Part::lines::<u8>(part::PLANS, &[]));
         }
         let name = &plan.tests[test].name;
         let is_complete = || writer.is_complete(round, &plan.treatments[treatment].name, name, 1);
@@ -58,9 +59,10 @@ fn a_campaign_comes_back_as_it_was_written() {
     assert_eq!(log, "-- rqps: server start 1.first\nLOG: one\n-- rqps: server start 2.second\nLOG: two\n");
 
     let samples = campaign.samples().expect("read");
+    written.iter_mut().for_each(|parts| parts.parts.retain(|part| !part.bytes.is_empty()));
     assert_eq!(samples.iter().map(|sample| sample.parts().expect("read")).collect::<Vec<_>>(), written);
     assert_eq!(campaign.check().expect("whole"), 3);
-    let plans: Vec<_> = samples.iter().map(|sample| sample.plans().expect("read")).collect();
+    let plans: Vec<_> = samples.iter().map(|sample| sample.json(part::PLANS).expect("read")).collect();
     assert_eq!(plans, [None, None, Some(made::statement_plans())]);
     assert!(!samples[0].folder().join("plans.json").exists());
     let one = campaign.sample(1, treatment, &plan.tests[0].name, 1).expect("read").expect("there");
@@ -114,9 +116,12 @@ fn a_sample_is_published_once_and_only_as_planned() {
     check(&|p| p.sample.accounting.skipped += 1, "succeeded + 2 failed + 2 skipped");
     check(&|p| p.sample.seconds = f64::NAN, "not finite");
     check(&|p| p.sample.format = 0, "its format is 0");
-    check(&|p| p.slices.busy_ns.truncate(1), "slices have 5 counts of operations, but 1 times");
-    let histogram = parts.latencies["event"].clone();
-    check(&|p| _ = p.latencies.insert("a b".into(), histogram.clone()), "statement kind `a b`");
+    let named = |name: &str| Part { name: name.into(), bytes: vec![1] };
+    check(&|p| p.parts.push(named("slices.json")), "two of its files are named slices.json");
+    for name in ["sample.json", "manifest.json"] {
+        check(&|p| p.parts.push(named(name)), &format!("two of its files are named {name}"));
+    }
+    check(&|p| p.parts.push(named("../x")), "`../x` cannot be the name of a part of a sample");
     assert!(writer.write_build("unknown", &made::build_facts()).is_err());
     assert_eq!(writer.samples().expect("read").len(), 0);
     writer.publish(&parts).expect("published again");

@@ -3,6 +3,8 @@
 //! `cargo test --release -p rqps-store --test store -- --ignored --nocapture speed`
 
 use crate::made;
+use rqps_model::part;
+use rqps_model::sample::Slices;
 use rqps_store::Campaign;
 use std::path::Path;
 use std::time::Instant;
@@ -33,7 +35,10 @@ fn large_campaign() {
     let samples = campaign.samples().expect("read");
     let samples_s = begun.elapsed().as_secs_f64();
     println!("read sample.json          {samples_s:6.2} s");
-    let cycles: usize = samples.iter().map(|sample| sample.slices().expect("read").operations.len()).sum();
+    let cycles: usize = samples
+        .iter()
+        .map(|sample| sample.json::<Slices>(part::SLICES).expect("read").expect("there").operations.len())
+        .sum();
     let with_slices_s = begun.elapsed().as_secs_f64();
     println!("with slices.json          {with_slices_s:6.2} s");
     assert_eq!((samples.len(), cycles), (5880, 5880 * CYCLES as usize));
