@@ -5,12 +5,12 @@ use crate::lab::Lab;
 use crate::outcome::Ending;
 use crate::screen::Screen;
 use anyhow::{Context, Result, anyhow, bail};
+use rqps_builds::storage::storage_engines;
+use rqps_builds::{Release, installation};
 use rqps_campaign::human_bytes;
 use rqps_campaign::vocabulary::nearest;
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, BuildSpec, Engine, StorageEngine};
-use rqps_server::storage::storage_engines;
-use rqps_server::{Release, installation};
 
 pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> {
     let lab = Lab::open(screen)?;

@@ -5,11 +5,13 @@
 use crate::screen::Screen;
 use crate::words;
 use anyhow::{Context, Result};
+use rqps_builds::{Catalog, Progress, installation};
 use rqps_campaign::Vocabulary;
 use rqps_load::Suite;
+use rqps_machine::{Cache, lease};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSpec, settings::MachineClass};
-use rqps_server::{Cache, Catalog, Profiles, Progress, installation, lease};
+use rqps_server::Profiles;
 
 /// Everything a campaign is made from.
 pub(crate) struct Lab {

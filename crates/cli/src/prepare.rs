@@ -7,13 +7,13 @@ use crate::args::CampaignFlags;
 use crate::lab::{Lab, this_machine};
 use crate::screen::Screen;
 use anyhow::{Context, Result};
+use rqps_builds::storage::storage_engines;
 use rqps_campaign::diagnostic::{Diagnostic, Severity, Spot};
 use rqps_campaign::place::Place;
 use rqps_campaign::{Command, Flag, Resolved, ResolvedBuild, Source, read, to_toml};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, Plan};
 use rqps_server::profile::parse_conf;
-use rqps_server::storage::storage_engines;
 use std::path::Path;
 
 /// A campaign that can run.

@@ -2,6 +2,7 @@
 //!
 //! In: what `server` and `load` know, and which builds are installed. Out: the `Vocabulary` that `campaign` checks names against.
 
+use rqps_builds::Catalog;
 use rqps_campaign::key::INSERT;
 use rqps_campaign::vocabulary::{
     ForcedByStorage, KeptSettings, ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary,
@@ -10,9 +11,9 @@ use rqps_load::{SecondsClass, Suite, Test};
 use rqps_model::facts::BuildFacts;
 use rqps_model::plan::ForcedForm;
 use rqps_model::{Engine, Interleave};
+use rqps_server::Profiles;
 use rqps_server::known_settings::KnownSettings;
 use rqps_server::profile::{file_settings, own_settings};
-use rqps_server::{Catalog, Profiles};
 use std::collections::BTreeMap;
 
 /// The variant of a profile that is made for data larger than memory.

@@ -3,11 +3,12 @@
 use crate::ConductError;
 use crate::event::{Event, Watch};
 use crate::supervise::supervised_on;
+use rqps_machine::{Account, Lease, Workspace, remove_tree};
 use rqps_model::facts::{BuildFacts, SettingsFacts};
 use rqps_model::plan::TreatmentPlan;
 use rqps_observe::process::ProcessMeter;
 use rqps_observe::storage::storage_engine;
-use rqps_server::{Account, Configuration, Launch, Lease, Listen, Server, ServerError, Workspace, remove_tree};
+use rqps_server::{Configuration, Launch, Listen, Server, ServerError};
 use rqps_store::{StoreError, Writer};
 use rqps_wire::{Endpoint, Session};
 use std::fs::File;

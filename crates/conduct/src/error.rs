@@ -91,9 +91,9 @@ pub enum ConductError {
 }
 
 impl ConductError {
-    pub(crate) fn server(doing: impl Into<String>) -> impl FnOnce(ServerError) -> ConductError {
+    pub(crate) fn server<E: Into<ServerError>>(doing: impl Into<String>) -> impl FnOnce(E) -> ConductError {
         let doing = doing.into();
-        move |error| ConductError::Server { doing, error: Box::new(error) }
+        move |error| ConductError::Server { doing, error: Box::new(error.into()) }
     }
 
     pub(crate) fn load(doing: impl Into<String>) -> impl FnOnce(LoadError) -> ConductError {

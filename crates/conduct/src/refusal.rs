@@ -6,8 +6,11 @@
 
 use crate::ConductError;
 use crate::event::{Event, Watch};
+use rqps_builds::BuildError;
+use rqps_machine::MachineError;
+use rqps_machine::full_disk::tells_full_disk;
 use rqps_model::Plan;
-use rqps_server::{ServerError, cluster};
+use rqps_server::ServerError;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -31,7 +34,7 @@ impl Refusals {
         watch: &mut Watch<'_>,
     ) -> Result<(), ConductError> {
         // On a full disk the next treatment would only meet the same.
-        if !is_of_the_treatment(&error) || cluster::tells_full_disk(&error.to_string(), folder) {
+        if !is_of_the_treatment(&error) || tells_full_disk(&error.to_string(), folder) {
             return Err(error);
         }
         watch(Event::Warning { message: left_out(treatment, &error) });
@@ -89,8 +92,8 @@ fn is_of_the_treatment(error: &ConductError) -> bool {
     match error {
         ConductError::Server { error, .. } => matches!(
             **error,
-            ServerError::Program { .. }
-                | ServerError::NotAnInstallation { .. }
+            ServerError::Machine(MachineError::Program { .. })
+                | ServerError::Build(BuildError::NotAnInstallation { .. })
                 | ServerError::DidNotStart { .. }
                 | ServerError::NotReady { .. }
                 | ServerError::Died { .. }
@@ -170,12 +173,12 @@ mod tests {
 
     #[test]
     fn a_fault_of_this_machine_is_no_refusal() {
-        let full = ServerError::Program {
+        let full = MachineError::Program {
             program: "initdb".to_owned(),
             status: "exit status: 1".to_owned(),
             output: "could not write: No space left on device".to_owned(),
         };
-        let unreachable = ServerError::Unreachable { uid: 65534, folder: "/root".into(), remedy: "RQPS_DATA" };
+        let unreachable = MachineError::Unreachable { uid: 65534, folder: "/root".into(), remedy: "RQPS_DATA" };
         let faults = [
             ConductError::server("initialising")(full),
             ConductError::server("starting")(unreachable),

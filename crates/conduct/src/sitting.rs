@@ -9,7 +9,7 @@ use crate::event::Watch;
 use crate::job::Job;
 use crate::master::Masters;
 use crate::pace::Pace;
-use rqps_server::Workspace;
+use rqps_machine::Workspace;
 use rqps_store::{Campaign, Writer};
 use std::sync::atomic::AtomicBool;
 

@@ -4,13 +4,15 @@
 //! servers. It checks no sample.
 
 use crate::{ConductError, Event, Job, run};
+use rqps_builds::{Catalog, installation};
 use rqps_load::Suite;
+use rqps_machine::{Cache, Lease};
 use rqps_model::facts::{BuildFacts, HostFacts};
 use rqps_model::insert::{Shape, steps};
 use rqps_model::plan::{Arrival, DataShape, Plan, RoundPlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
 use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
-use rqps_server::{Cache, Catalog, Lease, Profiles, installation};
+use rqps_server::Profiles;
 use rqps_store::{Campaign, Start, Writer};
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};

@@ -1,15 +1,13 @@
 //! A data folder: made, copied, put back.
 //!
 //! In: an installed build, a folder that is not there yet, an account. Out: a data folder with the empty database `sbtest`,
-//! as the engine's own part makes it; and copies of it. It must not copy the data of a running server. What programs say of
-//! a full disk is known here.
+//! as the engine's own part makes it; and copies of it. It must not copy the data of a running server.
 
-pub(crate) use crate::postgres::data_folder::{initdb, single_user};
-
-use crate::copy::{self, Copied, CopyMethod};
 use crate::process::Ending;
-use crate::proctree::{self, ProcessId};
-use crate::{Account, Result, ServerError, mysql, postgres, remove_tree};
+use crate::{Result, ServerError, mysql, postgres};
+use rqps_machine::copy::{self, Copied, CopyMethod};
+use rqps_machine::proctree::{self, ProcessId};
+use rqps_machine::{Account, remove_tree};
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use rustix::process::Signal;
@@ -58,48 +56,6 @@ pub fn end_at_once(engine: Engine, data_dir: &Path, since: Duration) {
     }
 }
 
-/// What programs and servers say when the disk is full: the system's words, its number, and hints where half a page could
-/// still be written.
-const FULL_DISK: [&str; 8] = [
-    "No space left on device",
-    "Check free disk space",
-    "rrcode: 28",
-    "rror number 28",
-    "errno: 28",
-    "with error 28",
-    "isk is full",
-    "isk full",
-];
-
-/// What MySQL and MariaDB say both when the disk is full and when a table has reached a limit of its own (error 1114).
-const FULL_TABLE: &str = "' is full";
-
-/// A disk with less room than this, or than this share of its size, counts as full.
-const NEARLY_FULL_BYTES: u64 = 64 << 20;
-const NEARLY_FULL_SHARE: u64 = 100;
-
-/// Whether these are words for a full disk; `folder` is where the data is.
-pub fn tells_full_disk(told: &str, folder: &Path) -> bool {
-    FULL_DISK.iter().any(|words| told.contains(words)) || told.contains(FULL_TABLE) && is_nearly_full(folder)
-}
-
-fn is_nearly_full(folder: &Path) -> bool {
-    rustix::fs::statvfs(folder).is_ok_and(|disk| {
-        let (free, whole) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
-        free < NEARLY_FULL_BYTES.max(whole / NEARLY_FULL_SHARE)
-    })
-}
-
-/// What a program says when the disk is full, told as what it is.
-pub(crate) fn full_disk(error: ServerError, dir: &Path) -> ServerError {
-    match &error {
-        ServerError::Program { output, .. } if tells_full_disk(output, dir) => {
-            ServerError::io("fill", dir, std::io::Error::from(std::io::ErrorKind::StorageFull))
-        }
-        _ => error,
-    }
-}
-
 /// Copies a data folder whose server is stopped to a place that does not exist yet.
 pub fn snapshot(data_dir: &Path, to: &Path, method: CopyMethod) -> Result<Copied> {
     refuse_running(data_dir)?;
@@ -115,7 +71,7 @@ pub fn restore(snapshot: &Path, data_dir: &Path, method: CopyMethod, stop: &Atom
         refuse_running(data_dir)?;
         remove_tree(data_dir)?;
     }
-    copy::copy_tree(snapshot, data_dir, method, stop)
+    Ok(copy::copy_tree(snapshot, data_dir, method, stop)?)
 }
 
 /// The process that holds a data folder, if it lives.
@@ -138,27 +94,5 @@ pub(crate) fn make_private(dir: &Path, account: Account) -> Result<()> {
         fs::create_dir(dir).map_err(ServerError::at("create", dir))?;
     }
     fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).map_err(ServerError::at("close", dir))?;
-    account.own_path(dir)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_full_disk_is_told_from_a_full_table() {
-        let folder = Path::new("/");
-        assert!(!is_nearly_full(folder), "the test needs a little room");
-        for told in [
-            "could not write: No space left on device",
-            "ERROR 1021 (HY000): Disk full (/tmp/#sql); waiting for someone to free some space",
-            "InnoDB: Error number 28 means 'No space'",
-            "InnoDB: Cannot extend the file; the disk is full",
-        ] {
-            assert!(tells_full_disk(told, folder), "{told}");
-        }
-        assert!(!tells_full_disk("ERROR 1114 (HY000): The table 'sbtest1' is full", folder));
-        // Where nothing at all can be stored.
-        assert!(tells_full_disk("ERROR 1114 (HY000): The table 'sbtest1' is full", Path::new("/proc")));
-    }
+    Ok(account.own_path(dir)?)
 }

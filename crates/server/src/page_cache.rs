@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Call it when no server of this build runs. A file that cannot be opened is passed over: the server will say so.
 pub fn renew(build: &BuildFacts) -> usize {
-    let mut files: Vec<PathBuf> = crate::program(build).into_iter().collect();
+    let mut files: Vec<PathBuf> = rqps_builds::program(build).into_iter().collect();
     let folders: BTreeSet<PathBuf> = build
         .library_folders
         .iter()
@@ -45,7 +45,8 @@ fn drop_pages(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cache, Lease, inspect};
+    use rqps_builds::inspect;
+    use rqps_machine::{Cache, Lease};
     use rqps_model::Engine;
 
     #[test]

@@ -3,11 +3,12 @@
 //! In: a [`Launch`]. Out: a [`Server`] that answers. Whatever happens to us, the server goes: it stops when dropped, the
 //! kernel takes it down when we die, and the lease tells the next start what may be left. It must not generate load.
 
-use crate::lease::LeasedFolder;
-use crate::proctree::{self, ProcessId};
 use crate::readback::{self, Readback};
-use crate::shared_memory::SharedMemory;
-use crate::{Account, Configuration, Lease, Result, ServerError, cluster, mysql, placement, postgres};
+use crate::{Configuration, Result, ServerError, cluster, mysql, placement, postgres};
+use rqps_machine::lease::LeasedFolder;
+use rqps_machine::proctree::{self, ProcessId};
+use rqps_machine::shared_memory::SharedMemory;
+use rqps_machine::{Account, Lease};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{Engine, StorageEngine};
 use rqps_wire::{Endpoint, Session};
@@ -131,7 +132,7 @@ impl Server {
     /// Starts a server and waits until it answers.
     pub fn start(launch: &Launch<'_>, lease: &Lease) -> Result<Server> {
         let data_dir = fs::canonicalize(launch.data_dir).map_err(ServerError::at("find", launch.data_dir))?;
-        let program = crate::program(launch.build)?;
+        let program = rqps_builds::program(launch.build)?;
         let program = fs::canonicalize(&program).map_err(ServerError::at("find", &program))?;
         cluster::refuse_running(&data_dir)?;
         launch.account.check_can_enter(&data_dir, "RQPS_DATA")?;

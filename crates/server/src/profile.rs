@@ -4,10 +4,10 @@
 //! [`Configuration`]: the lines of a configuration file, what was written, and what this version lacks and was left out.
 //! It must not start anything or read the host: cores, memory and free disk are given.
 
-use crate::catalog::user_files;
 use crate::error::nearest;
 use crate::known_settings::KnownSettings;
 use crate::{Result, ServerError};
+use rqps_machine::user_files::user_files;
 use rqps_model::settings::MachineClass;
 use rqps_model::{Engine, StorageEngine};
 use std::collections::{BTreeMap, BTreeSet};

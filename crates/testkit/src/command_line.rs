@@ -3,10 +3,12 @@
 //! In: a build, its folder, how it shall listen, options. Out: the program with its arguments, and where its socket will be. What a
 //! commit has written outlives the server's death, but not the machine's. It must not start anything.
 
+use rqps_builds::program::server_program;
+use rqps_machine::Account;
+use rqps_machine::command::OnParentDeath;
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
-use rqps_server::command::{OnParentDeath, server_program};
-use rqps_server::{Account, cluster};
+use rqps_server::cluster;
 use rqps_wire::{Protocol, Transport};
 use std::path::Path;
 use std::process::Command;

@@ -5,8 +5,8 @@
 //! the folder, the shell does not: we may be killed in the middle of a copy, when the owner cannot remove it yet.
 
 use crate::PATIENCE;
-use rqps_server::Account;
-use rqps_server::proctree::ProcessId;
+use rqps_machine::Account;
+use rqps_machine::proctree::ProcessId;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::process::CommandExt;

@@ -20,9 +20,10 @@ mod wanted;
 pub use server::LiveServer;
 pub use wanted::Wanted;
 
+use rqps_builds::{Catalog, installation};
+use rqps_machine::Cache;
 use rqps_model::BuildSpec;
 use rqps_model::facts::BuildFacts;
-use rqps_server::{Cache, Catalog, installation};
 use std::time::Duration;
 
 /// The time that anything in a test may take.

@@ -4,8 +4,9 @@
 //! much less. No server ever runs on a master.
 
 use crate::guard::Guard;
+use rqps_machine::{Account, CopyMethod, copy};
 use rqps_model::facts::BuildFacts;
-use rqps_server::{Account, CopyMethod, cluster, copy};
+use rqps_server::cluster;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};

@@ -6,11 +6,12 @@
 use crate::guard::{Duty, Guard, make_folder};
 use crate::master::Master;
 use crate::{PATIENCE, Wanted, command_line};
+use rqps_machine::Account;
+use rqps_machine::proctree::{self, ProcessId};
+use rqps_machine::shared_memory::SharedMemory;
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
-use rqps_server::proctree::{self, ProcessId};
-use rqps_server::shared_memory::SharedMemory;
-use rqps_server::{Account, cluster};
+use rqps_server::cluster;
 use rqps_wire::{Endpoint, Session, Transport, WireError};
 use rustix::process::Signal;
 use std::net::TcpListener;

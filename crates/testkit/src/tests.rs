@@ -4,8 +4,8 @@
 
 use crate::guard::Guard;
 use crate::{LiveServer, PATIENCE, Wanted};
-use rqps_server::Account;
-use rqps_server::proctree::{self, ProcessId};
+use rqps_machine::Account;
+use rqps_machine::proctree::{self, ProcessId};
 use rqps_wire::{Session, WireError};
 use rustix::process::Signal;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -3,7 +3,7 @@
 //! In: what the test says, and the environment, which may name another build. Out: the word of a build, such as
 //! `mysql:5.7.22`. It must not install anything.
 
-use rqps_server::storage::ROCKSDB_PLUGIN;
+use rqps_builds::storage::ROCKSDB_PLUGIN;
 use std::env::VarError;
 use std::path::Path;
 

@@ -5,8 +5,9 @@ use super::{Cli, Command, PlanArgs, RunArgs};
 use crate::prepare::words;
 use crate::words::vocabulary;
 use clap::{CommandFactory, Parser};
+use rqps_builds::Catalog;
 use rqps_load::Suite;
-use rqps_server::{Catalog, Profiles};
+use rqps_server::Profiles;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! One campaign from its file to its report: everything that comes out, and that all of it can be made again.
 
 use crate::scene::{BUILD, Scene, results};
-use rqps_server::proctree;
+use rqps_machine::proctree;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

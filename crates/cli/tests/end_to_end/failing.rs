@@ -16,7 +16,7 @@ fn wait_for_a_test(scene: &Scene, running: &mut Running) -> Vec<Postmaster> {
 }
 
 /// Kills what `victim` chooses of the second server during the first test, and checks all that comes of it.
-fn check(name: &str, victim: fn(&Postmaster) -> rqps_server::proctree::ProcessId, interleave: &str) {
+fn check(name: &str, victim: fn(&Postmaster) -> rqps_machine::proctree::ProcessId, interleave: &str) {
     let scene = Scene::new();
     let words = ["--tests", "point-query,hot-points", "--read-seconds", "2", "--interleave", interleave];
     let mut running = scene.start(scene.run_twins(name, &words));
@@ -67,7 +67,7 @@ fn check(name: &str, victim: fn(&Postmaster) -> rqps_server::proctree::ProcessId
 }
 
 /// A session of the server; between two of them, as when sessions are renewed, the next one is waited for.
-fn a_backend(server: &Postmaster) -> rqps_server::proctree::ProcessId {
+fn a_backend(server: &Postmaster) -> rqps_machine::proctree::ProcessId {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
     loop {
         match server.backends().first() {

@@ -1,7 +1,7 @@
 //! What the end-to-end tests share: one test's own folders, runs of the binary that can be watched and signalled, and the
 //! proof that nothing is left.
 
-use rqps_server::proctree::{self, ProcessId};
+use rqps_machine::proctree::{self, ProcessId};
 use rqps_store::Campaign;
 use rustix::process::Signal;
 use serde_json::Value;

@@ -5,10 +5,14 @@
 //! In: an installed build, a folder that is not there yet, an account. Out: a data folder with the empty database `sbtest` in
 //! latin1, and a user without a password who may do everything; no anonymous users, no `test`. It must not open a socket.
 
-use crate::cluster::{DATABASE, USER, full_disk, make_private};
-use crate::command::{self, OnParentDeath};
-use crate::proctree::{self, ProcessId};
-use crate::{Account, Result, ServerError, program};
+use crate::cluster::{DATABASE, USER, make_private};
+use crate::{Result, ServerError};
+use rqps_builds::BuildError;
+use rqps_builds::program::{self, server_program};
+use rqps_machine::command::{self, OnParentDeath};
+use rqps_machine::full_disk::full_disk;
+use rqps_machine::proctree::{self, ProcessId};
+use rqps_machine::{Account, MachineError};
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use std::fs;
@@ -68,10 +72,10 @@ fn initialise_insecure(build: &BuildFacts, dir: &Path, account: Account) -> Resu
     let init = dir.join(INIT_FILE);
     fs::write(&init, format!("{}{}", database_sql(), user_sql(build))).map_err(ServerError::at("write", &init))?;
     account.own_path(&init)?;
-    let mut command = command::server_program(build, account, OnParentDeath::Kill)?;
+    let mut command = server_program(build, account, OnParentDeath::Kill)?;
     command.arg("--no-defaults").args(base_arguments(build, dir)?);
     command.arg("--initialize-insecure").arg(format!("--init-file={}", init.display()));
-    let made = command::output(command, "mysqld --initialize-insecure", "").map_err(|e| full_disk(e, dir));
+    let made = command::output(command, "mysqld --initialize-insecure", "").map_err(|e| full_disk(e, dir).into());
     let removed = fs::remove_file(&init).map_err(ServerError::at("remove", &init));
     made.and(removed)
 }
@@ -86,7 +90,7 @@ fn bootstrap(build: &BuildFacts, dir: &Path, account: Account) -> Result<()> {
     }
     sql.push_str(&database_sql());
     sql.push_str(&bootstrapped_user_sql(build));
-    let mut command = command::server_program(build, account, OnParentDeath::Kill)?;
+    let mut command = server_program(build, account, OnParentDeath::Kill)?;
     command.arg("--no-defaults").args(base_arguments(build, dir)?).arg("--bootstrap").arg("--skip-log-bin");
     // Any other server that starts removes what looks like temporary tables in a folder that they share.
     command.arg(format!("--tmpdir={}", dir.display()));
@@ -98,7 +102,7 @@ fn bootstrap(build: &BuildFacts, dir: &Path, account: Account) -> Result<()> {
         return Ok(());
     }
     let output = format!("it made no database {DATABASE} (looked for {})", mark.display());
-    Err(ServerError::Program { program: name.to_owned(), status: "exit status: 0".to_owned(), output })
+    Err(MachineError::Program { program: name.to_owned(), status: "exit status: 0".to_owned(), output }.into())
 }
 
 fn database_sql() -> String {
@@ -151,10 +155,10 @@ pub(crate) fn base_arguments(build: &BuildFacts, data_dir: &Path) -> Result<Vec<
 
 fn share_folder(build: &BuildFacts) -> Result<PathBuf> {
     let folders = SHARE_FOLDERS.iter().map(|name| build.folder.join(name));
-    folders.into_iter().find(|folder| folder.join(MESSAGES).is_file()).ok_or_else(|| ServerError::NotAnInstallation {
-        folder: build.folder.clone(),
-        engine: build.engine.name().to_owned(),
-        looked_for: format!("{MESSAGES} in {}", SHARE_FOLDERS.join(", ")),
+    folders.into_iter().find(|folder| folder.join(MESSAGES).is_file()).ok_or_else(|| {
+        let looked_for = format!("{MESSAGES} in {}", SHARE_FOLDERS.join(", "));
+        let engine = build.engine.name().to_owned();
+        BuildError::NotAnInstallation { folder: build.folder.clone(), engine, looked_for }.into()
     })
 }
 

@@ -4,13 +4,15 @@
 //! end it. No file of the machine's own configuration is read. It must not spawn anything.
 
 use super::data_folder::{base_arguments, redo_log_of_fixed_size};
-use crate::command::{self, OnParentDeath};
-use crate::lease::LeasedFolder;
 use crate::process::place::{TCP_HOST, socket_folder};
 use crate::process::{Ending, Launch, Listen, Prepared};
 use crate::profile::option_value;
-use crate::storage::ROCKSDB_PLUGIN;
-use crate::{Lease, Result, ServerError, cluster, program};
+use crate::{Result, ServerError, cluster};
+use rqps_builds::program::{self, server_program};
+use rqps_builds::storage::ROCKSDB_PLUGIN;
+use rqps_machine::Lease;
+use rqps_machine::command::OnParentDeath;
+use rqps_machine::lease::LeasedFolder;
 use rqps_model::{Engine, StorageEngine};
 use rqps_wire::{Endpoint, Protocol, Transport};
 use rustix::process::Signal;
@@ -38,7 +40,7 @@ pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, lease: &Lease) -> Re
     let temporary = lease.folder(data_dir.parent().unwrap_or(Path::new("/")), "t", 0o700)?;
     launch.account.own_path(temporary.path())?;
     let file = write_option_file(launch, data_dir, socket_folder.path(), &temporary, plugin)?;
-    let mut command = command::server_program(launch.build, launch.account, OnParentDeath::Kill)?;
+    let mut command = server_program(launch.build, launch.account, OnParentDeath::Kill)?;
     command.arg(format!("--defaults-file={}", file.display())).args(base_arguments(launch.build, data_dir)?);
     let transport = match launch.listen {
         Listen::Socket => Transport::Unix { path: socket_folder.path().join(SOCKET) },

@@ -3,10 +3,12 @@
 //! In: an installed build, a folder that is not there yet, an account. Out: a data folder that holds the empty database
 //! `sbtest`. It must not start a server that others can reach.
 
-use crate::cluster::{DATABASE, USER, full_disk, make_private};
-use crate::command::{self, OnParentDeath};
-use crate::proctree::ProcessId;
-use crate::{Account, Result};
+use crate::Result;
+use crate::cluster::{DATABASE, USER, make_private};
+use rqps_machine::Account;
+use rqps_machine::command::{self, OnParentDeath};
+use rqps_machine::full_disk::full_disk;
+use rqps_machine::proctree::ProcessId;
 use rqps_model::facts::BuildFacts;
 use std::fs;
 use std::path::Path;
@@ -25,12 +27,11 @@ pub(crate) fn initialise(build: &BuildFacts, dir: &Path, account: Account, check
     let bin = build.folder.join("bin");
     account.check_can_enter(&bin, "RQPS_CACHE")?;
     initdb(&bin, build.version.major(), dir, account, checksums)?;
-    single_user(&bin, dir, account, "postgres", &format!("CREATE DATABASE {DATABASE} TEMPLATE template0\n"))?;
-    Ok(())
+    single_user(&bin, dir, account, "postgres", &format!("CREATE DATABASE {DATABASE} TEMPLATE template0\n"))
 }
 
 /// Makes an empty data folder.
-pub(crate) fn initdb(bin: &Path, major: u32, dir: &Path, account: Account, checksums: bool) -> Result<()> {
+fn initdb(bin: &Path, major: u32, dir: &Path, account: Account, checksums: bool) -> Result<()> {
     make_private(dir, account)?;
     let parent = dir.parent().unwrap_or(Path::new("/"));
     account.check_can_enter(parent, "RQPS_DATA")?;
@@ -47,15 +48,17 @@ pub(crate) fn initdb(bin: &Path, major: u32, dir: &Path, account: Account, check
         false if major >= 18 => drop(command.arg("--no-data-checksums")),
         false => {}
     }
-    command::output(command, "initdb", "").map(drop).map_err(|e| full_disk(e, dir))
+    command::output(command, "initdb", "").map_err(|e| full_disk(e, dir))?;
+    Ok(())
 }
 
-/// Feeds statements, one a line, to a server that runs for them alone; gives what it prints.
-pub(crate) fn single_user(bin: &Path, dir: &Path, account: Account, database: &str, sql: &str) -> Result<String> {
+/// Feeds statements, one a line, to a server that runs for them alone.
+fn single_user(bin: &Path, dir: &Path, account: Account, database: &str, sql: &str) -> Result<()> {
     let mut command = command::program(account, OnParentDeath::Kill, &bin.join("postgres"));
     command.arg("--single").arg("-D").arg(dir).args(["-F", "-c", "exit_on_error=on", "-c", "log_checkpoints=off"]);
     command.arg(database);
-    command::output(command, "postgres --single", sql).map_err(|e| full_disk(e, dir))
+    command::output(command, "postgres --single", sql).map_err(|e| full_disk(e, dir))?;
+    Ok(())
 }
 
 /// The process that has a data folder, if it lives.

@@ -3,10 +3,11 @@
 //! In: a [`Launch`] and its data folder. Out: a command with its configuration written, where it will listen, and the signals
 //! that end it. It must not spawn anything.
 
-use crate::command::{self, OnParentDeath};
 use crate::process::place::{TCP_HOST, socket_folder};
 use crate::process::{Ending, Launch, Listen, Prepared};
-use crate::{Lease, Result, ServerError, cluster};
+use crate::{Result, ServerError, cluster};
+use rqps_machine::Lease;
+use rqps_machine::command::{self, OnParentDeath};
 use rqps_wire::{Endpoint, Protocol, Transport};
 use rustix::process::Signal;
 use std::fs;

@@ -4,6 +4,7 @@
 //! what is there.
 
 use crate::{Result, ServerError};
+use rqps_machine::last_words::last_words_of;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -13,12 +14,6 @@ const TAIL_BYTES: u64 = 64 << 10;
 
 /// How much of it is searched for errors.
 const SEARCHED_BYTES: u64 = 1 << 20;
-
-/// How MySQL and MariaDB mark an error; after one they go on telling of their shutdown for more lines than are shown.
-const ERROR_MARKS: [&str; 2] = ["[ERROR]", "InnoDB: Error"];
-
-/// Errors that are shown before the last lines.
-const ERRORS_SHOWN: usize = 5;
 
 /// Opens it for adding, and says where it ends now.
 pub(super) fn open(path: &Path) -> Result<(File, u64)> {
@@ -37,14 +32,6 @@ pub(super) fn tail(path: &Path, start: u64, lines: usize) -> Vec<String> {
 /// The last lines after `start`, and before them the first errors that came earlier.
 pub(super) fn last_words(path: &Path, start: u64, lines: usize) -> Vec<String> {
     last_words_of(&read(path, start, SEARCHED_BYTES), lines)
-}
-
-/// The last lines of a text, and before them the first errors that came earlier; empty lines say nothing.
-pub(crate) fn last_words_of(text: &str, lines: usize) -> Vec<String> {
-    let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let (before, last) = all.split_at(all.len().saturating_sub(lines));
-    let errors = before.iter().filter(|line| ERROR_MARKS.iter().any(|mark| line.contains(mark))).take(ERRORS_SHOWN);
-    errors.chain(last).map(|line| (*line).to_owned()).collect()
 }
 
 fn read(path: &Path, start: u64, bytes: u64) -> String {

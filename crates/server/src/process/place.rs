@@ -4,8 +4,9 @@
 //! refusal. It must not open a port that nobody asked for.
 
 use super::Listen;
-use crate::lease::LeasedFolder;
-use crate::{Account, Lease, Result, ServerError};
+use crate::{Result, ServerError};
+use rqps_machine::lease::LeasedFolder;
+use rqps_machine::{Account, Lease};
 use std::net::TcpListener;
 
 /// The address of a server that is asked to listen on TCP.

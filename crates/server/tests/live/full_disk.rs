@@ -4,7 +4,9 @@
 //! process. Where the system allows that to nobody, the test fails rather than pass unseen.
 
 use crate::scene::{Scene, build};
-use rqps_server::{Account, Cache, Catalog, ServerError, Workspace, cluster, copy, installation};
+use rqps_builds::{BuildError, Catalog, installation};
+use rqps_machine::{Account, Cache, MachineError, Workspace, copy};
+use rqps_server::{ServerError, cluster};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,7 +23,10 @@ fn on_a_small_disk() {
     let scene = Scene::new();
     let is_full_of = |remedy: &str, result: Result<(), ServerError>, what: &str| {
         let error = result.expect_err(what);
-        assert!(matches!(error, ServerError::DiskFull { .. }), "{what}: {error}");
+        let (ServerError::Machine(cause) | ServerError::Build(BuildError::Machine(cause))) = &error else {
+            panic!("{what}: {error}")
+        };
+        assert!(matches!(cause, MachineError::DiskFull { .. }), "{what}: {error}");
         assert!(error.to_string().contains("is full") && error.to_string().contains(remedy), "{error}");
     };
     let is_full = |result, what: &str| is_full_of("--data DIR or RQPS_DATA", result, what);
@@ -49,7 +54,10 @@ fn on_a_small_disk() {
     let many = scene.workspace.join("many");
     fs::create_dir(&many).expect("made");
     (0..600).for_each(|n| fs::write(many.join(n.to_string()), "x").expect("written"));
-    is_full(copy::copy_tree(&many, &small.join("copy"), plain, &never).map(drop), "unforeseen");
+    is_full(
+        copy::copy_tree(&many, &small.join("copy"), plain, &never).map(drop).map_err(ServerError::from),
+        "unforeseen",
+    );
     assert_eq!(fs::read_dir(small).expect("listed").count(), 0, "the half copy was taken back");
 
     // An archive has more files than there is room for.
@@ -59,7 +67,7 @@ fn on_a_small_disk() {
     let cache = Cache::at(&small.join("cache")).expect("a cache");
     let spec = format!("postgres:{}", archive.display()).parse().expect("a build");
     let installed = installation::install(&spec, &Catalog::default(), &cache, &mut |_| ());
-    is_full_of("RQPS_CACHE", installed.map(drop), "unpacking");
+    is_full_of("RQPS_CACHE", installed.map(drop).map_err(ServerError::from), "unpacking");
     assert_eq!(cache.build_names().expect("listed"), Vec::<String>::new());
     assert_eq!(fs::read_dir(small.join("cache/builds")).expect("listed").count(), 1, "only the lock file is left");
     scene.end(&[]);

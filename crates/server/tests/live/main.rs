@@ -2,11 +2,8 @@
 //!
 //! They use the user's cache of builds and fetch what is not there. After each, nothing runs and nothing is left.
 
-mod archives;
-mod builds;
 mod full_disk;
 mod mysql;
-mod packages;
 mod recovery;
 mod scene;
 mod servers;

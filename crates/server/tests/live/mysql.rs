@@ -2,11 +2,13 @@
 //! made to do. Every release of the catalog is walked through by name only: together they are gigabytes.
 
 use crate::scene::{Scene, ask, build, configuration, configuration_for, session};
+use rqps_builds::Catalog;
+use rqps_builds::storage::storage_engines;
+use rqps_machine::{Account, copy};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{Engine, StorageEngine};
 use rqps_server::process::Stopped;
-use rqps_server::storage::storage_engines;
-use rqps_server::{Account, Catalog, Launch, Listen, Server, ServerError, cluster, copy, placement};
+use rqps_server::{Launch, Listen, Server, ServerError, cluster, placement};
 use rustix::process::Signal;
 use std::net::TcpListener;
 use std::sync::atomic::AtomicBool;

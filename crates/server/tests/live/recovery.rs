@@ -3,9 +3,9 @@
 //! The test runs itself again as the process that is killed.
 
 use crate::scene::{Scene, build, what_is_left};
-use rqps_server::lease::clear_stale;
-use rqps_server::proctree::{self, ProcessId};
-use rqps_server::{Cache, Lease, Workspace};
+use rqps_machine::lease::clear_stale;
+use rqps_machine::proctree::{self, ProcessId};
+use rqps_machine::{Cache, Lease, Workspace};
 use rustix::process::Signal;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};

@@ -3,14 +3,13 @@
 //! Builds come from the user's cache and are fetched once if they are not there. Leases are kept in a folder of the test,
 //! so that it can say that all of them were given back.
 
+use rqps_builds::{Catalog, installation};
+use rqps_machine::proctree::{self, ProcessId};
+use rqps_machine::{Account, Cache, Lease, Workspace};
 use rqps_model::facts::BuildFacts;
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSpec, Engine, StorageEngine};
-use rqps_server::proctree::{self, ProcessId};
-use rqps_server::{
-    Account, Cache, Catalog, Configuration, Launch, Lease, Listen, Profiles, Server, ServerError, Sizing, Workspace,
-    cluster, installation,
-};
+use rqps_server::{Configuration, Launch, Listen, Profiles, Server, ServerError, Sizing, cluster};
 use rqps_wire::Session;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,12 @@
 //! Real servers: every release of the catalog starts, answers and stops; and what servers can be made to do.
 
 use crate::scene::{Scene, ask, build, configuration, session};
+use rqps_builds::Catalog;
+use rqps_machine::copy;
+use rqps_machine::proctree::ProcessId;
 use rqps_model::{Engine, Placement};
 use rqps_server::process::Stopped;
-use rqps_server::proctree::ProcessId;
-use rqps_server::{Catalog, Listen, Server, ServerError, cluster, copy, placement};
+use rqps_server::{Listen, Server, ServerError, cluster, placement};
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::net::TcpListener;

@@ -5,8 +5,8 @@
 
 use std::ops::Deref;
 
+use rqps_builds::plugin_folder;
 use rqps_model::Engine;
-use rqps_server::plugin_folder;
 use rqps_testkit::{LiveServer, Wanted};
 use rqps_wire::Endpoint;
 

@@ -1,0 +1,145 @@
+//! Everything that can go wrong between a build's name and its facts, sorted by cause.
+//!
+//! In: what a package client, an archive or a program said. Out: one lower-case sentence that names the thing, the cause
+//! and, where there is one, the remedy. It must not decide whether to go on.
+
+use rqps_machine::MachineError;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a build is not to be had.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The machine refused something.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// A package client is not installed.
+    #[error("`{client}` is needed to fetch {coordinate}, and is not installed; install the package `{package}`")]
+    NoPackageClient {
+        /// The program that was looked for.
+        client: &'static str,
+        /// The usual name of the package that brings it.
+        package: &'static str,
+        /// What was to be fetched.
+        coordinate: String,
+    },
+    /// A package client failed.
+    #[error("`{client}` could not fetch {coordinate}: {output}")]
+    Fetch {
+        /// The program.
+        client: &'static str,
+        /// What was to be fetched.
+        coordinate: String,
+        /// Its last words.
+        output: String,
+    },
+    /// A download is not what the catalog says.
+    #[error(
+        "{what} does not match its checksum: expected SHA-256 {expected}, computed {computed}; nothing was installed. {remedy}"
+    )]
+    Checksum {
+        /// The package.
+        what: String,
+        /// From the catalog.
+        expected: String,
+        /// From the file.
+        computed: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// An archive wants to write outside its folder, or holds what no package needs.
+    #[error("refused to unpack {archive}: its entry `{entry}` {reason}; nothing was installed")]
+    UnsafeArchive {
+        /// The archive.
+        archive: String,
+        /// The entry in it.
+        entry: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// An archive cannot be read to its end.
+    #[error("{archive} is not a whole archive: {reason}; nothing was installed")]
+    BrokenArchive {
+        /// The archive.
+        archive: String,
+        /// What the reader said.
+        reason: String,
+    },
+    /// The catalog has no such release.
+    #[error("the catalog has no {engine} {version}; it has {}. A build of your own is named by its folder or archive: --build {engine}:/PATH", known.join(", "))]
+    UnknownRelease {
+        /// The database system.
+        engine: String,
+        /// What was asked for.
+        version: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// A catalog, profile or record file cannot be understood.
+    #[error("{file}: {reason}")]
+    Malformed {
+        /// The file.
+        file: String,
+        /// What is wrong, with the line where known.
+        reason: String,
+    },
+    /// A folder does not hold an installation.
+    #[error("{} is not a {engine} installation: looked for {looked_for}; name the folder that holds bin/", folder.display())]
+    NotAnInstallation {
+        /// The folder that was given.
+        folder: PathBuf,
+        /// The database system.
+        engine: String,
+        /// The files that were looked for, and what was found instead.
+        looked_for: String,
+    },
+    /// A folder holds another database system than was said.
+    #[error("{} holds {found}, not {engine}; write {prefix}: in front of it", folder.display())]
+    OtherEngine {
+        /// The folder that was given.
+        folder: PathBuf,
+        /// What it is, with its version.
+        found: String,
+        /// What was asked for.
+        engine: &'static str,
+        /// The word for what it is.
+        prefix: &'static str,
+    },
+    /// A build is not in the cache.
+    #[error("no build `{name}` is installed; installed are: {}", if installed.is_empty() { "none".to_owned() } else { installed.join(", ") })]
+    NotInstalled {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        installed: Vec<String>,
+    },
+    /// Installed files are no longer what was installed.
+    #[error("build {name} is damaged: {}; `rqps builds install {name}` makes it again", faults.join("; "))]
+    Damaged {
+        /// The build.
+        name: String,
+        /// File by file, what is wrong.
+        faults: Vec<String>,
+    },
+}
+
+impl BuildError {
+    /// Wraps what the file system said.
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
+        MachineError::io(action, path, source).into()
+    }
+
+    /// For `map_err`: wraps what the file system said.
+    pub(crate) fn at(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let wrapped = MachineError::at(action, path);
+        move |source| wrapped(source).into()
+    }
+
+    /// For `map_err`: a full disk is that of the cache, where builds are.
+    pub(crate) fn in_cache(self) -> Self {
+        match self {
+            BuildError::Machine(error) => BuildError::Machine(error.in_cache()),
+            other => other,
+        }
+    }
+}

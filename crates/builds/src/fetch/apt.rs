@@ -1,0 +1,195 @@
+//! Packages of Debian releases, by `apt-get` with an index of its own.
+//!
+//! In: packages with their exact versions and the releases of Debian that have them, which need not be the machine's. Out:
+//! their files, in the same order. The mirror is the one that the machine's own configuration of apt names for its own release;
+//! only the release is another. It must not touch the machine's package lists, and installs nothing.
+
+use super::{Client, Deb};
+use crate::{BuildError, Result};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One line for each index that the machine's configuration names.
+const TARGETS: [&str; 4] =
+    ["indextargets", "--format", "$(REPO_URI)\t$(RELEASE)\t$(COMPONENT)\t$(SIGNED_BY)", "Identifier: Packages"];
+
+/// The part of Debian that all packages come from.
+const COMPONENT: &str = "main";
+
+/// The archive keys of all releases of Debian, where the machine's own sources name no keyring.
+const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+/// Fetches all packages with one call of the client, since every call reads the index anew.
+pub(super) fn fetch(architecture: &str, debs: &[Deb], path: &OsStr, folder: &Path) -> Result<Vec<PathBuf>> {
+    let coordinate: Vec<String> = debs.iter().map(Deb::to_string).collect();
+    let client = Client::find("apt-get", "apt", path, coordinate.join(", "))?;
+    let os = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let targets = client.run(client.command(folder).args(TARGETS))?;
+    let mirror = Mirror::of(&targets, &os).ok_or_else(|| {
+        client.failed(
+            "this machine's apt has no Debian release among its sources; add one, or fetch the build elsewhere \
+                       and name its folder"
+                .to_owned(),
+        )
+    })?;
+    let index = Index::make(&mirror, architecture, debs, folder)?;
+    client.run(index.options(&mut client.command(folder)).arg("update"))?;
+    let wanted = debs.iter().map(|deb| format!("{}={}", deb.name, deb.version));
+    let fetched = client.run(index.options(&mut client.command(folder)).arg("download").args(wanted));
+    fetched.map_err(|error| index.gone(&client, debs, folder).unwrap_or(error))?;
+    debs.iter().map(|deb| file_of(deb, folder)).collect()
+}
+
+/// Where the machine's own Debian comes from.
+#[derive(Debug, PartialEq, Eq)]
+struct Mirror {
+    uri: String,
+    keyring: String,
+}
+
+impl Mirror {
+    /// The source of the machine's own release, as told by `apt-get indextargets` and `/etc/os-release`.
+    fn of(targets: &str, os: &str) -> Option<Mirror> {
+        let release = os.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="))?.trim_matches('"');
+        let names = [release, "stable", "testing", "unstable", "sid"];
+        os.lines().find(|line| *line == "ID=debian")?;
+        let rows = targets.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+        let (uri, keyring) = rows.into_iter().find_map(|row| match row[..] {
+            [uri, release, COMPONENT, keyring] if names.contains(&release) => Some((uri, keyring)),
+            _ => None,
+        })?;
+        // apt leaves the word as it is where the source names no keyring.
+        let keyring = if keyring.starts_with('/') { keyring } else { KEYRING };
+        Some(Mirror { uri: uri.to_owned(), keyring: keyring.to_owned() })
+    }
+}
+
+/// An index of the releases that are needed, in a folder of our own.
+struct Index {
+    folder: PathBuf,
+    architecture: String,
+}
+
+impl Index {
+    fn make(mirror: &Mirror, architecture: &str, debs: &[Deb], folder: &Path) -> Result<Index> {
+        let index = Index { folder: folder.join("apt"), architecture: architecture.to_owned() };
+        for name in ["parts", "state/lists/partial", "cache/archives/partial"] {
+            let folder = index.folder.join(name);
+            fs::create_dir_all(&folder).map_err(BuildError::at("create", &folder))?;
+        }
+        let suites: BTreeSet<&str> = debs.iter().map(|deb| deb.suite.as_str()).collect();
+        let line = |suite: &str| format!("deb [signed-by={}] {} {suite} {COMPONENT}\n", mirror.keyring, mirror.uri);
+        let sources: String = suites.into_iter().map(line).collect();
+        for (name, text) in [("sources.list", sources), ("status", String::new()), ("apt.conf", index.configuration())]
+        {
+            let file = index.folder.join(name);
+            fs::write(&file, text).map_err(BuildError::at("write", &file))?;
+        }
+        Ok(index)
+    }
+
+    /// What makes apt work with this index alone, read after the machine's own configuration: its proxies and such stay in
+    /// force, but not what it does after an update of its own index.
+    fn configuration(&self) -> String {
+        let folder = self.folder.display();
+        let architecture = &self.architecture;
+        format!(
+            "Dir::Etc::sourcelist \"{folder}/sources.list\";\n\
+             Dir::Etc::sourceparts \"{folder}/parts\";\n\
+             Dir::State \"{folder}/state\";\n\
+             Dir::State::status \"{folder}/status\";\n\
+             Dir::Cache \"{folder}/cache\";\n\
+             APT::Architecture \"{architecture}\";\n\
+             #clear APT::Architectures;\n\
+             APT::Sandbox::User \"root\";\n\
+             Acquire::Languages \"none\";\n\
+             Acquire::IndexTargets::deb::DEP-11::DefaultEnabled \"false\";\n\
+             // The index of a release that is no longer kept up has run out; the catalog's digests hold all the same.\n\
+             Acquire::Check-Valid-Until \"false\";\n\
+             #clear APT::Update::Pre-Invoke;\n\
+             #clear APT::Update::Post-Invoke;\n\
+             #clear APT::Update::Post-Invoke-Success;\n"
+        )
+    }
+
+    fn options<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command.env("LC_ALL", "C").args(["-q", "-c"]).arg(self.folder.join("apt.conf"))
+    }
+
+    /// Which packages the index has in other versions only, if that is what went wrong.
+    fn gone(&self, client: &Client, debs: &[Deb], folder: &Path) -> Option<BuildError> {
+        let cache = client.path.with_file_name("apt-cache");
+        let asker = Client { name: "apt-cache", path: cache, coordinate: client.coordinate.clone() };
+        let names = debs.iter().map(|deb| deb.name.as_str());
+        let offered = asker.run(self.options(&mut asker.command(folder)).arg("madison").args(names)).ok()?;
+        let gone = what_is_gone(debs, &offered);
+        (!gone.is_empty()).then(|| client.failed(gone.join("; ")))
+    }
+}
+
+/// Compares what is wanted with lines such as `mariadb-server | 1:10.11.18-0+deb12u1 | …`.
+fn what_is_gone(debs: &[Deb], offered: &str) -> Vec<String> {
+    let rows: Vec<Vec<&str>> = offered.lines().map(|line| line.split('|').map(str::trim).collect()).collect();
+    let versions = |name: &str| -> Vec<&str> {
+        rows.iter().filter(|row| row.first() == Some(&name)).filter_map(|row| row.get(1).copied()).collect()
+    };
+    let told = |deb: &Deb| {
+        let offered = versions(&deb.name);
+        let offers = if offered.is_empty() { "nothing of this name".to_owned() } else { offered.join(", ") };
+        let text = format!("{} no longer offers {} {}; it has {offers}", deb.suite, deb.name, deb.version);
+        (!offered.contains(&deb.version.as_str())).then_some(text)
+    };
+    debs.iter().filter_map(told).collect()
+}
+
+/// apt names the file by package, version (with its colon written as `%3a`) and architecture.
+fn file_of(deb: &Deb, folder: &Path) -> Result<PathBuf> {
+    let start = format!("{}_{}_", deb.name, deb.version.replace(':', "%3a"));
+    let listed = fs::read_dir(folder).map_err(BuildError::at("list", folder))?;
+    let found = listed.flatten().find(|entry| entry.file_name().to_string_lossy().starts_with(&start));
+    let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+    found
+        .map(|entry| entry.path())
+        .ok_or_else(|| BuildError::io("find what apt-get fetched:", folder.join(format!("{start}*.deb")), missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OS: &str = "ID=debian\nVERSION_CODENAME=bookworm\n";
+
+    #[test]
+    fn takes_the_mirror_of_the_machines_own_release() {
+        let targets = "http://m/tools/\tbookworm-tools\tmain\t$(SIGNED_BY)\nhttp://m/debian/\tbookworm\tmain\t$(SIGNED_BY)\n\
+                       http://m/security/\tbookworm-security\tmain\t$(SIGNED_BY)\n";
+        let mirror = Mirror::of(targets, OS).expect("found");
+        assert_eq!((mirror.uri.as_str(), mirror.keyring.as_str()), ("http://m/debian/", KEYRING));
+        let own = Mirror::of("file:/d/\tstable\tmain\t/k.gpg\n", OS).expect("found");
+        assert_eq!((own.uri.as_str(), own.keyring.as_str()), ("file:/d/", "/k.gpg"));
+        assert_eq!(Mirror::of(targets, "ID=ubuntu\nVERSION_CODENAME=bookworm\n"), None);
+        assert_eq!(Mirror::of("http://m/debian/\tbookworm\tcontrib\t\n", OS), None);
+    }
+
+    #[test]
+    fn names_the_versions_that_are_gone_and_what_there_is() {
+        let deb = |name: &str, version: &str| Deb {
+            name: name.into(),
+            version: version.into(),
+            suite: "bookworm".into(),
+            sha256: String::new(),
+        };
+        let debs = [deb("a", "1:1-1"), deb("b", "2"), deb("c", "3")];
+        let offered = "   a | 1:1-2 | m bookworm/main\n   a | 1:1-3 | m\n b | 2 | m\n";
+        assert_eq!(
+            what_is_gone(&debs, offered),
+            [
+                "bookworm no longer offers a 1:1-1; it has 1:1-2, 1:1-3",
+                "bookworm no longer offers c 3; it has nothing of this name"
+            ]
+        );
+    }
+}

@@ -1,0 +1,28 @@
+//! Packages of Maven repositories, by `mvn`.
+//!
+//! In: a coordinate. Out: the file that `mvn` copied from its own store. It must not run code of a project.
+
+use super::{Client, Package};
+use crate::{BuildError, Result};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The plugin is named with its version, so that every user runs the same code.
+const COPY_GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
+
+pub(super) fn fetch(package: &Package, path: &OsStr, folder: &Path) -> Result<PathBuf> {
+    let Package::Maven { artifact, version, packaging, classifier, .. } = package else {
+        unreachable!("only asked for a Maven package")
+    };
+    let client = Client::find("mvn", "maven", path, package.to_string())?;
+    let mut command = client.command(folder);
+    command.args(["--batch-mode", "--quiet", COPY_GOAL]);
+    command.arg(format!("-Dartifact={package}"));
+    command.arg(format!("-DoutputDirectory={}", folder.display()));
+    client.run(&mut command)?;
+    let ending = classifier.as_ref().map_or(String::new(), |classifier| format!("-{classifier}"));
+    let file = folder.join(format!("{artifact}-{version}{ending}.{packaging}"));
+    fs::metadata(&file).map_err(BuildError::at("find what mvn fetched:", &file))?;
+    Ok(file)
+}

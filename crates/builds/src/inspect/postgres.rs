@@ -1,0 +1,152 @@
+//! What a PostgreSQL installation is: its version text, and what `pg_config` or a throw-away server says of how it was made.
+//!
+//! In: a folder that holds `bin/`. Out: [`BuildFacts`]. It must not change the installation.
+
+use super::{ANSWER_LIMIT, LOCAL, Subject, banner, size_of};
+use crate::elf::ElfFacts;
+use crate::{BuildError, Result, verify};
+use rqps_machine::command::{self, OnParentDeath};
+use rqps_machine::full_disk::full_disk;
+use rqps_machine::{Account, Lease};
+use rqps_model::facts::BuildFacts;
+use rqps_model::{Engine, Version};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+pub(super) fn inspect(subject: &Subject<'_>, lease: &Lease) -> Result<BuildFacts> {
+    let folder = subject.root(&["bin"])?;
+    let bin = folder.join("bin");
+    let wanted = ["bin/postgres", "bin/initdb"];
+    let missing: Vec<&str> = wanted.into_iter().filter(|file| !folder.join(file).is_file()).collect();
+    if !missing.is_empty() {
+        return Err(subject.wrong(format!("{} ({} not there)", wanted.join(" and "), missing.join(" and "))));
+    }
+    let banner = banner(subject, &bin.join("postgres"), &folder)?;
+    let (version, packager) = read_banner(&banner)
+        .ok_or_else(|| subject.wrong(format!("a version in what bin/postgres says of itself, which is `{banner}`")))?;
+    let config = match fs::exists(bin.join("pg_config")) {
+        Ok(true) => ask_pg_config(&bin.join("pg_config"))?,
+        _ => ask_server(&bin, version.major(), lease)?,
+    };
+    let told = |name: &str| config.get(name).map_or("", |v| v.trim()).to_owned();
+    let postgres = bin.join("postgres");
+    let bytes = fs::read(&postgres).map_err(BuildError::at("read", &postgres))?;
+    let elf = ElfFacts::of(&bytes);
+    let compiler = elf.compiled_by.clone().unwrap_or_else(|| elf.compilers(None));
+    let label = subject.label.map(str::to_owned).or(packager).unwrap_or_else(|| LOCAL.to_owned());
+    Ok(BuildFacts {
+        name: format!("{}_{label}", version.compact(Engine::Postgres)),
+        engine: Engine::Postgres,
+        version,
+        banner,
+        origin: subject.origin.to_owned(),
+        sha256: verify::sha256_bytes(&bytes),
+        compiler,
+        flags: flags(&config),
+        configure: told("CONFIGURE"),
+        extensions: extensions(&Path::new(&told("SHAREDIR")).join("extension")),
+        library_folders: subject.library_folders.to_vec(),
+        size_bytes: size_of(&folder, &postgres),
+        symbols: elf.describe(),
+        folder,
+    })
+}
+
+/// Reads `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)` as version and packager.
+fn read_banner(banner: &str) -> Option<(Version, Option<String>)> {
+    let rest = banner.split_once("(PostgreSQL)")?.1.trim();
+    let (number, packaging) = rest.split_once(' ').unwrap_or((rest, ""));
+    // A development tree calls itself `20devel`; it comes before all that is released of 20.
+    let number = number.strip_suffix("devel").map_or_else(|| number.to_owned(), |major| format!("{major}alpha0"));
+    let word = packaging.trim_start_matches('(').split(|c: char| !c.is_ascii_alphanumeric()).next()?;
+    let packager = (!word.is_empty()).then(|| word.to_ascii_lowercase());
+    Some((number.parse().ok()?, packager))
+}
+
+fn ask_pg_config(program: &Path) -> Result<BTreeMap<String, String>> {
+    let command = command::program(Account::choose(), OnParentDeath::Kill, program);
+    let text = command::output_within(command, "pg_config", ANSWER_LIMIT)?;
+    Ok(text.lines().filter_map(|line| line.split_once(" = ")).map(|(k, v)| (k.to_owned(), v.to_owned())).collect())
+}
+
+fn ask_server(bin: &Path, major: u32, lease: &Lease) -> Result<BTreeMap<String, String>> {
+    let account = Account::choose();
+    account.check_can_enter(bin, "RQPS_CACHE")?;
+    let folder = lease.folder(&std::env::temp_dir(), &format!("inspect{major}"), 0o711)?;
+    account.check_can_enter(folder.path(), "TMPDIR")?;
+    let data = folder.path().join("data");
+    fs::create_dir(&data).map_err(BuildError::at("create", &data))?;
+    account.own_path(&data)?;
+    let run = |name: &str, arguments: &[&str], input: &str| {
+        let mut command = command::program(account, OnParentDeath::Kill, &bin.join(name));
+        command.args(arguments).env("PGDATA", &data);
+        command::output(command, name, input).map_err(|e| full_disk(e, &data))
+    };
+    run("initdb", &["-A", "trust", "--no-sync"], "")?;
+    let text = run("postgres", &["--single", "-F", "template1"], "SELECT name, setting FROM pg_config\n")?;
+    Ok(read_single_user(&text))
+}
+
+/// A server that runs for one statement prints a row as lines such as `1: name = "CC"` and, after a tab, the column's type.
+fn read_single_user(text: &str) -> BTreeMap<String, String> {
+    let value = |line: &str, column: &str| {
+        let rest = line.split_once(&format!(": {column} = \""))?.1;
+        rest.rsplit_once("\"\t(typeid").map(|(value, _)| value.to_owned())
+    };
+    let mut rows = BTreeMap::new();
+    let mut name = None;
+    for line in text.lines() {
+        if let Some(found) = value(line, "name") {
+            name = Some(found);
+        } else if let (Some(setting), Some(name)) = (value(line, "setting"), name.take()) {
+            rows.insert(name, setting);
+        }
+    }
+    rows
+}
+
+/// Compile and link flags in one line, as one would give them to `configure`.
+fn flags(config: &BTreeMap<String, String>) -> String {
+    let given = ["CC", "CFLAGS", "CPPFLAGS", "LDFLAGS"].into_iter();
+    let told = given.filter_map(|name| Some((name, config.get(name)?.trim()))).filter(|(_, value)| !value.is_empty());
+    told.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+fn extensions(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let controls = files.filter(|path| path.extension().is_some_and(|e| e == "control"));
+    let mut names: Vec<String> = controls.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_binaries_say_of_themselves() {
+        let read = |text: &str| read_banner(text).map(|(v, p)| (v.to_string(), p.unwrap_or_default()));
+        let cases = [
+            ("postgres (PostgreSQL) 16.15", "16.15", ""),
+            ("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", "15.18", "debian"),
+            ("postgres (PostgreSQL) 17.2 (Ubuntu 17.2-1.pgdg22.04+1)", "17.2", "ubuntu"),
+            ("postgres (PostgreSQL) 19beta1", "19beta1", ""),
+            ("postgres (PostgreSQL) 20devel", "20alpha0", ""),
+        ];
+        for (banner, version, packager) in cases {
+            assert_eq!(read(banner), Some((version.to_owned(), packager.to_owned())), "{banner}");
+        }
+        assert_eq!(read("mysqld Ver 8.0.33"), None);
+    }
+
+    #[test]
+    fn reads_the_rows_of_a_single_user_server() {
+        let text = "\nPostgreSQL stand-alone backend 16.15\nbackend> \t 1: name\t(typeid = 25, len = -1)\n\
+                    \t 2: setting\t(typeid = 25)\n\t----\n\
+                    \t 1: name = \"CC\"\t(typeid = 25, len = -1, typmod = -1, byval = f)\n\
+                    \t 2: setting = \"gcc \"x\"\"\t(typeid = 25, len = -1, typmod = -1, byval = f)\n\t----\n";
+        assert_eq!(read_single_user(text), BTreeMap::from([("CC".to_owned(), "gcc \"x\"".to_owned())]));
+    }
+}

@@ -1,0 +1,62 @@
+//! Releases of the catalog: found in the cache, or fetched, checked and made.
+//!
+//! In: a [`Release`]. Out: its facts. A release is installed once, however many ask for it at a time.
+
+use super::make::{self, Making, Recipe};
+use super::record::{placed, read_record};
+use super::{Progress, Trust};
+use crate::{BuildError, Release, Result};
+use rqps_machine::Cache;
+use rqps_model::facts::BuildFacts;
+
+/// Installs a release, or finds it installed.
+pub fn install_release(release: &Release, cache: &Cache, progress: &mut dyn FnMut(Progress)) -> Result<BuildFacts> {
+    install(Trust::Program, release, cache, progress)
+}
+
+pub(super) fn install(
+    trust: Trust,
+    release: &Release,
+    cache: &Cache,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<BuildFacts> {
+    if let Some(facts) = installed(release, cache).filter(|facts| trust.holds(cache, &facts.name, progress)) {
+        return Ok(facts);
+    }
+    let lock = cache.lock(|_| progress(Progress::Waiting))?;
+    // Whoever had the lock before may have installed it meanwhile.
+    if let Some(facts) = installed(release, cache).filter(|facts| trust.holds(cache, &facts.name, &mut |_| ())) {
+        return Ok(facts);
+    }
+    let coordinate = release.package.to_string();
+    let part = cache.part(&lock, &release.build_name())?;
+    let folder = make::fetch_folder(&part)?;
+    progress(Progress::Fetching { coordinate: coordinate.clone() });
+    let files = release.package.fetch(&folder)?;
+    progress(Progress::Verifying);
+    release.check(&files)?;
+    let recipe = Recipe {
+        engine: release.engine,
+        origin: &coordinate,
+        label: &release.label,
+        sha256: &release.sha256,
+        contents: &release.contents,
+        library_folders: &release.library_folders,
+        loader: release.loader.as_deref(),
+    };
+    let making = Making { cache, lock: &lock, part, recipe };
+    let facts = making.unpack(&files, progress)?;
+    if facts.version != release.version {
+        let reason =
+            format!("{coordinate} holds version {}, not {}; correct the catalog", facts.version, release.version);
+        return Err(BuildError::Malformed { file: "catalog".to_owned(), reason });
+    }
+    making.publish(facts, progress)
+}
+
+/// The build of a release if it is there and made of the package that the catalog has now.
+fn installed(release: &Release, cache: &Cache) -> Option<BuildFacts> {
+    let folder = cache.build(&release.build_name());
+    let record = read_record(&folder)?;
+    record.holds(&release.sha256, &folder).then(|| placed(record.facts, &folder))
+}
