@@ -13,7 +13,7 @@ const EDGES: [(&str, &[&str]); 15] = [
     ("model", &[]),
     ("stats", &[]),
     ("campaign", &["model"]),
-    ("wire", &[]),
+    ("wire", &["model"]),
     ("store", &["model"]),
     ("machine", &[]),
     ("builds", &["machine", "model"]),

@@ -119,7 +119,7 @@ impl Contestant<'_> {
         let name = &self.plan.name;
         let asked = || {
             let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
-            let storage_engine = storage_engine(&mut session, endpoint.engine)?;
+            let storage_engine = storage_engine(&mut session, endpoint.protocol())?;
             let transport = session.transport();
             session.close();
             Ok(Connection { storage_engine, transport })

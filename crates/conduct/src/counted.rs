@@ -23,7 +23,7 @@ pub(crate) struct Counted {
 /// All counters now.
 pub(crate) fn read(endpoint: &Endpoint) -> Option<Counters> {
     let mut session = Session::connect(endpoint, CONNECT_DEADLINE).ok()?;
-    let counters = counters::read(&mut session, endpoint.engine).ok();
+    let counters = counters::read(&mut session, endpoint.protocol()).ok();
     session.close();
     counters
 }
@@ -32,7 +32,7 @@ pub(crate) fn read(endpoint: &Endpoint) -> Option<Counters> {
 pub(crate) fn since(before: Option<Counters>, endpoint: &Endpoint) -> Option<Counted> {
     let (mut before, mut after) = (before?, read(endpoint)?);
     let changes = counters::changes(&before, &after);
-    counters::drop_idle(endpoint.engine, &mut before, &mut after);
+    counters::drop_idle(endpoint.protocol(), &mut before, &mut after);
     let reading = |moment, values| CounterReading { moment, values };
     Some(Counted { changes, readings: vec![reading(Moment::Before, before), reading(Moment::After, after)] })
 }

@@ -237,7 +237,7 @@ impl Maker<'_, '_> {
         let mut meter = HostMeter::open(self.workspace.path())?;
         let before = meter.read_full();
         let loaded = supervised(&server, self.stop, || {
-            prepare_data(&endpoint, data, contestant.plan.storage, seed, threads)
+            prepare_data(server.target(), data, seed, threads)
                 .map_err(ConductError::load(format!("loading data with {name}")))
         });
         let report = loaded.map_err(|error| match error {

@@ -251,7 +251,7 @@ fn enter(
         let facts = SettingsFacts { server_cpus, client_cpus, storage_engine, transport, ..facts };
         store.write_settings(&name, &facts)?;
     }
-    let plans = plan_capture(&endpoint, workload, piece.job.plan.data)
+    let plans = plan_capture(server.target(), workload, piece.job.plan.data)
         .map_err(ConductError::load(about("keeping the plans of")))?;
     let plans = kept_beside(store, &name, &piece.test.name, plans)?;
     let counters = counted::read(&endpoint);

@@ -286,11 +286,10 @@ impl<'a> Pass<'a> {
         };
         self.tell_begin(REST, ledger);
         let begun = Instant::now();
-        let (storage, stop) = (self.arm.contestant.plan.storage, self.sitting.stop);
+        let stop = self.sitting.stop;
         let doing = format!("the rest of {} after l.i2", self.arm.name());
-        let rested = supervised(server, stop, || {
-            rest(&server.endpoint(), &self.shape, storage, stop).map_err(ConductError::load(&doing))
-        });
+        let rested =
+            supervised(server, stop, || rest(server.target(), &self.shape, stop).map_err(ConductError::load(&doing)));
         match rested {
             Err(ConductError::Interrupted) => return Err(ConductError::Interrupted),
             Err(error) => {

@@ -20,7 +20,7 @@ use rqps_model::plan::{DataShape, RoundPlan, TestPlan};
 use rqps_observe::client::ClientMeter;
 use rqps_observe::host::HostMeter;
 use rqps_server::{page_cache, placement};
-use rqps_wire::Endpoint;
+use rqps_wire::Target;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -206,8 +206,7 @@ impl<'a> Round<'a> {
 
 /// Does work on an arm's server, if it has one, and notes what that did not reach.
 fn work_on(arm: &mut Arm<'_>, name: Work, data: DataShape, stop: &AtomicBool) -> Result<(), ConductError> {
-    let storage = arm.contestant.plan.storage;
-    let worked = on_server(arm, name.name(), stop, |endpoint| work(name, endpoint, data, storage))?;
+    let worked = on_server(arm, name.name(), stop, |target| work(name, target, data))?;
     arm.undone.extend(worked.and_then(|worked| worked.left).map(|left| format!("{name} before the test: {left}")));
     Ok(())
 }
@@ -217,11 +216,11 @@ fn on_server<T>(
     arm: &mut Arm<'_>,
     doing: &str,
     stop: &AtomicBool,
-    act: impl FnOnce(&Endpoint) -> Result<T, LoadError>,
+    act: impl FnOnce(&Target) -> Result<T, LoadError>,
 ) -> Result<Option<T>, ConductError> {
     let Some(server) = &arm.server else { return Ok(None) };
     let doing = format!("{doing} on {}", arm.name());
-    let done = supervised(server, stop, || act(&server.endpoint()).map_err(ConductError::load(doing)));
+    let done = supervised(server, stop, || act(server.target()).map_err(ConductError::load(doing)));
     match done {
         Err(ConductError::Interrupted) => Err(ConductError::Interrupted),
         Err(error) => {

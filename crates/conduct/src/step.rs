@@ -90,7 +90,7 @@ impl Pass<'_> {
         let Some(server) = self.arm.server.as_ref().filter(|_| step.queries()) else { return Ok(Vec::new()) };
         let about = format!("keeping the plans of {name}");
         let kept = supervised(server, self.sitting.stop, || {
-            statement_plans(&server.endpoint(), &self.shape, step).map_err(ConductError::load(about))
+            statement_plans(server.target(), &self.shape, step).map_err(ConductError::load(about))
         });
         match kept {
             Ok(plans) => Ok(kept_beside(ledger.store, name, &test.name, plans)?),

@@ -25,7 +25,7 @@ pub(crate) fn supervised<T>(
 ) -> Result<T, ConductError> {
     let Some(postmaster) = server.processes().first().copied() else { return work() };
     // PostgreSQL ends at once by itself and its children with it; to MySQL the same signal means to end in order.
-    let at_once = match server.endpoint().engine {
+    let at_once = match server.endpoint().protocol() {
         Protocol::Postgres => Signal::QUIT,
         Protocol::Mysql => Signal::KILL,
     };

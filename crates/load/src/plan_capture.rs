@@ -1,6 +1,6 @@
 //! Keeps the plan of every statement of a test, as it will be run.
 //!
-//! In: an endpoint, a test, the data's shape. Out: one [`StatementPlan`] for each kind, in the server's words. The values are
+//! In: a target, a test, the data's shape. Out: one [`StatementPlan`] for each kind, in the server's words. The values are
 //! drawn from a fixed seed, so they are the same on all builds. Costs and row estimates are in the text and come from each
 //! server's own sample: compare shapes without them.
 
@@ -8,59 +8,50 @@ mod mysql;
 mod postgres;
 
 use crate::error::LoadError;
-use crate::mysql::Product;
 use crate::random::{Purpose, stream};
 use crate::suite::Test;
 use crate::timed::{Rendered, render_parameters};
 use crate::work::connect;
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::DataShape;
-use rqps_wire::{Endpoint, Protocol, Session};
+use rqps_wire::{Protocol, Session, Target};
 
 /// The seed of the values; the same for all campaigns, so that plans can be compared between them.
 pub(crate) const SEED: u64 = 1;
 
 /// The plans of a test's statements, on the first table.
-pub fn plan_capture(endpoint: &Endpoint, test: &Test, data: DataShape) -> Result<Vec<StatementPlan>, LoadError> {
-    let mut session = connect(endpoint)?;
-    let product = product(&mut session, endpoint.engine)?;
+pub fn plan_capture(target: &Target, test: &Test, data: DataShape) -> Result<Vec<StatementPlan>, LoadError> {
+    let mut session = connect(&target.endpoint)?;
+    let protocol = target.endpoint.protocol();
     let first = DataShape { tables: 1, ..data };
     let mut plans = Vec::new();
     for (index, kind) in test.kinds.iter().enumerate() {
-        let plan = match &product {
-            None => postgres::plan(&mut session, test, first, index)?,
-            Some(product) => mysql::plan(&mut session, product, test, first, index)?,
+        let plan = match protocol {
+            Protocol::Postgres => postgres::plan(&mut session, test, first, index)?,
+            Protocol::Mysql => mysql::plan(&mut session, target, test, first, index)?,
         };
-        let sql = kind.sql(test.range, 1, endpoint.engine);
+        let sql = kind.sql(test.range, 1, protocol);
         plans.push(StatementPlan { statement: kind.kind.clone(), sql, plan });
     }
     Ok(plans)
 }
 
-fn product(session: &mut Session, engine: Protocol) -> Result<Option<Product>, LoadError> {
-    match engine {
-        Protocol::Postgres => Ok(None),
-        Protocol::Mysql => Product::of(session).map(Some),
-    }
-}
-
 /// Asks one server for plans of statements that no test of a suite describes.
 pub(crate) struct Explainer<'a> {
     session: &'a mut Session,
-    product: Option<Product>,
+    target: &'a Target,
 }
 
 impl<'a> Explainer<'a> {
-    pub(crate) fn new(session: &'a mut Session, engine: Protocol) -> Result<Explainer<'a>, LoadError> {
-        let product = product(session, engine)?;
-        Ok(Explainer { session, product })
+    pub(crate) fn new(session: &'a mut Session, target: &'a Target) -> Explainer<'a> {
+        Explainer { session, target }
     }
 
     /// The plan of a statement that is sent as text.
     pub(crate) fn text(&mut self, statement: &str) -> Result<String, LoadError> {
-        match &self.product {
-            None => postgres::explain(self.session, statement),
-            Some(product) => mysql::written_out(self.session, product, statement),
+        match self.target.endpoint.protocol() {
+            Protocol::Postgres => postgres::explain(self.session, statement),
+            Protocol::Mysql => mysql::written_out(self.session, self.target, statement),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Makes the tables of the sysbench suite and fills them, fast and always the same.
 //!
-//! In: an endpoint, tables and rows, what stores them, a seed. Out: loaded, indexed tables at rest and how long that took.
+//! In: a target, tables and rows, a seed. Out: loaded, indexed tables at rest and how long that took.
 //! Each table is one stream of rows in the order of ids, made and sent by one thread: the order of rows on disk is the same
 //! each time, and making a row costs a fraction of what the server needs to take it, so the socket's buffer is all the
 //! pipeline there is. The same seed gives the same values on every engine.
@@ -10,9 +10,8 @@ mod postgres;
 
 use crate::error::LoadError;
 use crate::work::{Wish, analyze, connect, provide_prewarm, settle};
-use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
-use rqps_wire::{Endpoint, Protocol};
+use rqps_wire::{Protocol, Target};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
@@ -33,14 +32,8 @@ pub struct LoadReport {
 }
 
 /// Drops the tables if they are there, makes, fills and indexes them and brings the server to rest; `threads` tables at once
-/// at most. `storage` says what stores the tables of MySQL and MariaDB; InnoDB if it is not said.
-pub fn prepare_data(
-    endpoint: &Endpoint,
-    data: DataShape,
-    storage: Option<StorageEngine>,
-    seed: u64,
-    threads: usize,
-) -> Result<LoadReport, LoadError> {
+/// at most.
+pub fn prepare_data(target: &Target, data: DataShape, seed: u64, threads: usize) -> Result<LoadReport, LoadError> {
     if data.tables == 0 || data.rows == 0 || data.rows > i32::MAX as u64 {
         return Err(LoadError::Shape(format!(
             "{} tables of {} rows cannot be loaded: ids are integers from 1 to {}",
@@ -50,10 +43,10 @@ pub fn prepare_data(
         )));
     }
     let begun = Instant::now();
-    let storage = storage.unwrap_or(StorageEngine::Innodb);
-    load_tables(endpoint, data, storage, seed, threads)?;
+    load_tables(target, data, seed, threads)?;
     let load_seconds = begun.elapsed().as_secs_f64();
-    let left = match endpoint.engine {
+    let endpoint = &target.endpoint;
+    let left = match endpoint.protocol() {
         Protocol::Postgres => {
             // Here, so that bringing tables into memory later changes nothing in the database.
             provide_prewarm(endpoint)?;
@@ -61,24 +54,19 @@ pub fn prepare_data(
         }
         Protocol::Mysql => {
             analyze(endpoint, data)?;
-            settle(endpoint, data, storage, Wish::Both)?
+            settle(target, data, Wish::Both)?
         }
     };
     let settle_seconds = begun.elapsed().as_secs_f64() - load_seconds;
     Ok(LoadReport { rows: data.rows * u64::from(data.tables), load_seconds, settle_seconds, left })
 }
 
-fn load_tables(
-    endpoint: &Endpoint,
-    data: DataShape,
-    storage: StorageEngine,
-    seed: u64,
-    threads: usize,
-) -> Result<(), LoadError> {
+fn load_tables(target: &Target, data: DataShape, seed: u64, threads: usize) -> Result<(), LoadError> {
+    let (endpoint, storage) = (&target.endpoint, target.mysql_storage());
     let next = AtomicU32::new(1);
     let load_some = || -> Result<(), LoadError> {
         let mut session = connect(endpoint)?;
-        if endpoint.engine == Protocol::Mysql {
+        if endpoint.protocol() == Protocol::Mysql {
             mysql::prepare_session(&mut session)?;
         }
         loop {
@@ -86,7 +74,7 @@ fn load_tables(
             if table > data.tables {
                 return Ok(());
             }
-            match endpoint.engine {
+            match endpoint.protocol() {
                 Protocol::Postgres => postgres::load_table(&mut session, table, data.rows, seed)?,
                 Protocol::Mysql => mysql::load_table(&mut session, table, data.rows, storage, seed)?,
             }

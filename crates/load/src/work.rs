@@ -1,6 +1,6 @@
 //! Work done on a server between tests, by name.
 //!
-//! In: a [`Work`], an endpoint, the data's shape, what stores the tables. Out: the seconds it took, and what was left undone.
+//! In: a [`Work`], a target, the data's shape. Out: the seconds it took, and what was left undone.
 //! What the published driver does between tests is here without its idle waiting: there, `postwrite` sleeps until a minimum
 //! time has passed so that the server writes back by itself; here the writing is forced, and then it is done.
 
@@ -14,9 +14,8 @@ pub(crate) use settle::{Wish, settle};
 
 use crate::error::LoadError;
 use crate::suite::Work;
-use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
-use rqps_wire::{Endpoint, Protocol, Session};
+use rqps_wire::{Endpoint, Protocol, Session, Target};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -35,26 +34,21 @@ pub struct Worked {
     pub left: Option<String>,
 }
 
-/// Does the work on every table. `storage` says what stores the tables of MySQL and MariaDB; InnoDB if it is not said.
-pub fn work(
-    name: Work,
-    endpoint: &Endpoint,
-    data: DataShape,
-    storage: Option<StorageEngine>,
-) -> Result<Worked, LoadError> {
+/// Does the work on every table.
+pub fn work(name: Work, target: &Target, data: DataShape) -> Result<Worked, LoadError> {
     let begun = Instant::now();
-    let left = match endpoint.engine {
-        Protocol::Postgres => postgres::work(name, endpoint, data).map(|()| None)?,
-        Protocol::Mysql => mysql::work(name, endpoint, data, storage.unwrap_or(StorageEngine::Innodb))?,
+    let left = match target.endpoint.protocol() {
+        Protocol::Postgres => postgres::work(name, &target.endpoint, data).map(|()| None)?,
+        Protocol::Mysql => mysql::work(name, target, data)?,
     };
     Ok(Worked { seconds: begun.elapsed().as_secs_f64(), left })
 }
 
 /// What is due on a server before and after every test, whatever the plan says.
-pub fn between_tests(endpoint: &Endpoint) -> Result<(), LoadError> {
-    match endpoint.engine {
+pub fn between_tests(target: &Target) -> Result<(), LoadError> {
+    match target.endpoint.protocol() {
         Protocol::Postgres => Ok(()),
-        Protocol::Mysql => mysql::reset_binlog(endpoint),
+        Protocol::Mysql => mysql::reset_binlog(target),
     }
 }
 

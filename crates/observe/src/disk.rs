@@ -30,7 +30,7 @@ pub fn disk_use(
     storage: Option<StorageEngine>,
     data_folder: &Path,
 ) -> Result<DiskUse, ObserveError> {
-    let database_bytes = match (endpoint.engine, storage) {
+    let database_bytes = match (endpoint.protocol(), storage) {
         (Protocol::Postgres, _) => postgres_bytes(endpoint)?,
         (Protocol::Mysql, Some(StorageEngine::Rocksdb)) => allocated_bytes(&rocksdb_folder(data_folder))?,
         // Each table has a file of its own there.

@@ -48,7 +48,7 @@ impl Watcher {
         let (for_questions, endpoint) = (Arc::clone(&shared), endpoint.clone());
         // Never joined: it may hang in a connection. What it does last is to say that it leaves.
         std::thread::spawn(move || {
-            keep_asking(&for_questions, &endpoint, Questions::of(endpoint.engine, storage));
+            keep_asking(&for_questions, &endpoint, Questions::of(endpoint.protocol(), storage));
             for_questions.lock().has_left = true;
             for_questions.changed.notify_all();
         });

@@ -11,7 +11,7 @@ use rqps_machine::shared_memory::SharedMemory;
 use rqps_machine::{Account, Lease};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{Engine, StorageEngine};
-use rqps_wire::{Endpoint, Session};
+use rqps_wire::{Endpoint, Session, Target};
 use rustix::process::Signal;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ pub struct Stopped {
 #[derive(Debug)]
 pub struct Server {
     build: String,
-    engine: Engine,
+    target: Target,
     program: PathBuf,
     data_dir: PathBuf,
     process: ProcessId,
@@ -117,7 +117,6 @@ pub struct Server {
     ended: Option<ExitStatus>,
     frozen: bool,
     shared_memory: SharedMemory,
-    endpoint: Endpoint,
     configuration: Configuration,
     log: PathBuf,
     log_start: u64,
@@ -157,15 +156,16 @@ impl Server {
         };
         // A child that has ended is still found: nobody has waited for it yet.
         let process = ProcessId::of(child.id()).expect("a child is in /proc until it is waited for");
+        let (version, storage) = (launch.build.version.clone(), launch.storage);
+        let target = Target { endpoint: prepared.endpoint, version, storage };
         let mut server = Server {
             build: launch.build.name.clone(),
-            engine: launch.build.engine,
+            target,
             process,
             child,
             ended: None,
             frozen: false,
             shared_memory: SharedMemory::default(),
-            endpoint: prepared.endpoint,
             configuration: launch.configuration.clone(),
             log: launch.log.to_owned(),
             log_start,
@@ -201,7 +201,12 @@ impl Server {
 
     /// The way to it.
     pub fn endpoint(&self) -> Endpoint {
-        self.endpoint.clone()
+        self.target.endpoint.clone()
+    }
+
+    /// The way to it, with its version and what stores its tables.
+    pub fn target(&self) -> &Target {
+        &self.target
     }
 
     /// The file that its log is in.
@@ -244,8 +249,8 @@ impl Server {
 
     /// Every setting as it has it, and what is not as written.
     pub fn settings(&self) -> Result<Readback> {
-        let mut session = Session::connect(&self.endpoint, SIGNAL_TIMEOUT)?;
-        readback::read(&mut session, self.engine, &self.build, &self.configuration)
+        let mut session = Session::connect(&self.target.endpoint, SIGNAL_TIMEOUT)?;
+        readback::read(&mut session, self.target.engine(), &self.build, &self.configuration)
     }
 
     /// Stops all its processes where they are, so that it does nothing until [`Server::thaw`].
@@ -289,16 +294,16 @@ impl Server {
 
     /// Shuts it down in order: everything is written back. Falls back to [`Server::stop_now`] if that takes too long.
     pub fn stop(&mut self) -> Result<Stopped> {
-        self.end(Ending::of(self.engine).in_order)
+        self.end(Ending::of(self.target.engine()).in_order)
     }
 
     /// Ends it within seconds, without writing back: for data that is thrown away.
     pub fn stop_now(&mut self) -> Result<Stopped> {
-        self.end(Ending::of(self.engine).at_once)
+        self.end(Ending::of(self.target.engine()).at_once)
     }
 
     fn end(&mut self, steps: &[(Signal, Duration)]) -> Result<Stopped> {
-        let in_order = Ending::of(self.engine).in_order[0].0;
+        let in_order = Ending::of(self.target.engine()).in_order[0].0;
         if let Some(status) = self.ended {
             return Ok(Stopped { clean: status.success() });
         }
@@ -366,7 +371,7 @@ impl Server {
                 return Err(ServerError::DidNotStart { build: self.build.clone(), status: status.to_string(), log });
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            match Session::connect(&self.endpoint, left.clamp(READY_POLL, SIGNAL_TIMEOUT)) {
+            match Session::connect(&self.target.endpoint, left.clamp(READY_POLL, SIGNAL_TIMEOUT)) {
                 Ok(session) => {
                     session.close();
                     return Ok(());

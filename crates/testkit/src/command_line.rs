@@ -34,17 +34,9 @@ const MYSQL: [&str; 9] = [
     "loose-skip-log-bin",
 ];
 
-/// The protocol of an engine.
-pub(crate) fn protocol(engine: Engine) -> Protocol {
-    match engine {
-        Engine::Postgres => Protocol::Postgres,
-        Engine::Mysql | Engine::Mariadb => Protocol::Mysql,
-    }
-}
-
 /// The signal that ends a server at once. PostgreSQL then ends its processes and gives its shared memory back.
 pub(crate) fn end(engine: Engine) -> &'static str {
-    match protocol(engine) {
+    match Protocol::of(engine) {
         Protocol::Postgres => "QUIT",
         Protocol::Mysql => "KILL",
     }
@@ -58,13 +50,13 @@ pub(crate) fn command(
     account: Account,
     options: &[String],
 ) -> Command {
-    let on_death = match protocol(build.engine) {
+    let on_death = match Protocol::of(build.engine) {
         Protocol::Postgres => OnParentDeath::Quit,
         Protocol::Mysql => OnParentDeath::Kill,
     };
     let mut command = server_program(build, account, on_death).unwrap();
     let found = cluster::base_arguments(build, &folder.join("data")).unwrap();
-    match protocol(build.engine) {
+    match Protocol::of(build.engine) {
         Protocol::Postgres => {
             let own = [
                 format!("unix_socket_directories={}", folder.display()),
@@ -95,7 +87,7 @@ pub(crate) fn command(
 
 /// The socket of a server in this folder.
 pub(crate) fn socket(engine: Engine, folder: &Path, port: Option<u16>) -> Transport {
-    match protocol(engine) {
+    match Protocol::of(engine) {
         Protocol::Postgres => Transport::postgres_socket(folder, port.unwrap_or(SOCKET_PORT)),
         Protocol::Mysql => Transport::Unix { path: folder.join("s") },
     }

@@ -12,7 +12,7 @@ use rqps_machine::shared_memory::SharedMemory;
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use rqps_server::cluster;
-use rqps_wire::{Endpoint, Session, Transport, WireError};
+use rqps_wire::{Endpoint, Session, Target, Transport, WireError};
 use rustix::process::Signal;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -115,6 +115,12 @@ impl LiveServer {
         self.endpoint_over(command_line::socket(self.engine(), self.folder(), self.port))
     }
 
+    /// The same with the server's version, and the engine's own choice of what stores tables.
+    pub fn target(&self) -> Target {
+        let storage = self.engine().storage_engines().first().copied();
+        Target { endpoint: self.endpoint(), version: self.build().version.clone(), storage }
+    }
+
     /// The same with an option for the session.
     pub fn endpoint_with(&self, name: &str, value: &str) -> Endpoint {
         Endpoint { options: vec![(name.into(), value.into())], ..self.endpoint() }
@@ -127,7 +133,7 @@ impl LiveServer {
 
     fn endpoint_over(&self, transport: Transport) -> Endpoint {
         Endpoint {
-            engine: command_line::protocol(self.engine()),
+            engine: self.engine(),
             transport,
             user: cluster::USER.into(),
             password: None,

@@ -31,7 +31,7 @@ fn main() {
         let build = server.build();
         let has = |user: &str| user == "bench" || server.accounts().iter().any(|(_, known)| *known == user);
         let endpoint = |user: &str| has(user).then(|| server.unix(user));
-        record_all(server.endpoint().engine, build.engine.name(), &build.version.to_string(), endpoint);
+        record_all(server.endpoint().protocol(), build.engine.name(), &build.version.to_string(), endpoint);
     }
 }
 

@@ -3,6 +3,7 @@
 //! In: plain values from whoever started the server. Out: the same, shown in one line for messages.
 //! It opens nothing: `socket.rs` does. A password never appears in what is shown.
 
+use rqps_model::Engine;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,16 @@ pub enum Protocol {
     Postgres,
     /// MySQL client/server protocol, version 10, as MySQL and MariaDB speak it.
     Mysql,
+}
+
+impl Protocol {
+    /// What an engine speaks.
+    pub const fn of(engine: Engine) -> Protocol {
+        match engine {
+            Engine::Postgres => Protocol::Postgres,
+            Engine::Mysql | Engine::Mariadb => Protocol::Mysql,
+        }
+    }
 }
 
 /// What servers of that protocol are called.
@@ -60,8 +71,8 @@ impl Transport {
 /// A server and the account to use there.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// The protocol that the server speaks.
-    pub engine: Protocol,
+    /// The database system that the server is.
+    pub engine: Engine,
     /// The way to it.
     pub transport: Transport,
     /// The user (role) to log in as.
@@ -75,6 +86,13 @@ pub struct Endpoint {
     /// name or a collation's number) and `tls`: `disabled` (as on Unix sockets if absent), `preferred` (as on TCP) or
     /// `required`. TLS encrypts; it does not check who the server is, since test servers have certificates of their own.
     pub options: Vec<(String, String)>,
+}
+
+impl Endpoint {
+    /// The protocol that the server speaks.
+    pub const fn protocol(&self) -> Protocol {
+        Protocol::of(self.engine)
+    }
 }
 
 impl fmt::Display for Transport {
@@ -114,7 +132,7 @@ mod tests {
     #[test]
     fn shown_without_the_password() {
         let endpoint = Endpoint {
-            engine: Protocol::Postgres,
+            engine: Engine::Postgres,
             transport: Transport::Unix { path: "/run/pg/.s.PGSQL.5433".into() },
             user: "bench".into(),
             password: Some("sesame".into()),

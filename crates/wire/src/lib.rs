@@ -23,6 +23,7 @@ mod session_id;
 mod socket;
 mod standing;
 mod statement;
+mod target;
 
 pub use endpoint::{Endpoint, Protocol, Transport};
 pub use error::{ServerError, WireError};
@@ -32,3 +33,4 @@ pub use poll::{Poller, Watch, wait_readable};
 pub use reply::{ErrorCode, Reply, SqlState, Table, TransactionStatus};
 pub use session::{CancelToken, CopyWriter, Session};
 pub use statement::{ParameterType, Statement};
+pub use target::Target;

@@ -65,7 +65,8 @@ fn complete(tag: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Endpoint, Protocol, Session, Transport};
+    use crate::{Endpoint, Session, Transport};
+    use rqps_model::Engine;
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
@@ -75,7 +76,7 @@ mod tests {
         let (near, far) = UnixStream::pair().unwrap();
         let server = std::thread::spawn(move || acknowledge(far, 7));
         let endpoint = Endpoint {
-            engine: Protocol::Postgres,
+            engine: Engine::Postgres,
             transport: Transport::Unix { path: "none".into() },
             user: "nobody".into(),
             password: None,

@@ -46,7 +46,7 @@ const OTHER_PROTOCOL: WireError =
 impl Session {
     /// Connects and logs in, both within `deadline`.
     pub fn connect(endpoint: &Endpoint, deadline: Duration) -> Result<Session, WireError> {
-        let link = match endpoint.engine {
+        let link = match endpoint.protocol() {
             Protocol::Postgres => Link::Postgres(postgres::Session::connect(endpoint, deadline)?),
             Protocol::Mysql => Link::Mysql(mysql::Session::connect(endpoint, deadline)?),
         };
@@ -55,7 +55,7 @@ impl Session {
 
     /// Logs in over a stream socket that is connected already; the endpoint's transport only names it in messages.
     pub fn over(socket: OwnedFd, endpoint: &Endpoint, deadline: Duration) -> Result<Session, WireError> {
-        let link = match endpoint.engine {
+        let link = match endpoint.protocol() {
             Protocol::Postgres => Link::Postgres(postgres::Session::over(socket, endpoint, deadline)?),
             Protocol::Mysql => Link::Mysql(mysql::Session::over(socket, endpoint, deadline)?),
         };

@@ -117,11 +117,11 @@ impl Deadline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::endpoint::Protocol;
+    use rqps_model::Engine;
 
     fn refusal(transport: Transport) -> String {
         let endpoint = Endpoint {
-            engine: Protocol::Postgres,
+            engine: Engine::Postgres,
             transport,
             user: "u".into(),
             password: None,

@@ -88,7 +88,7 @@ impl Standing {
         match fault {
             Fault::TimedOut { allowed } => WireError::Deadline { endpoint, statement, deadline: allowed },
             Fault::Protocol(detail) => {
-                WireError::Protocol { endpoint, protocol: self.endpoint.engine, statement, detail }
+                WireError::Protocol { endpoint, protocol: self.endpoint.protocol(), statement, detail }
             }
             Fault::Io(_) | Fault::Closed => {
                 let words = if was_broken { None } else { last_words() };
@@ -110,12 +110,13 @@ mod tests {
     use std::io;
 
     use super::*;
-    use crate::endpoint::{Protocol, Transport};
+    use crate::endpoint::Transport;
+    use rqps_model::Engine;
 
     /// A session that sent its second prepared statement, then broke.
     fn told(was_broken: bool, fault: Fault) -> String {
         let mut standing = Standing::new(&Endpoint {
-            engine: Protocol::Mysql,
+            engine: Engine::Mysql,
             transport: Transport::Unix { path: "/run/s".into() },
             user: "u".into(),
             password: None,

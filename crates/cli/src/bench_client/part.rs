@@ -16,7 +16,7 @@ use rqps_model::Engine;
 use rqps_model::insert::{Shape, steps};
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_server::cluster;
-use rqps_wire::{Endpoint, Protocol, Transport};
+use rqps_wire::{Endpoint, Transport};
 use rqps_wire::{ask, echo};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::process::{Command, Stdio};
@@ -74,10 +74,7 @@ fn ping_pong(asked: &Asked) -> Result<Told> {
 
 fn endpoint(asked: &Asked) -> Endpoint {
     Endpoint {
-        engine: match asked.engine {
-            Engine::Postgres => Protocol::Postgres,
-            Engine::Mysql | Engine::Mariadb => Protocol::Mysql,
-        },
+        engine: asked.engine,
         transport: Transport::Unix { path: asked.socket.clone() },
         user: cluster::USER.to_owned(),
         password: None,

@@ -138,7 +138,7 @@ pub(super) fn load(stand: &Stand, rows: u64, rounds: u32, screen: Screen) -> Res
     for round in 0..rounds.min(3) {
         screen.say(&format!("load of {rows} rows: round {}", round + 1));
         let data = DataShape { tables: 1, rows };
-        let report = prepare_data(&stand.server.endpoint(), data, stand.storage, 1, stand.cpus.len())?;
+        let report = prepare_data(stand.server.target(), data, 1, stand.cpus.len())?;
         ours.push(report.load_seconds);
         child::run(connect(&place).args(["oltp_read_only", "cleanup"]))?;
         let begun = Instant::now();

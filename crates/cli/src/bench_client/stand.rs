@@ -31,7 +31,6 @@ pub(super) struct Stand {
     /// All that this process may use.
     pub(super) cpus: Vec<usize>,
     pub(super) place: Place,
-    pub(super) storage: Option<StorageEngine>,
     pub(super) server: Server,
     workspace: Workspace,
 }
@@ -67,10 +66,10 @@ impl Stand {
         let Transport::Unix { path: socket } = endpoint.transport.clone() else {
             bail!("the server listens on no Unix socket");
         };
-        prepare_data(&endpoint, DataShape { tables: 1, rows: args.rows }, storage, 1, 1)?;
+        prepare_data(server.target(), DataShape { tables: 1, rows: args.rows }, 1, 1)?;
         let Endpoint { user, database, .. } = endpoint;
         let place = Place { engine: build.engine, socket, user, database, rows: args.rows };
-        Ok(Stand { cpus, place, storage, server, workspace })
+        Ok(Stand { cpus, place, server, workspace })
     }
 
     /// A folder for what clients need, gone with the server.

@@ -1,6 +1,6 @@
 //! Keeps the plans of what a step with queries sends: its queries, the delete, the question for the oldest row.
 //!
-//! In: an endpoint with the benchmark's tables, a step. Out: one [`StatementPlan`] for each kind of statement, on the first table.
+//! In: a target with the benchmark's tables, a step. Out: one [`StatementPlan`] for each kind of statement, on the first table.
 //! Values come from a fixed seed and from the ids that the table holds, so that builds can be compared. It changes nothing:
 //! EXPLAIN does not execute.
 
@@ -13,14 +13,15 @@ use crate::random::{Purpose, below, stream};
 use crate::work::connect;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Shape, Step, TableIds};
-use rqps_wire::{Endpoint, Protocol};
+use rqps_wire::{Protocol, Target};
 
 /// The plans of a step's statements; none for a step without queries.
-pub fn statement_plans(endpoint: &Endpoint, shape: &Shape, step: &Step) -> Result<Vec<StatementPlan>, LoadError> {
-    let (engine, table) = (endpoint.engine, sql::table_name(0));
+pub fn statement_plans(target: &Target, shape: &Shape, step: &Step) -> Result<Vec<StatementPlan>, LoadError> {
+    let endpoint = &target.endpoint;
+    let (engine, table) = (endpoint.protocol(), sql::table_name(0));
     let ids = State::read(endpoint, &Shape { clients: 1, ..shape.clone() })?.tables[0];
     let mut session = connect(endpoint)?;
-    let mut explainer = Explainer::new(&mut session, engine)?;
+    let mut explainer = Explainer::new(&mut session, target);
     let mut plans = match step.kind {
         Kind::RangeQueries => range_plans(&mut explainer, engine, &table)?,
         Kind::PointQueries => vec![point_plan(&mut explainer, engine, &table, ids)?],

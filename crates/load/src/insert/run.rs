@@ -108,7 +108,7 @@ pub fn run_step(
     };
     let tables: Vec<TableCell> = state.tables.iter().enumerate().map(cell).collect();
     let shared = Shared {
-        engine: bench.endpoint.engine,
+        engine: bench.endpoint.protocol(),
         shape,
         step,
         tables: &tables,

@@ -11,7 +11,7 @@ use rqps_model::StorageEngine;
 use rqps_model::insert::Shape;
 use rqps_model::insert::TableIds;
 use rqps_model::plan::DataShape;
-use rqps_wire::{Endpoint, Protocol, Session};
+use rqps_wire::{Endpoint, Protocol, Session, Target};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -59,24 +59,20 @@ impl State {
 /// Drops and makes all tables.
 pub(crate) fn create(endpoint: &Endpoint, shape: &Shape, storage: StorageEngine) -> Result<(), LoadError> {
     on_tables(endpoint, shape, |session, table| {
-        sql::create_table(endpoint.engine, table, storage).iter().try_for_each(|sql| execute(session, sql))
+        sql::create_table(endpoint.protocol(), table, storage).iter().try_for_each(|sql| execute(session, sql))
     })
 }
 
 /// What follows l.i2: statistics, what is dead removed, what is dirty written back, and at least `rest_seconds` of the shape.
-pub fn rest(
-    endpoint: &Endpoint,
-    shape: &Shape,
-    storage: Option<StorageEngine>,
-    stop: &AtomicBool,
-) -> Result<Worked, LoadError> {
+pub fn rest(target: &Target, shape: &Shape, stop: &AtomicBool) -> Result<Worked, LoadError> {
     let begun = Instant::now();
-    on_tables(endpoint, shape, |session, table| execute(session, &sql::rest(endpoint.engine, table)))?;
-    let left = match endpoint.engine {
+    let endpoint = &target.endpoint;
+    on_tables(endpoint, shape, |session, table| execute(session, &sql::rest(endpoint.protocol(), table)))?;
+    let left = match endpoint.protocol() {
         Protocol::Postgres => checkpoint(endpoint).map(|()| None)?,
         Protocol::Mysql => {
             let data = DataShape { tables: shape.tables(), rows: shape.rows_loaded() / u64::from(shape.tables()) };
-            settle(endpoint, data, storage.unwrap_or(StorageEngine::Innodb), Wish::Both)?
+            settle(target, data, Wish::Both)?
         }
     };
     while begun.elapsed().as_secs_f64() < shape.rest_seconds {

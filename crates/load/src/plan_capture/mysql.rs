@@ -1,15 +1,14 @@
 //! The plan of a statement on MySQL and MariaDB: EXPLAIN with the values written out, in every form that the version has.
 //!
-//! In: a session, the product, a test, one of its kinds. Out: text in parts. First one line for each table of the plan with
+//! In: a session, its target, a test, one of its kinds. Out: text in parts. First one line for each table of the plan with
 //! what was chosen, and under it, indented, what was estimated; these lines look alike on every version. Then `tree:` with
 //! MySQL's own tree from 8.0.16 on, then `json:`. A form that a version refuses is told with the server's reason.
 
 use super::draw;
 use crate::error::LoadError;
-use crate::mysql::Product;
 use crate::suite::Test;
 use rqps_model::plan::DataShape;
-use rqps_wire::{Protocol, Session, Table, WireError};
+use rqps_wire::{Protocol, Session, Table, Target, WireError};
 
 /// What was chosen: the columns of EXPLAIN's table that stand in the first line, with their names there.
 const CHOSEN: [(&str, &str); 5] =
@@ -25,7 +24,7 @@ const NO_TREE: &str = "<not executable";
 /// The plan of one kind.
 pub(super) fn plan(
     session: &mut Session,
-    product: &Product,
+    target: &Target,
     test: &Test,
     data: DataShape,
     index: usize,
@@ -44,25 +43,25 @@ pub(super) fn plan(
             sql
         }
     };
-    written_out(session, product, &statement)
+    written_out(session, target, &statement)
 }
 
 /// The plan of a statement with its values in it.
-pub(super) fn written_out(session: &mut Session, product: &Product, statement: &str) -> Result<String, LoadError> {
-    if !statement.starts_with("SELECT") && !product.is_since(Some([5, 6, 3]), Some([10, 0, 5])) {
-        return Ok(format!("{product} explains no statement but SELECT"));
+pub(super) fn written_out(session: &mut Session, target: &Target, statement: &str) -> Result<String, LoadError> {
+    if !statement.starts_with("SELECT") && !target.is_since(Some([5, 6, 3]), Some([10, 0, 5])) {
+        return Ok(format!("{} {} explains no statement but SELECT", target.engine().title(), target.version));
     }
     let mut plan = match explain(session, "", statement)? {
         Ok(table) => lines(&table),
         Err(refusal) => refusal,
     };
-    if product.is_since(Some([8, 0, 16]), None) {
+    if target.is_since(Some([8, 0, 16]), None) {
         match explain(session, "FORMAT=TREE ", statement)? {
             Ok(tree) if tree.single().is_some_and(|tree| tree.starts_with(NO_TREE)) => {}
             told => part(&mut plan, "tree:", told),
         }
     }
-    if product.is_since(Some([5, 6, 5]), Some([10, 1, 0])) {
+    if target.is_since(Some([5, 6, 5]), Some([10, 1, 0])) {
         part(&mut plan, "json:", explain(session, "FORMAT=JSON ", statement)?);
     }
     Ok(plan)

@@ -117,7 +117,7 @@ fn with_crew(
     work: impl FnOnce(&mut Leader<'_, '_, '_>) -> Result<(), LoadError>,
 ) -> Result<Vec<ArmRun>, LoadError> {
     check(contest)?;
-    let compile = |arm: &Endpoint| Program::compile(contest.test, contest.data, arm.engine);
+    let compile = |arm: &Endpoint| Program::compile(contest.test, contest.data, arm.protocol());
     let programs = contest.arms.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
     let watchdog = Watchdog::default();
     let shared = Shared {
@@ -266,7 +266,7 @@ impl Leader<'_, '_, '_> {
         let Contest { arms, clients, arrival, .. } = *self.contest;
         let is_alone = u64::from(clients) == self.threads && arrival == Arrival::Closed;
         let mut answers = arms.iter().zip(&self.seen);
-        if is_alone && answers.any(|(arm, seen)| comes_in_parts(arm.engine, seen.bytes, seen.operations)) {
+        if is_alone && answers.any(|(arm, seen)| comes_in_parts(arm.protocol(), seen.bytes, seen.operations)) {
             let is_patient = self.crew.be_patient();
             self.states.iter_mut().for_each(|state| state.is_patient = is_patient);
         }
@@ -401,13 +401,14 @@ impl Leader<'_, '_, '_> {
 mod tests {
     use super::*;
     use crate::suite::Suite;
-    use rqps_wire::{Protocol, Transport};
+    use rqps_model::Engine;
+    use rqps_wire::Transport;
     use std::time::Duration;
 
     #[test]
     fn contests_that_make_no_sense_are_refused_before_anything_is_connected() {
         let nowhere = Endpoint {
-            engine: Protocol::Postgres,
+            engine: Engine::Postgres,
             transport: Transport::Unix { path: "/nonexistent".into() },
             user: "u".into(),
             password: None,

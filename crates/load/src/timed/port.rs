@@ -231,7 +231,8 @@ impl Parameters for Statement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rqps_wire::{Protocol, Transport};
+    use rqps_model::Engine;
+    use rqps_wire::Transport;
     use std::io::{Read, Write};
     use std::os::unix::net::UnixStream;
 
@@ -246,7 +247,7 @@ mod tests {
         let (near, mut far) = UnixStream::pair().unwrap();
         far.write_all(WELCOME).unwrap();
         let endpoint = Endpoint {
-            engine: Protocol::Postgres,
+            engine: Engine::Postgres,
             transport: Transport::Unix { path: "pair".into() },
             user: "bench".into(),
             password: None,

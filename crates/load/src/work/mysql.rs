@@ -1,35 +1,30 @@
 //! The work between tests on MySQL and MariaDB: statistics, purge and write-back, compaction, warming, binary logs.
 //!
-//! In: a [`Work`], an endpoint, the data's shape, what stores the tables. Out: what was left undone, if anything. How a server
+//! In: a [`Work`], a target, the data's shape. Out: what was left undone, if anything. How a server
 //! comes to rest is in `settle`.
 
 use super::settle::{Wish, settle};
 use super::{connect, execute, on_tables};
 use crate::error::LoadError;
-use crate::mysql::{Product, rows, single, variable};
+use crate::mysql::{rows, single, variable};
 use crate::suite::Work;
-use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
-use rqps_wire::{Endpoint, Session};
+use rqps_wire::{Endpoint, Session, Target};
 use std::path::{Component, Path};
 
 /// Does the work on every table.
-pub(super) fn work(
-    name: Work,
-    endpoint: &Endpoint,
-    data: DataShape,
-    storage: StorageEngine,
-) -> Result<Option<String>, LoadError> {
+pub(super) fn work(name: Work, target: &Target, data: DataShape) -> Result<Option<String>, LoadError> {
+    let endpoint = &target.endpoint;
     match name {
-        Work::Vacuum => settle(endpoint, data, storage, Wish::Cleaned),
+        Work::Vacuum => settle(target, data, Wish::Cleaned),
         Work::Analyze => analyze(endpoint, data).map(|()| None),
-        Work::Checkpoint => settle(endpoint, data, storage, Wish::Written),
+        Work::Checkpoint => settle(target, data, Wish::Written),
         Work::Postwrite => {
             analyze(endpoint, data)?;
-            settle(endpoint, data, storage, Wish::Both)
+            settle(target, data, Wish::Both)
         }
         Work::Warm => on_tables(endpoint, data, warm).map(|()| None),
-        Work::ResetBinlog => reset_binlog(endpoint).map(|()| None),
+        Work::ResetBinlog => reset_binlog(target).map(|()| None),
     }
 }
 
@@ -59,14 +54,13 @@ fn warm(session: &mut Session, table: &str) -> Result<(), LoadError> {
 }
 
 /// Begins the binary logs anew, if the server writes any.
-pub(super) fn reset_binlog(endpoint: &Endpoint) -> Result<(), LoadError> {
-    let mut session = connect(endpoint)?;
+pub(super) fn reset_binlog(target: &Target) -> Result<(), LoadError> {
+    let mut session = connect(&target.endpoint)?;
     if single(&mut session, "SELECT @@log_bin")? == "0" {
         return Ok(());
     }
     check_is_its_own(&mut session)?;
-    let product = Product::of(&mut session)?;
-    let sql = match product.is_since(Some([8, 4, 0]), None) {
+    let sql = match target.is_since(Some([8, 4, 0]), None) {
         true => "RESET BINARY LOGS AND GTIDS",
         false => "RESET MASTER",
     };

@@ -1,6 +1,6 @@
 //! Brings a MySQL or MariaDB server to rest: what is dead is purged, what is dirty is written back, levels are compacted.
 //!
-//! In: an endpoint, the data's shape, what stores the tables, a [`Wish`]. Out: what was not reached in the time allowed. It
+//! In: a target, the data's shape, a [`Wish`]. Out: what was not reached in the time allowed. It
 //! waits on conditions, never for a time. Variables that it changes meanwhile are put back whatever happens.
 
 use super::{connect, execute};
@@ -8,7 +8,7 @@ use crate::error::LoadError;
 use crate::mysql::{single, status, variable};
 use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
-use rqps_wire::{Endpoint, Session};
+use rqps_wire::{Endpoint, Session, Target};
 use std::time::{Duration, Instant};
 
 /// What is wanted.
@@ -55,15 +55,11 @@ const ROCKSDB_PENDING: &str = "SELECT COALESCE(SUM(VALUE), 0) FROM information_s
                                WHERE STAT_TYPE IN ('MEM_TABLE_FLUSH_PENDING', 'COMPACTION_PENDING')";
 
 /// Brings the server to rest, and says what is left if that takes too long.
-pub(crate) fn settle(
-    endpoint: &Endpoint,
-    data: DataShape,
-    storage: StorageEngine,
-    wish: Wish,
-) -> Result<Option<String>, LoadError> {
+pub(crate) fn settle(target: &Target, data: DataShape, wish: Wish) -> Result<Option<String>, LoadError> {
+    let endpoint = &target.endpoint;
     let millions = data.rows.saturating_mul(u64::from(data.tables)) / 1_000_000;
     let limit = (LIMIT + Duration::from_secs(millions)).min(LIMIT_MAX);
-    match storage {
+    match target.mysql_storage() {
         StorageEngine::Innodb => innodb(endpoint, wish, limit),
         StorageEngine::Rocksdb => rocksdb(&mut connect(endpoint)?, wish, limit),
     }

@@ -76,7 +76,7 @@ fn check_every_step(server: &LiveServer, bench: &Bench<'_>) {
             assert!(record.queries.rows > 2 * record.queries.accounting.succeeded, "{:?}", record.queries);
         }
         if step.is_followed_by_rest() {
-            rest(bench.endpoint, shape, bench.storage, &RUNNING).unwrap();
+            rest(&server.target(), shape, &RUNNING).unwrap();
         }
     }
     assert_eq!(rows, shape.rows_loaded() + 100);

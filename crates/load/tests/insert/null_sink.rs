@@ -4,8 +4,9 @@
 
 use crate::{RUNNING, bench, shape, step};
 use rqps_load::insert::{State, run_step};
+use rqps_model::Engine;
 use rqps_model::insert::Shape;
-use rqps_wire::{Endpoint, Protocol, Transport, acknowledge};
+use rqps_wire::{Endpoint, Transport, acknowledge};
 use std::os::unix::net::UnixListener;
 
 /// The batch of l.i0.
@@ -23,7 +24,7 @@ fn insert(rows: u64, clients: u32, threads: usize) -> (f64, f64) {
         }
     });
     let endpoint = Endpoint {
-        engine: Protocol::Postgres,
+        engine: Engine::Postgres,
         transport,
         user: "bench".into(),
         password: None,

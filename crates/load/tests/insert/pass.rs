@@ -42,7 +42,7 @@ fn pass(protocol: Protocol) {
             record.sla.map(|sla| sla.is_held),
         );
         if step.is_followed_by_rest() {
-            println!("{:7} {:6.1} s", "rest", rest(&endpoint, &shape, None, &RUNNING).unwrap().seconds);
+            println!("{:7} {:6.1} s", "rest", rest(&server.target(), &shape, &RUNNING).unwrap().seconds);
         }
     }
 }

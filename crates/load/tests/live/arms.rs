@@ -30,7 +30,7 @@ fn check_sums(arm: &ArmRun, statements_per_event: u64) {
 #[test]
 fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+    prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint_with("application_name", "second")];
     let switches = RefCell::new(Vec::new());
@@ -89,7 +89,7 @@ fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
 #[test]
 fn several_threads_share_the_sessions() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+    prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint()];
     for (test, statements) in [("point-query", 1), ("write-only", 6), ("scan", 1), ("insert", 1)] {
@@ -110,7 +110,7 @@ fn several_threads_share_the_sessions() {
 #[test]
 fn long_answers_are_waited_for() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+    prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint()];
     let even = Arrival::Even { rate_per_s: 100.0 };
@@ -136,7 +136,7 @@ fn long_answers_are_waited_for() {
 #[test]
 fn a_turn_is_a_long_slice() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+    prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let schedule = Schedule { slice: Duration::from_millis(1300), ..schedule(1.25) };
@@ -153,7 +153,7 @@ fn a_turn_is_a_long_slice() {
 fn idle_servers_may_be_frozen() {
     let servers = [postgres(), postgres()];
     for server in &servers {
-        prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+        prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
         server.signal_all(Signal::STOP);
     }
     let suite = Suite::sysbench();
@@ -181,7 +181,7 @@ fn idle_servers_may_be_frozen() {
 #[test]
 fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+    prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint()];
     for arrival in [Arrival::Even { rate_per_s: 400.0 }, Arrival::Poisson { rate_per_s: 400.0 }] {
@@ -215,7 +215,7 @@ fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
 #[test]
 fn too_high_a_rate_is_skipped_and_counted() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+    prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let arrival = Arrival::Even { rate_per_s: 1e6 };
@@ -236,7 +236,7 @@ fn the_same_seed_writes_the_same_rows() {
     let arms = [server.endpoint()];
     let mut seen = Vec::new();
     for seed in [5, 5, 6] {
-        prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+        prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
         for test in ["read-write_range=10", "update-zipf", "insert"] {
             let contest = Contest { seed, ..contest(&suite, test, &arms, 1) };
             rqps_load::timed::run_events(&contest, 20, &RUNNING).unwrap();

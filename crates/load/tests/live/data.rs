@@ -21,10 +21,10 @@ fn fingerprint(server: &LiveServer) -> Vec<String> {
 #[test]
 fn tables_are_as_published_and_the_same_however_they_are_loaded() {
     let server = postgres();
-    let report = prepare_data::prepare_data(&server.endpoint(), DATA, None, 42, 1).unwrap();
+    let report = prepare_data::prepare_data(&server.target(), DATA, 42, 1).unwrap();
     assert_eq!(report.rows, 15_000);
     let alone = fingerprint(&server);
-    prepare_data::prepare_data(&server.endpoint(), DATA, None, 42, 3).unwrap();
+    prepare_data::prepare_data(&server.target(), DATA, 42, 3).unwrap();
     assert_eq!(fingerprint(&server), alone);
 
     let columns = server.ask(
@@ -68,7 +68,7 @@ fn tables_are_as_published_and_the_same_however_they_are_loaded() {
 #[test]
 fn every_page_is_visible_and_every_row_frozen() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+    prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     server.session().execute("CREATE EXTENSION pg_visibility").unwrap();
     let open_pages = "SELECT count(*) FROM pg_visibility_map('sbtest1') WHERE NOT (all_visible AND all_frozen)";
     assert_eq!(server.ask(open_pages), ["0"]);
@@ -80,18 +80,18 @@ fn every_page_is_visible_and_every_row_frozen() {
 #[test]
 fn works_do_what_they_say() {
     let server = postgres();
-    let endpoint = server.endpoint();
-    prepare_data::prepare_data(&endpoint, SMALL, None, 1, 2).unwrap();
+    let target = server.target();
+    prepare_data::prepare_data(&target, SMALL, 1, 2).unwrap();
     let mut session = server.session();
     session.execute("CREATE EXTENSION pg_visibility").unwrap();
     let not_visible = "SELECT count(*) > 0 FROM pg_class c, pg_visibility_map(c.oid) \
                        WHERE relname IN ('sbtest1', 'sbtest2') AND NOT all_visible";
     session.execute("DELETE FROM sbtest1 WHERE id <= 500; DELETE FROM sbtest2 WHERE id <= 500").unwrap();
     assert_eq!(server.ask(not_visible), ["t"]);
-    assert!(work::work(Work::Postwrite, &endpoint, SMALL, None).unwrap().seconds > 0.0);
+    assert!(work::work(Work::Postwrite, &target, SMALL).unwrap().seconds > 0.0);
     assert_eq!(server.ask(not_visible), ["f"]);
     for name in Work::ALL {
-        work::work(name, &endpoint, SMALL, None).unwrap();
+        work::work(name, &target, SMALL).unwrap();
     }
     assert_eq!(server.ask("SELECT count(*) FROM pg_extension WHERE extname = 'pg_prewarm'"), ["1"]);
     // Statistics arrive in the server's own time.
@@ -106,7 +106,7 @@ fn works_do_what_they_say() {
 fn impossible_shapes_are_refused_before_anything_is_touched() {
     let server = postgres();
     for (tables, rows) in [(0, 10), (1, 0), (1, 1 << 31)] {
-        assert!(prepare_data::prepare_data(&server.endpoint(), DataShape { tables, rows }, None, 1, 1).is_err());
+        assert!(prepare_data::prepare_data(&server.target(), DataShape { tables, rows }, 1, 1).is_err());
     }
     assert_eq!(server.ask("SELECT count(*) FROM pg_class WHERE relname LIKE 'sbtest%'"), ["0"]);
 }

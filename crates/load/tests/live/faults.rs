@@ -45,7 +45,7 @@ fn wait_for_sleepers(server: &LiveServer, sessions: u32) {
 #[test]
 fn serialization_failures_are_retried_until_they_succeed() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
+    prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
     // Between the snapshot of an update and its write, so that others meet it on any machine.
     let pause = "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS \
                  'BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END'; \
@@ -66,7 +66,7 @@ fn serialization_failures_are_retried_until_they_succeed() {
 #[test]
 fn deadlocks_are_retried_until_they_succeed() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
+    prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     // Two updates in one transaction, each of a random row: locks are taken in any order.
@@ -88,7 +88,7 @@ fn after_a_table_that_cannot_be_loaded_no_other_is_begun() {
     let server = postgres();
     server.session().execute("CREATE VIEW sbtest1 AS SELECT 1").unwrap();
     let data = DataShape { tables: 6, rows: 20_000 };
-    let error = prepare_data::prepare_data(&server.endpoint(), data, None, 1, 2).unwrap_err().to_string();
+    let error = prepare_data::prepare_data(&server.target(), data, 1, 2).unwrap_err().to_string();
     assert!(error.starts_with("executing a statement: ") && error.contains("is not a table"), "{error}");
     // The other loader was busy with its first table meanwhile.
     assert_eq!(
@@ -110,7 +110,7 @@ fn end(server: &LiveServer) {
 fn a_server_that_dies_takes_only_its_own_arm_along() {
     let (stays, dies) = (postgres(), postgres());
     for server in [&stays, &dies] {
-        prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+        prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     }
     let suite = Suite::sysbench();
     let arms = [stays.endpoint(), dies.endpoint()];
@@ -136,7 +136,7 @@ fn a_server_that_dies_takes_only_its_own_arm_along() {
 #[test]
 fn what_was_counted_before_a_server_died_is_kept() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 1, 2).unwrap();
+    prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let visits = Cell::new(0);
@@ -163,7 +163,7 @@ fn what_was_counted_before_a_server_died_is_kept() {
 #[test]
 fn what_is_under_way_when_a_server_dies_has_failed() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
+    prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
     let suite = Suite::parse(SLEEPER).unwrap();
     let arms = [server.endpoint()];
     for threads in [1, 2] {
@@ -200,7 +200,7 @@ fn an_arm_without_tables_fails_with_the_servers_words() {
 #[test]
 fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
+    prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
     let suite = Suite::parse(SLEEPER).unwrap();
     let arms = [server.endpoint()];
     for (clients, threads) in [(1, 1), (3, 2)] {
@@ -225,7 +225,7 @@ fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
 #[test]
 fn a_hook_that_fails_ends_the_contest_with_its_error() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
+    prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let schedule = Schedule { warmup_seconds: 0.0, ..schedule(10.0) };

@@ -8,6 +8,7 @@ use rqps_load::{LoadError, Work};
 use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
 use rqps_testkit::LiveServer;
+use rqps_wire::Target;
 use std::os::unix::fs::PermissionsExt;
 
 /// More than one transaction of the load.
@@ -25,11 +26,11 @@ fn dirty_pages(server: &LiveServer) -> u64 {
 #[test]
 fn tables_hold_the_same_rows_as_those_of_postgresql() {
     let postgres = postgres();
-    prepare_data(&postgres.endpoint(), DATA, None, 42, 2).unwrap();
+    prepare_data(&postgres.target(), DATA, 42, 2).unwrap();
     let rows = |table: u32| format!("SELECT id, k, rtrim(c), rtrim(pad) FROM sbtest{table} ORDER BY id");
     for product in Product::ALL {
         let server = product.start();
-        let report = prepare_data(&server.endpoint(), DATA, Some(StorageEngine::Innodb), 42, 2).unwrap();
+        let report = prepare_data(&server.target(), DATA, 42, 2).unwrap();
         assert_eq!((report.rows, report.left), (202_000, None));
         assert!(dirty_pages(&server) <= 16);
         for table in 1..=2 {
@@ -55,26 +56,25 @@ fn tables_hold_the_same_rows_as_those_of_postgresql() {
 fn works_do_what_they_say() {
     for product in Product::ALL {
         let server = product.start();
-        let endpoint = server.endpoint();
-        let storage = Some(StorageEngine::Innodb);
-        prepare_data(&endpoint, SMALL, storage, 1, 2).unwrap();
+        let target = server.target();
+        prepare_data(&target, SMALL, 1, 2).unwrap();
         let flushing = server.ask(FLUSHING);
         let mut session = server.session();
         session.execute("UPDATE sbtest1 SET c = pad").unwrap();
         session.execute("DELETE FROM sbtest2 WHERE id <= 500").unwrap();
-        let done = work(Work::Postwrite, &endpoint, SMALL, storage).unwrap();
+        let done = work(Work::Postwrite, &target, SMALL).unwrap();
         assert!(done.left.is_none() && done.seconds > 0.0, "{done:?}");
         assert!(dirty_pages(&server) <= 16, "{product:?}");
         assert_eq!(server.ask(FLUSHING), flushing);
         for name in Work::ALL {
-            work(name, &endpoint, SMALL, storage).unwrap();
+            work(name, &target, SMALL).unwrap();
         }
         let rows = server.ask("SELECT n_rows FROM mysql.innodb_table_stats WHERE table_name = 'sbtest2'");
         assert!((1300..1700).contains(&rows[0].parse::<u32>().unwrap()), "an estimate of 1500: {rows:?}");
 
         session.execute("FLUSH LOGS").unwrap();
         assert!(server.ask("SHOW BINARY LOGS").len() > 1);
-        between_tests(&endpoint).unwrap();
+        between_tests(&target).unwrap();
         assert_eq!(server.ask("SHOW BINARY LOGS").len(), 1);
     }
 }
@@ -88,7 +88,7 @@ fn binary_logs_outside_the_data_folder_are_not_begun_anew() {
         let server = LiveServer::start(&product.wanted().with(&format!("log-bin={}", logs.display())));
         server.session().execute("FLUSH LOGS").unwrap();
         let before = server.ask("SHOW BINARY LOGS");
-        let error = between_tests(&server.endpoint()).unwrap_err();
+        let error = between_tests(&server.target()).unwrap_err();
         assert!(matches!(error, LoadError::Mismatch { .. }), "{error}");
         assert!(error.to_string().contains(&format!("(log_bin_basename) {}", logs.display())), "{error}");
         assert_eq!(server.ask("SHOW BINARY LOGS"), before, "{product:?}");
@@ -99,8 +99,8 @@ fn binary_logs_outside_the_data_folder_are_not_begun_anew() {
 fn what_was_changed_meanwhile_is_put_back_also_when_the_work_fails() {
     for product in Product::ALL {
         let server = product.start();
-        let endpoint = server.endpoint();
-        prepare_data(&endpoint, SMALL, None, 1, 2).unwrap();
+        let target = server.target();
+        prepare_data(&target, SMALL, 1, 2).unwrap();
         let flushing = server.ask(FLUSHING);
         // As long as this reader looks at the past, nothing can be purged.
         let mut reader = server.session();
@@ -111,7 +111,7 @@ fn what_was_changed_meanwhile_is_put_back_also_when_the_work_fails() {
         }
         let (reader_id, writer_id) = (reader.backend_pid(), writer.backend_pid());
         let failed = std::thread::scope(|scope| {
-            let worker = scope.spawn(|| work(Work::Vacuum, &endpoint, SMALL, None));
+            let worker = scope.spawn(|| work(Work::Vacuum, &target, SMALL));
             let deadline = std::time::Instant::now() + rqps_testkit::PATIENCE;
             while server.ask(FLUSHING) == flushing {
                 assert!(std::time::Instant::now() < deadline, "nothing was changed");
@@ -135,13 +135,14 @@ fn what_was_changed_meanwhile_is_put_back_also_when_the_work_fails() {
 fn another_character_set_is_refused_with_its_place() {
     for product in Product::ALL {
         let server = LiveServer::start(&product.wanted().with("character-set-server=utf8").with("skip-log-bin"));
-        let error = prepare_data(&server.endpoint(), SMALL, None, 1, 1).unwrap_err();
+        let error = prepare_data(&server.target(), SMALL, 1, 1).unwrap_err();
         assert!(matches!(error, LoadError::Mismatch { .. }));
         let error = error.to_string();
         assert!(error.starts_with("the server (character_set_server) has character set utf8"), "{error}");
         // Nothing to begin anew.
-        between_tests(&server.endpoint()).unwrap();
-        let error = prepare_data(&server.endpoint(), SMALL, Some(StorageEngine::Rocksdb), 1, 1).unwrap_err();
+        between_tests(&server.target()).unwrap();
+        let error = prepare_data(&Target { storage: Some(StorageEngine::Rocksdb), ..server.target() }, SMALL, 1, 1)
+            .unwrap_err();
         assert!(error.to_string().contains("character set"), "{error}");
     }
 }

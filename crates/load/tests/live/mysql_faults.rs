@@ -20,7 +20,7 @@ fn deadlocks_are_retried_until_they_succeed() {
     let suite = Suite::sysbench();
     for product in Product::ALL {
         let server = product.start();
-        prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
+        prepare_data(&server.target(), TINY, 1, 1).unwrap();
         let arms = [server.endpoint()];
         let contest = Contest { data: TINY, ..contest(&suite, "write-only", &arms, 8) };
         let arm = run_events(&contest, 100, &RUNNING).unwrap().remove(0);
@@ -41,7 +41,7 @@ fn a_lock_wait_that_times_out_is_rolled_back_before_it_is_tried_again() {
     let suite = Suite::sysbench();
     for product in Product::ALL {
         let server = product.start();
-        prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
+        prepare_data(&server.target(), TINY, 1, 1).unwrap();
         let arms = [server.endpoint()];
         let mut locker = server.session();
         locker.execute("BEGIN").unwrap();
@@ -78,7 +78,7 @@ fn a_lock_wait_that_times_out_is_rolled_back_before_it_is_tried_again() {
 #[test]
 fn too_many_prepared_statements_are_refused_with_the_number_that_is_needed() {
     let server = LiveServer::start(&Product::Mysql.wanted().with("max-prepared-stmt-count=3"));
-    prepare_data(&server.endpoint(), TINY, None, 1, 1).unwrap();
+    prepare_data(&server.target(), TINY, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let contest = Contest { data: TINY, ..contest(&suite, "point-query", &arms, 5) };

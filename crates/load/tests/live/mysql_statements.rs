@@ -50,8 +50,8 @@ fn every_test_sends_the_same_statements_to_every_engine() {
     let servers = Product::ALL.map(Product::start);
     let mut arms = vec![postgres.endpoint_with("log_statement", "all")];
     arms.extend(servers.iter().map(LiveServer::endpoint));
-    for arm in &arms {
-        prepare_data(arm, SMALL, None, 7, 2).unwrap();
+    for server in [&postgres, &servers[0], &servers[1]] {
+        prepare_data(&server.target(), SMALL, 7, 2).unwrap();
     }
     let suite = Suite::sysbench();
     for test in &suite.tests {
@@ -97,7 +97,7 @@ fn more_events_allocate_no_more() {
     let suite = Suite::sysbench();
     for product in Product::ALL {
         let server = product.start();
-        prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
+        prepare_data(&server.target(), SMALL, 7, 2).unwrap();
         let arms = [server.endpoint()];
         let allocations = |test: &Test, clients, events| {
             let measured = allocation_counter::measure(|| {
@@ -125,8 +125,8 @@ fn slices_alternate_between_engines() {
     let postgres = postgres();
     let servers = Product::ALL.map(Product::start);
     let arms = [postgres.endpoint(), servers[0].endpoint(), servers[1].endpoint()];
-    for arm in &arms {
-        prepare_data(arm, SMALL, None, 7, 2).unwrap();
+    for server in [&postgres, &servers[0], &servers[1]] {
+        prepare_data(&server.target(), SMALL, 7, 2).unwrap();
     }
     let suite = Suite::sysbench();
     for (test, statements) in [("read-only_range=10", 16), ("point-query", 1), ("scan", 1), ("insert", 1)] {
@@ -150,10 +150,10 @@ fn every_statement_has_its_plan() {
     let suite = Suite::sysbench();
     for product in Product::ALL {
         let server = product.start();
-        prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
+        prepare_data(&server.target(), SMALL, 7, 2).unwrap();
         let mut chosen: BTreeMap<String, String> = BTreeMap::new();
         for test in &suite.tests {
-            let plans = plan_capture(&server.endpoint(), test, SMALL).unwrap();
+            let plans = plan_capture(&server.target(), test, SMALL).unwrap();
             assert_eq!(plans.len(), test.kinds.len());
             for (plan, kind) in plans.iter().zip(&test.kinds) {
                 assert_eq!(plan.statement, kind.kind);
@@ -161,7 +161,7 @@ fn every_statement_has_its_plan() {
                 assert!(plan.plan.contains("\njson:\n{") && !plan.plan.contains("not told"), "{plan:?}");
                 chosen.entry(kind.kind.clone()).or_insert_with(|| plan.plan.lines().next().unwrap().to_owned());
             }
-            assert_eq!(plans, plan_capture(&server.endpoint(), test, SMALL).unwrap());
+            assert_eq!(plans, plan_capture(&server.target(), test, SMALL).unwrap());
         }
         let chosen = |kind: &str| chosen[kind].as_str();
         assert_eq!(chosen("point-select"), "sbtest1: type=const key=PRIMARY key_len=4 ref=const", "{product:?}");

@@ -13,6 +13,7 @@ use rqps_load::{Suite, Work};
 use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
 use rqps_testkit::LiveServer;
+use rqps_wire::Target;
 use std::sync::atomic::AtomicBool;
 
 static RUNNING: AtomicBool = AtomicBool::new(false);
@@ -30,10 +31,10 @@ fn rows(server: &LiveServer, table: u32) -> Vec<String> {
 #[ignore = "needs one more build: a distribution's MariaDB with its RocksDB plugin"]
 fn rocksdb_tables_hold_the_rows_of_innodb_and_come_to_rest() {
     let server = rocksdb();
-    let endpoint = server.endpoint();
-    prepare_data(&endpoint, DATA, Some(StorageEngine::Innodb), 42, 2).unwrap();
+    prepare_data(&server.target(), DATA, 42, 2).unwrap();
     let innodb = [rows(&server, 1), rows(&server, 2)];
-    let report = prepare_data(&endpoint, DATA, ROCKSDB, 42, 2).unwrap();
+    let target = Target { storage: ROCKSDB, ..server.target() };
+    let report = prepare_data(&target, DATA, 42, 2).unwrap();
     assert_eq!(report.left, None);
     assert_eq!([rows(&server, 1), rows(&server, 2)], innodb);
     let engine = "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_NAME LIKE 'sbtest%'";
@@ -44,11 +45,11 @@ fn rocksdb_tables_hold_the_rows_of_innodb_and_come_to_rest() {
     let entries = "SELECT SUM(VALUE) FROM information_schema.ROCKSDB_CFSTATS \
                    WHERE STAT_TYPE = 'NUM_ENTRIES_ACTIVE_MEM_TABLE'";
     assert_ne!(server.ask(entries), ["0"]);
-    assert_eq!(work(Work::Postwrite, &endpoint, DATA, ROCKSDB).unwrap().left, None);
+    assert_eq!(work(Work::Postwrite, &target, DATA).unwrap().left, None);
     let left: u32 = server.ask(entries)[0].parse().unwrap();
     assert!(left < 100, "the memtable was flushed: {left} entries");
     for name in Work::ALL {
-        assert_eq!(work(name, &endpoint, DATA, ROCKSDB).unwrap().left, None, "{name}");
+        assert_eq!(work(name, &target, DATA).unwrap().left, None, "{name}");
     }
 }
 
@@ -60,10 +61,11 @@ fn every_test_runs_on_rocksdb_as_on_innodb() {
     let arms = [server.endpoint()];
     let mut seen = Vec::new();
     for storage in StorageEngine::ALL {
-        prepare_data(&arms[0], SMALL, Some(storage), 7, 2).unwrap();
+        let target = Target { storage: Some(storage), ..server.target() };
+        prepare_data(&target, SMALL, 7, 2).unwrap();
         let mut counts = Vec::new();
         for test in &suite.tests {
-            let plans = plan_capture(&arms[0], test, SMALL).unwrap();
+            let plans = plan_capture(&target, test, SMALL).unwrap();
             assert!(plans.iter().all(|plan| plan.plan.contains("\njson:\n{")), "{plans:?}");
             let run = run_events(&contest(&suite, &test.name, &arms, 1), 5, &RUNNING).unwrap().remove(0);
             assert_eq!((run.failure.as_deref(), run.errors.len()), (None, 0), "{} on {storage}", test.name);
@@ -74,7 +76,7 @@ fn every_test_runs_on_rocksdb_as_on_innodb() {
     assert_eq!(seen[0], seen[1]);
     // Clients that meet.
     let tiny = DataShape { tables: 1, rows: 12 };
-    prepare_data(&arms[0], tiny, ROCKSDB, 1, 1).unwrap();
+    prepare_data(&Target { storage: ROCKSDB, ..server.target() }, tiny, 1, 1).unwrap();
     let contest = Contest { data: tiny, ..contest(&suite, "write-only", &arms, 4) };
     let run = run_events(&contest, 50, &RUNNING).unwrap().remove(0);
     assert_eq!(run.failure, None);

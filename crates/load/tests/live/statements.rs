@@ -46,7 +46,7 @@ fn each_test_sends_exactly_its_statements() {
     const EVENTS: u32 = 5;
     let server = postgres();
     server.session().execute("CREATE EXTENSION pg_stat_statements").unwrap();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
+    prepare_data::prepare_data(&server.target(), SMALL, 7, 2).unwrap();
     let suite = Suite::sysbench();
     // BEGIN and COMMIT are counted in the log: pg_stat_statements up to 16 sees a prepared one only the first time.
     let arms = [server.endpoint_with("log_statement", "all")];
@@ -88,7 +88,7 @@ fn each_test_sends_exactly_its_statements() {
 #[test]
 fn more_events_allocate_no_more() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
+    prepare_data::prepare_data(&server.target(), SMALL, 7, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let allocations = |test: &Test, clients, events| {
@@ -116,10 +116,10 @@ fn more_events_allocate_no_more() {
 #[test]
 fn every_statement_has_its_plan() {
     let server = postgres();
-    prepare_data::prepare_data(&server.endpoint(), SMALL, None, 7, 2).unwrap();
+    prepare_data::prepare_data(&server.target(), SMALL, 7, 2).unwrap();
     let suite = Suite::sysbench();
     for test in &suite.tests {
-        let plans = plan_capture::plan_capture(&server.endpoint(), test, SMALL).unwrap();
+        let plans = plan_capture::plan_capture(&server.target(), test, SMALL).unwrap();
         assert_eq!(plans.len(), test.kinds.len());
         for (plan, kind) in plans.iter().zip(&test.kinds) {
             assert_eq!(plan.statement, kind.kind);
@@ -127,7 +127,7 @@ fn every_statement_has_its_plan() {
         }
     }
     let plan = |name: &str, index: usize| {
-        plan_capture::plan_capture(&server.endpoint(), suite.test(name).unwrap(), SMALL).unwrap().remove(index).plan
+        plan_capture::plan_capture(&server.target(), suite.test(name).unwrap(), SMALL).unwrap().remove(index).plan
     };
     // After five custom plans a point query settles on the generic one, which shows the parameter.
     assert!(plan("point-query", 0).contains("Index Cond: (id = $1)"), "{}", plan("point-query", 0));

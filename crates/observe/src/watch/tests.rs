@@ -1,11 +1,12 @@
 //! Servers that are not there or never answer. Real ones are watched in `tests/servers/watch.rs`.
 
 use super::*;
+use rqps_model::Engine;
 use rqps_wire::Transport;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
-fn endpoint(engine: Protocol, path: PathBuf) -> Endpoint {
+fn endpoint(engine: Engine, path: PathBuf) -> Endpoint {
     Endpoint {
         engine,
         transport: Transport::Unix { path },
@@ -78,7 +79,7 @@ fn waited_for_cpu() -> Option<Duration> {
 #[test]
 fn a_server_that_is_not_there_leaves_rows_of_the_host() {
     let folder = tempfile::tempdir().expect("a folder");
-    check(&endpoint(Protocol::Postgres, folder.path().join("nobody")), folder.path());
+    check(&endpoint(Engine::Postgres, folder.path().join("nobody")), folder.path());
 }
 
 #[test]
@@ -86,13 +87,13 @@ fn a_server_that_never_answers_does_not_hold_up_the_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("silent");
     let _listener = UnixListener::bind(&path).expect("a socket");
-    check(&endpoint(Protocol::Mysql, path), folder.path());
+    check(&endpoint(Engine::Mysql, path), folder.path());
 }
 
 #[test]
 fn a_watcher_that_is_dropped_ends() {
     let folder = tempfile::tempdir().expect("a folder");
-    let watcher = Watcher::begin(&endpoint(Protocol::Mysql, folder.path().join("nobody")), None, folder.path());
+    let watcher = Watcher::begin(&endpoint(Engine::Mysql, folder.path().join("nobody")), None, folder.path());
     let shared = Arc::downgrade(&watcher.shared);
     drop(watcher);
     let begun = Instant::now();

@@ -14,7 +14,7 @@ use rqps_machine::Lease;
 use rqps_machine::command::OnParentDeath;
 use rqps_machine::lease::LeasedFolder;
 use rqps_model::{Engine, StorageEngine};
-use rqps_wire::{Endpoint, Protocol, Transport};
+use rqps_wire::{Endpoint, Transport};
 use rustix::process::Signal;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, lease: &Lease) -> Re
         Listen::Tcp { port } => Transport::Tcp { host: TCP_HOST.to_owned(), port },
     };
     let endpoint = Endpoint {
-        engine: Protocol::Mysql,
+        engine: launch.build.engine,
         transport,
         user: cluster::USER.to_owned(),
         password: None,

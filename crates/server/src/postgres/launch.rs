@@ -8,7 +8,7 @@ use crate::process::{Ending, Launch, Listen, Prepared};
 use crate::{Result, ServerError, cluster};
 use rqps_machine::Lease;
 use rqps_machine::command::{self, OnParentDeath};
-use rqps_wire::{Endpoint, Protocol, Transport};
+use rqps_wire::{Endpoint, Transport};
 use rustix::process::Signal;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, program: &Path, leas
         Listen::Tcp { port } => Transport::Tcp { host: TCP_HOST.to_owned(), port },
     };
     let endpoint = Endpoint {
-        engine: Protocol::Postgres,
+        engine: launch.build.engine,
         transport,
         user: cluster::USER.to_owned(),
         password: None,

@@ -87,11 +87,11 @@ fn assignment(name: &str, value: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::endpoint::Protocol;
+    use rqps_model::Engine;
 
     fn of(options: &[(&str, &str)]) -> Result<Options, String> {
         Options::of(&Endpoint {
-            engine: Protocol::Mysql,
+            engine: Engine::Mysql,
             transport: Transport::Tcp { host: "localhost".into(), port: 3306 },
             user: "u".into(),
             password: None,

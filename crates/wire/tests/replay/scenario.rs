@@ -8,6 +8,7 @@ mod mysql;
 
 use std::os::fd::OwnedFd;
 
+use rqps_model::Engine;
 use rqps_wire::{Endpoint, ParameterType, Protocol, Session, Table, Transport, WireError};
 
 /// A session to record.
@@ -51,12 +52,12 @@ pub(crate) const SCENARIOS: [Scenario; 14] = [
 ];
 
 pub(crate) fn endpoint(protocol: Protocol, user: &str) -> Endpoint {
-    let database = match protocol {
-        Protocol::Postgres => "postgres",
-        Protocol::Mysql => "sbtest",
+    let (engine, database) = match protocol {
+        Protocol::Postgres => (Engine::Postgres, "postgres"),
+        Protocol::Mysql => (Engine::Mysql, "sbtest"),
     };
     Endpoint {
-        engine: protocol,
+        engine,
         // Only named in messages: the socket is brought along.
         transport: Transport::Unix { path: "recorded".into() },
         user: user.into(),
