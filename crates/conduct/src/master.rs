@@ -160,7 +160,7 @@ impl Maker<'_, '_> {
         remove_tree(folder).map_err(ConductError::server("removing a data folder that is not trusted"))?;
         let (build, account) = (contestant.build, contestant.account);
         supervised_on(build.engine, folder, self.stop, || {
-            cluster::initialise(build, folder, account, CHECKSUMS)
+            cluster::initialise(build, folder, account, CHECKSUMS, self.job.lease)
                 .map_err(ConductError::server(format!("initialising a data folder with {}", contestant.plan.name)))
         })
     }

@@ -1,28 +1,34 @@
 //! What is running and lying about on behalf of this rqps, written down before it is made.
 //!
-//! In: folders and servers that are about to be made. Out: `<cache>/leases/<id>.json`, and after a crash
-//! [`clear_stale`], which stops the servers and removes the folders of leases whose owner is dead. A process is
-//! touched only if pid and start time match, or if it runs the recorded program in the recorded data folder; a folder
-//! only if it carries our marker with the lease's id. Nothing is ever found by name.
+//! In: folders that are about to be made, and programs that are about to be started in them. Out:
+//! `<cache>/leases/<id>.json`, and after a crash [`clear_stale`], which stops the programs of leases whose owner is dead,
+//! then removes the folders, and gives the lease back when they are gone. A process is touched only if pid and start time
+//! match, or if it stands in a recorded folder and runs the recorded program or one from beside it; a folder only if it
+//! carries our marker with the lease's id, which goes last. Nothing is ever found by name.
 
 use crate::proctree::{self, ProcessId};
 use crate::shared_memory::SharedMemory;
-use crate::{Cache, MachineError, Result, remove_tree};
+use crate::{Cache, MachineError, Result, command, remove_tree};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The file that marks a folder as ours; it holds the id of the lease.
 pub const MARKER: &str = ".rqps";
 
-/// Time that a server of a dead owner gets to leave by itself.
+/// Time that a program of a dead owner gets to leave by itself.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Time for what stands in a recorded folder to become the program that it is to run: a shell, or what sets its account.
+const BECOME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Everything that one run of rqps holds. Clones share it; the file goes when the last clone and folder is gone.
 #[derive(Debug, Clone)]
@@ -51,14 +57,16 @@ struct Record {
     owner: ProcessId,
     place: Place,
     folders: Vec<PathBuf>,
-    servers: Vec<ServerRecord>,
+    programs: Vec<ProgramRecord>,
 }
 
+/// A server, or a tool that makes files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct ServerRecord {
-    data_dir: PathBuf,
+struct ProgramRecord {
+    /// What it is started in, and all that it starts in turn stands in: the folder that it writes to.
+    folder: PathBuf,
     program: PathBuf,
-    /// Absent from before the start until the pid is known.
+    /// Absent from before the start until the pid is known, and for what ends before whoever started it goes on.
     process: Option<ProcessId>,
 }
 
@@ -75,7 +83,7 @@ struct Place {
 pub struct Cleared {
     /// The lease.
     pub lease: String,
-    /// Server processes that still ran.
+    /// Processes that still ran.
     pub processes: usize,
     /// Folders that were removed.
     pub folders: Vec<PathBuf>,
@@ -99,7 +107,7 @@ impl Lease {
         let random = RandomState::new().build_hasher().finish() as u32;
         let id = format!("{:x}-{:x}-{random:x}", owner.pid, owner.start_ticks);
         let path = cache.leases().join(format!("{id}.json"));
-        let record = Record { id, owner, place, folders: Vec::new(), servers: Vec::new() };
+        let record = Record { id, owner, place, folders: Vec::new(), programs: Vec::new() };
         write(&path, &record)?;
         let (record, not_removed) = (Mutex::new(record), Mutex::default());
         Ok(Lease { shared: Arc::new(Shared { path, record, folders_made: AtomicU32::new(0), not_removed }) })
@@ -140,22 +148,41 @@ impl Lease {
         Ok(folder)
     }
 
-    /// Notes that a server is about to be started on a data folder.
-    pub fn add_server(&self, data_dir: &Path, program: &Path) -> Result<()> {
-        let server = ServerRecord { data_dir: data_dir.to_owned(), program: program.to_owned(), process: None };
-        self.change(|record| record.servers.push(server))
+    /// Notes that a program is about to be started in the folder that it writes to; both without symbolic links.
+    pub fn add_program(&self, folder: &Path, program: &Path) -> Result<()> {
+        let program = ProgramRecord { folder: folder.to_owned(), program: program.to_owned(), process: None };
+        self.change(|record| record.programs.push(program))
     }
 
-    /// Notes the process that the server became.
-    pub fn set_server_process(&self, data_dir: &Path, process: ProcessId) -> Result<()> {
+    /// Notes the process that it became.
+    pub fn set_process(&self, folder: &Path, process: ProcessId) -> Result<()> {
         self.change(|record| {
-            record.servers.iter_mut().filter(|s| s.data_dir == data_dir).for_each(|s| s.process = Some(process));
+            record.programs.iter_mut().filter(|p| p.folder == folder).for_each(|p| p.process = Some(process));
         })
     }
 
-    /// Notes that the server is gone.
-    pub fn remove_server(&self, data_dir: &Path) -> Result<()> {
-        self.change(|record| record.servers.retain(|s| s.data_dir != data_dir))
+    /// Notes that what was started in the folder is gone.
+    pub fn remove_program(&self, folder: &Path) -> Result<()> {
+        self.change(|record| record.programs.retain(|p| p.folder != folder))
+    }
+
+    /// Runs a program that writes to a folder to its end, in that folder, and gives what it wrote to stdout. It is in the
+    /// lease before it starts, with all that it starts in turn.
+    pub fn run(
+        &self,
+        folder: &Path,
+        program: &Path,
+        mut command: Command,
+        name: &str,
+        input: &str,
+    ) -> Result<String> {
+        let real = |path: &Path| fs::canonicalize(path).map_err(MachineError::at("find", path));
+        let folder = real(folder)?;
+        self.add_program(&folder, &real(program)?)?;
+        command.current_dir(&folder);
+        let output = command::output(command, name, input);
+        self.remove_program(&folder)?;
+        output
     }
 
     fn change(&self, change: impl FnOnce(&mut Record)) -> Result<()> {
@@ -173,7 +200,7 @@ impl Lease {
 impl Drop for Shared {
     fn drop(&mut self) {
         let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        if record.folders.is_empty() && record.servers.is_empty() {
+        if record.folders.is_empty() && record.programs.is_empty() {
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -198,7 +225,7 @@ impl LeasedFolder {
 impl Drop for LeasedFolder {
     fn drop(&mut self) {
         // What cannot be removed stays in the lease and is cleared at the next start.
-        match remove_marked(&self.path) {
+        match remove_marked(&self.path, &self.lease.id()) {
             Err(error) if self.path.exists() => {
                 let not_removed = &self.lease.shared.not_removed;
                 not_removed.lock().unwrap_or_else(PoisonError::into_inner).push(error.to_string());
@@ -233,7 +260,7 @@ impl Record {
     }
 }
 
-/// Finds leases whose owner is dead, stops their servers, removes their folders. Called at every start.
+/// Finds leases whose owner is dead, stops their programs, removes their folders. Called at every start.
 pub fn clear_stale(cache: &Cache) -> Result<Vec<Cleared>> {
     let folder = cache.leases();
     let lock_path = folder.join(".lock");
@@ -280,45 +307,64 @@ fn clear_unpublished(folder: &Path) {
 fn clear(record: &Record, same_boot: bool) -> Cleared {
     let mut cleared = Cleared { lease: record.id.clone(), processes: 0, folders: Vec::new(), faults: Vec::new() };
     if same_boot {
-        let processes = processes_of(&record.servers);
-        cleared.processes = processes.len();
-        let shared = SharedMemory::of(&processes);
-        let left = stop(&processes);
-        shared.remove();
-        cleared.faults.extend(left.iter().map(|p| format!("process {} does not end", p.pid)));
-    }
-    for folder in &record.folders {
-        if !folder.exists() {
-            continue;
+        let mut stopped = BTreeSet::new();
+        loop {
+            let processes = processes_of(&record.programs);
+            let shared = SharedMemory::of(&processes);
+            let left = stop(&processes);
+            shared.remove();
+            cleared.faults.extend(left.iter().map(|p| format!("process {} does not end", p.pid)));
+            let before = stopped.len();
+            stopped.extend(processes);
+            // Until there is nothing new: what was being started while we looked would write to what we remove.
+            if stopped.len() == before {
+                break;
+            }
         }
+        cleared.processes = stopped.len();
+    }
+    if !cleared.faults.is_empty() {
+        return cleared;
+    }
+    for folder in record.folders.iter().filter(|folder| folder.exists()) {
         let marked = fs::read_to_string(folder.join(MARKER)).is_ok_and(|id| id == record.id);
         // Without a marker only an empty folder may go: we were killed between making and marking it.
         let removed = if marked {
-            remove_marked(folder)
+            remove_marked(folder, &record.id)
         } else {
             fs::remove_dir(folder).map_err(MachineError::at("remove", folder))
         };
         match removed {
             Ok(()) => cleared.folders.push(folder.clone()),
-            Err(_) if !marked => {}
             Err(e) => cleared.faults.push(e.to_string()),
         }
     }
     cleared
 }
 
-/// The recorded processes with their descendants, and what runs a recorded program in a recorded data folder: a
-/// server whose pid was not yet written down, or children that lost their parent while they were frozen.
-fn processes_of(servers: &[ServerRecord]) -> Vec<ProcessId> {
-    let mut found: Vec<ProcessId> = servers.iter().filter_map(|s| s.process).flat_map(proctree::tree).collect();
-    for process in proctree::all() {
-        let Some((folder, program)) = process.folder_and_program() else { continue };
-        let recorded = servers.iter().any(|s| s.data_dir == folder && s.program == program);
-        if recorded && !found.contains(&process) {
-            found.push(process);
+/// The recorded processes with their descendants, and what stands in a recorded folder and runs the recorded program or
+/// one from beside it: a server whose pid was not yet written down, what a tool has started, children that lost their
+/// parent. Whatever else stands there may be on its way to run such a program, and is given the time.
+fn processes_of(programs: &[ProgramRecord]) -> Vec<ProcessId> {
+    let deadline = Instant::now() + BECOME_TIMEOUT;
+    loop {
+        let mut found: Vec<ProcessId> = programs.iter().filter_map(|p| p.process).flat_map(proctree::tree).collect();
+        let mut others = 0;
+        for recorded in programs {
+            for (process, program) in proctree::standing_in(&recorded.folder) {
+                match program.parent() == recorded.program.parent() {
+                    true if !found.contains(&process) => found.push(process),
+                    true => {}
+                    false if found.contains(&process) => {}
+                    false => others += 1,
+                }
+            }
         }
+        if others == 0 || !found.is_empty() || Instant::now() >= deadline {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
-    found
 }
 
 /// Asks all to leave at once, then makes them; gives those that are still there.
@@ -335,8 +381,8 @@ fn stop(processes: &[ProcessId]) -> Vec<ProcessId> {
     proctree::wait_gone(&left, LEAVE_TIMEOUT)
 }
 
-/// Removes a folder, its marker last: who is killed at it leaves a folder that is still known to be ours.
-fn remove_marked(folder: &Path) -> Result<()> {
+/// Removes a folder, its marker last: who is killed at it leaves a folder that is still known to be ours, or an empty one.
+fn remove_marked(folder: &Path, id: &str) -> Result<()> {
     let mut kept = Ok(());
     for entry in fs::read_dir(folder).map_err(MachineError::at("list", folder))? {
         let entry = entry.map_err(MachineError::at("list", folder))?;
@@ -353,7 +399,10 @@ fn remove_marked(folder: &Path) -> Result<()> {
     kept?;
     let marker = folder.join(MARKER);
     fs::remove_file(&marker).map_err(MachineError::at("remove", &marker))?;
-    fs::remove_dir(folder).map_err(MachineError::at("remove", folder))
+    fs::remove_dir(folder).map_err(MachineError::at("remove", folder)).inspect_err(|_| {
+        // Somebody has made a file since: the next start must still know the folder.
+        let _ = fs::write(&marker, id);
+    })
 }
 
 fn write(path: &Path, record: &Record) -> Result<()> {

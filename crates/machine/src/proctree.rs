@@ -100,6 +100,12 @@ pub fn all() -> Vec<ProcessId> {
     snapshot().iter().map(|(&pid, s)| ProcessId { pid, start_ticks: s.start_ticks }).collect()
 }
 
+/// Every process whose current folder is this one, which is given without symbolic links, with its program.
+pub fn standing_in(folder: &Path) -> Vec<(ProcessId, PathBuf)> {
+    let found = all().into_iter().filter_map(|process| Some((process, process.folder_and_program()?)));
+    found.filter(|(_, (standing, _))| standing == folder).map(|(process, (_, program))| (process, program)).collect()
+}
+
 /// A process and all its descendants that live, the process first; empty if it is gone.
 pub fn tree(root: ProcessId) -> Vec<ProcessId> {
     let all = snapshot();

@@ -23,6 +23,9 @@ const THREADS: usize = 8;
 /// So few files are gone before threads have begun.
 const FEW: usize = 8;
 
+/// How often a folder is emptied in which somebody makes files meanwhile.
+const ATTEMPTS: usize = 3;
+
 /// Removes a folder with all that is in it; one that is not there is gone already. What can be removed is, also beside what
 /// cannot.
 pub fn remove_tree(folder: &Path) -> Result<()> {
@@ -53,6 +56,11 @@ impl Left {
         }
     }
 
+    fn count(&self) -> usize {
+        let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.as_ref().map_or(0, |(_, _, more)| 1 + more)
+    }
+
     fn into_result(self) -> Result<()> {
         match self.noted.into_inner().unwrap_or_else(PoisonError::into_inner) {
             None => Ok(()),
@@ -63,24 +71,29 @@ impl Left {
 
 /// Removes a folder by its name in another one; `path` is what to call it.
 fn remove_folder(parent: BorrowedFd<'_>, name: &CStr, path: &Path, left: &Left) {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = openat(parent, name, flags, Mode::empty());
-    let emptied = opened.and_then(|folder| {
-        let (folders, files) = entries(&folder)?;
-        for inner in &folders {
-            remove_folder(folder.as_fd(), inner, &path.join(shown(inner)), left);
+    let noted_before = left.count();
+    for attempt in 1..=ATTEMPTS {
+        let emptied = empty_folder(parent, name, path, left);
+        match emptied.and_then(|()| unlinkat(parent, name, AtFlags::REMOVEDIR)) {
+            Ok(()) => return,
+            // What is left in it is noted already.
+            Err(Errno::NOTEMPTY) if left.count() > noted_before => return,
+            // Somebody made files in it meanwhile.
+            Err(Errno::NOTEMPTY) if attempt < ATTEMPTS => {}
+            Err(e) => return left.note(path, e.into()),
         }
-        remove_files(folder.as_fd(), &files, path, left);
-        Ok(())
-    });
-    if let Err(e) = emptied {
-        return left.note(path, e.into());
     }
-    match unlinkat(parent, name, AtFlags::REMOVEDIR) {
-        // What is left in it is noted already.
-        Ok(()) | Err(Errno::NOTEMPTY) => {}
-        Err(e) => left.note(path, e.into()),
+}
+
+fn empty_folder(parent: BorrowedFd<'_>, name: &CStr, path: &Path, left: &Left) -> rustix::io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(parent, name, flags, Mode::empty())?;
+    let (folders, files) = entries(&folder)?;
+    for inner in &folders {
+        remove_folder(folder.as_fd(), inner, &path.join(shown(inner)), left);
     }
+    remove_files(folder.as_fd(), &files, path, left);
+    Ok(())
 }
 
 /// Names of the folders in a folder, and of all else.
@@ -167,6 +180,24 @@ mod tests {
         symlink(&other, &folder).expect("a link");
         assert!(matches!(remove_tree(&folder), Err(MachineError::NotRemoved { .. })));
         assert_eq!(fs::read_dir(other.join("base/0")).expect("listed").count(), 2);
+    }
+
+    /// Removed is what is not there: a folder that is still written to is never told to be gone.
+    #[test]
+    fn a_folder_that_somebody_writes_to_is_not_gone() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = root.path().join("data");
+        let inner = folder.join("base/1");
+        for _ in 0..20 {
+            fs::create_dir_all(&inner).expect("made");
+            std::thread::scope(|scope| {
+                scope.spawn(|| (0..).find(|n| File::create(inner.join(format!("{n}"))).is_err()));
+                while let Err(error) = remove_tree(&folder) {
+                    assert!(matches!(error, MachineError::NotRemoved { .. }) && inner.exists(), "{error}");
+                }
+                assert!(!folder.exists(), "told to be gone");
+            });
+        }
     }
 
     #[test]

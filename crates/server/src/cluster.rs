@@ -7,7 +7,7 @@ use crate::process::Ending;
 use crate::{Result, ServerError, mysql, postgres};
 use rqps_machine::copy::{self, Copied, CopyMethod};
 use rqps_machine::proctree::{self, ProcessId};
-use rqps_machine::{Account, remove_tree};
+use rqps_machine::{Account, Lease, remove_tree};
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use rustix::process::Signal;
@@ -24,11 +24,11 @@ pub const USER: &str = "bench";
 pub const DATABASE: &str = "sbtest";
 
 /// Makes a data folder with the database `sbtest` in it. The folder must not exist or be empty. MySQL and MariaDB have
-/// checksums whatever is asked: their settings decide.
-pub fn initialise(build: &BuildFacts, dir: &Path, account: Account, checksums: bool) -> Result<()> {
+/// checksums whatever is asked: their settings decide. What makes it belongs to the lease.
+pub fn initialise(build: &BuildFacts, dir: &Path, account: Account, checksums: bool, lease: &Lease) -> Result<()> {
     match build.engine {
-        Engine::Postgres => postgres::data_folder::initialise(build, dir, account, checksums),
-        Engine::Mysql | Engine::Mariadb => mysql::data_folder::initialise(build, dir, account),
+        Engine::Postgres => postgres::data_folder::initialise(build, dir, account, checksums, lease),
+        Engine::Mysql | Engine::Mariadb => mysql::data_folder::initialise(build, dir, account, lease),
     }
 }
 

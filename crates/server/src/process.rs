@@ -144,13 +144,14 @@ impl Server {
         let (log, log_start) = log::open(launch.log)?;
 
         let mut command = prepared.command;
+        command.current_dir(&data_dir);
         command.stderr(log.try_clone().map_err(ServerError::at("open", launch.log))?).stdout(log);
-        lease.add_server(&data_dir, &program)?;
+        lease.add_program(&data_dir, &program)?;
         let spawned = Keeper::spawn(command).map_err(ServerError::at("run", &program));
         let (child, keeper) = match spawned {
             Ok(spawned) => spawned,
             Err(e) => {
-                lease.remove_server(&data_dir)?;
+                lease.remove_program(&data_dir)?;
                 return Err(e);
             }
         };
@@ -176,7 +177,7 @@ impl Server {
             program,
             data_dir,
         };
-        lease.set_server_process(&server.data_dir, process)?;
+        lease.set_process(&server.data_dir, process)?;
         if !launch.cpus.is_empty() {
             // Early, so that what it starts first is pinned too; all of it is checked once it is ready.
             let _ = placement::pin(cpus::raw(process.pid), launch.cpus);
@@ -338,7 +339,7 @@ impl Server {
         if !status.success() {
             self.shared_memory.remove();
         }
-        self.lease.remove_server(&self.data_dir)?;
+        self.lease.remove_program(&self.data_dir)?;
         self.folders.clear();
         self.keeper = None;
         let clean = clean && status.success();
@@ -366,7 +367,7 @@ impl Server {
         loop {
             if let Ok(Some(status)) = self.child.try_wait() {
                 self.ended = Some(status);
-                self.lease.remove_server(&self.data_dir)?;
+                self.lease.remove_program(&self.data_dir)?;
                 let log = log::last_words(&self.log, self.log_start, LOG_LINES);
                 return Err(ServerError::DidNotStart { build: self.build.clone(), status: status.to_string(), log });
             }

@@ -4,7 +4,7 @@
 //! much less. No server ever runs on a master.
 
 use crate::guard::Guard;
-use rqps_machine::{Account, CopyMethod, copy};
+use rqps_machine::{Account, Cache, CopyMethod, Lease, copy};
 use rqps_model::facts::BuildFacts;
 use rqps_server::cluster;
 use std::collections::BTreeMap;
@@ -32,7 +32,8 @@ impl Master {
     fn make(word: &str, account: Account) -> Master {
         let build = crate::build(word);
         let guard = Guard::of_folder(account);
-        cluster::initialise(&build, &guard.folder().join("data"), account, false).unwrap();
+        let lease = Lease::open(&Cache::open().unwrap()).unwrap();
+        cluster::initialise(&build, &guard.folder().join("data"), account, false, &lease).unwrap();
         let method = copy::detect(&std::env::temp_dir()).unwrap();
         Master { build, guard, method }
     }

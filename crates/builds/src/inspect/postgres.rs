@@ -79,9 +79,11 @@ fn ask_server(bin: &Path, major: u32, lease: &Lease) -> Result<BTreeMap<String, 
     fs::create_dir(&data).map_err(BuildError::at("create", &data))?;
     account.own_path(&data)?;
     let run = |name: &str, arguments: &[&str], input: &str| {
-        let mut command = command::program(account, OnParentDeath::Kill, &bin.join(name));
+        let program = bin.join(name);
+        // At this signal a server gives its shared memory back.
+        let mut command = command::program(account, OnParentDeath::Quit, &program);
         command.args(arguments).env("PGDATA", &data);
-        command::output(command, name, input).map_err(|e| full_disk(e, &data))
+        lease.run(&data, &program, command, name, input).map_err(|e| full_disk(e, &data))
     };
     run("initdb", &["-A", "trust", "--no-sync"], "")?;
     let text = run("postgres", &["--single", "-F", "template1"], "SELECT name, setting FROM pg_config\n")?;

@@ -43,7 +43,7 @@ impl Stand {
         let workspace = Workspace::create(&lease, &lab.cache, None)?;
         let data = workspace.join("data");
         let account = Account::choose();
-        cluster::initialise(&build, &data, account, true)?;
+        cluster::initialise(&build, &data, account, true, &lease)?;
         let machine = MachineClass { memory_bytes: SERVER_MEMORY_BYTES, ..this_machine()? };
         let sizing = Sizing { machine, disk_free_bytes: None, data_bytes: None, clients: 64 };
         let storage = build.engine.storage_engines().contains(&StorageEngine::Innodb).then_some(StorageEngine::Innodb);

@@ -64,9 +64,63 @@ fn folders_of_the_dead_go_if_they_are_marked() {
     let cleared = clear_stale(&cache).expect("cleared");
     assert_eq!(cleared.len(), 1);
     assert_eq!(cleared[0].folders, [marked.path().to_owned(), empty.clone()]);
-    assert_eq!(cleared[0].faults, Vec::<String>::new());
-    assert!(stranger.join("precious").exists() && foreign.exists() && !empty.exists() && !file.exists());
+    assert!(stranger.join("precious").exists() && foreign.exists() && !empty.exists());
+    // A lease is given back when its folders are gone, and not before.
+    assert_eq!(cleared[0].faults.len(), 2, "{cleared:?}");
+    assert_eq!(clear_stale(&cache).expect("again")[0].faults, cleared[0].faults);
+    fs::remove_dir_all(&stranger).expect("removed");
+    fs::remove_dir_all(&foreign).expect("removed");
+    assert_eq!(clear_stale(&cache).expect("again")[0].faults, Vec::<String>::new());
+    assert!(!file.exists());
     assert_eq!(clear_stale(&cache).expect("again"), [], "there is nothing left to clear");
+}
+
+/// As an initdb whose rqps was killed: it goes on, and its folders come again while they are removed.
+#[test]
+fn a_program_is_stopped_before_the_folder_that_it_writes_to_goes() {
+    let Scene { root, cache } = scene();
+    let lease = Lease::open(&cache).expect("a lease");
+    let folder = lease.folder(root.path(), "data", 0o711).expect("a folder");
+    let data = fs::canonicalize(folder.path()).expect("a path").join("master");
+    fs::create_dir(&data).expect("made");
+    let mut writer = Command::new("sh");
+    writer.args(["-c", &format!("while :; do mkdir -p {0}/base; : >{0}/base/$$; done", data.display())]);
+    let mut writer = writer.current_dir(&data).spawn().expect("it runs");
+    let shell = fs::canonicalize("/bin/sh").expect("a shell");
+    orphan(&lease.shared.path, |record| {
+        record.programs.push(ProgramRecord { folder: data.clone(), program: shell, process: None });
+    });
+    let cleared = clear_stale(&cache).expect("cleared");
+    assert!(writer.try_wait().expect("asked").is_some(), "stopped");
+    assert_eq!((cleared.len(), &cleared[0].faults), (1, &Vec::new()), "{cleared:?}");
+    assert!(cleared[0].processes >= 1 && !folder.path().exists() && lease_files(&cache) == 0);
+}
+
+/// Nothing in the lease says who writes: then the folder keeps its marker and the lease its folder, until both can go.
+#[test]
+fn a_lease_and_its_marker_stay_as_long_as_the_folder() {
+    let Scene { root, cache } = scene();
+    let lease = Lease::open(&cache).expect("a lease");
+    let folder = lease.folder(root.path(), "data", 0o711).expect("a folder");
+    let (path, marker) = (folder.path().to_owned(), folder.path().join(MARKER));
+    orphan(&lease.shared.path, |_| ());
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Not the folder itself: that is ours alone to make.
+            while !is_over.load(Ordering::Relaxed) {
+                let _ = fs::create_dir(path.join("master"));
+                let _ = fs::create_dir(path.join("master/base"));
+            }
+        });
+        for _ in 0..200 {
+            clear_stale(&cache).expect("looked");
+            assert!(!path.exists() || (marker.exists() && lease_files(&cache) == 1));
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    clear_stale(&cache).expect("cleared");
+    assert!(!path.exists() && lease_files(&cache) == 0);
 }
 
 /// As where the disk gives an error: a folder that is a mount point, a file that is immutable.
@@ -107,9 +161,9 @@ fn processes_of_the_dead_are_stopped_and_others_are_not() {
     orphan(&lease.shared.path, |record| {
         let not_it = ProcessId { start_ticks: id(&reused).start_ticks + 1, ..id(&reused) };
         for (data_dir, process) in [("/nowhere", Some(id(&recorded))), ("/nowhere2", Some(not_it))] {
-            record.servers.push(ServerRecord { data_dir: data_dir.into(), program: program.clone(), process });
+            record.programs.push(ProgramRecord { folder: data_dir.into(), program: program.clone(), process });
         }
-        record.servers.push(ServerRecord { data_dir: data.clone(), program: program.clone(), process: None });
+        record.programs.push(ProgramRecord { folder: data.clone(), program: program.clone(), process: None });
     });
     let cleared = clear_stale(&cache).expect("cleared");
     assert_eq!((cleared.len(), cleared[0].processes), (1, 2), "{cleared:?}");

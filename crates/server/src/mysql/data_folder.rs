@@ -12,7 +12,7 @@ use rqps_builds::program::{self, server_program};
 use rqps_machine::command::{self, OnParentDeath};
 use rqps_machine::full_disk::full_disk;
 use rqps_machine::proctree::{self, ProcessId};
-use rqps_machine::{Account, MachineError};
+use rqps_machine::{Account, Lease, MachineError};
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use std::fs;
@@ -47,15 +47,15 @@ const SYSTEM_TABLES: [&str; 6] = [
 const REDO_FILES_MAX: u32 = 100;
 
 /// Makes a data folder with the database `sbtest` in it.
-pub(crate) fn initialise(build: &BuildFacts, dir: &Path, account: Account) -> Result<()> {
+pub(crate) fn initialise(build: &BuildFacts, dir: &Path, account: Account, lease: &Lease) -> Result<()> {
     let server = program::program(build)?;
     account.check_can_enter(server.parent().unwrap_or(Path::new("/")), "RQPS_CACHE")?;
     make_private(dir, account)?;
     account.check_can_enter(dir.parent().unwrap_or(Path::new("/")), "RQPS_DATA")?;
     if is_bootstrapped(build) {
-        bootstrap(build, dir, account)?
+        bootstrap(build, dir, account, lease)?
     } else {
-        initialise_insecure(build, dir, account)?
+        initialise_insecure(build, dir, account, lease)?
     }
     redo_log_of_fixed_size(build, dir)
         .iter()
@@ -68,19 +68,21 @@ fn is_bootstrapped(build: &BuildFacts) -> bool {
     build.engine == Engine::Mariadb || (version.major(), version.part(1), version.part(2)) < (5, 7, 7)
 }
 
-fn initialise_insecure(build: &BuildFacts, dir: &Path, account: Account) -> Result<()> {
+fn initialise_insecure(build: &BuildFacts, dir: &Path, account: Account, lease: &Lease) -> Result<()> {
     let init = dir.join(INIT_FILE);
     fs::write(&init, format!("{}{}", database_sql(), user_sql(build))).map_err(ServerError::at("write", &init))?;
     account.own_path(&init)?;
     let mut command = server_program(build, account, OnParentDeath::Kill)?;
     command.arg("--no-defaults").args(base_arguments(build, dir)?);
     command.arg("--initialize-insecure").arg(format!("--init-file={}", init.display()));
-    let made = command::output(command, "mysqld --initialize-insecure", "").map_err(|e| full_disk(e, dir).into());
+    let server = program::program(build)?;
+    let made = lease.run(dir, &server, command, "mysqld --initialize-insecure", "");
+    let made = made.map_err(|e| full_disk(e, dir).into());
     let removed = fs::remove_file(&init).map_err(ServerError::at("remove", &init));
     made.and(removed)
 }
 
-fn bootstrap(build: &BuildFacts, dir: &Path, account: Account) -> Result<()> {
+fn bootstrap(build: &BuildFacts, dir: &Path, account: Account, lease: &Lease) -> Result<()> {
     let share = share_folder(build)?;
     let mut sql = "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket = NULL;\n".to_owned();
     for path in SYSTEM_TABLES.iter().map(|name| share.join(name)).filter(|path| path.is_file()) {
@@ -95,7 +97,7 @@ fn bootstrap(build: &BuildFacts, dir: &Path, account: Account) -> Result<()> {
     // Any other server that starts removes what looks like temporary tables in a folder that they share.
     command.arg(format!("--tmpdir={}", dir.display()));
     let name = "mysqld --bootstrap";
-    command::output(command, name, &sql).map_err(|e| full_disk(e, dir))?;
+    lease.run(dir, &program::program(build)?, command, name, &sql).map_err(|e| full_disk(e, dir))?;
     // Servers go on after a statement that failed, and end as if nothing had been.
     let mark = dir.join(DATABASE).join("db.opt");
     if mark.is_file() {

@@ -5,10 +5,10 @@
 
 use crate::Result;
 use crate::cluster::{DATABASE, USER, make_private};
-use rqps_machine::Account;
 use rqps_machine::command::{self, OnParentDeath};
 use rqps_machine::full_disk::full_disk;
 use rqps_machine::proctree::ProcessId;
+use rqps_machine::{Account, Lease};
 use rqps_model::facts::BuildFacts;
 use std::fs;
 use std::path::Path;
@@ -23,19 +23,26 @@ const LOCALE: &str = "C.UTF-8";
 pub(crate) const PID_FILE: &str = "postmaster.pid";
 
 /// Makes a data folder with the database `sbtest` in it.
-pub(crate) fn initialise(build: &BuildFacts, dir: &Path, account: Account, checksums: bool) -> Result<()> {
+pub(crate) fn initialise(
+    build: &BuildFacts,
+    dir: &Path,
+    account: Account,
+    checksums: bool,
+    lease: &Lease,
+) -> Result<()> {
     let bin = build.folder.join("bin");
     account.check_can_enter(&bin, "RQPS_CACHE")?;
-    initdb(&bin, build.version.major(), dir, account, checksums)?;
-    single_user(&bin, dir, account, "postgres", &format!("CREATE DATABASE {DATABASE} TEMPLATE template0\n"))
+    initdb(&bin, build.version.major(), dir, account, checksums, lease)?;
+    create_database(&bin, dir, account, lease)
 }
 
 /// Makes an empty data folder.
-fn initdb(bin: &Path, major: u32, dir: &Path, account: Account, checksums: bool) -> Result<()> {
+fn initdb(bin: &Path, major: u32, dir: &Path, account: Account, checksums: bool, lease: &Lease) -> Result<()> {
     make_private(dir, account)?;
     let parent = dir.parent().unwrap_or(Path::new("/"));
     account.check_can_enter(parent, "RQPS_DATA")?;
-    let mut command = command::program(account, OnParentDeath::Kill, &bin.join("initdb"));
+    let initdb = bin.join("initdb");
+    let mut command = command::program(account, OnParentDeath::Kill, &initdb);
     command.arg("-D").arg(dir).args(["-U", USER, "-A", "trust", "--no-sync"]);
     command.arg(format!("--encoding={ENCODING}")).arg(format!("--locale={LOCALE}"));
     command.arg("--text-search-config=english");
@@ -48,16 +55,19 @@ fn initdb(bin: &Path, major: u32, dir: &Path, account: Account, checksums: bool)
         false if major >= 18 => drop(command.arg("--no-data-checksums")),
         false => {}
     }
-    command::output(command, "initdb", "").map_err(|e| full_disk(e, dir))?;
+    lease.run(dir, &initdb, command, "initdb", "").map_err(|e| full_disk(e, dir))?;
     Ok(())
 }
 
-/// Feeds statements, one a line, to a server that runs for them alone.
-fn single_user(bin: &Path, dir: &Path, account: Account, database: &str, sql: &str) -> Result<()> {
-    let mut command = command::program(account, OnParentDeath::Kill, &bin.join("postgres"));
+/// By a server that runs for this alone.
+fn create_database(bin: &Path, dir: &Path, account: Account, lease: &Lease) -> Result<()> {
+    let server = bin.join("postgres");
+    // At this signal it gives its shared memory back.
+    let mut command = command::program(account, OnParentDeath::Quit, &server);
     command.arg("--single").arg("-D").arg(dir).args(["-F", "-c", "exit_on_error=on", "-c", "log_checkpoints=off"]);
-    command.arg(database);
-    command::output(command, "postgres --single", sql).map_err(|e| full_disk(e, dir))?;
+    command.arg("postgres");
+    let sql = format!("CREATE DATABASE {DATABASE} TEMPLATE template0\n");
+    lease.run(dir, &server, command, "postgres --single", &sql).map_err(|e| full_disk(e, dir))?;
     Ok(())
 }
 

@@ -34,14 +34,17 @@ fn on_a_small_disk() {
     // A data folder has about a thousand files.
     let workspace = Workspace::create(&scene.lease, &scene.cache, Some(small)).expect("a workspace");
     let data = workspace.join("d");
-    is_full(cluster::initialise(&build, &data, Account::choose(), true), "initdb");
+    is_full(cluster::initialise(&build, &data, Account::choose(), true, &scene.lease), "initdb");
     drop(workspace);
     assert_eq!(fs::read_dir(small).expect("listed").count(), 0, "the workspace is gone");
 
     // A server of another kind fills it with a few large files.
     let other = crate::scene::build("mysql:5.7.22");
     let workspace = Workspace::create(&scene.lease, &scene.cache, Some(small)).expect("a workspace");
-    is_full(cluster::initialise(&other, &workspace.join("d"), Account::choose(), true), "mysqld --initialize");
+    is_full(
+        cluster::initialise(&other, &workspace.join("d"), Account::choose(), true, &scene.lease),
+        "mysqld --initialize",
+    );
     drop(workspace);
     assert_eq!(fs::read_dir(small).expect("listed").count(), 0, "the workspace is gone");
 

@@ -40,6 +40,49 @@ fn child() {
     panic!("the parent kills this process before it lets go of stdin");
 }
 
+/// Makes a data folder, which the parent does not let it finish.
+#[test]
+#[ignore = "the process that a test here starts and kills"]
+fn initialising_child() {
+    let Some(root) = std::env::var_os(ROOT) else { return };
+    let scene = Scene::at(Path::new(&root));
+    println!("ready {} {} ", scene.lease.id(), scene.workspace.path().display());
+    scene.data(&build(POSTGRES), "d");
+    panic!("the parent kills this process before");
+}
+
+/// A real initdb whose server was writing when rqps was killed.
+#[test]
+fn what_made_a_data_folder_is_stopped_before_the_folder_goes() {
+    let root = tempfile::tempdir().expect("a folder");
+    build(POSTGRES);
+    let mut command = Command::new(std::env::current_exe().expect("a path"));
+    command.args(["--exact", "recovery::initialising_child", "--ignored", "--nocapture"]).env(ROOT, root.path());
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let ready = lines.find_map(|line| Some(line.expect("read").split_once("ready ")?.1.to_owned())).expect("ready");
+    let [lease, data, _] = ready.split(' ').collect::<Vec<_>>()[..] else { panic!("{ready}") };
+    let data = PathBuf::from(data);
+    // Held where it is, so that it still writes when rqps is long dead.
+    let writer = loop {
+        let Ok(folder) = std::fs::canonicalize(data.join("d")) else { continue };
+        let found = proctree::standing_in(&folder);
+        if let Some((writer, _)) = found.into_iter().find(|(_, program)| program.ends_with("bin/postgres")) {
+            if writer.signal(Signal::STOP) {
+                break writer;
+            }
+        }
+    };
+    child.kill().expect("killed");
+    child.wait().expect("waited for");
+    assert!(writer.is_alive());
+    let cache = Cache::at(root.path()).expect("a cache");
+    let cleared = clear_stale(&cache).expect("cleared");
+    assert!(cleared.len() == 1 && cleared[0].processes >= 1 && cleared[0].faults.is_empty(), "{cleared:?}");
+    assert!(!writer.is_alive());
+    assert_eq!(what_is_left(&cache, lease, &data), Vec::<String>::new());
+}
+
 struct Killed {
     cache: Cache,
     lease: String,

@@ -49,7 +49,7 @@ impl Scene {
     /// A data folder with an empty `sbtest`.
     pub(crate) fn data(&self, build: &BuildFacts, name: &str) -> PathBuf {
         let dir = self.workspace.join(name);
-        cluster::initialise(build, &dir, Account::choose(), true).expect("initialised");
+        cluster::initialise(build, &dir, Account::choose(), true, &self.lease).expect("initialised");
         dir
     }
 
