@@ -168,14 +168,7 @@ impl Lease {
 
     /// Runs a program that writes to a folder to its end, in that folder, and gives what it wrote to stdout. It is in the
     /// lease before it starts, with all that it starts in turn.
-    pub fn run(
-        &self,
-        folder: &Path,
-        program: &Path,
-        mut command: Command,
-        name: &str,
-        input: &str,
-    ) -> Result<String> {
+    pub fn run(&self, folder: &Path, program: &Path, mut command: Command, name: &str, input: &str) -> Result<String> {
         let real = |path: &Path| fs::canonicalize(path).map_err(MachineError::at("find", path));
         let folder = real(folder)?;
         self.add_program(&folder, &real(program)?)?;

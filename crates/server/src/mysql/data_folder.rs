@@ -9,7 +9,7 @@ use crate::cluster::{DATABASE, USER, make_private};
 use crate::{Result, ServerError};
 use rqps_builds::BuildError;
 use rqps_builds::program::{self, server_program};
-use rqps_machine::command::{self, OnParentDeath};
+use rqps_machine::command::OnParentDeath;
 use rqps_machine::full_disk::full_disk;
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_machine::{Account, Lease, MachineError};

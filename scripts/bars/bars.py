@@ -1,0 +1,103 @@
+"""What the scripts of this folder share: the parts, a run that goes on after a break, and what the host did meanwhile.
+
+A part is a campaign of at most 45 minutes. Its results folder stays, so that a part that was broken off is resumed and
+one that is complete is not run again. Beside it lies <name>.json: command, commit, exit code, seconds, and the noise of
+the host.
+"""
+
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PART_SECONDS_MAX = 45 * 60
+
+MYSQL = ["--build", "mysql:5.6.14", "--build", "mysql:8.0.33"]
+POSTGRES = ["--build", "postgres:16.15", "--build", "postgres:17.11"]
+TWINS = ["--build", "a=postgres:17.11", "--build", "b=postgres:17.11"]
+SHORT = ["--rows", "100k", "--read-seconds", "2", "--write-seconds", "2"]
+
+PARTS = {
+    "aa": ["run", *TWINS, "--tests", "32", *SHORT, "--rounds", "6"],
+    "demo": ["demo"],
+    "mysql": ["run", *MYSQL, "--tests", "32", *SHORT, "--rounds", "3"],
+    "insert": ["run", "--suite", "insert", "--scale", "small", *POSTGRES, "--rounds", "3"],
+}
+
+
+def commit():
+    told = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
+    return told.stdout.strip() or "unknown"
+
+
+def cpu_ticks():
+    """Ticks of all CPUs: of everything, idle, and taken by other virtual machines."""
+    ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
+    return sum(ticks[:8]), ticks[3] + ticks[4], ticks[7]
+
+
+class Noise:
+    """What the host did beside us, from now to the call of `told`."""
+
+    def __init__(self):
+        self.before, self.ours, self.load = cpu_ticks(), os.times(), os.getloadavg()[0]
+
+    def told(self):
+        whole, idle, stolen = (now - then for now, then in zip(cpu_ticks(), self.before))
+        return {
+            "steal_share": round(stolen / max(whole, 1), 5),
+            "idle_share": round(idle / max(whole, 1), 5),
+            "load_before": self.load,
+            "load_after": os.getloadavg()[0],
+        }
+
+
+def run_part(part, rqps, out, label=""):
+    """Runs a part, or goes on with it; gives its rows, as `rqps compare --json` has them."""
+    name = part + (f"-{label}" if label else "")
+    folder, record = out / name, out / f"{name}.json"
+    out.mkdir(parents=True, exist_ok=True)
+    if not record.exists():
+        # `demo` has no --name, so that each gets a folder of results of its own.
+        held = folder / "results"
+        begun = [plan.parent for plan in held.glob("*/plan.json")]
+        words = ["resume", str(begun[0])] if begun else [*PARTS[part], "--results", str(held)]
+        noise, started = Noise(), time.time()
+        print(f"{name}: {rqps} {' '.join(words)}", flush=True)
+        folder.mkdir(exist_ok=True)
+        with open(folder / "log", "a") as log:
+            process = subprocess.Popen([rqps, *words], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            try:
+                code = process.wait(PART_SECONDS_MAX)
+            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                process.send_signal(signal.SIGTERM)
+                process.wait()
+                sys.exit(f"{name}: broken off after {time.time() - started:.0f} s; the next run goes on with it")
+        if code not in (0, 1):
+            sys.exit(f"{name}: rqps ended with {code}; see {folder / 'log'}")
+        told = {"command": words, "rqps": str(rqps), "commit": commit(), "exit_code": code}
+        told |= {"resumed": bool(begun), "seconds": round(time.time() - started), "noise": noise.told()}
+        record.write_text(json.dumps(told, indent=2) + "\n")
+    (campaign,) = (plan.parent for plan in (folder / "results").glob("*/plan.json"))
+    told = subprocess.run([rqps, "compare", "--json", str(campaign)], capture_output=True, text=True, check=True)
+    (folder / "compare.json").write_text(told.stdout)
+    return json.loads(told.stdout)["rows"]
+
+
+def ratios(rows):
+    """Ratio to the base with half its interval, by test, clients and treatment."""
+    compared = (row for row in rows if row.get("rqps") and row.get("low") and row.get("high"))
+    return {
+        (row["test"], row["clients"], row["treatment"]): (row["rqps"], (row["high"] - row["low"]) / 2)
+        for row in compared
+    }
+
+
+def width(found):
+    """The median half width of the intervals: how much noise the part itself saw."""
+    return statistics.median(half for _, half in found.values()) if found else float("nan")
