@@ -73,6 +73,9 @@ pub(crate) enum Command {
     /// Make report.html and the tables of a results folder again
     Report(Judged),
     /// Builds: list, install, show, verify, remove
+    ///
+    /// They are kept in the cache ($RQPS_CACHE), with an initialised data folder of each in `initialised`, which takes 2 GB
+    /// at most and may be removed at any time.
     #[command(subcommand)]
     Builds(BuildsCommand),
     /// Measure the client itself against sysbench, pgbench, a Python inserter and a bare socket

@@ -38,6 +38,7 @@ pub struct Lease {
 
 #[derive(Debug)]
 struct Shared {
+    cache: Cache,
     path: PathBuf,
     record: Mutex<Record>,
     folders_made: AtomicU32,
@@ -110,7 +111,8 @@ impl Lease {
         let record = Record { id, owner, place, folders: Vec::new(), programs: Vec::new() };
         write(&path, &record)?;
         let (record, not_removed) = (Mutex::new(record), Mutex::default());
-        Ok(Lease { shared: Arc::new(Shared { path, record, folders_made: AtomicU32::new(0), not_removed }) })
+        let (cache, folders_made) = (cache.clone(), AtomicU32::new(0));
+        Ok(Lease { shared: Arc::new(Shared { cache, path, record, folders_made, not_removed }) })
     }
 
     /// What it holds, for whoever must not keep it.
@@ -121,6 +123,11 @@ impl Lease {
     /// What could not be removed so far, and why; the next start tries again.
     pub fn not_removed(&self) -> Vec<String> {
         self.shared.not_removed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The cache that it is noted in.
+    pub fn cache(&self) -> &Cache {
+        &self.shared.cache
     }
 
     /// The id, which is part of the name of every folder of this lease.

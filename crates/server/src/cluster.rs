@@ -3,6 +3,7 @@
 //! In: an installed build, a folder that is not there yet, an account. Out: a data folder with the empty database `sbtest`,
 //! as the engine's own part makes it; and copies of it. It must not copy the data of a running server.
 
+use crate::kept::Kept;
 use crate::process::Ending;
 use crate::{Result, ServerError, mysql, postgres};
 use rqps_machine::copy::{self, Copied, CopyMethod};
@@ -24,12 +25,20 @@ pub const USER: &str = "bench";
 pub const DATABASE: &str = "sbtest";
 
 /// Makes a data folder with the database `sbtest` in it. The folder must not exist or be empty. MySQL and MariaDB have
-/// checksums whatever is asked: their settings decide. What makes it belongs to the lease.
+/// checksums whatever is asked: their settings decide. It is copied where one like it is kept in the cache, and kept there
+/// where it had to be made; what makes it belongs to the lease.
 pub fn initialise(build: &BuildFacts, dir: &Path, account: Account, checksums: bool, lease: &Lease) -> Result<()> {
-    match build.engine {
-        Engine::Postgres => postgres::data_folder::initialise(build, dir, account, checksums, lease),
-        Engine::Mysql | Engine::Mariadb => mysql::data_folder::initialise(build, dir, account, lease),
+    let kept = Kept::of(build, account, checksums, lease);
+    if kept.copy_to(dir) {
+        return Ok(());
     }
+    match build.engine {
+        Engine::Postgres => postgres::data_folder::initialise(build, dir, account, checksums, lease)?,
+        Engine::Mysql | Engine::Mariadb => mysql::data_folder::initialise(build, dir, account, lease)?,
+    }
+    // What cannot be kept, on a full disk or in a cache that is another's, is made again the next time.
+    let _ = kept.keep(dir);
+    Ok(())
 }
 
 /// What every start of a build's server needs on its command line to find its data and its own files.

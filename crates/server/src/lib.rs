@@ -7,6 +7,7 @@
 
 pub mod cluster;
 pub mod error;
+mod kept;
 pub mod known_settings;
 mod mysql;
 pub mod page_cache;

@@ -1,0 +1,266 @@
+//! Data folders as they are right after initialisation, kept in the cache: to make one takes a server seconds, a copy a
+//! fraction of one.
+//!
+//! In: a build and what its initialisation depends on. Out: a copy where the caller wants it, checked against its digest,
+//! or nothing where there is none that is whole; and a folder that was just made is kept for the next time. What is kept
+//! is made beside its place and published by rename, so that no lock is needed: whoever finds it gone or damaged makes the
+//! folder anew. The least recently used go when all together grow too large. It must not run a program.
+
+use crate::{Result, ServerError};
+use rqps_builds::verify;
+use rqps_machine::copy::{self, CopyMethod};
+use rqps_machine::{Account, Lease, remove_tree};
+use rqps_model::Engine;
+use rqps_model::facts::BuildFacts;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+/// The folder in the cache.
+const FOLDER: &str = "initialised";
+
+/// What is in the folder of each: the data, and the seal, by which it is known to be whole.
+const DATA: &str = "data";
+const SEAL: &str = "seal";
+
+/// What all together may take.
+const BYTES_MAX: u64 = 2 << 30;
+
+/// A data folder that is kept, or will be.
+#[derive(Debug)]
+pub(crate) struct Kept<'a> {
+    folder: PathBuf,
+    lease: &'a Lease,
+}
+
+#[derive(Debug)]
+struct Seal {
+    sha256: String,
+    bytes: u64,
+}
+
+impl<'a> Kept<'a> {
+    /// That of a build, by all that decides what is in it: the code that makes it, too.
+    pub(crate) fn of(build: &BuildFacts, account: Account, checksums: bool, lease: &'a Lease) -> Kept<'a> {
+        let code = match build.engine {
+            Engine::Postgres => include_str!("postgres/data_folder.rs"),
+            Engine::Mysql | Engine::Mariadb => include_str!("mysql/data_folder.rs"),
+        };
+        let (folder, uid) = (build.folder.display(), account.uid);
+        let key = format!("{} {} {folder} {uid} {checksums}\n{code}", build.engine, build.sha256);
+        let digest = verify::sha256_bytes(key.as_bytes());
+        Kept::named(&format!("{}-{}", build.name, &digest[..16]), lease)
+    }
+
+    fn named(name: &str, lease: &'a Lease) -> Kept<'a> {
+        Kept { folder: lease.cache().root().join(FOLDER).join(name), lease }
+    }
+
+    /// Copies it to a place that is not there yet or empty, and says whether it did: not where none is kept, or none that
+    /// is whole. Then there is nothing at that place.
+    pub(crate) fn copy_to(&self, dir: &Path) -> bool {
+        let Some(seal) = read_seal(&self.folder) else { return false };
+        let _ = fs::remove_dir(dir);
+        // The cache and the data may be on different disks.
+        let copied = [CopyMethod::Reflink, CopyMethod::Plain].into_iter().any(|method| {
+            let copied = copy::copy_tree(&self.folder.join(DATA), dir, method, &AtomicBool::new(false));
+            copied.is_ok() || remove_tree(dir).is_err()
+        });
+        // The copy is checked, not what it was made of, which somebody may be replacing.
+        let is_whole = copied && Seal::of(dir).is_ok_and(|found| found.sha256 == seal.sha256);
+        if is_whole {
+            // When it was last used; who may not say so has a cache that somebody else looks after.
+            let _ =
+                File::options().append(true).open(self.folder.join(SEAL)).map(|f| f.set_modified(SystemTime::now()));
+        } else {
+            let _ = remove_tree(dir);
+        }
+        is_whole
+    }
+
+    /// Keeps a copy of a data folder that was just made, in the place of one that is damaged.
+    pub(crate) fn keep(&self, dir: &Path) -> Result<()> {
+        let parent = self.folder.parent().unwrap_or(Path::new("/"));
+        // What is made in it and what is put away into it go with it, also when we are killed.
+        let beside = self.lease.folder(parent, "keep", 0o711)?;
+        let new = beside.path().join("new");
+        fs::create_dir(&new).map_err(ServerError::at("create", &new))?;
+        fs::set_permissions(&new, Permissions::from_mode(0o711)).map_err(ServerError::at("open up", &new))?;
+        copy::copy_tree(dir, &new.join(DATA), CopyMethod::Reflink, &AtomicBool::new(false)).or_else(|_| {
+            remove_tree(&new.join(DATA))?;
+            copy::copy_tree(dir, &new.join(DATA), CopyMethod::Plain, &AtomicBool::new(false))
+        })?;
+        let Seal { sha256, bytes } = Seal::of(&new.join(DATA))?;
+        fs::write(new.join(SEAL), format!("{sha256} {bytes}\n")).map_err(ServerError::at("write", &new))?;
+        let _ = fs::rename(&self.folder, beside.path().join("old"));
+        fs::rename(&new, &self.folder).map_err(ServerError::at("publish", &self.folder))?;
+        put_away(parent, beside.path(), BYTES_MAX);
+        Ok(())
+    }
+}
+
+/// Moves what was used least recently from a folder to another until the rest is small enough; the last used stays.
+fn put_away(parent: &Path, to: &Path, bytes_max: u64) {
+    let folders = fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path());
+    let used = |folder: &Path| fs::metadata(folder.join(SEAL)).and_then(|meta| meta.modified()).ok();
+    let mut kept: Vec<(SystemTime, u64, PathBuf)> = folders
+        .filter_map(|folder| Some((used(&folder)?, read_seal(&folder).map_or(u64::MAX, |seal| seal.bytes), folder)))
+        .collect();
+    kept.sort_by(|a, b| b.cmp(a));
+    let mut bytes = 0u64;
+    for (at, (_, size, folder)) in kept.iter().enumerate() {
+        bytes = bytes.saturating_add(*size);
+        if at > 0 && bytes > bytes_max {
+            // Whoever is copying it finds files missing, and makes the folder anew.
+            let _ = fs::rename(folder, to.join(at.to_string()));
+        }
+    }
+}
+
+fn read_seal(folder: &Path) -> Option<Seal> {
+    let text = fs::read_to_string(folder.join(SEAL)).ok()?;
+    let (sha256, bytes) = text.trim_end().split_once(' ')?;
+    Some(Seal { sha256: sha256.to_owned(), bytes: bytes.parse().ok()? })
+}
+
+impl Seal {
+    /// Of all files, links and folders below a folder, with their modes.
+    fn of(folder: &Path) -> Result<Seal> {
+        let (mut lines, mut bytes) = (Vec::new(), 0);
+        let mut folders = vec![folder.to_owned()];
+        while let Some(inner) = folders.pop() {
+            for entry in fs::read_dir(&inner).map_err(ServerError::at("list", &inner))? {
+                let path = entry.map_err(ServerError::at("list", &inner))?.path();
+                let meta = fs::symlink_metadata(&path).map_err(ServerError::at("look at", &path))?;
+                let what = if meta.is_dir() {
+                    folders.push(path.clone());
+                    String::new()
+                } else if meta.is_symlink() {
+                    format!("{:?}", fs::read_link(&path).map_err(ServerError::at("read", &path))?)
+                } else {
+                    bytes += meta.blocks() * 512;
+                    verify::sha256_file(&path)?
+                };
+                let name = path.strip_prefix(folder).expect("it was listed below the folder");
+                lines.push(format!("{name:?} {:o} {} {what}\n", meta.mode(), meta.uid()));
+            }
+        }
+        lines.sort();
+        Ok(Seal { sha256: verify::sha256_bytes(lines.concat().as_bytes()), bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rqps_machine::Cache;
+
+    struct Scene {
+        root: tempfile::TempDir,
+        lease: Lease,
+    }
+
+    impl Scene {
+        fn new() -> Scene {
+            let root = tempfile::tempdir().expect("a folder");
+            let lease = Lease::open(&Cache::at(&root.path().join("cache")).expect("a cache")).expect("a lease");
+            let made = root.path().join("made");
+            fs::create_dir_all(made.join("base/empty")).expect("made");
+            fs::write(made.join("base/1"), vec![7; 20_000]).expect("written");
+            fs::set_permissions(&made, Permissions::from_mode(0o700)).expect("closed");
+            Scene { root, lease }
+        }
+
+        fn made(&self) -> PathBuf {
+            self.root.path().join("made")
+        }
+
+        fn copies(&self, kept: &Kept<'_>) -> bool {
+            let to = self.root.path().join("copy");
+            let copied = kept.copy_to(&to);
+            assert_eq!(copied, to.exists(), "there is a copy, or nothing");
+            if copied {
+                assert!(Seal::of(&to).expect("read").sha256 == Seal::of(&self.made()).expect("read").sha256);
+                remove_tree(&to).expect("removed");
+            }
+            copied
+        }
+
+        fn entries(&self) -> Vec<String> {
+            let folder = self.lease.cache().root().join(FOLDER);
+            let mut names: Vec<String> = fs::read_dir(folder)
+                .expect("listed")
+                .flatten()
+                .map(|e| e.file_name().into_string().expect("text"))
+                .collect();
+            names.sort();
+            names
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_copied_and_what_is_damaged_is_not() {
+        let scene = Scene::new();
+        let kept = Kept::named("pg", &scene.lease);
+        assert!(!scene.copies(&kept), "nothing is kept yet");
+        kept.keep(&scene.made()).expect("kept");
+        assert!(scene.copies(&kept));
+        fs::create_dir(scene.root.path().join("copy")).expect("an empty folder may be there");
+        assert!(scene.copies(&kept));
+        let damages: [&dyn Fn(&Path); 4] = [
+            &|data| fs::write(data.join("base/1"), vec![8; 20_000]).expect("written"),
+            &|data| fs::remove_dir(data.join("base/empty")).expect("removed"),
+            &|data| fs::write(data.join("base/2"), "").expect("written"),
+            &|data| fs::set_permissions(data.join("base/1"), Permissions::from_mode(0o600)).expect("changed"),
+        ];
+        for damage in damages {
+            damage(&kept.folder.join(DATA));
+            assert!(!scene.copies(&kept), "damaged");
+            kept.keep(&scene.made()).expect("kept anew");
+            assert!(scene.copies(&kept));
+        }
+        fs::write(kept.folder.join(SEAL), "").expect("written");
+        assert!(!scene.copies(&kept), "without a seal");
+        assert_eq!(scene.entries(), ["pg"], "nothing else is left");
+    }
+
+    #[test]
+    fn what_was_used_least_recently_goes() {
+        let scene = Scene::new();
+        for name in ["a", "b", "c"] {
+            Kept::named(name, &scene.lease).keep(&scene.made()).expect("kept");
+        }
+        assert!(scene.copies(&Kept::named("a", &scene.lease)));
+        let size = read_seal(&Kept::named("a", &scene.lease).folder).expect("sealed").bytes;
+        let parent = scene.lease.cache().root().join(FOLDER);
+        put_away(&parent, scene.root.path(), 2 * size);
+        assert_eq!(scene.entries(), ["a", "c"]);
+        put_away(&parent, &scene.root.path().join("made"), 0);
+        assert_eq!(scene.entries(), ["a"], "the last used stays");
+    }
+
+    #[test]
+    fn many_may_keep_and_copy_at_once() {
+        let scene = Scene::new();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (scene, made) = (&scene, scene.made());
+                scope.spawn(move || {
+                    let kept = Kept::named("pg", &scene.lease);
+                    for n in 0..10 {
+                        // Only one of those that publish at the same moment may.
+                        let _ = kept.keep(&made);
+                        let to = scene.root.path().join(format!("copy-{thread}-{n}"));
+                        if kept.copy_to(&to) {
+                            assert_eq!(Seal::of(&to).expect("read").sha256, Seal::of(&made).expect("read").sha256);
+                        }
+                    }
+                });
+            }
+        });
+        assert!(scene.copies(&Kept::named("pg", &scene.lease)));
+        assert_eq!(scene.entries(), ["pg"]);
+    }
+}
