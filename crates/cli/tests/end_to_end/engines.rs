@@ -95,6 +95,7 @@ fn a_build_without_rocksdb_is_refused_when_the_plan_is_made() {
         command.env_remove("RQPS_CACHE");
         scene.end(command)
     };
+    command(&["builds", "install", MARIADB]).with_code(0);
     let shown = command(&["builds", "show", MARIADB, "--json"]).with_code(0).json();
     let folder = format!("own=mariadb:{}", shown["folder"].as_str().expect("a folder"));
     let expected =

@@ -1,13 +1,14 @@
 //! What the end-to-end tests share: one test's own folders, runs of the binary that can be watched and signalled, and the
 //! proof that nothing is left.
 
+use rqps_machine::Cache;
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_store::Campaign;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -91,7 +92,18 @@ impl Scene {
         let root = folder(&std::env::temp_dir());
         fs::create_dir(root.path().join("tmp")).expect("a folder");
         fs::set_permissions(root.path().join("tmp"), Permissions::from_mode(0o711)).expect("opened");
-        Scene { root, data: folder(data_parent), _turn: turn }
+        let scene = Scene { root, data: folder(data_parent), _turn: turn };
+        // Empty data folders are made once for all tests: each takes seconds.
+        scene.share_of_cache("initialised");
+        scene
+    }
+
+    /// Has what is in this folder of the user's own cache in the cache of this test too.
+    pub(crate) fn share_of_cache(&self, name: &str) {
+        let of_user = Cache::open().expect("a cache").root().join(name);
+        fs::create_dir_all(&of_user).expect("a folder");
+        fs::create_dir_all(self.path("cache")).expect("a folder");
+        symlink(of_user, self.path("cache").join(name)).expect("a link");
     }
 
     /// A path in the test's folder.
