@@ -67,10 +67,10 @@ fn what_made_a_data_folder_is_stopped_before_the_folder_goes() {
     let writer = loop {
         let Ok(folder) = std::fs::canonicalize(data.join("d")) else { continue };
         let found = proctree::standing_in(&folder);
-        if let Some((writer, _)) = found.into_iter().find(|(_, program)| program.ends_with("bin/postgres")) {
-            if writer.signal(Signal::STOP) {
-                break writer;
-            }
+        if let Some((writer, _)) = found.into_iter().find(|(_, program)| program.ends_with("bin/postgres"))
+            && writer.signal(Signal::STOP)
+        {
+            break writer;
         }
     };
     child.kill().expect("killed");
