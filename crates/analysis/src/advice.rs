@@ -15,7 +15,7 @@ const SHARE_OF_SLICES: f64 = 0.5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) group: Group,
-    pub(crate) interleave: Interleave,
+    pub(crate) interleave: Option<Interleave>,
 }
 
 impl Kind {
@@ -45,7 +45,7 @@ impl Advice {
             return Advice::Rounds(rounds);
         }
         let rounds = comparison.rounds_needed;
-        if kind.interleave == Interleave::Passes {
+        if kind.interleave.is_none() {
             return Advice::LongerSteps { rounds };
         }
         let (Some(sd), Some(inside)) = (comparison.sd, comparison.cycle_se.filter(|se| *se > 0.0)) else {

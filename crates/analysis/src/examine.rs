@@ -83,7 +83,7 @@ struct Arm {
 }
 
 fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, StoreError> {
-    let planned = &shared.plan.tests[test];
+    let planned = shared.plan.tests()[test];
     let indices = 0..shared.plan.treatments.len();
     let mut arms: Vec<Arm> = indices.map(|at| read_arm(shared, at, test, clients)).collect::<Result<_, _>>()?;
     let ratios: Vec<Vec<RoundRatio>> = (0..arms.len())
@@ -128,12 +128,12 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
 }
 
 fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> Result<Arm, StoreError> {
-    let (unit, test) = (shared.plan.tests[test].unit, &shared.plan.tests[test].name);
+    let planned = shared.plan.tests()[test];
+    let (unit, test) = (planned.unit, &planned.name);
     let name = &shared.plan.treatments[treatment].name;
     let kept = shared.campaign.plans(name, test)?.unwrap_or_default();
     let read = |round: u32| Measured::read(shared.campaign, round, name, test, clients, &kept);
-    let mut rounds: Vec<Option<Measured>> =
-        shared.plan.rounds.iter().map(|round| read(round.number)).collect::<Result<_, _>>()?;
+    let mut rounds: Vec<Option<Measured>> = (1..=shared.plan.rounds).map(read).collect::<Result<_, _>>()?;
     let throughput_by_round: Vec<Option<f64>> =
         rounds.iter().map(|measured| measured.as_ref()?.sample.throughput()).collect();
     let logs: Vec<f64> = throughput_by_round.iter().flatten().map(|throughput| throughput.ln()).collect();

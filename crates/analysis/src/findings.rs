@@ -166,7 +166,8 @@ pub struct TestFindings {
     /// Clients.
     pub clients: u32,
     /// How builds alternated.
-    pub interleave: Interleave,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interleave: Option<Interleave>,
     /// Statements: kind and SQL.
     pub statements: Vec<(String, String)>,
     /// One per treatment, in the order of `Findings::treatments`.

@@ -29,6 +29,7 @@ mod series;
 mod settings;
 mod sla;
 mod step;
+mod suite;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;
 mod treatment;
@@ -42,7 +43,7 @@ use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
 use crate::judge::Row;
 use crate::warnings::campaign::Trace;
 use rqps_model::Plan;
-use rqps_model::plan::Arrival;
+use rqps_model::plan::{Alternate, Arrival, DataShape};
 use rqps_stats::Margin;
 use rqps_store::Campaign;
 
@@ -66,15 +67,15 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
 
     let pairs = alike::pairs(&plan.treatments, &treatments);
     let keys = published_order(plan);
-    let series = keys.len() * plan.treatments.len() * plan.rounds.len();
-    let points = series::points_allowed(series * if plan.insert.is_some() { series::SERIES_OF_A_STEP } else { 1 });
+    let series = keys.len() * plan.treatments.len() * plan.rounds as usize;
+    let points = series::points_allowed(series * if runs_one_by_one(plan) { series::SERIES_OF_A_STEP } else { 1 });
     let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points, margin };
     let examined = examine_all(shared, &keys)?;
     let forced = forced::forced(plan, examined.iter().map(prepared));
     let foreign: Vec<Option<f64>> = examined.iter().map(|examined| examined.foreign).collect();
     let (mut tests, rows, traces) = unzip(examined);
     judge_tests(&mut tests, &rows, base, margin);
-    let groups = groups::groups(&tests, &rows, &plan.clients, base, margin);
+    let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);
 
     for at in 0..treatments.len() {
         treatments[at].counts = sentence::counts(&tests, at);
@@ -114,11 +115,17 @@ fn prepared(examined: &Examined) -> (&str, forced::Prepared<'_>) {
 /// Tests as published: by group, place in it, and number of clients. Steps stay in the order in which they ran, since each begins
 /// with what the one before left.
 fn published_order(plan: &Plan) -> Vec<(usize, u32)> {
-    let mut tests: Vec<usize> = (0..plan.tests.len()).collect();
-    if plan.insert.is_none() {
-        tests.sort_by_key(|&at| (plan.tests[at].group, plan.tests[at].rank, at));
+    let (tests, clients) = (plan.tests(), plan.clients());
+    let mut order: Vec<usize> = (0..tests.len()).collect();
+    if !runs_one_by_one(plan) {
+        order.sort_by_key(|&at| (tests[at].group, tests[at].rank, at));
     }
-    tests.iter().flat_map(|&test| plan.clients.iter().map(move |&clients| (test, clients))).collect()
+    order.iter().flat_map(|&test| clients.iter().map(move |&clients| (test, clients))).collect()
+}
+
+/// Whether tests build on each other, as steps do.
+fn runs_one_by_one(plan: &Plan) -> bool {
+    plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne)
 }
 
 fn unzip(examined: Vec<Examined>) -> (Vec<TestFindings>, Vec<Row>, Vec<Trace>) {
@@ -145,13 +152,14 @@ fn judge_tests(tests: &mut [TestFindings], rows: &[Row], base: usize, margin: Ma
 
 /// Rounds of which every cell was measured, with or without success.
 fn rounds_complete(plan: &Plan, traces: &[Trace]) -> u32 {
-    let cells = plan.treatments.len() * plan.tests.len() * plan.clients.len();
+    let cells = plan.treatments.len() * plan.tests().len() * plan.clients().len();
     let measured = |round: u32| traces.iter().filter(|trace| trace.round == round).count();
-    plan.rounds.iter().filter(|round| measured(round.number) == cells).count() as u32
+    (1..=plan.rounds).filter(|round| measured(*round) == cells).count() as u32
 }
 
 fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> Result<CampaignFacts, AnalysisError> {
     let (plan, status) = (campaign.plan(), campaign.status());
+    let DataShape { tables, rows } = plan.suite.data();
     let first = status.starts.first();
     let arrival = match plan.arrival {
         Arrival::Closed => findings::CLOSED_LOOP.to_owned(),
@@ -160,19 +168,19 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
     };
     Ok(CampaignFacts {
         name: plan.name.clone(),
-        suite: plan.suite.clone(),
+        suite: plan.suite.name().to_owned(),
         started_at: status.started_at().to_owned(),
         finished_at: status.finished_at.clone(),
         command: first.map_or_else(String::new, |start| start.command_line.join(" ")),
         campaign_toml: campaign.campaign_toml()?,
         rqps_version: first.map_or_else(String::new, |start| start.rqps_version.clone()),
         seed: plan.seed,
-        rounds_planned: plan.rounds.len() as u32,
+        rounds_planned: plan.rounds,
         rounds_complete,
-        tables: plan.data.tables,
-        rows: plan.data.rows,
-        insert: plan.insert.clone(),
-        clients: plan.clients.clone(),
+        tables,
+        rows,
+        insert: suite::shape(plan).cloned(),
+        clients: plan.clients(),
         slice_ms: plan.slice_ms,
         margin: margin.fraction(),
         placement: plan.placement,

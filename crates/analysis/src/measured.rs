@@ -82,7 +82,7 @@ pub(crate) mod tests {
             test: "point-query".to_owned(),
             clients: 1,
             started_at: "2026-11-21T06:00:00Z".to_owned(),
-            interleave: Interleave::Slices,
+            interleave: Some(Interleave::Slices),
             server_start: "1.pg1711".to_owned(),
             data_copy: "a".to_owned(),
             operations,

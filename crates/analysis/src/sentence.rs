@@ -9,7 +9,7 @@
 use crate::digits::ratio;
 use crate::findings::{Comparison, TestFindings, TreatmentFindings};
 use crate::open_loop;
-use rqps_model::{Interleave, Verdict, counted};
+use rqps_model::{Verdict, counted};
 
 /// Number of cells by verdict, in the order of [`Verdict::ALL`].
 pub(crate) fn counts(tests: &[TestFindings], treatment: usize) -> [u32; 4] {
@@ -45,7 +45,7 @@ fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64) 
     if all == 0 {
         return "nothing to compare yet".to_owned();
     }
-    let in_passes = tests.iter().any(|test| test.interleave == Interleave::Passes);
+    let in_passes = tests.iter().any(|test| test.interleave.is_none());
     let is_several = has_several_levels(tests);
     let kind = match (is_several, in_passes) {
         (true, _) => "comparison",
@@ -120,8 +120,8 @@ fn extreme(tests: &[TestFindings], treatment: usize, verdict: Verdict) -> Option
     let (test, comparison) = of_verdict.max_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))?;
     // Steps differ in what they count.
     let unit = match test.interleave {
-        Interleave::Passes => format!("{} of ", test.unit.symbol()),
-        Interleave::Slices | Interleave::Turns => String::new(),
+        None => format!("{} of ", test.unit.symbol()),
+        Some(_) => String::new(),
     };
     Some((format!("{unit}{}", name_of(tests, test)), comparison.rqps))
 }
@@ -221,7 +221,7 @@ mod tests {
             group: Group::Point,
             unit: Unit::QueriesPerSecond,
             clients,
-            interleave: Interleave::Slices,
+            interleave: Some(Interleave::Slices),
             statements: Vec::new(),
             cells: vec![cell(None), cell(comparison)],
         };
@@ -273,7 +273,7 @@ mod tests {
             ("qr1000", 1, Some((Undecided, 1.3))),
             ("qp1000", 1, Some((Undecided, 1.0))),
         ]);
-        tests.iter_mut().for_each(|test| test.interleave = Interleave::Passes);
+        tests.iter_mut().for_each(|test| test.interleave = None);
         tests[0].unit = Unit::RowsPerSecond;
         let sla =
             SlaFindings { target_per_s: 1000.0, reached_per_s: 412.0, least_per_s: 60.0, rounds_held: 4, rounds: 5 };

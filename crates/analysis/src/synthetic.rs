@@ -13,7 +13,7 @@ use made::Made;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use rqps_model::facts::HostFacts;
-use rqps_model::plan::{Arrival, DataShape, ForcedForm, RoundPlan, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Arrival, DataShape, ForcedForm, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::{BuildSpec, FORMAT, Group, Interleave, Placement, Plan, Unit};
 use rqps_store::{Campaign, Start, StoreError};
 use std::collections::BTreeMap;
@@ -79,6 +79,8 @@ pub struct Recipe {
 }
 
 /// Releases in order; the names of treatments follow from them.
+const DATA: DataShape = DataShape { tables: 1, rows: 100_000 };
+
 const VERSIONS: [&str; 14] = [
     "12.22", "13.23", "14.20", "14.24", "15.15", "15.19", "16.11", "16.15", "17.7", "17.11", "18.1", "18.6", "19beta1",
     "19beta2",
@@ -202,27 +204,22 @@ impl Recipe {
                 set: BTreeMap::new(),
             }
         };
-        let order: Vec<usize> = (0..self.versions.len()).collect();
+        let tests = TESTS.iter().take(self.tests).map(|&(name, group, rank, _)| self.test(name, group, rank));
         Plan {
             format: FORMAT,
             name: self.name.clone(),
-            suite: "sysbench".to_owned(),
+            suite: SuitePlan::Sysbench(DATA),
             seed: self.seed,
             treatments: self.treatment_names().into_iter().enumerate().map(treatment).collect(),
             base: 0,
-            tests: TESTS.iter().take(self.tests).map(|&(name, group, rank, _)| self.test(name, group, rank)).collect(),
-            clients: self.clients.clone(),
-            data: DataShape { tables: 1, rows: 100_000 },
-            insert: None,
+            stages: vec![Stage::side_by_side(DATA, self.clients.clone(), tests.collect())],
             warmup_seconds: 1.0,
             slice_ms: 10.0,
             arrival: self.arrival,
             placement: Placement::Same,
             machine: None,
             margin: 0.02,
-            rounds: (1..=self.rounds)
-                .map(|number| RoundPlan { number, order: order.clone(), seed: u64::from(number) })
-                .collect(),
+            rounds: self.rounds,
             forced: self.forced.clone(),
         }
     }
@@ -243,8 +240,9 @@ impl Recipe {
             unit: if name == "scan" { Unit::KiloRowsPerSecond } else { Unit::QueriesPerSecond },
             writes: group == Group::Write,
             rank,
-            interleave: if self.cycles > 0 { Interleave::Slices } else { Interleave::Turns },
+            interleave: Some(if self.cycles > 0 { Interleave::Slices } else { Interleave::Turns }),
             seconds: self.seconds as f64,
+            timed: true,
             before: Vec::new(),
         }
     }
@@ -264,7 +262,7 @@ impl Recipe {
             writer.write_build(&treatment.name, &made.build(&treatment.name))?;
             writer.write_settings(&treatment.name, &made.settings())?;
             writer.set_load_seconds(&treatment.name, 12.5 + at as f64)?;
-            for (test, planned) in plan.tests.iter().enumerate() {
+            for (test, planned) in plan.tests().into_iter().enumerate() {
                 writer.write_plans(&treatment.name, &planned.name, &[made.statement_plan(self.truth(at, test))])?;
             }
         }

@@ -70,10 +70,10 @@ fn check(campaign: &Campaign) -> Result<(), StoreError> {
 /// Whether any sample of a treatment has a number.
 fn has_numbers(campaign: &Campaign, treatment: &str) -> Result<bool, StoreError> {
     let plan = campaign.plan();
-    for round in &plan.rounds {
-        for test in &plan.tests {
-            for &clients in &plan.clients {
-                let sample = campaign.sample(round.number, treatment, &test.name, clients)?;
+    for round in 1..=plan.rounds {
+        for test in plan.tests() {
+            for clients in plan.clients() {
+                let sample = campaign.sample(round, treatment, &test.name, clients)?;
                 if sample.is_some_and(|folder| folder.sample.throughput().is_some()) {
                     return Ok(true);
                 }

@@ -8,7 +8,7 @@ use rqps_analysis::findings::{CellFindings, Findings};
 use rqps_analysis::synthetic::insert::{InsertRecipe, StallAt};
 use rqps_analysis::synthetic::{Effect, Place};
 use rqps_analysis::{Options, analyse};
-use rqps_model::{Group, Interleave, Unit, Verdict};
+use rqps_model::{Group, Unit, Verdict};
 use rqps_store::Campaign;
 
 const STEPS: [&str; 10] = ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
@@ -43,7 +43,7 @@ fn nothing_happened_and_nothing_is_found() {
     let [regressed, improved, ..] = found.treatments[1].counts;
     assert_eq!((regressed, improved), (0, 0), "{}", found.treatments[1].sentence);
     for test in &found.tests {
-        assert_eq!((test.interleave, test.clients), (Interleave::Passes, 2));
+        assert_eq!((test.interleave, test.clients), (None, 2));
         for cell in &test.cells {
             assert!(kinds(cell).iter().all(|kind| *kind == "noisy"), "{}: {:?}", test.name, cell.warnings);
             assert_eq!(cell.step.as_ref().unwrap().inside, None, "four rounds need none");

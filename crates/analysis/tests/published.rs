@@ -9,7 +9,7 @@ use rqps_analysis::findings::{Cost, Findings};
 use rqps_analysis::synthetic::Recipe;
 use rqps_analysis::{Options, analyse};
 use rqps_model::sample::{HostUse, Interval, Resources};
-use rqps_model::{Part, Plan, part};
+use rqps_model::{Part, part};
 use rqps_store::{Campaign, Start};
 use tempfile::TempDir;
 
@@ -43,13 +43,10 @@ fn findings_of(tests: &[(String, Vec<Published>)]) -> Findings {
     let treatments = tests[0].1.len();
     let recipe = Recipe { clients: vec![40], cycles: 0, seconds: 0, ..Recipe::new(1, treatments, 1, 1) };
     let pattern = Campaign::open(&recipe.write(&root.path().join("pattern")).unwrap()).unwrap();
-    let plan = Plan {
-        tests: tests
-            .iter()
-            .map(|(name, _)| rqps_model::plan::TestPlan { name: name.clone(), ..recipe.plan().tests[0].clone() })
-            .collect(),
-        ..recipe.plan()
-    };
+    let mut plan = recipe.plan();
+    let [stage] = plan.stages.as_mut_slice() else { panic!("one stage") };
+    let test = |name: &String| rqps_model::plan::TestPlan { name: name.clone(), ..stage.tests[0].clone() };
+    stage.tests = tests.iter().map(|(name, _)| test(name)).collect();
     let start = Start { at: "2026-04-10T00:00:00Z".to_owned(), rqps_version: "0".to_owned(), command_line: Vec::new() };
     let writer = Campaign::create(root.path(), "published", &plan, pattern.host(), "", start).unwrap().without_sync();
     for (treatment, name) in recipe.treatment_names().iter().enumerate() {

@@ -5,11 +5,10 @@
 
 use crate::diagnostic::{Diagnostic, Fault, Faults};
 use crate::insert::{self, Store};
-use crate::order::rounds;
 use crate::place::{Place, Source, Stated};
 use crate::vocabulary::nearest;
 use rqps_model::insert::Shape;
-use rqps_model::plan::{Arrival, DataShape, ForcedForm, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Arrival, DataShape, ForcedForm, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSource, BuildSpec, FORMAT, Placement, Plan, StorageEngine};
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,7 +103,7 @@ impl Campaign {
             let own = treatment.spec.name.clone();
             treatment.build_name = own.or_else(|| resolved.builds.get(treatment.build).map(|build| build.name.clone()));
         }
-        // In passes no other server is up.
+        // One by one, no other server is up.
         let together = if self.insert.is_some() { 1 } else { asked.len() };
         let machine = self.machine.unwrap_or_else(|| shared(resolved.host, together));
         let names = treatment_names(&asked, machine);
@@ -118,9 +117,15 @@ impl Campaign {
         };
         let name = self.name.clone().unwrap_or_else(|| default_name(&self.suite, &asked, base));
         let stores: Vec<Store> = asked.iter().map(|asked| (asked.spec.engine, asked.storage)).collect();
-        let tests = match &self.insert {
-            Some(shape) => insert::tests(shape, &stores, machine.cores),
-            None => self.tests.clone(),
+        let (suite, stages) = match &self.insert {
+            Some(shape) => {
+                let stages = insert::stages(shape, &self.clients, &stores, machine.cores);
+                (SuitePlan::Insert(shape.clone()), stages)
+            }
+            None => {
+                let stage = Stage::side_by_side(self.data, self.clients.clone(), self.tests.clone());
+                (SuitePlan::Sysbench(self.data), vec![stage])
+            }
         };
         let treatment = |(asked, name): (Asked, String)| TreatmentPlan {
             name,
@@ -132,15 +137,12 @@ impl Campaign {
         Ok(Plan {
             format: FORMAT,
             name,
-            suite: self.suite.clone(),
+            suite,
             seed: self.seed,
-            rounds: rounds(asked.len(), self.rounds, self.seed),
+            rounds: self.rounds,
             treatments: asked.into_iter().zip(names).map(treatment).collect(),
             base,
-            tests,
-            clients: self.clients.clone(),
-            data: self.data,
-            insert: self.insert.clone(),
+            stages,
             warmup_seconds: self.warmup_seconds,
             slice_ms: self.slice_ms,
             arrival: self.arrival,

@@ -166,9 +166,10 @@ impl<'a> Checker<'a> {
                 unit: test.unit,
                 writes: test.writes,
                 rank: test.rank,
-                interleave: interleave.or(test.interleave).unwrap_or(Interleave::Slices),
+                interleave: Some(interleave.or(test.interleave).unwrap_or(Interleave::Slices)),
                 // Open only where the key was said wrongly, and then there is no plan.
                 seconds: seconds(test.seconds).map_or(f64::INFINITY, |seconds| seconds.value),
+                timed: true,
                 before: selected.before,
             }
         };
@@ -235,7 +236,7 @@ impl<'a> Checker<'a> {
 
     fn slice_fits(&mut self, tests: &[TestPlan]) {
         let Some(slice) = &self.request.slice else { return };
-        let sliced = tests.iter().filter(|test| test.interleave == Interleave::Slices);
+        let sliced = tests.iter().filter(|test| test.interleave == Some(Interleave::Slices));
         let shortest = sliced.map(|test| test.seconds).fold(f64::INFINITY, f64::min);
         if slice.value / 1000.0 > shortest {
             let message = format!("a slice of {} ms is longer than a test of {shortest} s", slice.value);

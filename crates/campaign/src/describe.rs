@@ -3,9 +3,10 @@
 //! In: a plan. Out: text with lines below 100 characters where names allow; the caller prints it.
 
 use crate::estimate::{Estimate, estimate, human_bytes, human_duration};
+use crate::insert;
 use rqps_model::insert::{Kind, Shape, steps};
-use rqps_model::plan::{Arrival, TestPlan};
-use rqps_model::{Interleave, Plan, Unit, counted};
+use rqps_model::plan::{Alternate, Arrival, TestPlan};
+use rqps_model::{Interleave, Plan, counted};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -19,14 +20,15 @@ pub fn describe(plan: &Plan) -> String {
 }
 
 fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
-    writeln!(out, "campaign   {} (suite {}, seed {})", plan.name, plan.suite, plan.seed)?;
+    writeln!(out, "campaign   {} (suite {}, seed {})", plan.name, plan.suite.name(), plan.seed)?;
     write_treatments(plan, out)?;
-    let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
-    match &plan.insert {
+    let clients: Vec<String> = plan.clients().iter().map(u32::to_string).collect();
+    match insert::shape(plan) {
         Some(shape) => write_shape(shape, &clients.join(", "), out)?,
         None => {
-            let tables = counted(plan.data.tables, "table");
-            writeln!(out, "data       {tables} of {}", counted(plan.data.rows, "row"))?;
+            let data = plan.suite.data();
+            let tables = counted(data.tables, "table");
+            writeln!(out, "data       {tables} of {}", counted(data.rows, "row"))?;
             writeln!(out, "clients    {}", clients.join(", "))?;
             writeln!(out, "requests   {}", arrival(plan.arrival))?;
         }
@@ -77,19 +79,24 @@ fn write_treatments(plan: &Plan, out: &mut String) -> std::fmt::Result {
 }
 
 fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
-    let noun = if plan.insert.is_some() { "step" } else { "test" };
-    let largest = plan.insert.as_ref().filter(|_| plan.clients.len() > 1);
-    let level = largest.map(|shape| format!(", with {} clients", shape.clients)).unwrap_or_default();
-    writeln!(out, "\n{} in order of execution{level}", counted(plan.tests.len(), noun))?;
-    let width = plan.tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
-    for (at, test) in plan.tests.iter().enumerate() {
+    let shape = insert::shape(plan);
+    let noun = if shape.is_some() { "step" } else { "test" };
+    // Stages differ in their clients only.
+    let largest = plan.stages.iter().max_by_key(|stage| stage.clients.iter().max());
+    let (tests, clients) = largest.map_or((&[][..], &[][..]), |stage| (&stage.tests, &stage.clients));
+    let level = match clients {
+        [clients] if plan.stages.len() > 1 => format!(", with {clients} clients"),
+        _ => String::new(),
+    };
+    writeln!(out, "\n{} in order of execution{level}", counted(tests.len(), noun))?;
+    let width = tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
+    for (at, test) in tests.iter().enumerate() {
         let how = match test.interleave {
-            Interleave::Slices => format!("slices of {} ms", plan.slice_ms),
-            Interleave::Turns => "turns".to_owned(),
-            Interleave::Passes => plan.insert.as_ref().map(|shape| work_of_step(shape, at)).unwrap_or_default(),
+            Some(Interleave::Slices) => format!("slices of {} ms", plan.slice_ms),
+            Some(Interleave::Turns) => "turns".to_owned(),
+            None => shape.map(|shape| work_of_step(shape, at)).unwrap_or_default(),
         };
-        let is_guess = plan.insert.is_some() && test.unit == Unit::RowsPerSecond;
-        let seconds = format!("{}{}", if is_guess { "~" } else { "" }, test.seconds);
+        let seconds = format!("{}{}", if test.timed { "" } else { "~" }, test.seconds);
         let line = format!("  {:width$}  {:9}  {seconds:>6} s  {how}{}", test.name, test.group, before(test));
         writeln!(out, "{}", line.trim_end())?;
     }
@@ -114,19 +121,19 @@ fn before(test: &TestPlan) -> String {
 
 fn write_rounds(plan: &Plan, out: &mut String) -> std::fmt::Result {
     /// More orders than a reader wants to see.
-    const SHOWN: usize = 12;
-    let how = if plan.insert.is_some() {
+    const SHOWN: u32 = 12;
+    let how = if plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne) {
         "a pass of each treatment from an empty data folder; order of passes"
     } else {
         "each with every server restarted; order of starts"
     };
-    writeln!(out, "\n{}, {how}", counted(plan.rounds.len(), "round"))?;
-    for round in plan.rounds.iter().take(SHOWN) {
+    writeln!(out, "\n{}, {how}", counted(plan.rounds, "round"))?;
+    for round in (1..=plan.rounds.min(SHOWN)).map(|number| plan.round(number)) {
         let order: Vec<String> = round.order.iter().map(|index| (index + 1).to_string()).collect();
         writeln!(out, "  {:>2}  {}", round.number, order.join(" "))?;
     }
-    if plan.rounds.len() > SHOWN {
-        writeln!(out, "  ... and {} more", plan.rounds.len() - SHOWN)?;
+    if plan.rounds > SHOWN {
+        writeln!(out, "  ... and {} more", plan.rounds - SHOWN)?;
     }
     Ok(())
 }
@@ -137,7 +144,7 @@ fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Res
     let work =
         if costs.work_seconds > 0.0 { format!(", work between {}", said(costs.work_seconds)) } else { String::new() };
     let (load, restart, test) = (said(costs.load_seconds), said(costs.restart_seconds), said(costs.test_seconds));
-    if plan.insert.is_some() {
+    if insert::shape(plan).is_some() {
         let rest = said(costs.work_seconds);
         writeln!(
             out,

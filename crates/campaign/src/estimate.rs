@@ -111,7 +111,7 @@ impl Estimate {
 
 /// Estimates a plan.
 pub fn estimate(plan: &Plan) -> Estimate {
-    match &plan.insert {
+    match insert::shape(plan) {
         Some(shape) => of_passes(plan, shape),
         None => of_contests(plan),
     }
@@ -119,7 +119,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
 
 /// Passes one after the other, each from an empty data folder that is gone when the next begins.
 fn of_passes(plan: &Plan, shape: &Shape) -> Estimate {
-    let rounds = plan.rounds.len() as f64;
+    let rounds = f64::from(plan.rounds);
     let cores = plan.machine.map_or(1, |machine| machine.cores);
     let (mut load_seconds, mut restart_seconds, mut work_seconds, mut test_seconds) = (0.0, 0.0, 0.0, 0.0);
     let (mut empty_bytes, mut largest_bytes) = (0, 0);
@@ -129,7 +129,7 @@ fn of_passes(plan: &Plan, shape: &Shape) -> Estimate {
         load_seconds += costs.init_seconds;
         empty_bytes += costs.empty_bytes;
         largest_bytes = largest_bytes.max(costs.empty_bytes + insert::pass_bytes(shape, store));
-        for shape in plan.clients.iter().filter_map(|clients| plan.insert_at(*clients)) {
+        for shape in plan.clients().into_iter().map(|clients| shape.at(clients)) {
             let (steps, rest) = insert::pass_seconds(&shape, store, cores);
             restart_seconds += rounds * (costs.restart_seconds + costs.empty_bytes as f64 / COPY_BYTES_PER_S);
             test_seconds += rounds * steps;
@@ -144,22 +144,21 @@ fn of_passes(plan: &Plan, shape: &Shape) -> Estimate {
 /// Builds that alternate in each test on copies of what was loaded once.
 fn of_contests(plan: &Plan) -> Estimate {
     let treatments = plan.treatments.len() as f64;
-    let rounds = plan.rounds.len() as f64;
-    let rows = u64::from(plan.data.tables) * plan.data.rows;
+    let rounds = f64::from(plan.rounds);
+    let rows = plan.stages.iter().map(|stage| stage.rows).max().unwrap_or(0);
+    let (tests, levels) = (plan.tests(), plan.clients().len() as f64);
     let each: Vec<Costs> = plan.treatments.iter().map(|one| costs(one.build.engine, one.storage)).collect();
     let restart = |costs: &Costs| costs.restart_seconds + costs.master_bytes(rows) as f64 / COPY_BYTES_PER_S;
-    let works: usize = plan.tests.iter().map(|test| test.before.len()).sum();
-    let written: f64 = plan.tests.iter().filter(|test| test.writes).map(|test| test.seconds).sum();
-    let test_seconds: f64 = plan
-        .tests
+    let works: usize = tests.iter().map(|test| test.before.len()).sum();
+    let written: f64 = tests.iter().filter(|test| test.writes).map(|test| test.seconds).sum::<f64>() * levels;
+    let test_seconds: f64 = tests
         .iter()
         .map(|test| match test.interleave {
-            Interleave::Slices => test.seconds * plan.slice_ms / (plan.slice_ms - UNCOUNTED_MS).max(UNCOUNTED_MS),
-            Interleave::Turns | Interleave::Passes => test.seconds,
+            Some(Interleave::Slices) => test.seconds * plan.slice_ms / (plan.slice_ms - UNCOUNTED_MS).max(UNCOUNTED_MS),
+            _ => test.seconds,
         })
-        .map(|seconds| (seconds + plan.warmup_seconds) * plan.clients.len() as f64)
+        .map(|seconds| (seconds + plan.warmup_seconds) * levels)
         .sum();
-    let written = written * plan.clients.len() as f64;
     Estimate {
         load_seconds: each.iter().map(|costs| costs.init_seconds + rows as f64 / costs.load_rows_per_s).sum(),
         restart_seconds: rounds * each.iter().map(restart).sum::<f64>(),

@@ -1,11 +1,11 @@
-//! The Insert Benchmark's steps as tests of a plan, and about how long each takes.
+//! The Insert Benchmark's steps as stages of a plan, and about how long each takes.
 //!
-//! In: a shape, the engines that it runs on, the machine. Out: a `TestPlan` a step. Steps with queries have planned seconds; those
+//! In: a shape, the engines that it runs on, the machine. Out: a stage a number of clients, with a `TestPlan` a step. Steps with queries have planned seconds; those
 //! that load end with their rows, and their seconds are rules of thumb, good for progress and for `rqps plan` and nothing else.
 
-use rqps_model::insert::{Kind, Shape, Step, steps};
-use rqps_model::plan::TestPlan;
-use rqps_model::{Engine, Interleave, StorageEngine, Unit};
+use rqps_model::insert::{CONNECTIONS, Kind, Shape, Step, steps};
+use rqps_model::plan::{Plan, Stage, SuitePlan, TestPlan};
+use rqps_model::{Engine, StorageEngine, Unit};
 
 /// An engine and what stores its tables.
 pub(crate) type Store = (Engine, Option<StorageEngine>);
@@ -61,8 +61,25 @@ const fn pace(store: Store) -> &'static Pace {
     }
 }
 
-/// A test for each step. Its seconds are those of the largest number of clients, on average over the engines.
-pub(crate) fn tests(shape: &Shape, stores: &[Store], cores: u32) -> Vec<TestPlan> {
+/// Size and form of the Insert Benchmark, where that is the suite.
+pub(crate) const fn shape(plan: &Plan) -> Option<&Shape> {
+    match &plan.suite {
+        SuitePlan::Insert(shape) => Some(shape),
+        SuitePlan::Sysbench(_) => None,
+    }
+}
+
+/// A stage for each number of clients: all steps on each build, from an empty data folder on.
+pub(crate) fn stages(shape: &Shape, clients: &[u32], stores: &[Store], cores: u32) -> Vec<Stage> {
+    let stage = |clients: &u32| {
+        let shape = shape.at(*clients);
+        Stage::one_by_one(shape.rows_loaded(), *clients, CONNECTIONS, tests(&shape, stores, cores))
+    };
+    clients.iter().map(stage).collect()
+}
+
+/// A test for each step. Its seconds are an average over the engines.
+fn tests(shape: &Shape, stores: &[Store], cores: u32) -> Vec<TestPlan> {
     let seconds = |step: &Step| {
         let sum: f64 = stores.iter().map(|store| step_seconds(step, shape, *store, cores)).sum();
         // More digits would promise more than is known.
@@ -70,12 +87,13 @@ pub(crate) fn tests(shape: &Shape, stores: &[Store], cores: u32) -> Vec<TestPlan
     };
     let plan = |(rank, step): (usize, Step)| TestPlan {
         seconds: seconds(&step),
+        timed: step.queries(),
         label: step.folder,
         group: step.kind.group(),
         unit: if step.rate_per_s.is_some() { Unit::QueriesPerSecond } else { Unit::RowsPerSecond },
         writes: true,
         rank: u32::try_from(rank).unwrap_or(u32::MAX),
-        interleave: Interleave::Passes,
+        interleave: None,
         before: Vec::new(),
         name: step.name,
     };
@@ -114,7 +132,8 @@ pub(crate) fn pass_bytes(shape: &Shape, store: Store) -> u64 {
 #[cfg(test)]
 mod tests {
     use crate::sample::plan;
-    use rqps_model::{Group, Interleave, Unit};
+    use rqps_model::plan::{Alternate, DataSet};
+    use rqps_model::{Group, Unit};
 
     const TWO: [(&str, &str); 3] = [("suite", "insert"), ("build", "postgres:17.11"), ("build", "my8033")];
 
@@ -122,7 +141,7 @@ mod tests {
     fn every_step_is_a_test() {
         let plan = plan(&[&TWO[..], &[("write-rates", "100,20"), ("read-seconds", "60")]].concat(), false);
         let told: Vec<String> = plan
-            .tests
+            .tests()
             .iter()
             .map(|test| format!("{} {} {}: {} s", test.rank, test.label, test.group, test.seconds))
             .collect();
@@ -136,8 +155,10 @@ mod tests {
             6 qr20.L3 range: 60 s
             7 qp20.L4 point: 60 s"#]]
         .assert_eq(&told.join("\n"));
-        assert!(plan.tests.iter().all(|test| test.interleave == Interleave::Passes && test.before.is_empty()));
-        assert_eq!((plan.tests[0].unit, plan.tests[4].group), (Unit::RowsPerSecond, Group::Range));
+        let [stage] = plan.stages.as_slice() else { panic!("{:?}", plan.stages) };
+        assert_eq!((stage.alternate, stage.data, stage.rows), (Alternate::OneByOne, DataSet::Empty, 500_000));
+        assert!(stage.tests.iter().all(|test| test.interleave.is_none() && test.before.is_empty()));
+        assert_eq!((stage.tests[0].unit, stage.tests[4].group), (Unit::RowsPerSecond, Group::Range));
         assert_eq!(plan.machine.map(|machine| machine.suffix()).as_deref(), Some("c2r24"), "one server at a time");
     }
 
@@ -145,9 +166,10 @@ mod tests {
     fn clients_tables_and_rows_come_as_asked() {
         let shape = |words: &[(&str, &str)]| {
             let plan = plan(&[&TWO[..], words].concat(), false);
-            let (shape, data) = (plan.insert.expect("the suite"), plan.data);
+            let (shape, data) = (super::shape(&plan).expect("the suite"), plan.suite.data());
             let shared = if shape.shared_table { "shared" } else { "own" };
-            let Some(small) = plan.clients.first() else { panic!("some clients") };
+            let clients = plan.clients();
+            let Some(small) = clients.first() else { panic!("some clients") };
             format!("{small}..{} {shared} {} x {}", shape.clients, data.tables, data.rows)
         };
         for (words, expected) in [

@@ -24,7 +24,6 @@ mod estimate;
 mod file;
 mod flags;
 mod insert;
-mod order;
 mod raw;
 mod read;
 #[cfg(test)]

@@ -74,8 +74,8 @@ fn begin(
         "{}: {} treatments, {}, {}; about {}; results in {}",
         plan.name,
         plan.treatments.len(),
-        counted(plan.tests.len(), if plan.insert.is_some() { "step" } else { "test" }),
-        counted(plan.rounds.len(), "round"),
+        counted(plan.tests().len(), "test"),
+        counted(plan.rounds, "round"),
         human_duration(estimate(&plan).duration()),
         store.folder().display()
     ));
@@ -127,11 +127,6 @@ fn measure_and_report(
     json: bool,
     screen: Screen,
 ) -> Result<Ending> {
-    let suite = lab.suites.iter().find(|suite| suite.name == plan.suite);
-    // The Insert Benchmark needs no suite: its steps follow from the plan.
-    if suite.is_none() && plan.insert.is_none() {
-        bail!("this rqps has no suite `{}`", plan.suite);
-    }
     let lease = Lease::open(&lab.cache)?;
     let is_told = Arc::new(AtomicBool::new(false));
     let (holdings, folder, told_before) = (lease.holdings(), store.folder().to_owned(), Arc::clone(&is_told));
@@ -142,7 +137,7 @@ fn measure_and_report(
     let mut progress = Progress::new(screen);
     let job = Job {
         plan,
-        suite,
+        suites: &lab.suites,
         builds,
         profiles: &lab.profiles,
         cache: &lab.cache,

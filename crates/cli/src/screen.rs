@@ -182,7 +182,8 @@ impl Progress {
                 self.now(format!("round {round}/{rounds}  copying data, starting servers"))
             }
             Event::TestBegins { round, rounds, test, clients, interleave } => {
-                let label = format!("round {round}/{rounds}  {test}  clients {clients}, {interleave}");
+                let how = interleave.map(|how| format!(", {how}")).unwrap_or_default();
+                let label = format!("round {round}/{rounds}  {test}  clients {clients}{how}");
                 match &self.bar {
                     Some(_) => self.now(label),
                     None => self.label = label,

@@ -188,7 +188,7 @@ mod tests {
             let build = |name: &str| rqps_campaign::ResolvedBuild { name: name.to_owned(), storage: None };
             let builds = vec![build("a"), build("b")];
             let plan = campaign.expand(&rqps_campaign::Resolved { builds, host }).expect("a plan");
-            assert_eq!(plan.insert.as_ref(), Some(shape));
+            assert_eq!(plan.suite, rqps_model::plan::SuitePlan::Insert(shape.clone()));
             assert!(plan.forced.iter().any(|form| form.what == "secondary indexes"), "{:?}", plan.forced);
         }
         assert!(words.kept_settings[&Engine::Mariadb].own.iter().any(|name| name == "datadir"));

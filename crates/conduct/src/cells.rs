@@ -5,7 +5,7 @@
 //! all: then it would only be left out again, at the price of the others' samples. And what a resumed round must run once
 //! more without record: it begins with fresh data, and what one test writes the next finds.
 
-use rqps_model::plan::{RoundPlan, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Alternate, Round, Stage, TestPlan, TreatmentPlan};
 use rqps_model::{Plan, Sample};
 use rqps_store::Campaign;
 use std::collections::BTreeSet;
@@ -31,37 +31,37 @@ fn took_part(sample: &Sample) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bout<'a> {
     pub(crate) round: u32,
+    pub(crate) stage: &'a Stage,
     pub(crate) clients: u32,
     pub(crate) tests: &'a [TestPlan],
     pub(crate) treatments: &'a [TreatmentPlan],
 }
 
 impl<'a> Bout<'a> {
-    /// A test on all treatments: builds are only ever measured side by side.
-    pub(crate) fn of_test(plan: &'a Plan, round: u32, test: &'a TestPlan, clients: u32) -> Bout<'a> {
-        Bout { round, clients, tests: std::slice::from_ref(test), treatments: &plan.treatments }
-    }
-
-    /// A pass of one treatment: its steps build on each other, and no other server is up meanwhile.
-    pub(crate) fn of_pass(plan: &'a Plan, round: u32, treatment: &'a TreatmentPlan, clients: u32) -> Bout<'a> {
-        Bout { round, clients, tests: &plan.tests, treatments: std::slice::from_ref(treatment) }
-    }
-
     /// The bouts of a round, in the order in which they are measured.
-    pub(crate) fn all(plan: &'a Plan, round: &RoundPlan) -> Vec<Bout<'a>> {
-        let number = round.number;
-        match plan.insert {
-            None => {
-                let at = |test| plan.clients.iter().map(move |clients| Bout::of_test(plan, number, test, *clients));
-                plan.tests.iter().flat_map(at).collect()
+    pub(crate) fn all(plan: &'a Plan, round: &Round) -> Vec<Bout<'a>> {
+        plan.stages.iter().flat_map(|stage| Bout::of_stage(plan, stage, round)).collect()
+    }
+
+    /// Those of a stage: a test on all treatments side by side, or a pass of one treatment, whose steps build on each other.
+    pub(crate) fn of_stage(plan: &'a Plan, stage: &'a Stage, round: &Round) -> Vec<Bout<'a>> {
+        let round_number = round.number;
+        let bout = |tests, treatments, clients| Bout { round: round_number, stage, clients, tests, treatments };
+        match stage.alternate {
+            Alternate::SideBySide => {
+                let at = |test| {
+                    let tests = std::slice::from_ref(test);
+                    stage.clients.iter().map(move |clients| bout(tests, &plan.treatments[..], *clients))
+                };
+                stage.tests.iter().flat_map(at).collect()
             }
-            Some(_) => {
-                let of = |index: &usize| &plan.treatments[*index];
+            Alternate::OneByOne => {
+                let of = |index: &usize| std::slice::from_ref(&plan.treatments[*index]);
                 let at = |clients: &u32| {
                     let clients = *clients;
-                    round.order.iter().map(move |index| Bout::of_pass(plan, number, of(index), clients))
+                    round.order.iter().map(move |index| bout(&stage.tests[..], of(index), clients))
                 };
-                plan.clients.iter().flat_map(at).collect()
+                stage.clients.iter().flat_map(at).collect()
             }
         }
     }
@@ -88,7 +88,7 @@ impl Failed {
     pub(crate) fn found(campaign: &Campaign) -> Failed {
         let plan = campaign.plan();
         let mut found = BTreeSet::new();
-        for bout in plan.rounds.iter().flat_map(|round| Bout::all(plan, round)) {
+        for bout in (1..=plan.rounds).flat_map(|number| Bout::all(plan, &plan.round(number))) {
             for (treatment, test) in bout.samples() {
                 let read = campaign.sample(bout.round, &treatment.name, &test.name, bout.clients);
                 if read.is_ok_and(|read| read.is_some_and(|it| it.sample.failure.is_some() && took_part(&it.sample))) {
@@ -123,28 +123,30 @@ impl<'p> Cells<'p, '_> {
     }
 
     /// Whether every bout of a round is done.
-    pub(crate) fn round_done(&self, round: &RoundPlan) -> bool {
+    pub(crate) fn round_done(&self, round: &Round) -> bool {
         Bout::all(self.plan, round).iter().all(|bout| self.is_done(bout))
     }
 
     fn all_done(&self) -> bool {
-        self.plan.rounds.iter().all(|round| self.round_done(round))
+        (1..=self.plan.rounds).all(|number| self.round_done(&self.plan.round(number)))
     }
 
     /// What is due in a round, in order: all that is not done, and of what is done the tests that write and have something
     /// after them that is not. A pass begins with an empty folder, and needs nothing of another.
-    pub(crate) fn due(&self, round: &RoundPlan) -> Vec<Due<'p>> {
+    pub(crate) fn due(&self, round: &Round) -> Vec<Due<'p>> {
         let bouts = Bout::all(self.plan, round).into_iter();
         let mut dues: Vec<Due<'p>> = bouts.map(|bout| Due { bout, is_recorded: !self.is_done(&bout) }).collect();
         dues.truncate(dues.iter().rposition(|due| due.is_recorded).map_or(0, |last| last + 1));
-        let leaves_data = |bout: &Bout<'_>| self.plan.insert.is_none() && bout.tests.iter().any(|test| test.writes);
+        let leaves_data = |bout: &Bout<'_>| {
+            bout.stage.alternate == Alternate::SideBySide && bout.tests.iter().any(|test| test.writes)
+        };
         dues.retain(|due| due.is_recorded || leaves_data(&due.bout));
         dues
     }
 
     /// All that is due in all rounds.
     pub(crate) fn left(&self) -> Vec<Bout<'p>> {
-        self.plan.rounds.iter().flat_map(|round| self.due(round)).map(|due| due.bout).collect()
+        (1..=self.plan.rounds).flat_map(|number| self.due(&self.plan.round(number))).map(|due| due.bout).collect()
     }
 }
 

@@ -51,7 +51,7 @@ pub enum Event<'a> {
         /// Concurrency.
         clients: u32,
         /// How builds alternate.
-        interleave: Interleave,
+        interleave: Option<Interleave>,
     },
     /// A test that writes and is measured already runs again, unrecorded: a resumed round begins with fresh data, and what
     /// follows is to find what it would have found in an unbroken round. It advances as a test does, and ends without an

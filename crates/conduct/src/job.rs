@@ -12,8 +12,8 @@ use std::path::Path;
 pub struct Job<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// The suite that the plan's tests are taken from; `None` where the plan is one of passes, whose steps need none.
-    pub suite: Option<&'a Suite>,
+    /// The statements that suites know.
+    pub suites: &'a [Suite],
     /// The build of each treatment, in plan order.
     pub builds: &'a [BuildFacts],
     /// Configuration profiles.

@@ -14,6 +14,7 @@ use rqps_load::prepare_data::prepare_data;
 use rqps_load::random::derive_seed;
 use rqps_machine::{CopyMethod, Workspace, copy, remove_tree};
 use rqps_model::facts::LoadFacts;
+use rqps_model::plan::{DataSet, DataShape, Plan};
 use rqps_model::{Engine, StorageEngine, Version};
 use rqps_observe::host::HostMeter;
 use rqps_server::{Server, cluster};
@@ -87,9 +88,9 @@ impl Masters {
         maker.refusals.check(job.plan)?;
         let mut folders = BTreeMap::new();
         for (kind, (folder, accepted)) in made {
-            let is_ready = match job.plan.insert {
-                Some(_) => !accepted.is_empty(),
-                None => maker.load(&accepted, &folder)?,
+            let is_ready = match data_set(job.plan) {
+                DataSet::Empty => !accepted.is_empty(),
+                DataSet::Loaded(data) => maker.load(&accepted, &folder, data)?,
             };
             if is_ready {
                 folders.insert(kind, folder);
@@ -115,6 +116,11 @@ impl Masters {
         check(stop)?;
         copied.map(drop).map_err(ConductError::server(format!("copying the data folder {}", kind.name())))
     }
+}
+
+/// What all stages of a plan begin with.
+fn data_set(plan: &Plan) -> DataSet {
+    plan.stages.first().map_or(DataSet::Empty, |stage| stage.data)
 }
 
 /// What making a master needs.
@@ -168,10 +174,10 @@ impl Maker<'_, '_> {
     fn first_start(&mut self, contestant: &Contestant<'_>, folder: &Path) -> Result<(), ConductError> {
         let mut server = self.start(contestant, folder, "for the first time")?;
         // The others' folder is left in order whatever the settings are.
-        let judged = contestant.settings(&server).map(drop).and_then(|()| match self.job.plan.insert {
-            Some(_) => contestant.probe(&server.endpoint()).map(Some),
+        let judged = contestant.settings(&server).map(drop).and_then(|()| match data_set(self.job.plan) {
+            DataSet::Empty => contestant.probe(&server.endpoint()).map(Some),
             // A loaded master shows it.
-            None => Ok(None),
+            DataSet::Loaded(_) => Ok(None),
         });
         self.stop_in_order(contestant, &mut server)?;
         let name = &contestant.plan.name;
@@ -209,10 +215,10 @@ impl Maker<'_, '_> {
 
     /// Loads a master with the first treatment that can, and says whether there was one. Others are as good as the
     /// first, for they all started on such a folder.
-    fn load(&mut self, sharers: &[&Contestant<'_>], folder: &Path) -> Result<bool, ConductError> {
+    fn load(&mut self, sharers: &[&Contestant<'_>], folder: &Path, data: DataShape) -> Result<bool, ConductError> {
         for (at, loader) in sharers.iter().enumerate() {
             check(self.stop)?;
-            match self.load_with(loader, folder) {
+            match self.load_with(loader, folder, data) {
                 Ok(seconds) => {
                     for contestant in &sharers[at..] {
                         self.store.set_load_seconds(&contestant.plan.name, seconds)?;
@@ -226,9 +232,8 @@ impl Maker<'_, '_> {
     }
 
     /// Loads one master, keeps what the host did for it, and returns the seconds that rows and indexes took.
-    fn load_with(&mut self, contestant: &Contestant<'_>, folder: &Path) -> Result<f64, ConductError> {
+    fn load_with(&mut self, contestant: &Contestant<'_>, folder: &Path, data: DataShape) -> Result<f64, ConductError> {
         let name = &contestant.plan.name;
-        let data = self.job.plan.data;
         (self.watch)(Event::Loading { treatment: name, tables: data.tables, rows: data.rows });
         let mut server = self.start(contestant, folder, "to load data")?;
         let endpoint = server.endpoint();

@@ -14,7 +14,7 @@ use rqps_load::random::derive_seed;
 use rqps_load::timed::{ArmRun, Contest, Phase, Schedule, Switch, run};
 use rqps_load::{LoadError, Test};
 use rqps_model::facts::{SettingsFacts, StatementPlan};
-use rqps_model::plan::{RoundPlan, TestPlan};
+use rqps_model::plan::{Round, TestPlan};
 use rqps_model::sample::{Accounting, HostUse, ProcessUse, Resources};
 use rqps_model::settings::CpuSet;
 use rqps_model::{FORMAT, Interleave, Part, Sample, part};
@@ -54,7 +54,7 @@ pub(crate) struct Bench {
 #[derive(Clone, Copy)]
 pub(crate) struct Piece<'a> {
     pub(crate) job: &'a Job<'a>,
-    pub(crate) round: &'a RoundPlan,
+    pub(crate) round: &'a Round,
     pub(crate) test: &'a TestPlan,
     pub(crate) clients: u32,
     /// CPUs that may be used.
@@ -112,7 +112,7 @@ pub(crate) fn measure(
     let mut told = fight(piece, workload, arms, bench, store, stop, progress)?.into_iter().peekable();
     let mut throughputs = vec![None; arms.len()];
     for (index, arm) in arms.iter_mut().enumerate() {
-        let base = blank_sample(piece, workload.unit_per_operation(job.plan.data, clients), arm, &started_at);
+        let base = blank_sample(piece, workload.unit_per_operation(job.plan.suite.data(), clients), arm, &started_at);
         let parts = match told.next_if(|fought| fought.entrant.arm == index) {
             Some(fought) => finish(base, arm, fought)?,
             None => failed(base, arm),
@@ -153,7 +153,8 @@ pub(crate) fn repeat(
 /// The statements of a test.
 fn workload<'a>(piece: &Piece<'a>) -> Result<&'a Test, ConductError> {
     let name = &piece.test.name;
-    let found = piece.job.suite.and_then(|suite| suite.test(name));
+    let suite = piece.job.suites.iter().find(|suite| suite.name == piece.job.plan.suite.name());
+    let found = suite.and_then(|suite| suite.test(name));
     found.ok_or_else(|| ConductError::UnknownTest(name.clone()))
 }
 
@@ -186,7 +187,7 @@ fn fight(
     let endpoints: Vec<Endpoint> = entrants.iter().map(|entrant| entrant.endpoint.clone()).collect();
     let contest = Contest {
         test: workload,
-        data: job.plan.data,
+        data: job.plan.suite.data(),
         arms: &endpoints,
         clients,
         threads: (client_cpus.len() as u32).min(clients),
@@ -206,9 +207,8 @@ fn fight(
 /// Slices as planned, or turns: long slices with new sessions each.
 fn schedule(plan: &rqps_model::Plan, test: &TestPlan) -> Schedule {
     let slice = match test.interleave {
-        Interleave::Slices => Duration::from_secs_f64(plan.slice_ms / 1e3),
-        // Passes are not cut; nothing with passes comes here.
-        Interleave::Turns | Interleave::Passes => {
+        Some(Interleave::Slices) => Duration::from_secs_f64(plan.slice_ms / 1e3),
+        _ => {
             let turn = (test.seconds / TURNS).clamp(TURN_SECONDS_MIN, TURN_SECONDS_MAX);
             // The turns' counted parts make up the test's seconds; were they short of it, one more turn would follow.
             Duration::from_secs_f64(test.seconds / (test.seconds / turn).ceil()) + LEAD_IN
@@ -251,7 +251,7 @@ fn enter(
         let facts = SettingsFacts { server_cpus, client_cpus, storage_engine, transport, ..facts };
         store.write_settings(&name, &facts)?;
     }
-    let plans = plan_capture(server.target(), workload, piece.job.plan.data)
+    let plans = plan_capture(server.target(), workload, piece.job.plan.suite.data())
         .map_err(ConductError::load(about("keeping the plans of")))?;
     let plans = kept_beside(store, &name, &piece.test.name, plans)?;
     let counters = counted::read(&endpoint);
@@ -282,7 +282,7 @@ pub(crate) fn plans_part(plans: &[StatementPlan]) -> Option<Part> {
 /// Runs the contest with meters at every switch; in turns, idle servers are frozen.
 fn contend(
     contest: &Contest<'_>,
-    interleave: Interleave,
+    interleave: Option<Interleave>,
     entrants: &[Entrant],
     arms: &mut [Arm<'_>],
     bench: &mut Bench,
@@ -295,7 +295,7 @@ fn contend(
     let rivals = entrants.iter().map(|entrant| all[entrant.arm].take().expect("an entrant has a server"));
     let rivals: RefCell<Vec<Rival<'_>>> = RefCell::new(rivals.collect());
     // A server that died cannot be frozen; the contest finds that out by itself and goes on with the rest.
-    let freezes = interleave == Interleave::Turns;
+    let freezes = interleave == Some(Interleave::Turns);
     if freezes {
         rivals.borrow_mut().iter_mut().for_each(|rival| _ = rival.server.freeze());
     }
@@ -357,7 +357,7 @@ pub(crate) fn blank_sample(piece: &Piece<'_>, unit_per_operation: f64, arm: &Arm
         format: FORMAT,
         round: round.number,
         treatment: arm.name().to_owned(),
-        suite: job.plan.suite.clone(),
+        suite: job.plan.suite.name().to_owned(),
         test: test.name.clone(),
         clients,
         started_at: started_at.to_owned(),
@@ -436,7 +436,7 @@ pub(crate) fn failed(base: Sample, arm: &Arm<'_>) -> SampleParts {
 mod tests {
     use super::*;
     use crate::testing::{Scene, plan, test};
-    use rqps_model::plan::DataShape;
+    use rqps_model::plan::{DataShape, Stage, SuitePlan};
 
     fn scheduled(interleave: Interleave, seconds: f64) -> Schedule {
         schedule(&plan(&["a"], 0), &test("scan", interleave, seconds))
@@ -459,9 +459,10 @@ mod tests {
         for interleave in [Interleave::Slices, Interleave::Turns] {
             let mut plan = plan(&["a", "b"], 0);
             // Longer than a session lives.
-            plan.tests = vec![test("point-query", interleave, 1.0)];
-            plan.clients = CLIENTS.to_vec();
-            plan.data = DataShape { tables: 1, rows: 1000 };
+            let data = DataShape { tables: 1, rows: 1000 };
+            let tests = vec![test("point-query", interleave, 1.0)];
+            plan.suite = SuitePlan::Sysbench(data);
+            plan.stages = vec![Stage::side_by_side(data, CLIENTS.to_vec(), tests)];
             plan.warmup_seconds = 0.0;
             let scene = Scene::new(plan);
             let mut store = scene.create();

@@ -5,8 +5,7 @@
 
 use crate::cells::Bout;
 use rqps_model::Plan;
-use rqps_model::insert::steps;
-use rqps_model::plan::TestPlan;
+use rqps_model::plan::{Alternate, SuitePlan};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -65,14 +64,15 @@ impl Pace {
     /// A campaign with these bouts ahead: servers are started for each round of tests, and for each pass.
     pub(crate) fn new(plan: &Plan, bouts: &[Bout<'_>]) -> Pace {
         let rounds: BTreeSet<u32> = bouts.iter().map(|bout| bout.round).collect();
-        let beginnings = if plan.insert.is_some() { bouts.len() } else { rounds.len() };
+        let is_one_by_one = |bout: &Bout<'_>| bout.stage.alternate == Alternate::OneByOne;
+        let beginnings = if bouts.iter().any(is_one_by_one) { bouts.len() } else { rounds.len() };
         let mut pace = Pace { beginnings_left: beginnings as u32, ..Pace::default() };
         for bout in bouts {
             for test in bout.tests {
                 let planned_s = (test.seconds + plan.warmup_seconds) * bout.treatments.len() as f64;
-                pace.add(Chore::of(bout, &test.name), planned_s, is_timed(plan, test));
+                pace.add(Chore::of(bout, &test.name), planned_s, test.timed);
             }
-            if let Some(shape) = &plan.insert {
+            if let SuitePlan::Insert(shape) = &plan.suite {
                 pace.add(Chore::of(bout, REST), shape.rest_seconds, true);
             }
         }
@@ -150,16 +150,10 @@ impl Pace {
                 return took_s / done;
             }
         }
-        let (took_s, planned_s, _) = seen(&|_, known| !known.is_timed);
-        let pace = if planned_s > 0.0 && !known.is_timed { took_s / planned_s } else { 1.0 };
+        let (took_s, planned_s, _) = seen(&|_, other| other.is_timed == known.is_timed);
+        let pace = if planned_s > 0.0 { took_s / planned_s } else { 1.0 };
         known.planned_s * pace
     }
-}
-
-/// Whether a test is a step that ends by the clock.
-fn is_timed(plan: &Plan, test: &TestPlan) -> bool {
-    let steps = plan.insert.as_ref().map(steps).unwrap_or_default();
-    steps.iter().any(|step| step.name == test.name && step.queries())
 }
 
 #[cfg(test)]
@@ -171,10 +165,9 @@ mod tests {
     fn extrapolates_from_what_was_seen() {
         // Twenty seconds of each treatment, and half a second of warm-up, in two rounds.
         let mut plan = plan(&["a", "b"], 0);
-        plan.tests[0].seconds = 19.5;
-        plan.rounds.push(plan.rounds[0].clone());
-        plan.rounds[1].number = 2;
-        let bouts: Vec<Bout<'_>> = plan.rounds.iter().flat_map(|round| Bout::all(&plan, round)).collect();
+        plan.stages[0].tests[0].seconds = 19.5;
+        plan.rounds = 2;
+        let bouts: Vec<Bout<'_>> = (1..=plan.rounds).flat_map(|number| Bout::all(&plan, &plan.round(number))).collect();
         let mut pace = Pace::new(&plan, &bouts);
         let chore = Chore::of(&bouts[0], "scan");
         assert_eq!(pace.left(None), None);
@@ -189,7 +182,7 @@ mod tests {
     #[test]
     fn a_pass_takes_as_long_as_the_ones_before() {
         let plan = insert_plan(&["a", "b"], &["17.11", "17.11"]);
-        let bouts: Vec<Bout<'_>> = plan.rounds.iter().flat_map(|round| Bout::all(&plan, round)).collect();
+        let bouts: Vec<Bout<'_>> = (1..=plan.rounds).flat_map(|number| Bout::all(&plan, &plan.round(number))).collect();
         let mut pace = Pace::new(&plan, &bouts);
         let chore = |bout: usize, test: &str| Chore::of(&bouts[bout], test);
         pace.began(Duration::from_secs(2));

@@ -17,7 +17,7 @@ use rqps_load::insert::{State, count_rows, rest};
 use rqps_machine::copy;
 use rqps_model::facts::SettingsFacts;
 use rqps_model::insert::{Shape, Step, StepRecord, steps};
-use rqps_model::plan::{RoundPlan, TestPlan};
+use rqps_model::plan::{Round as RoundPlan, Stage, SuitePlan, TestPlan};
 use rqps_model::settings::CpuSet;
 use rqps_observe::client::ClientMeter;
 use rqps_observe::host::HostMeter;
@@ -26,18 +26,15 @@ use rqps_store::SampleParts;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
-/// Connections of a client: one inserts, one deletes, one asks. A CPU for each: on one CPU with a session that never stops
-/// asking, what InnoDB does behind the writes got none for minutes (docs/measurement.md).
-const CONNECTIONS: u32 = 3;
-
 /// Runs the passes of a round that are not done yet, one after the other.
 pub(crate) fn passes(
     sitting: &Sitting<'_>,
     round: &RoundPlan,
+    stage: &Stage,
     ledger: &mut Ledger<'_, '_>,
 ) -> Result<(), ConductError> {
     let (mut begun, mut refused) = (0, Vec::new());
-    for bout in Bout::all(sitting.job.plan, round) {
+    for bout in Bout::of_stage(sitting.job.plan, stage, round) {
         if sitting.cells(ledger.store).is_done(&bout) {
             continue;
         }
@@ -92,14 +89,17 @@ impl<'a> Pass<'a> {
         }
         (ledger.watch)(Event::PassBegins {
             round: bout.round,
-            rounds: job.plan.rounds.len() as u32,
+            rounds: job.plan.rounds,
             treatment: &contestant.plan.name,
             clients: bout.clients,
             steps: bout.tests.len() as u32,
         });
         let cpus = placement::available().map_err(ConductError::server("asking for the CPUs"))?;
-        let (server_cpus, client_cpus) = placement::choose(job.plan.placement, &cpus, bout.clients * CONNECTIONS)
-            .map_err(ConductError::server("choosing CPUs"))?;
+        // A CPU for each connection: on one CPU with a session that never stops asking, what InnoDB does behind the writes got
+        // none for minutes (docs/measurement.md).
+        let connections = bout.clients * bout.stage.connections;
+        let (server_cpus, client_cpus) =
+            placement::choose(job.plan.placement, &cpus, connections).map_err(ConductError::server("choosing CPUs"))?;
         let mut pass = Pass {
             sitting,
             round,
@@ -138,7 +138,7 @@ impl<'a> Pass<'a> {
             .map_err(ConductError::server("writing the copy to disk"))?;
         _ = page_cache::renew(contestant.build);
         // Passes at other numbers of clients have starts of their own.
-        let place = job.plan.clients.iter().position(|clients| *clients == self.bout.clients);
+        let place = job.plan.clients().iter().position(|clients| *clients == self.bout.clients);
         self.arm.starts = place.unwrap_or(0) as u32;
         self.arm.start(job.lease, stop)?;
         match self.place_and_keep(server_cpus, ledger) {
@@ -270,7 +270,7 @@ impl<'a> Pass<'a> {
     fn tell_begin(&self, step: &str, ledger: &mut Ledger<'_, '_>) {
         (ledger.watch)(Event::StepBegins {
             round: self.round.number,
-            rounds: self.sitting.job.plan.rounds.len() as u32,
+            rounds: self.sitting.job.plan.rounds,
             treatment: self.arm.name(),
             step,
             clients: self.bout.clients,
@@ -353,8 +353,8 @@ impl<'a> Pass<'a> {
 fn who<'a>(sitting: &'a Sitting<'a>, bout: &Bout<'_>) -> (&'a Contestant<'a>, Shape) {
     let name = &bout.treatments[0].name;
     let contestant = sitting.contestants.iter().find(|contestant| contestant.plan.name == *name);
-    let shape = sitting.job.plan.insert_at(bout.clients);
-    (contestant.expect("every treatment of the plan has one"), shape.expect("only plans with a shape have passes"))
+    let SuitePlan::Insert(shape) = &sitting.job.plan.suite else { unreachable!("only its stages are run one by one") };
+    (contestant.expect("every treatment of the plan has one"), shape.at(bout.clients))
 }
 
 /// The rows that there may be after a step: an answer that never came leaves it open whether a statement took effect.

@@ -16,7 +16,7 @@ use rqps_load::LoadError;
 use rqps_load::Work;
 use rqps_load::work::{between_tests, work};
 use rqps_machine::copy;
-use rqps_model::plan::{DataShape, RoundPlan, TestPlan};
+use rqps_model::plan::{DataShape, Round as RoundPlan, TestPlan};
 use rqps_observe::client::ClientMeter;
 use rqps_observe::host::HostMeter;
 use rqps_server::{page_cache, placement};
@@ -43,7 +43,7 @@ impl<'a> Round<'a> {
     ) -> Result<Round<'a>, ConductError> {
         let Sitting { job, workspace, contestants, masters, stop, .. } = sitting;
         let begun = Instant::now();
-        (ledger.watch)(Event::RoundBegins { round: plan.number, rounds: job.plan.rounds.len() as u32 });
+        (ledger.watch)(Event::RoundBegins { round: plan.number, rounds: job.plan.rounds });
         let idle = |contestant| Arm::idle(contestant, workspace, masters.refusal(contestant));
         let mut arms: Vec<Arm<'_>> = contestants.iter().map(idle).collect();
         let order = || plan.order.iter().copied().filter(|index| masters.refusal(&contestants[*index]).is_none());
@@ -88,7 +88,7 @@ impl<'a> Round<'a> {
     /// Does work on every server, one after the other.
     fn everywhere(&mut self, name: Work) -> Result<(), ConductError> {
         let Sitting { job, stop, .. } = self.sitting;
-        self.arms.iter_mut().try_for_each(|arm| work_on(arm, name, job.plan.data, stop))
+        self.arms.iter_mut().try_for_each(|arm| work_on(arm, name, job.plan.suite.data(), stop))
     }
 
     /// Runs every test that has no samples yet, and publishes each as it ends. What comes before it is done on this round's
@@ -108,7 +108,7 @@ impl<'a> Round<'a> {
         let Sitting { job, stop, .. } = self.sitting;
         let dues = self.sitting.cells(ledger.store).due(self.plan);
         let mut dues = dues.iter().peekable();
-        for test in &job.plan.tests {
+        for test in job.plan.tests() {
             if dues.peek().is_none() {
                 break;
             }
@@ -138,7 +138,7 @@ impl<'a> Round<'a> {
             arm.notice_death();
             if arm.failure.is_some() && arm.may_start() {
                 arm.start(job.lease, stop)?;
-                work_on(arm, Work::Warm, job.plan.data, stop)?;
+                work_on(arm, Work::Warm, job.plan.suite.data(), stop)?;
                 let message = match &arm.failure {
                     Some(failure) => failure.clone(),
                     None => format!("{} was started again on the same data", arm.name()),
@@ -165,7 +165,7 @@ impl<'a> Round<'a> {
     fn run_test(&mut self, test: &TestPlan, due: &Due<'_>, ledger: &mut Ledger<'_, '_>) -> Result<(), ConductError> {
         let Sitting { job, stop, .. } = self.sitting;
         let Ledger { store, watch, pace } = ledger;
-        let rounds = job.plan.rounds.len() as u32;
+        let rounds = job.plan.rounds;
         let (round, interleave, clients) = (self.plan.number, test.interleave, due.bout.clients);
         watch(match due.is_recorded {
             true => Event::TestBegins { round, rounds, test: &test.name, clients, interleave },

@@ -8,8 +8,8 @@ use rqps_builds::{Catalog, installation};
 use rqps_load::Suite;
 use rqps_machine::{Cache, Lease};
 use rqps_model::facts::{BuildFacts, HostFacts};
-use rqps_model::insert::{Shape, steps};
-use rqps_model::plan::{Arrival, DataShape, Plan, RoundPlan, TestPlan, TreatmentPlan};
+use rqps_model::insert::{CONNECTIONS, Shape, steps};
+use rqps_model::plan::{Arrival, DataShape, Plan, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
 use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
 use rqps_server::Profiles;
@@ -20,6 +20,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
+
+const DATA: DataShape = DataShape { tables: 1, rows: 1 };
 
 /// A plan of treatments by name, with the base at an index.
 pub(crate) fn plan(treatments: &[&str], base: usize) -> Plan {
@@ -33,14 +35,11 @@ pub(crate) fn plan(treatments: &[&str], base: usize) -> Plan {
     Plan {
         format: FORMAT,
         name: "x".to_owned(),
-        suite: "sysbench".to_owned(),
+        suite: SuitePlan::Sysbench(DATA),
         seed: 1,
         treatments: treatments.iter().map(treatment).collect(),
         base,
-        tests: vec![test("scan", Interleave::Slices, 1.0)],
-        clients: vec![1],
-        data: DataShape { tables: 1, rows: 1 },
-        insert: None,
+        stages: vec![Stage::side_by_side(DATA, vec![1], vec![test("scan", Interleave::Slices, 1.0)])],
         warmup_seconds: 0.5,
         slice_ms: 10.0,
         arrival: Arrival::Closed,
@@ -48,7 +47,7 @@ pub(crate) fn plan(treatments: &[&str], base: usize) -> Plan {
         machine: None,
         margin: 0.02,
         forced: Vec::new(),
-        rounds: vec![RoundPlan { number: 1, order: (0..treatments.len()).collect(), seed: 1 }],
+        rounds: 1,
     }
 }
 
@@ -61,8 +60,9 @@ pub(crate) fn test(name: &str, interleave: Interleave, seconds: f64) -> TestPlan
         unit: Unit::KiloRowsPerSecond,
         writes: false,
         rank: 1,
-        interleave,
+        interleave: Some(interleave),
         seconds,
+        timed: true,
         before: Vec::new(),
     }
 }
@@ -84,18 +84,19 @@ pub(crate) fn insert_plan(treatments: &[&str], builds: &[&str]) -> Plan {
         group: step.kind.group(),
         unit: if step.queries() { Unit::QueriesPerSecond } else { Unit::RowsPerSecond },
         writes: true,
-        ..test(&step.name, Interleave::Passes, 1.0)
+        interleave: None,
+        timed: step.queries(),
+        ..test(&step.name, Interleave::Slices, 1.0)
     };
     let mut plan = plan(treatments, 0);
     for (treatment, build) in plan.treatments.iter_mut().zip(builds) {
         let build = if build.contains(':') { (*build).to_owned() } else { format!("postgres:{build}") };
         treatment.build = build.parse().expect("a build");
     }
-    plan.suite = "insert".to_owned();
-    plan.data = DataShape { tables: 1, rows: shape.rows_initial };
-    plan.tests = steps(&shape).into_iter().map(step).collect();
+    let tests = steps(&shape).into_iter().map(step).collect();
+    plan.stages = vec![Stage::one_by_one(shape.rows_loaded(), 1, CONNECTIONS, tests)];
     plan.warmup_seconds = 0.0;
-    plan.insert = Some(shape);
+    plan.suite = SuitePlan::Insert(shape);
     plan
 }
 
@@ -148,11 +149,10 @@ impl Scene {
         stop: &AtomicBool,
         watch: &mut dyn FnMut(&Event<'_>),
     ) -> Result<(), ConductError> {
-        let suite = (self.plan.suite == "sysbench").then(Suite::sysbench);
         let lease = Lease::open(&self.cache).expect("a lease");
         let job = Job {
             plan: &self.plan,
-            suite: suite.as_ref(),
+            suites: &[Suite::sysbench()],
             builds: &self.builds,
             profiles: &Profiles::load().expect("profiles"),
             cache: &self.cache,

@@ -13,8 +13,7 @@ use crate::sitting::{Ledger, Sitting};
 use crate::supervise::check;
 use rqps_machine::{Account, Workspace};
 use rqps_model::facts::BuildFacts;
-use rqps_model::insert::Shape;
-use rqps_model::plan::TreatmentPlan;
+use rqps_model::plan::{Alternate, Stage, TreatmentPlan};
 use rqps_observe::clock::rfc3339;
 use rqps_server::Sizing;
 use rqps_store::{StoreError, Writer};
@@ -24,9 +23,6 @@ use std::time::SystemTime;
 
 /// Bytes of a row with its share of the indexes, as PostgreSQL stores it; for sizing only.
 const ROW_BYTES: u64 = 240;
-
-/// In a pass: one that inserts, one that deletes, one that queries.
-const SESSIONS_OF_A_CLIENT: u32 = 3;
 
 /// Settings by name.
 type Settings = BTreeMap<String, String>;
@@ -79,14 +75,16 @@ fn measure_in(
     let sitting = Sitting { job, workspace, contestants: &contestants, masters, again, stop };
     let pace = Pace::new(job.plan, &sitting.cells(store).left());
     let mut ledger = Ledger { store, watch, pace };
-    for plan in &job.plan.rounds {
-        if sitting.cells(ledger.store).round_done(plan) {
+    for plan in (1..=job.plan.rounds).map(|number| job.plan.round(number)) {
+        if sitting.cells(ledger.store).round_done(&plan) {
             continue;
         }
-        check(stop)?;
-        match &job.plan.insert {
-            None => Round::begin(&sitting, plan, &mut ledger)?.run(&mut ledger)?,
-            Some(_) => passes(&sitting, plan, &mut ledger)?,
+        for stage in &job.plan.stages {
+            check(stop)?;
+            match stage.alternate {
+                Alternate::SideBySide => Round::begin(&sitting, &plan, &mut ledger)?.run(&mut ledger)?,
+                Alternate::OneByOne => passes(&sitting, &plan, stage, &mut ledger)?,
+            }
         }
     }
     Ok(())
@@ -96,16 +94,14 @@ fn measure_in(
 fn contestants<'a>(job: &Job<'a>, workspace: &Workspace, store: &Writer) -> Result<Vec<Contestant<'a>>, ConductError> {
     let plan = job.plan;
     let free = rustix::fs::statvfs(workspace.path()).ok().map(|fs| fs.f_bavail * fs.f_frsize);
-    // In passes there is only one at a time.
-    let folders = if plan.insert.is_some() { 1 } else { plan.treatments.len() };
-    let clients = plan.clients.iter().copied().max().unwrap_or(1);
-    let shape = plan.insert_at(clients);
-    let rows = shape.as_ref().map_or(u64::from(plan.data.tables) * plan.data.rows, Shape::rows_loaded);
+    let folders = plan.servers_together();
+    let rows = plan.stages.iter().map(|stage| stage.rows).max().unwrap_or(0);
+    let connections = |stage: &Stage| stage.clients.iter().max().map_or(1, |clients| clients * stage.connections);
     let sizing = Sizing {
         machine: plan.machine.expect("campaign settles the machine class of every plan"),
         disk_free_bytes: free.map(|bytes| bytes / folders as u64),
         data_bytes: Some(rows * ROW_BYTES),
-        clients: if shape.is_some() { clients * SESSIONS_OF_A_CLIENT } else { clients },
+        clients: plan.stages.iter().map(connections).max().unwrap_or(1),
     };
     let render = |(treatment, build): (&TreatmentPlan, &BuildFacts), set: &Settings| {
         job.profiles

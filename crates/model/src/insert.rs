@@ -10,4 +10,4 @@ mod shape;
 pub use buckets::Buckets;
 pub use record::{IndexBuild, Operations, Questions, Sla, StepRecord, TableIds};
 pub use seconds::{SecondRow, Stall, per_second, rate_held_in, stalls};
-pub use shape::{Kind, Shape, Step, UnsoundShape, steps};
+pub use shape::{CONNECTIONS, Kind, Shape, Step, UnsoundShape, steps};

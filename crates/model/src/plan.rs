@@ -4,6 +4,7 @@
 //! same order and the same keys.
 
 use crate::insert::Shape;
+pub use crate::order::Round;
 use crate::settings::MachineClass;
 use crate::{BuildSpec, Engine, Group, Placement, StorageEngine, Unit};
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// How builds alternate inside a round.
+/// How builds alternate inside a test that all of them run side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Interleave {
@@ -19,13 +20,10 @@ pub enum Interleave {
     Slices,
     /// Longer runs, idle servers frozen.
     Turns,
-    /// Every treatment runs the whole suite, one after the other, each from an empty data folder and with no other server up.
-    /// It follows from the suite and cannot be chosen.
-    Passes,
 }
 
 impl Interleave {
-    /// The ways that one may choose between.
+    /// All ways.
     pub const ALL: [Interleave; 2] = [Interleave::Slices, Interleave::Turns];
 
     /// The word used by `--interleave`.
@@ -33,7 +31,6 @@ impl Interleave {
         match self {
             Interleave::Slices => "slices",
             Interleave::Turns => "turns",
-            Interleave::Passes => "passes",
         }
     }
 }
@@ -106,10 +103,12 @@ pub struct TestPlan {
     pub writes: bool,
     /// Place in the published tables, counted within the group.
     pub rank: u32,
-    /// How builds alternate in it.
-    pub interleave: Interleave,
+    /// How builds alternate in it; `None` where its stage takes one build after the other.
+    pub interleave: Option<Interleave>,
     /// Seconds counted per treatment and round.
     pub seconds: f64,
+    /// Whether it ends by the clock. One that ends with its work has only a rule of thumb for `seconds`.
+    pub timed: bool,
     /// Work done on every server before this test (`vacuum`, `analyze`, `checkpoint`, `postwrite`, `warm`), by name.
     pub before: Vec<String>,
 }
@@ -123,15 +122,85 @@ pub struct DataShape {
     pub rows: u64,
 }
 
-/// One round: the order of treatments and which copy of the data each gets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RoundPlan {
-    /// Counted from 1.
-    pub number: u32,
-    /// Indices of treatments, in the order in which copies are made and servers started.
-    pub order: Vec<usize>,
-    /// Seed of everything random inside this round.
-    pub seed: u64,
+/// What is run. The three axes of a plan are apart: this one says what clients send, a [`Stage`] says on which data, and how
+/// builds take turns. Only the files that hold a suite match on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SuitePlan {
+    /// The tests of sysbench on tables that were loaded before.
+    Sysbench(DataShape),
+    /// The Insert Benchmark; its number of clients is the largest of all stages.
+    Insert(Shape),
+}
+
+impl SuitePlan {
+    /// The word used by `--suite` and in folder names.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            SuitePlan::Sysbench(_) => "sysbench",
+            SuitePlan::Insert(_) => "insert",
+        }
+    }
+
+    /// Tables, and rows of each once they are loaded.
+    pub fn data(&self) -> DataShape {
+        match self {
+            SuitePlan::Sysbench(data) => *data,
+            SuitePlan::Insert(shape) => {
+                let tables = shape.tables();
+                DataShape { tables, rows: shape.rows_loaded() / u64::from(tables.max(1)) }
+            }
+        }
+    }
+}
+
+/// The data that a server begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DataSet {
+    /// None: the tests make their tables themselves.
+    Empty,
+    /// A copy of tables that were loaded once.
+    Loaded(DataShape),
+}
+
+/// When a server gets its data anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Renew {
+    /// When the stage begins: a test finds what those before it wrote.
+    PerStage,
+    /// Before each test at each number of clients.
+    PerTest,
+}
+
+/// How builds take turns in a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Alternate {
+    /// Each test runs on all builds at once, in slices or turns, with all servers up.
+    SideBySide,
+    /// Each build runs all tests of the stage, which build on each other, with no other server up.
+    OneByOne,
+}
+
+/// Tests that run one after the other on the same data. In a round, stages follow each other in their order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// What a server begins with.
+    pub data: DataSet,
+    /// When it gets that anew.
+    pub renew: Renew,
+    /// How builds take turns.
+    pub alternate: Alternate,
+    /// Numbers of clients; every test runs at each of them before the next test begins.
+    pub clients: Vec<u32>,
+    /// Connections that a client holds to a server.
+    pub connections: u32,
+    /// Rows of all tables once they are loaded, by which servers are sized.
+    pub rows: u64,
+    /// Tests in order of execution.
+    pub tests: Vec<TestPlan>,
 }
 
 /// What an engine forces to be different on work that is otherwise the same; told where several engines are compared.
@@ -148,30 +217,51 @@ pub struct ForcedForm {
     pub because: String,
 }
 
-/// A whole campaign.
+impl Stage {
+    /// All builds at once, on tables that were loaded before the first round.
+    pub fn side_by_side(data: DataShape, clients: Vec<u32>, tests: Vec<TestPlan>) -> Stage {
+        Stage {
+            data: DataSet::Loaded(data),
+            renew: Renew::PerStage,
+            alternate: Alternate::SideBySide,
+            clients,
+            connections: 1,
+            rows: u64::from(data.tables) * data.rows,
+            tests,
+        }
+    }
+
+    /// One build after the other, each from an empty data folder on, in which its tests make so many rows.
+    pub fn one_by_one(rows: u64, clients: u32, connections: u32, tests: Vec<TestPlan>) -> Stage {
+        Stage {
+            data: DataSet::Empty,
+            renew: Renew::PerStage,
+            alternate: Alternate::OneByOne,
+            clients: vec![clients],
+            connections,
+            rows,
+            tests,
+        }
+    }
+}
+
+/// A whole campaign. It holds rules and the seed; what was run in which order by them stands beside the samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Results format.
     pub format: u32,
     /// Name of the campaign; also its folder.
     pub name: String,
-    /// Suite: `sysbench` or `insert`.
-    pub suite: String,
+    /// What is run.
+    pub suite: SuitePlan,
     /// Seed that all randomness is derived from.
     pub seed: u64,
     /// What is compared.
     pub treatments: Vec<TreatmentPlan>,
     /// Index of the base in `treatments`.
     pub base: usize,
-    /// Tests in order of execution.
-    pub tests: Vec<TestPlan>,
-    /// Concurrency levels, each run for every test.
-    pub clients: Vec<u32>,
-    /// Tables and rows.
-    pub data: DataShape,
-    /// Size and form of the Insert Benchmark, where that is the suite; its number of clients is the largest of `clients`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub insert: Option<Shape>,
+    /// What a round consists of, in order of execution.
+    pub stages: Vec<Stage>,
     /// Seconds each treatment runs before counting starts.
     pub warmup_seconds: f64,
     /// Length of a slice.
@@ -184,16 +274,44 @@ pub struct Plan {
     pub machine: Option<MachineClass>,
     /// Margin of equivalence, as a fraction (0.02).
     pub margin: f64,
-    /// Rounds, in order.
-    pub rounds: Vec<RoundPlan>,
+    /// How many rounds are measured; [`Plan::round`] says how each of them goes.
+    pub rounds: u32,
     /// What its engines force to be different; empty where there is one engine only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forced: Vec<ForcedForm>,
 }
 
 impl Plan {
-    /// The Insert Benchmark at a number of clients, where that is the suite.
-    pub fn insert_at(&self, clients: u32) -> Option<Shape> {
-        self.insert.as_ref().map(|shape| Shape { clients, ..shape.clone() })
+    /// Order and seed of a round, from 1 on. They follow from the seed, whatever the number of rounds.
+    pub fn round(&self, number: u32) -> Round {
+        crate::order::round(self.treatments.len(), self.seed, number)
+    }
+
+    /// Each test once, in order of execution.
+    pub fn tests(&self) -> Vec<&TestPlan> {
+        let mut tests: Vec<&TestPlan> = Vec::new();
+        for test in self.stages.iter().flat_map(|stage| &stage.tests) {
+            if tests.iter().all(|known| known.name != test.name) {
+                tests.push(test);
+            }
+        }
+        tests
+    }
+
+    /// Each number of clients once, in order of execution.
+    pub fn clients(&self) -> Vec<u32> {
+        let mut levels = Vec::new();
+        for clients in self.stages.iter().flat_map(|stage| &stage.clients) {
+            if !levels.contains(clients) {
+                levels.push(*clients);
+            }
+        }
+        levels
+    }
+
+    /// The servers that are up at the same time.
+    pub fn servers_together(&self) -> usize {
+        let side_by_side = self.stages.iter().any(|stage| stage.alternate == Alternate::SideBySide);
+        if side_by_side { self.treatments.len() } else { 1 }
     }
 }

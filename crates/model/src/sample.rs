@@ -230,8 +230,9 @@ pub struct Sample {
     pub clients: u32,
     /// UTC time at which the test began, RFC 3339.
     pub started_at: String,
-    /// How builds alternated.
-    pub interleave: Interleave,
+    /// How builds alternated; `None` where one followed the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interleave: Option<Interleave>,
     /// Server start that this sample belongs to: `round.start`, with `+n` after the n-th resume.
     pub server_start: String,
     /// Which copy of the data the server ran on.

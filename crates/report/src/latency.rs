@@ -59,6 +59,6 @@ pub(crate) fn quotient_note(findings: &Findings) -> Option<String> {
 fn apart(findings: &Findings, test: &TestFindings, treatment: usize) -> Option<f64> {
     let (cell, base) = (&test.cells[treatment], &test.cells[findings.base]);
     let quotient = cell.throughput? / base.throughput?;
-    let rqps = cell.comparison.as_ref().filter(|_| test.interleave == Interleave::Slices)?.rqps;
+    let rqps = cell.comparison.as_ref().filter(|_| test.interleave == Some(Interleave::Slices))?.rqps;
     Some((rqps / quotient).ln().abs().exp() - 1.0)
 }

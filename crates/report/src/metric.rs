@@ -4,7 +4,7 @@
 
 use crate::number;
 use rqps_analysis::findings::{Cost, TestFindings};
-use rqps_model::{Interleave, Unit};
+use rqps_model::Unit;
 
 /// One cost.
 pub(crate) struct Metric {
@@ -30,7 +30,7 @@ pub(crate) fn per(test: &TestFindings) -> &'static str {
     match (test.unit, test.interleave) {
         (Unit::KiloRowsPerSecond, _) => "1000 rows",
         // What a step does is a row or a query.
-        (_, Interleave::Passes) => "operation",
+        (_, None) => "operation",
         _ => "statement",
     }
 }

@@ -158,7 +158,7 @@ pub(crate) fn interleaving(findings: &Findings) -> String {
     if is_insert(findings) {
         return "whole passes".to_owned();
     }
-    let slices = findings.tests.iter().filter(|test| test.interleave == Interleave::Slices).count();
+    let slices = findings.tests.iter().filter(|test| test.interleave == Some(Interleave::Slices)).count();
     let length = format!("slices of {} ms", crate::number::significant(findings.campaign.slice_ms, 2));
     match slices {
         0 => "turns".to_owned(),

@@ -132,11 +132,11 @@ impl Campaign {
     pub fn samples(&self) -> Result<Vec<SampleFolder>, StoreError> {
         let mut damages = Damages::default();
         let mut samples = Vec::new();
-        for test in &self.plan.tests {
-            for &clients in &self.plan.clients {
-                for round in &self.plan.rounds {
+        for test in self.plan.tests() {
+            for clients in self.plan.clients() {
+                for round in 1..=self.plan.rounds {
                     for treatment in &self.plan.treatments {
-                        let read = self.sample(round.number, &treatment.name, &test.name, clients);
+                        let read = self.sample(round, &treatment.name, &test.name, clients);
                         samples.extend(damages.note(read)?.flatten());
                     }
                 }
@@ -167,6 +167,6 @@ impl Campaign {
     }
 
     pub(crate) fn place(&self, round: u32, treatment: &str, test: &str, clients: u32) -> Result<PathBuf, StoreError> {
-        layout::sample_folder(&self.folder, round, treatment, &self.plan.suite, test, clients)
+        layout::sample_folder(&self.folder, round, treatment, self.plan.suite.name(), test, clients)
     }
 }

@@ -173,11 +173,11 @@ impl Writer {
     pub fn publish(&self, parts: &SampleParts) -> Result<(), StoreError> {
         let sample = &parts.sample;
         let plan = self.plan();
-        let planned = plan.suite == sample.suite
-            && plan.rounds.iter().any(|round| round.number == sample.round)
+        let planned = plan.suite.name() == sample.suite
+            && (1..=plan.rounds).contains(&sample.round)
             && plan.treatments.iter().any(|treatment| treatment.name == sample.treatment)
-            && plan.tests.iter().any(|test| test.name == sample.test)
-            && plan.clients.contains(&sample.clients);
+            && plan.tests().iter().any(|test| test.name == sample.test)
+            && plan.clients().contains(&sample.clients);
         if !planned {
             return Err(StoreError::NotPlanned { what: name_of(sample) });
         }

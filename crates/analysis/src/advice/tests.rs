@@ -3,9 +3,9 @@
 use super::*;
 use rqps_model::Verdict;
 
-const READ: Kind = Kind { group: Group::Range, interleave: Interleave::Slices };
-const WRITE: Kind = Kind { group: Group::Write, interleave: Interleave::Slices };
-const STEP: Kind = Kind { group: Group::Write, interleave: Interleave::Passes };
+const READ: Kind = Kind { group: Group::Range, interleave: Some(Interleave::Slices) };
+const WRITE: Kind = Kind { group: Group::Write, interleave: Some(Interleave::Slices) };
+const STEP: Kind = Kind { group: Group::Write, interleave: None };
 
 fn undecided(needed: Option<u32>, sd: f64, cycle_se: Option<f64>) -> Comparison {
     Comparison {

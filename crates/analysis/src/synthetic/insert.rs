@@ -7,8 +7,8 @@ use super::step::Trial;
 use super::{Effect, Made, Noise, Place, Recipe, SeedableRng, host};
 use rand_pcg::Pcg64;
 use rqps_model::insert::{Kind, Shape, Step, steps};
-use rqps_model::plan::TestPlan;
-use rqps_model::{Interleave, Plan, Unit};
+use rqps_model::plan::{Stage, SuitePlan, TestPlan};
+use rqps_model::{Plan, Unit};
 use rqps_store::{Campaign, Start, StoreError, Writer};
 use std::path::{Path, PathBuf};
 
@@ -89,12 +89,14 @@ impl InsertRecipe {
 
     /// The plan of the campaign.
     pub fn plan(&self) -> Plan {
-        let clients = self.common.clients.iter().copied().max().unwrap_or(1);
-        let steps = self.steps(clients);
+        let most = self.common.clients.iter().copied().max().unwrap_or(1);
+        let stage = |clients: &u32| {
+            let tests = (0..).zip(self.steps(*clients)).map(|(rank, step)| self.test(rank, &step)).collect();
+            Stage::one_by_one(self.shape.rows_initial * u64::from(*clients), *clients, 3, tests)
+        };
         Plan {
-            suite: "insert".to_owned(),
-            tests: (0..).zip(&steps).map(|(rank, step)| self.test(rank, step)).collect(),
-            insert: Some(Shape { clients, ..self.shape.clone() }),
+            suite: SuitePlan::Insert(Shape { clients: most, ..self.shape.clone() }),
+            stages: self.common.clients.iter().map(stage).collect(),
             warmup_seconds: 0.0,
             slice_ms: 0.0,
             ..self.common.plan()
@@ -109,8 +111,9 @@ impl InsertRecipe {
             unit: if step.queries() { Unit::QueriesPerSecond } else { Unit::RowsPerSecond },
             writes: true,
             rank,
-            interleave: Interleave::Passes,
+            interleave: None,
             seconds: self.shape.seconds,
+            timed: step.queries(),
             before: Vec::new(),
         }
     }

@@ -9,7 +9,7 @@ use rqps_model::insert::{
     Buckets, IndexBuild, Kind, Operations, Questions, SecondRow, Sla, Step, StepRecord, TableIds, per_second, stalls,
 };
 use rqps_model::sample::{Accounting, DiskUse, Growth, HostUse, ProcessUse, Resources, Sample, WatchRow};
-use rqps_model::{Engine, FORMAT, Interleave, Part, StorageEngine, part};
+use rqps_model::{Engine, FORMAT, Part, StorageEngine, part};
 use rqps_store::{Latencies, SampleParts, latency_part};
 use std::collections::BTreeMap;
 
@@ -317,7 +317,7 @@ impl Trial<'_> {
             test: self.step.name.clone(),
             clients: self.clients,
             started_at: format!("2026-11-{:02}T{:02}:{:02}:00Z", 21 + pass / 20, 1 + pass % 20, 3 * test),
-            interleave: Interleave::Passes,
+            interleave: None,
             server_start: format!("{round}.{treatment}.c{}", self.clients),
             data_copy: format!("empty{treatment}#1"),
             operations,

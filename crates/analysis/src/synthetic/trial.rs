@@ -101,7 +101,7 @@ impl Trial<'_> {
             test: self.test.to_owned(),
             clients: self.clients,
             started_at: format!("2026-11-{:02}T{:02}:{minute:02}:00Z", 1 + round % 28, (test * 2) / 60),
-            interleave: if self.recipe.cycles > 0 { Interleave::Slices } else { Interleave::Turns },
+            interleave: Some(if self.recipe.cycles > 0 { Interleave::Slices } else { Interleave::Turns }),
             server_start: format!("{round}.1"),
             data_copy: format!("data#{}", (treatment + round as usize) % copies),
             operations,

@@ -8,8 +8,9 @@ use crate::advice::{self, Advice, Kind};
 use crate::alike::Gate;
 use crate::findings::{CellFindings, TestFindings, TreatmentFindings, Warning};
 use rqps_model::facts::HostFacts;
+use rqps_model::plan::Alternate;
 use rqps_model::plan::TreatmentPlan;
-use rqps_model::{Interleave, Plan, counted};
+use rqps_model::{Plan, counted};
 use rqps_stats::median;
 use rqps_store::{State, Status};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,8 +41,8 @@ pub(crate) struct Trace {
 /// Warnings from how rounds were run.
 pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> Vec<Warning> {
     let mut found = Vec::new();
-    let planned = plan.rounds.len();
-    let in_passes = plan.tests.iter().any(|test| test.interleave == Interleave::Passes);
+    let planned = plan.rounds as usize;
+    let in_passes = plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne);
     if in_passes && planned == 1 {
         let message = "one round only: no verdict follows from a single pass of each build, and what the seconds inside a pass \
                        tell leaves out how one pass differs from the next";
@@ -64,10 +65,10 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Stat
 
 /// What is not there: still to be measured, or lost since.
 fn incomplete(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> Option<Warning> {
-    let planned = plan.rounds.len();
+    let planned = plan.rounds as usize;
     let rounds = format!("{complete} of {} complete", counted(planned, "round"));
     if status.state == State::Complete {
-        let samples = planned * plan.treatments.len() * plan.tests.len() * plan.clients.len();
+        let samples = planned * plan.treatments.len() * plan.tests().len() * plan.clients().len();
         let lost = samples.saturating_sub(traces.len());
         let are = if lost == 1 { "is" } else { "are" };
         let message = format!(
@@ -141,14 +142,14 @@ fn apart(plan: &Plan, traces: &[Trace]) -> Option<Warning> {
         *span = (span.0.min(at), span.1.max(at));
     }
     let limit = |test: usize| {
-        let turns = plan.treatments.len() as f64 * (plan.tests[test].seconds + plan.warmup_seconds);
+        let turns = plan.treatments.len() as f64 * (plan.tests()[test].seconds + plan.warmup_seconds);
         APART_SECONDS + TURN_OVERHEAD * turns
     };
     let far: Vec<String> = spans
         .iter()
         .filter(|((_, test, _), (first, last))| last - first > limit(*test))
         .map(|((round, test, _), (first, last))| {
-            format!("{} in round {round} by {:.1} h", plan.tests[*test].name, (last - first) / 3600.0)
+            format!("{} in round {round} by {:.1} h", plan.tests()[*test].name, (last - first) / 3600.0)
         })
         .collect();
     let message = format!("builds were not measured side by side: {}", examples(&far));
@@ -227,7 +228,7 @@ pub(crate) fn foreign(tests: &[TestFindings], shares: &[Option<f64>]) -> Option<
     // At several numbers of clients a test was measured several times.
     let noun = match tests.first() {
         Some(first) if tests.iter().any(|test| test.clients != first.clients) => "cell",
-        Some(first) if first.interleave == Interleave::Passes => "step",
+        Some(first) if first.interleave.is_none() => "step",
         _ => "test",
     };
     let many = known.iter().filter(|(_, share)| *share > FOREIGN_SHARE).count();

@@ -176,7 +176,7 @@ fn idle_sessions(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     for sample in cell.samples().filter(may_wait).map(|m| &m.sample) {
         busy_s += sample.busy_ns as f64 / 1e9;
         all_s += f64::from(sample.clients) * sample.seconds;
-        in_slices |= sample.interleave == Interleave::Slices;
+        in_slices |= sample.interleave == Some(Interleave::Slices);
     }
     if all_s <= 0.0 || busy_s >= BUSY_SHARE * all_s {
         return;

@@ -29,7 +29,7 @@ fn samples(folder: &std::path::Path, treatment: &str) -> Vec<Sample> {
 fn order(folder: &std::path::Path) -> Vec<String> {
     let campaign = results(folder);
     let plan = campaign.plan();
-    plan.rounds[0].order.iter().map(|index| plan.treatments[*index].name.clone()).collect()
+    plan.round(1).order.iter().map(|index| plan.treatments[*index].name.clone()).collect()
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn in_turns_the_idle_server_is_frozen() {
         seen == [true, true]
     });
     running.end().with_code(0);
-    assert!(samples(&scene.campaign("turns"), 2).iter().all(|sample| sample.interleave == Interleave::Turns));
+    assert!(samples(&scene.campaign("turns"), 2).iter().all(|sample| sample.interleave == Some(Interleave::Turns)));
     scene.assert_nothing_left();
 }
 

@@ -17,7 +17,7 @@ fn parts(treatment: &str, server_start: &str, failure: Option<&str>) -> SamplePa
         test: "scan".to_owned(),
         clients: 1,
         started_at: "2026-11-21T08:00:00Z".to_owned(),
-        interleave: Interleave::Slices,
+        interleave: Some(Interleave::Slices),
         server_start: server_start.to_owned(),
         data_copy: String::new(),
         operations: 0,
@@ -57,7 +57,7 @@ fn check(samples: &[(&str, &str, Option<&str>)], measured: bool) {
     let all = samples.len() == 2;
     let none = Failed::default();
     assert_eq!(
-        Cells { plan: store.plan(), store: &store, again: &none }.round_done(&store.plan().rounds[0]),
+        Cells { plan: store.plan(), store: &store, again: &none }.round_done(&store.plan().round(1)),
         all,
         "{samples:?}"
     );
@@ -83,8 +83,10 @@ fn starts_before_and_after_a_resume_have_different_names() {
 #[test]
 fn passes_follow_the_rounds_order_at_each_number_of_clients() {
     let mut plan = crate::testing::insert_plan(&["a", "b"], &["17.11", "17.11"]);
-    (plan.clients, plan.rounds[0].order) = (vec![1, 4], vec![1, 0]);
-    let passes: Vec<String> = Bout::all(&plan, &plan.rounds[0])
+    let more = Stage { clients: vec![4], ..plan.stages[0].clone() };
+    plan.stages.push(more);
+    let round = Round { number: 1, order: vec![1, 0], seed: 1 };
+    let passes: Vec<String> = Bout::all(&plan, &round)
         .iter()
         .map(|bout| format!("{} {} {}", bout.treatments[0].name, bout.clients, bout.samples().count()))
         .collect();
@@ -96,14 +98,14 @@ fn passes_follow_the_rounds_order_at_each_number_of_clients() {
 fn tests_that_write_run_again_where_something_is_missing_after_them() {
     let root = tempfile::tempdir().expect("a folder");
     let mut plan = plan(&["a", "b"], 0);
-    plan.clients = vec![1, 4];
-    plan.tests = [("read", false), ("write", true), ("scan", false), ("append", true), ("last", false)]
+    plan.stages[0].clients = vec![1, 4];
+    plan.stages[0].tests = [("read", false), ("write", true), ("scan", false), ("append", true), ("last", false)]
         .map(|(name, writes)| TestPlan { writes, ..crate::testing::test(name, Interleave::Slices, 1.0) })
         .to_vec();
     let start = Start { at: "2026-11-21T08:00:00Z".to_owned(), rqps_version: "0".to_owned(), command_line: Vec::new() };
     let store = Campaign::create(root.path(), "x", &plan, &HostFacts::default(), "", start).expect("created");
     let all: Vec<(String, u32)> =
-        plan.tests.iter().flat_map(|test| plan.clients.iter().map(|clients| (test.name.clone(), *clients))).collect();
+        plan.tests().iter().flat_map(|test| [1, 4].map(|clients| (test.name.clone(), clients))).collect();
     let none = Failed::default();
     let due = || -> Vec<String> {
         let told = |due: Due<'_>| {
@@ -111,7 +113,7 @@ fn tests_that_write_run_again_where_something_is_missing_after_them() {
             format!("{mark}{}.c{}", due.bout.tests[0].name, due.bout.clients)
         };
         let cells = Cells { plan: &plan, store: &store, again: &none };
-        cells.due(&plan.rounds[0]).into_iter().map(told).collect()
+        cells.due(&plan.round(1)).into_iter().map(told).collect()
     };
     let check = |gone: &[(&str, u32)], expected: &[&str]| {
         for (test, clients) in &all {
@@ -147,9 +149,11 @@ fn a_pass_with_a_failed_step_is_not_done_and_the_others_are() {
     let plan = crate::testing::insert_plan(&["a", "b"], &["17.11", "17.11"]);
     let start = Start { at: "2026-11-21T08:00:00Z".to_owned(), rqps_version: "0".to_owned(), command_line: Vec::new() };
     let store = Campaign::create(root.path(), "x", &plan, &HostFacts::default(), "", start).expect("created");
-    for (treatment, test) in ["a", "b"].iter().flat_map(|name| plan.tests.iter().map(move |test| (name, test))) {
+    for (treatment, test) in
+        ["a", "b"].iter().flat_map(|name| plan.stages[0].tests.iter().map(move |test| (name, test)))
+    {
         let mut parts = parts(treatment, "1.1", None);
-        (parts.sample.suite, parts.sample.test) = (plan.suite.clone(), test.name.clone());
+        (parts.sample.suite, parts.sample.test) = (plan.suite.name().to_owned(), test.name.clone());
         parts.sample.failure = (*treatment == "b" && test.name == "qp100").then(|| "lost".to_owned());
         store.publish(&parts).expect("published");
     }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 fn check_samples(campaign: &Campaign) {
     let plan = campaign.plan();
     let samples = campaign.samples().expect("whole");
-    assert_eq!(samples.len(), plan.treatments.len() * plan.tests.len() * plan.clients.len());
+    assert_eq!(samples.len(), plan.treatments.len() * plan.tests().len());
     let mut rows = 0;
     for folder in &samples {
         let sample = &folder.sample;

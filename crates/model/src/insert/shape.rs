@@ -22,6 +22,9 @@ const ROWS_MIN: u64 = 1000;
 /// More clients than any server has taken so far.
 const CLIENTS_MAX: u32 = 4096;
 
+/// Connections of a client: one inserts, one deletes, one queries.
+pub const CONNECTIONS: u32 = 3;
+
 /// A shape that makes no sense, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("insert benchmark: {0}")]
@@ -141,6 +144,11 @@ impl Shape {
     /// Tables in use.
     pub const fn tables(&self) -> u32 {
         if self.shared_table { 1 } else { self.clients }
+    }
+
+    /// The same for another number of clients.
+    pub fn at(&self, clients: u32) -> Shape {
+        Shape { clients, ..self.clone() }
     }
 
     /// Rows of all tables after l.i0; inserts and deletes of later steps balance, but for the few of l.x.

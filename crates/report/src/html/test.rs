@@ -161,9 +161,9 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
             false => counted(test.clients, "client"),
         },
         interleave: match test.interleave {
-            Interleave::Slices => "builds alternated in slices".to_owned(),
-            Interleave::Turns => "builds alternated in turns".to_owned(),
-            Interleave::Passes => "whole passes, one build after the other".to_owned(),
+            Some(Interleave::Slices) => "builds alternated in slices".to_owned(),
+            Some(Interleave::Turns) => "builds alternated in turns".to_owned(),
+            None => "whole passes, one build after the other".to_owned(),
         },
         unit: test.unit.symbol(),
         open: false,

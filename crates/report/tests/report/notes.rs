@@ -153,7 +153,7 @@ fn a_ratio_that_is_far_from_the_quotient_is_explained() {
     let line = format!("rQPS is trimmed over slices: up to 11 % off the quotient ({})", made.tests[3].name);
     assert_eq!(told(&made), Some(line.clone()));
     assert!(markdown(&made).contains(&line));
-    made.tests.iter_mut().for_each(|test| test.interleave = rqps_model::Interleave::Turns);
+    made.tests.iter_mut().for_each(|test| test.interleave = Some(rqps_model::Interleave::Turns));
     assert_eq!(told(&made), None, "in turns it is the quotient");
     assert!(html(&made).expect("a page").contains("rQPS is not quite the quotient of the two throughputs"));
 }

@@ -19,7 +19,7 @@ fn publish_until_killed() {
     let plan = writer.plan().clone();
     for round in 1.. {
         for (treatment, planned) in plan.treatments.iter().enumerate() {
-            if !writer.is_complete(round, &planned.name, &plan.tests[0].name, 1) {
+            if !writer.is_complete(round, &planned.name, &plan.tests()[0].name, 1) {
                 writer.publish(&made::parts(&plan, round, treatment, 0, 2000)).expect("published");
             }
         }

@@ -17,7 +17,7 @@ fn format_1_is_read() {
     let treatment = &plan.treatments[0].name;
     assert_eq!(campaign.build(treatment).expect("read"), Some(made::build_facts()));
     assert_eq!(campaign.settings(treatment).expect("read"), Some(made::settings_facts()));
-    assert_eq!(campaign.plans(treatment, &plan.tests[0].name).expect("read"), Some(made::statement_plans()));
+    assert_eq!(campaign.plans(treatment, &plan.tests()[0].name).expect("read"), Some(made::statement_plans()));
     let samples = campaign.samples().expect("read");
     assert_eq!(samples.len(), 2);
     for (treatment, folder) in samples.iter().enumerate() {
@@ -88,7 +88,7 @@ fn make_golden() {
     let treatment = &plan.treatments[0].name;
     writer.write_build(treatment, &made::build_facts()).expect("written");
     writer.write_settings(treatment, &made::settings_facts()).expect("written");
-    writer.write_plans(treatment, &plan.tests[0].name, &made::statement_plans()).expect("written");
+    writer.write_plans(treatment, &plan.tests()[0].name, &made::statement_plans()).expect("written");
     for treatment in 0..2 {
         writer.publish(&made::parts(&plan, 1, treatment, 0, 6)).expect("published");
     }

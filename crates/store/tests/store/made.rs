@@ -3,12 +3,14 @@
 use hdrhistogram::Histogram;
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
 use rqps_model::insert::SecondRow;
-use rqps_model::plan::{Arrival, DataShape, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Arrival, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::sample::{Accounting, CounterReading, ErrorCount, HostUse, Interval, Moment, ProcessUse, Resources};
 use rqps_model::sample::{Slices, WatchRow};
-use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, RoundPlan, Sample, Unit, part};
+use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, Sample, Unit, part};
 use rqps_store::{Campaign, EVENT, SampleParts, Start, Writer, latency_part};
 use std::path::Path;
+
+const DATA: DataShape = DataShape { tables: 1, rows: 100_000 };
 
 /// A plan of so many treatments, tests and rounds.
 pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
@@ -26,29 +28,26 @@ pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
         unit: Unit::QueriesPerSecond,
         writes: n % 4 == 3,
         rank: n as u32,
-        interleave: Interleave::Slices,
+        interleave: Some(Interleave::Slices),
         seconds: 10.0,
+        timed: true,
         before: vec!["vacuum".into()],
     };
-    let round = |number| RoundPlan { number, order: (0..treatments).collect(), seed: u64::from(number) };
     Plan {
         format: FORMAT,
         name: "made".into(),
-        suite: "sysbench".into(),
+        suite: SuitePlan::Sysbench(DATA),
         seed: 7,
         treatments: (0..treatments).map(treatment).collect(),
         base: 0,
-        tests: (0..tests).map(test).collect(),
-        clients: vec![1],
-        data: DataShape { tables: 1, rows: 100_000 },
-        insert: None,
+        stages: vec![Stage::side_by_side(DATA, vec![1], (0..tests).map(test).collect())],
         warmup_seconds: 0.5,
         slice_ms: 10.0,
         arrival: Arrival::Closed,
         placement: Placement::Same,
         machine: None,
         margin: 0.02,
-        rounds: (1..=rounds).map(round).collect(),
+        rounds,
         forced: Vec::new(),
     }
 }
@@ -83,11 +82,11 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         format: FORMAT,
         round,
         treatment: plan.treatments[treatment].name.clone(),
-        suite: plan.suite.clone(),
-        test: plan.tests[test].name.clone(),
+        suite: plan.suite.name().to_owned(),
+        test: plan.tests()[test].name.clone(),
         clients: 1,
         started_at: "2026-11-20T05:15:00.250Z".into(),
-        interleave: Interleave::Slices,
+        interleave: Some(Interleave::Slices),
         server_start: format!("{round}.{}", plan.treatments[treatment].name),
         data_copy: "b".into(),
         operations,

@@ -19,7 +19,7 @@ fn a_campaign_comes_back_as_it_was_written() {
     let host = rqps_model::sample::HostUse { seconds: 12.25, cpus: 2, ..Default::default() };
     let load = rqps_model::facts::LoadFacts { rows: 1000, host };
     writer.write_load(treatment, &load).expect("written");
-    writer.write_plans(treatment, &plan.tests[0].name, &made::statement_plans()).expect("written");
+    writer.write_plans(treatment, &plan.tests()[0].name, &made::statement_plans()).expect("written");
     writer.append_server_log(treatment, "1.first", &mut &b"LOG: one\n"[..]).expect("written");
     writer.append_server_log(treatment, "2.second", &mut &b"LOG: two\n"[..]).expect("written");
     writer.set_load_seconds(treatment, 12.25).expect("written");
@@ -30,7 +30,7 @@ fn a_campaign_comes_back_as_it_was_written() {
             // Word for word those of the treatment.
             parts.put(Part::lines::<u8>(part::PLANS, &[]));
         }
-        let name = &plan.tests[test].name;
+        let name = &plan.tests()[test].name;
         let is_complete = || writer.is_complete(round, &plan.treatments[treatment].name, name, 1);
         assert!(!is_complete());
         writer.publish(&parts).expect("published");
@@ -54,7 +54,7 @@ fn a_campaign_comes_back_as_it_was_written() {
     assert_eq!(campaign.settings(treatment).expect("read"), Some(made::settings_facts()));
     assert_eq!(campaign.load(treatment).expect("read"), Some(load));
     assert_eq!(campaign.load(&plan.treatments[0].name).expect("read"), None);
-    assert_eq!(campaign.plans(treatment, &plan.tests[0].name).expect("read"), Some(made::statement_plans()));
+    assert_eq!(campaign.plans(treatment, &plan.tests()[0].name).expect("read"), Some(made::statement_plans()));
     let log = fs::read_to_string(campaign.server_log(treatment).expect("a place")).expect("read");
     assert_eq!(log, "-- rqps: server start 1.first\nLOG: one\n-- rqps: server start 2.second\nLOG: two\n");
 
@@ -65,9 +65,9 @@ fn a_campaign_comes_back_as_it_was_written() {
     let plans: Vec<_> = samples.iter().map(|sample| sample.json(part::PLANS).expect("read")).collect();
     assert_eq!(plans, [None, None, Some(made::statement_plans())]);
     assert!(!samples[0].folder().join("plans.json").exists());
-    let one = campaign.sample(1, treatment, &plan.tests[0].name, 1).expect("read").expect("there");
+    let one = campaign.sample(1, treatment, &plan.tests()[0].name, 1).expect("read").expect("there");
     assert_eq!(one.parts().expect("read"), written[1]);
-    assert_eq!(campaign.sample(2, treatment, &plan.tests[0].name, 1).expect("read"), None);
+    assert_eq!(campaign.sample(2, treatment, &plan.tests()[0].name, 1).expect("read"), None);
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn a_sample_is_withdrawn_alone_and_a_campaign_only_without_samples() {
     let plan = made::plan(2, 1, 1);
     let writer = made::create(root.path(), &plan);
     let [first, second] = [0, 1].map(|treatment| made::parts(&plan, 1, treatment, 0, 5));
-    let is_there = |treatment: usize| writer.is_complete(1, &plan.treatments[treatment].name, &plan.tests[0].name, 1);
-    let withdraw = |treatment: usize| writer.withdraw(1, &plan.treatments[treatment].name, &plan.tests[0].name, 1);
+    let is_there = |treatment: usize| writer.is_complete(1, &plan.treatments[treatment].name, &plan.tests()[0].name, 1);
+    let withdraw = |treatment: usize| writer.withdraw(1, &plan.treatments[treatment].name, &plan.tests()[0].name, 1);
     writer.publish(&first).expect("published");
     writer.publish(&second).expect("published");
     withdraw(0).expect("withdrawn");
@@ -172,7 +172,7 @@ fn two_writers_are_kept_apart_and_readers_are_not() {
     drop(writer);
     let resumed = Campaign::open_to_resume(&folder, made::start()).expect("free");
     assert_eq!((resumed.status().starts.len(), resumed.status().state), (2, State::Incomplete));
-    assert!(resumed.is_complete(1, &plan.treatments[0].name, &plan.tests[0].name, 1));
+    assert!(resumed.is_complete(1, &plan.treatments[0].name, &plan.tests()[0].name, 1));
 }
 
 #[test]

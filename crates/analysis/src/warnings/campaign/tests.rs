@@ -1,9 +1,11 @@
 //! Every warning about a whole campaign, each from traces that call for it and from some that do not.
 
 use super::*;
-use rqps_model::plan::{Arrival, DataShape, RoundPlan, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Alternate, Arrival, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
 use rqps_store::{Start, State};
+
+const DATA: DataShape = DataShape { tables: 1, rows: 1000 };
 
 pub(crate) fn plan(rounds: u32) -> Plan {
     let treatment = |name: &str| TreatmentPlan {
@@ -20,28 +22,26 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         unit: Unit::QueriesPerSecond,
         writes: false,
         rank: 1,
-        interleave: Interleave::Slices,
+        interleave: Some(Interleave::Slices),
         seconds: 10.0,
+        timed: true,
         before: Vec::new(),
     };
     Plan {
         format: FORMAT,
         name: "c".to_owned(),
-        suite: "sysbench".to_owned(),
+        suite: SuitePlan::Sysbench(DATA),
         seed: 1,
         treatments: vec![treatment("a"), treatment("b")],
         base: 0,
-        tests: vec![test],
-        clients: vec![1],
-        data: DataShape { tables: 1, rows: 1000 },
-        insert: None,
+        stages: vec![Stage::side_by_side(DATA, vec![1], vec![test])],
         warmup_seconds: 1.0,
         slice_ms: 10.0,
         arrival: Arrival::Closed,
         placement: Placement::Same,
         machine: None,
         margin: 0.02,
-        rounds: (1..=rounds).map(|number| RoundPlan { number, order: vec![0, 1], seed: 1 }).collect(),
+        rounds,
         forced: Vec::new(),
     }
 }
@@ -118,7 +118,7 @@ fn resumed_rounds_and_several_sittings_are_told() {
 fn passes_follow_one_another_and_have_nothing_to_swap() {
     let in_passes = |rounds: u32| {
         let mut plan = plan(rounds);
-        plan.tests[0].interleave = Interleave::Passes;
+        plan.stages[0].alternate = Alternate::OneByOne;
         plan
     };
     let mut traces = traces(3);
@@ -177,7 +177,7 @@ fn foreign_load_is_told_once_with_its_worst_share() {
         group: Group::Point,
         unit: Unit::QueriesPerSecond,
         clients,
-        interleave: Interleave::Slices,
+        interleave: Some(Interleave::Slices),
         statements: Vec::new(),
         cells: Vec::new(),
     };

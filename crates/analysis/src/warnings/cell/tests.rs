@@ -106,7 +106,7 @@ fn sessions_that_wait_for_one_another_are_told_in_a_closed_loop() {
     assert!(kinds_of(&[Some(alone)], |_| {}).is_empty(), "one session waits for nobody");
     assert!(kinds_of(&[Some(with(0.5))], |cell| cell.is_closed = false).is_empty(), "a rate leaves sessions idle");
     let mut turns = with(0.8);
-    turns.sample.interleave = Interleave::Turns;
+    turns.sample.interleave = Some(Interleave::Turns);
     let remedy = |trial: Measured| {
         let settings = SettingsFacts::default();
         let rounds = [Some(trial)];
@@ -183,7 +183,7 @@ fn notes_of_trials_are_told_once() {
     assert_eq!(one(&rounds), said("trial", "the clock was slow (rounds 1, 2)"));
 }
 
-const KIND: Kind = Kind { group: rqps_model::Group::Point, interleave: rqps_model::Interleave::Slices };
+const KIND: Kind = Kind { group: rqps_model::Group::Point, interleave: Some(rqps_model::Interleave::Slices) };
 
 #[test]
 fn comparisons_that_are_skewed_or_noisy_are_told() {

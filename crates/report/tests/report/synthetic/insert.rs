@@ -12,9 +12,9 @@ use rqps_analysis::findings::{
     CellFindings, Findings, InsideFindings, Mark, ResponseFindings, SlaFindings, StepFindings, StepMetrics, StepPoint,
     StepRound, TestFindings,
 };
+use rqps_model::Unit;
 use rqps_model::insert::{Buckets, IndexBuild, Kind, Shape, Stall, Step, steps};
 use rqps_model::sample::{DiskUse, Growth};
-use rqps_model::{Interleave, Unit};
 use std::collections::BTreeMap;
 
 /// The size of an invented benchmark.
@@ -97,7 +97,7 @@ fn test(step: &Step, size: InsertSize, pattern: &TestFindings, draw: &mut Draw) 
         group: step.kind.group(),
         unit: if step.queries() { Unit::QueriesPerSecond } else { Unit::RowsPerSecond },
         clients: 1,
-        interleave: Interleave::Passes,
+        interleave: None,
         statements: Vec::new(),
     }
 }

@@ -158,4 +158,4 @@ fn group_findings(tests: &[TestFindings], group: Group, treatment: usize) -> Opt
 }
 
 /// How builds alternate in all invented tests.
-pub(crate) const INTERLEAVE: Interleave = Interleave::Slices;
+pub(crate) const INTERLEAVE: Option<Interleave> = Some(Interleave::Slices);

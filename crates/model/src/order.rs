@@ -8,18 +8,29 @@
 
 use rand_core::Rng;
 use rand_pcg::Pcg64;
-use rqps_model::RoundPlan;
+use serde::{Deserialize, Serialize};
 
 /// Streams of the generator, so that orders and seeds of rounds don't depend on each other.
 const ORDER_STREAM: u128 = 1;
 const SEED_STREAM: u128 = 2;
 
-/// The rounds of a campaign.
-pub(crate) fn rounds(treatments: usize, rounds: u32, seed: u64) -> Vec<RoundPlan> {
-    let mut seeds = Pcg64::new(u128::from(seed), SEED_STREAM);
-    let mut orders = Orders::new(treatments, seed);
-    let round = |number| RoundPlan { number, order: orders.next_order(), seed: seeds.next_u64() };
-    (1..=rounds).map(round).collect()
+/// How a round goes: the order of treatments, and what everything random in it is drawn from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Round {
+    /// Counted from 1.
+    pub number: u32,
+    /// Indices of treatments, in the order in which copies are made and servers started.
+    pub order: Vec<usize>,
+    /// Seed of everything random inside this round.
+    pub seed: u64,
+}
+
+/// A round of so many treatments, by its number.
+pub(crate) fn round(treatments: usize, seed: u64, number: u32) -> Round {
+    let (mut seeds, mut orders) = (Pcg64::new(u128::from(seed), SEED_STREAM), Orders::new(treatments, seed));
+    let draws = (0..number.max(1)).map(|_| (orders.next_order(), seeds.next_u64()));
+    let (order, seed) = draws.last().expect("at least one is drawn");
+    Round { number, order, seed }
 }
 
 /// Draws orders block by block.
@@ -94,10 +105,14 @@ fn below(bound: usize, random: &mut Pcg64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn rounds(treatments: usize, count: u32, seed: u64) -> Vec<Round> {
+        (1..=count).map(|number| round(treatments, seed, number)).collect()
+    }
     use proptest::prelude::*;
 
     /// How often each treatment stands at each place: `[treatment][place]`.
-    fn places(rounds: &[RoundPlan], treatments: usize) -> Vec<Vec<usize>> {
+    fn places(rounds: &[Round], treatments: usize) -> Vec<Vec<usize>> {
         let mut counts = vec![vec![0; treatments]; treatments];
         for round in rounds {
             for (place, treatment) in round.order.iter().enumerate() {
