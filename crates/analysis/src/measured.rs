@@ -5,7 +5,7 @@
 
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::SecondRow;
-use rqps_model::sample::{Interval, Slices, WatchRow};
+use rqps_model::sample::{Interval, MonitorRow, Slices};
 use rqps_model::{Sample, part};
 use rqps_store::{Campaign, Latencies, StoreError};
 
@@ -20,7 +20,7 @@ pub(crate) struct Measured {
     /// What each client did in each second of a step.
     pub(crate) seconds: Vec<SecondRow>,
     /// What host and server were about in each second of a step.
-    pub(crate) watch: Vec<WatchRow>,
+    pub(crate) watch: Vec<MonitorRow>,
     /// The plans of this round at this number of clients; none of a trial without a number.
     pub(crate) plans: Vec<StatementPlan>,
 }
@@ -40,7 +40,7 @@ impl Measured {
         let Some(folder) = campaign.sample(round, treatment, test, clients)? else { return Ok(None) };
         let (mut seconds, mut watch) = (Vec::new(), Vec::new());
         if folder.sample.step.is_some() {
-            (seconds, watch) = (folder.lines(part::SECONDS)?, folder.lines(part::WATCH)?);
+            (seconds, watch) = (folder.lines(part::SECONDS)?, folder.lines(part::MONITOR)?);
         }
         let (mut slices, mut intervals, mut histograms) = (Slices::default(), Vec::new(), Latencies::new());
         let mut plans = Vec::new();

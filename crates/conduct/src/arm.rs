@@ -6,13 +6,14 @@ use crate::supervise::supervised_on;
 use rqps_machine::{Account, Lease, Workspace, remove_tree};
 use rqps_model::facts::{BuildFacts, SettingsFacts};
 use rqps_model::plan::TreatmentPlan;
-use rqps_observe::process::ProcessMeter;
-use rqps_observe::storage::storage_engine;
+use rqps_model::{Part, Sample, StorageEngine};
+use rqps_observe::engine::storage_engine;
+use rqps_observe::{Probes, Subject};
 use rqps_server::{Configuration, Launch, Listen, Server, ServerError};
 use rqps_store::{StoreError, Writer};
 use rqps_wire::{Endpoint, Session};
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -42,12 +43,7 @@ pub(crate) struct Contestant<'a> {
 
 impl Contestant<'_> {
     /// Starts a server of this treatment on a data folder.
-    pub(crate) fn start(
-        &self,
-        data: &std::path::Path,
-        log: &std::path::Path,
-        lease: &Lease,
-    ) -> Result<Server, ServerError> {
+    pub(crate) fn start(&self, data: &Path, log: &Path, lease: &Lease) -> Result<Server, ServerError> {
         let launch = Launch {
             build: self.build,
             data_dir: data,
@@ -138,6 +134,17 @@ impl Contestant<'_> {
     }
 }
 
+/// Acts on a server as probes see it.
+pub(crate) fn observed<T>(
+    server: &Server,
+    storage: Option<StorageEngine>,
+    data_folder: &Path,
+    act: impl FnOnce(&Subject<'_>) -> T,
+) -> T {
+    let endpoint = server.endpoint();
+    act(&Subject { endpoint: &endpoint, storage, data_folder, pids: &|| server.pids_with_ended() })
+}
+
 /// What a session to a server with tables shows.
 #[derive(Debug, Clone)]
 pub(crate) struct Connection {
@@ -155,7 +162,6 @@ pub(crate) struct Arm<'a> {
     pub(crate) data: PathBuf,
     pub(crate) log: PathBuf,
     pub(crate) server: Option<Server>,
-    pub(crate) meter: ProcessMeter,
     /// Servers started in this round so far: one, and one more after each crash.
     pub(crate) starts: u32,
     /// How many of them failed one after the other, up to now.
@@ -177,7 +183,6 @@ impl<'a> Arm<'a> {
             data: workspace.path().to_owned(),
             log: workspace.join(&format!("{}.log", contestant.plan.name)),
             server: None,
-            meter: ProcessMeter::new(),
             starts: 0,
             starts_failed: 0,
             undone: Vec::new(),
@@ -206,6 +211,16 @@ impl<'a> Arm<'a> {
         }
     }
 
+    /// Ends the probes of a test: small figures go into its sample, the rest is returned.
+    pub(crate) fn end(&self, probes: Probes, sample: &mut Sample) -> Vec<Part> {
+        match &self.server {
+            Some(server) => {
+                observed(server, self.contestant.plan.storage, &self.data, |it| probes.end(Some(it), sample))
+            }
+            None => probes.end(None, sample),
+        }
+    }
+
     /// Notes that a test failed, with what is known of the server, and tells it all.
     pub(crate) fn fail(&mut self, failure: String) -> String {
         let failure = match &self.failure {
@@ -226,7 +241,6 @@ impl<'a> Arm<'a> {
     pub(crate) fn start(&mut self, lease: &Lease, stop: &AtomicBool) -> Result<(), ConductError> {
         self.server = None;
         self.starts += 1;
-        self.meter = ProcessMeter::new();
         let started = supervised_on(self.contestant.build.engine, &self.data, stop, || {
             Ok(self.contestant.start(&self.data, &self.log, lease))
         })?;

@@ -6,13 +6,11 @@
 
 mod arm;
 mod cells;
-mod counted;
 mod error;
 mod event;
 mod job;
 mod master;
 mod measure;
-mod meters;
 mod pace;
 mod pass;
 mod refusal;

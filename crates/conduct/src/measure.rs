@@ -4,30 +4,26 @@
 //! run again for its data, none. In turns the idle servers are frozen.
 
 use crate::ConductError;
-use crate::arm::{Arm, Connection};
+use crate::arm::{Arm, Connection, observed};
 use crate::cells::server_start;
-use crate::counted::{self, Counted};
 use crate::job::Job;
-use crate::meters::SliceMeters;
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::random::derive_seed;
 use rqps_load::timed::{ArmRun, Contest, Phase, Schedule, Switch, run};
 use rqps_load::{LoadError, Test};
 use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{Round, TestPlan};
-use rqps_model::sample::{Accounting, HostUse, ProcessUse, Resources};
+use rqps_model::sample::{Accounting, Resources};
 use rqps_model::settings::CpuSet;
-use rqps_model::{FORMAT, Interleave, Part, Sample, part};
-use rqps_observe::client::ClientMeter;
+use rqps_model::{FORMAT, Interleave, Part, Sample, StorageEngine, part};
 use rqps_observe::clock::rfc3339;
-use rqps_observe::counters::Counters;
-use rqps_observe::host::HostMeter;
-use rqps_observe::process::{ProcessMeter, ProcessReading};
+use rqps_observe::{ClientProbe, CountersProbe, HostProbe, Probes, ProcessProbe};
 use rqps_server::{Server, placement};
 use rqps_store::{SampleParts, StoreError, Writer, latency_part};
 use rqps_wire::Endpoint;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
@@ -43,13 +39,6 @@ const TURNS: f64 = 4.0;
 const TURN_SECONDS_MIN: f64 = 1.0;
 const TURN_SECONDS_MAX: f64 = 60.0;
 
-/// The meters of a round.
-#[derive(Debug)]
-pub(crate) struct Bench {
-    pub(crate) host: HostMeter,
-    pub(crate) client: ClientMeter,
-}
-
 /// What is measured.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece<'a> {
@@ -61,12 +50,11 @@ pub(crate) struct Piece<'a> {
     pub(crate) cpus: &'a [usize],
 }
 
-/// An arm that takes part: its index among the round's arms and what was read before.
+/// An arm that takes part: its index among the round's arms and what is observed of it.
 struct Entrant {
     arm: usize,
     endpoint: Endpoint,
-    counters: Option<Counters>,
-    process: ProcessReading,
+    probes: Probes,
     /// This round's plans where they differ from those kept for the treatment.
     plans: Vec<StatementPlan>,
 }
@@ -75,29 +63,20 @@ struct Entrant {
 struct Fought {
     entrant: Entrant,
     run: ArmRun,
-    used: Used,
-}
-
-/// What was used while an arm's slices ran.
-struct Used {
-    host: HostUse,
-    client: ProcessUse,
-    /// The server's processes when all was counted, unless the contest ended before.
-    server_end: Option<ProcessReading>,
 }
 
 /// A server in a contest.
 struct Rival<'a> {
     server: &'a mut Server,
-    meter: &'a mut ProcessMeter,
-    end: Option<ProcessReading>,
+    probes: &'a mut Probes,
+    storage: Option<StorageEngine>,
+    data: &'a Path,
 }
 
 /// Measures a test on all arms, publishes the samples, and returns the throughputs in plan order.
 pub(crate) fn measure(
     piece: &Piece<'_>,
     arms: &mut [Arm<'_>],
-    bench: &mut Bench,
     store: &mut Writer,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
@@ -109,7 +88,7 @@ pub(crate) fn measure(
         store.withdraw(round.number, &treatment.name, &test.name, clients)?;
     }
     let started_at = rfc3339(SystemTime::now());
-    let mut told = fight(piece, workload, arms, bench, store, stop, progress)?.into_iter().peekable();
+    let mut told = fight(piece, workload, arms, store, stop, progress)?.into_iter().peekable();
     let mut throughputs = vec![None; arms.len()];
     for (index, arm) in arms.iter_mut().enumerate() {
         let base = blank_sample(piece, workload.unit_per_operation(job.plan.suite.data(), clients), arm, &started_at);
@@ -127,12 +106,11 @@ pub(crate) fn measure(
 pub(crate) fn repeat(
     piece: &Piece<'_>,
     arms: &mut [Arm<'_>],
-    bench: &mut Bench,
     store: &Writer,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
 ) -> Result<(), ConductError> {
-    let told = fight(piece, workload(piece)?, arms, bench, store, stop, progress)?;
+    let told = fight(piece, workload(piece)?, arms, store, stop, progress)?;
     for Fought { entrant, run, .. } in told {
         if let Some(failure) = run.failure {
             let arm = &mut arms[entrant.arm];
@@ -163,7 +141,6 @@ fn fight(
     piece: &Piece<'_>,
     workload: &Test,
     arms: &mut [Arm<'_>],
-    bench: &mut Bench,
     store: &Writer,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
@@ -199,9 +176,8 @@ fn fight(
     if entrants.is_empty() {
         return Ok(Vec::new());
     }
-    let (runs, uses) = contend(&contest, test.interleave, &entrants, arms, bench, stop, progress)?;
-    let told = entrants.into_iter().zip(runs).zip(uses);
-    Ok(told.map(|((entrant, run), used)| Fought { entrant, run, used }).collect())
+    let runs = contend(&contest, test.interleave, &mut entrants, arms, stop, progress)?;
+    Ok(entrants.into_iter().zip(runs).map(|(entrant, run)| Fought { entrant, run }).collect())
 }
 
 /// Slices as planned, or turns: long slices with new sessions each.
@@ -254,9 +230,14 @@ fn enter(
     let plans = plan_capture(server.target(), workload, piece.job.plan.suite.data())
         .map_err(ConductError::load(about("keeping the plans of")))?;
     let plans = kept_beside(store, &name, &piece.test.name, plans)?;
-    let counters = counted::read(&endpoint);
-    let pids = arm.server.as_ref().map(Server::pids_with_ended).unwrap_or_default();
-    Ok(Entrant { arm: index, endpoint, counters, process: arm.meter.read(&pids), plans })
+    let mut probes = Probes(vec![
+        Box::new(CountersProbe::default()),
+        Box::new(ProcessProbe::from_begin()),
+        Box::new(HostProbe::open(&arm.data)?),
+        Box::new(ClientProbe::open()?),
+    ]);
+    observed(server, arm.contestant.plan.storage, &arm.data, |it| probes.begin(it));
+    Ok(Entrant { arm: index, endpoint, probes, plans })
 }
 
 /// Keeps a test's plans for its treatment the first time; of later ones, those that differ in any word and so belong beside
@@ -279,40 +260,43 @@ pub(crate) fn plans_part(plans: &[StatementPlan]) -> Option<Part> {
     (!plans.is_empty()).then(|| Part::json(part::PLANS, plans))
 }
 
-/// Runs the contest with meters at every switch; in turns, idle servers are frozen.
+/// Runs the contest with probes at every switch; in turns, idle servers are frozen.
 fn contend(
     contest: &Contest<'_>,
     interleave: Option<Interleave>,
-    entrants: &[Entrant],
+    entrants: &mut [Entrant],
     arms: &mut [Arm<'_>],
-    bench: &mut Bench,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
-) -> Result<(Vec<ArmRun>, Vec<Used>), ConductError> {
-    let mut meters = SliceMeters::new(&mut bench.host, &mut bench.client, entrants.len());
+) -> Result<Vec<ArmRun>, ConductError> {
     let progress = RefCell::new(progress);
-    let mut all: Vec<Option<Rival<'_>>> = arms.iter_mut().map(Rival::of).collect();
-    let rivals = entrants.iter().map(|entrant| all[entrant.arm].take().expect("an entrant has a server"));
+    let turns = visits(&contest.schedule) * entrants.len() as f64;
+    let mut entrants = entrants.iter_mut().peekable();
+    let rivals = arms.iter_mut().enumerate().filter_map(|(index, arm)| {
+        let entrant = entrants.next_if(|entrant| entrant.arm == index)?;
+        Some(Rival::of(arm, &mut entrant.probes).expect("an entrant has a server"))
+    });
     let rivals: RefCell<Vec<Rival<'_>>> = RefCell::new(rivals.collect());
     // A server that died cannot be frozen; the contest finds that out by itself and goes on with the rest.
     let freezes = interleave == Some(Interleave::Turns);
     if freezes {
         rivals.borrow_mut().iter_mut().for_each(|rival| _ = rival.server.freeze());
     }
-    let turns = visits(&contest.schedule) * entrants.len() as f64;
     let mut turns_done = 0.0;
     let mut hook = |switch: Switch| -> Result<(), LoadError> {
         match switch {
             Switch::Enter { arm, .. } => {
+                let rival = &mut rivals.borrow_mut()[arm];
                 if freezes {
-                    let _ = rivals.borrow_mut()[arm].server.thaw();
+                    let _ = rival.server.thaw();
                 }
-                meters.enter();
+                rival.probes.enter();
             }
             Switch::Leave { arm, phase } => {
-                meters.leave(arm);
+                let rival = &mut rivals.borrow_mut()[arm];
+                rival.probes.leave();
                 if freezes {
-                    let _ = rivals.borrow_mut()[arm].server.freeze();
+                    let _ = rival.server.freeze();
                 }
                 // A cycle of turns may take many minutes, and is told of at its end only.
                 if freezes && phase == Phase::Counted {
@@ -326,7 +310,7 @@ fn contend(
     let advances = |fraction: f64| {
         if fraction >= 1.0 {
             // All is counted, and the sessions are still there: when they end, so do PostgreSQL's processes.
-            rivals.borrow_mut().iter_mut().for_each(Rival::read_end);
+            rivals.borrow_mut().iter_mut().for_each(Rival::stop_probes);
         }
         (progress.borrow_mut())(fraction);
     };
@@ -335,18 +319,16 @@ fn contend(
     if freezes {
         rivals.iter_mut().for_each(|rival| _ = rival.server.thaw());
     }
-    let runs = runs.map_err(ConductError::load(format!("driving {}", contest.test.name)))?;
-    let uses = meters.finish().into_iter().zip(rivals);
-    Ok((runs, uses.map(|((host, client), rival)| Used { host, client, server_end: rival.end }).collect()))
+    runs.map_err(ConductError::load(format!("driving {}", contest.test.name)))
 }
 
 impl<'a> Rival<'a> {
-    fn of(arm: &'a mut Arm<'_>) -> Option<Rival<'a>> {
-        Some(Rival { server: arm.server.as_mut()?, meter: &mut arm.meter, end: None })
+    fn of(arm: &'a mut Arm<'_>, probes: &'a mut Probes) -> Option<Rival<'a>> {
+        Some(Rival { server: arm.server.as_mut()?, probes, storage: arm.contestant.plan.storage, data: &arm.data })
     }
 
-    fn read_end(&mut self) {
-        self.end = Some(self.meter.read_full(&self.server.pids_with_ended()));
+    fn stop_probes(&mut self) {
+        observed(self.server, self.storage, self.data, |it| self.probes.stop(it));
     }
 }
 
@@ -384,24 +366,9 @@ pub(crate) fn blank_sample(piece: &Piece<'_>, unit_per_operation: f64, arm: &Arm
 
 /// The sample of an arm that ran, with everything that is read afterwards.
 fn finish(base: Sample, arm: &mut Arm<'_>, fought: Fought) -> Result<SampleParts, StoreError> {
-    let Fought { entrant, run, used: Used { host, client, server_end } } = fought;
-    let mut resources = Resources { host, client, server: ProcessUse::default(), operations: run.operations_total };
+    let Fought { entrant, run } = fought;
     arm.notice_death();
-    let mut warnings = std::mem::take(&mut arm.undone);
-    let mut counted = Counted::default();
-    if let Some(server) = &arm.server {
-        let end = server_end.unwrap_or_else(|| arm.meter.read_full(&server.pids_with_ended()));
-        resources.server = end.since(&entrant.process);
-        match counted::since(entrant.counters, &entrant.endpoint) {
-            Some(read) => counted = read,
-            None => warnings.push(counted::UNREADABLE.to_owned()),
-        }
-    }
-    if arm.starts > 1 {
-        warnings.push("the server had died before in this round and was started again on the same data".to_owned());
-    }
-    let failure = run.failure.map(|failure| arm.fail(failure));
-    let sample = Sample {
+    let mut sample = Sample {
         operations: run.operations,
         rows: run.rows,
         busy_ns: run.busy_ns,
@@ -410,18 +377,19 @@ fn finish(base: Sample, arm: &mut Arm<'_>, fought: Fought) -> Result<SampleParts
         is_patient: run.is_patient,
         accounting: run.accounting,
         errors: run.errors,
-        resources,
-        counters: counted.changes,
-        warnings,
-        failure,
+        resources: Resources { operations: run.operations_total, ..Resources::default() },
+        warnings: std::mem::take(&mut arm.undone),
         ..base
     };
-    let mut parts = vec![
-        Part::json(part::SLICES, &run.slices),
-        Part::lines(part::INTERVALS, &run.intervals),
-        latency_part(&run.latency.into_iter().collect(), sample.seconds)?,
-        Part::lines(part::COUNTERS, &counted.readings),
-    ];
+    let mut parts = arm.end(entrant.probes, &mut sample);
+    if arm.starts > 1 {
+        let again = "the server had died before in this round and was started again on the same data";
+        sample.warnings.push(again.to_owned());
+    }
+    sample.failure = run.failure.map(|failure| arm.fail(failure));
+    parts.push(Part::json(part::SLICES, &run.slices));
+    parts.push(Part::lines(part::INTERVALS, &run.intervals));
+    parts.push(latency_part(&run.latency.into_iter().collect(), sample.seconds)?);
     parts.extend(plans_part(&entrant.plans));
     Ok(SampleParts { sample, parts })
 }

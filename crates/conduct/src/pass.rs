@@ -19,8 +19,6 @@ use rqps_model::facts::SettingsFacts;
 use rqps_model::insert::{Shape, Step, StepRecord, steps};
 use rqps_model::plan::{Round as RoundPlan, Stage, SuitePlan, TestPlan};
 use rqps_model::settings::CpuSet;
-use rqps_observe::client::ClientMeter;
-use rqps_observe::host::HostMeter;
 use rqps_server::{page_cache, placement};
 use rqps_store::SampleParts;
 use std::ops::RangeInclusive;
@@ -61,8 +59,6 @@ pub(crate) struct Pass<'a> {
     bout: &'a Bout<'a>,
     pub(crate) shape: Shape,
     pub(crate) arm: Arm<'a>,
-    pub(crate) host: HostMeter,
-    pub(crate) client: ClientMeter,
     /// CPUs that may be used, and of these the client's.
     pub(crate) cpus: CpuSet,
     pub(crate) client_cpus: CpuSet,
@@ -106,8 +102,6 @@ impl<'a> Pass<'a> {
             bout,
             shape,
             arm: Arm::idle(contestant, workspace, masters.refusal(contestant)),
-            host: HostMeter::open(workspace.path())?,
-            client: ClientMeter::open()?,
             cpus,
             client_cpus,
             state: State::new(),

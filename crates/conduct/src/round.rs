@@ -7,7 +7,7 @@ use crate::arm::Arm;
 use crate::cells::Due;
 use crate::event::Event;
 use crate::master::FolderKind;
-use crate::measure::{Bench, measure, repeat};
+use crate::measure::{measure, repeat};
 use crate::pace::Chore;
 use crate::sitting::{Ledger, Sitting};
 use crate::supervise::{check, supervised, unless_stopped};
@@ -17,8 +17,6 @@ use rqps_load::Work;
 use rqps_load::work::{between_tests, work};
 use rqps_machine::copy;
 use rqps_model::plan::{DataShape, Round as RoundPlan, TestPlan};
-use rqps_observe::client::ClientMeter;
-use rqps_observe::host::HostMeter;
 use rqps_server::{page_cache, placement};
 use rqps_wire::Target;
 use std::collections::BTreeMap;
@@ -30,7 +28,6 @@ pub(crate) struct Round<'a> {
     sitting: &'a Sitting<'a>,
     plan: &'a RoundPlan,
     arms: Vec<Arm<'a>>,
-    bench: Bench,
     cpus: Vec<usize>,
 }
 
@@ -66,9 +63,8 @@ impl<'a> Round<'a> {
             check(stop)?;
             arms[index].start(job.lease, stop)?;
         }
-        let bench = Bench { host: HostMeter::open(workspace.path())?, client: ClientMeter::open()? };
         let cpus = placement::available().map_err(ConductError::server("asking for the CPUs"))?;
-        let mut round = Round { sitting, plan, arms, bench, cpus };
+        let mut round = Round { sitting, plan, arms, cpus };
         round.warm(ledger)?;
         ledger.pace.began(begun.elapsed());
         Ok(round)
@@ -174,15 +170,15 @@ impl<'a> Round<'a> {
         let begun = Instant::now();
         let chore = Chore::of(&due.bout, &test.name);
         let piece = measure::Piece { job, round: self.plan, test, clients, cpus: &self.cpus };
-        let (arms, bench) = (&mut self.arms, &mut self.bench);
+        let arms = &mut self.arms;
         let mut progress = |fraction| {
             let under_way = Some((&chore, fraction));
             let (campaign, left) = (pace.share(under_way), pace.left(under_way));
             watch(Event::TestAdvances { fraction, campaign, left });
         };
         let results = match due.is_recorded {
-            true => Some(measure(&piece, arms, bench, store, stop, &mut progress)?),
-            false => repeat(&piece, arms, bench, store, stop, &mut progress).map(|()| None)?,
+            true => Some(measure(&piece, arms, store, stop, &mut progress)?),
+            false => repeat(&piece, arms, store, stop, &mut progress).map(|()| None)?,
         };
         pace.ended(&chore, begun.elapsed());
         let Some(results) = results else { return Ok(()) };

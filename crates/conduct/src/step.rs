@@ -4,7 +4,7 @@
 //! had happened until then. It publishes nothing.
 
 use crate::ConductError;
-use crate::counted::{self, Counted};
+use crate::arm::observed;
 use crate::measure::{blank_sample, failed, kept_beside};
 use crate::pass::Pass;
 use crate::sitting::Ledger;
@@ -14,69 +14,16 @@ use rqps_load::random::derive_seed;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Step, StepRecord};
 use rqps_model::plan::TestPlan;
-use rqps_model::sample::{Accounting, DiskUse, Growth, Resources, WatchRow};
+use rqps_model::sample::{Accounting, Resources};
 use rqps_model::{Part, Sample, part};
-use rqps_observe::client::ClientMeter;
 use rqps_observe::clock::rfc3339;
-use rqps_observe::counters::Counters;
-use rqps_observe::host::{HostMeter, HostReading};
-use rqps_observe::process::{ProcessMeter, ProcessReading};
-use rqps_observe::{Watcher, disk_use};
-use rqps_server::Server;
+use rqps_observe::{ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, ObserveError};
+use rqps_observe::{Probes, ProcessProbe, Subject};
 use rqps_store::{SampleParts, StoreError, latency_part};
 use rqps_wire::Endpoint;
 use std::cell::RefCell;
+use std::path::Path;
 use std::time::SystemTime;
-
-/// What is read before a step, to be compared with afterwards.
-struct Before {
-    counters: Option<Counters>,
-    disk: Option<DiskUse>,
-}
-
-/// What host, server and client did between a step's begin and its end; nothing if it never began.
-#[derive(Default)]
-struct Seen {
-    resources: Resources,
-    watch: Vec<WatchRow>,
-}
-
-/// The meters of a step. What a connection costs, and what the client asks about the tables afterwards, is not the step's: in a
-/// short one it would be a good part of it.
-struct StepMeters<'m> {
-    host: &'m mut HostMeter,
-    client: &'m mut ClientMeter,
-    server: &'m mut ProcessMeter,
-    processes: &'m Server,
-    begin: Option<Begin>,
-    seen: Seen,
-}
-
-/// The readings of a step's begin, from which its seconds count.
-struct Begin {
-    host: HostReading,
-    client: ProcessReading,
-    server: ProcessReading,
-    watcher: Watcher,
-}
-
-impl StepMeters<'_> {
-    fn begin(&mut self, watcher: Watcher) {
-        let server = self.server.read(&self.processes.pids_with_ended());
-        self.begin = Some(Begin { client: self.client.read(), server, watcher, host: self.host.read_full() });
-    }
-
-    fn end(&mut self) {
-        let Some(Begin { host, client, server, watcher }) = self.begin.take() else { return };
-        let resources = Resources {
-            host: self.host.read_full().since(&host),
-            client: self.client.read_full().since(&client),
-            server: self.server.read_full(&self.processes.pids_with_ended()).since(&server),
-            operations: 0,
-        };
-        self.seen = Seen { resources, watch: watcher.end() };
-    }
-}
 
 impl Pass<'_> {
     /// Keeps the plans of a step's queries the first time that the treatment comes to it; afterwards, those that differ.
@@ -114,8 +61,9 @@ impl Pass<'_> {
         let Some(server) = &self.arm.server else { return Ok(failed(base, &self.arm)) };
         let endpoint = server.endpoint();
         let storage = self.arm.contestant.plan.storage;
-        let before =
-            Before { counters: counted::read(&endpoint), disk: disk_use(&endpoint, storage, &self.arm.data).ok() };
+        let probes = RefCell::new(probes(&self.arm.data)?);
+        let observed = |act: &dyn Fn(&Subject<'_>)| observed(server, storage, &self.arm.data, act);
+        observed(&|it| probes.borrow_mut().begin(it));
         let bench = Bench {
             endpoint: &endpoint,
             storage,
@@ -125,35 +73,34 @@ impl Pass<'_> {
             threads: self.client_cpus.len().min(self.shape.clients as usize),
             client_cpus: &self.client_cpus,
         };
-        let meters = StepMeters {
-            host: &mut self.host,
-            client: &mut self.client,
-            server: &mut self.arm.meter,
-            processes: server,
-            begin: None,
-            seen: Seen::default(),
-        };
-        let (meters, progress, stop) = (RefCell::new(meters), RefCell::new(progress), self.sitting.stop);
+        let (progress, stop) = (RefCell::new(progress), self.sitting.stop);
         let doing = format!("{} on {}", step.name, self.arm.contestant.plan.name);
         let tell = |moment| match moment {
-            Moment::Begins => meters.borrow_mut().begin(Watcher::begin(&endpoint, storage, &self.arm.data)),
+            Moment::Begins => {
+                observed(&|it| probes.borrow_mut().start(it));
+                probes.borrow_mut().enter();
+            }
             Moment::Advances(come) => (progress.borrow_mut())(come.done),
-            Moment::Ended => meters.borrow_mut().end(),
+            Moment::Ended => {
+                probes.borrow_mut().leave();
+                observed(&|it| probes.borrow_mut().stop(it));
+            }
         };
         let ran = supervised(server, stop, || {
             run_step(&bench, step, &mut self.state, stop, &tell).map_err(ConductError::load(doing))
         });
-        let seen = meters.into_inner().seen;
+        let probes = probes.into_inner();
         match ran {
             Err(ConductError::Interrupted) => Err(ConductError::Interrupted),
             // Nothing was measured: the server could not even be connected to, or would not make the tables.
             Err(error) => {
                 self.arm.notice_death();
                 let failure = Some(self.arm.fail(error.to_string()));
-                let sample = Sample { resources: seen.resources, failure, ..base };
-                Ok(SampleParts { sample, parts: vec![Part::lines(part::WATCH, &seen.watch)] })
+                let mut sample = Sample { failure, ..base };
+                let parts = probes.end(None, &mut sample);
+                Ok(SampleParts { sample, parts })
             }
-            Ok(run) => Ok(self.finish(base, step, run, before, seen, &endpoint)?),
+            Ok(run) => Ok(self.finish(base, step, run, probes, &endpoint)?),
         }
     }
 
@@ -163,30 +110,13 @@ impl Pass<'_> {
         base: Sample,
         step: &Step,
         run: StepRun,
-        before: Before,
-        seen: Seen,
+        probes: Probes,
         endpoint: &Endpoint,
     ) -> Result<SampleParts, StoreError> {
         let StepRun { record, seconds, latency } = run;
-        let Seen { resources, watch } = seen;
         self.arm.notice_death();
-        let mut warnings = std::mem::take(&mut self.arm.undone);
-        let (mut counted, mut growth) = (Counted::default(), None);
-        if self.arm.server.is_some() {
-            match counted::since(before.counters, endpoint) {
-                Some(read) => counted = read,
-                None => warnings.push(counted::UNREADABLE.to_owned()),
-            }
-            let after = disk_use(endpoint, self.arm.contestant.plan.storage, &self.arm.data);
-            growth = before.disk.zip(after.ok()).map(|(before, after)| Growth { before, after });
-            if growth.is_none() {
-                warnings.push("what the data takes on disk could not be read".to_owned());
-            }
-        }
-        let failure = record.failure.clone().or_else(|| self.stored_otherwise(step, endpoint));
-        let failure = failure.map(|failure| self.arm.fail(failure));
         let done = Done::of(step, &record);
-        let sample = Sample {
+        let mut sample = Sample {
             operations: done.operations,
             rows: done.rows,
             busy_ns: (record.seconds * 1e9).round() as u64 * u64::from(record.clients),
@@ -194,20 +124,16 @@ impl Pass<'_> {
             sessions: 1,
             accounting: accounting(&record),
             errors: record.errors.clone(),
-            resources: Resources { operations: done.operations, ..resources },
-            counters: counted.changes,
-            step: Some(record),
-            growth,
-            warnings,
-            failure,
+            resources: Resources { operations: done.operations, ..Resources::default() },
+            warnings: std::mem::take(&mut self.arm.undone),
             ..base
         };
-        let parts = vec![
-            latency_part(&latency.into_iter().collect(), sample.seconds)?,
-            Part::lines(part::COUNTERS, &counted.readings),
-            Part::lines(part::SECONDS, &seconds),
-            Part::lines(part::WATCH, &watch),
-        ];
+        let mut parts = self.arm.end(probes, &mut sample);
+        let failure = record.failure.clone().or_else(|| self.stored_otherwise(step, endpoint));
+        sample.failure = failure.map(|failure| self.arm.fail(failure));
+        sample.step = Some(record);
+        parts.push(latency_part(&latency.into_iter().collect(), sample.seconds)?);
+        parts.push(Part::lines(part::SECONDS, &seconds));
         Ok(SampleParts { sample, parts })
     }
 
@@ -227,6 +153,19 @@ impl Pass<'_> {
     fn blank(&self, test: &TestPlan) -> Sample {
         blank_sample(&self.piece(test), 1.0, &self.arm, &rfc3339(SystemTime::now()))
     }
+}
+
+/// What is observed of a step. What a connection costs, and what the client asks about the tables afterwards, is not the
+/// step's: in a short one it would be a good part of it.
+fn probes(data_folder: &Path) -> Result<Probes, ObserveError> {
+    Ok(Probes(vec![
+        Box::new(CountersProbe::default()),
+        Box::new(GrowthProbe::default()),
+        Box::new(MonitorProbe::default()),
+        Box::new(ProcessProbe::from_start()),
+        Box::new(HostProbe::open(data_folder)?),
+        Box::new(ClientProbe::open()?),
+    ]))
 }
 
 /// What counts as done in a step, and is its throughput.

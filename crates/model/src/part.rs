@@ -15,8 +15,8 @@ pub const LATENCY: &str = "latency.hdr";
 pub const COUNTERS: &str = "counters.jsonl";
 /// What each client did in each second of a step of the Insert Benchmark: [`crate::insert::SecondRow`].
 pub const SECONDS: &str = "seconds.jsonl";
-/// Host and server in each second: [`crate::sample::WatchRow`].
-pub const WATCH: &str = "watch.jsonl";
+/// Host and server in each second: [`crate::sample::MonitorRow`].
+pub const MONITOR: &str = "monitor.jsonl";
 /// The plans of the test's statements in this round, where they are not, word for word, those kept for the treatment:
 /// [`crate::facts::StatementPlan`].
 pub const PLANS: &str = "plans.json";

@@ -204,7 +204,7 @@ pub struct Growth {
 
 /// What host and server were about, one row about each second of a test.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct WatchRow {
+pub struct MonitorRow {
     /// Seconds since the test began.
     pub second: f64,
     /// What the host did since the row before.

@@ -3,7 +3,6 @@
 //! Prints microseconds for each kind of reading: the median and the 99th percentile of many. The readings at slice
 //! boundaries (`host read`, `client read`) must stay small beside a slice of 5 ms.
 
-use rqps_observe::process::tree;
 use rqps_observe::{ClientMeter, HostMeter, ObserveError, ProcessMeter};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -14,7 +13,7 @@ fn main() -> Result<(), ObserveError> {
     let folder = std::env::args().nth(1).map_or_else(|| PathBuf::from("."), PathBuf::from);
     let mut host = HostMeter::open(&folder)?;
     let mut client = ClientMeter::open()?;
-    let own = tree(std::process::id());
+    let own = [std::process::id()];
     let mut process = ProcessMeter::new();
     tell("host read", || _ = std::hint::black_box(host.read()));
     tell("host read_full", || _ = std::hint::black_box(host.read_full()));

@@ -4,8 +4,12 @@
 //! whenever they run. Allocates nothing after `open`.
 
 use crate::error::ObserveError;
+use crate::probe::{Probe, Subject};
 use crate::process::{ProcessReading, io_bytes, memory_bytes};
 use crate::proctext::{PidStat, ProcFile};
+use crate::tally::Tally;
+use rqps_model::sample::ProcessUse;
+use rqps_model::{Part, Sample};
 use rustix::time::{ClockId, clock_gettime};
 use std::path::PathBuf;
 
@@ -60,6 +64,43 @@ impl ClientMeter {
     /// Like `read`, with memory; for the end of a test.
     pub fn read_full(&mut self) -> ProcessReading {
         ProcessReading { memory_bytes: Some(memory_bytes(std::iter::once(std::process::id()))), ..self.read() }
+    }
+}
+
+/// What the client did in the slices of one treatment.
+#[derive(Debug)]
+pub struct ClientProbe {
+    meter: ClientMeter,
+    entered: Option<ProcessReading>,
+    used: ProcessUse,
+}
+
+impl ClientProbe {
+    /// Opens the files of this process.
+    pub fn open() -> Result<ClientProbe, ObserveError> {
+        Ok(ClientProbe { meter: ClientMeter::open()?, entered: None, used: ProcessUse::default() })
+    }
+}
+
+impl Probe for ClientProbe {
+    fn enter(&mut self) {
+        self.entered = Some(self.meter.read());
+    }
+
+    fn leave(&mut self) {
+        if let Some(entered) = self.entered.take() {
+            self.used.add(&self.meter.read().since(&entered));
+        }
+    }
+
+    fn stop(&mut self, _server: &Subject<'_>) {
+        self.used.memory_bytes = self.meter.read_full().memory_bytes.unwrap_or(0);
+    }
+
+    fn end(&mut self, _server: Option<&Subject<'_>>, sample: &mut Sample) -> Vec<Part> {
+        self.leave();
+        sample.resources.client = self.used;
+        Vec::new()
     }
 }
 

@@ -1,20 +1,21 @@
-//! A server's own counters, before and after a test, whatever its engine.
+//! A server's own counters, and asking a server for what it may not have.
 //!
-//! In: a session to a server. Out: numbers by name, `view.column`, and what changed between two readings. Each engine has
-//! a module of its own, which reads whole views, so that one reader serves every version: what a version lacks is simply
-//! not there, and what is new appears under its own name.
+//! In: two readings; a session and a statement. Out: numbers by name, `view.column`, and what changed between them. What
+//! is read of each engine is told by `engine`.
 
-use rqps_wire::{Protocol, Session, WireError};
+use rqps_wire::{Session, Table, WireError};
 use std::collections::BTreeMap;
 
 /// Server counters by name.
 pub type Counters = BTreeMap<String, f64>;
 
-/// Reads every counter that this server has of the database that the session is in.
-pub fn read(session: &mut Session, protocol: Protocol) -> Result<Counters, WireError> {
-    match protocol {
-        Protocol::Postgres => crate::postgres::read(session),
-        Protocol::Mysql => crate::mysql::read(session),
+/// A server's answer, `None` if it refuses: it has no such view, variable, function or engine. One list of statements
+/// serves every version; that a connection was lost is not hidden.
+pub(crate) fn ask(session: &mut Session, sql: &str) -> Result<Option<Table>, WireError> {
+    match session.query(sql) {
+        Ok(table) => Ok(Some(table)),
+        Err(WireError::Server { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -24,12 +25,8 @@ pub fn changes(before: &Counters, after: &Counters) -> Counters {
     after.iter().filter_map(change).filter(|(_, change)| *change != 0.0).collect()
 }
 
-/// Leaves out of two readings what is 0 in both: of MySQL's thousand counters most belong to features not in use, and a
-/// campaign keeps ten thousand readings. PostgreSQL's are few, and kept whole.
-pub fn drop_idle(protocol: Protocol, before: &mut Counters, after: &mut Counters) {
-    if protocol == Protocol::Postgres {
-        return;
-    }
+/// Leaves out of two readings what is 0 in both.
+pub fn drop_idle(before: &mut Counters, after: &mut Counters) {
     let idle = |name: &String, one: &f64, other: &Counters| *one == 0.0 && other.get(name) == Some(&0.0);
     let names: Vec<String> =
         before.iter().filter(|(name, value)| idle(name, value, after)).map(|(name, _)| name.clone()).collect();
@@ -60,9 +57,7 @@ mod tests {
         let (mut before, mut after) =
             (counters(&pairs), counters(&[("a.idle", 0.0), ("a.begun", 2.0), ("a.ended", 0.0)]));
         let changed = changes(&before, &after);
-        drop_idle(Protocol::Postgres, &mut before, &mut after);
-        assert_eq!(before.len(), 4);
-        drop_idle(Protocol::Mysql, &mut before, &mut after);
+        drop_idle(&mut before, &mut after);
         assert_eq!(before, counters(&pairs[1..]));
         assert_eq!(changes(&before, &after), changed);
     }

@@ -1,28 +1,49 @@
 //! What a server's data takes on disk: the benchmark's database alone, and all of the data folder.
 //!
-//! In: the way to the server, what stores the tables, the data folder. Out: the model's `DiskUse`. PostgreSQL is asked for the size
-//! of the database, as published results do; of MySQL and MariaDB files are looked at, as allocated on disk, while the
-//! server goes on making and removing them. Symbolic links are not followed.
+//! In: the way to the server, what stores the tables, the data folder. Out: the model's `DiskUse`. PostgreSQL is asked for
+//! the size of the database, as published results do; of MySQL and MariaDB files are looked at, as allocated on disk, while
+//! the server goes on making and removing them. Symbolic links are not followed.
 
+use crate::engine::DatabaseSize;
 use crate::error::ObserveError;
-use rqps_model::StorageEngine;
-use rqps_model::sample::DiskUse;
-use rqps_wire::{Endpoint, Protocol, Session};
+use crate::probe::{Probe, Subject};
+use rqps_model::sample::{DiskUse, Growth};
+use rqps_model::{Part, Sample, StorageEngine};
+use rqps_wire::{Endpoint, Session};
 use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-/// How long PostgreSQL may take to look at every file.
+/// How long a server may take to look at every file.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// `st_blocks` counts these, whatever the file system's own block is.
 const BLOCK_BYTES: u64 = 512;
 
-/// Where RocksDB keeps all it has, in MariaDB and in MySQL's relatives.
-const ROCKSDB_FOLDERS: [&str; 2] = ["#rocksdb", ".rocksdb"];
+/// What the data takes before and after a test.
+#[derive(Debug, Default)]
+pub struct GrowthProbe {
+    before: Option<DiskUse>,
+}
+
+impl Probe for GrowthProbe {
+    fn begin(&mut self, server: &Subject<'_>) {
+        self.before = disk_use(server.endpoint, server.storage, server.data_folder).ok();
+    }
+
+    fn end(&mut self, server: Option<&Subject<'_>>, sample: &mut Sample) -> Vec<Part> {
+        let Some(server) = server else { return Vec::new() };
+        let after = disk_use(server.endpoint, server.storage, server.data_folder).ok();
+        sample.growth = self.before.zip(after).map(|(before, after)| Growth { before, after });
+        if sample.growth.is_none() {
+            sample.warnings.push("what the data takes on disk could not be read".to_owned());
+        }
+        Vec::new()
+    }
+}
 
 /// Reads what the data takes now.
 pub fn disk_use(
@@ -30,25 +51,17 @@ pub fn disk_use(
     storage: Option<StorageEngine>,
     data_folder: &Path,
 ) -> Result<DiskUse, ObserveError> {
-    let database_bytes = match (endpoint.protocol(), storage) {
-        (Protocol::Postgres, _) => postgres_bytes(endpoint)?,
-        (Protocol::Mysql, Some(StorageEngine::Rocksdb)) => allocated_bytes(&rocksdb_folder(data_folder))?,
-        // Each table has a file of its own there.
-        (Protocol::Mysql, _) => allocated_bytes(&data_folder.join(&endpoint.database))?,
+    let database_bytes = match DatabaseSize::of(endpoint.protocol(), storage, data_folder, &endpoint.database) {
+        DatabaseSize::Query(sql) => queried_bytes(endpoint, sql)?,
+        DatabaseSize::Folder(folder) => allocated_bytes(&folder)?,
     };
     Ok(DiskUse { database_bytes, folder_bytes: allocated_bytes(data_folder)? })
 }
 
-fn postgres_bytes(endpoint: &Endpoint) -> Result<u64, ObserveError> {
+fn queried_bytes(endpoint: &Endpoint, sql: &str) -> Result<u64, ObserveError> {
     let mut session = Session::connect(endpoint, PATIENCE)?;
     session.set_deadline(Some(PATIENCE));
-    let told = session.query("select pg_catalog.pg_database_size(current_database())")?;
-    Ok(told.single().and_then(|bytes| bytes.parse().ok()).expect("a size is a whole number"))
-}
-
-fn rocksdb_folder(data_folder: &Path) -> PathBuf {
-    let places = ROCKSDB_FOLDERS.map(|name| data_folder.join(name));
-    places.iter().find(|place| place.is_dir()).unwrap_or(&places[0]).clone()
+    Ok(session.query(sql)?.single().and_then(|bytes| bytes.parse().ok()).expect("a size is a whole number"))
 }
 
 /// What a folder and all below it take; a file of several names counts once.

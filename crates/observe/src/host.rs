@@ -8,8 +8,11 @@
 
 use crate::device::DataDevice;
 use crate::error::ObserveError;
+use crate::probe::{Probe, Subject};
 use crate::proctext::{BlockCounters, CpuTicks, ProcFile, context_switches, count_cpus, value_of};
+use crate::tally::Tally;
 use rqps_model::sample::HostUse;
+use rqps_model::{Part, Sample};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -168,6 +171,50 @@ impl HostReading {
             disk_flushes: self.flushes.saturating_sub(earlier.flushes),
             memory_available_bytes: self.memory_available_bytes.unwrap_or(0),
         }
+    }
+}
+
+/// What the host did in the slices of one treatment. What an idle server does in the background falls to the treatment that
+/// runs: with slices that is shared evenly, in turns the idle servers are frozen.
+#[derive(Debug)]
+pub struct HostProbe {
+    meter: HostMeter,
+    entered: Option<HostReading>,
+    used: HostUse,
+    memory_available_bytes: Option<u64>,
+}
+
+impl HostProbe {
+    /// Opens the files for the host and for the device that holds `data_dir`.
+    pub fn open(data_dir: &Path) -> Result<HostProbe, ObserveError> {
+        let meter = HostMeter::open(data_dir)?;
+        Ok(HostProbe { meter, entered: None, used: HostUse::default(), memory_available_bytes: None })
+    }
+}
+
+impl Probe for HostProbe {
+    fn enter(&mut self) {
+        self.entered = Some(self.meter.read());
+    }
+
+    fn leave(&mut self) {
+        if let Some(entered) = self.entered.take() {
+            self.used.add(&self.meter.read().since(&entered));
+        }
+    }
+
+    fn stop(&mut self, _server: &Subject<'_>) {
+        self.memory_available_bytes = self.meter.read_full().memory_available_bytes;
+    }
+
+    fn end(&mut self, _server: Option<&Subject<'_>>, sample: &mut Sample) -> Vec<Part> {
+        self.leave();
+        if self.memory_available_bytes.is_none() && self.used.seconds > 0.0 {
+            self.memory_available_bytes = self.meter.read_full().memory_available_bytes;
+        }
+        let available = self.memory_available_bytes;
+        sample.resources.host = HostUse { memory_available_bytes: available.unwrap_or(0), ..self.used };
+        Vec::new()
     }
 }
 

@@ -8,10 +8,11 @@
 //! amount for every build of a version.
 
 pub(crate) mod innodb_status;
+pub(crate) mod monitor;
 
-use crate::counters::Counters;
-use crate::session::ask;
+use crate::counters::{Counters, ask};
 use rqps_wire::{Session, Table, WireError};
+use std::path::{Path, PathBuf};
 
 /// InnoDB's metrics that are status variables under another name: told once, as status.
 const TOLD_AS_STATUS: [&str; 33] = [
@@ -63,6 +64,26 @@ const TABLESPACES: [&str; 2] = ["INNODB_TABLESPACES", "INNODB_SYS_TABLESPACES"];
 
 /// RocksDB's views, each with its column of names and its column of numbers.
 const ROCKSDB: [&str; 3] = ["ROCKSDB_DBSTATS", "ROCKSDB_CFSTATS", "ROCKSDB_PERF_CONTEXT_GLOBAL"];
+
+/// What stores the tables, by name.
+const ENGINES: &str = "select distinct lower(ENGINE) from information_schema.TABLES \
+    where TABLE_SCHEMA = database() and TABLE_TYPE = 'BASE TABLE' order by 1";
+
+/// Where RocksDB keeps all it has, in MariaDB and in MySQL's relatives.
+const ROCKSDB_FOLDERS: [&str; 2] = ["#rocksdb", ".rocksdb"];
+
+/// The storage engine of all tables; several with commas.
+pub(crate) fn storage_engine(session: &mut Session) -> Result<String, WireError> {
+    let answer = session.query(ENGINES)?;
+    let names: Vec<&str> = answer.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
+    Ok(names.join(","))
+}
+
+/// The folder of RocksDB's files.
+pub(crate) fn rocksdb_folder(data_folder: &Path) -> PathBuf {
+    let places = ROCKSDB_FOLDERS.map(|name| data_folder.join(name));
+    places.iter().find(|place| place.is_dir()).unwrap_or(&places[0]).clone()
+}
 
 /// Reads every counter that this server has.
 pub(crate) fn read(session: &mut Session) -> Result<Counters, WireError> {

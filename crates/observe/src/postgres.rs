@@ -7,6 +7,8 @@
 //! A backend hands its counters over when it is idle for a second or ends, and before version 15 a collector publishes
 //! them up to half a second later: read `after` when the load's sessions are closed.
 
+pub(crate) mod monitor;
+
 use crate::counters::Counters;
 use rqps_wire::{Session, Table, WireError};
 
@@ -45,6 +47,9 @@ const PHYSICAL: [(&str, &str); 3] = [
          else pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0') end as lsn_bytes",
     ),
 ];
+
+/// The size of the measured database.
+pub(crate) const DATABASE_BYTES: &str = "select pg_catalog.pg_database_size(current_database()) as database_bytes";
 
 /// Reads every counter that this server has.
 pub(crate) fn read(session: &mut Session) -> Result<Counters, WireError> {

@@ -10,8 +10,10 @@
 //! A process of one thread counts the nanoseconds of `schedstat`; the clock ticks of `stat` would lose up to 10 ms for
 //! each of many backends. Ended children and processes of several threads are known in ticks only.
 
-use crate::proctext::{PidStat, number, numbers, value_of};
+use crate::probe::{Probe, Subject};
+use crate::proctext::{PidStat, numbers, value_of};
 use rqps_model::sample::ProcessUse;
+use rqps_model::{Part, Sample};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -186,24 +188,6 @@ pub(crate) fn io_bytes(text: &[u8]) -> (u64, u64) {
     (value_of(text, "read_bytes").unwrap_or(0), value_of(text, "write_bytes").unwrap_or(0))
 }
 
-fn numeric_entries(folder: &str) -> Vec<u32> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| u32::try_from(number(entry.file_name().as_encoded_bytes())?).ok()).collect()
-}
-
-/// A process and all its living descendants, itself first.
-pub fn tree(root: u32) -> Vec<u32> {
-    let parents: Vec<(u32, u32)> =
-        numeric_entries("/proc").into_iter().filter_map(|pid| Some((pid, pid_stat(pid)?.parent))).collect();
-    let mut found = vec![root];
-    let mut next = 0;
-    while let Some(&parent) = found.get(next) {
-        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
-        next += 1;
-    }
-    found
-}
-
 /// Resident memory, each page counted once: by the kernel's proportional sizes, else by what is not shared plus the
 /// largest shared part.
 pub(crate) fn memory_bytes(pids: impl Iterator<Item = u32> + Clone) -> u64 {
@@ -224,6 +208,54 @@ pub(crate) fn memory_bytes(pids: impl Iterator<Item = u32> + Clone) -> u64 {
         shared_max = shared.max(shared_max);
     }
     (private + shared_max) * page_bytes
+}
+
+/// What a server's processes did from its begin, or from the start of its clients, to the end of what is counted.
+#[derive(Debug, Default)]
+pub struct ProcessProbe {
+    meter: ProcessMeter,
+    /// Whether the sessions' beginning counts.
+    from_begin: bool,
+    before: ProcessReading,
+    used: Option<ProcessUse>,
+}
+
+impl ProcessProbe {
+    /// Counts from the begin of the test: connections, warm-up and lead-ins of slices are the server's work as well.
+    pub fn from_begin() -> ProcessProbe {
+        ProcessProbe { from_begin: true, ..ProcessProbe::default() }
+    }
+
+    /// Counts from the start of the clients: what connections cost would be a good part of a short test.
+    pub fn from_start() -> ProcessProbe {
+        ProcessProbe::default()
+    }
+}
+
+impl Probe for ProcessProbe {
+    fn begin(&mut self, server: &Subject<'_>) {
+        if self.from_begin {
+            self.before = self.meter.read(&(server.pids)());
+        }
+    }
+
+    fn start(&mut self, server: &Subject<'_>) {
+        if !self.from_begin {
+            self.before = self.meter.read(&(server.pids)());
+        }
+    }
+
+    fn stop(&mut self, server: &Subject<'_>) {
+        self.used = Some(self.meter.read_full(&(server.pids)()).since(&self.before));
+    }
+
+    fn end(&mut self, server: Option<&Subject<'_>>, sample: &mut Sample) -> Vec<Part> {
+        if let Some(server) = server.filter(|_| self.used.is_none()) {
+            self.stop(server);
+        }
+        sample.resources.server = self.used.unwrap_or_default();
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

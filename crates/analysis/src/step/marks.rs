@@ -4,13 +4,13 @@
 //! what ended between two rows that the server did not answer is dated by the first that it did.
 
 use crate::findings::Mark;
-use rqps_model::sample::WatchRow;
+use rqps_model::sample::MonitorRow;
 
 /// Counters of what has ended, and the word for one of them.
 const COUNTED: [(&str, &str); 2] = [("checkpoints", "checkpoint"), ("vacuums", "vacuum")];
 
 /// All events of a step.
-pub(super) fn marks(watch: &[WatchRow]) -> Vec<Mark> {
+pub(super) fn marks(watch: &[MonitorRow]) -> Vec<Mark> {
     let mut found = Vec::new();
     for (counter, word) in COUNTED {
         let known: Vec<(f64, f64)> =
@@ -28,10 +28,10 @@ mod tests {
 
     #[test]
     fn events_are_dated_by_their_counters() {
-        let row = |(second, numbers): (u32, &[(&str, f64)])| WatchRow {
+        let row = |(second, numbers): (u32, &[(&str, f64)])| MonitorRow {
             second: f64::from(second),
             server: numbers.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
-            ..WatchRow::default()
+            ..MonitorRow::default()
         };
         let rows: [(u32, &[(&str, f64)]); 6] = [
             (1, &[("checkpoints", 5.0), ("vacuums", 1.0)]),
@@ -41,7 +41,7 @@ mod tests {
             (5, &[("checkpoints", 0.0), ("vacuums", 3.0)]),
             (6, &[("checkpoints", 1.0)]),
         ];
-        let watch: Vec<WatchRow> = rows.into_iter().map(row).collect();
+        let watch: Vec<MonitorRow> = rows.into_iter().map(row).collect();
         let told: Vec<(f64, String)> = marks(&watch).into_iter().map(|mark| (mark.second, mark.what)).collect();
         let expected = [(2.0, "vacuum"), (4.0, "checkpoint"), (6.0, "checkpoint")];
         assert_eq!(told, expected.map(|(second, what)| (second, what.to_owned())));

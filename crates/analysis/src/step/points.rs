@@ -6,7 +6,7 @@
 
 use crate::findings::StepPoint;
 use rqps_model::insert::SecondRow;
-use rqps_model::sample::WatchRow;
+use rqps_model::sample::MonitorRow;
 use std::collections::BTreeMap;
 
 /// A last second of which less than this is there has no rate of its own: a single statement would make a spike of it.
@@ -83,7 +83,7 @@ fn by_second(rows: &[SecondRow], seconds: f64) -> Vec<Second> {
 }
 
 /// The server's own numbers by name: (second, value), each in at most `points` points.
-pub(super) fn server(watch: &[WatchRow], points: usize) -> BTreeMap<String, Vec<(f64, f64)>> {
+pub(super) fn server(watch: &[MonitorRow], points: usize) -> BTreeMap<String, Vec<(f64, f64)>> {
     let mut numbers: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
     for row in watch {
         for (name, &value) in row.server.iter().filter(|(_, value)| value.is_finite()) {
@@ -150,8 +150,8 @@ mod tests {
 
     #[test]
     fn counters_begin_with_the_step_and_peaks_stay() {
-        let watch: Vec<WatchRow> = (0..10)
-            .map(|n| WatchRow {
+        let watch: Vec<MonitorRow> = (0..10)
+            .map(|n| MonitorRow {
                 second: f64::from(n + 1),
                 server: [
                     ("log_bytes", 500.0 + f64::from(n)),
@@ -160,7 +160,7 @@ mod tests {
                 ]
                 .map(|(name, value)| (name.to_owned(), value))
                 .into(),
-                ..WatchRow::default()
+                ..MonitorRow::default()
             })
             .collect();
         let found = server(&watch, 3);

@@ -8,7 +8,7 @@ use super::{Made, Noise, Place};
 use rqps_model::insert::{
     Buckets, IndexBuild, Kind, Operations, Questions, SecondRow, Sla, Step, StepRecord, TableIds, per_second, stalls,
 };
-use rqps_model::sample::{Accounting, DiskUse, Growth, HostUse, ProcessUse, Resources, Sample, WatchRow};
+use rqps_model::sample::{Accounting, DiskUse, Growth, HostUse, MonitorRow, ProcessUse, Resources, Sample};
 use rqps_model::{Engine, FORMAT, Part, StorageEngine, part};
 use rqps_store::{Latencies, SampleParts, latency_part};
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ impl Trial<'_> {
         sample.growth = Some(self.growth(record.inserts.rows));
         sample.step = Some(record);
         let latency = latency_part(&latencies, seconds).expect("kinds are plain words");
-        let parts = vec![latency, Part::lines(part::SECONDS, &rows), Part::lines(part::WATCH, &watch)];
+        let parts = vec![latency, Part::lines(part::SECONDS, &rows), Part::lines(part::MONITOR, &watch)];
         SampleParts { sample, parts }
     }
 
@@ -246,7 +246,7 @@ impl Trial<'_> {
     }
 
     /// What host and server were about, second by second.
-    fn watch(&self, rows: &[SecondRow], seconds: f64, operations: u64) -> Vec<WatchRow> {
+    fn watch(&self, rows: &[SecondRow], seconds: f64, operations: u64) -> Vec<MonitorRow> {
         let whole = self.resources(operations, seconds).host;
         let inserted = per_second(rows, seconds, |row| row.inserted);
         let (mut written, mut watch) = (0, Vec::new());
@@ -263,7 +263,7 @@ impl Trial<'_> {
                 disk_write_bytes: part(whole.disk_write_bytes),
                 ..whole
             };
-            watch.push(WatchRow { second: second as f64, host, server: self.server(second, written) });
+            watch.push(MonitorRow { second: second as f64, host, server: self.server(second, written) });
         }
         watch
     }

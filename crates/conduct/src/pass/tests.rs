@@ -5,7 +5,7 @@ use crate::is_measured;
 use crate::testing::{Scene, insert_plan, start};
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Operations, Questions, SecondRow};
-use rqps_model::sample::WatchRow;
+use rqps_model::sample::MonitorRow;
 use rqps_model::{Plan, StorageEngine, part};
 use rqps_store::{Campaign, Writer};
 use std::fs;
@@ -41,7 +41,7 @@ fn check_samples(campaign: &Campaign) {
         let used = sample.resources;
         assert!(used.server.memory_bytes > 0 && used.host.seconds >= sample.seconds * 0.99, "{what}: {used:?}");
         assert!(!folder.lines::<SecondRow>(part::SECONDS).expect("whole").is_empty(), "{what}");
-        let watched = folder.lines::<WatchRow>(part::WATCH).expect("whole");
+        let watched = folder.lines::<MonitorRow>(part::MONITOR).expect("whole");
         let is_told = watched.last().is_some_and(|row| row.server.contains_key("log_bytes") && row.host.cpus > 0);
         assert!(is_told || !sample.test.starts_with('q'), "{what}: {watched:?}");
         let latencies = folder.latencies().expect("whole");

@@ -1,6 +1,7 @@
 //! The meter against real processes that work, sleep, end and vanish.
 
 use super::*;
+use crate::proctext::number;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -170,4 +171,22 @@ fn the_proportion_of_few_ticks_is_taken_from_all() {
     let much_later = ProcessReading { cpu_ns: 2_000_000_000, user_ticks: 95, system_ticks: 105, ..earlier };
     let used = much_later.since(&earlier);
     assert!((used.cpu_user_s - 0.2).abs() < 1e-12 && (used.cpu_system_s - 0.8).abs() < 1e-12, "{used:?}");
+}
+
+fn numeric_entries(folder: &str) -> Vec<u32> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| u32::try_from(number(entry.file_name().as_encoded_bytes())?).ok()).collect()
+}
+
+/// A process and all its living descendants, itself first.
+fn tree(root: u32) -> Vec<u32> {
+    let parents: Vec<(u32, u32)> =
+        numeric_entries("/proc").into_iter().filter_map(|pid| Some((pid, pid_stat(pid)?.parent))).collect();
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    found
 }

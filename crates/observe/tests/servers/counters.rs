@@ -4,8 +4,8 @@
 
 use crate::server::start;
 use rqps_model::StorageEngine;
-use rqps_observe::counters::{Counters, changes, drop_idle, read};
-use rqps_observe::storage::storage_engine;
+use rqps_observe::counters::{Counters, changes, drop_idle};
+use rqps_observe::engine::{read_counters, storage_engine};
 use rqps_wire::Protocol;
 
 /// Inserts 8192 rows between two readings, and checks that they are counted: `names` by at least so much.
@@ -16,13 +16,13 @@ fn check(spec: &str, storage: StorageEngine, names: &[(&str, f64)]) {
     run(&format!("create table t (id int primary key auto_increment, pad varchar(200)) engine={storage}"));
     run("insert into t (pad) values (repeat('x', 200))");
     assert_eq!(storage_engine(&mut reader, Protocol::Mysql).expect("told"), storage.name(), "{spec}");
-    let mut before = read(&mut reader, Protocol::Mysql).expect("counters");
+    let mut before = read_counters(&mut reader, Protocol::Mysql).expect("counters");
     for _ in 0..13 {
         run("insert into t (pad) select pad from t");
     }
     run("analyze table t");
     run("select count(*) from t where pad like 'y%'");
-    let mut after = read(&mut reader, Protocol::Mysql).expect("counters");
+    let mut after = read_counters(&mut reader, Protocol::Mysql).expect("counters");
     let changed = changes(&before, &after);
     let common =
         [("status.Handler_write", 8000.0), ("status.Com_insert_select", 13.0), ("tables.estimated_rows", 4000.0)];
@@ -31,7 +31,7 @@ fn check(spec: &str, storage: StorageEngine, names: &[(&str, f64)]) {
     }
     assert!(!after.contains_key("status.Uptime") && after.values().all(|value| value.is_finite()), "{spec}");
     assert_views(spec, storage, &after);
-    drop_idle(Protocol::Mysql, &mut before, &mut after);
+    drop_idle(&mut before, &mut after);
     assert_eq!(changes(&before, &after), changed, "{spec}");
     assert!(after.len() < 300, "{spec}: {} counters in use", after.len());
 }

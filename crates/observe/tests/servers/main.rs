@@ -3,5 +3,5 @@
 //! Each test starts servers of its own. Large builds are left to those who ask for them by name.
 
 mod counters;
+mod monitor;
 mod server;
-mod watch;

@@ -13,7 +13,7 @@ const FILES: [&str; 9] = [
     "latency.hdr",
     "counters.jsonl",
     "seconds.jsonl",
-    "watch.jsonl",
+    "monitor.jsonl",
     "plans.json",
     "manifest.json",
 ];

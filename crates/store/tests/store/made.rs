@@ -5,7 +5,7 @@ use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
 use rqps_model::insert::SecondRow;
 use rqps_model::plan::{Arrival, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::sample::{Accounting, CounterReading, ErrorCount, HostUse, Interval, Moment, ProcessUse, Resources};
-use rqps_model::sample::{Slices, WatchRow};
+use rqps_model::sample::{MonitorRow, Slices};
 use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, Sample, Unit, part};
 use rqps_store::{Campaign, EVENT, SampleParts, Start, Writer, latency_part};
 use std::path::Path;
@@ -129,16 +129,16 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
     let counters = [reading(Moment::Before, 17.0), reading(Moment::After, 9e15 + 0.5)];
     let seconds = [SecondRow { second: 1, client: 2, inserted: 300, ..SecondRow::default() }];
     let server = [("dead_rows".to_owned(), 7.0)].into();
-    let watch = [WatchRow { second: 1.5, server, ..WatchRow::default() }];
+    let watch = [MonitorRow { second: 1.5, server, ..MonitorRow::default() }];
     // By name, as they are read back.
     let parts = vec![
         Part::lines(part::COUNTERS, &counters),
         Part::lines(part::INTERVALS, &(1..=10).map(interval).collect::<Vec<_>>()),
         latency_part(&latencies, sample.seconds).expect("plain kinds"),
+        Part::lines(part::MONITOR, &watch),
         Part::json(part::PLANS, &statement_plans()),
         Part::lines(part::SECONDS, &seconds),
         Part::json(part::SLICES, &slices),
-        Part::lines(part::WATCH, &watch),
     ];
     SampleParts { sample, parts }
 }

@@ -1,4 +1,4 @@
-//! Servers that are not there or never answer. Real ones are watched in `tests/servers/watch.rs`.
+//! Servers that are not there or never answer. Real ones are monitored in `tests/servers/monitor.rs`.
 
 use super::*;
 use rqps_model::Engine;
@@ -49,14 +49,14 @@ struct Late {
 }
 
 fn watch_once(endpoint: &Endpoint, folder: &Path) -> Late {
-    let watcher = Watcher::begin(endpoint, None, folder);
+    let watcher = Monitor::begin(endpoint, None, folder);
     let has_row = watcher.shared.wait(Duration::from_secs(20), |state| !state.rows.is_empty());
     assert!(!has_row.rows.is_empty());
     drop(has_row);
     let ending = Instant::now();
     let rows = watcher.end();
     let ending = ending.elapsed();
-    let WatchRow { second, host, server } = &rows[0];
+    let MonitorRow { second, host, server } = &rows[0];
     assert!(*second >= 1.0 && host.seconds > 0.0 && host.seconds <= *second, "{rows:?}");
     assert!(host.cpus >= 1 && host.context_switches > 0 && host.memory_available_bytes > 0, "{host:?}");
     assert!(server.is_empty(), "{server:?}");
@@ -93,7 +93,7 @@ fn a_server_that_never_answers_does_not_hold_up_the_end() {
 #[test]
 fn a_watcher_that_is_dropped_ends() {
     let folder = tempfile::tempdir().expect("a folder");
-    let watcher = Watcher::begin(&endpoint(Engine::Mysql, folder.path().join("nobody")), None, folder.path());
+    let watcher = Monitor::begin(&endpoint(Engine::Mysql, folder.path().join("nobody")), None, folder.path());
     let shared = Arc::downgrade(&watcher.shared);
     drop(watcher);
     let begun = Instant::now();

@@ -5,15 +5,14 @@
 //! the text of SHOW ENGINE INNODB STATUS, which costs less than the metrics view and does not want anything switched on.
 //! InnoDB writes checkpoints all the time, so that none are counted; how far they lag behind is what its age tells.
 
-use crate::counters::Counters;
-use crate::mysql::{innodb_status, number, place};
-use crate::session::ask;
+use super::{innodb_status, number, place};
+use crate::counters::{Counters, ask};
 use rqps_wire::{Session, Table, WireError};
 
 const HISTORY: &str = "history_list_length";
 const CHECKPOINT_AGE: &str = "checkpoint_age_bytes";
 
-/// Status variables, and the names that they are told by.
+/// Status variables, and the our names for them.
 const INNODB: [(&str, &str); 6] = [
     ("innodb_os_log_written", "log_bytes"),
     ("innodb_buffer_pool_pages_dirty", "dirty_pages"),
@@ -28,8 +27,8 @@ const ROCKSDB: [(&str, &str); 3] = [
     ("rocksdb_stall_micros", "stall_micros"),
 ];
 
-/// RocksDB's own views; no version tells bytes that wait for compaction, only how many column families do. A level without files has
-/// no row.
+/// RocksDB's own views; no version has the bytes that wait for compaction, only how many column families do. A level
+/// without files has no row.
 const ROCKSDB_VIEWS: [(&str, &str); 2] = [
     (
         "select coalesce(sum(VALUE), 0) from information_schema.ROCKSDB_COMPACTION_STATS \
@@ -43,7 +42,7 @@ const ROCKSDB_VIEWS: [(&str, &str); 2] = [
 ];
 
 /// What InnoDB knows now.
-pub(super) fn innodb(session: &mut Session) -> Result<Counters, WireError> {
+pub(crate) fn innodb(session: &mut Session) -> Result<Counters, WireError> {
     let mut numbers = status(session, &INNODB)?;
     if numbers.contains_key(HISTORY) && numbers.contains_key(CHECKPOINT_AGE) {
         return Ok(numbers);
@@ -59,7 +58,7 @@ pub(super) fn innodb(session: &mut Session) -> Result<Counters, WireError> {
 }
 
 /// What RocksDB knows now.
-pub(super) fn rocksdb(session: &mut Session) -> Result<Counters, WireError> {
+pub(crate) fn rocksdb(session: &mut Session) -> Result<Counters, WireError> {
     let mut numbers = status(session, &ROCKSDB)?;
     for (sql, name) in ROCKSDB_VIEWS {
         let told = ask(session, sql)?;

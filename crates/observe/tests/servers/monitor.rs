@@ -6,8 +6,8 @@
 
 use crate::server::start;
 use rqps_model::StorageEngine;
-use rqps_model::sample::{DiskUse, WatchRow};
-use rqps_observe::{Watcher, disk_use};
+use rqps_model::sample::{DiskUse, MonitorRow};
+use rqps_observe::{Monitor, disk_use};
 use rqps_testkit::{LiveServer, PATIENCE};
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
@@ -44,7 +44,12 @@ fn expected(storage: Option<StorageEngine>) -> Expected {
 }
 
 /// Inserts and deletes rows, cleaning up now and then, until the rows so far are as wanted.
-fn work(server: &LiveServer, storage: Option<StorageEngine>, watcher: &Watcher, wanted: impl Fn(&[WatchRow]) -> bool) {
+fn work(
+    server: &LiveServer,
+    storage: Option<StorageEngine>,
+    watcher: &Monitor,
+    wanted: impl Fn(&[MonitorRow]) -> bool,
+) {
     let mut session = server.session();
     let mut run = |sql: &str| _ = session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     let values = vec!["(repeat('x', 200))"; 500].join(", ");
@@ -61,13 +66,13 @@ fn work(server: &LiveServer, storage: Option<StorageEngine>, watcher: &Watcher, 
 }
 
 /// Waits for so many more rows.
-fn wait_for_rows(watcher: &Watcher, more: usize) {
+fn wait_for_rows(watcher: &Monitor, more: usize) {
     let enough = watcher.rows().len() + more;
     until(watcher, |rows| rows.len() >= enough, || std::thread::sleep(Duration::from_millis(10)));
 }
 
 /// Does something, again and again, until the rows so far are as wanted.
-fn until(watcher: &Watcher, wanted: impl Fn(&[WatchRow]) -> bool, mut meanwhile: impl FnMut()) {
+fn until(watcher: &Monitor, wanted: impl Fn(&[MonitorRow]) -> bool, mut meanwhile: impl FnMut()) {
     let deadline = Instant::now() + PATIENCE;
     loop {
         meanwhile();
@@ -80,7 +85,7 @@ fn until(watcher: &Watcher, wanted: impl Fn(&[WatchRow]) -> bool, mut meanwhile:
 }
 
 /// The numbers of the rows that the server has told some of.
-fn told(rows: &[WatchRow]) -> Vec<usize> {
+fn told(rows: &[MonitorRow]) -> Vec<usize> {
     (0..rows.len()).filter(|&at| !rows[at].server.is_empty()).collect()
 }
 
@@ -95,10 +100,10 @@ fn create_table(server: &LiveServer, storage: Option<StorageEngine>) {
 }
 
 /// Ends a watcher, and checks that its rows have no gap: each is of a second of its own, with all that the host did since the last.
-fn ended(watcher: Watcher, spec: &str) -> Vec<WatchRow> {
+fn ended(watcher: Monitor, spec: &str) -> Vec<MonitorRow> {
     let rows = watcher.end();
     let mut last = 0.0;
-    for (at, WatchRow { second, host, .. }) in rows.iter().enumerate() {
+    for (at, MonitorRow { second, host, .. }) in rows.iter().enumerate() {
         assert!(second.floor() > last && host.cpu_idle_s >= 0.0, "{spec}: {rows:#?}");
         // The thread that reads begins a little after the watcher.
         let since_last = second - if at == 0 { second - host.seconds } else { last };
@@ -118,8 +123,8 @@ fn check_numbers(server: &LiveServer, storage: Option<StorageEngine>, spec: &str
         Some(StorageEngine::Innodb) => "checkpoint_age_bytes",
         Some(StorageEngine::Rocksdb) => "memtable_bytes",
     };
-    let number = |row: &WatchRow, name: &str| row.server.get(name).copied().unwrap_or(f64::NAN);
-    let watcher = Watcher::begin(&server.endpoint(), storage, &server.data_dir());
+    let number = |row: &MonitorRow, name: &str| row.server.get(name).copied().unwrap_or(f64::NAN);
+    let watcher = Monitor::begin(&server.endpoint(), storage, &server.data_dir());
     work(server, storage, &watcher, |rows| {
         let told = told(rows);
         let [first, .., last] = told[..] else { return false };
@@ -164,9 +169,9 @@ fn watched(server: &LiveServer, spec: &str, storage: Option<StorageEngine>) {
 fn check_to_the_end(spec: &str, storage: Option<StorageEngine>) {
     let server = &start(spec, storage);
     watched(server, spec, storage);
-    let is_told = |rows: &[WatchRow]| !told(rows).is_empty();
+    let is_told = |rows: &[MonitorRow]| !told(rows).is_empty();
 
-    let watcher = Watcher::begin(&server.endpoint(), storage, &server.data_dir());
+    let watcher = Monitor::begin(&server.endpoint(), storage, &server.data_dir());
     work(server, storage, &watcher, is_told);
     server.signal_all(Signal::STOP);
     wait_for_rows(&watcher, 3);
@@ -183,7 +188,7 @@ fn check_to_the_end(spec: &str, storage: Option<StorageEngine>) {
     assert!(told_rows.iter().all(|at| !(thawed - 2..thawed).contains(at)), "{spec}: {told_rows:?}, thawed at {thawed}");
     assert!(!told_rows.contains(&(rows.len() - 1)), "{spec}: {told_rows:?} of {}", rows.len());
 
-    let watcher = Watcher::begin(&server.endpoint(), storage, &server.data_dir());
+    let watcher = Monitor::begin(&server.endpoint(), storage, &server.data_dir());
     work(server, storage, &watcher, is_told);
     server.kill_all();
     wait_for_rows(&watcher, 2);

@@ -1,6 +1,7 @@
 //! Host and server while a test runs, one row about each second: what shows checkpoints, vacuums and stalls in time.
 //!
-//! In: the way to a server, what stores its tables, its data folder. Out: [`WatchRow`]s at whole seconds since the beginning.
+//! In: the way to a server, what stores its tables, its data folder. Out: [`MonitorRow`]s at whole seconds since the
+//! beginning.
 //! One thread reads the host and makes the rows; another asks the server in a session of its own and fills in what it
 //! answers within the second, so that a server that is slow, frozen or gone leaves rows without numbers, but no gap.
 //! A few statements a second are all it asks; they read what the server knows of itself and never the tables.
@@ -8,14 +9,13 @@
 //! What this costs is part of what is measured, alike for all builds: 1 to 3 ms of CPU a second in a server, less than 1 ms
 //! in the client. Counters in rows are totals as the server has them; `checkpoints` alone counts from the beginning.
 
-mod mysql;
-mod postgres;
-
 use crate::counters::Counters;
+use crate::engine::MonitorQueries;
 use crate::host::HostMeter;
-use rqps_model::StorageEngine;
-use rqps_model::sample::WatchRow;
-use rqps_wire::{Endpoint, Protocol, Session, WireError};
+use crate::probe::{Probe, Subject};
+use rqps_model::sample::MonitorRow;
+use rqps_model::{Part, Sample, StorageEngine, part};
+use rqps_wire::{Endpoint, Session};
 use rustix::net::{Shutdown, shutdown};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -29,39 +29,39 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
 /// At the end: how long a question under way may go on, and then how long its thread may take to leave.
 const LEAVE_PATIENCE: Duration = Duration::from_millis(50);
 
-/// Watches until its end; dropped, it ends without telling.
+/// Runs until its end; dropped, it ends without rows.
 #[derive(Debug)]
-pub struct Watcher {
+pub struct Monitor {
     shared: Arc<Shared>,
     rows: Option<JoinHandle<()>>,
 }
 
-impl Watcher {
-    /// Begins to watch a server and the host with the device of its data folder. A server that cannot be reached is tried
+impl Monitor {
+    /// Begins to monitor a server and the host with the device of its data folder. A server that cannot be reached is tried
     /// again each second.
-    pub fn begin(endpoint: &Endpoint, storage: Option<StorageEngine>, data_folder: &Path) -> Watcher {
+    pub fn begin(endpoint: &Endpoint, storage: Option<StorageEngine>, data_folder: &Path) -> Monitor {
         let begun = Instant::now();
         let shared = Arc::new(Shared::default());
         let host = HostMeter::open(data_folder).ok();
         let for_rows = Arc::clone(&shared);
         let rows = std::thread::spawn(move || keep_rows(&for_rows, host, begun));
-        let (for_questions, endpoint) = (Arc::clone(&shared), endpoint.clone());
+        let (for_queries, endpoint) = (Arc::clone(&shared), endpoint.clone());
         // Never joined: it may hang in a connection. What it does last is to say that it leaves.
         std::thread::spawn(move || {
-            keep_asking(&for_questions, &endpoint, Questions::of(endpoint.protocol(), storage));
-            for_questions.lock().has_left = true;
-            for_questions.changed.notify_all();
+            keep_asking(&for_queries, &endpoint, MonitorQueries::of(endpoint.protocol(), storage));
+            for_queries.lock().has_left = true;
+            for_queries.changed.notify_all();
         });
-        Watcher { shared, rows: Some(rows) }
+        Monitor { shared, rows: Some(rows) }
     }
 
     /// The rows so far; what the server answers within the second may still come into the last one.
-    pub fn rows(&self) -> Vec<WatchRow> {
+    pub fn rows(&self) -> Vec<MonitorRow> {
         self.shared.lock().rows.clone()
     }
 
-    /// Ends, within 100 ms whatever the server does, and tells all rows.
-    pub fn end(mut self) -> Vec<WatchRow> {
+    /// Ends, within 100 ms whatever the server does, with all rows.
+    pub fn end(mut self) -> Vec<MonitorRow> {
         self.stop();
         std::mem::take(&mut self.shared.lock().rows)
     }
@@ -70,7 +70,7 @@ impl Watcher {
         self.shared.lock().is_over = true;
         self.shared.changed.notify_all();
         if let Some(rows) = self.rows.take() {
-            // A thread that panicked has told so already; its rows are there.
+            // A thread that panicked has said so already; its rows are there.
             let _ = rows.join();
         }
         if !self.shared.wait_until_left()
@@ -83,7 +83,7 @@ impl Watcher {
     }
 }
 
-impl Drop for Watcher {
+impl Drop for Monitor {
     fn drop(&mut self) {
         if self.rows.is_some() {
             self.stop();
@@ -91,7 +91,30 @@ impl Drop for Watcher {
     }
 }
 
-/// What the two threads and the watcher share.
+/// Rows of the time in which clients work. Meant for tests that one treatment runs alone: where builds alternate in slices,
+/// what it costs would fall to whichever build runs.
+#[derive(Debug, Default)]
+pub struct MonitorProbe {
+    monitor: Option<Monitor>,
+    rows: Vec<MonitorRow>,
+}
+
+impl Probe for MonitorProbe {
+    fn start(&mut self, server: &Subject<'_>) {
+        self.monitor = Some(Monitor::begin(server.endpoint, server.storage, server.data_folder));
+    }
+
+    fn stop(&mut self, _server: &Subject<'_>) {
+        self.rows.extend(self.monitor.take().map(Monitor::end).unwrap_or_default());
+    }
+
+    fn end(&mut self, _server: Option<&Subject<'_>>, _sample: &mut Sample) -> Vec<Part> {
+        self.rows.extend(self.monitor.take().map(Monitor::end).unwrap_or_default());
+        vec![Part::lines(part::MONITOR, &self.rows)]
+    }
+}
+
+/// What the two threads and the monitor share.
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
@@ -103,7 +126,7 @@ struct State {
     is_over: bool,
     /// Whether the thread that asks has let go of its session.
     has_left: bool,
-    rows: Vec<WatchRow>,
+    rows: Vec<MonitorRow>,
     /// That of the session in use.
     socket: Option<OwnedFd>,
 }
@@ -123,7 +146,7 @@ impl Shared {
         self.wait(LEAVE_PATIENCE, |state| state.has_left).has_left
     }
 
-    /// Waits for a row after the first `seen`, and tells how many there are; `None` at the end.
+    /// Waits for a row after the first `seen`, and returns how many there are; `None` at the end.
     fn next_row(&self, seen: usize) -> Option<usize> {
         let mut state = self.lock();
         while !state.is_over && state.rows.len() <= seen {
@@ -151,7 +174,7 @@ fn keep_rows(shared: &Shared, mut host: Option<HostMeter>, begun: Instant) {
         let elapsed = now.map_or(elapsed, |now| now.at().saturating_duration_since(begun));
         let used = now.zip(before).map(|(now, before)| now.since(&before)).unwrap_or_default();
         before = now;
-        let row = WatchRow { second: elapsed.as_secs_f64(), host: used, server: Counters::new() };
+        let row = MonitorRow { second: elapsed.as_secs_f64(), host: used, server: Counters::new() };
         shared.lock().rows.push(row);
         shared.changed.notify_all();
         // Seconds that were slept through, as by a machine that stood still, are in the host's use of this row.
@@ -160,10 +183,10 @@ fn keep_rows(shared: &Shared, mut host: Option<HostMeter>, begun: Instant) {
 }
 
 /// Asks the server once for each row, until the end.
-fn keep_asking(shared: &Shared, endpoint: &Endpoint, mut questions: Questions) {
+fn keep_asking(shared: &Shared, endpoint: &Endpoint, mut queries: MonitorQueries) {
     let mut session = connect(shared, endpoint);
     // What the first question costs more, and what later answers are compared with, belongs to no row.
-    if session.as_mut().is_some_and(|session| questions.ask(session).is_err()) {
+    if session.as_mut().is_some_and(|session| queries.ask(session).is_err()) {
         forget(shared, &mut session);
     }
     let mut seen = 0;
@@ -172,7 +195,7 @@ fn keep_asking(shared: &Shared, endpoint: &Endpoint, mut questions: Questions) {
         if session.is_none() {
             session = connect(shared, endpoint);
         }
-        match session.as_mut().map(|session| questions.ask(session)) {
+        match session.as_mut().map(|session| queries.ask(session)) {
             Some(Ok(numbers)) => {
                 let mut state = shared.lock();
                 // Rows that came while it kept us waiting were not answered, nor was the one that asked.
@@ -188,7 +211,7 @@ fn keep_asking(shared: &Shared, endpoint: &Endpoint, mut questions: Questions) {
     forget(shared, &mut session);
 }
 
-/// A session whose waits the watcher's end can end; it has no deadline, since a stalled server is what we want to see.
+/// A session whose waits the monitor's end can end; it has no deadline, since a stalled server is what we want to see.
 fn connect(shared: &Shared, endpoint: &Endpoint) -> Option<Session> {
     let session = Session::connect(endpoint, CONNECT_PATIENCE).ok()?;
     let socket = session.as_fd().try_clone_to_owned().ok()?;
@@ -200,33 +223,6 @@ fn connect(shared: &Shared, endpoint: &Endpoint) -> Option<Session> {
 fn forget(shared: &Shared, session: &mut Option<Session>) {
     *session = None;
     shared.lock().socket = None;
-}
-
-/// What is asked, by what stores the tables.
-#[derive(Debug)]
-enum Questions {
-    Postgres(postgres::Questions),
-    Innodb,
-    Rocksdb,
-}
-
-impl Questions {
-    fn of(protocol: Protocol, storage: Option<StorageEngine>) -> Questions {
-        match (protocol, storage) {
-            (Protocol::Postgres, _) => Questions::Postgres(postgres::Questions::default()),
-            (Protocol::Mysql, Some(StorageEngine::Rocksdb)) => Questions::Rocksdb,
-            (Protocol::Mysql, _) => Questions::Innodb,
-        }
-    }
-
-    /// What this server can tell now; what it refuses is not there.
-    fn ask(&mut self, session: &mut Session) -> Result<Counters, WireError> {
-        match self {
-            Questions::Postgres(questions) => questions.ask(session),
-            Questions::Innodb => mysql::innodb(session),
-            Questions::Rocksdb => mysql::rocksdb(session),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! What a PostgreSQL server is asked each second.
 //!
-//! In: a session in the database that is measured, as a superuser. Out: numbers by name, the same for all versions from 12 on.
-//! Checkpoints are counted by us, from the position of the last one that was finished: servers count those that began
-//! before 17, skipped ones too in 17, and finished ones from 18 on. Numbers of rows and vacuums come from functions, since the
-//! views over them join the catalog anew each time.
+//! In: a session in the database that is measured, as a superuser. Out: numbers by name, the same for all versions from 12
+//! on. Checkpoints are counted by us, from the position of the last one that was finished: servers count those that began
+//! before 17, skipped ones too in 17, and finished ones from 18 on. Numbers of rows and vacuums come from functions, since
+//! the views over them join the catalog anew each time.
 
-use crate::counters::Counters;
-use crate::session::ask;
+use super::DATABASE_BYTES;
+use crate::counters::{Counters, ask};
 use rqps_wire::{Session, WireError};
 
-/// Asked each second; columns bear the names that they are told by.
+/// Asked each second; columns have our names.
 const EACH_SECOND: [&str; 4] = [
     "select pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0') as log_bytes",
     "select count(*) as wal_files, coalesce(sum(size), 0) as wal_bytes_kept \
@@ -22,10 +22,7 @@ const EACH_SECOND: [&str; 4] = [
      where datname = current_database() and relid >= 16384",
 ];
 
-/// Looks at every file of the database.
-const DATABASE_BYTES: &str = "select pg_catalog.pg_database_size(current_database()) as database_bytes";
-
-/// It is asked with each so many questions.
+/// The size of the database, for which every file is looked at, is asked with each so many queries.
 const DATABASE_BYTES_EACH: u32 = 10;
 
 /// Where the last finished checkpoint begins in the log; written to the control file when it is finished.
@@ -33,15 +30,15 @@ const LAST_CHECKPOINT: &str = "select checkpoint_lsn from pg_catalog.pg_control_
 
 /// What is kept from one second to the next.
 #[derive(Debug, Default)]
-pub(super) struct Questions {
+pub(crate) struct Queries {
     asked: u32,
     last_checkpoint: Option<String>,
     checkpoints: u32,
 }
 
-impl Questions {
+impl Queries {
     /// What the server knows now.
-    pub(super) fn ask(&mut self, session: &mut Session) -> Result<Counters, WireError> {
+    pub(crate) fn ask(&mut self, session: &mut Session) -> Result<Counters, WireError> {
         let mut numbers = Counters::new();
         if let Some(told) = ask(session, LAST_CHECKPOINT)? {
             let checkpoint = told.single().map(str::to_owned);
@@ -76,10 +73,10 @@ mod tests {
 
     #[test]
     fn a_checkpoint_counts_once_and_the_first_not() {
-        let mut questions = Questions::default();
+        let mut queries = Queries::default();
         let counts: Vec<Option<f64>> = [Some("0/1"), Some("0/1"), Some("0/9"), None, Some("0/9"), Some("1/0")]
             .into_iter()
-            .map(|lsn| questions.count(lsn.map(str::to_owned)))
+            .map(|lsn| queries.count(lsn.map(str::to_owned)))
             .collect();
         assert_eq!(counts, [Some(0.0), Some(0.0), Some(1.0), None, Some(1.0), Some(2.0)]);
     }
