@@ -123,7 +123,7 @@ impl Sum {
         let used = &measured.sample.resources;
         let (host, server, client) = (&used.host, &used.server, &used.client);
         self.samples += 1.0;
-        self.operations += used.operations as f64 * measured.sample.unit_per_operation;
+        self.operations += used.operations as f64 * measured.sample.score.factor;
         self.add_host(host);
         self.server_user_s += server.cpu_user_s;
         self.server_system_s += server.cpu_system_s;
@@ -205,7 +205,7 @@ mod tests {
             let unit = 2500.0 / 10.0 / f64::from(clients);
             round.sample.clients = clients;
             round.sample.busy_ns *= u64::from(clients);
-            round.sample.unit_per_operation = unit;
+            round.sample.score.factor = unit;
             let per_unit = clients_per_unit(Unit::KiloRowsPerSecond, clients);
             cost(std::iter::once(&round), round.sample.throughput(), per_unit).unwrap()
         };

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
     /// Results format.
-    pub format: u32,
+    pub format: rqps_model::Format,
     /// What was run.
     pub campaign: CampaignFacts,
     /// Where it ran.

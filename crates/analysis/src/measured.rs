@@ -4,7 +4,7 @@
 //! it, so that a campaign of any size fits in memory.
 
 use rqps_model::facts::StatementPlan;
-use rqps_model::insert::SecondRow;
+use rqps_model::insert::{SecondRow, Stall};
 use rqps_model::sample::{Interval, MonitorRow, Slices};
 use rqps_model::{Sample, part};
 use rqps_store::{Campaign, Latencies, StoreError};
@@ -19,6 +19,8 @@ pub(crate) struct Measured {
     pub(crate) histograms: Latencies,
     /// What each client did in each second of a step.
     pub(crate) seconds: Vec<SecondRow>,
+    /// Seconds of a step in which next to nothing was inserted.
+    pub(crate) stalls: Vec<Stall>,
     /// What host and server were about in each second of a step.
     pub(crate) watch: Vec<MonitorRow>,
     /// The plans of this round at this number of clients; none of a trial without a number.
@@ -39,8 +41,10 @@ impl Measured {
     ) -> Result<Option<Measured>, StoreError> {
         let Some(folder) = campaign.sample(round, treatment, test, clients)? else { return Ok(None) };
         let (mut seconds, mut watch) = (Vec::new(), Vec::new());
-        if folder.sample.step.is_some() {
+        let mut stalls = Vec::new();
+        if let Some(step) = folder.sample.step() {
             (seconds, watch) = (folder.lines(part::SECONDS)?, folder.lines(part::MONITOR)?);
+            stalls = step.stalls(&seconds);
         }
         let (mut slices, mut intervals, mut histograms) = (Slices::default(), Vec::new(), Latencies::new());
         let mut plans = Vec::new();
@@ -49,7 +53,7 @@ impl Measured {
             (intervals, histograms) = (folder.lines(part::INTERVALS)?, folder.latencies()?);
             plans = folder.json(part::PLANS)?.unwrap_or_else(|| kept.to_vec());
         }
-        Ok(Some(Measured { sample: folder.sample, slices, intervals, histograms, seconds, watch, plans }))
+        Ok(Some(Measured { sample: folder.sample, slices, intervals, histograms, seconds, stalls, watch, plans }))
     }
 
     /// Drops what is only needed once: histograms and what each second had, but for the rates.
@@ -69,13 +73,12 @@ impl Measured {
 pub(crate) mod tests {
     use super::*;
     use rqps_model::Interleave;
-    use rqps_model::sample::{Accounting, Resources};
-    use std::collections::BTreeMap;
+    use rqps_model::Unit;
+    use rqps_model::sample::Score;
 
     /// A sample of one client with these counts and nothing else.
     pub(crate) fn measured(operations: u64, busy_ns: u64, slices: Slices) -> Measured {
         let sample = Sample {
-            format: rqps_model::FORMAT,
             round: 1,
             treatment: "pg1711".to_owned(),
             suite: "sysbench".to_owned(),
@@ -85,21 +88,12 @@ pub(crate) mod tests {
             interleave: Some(Interleave::Slices),
             server_start: "1.pg1711".to_owned(),
             data_copy: "a".to_owned(),
-            operations,
             rows: operations,
             busy_ns,
             seconds: busy_ns as f64 / 1e9,
-            unit_per_operation: 1.0,
+            score: Score { unit: Unit::QueriesPerSecond, count: operations, factor: 1.0 },
             sessions: 1,
-            is_patient: false,
-            accounting: Accounting::default(),
-            errors: Vec::new(),
-            resources: Resources::default(),
-            counters: BTreeMap::new(),
-            step: None,
-            growth: None,
-            warnings: Vec::new(),
-            failure: None,
+            ..Sample::default()
         };
         Measured {
             sample,
@@ -107,6 +101,7 @@ pub(crate) mod tests {
             intervals: Vec::new(),
             histograms: Latencies::new(),
             seconds: Vec::new(),
+            stalls: Vec::new(),
             watch: Vec::new(),
             plans: Vec::new(),
         }

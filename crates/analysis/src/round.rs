@@ -37,7 +37,7 @@ pub(crate) fn ratio_of_round(arm: &Measured, base: &Measured) -> Option<RoundRat
     }
     let trimmed = trimmed_mean(&cycles, DEFAULT_TRIM).expect("two finite values or more, and a constant trim");
     // A scan's unit counts rows; were the tables of unlike size, slices alone would not show it.
-    let units = arm.sample.unit_per_operation.ln() - base.sample.unit_per_operation.ln();
+    let units = arm.sample.score.factor.ln() - base.sample.score.factor.ln();
     Some(RoundRatio {
         round,
         log_ratio: trimmed.mean + units,

@@ -26,7 +26,7 @@ pub(crate) fn points_allowed(series: usize) -> usize {
 /// The throughput of one sample over its own time in at most `points` points.
 pub(crate) fn series(measured: &Measured, points: usize) -> Vec<(f64, f64)> {
     let sample = &measured.sample;
-    let scale = f64::from(sample.clients) * sample.unit_per_operation * 1e9;
+    let scale = f64::from(sample.clients) * sample.score.factor * 1e9;
     let joined = measured.intervals.len().div_ceil(points.max(1)).max(1);
     pieces(&measured.intervals, joined)
         .into_iter()

@@ -25,8 +25,8 @@ pub(crate) fn missed(name: &str, rounds: &[Option<Measured>]) -> Option<String> 
 /// The rounds with a number in which a rate was missed.
 pub(crate) fn missed_rounds(rounds: &[Option<Measured>]) -> Vec<(u32, Sla)> {
     let of = |measured: &Measured| {
-        let sla = measured.sample.step.as_ref()?.sla?;
-        (measured.has_number() && !sla.is_held).then_some((measured.sample.round, sla))
+        let sla = measured.sample.step()?.sla?;
+        (measured.has_number() && !sla.is_held()).then_some((measured.sample.round, sla))
     };
     rounds.iter().flatten().filter_map(of).collect()
 }
@@ -48,7 +48,7 @@ mod tests {
     fn round(number: u32, reached_per_s: f64) -> Option<Measured> {
         let mut measured = ran(Kind::Queries, 60);
         measured.sample.round = number;
-        measured.sample.step.as_mut().unwrap().sla = Some(Sla::judge(1000.0, reached_per_s));
+        measured.sample.step_mut().unwrap().sla = Some(Sla { target_per_s: 1000.0, reached_per_s });
         Some(measured)
     }
 

@@ -51,7 +51,7 @@ pub(crate) fn step(
     points: usize,
 ) -> Option<StepFindings> {
     let ran: Vec<(&Measured, &StepRecord)> =
-        rounds.iter().flatten().filter_map(|m| Some((m, m.sample.step.as_ref()?))).collect();
+        rounds.iter().flatten().filter_map(|m| Some((m, m.sample.step()?))).collect();
     let with_number: Vec<(&Measured, &StepRecord)> =
         ran.iter().copied().filter(|(measured, _)| measured.has_number()).collect();
     let told = if with_number.is_empty() { &ran } else { &with_number };
@@ -79,10 +79,9 @@ fn round(measured: &Measured, record: &StepRecord, points: usize) -> StepRound {
         inserted: record.inserts.rows,
         deleted: record.deletes.rows,
         queries: record.queries.accounting.succeeded,
-        sla_held: record.sla.map(|sla| sla.is_held),
-        // While indexes are built nothing is meant to be inserted.
-        stalls: if record.rows_indexed.is_some() { Vec::new() } else { record.stalls.clone() },
-        put_off_seconds: record.put_off_seconds,
+        sla_held: record.sla.map(|sla| sla.is_held()),
+        stalls: measured.stalls.clone(),
+        deferred_seconds: record.deferred_seconds,
         index_builds: record.index_builds.clone(),
         growth: measured.sample.growth,
         series: points::points(&measured.seconds, record.seconds, points),
@@ -99,7 +98,7 @@ fn sla(rounds: &[(&Measured, &StepRecord)]) -> Option<SlaFindings> {
         target_per_s: mean(|sla| sla.target_per_s),
         reached_per_s: mean(|sla| sla.reached_per_s),
         least_per_s: told.iter().map(|sla| sla.reached_per_s).fold(f64::INFINITY, f64::min),
-        rounds_held: told.iter().filter(|sla| sla.is_held).count() as u32,
+        rounds_held: told.iter().filter(|sla| sla.is_held()).count() as u32,
         rounds: told.len() as u32,
     })
 }

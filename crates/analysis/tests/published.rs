@@ -58,7 +58,7 @@ fn findings_of(tests: &[(String, Vec<Published>)]) -> Findings {
             parts.put(Part::lines::<Interval>(part::INTERVALS, &[]));
             let cell = cells[treatment];
             parts.sample.test = test.clone();
-            parts.sample.operations = (cell.ops_per_s * SECONDS).round() as u64;
+            parts.sample.score.count = (cell.ops_per_s * SECONDS).round() as u64;
             parts.sample.busy_ns = (SECONDS * 40.0 * 1e9) as u64;
             parts.sample.resources = resources(cell);
             writer.publish(&parts).unwrap();

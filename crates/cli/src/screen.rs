@@ -278,7 +278,7 @@ fn number(throughput: Option<f64>) -> String {
 /// What must be known beside a step's number.
 fn beside(sla: Option<Sla>, stalled_seconds: u32) -> String {
     let mut words = String::new();
-    if let Some(Sla { target_per_s, reached_per_s, is_held: false }) = sla {
+    if let Some(Sla { target_per_s, reached_per_s }) = sla.filter(|sla| !sla.is_held()) {
         words += &format!("  SLA missed: {reached_per_s:.0} of {target_per_s:.0} rows/s written");
     }
     if stalled_seconds > 0 {
@@ -304,7 +304,8 @@ mod tests {
     #[test]
     fn a_missed_rate_and_stalls_stand_beside_a_steps_number() {
         assert_eq!(beside(None, 0), "");
-        assert_eq!(beside(Some(Sla::judge(1000.0, 990.0)), 0), "");
-        assert_eq!(beside(Some(Sla::judge(1000.0, 500.4)), 3), "  SLA missed: 500 of 1000 rows/s written  stalled 3 s");
+        let sla = |reached_per_s| Some(Sla { target_per_s: 1000.0, reached_per_s });
+        assert_eq!(beside(sla(990.0), 0), "");
+        assert_eq!(beside(sla(500.4), 3), "  SLA missed: 500 of 1000 rows/s written  stalled 3 s");
     }
 }

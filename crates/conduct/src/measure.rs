@@ -13,16 +13,15 @@ use rqps_load::timed::{ArmRun, Contest, Phase, Schedule, Switch, run};
 use rqps_load::{LoadError, Test};
 use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{Round, TestPlan};
-use rqps_model::sample::{Accounting, Resources};
+use rqps_model::sample::{Accounting, KindCounts, Resources, Score};
 use rqps_model::settings::CpuSet;
-use rqps_model::{FORMAT, Interleave, Part, Sample, StorageEngine, part};
+use rqps_model::{Interleave, Part, Sample, StorageEngine, part};
 use rqps_observe::clock::rfc3339;
 use rqps_observe::{ClientProbe, CountersProbe, HostProbe, Probes, ProcessProbe};
 use rqps_server::{Server, placement};
-use rqps_store::{SampleParts, StoreError, Writer, latency_part};
+use rqps_store::{EVENT, SampleParts, StoreError, Writer, latency_part};
 use rqps_wire::Endpoint;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
@@ -91,7 +90,8 @@ pub(crate) fn measure(
     let mut told = fight(piece, workload, arms, store, stop, progress)?.into_iter().peekable();
     let mut throughputs = vec![None; arms.len()];
     for (index, arm) in arms.iter_mut().enumerate() {
-        let base = blank_sample(piece, workload.unit_per_operation(job.plan.suite.data(), clients), arm, &started_at);
+        let factor = workload.unit_per_operation(job.plan.suite.data(), clients);
+        let base = blank_sample(piece, factor, arm, store.host_id(), &started_at);
         let parts = match told.next_if(|fought| fought.entrant.arm == index) {
             Some(fought) => finish(base, arm, fought)?,
             None => failed(base, arm),
@@ -333,10 +333,9 @@ impl<'a> Rival<'a> {
 }
 
 /// A sample with all that is known before anything ran.
-pub(crate) fn blank_sample(piece: &Piece<'_>, unit_per_operation: f64, arm: &Arm<'_>, started_at: &str) -> Sample {
+pub(crate) fn blank_sample(piece: &Piece<'_>, factor: f64, arm: &Arm<'_>, host: &str, started_at: &str) -> Sample {
     let Piece { job, round, test, clients, .. } = *piece;
     Sample {
-        format: FORMAT,
         round: round.number,
         treatment: arm.name().to_owned(),
         suite: job.plan.suite.name().to_owned(),
@@ -346,21 +345,9 @@ pub(crate) fn blank_sample(piece: &Piece<'_>, unit_per_operation: f64, arm: &Arm
         interleave: test.interleave,
         server_start: server_start(round.number, arm.starts, job.resumed),
         data_copy: arm.copy.clone(),
-        operations: 0,
-        rows: 0,
-        busy_ns: 0,
-        seconds: 0.0,
-        unit_per_operation,
-        sessions: 0,
-        is_patient: false,
-        accounting: Accounting::default(),
-        errors: Vec::new(),
-        resources: Resources::default(),
-        counters: BTreeMap::new(),
-        step: None,
-        growth: None,
-        warnings: Vec::new(),
-        failure: None,
+        host: host.to_owned(),
+        score: Score { unit: test.unit, count: 0, factor },
+        ..Sample::default()
     }
 }
 
@@ -369,12 +356,13 @@ fn finish(base: Sample, arm: &mut Arm<'_>, fought: Fought) -> Result<SampleParts
     let Fought { entrant, run } = fought;
     arm.notice_death();
     let mut sample = Sample {
-        operations: run.operations,
+        score: Score { count: run.operations, ..base.score },
+        kinds: kinds(&run),
         rows: run.rows,
         busy_ns: run.busy_ns,
         seconds: run.seconds,
         sessions: run.sessions,
-        is_patient: run.is_patient,
+        batch_scheduling: run.is_patient,
         accounting: run.accounting,
         errors: run.errors,
         resources: Resources { operations: run.operations_total, ..Resources::default() },
@@ -392,6 +380,18 @@ fn finish(base: Sample, arm: &mut Arm<'_>, fought: Fought) -> Result<SampleParts
     parts.push(latency_part(&run.latency.into_iter().collect(), sample.seconds)?);
     parts.extend(plans_part(&entrant.plans));
     Ok(SampleParts { sample, parts })
+}
+
+/// What became of each kind of statement, and of whole events.
+fn kinds(run: &ArmRun) -> Vec<KindCounts> {
+    let Accounting { succeeded, failed, retried, .. } = run.accounting;
+    let event = KindCounts { name: EVENT.to_owned(), done: succeeded, failed, retried: Some(retried) };
+    let statements = run.latency.iter().filter(|(name, _)| !name.starts_with(EVENT)).map(|(name, latency)| {
+        let errors = run.errors.iter().filter(|error| error.statement == *name);
+        let failed = errors.map(|error| error.count).sum();
+        KindCounts { name: name.clone(), done: latency.len(), failed, retried: None }
+    });
+    statements.chain([event]).collect()
 }
 
 /// The sample of an arm that had no server: complete, with the reason in place of numbers.

@@ -67,6 +67,10 @@ pub(crate) struct Pass<'a> {
     rows: RangeInclusive<u64>,
     /// The step that failed.
     failed: Option<String>,
+    /// The machine.
+    pub(crate) host_id: String,
+    /// Of the last step that ran.
+    pub(crate) stalled_seconds: u32,
 }
 
 impl<'a> Pass<'a> {
@@ -107,6 +111,8 @@ impl<'a> Pass<'a> {
             state: State::new(),
             rows: 0..=0,
             failed: None,
+            host_id: ledger.store.host_id().to_owned(),
+            stalled_seconds: 0,
         };
         if pass.arm.takes_part {
             pass.start(&server_cpus, ledger)?;
@@ -200,8 +206,8 @@ impl<'a> Pass<'a> {
                 clients: self.bout.clients,
                 unit: test.unit,
                 result: sample.throughput(),
-                sla: sample.step.as_ref().and_then(|record| record.sla),
-                stalled_seconds: sample.step.as_ref().map_or(0, StepRecord::stalled_seconds),
+                sla: sample.step().and_then(|record| record.sla),
+                stalled_seconds: self.stalled_seconds,
                 left: ledger.pace.left(None),
             });
             if step.is_followed_by_rest() && at + 1 < all.len() {
@@ -241,7 +247,7 @@ impl<'a> Pass<'a> {
         })?;
         parts.parts.extend(plans_part(&plans));
         ledger.pace.ended(&chore, begun.elapsed());
-        if let Some(record) = &parts.sample.step {
+        if let Some(record) = parts.sample.step() {
             self.rows = rows_after(&self.rows, record);
         }
         match &parts.sample.failure {

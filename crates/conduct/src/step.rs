@@ -12,9 +12,9 @@ use crate::supervise::supervised;
 use rqps_load::insert::{Bench, Moment, StepRun, run_step, statement_plans};
 use rqps_load::random::derive_seed;
 use rqps_model::facts::StatementPlan;
-use rqps_model::insert::{Kind, Step, StepRecord};
+use rqps_model::insert::{Kind, Operations, Step, StepRecord};
 use rqps_model::plan::TestPlan;
-use rqps_model::sample::{Accounting, Resources};
+use rqps_model::sample::{Accounting, KindCounts, Resources, Score, SuiteRecord};
 use rqps_model::{Part, Sample, part};
 use rqps_observe::clock::rfc3339;
 use rqps_observe::{ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, ObserveError};
@@ -117,7 +117,8 @@ impl Pass<'_> {
         self.arm.notice_death();
         let done = Done::of(step, &record);
         let mut sample = Sample {
-            operations: done.operations,
+            score: Score { count: done.operations, ..base.score },
+            kinds: kinds(&record),
             rows: done.rows,
             busy_ns: (record.seconds * 1e9).round() as u64 * u64::from(record.clients),
             seconds: record.seconds,
@@ -131,7 +132,8 @@ impl Pass<'_> {
         let mut parts = self.arm.end(probes, &mut sample);
         let failure = record.failure.clone().or_else(|| self.stored_otherwise(step, endpoint));
         sample.failure = failure.map(|failure| self.arm.fail(failure));
-        sample.step = Some(record);
+        self.stalled_seconds = record.stalls(&seconds).iter().map(|stall| stall.seconds).sum();
+        sample.record = Some(SuiteRecord::Insert(record));
         parts.push(latency_part(&latency.into_iter().collect(), sample.seconds)?);
         parts.push(Part::lines(part::SECONDS, &seconds));
         Ok(SampleParts { sample, parts })
@@ -151,7 +153,7 @@ impl Pass<'_> {
     }
 
     fn blank(&self, test: &TestPlan) -> Sample {
-        blank_sample(&self.piece(test), 1.0, &self.arm, &rfc3339(SystemTime::now()))
+        blank_sample(&self.piece(test), 1.0, &self.arm, &self.host_id, &rfc3339(SystemTime::now()))
     }
 }
 
@@ -188,6 +190,16 @@ impl Done {
             }
         }
     }
+}
+
+/// What became of the statements of a step, by role.
+fn kinds(record: &StepRecord) -> Vec<KindCounts> {
+    let roles = [("insert", &record.inserts), ("delete", &record.deletes), ("query", &record.queries)];
+    let of = |(name, operations): (&str, &Operations)| {
+        let Accounting { succeeded, failed, retried, .. } = operations.accounting;
+        KindCounts { name: name.to_owned(), done: succeeded, failed, retried: Some(retried) }
+    };
+    roles.into_iter().filter(|(_, operations)| operations.accounting.scheduled > 0).map(of).collect()
 }
 
 /// What became of all statements of a step.

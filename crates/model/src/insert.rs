@@ -9,5 +9,5 @@ mod shape;
 
 pub use buckets::Buckets;
 pub use record::{IndexBuild, Operations, Questions, Sla, StepRecord, TableIds};
-pub use seconds::{SecondRow, Stall, per_second, rate_held_in, stalls};
+pub use seconds::{SecondRow, Stall, per_second, rate_held_in};
 pub use shape::{CONNECTIONS, Kind, Shape, Step, UnsoundShape, steps};

@@ -7,6 +7,7 @@ pub mod build;
 pub mod counted;
 pub mod engine;
 pub mod facts;
+pub mod format;
 pub mod insert;
 mod order;
 pub mod part;
@@ -20,6 +21,7 @@ pub mod version;
 pub use build::{BuildSource, BuildSpec};
 pub use counted::counted;
 pub use engine::{Engine, StorageEngine};
+pub use format::{FORMAT, Format};
 pub use part::Part;
 pub use plan::{Interleave, Plan};
 pub use sample::Sample;
@@ -27,6 +29,3 @@ pub use settings::Placement;
 pub use test::{Group, Unit};
 pub use verdict::Verdict;
 pub use version::Version;
-
-/// Version of the results format that this program writes; a reader refuses a larger one.
-pub const FORMAT: u32 = 1;

@@ -4,6 +4,7 @@
 //! part names it and knows its form; `store` knows neither, so that a new part needs no change there. It does no IO.
 
 use serde::Serialize;
+use std::fmt;
 
 /// The pieces in which builds alternated: [`crate::sample::Slices`].
 pub const SLICES: &str = "slices.json";
@@ -22,12 +23,19 @@ pub const MONITOR: &str = "monitor.jsonl";
 pub const PLANS: &str = "plans.json";
 
 /// One file of a sample. A part without bytes is not written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Part {
     /// The file's name: letters, digits, `.`, `_`, `-`.
     pub name: String,
     /// What it holds.
     pub bytes: Vec<u8>,
+}
+
+/// Its name and length: the bytes would fill screens.
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Part({}, {} bytes)", self.name, self.bytes.len())
+    }
 }
 
 impl Part {

@@ -6,7 +6,7 @@
 use crate::insert::Shape;
 pub use crate::order::Round;
 use crate::settings::MachineClass;
-use crate::{BuildSpec, Engine, Group, Placement, StorageEngine, Unit};
+use crate::{BuildSpec, Engine, Format, Group, Placement, StorageEngine, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -249,7 +249,7 @@ impl Stage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Results format.
-    pub format: u32,
+    pub format: Format,
     /// Name of the campaign; also its folder.
     pub name: String,
     /// What is run.

@@ -2,8 +2,8 @@
 //!
 //! Only raw counts and times; rates and ratios are derived by `analysis`. Times are nanoseconds of the monotonic clock.
 
-use crate::Interleave;
 use crate::insert::StepRecord;
+use crate::{Format, Interleave, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -213,11 +213,51 @@ pub struct MonitorRow {
     pub server: BTreeMap<String, f64>,
 }
 
-/// One cell in one round.
+/// What a sample's throughput is made of: clients x count x factor / busy, in a unit that says what is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// The unit of the throughput.
+    pub unit: Unit,
+    /// What was completed in counted time: statements, or rows where the unit is rows.
+    pub count: u64,
+    /// Units in one of these: 1, or thousands of rows a statement for `scan`.
+    pub factor: f64,
+}
+
+impl Default for Score {
+    fn default() -> Score {
+        Score { unit: Unit::QueriesPerSecond, count: 0, factor: 1.0 }
+    }
+}
+
+/// What became of one kind of statement, or of whole events, in counted time. Its histogram stands under this name in
+/// `latency.hdr`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindCounts {
+    /// As in the workload, or `event`.
+    pub name: String,
+    /// How many completed.
+    pub done: u64,
+    /// How many ended in an error.
+    pub failed: u64,
+    /// How many were tried again. Inside an event that is not known: the whole event is tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retried: Option<u64>,
+}
+
+/// Raw values that only one suite has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SuiteRecord {
+    /// What a step of the Insert Benchmark did.
+    Insert(StepRecord),
+}
+
+/// One cell in one round.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Results format.
-    pub format: u32,
+    pub format: Format,
     /// Round, from 1.
     pub round: u32,
     /// Treatment's name.
@@ -230,6 +270,8 @@ pub struct Sample {
     pub clients: u32,
     /// UTC time at which the test began, RFC 3339.
     pub started_at: String,
+    /// The machine: the name of its file in `hosts/`.
+    pub host: String,
     /// How builds alternated; `None` where one followed the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleave: Option<Interleave>,
@@ -237,21 +279,20 @@ pub struct Sample {
     pub server_start: String,
     /// Which copy of the data the server ran on.
     pub data_copy: String,
-    /// Statements completed in counted time.
-    pub operations: u64,
+    /// What its throughput is made of.
+    pub score: Score,
+    /// What became of each kind of statement, and of whole events.
+    pub kinds: Vec<KindCounts>,
     /// Rows that the server sent or changed in counted time.
     pub rows: u64,
-    /// Time of those statements summed over sessions; throughput = clients x operations / busy.
+    /// Time in which that was done, summed over sessions.
     pub busy_ns: u64,
     /// Wall seconds of this treatment's counted slices.
     pub seconds: f64,
-    /// Factor from statements per second to the test's unit (1, or thousands of rows a statement for `scan`).
-    pub unit_per_operation: f64,
     /// How many connections were made in turn by each client.
     pub sessions: u32,
-    /// Whether the client waited for whole answers, since they came in parts.
-    #[serde(default)]
-    pub is_patient: bool,
+    /// Whether the client's threads were in the batch scheduling class, since answers came in parts: it waits for whole ones.
+    pub batch_scheduling: bool,
     /// What became of the events.
     pub accounting: Accounting,
     /// Errors by statement and code.
@@ -260,9 +301,9 @@ pub struct Sample {
     pub resources: Resources,
     /// Server counters that changed: after minus before, by name.
     pub counters: BTreeMap<String, f64>,
-    /// What a step of the Insert Benchmark did.
+    /// Raw values that only its suite has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<StepRecord>,
+    pub record: Option<SuiteRecord>,
     /// Bytes on disk before and after the test, where the suite makes its own data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
@@ -275,7 +316,17 @@ pub struct Sample {
 impl Sample {
     /// Throughput in the test's unit; `None` where nothing completed.
     pub fn throughput(&self) -> Option<f64> {
-        let per_s = f64::from(self.clients) * self.operations as f64 / (self.busy_ns as f64 / 1e9);
-        (self.failure.is_none() && self.operations > 0 && self.busy_ns > 0).then_some(per_s * self.unit_per_operation)
+        let per_s = f64::from(self.clients) * self.score.count as f64 / (self.busy_ns as f64 / 1e9);
+        (self.failure.is_none() && self.score.count > 0 && self.busy_ns > 0).then_some(per_s * self.score.factor)
+    }
+
+    /// What a step of the Insert Benchmark did.
+    pub fn step(&self) -> Option<&StepRecord> {
+        self.record.as_ref().map(|SuiteRecord::Insert(step)| step)
+    }
+
+    /// The same, to be changed.
+    pub fn step_mut(&mut self) -> Option<&mut StepRecord> {
+        self.record.as_mut().map(|SuiteRecord::Insert(step)| step)
     }
 }

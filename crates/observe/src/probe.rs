@@ -91,40 +91,8 @@ impl Probes {
 mod tests {
     use super::*;
     use crate::{ClientProbe, HostProbe};
-    use rqps_model::sample::{Accounting, Resources};
     use std::cell::RefCell;
-    use std::collections::BTreeMap;
     use std::rc::Rc;
-
-    fn sample() -> Sample {
-        Sample {
-            format: rqps_model::FORMAT,
-            round: 1,
-            treatment: String::new(),
-            suite: String::new(),
-            test: String::new(),
-            clients: 1,
-            started_at: String::new(),
-            interleave: None,
-            server_start: String::new(),
-            data_copy: String::new(),
-            operations: 0,
-            rows: 0,
-            busy_ns: 0,
-            seconds: 0.0,
-            unit_per_operation: 1.0,
-            sessions: 0,
-            is_patient: false,
-            accounting: Accounting::default(),
-            errors: Vec::new(),
-            resources: Resources::default(),
-            counters: BTreeMap::new(),
-            step: None,
-            growth: None,
-            warnings: Vec::new(),
-            failure: None,
-        }
-    }
 
     #[test]
     fn page_faults_go_to_the_treatment_that_made_them() {
@@ -142,7 +110,7 @@ mod tests {
             drop(touched);
         }
         let used = |probes: Probes| {
-            let mut sample = sample();
+            let mut sample = Sample::default();
             assert!(probes.end(None, &mut sample).is_empty());
             sample.resources
         };
@@ -177,7 +145,7 @@ mod tests {
         let mut probes = Probes(vec![named("a"), named("b")]);
         probes.enter();
         probes.leave();
-        let parts = probes.end(None, &mut sample());
+        let parts = probes.end(None, &mut Sample::default());
         assert_eq!(*calls.borrow(), ["a enters", "b enters", "b leaves", "a leaves"]);
         assert_eq!(parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     }

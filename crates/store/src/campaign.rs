@@ -5,7 +5,7 @@
 
 use crate::disk::{Durability, write_file};
 use crate::error::StoreError;
-use crate::layout::{self, BUILD, CAMPAIGN, HOST, LOAD, PLAN, SERVER_LOG, SETTINGS, STATUS};
+use crate::layout::{self, BUILD, CAMPAIGN, LOAD, PLAN, SERVER_LOG, SETTINGS, STATUS};
 use crate::sample::SampleFolder;
 use crate::status::Status;
 use crate::stored_file::{Damages, StoredFile, read_json};
@@ -34,10 +34,16 @@ impl Campaign {
         let read = |name: &str| folder.join(name);
         let status: Option<Status> = damages.note(read_json(&read(STATUS), "the state of the campaign", restore))?;
         let plan: Option<Plan> = damages.note(read_json(&read(PLAN), "the campaign's plan", restore))?;
-        let host: Option<HostFacts> = damages.note(read_json(&read(HOST), "the facts of the host", restore))?;
+        let host: Option<HostFacts> = match &status {
+            Some(status) => {
+                let file = layout::host_file(folder, &status.host)?;
+                damages.note(read_json(&file, "the facts of the host", restore))?
+            }
+            None => None,
+        };
         let formats = [(STATUS, status.as_ref().map(|s| s.format)), (PLAN, plan.as_ref().map(|p| p.format))];
         for (name, format) in formats.into_iter().filter_map(|(name, format)| Some((name, format?))) {
-            let (path, expected) = (read(name), "a format from 1 on");
+            let (path, expected) = (read(name), "a readable format");
             damages.note(StoredFile { path, expected, remedy: restore.to_owned() }.check_format(format))?;
         }
         damages.settle()?;
@@ -60,6 +66,11 @@ impl Campaign {
     /// Where it ran.
     pub fn host(&self) -> &HostFacts {
         &self.host
+    }
+
+    /// The name of that machine in samples, and of its file in `hosts/`.
+    pub fn host_id(&self) -> &str {
+        &self.status.host
     }
 
     /// How far it came.

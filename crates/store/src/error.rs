@@ -1,6 +1,8 @@
 //! Why results cannot be written or read, by cause, each with its remedy.
 
 use crate::damage::{Damage, list};
+use rqps_model::{FORMAT, Format};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Everything that can go wrong with a results folder.
@@ -34,13 +36,13 @@ pub enum StoreError {
         /// The file by which results are known.
         missing: &'static str,
     },
-    /// Written by a later rqps.
-    #[error("{}: results were written by a newer rqps (format {found}, this one reads {}); update rqps", path.display(), rqps_model::FORMAT)]
-    NewerFormat {
+    /// Written in a format that this rqps does not read.
+    #[error("{}: {found}, which this rqps does not read (it reads format {}); {}", path.display(), rqps_model::FORMAT, found.remedy())]
+    OtherFormat {
         /// The file that says so.
         path: PathBuf,
         /// Its format.
-        found: u32,
+        found: FoundFormat,
     },
     /// Files that are not as they were written, all of them.
     #[error("{}", list(.0))]
@@ -109,6 +111,43 @@ pub enum StoreError {
         /// What the kernel said.
         source: std::io::Error,
     },
+}
+
+/// A format that this program does not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FoundFormat {
+    /// That of an rqps before its first release.
+    Unreleased,
+    /// That of an older release.
+    Older(Format),
+    /// That of a newer one.
+    Newer(Format),
+}
+
+impl From<Format> for FoundFormat {
+    fn from(format: Format) -> FoundFormat {
+        if format.major > FORMAT.major { FoundFormat::Newer(format) } else { FoundFormat::Older(format) }
+    }
+}
+
+impl FoundFormat {
+    fn remedy(&self) -> &'static str {
+        match self {
+            FoundFormat::Unreleased => "measure again",
+            FoundFormat::Older(_) => "read it with the rqps that wrote it, named in its status.json",
+            FoundFormat::Newer(_) => "update rqps",
+        }
+    }
+}
+
+impl fmt::Display for FoundFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FoundFormat::Unreleased => f.write_str("results in a format from before the first release"),
+            FoundFormat::Older(format) => write!(f, "results of an older rqps (format {format})"),
+            FoundFormat::Newer(format) => write!(f, "results of a newer rqps (format {format})"),
+        }
+    }
 }
 
 impl StoreError {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const CAMPAIGN: &str = "campaign.toml";
 pub(crate) const PLAN: &str = "plan.json";
-pub(crate) const HOST: &str = "host.json";
+pub(crate) const HOSTS: &str = "hosts";
 pub(crate) const STATUS: &str = "status.json";
 pub(crate) const TREATMENTS: &str = "treatments";
 pub(crate) const ROUNDS: &str = "rounds";
@@ -24,7 +24,7 @@ pub(crate) const SAMPLE: &str = "sample.json";
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// What the campaign itself is made of; nothing derived may take these places.
-const RAW: [&str; 6] = [CAMPAIGN, PLAN, HOST, STATUS, TREATMENTS, ROUNDS];
+const RAW: [&str; 6] = [CAMPAIGN, PLAN, HOSTS, STATUS, TREATMENTS, ROUNDS];
 
 /// Longer names do not leave room for the part prefix within the 255 bytes of a file name.
 const NAME_BYTES_MAX: usize = 200;
@@ -37,6 +37,12 @@ pub(crate) fn check_name(name: &str, what: &'static str) -> Result<(), StoreErro
         return Ok(());
     }
     Err(StoreError::Name { name: name.to_owned(), what })
+}
+
+/// The facts of a machine.
+pub(crate) fn host_file(campaign: &Path, id: &str) -> Result<PathBuf, StoreError> {
+    check_name(id, "a host")?;
+    Ok(campaign.join(HOSTS).join(format!("{id}.json")))
 }
 
 /// One file of a treatment.

@@ -19,7 +19,7 @@ mod writer;
 
 pub use campaign::Campaign;
 pub use damage::Damage;
-pub use error::StoreError;
+pub use error::{FoundFormat, StoreError};
 pub use latency::{EVENT, Latencies, latency_part};
 pub use sample::{SampleFolder, SampleParts};
 pub use status::{Start, State, Status};

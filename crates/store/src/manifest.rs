@@ -6,7 +6,7 @@
 
 use crate::error::StoreError;
 use crate::stored_file::StoredFile;
-use rqps_model::{FORMAT, Part};
+use rqps_model::{FORMAT, Format, Part};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Lengths and digests by file name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    pub(crate) format: u32,
+    pub(crate) format: Format,
     pub(crate) files: BTreeMap<String, FileEntry>,
 }
 
@@ -27,9 +27,13 @@ pub(crate) struct FileEntry {
 
 impl FileEntry {
     fn of(bytes: &[u8]) -> FileEntry {
-        let sha256 = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        FileEntry { bytes: bytes.len() as u64, sha256 }
+        FileEntry { bytes: bytes.len() as u64, sha256: digest(bytes) }
     }
+}
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Manifest {

@@ -2,7 +2,7 @@
 //!
 //! In and out: plain values, times as text from the caller; this room reads no clock.
 
-use rqps_model::FORMAT;
+use rqps_model::{FORMAT, Format};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -31,7 +31,9 @@ pub struct Start {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Results format.
-    pub format: u32,
+    pub format: Format,
+    /// The machine: the name of its file in `hosts/`.
+    pub host: String,
     /// Whether the end was reached.
     pub state: State,
     /// When and how it was begun, then each continuation.
@@ -43,9 +45,9 @@ pub struct Status {
 }
 
 impl Status {
-    pub(crate) fn begun(start: Start) -> Status {
+    pub(crate) fn begun(start: Start, host: String) -> Status {
         let (state, finished_at) = (State::Incomplete, None);
-        Status { format: FORMAT, state, starts: vec![start], finished_at, load_seconds: BTreeMap::new() }
+        Status { format: FORMAT, host, state, starts: vec![start], finished_at, load_seconds: BTreeMap::new() }
     }
 
     /// When the campaign was begun; empty if that was not written.

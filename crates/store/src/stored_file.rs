@@ -4,8 +4,8 @@
 //! so that one message names all of a folder.
 
 use crate::damage::Damage;
-use crate::error::StoreError;
-use rqps_model::FORMAT;
+use crate::error::{FoundFormat, StoreError};
+use rqps_model::Format;
 use serde::de::{Deserialize, DeserializeOwned};
 use std::path::{Path, PathBuf};
 
@@ -73,21 +73,26 @@ impl StoredFile {
     }
 
     /// Refuses what this program cannot read.
-    pub(crate) fn check_format(&self, format: u32) -> Result<(), StoreError> {
-        match format {
-            1..=FORMAT => Ok(()),
-            0 => Err(self.damage(None, "format 0")),
-            newer => Err(StoreError::NewerFormat { path: self.path.clone(), found: newer }),
-        }
+    pub(crate) fn check_format(&self, found: Format) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        if found.is_readable() { Ok(()) } else { Err(StoreError::OtherFormat { path, found: found.into() }) }
     }
 
     fn check_format_of(&self, bytes: &[u8]) -> Result<(), StoreError> {
         #[derive(serde::Deserialize)]
         struct OnlyFormat {
-            format: u32,
+            format: serde_json::Value,
         }
         let mut texts = serde_json::Deserializer::from_slice(bytes);
-        OnlyFormat::deserialize(&mut texts).map_or(Ok(()), |only| self.check_format(only.format))
+        let Ok(OnlyFormat { format }) = OnlyFormat::deserialize(&mut texts) else { return Ok(()) };
+        match serde_json::from_value(format.clone()) {
+            Ok(format) => self.check_format(format),
+            // Before the first release it was one number.
+            Err(_) if format.is_u64() => {
+                Err(StoreError::OtherFormat { path: self.path.clone(), found: FoundFormat::Unreleased })
+            }
+            Err(_) => Ok(()),
+        }
     }
 }
 

@@ -7,8 +7,9 @@
 use crate::campaign::Campaign;
 use crate::disk::{Durability, clear_parts, make_folders, parse_part_name, part_name, write_file, write_folder};
 use crate::error::StoreError;
-use crate::layout::{self, BUILD, CAMPAIGN, HOST, LOAD, PLAN, ROUNDS, SERVER_LOG, SETTINGS, STATUS, TREATMENTS};
+use crate::layout::{self, BUILD, CAMPAIGN, LOAD, PLAN, ROUNDS, SERVER_LOG, SETTINGS, STATUS, TREATMENTS};
 use crate::lock::Lock;
+use crate::manifest::digest;
 use crate::sample::{SampleParts, name_of};
 use crate::status::{Start, State, Status};
 use rqps_model::facts::{BuildFacts, HostFacts, LoadFacts, SettingsFacts, StatementPlan};
@@ -18,6 +19,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+
+/// Enough of a digest to tell machines apart.
+const HOST_ID_DIGITS: usize = 12;
 
 /// The right and the means to add to a campaign.
 #[derive(Debug)]
@@ -53,14 +57,16 @@ impl Campaign {
         refuse_occupied(&folder)?;
         make_folders(root, Durability::Synced)?;
         clear_abandoned(root, name)?;
-        let status = Status::begun(start);
+        // By content, so that the results of several machines can be put together.
+        let facts = Part::json("", host).bytes;
+        let status = Status::begun(start, digest(&facts)[..HOST_ID_DIGITS].to_owned());
         // Everything is made aside, so that a folder of this name is a whole campaign or nothing.
         let part = root.join(part_name(name.as_ref()));
         fs::create_dir(&part).map_err(StoreError::io("create", &part))?;
         let fill = || {
             let lock = Lock::acquire(&part)?;
             write_file(&part.join(CAMPAIGN), campaign_toml.as_bytes(), Durability::Synced)?;
-            write_json(&part.join(HOST), host, Durability::Synced)?;
+            write_file(&layout::host_file(&part, &status.host)?, &facts, Durability::Synced)?;
             write_json(&part.join(PLAN), plan, Durability::Synced)?;
             write_json(&part.join(STATUS), &status, Durability::Synced)?;
             // An empty folder is replaced by this; one that was filled meanwhile is not.

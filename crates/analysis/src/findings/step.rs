@@ -131,7 +131,7 @@ pub struct StepRound {
     /// Seconds in which less than a tenth of the usual was inserted; none in l.x, which is not meant to.
     pub stalls: Vec<Stall>,
     /// By how much the plan of the writer furthest behind was put off.
-    pub put_off_seconds: f64,
+    pub deferred_seconds: f64,
     /// The statements that built indexes.
     pub index_builds: Vec<IndexBuild>,
     /// Bytes on disk before and after.

@@ -19,7 +19,7 @@ pub(crate) fn inside(
     let [ratio] = ratios else { return None };
     let of = |rounds: &[Option<Measured>]| -> Option<Vec<f64>> {
         let measured = rounds.iter().flatten().find(|measured| measured.sample.round == ratio.round)?;
-        let record = measured.sample.step.as_ref()?;
+        let record = measured.sample.step()?;
         let rates = per_second(&measured.seconds, record.seconds, Main::of(record).by_second()?);
         Some(rates.into_iter().map(|rate| rate as f64).collect())
     };

@@ -4,8 +4,8 @@ use super::*;
 use crate::findings::StepMetrics;
 use crate::measured::tests::measured;
 use crate::round::ratio_of_round;
-use rqps_model::insert::{Questions, Sla, Stall};
-use rqps_model::sample::{Accounting, DiskUse, Growth, HostUse, Slices};
+use rqps_model::insert::Sla;
+use rqps_model::sample::{Accounting, DiskUse, Growth, HostUse, Slices, SuiteRecord};
 
 /// What a made-up step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) fn ran(kind: Kind, seconds: u32) -> Measured {
         ..Operations::default()
     };
     step.sample.suite = "insert".to_owned();
-    step.sample.step = Some(StepRecord {
+    step.sample.record = Some(SuiteRecord::Insert(StepRecord {
         step: "qr1000".to_owned(),
         clients: 1,
         threads: 1,
@@ -34,17 +34,9 @@ pub(crate) fn ran(kind: Kind, seconds: u32) -> Measured {
         deletes: operations(20),
         queries: if kind == Kind::Queries { operations(1000) } else { Operations::default() },
         rows_indexed: (kind == Kind::Index).then_some(1000),
-        index_builds: Vec::new(),
-        min_questions: Questions::default(),
-        max_questions: Questions::default(),
-        sla: (kind == Kind::Queries).then(|| Sla::judge(1000.0, 1000.0)),
-        stalls: Vec::new(),
-        put_off_seconds: 0.0,
-        errors: Vec::new(),
-        client_cpu_ns: 0,
-        failure: None,
-        tables: Vec::new(),
-    });
+        sla: (kind == Kind::Queries).then_some(Sla { target_per_s: 1000.0, reached_per_s: 1000.0 }),
+        ..StepRecord::default()
+    }));
     step
 }
 
@@ -73,7 +65,7 @@ fn columns_of_a_step_worked_by_hand() {
     sample.resources.server.memory_bytes = 3 << 29;
     let of = |database_bytes, folder_bytes| DiskUse { database_bytes, folder_bytes };
     sample.growth = Some(Growth { before: of(1 << 30, 2 << 30), after: of(5 << 29, 3 << 30) });
-    let record = sample.step.as_mut().unwrap();
+    let record = sample.step_mut().unwrap();
     record.queries.response.record(250_000_000);
     record.inserts.response.record(900_000_000);
     // 50 a second, but for two slow seconds; client 1 does as much as client 0.
@@ -119,8 +111,8 @@ fn published_columns_follow_from_one_another() {
     for ([ips, qps, rps, wps, wmbps, csps, cpups], [wpi, wkbpi, cspq, cpupq]) in PUBLISHED {
         let mut round = ran(if qps > 0.0 { Kind::Queries } else { Kind::Rows }, SECONDS as u32);
         let sample = &mut round.sample;
-        sample.operations = (if qps > 0.0 { qps } else { ips } * SECONDS) as u64;
-        let record = sample.step.as_mut().unwrap();
+        sample.score.count = (if qps > 0.0 { qps } else { ips } * SECONDS) as u64;
+        let record = sample.step_mut().unwrap();
         record.inserts.rows = (ips * SECONDS) as u64;
         sample.resources.host = HostUse {
             seconds: SECONDS,
@@ -149,12 +141,12 @@ fn published_columns_follow_from_one_another() {
 #[test]
 fn indexed_rows_have_a_rate_and_no_seconds() {
     let mut round = ran(Kind::Index, 40);
-    round.seconds = (0..40).map(|second| SecondRow { second, inserted: 3, ..SecondRow::default() }).collect();
-    let record = round.sample.step.as_mut().unwrap();
-    record.stalls = vec![Stall { from_second: 1, seconds: 39 }];
+    let inserted = |second| if second == 0 { 3000 } else { 0 };
+    round.seconds =
+        (0..40).map(|second| SecondRow { second, inserted: inserted(second), ..SecondRow::default() }).collect();
+    assert!(round.sample.step().unwrap().stalls(&round.seconds).is_empty());
     let found = step(&[Some(round)], &[], Some(25.0), 240).unwrap();
     assert_eq!((found.metrics.ips, found.metrics.p50, found.metrics.p99), (25.0, None, None));
-    assert!(found.rounds[0].stalls.is_empty());
     assert!(found.queries.is_none() && found.sla.is_none());
 }
 
@@ -165,8 +157,8 @@ fn rounds_are_added_and_a_failed_one_is_shown_only() {
     for (round, number) in rounds.iter_mut().zip(1..) {
         let Some(round) = round else { continue };
         round.sample.round = number;
-        let record = round.sample.step.as_mut().unwrap();
-        record.sla = Some(Sla::judge(1000.0, if number == 3 { 500.0 } else { 1000.0 }));
+        let record = round.sample.step_mut().unwrap();
+        record.sla = Some(Sla { target_per_s: 1000.0, reached_per_s: if number == 3 { 500.0 } else { 1000.0 } });
         record.inserts.response.record(1_000_000 * u64::from(number));
         record.inserts.from_plan.record(2_000_000);
     }
@@ -198,7 +190,7 @@ fn paced(rates: &[u32]) -> Measured {
     let mut round = ran(Kind::Queries, rates.len() as u32);
     round.seconds =
         (0..).zip(rates).map(|(second, &queries)| SecondRow { second, queries, ..SecondRow::default() }).collect();
-    round.sample.operations = rates.iter().map(|&rate| u64::from(rate)).sum();
+    round.sample.score.count = rates.iter().map(|&rate| u64::from(rate)).sum();
     round
 }
 
@@ -219,7 +211,7 @@ fn a_single_round_has_an_interval_inside_and_several_have_none() {
     let ratio = ratio_of_round(&own, &base).unwrap();
     assert_eq!(inside::inside(&[Some(own.clone())], &[Some(base.clone())], &[ratio, ratio]), None);
     let mut index = own;
-    index.sample.step.as_mut().unwrap().rows_indexed = Some(7);
+    index.sample.step_mut().unwrap().rows_indexed = Some(7);
     assert_eq!(inside::inside(&[Some(index)], &[Some(base)], &[ratio]), None, "indexed rows have no seconds");
 }
 

@@ -6,10 +6,10 @@
 use super::insert::{InsertRecipe, StallAt};
 use super::{Made, Noise, Place};
 use rqps_model::insert::{
-    Buckets, IndexBuild, Kind, Operations, Questions, SecondRow, Sla, Step, StepRecord, TableIds, per_second, stalls,
+    Buckets, IndexBuild, Kind, Operations, Questions, SecondRow, Sla, Step, StepRecord, TableIds, per_second,
 };
-use rqps_model::sample::{Accounting, DiskUse, Growth, HostUse, MonitorRow, ProcessUse, Resources, Sample};
-use rqps_model::{Engine, FORMAT, Part, StorageEngine, part};
+use rqps_model::sample::{Accounting, DiskUse, Growth, HostUse, MonitorRow, ProcessUse, Resources, Score, SuiteRecord};
+use rqps_model::{Engine, Part, Sample, StorageEngine, Unit, part};
 use rqps_store::{Latencies, SampleParts, latency_part};
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ impl Trial<'_> {
             .fold(Accounting::default(), |sum, kind| add(sum, kind.accounting));
         sample.failure = record.failure.clone();
         sample.growth = Some(self.growth(record.inserts.rows));
-        sample.step = Some(record);
+        sample.record = Some(SuiteRecord::Insert(record));
         let latency = latency_part(&latencies, seconds).expect("kinds are plain words");
         let parts = vec![latency, Part::lines(part::SECONDS, &rows), Part::lines(part::MONITOR, &watch)];
         SampleParts { sample, parts }
@@ -213,10 +213,8 @@ impl Trial<'_> {
             index_builds: if is_index { builds.to_vec() } else { Vec::new() },
             min_questions: Questions { count: deleted / 50_000, total_ns: deleted / 50 * 1000, longest_ns: 90_000 },
             max_questions: Questions::default(),
-            sla: target.map(|target| Sla::judge(target, inserted as f64 / seconds)),
-            // Indexes are made without a row inserted.
-            stalls: if is_index { Vec::new() } else { stalls(&per_second(rows, seconds, |row| row.inserted)) },
-            put_off_seconds: if self.is_behind() { 0.5 * seconds } else { 0.0 },
+            sla: target.map(|target_per_s| Sla { target_per_s, reached_per_s: inserted as f64 / seconds }),
+            deferred_seconds: if self.is_behind() { 0.5 * seconds } else { 0.0 },
             errors: Vec::new(),
             client_cpu_ns: (0.3 * seconds * 1e9) as u64,
             failure: self.fails().then(|| "the server ended: signal 9".to_owned()),
@@ -310,7 +308,6 @@ impl Trial<'_> {
         let Place { round, treatment, test } = self.place;
         let pass = (round as usize - 1) * self.recipe.common.versions.len() + treatment;
         Sample {
-            format: FORMAT,
             round,
             treatment: self.treatment.to_owned(),
             suite: "insert".to_owned(),
@@ -320,21 +317,14 @@ impl Trial<'_> {
             interleave: None,
             server_start: format!("{round}.{treatment}.c{}", self.clients),
             data_copy: format!("empty{treatment}#1"),
-            operations,
             rows: operations,
             busy_ns: (f64::from(self.clients) * seconds * 1e9).round() as u64,
             seconds,
-            unit_per_operation: 1.0,
+            score: Score { unit: Unit::QueriesPerSecond, count: operations, factor: 1.0 },
             sessions: 1,
-            is_patient: false,
-            accounting: Accounting::default(),
-            errors: Vec::new(),
             resources: self.resources(operations, seconds),
             counters: [("pg_stat_database.xact_commit".to_owned(), (operations / 50) as f64)].into(),
-            step: None,
-            growth: None,
-            warnings: Vec::new(),
-            failure: None,
+            ..Sample::default()
         }
     }
 

@@ -4,8 +4,8 @@
 //! publishes, consistent with one another: slices, seconds, histograms and costs all follow from the rate.
 
 use super::{Noise, Place, Recipe};
-use rqps_model::sample::{Accounting, HostUse, Interval, ProcessUse, Resources, Sample, Slices};
-use rqps_model::{FORMAT, Interleave, Part, part};
+use rqps_model::sample::{Accounting, HostUse, Interval, ProcessUse, Resources, Score, Slices};
+use rqps_model::{Interleave, Part, Sample, Unit, part};
 use rqps_store::{EVENT, Latencies, SampleParts, latency_part};
 
 /// Time of a slice that is counted.
@@ -94,7 +94,6 @@ impl Trial<'_> {
         let copies = self.recipe.versions.len();
         let minute = (test * 2) % 60;
         Sample {
-            format: FORMAT,
             round,
             treatment: self.treatment.to_owned(),
             suite: "sysbench".to_owned(),
@@ -104,21 +103,19 @@ impl Trial<'_> {
             interleave: Some(if self.recipe.cycles > 0 { Interleave::Slices } else { Interleave::Turns }),
             server_start: format!("{round}.1"),
             data_copy: format!("data#{}", (treatment + round as usize) % copies),
-            operations,
             rows: operations,
             busy_ns,
             seconds: busy_ns as f64 / 1e9 / f64::from(self.clients),
-            unit_per_operation: if self.test == "scan" { 100.0 } else { 1.0 },
+            score: Score {
+                unit: Unit::QueriesPerSecond,
+                count: operations,
+                factor: if self.test == "scan" { 100.0 } else { 1.0 },
+            },
             sessions: 4,
-            is_patient: false,
             accounting: self.accounting(operations, busy_ns),
-            errors: Vec::new(),
             resources: self.resources(operations, busy_ns),
             counters: self.counters(operations),
-            step: None,
-            growth: None,
-            warnings: Vec::new(),
-            failure: None,
+            ..Sample::default()
         }
     }
 

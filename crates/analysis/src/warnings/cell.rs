@@ -127,7 +127,7 @@ fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     });
     // What a step of the Insert Benchmark left out is told by its rate, or by its failure.
     let share = skipped as f64 / scheduled.max(1) as f64;
-    if share >= SKIPPED_SHARE && cell.samples().all(|m| m.sample.step.is_none()) {
+    if share >= SKIPPED_SHARE && cell.samples().all(|m| m.sample.step().is_none()) {
         let message = format!("{} of the planned events were never sent", percent(share));
         found.push(warning("skipped", message, "the rate is more than this server can do: lower it"));
     }
@@ -171,8 +171,9 @@ fn idle_sessions(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         return;
     }
     let (mut busy_s, mut all_s, mut in_slices) = (0.0, 0.0, false);
-    let may_wait =
-        |m: &&Measured| m.has_number() && m.sample.clients > 1 && m.sample.step.is_none() && m.sample.errors.is_empty();
+    let may_wait = |m: &&Measured| {
+        m.has_number() && m.sample.clients > 1 && m.sample.step().is_none() && m.sample.errors.is_empty()
+    };
     for sample in cell.samples().filter(may_wait).map(|m| &m.sample) {
         busy_s += sample.busy_ns as f64 / 1e9;
         all_s += f64::from(sample.clients) * sample.seconds;

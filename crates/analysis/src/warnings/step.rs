@@ -29,7 +29,7 @@ pub(super) fn observed(cell: &Cell<'_>, found: &mut Vec<Warning>) {
 
 /// The rounds in which the step ran, with or without success.
 fn ran<'a>(cell: &'a Cell<'_>) -> impl Iterator<Item = (&'a Measured, &'a StepRecord)> {
-    cell.rounds.iter().flatten().filter_map(|measured| Some((measured, measured.sample.step.as_ref()?)))
+    cell.rounds.iter().flatten().filter_map(|measured| Some((measured, measured.sample.step()?)))
 }
 
 fn with_number<'a>(cell: &'a Cell<'_>) -> impl Iterator<Item = (&'a Measured, &'a StepRecord)> {
@@ -56,7 +56,7 @@ fn sla(cell: &Cell<'_>, found: &mut Vec<Warning>) {
 
 fn stalls(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let stalls: Vec<(u32, Stall)> = ran(cell)
-        .flat_map(|(measured, record)| record.stalls.iter().map(|stall| (measured.sample.round, *stall)))
+        .flat_map(|(measured, _)| measured.stalls.iter().map(|stall| (measured.sample.round, *stall)))
         .collect();
     // Of equally long ones the first.
     let Some((round, longest)) = stalls.iter().rev().max_by_key(|(_, stall)| stall.seconds) else { return };
@@ -76,8 +76,8 @@ fn stalls(cell: &Cell<'_>, found: &mut Vec<Warning>) {
 
 fn put_off(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let put_off: Vec<(u32, f64)> = ran(cell)
-        .filter(|(_, record)| record.put_off_seconds > 0.0)
-        .map(|(measured, record)| (measured.sample.round, record.put_off_seconds))
+        .filter(|(_, record)| record.deferred_seconds > 0.0)
+        .map(|(measured, record)| (measured.sample.round, record.deferred_seconds))
         .collect();
     let most = put_off.iter().map(|(_, seconds)| *seconds).fold(0.0, f64::max);
     if most > 0.0 {
@@ -105,7 +105,7 @@ fn unequal(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         [cell.rounds, cell.base_rounds].iter().flat_map(|side| missed_rounds(side)).map(|(round, _)| round).collect();
     let of_base = |round: u32| {
         let base = cell.base_rounds.iter().flatten().find(|base| base.sample.round == round)?;
-        base.sample.step.as_ref().filter(|_| base.has_number())
+        base.sample.step().filter(|_| base.has_number())
     };
     let work = |record: &StepRecord| (record.inserts.rows, record.deletes.rows);
     let unequal: Vec<(u32, &StepRecord, &StepRecord)> = with_number(cell)

@@ -46,7 +46,7 @@ fn two_versions_of_mysql_are_compared() {
         if sample.test == "insert" {
             // What the server says that it did is what the client says that it sent, and a little from before counting.
             let inserted = sample.counters["status.Innodb_rows_inserted"];
-            assert!(inserted >= sample.operations as f64, "{inserted} inserted of {}", sample.operations);
+            assert!(inserted >= sample.score.count as f64, "{inserted} inserted of {}", sample.score.count);
         }
     }
     let campaign = results(&folder);
@@ -75,7 +75,7 @@ fn three_engines_stand_in_one_report() {
     let samples = samples(&folder, 3 * 2);
     // The same keys everywhere: as many rows are found for as many point queries.
     for sample in samples.iter().filter(|sample| sample.test == "point-query") {
-        assert_eq!(sample.rows, sample.operations, "{}", sample.treatment);
+        assert_eq!(sample.rows, sample.score.count, "{}", sample.treatment);
     }
     let engines: Vec<Engine> =
         results(&folder).plan().treatments.iter().map(|treatment| treatment.build.engine).collect();

@@ -96,7 +96,7 @@ fn a_server_that_dies_in_a_step_fails_the_rest_of_its_pass_and_no_other() {
     let broken = samples(&folder, first);
     let done: Vec<bool> = broken.iter().map(|sample| sample.throughput().is_some()).collect();
     assert_eq!(done, [true, true, true, false, false, false], "{broken:#?}");
-    let record = broken[3].step.as_ref().expect("what had happened until then");
+    let record = broken[3].step().expect("what had happened until then");
     assert!(
         record.failure.is_some() && record.inserts.rows > 0 && record.inserts.accounting.skipped > 0,
         "{record:#?}"
@@ -104,7 +104,7 @@ fn a_server_that_dies_in_a_step_fails_the_rest_of_its_pass_and_no_other() {
     for skipped in &broken[4..] {
         let failure = skipped.failure.as_ref().expect("failed");
         assert!(failure.starts_with("l.i2 failed before it in this pass: "), "{failure}");
-        assert_eq!((skipped.operations, &skipped.step), (0, &None));
+        assert_eq!((skipped.score.count, skipped.step()), (0, None));
     }
     let whole = samples(&folder, second);
     let tests: Vec<&str> = whole.iter().map(|sample| sample.test.as_str()).collect();

@@ -14,7 +14,7 @@ fn samples(folder: &Path, expected: usize) -> Vec<Sample> {
         let what = format!("{} c{} of {} in round {}", sample.test, sample.clients, sample.treatment, sample.round);
         assert_eq!(sample.failure, None, "{what}");
         assert_eq!(sample.errors, [], "{what}");
-        assert!(sample.operations > 0 && sample.accounting.succeeded > 0, "{what}: {:?}", sample.accounting);
+        assert!(sample.score.count > 0 && sample.accounting.succeeded > 0, "{what}: {:?}", sample.accounting);
         assert!(sample.throughput().is_some_and(|throughput| throughput > 0.0), "{what}");
     }
     // The kernel tells the time of ended server processes in hundredths of a second: one short test may show none.
@@ -35,10 +35,7 @@ fn reads_and_writes_with_several_clients_on_several_tables() {
     let folder = scene.campaign("mixed");
     let samples = samples(&folder, 2 * 4 * 2);
     let scan = samples.iter().find(|sample| sample.test == "scan").expect("tested");
-    assert_eq!(
-        scan.unit_per_operation, 2.0,
-        "scan is told in thousands of rows a second, and a table has two thousand"
-    );
+    assert_eq!(scan.score.factor, 2.0, "scan is told in thousands of rows a second, and a table has two thousand");
     let inserts = |sample: &&Sample| sample.test == "insert" && sample.clients == 4;
     assert!(samples.iter().filter(inserts).all(|sample| sample.counters.keys().any(|key| key.contains("wal"))));
 

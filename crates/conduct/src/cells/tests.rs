@@ -2,15 +2,12 @@
 
 use super::*;
 use crate::testing::plan;
+use rqps_model::Interleave;
 use rqps_model::facts::HostFacts;
-use rqps_model::sample::{Accounting, Resources};
-use rqps_model::{FORMAT, Interleave};
 use rqps_store::{SampleParts, Start, Writer};
-use std::collections::BTreeMap;
 
 fn parts(treatment: &str, server_start: &str, failure: Option<&str>) -> SampleParts {
     let sample = Sample {
-        format: FORMAT,
         round: 1,
         treatment: treatment.to_owned(),
         suite: "sysbench".to_owned(),
@@ -19,22 +16,8 @@ fn parts(treatment: &str, server_start: &str, failure: Option<&str>) -> SamplePa
         started_at: "2026-11-21T08:00:00Z".to_owned(),
         interleave: Some(Interleave::Slices),
         server_start: server_start.to_owned(),
-        data_copy: String::new(),
-        operations: 0,
-        rows: 0,
-        busy_ns: 0,
-        seconds: 0.0,
-        unit_per_operation: 1.0,
-        sessions: 0,
-        is_patient: false,
-        accounting: Accounting::default(),
-        errors: Vec::new(),
-        resources: Resources::default(),
-        counters: BTreeMap::new(),
-        step: None,
-        growth: None,
-        warnings: Vec::new(),
         failure: failure.map(str::to_owned),
+        ..Sample::default()
     };
     SampleParts::of(sample)
 }

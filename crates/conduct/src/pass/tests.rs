@@ -4,7 +4,7 @@ use super::*;
 use crate::is_measured;
 use crate::testing::{Scene, insert_plan, start};
 use rqps_model::facts::StatementPlan;
-use rqps_model::insert::{Operations, Questions, SecondRow};
+use rqps_model::insert::{Operations, SecondRow};
 use rqps_model::sample::MonitorRow;
 use rqps_model::{Plan, StorageEngine, part};
 use rqps_store::{Campaign, Writer};
@@ -21,7 +21,7 @@ fn check_samples(campaign: &Campaign) {
         let sample = &folder.sample;
         let what = format!("{} of {}", sample.test, sample.treatment);
         assert_eq!((&sample.failure, &sample.warnings, &sample.errors), (&None, &vec![], &vec![]), "{what}");
-        let record = sample.step.as_ref().expect("a record");
+        let record = sample.step().expect("a record");
         let operations = match sample.test.as_str() {
             "l.i0" => 2000,
             "l.x" => 2100,
@@ -29,7 +29,7 @@ fn check_samples(campaign: &Campaign) {
             "l.i2" => 200,
             _ => record.queries.accounting.succeeded,
         };
-        assert_eq!((sample.operations, sample.resources.operations), (operations, operations), "{what}");
+        assert_eq!((sample.score.count, sample.resources.operations), (operations, operations), "{what}");
         let throughput = sample.throughput().expect("a number");
         assert!((throughput * sample.seconds / operations as f64 - 1.0).abs() < 1e-6, "{what}: {throughput}");
         let sum = [record.inserts, record.deletes, record.queries].map(|it| it.accounting.succeeded).iter().sum();
@@ -172,18 +172,7 @@ fn record(inserted: u64, insert_unknown: u64, deleted: u64, delete_unknown: u64)
         planned_seconds: None,
         inserts: operations(inserted, insert_unknown),
         deletes: operations(deleted, delete_unknown),
-        queries: Operations::default(),
-        rows_indexed: None,
-        index_builds: Vec::new(),
-        min_questions: Questions::default(),
-        max_questions: Questions::default(),
-        sla: None,
-        stalls: Vec::new(),
-        put_off_seconds: 0.0,
-        errors: Vec::new(),
-        client_cpu_ns: 0,
-        failure: None,
-        tables: Vec::new(),
+        ..StepRecord::default()
     }
 }
 

@@ -19,7 +19,7 @@ use crate::work::connect;
 use hdrhistogram::Histogram;
 use rqps_model::StorageEngine;
 use rqps_model::insert::SecondRow;
-use rqps_model::insert::{Kind, Operations, Shape, Sla, Step, StepRecord, per_second, stalls};
+use rqps_model::insert::{Kind, Operations, Shape, Sla, Step, StepRecord};
 use rqps_model::sample::ErrorCount;
 use rqps_wire::{Endpoint, Session, Statement};
 use std::sync::Barrier;
@@ -343,11 +343,6 @@ fn join(shared: &Shared<'_>, lanes: Vec<LaneRun>, answers: Answers) -> StepRun {
         clients.iter_mut().flat_map(|client| std::mem::take(&mut client.inserter.built)).collect();
     let rows: Vec<_> = clients.into_iter().flat_map(|client| client.seconds.finish(end_ns)).collect();
     let inserts = operations(&tallies, Role::Insert);
-    // While indexes are built nothing is meant to be inserted.
-    let stalls = match step.kind {
-        Kind::Index => Vec::new(),
-        _ => stalls(&per_second(&rows, seconds, |row| row.inserted)),
-    };
     let target_per_s = step.rate_per_s.map(|rate| f64::from(rate) * f64::from(shape.clients));
     let [min_questions, max_questions] = answers.questions;
     let record = StepRecord {
@@ -362,10 +357,9 @@ fn join(shared: &Shared<'_>, lanes: Vec<LaneRun>, answers: Answers) -> StepRun {
         index_builds,
         min_questions,
         max_questions,
-        sla: target_per_s.map(|target| Sla::judge(target, inserts.rows as f64 / seconds)),
+        sla: target_per_s.map(|target_per_s| Sla { target_per_s, reached_per_s: inserts.rows as f64 / seconds }),
         inserts,
-        stalls,
-        put_off_seconds: put_off_ns as f64 / 1e9,
+        deferred_seconds: put_off_ns as f64 / 1e9,
         errors: errors(&tallies),
         client_cpu_ns: tallies.iter().map(|tally| tally.cpu_ns).sum::<u64>() + answers.cpu_ns,
         failure,

@@ -38,8 +38,8 @@ fn pass(protocol: Protocol) {
             record.client_cpu_ns as f64 / 1e3 / operations as f64,
             record.min_questions.count,
             record.max_questions.count,
-            record.stalls,
-            record.sla.map(|sla| sla.is_held),
+            record.stalls(&run.seconds),
+            record.sla.map(|sla| sla.is_held()),
         );
         if step.is_followed_by_rest() {
             println!("{:7} {:6.1} s", "rest", rest(&server.target(), &shape, &RUNNING).unwrap().seconds);

@@ -3,7 +3,7 @@
 //! Raw counts and times as the client kept them; rates of a whole step are derived here and nowhere else.
 
 use super::buckets::Buckets;
-use super::seconds::Stall;
+use super::seconds::{SecondRow, Stall, per_second, stalls};
 use crate::sample::{Accounting, ErrorCount};
 use serde::{Deserialize, Serialize};
 
@@ -49,15 +49,13 @@ pub struct Sla {
     pub target_per_s: f64,
     /// Rows per second of all clients as inserted, over the whole step.
     pub reached_per_s: f64,
-    /// Whether that is at least 95 % of the target. If not, the step's queries were measured beside fewer writes than those
-    /// of other builds, and don't compare.
-    pub is_held: bool,
 }
 
 impl Sla {
-    /// Judges a step.
-    pub fn judge(target_per_s: f64, reached_per_s: f64) -> Sla {
-        Sla { target_per_s, reached_per_s, is_held: reached_per_s >= SLA_SHARE * target_per_s }
+    /// Whether at least 95 % of the target was reached. If not, the step's queries were measured beside fewer writes than
+    /// those of other builds, and don't compare. That is derived and never stored.
+    pub fn is_held(&self) -> bool {
+        self.reached_per_s >= SLA_SHARE * self.target_per_s
     }
 }
 
@@ -91,7 +89,7 @@ pub struct TableIds {
 }
 
 /// What a step did, in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepRecord {
     /// As published: `l.i0`, `qr100`.
     pub step: String,
@@ -119,10 +117,8 @@ pub struct StepRecord {
     pub max_questions: Questions,
     /// Whether background writes kept up, where there is a plan.
     pub sla: Option<Sla>,
-    /// Seconds in which less than a tenth of the usual was inserted.
-    pub stalls: Vec<Stall>,
     /// By how much the plan of the writer that was furthest behind had to be put off.
-    pub put_off_seconds: f64,
+    pub deferred_seconds: f64,
     /// Errors by statement and code.
     pub errors: Vec<ErrorCount>,
     /// CPU time of the client's threads.
@@ -139,14 +135,17 @@ impl StepRecord {
         self.rows_indexed.unwrap_or(self.inserts.rows) as f64 / self.seconds
     }
 
+    /// Stalls by what each client did in each second. While indexes are built nothing is meant to be inserted.
+    pub fn stalls(&self, rows: &[SecondRow]) -> Vec<Stall> {
+        match self.rows_indexed {
+            Some(_) => Vec::new(),
+            None => stalls(&per_second(rows, self.seconds, |row| row.inserted)),
+        }
+    }
+
     /// Queries per second.
     pub fn queries_per_s(&self) -> f64 {
         self.queries.accounting.succeeded as f64 / self.seconds
-    }
-
-    /// Seconds spent in stalls.
-    pub fn stalled_seconds(&self) -> u32 {
-        self.stalls.iter().map(|stall| stall.seconds).sum()
     }
 }
 
@@ -156,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_held_from_95_percent_on() {
-        assert!(Sla::judge(1000.0, 950.0).is_held);
-        assert!(!Sla::judge(1000.0, 949.9).is_held);
+        let is_held = |reached_per_s| Sla { target_per_s: 1000.0, reached_per_s }.is_held();
+        assert!(is_held(950.0) && !is_held(949.9));
     }
 }

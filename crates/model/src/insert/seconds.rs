@@ -65,7 +65,7 @@ pub fn rate_held_in(share: f64, per_second: &[u64]) -> Option<u64> {
 }
 
 /// The seconds below a tenth of the median.
-pub fn stalls(per_second: &[u64]) -> Vec<Stall> {
+pub(super) fn stalls(per_second: &[u64]) -> Vec<Stall> {
     let mut sorted = per_second.to_vec();
     sorted.sort_unstable();
     let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0);

@@ -1,8 +1,9 @@
 //! Files cut, changed, missing, moved or newer: told with file, line and remedy; never a panic, never a wrong value.
 
 use crate::made;
+use rqps_model::Part;
 use rqps_model::Plan;
-use rqps_store::{Campaign, SampleParts, StoreError};
+use rqps_store::{Campaign, FoundFormat, SampleParts, StoreError};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -91,13 +92,14 @@ fn every_changed_byte_is_seen() {
 #[test]
 fn campaign_files_cut_anywhere_are_told() {
     let stored = stored();
-    for name in ["plan.json", "host.json", "status.json"] {
+    let host = format!("hosts/{}.json", made::host_id());
+    for name in ["plan.json", &host, "status.json"] {
         let path = stored.folder.join(name);
         let whole = fs::read(&path).expect("there");
         for cut in 0..whole.len() - 1 {
             fs::write(&path, &whole[..cut]).expect("cut");
             let error = Campaign::open(&stored.folder).expect_err("cut").to_string();
-            assert!(error.contains(&format!("{name}:")) && error.contains("restore it"), "{error}");
+            assert!(error.contains(name) && error.contains("restore it"), "{error}");
         }
         fs::write(&path, &whole).expect("restored");
     }
@@ -143,32 +145,54 @@ fn a_sample_in_another_samples_place_is_told() {
     assert!(error.contains("it is the sample of round 1, pg1200.x10a_c2r24, random-points_range=10"), "{error}");
 }
 
+/// A file of the campaign, changed.
+fn edit(path: &Path, from: &str, to: &str) {
+    let text = fs::read_to_string(path).expect("there");
+    assert!(text.contains(from), "{text}");
+    fs::write(path, text.replacen(from, to, 1)).expect("edited");
+}
+
+const OWN: &str = "\"format\":{\"major\":1,\"minor\":0}";
+
 #[test]
-fn what_is_newer_is_refused_and_what_is_more_is_ignored() {
+fn another_major_is_refused_whatever_else_it_says() {
     let stored = stored();
-    let edit = |path: &Path, from: &str, to: &str| {
-        let text = fs::read_to_string(path).expect("there");
-        assert!(text.contains(from), "{text}");
-        fs::write(path, text.replacen(from, to, 1)).expect("edited");
-    };
-    let newer = |error: StoreError| {
-        let text = error.to_string();
-        assert!(matches!(error, StoreError::NewerFormat { found: 2, .. }), "{text}");
-        assert!(text.contains("written by a newer rqps (format 2, this one reads 1); update rqps"), "{text}");
+    let refused = |error: StoreError, newer: bool| {
+        let StoreError::OtherFormat { found, .. } = &error else { panic!("{error}") };
+        assert_eq!(matches!(found, FoundFormat::Newer(_)), newer, "{error}");
+        assert_eq!(matches!(found, FoundFormat::Older(_)), !newer, "{error}");
     };
     for name in ["plan.json", "status.json"] {
         let path = stored.folder.join(name);
-        let (more, later) = ("{\"a_word_of_later\":[1],", "{\"format\":2,\"all\":\"different\"}");
-        edit(&path, "{", more);
-        assert_eq!(read_all(&stored.folder).expect("more is ignored"), std::slice::from_ref(&stored.parts));
-        edit(&path, "\"format\":1", "\"format\":2");
-        newer(Campaign::open(&stored.folder).expect_err("newer"));
         let whole = fs::read_to_string(&path).expect("there");
-        fs::write(&path, later).expect("written");
-        newer(Campaign::open(&stored.folder).expect_err("newer"));
-        newer(Campaign::open_to_resume(&stored.folder, made::start()).expect_err("newer"));
-        fs::write(&path, whole.replacen("\"format\":2", "\"format\":1", 1)).expect("restored");
+        for (major, newer) in [(2, true), (0, false)] {
+            let other = format!("\"format\":{{\"major\":{major},\"minor\":0}}");
+            edit(&path, OWN, &other);
+            refused(Campaign::open(&stored.folder).expect_err("another major"), newer);
+            fs::write(&path, format!("{{{other},\"all\":\"different\"}}")).expect("written");
+            refused(Campaign::open(&stored.folder).expect_err("another major"), newer);
+            refused(Campaign::open_to_resume(&stored.folder, made::start()).expect_err("another major"), newer);
+            fs::write(&path, &whole).expect("restored");
+        }
     }
-    edit(&stored.sample.join("manifest.json"), "\"format\":1", "\"format\":2");
-    newer(Campaign::open(&stored.folder).expect("not newer").samples().expect_err("newer"));
+    edit(&stored.sample.join("manifest.json"), OWN, "\"format\":{\"major\":2,\"minor\":0}");
+    refused(Campaign::open(&stored.folder).expect("not newer").samples().expect_err("newer"), true);
+}
+
+/// An old reader and new data: a newer minor may say more, in fields and in parts.
+#[test]
+fn a_newer_minor_is_read_without_what_is_more() {
+    let mut stored = stored();
+    let more = "{\"a_word_of_later\":[1],";
+    for name in ["plan.json", "status.json"] {
+        let path = stored.folder.join(name);
+        edit(&path, "{", more);
+        edit(&path, OWN, "\"format\":{\"major\":1,\"minor\":3}");
+    }
+    stored.parts.put(Part::json("a-part-of-later.json", &1));
+    stored.parts.parts.sort_by(|a, b| a.name.cmp(&b.name));
+    fs::remove_dir_all(&stored.sample).expect("removed");
+    let writer = Campaign::open_to_resume(&stored.folder, made::start()).expect("read");
+    writer.publish(&stored.parts).expect("published");
+    assert_eq!(read_all(&stored.folder).expect("read"), [stored.parts]);
 }

@@ -1,16 +1,16 @@
 //! Results of every format that was ever released stay readable: the folders in `tests/golden` are never written again.
 
 use crate::made;
-use rqps_store::{Campaign, State};
+use rqps_store::{Campaign, FoundFormat, State, StoreError};
 use std::path::{Path, PathBuf};
 
-fn golden(format: u32) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/format-{format}"))
+fn golden(format: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format)
 }
 
 #[test]
-fn format_1_is_read() {
-    let campaign = Campaign::open(&golden(1)).expect("opened");
+fn format_1_0_is_read() {
+    let campaign = Campaign::open(&golden("format-1.0")).expect("opened");
     let plan = made::plan(2, 1, 1);
     assert_eq!((campaign.plan(), campaign.host()), (&plan, &made::host()));
     assert_eq!(campaign.status().state, State::Complete);
@@ -18,18 +18,19 @@ fn format_1_is_read() {
     assert_eq!(campaign.build(treatment).expect("read"), Some(made::build_facts()));
     assert_eq!(campaign.settings(treatment).expect("read"), Some(made::settings_facts()));
     assert_eq!(campaign.plans(treatment, &plan.tests()[0].name).expect("read"), Some(made::statement_plans()));
-    let samples = campaign.samples().expect("read");
-    assert_eq!(samples.len(), 2);
-    for (treatment, folder) in samples.iter().enumerate() {
-        let made = made::parts(&plan, 1, treatment, 0, 6);
-        assert_eq!(folder.sample, made.sample);
-        let old = made.parts.iter().filter(|made| folder.part_names().any(|name| name == made.name));
-        let old: Vec<_> = old.collect();
-        assert_eq!(old.len(), 4);
-        for part in old {
-            assert_eq!(folder.bytes(&part.name).expect("whole").as_ref(), Some(&part.bytes), "{}", part.name);
-        }
-    }
+    let read: Vec<_> = campaign.samples().expect("read").iter().map(|sample| sample.parts().expect("read")).collect();
+    assert_eq!(read, [0, 1].map(|treatment| made::parts(&plan, 1, treatment, 0, 6)));
+}
+
+#[test]
+fn the_form_before_the_first_release_is_refused() {
+    let check = |error: StoreError| {
+        assert!(matches!(error, StoreError::OtherFormat { found: FoundFormat::Unreleased, .. }), "{error}");
+    };
+    check(Campaign::open(&golden("unreleased")).expect_err("another form"));
+    // Nor is it resumed, and no lock file is put there.
+    check(Campaign::open_to_resume(&golden("unreleased"), made::start()).expect_err("another form"));
+    assert!(std::fs::read_dir(golden("unreleased")).expect("listed").count() == 6);
 }
 
 /// Every field that is written is told in the contract.
@@ -37,14 +38,23 @@ fn format_1_is_read() {
 fn the_contract_names_every_field() {
     let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results-format.md");
     let contract = std::fs::read_to_string(contract).expect("the contract");
-    let folder = golden(rqps_model::FORMAT);
+    let folder = golden(&format!("format-{}", rqps_model::FORMAT));
     let treatment = folder.join("treatments/pg1200.x10a_c2r24");
     let sample = folder.join("rounds/1/pg1200.x10a_c2r24/sysbench/random-points_range=10.c1");
-    let of_campaign = ["plan.json", "host.json", "status.json"].map(|name| folder.join(name));
+    let host = format!("hosts/{}.json", Campaign::open(&folder).expect("opened").host_id());
+    let of_campaign = ["plan.json", &host, "status.json"].map(|name| folder.join(name));
     let of_treatment =
         ["build.json", "settings.json", "plans/random-points_range=10.json"].map(|name| treatment.join(name));
-    let of_sample = ["sample.json", "slices.json", "intervals.jsonl", "counters.jsonl", "manifest.json"]
-        .map(|name| sample.join(name));
+    const OF_SAMPLE: [&str; 7] = [
+        "sample.json",
+        "slices.json",
+        "intervals.jsonl",
+        "seconds.jsonl",
+        "monitor.jsonl",
+        "counters.jsonl",
+        "manifest.json",
+    ];
+    let of_sample = OF_SAMPLE.map(|name| sample.join(name));
     let mut fields = 0;
     for path in of_campaign.iter().chain(&of_treatment).chain(&of_sample) {
         let text = std::fs::read_to_string(path).expect("there");
@@ -61,7 +71,8 @@ fn the_contract_names_every_field() {
 
 /// Calls back with each field's name; the keys of maps are data and no fields.
 fn each_field(value: &serde_json::Value, visit: &mut impl FnMut(&str)) {
-    const MAPS: [&str; 8] = ["counters", "values", "set", "written", "left_out", "effective", "load_seconds", "files"];
+    const MAPS: [&str; 9] =
+        ["server", "counters", "values", "set", "written", "left_out", "effective", "load_seconds", "files"];
     match value {
         serde_json::Value::Array(values) => values.iter().for_each(|value| each_field(value, visit)),
         serde_json::Value::Object(fields) => {
@@ -79,7 +90,7 @@ fn each_field(value: &serde_json::Value, visit: &mut impl FnMut(&str)) {
 #[test]
 #[ignore = "makes the golden folder of a new format; refuses to touch one that is there"]
 fn make_golden() {
-    let folder = golden(rqps_model::FORMAT);
+    let folder = golden(&format!("format-{}", rqps_model::FORMAT));
     let mut plan = made::plan(2, 1, 1);
     let root = folder.parent().expect("a parent");
     let name = folder.file_name().and_then(|name| name.to_str()).expect("a name");

@@ -5,7 +5,7 @@ use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
 use rqps_model::insert::SecondRow;
 use rqps_model::plan::{Arrival, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::sample::{Accounting, CounterReading, ErrorCount, HostUse, Interval, Moment, ProcessUse, Resources};
-use rqps_model::sample::{MonitorRow, Slices};
+use rqps_model::sample::{KindCounts, MonitorRow, Score, Slices};
 use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, Sample, Unit, part};
 use rqps_store::{Campaign, EVENT, SampleParts, Start, Writer, latency_part};
 use std::path::Path;
@@ -56,6 +56,12 @@ pub(crate) fn host() -> HostFacts {
     HostFacts { hostname: "made".into(), cpus: 2, memory_bytes: 24 << 30, ..HostFacts::default() }
 }
 
+/// The name that the store gives to this machine.
+pub(crate) fn host_id() -> String {
+    let root = tempfile::tempdir().expect("a folder");
+    create(root.path(), &plan(1, 1, 1)).host_id().to_owned()
+}
+
 pub(crate) fn start() -> Start {
     Start {
         at: "2026-11-20T05:14:00.000Z".into(),
@@ -89,13 +95,17 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         interleave: Some(Interleave::Slices),
         server_start: format!("{round}.{}", plan.treatments[treatment].name),
         data_copy: "b".into(),
-        operations,
+        host: host_id(),
+        score: Score { unit: Unit::QueriesPerSecond, count: operations, factor: 1.0 },
+        kinds: vec![
+            KindCounts { name: "point_select".into(), done: operations, failed: 2, retried: None },
+            KindCounts { name: EVENT.into(), done: operations, failed: 2, retried: Some(5) },
+        ],
         rows: operations * 100,
         busy_ns: slices.busy_ns.iter().sum(),
         seconds: 9.1 + 0.1 * mark as f64,
-        unit_per_operation: 1.0,
         sessions: 12,
-        is_patient: false,
+        batch_scheduling: false,
         accounting: Accounting { scheduled: operations + 3, succeeded: operations, failed: 2, skipped: 1, retried: 5 },
         errors: vec![ErrorCount {
             statement: "update".into(),
@@ -110,7 +120,7 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
             operations,
         },
         counters: (1..120).map(counter).collect(),
-        step: None,
+        record: None,
         growth: None,
         warnings: vec!["the client used 40 % of a CPU".into()],
         failure: None,

@@ -115,7 +115,7 @@ fn a_sample_is_published_once_and_only_as_planned() {
     fs::remove_dir_all(writer.folder().join("rounds/1")).expect("removed");
     check(&|p| p.sample.accounting.skipped += 1, "succeeded + 2 failed + 2 skipped");
     check(&|p| p.sample.seconds = f64::NAN, "not finite");
-    check(&|p| p.sample.format = 0, "its format is 0");
+    check(&|p| p.sample.format.minor = 7, "its format is 1.7");
     let named = |name: &str| Part { name: name.into(), bytes: vec![1] };
     check(&|p| p.parts.push(named("slices.json")), "two of its files are named slices.json");
     for name in ["sample.json", "manifest.json"] {

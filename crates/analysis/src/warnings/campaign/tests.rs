@@ -69,6 +69,7 @@ fn starts(versions: &[&str]) -> Status {
     };
     Status {
         format: FORMAT,
+        host: String::new(),
         state: State::Complete,
         starts: versions.iter().map(start).collect(),
         finished_at: None,

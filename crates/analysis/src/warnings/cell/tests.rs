@@ -54,7 +54,7 @@ fn absent_failed_and_empty_trials_are_told() {
     failed.sample.failure = Some("server died".to_owned());
     assert_eq!(one(&[Some(trial(1)), Some(failed)]), said("failed", "failed in round 2 of 2: server died"));
     let mut empty = trial(1);
-    empty.sample.operations = 0;
+    empty.sample.score.count = 0;
     assert_eq!(one(&[Some(empty)]), said("failed", "nothing completed in the counted time of round 1"));
 }
 

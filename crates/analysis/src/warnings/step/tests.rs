@@ -10,7 +10,7 @@ use rqps_model::insert::{Sla, Stall, StepRecord};
 fn round(number: u32, change: impl FnOnce(&mut StepRecord)) -> Option<Measured> {
     let mut measured = ran(Kind::Queries, 30);
     measured.sample.round = number;
-    change(measured.sample.step.as_mut().unwrap());
+    change(measured.sample.step_mut().unwrap());
     Some(measured)
 }
 
@@ -43,7 +43,9 @@ fn a_step_that_went_well_has_none() {
 
 #[test]
 fn a_rate_that_was_missed_is_told_with_its_worst_round() {
-    let sla = |reached| move |record: &mut StepRecord| record.sla = Some(Sla::judge(1000.0, reached));
+    let sla = |reached| {
+        move |record: &mut StepRecord| record.sla = Some(Sla { target_per_s: 1000.0, reached_per_s: reached })
+    };
     let words = "the background writers inserted 412 of 1000 rows/s (41 % of the rate) in rounds 1, 3: the queries ran beside \
                  fewer writes than planned";
     check(&[round(1, sla(500.0)), round(2, sla(990.0)), round(3, sla(412.4))], &[], &[("sla-missed", words)]);
@@ -51,21 +53,21 @@ fn a_rate_that_was_missed_is_told_with_its_worst_round() {
 
 #[test]
 fn stalls_are_counted_and_the_longest_is_dated() {
-    let stalls = |stalls: &'static [(u32, u32)]| {
-        move |record: &mut StepRecord| {
-            record.stalls = stalls.iter().map(|&(from_second, seconds)| Stall { from_second, seconds }).collect();
-        }
+    let stalled = |number: u32, stalls: &[(u32, u32)]| {
+        let mut measured = round(number, |_| {})?;
+        measured.stalls = stalls.iter().map(|&(from_second, seconds)| Stall { from_second, seconds }).collect();
+        Some(measured)
     };
     let one = "next to nothing was inserted for 3 s, from second 12 of round 1";
-    check(&[round(1, stalls(&[(12, 3)])), round(2, |_| {})], &[], &[("write-stalls", one)]);
+    check(&[stalled(1, &[(12, 3)]), round(2, |_| {})], &[], &[("write-stalls", one)]);
     let many =
         "next to nothing was inserted for 8 s in 3 stalls in rounds 1, 2, the longest 3 s from second 12 of round 1";
-    check(&[round(1, stalls(&[(2, 2), (12, 3)])), round(2, stalls(&[(7, 3)]))], &[], &[("write-stalls", many)]);
+    check(&[stalled(1, &[(2, 2), (12, 3)]), stalled(2, &[(7, 3)])], &[], &[("write-stalls", many)]);
 }
 
 #[test]
 fn what_was_put_off_and_what_was_too_short_is_told() {
-    let rounds = [round(1, |record| record.put_off_seconds = 12.04), round(2, |_| {})];
+    let rounds = [round(1, |record| record.deferred_seconds = 12.04), round(2, |_| {})];
     let words = "writers fell so far behind their plan that up to 12 s of it were put off in round 1";
     check(&rounds, &[], &[("put-off", words)]);
     let rounds = [round(1, |record| record.seconds = 3.24), round(2, |_| {})];
@@ -81,7 +83,7 @@ fn unequal_work_is_told_unless_a_rate_was_missed() {
     check(&own, &base, &[("unequal-work", words)]);
     let behind = round(1, |record| {
         record.inserts.rows = 412;
-        record.sla = Some(Sla::judge(1000.0, 412.0));
+        record.sla = Some(Sla { target_per_s: 1000.0, reached_per_s: 412.0 });
     });
     assert!(warnings(&[behind], &base).iter().all(|warning| warning.kind == "sla-missed"));
 }

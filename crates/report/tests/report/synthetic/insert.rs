@@ -223,7 +223,7 @@ fn step_round(
         queries: if step.queries() { (rate * seconds) as u64 } else { 0 },
         sla_held: step.rate_per_s.map(|rate| !(index == TROUBLED && rate == 1000)),
         stalls: stall.into_iter().collect(),
-        put_off_seconds: if index == TROUBLED && step.rate_per_s == Some(1000) { 12.5 } else { 0.0 },
+        deferred_seconds: if index == TROUBLED && step.rate_per_s == Some(1000) { 12.5 } else { 0.0 },
         index_builds: match step.kind {
             Kind::Index => ["marketsegment", "registersegment", "pdc"]
                 .map(|name| IndexBuild {
