@@ -5,7 +5,7 @@
 
 use crate::{MachineError, Result};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 /// The account that the servers of this start run under.
@@ -51,6 +51,15 @@ impl Account {
         Ok(())
     }
 
+    /// A folder that only this account may enter, made if it is not there.
+    pub fn private_folder(self, folder: &Path) -> Result<()> {
+        if !folder.is_dir() {
+            fs::create_dir(folder).map_err(MachineError::at("create", folder))?;
+        }
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(MachineError::at("close", folder))?;
+        self.own_path(folder)
+    }
+
     /// Refuses a folder that this account cannot enter because of the modes on the way to it.
     pub fn check_can_enter(self, folder: &Path, remedy: &'static str) -> Result<()> {
         let folder = fs::canonicalize(folder).map_err(MachineError::at("find", folder))?;
@@ -80,7 +89,6 @@ fn parse_passwd(text: &str, name: &str) -> Option<Account> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn reads_the_account_file() {

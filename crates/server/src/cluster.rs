@@ -3,9 +3,11 @@
 //! In: an installed build, a folder that is not there yet, an account. Out: a data folder with the empty database `sbtest`,
 //! as the engine's own part makes it; and copies of it. It must not copy the data of a running server.
 
+pub use crate::dbms::base_arguments;
+
+use crate::dbms::{self, ending, holder};
 use crate::kept::Kept;
-use crate::process::Ending;
-use crate::{Result, ServerError, mysql, postgres};
+use crate::{Result, ServerError, postgres};
 use rqps_machine::copy::{self, Copied, CopyMethod};
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_machine::{Account, Lease, remove_tree};
@@ -17,36 +19,18 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// The superuser of every data folder that rqps makes; logs in without a password over the private socket (and, where a
-/// server was asked to listen on TCP, from this machine).
-pub const USER: &str = "bench";
-
-/// The database that the tests run in.
-pub const DATABASE: &str = "sbtest";
-
 /// Makes a data folder with the database `sbtest` in it. The folder must not exist or be empty. MySQL and MariaDB have
-/// checksums whatever is asked: their settings decide. It is copied where one like it is kept in the cache, and kept there
+/// checksums by their settings alone, whatever `checksums` says. It is copied where one like it is kept in the cache, and kept there
 /// where it had to be made; what makes it belongs to the lease.
 pub fn initialise(build: &BuildFacts, dir: &Path, account: Account, checksums: bool, lease: &Lease) -> Result<()> {
     let kept = Kept::of(build, account, checksums, lease);
     if kept.copy_to(dir) {
         return Ok(());
     }
-    match build.engine {
-        Engine::Postgres => postgres::data_folder::initialise(build, dir, account, checksums, lease)?,
-        Engine::Mysql | Engine::Mariadb => mysql::data_folder::initialise(build, dir, account, lease)?,
-    }
+    dbms::initialise(build, dir, account, checksums, lease)?;
     // What cannot be kept, on a full disk or in a cache that is another's, is made again the next time.
     let _ = kept.keep(dir);
     Ok(())
-}
-
-/// What every start of a build's server needs on its command line to find its data and its own files.
-pub fn base_arguments(build: &BuildFacts, data_dir: &Path) -> Result<Vec<String>> {
-    match build.engine {
-        Engine::Postgres => Ok(vec!["-D".to_owned(), data_dir.display().to_string()]),
-        Engine::Mysql | Engine::Mariadb => mysql::data_folder::base_arguments(build, data_dir),
-    }
 }
 
 /// What does not end at its signal in this time ignores it, as programs do that a script has started in the background.
@@ -57,7 +41,7 @@ const HEEDS_WITHIN: Duration = Duration::from_secs(5);
 /// the signal is one that nobody can ignore.
 pub fn end_at_once(engine: Engine, data_dir: &Path, since: Duration) {
     let Ok(here) = fs::canonicalize(data_dir) else { return };
-    let signal = if since < HEEDS_WITHIN { Ending::of(engine).at_once[0].0 } else { Signal::KILL };
+    let signal = if since < HEEDS_WITHIN { ending(engine).at_once[0].0 } else { Signal::KILL };
     for process in proctree::tree(ProcessId::own()).into_iter().skip(1) {
         if process.folder_and_program().is_some_and(|(folder, _)| folder == here) {
             process.signal(signal);
@@ -83,25 +67,10 @@ pub fn restore(snapshot: &Path, data_dir: &Path, method: CopyMethod, stop: &Atom
     Ok(copy::copy_tree(snapshot, data_dir, method, stop)?)
 }
 
-/// The process that holds a data folder, if it lives.
-fn holder(data_dir: &Path) -> Option<ProcessId> {
-    postgres::data_folder::holder(data_dir).or_else(|| mysql::data_folder::holder(data_dir))
-}
-
 /// Refuses a data folder that a server runs on.
 pub(crate) fn refuse_running(data_dir: &Path) -> Result<()> {
     match holder(data_dir) {
         Some(process) => Err(ServerError::FolderInUse { folder: data_dir.to_owned(), pid: process.pid }),
         None => Ok(()),
     }
-}
-
-/// A folder that only the account may enter, made if it is not there.
-pub(crate) fn make_private(dir: &Path, account: Account) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    if !dir.is_dir() {
-        fs::create_dir(dir).map_err(ServerError::at("create", dir))?;
-    }
-    fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).map_err(ServerError::at("close", dir))?;
-    Ok(account.own_path(dir)?)
 }

@@ -6,9 +6,15 @@
 //! make itself.
 
 pub mod cluster;
+mod dbms;
 pub mod error;
+mod keeper;
 mod kept;
 pub mod known_settings;
+mod launch;
+mod listen;
+mod log;
+pub mod login;
 mod mysql;
 pub mod page_cache;
 pub mod placement;
@@ -18,7 +24,9 @@ pub mod profile;
 pub mod readback;
 
 pub use error::ServerError;
-pub use process::{Launch, Listen, Server};
+pub use launch::Launch;
+pub use listen::Listen;
+pub use process::Server;
 pub use profile::{Configuration, Profiles, Sizing};
 pub use readback::Readback;
 

@@ -60,6 +60,11 @@ fn refused(who: &str, cpus: &[usize], reason: &str) -> ServerError {
     ServerError::Placement { who: who.to_owned(), cpus: cpus.to_vec(), reason: reason.to_owned() }
 }
 
+/// The id of a thread, or of a process for its first thread, as the kernel's calls take it.
+pub(crate) fn thread(id: u32) -> Option<Pid> {
+    Pid::from_raw(id.cast_signed())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,27 +3,24 @@
 //! In: a [`Launch`]. Out: a [`Server`] that answers. Whatever happens to us, the server goes: it stops when dropped, the
 //! kernel takes it down when we die, and the lease tells the next start what may be left. It must not generate load.
 
-use crate::readback::{self, Readback};
-use crate::{Configuration, Result, ServerError, cluster, mysql, placement, postgres};
+use crate::dbms::{self, ending};
+use crate::keeper::Keeper;
+use crate::launch::Launch;
+use crate::listen::check_port;
+use crate::readback::Readback;
+use crate::{Configuration, Result, ServerError, cluster, log, placement};
+use rqps_machine::Lease;
 use rqps_machine::lease::LeasedFolder;
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_machine::shared_memory::SharedMemory;
-use rqps_machine::{Account, Lease};
-use rqps_model::facts::BuildFacts;
-use rqps_model::{Engine, StorageEngine};
 use rqps_wire::{Endpoint, Session, Target};
 use rustix::process::Signal;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 mod cpus;
-mod keeper;
-pub(crate) mod log;
-pub(crate) mod place;
-
-use keeper::Keeper;
 
 /// Lines of the log that an error carries.
 const LOG_LINES: usize = 20;
@@ -33,70 +30,6 @@ const SIGNAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Time between two attempts to connect to a server that starts.
 const READY_POLL: Duration = Duration::from_millis(5);
-
-/// How a server is reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Listen {
-    /// A Unix socket in a private folder, and nothing else.
-    Socket,
-    /// In addition TCP on this machine, without a password: anyone on the machine can log in.
-    Tcp {
-        /// The port.
-        port: u16,
-    },
-}
-
-/// Everything that a start needs.
-#[derive(Debug, Clone, Copy)]
-pub struct Launch<'a> {
-    /// The installation.
-    pub build: &'a BuildFacts,
-    /// A data folder as made by [`cluster::initialise`] or copied from one.
-    pub data_dir: &'a Path,
-    /// What is written on top of the engine's own settings.
-    pub configuration: &'a Configuration,
-    /// What stores the tables, where the engine leaves a choice: a plugin is loaded for it if need be.
-    pub storage: Option<StorageEngine>,
-    /// As whom it runs.
-    pub account: Account,
-    /// CPUs of all its processes; empty leaves them as ours are.
-    pub cpus: &'a [usize],
-    /// How it is reached.
-    pub listen: Listen,
-    /// The file that its log is added to.
-    pub log: &'a Path,
-    /// Time until it must answer.
-    pub timeout: Duration,
-}
-
-/// What an engine's own part makes of a launch.
-pub(crate) struct Prepared {
-    /// The server, but for where its log goes.
-    pub(crate) command: Command,
-    /// Where it will answer.
-    pub(crate) endpoint: Endpoint,
-    /// What it needs while it runs.
-    pub(crate) folders: Vec<LeasedFolder>,
-    /// Files that must go after it was stopped in order, before another configuration can start on its data folder.
-    pub(crate) scrap: Vec<PathBuf>,
-}
-
-/// The signals that end a server, each with the time until the next.
-pub(crate) struct Ending {
-    /// The first asks it to write everything back.
-    pub(crate) in_order: &'static [(Signal, Duration)],
-    /// For data that is thrown away.
-    pub(crate) at_once: &'static [(Signal, Duration)],
-}
-
-impl Ending {
-    pub(crate) fn of(engine: Engine) -> &'static Ending {
-        match engine {
-            Engine::Postgres => &postgres::launch::ENDING,
-            Engine::Mysql | Engine::Mariadb => &mysql::launch::ENDING,
-        }
-    }
-}
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,11 +69,8 @@ impl Server {
         cluster::refuse_running(&data_dir)?;
         launch.account.check_can_enter(&data_dir, "RQPS_DATA")?;
         launch.account.check_can_enter(program.parent().unwrap_or(Path::new("/")), "RQPS_CACHE")?;
-        place::check_port(launch.listen)?;
-        let prepared = match launch.build.engine {
-            Engine::Postgres => postgres::launch::prepare(launch, &data_dir, &program, lease)?,
-            Engine::Mysql | Engine::Mariadb => mysql::launch::prepare(launch, &data_dir, lease)?,
-        };
+        check_port(launch.listen)?;
+        let prepared = dbms::prepare(launch, &data_dir, &program, lease)?;
         let (log, log_start) = log::open(launch.log)?;
 
         let mut command = prepared.command;
@@ -180,7 +110,7 @@ impl Server {
         lease.set_process(&server.data_dir, process)?;
         if !launch.cpus.is_empty() {
             // Early, so that what it starts first is pinned too; all of it is checked once it is ready.
-            let _ = placement::pin(cpus::raw(process.pid), launch.cpus);
+            let _ = placement::pin(placement::thread(process.pid), launch.cpus);
         }
         server.wait_ready(launch.timeout)?;
         server.shared_memory = SharedMemory::of(&server.processes());
@@ -251,7 +181,7 @@ impl Server {
     /// Every setting as it has it, and what is not as written.
     pub fn settings(&self) -> Result<Readback> {
         let mut session = Session::connect(&self.target.endpoint, SIGNAL_TIMEOUT)?;
-        readback::read(&mut session, self.target.engine(), &self.build, &self.configuration)
+        dbms::settings(&mut session, self.target.engine(), &self.build, &self.configuration)
     }
 
     /// Stops all its processes where they are, so that it does nothing until [`Server::thaw`].
@@ -295,16 +225,16 @@ impl Server {
 
     /// Shuts it down in order: everything is written back. Falls back to [`Server::stop_now`] if that takes too long.
     pub fn stop(&mut self) -> Result<Stopped> {
-        self.end(Ending::of(self.target.engine()).in_order)
+        self.end(ending(self.target.engine()).in_order)
     }
 
     /// Ends it within seconds, without writing back: for data that is thrown away.
     pub fn stop_now(&mut self) -> Result<Stopped> {
-        self.end(Ending::of(self.target.engine()).at_once)
+        self.end(ending(self.target.engine()).at_once)
     }
 
     fn end(&mut self, steps: &[(Signal, Duration)]) -> Result<Stopped> {
-        let in_order = Ending::of(self.target.engine()).in_order[0].0;
+        let in_order = ending(self.target.engine()).in_order[0].0;
         if let Some(status) = self.ended {
             return Ok(Stopped { clean: status.success() });
         }

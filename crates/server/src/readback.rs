@@ -1,11 +1,7 @@
-//! Every setting as the running server tells it, compared with what was written.
+//! Every setting as the running server shows it, compared with what was written.
 //!
-//! In: a session and the configuration written. Out: [`Readback`]: all settings, encoding, collation, checksums, and what is
-//! not as written. It must not decide whether a difference matters.
+//! In: nothing. Out: the types that the engines' own parts fill. They must not say whether a difference matters.
 
-use crate::{Configuration, Result, mysql, postgres};
-use rqps_model::Engine;
-use rqps_wire::Session;
 use std::collections::BTreeMap;
 
 /// What a running server says of itself.
@@ -36,17 +32,4 @@ pub struct Mismatch {
     pub written: String,
     /// As the server has it.
     pub effective: String,
-}
-
-/// Asks a server for everything.
-pub(crate) fn read(
-    session: &mut Session,
-    engine: Engine,
-    build: &str,
-    configuration: &Configuration,
-) -> Result<Readback> {
-    match engine {
-        Engine::Postgres => postgres::readback::read(session, build, &configuration.written),
-        Engine::Mysql | Engine::Mariadb => mysql::readback::read(session, build, configuration),
-    }
 }

@@ -11,8 +11,8 @@ use rqps_machine::proctree::{self, ProcessId};
 use rqps_machine::shared_memory::SharedMemory;
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
-use rqps_server::cluster;
-use rqps_wire::{Endpoint, Session, Target, Transport, WireError};
+use rqps_server::login;
+use rqps_wire::{Endpoint, Session, Target, WireError};
 use rustix::process::Signal;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,7 @@ impl LiveServer {
 
     /// The Unix socket, as a user who may do everything and has no password.
     pub fn endpoint(&self) -> Endpoint {
-        self.endpoint_over(command_line::socket(self.engine(), self.folder(), self.port))
+        login::endpoint(self.engine(), command_line::socket(self.engine(), self.folder(), self.port))
     }
 
     /// The same with the server's version, and the engine's own choice of what stores tables.
@@ -128,18 +128,7 @@ impl LiveServer {
 
     /// The same user on loopback, where the server was asked to listen.
     pub fn loopback(&self) -> Endpoint {
-        self.endpoint_over(command_line::loopback(self.port.expect("a server that was wanted on loopback")))
-    }
-
-    fn endpoint_over(&self, transport: Transport) -> Endpoint {
-        Endpoint {
-            engine: self.engine(),
-            transport,
-            user: cluster::USER.into(),
-            password: None,
-            database: cluster::DATABASE.into(),
-            options: Vec::new(),
-        }
+        login::endpoint(self.engine(), command_line::loopback(self.port.expect("a server that was wanted on loopback")))
     }
 
     /// A session of that user.

@@ -15,7 +15,7 @@ use rqps_load::timed::{Contest, Schedule, run};
 use rqps_model::Engine;
 use rqps_model::insert::{Shape, steps};
 use rqps_model::plan::{Arrival, DataShape};
-use rqps_server::cluster;
+use rqps_server::login;
 use rqps_wire::{Endpoint, Transport};
 use rqps_wire::{ask, echo};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -73,14 +73,7 @@ fn ping_pong(asked: &Asked) -> Result<Told> {
 }
 
 fn endpoint(asked: &Asked) -> Endpoint {
-    Endpoint {
-        engine: asked.engine,
-        transport: Transport::Unix { path: asked.socket.clone() },
-        user: cluster::USER.to_owned(),
-        password: None,
-        database: cluster::DATABASE.to_owned(),
-        options: Vec::new(),
-    }
+    login::endpoint(asked.engine, Transport::Unix { path: asked.socket.clone() })
 }
 
 /// Our own client as it loads in the Insert Benchmark: one client, one thread.

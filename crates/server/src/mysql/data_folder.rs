@@ -5,7 +5,7 @@
 //! In: an installed build, a folder that is not there yet, an account. Out: a data folder with the empty database `sbtest` in
 //! latin1, and a user without a password who may do everything; no anonymous users, no `test`. It must not open a socket.
 
-use crate::cluster::{DATABASE, USER, make_private};
+use crate::login::{DATABASE, USER};
 use crate::{Result, ServerError};
 use rqps_builds::BuildError;
 use rqps_builds::program::{self, server_program};
@@ -50,7 +50,7 @@ const REDO_FILES_MAX: u32 = 100;
 pub(crate) fn initialise(build: &BuildFacts, dir: &Path, account: Account, lease: &Lease) -> Result<()> {
     let server = program::program(build)?;
     account.check_can_enter(server.parent().unwrap_or(Path::new("/")), "RQPS_CACHE")?;
-    make_private(dir, account)?;
+    account.private_folder(dir)?;
     account.check_can_enter(dir.parent().unwrap_or(Path::new("/")), "RQPS_DATA")?;
     if is_bootstrapped(build) {
         bootstrap(build, dir, account, lease)?

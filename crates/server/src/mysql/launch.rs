@@ -4,17 +4,18 @@
 //! end it. No file of the machine's own configuration is read. It must not spawn anything.
 
 use super::data_folder::{base_arguments, redo_log_of_fixed_size};
-use crate::process::place::{TCP_HOST, socket_folder};
-use crate::process::{Ending, Launch, Listen, Prepared};
+use crate::launch::{Ending, Launch, Prepared};
+use crate::listen::{Listen, TCP_HOST, socket_folder};
+use crate::login;
 use crate::profile::option_value;
-use crate::{Result, ServerError, cluster};
+use crate::{Result, ServerError};
 use rqps_builds::program::{self, server_program};
 use rqps_builds::storage::ROCKSDB_PLUGIN;
 use rqps_machine::Lease;
 use rqps_machine::command::OnParentDeath;
 use rqps_machine::lease::LeasedFolder;
 use rqps_model::{Engine, StorageEngine};
-use rqps_wire::{Endpoint, Transport};
+use rqps_wire::Transport;
 use rustix::process::Signal;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,14 +47,7 @@ pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, lease: &Lease) -> Re
         Listen::Socket => Transport::Unix { path: socket_folder.path().join(SOCKET) },
         Listen::Tcp { port } => Transport::Tcp { host: TCP_HOST.to_owned(), port },
     };
-    let endpoint = Endpoint {
-        engine: launch.build.engine,
-        transport,
-        user: cluster::USER.to_owned(),
-        password: None,
-        database: cluster::DATABASE.to_owned(),
-        options: Vec::new(),
-    };
+    let endpoint = login::endpoint(launch.build.engine, transport);
     let scrap = redo_log_of_fixed_size(launch.build, data_dir);
     Ok(Prepared { command, endpoint, folders: vec![socket_folder, temporary], scrap })
 }

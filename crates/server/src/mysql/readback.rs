@@ -6,8 +6,9 @@
 
 use super::data_folder::ENCODING;
 use super::value::{self, Likeness, boolean};
+use crate::login::DATABASE;
 use crate::readback::{Mismatch, Readback};
-use crate::{Configuration, Result, ServerError, cluster};
+use crate::{Configuration, Result, ServerError};
 use rqps_wire::{Session, Table};
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub(crate) fn read(session: &mut Session, build: &str, configuration: &Configura
     let database = session.query(&format!(
         "SELECT DEFAULT_CHARACTER_SET_NAME, DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA \
          WHERE SCHEMA_NAME = '{}'",
-        cluster::DATABASE
+        DATABASE
     ))?;
     let own = pairs(&session.query("SHOW SESSION VARIABLES LIKE 'character_set_%'")?);
     if effective.is_empty() {

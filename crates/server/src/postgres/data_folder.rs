@@ -4,7 +4,7 @@
 //! `sbtest`. It must not start a server that others can reach.
 
 use crate::Result;
-use crate::cluster::{DATABASE, USER, make_private};
+use crate::login::{DATABASE, USER};
 use rqps_machine::command::{self, OnParentDeath};
 use rqps_machine::full_disk::full_disk;
 use rqps_machine::proctree::ProcessId;
@@ -38,7 +38,7 @@ pub(crate) fn initialise(
 
 /// Makes an empty data folder.
 fn initdb(bin: &Path, major: u32, dir: &Path, account: Account, checksums: bool, lease: &Lease) -> Result<()> {
-    make_private(dir, account)?;
+    account.private_folder(dir)?;
     let parent = dir.parent().unwrap_or(Path::new("/"));
     account.check_can_enter(parent, "RQPS_DATA")?;
     let initdb = bin.join("initdb");

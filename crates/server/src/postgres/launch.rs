@@ -3,12 +3,13 @@
 //! In: a [`Launch`] and its data folder. Out: a command with its configuration written, where it will listen, and the signals
 //! that end it. It must not spawn anything.
 
-use crate::process::place::{TCP_HOST, socket_folder};
-use crate::process::{Ending, Launch, Listen, Prepared};
-use crate::{Result, ServerError, cluster};
+use crate::launch::{Ending, Launch, Prepared};
+use crate::listen::{Listen, TCP_HOST, socket_folder};
+use crate::login;
+use crate::{Result, ServerError};
 use rqps_machine::Lease;
 use rqps_machine::command::{self, OnParentDeath};
-use rqps_wire::{Endpoint, Transport};
+use rqps_wire::Transport;
 use rustix::process::Signal;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,14 +41,7 @@ pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, program: &Path, leas
         Listen::Socket => Transport::postgres_socket(socket_folder.path(), SOCKET_PORT),
         Listen::Tcp { port } => Transport::Tcp { host: TCP_HOST.to_owned(), port },
     };
-    let endpoint = Endpoint {
-        engine: launch.build.engine,
-        transport,
-        user: cluster::USER.to_owned(),
-        password: None,
-        database: cluster::DATABASE.to_owned(),
-        options: Vec::new(),
-    };
+    let endpoint = login::endpoint(launch.build.engine, transport);
     Ok(Prepared { command, endpoint, folders: vec![socket_folder], scrap: Vec::new() })
 }
 

@@ -2,8 +2,9 @@
 //!
 //! In: a session and the settings written. Out: a [`Readback`]. It must not decide whether a difference matters.
 
+use crate::login::DATABASE;
 use crate::readback::{Mismatch, Readback};
-use crate::{Result, ServerError, cluster};
+use crate::{Result, ServerError};
 use rqps_wire::{Session, Table};
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ pub(crate) fn read(session: &mut Session, build: &str, written: &BTreeMap<String
     let settings = session.query("SELECT name, setting, unit, vartype, current_setting(name) FROM pg_settings")?;
     let database = session.query(&format!(
         "SELECT pg_encoding_to_char(encoding), datcollate FROM pg_database WHERE datname = '{}'",
-        cluster::DATABASE
+        DATABASE
     ))?;
     let mut readback = compare(&settings, written);
     match database.rows.first().map(Vec::as_slice) {

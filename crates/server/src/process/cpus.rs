@@ -5,7 +5,6 @@
 use super::{SIGNAL_TIMEOUT, Server};
 use crate::{Result, ServerError, placement};
 use rqps_model::settings::CpuSet;
-use rustix::process::Pid;
 use std::collections::BTreeSet;
 use std::fs;
 use std::time::Instant;
@@ -18,7 +17,7 @@ impl Server {
         loop {
             let threads = self.threads();
             for &thread in &threads {
-                match placement::pin(raw(thread), cpus) {
+                match placement::pin(placement::thread(thread), cpus) {
                     // It ended meanwhile.
                     Ok(()) | Err(rustix::io::Errno::SRCH) => {}
                     Err(e) => return Err(refused(format!("thread {thread} of {}", self.build), e.to_string())),
@@ -40,7 +39,11 @@ impl Server {
 
     fn cpu_sets(&self) -> Result<Vec<CpuSet>> {
         self.check_alive()?;
-        Ok(self.threads().into_iter().filter_map(|thread| placement::read_back(raw(thread)).ok()).collect())
+        Ok(self
+            .threads()
+            .into_iter()
+            .filter_map(|thread| placement::read_back(placement::thread(thread)).ok())
+            .collect())
     }
 
     fn threads(&self) -> Vec<u32> {
@@ -48,9 +51,4 @@ impl Server {
         let pids = self.processes().into_iter().map(|p| p.pid);
         pids.flat_map(tasks).filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
     }
-}
-
-/// A pid as the kernel's calls take it.
-pub(super) fn raw(pid: u32) -> Option<Pid> {
-    Pid::from_raw(pid.cast_signed())
 }

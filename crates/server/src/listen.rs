@@ -3,11 +3,22 @@
 //! In: an account, a lease, how the server shall listen. Out: a leased folder short enough for a socket's path, or a clear
 //! refusal. It must not open a port that nobody asked for.
 
-use super::Listen;
 use crate::{Result, ServerError};
 use rqps_machine::lease::LeasedFolder;
 use rqps_machine::{Account, Lease};
 use std::net::TcpListener;
+
+/// How a server is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listen {
+    /// A Unix socket in a private folder, and nothing else.
+    Socket,
+    /// In addition TCP on this machine, without a password: anyone on the machine can log in.
+    Tcp {
+        /// The port.
+        port: u16,
+    },
+}
 
 /// The address of a server that is asked to listen on TCP.
 pub(crate) const TCP_HOST: &str = "127.0.0.1";
@@ -16,7 +27,7 @@ pub(crate) const TCP_HOST: &str = "127.0.0.1";
 const SOCKET_PATH_MAX: usize = 107;
 
 /// Refuses a port that is taken.
-pub(super) fn check_port(listen: Listen) -> Result<()> {
+pub(crate) fn check_port(listen: Listen) -> Result<()> {
     match listen {
         Listen::Tcp { port } if TcpListener::bind((TCP_HOST, port)).is_err() => {
             Err(ServerError::PortInUse { host: TCP_HOST.to_owned(), port })

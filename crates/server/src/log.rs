@@ -16,21 +16,21 @@ const TAIL_BYTES: u64 = 64 << 10;
 const SEARCHED_BYTES: u64 = 1 << 20;
 
 /// Opens it for adding, and says where it ends now.
-pub(super) fn open(path: &Path) -> Result<(File, u64)> {
+pub(crate) fn open(path: &Path) -> Result<(File, u64)> {
     let file = File::options().create(true).append(true).open(path).map_err(ServerError::at("open", path))?;
     let start = file.metadata().map_err(ServerError::at("look at", path))?.len();
     Ok((file, start))
 }
 
 /// The last lines after `start`.
-pub(super) fn tail(path: &Path, start: u64, lines: usize) -> Vec<String> {
+pub(crate) fn tail(path: &Path, start: u64, lines: usize) -> Vec<String> {
     let text = read(path, start, TAIL_BYTES);
     let all: Vec<&str> = text.lines().collect();
     all[all.len().saturating_sub(lines)..].iter().map(|line| (*line).to_owned()).collect()
 }
 
 /// The last lines after `start`, and before them the first errors that came earlier.
-pub(super) fn last_words(path: &Path, start: u64, lines: usize) -> Vec<String> {
+pub(crate) fn last_words(path: &Path, start: u64, lines: usize) -> Vec<String> {
     last_words_of(&read(path, start, SEARCHED_BYTES), lines)
 }
 

@@ -11,14 +11,14 @@ use std::thread::JoinHandle;
 
 /// Keeps the thread that spawned a server; lets it end when dropped.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(crate) struct Keeper {
     release: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Keeper {
     /// Spawns a command from a thread of its own.
-    pub(super) fn spawn(mut command: Command) -> io::Result<(Child, Keeper)> {
+    pub(crate) fn spawn(mut command: Command) -> io::Result<(Child, Keeper)> {
         let (spawned, result) = channel();
         let (release, released) = channel::<()>();
         let thread = std::thread::Builder::new().name("server-keeper".to_owned()).spawn(move || {
