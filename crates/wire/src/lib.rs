@@ -9,19 +9,20 @@
 //! on the timed path. Engines meet this surface in `session.rs` and `statement.rs`, one enum arm each.
 
 mod channel;
+mod copy_buffer;
 mod endpoint;
 mod error;
-mod last;
+mod last_statement;
 mod mysql;
 mod null_server;
 mod pingpong;
 mod poll;
 mod postgres;
+mod prepared;
 mod reply;
 mod session;
-mod session_id;
+mod session_state;
 mod socket;
-mod standing;
 mod statement;
 mod target;
 
@@ -30,7 +31,8 @@ pub use error::{ServerError, WireError};
 pub use null_server::acknowledge;
 pub use pingpong::{PingPong, ask, echo, ping_pong};
 pub use poll::{Poller, Watch, wait_readable};
+pub use prepared::ParameterType;
 pub use reply::{ErrorCode, Reply, SqlState, Table, TransactionStatus};
 pub use session::{CancelToken, CopyWriter, Session};
-pub use statement::{ParameterType, Statement};
+pub use statement::Statement;
 pub use target::Target;

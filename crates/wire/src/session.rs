@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use crate::endpoint::{Endpoint, Protocol};
 use crate::error::{ServerError, WireError};
+use crate::prepared::ParameterType;
 use crate::reply::{Reply, Table};
 use crate::socket::Deadline;
-use crate::statement::{Form, ParameterType, Statement};
+use crate::statement::{Form, Statement};
 use crate::{mysql, postgres};
 
 /// One connection to a server.
@@ -115,7 +116,7 @@ impl Session {
     /// Limits how long a blocking call may take, or with `None` lets it take for ever, which is how a session starts.
     /// For a COPY it limits every step. A session that missed its deadline is of no more use.
     pub fn set_deadline(&mut self, deadline: Option<Duration>) {
-        pass_on!(&mut self.link, session => session.standing.deadline = deadline);
+        pass_on!(&mut self.link, session => session.state.deadline = deadline);
     }
 
     /// Prepares a statement with parameters of the given types, written `$1`, `$2` ... or on MySQL `?`. What MySQL cannot
@@ -156,7 +157,7 @@ impl Session {
 
     /// Submits a statement and waits for its reply, within the deadline.
     pub fn run(&mut self, statement: &Statement) -> Result<Reply, WireError> {
-        let deadline = Deadline::start(pass_on!(&self.link, session => session.standing.deadline));
+        let deadline = Deadline::start(pass_on!(&self.link, session => session.state.deadline));
         self.submit(statement)?;
         loop {
             if let Some(reply) = self.receive()? {
@@ -196,7 +197,7 @@ impl Session {
     pub fn cancel_token(&self) -> CancelToken {
         let link = match &self.link {
             Link::Postgres(session) => CancelLink::Postgres(session.cancel_token()),
-            Link::Mysql(session) => CancelLink::Mysql(session.cancel_token()),
+            Link::Mysql(session) => CancelLink::Mysql(mysql::CancelToken::of(session)),
         };
         CancelToken { link }
     }

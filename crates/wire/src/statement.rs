@@ -5,21 +5,6 @@
 
 use crate::{mysql, postgres};
 
-/// The type of a statement's parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ParameterType {
-    /// A 32-bit integer.
-    Int4,
-    /// A 64-bit integer.
-    Int8,
-    /// A text of always the same length, so that it can be replaced in place. As with a quoted literal, PostgreSQL
-    /// finds out the type: `char(n)` when it meets such a column, else `text`.
-    Text {
-        /// The length in bytes.
-        len: usize,
-    },
-}
-
 /// An encoded statement.
 ///
 /// A prepared one belongs to the session that prepared it; one of [`crate::Session::text_statement`] carries

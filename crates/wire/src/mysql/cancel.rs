@@ -20,13 +20,13 @@ pub(crate) struct CancelToken {
 }
 
 impl CancelToken {
-    pub(crate) fn new(endpoint: Endpoint, thread_id: u32) -> CancelToken {
-        CancelToken { endpoint, thread_id }
+    pub(crate) fn of(session: &Session) -> CancelToken {
+        CancelToken { endpoint: session.state.endpoint.clone(), thread_id: session.thread_id() }
     }
 
     pub(crate) fn cancel(&self, deadline: Duration) -> Result<(), WireError> {
         let mut session = Session::connect(&self.endpoint, deadline)?;
-        session.standing.deadline = Some(deadline);
+        session.state.deadline = Some(deadline);
         match session.execute(&format!("KILL QUERY {}", self.thread_id)) {
             Err(error) if error.code().is_none_or(|code| code.number != NO_SUCH_THREAD) => Err(error),
             _ => Ok(()),

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::channel::Fault;
 use crate::error::{WireError, abridge};
+use crate::prepared::ParameterType;
 use crate::reply::Table;
 use crate::socket::Deadline;
-use crate::statement::ParameterType;
 
 use super::collect::Collected;
 use super::flags::command;
@@ -26,13 +26,13 @@ impl Session {
     pub(crate) fn query(&mut self, sql: &str) -> Result<Table, WireError> {
         let mut collected = self.awaiting();
         collected.keeps_rows = true;
-        self.simple(sql, &mut collected, Deadline::start(self.standing.deadline))?;
+        self.simple(sql, &mut collected, self.state.start_deadline())?;
         Ok(collected.table)
     }
 
     pub(crate) fn execute(&mut self, sql: &str) -> Result<u64, WireError> {
         let mut collected = self.awaiting();
-        self.simple(sql, &mut collected, Deadline::start(self.standing.deadline))?;
+        self.simple(sql, &mut collected, self.state.start_deadline())?;
         Ok(collected.affected)
     }
 
@@ -68,10 +68,10 @@ impl Session {
     }
 
     fn send(&mut self, command: u8, sql: &str, collected: &mut Collected, deadline: Deadline) -> Result<(), WireError> {
-        if self.is_pending() || self.standing.is_broken {
-            return Err(self.standing.unusable());
+        if self.is_pending() || self.state.is_broken {
+            return Err(self.state.unusable());
         }
-        self.standing.last.set_text(sql.as_bytes());
+        self.state.last.set_text(sql.as_bytes());
         let bytes = encode_long(&[&[command], sql.as_bytes()].concat());
         self.write_into(&bytes, collected, deadline)
     }
@@ -106,14 +106,14 @@ impl Session {
             return Err(self.give_up(Fault::Closed));
         }
         let remedy = remedy::of_statement(&error);
-        Err(self.standing.refused(error, remedy))
+        Err(self.state.refused(error, remedy))
     }
 
     pub(crate) fn prepare(&mut self, sql: &str, parameters: &[ParameterType]) -> Result<Statement, WireError> {
         if u16::try_from(parameters.len()).is_err() {
             return Err(WireError::Misuse("a statement has at most 65535 parameters: send fewer rows at once"));
         }
-        let deadline = Deadline::start(self.standing.deadline);
+        let deadline = self.state.start_deadline();
         let mut collected = Collected::new(Progress::of_prepare(self.has_eof), self.in_transaction);
         self.send(command::STMT_PREPARE, sql, &mut collected, deadline)?;
         while !collected.is_done() {
@@ -135,14 +135,13 @@ impl Session {
             let found = found.parameters.into();
             return Err(WireError::Parameters { statement: abridge(sql), declared: parameters.len(), found });
         }
-        let index = self.standing.next_prepared();
+        let index = self.state.next_prepared();
         let sql: Arc<str> = sql.into();
-        let Some(statement) = Statement::prepared(self.standing.id, index, found.id, Arc::clone(&sql), parameters)
-        else {
+        let Some(statement) = Statement::prepared(self.state.id, index, found.id, Arc::clone(&sql), parameters) else {
             self.forget(found.id, deadline)?;
             return Err(WireError::Misuse("the parameters of a statement have less than 16 MiB together"));
         };
-        self.standing.add_prepared(sql);
+        self.state.add_prepared(sql);
         self.is_bound.push(parameters.is_empty());
         Ok(statement)
     }

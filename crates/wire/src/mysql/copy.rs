@@ -5,8 +5,8 @@
 //! the end, since it reads the file to its end first; an error of the feed breaks off the session, which is the only
 //! way to make the server forget the rows.
 
+use crate::copy_buffer::{MESSAGE_BYTES, fill};
 use crate::error::WireError;
-use crate::socket::Deadline;
 
 use super::collect::Collected;
 use super::packet::{HEADER_BYTES, header};
@@ -14,10 +14,6 @@ use super::session::Session;
 
 /// The name that a statement must give its file.
 const FILE: &[u8] = b"rqps";
-
-/// Rows are sent in packets of this size: large enough that the write costs nothing beside the server's work, and
-/// smaller than any server's max_allowed_packet.
-const PACKET_BYTES: usize = 256 * 1024;
 
 /// Takes the bytes of a LOAD DATA.
 #[derive(Debug)]
@@ -33,7 +29,8 @@ impl Session {
     /// Starts a LOAD DATA, which [`CopyWriter::end`] must end.
     pub(crate) fn begin_copy(&mut self, sql: &str) -> Result<CopyWriter<'_>, WireError> {
         let mut collected = self.awaiting();
-        let deadline = self.step_deadline();
+        // For each step anew: it is the silence that is limited, not the whole load.
+        let deadline = self.state.start_deadline();
         self.begin(sql, &mut collected, deadline)?;
         while collected.wants_file.is_none() {
             self.read_into(&mut collected, deadline)?;
@@ -53,29 +50,18 @@ impl Session {
                 "the server asks for another file than 'rqps', which is the one that copy_in gives",
             ));
         }
-        writer.buffer.reserve(PACKET_BYTES);
+        writer.buffer.reserve(MESSAGE_BYTES);
         Ok(writer)
-    }
-
-    /// The deadline for one step of a copy: it is the silence that is limited, not the whole load.
-    fn step_deadline(&self) -> Deadline {
-        Deadline::start(self.standing.deadline)
     }
 }
 
 impl CopyWriter<'_> {
     pub(crate) fn write(&mut self, mut bytes: &[u8]) -> Result<(), WireError> {
-        loop {
-            let room = HEADER_BYTES + PACKET_BYTES - self.buffer.len();
-            if bytes.len() < room {
-                self.buffer.extend_from_slice(bytes);
-                return Ok(());
-            }
-            let (now, later) = bytes.split_at(room);
-            self.buffer.extend_from_slice(now);
+        while let Some(rest) = fill(&mut self.buffer, HEADER_BYTES, bytes) {
             self.flush()?;
-            bytes = later;
+            bytes = rest;
         }
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), WireError> {
@@ -85,7 +71,7 @@ impl CopyWriter<'_> {
         let length = self.buffer.len() - HEADER_BYTES;
         self.buffer[..HEADER_BYTES].copy_from_slice(&header(self.sequence, length));
         self.sequence = self.sequence.wrapping_add(1);
-        let deadline = self.session.step_deadline();
+        let deadline = self.session.state.start_deadline();
         self.session.write_into(&self.buffer, &mut self.collected, deadline)?;
         self.buffer.truncate(HEADER_BYTES);
         self.session.outcome(&mut self.collected)
@@ -107,7 +93,7 @@ impl CopyWriter<'_> {
 
     /// An empty packet is the end of the file.
     fn finish(&mut self) -> Result<(), WireError> {
-        let deadline = self.session.step_deadline();
+        let deadline = self.session.state.start_deadline();
         self.session.write_into(&header(self.sequence, 0), &mut self.collected, deadline)?;
         self.session.collect_rest(&mut self.collected, deadline)
     }

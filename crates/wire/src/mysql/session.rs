@@ -10,10 +10,9 @@ use crate::channel::Fault;
 use crate::endpoint::Endpoint;
 use crate::error::{ServerError, WireError};
 use crate::reply::{Reply, TransactionStatus};
+use crate::session_state::SessionState;
 use crate::socket::{self, Deadline};
-use crate::standing::Standing;
 
-use super::cancel::CancelToken;
 use super::channel::Channel;
 use super::flags::{capability, command};
 use super::handshake::Greeting;
@@ -36,7 +35,7 @@ pub(super) const WANTS_FILE: &str =
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub(crate) standing: Standing,
+    pub(crate) state: SessionState,
     pub(super) channel: Channel,
     pub(super) notes: Notes,
     tally: Tally,
@@ -81,7 +80,7 @@ impl Session {
 
     fn new(socket: OwnedFd, endpoint: &Endpoint) -> Session {
         Session {
-            standing: Standing::new(endpoint),
+            state: SessionState::new(endpoint),
             channel: Channel::over(socket),
             notes: Notes::default(),
             tally: Tally::default(),
@@ -94,7 +93,7 @@ impl Session {
     }
 
     fn log_in(&mut self, options: &Options, deadline: Deadline) -> Result<(), Refusal> {
-        self.greeting = login::log_in(&mut self.channel, &self.standing.endpoint, options, deadline)?;
+        self.greeting = login::log_in(&mut self.channel, &self.state.endpoint, options, deadline)?;
         self.has_eof = self.greeting.agreed() & capability::DEPRECATE_EOF == 0;
         if let Some(set) = &options.set {
             let mut collected = self.awaiting();
@@ -107,8 +106,8 @@ impl Session {
     fn as_login(&self, error: WireError) -> WireError {
         match error {
             WireError::Server { error, .. } => WireError::Login {
-                endpoint: self.standing.endpoint.to_string(),
-                user: self.standing.endpoint.user.clone(),
+                endpoint: self.state.endpoint.to_string(),
+                user: self.state.endpoint.user.clone(),
                 error,
                 remedy: "; check the options, which are set as session variables",
             },
@@ -120,8 +119,8 @@ impl Session {
         let error = match refusal {
             Refusal::Wire(error) => error,
             Refusal::Tls(cause) => WireError::Authentication {
-                endpoint: self.standing.endpoint.to_string(),
-                user: self.standing.endpoint.user.clone(),
+                endpoint: self.state.endpoint.to_string(),
+                user: self.state.endpoint.user.clone(),
                 detail: format!(
                     "no TLS could be agreed on ({cause}); rqps speaks TLS 1.3, and 1.2 with ECDHE, which this server may be \
                      too old for: set the option tls to preferred or disabled"
@@ -129,27 +128,25 @@ impl Session {
             },
             Refusal::Fault(fault) => self.give_up(fault),
         };
-        self.standing.is_broken = true;
+        self.state.is_broken = true;
         error
     }
 
-    // ---- timed path ----
-
     #[inline]
     pub(crate) fn submit(&mut self, statement: &Statement) -> Result<(), WireError> {
-        if self.is_pending() || self.standing.is_broken {
-            return Err(self.standing.unusable());
+        if self.is_pending() || self.state.is_broken {
+            return Err(self.state.unusable());
         }
         let mut is_plain = !statement.is_long();
         match statement.prepared_as() {
             Some((session, index)) => {
-                self.standing.sends_prepared(session, index)?;
+                self.state.sends_prepared(session, index)?;
                 if !self.is_bound[index as usize] {
                     is_plain = false;
                     self.binding = Some(index);
                 }
             }
-            None => self.standing.last.set_text(statement.sql_bytes()),
+            None => self.state.last.set_text(statement.sql_bytes()),
         }
         self.tally.begin(Progress::of_result(self.has_eof), self.in_transaction);
         if !is_plain {
@@ -173,15 +170,15 @@ impl Session {
     /// What doesn't fit the socket's buffer at once, or is not a statement.
     #[cold]
     fn submit_rest(&mut self, bytes: &[u8]) -> Result<(), WireError> {
-        let deadline = Deadline::start(self.standing.deadline);
+        let deadline = self.state.start_deadline();
         let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
         self.channel.write_all(bytes, &mut sink, deadline).map_err(|fault| self.give_up(fault))
     }
 
     #[inline]
     pub(crate) fn receive(&mut self) -> Result<Option<Reply>, WireError> {
-        if self.standing.is_broken {
-            return Err(self.standing.unusable());
+        if self.state.is_broken {
+            return Err(self.state.unusable());
         }
         let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
         match self.channel.read(&mut sink) {
@@ -224,8 +221,6 @@ impl Session {
         self.channel.wait_readable(deadline).map_err(|fault| self.give_up(fault))
     }
 
-    // ---- about the session ----
-
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         match name {
             "server_version" => Some(&self.greeting.version),
@@ -235,7 +230,7 @@ impl Session {
 
     /// How the server is reached, and with which cipher.
     pub(crate) fn transport(&self) -> String {
-        let kind = self.standing.endpoint.transport.kind();
+        let kind = self.state.endpoint.transport.kind();
         match self.channel.cipher() {
             Some(cipher) => format!("{kind}+{cipher}"),
             None => kind.to_owned(),
@@ -260,20 +255,16 @@ impl Session {
         self.tally.is_complete()
     }
 
-    pub(crate) fn cancel_token(&self) -> CancelToken {
-        CancelToken::new(self.standing.endpoint.clone(), self.greeting.thread_id)
-    }
-
     pub(crate) fn close(mut self) {
         self.terminate();
         self.await_hang_up();
     }
 
     fn await_hang_up(&mut self) {
-        if !self.standing.is_broken {
+        if !self.state.is_broken {
             let mut collected = self.awaiting();
             self.channel.await_hang_up(&mut collected);
-            self.standing.is_broken = true;
+            self.state.is_broken = true;
         }
     }
 
@@ -285,7 +276,7 @@ impl Session {
 
     /// Says goodbye, if anybody listens still.
     fn terminate(&mut self) {
-        if !self.standing.is_broken {
+        if !self.state.is_broken {
             // A server that is gone needs no goodbye.
             let _ = self.channel.write_once(&encode(0, &[command::QUIT]));
         }
@@ -294,8 +285,8 @@ impl Session {
     /// Marks the session as broken and says why, with the farewell of a dying server if it left one in the socket.
     #[cold]
     pub(super) fn give_up(&mut self, fault: Fault) -> WireError {
-        let Session { standing, channel, tally, notes, .. } = self;
-        standing.give_up(fault, || {
+        let Session { state, channel, tally, notes, .. } = self;
+        state.give_up(fault, || {
             if tally.has_error() {
                 // It came while we still wrote.
                 notes.end_with_error();

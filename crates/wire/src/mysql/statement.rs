@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use crate::session_id::SessionId;
-use crate::statement::ParameterType;
+use crate::prepared::{ParameterType, Prepared, Slot};
+use crate::session_state::SessionId;
 
 use super::flags::command;
 use super::packet::{HEADER_BYTES, PACKET_BYTES_MAX, encode_long, header};
@@ -29,16 +29,9 @@ pub(crate) struct Statement {
 #[derive(Clone, Debug)]
 enum Kind {
     /// Lives in this session.
-    Prepared { session: SessionId, index: u32, sql: Arc<str>, slots: Box<[Slot]>, types: Box<[u8]>, types_at: usize },
+    Prepared { prepared: Prepared, types: Box<[u8]>, types_at: usize },
     /// Carries its SQL along, and so fits any session.
     Text,
-}
-
-/// Where a parameter's value lies in the bytes.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    start: usize,
-    parameter: ParameterType,
 }
 
 impl Statement {
@@ -85,7 +78,8 @@ impl Statement {
         bytes.shrink_to_fit();
         let length = bytes.len() - HEADER_BYTES;
         bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
-        let kind = Kind::Prepared { session, index, sql, slots: slots.into(), types: types.into(), types_at };
+        let prepared = Prepared { session, index, sql, slots: slots.into() };
+        let kind = Kind::Prepared { prepared, types: types.into(), types_at };
         Some(Statement { bytes, kind })
     }
 
@@ -116,8 +110,8 @@ impl Statement {
 
     /// The bytes to send as long as the server does not know the types.
     pub(crate) fn bytes_with_types(&self) -> Vec<u8> {
-        let Kind::Prepared { types, types_at, slots, .. } = &self.kind else { return self.bytes.clone() };
-        if slots.is_empty() {
+        let Kind::Prepared { types, types_at, prepared } = &self.kind else { return self.bytes.clone() };
+        if prepared.slots.is_empty() {
             return self.bytes.clone();
         }
         let (before, values) = self.bytes.split_at(*types_at);
@@ -133,14 +127,14 @@ impl Statement {
     #[inline]
     pub(crate) fn prepared_as(&self) -> Option<(SessionId, u32)> {
         match &self.kind {
-            Kind::Prepared { session, index, .. } => Some((*session, *index)),
+            Kind::Prepared { prepared, .. } => Some((prepared.session, prepared.index)),
             Kind::Text => None,
         }
     }
 
     pub(crate) fn sql(&self) -> &str {
         match &self.kind {
-            Kind::Prepared { sql, .. } => sql,
+            Kind::Prepared { prepared, .. } => &prepared.sql,
             Kind::Text => std::str::from_utf8(self.sql_bytes()).unwrap_or("(not UTF-8)"),
         }
     }
@@ -162,30 +156,25 @@ impl Statement {
 
     #[inline]
     pub(crate) fn set_i32(&mut self, slot: usize, value: i32) {
-        let start = self.slot(slot, ParameterType::Int4);
-        self.bytes[start..start + 4].copy_from_slice(&value.to_le_bytes());
+        self.set(slot, ParameterType::Int4, &value.to_le_bytes());
     }
 
     #[inline]
     pub(crate) fn set_i64(&mut self, slot: usize, value: i64) {
-        let start = self.slot(slot, ParameterType::Int8);
-        self.bytes[start..start + 8].copy_from_slice(&value.to_le_bytes());
+        self.set(slot, ParameterType::Int8, &value.to_le_bytes());
     }
 
     #[inline]
     pub(crate) fn set_text(&mut self, slot: usize, value: &[u8]) {
-        let start = self.slot(slot, ParameterType::Text { len: value.len() });
-        self.bytes[start..start + value.len()].copy_from_slice(value);
+        self.set(slot, ParameterType::Text { len: value.len() }, value);
     }
 
     #[inline]
-    fn slot(&self, slot: usize, given: ParameterType) -> usize {
-        let Kind::Prepared { slots, .. } = &self.kind else {
+    fn set(&mut self, slot: usize, parameter: ParameterType, value: &[u8]) {
+        let Kind::Prepared { prepared, .. } = &self.kind else {
             panic!("a text statement has no parameters");
         };
-        let Slot { start, parameter } = slots[slot];
-        assert_eq!(parameter, given, "type of parameter {slot}");
-        start
+        prepared.set(&mut self.bytes, slot, parameter, value);
     }
 }
 

@@ -6,17 +6,14 @@
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
+use crate::copy_buffer::{MESSAGE_BYTES, fill};
 use crate::error::WireError;
-use crate::socket::Deadline;
 
 use super::collect::Collected;
 use super::frame::HEADER_BYTES;
 use super::session::Session;
 use super::statement::patch_length;
 use super::tag::frontend as tag;
-
-/// Rows are sent in messages of this size: large enough that the write costs nothing beside the server's work.
-const MESSAGE_BYTES: usize = 256 * 1024;
 
 /// Takes the rows of a COPY.
 #[derive(Debug)]
@@ -31,7 +28,8 @@ impl Session {
     /// Starts a COPY, which [`CopyWriter::end`] must end.
     pub(crate) fn begin_copy(&mut self, sql: &str) -> Result<CopyWriter<'_>, WireError> {
         let mut collected = Collected::default();
-        let deadline = self.step_deadline();
+        // For each step anew: it is the silence that is limited, not the whole load.
+        let deadline = self.state.start_deadline();
         self.begin(sql, &mut collected, deadline)?;
         while !collected.wants_copy_data {
             self.read_into(&mut collected, deadline)?;
@@ -44,26 +42,15 @@ impl Session {
         buffer.extend([tag::COPY_DATA, 0, 0, 0, 0]);
         Ok(CopyWriter { session: self, collected, buffer })
     }
-
-    /// The deadline for one step of a COPY: it is the silence that is limited, not the whole load.
-    fn step_deadline(&self) -> Deadline {
-        Deadline::start(self.standing.deadline)
-    }
 }
 
 impl CopyWriter<'_> {
     pub(crate) fn write(&mut self, mut bytes: &[u8]) -> Result<(), WireError> {
-        loop {
-            let room = HEADER_BYTES + MESSAGE_BYTES - self.buffer.len();
-            if bytes.len() < room {
-                self.buffer.extend_from_slice(bytes);
-                return Ok(());
-            }
-            let (now, later) = bytes.split_at(room);
-            self.buffer.extend_from_slice(now);
+        while let Some(rest) = fill(&mut self.buffer, HEADER_BYTES, bytes) {
             self.flush()?;
-            bytes = later;
+            bytes = rest;
         }
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), WireError> {
@@ -71,7 +58,7 @@ impl CopyWriter<'_> {
             return Ok(());
         }
         patch_length(&mut self.buffer, 0);
-        let deadline = self.session.step_deadline();
+        let deadline = self.session.state.start_deadline();
         self.session.write_into(&self.buffer, &mut self.collected, deadline)?;
         self.buffer.truncate(HEADER_BYTES);
         self.session.glance_into(&mut self.collected)?;
@@ -88,7 +75,7 @@ impl CopyWriter<'_> {
                 self.session.outcome(&mut self.collected)?;
                 Ok((fed, self.collected.affected))
             }
-            Err(error) if self.session.standing.is_broken => Err(error),
+            Err(error) if self.session.state.is_broken => Err(error),
             Err(error) => {
                 let mut out = BytesMut::new();
                 frontend::copy_fail("the client gave up", &mut out).expect("the text has no NUL byte");
@@ -100,7 +87,7 @@ impl CopyWriter<'_> {
     }
 
     fn send_end(&mut self, message: &[u8]) -> Result<(), WireError> {
-        let deadline = self.session.step_deadline();
+        let deadline = self.session.state.start_deadline();
         if !self.collected.done {
             self.session.write_into(message, &mut self.collected, deadline)?;
         }

@@ -13,10 +13,10 @@ use postgres_protocol::message::frontend;
 use crate::channel::Fault;
 use crate::endpoint::Endpoint;
 use crate::error::{ServerError, WireError, abridge};
+use crate::prepared::ParameterType;
 use crate::reply::{Reply, Table};
+use crate::session_state::SessionState;
 use crate::socket::{self, Deadline};
-use crate::standing::Standing;
-use crate::statement::ParameterType;
 
 use super::Channel;
 use super::cancel::CancelToken;
@@ -31,7 +31,7 @@ use super::tally::{Counting, Tally};
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub(crate) standing: Standing,
+    pub(crate) state: SessionState,
     channel: Channel,
     notes: Notes,
     tally: Tally,
@@ -52,7 +52,7 @@ impl Session {
 
     fn log_in(socket: OwnedFd, endpoint: &Endpoint, deadline: Deadline) -> Result<Session, WireError> {
         let mut session = Session {
-            standing: Standing::new(endpoint),
+            state: SessionState::new(endpoint),
             channel: Channel::over(socket),
             notes: Notes::default(),
             tally: Tally::default(),
@@ -70,24 +70,22 @@ impl Session {
                     Refusal::Wire(error) => error,
                     Refusal::Fault(fault) => session.give_up(fault),
                 };
-                session.standing.is_broken = true;
+                session.state.is_broken = true;
                 Err(error)
             }
         }
     }
 
-    // ---- timed path ----
-
     #[inline]
     pub(crate) fn submit(&mut self, statement: &Statement) -> Result<(), WireError> {
-        if self.is_pending || self.standing.is_broken {
-            return Err(self.standing.unusable());
+        if self.is_pending || self.state.is_broken {
+            return Err(self.state.unusable());
         }
         match statement.prepared_as() {
             Some((session, index)) => {
-                self.standing.sends_prepared(session, index)?;
+                self.state.sends_prepared(session, index)?;
             }
-            None => self.standing.last.set_text(statement.simple_sql()),
+            None => self.state.last.set_text(statement.simple_sql()),
         }
         self.tally = Tally::default();
         let bytes = statement.bytes();
@@ -103,15 +101,15 @@ impl Session {
     /// What doesn't fit the socket's buffer at once, or is not a statement.
     #[cold]
     fn submit_rest(&mut self, bytes: &[u8]) -> Result<(), WireError> {
-        let deadline = Deadline::start(self.standing.deadline);
+        let deadline = self.state.start_deadline();
         let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
         self.channel.write_all(bytes, &mut sink, deadline).map_err(|fault| self.give_up(fault))
     }
 
     #[inline]
     pub(crate) fn receive(&mut self) -> Result<Option<Reply>, WireError> {
-        if self.standing.is_broken {
-            return Err(self.standing.unusable());
+        if self.state.is_broken {
+            return Err(self.state.unusable());
         }
         let mut sink = Counting { tally: &mut self.tally, notes: &mut self.notes };
         match self.channel.read(&mut sink) {
@@ -138,8 +136,6 @@ impl Session {
         self.channel.wait_readable(deadline).map_err(|fault| self.give_up(fault))
     }
 
-    // ---- control plane ----
-
     pub(crate) fn query(&mut self, sql: &str) -> Result<Table, WireError> {
         let mut collected = Collected { keeps_rows: true, ..Collected::default() };
         self.simple(sql, &mut collected)?;
@@ -153,7 +149,7 @@ impl Session {
     }
 
     fn simple(&mut self, sql: &str, collected: &mut Collected) -> Result<(), WireError> {
-        let deadline = Deadline::start(self.standing.deadline);
+        let deadline = self.state.start_deadline();
         self.begin(sql, collected, deadline)?;
         while !collected.done {
             if std::mem::take(&mut collected.wants_copy_data) {
@@ -178,10 +174,10 @@ impl Session {
         collected: &mut Collected,
         deadline: Deadline,
     ) -> Result<(), WireError> {
-        if self.is_pending || self.standing.is_broken {
-            return Err(self.standing.unusable());
+        if self.is_pending || self.state.is_broken {
+            return Err(self.state.unusable());
         }
-        self.standing.last.set_text(sql.as_bytes());
+        self.state.last.set_text(sql.as_bytes());
         self.write_into(message, collected, deadline)
     }
 
@@ -218,7 +214,7 @@ impl Session {
         match collected.error.take() {
             None => Ok(()),
             Some(error) if is_farewell(&error) => Err(self.give_up(Fault::Closed)),
-            Some(error) => Err(self.standing.refused(error, "")),
+            Some(error) => Err(self.state.refused(error, "")),
         }
     }
 
@@ -226,7 +222,7 @@ impl Session {
         if u16::try_from(parameters.len()).is_err() {
             return Err(WireError::Misuse("a statement has at most 65535 parameters: send fewer rows at once"));
         }
-        let index = self.standing.next_prepared();
+        let index = self.state.next_prepared();
         let mut out = BytesMut::new();
         let types = parameters.iter().map(|&parameter| type_oid(parameter));
         frontend::parse(&name(index), sql, types, &mut out)
@@ -234,20 +230,18 @@ impl Session {
             .map_err(|_| nul(sql))?;
         frontend::sync(&mut out);
 
-        let deadline = Deadline::start(self.standing.deadline);
+        let deadline = self.state.start_deadline();
         let mut collected = Collected::default();
         self.send(sql, &out, &mut collected, deadline)?;
         // The name counts as used even if the server refuses: a failed Parse may come after a name was taken.
         let sql: Arc<str> = sql.into();
-        self.standing.add_prepared(Arc::clone(&sql));
+        self.state.add_prepared(Arc::clone(&sql));
         while !collected.done {
             self.read_into(&mut collected, deadline)?;
         }
         self.outcome(&mut collected)?;
         match collected.parameters {
-            Some(found) if found == parameters.len() => {
-                Ok(Statement::prepared(self.standing.id, index, sql, parameters))
-            }
+            Some(found) if found == parameters.len() => Ok(Statement::prepared(self.state.id, index, sql, parameters)),
             Some(found) => Err(WireError::Parameters { statement: abridge(&sql), declared: parameters.len(), found }),
             None => {
                 let fault = FrameError::Malformed { tag: backend::PARAMETER_DESCRIPTION };
@@ -255,8 +249,6 @@ impl Session {
             }
         }
     }
-
-    // ---- about the session ----
 
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.notes.parameter(name)
@@ -268,7 +260,7 @@ impl Session {
 
     /// How the server is reached: this protocol is spoken without TLS.
     pub(crate) fn transport(&self) -> String {
-        self.standing.endpoint.transport.kind().to_owned()
+        self.state.endpoint.transport.kind().to_owned()
     }
 
     pub(crate) fn last_error(&self) -> Option<&ServerError> {
@@ -289,21 +281,21 @@ impl Session {
     }
 
     pub(crate) fn cancel_token(&self) -> CancelToken {
-        CancelToken::new(self.standing.endpoint.clone(), self.key)
+        CancelToken::new(self.state.endpoint.clone(), self.key)
     }
 
     pub(crate) fn close(mut self) {
         self.terminate();
-        if !self.standing.is_broken {
+        if !self.state.is_broken {
             let (collected, notes) = (&mut Collected::default(), &mut self.notes);
             self.channel.await_hang_up(&mut Collecting { collected, notes });
-            self.standing.is_broken = true;
+            self.state.is_broken = true;
         }
     }
 
     /// Says goodbye, if anybody listens still.
     fn terminate(&mut self) {
-        if !self.standing.is_broken {
+        if !self.state.is_broken {
             let goodbye = [tag::TERMINATE, 0, 0, 0, 4];
             // A server that is gone needs no goodbye.
             let _ = self.channel.write_once(&goodbye);
@@ -313,8 +305,8 @@ impl Session {
     /// Marks the session as broken and says why, with the farewell of a dying server if it left one in the socket.
     #[cold]
     fn give_up(&mut self, fault: Fault) -> WireError {
-        let Session { standing, channel, tally, notes, .. } = self;
-        standing.give_up(fault, || {
+        let Session { state, channel, tally, notes, .. } = self;
+        state.give_up(fault, || {
             channel.drain(&mut Counting { tally, notes });
             notes.last_error().filter(|error| is_farewell(error)).map(ServerError::to_string)
         })

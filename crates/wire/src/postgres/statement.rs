@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use crate::session_id::SessionId;
-use crate::statement::ParameterType;
+use crate::prepared::{ParameterType, Prepared, Slot};
+use crate::session_state::SessionId;
 
 use super::frame::HEADER_BYTES;
 use super::tag::frontend;
@@ -22,16 +22,9 @@ pub(crate) struct Statement {
 #[derive(Clone, Debug)]
 enum Kind {
     /// Lives in this session.
-    Prepared { session: SessionId, index: u32, sql: Arc<str>, slots: Box<[Slot]> },
+    Prepared(Prepared),
     /// Carries its SQL along, and so fits any session.
     Simple,
-}
-
-/// Where a parameter's value lies in the bytes.
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    start: usize,
-    parameter: ParameterType,
 }
 
 impl Statement {
@@ -45,7 +38,7 @@ impl Statement {
         });
         message(&mut bytes, frontend::SYNC, |_| {});
         bytes.shrink_to_fit();
-        Statement { bytes, kind: Kind::Prepared { session, index, sql, slots } }
+        Statement { bytes, kind: Kind::Prepared(Prepared { session, index, sql, slots }) }
     }
 
     /// A simple statement with room for an SQL text of `capacity` bytes.
@@ -65,14 +58,14 @@ impl Statement {
     #[inline]
     pub(crate) fn prepared_as(&self) -> Option<(SessionId, u32)> {
         match &self.kind {
-            Kind::Prepared { session, index, .. } => Some((*session, *index)),
+            Kind::Prepared(prepared) => Some((prepared.session, prepared.index)),
             Kind::Simple => None,
         }
     }
 
     pub(crate) fn sql(&self) -> &str {
         match &self.kind {
-            Kind::Prepared { sql, .. } => sql,
+            Kind::Prepared(prepared) => &prepared.sql,
             Kind::Simple => std::str::from_utf8(self.simple_sql()).unwrap_or("(not UTF-8)"),
         }
     }
@@ -93,30 +86,25 @@ impl Statement {
 
     #[inline]
     pub(crate) fn set_i32(&mut self, slot: usize, value: i32) {
-        let start = self.slot(slot, ParameterType::Int4);
-        self.bytes[start..start + 4].copy_from_slice(&value.to_be_bytes());
+        self.set(slot, ParameterType::Int4, &value.to_be_bytes());
     }
 
     #[inline]
     pub(crate) fn set_i64(&mut self, slot: usize, value: i64) {
-        let start = self.slot(slot, ParameterType::Int8);
-        self.bytes[start..start + 8].copy_from_slice(&value.to_be_bytes());
+        self.set(slot, ParameterType::Int8, &value.to_be_bytes());
     }
 
     #[inline]
     pub(crate) fn set_text(&mut self, slot: usize, value: &[u8]) {
-        let start = self.slot(slot, ParameterType::Text { len: value.len() });
-        self.bytes[start..start + value.len()].copy_from_slice(value);
+        self.set(slot, ParameterType::Text { len: value.len() }, value);
     }
 
     #[inline]
-    fn slot(&self, slot: usize, given: ParameterType) -> usize {
-        let Kind::Prepared { slots, .. } = &self.kind else {
-            panic!("a simple statement has no parameters");
+    fn set(&mut self, slot: usize, parameter: ParameterType, value: &[u8]) {
+        let Kind::Prepared(prepared) = &self.kind else {
+            panic!("a text statement has no parameters");
         };
-        let Slot { start, parameter } = slots[slot];
-        assert_eq!(parameter, given, "type of parameter {slot}");
-        start
+        prepared.set(&mut self.bytes, slot, parameter, value);
     }
 }
 

@@ -1,20 +1,34 @@
-//! How a session stands, whatever its protocol: where it leads to, what it sent last, and whether it is of use still.
+//! The state of a session, whatever its protocol: where it leads to, what it sent last, and whether it is of use still.
 //!
 //! In: statements as they are sent, and the fault that ends the session. Out: the errors that name endpoint and statement.
 //! It reads and writes nothing: a session that is broken stays broken.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::channel::Fault;
 use crate::endpoint::Endpoint;
 use crate::error::{ServerError, WireError};
-use crate::last::LastStatement;
-use crate::session_id::SessionId;
+use crate::last_statement::LastStatement;
+use crate::socket::Deadline;
+
+/// Tells the sessions of this process apart, so that a prepared statement knows the one that it lives in. The servers' own
+/// numbers will not do: each server counts by itself, and sessions to several of them are open at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SessionId(u64);
+
+impl SessionId {
+    /// The next number.
+    pub(crate) fn next() -> SessionId {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        SessionId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
 
 /// What every session knows of itself.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub(crate) struct SessionState {
     pub(crate) id: SessionId,
     pub(crate) endpoint: Endpoint,
     /// The texts of the prepared statements, by number.
@@ -26,9 +40,9 @@ pub(crate) struct Standing {
     pub(crate) deadline: Option<Duration>,
 }
 
-impl Standing {
-    pub(crate) fn new(endpoint: &Endpoint) -> Standing {
-        Standing {
+impl SessionState {
+    pub(crate) fn new(endpoint: &Endpoint) -> SessionState {
+        SessionState {
             id: SessionId::next(),
             endpoint: endpoint.clone(),
             prepared: Vec::new(),
@@ -36,6 +50,11 @@ impl Standing {
             is_broken: false,
             deadline: None,
         }
+    }
+
+    /// The deadline of a blocking call that begins now.
+    pub(crate) fn start_deadline(&self) -> Deadline {
+        Deadline::start(self.deadline)
     }
 
     /// The number that the next prepared statement gets.
@@ -115,7 +134,7 @@ mod tests {
 
     /// A session that sent its second prepared statement, then broke.
     fn told(was_broken: bool, fault: Fault) -> String {
-        let mut standing = Standing::new(&Endpoint {
+        let mut state = SessionState::new(&Endpoint {
             engine: Engine::Mysql,
             transport: Transport::Unix { path: "/run/s".into() },
             user: "u".into(),
@@ -123,14 +142,14 @@ mod tests {
             database: "d".into(),
             options: Vec::new(),
         });
-        standing.add_prepared("begin".into());
-        standing.add_prepared("select\n 1".into());
-        standing.sends_prepared(standing.id, 1).unwrap();
-        assert!(matches!(standing.sends_prepared(SessionId::next(), 0), Err(WireError::Misuse(_))));
-        assert!(matches!(standing.unusable(), WireError::Misuse(_)));
-        standing.is_broken = was_broken;
-        let error = standing.give_up(fault, || Some("farewell".to_owned()));
-        assert!(standing.unusable().to_string().contains("connect anew"));
+        state.add_prepared("begin".into());
+        state.add_prepared("select\n 1".into());
+        state.sends_prepared(state.id, 1).unwrap();
+        assert!(matches!(state.sends_prepared(SessionId::next(), 0), Err(WireError::Misuse(_))));
+        assert!(matches!(state.unusable(), WireError::Misuse(_)));
+        state.is_broken = was_broken;
+        let error = state.give_up(fault, || Some("farewell".to_owned()));
+        assert!(state.unusable().to_string().contains("connect anew"));
         error.to_string()
     }
 
