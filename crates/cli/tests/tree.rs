@@ -19,7 +19,7 @@ const EDGES: [(&str, &[&str]); 15] = [
     ("builds", &["machine", "model"]),
     ("server", &["builds", "machine", "model", "wire"]),
     ("load", &["model", "wire"]),
-    ("observe", &["model", "wire"]),
+    ("observe", &["machine", "model", "wire"]),
     ("analysis", &["model", "stats", "store"]),
     ("report", &["model", "analysis"]),
     // For tests alone: nobody has an edge to it.

@@ -12,6 +12,7 @@ pub mod error;
 pub mod full_disk;
 pub mod last_words;
 pub mod lease;
+pub mod proc_stat;
 pub mod proctree;
 pub mod remove;
 pub mod shared_memory;

@@ -4,6 +4,7 @@
 //! Every signal first checks the start time, through a descriptor that stays with the one process. It must not pick
 //! a process by its name.
 
+use crate::proc_stat::PidStat;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,27 +21,10 @@ pub struct ProcessId {
     pub start_ticks: u64,
 }
 
-/// What `/proc/<pid>/stat` says of a process, or `/proc/<pid>/task/<tid>/stat` of one of its threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stat {
-    state: char,
-    parent: u32,
-    threads: u32,
-    start_ticks: u64,
-}
-
-impl Stat {
-    /// Whether it has ended, be it that nobody has waited for it yet. One whose main thread alone has ended lives: a server
-    /// that was killed may have threads in the middle of a write, and holds its files until they are through.
-    fn has_ended(self) -> bool {
-        self.state == 'X' || (self.state == 'Z' && self.threads <= 1)
-    }
-}
-
 impl ProcessId {
     /// The process that has this pid now.
     pub fn of(pid: u32) -> Option<ProcessId> {
-        stat(&entry(pid)).map(|s| ProcessId { pid, start_ticks: s.start_ticks })
+        stat(&entry(pid)).map(|s| ProcessId { pid, start_ticks: s.start })
     }
 
     /// Ourselves.
@@ -55,7 +39,7 @@ impl ProcessId {
 
     /// Whether it is stopped by a signal.
     pub fn is_stopped(self) -> bool {
-        self.living_entry().and_then(|entry| stat(&entry)).is_some_and(|s| s.state == 'T')
+        self.living_entry().and_then(|entry| stat(&entry)).is_some_and(|s| s.state == b'T')
     }
 
     /// Sends a signal if the process is still there; says whether it was.
@@ -80,24 +64,24 @@ impl ProcessId {
         Some((link("cwd")?, program)).filter(|_| self.is_alive())
     }
 
-    fn stat(self) -> Option<Stat> {
-        stat(&entry(self.pid)).filter(|s| s.start_ticks == self.start_ticks)
+    fn stat(self) -> Option<PidStat> {
+        stat(&entry(self.pid)).filter(|s| s.start == self.start_ticks)
     }
 
     /// Where the kernel shows what it is doing: its own entry, or that of a thread which outlives the main thread.
     fn living_entry(self) -> Option<PathBuf> {
         let own = entry(self.pid);
-        if self.stat()?.state != 'Z' {
+        if self.stat()?.state != b'Z' {
             return Some(own);
         }
         let threads = fs::read_dir(own.join("task")).ok()?.flatten().map(|thread| thread.path());
-        threads.into_iter().find(|thread| stat(thread).is_some_and(|s| !matches!(s.state, 'Z' | 'X')))
+        threads.into_iter().find(|thread| stat(thread).is_some_and(|s| !matches!(s.state, b'Z' | b'X')))
     }
 }
 
 /// Every process that there is.
 pub fn all() -> Vec<ProcessId> {
-    snapshot().iter().map(|(&pid, s)| ProcessId { pid, start_ticks: s.start_ticks }).collect()
+    snapshot().iter().map(|(&pid, s)| ProcessId { pid, start_ticks: s.start }).collect()
 }
 
 /// Every process whose current folder is this one, which is given without symbolic links, with its program.
@@ -118,8 +102,8 @@ pub fn tree_with_ended(root: ProcessId) -> Vec<ProcessId> {
     descendants(root, &snapshot())
 }
 
-fn descendants(root: ProcessId, all: &BTreeMap<u32, Stat>) -> Vec<ProcessId> {
-    if all.get(&root.pid).is_none_or(|s| s.start_ticks != root.start_ticks) {
+fn descendants(root: ProcessId, all: &BTreeMap<u32, PidStat>) -> Vec<ProcessId> {
+    if all.get(&root.pid).is_none_or(|s| s.start != root.start_ticks) {
         return Vec::new();
     }
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -130,7 +114,7 @@ fn descendants(root: ProcessId, all: &BTreeMap<u32, Stat>) -> Vec<ProcessId> {
     let mut next = 0;
     while next < found.len() {
         for &pid in children.get(&found[next].pid).into_iter().flatten() {
-            found.push(ProcessId { pid, start_ticks: all[&pid].start_ticks });
+            found.push(ProcessId { pid, start_ticks: all[&pid].start });
         }
         next += 1;
     }
@@ -149,7 +133,7 @@ pub fn wait_gone(processes: &[ProcessId], timeout: Duration) -> Vec<ProcessId> {
     }
 }
 
-fn snapshot() -> BTreeMap<u32, Stat> {
+fn snapshot() -> BTreeMap<u32, PidStat> {
     let Ok(entries) = fs::read_dir("/proc") else { return BTreeMap::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.filter_map(|pid| Some((pid, stat(&entry(pid))?))).collect()
@@ -159,33 +143,14 @@ fn entry(pid: u32) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}"))
 }
 
-fn stat(entry: &Path) -> Option<Stat> {
-    parse_stat(&fs::read_to_string(entry.join("stat")).ok()?)
-}
-
-/// Fields as in proc(5); the program's name stands in parentheses and may itself hold spaces and parentheses.
-fn parse_stat(text: &str) -> Option<Stat> {
-    let (_, rest) = text.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-    Some(Stat {
-        state: fields.first()?.chars().next()?,
-        parent: fields.get(1)?.parse().ok()?,
-        threads: fields.get(17)?.parse().ok()?,
-        start_ticks: fields.get(19)?.parse().ok()?,
-    })
+fn stat(entry: &Path) -> Option<PidStat> {
+    PidStat::parse(&fs::read(entry.join("stat")).ok()?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::process::{Command, Stdio};
-
-    #[test]
-    fn reads_a_stat_line_with_a_nasty_name() {
-        let text = "77 (a) b (c) T 5 1 1 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 3 0 4711 1 1";
-        assert_eq!(parse_stat(text), Some(Stat { state: 'T', parent: 5, threads: 3, start_ticks: 4711 }));
-        assert_eq!(parse_stat("77 (a) T"), None);
-    }
 
     /// Its main thread ends at once, the other a minute later.
     const HEADLESS: &str = "
@@ -212,7 +177,7 @@ mod tests {
         assert!(compiler.args(["-pthread", "-o"]).arg(&program).arg(&source).status().expect("a compiler").success());
         let mut child = Command::new(&program).current_dir(folder.path()).spawn().expect("it runs");
         let process = ProcessId::of(child.id()).expect("it is there");
-        wait_until("its main thread ends", || process.stat().is_some_and(|s| s.state == 'Z'));
+        wait_until("its main thread ends", || process.stat().is_some_and(|s| s.state == b'Z'));
 
         assert!(process.is_alive());
         assert_eq!(tree(process), [process]);
@@ -225,7 +190,7 @@ mod tests {
         assert!(process.signal(Signal::KILL));
         assert_eq!(wait_gone(&[process], Duration::from_secs(10)), []);
         assert_eq!((tree(process), process.folder_and_program()), (Vec::new(), None));
-        assert_eq!(process.stat().map(|s| s.state), Some('Z'), "nobody has waited for it yet");
+        assert_eq!(process.stat().map(|s| s.state), Some(b'Z'), "nobody has waited for it yet");
         child.wait().expect("waited for");
     }
 

@@ -6,8 +6,9 @@
 use crate::error::ObserveError;
 use crate::probe::{Probe, Subject};
 use crate::process::{ProcessReading, io_bytes, memory_bytes};
-use crate::proctext::{PidStat, ProcFile};
+use crate::proctext::ProcFile;
 use crate::tally::Tally;
+use rqps_machine::proc_stat::PidStat;
 use rqps_model::sample::ProcessUse;
 use rqps_model::{Part, Sample};
 use rustix::time::{ClockId, clock_gettime};

@@ -11,7 +11,8 @@
 //! each of many backends. Ended children and processes of several threads are known in ticks only.
 
 use crate::probe::{Probe, Subject};
-use crate::proctext::{PidStat, numbers, value_of};
+use crate::proctext::{numbers, value_of};
+use rqps_machine::proc_stat::PidStat;
 use rqps_model::sample::ProcessUse;
 use rqps_model::{Part, Sample};
 use std::collections::{BTreeMap, BTreeSet};

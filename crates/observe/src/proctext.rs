@@ -3,6 +3,7 @@
 //! In: a path, or bytes as a kernel wrote them. Out: numbers. A field that a kernel does not have is zero or `None`;
 //! nothing here can panic on a strange text.
 
+use rqps_machine::proc_stat::number;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -55,17 +56,6 @@ impl ProcFile {
 /// The numbers of a line, words that are not numbers left out.
 pub(crate) fn numbers(line: &[u8]) -> impl Iterator<Item = u64> + '_ {
     line.split(|b| b.is_ascii_whitespace()).filter_map(number)
-}
-
-/// A decimal number.
-pub(crate) fn number(word: &[u8]) -> Option<u64> {
-    if word.is_empty() {
-        return None;
-    }
-    word.iter().try_fold(0u64, |value, &digit| {
-        let digit = u64::from(digit.checked_sub(b'0').filter(|d| *d < 10)?);
-        value.checked_mul(10)?.checked_add(digit)
-    })
 }
 
 /// The first number of the line that starts with `name` followed by blank or colon.
@@ -140,60 +130,6 @@ impl BlockCounters {
             writes: fields[4],
             write_bytes: fields[6].saturating_mul(SECTOR_BYTES),
             flushes: (count >= 17).then_some(fields[15]),
-        })
-    }
-}
-
-/// What is needed of `/proc/PID/stat`; times in clock ticks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct PidStat {
-    /// The letter of proc(5).
-    pub(crate) state: u8,
-    pub(crate) parent: u32,
-    pub(crate) minor_faults: u64,
-    pub(crate) children_minor_faults: u64,
-    pub(crate) major_faults: u64,
-    pub(crate) children_major_faults: u64,
-    pub(crate) user: u64,
-    pub(crate) system: u64,
-    pub(crate) children_user: u64,
-    pub(crate) children_system: u64,
-    pub(crate) threads: u64,
-    pub(crate) start: u64,
-}
-
-impl PidStat {
-    /// Whether it has ended and was not waited for. One whose main thread alone has ended lives.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.state == b'Z' && self.threads <= 1
-    }
-
-    /// Takes the line; the name in brackets may itself hold blanks and brackets.
-    pub(crate) fn parse(stat: &[u8]) -> Option<PidStat> {
-        let after_name = stat.iter().rposition(|&b| b == b')')? + 1;
-        let mut fields = stat[after_name..].split(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty());
-        // Fields are counted as proc(5) does: the state after the name is number 3.
-        let state = *fields.next()?.first()?;
-        let mut at = 3;
-        let mut field = |wanted: usize| -> Option<u64> {
-            let word = fields.nth(wanted - at - 1)?;
-            at = wanted;
-            // `tpgid` and the like may be negative; the fields wanted here never are.
-            Some(number(word).unwrap_or(0))
-        };
-        Some(PidStat {
-            state,
-            parent: field(4)? as u32,
-            minor_faults: field(10)?,
-            children_minor_faults: field(11)?,
-            major_faults: field(12)?,
-            children_major_faults: field(13)?,
-            user: field(14)?,
-            system: field(15)?,
-            children_user: field(16)?,
-            children_system: field(17)?,
-            threads: field(20)?,
-            start: field(22)?,
         })
     }
 }

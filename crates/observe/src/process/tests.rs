@@ -1,7 +1,7 @@
 //! The meter against real processes that work, sleep, end and vanish.
 
 use super::*;
-use crate::proctext::number;
+use rqps_machine::proc_stat::number;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
