@@ -1,7 +1,7 @@
 //! What a binary says of itself without being run: compiler, symbols, debug information, frame pointers.
 //!
-//! In: the bytes of an ELF file. Out: [`ElfFacts`]. A binary may be made by several compilers, and all are told. It must not fail on a file that it does not understand: what cannot
-//! be told is left untold.
+//! In: the bytes of an ELF file. Out: [`ElfFacts`]. A binary may be made by several compilers, and all are listed. It
+//! must not fail on a file that it does not understand: what it cannot find out is left out.
 
 use object::{CompressionFormat, Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::borrow::Cow;
@@ -11,7 +11,8 @@ use std::io::Read;
 /// What a binary says of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ElfFacts {
-    /// The compilers named in its `.comment` section, each with the number of times; old linkers keep one for each object file.
+    /// The compilers named in its `.comment` section, each with the number of times; old linkers keep one for each
+    /// object file.
     pub comment: Vec<(String, usize)>,
     /// The compilers of its parts as the debug information names them, with their flags where they tell them.
     pub producers: Vec<String>,
@@ -21,7 +22,7 @@ pub struct ElfFacts {
     pub functions: usize,
     /// Whether it holds debug information.
     pub debug_info: bool,
-    /// Whether most functions set up a frame pointer; `None` where that cannot be told.
+    /// Whether most functions set up a frame pointer; `None` where that is unknown.
     pub frame_pointers: Option<bool>,
 }
 
@@ -72,18 +73,18 @@ impl ElfFacts {
         let parts: Vec<Vec<&str>> = parts
             .map(|p| p.split_whitespace().filter(|word| word.starts_with('-') && *word != "--param").collect())
             .collect();
-        let mut told: Vec<&str> = Vec::new();
+        let mut flags: Vec<&str> = Vec::new();
         for flag in parts.iter().flatten() {
             let with_flag = parts.iter().filter(|flags| flags.contains(flag)).count();
-            if with_flag * 2 > parts.len() && !told.contains(flag) {
-                told.push(flag);
+            if with_flag * 2 > parts.len() && !flags.contains(flag) {
+                flags.push(flag);
             }
         }
-        told.join(" ")
+        flags.join(" ")
     }
 
-    /// All compilers that the binary names, in one line: the one that made the program (`main`, if that is told elsewhere), and
-    /// those that made parts of it.
+    /// All compilers that the binary names, in one line: the one that made the program (`main`, if that is known
+    /// elsewhere), and those that made parts of it.
     pub fn compilers(&self, main: Option<&str>) -> String {
         // Two packages of one version, as of a system's start-up files, are one compiler.
         let mut by_count: Vec<&(String, usize)> = self.comment.iter().collect();

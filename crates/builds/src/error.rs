@@ -1,7 +1,7 @@
 //! Everything that can go wrong between a build's name and its facts, sorted by cause.
 //!
-//! In: what a package client, an archive or a program said. Out: one lower-case sentence that names the thing, the cause
-//! and, where there is one, the remedy. It must not decide whether to go on.
+//! In: what a package client, an archive or a program said. Out: one lower-case sentence that names the thing, the
+//! cause and, where there is one, the remedy. It must not decide whether to go on.
 
 use rqps_machine::MachineError;
 use std::io;
@@ -70,7 +70,7 @@ pub enum BuildError {
     UnknownRelease {
         /// The database system.
         engine: String,
-        /// What was asked for.
+        /// The name as given.
         version: String,
         /// What there is.
         known: Vec<String>,
@@ -100,7 +100,7 @@ pub enum BuildError {
         folder: PathBuf,
         /// What it is, with its version.
         found: String,
-        /// What was asked for.
+        /// The name as given.
         engine: &'static str,
         /// The word for what it is.
         prefix: &'static str,
@@ -108,7 +108,7 @@ pub enum BuildError {
     /// A build is not in the cache.
     #[error("no build `{name}` is installed; installed are: {}", if installed.is_empty() { "none".to_owned() } else { installed.join(", ") })]
     NotInstalled {
-        /// What was asked for.
+        /// The name as given.
         name: String,
         /// What there is.
         installed: Vec<String>,

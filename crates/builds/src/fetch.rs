@@ -1,8 +1,8 @@
 //! Getting packages through the clients that the user already has and has configured.
 //!
 //! In: a coordinate or an address, and a folder. Out: the package's files in that folder, not yet checked against their
-//! checksums. It must not know an address of its own: which registry or mirror serves a coordinate is the client's and its
-//! user's choice.
+//! checksums. It must not know an address of its own: which registry or mirror serves a coordinate is the client's and
+//! its user's choice.
 
 mod apt;
 mod curl;
@@ -120,8 +120,8 @@ impl Client {
         }
     }
 
-    /// Killed with us: it must not go on writing into a folder that the next start clears. In a folder without a project, so
-    /// that no project file of the user's current folder is read.
+    /// Killed with us: it must not go on writing into a folder that the next start clears. In a folder without a
+    /// project, so that no project file of the user's current folder is read.
     fn command(&self, folder: &Path) -> Command {
         let mut command = command::users_program(&self.path);
         command.current_dir(folder);
@@ -147,7 +147,7 @@ impl Client {
         if output.status.success() {
             return Ok(stdout);
         }
-        Err(self.failed(told(&[stdout.as_str(), &String::from_utf8_lossy(&output.stderr)].concat())))
+        Err(self.failed(reason(&[stdout.as_str(), &String::from_utf8_lossy(&output.stderr)].concat())))
     }
 
     fn failed(&self, output: String) -> BuildError {
@@ -156,7 +156,7 @@ impl Client {
 }
 
 /// The lines that say why, without colours and the clients' advice on their own flags.
-fn told(said: &str) -> String {
+fn reason(said: &str) -> String {
     let plain = strip_escapes(said);
     let advice = [
         "To see the full stack",
@@ -169,7 +169,7 @@ fn told(said: &str) -> String {
     let marks = ["[ERROR]", "npm error", "npm ERR!", "npm notice"];
     let unmarked = |line: &'_ str| marks.iter().find_map(|mark| line.strip_prefix(mark).map(str::to_owned));
     let lines = plain.lines().map(|line| unmarked(line).unwrap_or_else(|| line.to_owned()).trim().to_owned());
-    let lines = lines.map(|line| line.split_once(" -> [Help").map_or(line.clone(), |(told, _)| told.to_owned()));
+    let lines = lines.map(|line| line.split_once(" -> [Help").map_or(line.clone(), |(reason, _)| reason.to_owned()));
     let telling = lines.filter(|line| !line.is_empty() && !advice.iter().any(|a| line.starts_with(a)));
     let mut telling: Vec<String> = telling.take(TOLD_LINES).collect();
     if telling.is_empty() {

@@ -1,7 +1,7 @@
-//! What an installation is: asked of its own binaries, never guessed from its folder's name.
+//! What an installation is: its own binaries say so; it is never guessed from its folder's name.
 //!
-//! In: a folder that holds an engine's programs. Out: [`BuildFacts`] with version, compiler, flags, extensions and symbols.
-//! It must not change the installation.
+//! In: a folder that holds an engine's programs. Out: [`BuildFacts`] with version, compiler, flags, extensions and
+//! symbols. It must not change the installation.
 
 mod info_bin;
 mod mysql;
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Time for a program to say what it is.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
-/// The name's ending for a build whose packager is not told.
+/// The end of the name of a build whose packager is unknown.
 const LOCAL: &str = "local";
 
 /// Prefixes that an installation shares with everything else on the machine.
@@ -68,7 +68,8 @@ impl Subject<'_> {
     }
 }
 
-/// What the server program says of its version. It can be anybody's, so that it is run as servers are: under their account.
+/// What the server program says of its version. It can be anybody's, so that it is run as servers are: under their
+/// account.
 fn banner(subject: &Subject<'_>, program: &Path, root: &Path) -> Result<String> {
     let name = program.strip_prefix(root).unwrap_or(program).display();
     let account = Account::choose();
@@ -79,9 +80,9 @@ fn banner(subject: &Subject<'_>, program: &Path, root: &Path) -> Result<String> 
         command.arg("--no-defaults");
     }
     command.arg("--version");
-    let told = command::output_within(command, &format!("{name} --version"), ANSWER_LIMIT)
+    let banner = command::output_within(command, &format!("{name} --version"), ANSWER_LIMIT)
         .map_err(|e| subject.wrong(format!("a {name} that runs on this machine: {e}")))?;
-    Ok(told.trim().to_owned())
+    Ok(banner.trim().to_owned())
 }
 
 /// Bytes of all files below a folder; of a prefix that is shared with everything else, of what is the engine's there.

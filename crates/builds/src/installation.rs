@@ -1,9 +1,9 @@
-//! Builds on this machine: installed from the catalog or an archive, listed, checked, removed; or taken from a folder as they
-//! are.
+//! Builds on this machine: installed from the catalog or an archive, listed, checked, removed; or taken from a folder
+//! as they are.
 //!
 //! In: a [`BuildSpec`], the catalog and the cache. Out: [`BuildFacts`]. A build becomes visible by one rename after its
-//! package was verified, unpacked, inspected and run once; what is interrupted before that leaves nothing that looks whole. One
-//! whose server program was changed since is refused, since nobody could say what was measured.
+//! package was verified, unpacked, inspected and run once; what is interrupted before that leaves nothing that looks
+//! whole. One whose server program was changed since is refused, since it would be unclear what was measured.
 
 mod archive;
 mod loader;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 pub use archive::find_archive;
 pub use release::install_release;
 
-/// A step of an installation, for whoever shows it.
+/// A step of an installation, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     /// Another rqps is installing; this one waits.
@@ -57,7 +57,7 @@ pub enum Progress {
     Verifying,
     /// The archive is unpacked.
     Unpacking,
-    /// The binaries are asked what they are.
+    /// The binaries are inspected.
     Inspecting,
     /// The build is there.
     Installed {
@@ -83,8 +83,8 @@ impl Trust {
     }
 }
 
-/// Makes sure that a build is on this machine and whole: all its files are read, and a build that is damaged is made again in
-/// its place. The old one stays until the new one is ready.
+/// Makes sure that a build is on this machine and whole: all its files are read, and a build that is damaged is made
+/// again in its place. The old one stays until the new one is ready.
 pub fn install_whole(
     spec: &BuildSpec,
     catalog: &Catalog,
@@ -94,8 +94,8 @@ pub fn install_whole(
     install_trusting(Trust::EveryFile, spec, catalog, cache, progress)
 }
 
-/// Makes sure that a build is on this machine and says what it is. The name is the build's own (`pg1711_zonky`), not the
-/// one that the user may have put in front; two builds may have the same.
+/// Makes sure that a build is on this machine and says what it is. The name is the build's own (`pg1711_zonky`), not
+/// the one that the user may have put in front; two builds may have the same.
 pub fn install(
     spec: &BuildSpec,
     catalog: &Catalog,
@@ -131,8 +131,8 @@ fn install_trusting(
     Ok(facts)
 }
 
-/// Refuses an installed build whose server program is another than was installed. The other files are left to [`verify()`], which
-/// reads all of them.
+/// Refuses an installed build whose server program is another than was installed. The other files are left to
+/// [`verify()`], which reads all of them.
 fn check_program(cache: &Cache, facts: &BuildFacts) -> Result<()> {
     let name = &facts.name;
     let manifest = read_manifest(name, &find(cache, name)?)?;

@@ -1,8 +1,8 @@
 //! Builds: from the name that a user gives to an installation with its facts.
 //!
-//! In: a `BuildSpec`, the catalog and the cache. Out: an installed build as [`BuildFacts`](rqps_model::facts::BuildFacts):
-//! fetched, checked, unpacked, inspected and published whole. This crate must not start a server that others can reach,
-//! nor measure anything.
+//! In: a `BuildSpec`, the catalog and the cache. Out: an installed build as
+//! [`BuildFacts`](rqps_model::facts::BuildFacts): fetched, checked, unpacked, inspected and published whole. This crate
+//! must not start a server that others can reach, nor measure anything.
 
 pub mod catalog;
 pub mod elf;

@@ -1,7 +1,7 @@
 //! The list of every file of an installed build, so that damage can be named file by file.
 //!
-//! In: a folder. Out: one line per file (digest, mode, size, path) or link (target), sorted by path, and the faults of a folder against such a
-//! list. It must not repair anything.
+//! In: a folder. Out: one line per file (digest, mode, size, path) or link (target), sorted by path, and the faults of
+//! a folder against such a list. It must not repair anything.
 
 use crate::verify::sha256_file;
 use crate::{BuildError, Result};

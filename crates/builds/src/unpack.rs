@@ -1,9 +1,9 @@
 //! Unpacking packages: compressed tars, zips, a tar inside a jar, Debian packages.
 //!
-//! In: package files whose checksums were verified, what to take out of them, and an empty folder of our own. Out: the files
-//! in that folder, readable by everyone, with no owner or set-uid bit taken from the archive. Nothing may be written outside the folder, and
-//! no link may lead out of it: an entry that tries is refused and with it the whole package. What a file is, is told by its
-//! first bytes and not by its name.
+//! In: package files whose checksums were verified, what to take out of them, and an empty folder of our own. Out: the
+//! files in that folder, readable by everyone, with no owner or set-uid bit taken from the archive. Nothing may be
+//! written outside the folder, and no link may lead out of it: an entry that tries is refused and with it the whole
+//! package. The kind of a file is known by its first bytes and not by its name.
 
 mod deb;
 mod place;
@@ -96,8 +96,8 @@ fn head_of(reader: &mut impl Read) -> io::Result<(Vec<u8>, bool)> {
 fn add_jar(place: &mut Place<'_>, file: File, inner: &str) -> Result<()> {
     let mut zip = zip::ZipArchive::new(file).map_err(|e| place.broken(e))?;
     let known: Vec<String> = zip.file_names().flatten().map(|name| name.into_owned()).collect();
-    let told = |e: zip::result::ZipError| format!("`{inner}`: {e}; it holds {}", known.join(", "));
-    let member = zip.by_name(inner).map_err(|e| place.broken(told(e)))?;
+    let reason = |e: zip::result::ZipError| format!("`{inner}`: {e}; it holds {}", known.join(", "));
+    let member = zip.by_name(inner).map_err(|e| place.broken(reason(e)))?;
     add_tar(place, member)
 }
 

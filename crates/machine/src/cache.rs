@@ -172,7 +172,7 @@ mod tests {
     fn a_build_is_whole_or_absent() {
         let root = tempfile::tempdir().expect("a folder");
         let cache = Cache::at(root.path()).expect("a cache");
-        let lock = cache.lock(|_| panic!("nobody else has it")).expect("the lock");
+        let lock = cache.lock(|_| panic!("no other has it")).expect("the lock");
         let part = cache.part(&lock, "pg1_x").expect("a part");
         fs::write(part.path().join("build.json"), "{}").expect("written");
         assert_eq!(cache.build_names().expect("names"), Vec::<String>::new());

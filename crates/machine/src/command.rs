@@ -54,7 +54,7 @@ pub fn find_in_path(name: &str, path: &OsStr) -> Option<PathBuf> {
 /// A program under an account, in its own process group, so that Ctrl-C in a terminal reaches rqps alone.
 ///
 /// The parent-death signal fires when the *thread* that spawns ends, not the process: spawn from a thread that lives
-/// as long as the program shall.
+/// as long as the program is to.
 pub fn program(account: Account, on_death: OnParentDeath, program: &Path) -> Command {
     let mut command = if has_parent_death_signal() {
         let mut wrapped = Command::new("setpriv");
@@ -128,8 +128,8 @@ fn run(mut command: Command, name: &str, input: &str, limit: Option<Duration>) -
     Err(MachineError::Program { program: name.to_owned(), status, output: last })
 }
 
-/// Feeds a child while its output is read: one that writes much before it reads would else wait for us as we for it. Gives
-/// what it wrote, and whether it was killed since it took longer than `limit`.
+/// Feeds a child while its output is read: one that writes much before it reads would else wait for us as we for it.
+/// Gives what it wrote, and whether it was killed since it took longer than `limit`.
 fn finish(mut child: Child, input: &str, limit: Option<Duration>) -> (io::Result<Output>, bool) {
     let process = ProcessId::of(child.id());
     let stdin = child.stdin.take();

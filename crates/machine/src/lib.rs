@@ -1,8 +1,9 @@
 //! This machine, as far as rqps uses it: programs under an account, processes, folders, and the leases that note them.
 //!
 //! In: what is about to be started or made. Out: running programs, folders, copies, and after a crash their removal:
-//! whatever is made here is written into a lease first, so that the next start finds and clears what a killed rqps left.
-//! This crate must not know what a build, a server or a database is, nor touch anything that it did not make itself.
+//! whatever is made here is written into a lease first, so that the next start finds and clears what a killed rqps
+//! left. This crate must not know what a build, a server or a database is, nor touch anything that it did not make
+//! itself.
 
 pub mod account;
 pub mod cache;

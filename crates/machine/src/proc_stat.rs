@@ -43,8 +43,8 @@ pub struct PidStat {
 }
 
 impl PidStat {
-    /// Whether it has ended, waited for or not. One whose main thread alone has ended lives: a server that was killed may
-    /// have threads in the middle of a write, and holds its files until they are through.
+    /// Whether it has ended, waited for or not. One whose main thread alone has ended lives: a server that was killed
+    /// may have threads in the middle of a write, and holds its files until they are through.
     pub fn has_ended(&self) -> bool {
         self.state == b'X' || (self.state == b'Z' && self.threads <= 1)
     }

@@ -1,7 +1,7 @@
 //! Shared memory that a server leaves behind when it is killed and cannot tidy up itself.
 //!
-//! In: the processes of a server while they live. Out: the names of what it has, and their removal after it is gone. It must not
-//! touch memory that a living server uses: the caller stops the server first.
+//! In: the processes of a server while they live. Out: the names of what it has, and their removal after it is gone. It
+//! must not touch memory that a living server uses: the caller stops the server first.
 
 use crate::proctree::ProcessId;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! The folder for a campaign's data: master copies, the servers' data folders, spare room.
 //!
-//! In: a lease and, if the user wants another place than the usual, a folder. Out: a private place below it that is gone
-//! when dropped. It must not hold results.
+//! In: a lease and, if the user wants another place than the usual, a folder. Out: a private place below it that is
+//! gone when dropped. It must not hold results.
 
 use crate::error::DATA_REMEDY;
 use crate::lease::LeasedFolder;
@@ -25,8 +25,8 @@ impl Workspace {
         Ok(Workspace { folder })
     }
 
-    /// The folder that a workspace is made in: the one given, or the usual place. Absolute, since servers and their tools run in
-    /// other folders than we do.
+    /// The folder that a workspace is made in: the one given, or the usual place. Absolute, since servers and their
+    /// tools run in other folders than we do.
     pub fn parent(cache: &Cache, given: Option<&Path>) -> PathBuf {
         let parent = given.map_or_else(|| usual_place(cache), Path::to_owned);
         std::path::absolute(&parent).unwrap_or(parent)

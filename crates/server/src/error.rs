@@ -30,7 +30,7 @@ pub enum ServerError {
     /// No profile has this name.
     #[error("unknown profile `{name}`{}; known are {}", did_you_mean(nearest), known.join(", "))]
     UnknownProfile {
-        /// What was asked for.
+        /// The name as given.
         name: String,
         /// The name most like it.
         nearest: Option<String>,
@@ -118,7 +118,7 @@ pub enum ServerError {
     NoStorageEngine {
         /// The build.
         build: String,
-        /// What was asked for.
+        /// The name as given.
         storage: StorageEngine,
         /// The plugin, and where it should be.
         looked_for: String,
@@ -131,7 +131,7 @@ pub enum ServerError {
     Answer {
         /// The build.
         build: String,
-        /// What was asked.
+        /// The question.
         question: &'static str,
         /// What came back.
         answer: String,
@@ -146,12 +146,12 @@ pub enum ServerError {
         /// Why not.
         reason: String,
     },
-    /// Processes did not stop or go on as told.
+    /// Processes did not follow a signal.
     #[error("process {pid} did not {what} within {seconds} s")]
     Unresponsive {
         /// The process.
         pid: u32,
-        /// What it was told.
+        /// What the signal meant.
         what: &'static str,
         /// The time that was allowed.
         seconds: u64,

@@ -1,8 +1,8 @@
 //! The thread that a server is started from.
 //!
-//! The kernel's parent-death signal fires when the thread that spawned a process ends, not when our process does. So each
-//! server has a thread of its own, which does nothing and lives as long as the server's handle: whoever calls for a start may
-//! then end. In: a command. Out: the child and its keeper. It must not outlive the handle.
+//! The kernel's parent-death signal fires when the thread that spawned a process ends, not when our process does. So
+//! each server has a thread of its own, which does nothing and lives as long as the server's handle: whoever calls for
+//! a start may then end. In: a command. Out: the child and its keeper. It must not outlive the handle.
 
 use std::io;
 use std::process::{Child, Command};

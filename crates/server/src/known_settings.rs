@@ -1,7 +1,7 @@
 //! Which settings exist, and in which versions: data, so that a word can be checked without a server.
 //!
-//! In: the compiled-in lists (made from the servers' own answers). Out: whether a version has a setting, and the nearest
-//! right word for one that no version has. It must not know values.
+//! In: the compiled-in lists (made from the servers' own answers). Out: whether a version has a setting, and the
+//! nearest right word for one that no version has. It must not know values.
 
 use crate::error::nearest;
 use crate::{Result, ServerError};
@@ -45,7 +45,8 @@ pub(crate) struct Mark(Vec<u32>);
 pub enum Presence {
     /// It has it, by this name.
     Has(String),
-    /// It may have it, by this name: the list was not made from this version, or it depends on how the server was built.
+    /// It may have it, by this name: the list was not made from this version, or it depends on how the server was
+    /// built.
     Perhaps(String),
     /// It does not have it; the text says since or until when others do.
     Lacks(String),
@@ -160,7 +161,7 @@ impl KnownSettings {
     }
 
     /// Whether a version lies between a version of the list and its neighbour before (`to`) or after (`from`) it: what
-    /// came or went there did so nobody knows when. Marks that are not versions of the list are exact.
+    /// came or went there did so at an unknown time. Marks that are not versions of the list are exact.
     fn is_between(&self, version: &Version, from: Option<&Mark>, to: Option<&Mark>) -> bool {
         let place = |mark: &Mark| self.seen.iter().position(|seen| seen == mark);
         match (from, to) {

@@ -1,9 +1,9 @@
 //! A database server from nothing to ready and back.
 //!
-//! In: an installed build, a profile, a placement. Out: data folders, running servers on private Unix sockets, and every
-//! setting as read back. Whatever is made here is written into a lease first, so that the next start finds and clears
-//! what a killed rqps left. This crate must not generate load, judge results, print, or touch anything that it did not
-//! make itself.
+//! In: an installed build, a profile, a placement. Out: data folders, running servers on private Unix sockets, and
+//! every setting as read back. Whatever is made here is written into a lease first, so that the next start finds and
+//! clears what a killed rqps left. This crate must not generate load, judge results, print, or touch anything that it
+//! did not make itself.
 
 pub mod cluster;
 mod dbms;

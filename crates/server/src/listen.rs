@@ -1,7 +1,7 @@
 //! Where a server is to be reached: a private folder for its socket, or a port that is free.
 //!
-//! In: an account, a lease, how the server shall listen. Out: a leased folder short enough for a socket's path, or a clear
-//! refusal. It must not open a port that nobody asked for.
+//! In: an account, a lease, how the server is to listen. Out: a leased folder short enough for a socket's path, or a
+//! clear refusal. It must not open a port unasked.
 
 use crate::{Result, ServerError};
 use rqps_machine::lease::LeasedFolder;
@@ -20,7 +20,7 @@ pub enum Listen {
     },
 }
 
-/// The address of a server that is asked to listen on TCP.
+/// The address of a server that is to listen on TCP.
 pub(crate) const TCP_HOST: &str = "127.0.0.1";
 
 /// Bytes of a socket's path that Linux takes, without the final zero.

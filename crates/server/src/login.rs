@@ -6,7 +6,7 @@ use rqps_model::Engine;
 use rqps_wire::{Endpoint, Transport};
 
 /// The superuser of every data folder that rqps makes; logs in without a password over the private socket (and, where a
-/// server was asked to listen on TCP, from this machine).
+/// server listens on TCP, from this machine).
 pub const USER: &str = "bench";
 
 /// The database that the tests run in.

@@ -1,7 +1,8 @@
-//! What is MySQL's and MariaDB's own: how their data folder is made, how their server is started and ended, how it tells its
-//! settings.
+//! What is MySQL's and MariaDB's own: how their data folder is made, how their server is started and ended, how it
+//! tells its settings.
 //!
-//! In and out: as `cluster`, `process` and `readback`, which call it for these engines. It must not know another engine.
+//! In and out: as `cluster`, `process` and `readback`, which call it for these engines. It must not know another
+//! engine.
 
 pub(crate) mod data_folder;
 pub(crate) mod launch;

@@ -1,9 +1,9 @@
 //! Where a build's program text lies in memory, drawn anew.
 //!
-//! In: a build. Out: its server binary and libraries dropped from the page cache, so that the next start reads them into
-//! other pages. Where those lie makes a build up to a fifth faster or slower in some tests, and stays as it is over
-//! server restarts (docs/measurement.md): without this, all rounds of a campaign would share one draw of that luck. It
-//! changes no file; pages that a running process uses stay.
+//! In: a build. Out: its server binary and libraries dropped from the page cache, so that the next start reads them
+//! into other pages. Where those lie makes a build up to a fifth faster or slower in some tests, and stays as it is
+//! over server restarts (docs/measurement.md): without this, all rounds of a campaign would share one draw of that
+//! luck. It changes no file; pages that a running process uses stay.
 
 use rqps_model::facts::BuildFacts;
 use rustix::fs::{Advice, fadvise};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Drops a build's binaries from the page cache and says how many files were asked for.
+/// Drops a build's binaries from the page cache and says how many files that were.
 ///
 /// Call it when no server of this build runs. A file that cannot be opened is passed over: the server will say so.
 pub fn renew(build: &BuildFacts) -> usize {

@@ -1,7 +1,7 @@
 //! On which CPUs server and client run.
 //!
-//! In: a [`Placement`], the CPUs that there are, the number of clients. Out: two CPU sets, and threads pinned to a set with
-//! the set read back from the kernel. It must not leave the choice to the scheduler unless told `free`.
+//! In: a [`Placement`], the CPUs that there are, the number of clients. Out: two CPU sets, and threads pinned to a set
+//! with the set read back from the kernel. It must not leave the choice to the scheduler unless it is `free`.
 
 use crate::{Result, ServerError};
 use rqps_model::Placement;
@@ -16,8 +16,8 @@ pub fn available() -> Result<CpuSet> {
 
 /// Chooses the CPUs of the server's processes and of the client's threads, in this order.
 ///
-/// `same` gives both one set, of as many CPUs as there are clients; `split` gives the client a quarter of the CPUs (at least
-/// one) and the server the rest; `free` gives both all.
+/// `same` gives both one set, of as many CPUs as there are clients; `split` gives the client a quarter of the CPUs (at
+/// least one) and the server the rest; `free` gives both all.
 pub fn choose(placement: Placement, online: &[usize], clients: u32) -> Result<(CpuSet, CpuSet)> {
     match placement {
         Placement::Free => Ok((online.to_vec(), online.to_vec())),
@@ -90,8 +90,8 @@ mod tests {
         let last = *online.last().expect("one at least");
         let pinned = std::thread::spawn(move || (pin_current(&[last]), available()));
         let (pinned, seen) = pinned.join().expect("no panic");
-        assert_eq!((pinned.expect("pinned"), seen.expect("asked")), (vec![last], vec![last]));
-        assert_eq!(available().expect("asked"), online, "other threads stay where they were");
+        assert_eq!((pinned.expect("pinned"), seen.expect("read")), (vec![last], vec![last]));
+        assert_eq!(available().expect("read"), online, "other threads stay where they were");
         std::thread::spawn(|| pin_current(&[1000]).expect_err("no such CPU")).join().expect("no panic");
     }
 }

@@ -1,8 +1,8 @@
 //! Configuration profiles: named families of settings, sized for a machine, rendered for a version.
 //!
 //! In: profiles as data, a version, a [`Sizing`], and the user's own settings on top. Out: a
-//! [`Configuration`]: the lines of a configuration file, what was written, and what this version lacks and was left out.
-//! It must not start anything or read the host: cores, memory and free disk are given.
+//! [`Configuration`]: the lines of a configuration file, what was written, and what this version lacks and was left
+//! out. It must not start anything or read the host: cores, memory and free disk are given.
 
 use crate::error::nearest;
 use crate::known_settings::KnownSettings;

@@ -1,8 +1,8 @@
 //! A connected socket with a framer behind it: bytes out, frames in, never blocking in a read. All protocols share it.
 //!
-//! In: encoded messages and a sink. Out: frames to the sink, or a [`Fault`]. What carries the bytes and what cuts them is a
-//! type, so that each protocol gets code of its own, with no choice left at run time. It does not know what the messages
-//! mean, nor to whom the fault will be reported.
+//! In: encoded messages and a sink. Out: frames to the sink, or a [`Fault`]. What carries the bytes and what cuts them
+//! is a type, so that each protocol gets code of its own, with no choice left at run time. It does not know what the
+//! messages mean, nor to whom the fault will be reported.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -15,8 +15,8 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::socket::Deadline;
 
-/// The bytes read at once, from a buffer on the stack: sessions need no read buffers of their own, and all sessions of a
-/// thread share one that is warm in the cache.
+/// The bytes read at once, from a buffer on the stack: sessions need no read buffers of their own, and all sessions of
+/// a thread share one that is warm in the cache.
 pub(crate) const READ_BYTES: usize = 16 * 1024;
 
 /// How long a session that ends waits for the server to have let go.
@@ -63,8 +63,8 @@ impl From<Errno> for Fault {
 
 /// What carries the bytes: a socket as it is, or one that may be encrypted. It never waits.
 pub(crate) trait Stream {
-    /// Reads once and passes on what has come, in one piece or several. Returns the bytes read, 0 when there was nothing to
-    /// read.
+    /// Reads once and passes on what has come, in one piece or several. Returns the bytes read, 0 when there was
+    /// nothing to read.
     fn read(&mut self, take: impl FnMut(&[u8]) -> Result<(), Fault>) -> Result<usize, Fault>;
 
     /// Writes once and returns how many bytes were taken.
@@ -134,8 +134,8 @@ impl<St: From<OwnedFd>, F: Default> Channel<St, F> {
 }
 
 impl<St: Stream, F> Channel<St, F> {
-    /// Reads once, without waiting, and passes on the frames that it completes. Returns the bytes read, 0 when there was
-    /// nothing to read.
+    /// Reads once, without waiting, and passes on the frames that it completes. Returns the bytes read, 0 when there
+    /// was nothing to read.
     #[inline]
     pub(crate) fn read<S>(&mut self, sink: &mut S) -> Result<usize, Fault>
     where
@@ -157,8 +157,8 @@ impl<St: Stream, F> Channel<St, F> {
         self.stream.is_flushed()
     }
 
-    /// Writes everything, waiting as long as the deadline allows. What the server sends meanwhile is read, or both sides could
-    /// wait for each other.
+    /// Writes everything, waiting as long as the deadline allows. What the server sends meanwhile is read, or both
+    /// sides could wait for each other.
     pub(crate) fn write_all<S>(&mut self, mut bytes: &[u8], sink: &mut S, deadline: Deadline) -> Result<(), Fault>
     where
         F: Framing<S>,

@@ -1,6 +1,6 @@
 //! Where a server listens and as whom to log in.
 //!
-//! In: plain values from whoever started the server. Out: the same, shown in one line for messages.
+//! In: plain values from the one that started the server. Out: the same, shown in one line for messages.
 //! It opens nothing: `socket.rs` does. A password never appears in what is shown.
 
 use rqps_model::Engine;
@@ -84,7 +84,8 @@ pub struct Endpoint {
     /// Settings of the new session. PostgreSQL takes them as startup parameters, such as `application_name`.
     /// For MySQL they are session variables, set after the login, but for two: `charset` (`latin1` if absent, a
     /// name or a collation's number) and `tls`: `disabled` (as on Unix sockets if absent), `preferred` (as on TCP) or
-    /// `required`. TLS encrypts; it does not check who the server is, since test servers have certificates of their own.
+    /// `required`. TLS encrypts; it does not check who the server is, since test servers have certificates of their
+    /// own.
     pub options: Vec<(String, String)>,
 }
 

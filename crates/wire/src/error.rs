@@ -128,7 +128,7 @@ impl WireError {
         }
     }
 
-    /// Whether trying again a little later may help: nobody listens yet, or the server is starting up or going down.
+    /// Whether trying again a little later may help: nothing listens yet, or the server is starting up or going down.
     pub fn is_not_ready(&self) -> bool {
         /// "Server shutdown in progress" and "Server isn't available" of MySQL.
         const MYSQL_NOT_NOW: [u16; 2] = [1053, 3168];
@@ -215,8 +215,8 @@ impl ServerError {
         }
     }
 
-    /// Replaces the content by an ERR packet of MySQL: a byte, the errno, a `#` with the SQLSTATE, which is missing before
-    /// the login is under way, and the message. A packet that was cut short yields what is there.
+    /// Replaces the content by an ERR packet of MySQL: a byte, the errno, a `#` with the SQLSTATE, which is missing
+    /// before the login is under way, and the message. A packet that was cut short yields what is there.
     pub(crate) fn read_err_packet(&mut self, payload: &[u8]) {
         self.clear();
         let after_head = payload.get(1..).unwrap_or(&[]);

@@ -1,7 +1,7 @@
 //! A server that does nothing: it acknowledges inserts, so that what is left is what the client costs and can do.
 //!
-//! In: a connected socket. Out: PostgreSQL's answers to what a loader sends, each without looking further than the first
-//! word. It keeps no data, checks no SQL, and knows nothing beyond simple queries.
+//! In: a connected socket. Out: PostgreSQL's answers to what a loader sends, each without looking further than the
+//! first word. It keeps no data, checks no SQL, and knows nothing beyond simple queries.
 
 use std::io::{self, Read, Write};
 
@@ -18,8 +18,8 @@ const HEAD_BYTES: usize = 5;
 /// Room to begin with; a longer message makes more.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Serves one client until it leaves: every INSERT has inserted `rows_per_insert` rows, every SELECT finds the number 1, all else
-/// is done.
+/// Serves one client until it leaves: every INSERT has inserted `rows_per_insert` rows, every SELECT finds the number
+/// 1, all else is done.
 pub fn acknowledge(mut stream: impl Read + Write, rows_per_insert: u32) -> io::Result<()> {
     let inserted = complete(&format!("INSERT 0 {rows_per_insert}"));
     let done = complete("DO");

@@ -23,7 +23,7 @@ pub struct PingPong {
     pub round_trips: u64,
     /// The time it took.
     pub elapsed: Duration,
-    /// The CPU time, user and system, of the thread that asked.
+    /// The CPU time, user and system, of the asking thread.
     pub client_cpu: Duration,
 }
 

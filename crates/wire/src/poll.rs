@@ -65,8 +65,8 @@ impl Poller {
     }
 }
 
-/// Waits for one source over and over, with less work for the kernel than [`wait_readable`], which has to enter and leave
-/// the source's wait queue every time: 2 to 4 % of the client's CPU time for a point query.
+/// Waits for one source over and over, with less work for the kernel than [`wait_readable`], which has to enter and
+/// leave the source's wait queue every time: 2 to 4 % of the client's CPU time for a point query.
 ///
 /// It reports that something *came*, once, not that something is there: who reads less than all must wait with
 /// [`wait_readable`] for the rest.

@@ -1,7 +1,7 @@
 //! A prepared statement on the side of the client: which session it lives in, and where its values lie in its bytes.
 //!
-//! In: the place of each parameter, as a protocol encodes it. Out: the place of a value, once its type is checked. It must
-//! not know how a protocol writes a number.
+//! In: the place of each parameter, as a protocol encodes it. Out: the place of a value, once its type is checked. It
+//! must not know how a protocol writes a number.
 
 use std::sync::Arc;
 

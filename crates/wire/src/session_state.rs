@@ -98,7 +98,7 @@ impl SessionState {
         WireError::Server { error, statement: self.last_statement(), remedy }
     }
 
-    /// Marks the session as broken and says why. If the connection was fine until now, `last_words` is asked for what the
+    /// Marks the session as broken and says why. If the connection was fine until now, `last_words` gives what the
     /// server said when it ended it.
     #[cold]
     pub(crate) fn give_up(&mut self, fault: Fault, last_words: impl FnOnce() -> Option<String>) -> WireError {
@@ -133,7 +133,7 @@ mod tests {
     use rqps_model::Engine;
 
     /// A session that sent its second prepared statement, then broke.
-    fn told(was_broken: bool, fault: Fault) -> String {
+    fn message(was_broken: bool, fault: Fault) -> String {
         let mut state = SessionState::new(&Endpoint {
             engine: Engine::Mysql,
             transport: Transport::Unix { path: "/run/s".into() },
@@ -164,9 +164,9 @@ mod tests {
             (false, Fault::TimedOut { allowed: Duration::from_secs(3) }, "within 3 s ("),
             (false, Fault::Protocol("nonsense".into()), "breaks the protocol: nonsense ("),
         ] {
-            let told = told(was_broken, fault);
+            let message = message(was_broken, fault);
             for part in [words, "/run/s, database d", "statement: select 1)"] {
-                assert!(told.contains(part), "{part}: {told}");
+                assert!(message.contains(part), "{part}: {message}");
             }
         }
     }

@@ -57,7 +57,7 @@ fn remedy(error: &io::Error, transport: &Transport) -> &'static str {
             "check that the server runs, and its socket directory and port"
         }
         (io::ErrorKind::ConnectionRefused, _) => {
-            "nobody listens there: check that the server runs and the port is right"
+            "nothing listens there: check that the server runs and the port is right"
         }
         (io::ErrorKind::PermissionDenied, _) => {
             "the socket's directory may be private: run as the user who owns it, or as root"
@@ -142,7 +142,7 @@ mod tests {
         let path = directory.path().join(".s.PGSQL.2");
         drop(std::os::unix::net::UnixListener::bind(path).unwrap());
         let left_behind = refusal(Transport::postgres_socket(directory.path(), 2));
-        assert!(left_behind.contains("nobody listens"), "{left_behind}");
+        assert!(left_behind.contains("nothing listens"), "{left_behind}");
 
         let long = refusal(Transport::Unix { path: "/tmp/".to_owned().repeat(30).into() });
         assert!(long.contains("shorter directory"), "{long}");
@@ -151,7 +151,7 @@ mod tests {
         let port = closed.local_addr().unwrap().port();
         drop(closed);
         let tcp = refusal(Transport::Tcp { host: "127.0.0.1".into(), port });
-        assert!(tcp.contains("nobody listens"), "{tcp}");
+        assert!(tcp.contains("nothing listens"), "{tcp}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! A server as whoever works on it needs to know it: the way to it, its version, and what stores its tables.
+//! A server as those who work on it need to know it: the way to it, its version, and what stores its tables.
 //!
-//! In: what was started. Out: the same, in one piece, so that nobody has to ask the server again. It stands beside
+//! In: what was started. Out: the same, in one piece, so that the server is not asked again. It stands beside
 //! [`Endpoint`], since those who load and observe know this crate and not the one that starts servers.
 
 use crate::Endpoint;

@@ -1,8 +1,8 @@
 //! Packages of Debian releases, by `apt-get` with an index of its own.
 //!
-//! In: packages with their exact versions and the releases of Debian that have them, which need not be the machine's. Out:
-//! their files, in the same order. The mirror is the one that the machine's own configuration of apt names for its own release;
-//! only the release is another. It must not touch the machine's package lists, and installs nothing.
+//! In: packages with their exact versions and the releases of Debian that have them, which need not be the machine's.
+//! Out: their files, in the same order. The mirror is the one that the machine's own configuration of apt names for its
+//! own release; only the release is another. It must not touch the machine's package lists, and installs nothing.
 
 use super::{Client, Deb};
 use crate::{BuildError, Result};
@@ -51,7 +51,7 @@ struct Mirror {
 }
 
 impl Mirror {
-    /// The source of the machine's own release, as told by `apt-get indextargets` and `/etc/os-release`.
+    /// The source of the machine's own release, as listed by `apt-get indextargets` and `/etc/os-release`.
     fn of(targets: &str, os: &str) -> Option<Mirror> {
         let release = os.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="))?.trim_matches('"');
         let names = [release, "stable", "testing", "unstable", "sid"];
@@ -91,8 +91,8 @@ impl Index {
         Ok(index)
     }
 
-    /// What makes apt work with this index alone, read after the machine's own configuration: its proxies and such stay in
-    /// force, but not what it does after an update of its own index.
+    /// What makes apt work with this index alone, read after the machine's own configuration: its proxies and such stay
+    /// in force, but not what it does after an update of its own index.
     fn configuration(&self) -> String {
         let folder = self.folder.display();
         let architecture = &self.architecture;
@@ -136,13 +136,13 @@ fn what_is_gone(debs: &[Deb], offered: &str) -> Vec<String> {
     let versions = |name: &str| -> Vec<&str> {
         rows.iter().filter(|row| row.first() == Some(&name)).filter_map(|row| row.get(1).copied()).collect()
     };
-    let told = |deb: &Deb| {
+    let reason = |deb: &Deb| {
         let offered = versions(&deb.name);
         let offers = if offered.is_empty() { "nothing of this name".to_owned() } else { offered.join(", ") };
         let text = format!("{} no longer offers {} {}; it has {offers}", deb.suite, deb.name, deb.version);
         (!offered.contains(&deb.version.as_str())).then_some(text)
     };
-    debs.iter().filter_map(told).collect()
+    debs.iter().filter_map(reason).collect()
 }
 
 /// apt names the file by package, version (with its colon written as `%3a`) and architecture.

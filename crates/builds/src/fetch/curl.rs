@@ -1,8 +1,8 @@
 //! A file from an address, by `curl`.
 //!
-//! In: an address that the user gave. Out: the file. It must not follow the address anywhere but to the same kinds of servers,
-//! nor from an encrypted one to one that is not. Every user of the machine can read a program's arguments, and an address may
-//! hold a password: it goes through `curl`'s stdin, and no error repeats it.
+//! In: an address that the user gave. Out: the file. It must not follow the address anywhere but to the same kinds of
+//! servers, nor from an encrypted one to one that is not. Every user of the machine can read a program's arguments, and
+//! an address may hold a password: it goes through `curl`'s stdin, and no error repeats it.
 
 use super::{Client, without_credentials};
 use crate::{BuildError, Result};

@@ -13,7 +13,7 @@ const COPY_GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:
 
 pub(super) fn fetch(package: &Package, path: &OsStr, folder: &Path) -> Result<PathBuf> {
     let Package::Maven { artifact, version, packaging, classifier, .. } = package else {
-        unreachable!("only asked for a Maven package")
+        unreachable!("only called for a Maven package")
     };
     let client = Client::find("mvn", "maven", path, package.to_string())?;
     let mut command = client.command(folder);

@@ -62,7 +62,7 @@ fn what_curl_cannot_get_is_told() {
     assert!(error.contains("curl") && error.contains("absent.tar.gz"), "{error}");
     let error = fetch_url("ftp://localhost/f", &folder.path().join("f")).expect_err("refused").to_string();
     assert!(error.contains("rotocol"), "{error}");
-    // Nobody may listen there.
+    // Nothing listens there.
     let refused = "http://u:secret@127.0.0.1:1/f\"\\";
     let error = fetch_url(refused, &folder.path().join("f")).expect_err("refused").to_string();
     assert!(error.contains("http://127.0.0.1:1/f") && !error.contains("secret"), "{error}");
@@ -72,7 +72,7 @@ fn what_curl_cannot_get_is_told() {
 fn what_is_told_is_plain_and_telling() {
     let said = "[\u{1b}[1;31mERROR\u{1b}[m] Could not find artifact g:a -> [Help 1]\n[ERROR] \n\
                 [ERROR] Re-run Maven using the -X switch\n[ERROR] [Help 1] somewhere\n";
-    assert_eq!(told(said), "Could not find artifact g:a");
-    assert_eq!(told("npm error code E404\nnpm error A complete log of this run\n"), "code E404");
-    assert_eq!(told("\n"), "it gave no reason");
+    assert_eq!(reason(said), "Could not find artifact g:a");
+    assert_eq!(reason("npm error code E404\nnpm error A complete log of this run\n"), "code E404");
+    assert_eq!(reason("\n"), "it gave no reason");
 }

@@ -1,7 +1,7 @@
 //! `docs/INFO_BIN`: where MySQL's own tarballs say how they were compiled.
 //!
-//! In: an installation folder. Out: compiler, flags and CMake options, each empty where the file does not tell or is not there. It must
-//! not pass on what only says where the sources lay.
+//! In: an installation folder. Out: compiler, flags and CMake options, each empty where the file does not tell or is
+//! not there. It must not pass on what only says where the sources lay.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,14 +29,16 @@ impl InfoBin {
             text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix([':', '=']).map(str::trim))
         };
         // Written as `CMAKE_BUILD_TYPE:STRING=…` among the options and plainly elsewhere.
-        let kind =
-            value("CMAKE_BUILD_TYPE").and_then(|told| told.rsplit('=').next()).unwrap_or_default().to_ascii_uppercase();
+        let kind = value("CMAKE_BUILD_TYPE")
+            .and_then(|value| value.rsplit('=').next())
+            .unwrap_or_default()
+            .to_ascii_uppercase();
         let lines = ["CXX_FLAGS".to_owned(), "CMAKE_CXX_FLAGS".to_owned(), format!("CMAKE_CXX_FLAGS_{kind}")];
         let mut seen = BTreeSet::new();
         let words = lines.iter().filter_map(|name| value(name)).flat_map(str::split_whitespace);
         let flags: Vec<&str> = words.filter(|flag| tells_something(flag) && seen.insert(*flag)).collect();
         InfoBin {
-            compiler: value("Compiler").and_then(|told| told.split_whitespace().last()).map(str::to_owned),
+            compiler: value("Compiler").and_then(|value| value.split_whitespace().last()).map(str::to_owned),
             flags: flags.join(" "),
             configure: text.lines().filter_map(option).collect::<Vec<_>>().join(" "),
         }

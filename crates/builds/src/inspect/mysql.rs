@@ -1,7 +1,8 @@
-//! What a MySQL or MariaDB installation is: its version text, its binary, its plugins, and `docs/INFO_BIN` where it has one.
+//! What a MySQL or MariaDB installation is: its version text, its binary, its plugins, and `docs/INFO_BIN` where it has
+//! one.
 //!
-//! In: a folder that holds the server program in any of the usual layouts. Out: [`BuildFacts`]. It must not take one engine
-//! for the other: both call their program `mysqld`.
+//! In: a folder that holds the server program in any of the usual layouts. Out: [`BuildFacts`]. It must not take one
+//! engine for the other: both call their program `mysqld`.
 
 use super::info_bin::InfoBin;
 use super::{LOCAL, Subject, banner, size_of};
@@ -15,30 +16,30 @@ use std::path::Path;
 pub(super) fn inspect(subject: &Subject<'_>) -> Result<BuildFacts> {
     let folder = subject.root(&program::PROGRAM_FOLDERS)?;
     let found = program::find(&folder, subject.engine);
-    // A present MariaDB has no `mysqld`; whoever calls it MySQL shall be told so and not that it is missing.
+    // A present MariaDB has no `mysqld`; who calls it MySQL should read that, and not that it is missing.
     let found = found.or_else(|| program::find(&folder, Engine::Mariadb));
     let program = found.ok_or_else(|| subject.wrong(program::looked_for(subject.engine)))?;
     let banner = banner(subject, &program, &folder)?;
-    let told = read_banner(&banner).ok_or_else(|| {
+    let stated = read_banner(&banner).ok_or_else(|| {
         subject.wrong(format!("a version in what {} says of itself, which is `{banner}`", program.display()))
     })?;
-    if told.engine != subject.engine {
+    if stated.engine != subject.engine {
         return Err(BuildError::OtherEngine {
             folder: subject.folder.to_owned(),
-            found: format!("{} {}", told.engine.title(), told.version),
+            found: format!("{} {}", stated.engine.title(), stated.version),
             engine: subject.engine.title(),
-            prefix: told.engine.name(),
+            prefix: stated.engine.name(),
         });
     }
     let bytes = fs::read(&program).map_err(BuildError::at("read", &program))?;
     let elf = ElfFacts::of(&bytes);
     let info = InfoBin::of(&folder);
     let compiled_by = info.compiler.clone().or_else(|| elf.main_producer());
-    let label = subject.label.map(str::to_owned).or(told.packager).unwrap_or_else(|| LOCAL.to_owned());
+    let label = subject.label.map(str::to_owned).or(stated.packager).unwrap_or_else(|| LOCAL.to_owned());
     Ok(BuildFacts {
-        name: format!("{}_{label}", told.version.compact(subject.engine)),
+        name: format!("{}_{label}", stated.version.compact(subject.engine)),
         engine: subject.engine,
-        version: told.version,
+        version: stated.version,
         banner: without_path(&banner),
         origin: subject.origin.to_owned(),
         sha256: verify::sha256_bytes(&bytes),
@@ -53,9 +54,9 @@ pub(super) fn inspect(subject: &Subject<'_>) -> Result<BuildFacts> {
     })
 }
 
-/// What a version line tells.
+/// What a version line says.
 #[derive(Debug, PartialEq, Eq)]
-struct Told {
+struct Banner {
     engine: Engine,
     version: Version,
     packager: Option<String>,
@@ -63,16 +64,16 @@ struct Told {
 
 /// Reads `mysqld  Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)` and
 /// `mariadbd  Ver 10.11.18-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)`.
-fn read_banner(banner: &str) -> Option<Told> {
+fn read_banner(banner: &str) -> Option<Banner> {
     let rest = banner.split_once(" Ver ")?.1.trim_start();
     let word = rest.split(' ').next()?;
     let number: String = word.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
     let engine = if rest.contains("MariaDB") { Engine::Mariadb } else { Engine::Mysql };
-    Some(Told { engine, version: number.parse().ok()?, packager: packager(rest) })
+    Some(Banner { engine, version: number.parse().ok()?, packager: packager(rest) })
 }
 
-/// Who made it, if that is not the engine's own project: a name that is known anywhere in the line, else the first word of
-/// the remark at its end.
+/// Who made it, if that is not the engine's own project: a name that is known anywhere in the line, else the first word
+/// of the remark at its end.
 fn packager(rest: &str) -> Option<String> {
     let line = rest.to_ascii_lowercase();
     let known = ["percona", "ubuntu", "debian", "fedora", "suse"].into_iter().find(|name| line.contains(name));
@@ -126,9 +127,9 @@ mod tests {
             ),
         ];
         for (banner, expected) in cases {
-            let told = read_banner(banner).expect(banner);
-            let packager = told.packager.as_deref().unwrap_or("-");
-            assert_eq!(format!("{} {} {packager}", told.engine, told.version), expected, "{banner}");
+            let stated = read_banner(banner).expect(banner);
+            let packager = stated.packager.as_deref().unwrap_or("-");
+            assert_eq!(format!("{} {} {packager}", stated.engine, stated.version), expected, "{banner}");
         }
         assert_eq!(read_banner("postgres (PostgreSQL) 16.15"), None);
         assert_eq!(without_path("/a/b/mysqld  Ver 8.0.33 for Linux"), "mysqld Ver 8.0.33 for Linux");

@@ -1,4 +1,5 @@
-//! What a PostgreSQL installation is: its version text, and what `pg_config` or a throw-away server says of how it was made.
+//! What a PostgreSQL installation is: its version text, and what `pg_config` or a throw-away server says of how it was
+//! made.
 //!
 //! In: a folder that holds `bin/`. Out: [`BuildFacts`]. It must not change the installation.
 
@@ -29,7 +30,7 @@ pub(super) fn inspect(subject: &Subject<'_>, lease: &Lease) -> Result<BuildFacts
         Ok(true) => ask_pg_config(&bin.join("pg_config"))?,
         _ => ask_server(&bin, version.major(), lease)?,
     };
-    let told = |name: &str| config.get(name).map_or("", |v| v.trim()).to_owned();
+    let value = |name: &str| config.get(name).map_or("", |v| v.trim()).to_owned();
     let postgres = bin.join("postgres");
     let bytes = fs::read(&postgres).map_err(BuildError::at("read", &postgres))?;
     let elf = ElfFacts::of(&bytes);
@@ -44,8 +45,8 @@ pub(super) fn inspect(subject: &Subject<'_>, lease: &Lease) -> Result<BuildFacts
         sha256: verify::sha256_bytes(&bytes),
         compiler,
         flags: flags(&config),
-        configure: told("CONFIGURE"),
-        extensions: extensions(&Path::new(&told("SHAREDIR")).join("extension")),
+        configure: value("CONFIGURE"),
+        extensions: extensions(&Path::new(&value("SHAREDIR")).join("extension")),
         library_folders: subject.library_folders.to_vec(),
         size_bytes: size_of(&folder, &postgres),
         symbols: elf.describe(),
@@ -90,7 +91,8 @@ fn ask_server(bin: &Path, major: u32, lease: &Lease) -> Result<BTreeMap<String, 
     Ok(read_single_user(&text))
 }
 
-/// A server that runs for one statement prints a row as lines such as `1: name = "CC"` and, after a tab, the column's type.
+/// A server that runs for one statement prints a row as lines such as `1: name = "CC"` and, after a tab, the column's
+/// type.
 fn read_single_user(text: &str) -> BTreeMap<String, String> {
     let value = |line: &str, column: &str| {
         let rest = line.split_once(&format!(": {column} = \""))?.1;
@@ -111,8 +113,8 @@ fn read_single_user(text: &str) -> BTreeMap<String, String> {
 /// Compile and link flags in one line, as one would give them to `configure`.
 fn flags(config: &BTreeMap<String, String>) -> String {
     let given = ["CC", "CFLAGS", "CPPFLAGS", "LDFLAGS"].into_iter();
-    let told = given.filter_map(|name| Some((name, config.get(name)?.trim()))).filter(|(_, value)| !value.is_empty());
-    told.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    let values = given.filter_map(|name| Some((name, config.get(name)?.trim()))).filter(|(_, value)| !value.is_empty());
+    values.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 fn extensions(folder: &Path) -> Vec<String> {

@@ -55,8 +55,8 @@ fn speaking(folder: &Path, name: &str, words: &str) {
     script(folder, name, &format!("echo '{words}'"));
 }
 
-/// Written by another process: a program that one of our threads starts meanwhile would hold our own file open for writing until
-/// it is there itself, and what is open for writing cannot be run.
+/// Written by another process: a program that one of our threads starts meanwhile would hold our own file open for
+/// writing until it is there itself, and what is open for writing cannot be run.
 fn script(folder: &Path, name: &str, text: &str) {
     let file = folder.join(name);
     fs::create_dir_all(file.parent().expect("below the folder")).expect("made");

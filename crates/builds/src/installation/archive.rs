@@ -1,7 +1,7 @@
 //! Builds from an archive of the user's own, on this machine or at an address: official tarballs, mostly.
 //!
-//! In: a path, or an address with or without the digest of what is there. Out: the build's facts. The archive is unpacked once:
-//! its digest tells it from others, and another archive of the same version gets a name of its own.
+//! In: a path, or an address with or without the digest of what is there. Out: the build's facts. The archive is
+//! unpacked once: its digest tells it from others, and another archive of the same version gets a name of its own.
 
 use super::make::{self, Making, Recipe};
 use super::record::{BuildRecord, placed, read_record, search};
@@ -48,7 +48,7 @@ pub(super) fn install_archive(
     archive.install(cache, &lock, part, progress)
 }
 
-/// Where an archive is to be had, and the digest that it shall have.
+/// Where an archive is, and the digest that it must have.
 pub(super) struct Address<'a> {
     pub(super) engine: Engine,
     pub(super) url: &'a str,
@@ -143,14 +143,14 @@ fn free_name(cache: &Cache, name: &str, sha256: &str) -> String {
     }
 }
 
-/// The build that was made of what has this digest, whoever brought it here.
-fn with_digest(engine: Engine, sha256: &str, asked: &Path, cache: &Cache) -> Result<Option<BuildFacts>> {
+/// The build that was made of a file with this digest.
+fn with_digest(engine: Engine, sha256: &str, given: &Path, cache: &Cache) -> Result<Option<BuildFacts>> {
     let found = search(cache, |record: &BuildRecord, folder| record.holds(sha256, folder));
     let Some((folder, record)) = found else { return Ok(None) };
     let facts = placed(record.facts, &folder);
     if facts.engine != engine {
         return Err(BuildError::OtherEngine {
-            folder: asked.to_owned(),
+            folder: given.to_owned(),
             found: format!("{} {}", facts.engine.title(), facts.version),
             engine: engine.title(),
             prefix: facts.engine.name(),
@@ -167,7 +167,7 @@ fn with_origin(engine: Engine, origin: &str, cache: &Cache) -> Option<BuildFacts
     search(cache, wanted).map(|(folder, record)| placed(record.facts, &folder))
 }
 
-/// The last part of an address, as errors shall name the archive; only what is plain in a file name.
+/// The last part of an address, as errors name the archive; only what is plain in a file name.
 fn file_name(url: &str) -> PathBuf {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     let name = path.rsplit('/').next().unwrap_or_default();

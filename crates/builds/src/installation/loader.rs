@@ -1,7 +1,9 @@
-//! Programs that need a C library newer than the machine's: the package brings one, and its programs are told to use it.
+//! Programs that need a C library newer than the machine's: the package brings one, and its programs are set to use
+//! it.
 //!
-//! In: an unpacked installation with the loader and `patchelf` in it. Out: the same programs, which name that loader by its
-//! path and look for libraries beside themselves first. It must not change the machine's own libraries or search path.
+//! In: an unpacked installation with the loader and `patchelf` in it. Out: the same programs, which name that loader by
+//! its path and look for libraries beside themselves first. It must not change the machine's own libraries or search
+//! path.
 
 use crate::{BuildError, Result};
 use rqps_machine::MachineError;
@@ -14,7 +16,7 @@ use std::process::{Command, Stdio};
 /// Where the package has the tool.
 const TOOL: &str = "bin/patchelf";
 
-/// Folders whose programs are told.
+/// Folders whose programs are set so.
 const FOLDERS: [&str; 2] = ["bin", "sbin"];
 
 /// The loader of an installation.

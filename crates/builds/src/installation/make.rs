@@ -1,7 +1,8 @@
-//! From files that were checked to a build in the cache: unpacked, inspected, listed file by file, published by one rename.
+//! From files that were checked to a build in the cache: unpacked, inspected, listed file by file, published by one
+//! rename.
 //!
-//! In: the files, and what is known of them. Out: the build's facts. It must not fetch anything, and leaves nothing that looks
-//! whole where it fails.
+//! In: the files, and what is known of them. Out: the build's facts. It must not fetch anything, and leaves nothing
+//! that looks whole where it fails.
 
 use super::Progress;
 use super::loader::Loader;
@@ -56,8 +57,8 @@ impl Making<'_> {
         unpack::make_open_folder(&install)?;
         unpack::unpack(files, contents, &install)?;
         progress(Progress::Inspecting);
-        // Programs with a loader of their own find their libraries by themselves; on the search path, such libraries would be
-        // taken by other programs, too.
+        // Programs with a loader of their own find their libraries by themselves; on the search path, such libraries
+        // would be taken by other programs, too.
         let on_path = if let Some(loader) = self.loader() {
             loader.set(&install, &install).map(|()| &[][..])?
         } else {

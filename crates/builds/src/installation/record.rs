@@ -1,7 +1,7 @@
 //! What is written beside an installed build, and how it is found again.
 //!
-//! In: a build's folder in the cache. Out: its record, or nothing where there is none that can be read. It must not install
-//! anything.
+//! In: a build's folder in the cache. Out: its record, or nothing where there is none that can be read. It must not
+//! install anything.
 
 use crate::program;
 use rqps_machine::Cache;

@@ -24,7 +24,7 @@ pub(super) fn install(
         return Ok(facts);
     }
     let lock = cache.lock(|_| progress(Progress::Waiting))?;
-    // Whoever had the lock before may have installed it meanwhile.
+    // The one that had the lock before may have installed it meanwhile.
     if let Some(facts) = installed(release, cache).filter(|facts| trust.holds(cache, &facts.name, &mut |_| ())) {
         return Ok(facts);
     }

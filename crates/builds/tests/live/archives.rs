@@ -1,5 +1,5 @@
-//! Builds from archives of the user's own, by path and by address: unpacked once, told apart by their digests, refused when
-//! broken, evil or something else.
+//! Builds from archives of the user's own, by path and by address: unpacked once, told apart by their digests, refused
+//! when broken, evil or something else.
 //!
 //! The archives are made here of builds that are installed; addresses are served by the test itself.
 

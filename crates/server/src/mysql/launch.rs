@@ -1,7 +1,7 @@
 //! How a MySQL or MariaDB server is started and ended.
 //!
-//! In: a [`Launch`] and its data folder. Out: a command with its option file written, where it will listen, and the signals that
-//! end it. No file of the machine's own configuration is read. It must not spawn anything.
+//! In: a [`Launch`] and its data folder. Out: a command with its option file written, where it will listen, and the
+//! signals that end it. No file of the machine's own configuration is read. It must not spawn anything.
 
 use super::data_folder::{base_arguments, redo_log_of_fixed_size};
 use crate::launch::{Ending, Launch, Prepared};
@@ -27,7 +27,8 @@ const SOCKET: &str = "mysql.sock";
 /// The option file that a server is started with; the data folder's other files are the server's own.
 const OPTION_FILE: &str = "rqps.cnf";
 
-/// How it is ended. Asked by a signal it writes back all that is dirty, whatever the signal, so that only a kill is quick.
+/// How it is ended. Asked by a signal it writes back all that is dirty, whatever the signal, so that only a kill is
+/// quick.
 pub(crate) const ENDING: Ending = Ending {
     in_order: &[(Signal::TERM, Duration::from_secs(600)), (Signal::KILL, Duration::from_secs(10))],
     at_once: &[(Signal::KILL, Duration::from_secs(10))],

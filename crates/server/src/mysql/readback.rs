@@ -1,8 +1,8 @@
 //! Every setting of MySQL and MariaDB as the running server tells it, compared with what was written.
 //!
-//! In: a session and the configuration written. Out: a [`Readback`]. What the server rounded is told, not hidden; what was
-//! written for servers that may not know it, and this one does not, is left out with the reason. It must not decide whether
-//! a difference matters.
+//! In: a session and the configuration written. Out: a [`Readback`]. What the server rounded is told, not hidden; what
+//! was written for servers that may not know it, and this one does not, is left out with the reason. It must not decide
+//! whether a difference matters.
 
 use super::data_folder::ENCODING;
 use super::value::{self, Likeness, boolean};
@@ -72,7 +72,7 @@ fn compare(effective: BTreeMap<String, String>, configuration: &Configuration) -
             if configuration.loose.contains(name) {
                 readback.left_out.insert(name.clone(), "the server does not have it".to_owned());
             } else {
-                // What it does not know and was told strictly, it refuses to start with.
+                // An unknown setting that is not loose keeps it from starting.
                 readback.adjusted.insert(name.clone(), format!("the server took {written:?} and does not show it"));
             }
             continue;

@@ -1,7 +1,7 @@
 //! Whether a value as written means the value that MySQL or MariaDB shows.
 //!
-//! In: a setting's name, its value as written and as shown. Out: the same, rounded by the server itself, or another. It must
-//! not call a value the same that a server was not told.
+//! In: a setting's name, its value as written and as shown. Out: the same, rounded by the server itself, or another. It
+//! must not call a value the same that a server was not told.
 
 /// How a value stands to what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,8 +88,8 @@ fn is_same(written: &str, shown: &str) -> bool {
     }
 }
 
-/// Whether all items of a list with commas are in the list that is shown, in whatever order; other items are those that were
-/// not spoken of. Without a comma or an equals sign it is no list.
+/// Whether all items of a list with commas are in the list that is shown, in whatever order; other items are those that
+/// were not spoken of. Without a comma or an equals sign it is no list.
 fn is_part_of(written: &str, shown: &str) -> bool {
     let items = |text: &str| text.split(',').map(|item| item.trim().to_ascii_lowercase()).collect::<Vec<_>>();
     let shown_items = items(shown);

@@ -1,7 +1,7 @@
 //! How a PostgreSQL server is started and ended.
 //!
-//! In: a [`Launch`] and its data folder. Out: a command with its configuration written, where it will listen, and the signals
-//! that end it. It must not spawn anything.
+//! In: a [`Launch`] and its data folder. Out: a command with its configuration written, where it will listen, and the
+//! signals that end it. It must not spawn anything.
 
 use crate::launch::{Ending, Launch, Prepared};
 use crate::listen::{Listen, TCP_HOST, socket_folder};

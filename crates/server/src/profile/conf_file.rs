@@ -6,8 +6,8 @@
 use super::option_file::{has_sections, parse_option_file};
 use crate::{Result, ServerError};
 
-/// Reads `name = value` lines; the equals sign is optional, `#` begins a comment, values may be quoted. A file with sections
-/// is read as MySQL and MariaDB do.
+/// Reads `name = value` lines; the equals sign is optional, `#` begins a comment, values may be quoted. A file with
+/// sections is read as MySQL and MariaDB do.
 pub fn parse_conf(file: &str, text: &str) -> Result<Vec<(String, String)>> {
     if has_sections(text) {
         return parse_option_file(file, text);

@@ -1,6 +1,7 @@
 //! How settings are written for an engine: names, lines, and those that are not the user's to choose.
 //!
-//! In: a setting's name and value. Out: the line of a configuration file that means just that. It must not know versions.
+//! In: a setting's name and value. Out: the line of a configuration file that means just that. It must not know
+//! versions.
 
 use rqps_model::Engine;
 
@@ -64,7 +65,8 @@ const OF_MYSQL: [&str; 38] = [
     "user",
 ];
 
-/// Settings of MySQL and MariaDB that name files, or the folder of some: names are the user's to choose, the place is not.
+/// Settings of MySQL and MariaDB that name files, or the folder of some: names are the user's to choose, the place is
+/// not.
 const FILES_OF_MYSQL: [&str; 20] = [
     "aria_log_dir_path",
     "binlog_directory",

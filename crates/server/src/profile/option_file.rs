@@ -1,8 +1,8 @@
 //! Reading a configuration file of the user's own, in the form of `my.cnf`.
 //!
-//! In: text with sections. Out: names and values in order, of the sections that a server reads; those of clients are passed
-//! over. Includes are refused, and what is for one version or for MariaDB alone: what a run is configured with must all be
-//! in its record, and be the same for all. It must not judge names or values.
+//! In: text with sections. Out: names and values in order, of the sections that a server reads; those of clients are
+//! passed over. Includes are refused, and what is for one version or for MariaDB alone: what a run is configured with
+//! must all be in its record, and be the same for all. It must not judge names or values.
 
 use crate::{Result, ServerError};
 
@@ -17,7 +17,8 @@ pub(super) fn has_sections(text: &str) -> bool {
     text.lines().any(|line| line.trim_start().starts_with('['))
 }
 
-/// Reads `name = value` and bare `name` lines of the servers' sections; `#` and `;` begin comments, values may be quoted.
+/// Reads `name = value` and bare `name` lines of the servers' sections; `#` and `;` begin comments, values may be
+/// quoted.
 pub(super) fn parse_option_file(file: &str, text: &str) -> Result<Vec<(String, String)>> {
     let mut settings = Vec::new();
     let (mut is_for_servers, mut is_for_mariadb) = (false, false);
@@ -41,7 +42,7 @@ pub(super) fn parse_option_file(file: &str, text: &str) -> Result<Vec<(String, S
             let for_one_version =
                 name.split_once('-').is_some_and(|(base, _)| OF_SERVERS.contains(&base) || OF_MARIADB.contains(&base));
             if for_one_version {
-                return Err(fault("a section for one version; write what all versions shall have under [mysqld]"));
+                return Err(fault("a section for one version; write what is for all versions under [mysqld]"));
             }
             continue;
         }

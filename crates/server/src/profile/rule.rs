@@ -1,8 +1,8 @@
-//! How a setting's value grows with the machine: a share with limits, steps, or fixed values for known machine classes; and the
-//! versions that it is for.
+//! How a setting's value grows with the machine: a share with limits, steps, or fixed values for known machine classes;
+//! and the versions that it is for.
 //!
-//! In: a rule as written in a profile, a [`Sizing`] and a version. Out: the value as text with its unit. It must stay a table that
-//! one can read, never a language.
+//! In: a rule as written in a profile, a [`Sizing`] and a version. Out: the value as text with its unit. It must stay a
+//! table that one can read, never a language.
 
 use super::Sizing;
 use crate::known_settings::Mark;

@@ -1,5 +1,5 @@
-//! Real servers of MySQL and MariaDB: they are made, start with a profile, tell their settings and stop; and what such servers can be
-//! made to do. Every release of the catalog is walked through by name only: together they are gigabytes.
+//! Real servers of MySQL and MariaDB: they are made, start with a profile, tell their settings and stop; and what such
+//! servers can be made to do. Every release of the catalog is walked through by name only: together they are gigabytes.
 
 use crate::scene::{Scene, ask, build, configuration, configuration_for, session};
 use rqps_builds::Catalog;

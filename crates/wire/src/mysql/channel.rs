@@ -1,7 +1,7 @@
 //! MySQL's channel: a socket that is encrypted from some packet of the login on, or never, with the framer of packets.
 //!
-//! In: the wish to encrypt. Out: a [`Stream`] that looks the same with TLS and without, and what only packets have: sequence
-//! numbers. Reading, writing and waiting are those of all channels.
+//! In: the wish to encrypt. Out: a [`Stream`] that looks the same with TLS and without, and what only packets have:
+//! sequence numbers. Reading, writing and waiting are those of all channels.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -1,7 +1,7 @@
 //! The blocking side of a session: text results, preparing, and what both need.
 //!
-//! In: SQL. Out: tables, counts, statements for the timed path, errors with a remedy. It shares the channel with the timed
-//! path, and the rule that a broken session stays broken.
+//! In: SQL. Out: tables, counts, statements for the timed path, errors with a remedy. It shares the channel with the
+//! timed path, and the rule that a broken session stays broken.
 
 use std::sync::Arc;
 

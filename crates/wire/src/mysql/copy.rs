@@ -1,9 +1,9 @@
 //! LOAD DATA LOCAL INFILE: the way in for many rows.
 //!
-//! In: bytes of the file that the statement names, from a closure. Out: the number of rows that the server took. Only the file
-//! of [`FILE`] is ever given, and it is no file: no path that a server asks for is looked at. An error of the server comes at
-//! the end, since it reads the file to its end first; an error of the feed breaks off the session, which is the only
-//! way to make the server forget the rows.
+//! In: bytes of the file that the statement names, from a closure. Out: the number of rows that the server took. Only
+//! the file of [`FILE`] is ever given, and it is no file: no path that a server asks for is looked at. An error of the
+//! server comes at the end, since it reads the file to its end first; an error of the feed breaks off the session,
+//! which is the only way to make the server forget the rows.
 
 use crate::copy_buffer::{MESSAGE_BYTES, fill};
 use crate::error::WireError;

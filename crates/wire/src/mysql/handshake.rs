@@ -1,7 +1,8 @@
-//! The first packets of a session: the server's Handshake and our HandshakeResponse (manual, "Connection Phase Packets").
+//! The first packets of a session: the server's Handshake and our HandshakeResponse (manual, "Connection Phase
+//! Packets").
 //!
-//! In: a payload of the server; then user, database and proof. Out: what the server says about itself; the payload to answer.
-//! It knows no authentication method: `login.rs` does.
+//! In: a payload of the server; then user, database and proof. Out: what the server says about itself; the payload to
+//! answer. It knows no authentication method: `login.rs` does.
 
 use super::fields::Fields;
 use super::flags::capability;

@@ -1,8 +1,8 @@
 //! Logging in: the greeting, TLS where it is wanted, and whatever proofs the server asks for.
 //!
-//! In: a fresh channel and an endpoint. Out: what the server said of itself, with the session ready for its first command.
-//! A password leaves in clear only where nobody can listen: through TLS or a Unix socket, and never to a method that wants
-//! nothing else.
+//! In: a fresh channel and an endpoint. Out: what the server said of itself, with the session ready for its first
+//! command. A password leaves in clear only where no one can listen: through TLS or a Unix socket, and never to a
+//! method that wants nothing else.
 
 use std::collections::VecDeque;
 use std::io;

@@ -1,7 +1,7 @@
 //! Cuts a byte stream into packets: three bytes of length, a sequence number, a payload; long payloads in several.
 //!
-//! In: bytes as they come from the socket. Out: payloads, each passed to a [`Sink`] and lent without a copy if it came in
-//! one piece. Lengths come from the other side: memory grows with bytes received, never with bytes announced.
+//! In: bytes as they come from the socket. Out: payloads, each passed to a [`Sink`] and lent without a copy if it came
+//! in one piece. Lengths come from the other side: memory grows with bytes received, never with bytes announced.
 
 use crate::channel::{Fault, Framing};
 
@@ -46,11 +46,12 @@ impl From<PacketError> for Fault {
 
 /// Who receives packets.
 pub(crate) trait Sink {
-    /// How many bytes, at least 1, of a payload that did not arrive in one piece should be kept. It begins with `head` and
-    /// has `length` bytes, or more if that is [`PACKET_BYTES_MAX`]. It is refused here when it is not acceptable.
+    /// How many bytes, at least 1, of a payload that did not arrive in one piece should be kept. It begins with `head`
+    /// and has `length` bytes, or more if that is [`PACKET_BYTES_MAX`]. It is refused here when it is not acceptable.
     fn keep(&mut self, head: u8, length: usize) -> Result<usize, PacketError>;
 
-    /// A payload of `length` bytes is complete: all of them, or at least those that [`Sink::keep`] asked for; never none.
+    /// A payload of `length` bytes is complete: all of them, or at least those that [`Sink::keep`] asked for; never
+    /// none.
     fn packet(&mut self, length: usize, payload: &[u8]) -> Result<(), PacketError>;
 }
 

@@ -1,7 +1,7 @@
 //! How a password is proven to a server, one function an authentication plugin.
 //!
-//! In: the password and the server's nonce. Out: the bytes to send. The formulas are those of the manual's "Authentication
-//! Methods" and of MariaDB's "Authentication Plugin - ed25519".
+//! In: the password and the server's nonce. Out: the bytes to send. The formulas are those of the manual's
+//! "Authentication Methods" and of MariaDB's "Authentication Plugin - ed25519".
 
 use ed25519_dalek::VerifyingKey;
 use ed25519_dalek::hazmat::{ExpandedSecretKey, raw_sign};
@@ -45,9 +45,9 @@ pub(crate) fn ed25519(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     raw_sign::<Sha512>(&secret, nonce, &public).to_bytes().to_vec()
 }
 
-/// The password, NUL-terminated, XOR the nonce, under the server's RSA key with OAEP padding (SHA-1), as both SHA-256 plugins
-/// take it where nothing else encrypts. An active eavesdropper could give us a key of their own: it is TLS that is meant for
-/// networks that aren't trusted.
+/// The password, NUL-terminated, XOR the nonce, under the server's RSA key with OAEP padding (SHA-1), as both SHA-256
+/// plugins take it where nothing else encrypts. An active eavesdropper could give us a key of their own: it is TLS that
+/// is meant for networks that aren't trusted.
 pub(crate) fn under_rsa_key(password: &[u8], nonce: &[u8], pem: &[u8]) -> Result<Vec<u8>, String> {
     let pem = std::str::from_utf8(pem).map_err(|_| "the server's RSA key is not a text".to_owned())?;
     let key = RsaPublicKey::from_public_key_pem(pem.trim())

@@ -1,8 +1,8 @@
 //! Encodes what the timed path sends: COM_STMT_EXECUTE with its parameters patched in place, or COM_QUERY.
 //!
-//! In: parameter types and values. Out: the bytes of one write. All parameters travel in binary form; their types only until
-//! the server has them. Nothing is allocated once a statement exists, unless a text outgrows its capacity. It must not
-//! touch a socket.
+//! In: parameter types and values. Out: the bytes of one write. All parameters travel in binary form; their types only
+//! until the server has them. Nothing is allocated once a statement exists, unless a text outgrows its capacity. It
+//! must not touch a socket.
 
 use std::sync::Arc;
 

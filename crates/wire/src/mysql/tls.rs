@@ -1,10 +1,12 @@
 //! TLS over a socket that never blocks: what goes in is encrypted, what comes out has been decrypted.
 //!
-//! In: a connected socket, then plain bytes. Out: plain bytes and the cipher that was agreed on. Any certificate is taken:
-//! those of test servers are self-made, and what is wanted here is the cost of encryption, not the proof of who is there.
+//! In: a connected socket, then plain bytes. Out: plain bytes and the cipher that was agreed on. Any certificate is
+//! taken: those of test servers are self-made, and what is wanted here is the cost of encryption, not the proof of who
+//! is there.
 //!
-//! Here alone the timed path allocates: rustls encrypts every record into a new vector, and hands on every record received
-//! in one, through its unbuffered interface too. That is one of each for a statement with a short reply; none is kept.
+//! Here alone the timed path allocates: rustls encrypts every record into a new vector, and hands on every record
+//! received in one, through its unbuffered interface too. That is one of each for a statement with a short reply; none
+//! is kept.
 
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;

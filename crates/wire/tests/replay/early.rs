@@ -1,7 +1,7 @@
 //! Servers that answer before they have heard a statement to its end, and may then hang up.
 //!
-//! The statement is longer than a socket takes at once, so that the client is still writing when the answer comes, and reads
-//! it in between.
+//! The statement is longer than a socket takes at once, so that the client is still writing when the answer comes, and
+//! reads it in between.
 
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;

@@ -1,8 +1,8 @@
 //! Tests against a real PostgreSQL, MySQL and MariaDB, started here: sessions do what they say, on every way in.
 //!
-//! What is said of all engines runs over the list of servers, each in a thread of its name; what only one of them has is
-//! in `postgres/` and `mysql/`. One server of each kind serves all tests of this binary; those that kill a server start their
-//! own.
+//! What is said of all engines runs over the list of servers, each in a thread of its name; what only one of them has
+//! is in `postgres/` and `mysql/`. One server of each kind serves all tests of this binary; those that kill a server
+//! start their own.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,7 +1,7 @@
 //! The servers of these tests: with accounts of every way to log in, on a Unix socket and on loopback.
 //!
-//! In: a build, in the words of `--build`. Out: endpoints for the accounts that it can have, and the words that tests need
-//! where engines differ.
+//! In: a build, in the words of `--build`. Out: endpoints for the accounts that it can have, and the words that tests
+//! need where engines differ.
 
 use std::ops::Deref;
 

@@ -1,4 +1,5 @@
-//! MySQL's and MariaDB's own on the control plane: long and empty results, charsets, read-only servers, files, plans, accounts.
+//! MySQL's and MariaDB's own on the control plane: long and empty results, charsets, read-only servers, files, plans,
+//! accounts.
 
 use rqps_model::Engine;
 use rqps_testkit::PATIENCE;
@@ -26,7 +27,8 @@ fn results_without_columns_long_ones_and_other_charsets() {
 fn a_read_only_server_is_told_with_the_remedy() {
     for server in shared() {
         let mut session = server.session();
-        // The read-only mode binds only accounts without privileges, and is global: a read-only transaction is the same case.
+        // The read-only mode binds only accounts without privileges, and is global: a read-only transaction is the same
+        // case.
         session.execute("create table if not exists sealed (id int)").unwrap();
         session.execute("start transaction read only").unwrap();
         let error = session.execute("insert into sealed values (1)").unwrap_err();

@@ -1,4 +1,5 @@
-//! MySQL's and MariaDB's own on the timed path: parameters without their types, and what a deadlock leaves of a transaction.
+//! MySQL's and MariaDB's own on the timed path: parameters without their types, and what a deadlock leaves of a
+//! transaction.
 
 use rqps_testkit::PATIENCE;
 use rqps_wire::{ParameterType, Reply, TransactionStatus, wait_readable};

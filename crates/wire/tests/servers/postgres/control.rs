@@ -1,4 +1,5 @@
-//! PostgreSQL's own on the control plane: results without columns, notices, parameters, COPY where there is nothing to copy.
+//! PostgreSQL's own on the control plane: results without columns, notices, parameters, COPY where there is nothing to
+//! copy.
 
 use rqps_wire::WireError;
 
