@@ -4,6 +4,7 @@
 //! nearest right word for one that no version has. It must not know values.
 
 use crate::error::nearest;
+use crate::profile::form;
 use crate::{Result, ServerError};
 use rqps_model::{Engine, Version};
 use serde::Deserialize;
@@ -13,9 +14,6 @@ use std::collections::BTreeMap;
 const POSTGRES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/postgres-settings.toml"));
 const MYSQL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/mysql-settings.toml"));
 const MARIADB: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/mariadb-settings.toml"));
-
-/// Words that MySQL and MariaDB take in front of any option to turn it off.
-const OFF_PREFIXES: [&str; 2] = ["skip_", "disable_"];
 
 /// The settings of one engine.
 #[derive(Debug, Clone)]
@@ -157,7 +155,7 @@ impl KnownSettings {
 
     /// Whether what came or went with a version did so just then: the manual says so, or every version was looked at.
     fn is_exact(&self, mark: &Mark) -> bool {
-        self.engine == Engine::Postgres || !self.seen.contains(mark)
+        form::has_exact_list(self.engine) || !self.seen.contains(mark)
     }
 
     /// Whether a version lies between a version of the list and its neighbour before (`to`) or after (`from`) it: what
@@ -181,8 +179,9 @@ impl KnownSettings {
         if let Some(known) = self.settings.get(&lower) {
             return Some(("", known));
         }
-        let prefixes = if self.engine == Engine::Postgres { &[][..] } else { &OFF_PREFIXES[..] };
-        prefixes.iter().find_map(|prefix| Some((*prefix, self.settings.get(lower.strip_prefix(prefix)?)?)))
+        form::off_prefixes(self.engine)
+            .iter()
+            .find_map(|prefix| Some((*prefix, self.settings.get(lower.strip_prefix(prefix)?)?)))
     }
 
     /// Names of all settings, of all versions.

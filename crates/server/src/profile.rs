@@ -13,7 +13,7 @@ use rqps_model::{Engine, StorageEngine};
 use std::collections::{BTreeMap, BTreeSet};
 
 mod conf_file;
-mod form;
+pub(crate) mod form;
 mod option_file;
 mod render;
 mod rule;

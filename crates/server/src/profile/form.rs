@@ -1,7 +1,7 @@
 //! How settings are written for an engine: names, lines, and those that are not the user's to choose.
 //!
-//! In: a setting's name and value. Out: the line of a configuration file that means just that. It must not know
-//! versions.
+//! In: a setting's name and value. Out: the line of a configuration file that means just that. It is the one place that
+//! knows how the engines differ in this, as `dbms` is for their servers. It must not know versions.
 
 use rqps_model::Engine;
 
@@ -112,6 +112,38 @@ pub const fn file_settings(engine: Engine) -> &'static [&'static str] {
     }
 }
 
+/// Words in front of an option that turn it off.
+pub(crate) const fn off_prefixes(engine: Engine) -> &'static [&'static str] {
+    match engine {
+        Engine::Postgres => &[],
+        Engine::Mysql | Engine::Mariadb => &OFF,
+    }
+}
+
+/// What a unit of memory ends with: `kB` or `k`.
+pub(super) const fn unit_end(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Postgres => "B",
+        Engine::Mysql | Engine::Mariadb => "",
+    }
+}
+
+/// Whether a setting can be written for servers that may not know it; PostgreSQL refuses what it does not know.
+pub(super) const fn takes_unknown(engine: Engine) -> bool {
+    match engine {
+        Engine::Postgres => false,
+        Engine::Mysql | Engine::Mariadb => true,
+    }
+}
+
+/// Whether the list of known settings was made from every version, so that it is exact for those between two others.
+pub(crate) const fn has_exact_list(engine: Engine) -> bool {
+    match engine {
+        Engine::Postgres => true,
+        Engine::Mysql | Engine::Mariadb => false,
+    }
+}
+
 /// Whether a setting is rqps' own to choose.
 pub(super) fn is_our_own(engine: Engine, name: &str) -> bool {
     own_settings(engine).contains(&name.to_ascii_lowercase().as_str())
@@ -135,11 +167,9 @@ pub(super) fn plain_name(engine: Engine, name: &str) -> (String, bool) {
 
 /// Other names for the same option, of which only one may be written.
 pub(super) fn opposites(engine: Engine, name: &str) -> Vec<String> {
-    if engine == Engine::Postgres {
-        return Vec::new();
-    }
-    let plain = OFF.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
-    let all = OFF.iter().map(|prefix| format!("{prefix}{plain}")).chain([plain.to_owned()]);
+    let prefixes = off_prefixes(engine);
+    let plain = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let all = prefixes.iter().map(|prefix| format!("{prefix}{plain}")).chain([plain.to_owned()]);
     all.filter(|other| other != name).collect()
 }
 

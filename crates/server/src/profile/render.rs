@@ -106,8 +106,7 @@ impl Configuration {
         }
         let (name, loose) = match target.known.find(name, target.version)? {
             Presence::Has(name) => (name, asked_loose),
-            // PostgreSQL has no way to say it, and refuses what it does not know.
-            Presence::Perhaps(name) => (name, asked_loose || target.engine != Engine::Postgres),
+            Presence::Perhaps(name) => (name, asked_loose || form::takes_unknown(target.engine)),
             Presence::Lacks(reason) => {
                 let reason = format!("{} does not have it: {reason}", target.version);
                 self.left_out.insert(name.to_owned(), reason);
