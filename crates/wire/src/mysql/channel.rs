@@ -12,8 +12,8 @@ use crate::channel::{self, Fault, READ_BYTES, Stream};
 use crate::endpoint::Transport;
 use crate::socket::Deadline;
 
-use super::login::Refusal;
 use super::packet::{Framer, PacketError};
+use super::refusal::Refusal;
 use super::tls::Tls;
 
 /// A channel of packets.

@@ -5,9 +5,7 @@
 //! method that wants nothing else.
 
 use std::collections::VecDeque;
-use std::io;
 
-use crate::channel::Fault;
 use crate::endpoint::{Endpoint, Transport};
 use crate::error::{ServerError, WireError, abridge};
 use crate::socket::Deadline;
@@ -18,6 +16,7 @@ use super::flags::{capability, head};
 use super::handshake::{FIRST_PROOF_BYTES_MAX, Greeting, Response};
 use super::options::{Options, TlsMode};
 use super::packet::{PacketError, Sink, encode};
+use super::refusal::Refusal;
 use super::{remedy, scramble};
 
 /// The longest packet of a login.
@@ -37,20 +36,6 @@ const PERFORM_FULL_AUTHENTICATION: u8 = 4;
 const CACHING_SHA2_REQUEST_KEY: u8 = 2;
 /// Ask for the RSA key of sha256_password.
 const SHA256_REQUEST_KEY: u8 = 1;
-
-/// Why no session came of it.
-pub(crate) enum Refusal {
-    Fault(Fault),
-    /// No TLS could be agreed on.
-    Tls(io::Error),
-    Wire(WireError),
-}
-
-impl<F: Into<Fault>> From<F> for Refusal {
-    fn from(fault: F) -> Refusal {
-        Refusal::Fault(fault.into())
-    }
-}
 
 /// Logs in.
 pub(crate) fn log_in(

@@ -18,6 +18,7 @@ mod notes;
 mod options;
 mod packet;
 mod progress;
+mod refusal;
 mod remedy;
 mod scramble;
 mod session;
