@@ -9,11 +9,11 @@ use crate::prepare::{Builds, Prepared, prepare};
 use crate::screen::{Progress, Screen};
 use anyhow::{Result, bail};
 use rqps_campaign::{Command, describe, estimate, human_duration};
-use rqps_conduct::{ConductError, Event, Job};
+use rqps_conduct::{ConductError, Job, Outcome, Run, Watch};
 use rqps_machine::{Lease, Workspace};
 use rqps_model::build::without_credentials;
 use rqps_model::facts::BuildFacts;
-use rqps_model::{Plan, counted};
+use rqps_model::{Event, EventKind, Plan, counted};
 use rqps_observe::clock::rfc3339;
 use rqps_observe::facts::host_facts;
 use rqps_store::{Campaign, Start, State, Writer};
@@ -145,11 +145,11 @@ fn measure_and_report(
         data_parent: data,
         resumed: store.status().starts.len() - 1,
     };
-    let mut watch = |event: Event<'_>| {
-        is_told.fetch_or(matches!(event, Event::Interrupted { .. }), Ordering::Relaxed);
-        progress.show(&event);
+    let mut watch = |event: &Event| {
+        is_told.fetch_or(matches!(event.kind, EventKind::Interrupted { .. }), Ordering::Relaxed);
+        progress.show(&event.kind);
     };
-    let measured = rqps_conduct::run(&job, store, &mut watch, &stop);
+    let measured = measure(job, store, &mut watch, &stop);
     progress.end();
     for left in lease.not_removed() {
         screen.warn(&format!("{left}; the next start of rqps tries again"));
@@ -164,6 +164,16 @@ fn measure_and_report(
             Err(anyhow::Error::new(error).context(remedy))
         }
     }
+}
+
+/// Measures everything that the results folder does not have yet, round by round.
+fn measure(job: Job<'_>, store: &mut Writer, watch: &mut Watch<'_>, stop: &AtomicBool) -> Result<(), ConductError> {
+    if !rqps_conduct::is_measured(store) {
+        let mut run = Run::begin(job, store, watch, stop)?;
+        while run.next_round(store, watch)? != Outcome::Complete {}
+    }
+    store.finish(&rfc3339(SystemTime::now()))?;
+    Ok(())
 }
 
 fn this_start() -> Start {

@@ -7,8 +7,9 @@ use crate::interrupt::resume_line;
 use indicatif::{ProgressBar, ProgressStyle};
 use rqps_campaign::diagnostic::{Diagnostic, Part};
 use rqps_campaign::human_duration;
-use rqps_conduct::Event;
+use rqps_model::event::{TestPlace, TestResult};
 use rqps_model::insert::Sla;
+use rqps_model::{EventKind, Unit};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -166,84 +167,77 @@ impl Progress {
     }
 
     /// Shows an event.
-    pub(crate) fn show(&mut self, event: &Event<'_>) {
+    pub(crate) fn show(&mut self, event: &EventKind) {
         match event {
-            Event::Cleared { what } => {
-                self.line("cleared what an earlier rqps left behind:");
+            EventKind::Cleared { what } => {
+                self.line("removed leftovers of a killed rqps:");
                 what.iter().for_each(|one| self.line(&format!("  {one}")));
             }
-            Event::Loading { treatment, tables, rows } => {
+            EventKind::Loading { treatment, tables, rows } => {
                 self.now(format!("loading {tables} x {rows} rows with {treatment}"))
             }
-            Event::Loaded { treatment, rows, seconds } => {
+            EventKind::Loaded { treatment, rows, seconds } => {
                 self.line(&format!("loaded {rows} rows with {treatment} in {seconds:.1} s"));
             }
-            Event::RoundBegins { round, rounds } => {
-                self.now(format!("round {round}/{rounds}  copying data, starting servers"))
-            }
-            Event::TestBegins { round, rounds, test, clients, interleave } => {
-                let how = interleave.map(|how| format!(", {how}")).unwrap_or_default();
-                let label = format!("round {round}/{rounds}  {test}  clients {clients}{how}");
-                match &self.bar {
-                    Some(_) => self.now(label),
-                    None => self.label = label,
+            EventKind::ServersStart { round, rounds, clients, treatments } => self.now(match treatments.as_slice() {
+                [one] => {
+                    let clients: Vec<String> = clients.iter().map(u32::to_string).collect();
+                    let clients = clients.join(", ");
+                    format!("round {round}/{rounds}  {one}  clients {clients}, copying data, starting its server")
                 }
+                _ => format!("round {round}/{rounds}  copying data, starting servers"),
+            }),
+            EventKind::TestBegins { place, is_recorded } => self.begin(place, *is_recorded),
+            EventKind::TestAdvances { campaign, left_seconds, .. } => {
+                self.advance(*campaign, left_seconds.map(Duration::from_secs_f64));
             }
-            Event::TestRepeats { round, rounds, test, clients } => {
-                self.label = format!("round {round}/{rounds}  {test} again  clients {clients}");
-                self.line(&format!(
-                    "round {round}/{rounds}  running {test} again, clients {clients}, unrecorded: what follows needs its data"
-                ));
-            }
-            Event::TestAdvances { campaign, left, .. } => self.advance(*campaign, *left),
-            Event::TestEnded { round, test, clients, unit, results, left } => {
-                if !std::mem::replace(&mut self.is_headed, true) {
-                    self.line(&heading(results));
-                }
-                let numbers: Vec<String> = results.iter().map(|(_, result)| number(*result)).collect();
-                let ratios = results.iter().skip(1).map(|(_, result)| ratio(*result, results[0].1));
-                let line = format!(
-                    "  {round:>3}  {test:<26} {clients:>3}  {} {}  {}",
-                    numbers.join("  "),
-                    unit.symbol(),
-                    ratios.collect::<Vec<_>>().join("  ")
-                );
-                match (&self.bar, left) {
-                    (None, Some(left)) => self.line(&format!("{line}   {} left", human_duration(*left))),
+            EventKind::TestEnded { place, unit, results, left_seconds } => {
+                let line = match place.interleave {
+                    Some(_) => {
+                        if !std::mem::replace(&mut self.is_headed, true) {
+                            self.line(&heading(results));
+                        }
+                        side_by_side(place, *unit, results)
+                    }
+                    None => one_by_one(place, *unit, results),
+                };
+                match (&self.bar, left_seconds) {
+                    (None, Some(left)) => {
+                        let left = human_duration(Duration::from_secs_f64(*left));
+                        self.line(&format!("{line}   {left} left"));
+                    }
                     _ => self.line(&line),
                 }
             }
-            Event::PassBegins { round, rounds, treatment, clients, .. } => {
-                self.now(format!("round {round}/{rounds}  {treatment}  clients {clients}, making its data folder"))
-            }
-            Event::StepBegins { round, rounds, treatment, step, clients } => {
-                let label = format!("round {round}/{rounds}  {treatment}  {step}  clients {clients}");
-                match &self.bar {
-                    Some(_) => self.now(label),
-                    None => self.label = label,
-                }
-            }
-            Event::StepEnded { round, treatment, step, clients, unit, result, sla, stalled_seconds, left } => {
-                let line = format!(
-                    "  {round:>3}  {treatment}  {step:<6} {clients:>3}  {} {}{}",
-                    number(*result),
-                    unit.symbol(),
-                    beside(*sla, *stalled_seconds)
-                );
-                match (&self.bar, left) {
-                    (None, Some(left)) => self.line(&format!("{line}   {} left", human_duration(*left))),
-                    _ => self.line(&line),
-                }
-            }
-            Event::Interrupted { folder } => {
+            EventKind::Interrupted { folder } => {
                 // Nothing moves any more.
                 self.end();
                 self.screen.say(&resume_line(folder));
             }
-            Event::Warning { message } => match &self.bar {
+            EventKind::Warning { message } => match &self.bar {
                 Some(bar) => bar.suspend(|| self.screen.warn(message)),
                 None => self.screen.warn(message),
             },
+        }
+    }
+
+    fn begin(&mut self, place: &TestPlace, is_recorded: bool) {
+        let TestPlace { round, rounds, test, clients, .. } = place;
+        let who = match place.interleave {
+            Some(_) => String::new(),
+            None => format!("{}  ", place.treatments.join(" ")),
+        };
+        if !is_recorded && place.interleave.is_some() {
+            self.label = format!("round {round}/{rounds}  {test} again  clients {clients}");
+            return self.line(&format!(
+                "round {round}/{rounds}  running {test} again, clients {clients}, unrecorded: what follows needs its data"
+            ));
+        }
+        let how = place.interleave.map(|how| format!(", {how}")).unwrap_or_default();
+        let label = format!("round {round}/{rounds}  {who}{test}  clients {clients}{how}");
+        match &self.bar {
+            Some(_) => self.now(label),
+            None => self.label = label,
         }
     }
 
@@ -262,9 +256,27 @@ impl Progress {
 }
 
 /// What the numbers behind a test are.
-fn heading(results: &[(&str, Option<f64>)]) -> String {
-    let names: Vec<&str> = results.iter().map(|(treatment, _)| *treatment).collect();
+fn heading(results: &[TestResult]) -> String {
+    let names: Vec<&str> = results.iter().map(|result| result.treatment.as_str()).collect();
     format!("round, test, clients; throughput of {}; relative to the first", names.join(", "))
+}
+
+/// A test on all builds: their throughputs, and relative to the base's.
+fn side_by_side(TestPlace { round, test, clients, .. }: &TestPlace, unit: Unit, results: &[TestResult]) -> String {
+    let numbers: Vec<String> = results.iter().map(|result| number(result.throughput)).collect();
+    let base = results.first().and_then(|base| base.throughput);
+    let ratios: Vec<String> = results.iter().skip(1).map(|result| ratio(result.throughput, base)).collect();
+    let (numbers, unit, ratios) = (numbers.join("  "), unit.symbol(), ratios.join("  "));
+    format!("  {round:>3}  {test:<26} {clients:>3}  {numbers} {unit}  {ratios}")
+}
+
+/// A test on one build while no other is up.
+fn one_by_one(TestPlace { round, test, clients, .. }: &TestPlace, unit: Unit, results: &[TestResult]) -> String {
+    let one = |TestResult { treatment, throughput, sla, stalled_seconds }: &TestResult| {
+        let (number, unit, beside) = (number(*throughput), unit.symbol(), beside(*sla, *stalled_seconds));
+        format!("  {round:>3}  {treatment}  {test:<6} {clients:>3}  {number} {unit}{beside}")
+    };
+    results.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 fn number(throughput: Option<f64>) -> String {
@@ -297,7 +309,13 @@ mod tests {
 
     #[test]
     fn the_numbers_of_a_test_are_told_once() {
-        let told = heading(&[("pg16.x10a", Some(1.0)), ("pg17.x10a", None)]);
+        let result = |treatment: &str, throughput| TestResult {
+            treatment: treatment.to_owned(),
+            throughput,
+            sla: None,
+            stalled_seconds: 0,
+        };
+        let told = heading(&[result("pg16.x10a", Some(1.0)), result("pg17.x10a", None)]);
         assert_eq!(told, "round, test, clients; throughput of pg16.x10a, pg17.x10a; relative to the first");
     }
 

@@ -1,138 +1,23 @@
-//! A treatment inside a round: its copy of the data, its running server, and what became of it.
+//! A treatment while its servers are up: its copy of the data, its running server, and what became of it.
 
 use crate::ConductError;
-use crate::event::{Event, Watch};
+use crate::run::Output;
 use crate::supervise::supervised_on;
-use rqps_machine::{Account, Lease, Workspace, remove_tree};
-use rqps_model::facts::{BuildFacts, SettingsFacts};
-use rqps_model::plan::TreatmentPlan;
-use rqps_model::{Part, Sample, StorageEngine};
-use rqps_observe::engine::storage_engine;
+use crate::treatment::ResolvedTreatment;
+use rqps_machine::{Lease, Workspace, remove_tree};
+use rqps_model::{EventKind, Part, Sample, StorageEngine};
 use rqps_observe::{Probes, Subject};
-use rqps_server::{Configuration, Launch, Listen, Server, ServerError};
+use rqps_server::Server;
 use rqps_store::{StoreError, Writer};
-use rqps_wire::{Endpoint, Session};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-
-/// Time for a server to become ready; crash recovery of a large log needs minutes.
-const START_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Starts that may fail one after the other in a round; the tests left in it fail without another try.
 const STARTS_FAILED_MAX: u32 = 2;
 
-/// How long a session may take to connect.
-pub(crate) const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
-
 /// Lines of a server's log that a failed sample or an error keeps.
 pub(crate) const LOG_LINES: usize = 20;
-
-/// A table that is there for a moment, to see what stores it.
-const PROBE: &str = "rqps_probe";
-
-/// A treatment as it enters every round.
-#[derive(Debug)]
-pub(crate) struct Contestant<'a> {
-    pub(crate) plan: &'a TreatmentPlan,
-    pub(crate) build: &'a BuildFacts,
-    pub(crate) configuration: Configuration,
-    pub(crate) account: Account,
-}
-
-impl Contestant<'_> {
-    /// Starts a server of this treatment on a data folder.
-    pub(crate) fn start(&self, data: &Path, log: &Path, lease: &Lease) -> Result<Server, ServerError> {
-        let launch = Launch {
-            build: self.build,
-            data_dir: data,
-            configuration: &self.configuration,
-            storage: self.plan.storage,
-            account: self.account,
-            cpus: &[],
-            listen: Listen::Socket,
-            log,
-            timeout: START_TIMEOUT,
-        };
-        Server::start(&launch, lease)
-    }
-
-    /// The settings as a running server of this treatment tells them; one that is not as written is an error, since it
-    /// would make every number of the treatment a wrong one.
-    pub(crate) fn settings(&self, server: &Server) -> Result<SettingsFacts, ConductError> {
-        let name = &self.plan.name;
-        let readback =
-            server.settings().map_err(ConductError::server(format!("reading back the settings of {name}")))?;
-        // Written for a server that may not have them, and this one has not.
-        let mut written = self.configuration.written.clone();
-        written.retain(|name, _| !readback.left_out.contains_key(name));
-        let mut left_out = self.configuration.left_out.clone();
-        left_out.extend(readback.left_out.into_iter().chain(readback.adjusted));
-        if let Some(mismatch) = readback.mismatches.into_iter().next() {
-            return Err(ConductError::Setting {
-                treatment: name.clone(),
-                setting: mismatch.name,
-                written: mismatch.written,
-                effective: mismatch.effective,
-            });
-        }
-        Ok(SettingsFacts {
-            configuration: self.configuration.name.clone(),
-            written,
-            left_out,
-            effective: readback.effective,
-            server_cpus: Vec::new(),
-            client_cpus: Vec::new(),
-            encoding: readback.encoding,
-            collation: readback.collation,
-            checksums: readback.checksums,
-            storage_engine: String::new(),
-            transport: String::new(),
-        })
-    }
-
-    /// Makes a table as planned on a server without any, tells how it is stored and how a client connects, and removes it.
-    pub(crate) fn probe(&self, endpoint: &Endpoint) -> Result<Connection, ConductError> {
-        let Some(storage) = self.plan.storage else { return self.connection(endpoint) };
-        let execute = |sql: &str| {
-            let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
-            session.execute(sql)?;
-            session.close();
-            Ok(())
-        };
-        let trying = || format!("trying whether {} stores tables by {storage}", self.plan.name);
-        let tried = |sql: &str| execute(sql).map_err(ServerError::Wire).map_err(ConductError::server(trying()));
-        tried(&format!("CREATE TABLE {PROBE} (id int NOT NULL PRIMARY KEY) ENGINE={storage}"))?;
-        let told = self.connection(endpoint);
-        tried(&format!("DROP TABLE {PROBE}"))?;
-        told
-    }
-
-    /// How a client connects to a server of this treatment, and what stores the loaded tables there; another storage
-    /// engine than planned is an error, for the same reason.
-    pub(crate) fn connection(&self, endpoint: &Endpoint) -> Result<Connection, ConductError> {
-        let name = &self.plan.name;
-        let asked = || {
-            let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
-            let storage_engine = storage_engine(&mut session, endpoint.protocol())?;
-            let transport = session.transport();
-            session.close();
-            Ok(Connection { storage_engine, transport })
-        };
-        let told = asked()
-            .map_err(ServerError::Wire)
-            .map_err(ConductError::server(format!("asking {name} what stores its tables")))?;
-        match self.plan.storage {
-            Some(planned) if planned.name() != told.storage_engine => Err(ConductError::StorageEngine {
-                treatment: name.clone(),
-                planned: planned.name().to_owned(),
-                found: told.storage_engine,
-            }),
-            _ => Ok(told),
-        }
-    }
-}
 
 /// Acts on a server as probes see it.
 pub(crate) fn observed<T>(
@@ -145,49 +30,47 @@ pub(crate) fn observed<T>(
     act(&Subject { endpoint: &endpoint, storage, data_folder, pids: &|| server.pids_with_ended() })
 }
 
-/// What a session to a server with tables shows.
-#[derive(Debug, Clone)]
-pub(crate) struct Connection {
-    /// What stores the tables; empty where the engine leaves no choice.
-    pub(crate) storage_engine: String,
-    /// `unix` or `tcp`, with the cipher where there is one.
-    pub(crate) transport: String,
-}
-
 /// A treatment in a round.
 pub(crate) struct Arm<'a> {
-    pub(crate) contestant: &'a Contestant<'a>,
+    pub(crate) treatment: &'a ResolvedTreatment<'a>,
     /// The name of its copy of the data.
     pub(crate) copy: String,
     pub(crate) data: PathBuf,
     pub(crate) log: PathBuf,
     pub(crate) server: Option<Server>,
-    /// Servers started in this round so far: one, and one more after each crash.
+    /// Servers started in this round so far: one each time that it got fresh data, and one more after each crash.
     pub(crate) starts: u32,
+    /// Whether a server died and was started again on the same data.
+    pub(crate) was_restarted: bool,
     /// How many of them failed one after the other, up to now.
     pub(crate) starts_failed: u32,
-    /// Whether the treatment is measured at all; if not, `failure` says why.
-    pub(crate) takes_part: bool,
+    /// Whether the treatment is not measured at all; `failure` says why.
+    pub(crate) is_excluded: bool,
     /// What the work before the next test did not reach, such as pages that are still dirty.
-    pub(crate) undone: Vec<String>,
+    pub(crate) pending_warnings: Vec<String>,
     /// Why there is no server, or one that is not to be trusted: it failed a test or the work before one.
     pub(crate) failure: Option<String>,
 }
 
 impl<'a> Arm<'a> {
-    /// A treatment before it has a copy or a server; one that was refused takes no part.
-    pub(crate) fn idle(contestant: &'a Contestant<'a>, workspace: &Workspace, refusal: Option<&str>) -> Arm<'a> {
+    /// A treatment before it has a copy or a server; one that is excluded gets neither.
+    pub(crate) fn idle(
+        treatment: &'a ResolvedTreatment<'a>,
+        workspace: &Workspace,
+        why_excluded: Option<&str>,
+    ) -> Arm<'a> {
         Arm {
-            contestant,
+            treatment,
             copy: String::new(),
             data: workspace.path().to_owned(),
-            log: workspace.join(&format!("{}.log", contestant.plan.name)),
+            log: workspace.join(&format!("{}.log", treatment.plan.name)),
             server: None,
             starts: 0,
+            was_restarted: false,
             starts_failed: 0,
-            undone: Vec::new(),
-            takes_part: refusal.is_none(),
-            failure: refusal.map(str::to_owned),
+            pending_warnings: Vec::new(),
+            is_excluded: why_excluded.is_some(),
+            failure: why_excluded.map(str::to_owned),
         }
     }
 
@@ -199,15 +82,16 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Ends its server at once and removes its copy, which nobody reads again: no need for a shutdown that writes it back. A
-    /// copy that cannot be removed is told; it goes with the workspace, at the latest.
-    pub(crate) fn clear(&mut self, watch: &mut Watch<'_>) {
+    /// Ends its server at once and removes its copy, which is not read again: no need for a shutdown that writes it back. A copy
+    /// that cannot be removed goes with the workspace, at the latest.
+    pub(crate) fn clear(&mut self, output: &mut Output<'_, '_>) {
         self.server = None;
         let _ = std::fs::remove_file(&self.log);
         if !self.copy.is_empty()
             && let Err(error) = remove_tree(&self.data)
         {
-            watch(Event::Warning { message: format!("the data of {} are left over: {error}", self.name()) });
+            let message = format!("could not remove the data of {}: {error}", self.name());
+            output.emit(EventKind::Warning { message });
         }
     }
 
@@ -215,13 +99,13 @@ impl<'a> Arm<'a> {
     pub(crate) fn end(&self, probes: Probes, sample: &mut Sample) -> Vec<Part> {
         match &self.server {
             Some(server) => {
-                observed(server, self.contestant.plan.storage, &self.data, |it| probes.end(Some(it), sample))
+                observed(server, self.treatment.plan.storage, &self.data, |it| probes.end(Some(it), sample))
             }
             None => probes.end(None, sample),
         }
     }
 
-    /// Notes that a test failed, with what is known of the server, and tells it all.
+    /// Notes that a test failed, and returns that with what is known of the server.
     pub(crate) fn fail(&mut self, failure: String) -> String {
         let failure = match &self.failure {
             Some(why) => format!("{failure}; {why}"),
@@ -233,7 +117,7 @@ impl<'a> Arm<'a> {
 
     /// The treatment's name.
     pub(crate) fn name(&self) -> &str {
-        &self.contestant.plan.name
+        &self.treatment.plan.name
     }
 
     /// Starts the server, in place of one that is there; a server that will not start is this arm's failure, not the
@@ -241,8 +125,8 @@ impl<'a> Arm<'a> {
     pub(crate) fn start(&mut self, lease: &Lease, stop: &AtomicBool) -> Result<(), ConductError> {
         self.server = None;
         self.starts += 1;
-        let started = supervised_on(self.contestant.build.engine, &self.data, stop, || {
-            Ok(self.contestant.start(&self.data, &self.log, lease))
+        let started = supervised_on(self.treatment.build.engine, &self.data, stop, || {
+            Ok(self.treatment.start(&self.data, &self.log, lease))
         })?;
         match started {
             Ok(server) => (self.server, self.failure, self.starts_failed) = (Some(server), None, 0),
@@ -256,7 +140,7 @@ impl<'a> Arm<'a> {
 
     /// Whether a start is worth trying: one that never becomes ready costs minutes each time.
     pub(crate) fn may_start(&self) -> bool {
-        self.takes_part && self.starts_failed < STARTS_FAILED_MAX
+        !self.is_excluded && self.starts_failed < STARTS_FAILED_MAX
     }
 
     /// Notices a server that died, with its last words.

@@ -61,12 +61,12 @@ pub enum ConductError {
         treatment: String,
     },
     /// Too few treatments can be measured.
-    #[error("{}", nothing_to_compare(base, left_out))]
+    #[error("{}", nothing_to_compare(base, excluded))]
     NothingToCompare {
         /// The base.
         base: String,
-        /// The base alone, or every other treatment; why they are, the events before told.
-        left_out: Vec<String>,
+        /// The base alone, or every other treatment; warnings before gave the reasons.
+        excluded: Vec<String>,
     },
     /// The results folder could not be written.
     #[error(transparent)]
@@ -79,7 +79,7 @@ pub enum ConductError {
     UnknownTest(String),
     /// No server is left.
     #[error("round {round}: no server is running any more; the last one said: {last}")]
-    NobodyLeft {
+    NoServerLeft {
         /// From 1.
         round: u32,
         /// The last failure.
@@ -105,15 +105,14 @@ impl ConductError {
     }
 }
 
-fn nothing_to_compare(base: &str, left_out: &[String]) -> String {
-    match left_out {
+fn nothing_to_compare(base: &str, excluded: &[String]) -> String {
+    match excluded {
         [one] if one == base => {
-            format!("{base} is left out, for the reason told above; without the base there is nothing to compare with")
+            format!("{base} is excluded (see above); without a baseline there is nothing to compare")
         }
-        [one] => format!("there is nothing to compare {base} with: {one} is left out, for the reason told above"),
-        several => format!(
-            "there is nothing to compare {base} with: {} are left out, for the reasons told above",
-            several.join(" and ")
-        ),
+        [one] => format!("there is nothing to compare {base} with: {one} is excluded (see above)"),
+        several => {
+            format!("there is nothing to compare {base} with: {} are excluded (see above)", several.join(" and "))
+        }
     }
 }

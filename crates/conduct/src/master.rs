@@ -1,24 +1,23 @@
 //! The data folders that all copies are taken from: one for each kind of data folder in the campaign.
 //!
-//! In: the treatments. Out: stopped, checkpointed data folders with the loaded tables (empty ones for passes, which load), and
-//! the treatments that are left out because none can be made for them. Treatments whose builds can read each other's files share a master, so that the arms
+//! In: the treatments. Out: stopped, checkpointed data folders with the loaded tables (empty ones where tests load themselves), and
+//! the treatments that are excluded because none can be made for them. Treatments whose builds can read each other's files share a master, so that the arms
 //! of an A/A differ in nothing.
 
 use crate::ConductError;
-use crate::arm::{Connection, Contestant, LOG_LINES};
-use crate::event::{Event, Watch};
-use crate::job::Job;
-use crate::refusal::Refusals;
+use crate::arm::LOG_LINES;
+use crate::excluded::Excluded;
+use crate::run::{Job, Output};
 use crate::supervise::{check, supervised, supervised_on};
+use crate::treatment::{Connection, ResolvedTreatment};
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::random::derive_seed;
 use rqps_machine::{CopyMethod, Workspace, copy, remove_tree};
 use rqps_model::facts::LoadFacts;
 use rqps_model::plan::{DataSet, DataShape, Plan};
-use rqps_model::{Engine, StorageEngine, Version};
+use rqps_model::{Engine, EventKind, StorageEngine, Version};
 use rqps_observe::host::HostMeter;
 use rqps_server::{Server, cluster};
-use rqps_store::Writer;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -33,8 +32,8 @@ const CHECKSUMS: bool = true;
 pub(crate) struct FolderKind(String);
 
 impl FolderKind {
-    pub(crate) fn of(contestant: &Contestant<'_>) -> FolderKind {
-        FolderKind::named(contestant.build.engine, &contestant.build.version, contestant.plan.storage)
+    pub(crate) fn of(treatment: &ResolvedTreatment<'_>) -> FolderKind {
+        FolderKind::named(treatment.build.engine, &treatment.build.version, treatment.plan.storage)
     }
 
     fn named(engine: Engine, version: &Version, storage: Option<StorageEngine>) -> FolderKind {
@@ -56,36 +55,35 @@ impl FolderKind {
 #[derive(Debug)]
 pub(crate) struct Masters {
     folders: BTreeMap<FolderKind, PathBuf>,
-    refusals: BTreeMap<String, String>,
+    excluded: BTreeMap<String, String>,
     connections: BTreeMap<String, Connection>,
     method: CopyMethod,
 }
 
 impl Masters {
-    /// Initialises every master, then loads each; those that passes begin with stay empty.
+    /// Initialises every master, then loads each; those of stages that begin without data stay empty.
     pub(crate) fn load(
         job: &Job<'_>,
         workspace: &Workspace,
-        contestants: &[Contestant<'_>],
-        store: &mut Writer,
-        watch: &mut Watch<'_>,
+        treatments: &[ResolvedTreatment<'_>],
+        output: &mut Output<'_, '_>,
         stop: &AtomicBool,
     ) -> Result<Masters, ConductError> {
         let method = copy::detect(workspace.path()).map_err(ConductError::server("trying how files can be copied"))?;
-        let mut sharers: BTreeMap<FolderKind, Vec<&Contestant<'_>>> = BTreeMap::new();
-        for contestant in contestants {
-            sharers.entry(FolderKind::of(contestant)).or_default().push(contestant);
+        let mut sharers: BTreeMap<FolderKind, Vec<&ResolvedTreatment<'_>>> = BTreeMap::new();
+        for treatment in treatments {
+            sharers.entry(FolderKind::of(treatment)).or_default().push(treatment);
         }
         let mut made = BTreeMap::new();
         let mut maker =
-            Maker { job, workspace, store, watch, stop, refusals: Refusals::default(), connections: BTreeMap::new() };
+            Maker { job, workspace, output, stop, excluded: Excluded::default(), connections: BTreeMap::new() };
         for (kind, sharers) in sharers {
             let folder = workspace.join(&format!("master-{}", kind.name()));
             let accepted = maker.initialise(&sharers, &folder)?;
             made.insert(kind, (folder, accepted));
         }
         // What a server refuses must show before hours of loading, not after.
-        maker.refusals.check(job.plan)?;
+        maker.excluded.check(job.plan)?;
         let mut folders = BTreeMap::new();
         for (kind, (folder, accepted)) in made {
             let is_ready = match data_set(job.plan) {
@@ -96,18 +94,18 @@ impl Masters {
                 folders.insert(kind, folder);
             }
         }
-        maker.refusals.check(job.plan)?;
-        Ok(Masters { folders, refusals: maker.refusals.reasons(), connections: maker.connections, method })
+        maker.excluded.check(job.plan)?;
+        Ok(Masters { folders, excluded: maker.excluded.reasons(), connections: maker.connections, method })
     }
 
-    /// Why a treatment takes no part, if it does not.
-    pub(crate) fn refusal(&self, contestant: &Contestant<'_>) -> Option<&str> {
-        self.refusals.get(&contestant.plan.name).map(String::as_str)
+    /// Why a treatment is excluded, if it is.
+    pub(crate) fn why_excluded(&self, treatment: &ResolvedTreatment<'_>) -> Option<&str> {
+        self.excluded.get(&treatment.plan.name).map(String::as_str)
     }
 
     /// What a client saw of a treatment's server, where that was tried on an empty master.
-    pub(crate) fn connection(&self, contestant: &Contestant<'_>) -> Option<&Connection> {
-        self.connections.get(&contestant.plan.name)
+    pub(crate) fn connection(&self, treatment: &ResolvedTreatment<'_>) -> Option<&Connection> {
+        self.connections.get(&treatment.plan.name)
     }
 
     /// Copies a master to `to`.
@@ -124,35 +122,34 @@ fn data_set(plan: &Plan) -> DataSet {
 }
 
 /// What making a master needs.
-struct Maker<'a, 'w> {
+struct Maker<'a, 'o, 'w> {
     job: &'a Job<'a>,
     workspace: &'a Workspace,
-    store: &'a mut Writer,
-    watch: &'a mut Watch<'w>,
+    output: &'a mut Output<'o, 'w>,
     stop: &'a AtomicBool,
-    refusals: Refusals,
+    excluded: Excluded,
     connections: BTreeMap<String, Connection>,
 }
 
-impl Maker<'_, '_> {
-    /// Makes an empty data folder, starts every treatment on it once, and gives those that did. Afterwards nobody has failed
-    /// on the folder that is there.
+impl Maker<'_, '_, '_> {
+    /// Makes an empty data folder, starts every treatment on it once, and gives those that did. Afterwards no treatment
+    /// has failed on the folder that is there.
     fn initialise<'c>(
         &mut self,
-        sharers: &[&'c Contestant<'c>],
+        sharers: &[&'c ResolvedTreatment<'c>],
         folder: &Path,
-    ) -> Result<Vec<&'c Contestant<'c>>, ConductError> {
-        let mut accepted: Vec<&'c Contestant<'c>> = Vec::new();
-        // A folder on which nobody has started yet is not trusted, nor is one on which a treatment failed.
+    ) -> Result<Vec<&'c ResolvedTreatment<'c>>, ConductError> {
+        let mut accepted: Vec<&'c ResolvedTreatment<'c>> = Vec::new();
+        // A folder on which no server has started yet is not trusted, nor is one on which a treatment failed.
         let mut is_trusted = false;
-        for &contestant in sharers {
+        for &treatment in sharers {
             check(self.stop)?;
-            let made = if is_trusted { Ok(()) } else { self.make_folder(contestant, folder) };
-            let tried = made.and_then(|()| self.first_start(contestant, folder));
+            let made = if is_trusted { Ok(()) } else { self.make_folder(treatment, folder) };
+            let tried = made.and_then(|()| self.first_start(treatment, folder));
             is_trusted = tried.is_ok();
             match tried {
-                Ok(()) => accepted.push(contestant),
-                Err(error) => self.refuse(contestant, error)?,
+                Ok(()) => accepted.push(treatment),
+                Err(error) => self.exclude(treatment, error)?,
             }
         }
         match accepted.first() {
@@ -162,80 +159,91 @@ impl Maker<'_, '_> {
         Ok(accepted)
     }
 
-    fn make_folder(&self, contestant: &Contestant<'_>, folder: &Path) -> Result<(), ConductError> {
+    fn make_folder(&self, treatment: &ResolvedTreatment<'_>, folder: &Path) -> Result<(), ConductError> {
         remove_tree(folder).map_err(ConductError::server("removing a data folder that is not trusted"))?;
-        let (build, account) = (contestant.build, contestant.account);
+        let (build, account) = (treatment.build, treatment.account);
         supervised_on(build.engine, folder, self.stop, || {
             cluster::initialise(build, folder, account, CHECKSUMS, self.job.lease)
-                .map_err(ConductError::server(format!("initialising a data folder with {}", contestant.plan.name)))
+                .map_err(ConductError::server(format!("initialising a data folder with {}", treatment.plan.name)))
         })
     }
 
-    fn first_start(&mut self, contestant: &Contestant<'_>, folder: &Path) -> Result<(), ConductError> {
-        let mut server = self.start(contestant, folder, "for the first time")?;
+    fn first_start(&mut self, treatment: &ResolvedTreatment<'_>, folder: &Path) -> Result<(), ConductError> {
+        let mut server = self.start(treatment, folder, "for the first time")?;
         // The others' folder is left in order whatever the settings are.
-        let judged = contestant.settings(&server).map(drop).and_then(|()| match data_set(self.job.plan) {
-            DataSet::Empty => contestant.probe(&server.endpoint()).map(Some),
+        let checked = treatment.settings(&server).map(drop).and_then(|()| match data_set(self.job.plan) {
+            DataSet::Empty => treatment.probe(&server.endpoint()).map(Some),
             // A loaded master shows it.
             DataSet::Loaded(_) => Ok(None),
         });
-        self.stop_in_order(contestant, &mut server)?;
-        let name = &contestant.plan.name;
-        self.connections.extend(judged?.map(|connection| (name.clone(), connection)));
+        self.stop_in_order(treatment, &mut server)?;
+        let name = &treatment.plan.name;
+        self.connections.extend(checked?.map(|connection| (name.clone(), connection)));
         Ok(())
     }
 
-    fn start(&self, contestant: &Contestant<'_>, folder: &Path, why: &str) -> Result<Server, ConductError> {
-        supervised_on(contestant.build.engine, folder, self.stop, || {
-            contestant
-                .start(folder, &self.log(contestant), self.job.lease)
-                .map_err(ConductError::server(format!("starting {} {why}", contestant.plan.name)))
+    fn start(&self, treatment: &ResolvedTreatment<'_>, folder: &Path, why: &str) -> Result<Server, ConductError> {
+        supervised_on(treatment.build.engine, folder, self.stop, || {
+            treatment
+                .start(folder, &self.log(treatment), self.job.lease)
+                .map_err(ConductError::server(format!("starting {} {why}", treatment.plan.name)))
         })
     }
 
     /// Stops a server whose data folder will be used again.
-    fn stop_in_order(&self, contestant: &Contestant<'_>, server: &mut Server) -> Result<(), ConductError> {
-        let name = &contestant.plan.name;
+    fn stop_in_order(&self, treatment: &ResolvedTreatment<'_>, server: &mut Server) -> Result<(), ConductError> {
+        let name = &treatment.plan.name;
         let folder = server.data_dir().to_owned();
-        let stopped = supervised_on(contestant.build.engine, &folder, self.stop, || {
+        let stopped = supervised_on(treatment.build.engine, &folder, self.stop, || {
             server.stop().map_err(ConductError::server(format!("stopping {name}")))
         })?;
         if stopped.clean { Ok(()) } else { Err(ConductError::NotStopped { treatment: name.clone() }) }
     }
 
-    /// Leaves a treatment out, and keeps what its servers said.
-    fn refuse(&mut self, contestant: &Contestant<'_>, error: ConductError) -> Result<(), ConductError> {
-        let name = &contestant.plan.name;
-        self.refusals.note(name, error, self.workspace.path(), self.watch)?;
-        if let Ok(mut log) = File::open(self.log(contestant)) {
-            self.store.append_server_log(name, "before round 1", &mut log)?;
+    /// Excludes a treatment, and keeps what its servers said.
+    fn exclude(&mut self, treatment: &ResolvedTreatment<'_>, error: ConductError) -> Result<(), ConductError> {
+        let name = &treatment.plan.name;
+        let message = self.excluded.note(name, error, self.workspace.path())?;
+        self.output.emit(EventKind::Warning { message });
+        if let Ok(mut log) = File::open(self.log(treatment)) {
+            self.output.store.append_server_log(name, "before round 1", &mut log)?;
         }
         Ok(())
     }
 
     /// Loads a master with the first treatment that can, and says whether there was one. Others are as good as the
     /// first, for they all started on such a folder.
-    fn load(&mut self, sharers: &[&Contestant<'_>], folder: &Path, data: DataShape) -> Result<bool, ConductError> {
+    fn load(
+        &mut self,
+        sharers: &[&ResolvedTreatment<'_>],
+        folder: &Path,
+        data: DataShape,
+    ) -> Result<bool, ConductError> {
         for (at, loader) in sharers.iter().enumerate() {
             check(self.stop)?;
             match self.load_with(loader, folder, data) {
                 Ok(seconds) => {
-                    for contestant in &sharers[at..] {
-                        self.store.set_load_seconds(&contestant.plan.name, seconds)?;
+                    for treatment in &sharers[at..] {
+                        self.output.store.set_load_seconds(&treatment.plan.name, seconds)?;
                     }
                     return Ok(true);
                 }
-                Err(error) => self.refuse(loader, error)?,
+                Err(error) => self.exclude(loader, error)?,
             }
         }
         Ok(false)
     }
 
     /// Loads one master, keeps what the host did for it, and returns the seconds that rows and indexes took.
-    fn load_with(&mut self, contestant: &Contestant<'_>, folder: &Path, data: DataShape) -> Result<f64, ConductError> {
-        let name = &contestant.plan.name;
-        (self.watch)(Event::Loading { treatment: name, tables: data.tables, rows: data.rows });
-        let mut server = self.start(contestant, folder, "to load data")?;
+    fn load_with(
+        &mut self,
+        treatment: &ResolvedTreatment<'_>,
+        folder: &Path,
+        data: DataShape,
+    ) -> Result<f64, ConductError> {
+        let name = &treatment.plan.name;
+        self.output.emit(EventKind::Loading { treatment: name.clone(), tables: data.tables, rows: data.rows });
+        let mut server = self.start(treatment, folder, "to load data")?;
         let endpoint = server.endpoint();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let seed = derive_seed(self.job.plan.seed, "data");
@@ -250,19 +258,23 @@ impl Maker<'_, '_> {
             error => ConductError::Loading { error: Box::new(error), log: server.log_tail(LOG_LINES) },
         })?;
         let host = meter.read_full().since(&before);
-        self.store.write_load(name, &LoadFacts { rows: report.rows, host })?;
-        contestant.connection(&endpoint)?;
-        self.stop_in_order(contestant, &mut server)?;
+        self.output.store.write_load(name, &LoadFacts { rows: report.rows, host })?;
+        treatment.connection(&endpoint)?;
+        self.stop_in_order(treatment, &mut server)?;
         if let Some(left) = report.left {
-            (self.watch)(Event::Warning { message: format!("after loading with {name}: {left}") });
+            self.output.emit(EventKind::Warning { message: format!("after loading with {name}: {left}") });
         }
-        (self.watch)(Event::Loaded { treatment: name, rows: report.rows, seconds: report.load_seconds });
+        self.output.emit(EventKind::Loaded {
+            treatment: name.clone(),
+            rows: report.rows,
+            seconds: report.load_seconds,
+        });
         Ok(report.load_seconds)
     }
 
     /// The log of a treatment's servers before the first round.
-    fn log(&self, contestant: &Contestant<'_>) -> PathBuf {
-        self.workspace.join(&format!("{}.first.log", contestant.plan.name))
+    fn log(&self, treatment: &ResolvedTreatment<'_>) -> PathBuf {
+        self.workspace.join(&format!("{}.first.log", treatment.plan.name))
     }
 }
 

@@ -5,6 +5,7 @@
 //! for. Its data can be made again, and is thrown away.
 
 use crate::ConductError;
+use rqps_machine::proctree::ProcessId;
 use rqps_model::Engine;
 use rqps_server::{Server, cluster};
 use rqps_wire::Protocol;
@@ -17,19 +18,41 @@ use std::time::{Duration, Instant};
 /// How soon a raised flag is seen.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// What ends a server at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Quit {
+    postmaster: ProcessId,
+    signal: Signal,
+}
+
+impl Quit {
+    pub(crate) fn of(server: &Server) -> Option<Quit> {
+        // PostgreSQL ends at once by itself and its children with it; to MySQL the same signal means to end in order.
+        let signal = match server.endpoint().protocol() {
+            Protocol::Postgres => Signal::QUIT,
+            Protocol::Mysql => Signal::KILL,
+        };
+        server.processes().first().map(|postmaster| Quit { postmaster: *postmaster, signal })
+    }
+}
+
 /// Runs `work`, and ends the server under it when `stop` is raised.
 pub(crate) fn supervised<T>(
     server: &Server,
     stop: &AtomicBool,
     work: impl FnOnce() -> Result<T, ConductError>,
 ) -> Result<T, ConductError> {
-    let Some(postmaster) = server.processes().first().copied() else { return work() };
-    // PostgreSQL ends at once by itself and its children with it; to MySQL the same signal means to end in order.
-    let at_once = match server.endpoint().protocol() {
-        Protocol::Postgres => Signal::QUIT,
-        Protocol::Mysql => Signal::KILL,
-    };
-    watched(stop, |_| _ = postmaster.signal(at_once), work)
+    supervised_by(&Vec::from_iter(Quit::of(server)), stop, work)
+}
+
+/// Runs `work`, and ends all servers under it when `stop` is raised.
+pub(crate) fn supervised_by<T>(
+    servers: &[Quit],
+    stop: &AtomicBool,
+    work: impl FnOnce() -> Result<T, ConductError>,
+) -> Result<T, ConductError> {
+    let end = |_| servers.iter().for_each(|quit| _ = quit.postmaster.signal(quit.signal));
+    watched(stop, end, work)
 }
 
 /// Runs `work` that makes a data folder, or starts or stops a server on it, and ends what runs on the folder when `stop` is

@@ -3,7 +3,7 @@
 //! In: treatments, tests, builds. Out: a plan, and a [`Scene`] with folders and installed builds that measures it on real
 //! servers. It checks no sample.
 
-use crate::{ConductError, Event, Job, run};
+use crate::{ConductError, Job, Outcome, Run};
 use rqps_builds::{Catalog, installation};
 use rqps_load::Suite;
 use rqps_machine::{Cache, Lease};
@@ -11,7 +11,7 @@ use rqps_model::facts::{BuildFacts, HostFacts};
 use rqps_model::insert::{CONNECTIONS, Shape, steps};
 use rqps_model::plan::{Arrival, DataShape, Plan, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
-use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
+use rqps_model::{Event, FORMAT, Group, Interleave, Placement, Unit};
 use rqps_server::Profiles;
 use rqps_store::{Campaign, Start, Writer};
 use std::collections::BTreeMap;
@@ -147,7 +147,7 @@ impl Scene {
         &self,
         store: &mut Writer,
         stop: &AtomicBool,
-        watch: &mut dyn FnMut(&Event<'_>),
+        watch: &mut dyn FnMut(&Event),
     ) -> Result<(), ConductError> {
         let lease = Lease::open(&self.cache).expect("a lease");
         let job = Job {
@@ -160,7 +160,13 @@ impl Scene {
             data_parent: Some(self.data.path()),
             resumed: store.status().starts.len() - 1,
         };
-        let ran = run(&job, store, &mut |event| watch(&event), stop);
+        let mut measure = |store: &mut Writer| {
+            let mut run = Run::begin(job, store, watch, stop)?;
+            while run.next_round(store, watch)? != Outcome::Complete {}
+            store.finish("2026-11-21T09:00:00Z")?;
+            Ok(())
+        };
+        let ran = measure(store);
         assert_eq!(fs::read_dir(self.data.path()).expect("listed").count(), 0, "folders are left");
         ran
     }

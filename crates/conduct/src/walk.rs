@@ -1,175 +1,126 @@
-//! A whole campaign, from its masters to its last round.
+//! The walk through a round, as a pure function: which servers are up together on which data, which tests they run at which
+//! numbers of clients, and what is repeated for its data only.
+//!
+//! In: the plan, a round, and what is done. Out: a [`Setup`] for each start of servers, in order. It touches no server and no
+//! folder. A stage says all: how builds alternate, and when data are renewed; nothing here asks for the suite.
 
-use crate::ConductError;
-use crate::arm::Contestant;
-use crate::cells::{Failed, is_measured};
-use crate::event::{Event, Watch};
-use crate::job::Job;
-use crate::master::Masters;
-use crate::pace::Pace;
-use crate::pass::passes;
-use crate::round::Round;
-use crate::sitting::{Ledger, Sitting};
-use crate::supervise::check;
-use rqps_machine::{Account, Workspace};
-use rqps_model::facts::BuildFacts;
-use rqps_model::plan::{Alternate, Stage, TreatmentPlan};
-use rqps_observe::clock::rfc3339;
-use rqps_server::Sizing;
-use rqps_store::{StoreError, Writer};
-use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
+use rqps_model::Plan;
+use rqps_model::plan::{Alternate, Renew, Round, Stage, TestPlan, TreatmentPlan};
 
-/// Bytes of a row with its share of the indexes, as PostgreSQL stores it; for sizing only.
-const ROW_BYTES: u64 = 240;
-
-/// Settings by name.
-type Settings = BTreeMap<String, String>;
-
-/// Measures everything that the results folder does not have yet.
-///
-/// Call it from a thread that lives as long as the servers may: they are told to quit when it ends.
-pub fn run(job: &Job<'_>, store: &mut Writer, watch: &mut Watch<'_>, stop: &AtomicBool) -> Result<(), ConductError> {
-    if !is_measured(store) {
-        measure_missing(job, store, watch, stop)?;
-    }
-    store.finish(&rfc3339(SystemTime::now()))?;
-    Ok(())
+/// What is measured together, and again as a whole: one test on all treatments, or all tests of a stage on one treatment, which
+/// build on each other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block<'a> {
+    pub(crate) round: u32,
+    pub(crate) clients: u32,
+    pub(crate) tests: &'a [TestPlan],
+    pub(crate) treatments: &'a [TreatmentPlan],
 }
 
-fn measure_missing(
-    job: &Job<'_>,
-    store: &mut Writer,
-    watch: &mut Watch<'_>,
-    stop: &AtomicBool,
-) -> Result<(), ConductError> {
-    // Dropped last, and with it all data: thousands of files.
-    let workspace = Workspace::create(job.lease, job.cache, job.data_parent)
-        .map_err(ConductError::server("making the folder for data"))?;
-    let measured = measure_in(job, &workspace, store, watch, stop);
-    if let Err(ConductError::Interrupted) = measured {
-        watch(Event::Interrupted { folder: store.folder() });
+impl<'a> Block<'a> {
+    /// The blocks of a round, in the order in which they are measured.
+    pub(crate) fn all(plan: &'a Plan, round: &Round) -> Vec<Block<'a>> {
+        plan.stages.iter().flat_map(|stage| Block::of_stage(plan, stage, round)).collect()
     }
-    measured
-}
 
-fn measure_in(
-    job: &Job<'_>,
-    workspace: &Workspace,
-    store: &mut Writer,
-    watch: &mut Watch<'_>,
-    stop: &AtomicBool,
-) -> Result<(), ConductError> {
-    let contestants = contestants(job, workspace, store)?;
-    for contestant in &contestants {
-        store.write_build(&contestant.plan.name, contestant.build)?;
-        for note in &contestant.configuration.notes {
-            watch(Event::Warning { message: format!("{}: {note}", contestant.plan.name) });
-        }
-    }
-    let masters = Masters::load(job, workspace, &contestants, store, watch, stop)?;
-
-    // A failed trial is a result of the sitting that made it; a resumed campaign tries again.
-    let again = if job.resumed == 0 { Failed::default() } else { Failed::found(store) };
-    let sitting = Sitting { job, workspace, contestants: &contestants, masters, again, stop };
-    let pace = Pace::new(job.plan, &sitting.cells(store).left());
-    let mut ledger = Ledger { store, watch, pace };
-    for plan in (1..=job.plan.rounds).map(|number| job.plan.round(number)) {
-        if sitting.cells(ledger.store).round_done(&plan) {
-            continue;
-        }
-        for stage in &job.plan.stages {
-            check(stop)?;
-            match stage.alternate {
-                Alternate::SideBySide => Round::begin(&sitting, &plan, &mut ledger)?.run(&mut ledger)?,
-                Alternate::OneByOne => passes(&sitting, &plan, stage, &mut ledger)?,
+    fn of_stage(plan: &'a Plan, stage: &'a Stage, round: &Round) -> Vec<Block<'a>> {
+        let number = round.number;
+        let block = |tests, treatments, clients: &u32| Block { round: number, clients: *clients, tests, treatments };
+        match stage.alternate {
+            Alternate::SideBySide => {
+                let at = |test| {
+                    let tests = std::slice::from_ref(test);
+                    stage.clients.iter().map(move |clients| block(tests, &plan.treatments[..], clients))
+                };
+                stage.tests.iter().flat_map(at).collect()
+            }
+            Alternate::OneByOne => {
+                let of = |index: &usize| std::slice::from_ref(&plan.treatments[*index]);
+                let at = |clients| round.order.iter().map(move |index| block(&stage.tests[..], of(index), clients));
+                stage.clients.iter().flat_map(at).collect()
             }
         }
     }
-    Ok(())
+
+    /// Its samples: treatment and test.
+    pub(crate) fn samples(self) -> impl Iterator<Item = (&'a TreatmentPlan, &'a TestPlan)> {
+        self.treatments.iter().flat_map(move |treatment| self.tests.iter().map(move |test| (treatment, test)))
+    }
 }
 
-/// Each treatment with its build and its configuration for this machine.
-fn contestants<'a>(job: &Job<'a>, workspace: &Workspace, store: &Writer) -> Result<Vec<Contestant<'a>>, ConductError> {
-    let plan = job.plan;
-    let free = rustix::fs::statvfs(workspace.path()).ok().map(|fs| fs.f_bavail * fs.f_frsize);
-    let folders = plan.servers_together();
-    let rows = plan.stages.iter().map(|stage| stage.rows).max().unwrap_or(0);
-    let connections = |stage: &Stage| stage.clients.iter().max().map_or(1, |clients| clients * stage.connections);
-    let sizing = Sizing {
-        machine: plan.machine.expect("campaign settles the machine class of every plan"),
-        disk_free_bytes: free.map(|bytes| bytes / folders as u64),
-        data_bytes: Some(rows * ROW_BYTES),
-        clients: plan.stages.iter().map(connections).max().unwrap_or(1),
-    };
-    let render = |(treatment, build): (&TreatmentPlan, &BuildFacts), set: &Settings| {
-        job.profiles
-            .render(build.engine, &treatment.profile, &build.version, treatment.storage, &sizing, set)
-            .map_err(ConductError::server(format!("configuring {}", treatment.name)))
-    };
-    let each = || plan.treatments.iter().zip(job.builds);
-    let rendered = each().map(|one| render(one, &one.0.set)).collect::<Result<Vec<_>, _>>()?;
-    let kept = each().map(|(treatment, _)| Ok(store.settings(&treatment.name)?.map(|facts| facts.written)));
-    let kept = kept.collect::<Result<Vec<_>, StoreError>>()?;
-    let written: Vec<&Settings> = rendered.iter().map(|configuration| &configuration.written).collect();
-    let earlier = as_earlier(&written, &kept);
-    let contestant = |((treatment, build), (configuration, earlier))| {
-        let configuration = match Settings::is_empty(&earlier) {
-            true => configuration,
-            false => render((treatment, build), &treatment.set.clone().into_iter().chain(earlier).collect())?,
-        };
-        Ok(Contestant { plan: treatment, build, configuration, account: Account::choose() })
-    };
-    each().zip(rendered.into_iter().zip(earlier)).map(contestant).collect()
+/// A block that is due: to be recorded, or only to be run for what it leaves behind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Due<'a> {
+    pub(crate) block: Block<'a>,
+    pub(crate) is_recorded: bool,
 }
 
-/// What earlier sittings wrote otherwise than this one would. How much log a server may keep follows from the room on the disk,
-/// which changes from sitting to sitting; builds that are compared must not differ in it, so the first sitting's holds. A
-/// treatment that no earlier sitting came to gets what another got in place of the same value.
-fn as_earlier(written: &[&Settings], kept: &[Option<Settings>]) -> Vec<Settings> {
-    let otherwise = |at: usize, name: &String, now: &String| {
-        let then = kept[at].as_ref()?.get(name)?;
-        (written[at].get(name) == Some(now) && then != now).then(|| (name.clone(), then.clone()))
-    };
-    let of = |at: usize| {
-        // Its own first.
-        let sources: Vec<usize> = match kept[at] {
-            Some(_) => vec![at],
-            None => (0..kept.len()).collect(),
+/// A test of a setup, and the numbers of clients at which it is due, each with whether it is recorded. What is done before the
+/// test is done in any case, for what comes after it.
+#[derive(Debug, Clone)]
+pub(crate) struct Visit<'a> {
+    pub(crate) test: &'a TestPlan,
+    pub(crate) levels: Vec<(u32, bool)>,
+}
+
+/// Servers that are started together on fresh data, and what they run.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup<'a> {
+    pub(crate) stage: &'a Stage,
+    /// Indices of the treatments, in the order in which their servers start.
+    pub(crate) order: Vec<usize>,
+    /// Earlier setups of these treatments in the round, whether due or not: so starts of servers have numbers of their own.
+    pub(crate) earlier: u32,
+    pub(crate) dues: Vec<Due<'a>>,
+    pub(crate) visits: Vec<Visit<'a>>,
+}
+
+/// What is due in a round, in order: all that is not done, and of what is done the tests that write and have something after them
+/// that is not, as long as they share data.
+pub(crate) fn setups<'a>(plan: &'a Plan, round: &Round, is_done: &dyn Fn(&Block<'a>) -> bool) -> Vec<Setup<'a>> {
+    let mut found = Vec::new();
+    let mut earlier = vec![0; plan.treatments.len()];
+    for stage in &plan.stages {
+        let blocks = Block::of_stage(plan, stage, round);
+        let together = match (stage.alternate, stage.renew) {
+            (Alternate::SideBySide, Renew::PerStage) => blocks.len().max(1),
+            (Alternate::OneByOne, _) | (_, Renew::PerTest) => 1,
         };
-        let setting = |(name, now)| sources.iter().find_map(|source| otherwise(*source, name, now));
-        written[at].iter().filter_map(setting).collect()
+        for blocks in blocks.chunks(together) {
+            let is_up = |index: &usize| blocks[0].treatments.iter().any(|it| it.name == plan.treatments[*index].name);
+            let order: Vec<usize> = round.order.iter().copied().filter(is_up).collect();
+            let before = order.first().map_or(0, |first| earlier[*first]);
+            order.iter().for_each(|index| earlier[*index] += 1);
+            let dues = due(blocks, is_done);
+            if !dues.is_empty() {
+                let visits = visits(stage, blocks, &dues);
+                found.push(Setup { stage, order, earlier: before, dues, visits });
+            }
+        }
+    }
+    found
+}
+
+fn due<'a>(blocks: &[Block<'a>], is_done: &dyn Fn(&Block<'a>) -> bool) -> Vec<Due<'a>> {
+    let mut dues: Vec<Due<'a>> =
+        blocks.iter().map(|block| Due { block: *block, is_recorded: !is_done(block) }).collect();
+    dues.truncate(dues.iter().rposition(|due| due.is_recorded).map_or(0, |last| last + 1));
+    dues.retain(|due| due.is_recorded || due.block.tests.iter().any(|test| test.writes));
+    dues
+}
+
+/// The tests up to the last that is due; side by side, also those that are not, for the work before them.
+fn visits<'a>(stage: &'a Stage, blocks: &[Block<'a>], dues: &[Due<'a>]) -> Vec<Visit<'a>> {
+    let has = |block: &Block<'_>, test: &TestPlan| block.tests.iter().any(|other| other.name == test.name);
+    let visit = |test: &'a TestPlan| {
+        let own = dues.iter().filter(|due| has(&due.block, test));
+        Visit { test, levels: own.map(|due| (due.block.clients, due.is_recorded)).collect() }
     };
-    (0..written.len()).map(of).collect()
+    let tests = stage.tests.iter().filter(|test| blocks.iter().any(|block| has(block, test)));
+    let mut visits: Vec<Visit<'a>> = tests.map(visit).collect();
+    visits.truncate(visits.iter().rposition(|visit| !visit.levels.is_empty()).map_or(0, |last| last + 1));
+    visits
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_later_sitting_keeps_the_log_sizes_of_the_first() {
-        let settings = |wal: &str, buffers: &str| {
-            Settings::from([("max_wal_size".into(), wal.into()), ("shared_buffers".into(), buffers.into())])
-        };
-        let check = |now: &[Settings], kept: &[Option<Settings>], expected: &[&str]| {
-            let found = as_earlier(&now.iter().collect::<Vec<_>>(), kept);
-            let told: Vec<String> = found
-                .iter()
-                .map(|one| one.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "))
-                .collect();
-            assert_eq!(told, expected);
-        };
-        let now = [settings("2675MB", "6GB"), settings("2675MB", "6GB"), settings("9GB", "6GB")];
-        check(&now, &[None, None, None], &["", "", ""]);
-        check(&now, &[Some(now[0].clone()), None, None], &["", "", ""]);
-        // The first was measured before; the second, not yet, gets the same; the third, told by its user, does not.
-        let before = settings("2536MB", "6GB");
-        check(&now, &[Some(before.clone()), None, None], &["max_wal_size=2536MB", "max_wal_size=2536MB", ""]);
-        // What a treatment itself ran with before goes before what others did.
-        check(&now, &[Some(before), Some(now[1].clone()), None], &["max_wal_size=2536MB", "", ""]);
-        // A server that does not know a setting has not kept it.
-        check(&now[..1], &[Some(Settings::new())], &[""]);
-    }
-}
+mod tests;

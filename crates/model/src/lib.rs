@@ -6,6 +6,7 @@
 pub mod build;
 pub mod counted;
 pub mod engine;
+pub mod event;
 pub mod facts;
 pub mod format;
 pub mod insert;
@@ -21,6 +22,7 @@ pub mod version;
 pub use build::{BuildSource, BuildSpec};
 pub use counted::counted;
 pub use engine::{Engine, StorageEngine};
+pub use event::{Event, EventKind};
 pub use format::{FORMAT, Format};
 pub use part::Part;
 pub use plan::{Interleave, Plan};

@@ -5,12 +5,13 @@
 
 use crate::disk::{Durability, write_file};
 use crate::error::StoreError;
-use crate::layout::{self, BUILD, CAMPAIGN, LOAD, PLAN, SERVER_LOG, SETTINGS, STATUS};
+use crate::layout::{self, BUILD, CAMPAIGN, EVENTS, LOAD, PLAN, SERVER_LOG, SETTINGS, STATUS};
 use crate::sample::SampleFolder;
 use crate::status::Status;
 use crate::stored_file::{Damages, StoredFile, read_json};
 use rqps_model::facts::{BuildFacts, HostFacts, LoadFacts, SettingsFacts, StatementPlan};
-use rqps_model::{Plan, Sample};
+use rqps_model::plan::Round;
+use rqps_model::{Event, Plan, Sample};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
@@ -116,6 +117,21 @@ impl Campaign {
         let results = self.folder.display();
         let remedy = format!("delete it; `rqps resume {results}` writes it again if a sample is absent");
         Ok(Some(read_json(&path, expected, &remedy)?))
+    }
+
+    /// What happened so far, in order, over all runs of the campaign. A line that is being written is left out.
+    pub fn events(&self) -> Result<Vec<Event>, StoreError> {
+        let path = self.folder.join(EVENTS);
+        match std::fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(StoreError::io("read", &path)(error)),
+            Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
+        }
+    }
+
+    /// Order and seed of a round as it was run; `None` before it begins.
+    pub fn round(&self, number: u32) -> Result<Option<Round>, StoreError> {
+        self.optional(layout::round_file(&self.folder, number), "order and seed of a round")
     }
 
     /// Whether a sample is published.

@@ -13,6 +13,8 @@ pub(crate) const HOSTS: &str = "hosts";
 pub(crate) const STATUS: &str = "status.json";
 pub(crate) const TREATMENTS: &str = "treatments";
 pub(crate) const ROUNDS: &str = "rounds";
+pub(crate) const ROUND: &str = "round.json";
+pub(crate) const EVENTS: &str = "events.jsonl";
 
 pub(crate) const BUILD: &str = "build.json";
 pub(crate) const SETTINGS: &str = "settings.json";
@@ -24,7 +26,7 @@ pub(crate) const SAMPLE: &str = "sample.json";
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// What the campaign itself is made of; nothing derived may take these places.
-const RAW: [&str; 6] = [CAMPAIGN, PLAN, HOSTS, STATUS, TREATMENTS, ROUNDS];
+const RAW: [&str; 7] = [CAMPAIGN, PLAN, HOSTS, STATUS, EVENTS, TREATMENTS, ROUNDS];
 
 /// Longer names do not leave room for the part prefix within the 255 bytes of a file name.
 const NAME_BYTES_MAX: usize = 200;
@@ -55,6 +57,11 @@ pub(crate) fn treatment_file(campaign: &Path, treatment: &str, file: &str) -> Re
 pub(crate) fn plans_file(campaign: &Path, treatment: &str, test: &str) -> Result<PathBuf, StoreError> {
     check_name(test, "a test")?;
     Ok(treatment_file(campaign, treatment, PLANS)?.join(format!("{test}.json")))
+}
+
+/// What is told of a round as a whole.
+pub(crate) fn round_file(campaign: &Path, round: u32) -> PathBuf {
+    campaign.join(ROUNDS).join(round.to_string()).join(ROUND)
 }
 
 /// The folder of one sample.

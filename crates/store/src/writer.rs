@@ -7,13 +7,15 @@
 use crate::campaign::Campaign;
 use crate::disk::{Durability, clear_parts, make_folders, parse_part_name, part_name, write_file, write_folder};
 use crate::error::StoreError;
-use crate::layout::{self, BUILD, CAMPAIGN, LOAD, PLAN, ROUNDS, SERVER_LOG, SETTINGS, STATUS, TREATMENTS};
+use crate::layout::TREATMENTS;
+use crate::layout::{self, BUILD, CAMPAIGN, EVENTS, LOAD, PLAN, ROUND, ROUNDS, SERVER_LOG, SETTINGS, STATUS};
 use crate::lock::Lock;
 use crate::manifest::digest;
 use crate::sample::{SampleParts, name_of};
 use crate::status::{Start, State, Status};
 use rqps_model::facts::{BuildFacts, HostFacts, LoadFacts, SettingsFacts, StatementPlan};
-use rqps_model::{Part, Plan, build::is_plain_name};
+use rqps_model::plan::Round;
+use rqps_model::{Event, Part, Plan, build::is_plain_name};
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -241,6 +243,20 @@ impl Writer {
             std::io::copy(log, &mut file)
         };
         append().map(drop).map_err(StoreError::io("write", &path))
+    }
+
+    /// Adds an event to `events.jsonl`, as it happens: another process may read along.
+    pub fn append_event(&self, event: &Event) -> Result<(), StoreError> {
+        let path = self.folder().join(EVENTS);
+        let line = Part::lines(EVENTS, std::slice::from_ref(event)).bytes;
+        let append = || OpenOptions::new().create(true).append(true).open(&path)?.write_all(&line);
+        append().map_err(StoreError::io("write", &path))
+    }
+
+    /// Keeps in which order a round goes, and its seed.
+    pub fn write_round(&self, round: &Round) -> Result<(), StoreError> {
+        let path = layout::round_file(self.folder(), round.number);
+        write_file(&path, &Part::json(ROUND, round).bytes, self.durability)
     }
 
     /// Keeps how long loading took on a treatment.

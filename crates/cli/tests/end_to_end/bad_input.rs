@@ -115,7 +115,7 @@ fn a_setting_that_the_server_refuses_ends_the_campaign_before_it_begins() {
     }
     // A value that is not of its kind.
     let set = scene.end(scene.run_twins("refused", &["--set", "work_mem=plenty"]));
-    let set = set.refused(&["work_mem", "plenty", "for the reason told above"]);
+    let set = set.refused(&["work_mem", "plenty", "excluded (see above)"]);
     assert_eq!(set.stderr.matches("invalid value for parameter").count(), 2, "once for each: {}", set.stderr);
     assert!(!scene.campaign("refused").exists());
     scene.assert_nothing_left();

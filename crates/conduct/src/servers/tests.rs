@@ -1,12 +1,12 @@
-//! Short passes on real servers: every sample is there and adds up, and a pass that was broken off is redone alone.
+//! Rounds on real servers: short tests side by side, and short passes: every sample is there and adds up, and a pass that was broken off is redone alone.
 
-use super::*;
-use crate::is_measured;
-use crate::testing::{Scene, insert_plan, start};
+use crate::testing::{Scene, insert_plan, plan, start, test};
+use crate::{ConductError, is_measured};
 use rqps_model::facts::StatementPlan;
-use rqps_model::insert::{Operations, SecondRow};
-use rqps_model::sample::MonitorRow;
-use rqps_model::{Plan, StorageEngine, part};
+use rqps_model::insert::SecondRow;
+use rqps_model::plan::{DataShape, Stage, SuitePlan};
+use rqps_model::sample::{MonitorRow, Resources};
+use rqps_model::{EventKind, Interleave, Plan, Sample, StorageEngine, part};
 use rqps_store::{Campaign, Writer};
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,25 +70,30 @@ fn check_samples(campaign: &Campaign) {
 fn check_two(plan: Plan) {
     let scene = Scene::new(plan);
     let mut store = scene.create();
-    let mut told = Vec::new();
+    let mut seen = Vec::new();
     let mut advanced = 0.0_f64;
-    let ran = scene.run(&mut store, &AtomicBool::new(false), &mut |event| match event {
-        Event::PassBegins { treatment, steps, .. } => told.push(format!("{treatment} {steps}")),
-        Event::StepBegins { step, .. } => told.push((*step).to_owned()),
-        Event::StepEnded { step, result, sla, .. } => {
-            assert!(result.is_some_and(|rate| rate > 0.0), "{step}");
-            assert_eq!(sla.is_some(), step.starts_with('q'), "{step}");
+    let ran = scene.run(&mut store, &AtomicBool::new(false), &mut |event| match &event.kind {
+        EventKind::ServersStart { treatments, .. } => seen.push(treatments.join(" ")),
+        EventKind::TestBegins { place, .. } => seen.push(place.test.clone()),
+        EventKind::TestEnded { place, results, .. } => {
+            let [result] = results.as_slice() else { panic!("{results:?}") };
+            assert!(result.throughput.is_some_and(|rate| rate > 0.0), "{place:?}");
+            assert_eq!(result.sla.is_some(), place.test.starts_with('q'), "{place:?}");
         }
-        Event::TestAdvances { campaign, .. } => {
+        EventKind::TestAdvances { campaign, .. } => {
             assert!(*campaign >= advanced, "{campaign} after {advanced}");
             advanced = *campaign;
         }
         other => panic!("{other:?}"),
     });
     ran.expect("measured");
-    let steps = ["l.i0", "l.x", "l.i1", "l.i2", "rest", "qr100", "qp100"];
-    let pass = |name: &str| [&[format!("{name} 6")], &steps.map(str::to_owned)[..]].concat();
-    assert_eq!(told, [pass("a"), pass("b")].concat());
+    let steps = ["l.i0", "l.x", "l.i1", "l.i2", "rest", "qr100", "qp100"].map(str::to_owned);
+    let pass = |name: &str| [&[name.to_owned()], &steps[..]].concat();
+    assert_eq!(seen, [pass("a"), pass("b")].concat());
+    // Everything but progress is kept, and so is how the round went.
+    let kept = store.events().expect("read");
+    assert_eq!(kept.iter().filter(|event| matches!(event.kind, EventKind::TestEnded { .. })).count(), 12);
+    assert_eq!(store.round(1).expect("read"), Some(scene.plan.round(1)));
     check_samples(&store);
 }
 
@@ -111,16 +116,18 @@ fn a_pass_that_was_broken_off_is_done_again_alone() {
     let scene = Scene::new(insert_plan(&["a", "b"], &["17.11", "17.11"]));
     let mut store = scene.create();
     let stop = AtomicBool::new(false);
-    let stop_in = |wanted: &'static str, stop: &AtomicBool, event: &Event<'_>| match event {
-        Event::StepBegins { treatment: "b", step, .. } if *step == wanted => stop.store(true, Ordering::Relaxed),
+    let stop_in = |wanted: &'static str, stop: &AtomicBool, event: &EventKind| match event {
+        EventKind::TestBegins { place, .. } if place.treatments == ["b"] && place.test == wanted => {
+            stop.store(true, Ordering::Relaxed);
+        }
         _ => {}
     };
     for step in ["rest", "qp100", "l.i0"] {
         stop.store(false, Ordering::Relaxed);
         let mut left = Vec::new();
         let broken = scene.run(&mut store, &stop, &mut |event| {
-            stop_in(step, &stop, event);
-            if let Event::Interrupted { folder } = event {
+            stop_in(step, &stop, &event.kind);
+            if let EventKind::Interrupted { folder } = &event.kind {
                 assert!(folder.join("plan.json").exists());
                 let workspaces = fs::read_dir(scene.data.path()).expect("listed").flatten();
                 left.extend(workspaces.map(|workspace| workspace.path().join("master-pg17/base").exists()));
@@ -161,25 +168,43 @@ fn a_pass_that_was_broken_off_is_done_again_alone() {
     check_samples(&store);
 }
 
-/// What a step says of its inserts and deletes: rows acknowledged and rows of unknown fate.
-fn record(inserted: u64, insert_unknown: u64, deleted: u64, delete_unknown: u64) -> StepRecord {
-    let operations = |rows, rows_unknown| Operations { rows, rows_unknown, ..Operations::default() };
-    StepRecord {
-        step: "l.i2".to_owned(),
-        clients: 1,
-        threads: 1,
-        seconds: 1.0,
-        planned_seconds: None,
-        inserts: operations(inserted, insert_unknown),
-        deletes: operations(deleted, delete_unknown),
-        ..StepRecord::default()
-    }
-}
-
 #[test]
-fn rows_of_unknown_fate_leave_it_open_how_many_there_are() {
-    let rows = rows_after(&(1000..=1010), &record(50, 5, 20, 10));
-    assert_eq!(rows, 1020..=1045);
-    assert!(miscount(&rows, 7).contains("hold 7 rows, but 1020 to 1045 by"));
-    assert!(miscount(&(3..=3), 7).contains("but 3 by"));
+fn what_a_server_used_is_read_while_its_sessions_are_there() {
+    const CLIENTS: [u32; 2] = [1, 9];
+    for interleave in [Interleave::Slices, Interleave::Turns] {
+        let mut plan = plan(&["a", "b"], 0);
+        // Longer than a session lives.
+        let data = DataShape { tables: 1, rows: 1000 };
+        let tests = vec![test("point-query", interleave, 1.0)];
+        plan.suite = SuitePlan::Sysbench(data);
+        plan.stages = vec![Stage::side_by_side(data, CLIENTS.to_vec(), tests)];
+        plan.warmup_seconds = 0.0;
+        let scene = Scene::new(plan);
+        let mut store = scene.create();
+        scene.run(&mut store, &AtomicBool::new(false), &mut |_| ()).expect("measured");
+        let samples = store.samples().expect("whole");
+        let of = |name: &str, clients: u32| {
+            let is_it = |s: &&Sample| s.treatment == name && s.clients == clients;
+            samples.iter().map(|folder| &folder.sample).find(is_it).expect("measured")
+        };
+        for name in ["a", "b"] {
+            let [few, many] = CLIENTS.map(|clients| of(name, clients));
+            let of_server = |sample: &Sample| sample.resources.server;
+            // Eight sessions more, and up to three workers of autovacuum in either.
+            let [few_processes, many_processes] = [few, many].map(|sample| of_server(sample).processes);
+            assert!(many_processes + 3 >= few_processes + 8, "{interleave:?} {name}: {many:?} {few:?}");
+            for sample in [few, many] {
+                let Resources { host, server, operations, .. } = sample.resources;
+                let what = format!("{interleave:?} {name}, {} clients: {:?}", sample.clients, sample.resources);
+                assert_eq!(sample.failure, None, "{what}");
+                assert!(host.page_faults > 0, "{what}");
+                // Ten microseconds a statement is what the fastest of servers needs.
+                let server_s = server.cpu_user_s + server.cpu_system_s;
+                assert!(
+                    server_s > operations as f64 * 5e-6 && server_s < 2.0 * host.seconds * f64::from(host.cpus),
+                    "{what}"
+                );
+            }
+        }
+    }
 }

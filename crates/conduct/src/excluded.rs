@@ -1,11 +1,10 @@
-//! Treatments that cannot take part: their build makes no data folder, their server does not start on one, or does not do
+//! Treatments that cannot be measured: their build makes no data folder, their server does not start on one, or does not do
 //! as its settings say.
 //!
-//! In: errors from before the first round. Out: the reason for each treatment that is left out, or the campaign's end: when
-//! the base cannot take part, when nobody is left to compare, when the fault is this machine's and not the treatment's.
+//! In: errors from before the first round. Out: the reason for each treatment that is excluded, or the campaign's end: when
+//! the base is excluded, when nothing is left to compare, when the fault is this machine's and not the treatment's.
 
 use crate::ConductError;
-use crate::event::{Event, Watch};
 use rqps_builds::BuildError;
 use rqps_machine::MachineError;
 use rqps_machine::full_disk::tells_full_disk;
@@ -17,37 +16,31 @@ use std::path::Path;
 /// Lines of a server's log that each sample of a treatment repeats; all of it stands in the treatment's `server.log`.
 const LOG_LINES_IN_SAMPLE: usize = 3;
 
-/// Treatments left out so far, by name.
+/// Treatments excluded so far, by name.
 #[derive(Debug, Default)]
-pub(crate) struct Refusals {
+pub(crate) struct Excluded {
     errors: BTreeMap<String, ConductError>,
 }
 
-impl Refusals {
-    /// Leaves a treatment out and says so; an error that is not the treatment's own is handed back. `folder` is where the
-    /// data is.
-    pub(crate) fn note(
-        &mut self,
-        treatment: &str,
-        error: ConductError,
-        folder: &Path,
-        watch: &mut Watch<'_>,
-    ) -> Result<(), ConductError> {
+impl Excluded {
+    /// Excludes a treatment and returns the warning that says so; an error that is not the treatment's own is handed back.
+    /// `folder` is where the data is.
+    pub(crate) fn note(&mut self, treatment: &str, error: ConductError, folder: &Path) -> Result<String, ConductError> {
         // On a full disk the next treatment would only meet the same.
         if !is_of_the_treatment(&error) || tells_full_disk(&error.to_string(), folder) {
             return Err(error);
         }
-        watch(Event::Warning { message: left_out(treatment, &error) });
+        let message = is_excluded(treatment, &error);
         self.errors.insert(treatment.to_owned(), error);
-        Ok(())
+        Ok(message)
     }
 
-    /// Whether a treatment was left out.
+    /// Whether a treatment was excluded.
     pub(crate) fn has(&self, treatment: &str) -> bool {
         self.errors.contains_key(treatment)
     }
 
-    /// Ends the campaign if there is nothing to measure: the base is left out, or there is nothing beside it.
+    /// Ends the campaign if there is nothing to measure: the base is excluded, or there is nothing beside it.
     pub(crate) fn check(&mut self, plan: &Plan) -> Result<(), ConductError> {
         if self.errors.is_empty() {
             return Ok(());
@@ -57,20 +50,20 @@ impl Refusals {
         if !self.has(base) && others.clone().any(|other| !self.has(&other.name)) {
             return Ok(());
         }
-        // The reason for each was told when it was found, with its server's log.
-        let left_out = self.errors.keys().filter(|treatment| !self.has(base) || *treatment == base);
-        Err(ConductError::NothingToCompare { base: base.clone(), left_out: left_out.cloned().collect() })
+        // A warning gave the reason for each when it was found, with its server's log.
+        let excluded = self.errors.keys().filter(|treatment| !self.has(base) || *treatment == base);
+        Err(ConductError::NothingToCompare { base: base.clone(), excluded: excluded.cloned().collect() })
     }
 
-    /// The reason for each treatment that is left out, as every sample of it will tell it.
+    /// The reason for each excluded treatment, as it stands in every sample of it.
     pub(crate) fn reasons(&self) -> BTreeMap<String, String> {
-        let reason = |(treatment, error)| (String::clone(treatment), in_short(&left_out(treatment, error)));
+        let reason = |(treatment, error)| (String::clone(treatment), in_short(&is_excluded(treatment, error)));
         self.errors.iter().map(reason).collect()
     }
 }
 
-fn left_out(treatment: &str, error: &ConductError) -> String {
-    format!("{treatment} is left out: {error}")
+fn is_excluded(treatment: &str, error: &ConductError) -> String {
+    format!("{treatment} is excluded: {error}")
 }
 
 /// An error without most of the log that it quotes: the lines that tell of errors, else the last ones.
@@ -111,68 +104,65 @@ mod tests {
     use super::*;
     use crate::testing::plan;
 
-    fn refused(build: &str) -> ConductError {
+    fn failing(build: &str) -> ConductError {
         let log = vec!["unknown variable 'query_cache_size=1'".to_owned()];
         let error = ServerError::DidNotStart { build: build.to_owned(), status: "exit status: 1".to_owned(), log };
         ConductError::server(format!("starting {build} for the first time"))(error)
     }
 
-    fn noted(treatments: &[&str]) -> (Refusals, Vec<String>) {
-        let (mut refusals, mut told) = (Refusals::default(), Vec::new());
-        for treatment in treatments {
-            let watch = &mut |event: Event<'_>| match event {
-                Event::Warning { message } => told.push(message),
-                other => panic!("{other:?}"),
-            };
-            refusals.note(treatment, refused(treatment), Path::new("/"), watch).expect("the treatment's own");
-        }
-        (refusals, told)
+    fn noted(treatments: &[&str]) -> (Excluded, Vec<String>) {
+        let mut excluded = Excluded::default();
+        let note = |treatment: &&str| {
+            excluded.note(treatment, failing(treatment), Path::new("/")).expect("the treatment's own")
+        };
+        let messages = treatments.iter().map(note).collect();
+        (excluded, messages)
     }
 
     #[test]
     fn one_of_three_is_left_out_and_the_reason_told() {
-        let (mut refusals, told) = noted(&["b"]);
-        refusals.check(&plan(&["a", "b", "c"], 0)).expect("the rest goes on");
-        assert!(refusals.has("b") && !refusals.has("a"));
+        let (mut excluded, told) = noted(&["b"]);
+        excluded.check(&plan(&["a", "b", "c"], 0)).expect("the rest goes on");
+        assert!(excluded.has("b") && !excluded.has("a"));
         assert_eq!(told.len(), 1);
-        assert!(refusals.reasons()["b"].contains("unknown variable"), "{:?}", refusals.reasons());
-        assert!(told[0].contains("b is left out: starting b for the first time"), "{told:?}");
+        assert!(excluded.reasons()["b"].contains("unknown variable"), "{:?}", excluded.reasons());
+        assert!(told[0].contains("b is excluded: starting b for the first time"), "{told:?}");
         assert!(told[0].contains("unknown variable"), "{told:?}");
     }
 
     #[test]
     fn samples_repeat_what_matters_of_a_log() {
         let told =
-            "b is left out: it ended; its log ends with:\n  1 [Note] a\n  2 [ERROR] x\n\n  3 [Note] b\n  4 [ERROR] y";
-        assert_eq!(in_short(told), "b is left out: it ended; its log ends with:\n2 [ERROR] x\n4 [ERROR] y");
-        let told = "b is left out: it ended:\n1\n2\n3\n4";
-        assert_eq!(in_short(told), "b is left out: it ended:\n2\n3\n4");
-        assert_eq!(in_short("b is left out: no reason"), "b is left out: no reason");
+            "b is excluded: it ended; its log ends with:\n  1 [Note] a\n  2 [ERROR] x\n\n  3 [Note] b\n  4 [ERROR] y";
+        assert_eq!(in_short(told), "b is excluded: it ended; its log ends with:\n2 [ERROR] x\n4 [ERROR] y");
+        let told = "b is excluded: it ended:\n1\n2\n3\n4";
+        assert_eq!(in_short(told), "b is excluded: it ended:\n2\n3\n4");
+        assert_eq!(in_short("b is excluded: no reason"), "b is excluded: no reason");
     }
 
     #[test]
     fn without_a_base_or_without_others_the_campaign_ends() {
         let ended = |plan: &Plan, treatments: &[&str]| {
-            let (mut refusals, told) = noted(treatments);
+            let (mut excluded, told) = noted(treatments);
             assert!(
                 told.iter().all(|told| told.contains("unknown variable")),
                 "the reasons are told once, here: {told:?}"
             );
-            refusals.check(plan).expect_err("the campaign ends").to_string()
+            excluded.check(plan).expect_err("the campaign ends").to_string()
         };
-        let base = "b is left out, for the reason told above; without the base there is nothing to compare with";
+        let base = "b is excluded (see above); without a baseline there is nothing to compare";
         assert_eq!(ended(&plan(&["a", "b", "c"], 1), &["b"]), base);
         assert_eq!(ended(&plan(&["a", "b", "c"], 1), &["a", "b", "c"]), base);
-        let other = "there is nothing to compare a with: b is left out, for the reason told above";
+        let other = "there is nothing to compare a with: b is excluded (see above)";
         assert_eq!(ended(&plan(&["a", "b"], 0), &["b"]), other);
-        let both = "there is nothing to compare a with: b and c are left out, for the reasons told above";
+        let both = "there is nothing to compare a with: b and c are excluded (see above)";
         assert_eq!(ended(&plan(&["a", "b", "c"], 0), &["b", "c"]), both);
-        assert!(ended(&plan(&["a"], 0), &["a"]).starts_with("a is left out"));
-        Refusals::default().check(&plan(&["a"], 0)).expect("one treatment alone is what was asked for");
+        assert!(ended(&plan(&["a"], 0), &["a"]).starts_with("a is excluded"));
+        Excluded::default().check(&plan(&["a"], 0)).expect("one treatment alone is what was asked for");
     }
 
     #[test]
-    fn a_fault_of_this_machine_is_no_refusal() {
+    fn a_fault_of_this_machine_is_no_exclusion() {
         let full = MachineError::Program {
             program: "initdb".to_owned(),
             status: "exit status: 1".to_owned(),
@@ -186,7 +176,7 @@ mod tests {
         ];
         for fault in faults {
             let told = fault.to_string();
-            let back = Refusals::default().note("a", fault, Path::new("/"), &mut |event| panic!("{event:?}"));
+            let back = Excluded::default().note("a", fault, Path::new("/"));
             assert_eq!(back.expect_err("handed back").to_string(), told);
         }
     }

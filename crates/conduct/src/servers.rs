@@ -1,0 +1,455 @@
+//! Servers that are up together: a fresh copy of the data and a fresh server for every treatment of a setup, then its tests.
+//!
+//! In: a setup of the walk. Out: published samples. Side by side, a server that dies is started again on the same data; one by
+//! one, a test that fails ends the tests of its build, since those after it build on it: their samples say so. Servers are stopped
+//! when this is dropped, however it ends; copies are removed after it, or with the workspace if the campaign ends here.
+
+use crate::ConductError;
+use crate::arm::Arm;
+use crate::eta::{REST, Task};
+use crate::exercise::{self, Progress};
+use crate::master::FolderKind;
+use crate::measure::{Piece, blank_sample, measure};
+use crate::run::{Bench, Output};
+use crate::supervise::{check, supervised, supervised_on, unless_stopped};
+use crate::walk::{Setup, Visit};
+use rqps_load::LoadError;
+use rqps_machine::copy;
+use rqps_model::event::{TestPlace, TestResult};
+use rqps_model::plan::{Alternate, DataSet, Round, TestPlan};
+use rqps_model::settings::CpuSet;
+use rqps_model::{EventKind, Sample};
+use rqps_observe::clock::rfc3339;
+use rqps_server::{page_cache, placement};
+use rqps_store::SampleParts;
+use rqps_wire::Target;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::{Instant, SystemTime};
+
+/// A setup under way.
+pub(crate) struct Servers<'a> {
+    bench: &'a Bench<'a>,
+    round: &'a Round,
+    setup: &'a Setup<'a>,
+    arms: Vec<Arm<'a>>,
+    /// CPUs that may be used.
+    cpus: CpuSet,
+    /// What tests that build on each other leave with the client.
+    progress: Progress,
+    /// What failed of tests that build on each other.
+    broken: Option<String>,
+}
+
+impl<'a> Servers<'a> {
+    /// Copies the data and starts the servers, in the round's order. What an earlier run published of the tests is withdrawn.
+    pub(crate) fn begin(
+        bench: &'a Bench<'a>,
+        round: &'a Round,
+        setup: &'a Setup<'a>,
+        output: &mut Output<'_, '_>,
+    ) -> Result<Servers<'a>, ConductError> {
+        let begun = Instant::now();
+        for block in setup.dues.iter().filter(|due| due.is_recorded).map(|due| due.block) {
+            for (treatment, test) in block.samples() {
+                output.store.withdraw(round.number, &treatment.name, &test.name, block.clients)?;
+            }
+        }
+        let treatments = (0..).zip(&bench.treatments).filter(|(index, _)| setup.order.contains(index));
+        let idle = |(_, treatment)| Arm::idle(treatment, &bench.workspace, bench.masters.why_excluded(treatment));
+        let arms = treatments.map(idle).collect();
+        let cpus = placement::available().map_err(ConductError::server("listing the CPUs"))?;
+        let progress = Progress::default();
+        let mut servers = Servers { bench, round, setup, arms, cpus, progress, broken: None };
+        output.emit(EventKind::ServersStart {
+            round: round.number,
+            rounds: bench.job.plan.rounds,
+            clients: setup.stage.clients.clone(),
+            treatments: servers.names(),
+        });
+        servers.copy_data()?;
+        servers.start()?;
+        for arm in servers.arms.iter().filter(|arm| !arm.is_excluded) {
+            // Why a treatment is excluded was told when that was found.
+            if let Some(message) = arm.failure.clone() {
+                output.emit(EventKind::Warning { message });
+            }
+        }
+        // Servers start with empty caches; cached tests must not measure how they fill.
+        if let DataSet::Loaded(_) = setup.stage.data {
+            servers.everywhere(exercise::WARM)?;
+        }
+        output.eta.began(begun.elapsed());
+        Ok(servers)
+    }
+
+    /// Whether no server started, and if so the last failure; a treatment that is excluded fails nothing.
+    pub(crate) fn start_failure(&self) -> Option<Option<String>> {
+        let is_up = self.arms.iter().any(|arm| arm.server.is_some());
+        let failures = self.arms.iter().filter(|arm| !arm.is_excluded).filter_map(|arm| arm.failure.clone());
+        (!is_up).then(|| failures.last())
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.arms.iter().map(|arm| arm.name().to_owned()).collect()
+    }
+
+    /// The arms that are measured, in the order in which they start.
+    fn in_order(&mut self) -> Vec<&mut Arm<'a>> {
+        let (treatments, order) = (&self.bench.treatments, &self.setup.order);
+        let place = |arm: &Arm<'_>| order.iter().position(|index| treatments[*index].plan.name == arm.name());
+        let mut arms: Vec<&mut Arm<'a>> = self.arms.iter_mut().filter(|arm| !arm.is_excluded).collect();
+        arms.sort_by_key(|arm| place(arm));
+        arms
+    }
+
+    fn copy_data(&mut self) -> Result<(), ConductError> {
+        let Bench { treatments, masters, workspace, stop, .. } = self.bench;
+        // Copies of one master are told apart by their places in the round, which change from round to round.
+        let mut copies: BTreeMap<FolderKind, u32> = BTreeMap::new();
+        let mut names: BTreeMap<&str, String> = BTreeMap::new();
+        let measured = self.round.order.iter().map(|index| &treatments[*index]);
+        for treatment in measured.filter(|treatment| masters.why_excluded(treatment).is_none()) {
+            let kind = FolderKind::of(treatment);
+            let number = copies.entry(kind.clone()).and_modify(|number| *number += 1).or_insert(1);
+            names.insert(&treatment.plan.name, format!("{}#{number}", kind.name()));
+        }
+        for (number, arm) in self.in_order().into_iter().enumerate() {
+            check(stop)?;
+            let kind = FolderKind::of(arm.treatment);
+            arm.copy = names.remove(arm.name()).expect("every arm that is measured has a place");
+            arm.data = workspace.join(&format!("copy-{}-{number}", kind.name()));
+            masters.copy(&kind, &arm.data, stop)?;
+        }
+        // What was written before must not reach the disk during a test.
+        let folder = workspace.path().to_owned();
+        unless_stopped(stop, move || copy::flush(&folder))?
+            .map_err(ConductError::server("writing the copies to disk"))?;
+        self.arms.iter().for_each(|arm| _ = page_cache::renew(arm.treatment.build));
+        Ok(())
+    }
+
+    fn start(&mut self) -> Result<(), ConductError> {
+        let (lease, stop, earlier) = (self.bench.job.lease, self.bench.stop, self.setup.earlier);
+        for arm in self.in_order() {
+            check(stop)?;
+            arm.starts = earlier;
+            arm.start(lease, stop)?;
+        }
+        Ok(())
+    }
+
+    /// Runs every test that is due and publishes its samples as it ends; keeps the logs; removes the copies.
+    pub(crate) fn run(&mut self, output: &mut Output<'_, '_>) -> Result<(), ConductError> {
+        let ran = self.run_tests(output);
+        let ran = match self.setup.stage.alternate {
+            Alternate::SideBySide => ran,
+            Alternate::OneByOne => ran.and_then(|()| self.stop_in_order(output)),
+        };
+        let heading = match (self.setup.stage.alternate, self.setup.stage.clients.as_slice()) {
+            (Alternate::OneByOne, [clients]) => format!("round {}, clients {clients}", self.round.number),
+            _ => format!("round {}", self.round.number),
+        };
+        for arm in &self.arms {
+            arm.keep_log(output.store, &heading)?;
+        }
+        ran?;
+        // What comes next has copies of its own. Where this ended the campaign, they go with the workspace.
+        self.arms.iter_mut().for_each(|arm| arm.clear(output));
+        Ok(())
+    }
+
+    fn run_tests(&mut self, output: &mut Output<'_, '_>) -> Result<(), ConductError> {
+        let visits = &self.setup.visits;
+        for (at, Visit { test, levels }) in visits.iter().enumerate() {
+            check(self.bench.stop)?;
+            self.revive(output)?;
+            self.before(test, levels, output)?;
+            for (nth, (clients, is_recorded)) in levels.iter().enumerate() {
+                check(self.bench.stop)?;
+                // What failed in the work before the test fails the test.
+                if nth > 0 {
+                    self.revive(output)?;
+                }
+                let (plan, stop) = (self.bench.job.plan, self.bench.stop);
+                for arm in &mut self.arms {
+                    let between = |target: &Target| exercise::between_tests(plan, target);
+                    on_server(arm, "preparing the next test", stop, between)?;
+                }
+                self.run_test(test, *clients, *is_recorded, at + 1 == visits.len(), output)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every arm whose server died or failed a new one on the same data, with caches as warm as the others'. Where tests
+    /// build on each other that would not be what they need.
+    fn revive(&mut self, output: &mut Output<'_, '_>) -> Result<(), ConductError> {
+        if self.setup.stage.alternate == Alternate::OneByOne {
+            return Ok(());
+        }
+        let Bench { job, stop, .. } = self.bench;
+        for arm in &mut self.arms {
+            arm.notice_death();
+            if arm.failure.is_some() && arm.may_start() {
+                arm.was_restarted = true;
+                arm.start(job.lease, stop)?;
+                work_on(arm, exercise::WARM, self.bench)?;
+                let message = match &arm.failure {
+                    Some(failure) => failure.clone(),
+                    None => format!("{} was started again on the same data", arm.name()),
+                };
+                output.emit(EventKind::Warning { message });
+            }
+        }
+        if self.arms.iter().all(|arm| arm.server.is_none()) {
+            let last = self.arms.iter().filter_map(|arm| arm.failure.clone()).next_back().unwrap_or_default();
+            return Err(ConductError::NoServerLeft { round: self.round.number, last });
+        }
+        Ok(())
+    }
+
+    /// Does work on every server, one after the other.
+    fn everywhere(&mut self, name: &str) -> Result<(), ConductError> {
+        self.arms.iter_mut().try_for_each(|arm| work_on(arm, name, self.bench))
+    }
+
+    /// Does the work that the plan wants before a test, and the rest that its suite wants.
+    fn before(
+        &mut self,
+        test: &TestPlan,
+        levels: &[(u32, bool)],
+        output: &mut Output<'_, '_>,
+    ) -> Result<(), ConductError> {
+        test.before.iter().try_for_each(|name| self.everywhere(name))?;
+        match (levels.first(), exercise::rest_before(self.bench.job.plan, test)) {
+            (Some((clients, _)), Some(_)) => self.rest(test, *clients, output),
+            _ => Ok(()),
+        }
+    }
+
+    /// A rest before a test. What fails there fails the test.
+    fn rest(&mut self, test: &TestPlan, clients: u32, output: &mut Output<'_, '_>) -> Result<(), ConductError> {
+        let Bench { job, stop, .. } = self.bench;
+        let task = Task::of(job.plan, self.setup, REST, clients);
+        if self.broken.is_some() || self.arms.iter().all(|arm| arm.server.is_none()) {
+            output.eta.skipped(&task);
+            return Ok(());
+        }
+        let place = self.place(REST, clients);
+        output.emit(EventKind::TestBegins { place, is_recorded: false });
+        let begun = Instant::now();
+        for arm in &mut self.arms {
+            let Some(server) = &arm.server else { continue };
+            let doing = format!("the rest of {} before {}", arm.name(), test.name);
+            let rested = supervised(server, stop, || {
+                exercise::rest(job.plan, clients, server.target(), stop).map_err(ConductError::load(&doing))
+            });
+            match rested {
+                Err(ConductError::Interrupted) => return Err(ConductError::Interrupted),
+                Err(error) => {
+                    arm.notice_death();
+                    let message = arm.fail(error.to_string());
+                    self.broken = Some(format!("the rest before {}", test.name));
+                    output.emit(EventKind::Warning { message });
+                }
+                Ok(left) => arm.pending_warnings.extend(left.map(|left| format!("{doing}: {left}"))),
+            }
+        }
+        output.eta.ended(&task, begun.elapsed());
+        Ok(())
+    }
+
+    fn run_test(
+        &mut self,
+        test: &TestPlan,
+        clients: u32,
+        is_recorded: bool,
+        is_last: bool,
+        output: &mut Output<'_, '_>,
+    ) -> Result<(), ConductError> {
+        let Bench { job, stop, .. } = self.bench;
+        let task = Task::of(job.plan, self.setup, &test.name, clients);
+        let place = TestPlace { interleave: test.interleave, ..self.place(&test.name, clients) };
+        let piece =
+            Piece { bench: self.bench, round: self.round, stage: self.setup.stage, test, clients, cpus: &self.cpus };
+        let mut all = Vec::new();
+        self.progress.stalled_seconds = 0;
+        if let Some(why) = self.why_skipped() {
+            output.eta.skipped(&task);
+            let skipped = |arm: &Arm<'_>| {
+                let blank = blank_sample(&piece, arm, output.store.host_id(), &rfc3339(SystemTime::now()))?;
+                Ok(SampleParts::of(Sample { failure: Some(why.clone()), ..blank }))
+            };
+            all = self.arms.iter().map(skipped).collect::<Result<_, ConductError>>()?;
+        } else {
+            output.emit(EventKind::TestBegins { place: place.clone(), is_recorded });
+            let begun = Instant::now();
+            let mut advance = |fraction| {
+                let under_way = Some((&task, fraction));
+                let (campaign, left) = (output.eta.share(under_way), output.eta.left(under_way));
+                let left_seconds = left.map(|left| left.as_secs_f64());
+                let kind = EventKind::TestAdvances { fraction, campaign, left_seconds };
+                (output.watch)(&rqps_model::Event { at: rfc3339(SystemTime::now()), kind });
+            };
+            let measured = measure(&piece, &mut self.arms, &mut self.progress, output.store, &mut advance);
+            all.extend(measured?);
+            output.eta.ended(&task, begun.elapsed());
+            if self.setup.stage.alternate == Alternate::OneByOne {
+                self.check_chain(test, is_last, &mut all, output)?;
+            }
+        }
+        if !is_recorded {
+            self.forget(test);
+            return Ok(());
+        }
+        for parts in &all {
+            output.store.publish(parts)?;
+        }
+        let mut results: Vec<TestResult> =
+            all.iter().map(|parts| result(&parts.sample, self.progress.stalled_seconds)).collect();
+        let base = &job.plan.treatments[job.plan.base].name;
+        results.sort_by_key(|result| result.treatment != *base);
+        let left_seconds = output.eta.left(None).map(|left| left.as_secs_f64());
+        output.emit(EventKind::TestEnded { place, unit: test.unit, results, left_seconds });
+        check(stop)
+    }
+
+    fn place(&self, test: &str, clients: u32) -> TestPlace {
+        TestPlace {
+            round: self.round.number,
+            rounds: self.bench.job.plan.rounds,
+            test: test.to_owned(),
+            clients,
+            treatments: self.names(),
+            interleave: None,
+        }
+    }
+
+    /// Why a test that builds on others is not run.
+    fn why_skipped(&self) -> Option<String> {
+        let [arm] = self.arms.as_slice() else { return None };
+        if self.setup.stage.alternate == Alternate::SideBySide {
+            return None;
+        }
+        let why = || first_line(arm.failure.as_deref());
+        match &self.broken {
+            Some(failed) => Some(format!("{failed} failed before it in this pass: {}", why())),
+            None if arm.server.is_none() => {
+                Some(arm.failure.clone().unwrap_or_else(|| "its server could not be started".to_owned()))
+            }
+            None => None,
+        }
+    }
+
+    /// After a test that others build on was run: whether it failed, and at the end whether the tables hold what they should.
+    fn check_chain(
+        &mut self,
+        test: &TestPlan,
+        is_last: bool,
+        all: &mut [SampleParts],
+        output: &mut Output<'_, '_>,
+    ) -> Result<(), ConductError> {
+        for (parts, arm) in all.iter_mut().zip(&self.arms) {
+            match (&parts.sample.failure, &arm.server) {
+                (Some(failure), _) => {
+                    self.broken = Some(test.name.clone());
+                    let message = format!("{} failed in {}: {failure}", test.name, arm.name());
+                    output.emit(EventKind::Warning { message });
+                }
+                (None, Some(server)) if is_last => {
+                    let begun = Instant::now();
+                    let warning = supervised(server, self.bench.stop, || {
+                        Ok(exercise::check_rows(self.bench.job.plan, &self.progress, &server.endpoint()))
+                    })?;
+                    parts.sample.warnings.extend(warning);
+                    output.eta.add_overhead(begun.elapsed());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// After a test that ran for its data only: nothing is recorded; where it failed, the next sample says so.
+    fn forget(&mut self, test: &TestPlan) {
+        for arm in self.arms.iter_mut().filter(|arm| !arm.is_excluded) {
+            arm.pending_warnings.clear();
+            if let Some(failure) = &arm.failure {
+                let failure = format!("{}, run again before it for its data, failed: {failure}", test.name);
+                arm.pending_warnings.push(failure);
+            }
+        }
+    }
+
+    /// Stops servers in order, which shows faults of their own. Their folders are not used again.
+    fn stop_in_order(&mut self, output: &mut Output<'_, '_>) -> Result<(), ConductError> {
+        let begun = Instant::now();
+        for arm in &mut self.arms {
+            arm.notice_death();
+            let name = arm.name().to_owned();
+            let Some(mut server) = arm.server.take() else { continue };
+            let stopped = supervised_on(arm.treatment.build.engine, &arm.data, self.bench.stop, || {
+                server.stop().map_err(ConductError::server(format!("stopping {name}")))
+            });
+            let fault = match stopped {
+                Err(ConductError::Interrupted) => return Err(ConductError::Interrupted),
+                Err(error) => Some(error.to_string()),
+                Ok(stopped) => {
+                    (!stopped.clean).then(|| format!("the server of {name} did not stop in order after its tests"))
+                }
+            };
+            if let Some(message) = fault {
+                output.emit(EventKind::Warning { message });
+            }
+        }
+        output.eta.add_overhead(begun.elapsed());
+        Ok(())
+    }
+}
+
+/// A sample as watchers see it.
+fn result(sample: &Sample, stalled_seconds: u32) -> TestResult {
+    TestResult {
+        treatment: sample.treatment.clone(),
+        throughput: sample.throughput(),
+        sla: sample.step().and_then(|record| record.sla),
+        stalled_seconds,
+    }
+}
+
+/// Does work on an arm's server, if it has one, and notes what that did not reach.
+fn work_on(arm: &mut Arm<'_>, name: &str, bench: &Bench<'_>) -> Result<(), ConductError> {
+    let work = exercise::work(bench.job.plan, name)?;
+    let left = on_server(arm, name, bench.stop, |target| work(target))?.flatten();
+    arm.pending_warnings.extend(left.map(|left| format!("{name} before the test: {left}")));
+    Ok(())
+}
+
+/// Acts on an arm's server, if it has one; what fails there is the arm's failure.
+fn on_server<T>(
+    arm: &mut Arm<'_>,
+    doing: &str,
+    stop: &AtomicBool,
+    act: impl FnOnce(&Target) -> Result<T, LoadError>,
+) -> Result<Option<T>, ConductError> {
+    let Some(server) = &arm.server else { return Ok(None) };
+    let doing = format!("{doing} on {}", arm.name());
+    let done = supervised(server, stop, || act(server.target()).map_err(ConductError::load(doing)));
+    match done {
+        Err(ConductError::Interrupted) => Err(ConductError::Interrupted),
+        Err(error) => {
+            (arm.server, arm.failure) = (None, Some(error.to_string()));
+            Ok(None)
+        }
+        Ok(value) => Ok(Some(value)),
+    }
+}
+
+/// Enough of a failure for those that only follow from it.
+fn first_line(failure: Option<&str>) -> &str {
+    failure.and_then(|failure| failure.lines().next()).unwrap_or("its sample says why")
+}
+
+#[cfg(test)]
+mod tests;
