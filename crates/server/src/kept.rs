@@ -51,7 +51,8 @@ impl<'a> Kept<'a> {
         let (folder, uid) = (build.folder.display(), account.uid);
         let key = format!("{} {} {folder} {uid} {checksums}\n{code}", build.engine, build.sha256);
         let digest = verify::sha256_bytes(key.as_bytes());
-        Kept::named(&format!("{}-{}", build.name, &digest[..16]), lease)
+        // Not by the name of the build, which the user gives.
+        Kept::named(&format!("{}-{}", build.version.compact(build.engine), &digest[..16]), lease)
     }
 
     fn named(name: &str, lease: &'a Lease) -> Kept<'a> {

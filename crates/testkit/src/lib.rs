@@ -10,6 +10,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod command_line;
+mod folder;
 mod guard;
 mod master;
 mod server;
@@ -17,6 +18,7 @@ mod server;
 mod tests;
 mod wanted;
 
+pub use folder::Folder;
 pub use server::LiveServer;
 pub use wanted::Wanted;
 

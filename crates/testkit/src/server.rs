@@ -14,9 +14,10 @@ use rqps_model::facts::BuildFacts;
 use rqps_server::login;
 use rqps_wire::{Endpoint, Session, Target, WireError};
 use rustix::process::Signal;
+use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// A running server; gone when dropped, or when the process that started it ends.
@@ -55,6 +56,22 @@ impl LiveServer {
         let mut server = LiveServer { build, port, process, shared_memory, killed: Mutex::default(), guard };
         server.wait_ready();
         server
+    }
+
+    /// The server of this process for all tests that want the same and end nothing: each takes a database of its own.
+    pub fn shared(wanted: &Wanted) -> Arc<LiveServer> {
+        type Servers = BTreeMap<String, Arc<OnceLock<Arc<LiveServer>>>>;
+        // Never dropped, and gone all the same when the process ends.
+        static SERVERS: Mutex<Servers> = Mutex::new(BTreeMap::new());
+        let key = format!("{} {wanted:?}", wanted.word());
+        let server = Arc::clone(SERVERS.lock().unwrap().entry(key).or_default());
+        Arc::clone(server.get_or_init(|| Arc::new(LiveServer::start(wanted))))
+    }
+
+    /// The way to a new, empty database of this name.
+    pub fn database(&self, name: &str) -> Endpoint {
+        self.session().execute(&format!("create database {name}")).unwrap();
+        Endpoint { database: name.into(), ..self.endpoint() }
     }
 
     /// Starts it again on the same data after it was killed, once nothing of it uses its shared memory any more.

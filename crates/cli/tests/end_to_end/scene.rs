@@ -4,6 +4,7 @@
 use rqps_machine::Cache;
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_store::Campaign;
+use rqps_testkit::Folder;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -13,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant, SystemTime};
-use tempfile::TempDir;
 
 /// The build that most tests run, from a folder as Debian installs it.
 pub(crate) const BUILD: &str = "postgres:/usr/lib/postgresql/15";
@@ -53,8 +53,8 @@ pub(crate) const SMALL: [&str; 14] = [
 
 /// One test's own place.
 pub(crate) struct Scene {
-    root: TempDir,
-    data: TempDir,
+    root: Folder,
+    data: Folder,
     _turn: Turn,
 }
 
@@ -384,10 +384,8 @@ pub(crate) fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
 }
 
 /// A folder that the servers' account can enter, with a name that leaves room for a socket's path.
-fn folder(parent: &Path) -> TempDir {
-    let folder = tempfile::Builder::new().prefix("rqps-e2e-").tempdir_in(parent).expect("a folder");
-    fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).expect("opened");
-    folder
+fn folder(parent: &Path) -> Folder {
+    Folder::new_in(parent, 0o711)
 }
 
 /// Memory where there is room, since a busy disk would be most of the time of these tests.
