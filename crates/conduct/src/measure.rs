@@ -1,4 +1,4 @@
-//! One test on all arms: everything that is read before and after, the contest itself, and its samples published.
+//! One test on all arms: everything that is read before and after, the exercise itself, and its samples published.
 //!
 //! In: arms with running servers. Out: one published sample a treatment, also where the treatment failed; of a test that is
 //! run again for its data, none. In turns the idle servers are frozen.
@@ -7,9 +7,10 @@ use crate::ConductError;
 use crate::arm::{Arm, Connection, observed};
 use crate::cells::server_start;
 use crate::job::Job;
+use rqps_load::drive::{ArmRun, Exercise, Phase, Schedule, Switch, run};
 use rqps_load::plan_capture::plan_capture;
+use rqps_load::program::sysbench::Statements;
 use rqps_load::random::derive_seed;
-use rqps_load::timed::{ArmRun, Contest, Phase, Schedule, Switch, run};
 use rqps_load::{LoadError, Test};
 use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{Round, TestPlan};
@@ -58,13 +59,13 @@ struct Entrant {
     plans: Vec<StatementPlan>,
 }
 
-/// What became of an entrant in a contest.
+/// What became of an entrant in an exercise.
 struct Fought {
     entrant: Entrant,
     run: ArmRun,
 }
 
-/// A server in a contest.
+/// A server in an exercise.
 struct Rival<'a> {
     server: &'a mut Server,
     probes: &'a mut Probes,
@@ -162,9 +163,7 @@ fn fight(
     }
 
     let endpoints: Vec<Endpoint> = entrants.iter().map(|entrant| entrant.endpoint.clone()).collect();
-    let contest = Contest {
-        test: workload,
-        data: job.plan.suite.data(),
+    let exercise = Exercise {
         arms: &endpoints,
         clients,
         threads: (client_cpus.len() as u32).min(clients),
@@ -176,7 +175,10 @@ fn fight(
     if entrants.is_empty() {
         return Ok(Vec::new());
     }
-    let runs = contend(&contest, test.interleave, &mut entrants, arms, stop, progress)?;
+    let statements = Statements::compile(workload, job.plan.suite.data(), &endpoints)
+        .map_err(ConductError::load(format!("driving {}", workload.name)))?;
+    let driven = Driven { name: &workload.name, exercise, statements };
+    let runs = measure_side_by_side(&driven, test.interleave, &mut entrants, arms, stop, progress)?;
     Ok(entrants.into_iter().zip(runs).map(|(entrant, run)| Fought { entrant, run }).collect())
 }
 
@@ -260,24 +262,32 @@ pub(crate) fn plans_part(plans: &[StatementPlan]) -> Option<Part> {
     (!plans.is_empty()).then(|| Part::json(part::PLANS, plans))
 }
 
-/// Runs the contest with probes at every switch; in turns, idle servers are frozen.
-fn contend(
-    contest: &Contest<'_>,
+/// A test as it is driven.
+struct Driven<'a> {
+    name: &'a str,
+    exercise: Exercise<'a>,
+    statements: Statements,
+}
+
+/// Runs the exercise with probes at every switch; in turns, idle servers are frozen.
+fn measure_side_by_side(
+    driven: &Driven<'_>,
     interleave: Option<Interleave>,
     entrants: &mut [Entrant],
     arms: &mut [Arm<'_>],
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Vec<ArmRun>, ConductError> {
+    let Driven { name, exercise, statements } = driven;
     let progress = RefCell::new(progress);
-    let turns = visits(&contest.schedule) * entrants.len() as f64;
+    let turns = visits(&exercise.schedule) * entrants.len() as f64;
     let mut entrants = entrants.iter_mut().peekable();
     let rivals = arms.iter_mut().enumerate().filter_map(|(index, arm)| {
         let entrant = entrants.next_if(|entrant| entrant.arm == index)?;
         Some(Rival::of(arm, &mut entrant.probes).expect("an entrant has a server"))
     });
     let rivals: RefCell<Vec<Rival<'_>>> = RefCell::new(rivals.collect());
-    // A server that died cannot be frozen; the contest finds that out by itself and goes on with the rest.
+    // A server that died cannot be frozen; the exercise finds that out by itself and goes on with the rest.
     let freezes = interleave == Some(Interleave::Turns);
     if freezes {
         rivals.borrow_mut().iter_mut().for_each(|rival| _ = rival.server.freeze());
@@ -314,12 +324,12 @@ fn contend(
         }
         (progress.borrow_mut())(fraction);
     };
-    let runs = run(contest, &mut hook, stop, &advances);
+    let runs = run(exercise, statements, &mut hook, stop, &advances);
     let mut rivals = rivals.into_inner();
     if freezes {
         rivals.iter_mut().for_each(|rival| _ = rival.server.thaw());
     }
-    runs.map_err(ConductError::load(format!("driving {}", contest.test.name)))
+    runs.map_err(ConductError::load(format!("driving {name}")))
 }
 
 impl<'a> Rival<'a> {
@@ -362,7 +372,7 @@ fn finish(base: Sample, arm: &mut Arm<'_>, fought: Fought) -> Result<SampleParts
         busy_ns: run.busy_ns,
         seconds: run.seconds,
         sessions: run.sessions,
-        batch_scheduling: run.is_patient,
+        batch_scheduling: run.batch_scheduling,
         accounting: run.accounting,
         errors: run.errors,
         resources: Resources { operations: run.operations_total, ..Resources::default() },

@@ -16,7 +16,7 @@ pub enum LoadError {
         /// What the wire said.
         error: WireError,
     },
-    /// A contest, data shape or schedule that makes no sense.
+    /// An exercise, data shape or schedule that makes no sense.
     #[error("{0}")]
     Shape(String),
     /// An Insert Benchmark that makes no sense.

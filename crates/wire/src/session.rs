@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::endpoint::{Endpoint, Protocol};
 use crate::error::{ServerError, WireError};
 use crate::reply::{Reply, Table};
+use crate::rows::Rows;
 use crate::socket::Deadline;
 use crate::statement::{Form, ParameterType, Statement};
 use crate::{mysql, postgres};
@@ -125,7 +126,7 @@ impl Session {
             Link::Postgres(session) => Form::Postgres(session.prepare(sql, params)?),
             Link::Mysql(session) => Form::Mysql(session.prepare(sql, params)?),
         };
-        Ok(Statement { form })
+        Ok(Statement { form, kept_rows: 0 })
     }
 
     /// A statement that is sent as text each time, with room for `capacity` bytes of SQL
@@ -135,15 +136,23 @@ impl Session {
             Link::Postgres(_) => Form::Postgres(postgres::Statement::simple(capacity)),
             Link::Mysql(_) => Form::Mysql(mysql::Statement::text(capacity)),
         };
-        Statement { form }
+        Statement { form, kept_rows: 0 }
     }
 
     /// Sends a statement with one write. Waits only if the statement is larger than the socket's buffer.
     #[inline]
     pub fn submit(&mut self, statement: &Statement) -> Result<(), WireError> {
+        let kept_rows = statement.kept_rows;
         match (&mut self.link, &statement.form) {
-            (Link::Postgres(session), Form::Postgres(statement)) => session.submit(statement),
-            (Link::Mysql(session), Form::Mysql(statement)) => session.submit(statement),
+            (Link::Postgres(session), Form::Postgres(statement)) => {
+                session.notes.rows.begin(kept_rows);
+                session.submit(statement)
+            }
+            (Link::Mysql(session), Form::Mysql(statement)) => {
+                session.notes.rows.begin(kept_rows);
+                session.notes.rows.is_binary = statement.prepared_as().is_some();
+                session.submit(statement)
+            }
             _ => Err(OTHER_PROTOCOL),
         }
     }
@@ -152,6 +161,12 @@ impl Session {
     #[inline]
     pub fn receive(&mut self) -> Result<Option<Reply>, WireError> {
         pass_on!(&mut self.link, session => session.receive())
+    }
+
+    /// The rows that were kept of the last reply (see [`Statement::keep_rows`]).
+    #[inline]
+    pub fn kept_rows(&self) -> &Rows {
+        pass_on!(&self.link, session => &session.notes.rows)
     }
 
     /// Submits a statement and waits for its reply, within the deadline.

@@ -52,7 +52,7 @@ impl Watchdog {
         state.sockets.retain(|(place, _)| *place != (arm, thread));
     }
 
-    /// The contest is over.
+    /// The exercise is over.
     pub(crate) fn end(&self) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
         self.changed.notify_all();

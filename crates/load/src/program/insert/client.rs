@@ -12,7 +12,7 @@ use super::seconds::Seconds;
 use super::shared::Question;
 use super::sql::push_delete;
 use super::tally::{Role, Tally};
-use crate::timed::monotonic_ns;
+use crate::drive::monotonic_ns;
 use rqps_model::insert::IndexBuild;
 use rqps_wire::Statement;
 use std::sync::atomic::Ordering;

@@ -2,16 +2,18 @@
 //!
 //! In: service times, stalls and errors as a script. Out: the same tallies as from a real server. No thread, no sleep.
 
-use super::event::{Parameters, Program};
-use super::lane::Lane;
-use super::pacing::Pace;
+use super::arrival::Pace;
+use super::lane::{Around, Lane};
 use super::port::{Lost, Port};
+use super::recorder::Fine;
 use super::schedule::Visit;
 use super::tally::Tally;
+use crate::program::Parameters;
+use crate::program::sysbench::{Player, Script};
 use crate::random::Purpose;
 use crate::suite::Suite;
 use rqps_model::plan::{Arrival, DataShape};
-use rqps_wire::{ErrorCode, Protocol, Reply, SqlState, TransactionStatus};
+use rqps_wire::{ErrorCode, Protocol, Reply, Rows, SqlState, TransactionStatus};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -31,6 +33,7 @@ impl Parameters for Recorded {
             self.first = Some(value);
         }
     }
+    fn set_i64(&mut self, _: usize, _: i64) {}
     fn set_text(&mut self, _: usize, _: &[u8]) {}
     fn set_sql(&mut self, _: &[u8]) {}
 }
@@ -38,6 +41,7 @@ impl Parameters for Recorded {
 /// A server with one worker a session.
 struct Simulated {
     now_ns: u64,
+    rows: Rows,
     statements: Vec<Vec<Recorded>>,
     /// When each session's reply comes, and what it says.
     pending: Vec<Option<(u64, Option<ErrorCode>)>>,
@@ -57,9 +61,10 @@ struct Simulated {
 }
 
 impl Simulated {
-    fn new(program: &Program, sessions: usize, service_ns: u64) -> Simulated {
+    fn new(program: &Script, sessions: usize, service_ns: u64) -> Simulated {
         Simulated {
             now_ns: SECOND,
+            rows: Rows::default(),
             statements: vec![vec![Recorded::default(); program.statements().len()]; sessions],
             pending: vec![None; sessions],
             sent: Vec::new(),
@@ -81,8 +86,8 @@ impl Port for Simulated {
         self.now_ns
     }
 
-    fn statement(&mut self, session: usize, statement: usize) -> &mut Recorded {
-        &mut self.statements[session][statement]
+    fn statements(&mut self, session: usize) -> (&Rows, &mut [Recorded]) {
+        (&self.rows, &mut self.statements[session])
     }
 
     fn submit(&mut self, session: usize, statement: usize) -> Result<(), Lost> {
@@ -129,14 +134,18 @@ impl Port for Simulated {
         Ok(())
     }
 
+    fn forget(&mut self, session: usize) {
+        self.pending[session] = None;
+    }
+
     fn error_message(&self, _: usize) -> String {
         "as scripted".to_owned()
     }
 }
 
 struct Bench {
-    program: Program,
-    lane: Lane,
+    program: &'static Script,
+    lane: Lane<Player<'static>>,
     port: Simulated,
     own_ns: u64,
     counted_ns: u64,
@@ -145,9 +154,11 @@ struct Bench {
 impl Bench {
     fn new(test: &str, sessions: u32, service_ns: u64, arrival: Arrival) -> Bench {
         let data = DataShape { tables: 1, rows: 1000 };
-        let program = Program::compile(Suite::sysbench().test(test).unwrap(), data, Protocol::Postgres).unwrap();
-        let lane = Lane::new(0..sessions, &program, Pace::new(arrival, 1, sessions, 1, 0));
-        let port = Simulated::new(&program, sessions as usize, service_ns);
+        let script = Script::compile(Suite::sysbench().test(test).unwrap(), data, Protocol::Postgres).unwrap();
+        let program: &Script = Box::leak(Box::new(script));
+        let players = (0..sessions).map(|client| (client, Player::new(program, client)));
+        let lane = Lane::new(players, 1, program.kind_names().len(), 1, Pace::new(arrival, 1, sessions, 1, 0));
+        let port = Simulated::new(program, sessions as usize, service_ns);
         Bench { program, lane, port, own_ns: 0, counted_ns: 0 }
     }
 
@@ -165,10 +176,18 @@ impl Bench {
             counted_base_ns: self.counted_ns,
             origin_ns: 0,
         };
-        let drained = self.lane.visit(&mut self.port, &self.program, 1, &visit, &AtomicBool::new(false))?;
+        let kinds: Vec<String> = self.program.kind_names().map(str::to_owned).collect();
+        let around = Around { seed: 1, kinds: &kinds, stop: &AtomicBool::new(false), tick: &|_| () };
+        let drained = self.lane.visit(&mut self.port, &visit, &around)?;
         self.own_ns += drained - start_ns;
         self.counted_ns += drained - start_ns - lead_in_ns;
         Ok(drained - start_ns)
+    }
+
+    /// From the planned start where there is a plan.
+    fn events(&self) -> &Fine {
+        let counts = &self.tally().events[0];
+        if matches!(self.lane.pace, Pace::Open(_)) { &counts.from_plan } else { &counts.response }
     }
 
     fn tally(&self) -> &Tally {
@@ -187,7 +206,7 @@ fn a_slice_counts_whole_events_between_lead_in_and_end() {
     assert_eq!(bench.tally().slices.operations, [30]);
     assert_eq!(bench.tally().slices.busy_ns, [30 * 300 * US]);
     assert_eq!(bench.tally().operations_in_slices, 34);
-    assert_eq!((bench.tally().rows, bench.tally().accounting.scheduled), (60, 30));
+    assert_eq!((bench.tally().rows, bench.tally().accounting().scheduled), (60, 30));
 }
 
 #[test]
@@ -215,8 +234,8 @@ fn a_transaction_is_never_cut() {
     assert_eq!(bench.tally().slices.busy_ns, [3 * 6 * 1600 * US; 5]);
     let statements = &bench.tally().statements;
     assert_eq!(statements[0].total(), 10 * 3 * 6 * 5);
-    assert_eq!(bench.tally().events.total(), 3 * 6 * 5);
-    assert_eq!(bench.tally().events.max(), 1600 * US);
+    assert_eq!(bench.events().total(), 3 * 6 * 5);
+    assert_eq!(bench.events().max(), 1600 * US);
 }
 
 #[test]
@@ -239,12 +258,12 @@ fn a_stall_shows_in_every_request_that_it_delayed() {
     bench.port.stall = (3 * SECOND, 4 * SECOND);
     bench.visit(10 * SECOND, 0, 0).unwrap();
     bench.lane.skip_until(bench.own_ns);
-    let latencies = super::recorder::joined(std::iter::once(&bench.tally().events));
+    let latencies = super::recorder::joined(std::iter::once(bench.events()));
     let late = latencies.count_between(MS, u64::MAX);
     // 1000 arrivals fall into the stall; after it the backlog is worked off in 111 ms, in which 111 more are late.
     assert!((1090..=1120).contains(&late), "{late}");
     assert!(latencies.max() >= 999 * MS);
-    let accounting = bench.tally().accounting;
+    let accounting = bench.tally().accounting();
     assert!(accounting.is_balanced());
     assert_eq!(accounting.succeeded + accounting.skipped, accounting.scheduled);
     assert!(accounting.scheduled.abs_diff(10_000) <= 1, "{accounting:?}");
@@ -263,7 +282,7 @@ fn a_stall_shows_as_much_when_slices_are_short() {
         bench.port.now_ns += 20 * MS;
         cycle += 1;
     }
-    let latencies = super::recorder::joined(std::iter::once(&bench.tally().events));
+    let latencies = super::recorder::joined(std::iter::once(bench.events()));
     let stalled_ns = bench.own_ns;
     assert!(stalled_ns < 11 * SECOND);
     let late = latencies.count_between(2 * MS, u64::MAX);
@@ -276,7 +295,7 @@ fn what_cannot_be_sent_in_time_is_skipped_and_counted() {
     let mut bench = Bench::new("point-query", 1, 10 * MS, EVEN);
     bench.visit(2 * SECOND, 0, 0).unwrap();
     bench.lane.skip_until(2 * SECOND);
-    let accounting = bench.tally().accounting;
+    let accounting = bench.tally().accounting();
     assert!(accounting.is_balanced());
     assert!(accounting.succeeded.abs_diff(200) <= 1 && accounting.scheduled.abs_diff(2000) <= 1, "{accounting:?}");
     // Throughput is what got through while the session was there.
@@ -289,8 +308,8 @@ fn an_idle_open_loop_sends_on_time_from_any_free_session() {
     let mut bench = Bench::new("point-query", 8, 3 * MS, EVEN);
     bench.visit(SECOND, 0, 0).unwrap();
     assert_eq!(bench.tally().lateness.max(), 0);
-    assert_eq!(bench.tally().events.max(), 3 * MS);
-    assert!(bench.tally().accounting.succeeded >= 999);
+    assert_eq!(bench.events().max(), 3 * MS);
+    assert!(bench.tally().accounting().succeeded >= 999);
 }
 
 #[test]
@@ -304,7 +323,7 @@ fn a_serialization_failure_is_retried_with_the_same_keys() {
     let rollback = bench.program.rollback().unwrap();
     assert_eq!((sent[3].0, sent[7].0), (rollback, rollback));
     assert_eq!((&sent[0..3], &sent[0..3]), (&sent[4..7], &sent[8..11]));
-    let accounting = bench.tally().accounting;
+    let accounting = bench.tally().accounting();
     assert_eq!((accounting.retried, accounting.failed), (2, 0));
     assert_eq!(accounting.scheduled, accounting.succeeded);
     let errors = &bench.tally().errors;
@@ -313,7 +332,7 @@ fn a_serialization_failure_is_retried_with_the_same_keys() {
         [(SqlState::SERIALIZATION_FAILURE.into(), 1), (SqlState::DEADLOCK_DETECTED.into(), 1)]
     );
     // Eight statements of failed attempts and roll backs, then six of the attempt that succeeded.
-    assert_eq!(bench.tally().events.max(), 14 * 100 * US);
+    assert_eq!(bench.events().max(), 14 * 100 * US);
 }
 
 #[test]
@@ -322,7 +341,7 @@ fn other_errors_are_failures_and_the_session_goes_on() {
     bench.port.in_transaction = true;
     bench.port.errors = vec![(4, SqlState::UNIQUE_VIOLATION.into())];
     bench.visit(2 * MS, 0, 0).unwrap();
-    let accounting = bench.tally().accounting;
+    let accounting = bench.tally().accounting();
     assert_eq!((accounting.failed, accounting.retried), (1, 0));
     assert!(accounting.is_balanced() && accounting.succeeded >= 2);
     assert_eq!(bench.tally().failed_events.total(), 1);
@@ -339,7 +358,7 @@ fn an_arm_on_which_everything_fails_is_given_up() {
         bench.port.broken_from = 100;
         let lost = bench.visit(10 * SECOND, 0, 0).unwrap_err();
         assert!(lost.0.contains("1000 events failed in a row") && lost.0.contains("42P01"), "{lost:?}");
-        assert!(bench.tally().accounting.is_balanced());
+        assert!(bench.tally().accounting().is_balanced());
         assert!(bench.tally().slices.operations.is_empty());
     }
 }
@@ -350,7 +369,7 @@ fn a_lost_server_leaves_balanced_accounts() {
     bench.visit(10 * MS, 0, 0).unwrap();
     bench.port.lost_at_ns = bench.port.now_ns + 5 * MS;
     assert_eq!(bench.visit(10 * MS, 0, 1), Err(Lost("gone".to_owned())));
-    let accounting = bench.tally().accounting;
+    let accounting = bench.tally().accounting();
     assert!(accounting.is_balanced());
     assert_eq!(accounting.failed, 4);
     assert_eq!(bench.tally().slices.operations.len(), 1);

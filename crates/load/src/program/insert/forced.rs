@@ -87,7 +87,7 @@ pub fn storage_forms() -> Vec<StorageForm> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::insert::sql::{create_indexes, create_table, push_delete, range_queries};
+    use crate::program::insert::sql::{create_indexes, create_table, push_delete, range_queries};
     use rqps_wire::Protocol::{self, Mysql, Postgres};
 
     /// What is told is what is sent.

@@ -10,42 +10,23 @@ mod sink;
 pub(crate) use render::{Rendered, render_parameters};
 use sink::{Prepared, Sink, Text};
 
+use super::{Cue, Parameters, Program, StatementForm, Step, Workload};
+
 use crate::error::LoadError;
 use crate::generator::Generator;
-use crate::random::{Purpose, below, one_to, stream};
+use crate::random::{below, one_to};
 use crate::rows::{C_BYTES, PAD_BYTES, fill_digits};
 use crate::suite::{StatementKind, TableChoice, Test};
 use crate::zipfian::Zipfian;
 use rand_pcg::Pcg64;
 use rqps_model::plan::DataShape;
-use rqps_wire::{ParameterType, Protocol};
-
-/// Takes the parameters of a statement.
-pub(crate) trait Parameters {
-    /// Sets an integer.
-    fn set_i32(&mut self, slot: usize, value: i32);
-    /// Sets a text.
-    fn set_text(&mut self, slot: usize, value: &[u8]);
-    /// Sets the whole SQL of a statement that is sent as text.
-    fn set_sql(&mut self, sql: &[u8]);
-}
+use rqps_wire::{Endpoint, ParameterType, Protocol};
 
 /// The most kinds that draw a table of their own in one event.
 const DRAWS_MAX: usize = 16;
 
 /// The kind of the statement that ends a failed transaction; it is not part of an event.
 const ROLLBACK: &str = "rollback";
-
-/// A statement as a session prepares it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StatementForm {
-    /// SQL with the protocol's markers for parameters.
-    pub(crate) sql: String,
-    /// Their types.
-    pub(crate) parameters: Vec<ParameterType>,
-    /// For a statement sent as text: room for its SQL.
-    pub(crate) capacity: Option<usize>,
-}
 
 /// How a kind finds its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,9 +50,9 @@ struct Kind {
     pieces: Option<Vec<Vec<String>>>,
 }
 
-/// What a test's clients repeat.
+/// What a test's clients repeat, compiled for one protocol.
 #[derive(Debug, Clone)]
-pub(crate) struct Program {
+pub(crate) struct Script {
     protocol: Protocol,
     kinds: Vec<Kind>,
     /// One event, as indices of kinds.
@@ -88,8 +69,6 @@ pub(crate) struct Program {
 /// One client's place in an event.
 #[derive(Debug, Clone)]
 pub(crate) struct Event {
-    random: Pcg64,
-    at_start: Pcg64,
     tables: [u32; DRAWS_MAX],
     client_table: u32,
     step: usize,
@@ -99,22 +78,14 @@ pub(crate) struct Event {
 
 impl Event {
     /// The place of a client before its first event.
-    pub(crate) fn new(client: u32, program: &Program) -> Event {
-        let random = stream(0, Purpose::Keys, 0, 0);
+    pub(crate) fn new(client: u32, script: &Script) -> Event {
         Event {
-            at_start: random.clone(),
-            random,
             tables: [0; DRAWS_MAX],
-            client_table: client % program.tables,
+            client_table: client % script.tables,
             step: 0,
             last_id: 0,
-            text: Vec::with_capacity(program.forms.iter().filter_map(|form| form.capacity).max().unwrap_or(0)),
+            text: Vec::with_capacity(script.forms.iter().filter_map(|form| form.capacity).max().unwrap_or(0)),
         }
-    }
-
-    /// From here on events are drawn from `random`.
-    pub(crate) fn reseed(&mut self, random: Pcg64) {
-        self.random = random;
     }
 
     /// The statement of the event that comes next, from 0.
@@ -130,9 +101,9 @@ impl Event {
     }
 }
 
-impl Program {
+impl Script {
     /// Compiles a test for a data set and the servers of one protocol. The same stream draws the same numbers for both.
-    pub(crate) fn compile(test: &Test, data: DataShape, protocol: Protocol) -> Result<Program, LoadError> {
+    pub(crate) fn compile(test: &Test, data: DataShape, protocol: Protocol) -> Result<Script, LoadError> {
         let limit = i32::MAX as u64;
         if data.tables == 0 || data.rows == 0 || data.rows + u64::from(test.range) > limit {
             return Err(LoadError::Shape(format!(
@@ -140,7 +111,7 @@ impl Program {
                 data.tables, data.rows
             )));
         }
-        let mut program = Program {
+        let mut script = Script {
             protocol,
             kinds: Vec::new(),
             steps: Vec::new(),
@@ -158,28 +129,28 @@ impl Program {
                 TableChoice::ByClient => Source::Client,
                 TableChoice::SameAs(index) => sources[index],
                 TableChoice::Uniform => {
-                    program.draws += 1;
-                    Source::Draw(program.draws - 1)
+                    script.draws += 1;
+                    Source::Draw(script.draws - 1)
                 }
             };
             sources.push(source);
-            program.add(kind, source);
+            script.add(kind, source);
         }
-        if program.draws > DRAWS_MAX {
+        if script.draws > DRAWS_MAX {
             return Err(LoadError::Shape(format!(
                 "test `{}` has more than {DRAWS_MAX} kinds of statements",
                 test.name
             )));
         }
-        program.steps.clone_from(&test.sequence);
+        script.steps.clone_from(&test.sequence);
         if test.transaction {
-            let begin = program.add_bare("begin", "BEGIN");
-            let commit = program.add_bare("commit", "COMMIT");
-            program.rollback = Some(program.add_bare(ROLLBACK, "ROLLBACK"));
-            program.steps.insert(0, begin);
-            program.steps.push(commit);
+            let begin = script.add_bare("begin", "BEGIN");
+            let commit = script.add_bare("commit", "COMMIT");
+            script.rollback = Some(script.add_bare(ROLLBACK, "ROLLBACK"));
+            script.steps.insert(0, begin);
+            script.steps.push(commit);
         }
-        Ok(program)
+        Ok(script)
     }
 
     fn add(&mut self, kind: &StatementKind, source: Source) {
@@ -195,13 +166,13 @@ impl Program {
                 let values: usize = kind.parameters.iter().map(|g| g.width(self.range) * (C_BYTES + 2)).sum();
                 let sql = kind.sql(self.range, self.tables, self.protocol);
                 let capacity = Some(sql.len() + values);
-                self.forms.push(StatementForm { sql, parameters: Vec::new(), capacity });
+                self.forms.push(StatementForm { sql, parameters: Vec::new(), capacity, kept_rows: 0 });
                 Some((1..=self.tables).map(|table| kind.pieces(self.range, table, self.protocol)).collect())
             }
             false => {
                 for table in 1..=self.tables {
                     let sql = kind.sql(self.range, table, self.protocol);
-                    self.forms.push(StatementForm { sql, parameters: parameters.clone(), capacity: None });
+                    self.forms.push(StatementForm::prepared(sql, &parameters));
                 }
                 None
             }
@@ -215,7 +186,7 @@ impl Program {
         // MySQL cannot prepare BEGIN (error 1295); its own client sends text then, and COMMIT prepared.
         let is_text = self.protocol == Protocol::Mysql && sql != "COMMIT";
         let capacity = is_text.then_some(sql.len());
-        self.forms.push(StatementForm { sql: sql.to_owned(), parameters: Vec::new(), capacity });
+        self.forms.push(StatementForm { capacity, ..StatementForm::prepared(sql, &[]) });
         let name = name.to_owned();
         self.kinds.push(Kind { name, parameters: Vec::new(), source: Source::None, first_statement, pieces: None });
         self.kinds.len() - 1
@@ -247,11 +218,6 @@ impl Program {
         }
     }
 
-    /// How many statements each session prepares.
-    pub(crate) fn prepared_statements(&self) -> usize {
-        self.forms.iter().filter(|form| form.capacity.is_none()).count()
-    }
-
     /// The kind of the statement that is due.
     #[inline]
     pub(crate) fn kind(&self, event: &Event) -> usize {
@@ -263,25 +229,13 @@ impl Program {
         self.rollback.map(|kind| self.kinds[kind].first_statement)
     }
 
-    /// Begins a new event.
+    /// Begins an event.
     #[inline]
-    pub(crate) fn begin(&self, event: &mut Event) {
-        event.at_start.clone_from(&event.random);
-        self.draw_tables(event);
-    }
-
-    /// Begins the same event again.
-    pub(crate) fn begin_again(&self, event: &mut Event) {
-        event.random.clone_from(&event.at_start);
-        self.draw_tables(event);
-    }
-
-    #[inline]
-    fn draw_tables(&self, event: &mut Event) {
+    pub(crate) fn begin(&self, event: &mut Event, random: &mut Pcg64) {
         event.step = 0;
         if self.tables > 1 {
             for table in &mut event.tables[..self.draws] {
-                *table = below(&mut event.random, u64::from(self.tables)) as u32;
+                *table = below(random, u64::from(self.tables)) as u32;
             }
         }
     }
@@ -307,12 +261,12 @@ impl Program {
 
     /// Fills in the parameters of the statement that is due.
     #[inline]
-    pub(crate) fn fill<P: Parameters>(&self, event: &mut Event, statement: &mut P) {
+    pub(crate) fn fill<P: Parameters>(&self, event: &mut Event, random: &mut Pcg64, statement: &mut P) {
         let kind = &self.kinds[self.steps[event.step]];
         match &kind.pieces {
             None => {
                 let mut sink = Prepared { statement, slot: 0 };
-                self.draw(kind, event, &mut sink);
+                self.draw(kind, event, random, &mut sink);
             }
             Some(tables) => {
                 let pieces = &tables[Self::table(kind, event) as usize];
@@ -320,7 +274,7 @@ impl Program {
                 text.clear();
                 let mut sink = Text { text: &mut text, pieces: pieces.iter() };
                 sink.piece();
-                self.draw(kind, event, &mut sink);
+                self.draw(kind, event, random, &mut sink);
                 statement.set_sql(&text);
                 event.text = text;
             }
@@ -328,8 +282,7 @@ impl Program {
     }
 
     #[inline]
-    fn draw(&self, kind: &Kind, event: &mut Event, sink: &mut impl Sink) {
-        let random = &mut event.random;
+    fn draw(&self, kind: &Kind, event: &mut Event, random: &mut Pcg64, sink: &mut impl Sink) {
         let mut first_id = None;
         let mut previous = 0;
         for generator in &kind.parameters {
@@ -378,6 +331,77 @@ impl Program {
         if let Some(id) = first_id {
             event.last_id = id;
         }
+    }
+}
+
+/// One client's session: the script and its place in it.
+#[derive(Debug)]
+pub struct Player<'w> {
+    script: &'w Script,
+    event: Event,
+}
+
+impl<'w> Player<'w> {
+    /// The session of a client.
+    pub(crate) fn new(script: &'w Script, client: u32) -> Player<'w> {
+        Player { script, event: Event::new(client, script) }
+    }
+}
+
+impl Program for Player<'_> {
+    fn statements(&self) -> &[StatementForm] {
+        self.script.statements()
+    }
+
+    #[inline]
+    fn next<S: Parameters>(&mut self, cue: Cue<'_>, random: &mut Pcg64, statements: &mut [S]) -> Step {
+        let Player { script, event } = self;
+        match cue {
+            Cue::Begin | Cue::Again => script.begin(event, random),
+            Cue::Answer(_) => event.advance(),
+        }
+        if event.step() >= script.steps() {
+            return Step::End;
+        }
+        let statement = script.statement(event);
+        script.fill(event, random, &mut statements[statement]);
+        Step::Send { statement, kind: script.kind(event) }
+    }
+
+    fn rollback(&self) -> Option<usize> {
+        self.script.rollback()
+    }
+}
+
+/// A test of statements, compiled for every arm.
+#[derive(Debug)]
+pub struct Statements {
+    /// By arm.
+    scripts: Vec<Script>,
+}
+
+impl Statements {
+    /// Compiles a test for tables and rows, which are the same on every arm.
+    pub fn compile(test: &Test, data: DataShape, arms: &[Endpoint]) -> Result<Statements, LoadError> {
+        let scripts = arms.iter().map(|arm| Script::compile(test, data, arm.protocol()));
+        Ok(Statements { scripts: scripts.collect::<Result<_, _>>()? })
+    }
+}
+
+impl Workload for Statements {
+    type Program<'w> = Player<'w>;
+
+    fn kinds(&self) -> Vec<String> {
+        // They have the same names on every protocol.
+        self.scripts.first().map_or_else(Vec::new, |script| script.kind_names().map(str::to_owned).collect())
+    }
+
+    fn program(&self, arm: usize, client: u32, _: usize) -> Player<'_> {
+        Player::new(&self.scripts[arm], client)
+    }
+
+    fn events_to_settle(&self, arm: usize) -> u32 {
+        self.scripts[arm].events_to_settle()
     }
 }
 

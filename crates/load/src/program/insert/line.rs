@@ -6,7 +6,7 @@
 
 use super::shared::{Question, Shared};
 use super::tally::{Role, Tally};
-use crate::timed::monotonic_ns;
+use crate::drive::monotonic_ns;
 use rqps_wire::{ErrorCode, Session, Statement, WireError};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;

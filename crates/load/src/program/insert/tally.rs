@@ -3,7 +3,7 @@
 //! In: statements sent and answered. Out: counters and recorders that `run` joins. Nothing here allocates but the first error
 //! of a kind.
 
-use crate::timed::Fine;
+use crate::drive::Fine;
 use rqps_model::insert::Operations;
 use rqps_model::sample::ErrorCount;
 use rqps_wire::ErrorCode;

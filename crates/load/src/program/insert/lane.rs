@@ -7,7 +7,7 @@ use super::client::Client;
 use super::line::Context;
 use super::shared::{Question, Shared};
 use super::tally::{Role, Tally};
-use crate::timed::{monotonic_ns, thread_cpu_ns};
+use crate::drive::{monotonic_ns, thread_cpu_ns};
 use rqps_wire::{Poller, wait_readable};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;

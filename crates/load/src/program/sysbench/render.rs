@@ -2,7 +2,7 @@
 //!
 //! In: a test, one of its kinds, a random stream. Out: literals drawn as the timed part draws them.
 
-use super::{Event, Parameters, Program};
+use super::{Event, Parameters, Script};
 use crate::error::LoadError;
 use crate::random::one_to;
 use crate::suite::Test;
@@ -24,6 +24,10 @@ impl Parameters for Rendered {
         self.list.push(value.to_string());
     }
 
+    fn set_i64(&mut self, _: usize, value: i64) {
+        self.list.push(value.to_string());
+    }
+
     fn set_text(&mut self, _: usize, value: &[u8]) {
         self.list.push(format!("'{}'", String::from_utf8_lossy(value)));
     }
@@ -41,14 +45,14 @@ pub(crate) fn render_parameters(
     protocol: Protocol,
     random: &mut Pcg64,
 ) -> Result<Rendered, LoadError> {
-    let mut program = Program::compile(test, data, protocol)?;
-    program.steps = vec![kind];
-    let mut event = Event::new(0, &program);
-    event.reseed(random.clone());
+    let mut script = Script::compile(test, data, protocol)?;
+    script.steps = vec![kind];
+    let mut event = Event::new(0, &script);
+    let mut drawn = random.clone();
     // A statement may take up the id of one before it; any id is typical.
     event.last_id = one_to(random, data.rows) as i32;
-    program.begin(&mut event);
+    script.begin(&mut event, &mut drawn);
     let mut rendered = Rendered::default();
-    program.fill(&mut event, &mut rendered);
+    script.fill(&mut event, &mut drawn, &mut rendered);
     Ok(rendered)
 }

@@ -4,8 +4,8 @@
 //! client has a process for them: after many deletes a min() can take long, and must hold up nobody's clock.
 
 use super::sql;
+use crate::drive::{monotonic_ns, thread_cpu_ns};
 use crate::error::LoadError;
-use crate::timed::{monotonic_ns, thread_cpu_ns};
 use rqps_model::insert::Questions;
 use rqps_model::insert::{Shape, Step};
 use rqps_wire::{Protocol, Session};

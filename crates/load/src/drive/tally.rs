@@ -20,6 +20,35 @@ pub(crate) struct ErrorTally {
     pub(crate) message: String,
 }
 
+/// The events of one kind.
+#[derive(Debug)]
+pub(crate) struct EventCounts {
+    pub(crate) accounting: Accounting,
+    /// Rows of those that succeeded.
+    pub(crate) rows: u64,
+    /// From the first sending to the last answer, successes only.
+    pub(crate) response: Fine,
+    /// From the planned moment to the last answer; empty where there is no plan.
+    pub(crate) from_plan: Fine,
+}
+
+impl EventCounts {
+    fn new() -> EventCounts {
+        EventCounts { accounting: Accounting::default(), rows: 0, response: Fine::new(), from_plan: Fine::new() }
+    }
+
+    /// An event succeeded.
+    #[inline]
+    pub(crate) fn succeeded(&mut self, rows: u64, took_ns: u64, from_plan_ns: Option<u64>) {
+        self.accounting.succeeded += 1;
+        self.rows += rows;
+        self.response.record(took_ns);
+        if let Some(from_plan_ns) = from_plan_ns {
+            self.from_plan.record(from_plan_ns);
+        }
+    }
+}
+
 /// The counts of one arm on one thread.
 #[derive(Debug)]
 pub(crate) struct Tally {
@@ -39,19 +68,21 @@ pub(crate) struct Tally {
     pub(crate) events_total_ns: u64,
     /// Rows of counted events.
     pub(crate) rows: u64,
-    pub(crate) accounting: Accounting,
     pub(crate) errors: Vec<ErrorTally>,
     /// By kind of statement, successes only.
     pub(crate) statements: Vec<Fine>,
-    pub(crate) events: Fine,
+    /// By kind of event.
+    pub(crate) events: Vec<EventCounts>,
     pub(crate) failed_events: Fine,
+    /// By how much the session's own plan was deferred that was furthest behind.
+    pub(crate) deferred_ns: u64,
     /// How late events were sent.
     pub(crate) lateness: Fine,
     pub(crate) intervals: Intervals,
 }
 
 impl Tally {
-    pub(crate) fn new(kinds: usize, is_open: bool) -> Tally {
+    pub(crate) fn new(kinds: usize, events: usize, is_open: bool) -> Tally {
         Tally {
             slices: Slices::default(),
             visit_operations: 0,
@@ -62,10 +93,10 @@ impl Tally {
             events_total: 0,
             events_total_ns: 0,
             rows: 0,
-            accounting: Accounting::default(),
             errors: Vec::with_capacity(ERRORS_MAX),
             statements: (0..kinds).map(|_| Fine::new()).collect(),
-            events: Fine::new(),
+            events: (0..events).map(|_| EventCounts::new()).collect(),
+            deferred_ns: 0,
             failed_events: Fine::without_room(),
             lateness: if is_open { Fine::new() } else { Fine::without_room() },
             intervals: Intervals::new(),
@@ -77,6 +108,11 @@ impl Tally {
         self.slices.operations.reserve(1);
         self.slices.busy_ns.reserve(1);
         self.intervals.make_room(visit_ns);
+    }
+
+    /// What became of all events.
+    pub(crate) fn accounting(&self) -> Accounting {
+        self.events.iter().fold(Accounting::default(), |all, events| add(all, events.accounting))
     }
 
     /// A counted visit is over.
@@ -96,5 +132,16 @@ impl Tally {
             }
             None => self.errors[ERRORS_MAX - 1].count += 1,
         }
+    }
+}
+
+/// The sum of two.
+pub(crate) fn add(all: Accounting, one: Accounting) -> Accounting {
+    Accounting {
+        scheduled: all.scheduled + one.scheduled,
+        succeeded: all.succeeded + one.succeeded,
+        failed: all.failed + one.failed,
+        skipped: all.skipped + one.skipped,
+        retried: all.retried + one.retried,
     }
 }

@@ -3,8 +3,8 @@
 //! In: which session sends which statement. Out: replies, readiness, time. The loop is generic over [`Port`] and compiled
 //! anew for it, so a simulation costs the real one nothing. A port must not count or decide.
 
-use super::event::{Parameters, Program};
-use rqps_wire::{Endpoint, Poller, Reply, Session, Statement, Watch, WireError, wait_readable};
+use crate::program::{Parameters, Program, StatementForm};
+use rqps_wire::{Endpoint, Poller, Reply, Rows, Session, Statement, Watch, WireError, wait_readable};
 use std::time::Duration;
 
 /// How long a connection may take.
@@ -14,7 +14,7 @@ const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
 const PREPARED_LIMIT: &str = "max_prepared_stmt_count";
 
 /// Why a server counts as lost: what its session said last.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Lost(pub(crate) String);
 
 impl From<WireError> for Lost {
@@ -32,8 +32,8 @@ pub(crate) trait Port {
     /// Nanoseconds of a monotonic clock that all threads share.
     fn now_ns(&mut self) -> u64;
 
-    /// The statement with that number of a session.
-    fn statement(&mut self, session: usize, statement: usize) -> &mut Self::Statement;
+    /// A session's statements, and the rows that were kept of its last answer.
+    fn statements(&mut self, session: usize) -> (&Rows, &mut [Self::Statement]);
 
     /// Sends a statement.
     fn submit(&mut self, session: usize, statement: usize) -> Result<(), Lost>;
@@ -45,7 +45,10 @@ pub(crate) trait Port {
     /// `timeout`.
     fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost>;
 
-    /// The server's words about the last error of a session.
+    /// A session is lost: nothing of it is waited for any more.
+    fn forget(&mut self, session: usize);
+
+    /// The server's message of the last error of a session.
     fn error_message(&self, session: usize) -> String;
 }
 
@@ -82,30 +85,19 @@ struct Line {
 }
 
 impl WirePort {
-    /// Connects a session for each of `count` of all `clients` and prepares every statement of the program in it.
-    pub(crate) fn connect(
+    /// Connects a session for each program and prepares its statements; so do all `clients` together.
+    pub(crate) fn connect<'p, P: Program + 'p>(
         endpoint: &Endpoint,
-        program: &Program,
-        count: usize,
+        programs: impl Iterator<Item = &'p P>,
         clients: u32,
     ) -> Result<WirePort, Lost> {
-        let mut lines = Vec::with_capacity(count);
-        for _ in 0..count {
+        let mut lines = Vec::new();
+        for program in programs {
             let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
-            let mut statements = Vec::new();
-            for form in program.statements() {
-                statements.push(match form.capacity {
-                    Some(capacity) => {
-                        let mut statement = session.text_statement(capacity);
-                        statement.set_sql(form.sql.as_bytes());
-                        statement
-                    }
-                    None => session
-                        .prepare(&form.sql, &form.parameters)
-                        .map_err(|error| unprepared(&error, program.prepared_statements(), clients))?,
-                });
-            }
-            lines.push(Line { session, statements });
+            let forms = program.statements();
+            let statements =
+                forms.iter().map(|form| prepare(&mut session, form, forms, clients)).collect::<Result<_, _>>();
+            lines.push(Line { session, statements: statements? });
         }
         WirePort::over(lines)
     }
@@ -133,18 +125,34 @@ impl WirePort {
     }
 }
 
-/// A statement could not be prepared; where that is for their number, says how many are needed.
-#[cold]
-fn unprepared(error: &WireError, statements: usize, clients: u32) -> Lost {
-    let said = error.to_string();
-    match said.contains(PREPARED_LIMIT) {
-        true => Lost(format!(
-            "{said}; {clients} clients prepare {statements} statements each: set {PREPARED_LIMIT} to {} or more, or use \
-             fewer clients or tables",
-            u64::from(clients) * statements as u64
-        )),
-        false => Lost(said),
-    }
+/// Makes a statement in a session. Where it cannot be prepared for the number of statements, says how many are needed.
+fn prepare(
+    session: &mut Session,
+    form: &StatementForm,
+    forms: &[StatementForm],
+    clients: u32,
+) -> Result<Statement, Lost> {
+    let mut statement = match form.capacity {
+        Some(capacity) => {
+            let mut statement = session.text_statement(capacity);
+            statement.set_sql(form.sql.as_bytes());
+            statement
+        }
+        None => session.prepare(&form.sql, &form.parameters).map_err(|error| {
+            let message = error.to_string();
+            if !message.contains(PREPARED_LIMIT) {
+                return Lost(message);
+            }
+            let prepared = forms.iter().filter(|form| form.capacity.is_none()).count();
+            Lost(format!(
+                "{message}; {clients} clients prepare {prepared} statements each: set {PREPARED_LIMIT} to {} or more, or \
+                 use fewer clients or tables",
+                u64::from(clients) * prepared as u64
+            ))
+        })?,
+    };
+    statement.keep_rows(form.kept_rows);
+    Ok(statement)
 }
 
 fn watch(lines: &[Line]) -> std::io::Result<Poller> {
@@ -164,8 +172,9 @@ impl Port for WirePort {
     }
 
     #[inline]
-    fn statement(&mut self, session: usize, statement: usize) -> &mut Statement {
-        &mut self.lines[session].statements[statement]
+    fn statements(&mut self, session: usize) -> (&Rows, &mut [Statement]) {
+        let line = &mut self.lines[session];
+        (line.session.kept_rows(), &mut line.statements)
     }
 
     #[inline]
@@ -206,25 +215,16 @@ impl Port for WirePort {
         waited.map_err(|error| Lost(format!("cannot wait: {error}")))
     }
 
+    fn forget(&mut self, session: usize) {
+        self.answered.retain(|answered| *answered != session as u32);
+        if let Waiting::Many(poller) = &self.waiting {
+            // A session that is not watched any more needs no forgetting.
+            let _ = poller.remove(&self.lines[session].session);
+        }
+    }
+
     fn error_message(&self, session: usize) -> String {
         self.lines[session].session.last_error().map_or_else(String::new, |error| error.message().to_owned())
-    }
-}
-
-impl Parameters for Statement {
-    #[inline]
-    fn set_i32(&mut self, slot: usize, value: i32) {
-        Statement::set_i32(self, slot, value);
-    }
-
-    #[inline]
-    fn set_text(&mut self, slot: usize, value: &[u8]) {
-        Statement::set_text(self, slot, value);
-    }
-
-    #[inline]
-    fn set_sql(&mut self, sql: &[u8]) {
-        Statement::set_sql(self, sql);
     }
 }
 

@@ -1,21 +1,22 @@
-//! Runs one test on all arms: connects, warms up, then cycles of slices until every arm has its counted seconds.
+//! Runs one workload on all arms side by side, or on one arm from its first statement to its last.
 //!
-//! In: a [`Contest`] and the caller's hook, which is called between slices only: there the caller reads host counters, freezes
+//! Side by side: connects, warms up, then cycles of slices until every arm has its counted seconds.
+//!
+//! In: an [`Exercise`], a workload and the caller's hook, which is called between slices only: there the caller reads host counters, freezes
 //! and thaws servers. Out: one [`ArmRun`] for each arm. An arm whose server is lost ends with a failure, the others go on.
 //!
 //! All arms of a cycle draw the same keys, whatever protocol each speaks, and their order is drawn anew for each cycle.
 
-use super::crew::{Crew, Report, Shared};
-use super::event::Program;
+use super::batch::comes_in_parts;
+use super::crew::{ArmParts, Crew, Report, Shared};
 use super::outcome::{ArmRun, ArmState, join};
-use super::patience::comes_in_parts;
 use super::port::monotonic_ns;
 use super::schedule::{Schedule, Tuned, Visit};
 use super::watchdog::Watchdog;
 use crate::error::LoadError;
+use crate::program::Workload;
 use crate::random::{Purpose, shuffle, stream};
-use crate::suite::Test;
-use rqps_model::plan::{Arrival, DataShape};
+use rqps_model::plan::Arrival;
 use rqps_wire::Endpoint;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,16 +27,12 @@ const SETTLE_NS: u64 = 250_000_000;
 /// Open files besides sessions that the process may need.
 const OTHER_FILES: u64 = 64;
 
-/// One test on all arms.
+/// How a workload is run.
 #[derive(Debug, Clone, Copy)]
-pub struct Contest<'a> {
-    /// The test.
-    pub test: &'a Test,
-    /// Tables and rows, the same on every arm.
-    pub data: DataShape,
+pub struct Exercise<'a> {
     /// The servers.
     pub arms: &'a [Endpoint],
-    /// Sessions to each arm.
+    /// Clients of each arm.
     pub clients: u32,
     /// Threads that drive them.
     pub threads: u32,
@@ -82,52 +79,91 @@ pub enum Switch {
 /// The caller's hook.
 type Hook<'h> = dyn FnMut(Switch) -> Result<(), LoadError> + 'h;
 
-/// Runs a contest. `progress` hears the fraction that is done, between cycles.
-pub fn run(
-    contest: &Contest<'_>,
+/// Runs a workload on all arms side by side. `progress` is given the fraction that is done, between cycles.
+pub fn run<W: Workload>(
+    exercise: &Exercise<'_>,
+    workload: &W,
     hook: &mut dyn FnMut(Switch) -> Result<(), LoadError>,
     stop: &AtomicBool,
     progress: &dyn Fn(f64),
 ) -> Result<Vec<ArmRun>, LoadError> {
-    contest.schedule.check()?;
-    with_crew(contest, stop, |leader| {
+    exercise.schedule.check()?;
+    let is_open = exercise.arrival != Arrival::Closed;
+    let ended = with_crew(exercise, workload, is_open, stop, |leader| {
+        leader.crew.pin()?;
         leader.connect_all(hook)?;
-        leader.choose_patience();
+        leader.choose_batch_scheduling();
         leader.warm_up(hook)?;
         leader.count(hook, progress)
-    })
+    })?;
+    Ok(ended.into_iter().map(|(run, _)| run).collect())
 }
 
-/// Runs exactly `events` events in each client of each arm, counted, one arm after the other, without warm-up.
-pub fn run_events(contest: &Contest<'_>, events: u32, stop: &AtomicBool) -> Result<Vec<ArmRun>, LoadError> {
-    with_crew(contest, stop, |leader| {
-        for arm in 0..contest.arms.len() {
+/// Runs exactly `events` events in each session of each arm, counted, one arm after the other, without warm-up.
+pub fn run_events<W: Workload>(
+    exercise: &Exercise<'_>,
+    workload: &W,
+    events: u32,
+    stop: &AtomicBool,
+) -> Result<Vec<ArmRun>, LoadError> {
+    let ended = with_crew(exercise, workload, false, stop, |leader| {
+        leader.crew.pin()?;
+        for arm in 0..exercise.arms.len() {
             leader.connect(arm);
             leader.phase_started();
             let visit = Visit { events, end_ns: u64::MAX, is_paced: false, ..leader.visit_now(arm, Purpose::Keys, 0) };
-            leader.visit(arm, Visit { count_from_ns: Some(visit.start_ns), ..visit })?;
+            leader.visit(arm, Visit { count_from_ns: Some(visit.start_ns), ..visit }, &|_| ())?;
         }
         Ok(())
-    })
+    })?;
+    Ok(ended.into_iter().map(|(run, _)| run).collect())
 }
 
-fn with_crew(
-    contest: &Contest<'_>,
+/// Runs a workload whose programs know their own end, on the only arm, all of it counted. The hook is called when all is
+/// connected, before any thread is moved to its CPU, and when the last answer has come, while the sessions still stand;
+/// `tick` about once a second with the seconds since the start. Returns also the programs with what they noted.
+pub fn run_to_end<'w, W: Workload>(
+    exercise: &Exercise<'_>,
+    workload: &'w W,
+    has_plan: bool,
+    hook: &mut dyn FnMut(Switch) -> Result<(), LoadError>,
     stop: &AtomicBool,
-    work: impl FnOnce(&mut Leader<'_, '_, '_>) -> Result<(), LoadError>,
-) -> Result<Vec<ArmRun>, LoadError> {
-    check(contest)?;
-    let compile = |arm: &Endpoint| Program::compile(contest.test, contest.data, arm.protocol());
-    let programs = contest.arms.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
+    tick: &dyn Fn(f64),
+) -> Result<(ArmRun, Vec<W::Program<'w>>), LoadError> {
+    let ended = with_crew(exercise, workload, has_plan, stop, |leader| {
+        leader.connect(0);
+        hook(Switch::Enter { arm: 0, phase: Phase::Counted })?;
+        leader.crew.pin()?;
+        let now = leader.visit_now(0, Purpose::Keys, 0);
+        let visit = Visit { count_from_ns: Some(now.start_ns), end_ns: u64::MAX, ..now };
+        let outcome = leader.visit(0, visit, &|at_ns| tick((at_ns - now.start_ns) as f64 / 1e9));
+        hook(Switch::Leave { arm: 0, phase: Phase::Counted })?;
+        outcome
+    })?;
+    ended.into_iter().next().ok_or_else(|| LoadError::Shape("an exercise needs at least one server".to_owned()))
+}
+
+fn with_crew<'w, W: Workload>(
+    exercise: &Exercise<'_>,
+    workload: &'w W,
+    has_plan: bool,
+    stop: &AtomicBool,
+    work: impl FnOnce(&mut Leader<'_, '_, '_, 'w, W>) -> Result<(), LoadError>,
+) -> Result<Vec<(ArmRun, Vec<W::Program<'w>>)>, LoadError> {
+    check(exercise, workload.sessions())?;
     let watchdog = Watchdog::default();
+    let (kinds, events) = (workload.kinds(), workload.events());
     let shared = Shared {
-        programs: &programs,
-        arms: contest.arms,
-        clients: contest.clients,
-        threads: contest.threads.clamp(1, contest.clients) as usize,
-        cpus: contest.client_cpus,
-        arrival: contest.arrival,
-        seed: contest.seed,
+        workload,
+        kinds: &kinds,
+        events: &events,
+        arms: exercise.arms,
+        clients: exercise.clients,
+        threads: exercise.threads.clamp(1, exercise.clients) as usize,
+        cpus: exercise.client_cpus,
+        arrival: exercise.arrival,
+        has_plan,
+        seed: exercise.seed,
         stop,
         watchdog: &watchdog,
     };
@@ -135,24 +171,23 @@ fn with_crew(
         scope.spawn(|| watchdog.run(stop));
         let _end = EndOfWatch(&watchdog);
         let mut leader = Leader {
-            contest,
-            programs: &programs,
+            exercise,
+            workload,
             threads: shared.threads as u64,
             crew: Crew::start(scope, &shared)?,
-            states: contest.arms.iter().map(|_| ArmState::default()).collect(),
+            states: exercise.arms.iter().map(|_| ArmState::default()).collect(),
             origin_ns: monotonic_ns(),
-            tuned: contest.schedule.tune(0, 1, contest.arrival),
-            seen: vec![Seen::default(); contest.arms.len()],
+            tuned: exercise.schedule.tune(0, 1, exercise.arrival),
+            seen: vec![Seen::default(); exercise.arms.len()],
             stop,
         };
         work(&mut leader)?;
         leader.stopped()?;
         let wall_ns = monotonic_ns() - leader.origin_ns;
-        // The kinds have the same names on every protocol.
-        let names: Vec<&str> = programs[0].kind_names().collect();
-        let tallies = leader.crew.end();
-        let joined =
-            tallies.into_iter().zip(leader.states).map(|(tallies, state)| join(tallies, state, &names, wall_ns));
+        let parts = leader.crew.end();
+        let joined = parts.into_iter().zip(leader.states).map(|((tallies, programs), state): (ArmParts<_>, _)| {
+            (join(tallies, state, &kinds, &events, wall_ns), programs)
+        });
         Ok(joined.collect())
     })
 }
@@ -166,17 +201,17 @@ impl Drop for EndOfWatch<'_> {
     }
 }
 
-fn check(contest: &Contest<'_>) -> Result<(), LoadError> {
-    if contest.clients == 0 || contest.arms.is_empty() {
-        return Err(LoadError::Shape("a contest needs at least one client and one server".to_owned()));
+fn check(exercise: &Exercise<'_>, sessions: usize) -> Result<(), LoadError> {
+    if exercise.clients == 0 || exercise.arms.is_empty() {
+        return Err(LoadError::Shape("an exercise needs at least one client and one server".to_owned()));
     }
-    if let Arrival::Poisson { rate_per_s } | Arrival::Even { rate_per_s } = contest.arrival
+    if let Arrival::Poisson { rate_per_s } | Arrival::Even { rate_per_s } = exercise.arrival
         && !(rate_per_s.is_finite() && rate_per_s > 0.0)
     {
         return Err(LoadError::Shape(format!("a rate of {rate_per_s} events a second cannot be planned")));
     }
     // Each session has its socket, the watchdog's copy of it and, where it is alone on its thread, what waits for it.
-    let needed = 3 * u64::from(contest.clients) * contest.arms.len() as u64 + OTHER_FILES;
+    let needed = 3 * sessions as u64 * u64::from(exercise.clients) * exercise.arms.len() as u64 + OTHER_FILES;
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < needed) {
         if limit.maximum.is_some_and(|maximum| maximum < needed) {
@@ -201,11 +236,11 @@ struct Seen {
 }
 
 /// The thread that decides what comes next.
-struct Leader<'c, 'scope, 'a> {
-    contest: &'c Contest<'c>,
-    programs: &'c [Program],
+struct Leader<'c, 'scope, 'a, 'w, W: Workload + 'w> {
+    exercise: &'c Exercise<'c>,
+    workload: &'w W,
     threads: u64,
-    crew: Crew<'scope, 'a>,
+    crew: Crew<'scope, 'a, 'w, W>,
     states: Vec<ArmState>,
     origin_ns: u64,
     tuned: Tuned,
@@ -213,7 +248,7 @@ struct Leader<'c, 'scope, 'a> {
     stop: &'a AtomicBool,
 }
 
-impl Leader<'_, '_, '_> {
+impl<W: Workload> Leader<'_, '_, '_, '_, W> {
     fn stopped(&self) -> Result<(), LoadError> {
         match self.stop.load(Ordering::Relaxed) {
             true => Err(LoadError::Interrupted),
@@ -252,8 +287,8 @@ impl Leader<'_, '_, '_> {
             if self.states[arm].failure.is_none() {
                 let moment = u64::from(self.states[arm].sessions);
                 let now = self.visit_now(arm, Purpose::Settle, moment);
-                let events = self.programs[arm].events_to_settle();
-                self.visit(arm, Visit { events, end_ns: now.start_ns + SETTLE_NS, is_paced: false, ..now })?;
+                let events = self.workload.events_to_settle(arm);
+                self.visit(arm, Visit { events, end_ns: now.start_ns + SETTLE_NS, is_paced: false, ..now }, &|_| ())?;
             }
             hook(Switch::Leave { arm, phase: Phase::Connect })?;
         }
@@ -262,13 +297,13 @@ impl Leader<'_, '_, '_> {
 
     /// Where answers come in parts, the client waits for the whole of them: in a closed loop, where a thread has one session
     /// and so nothing else to do. It treats all arms alike, so one arm with long answers is enough.
-    fn choose_patience(&mut self) {
-        let Contest { arms, clients, arrival, .. } = *self.contest;
+    fn choose_batch_scheduling(&mut self) {
+        let Exercise { arms, clients, arrival, .. } = *self.exercise;
         let is_alone = u64::from(clients) == self.threads && arrival == Arrival::Closed;
         let mut answers = arms.iter().zip(&self.seen);
         if is_alone && answers.any(|(arm, seen)| comes_in_parts(arm.protocol(), seen.bytes, seen.operations)) {
-            let is_patient = self.crew.be_patient();
-            self.states.iter_mut().for_each(|state| state.is_patient = is_patient);
+            let batch_scheduling = self.crew.schedule_in_batches();
+            self.states.iter_mut().for_each(|state| state.batch_scheduling = batch_scheduling);
         }
     }
 
@@ -289,8 +324,8 @@ impl Leader<'_, '_, '_> {
     }
 
     /// One visit, entered into the arm's times.
-    fn visit(&mut self, arm: usize, visit: Visit) -> Result<(), LoadError> {
-        let report = self.crew.visit(arm, visit);
+    fn visit(&mut self, arm: usize, visit: Visit, tick: &dyn Fn(u64)) -> Result<(), LoadError> {
+        let report = self.crew.visit(arm, visit, tick);
         self.note(arm, &report);
         let state = &mut self.states[arm];
         if report.lost.is_none() {
@@ -311,7 +346,7 @@ impl Leader<'_, '_, '_> {
     /// Every live arm once, in the order of this cycle.
     fn cycle(&mut self, number: u64, phase: Phase, hook: &mut Hook<'_>) -> Result<(), LoadError> {
         let mut order = self.live_arms();
-        shuffle(&mut stream(self.contest.seed, Purpose::Order, 0, number), &mut order);
+        shuffle(&mut stream(self.exercise.seed, Purpose::Order, 0, number), &mut order);
         for arm in order {
             hook(Switch::Enter { arm, phase })?;
             let mut visit = self.visit_now(arm, Purpose::Keys, number);
@@ -321,7 +356,7 @@ impl Leader<'_, '_, '_> {
                 // A turn may be longer than the whole warm-up.
                 visit.end_ns = visit.end_ns.min(visit.start_ns + self.warmup_ns());
             }
-            self.visit(arm, visit)?;
+            self.visit(arm, visit, &|_| ())?;
             hook(Switch::Leave { arm, phase })?;
         }
         Ok(())
@@ -337,12 +372,12 @@ impl Leader<'_, '_, '_> {
     }
 
     fn tune(&mut self) {
-        let Contest { schedule, clients, arrival, .. } = *self.contest;
+        let Exercise { schedule, clients, arrival, .. } = *self.exercise;
         self.tuned = schedule.tune(self.slowest_event_ns(), clients, arrival);
     }
 
     fn warmup_ns(&self) -> u64 {
-        (self.contest.schedule.warmup_seconds * 1e9) as u64
+        (self.exercise.schedule.warmup_seconds * 1e9) as u64
     }
 
     fn warm_up(&mut self, hook: &mut Hook<'_>) -> Result<(), LoadError> {
@@ -368,9 +403,9 @@ impl Leader<'_, '_, '_> {
         for state in &mut self.states {
             (state.own_ns, state.planned_end_ns, state.counted_ns) = (0, 0, 0);
             (state.slice_ns, state.lead_in_ns) = (self.tuned.slice_ns, self.tuned.lead_in_ns);
-            state.always_busy = (self.contest.arrival != Arrival::Closed).then_some(self.contest.clients);
+            state.always_busy = (self.exercise.arrival != Arrival::Closed).then_some(self.exercise.clients);
         }
-        let wanted_ns = self.contest.schedule.seconds * 1e9;
+        let wanted_ns = self.exercise.schedule.seconds * 1e9;
         let mut number = 0;
         loop {
             self.cycle(number, Phase::Counted, hook)?;
@@ -400,13 +435,15 @@ impl Leader<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::sysbench::Statements;
     use crate::suite::Suite;
+    use rqps_model::plan::DataShape;
     use rqps_model::Engine;
     use rqps_wire::Transport;
     use std::time::Duration;
 
     #[test]
-    fn contests_that_make_no_sense_are_refused_before_anything_is_connected() {
+    fn exercises_that_make_no_sense_are_refused_before_anything_is_connected() {
         let nowhere = Endpoint {
             engine: Engine::Postgres,
             transport: Transport::Unix { path: "/nonexistent".into() },
@@ -424,9 +461,10 @@ mod tests {
             lead_in: Duration::from_millis(1),
             session_life: Duration::from_secs(1),
         };
-        let sound = Contest {
-            test: suite.test("scan").unwrap(),
-            data: DataShape { tables: 1, rows: 10 },
+        let data = DataShape { tables: 1, rows: 10 };
+        let test = suite.test("scan").unwrap();
+        let workload = Statements::compile(test, data, &arms).unwrap();
+        let sound = Exercise {
             arms: &arms,
             clients: 1,
             threads: 1,
@@ -435,22 +473,23 @@ mod tests {
             arrival: Arrival::Closed,
             seed: 1,
         };
-        let outcome = |contest: Contest<'_>| run(&contest, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ());
+        let outcome =
+            |exercise: Exercise<'_>| run(&exercise, &workload, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ());
         // A server that cannot be reached is that arm's failure.
         let failure = outcome(sound).unwrap().remove(0).failure.unwrap();
         assert!(failure.contains("cannot connect to /nonexistent"), "{failure}");
         let faults = [
-            Contest { clients: 0, ..sound },
-            Contest { arms: &[], ..sound },
-            Contest { clients: u32::MAX, ..sound },
-            Contest { data: DataShape { tables: 0, rows: 10 }, ..sound },
-            Contest { arrival: Arrival::Even { rate_per_s: 0.0 }, ..sound },
-            Contest { arrival: Arrival::Poisson { rate_per_s: f64::INFINITY }, ..sound },
-            Contest { schedule: Schedule { seconds: -1.0, ..schedule }, ..sound },
-            Contest { client_cpus: &[1 << 20], ..sound },
+            Exercise { clients: 0, ..sound },
+            Exercise { arms: &[], ..sound },
+            Exercise { clients: u32::MAX, ..sound },
+            Exercise { arrival: Arrival::Even { rate_per_s: 0.0 }, ..sound },
+            Exercise { arrival: Arrival::Poisson { rate_per_s: f64::INFINITY }, ..sound },
+            Exercise { schedule: Schedule { seconds: -1.0, ..schedule }, ..sound },
+            Exercise { client_cpus: &[1 << 20], ..sound },
         ];
         for fault in faults {
             assert!(matches!(outcome(fault), Err(LoadError::Shape(_))), "{fault:?}");
         }
+        assert!(Statements::compile(test, DataShape { tables: 0, rows: 10 }, &arms).is_err());
     }
 }

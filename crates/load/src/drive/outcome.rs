@@ -1,11 +1,11 @@
-//! What an arm did in a contest, joined from what each thread counted.
+//! What an arm did in an exercise, joined from what each thread counted.
 //!
 //! In: tallies. Out: [`ArmRun`], from which a sample is made without any arithmetic but adding. The accounting identity
 //! is asserted here, where it is written.
 
 use super::intervals::Row;
 use super::recorder::joined;
-use super::tally::Tally;
+use super::tally::{EventCounts, Tally, add};
 use hdrhistogram::Histogram;
 use rqps_model::sample::{Accounting, ErrorCount, Interval, Slices};
 use std::collections::BTreeMap;
@@ -19,6 +19,21 @@ pub struct ClientUse {
     pub wall_ns: u64,
     /// Statements that succeeded meanwhile.
     pub operations: u64,
+}
+
+/// The events of one kind.
+#[derive(Debug, Clone)]
+pub struct EventRun {
+    /// The kind.
+    pub name: String,
+    /// What became of them.
+    pub accounting: Accounting,
+    /// Rows of those that succeeded.
+    pub rows: u64,
+    /// From the first sending to the last answer, of those that succeeded.
+    pub response: Histogram<u64>,
+    /// From the planned moment to the last answer; empty where there was no plan.
+    pub from_plan: Histogram<u64>,
 }
 
 /// What one arm did.
@@ -43,6 +58,10 @@ pub struct ArmRun {
     pub sessions: u32,
     /// What became of the events.
     pub accounting: Accounting,
+    /// What became of the events of each kind.
+    pub events: Vec<EventRun>,
+    /// By how much the plan of the session was deferred that was furthest behind, where sessions have plans of their own.
+    pub deferred_ns: u64,
     /// Errors by statement and code.
     pub errors: Vec<ErrorCount>,
     /// One row a second of counted time. With several threads the quantiles are those of the leading one's sessions.
@@ -57,8 +76,9 @@ pub struct ArmRun {
     pub lead_in_ns: u64,
     /// What the client used.
     pub client: ClientUse,
-    /// Whether the client waited for whole answers, since they came in parts.
-    pub is_patient: bool,
+    /// Whether the client's threads were in the batch scheduling class: they waited for whole answers, since these came in
+    /// parts.
+    pub batch_scheduling: bool,
     /// Why this arm ended before its time; the others went on.
     pub failure: Option<String>,
 }
@@ -85,26 +105,32 @@ pub(crate) struct ArmState {
     pub(crate) lead_in_ns: u64,
     pub(crate) cpu_ns: u64,
     pub(crate) wall_ns: u64,
-    pub(crate) is_patient: bool,
+    pub(crate) batch_scheduling: bool,
     /// In an open loop the sessions count as busy all the time; this is how many there are.
     pub(crate) always_busy: Option<u32>,
 }
 
 /// Joins what the threads counted.
-pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[&str], wall_ns: u64) -> ArmRun {
+pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], events: &[String], wall_ns: u64) -> ArmRun {
     let slices = join_slices(&tallies);
     let sum = |field: fn(&Tally) -> u64| tallies.iter().map(field).sum::<u64>();
-    let accounting = tallies.iter().fold(Accounting::default(), |all, tally| add(all, tally.accounting));
+    let accounting = tallies.iter().fold(Accounting::default(), |all, tally| add(all, tally.accounting()));
     assert!(accounting.is_balanced(), "{accounting:?}");
     let operations_in_slices = sum(|tally| tally.operations_in_slices);
     let mut latency = Vec::new();
     for (kind, name) in kinds.iter().enumerate() {
         let all = joined(tallies.iter().map(|tally| &tally.statements[kind]));
         if !all.is_empty() {
-            latency.push(((*name).to_owned(), all));
+            latency.push((name.clone(), all));
         }
     }
-    latency.push(("event".to_owned(), joined(tallies.iter().map(|tally| &tally.events))));
+    let events: Vec<EventRun> =
+        events.iter().enumerate().map(|(event, name)| join_events(&tallies, event, name)).collect();
+    if let [event] = &events[..] {
+        // From their planned start, where there is a plan.
+        let is_planned = !event.from_plan.is_empty();
+        latency.push((event.name.clone(), if is_planned { &event.from_plan } else { &event.response }.clone()));
+    }
     let failed = joined(tallies.iter().map(|tally| &tally.failed_events));
     if !failed.is_empty() {
         latency.push(("event-failed".to_owned(), failed));
@@ -119,6 +145,8 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[&str], wall_ns
         seconds: state.counted_ns as f64 / 1e9,
         sessions: state.sessions,
         accounting,
+        events,
+        deferred_ns: tallies.iter().map(|tally| tally.deferred_ns).max().unwrap_or(0),
         errors: join_errors(&tallies, kinds),
         latency,
         lateness: joined(tallies.iter().map(|tally| &tally.lateness)),
@@ -126,18 +154,19 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[&str], wall_ns
         slice_ns: state.slice_ns,
         lead_in_ns: state.lead_in_ns,
         client: ClientUse { cpu_ns: state.cpu_ns, wall_ns: state.wall_ns, operations: operations_in_slices },
-        is_patient: state.is_patient,
+        batch_scheduling: state.batch_scheduling,
         failure: state.failure,
     }
 }
 
-fn add(all: Accounting, one: Accounting) -> Accounting {
-    Accounting {
-        scheduled: all.scheduled + one.scheduled,
-        succeeded: all.succeeded + one.succeeded,
-        failed: all.failed + one.failed,
-        skipped: all.skipped + one.skipped,
-        retried: all.retried + one.retried,
+fn join_events(tallies: &[Tally], event: usize, name: &str) -> EventRun {
+    let of = || tallies.iter().map(|tally| &tally.events[event]);
+    EventRun {
+        name: name.to_owned(),
+        accounting: of().fold(Accounting::default(), |all, counts| add(all, counts.accounting)),
+        rows: of().map(|counts| counts.rows).sum(),
+        response: joined(of().map(|counts: &EventCounts| &counts.response)),
+        from_plan: joined(of().map(|counts| &counts.from_plan)),
     }
 }
 
@@ -150,14 +179,14 @@ fn join_slices(tallies: &[Tally]) -> Slices {
     Slices { operations: sum(|slices| &slices.operations), busy_ns: sum(|slices| &slices.busy_ns) }
 }
 
-fn join_errors(tallies: &[Tally], kinds: &[&str]) -> Vec<ErrorCount> {
+fn join_errors(tallies: &[Tally], kinds: &[String]) -> Vec<ErrorCount> {
     let mut joined: BTreeMap<(usize, String), (u64, String)> = BTreeMap::new();
     for error in tallies.iter().flat_map(|tally| &tally.errors) {
         let entry = joined.entry((error.kind, error.code.to_string()));
         entry.or_insert_with(|| (0, error.message.clone())).0 += error.count;
     }
     let errors = joined.into_iter().map(|((kind, code), (count, message))| ErrorCount {
-        statement: kinds[kind].to_owned(),
+        statement: kinds[kind].clone(),
         code,
         count,
         message,

@@ -16,7 +16,7 @@ const ROWS_PER_VISIT_MAX: u64 = 3600;
 pub(crate) struct Row {
     /// The arm's counted time at the end.
     pub(crate) counted_ns: u64,
-    /// Time since the contest began, at the end.
+    /// Time since the exercise began, at the end.
     pub(crate) wall_ns: u64,
     pub(crate) operations: u64,
     pub(crate) busy_ns: u64,

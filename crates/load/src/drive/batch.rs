@@ -1,9 +1,9 @@
-//! A patient thread: woken by a part of an answer, it lets the server finish before it reads.
+//! Batch scheduling: woken by a part of an answer, a thread lets the server finish before it reads.
 //!
 //! A server sends a long answer in parts, and each part wakes the client. On the CPU that both share the client then takes the
 //! server's place in the middle of its work, reads a part and sleeps again. In the kernel's batch class a thread that is woken
 //! waits for its turn, so that the answer is read in one go and the server is not interrupted. After short answers the same
-//! would send the server to sleep before each statement, so patience is for long answers only (docs/measurement.md).
+//! would send the server to sleep before each statement, so it is for long answers only (docs/measurement.md).
 //!
 //! In: the calling thread. Out: a guard that gives it its old class back. It touches no other thread.
 
@@ -29,29 +29,29 @@ pub(crate) fn comes_in_parts(protocol: Protocol, bytes: u64, statements: u64) ->
     bytes > statements * part_bytes(protocol)
 }
 
-/// The calling thread is patient as long as this lives.
+/// The calling thread is in the batch scheduling class as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct BatchScheduling {
     before: ThreadSchedulePolicy,
 }
 
-impl Patience {
-    /// Makes the calling thread patient, if it may be.
-    pub(crate) fn of_this_thread() -> Result<Patience, Error> {
+impl BatchScheduling {
+    /// Moves the calling thread there, if it may.
+    pub(crate) fn of_this_thread() -> Result<BatchScheduling, Error> {
         let before = thread_schedule_policy()?;
         set_class(ThreadSchedulePolicy::Normal(Class::Batch))?;
-        Ok(Patience { before })
+        Ok(BatchScheduling { before })
     }
 }
 
-impl Drop for Patience {
+impl Drop for BatchScheduling {
     fn drop(&mut self) {
         // The thread was in that class before, and what is normal may be had again without any privilege.
         let _ = set_class(self.before);
     }
 }
 
-/// The library sets niceness with the class, on a scale of its own, so it is told the one that is.
+/// The library sets niceness with the class, on a scale of its own, so it is given the one that is.
 fn set_class(class: ThreadSchedulePolicy) -> Result<(), Error> {
     let nice = getpriority_process(None).map_err(|error| Error::OS(error.raw_os_error()))?;
     let scale = (0..=u8::MAX).map_while(|value| ThreadPriorityValue::try_from(value).ok());
@@ -64,16 +64,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_becomes_patient_and_is_as_before_afterwards() {
+    fn a_thread_is_scheduled_in_batches_and_is_as_before_afterwards() {
         let state = || (thread_schedule_policy().unwrap(), getpriority_process(None).unwrap());
         std::thread::spawn(move || {
             let (normal, nice) = state();
             // A thread that is less favoured than others stays so.
             for nice in nice..20 {
                 rustix::process::setpriority_process(None, nice).unwrap();
-                let patience = Patience::of_this_thread().unwrap();
+                let scheduling = BatchScheduling::of_this_thread().unwrap();
                 assert_eq!(state(), (ThreadSchedulePolicy::Normal(Class::Batch), nice));
-                drop(patience);
+                drop(scheduling);
                 assert_eq!(state(), (normal, nice));
             }
         })

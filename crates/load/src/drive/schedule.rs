@@ -1,4 +1,4 @@
-//! How long everything lasts: the schedule as asked for, tuned to what an event takes, and one visit to an arm.
+//! How long everything lasts: the schedule as given, tuned to what an event takes, and one visit to an arm.
 //!
 //! In: a [`Schedule`] and the mean duration of an event. Out: the slice and lead-in really used, the same for all arms, so
 //! that what is counted never depends on which arm is fast. It reads no clock.
@@ -8,7 +8,7 @@ use crate::random::Purpose;
 use rqps_model::plan::Arrival;
 use std::time::Duration;
 
-/// How long a contest runs and how it is cut.
+/// How long an exercise runs and how it is cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     /// Seconds counted, per arm.
@@ -93,7 +93,7 @@ pub(crate) struct Visit {
     pub(crate) own_base_ns: u64,
     /// The arm's counted time when the visit begins.
     pub(crate) counted_base_ns: u64,
-    /// When the contest began.
+    /// When the exercise began.
     pub(crate) origin_ns: u64,
 }
 

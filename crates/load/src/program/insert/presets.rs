@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-const PRESETS: &str = include_str!("../../../../workloads/insert.toml");
+const PRESETS: &str = include_str!("../../../../../workloads/insert.toml");
 
 /// All presets by name.
 pub fn presets() -> &'static BTreeMap<String, Shape> {
