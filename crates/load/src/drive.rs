@@ -26,10 +26,8 @@ mod watchdog;
 
 pub use exercise::{Exercise, Phase, Switch, run, run_events, run_to_end};
 pub use outcome::{ArmRun, ClientUse, EventRun};
-pub(crate) use pinning::Pinned;
 pub use pinning::{process_cpu_ns, thread_cpu_ns};
 pub(crate) use port::monotonic_ns;
-pub(crate) use recorder::{Fine, joined};
 pub use schedule::Schedule;
 pub(crate) use watchdog::Watchdog;
 

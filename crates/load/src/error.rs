@@ -16,6 +16,9 @@ pub enum LoadError {
         /// What the wire said.
         error: WireError,
     },
+    /// A server could not be connected to.
+    #[error("{0}")]
+    Lost(String),
     /// An exercise, data shape or schedule that makes no sense.
     #[error("{0}")]
     Shape(String),

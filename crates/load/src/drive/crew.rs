@@ -7,7 +7,7 @@ use super::arrival::Pace;
 use super::batch::BatchScheduling;
 use super::lane::{Around, Lane};
 use super::pinning::{Pinned, thread_cpu_ns};
-use super::port::{Lost, WirePort};
+use super::port::{Lost, WirePort, monotonic_ns};
 use super::schedule::Visit;
 use super::tally::Tally;
 use super::watchdog::Watchdog;
@@ -168,6 +168,7 @@ impl<'a, 'w, W: Workload> Worker<'a, 'w, W> {
             Ok(drained_ns) => report.drained_ns = drained_ns,
             Err(lost) => {
                 report.lost = Some(lost);
+                report.drained_ns = monotonic_ns();
                 self.shared.watchdog.release(arm, self.thread);
                 self.ports[arm] = None;
             }

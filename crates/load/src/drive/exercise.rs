@@ -132,13 +132,15 @@ pub fn run_to_end<'w, W: Workload>(
 ) -> Result<(ArmRun, Vec<W::Program<'w>>), LoadError> {
     let ended = with_crew(exercise, workload, has_plan, stop, |leader| {
         leader.connect(0);
+        if let Some(failure) = leader.states[0].failure.take() {
+            return Err(LoadError::Lost(failure));
+        }
         hook(Switch::Enter { arm: 0, phase: Phase::Counted })?;
         leader.crew.pin()?;
         let now = leader.visit_now(0, Purpose::Keys, 0);
         let visit = Visit { count_from_ns: Some(now.start_ns), end_ns: u64::MAX, ..now };
-        let outcome = leader.visit(0, visit, &|at_ns| tick((at_ns - now.start_ns) as f64 / 1e9));
-        hook(Switch::Leave { arm: 0, phase: Phase::Counted })?;
-        outcome
+        leader.visit_to_end(visit, &|at_ns| tick((at_ns - now.start_ns) as f64 / 1e9));
+        hook(Switch::Leave { arm: 0, phase: Phase::Counted })
     })?;
     ended.into_iter().next().ok_or_else(|| LoadError::Shape("an exercise needs at least one server".to_owned()))
 }
@@ -343,6 +345,16 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
         self.stopped()
     }
 
+    /// The only visit to the first arm; what was done until a server was lost counts too.
+    fn visit_to_end(&mut self, visit: Visit, tick: &dyn Fn(u64)) {
+        let report = self.crew.visit(0, visit, tick);
+        self.note(0, &report);
+        let state = &mut self.states[0];
+        state.counted_ns = report.drained_ns.saturating_sub(visit.start_ns);
+        state.cpu_ns = report.cpu_ns;
+        state.wall_ns = state.counted_ns * self.threads;
+    }
+
     /// Every live arm once, in the order of this cycle.
     fn cycle(&mut self, number: u64, phase: Phase, hook: &mut Hook<'_>) -> Result<(), LoadError> {
         let mut order = self.live_arms();
@@ -437,8 +449,8 @@ mod tests {
     use super::*;
     use crate::program::sysbench::Statements;
     use crate::suite::Suite;
-    use rqps_model::plan::DataShape;
     use rqps_model::Engine;
+    use rqps_model::plan::DataShape;
     use rqps_wire::Transport;
     use std::time::Duration;
 

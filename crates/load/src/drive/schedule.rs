@@ -36,6 +36,12 @@ pub(crate) struct Tuned {
 }
 
 impl Schedule {
+    /// One slice of that length, without warm-up and lead-in.
+    pub fn one_slice(length: Duration) -> Schedule {
+        let seconds = length.as_secs_f64();
+        Schedule { seconds, warmup_seconds: 0.0, slice: length, lead_in: Duration::ZERO, session_life: length }
+    }
+
     /// Refuses what cannot run.
     pub(crate) fn check(&self) -> Result<(), LoadError> {
         let fault = if !(self.seconds.is_finite() && self.seconds > 0.0) {

@@ -1,38 +1,30 @@
 //! One step from connecting to its record.
 //!
-//! In: an endpoint, the shape, a step, what the steps before left. Out: a [`StepRun`]. All connections are made and all statements
-//! prepared before the common start; client i belongs to thread i mod threads. A server that is lost is no error: the
-//! record says how far the step came and why it ended.
+//! In: an endpoint, the shape, a step, what the steps before left. Out: a [`StepRun`]. All connections are made and all
+//! statements prepared before the common start. A server that is lost is no error: the record says how far the step came and
+//! why it ended.
 
-use super::client::{Client, Deleter, Inserter, Plan, Querier};
-use super::line::Line;
-use super::queries::Queries;
-use super::rows::InsertText;
-use super::seconds::Seconds;
-use super::shared::{Answers, Question, Shared, TableCell, answer};
-use super::tally::{Role, Tally};
-use super::{State, lane, sql, table};
-use crate::drive::{Pinned, Watchdog, joined, monotonic_ns};
+use super::probes::{Requests, TableCell, answer};
+use super::roles::{DELETE, INSERT, Noted, QUERY, Role};
+use super::step::{StepWork, StepWorkload};
+use super::{State, sql, table};
+use crate::drive::{ArmRun, Exercise, Schedule, Switch, Watchdog, run_to_end};
 use crate::error::LoadError;
 use crate::random::derive_seed;
 use crate::work::connect;
 use hdrhistogram::Histogram;
 use rqps_model::StorageEngine;
-use rqps_model::insert::SecondRow;
-use rqps_model::insert::{Kind, Operations, Shape, Sla, Step, StepRecord};
-use rqps_model::sample::ErrorCount;
-use rqps_wire::{Endpoint, Session, Statement};
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use rqps_model::insert::{
+    Kind, Operations, Questions, SecondRow, Shape, Sla, Step, StepRecord, TableIds,
+};
+use rqps_model::plan::Arrival;
+use rqps_wire::{Endpoint, Session};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
-/// Room for a delete as text.
-const DELETE_BYTES_MAX: usize = 256;
-/// Room for the statement that builds all indexes.
-const INDEX_BYTES_MAX: usize = 512;
-
-/// Questions that wait for an answer at most.
-const QUESTIONS_MAX: usize = 1024;
+/// Requests that wait for an answer at most.
+const REQUESTS_MAX: usize = 1024;
 
 /// What a step did, with everything that was recorded.
 #[derive(Debug, Clone)]
@@ -63,14 +55,14 @@ pub struct Bench<'a> {
     pub client_cpus: &'a [usize],
 }
 
-/// What whoever runs a step hears of it, in this order.
+/// What is reported while a step runs, in this order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Moment {
     /// All is connected and prepared; the clients begin as soon as this returns.
     Begins,
     /// About once a second.
     Advances(Progress),
-    /// Everyone has the last answer; the clients' connections still stand.
+    /// The last answer has come; the clients' connections still stand.
     Ended,
 }
 
@@ -79,18 +71,18 @@ pub enum Moment {
 pub struct Progress {
     /// Seconds since its begin.
     pub seconds: f64,
-    /// The part that is done, of the first thread's clients.
+    /// The part that is done.
     pub done: f64,
 }
 
-/// Runs one step. `state` is what the step before left; if it knows nothing, it is read from the server. What `tell` reads at
+/// Runs one step. `state` is what the step before left; if it knows nothing, it is read from the server. What `report` reads at
 /// begin and end belongs to the step and to nothing else: neither connecting nor looking at the tables lies between them.
 pub fn run_step(
     bench: &Bench<'_>,
     step: &Step,
     state: &mut State,
     stop: &AtomicBool,
-    tell: &dyn Fn(Moment),
+    report: &dyn Fn(Moment),
 ) -> Result<StepRun, LoadError> {
     let shape = bench.shape;
     shape.check()?;
@@ -103,32 +95,15 @@ pub fn run_step(
         *state = State::read(bench.endpoint, shape)?;
     }
     let deleters = if shape.shared_table { shape.clients } else { 1 };
-    let cell = |(index, ids): (usize, &rqps_model::insert::TableIds)| {
+    let cell = |(index, ids): (usize, &TableIds)| {
         TableCell::new(sql::table_name(index), ids.oldest, ids.newest, deleters, step.batch)
     };
     let tables: Vec<TableCell> = state.tables.iter().enumerate().map(cell).collect();
-    let shared = Shared {
-        engine: bench.endpoint.protocol(),
-        shape,
-        step,
-        tables: &tables,
-        stop,
-        has_failed: AtomicBool::new(false),
-        clients_writing: AtomicUsize::new(shape.clients as usize),
-        start_ns: AtomicU64::new(0),
-    };
-    let mut connected = Vec::with_capacity(shape.clients as usize);
-    for number in 0..shape.clients {
-        connected.push(client(bench, &shared, storage, number)?);
-    }
-    let asker = connect(bench.endpoint)?;
+    let work = StepWork::new(bench.endpoint.protocol(), storage, shape, step, bench.seed, &tables, stop);
+    let prober = connect(bench.endpoint)?;
     // From here on the tables change; should anything fail, their ids are read anew.
     state.tables.clear();
-    let (lanes, answers) = drive(bench, &shared, connected, asker, tell)?;
-    if stop.load(Ordering::Relaxed) {
-        return Err(LoadError::Interrupted);
-    }
-    let mut run = join(&shared, lanes, answers);
+    let mut run = drive(bench, &work, prober, report)?;
     if run.record.failure.is_none() {
         match State::read(bench.endpoint, shape) {
             Ok(read) => *state = read,
@@ -139,261 +114,144 @@ pub fn run_step(
     Ok(run)
 }
 
-/// Connects one client and makes its statements.
-fn client(bench: &Bench<'_>, shared: &Shared<'_>, storage: StorageEngine, number: u32) -> Result<Client, LoadError> {
-    let (shape, step, engine) = (shared.shape, shared.step, shared.engine);
-    let table = if shape.shared_table { 0 } else { number as usize };
-    let name = &shared.tables[table].name;
-    let rows = step.rows_of(number, shape.clients);
-    let is_builder = step.kind == Kind::Index && (!shape.shared_table || number == 0);
-    let mut index_sql = match is_builder {
-        true => sql::create_indexes(engine, name, storage),
-        false => Vec::new(),
-    };
-    index_sql.reverse();
-    let mut session = connect(bench.endpoint)?;
-    let text = InsertText::new(derive_seed(bench.seed, "insert"), number, name);
-    let capacity = text.capacity(step.batch as usize).max(INDEX_BYTES_MAX);
-    let mut statement = || session.text_statement(capacity);
-    let (under_way, ready): (Statement, Statement) = (statement(), statement());
-    let mut inserter = Inserter {
-        line: Line::new(session, Role::Insert),
-        text,
-        sql: Vec::with_capacity(capacity),
-        under_way,
-        ready,
-        ready_rows: 0,
-        next_row: step.first_row,
-        rows_left: rows,
-        rows_resolved: 0,
-        pace: None,
-        built: Vec::with_capacity(index_sql.len()),
-        index_sql,
-    };
-    inserter.prepare(step.batch);
-    let deleter = match step.deletes() {
-        false => None,
-        true => {
-            let mut session = connect(bench.endpoint)?;
-            Some(Deleter {
-                statement: session.text_statement(DELETE_BYTES_MAX),
-                line: Line::new(session, Role::Delete),
-                sql: Vec::with_capacity(DELETE_BYTES_MAX),
-                rows_left: rows,
-                rows_missed: 0,
-                rows_resolved: 0,
-                pace: None,
-                statements: 0,
-                empty_in_a_row: 0,
-            })
-        }
-    };
-    let querier = match step.queries() {
-        false => None,
-        true => {
-            let mut session = connect(bench.endpoint)?;
-            let seed = derive_seed(bench.seed, &step.name);
-            let queries = Queries::prepare(&mut session, engine, name, step.kind, seed, number)?;
-            Some(Querier { line: Line::new(session, Role::Query), queries })
-        }
-    };
-    Ok(Client {
-        number,
-        table,
-        batch: step.batch,
-        inserter,
-        deleter,
-        querier,
-        seconds: Seconds::new(number, step.rate_per_s.map(|_| shape.seconds)),
-        next_due_ns: u64::MAX,
-        end_ns: 0,
-        give_up_ns: u64::MAX,
-        has_written: false,
-    })
-}
-
-/// The clients of a thread, with what it counted.
-type LaneRun = (Vec<Client>, Tally);
-
-/// Spreads the clients over threads and runs them.
+/// Runs the clients, and beside them the session that asks for ids.
 fn drive(
     bench: &Bench<'_>,
-    shared: &Shared<'_>,
-    clients: Vec<Client>,
-    asker: Session,
-    tell: &dyn Fn(Moment),
-) -> Result<(Vec<LaneRun>, Answers), LoadError> {
-    let threads = bench.threads.clamp(1, clients.len());
-    let watchdog = Watchdog::default();
-    let mut lanes: Vec<Vec<Client>> = (0..threads).map(|_| Vec::new()).collect();
-    for (index, client) in clients.into_iter().enumerate() {
-        lanes[index % threads].push(client);
-    }
-    for (thread, lane) in lanes.iter().enumerate() {
-        let sessions = lane.iter().flat_map(|client| Role::ALL.map(|role| client.line(role))).flatten();
-        let sessions = sessions.map(|line| &line.session);
-        watchdog.watch(0, thread, sessions).map_err(watching)?;
-    }
-    watchdog.watch(1, 0, std::iter::once(&asker)).map_err(watching)?;
-    let crew = Crew { shared, cpus: bench.client_cpus, plan: plan(shared), barrier: Barrier::new(threads) };
-    let (questions, asked) = sync_channel(QUESTIONS_MAX);
-    // Before this thread is pinned: what is begun here runs wherever it likes.
-    tell(Moment::Begins);
-    std::thread::scope(|scope| {
-        scope.spawn(|| watchdog.run(shared.stop));
-        let asker = scope.spawn(move || answer(asker, shared, &asked));
-        let mut lanes = lanes.into_iter();
-        let own = lanes.next().expect("there is at least one thread");
-        let others: Vec<_> = lanes
-            .map(|lane| {
-                let (crew, questions) = (&crew, questions.clone());
-                scope.spawn(move || crew.run(lane, questions, None))
-            })
-            .collect();
-        let mut runs = vec![crew.run(own, questions, Some(tell))];
-        runs.extend(others.into_iter().map(|thread| thread.join().expect("a lane does not panic")));
-        tell(Moment::Ended);
-        let answers = asker.join().expect("the asker does not panic");
-        watchdog.end();
-        Ok((runs.into_iter().collect::<Result<_, LoadError>>()?, answers))
-    })
-}
-
-/// What the threads of a step need to begin together.
-struct Crew<'a> {
-    shared: &'a Shared<'a>,
-    cpus: &'a [usize],
-    plan: Option<Plan>,
-    barrier: Barrier,
-}
-
-impl Crew<'_> {
-    /// Runs a thread's clients from the common start to their end; the leader has somebody to tell.
-    fn run(
-        &self,
-        mut clients: Vec<Client>,
-        questions: SyncSender<(usize, Question)>,
-        leader: Option<&dyn Fn(Moment)>,
-    ) -> Result<LaneRun, LoadError> {
-        let shared = self.shared;
-        let pinned = Pinned::to(self.cpus, self.plan.is_some());
-        if pinned.is_err() {
-            shared.has_failed.store(true, Ordering::Relaxed);
-        }
-        if leader.is_some() {
-            shared.start_ns.store(monotonic_ns(), Ordering::Relaxed);
-        }
-        self.barrier.wait();
-        let pinned = pinned?;
-        let start_ns = shared.start_ns.load(Ordering::Relaxed);
-        clients.iter_mut().for_each(|client| client.begin(start_ns, self.plan.as_ref()));
-        let tell = |now: u64, clients: &[Client]| {
-            if let Some(tell) = leader {
-                tell(Moment::Advances(far(shared, self.plan.as_ref(), now - start_ns, clients)));
-            }
-        };
-        let tally = lane::run(&mut clients, shared, &questions, start_ns, tell);
-        drop(pinned);
-        Ok((clients, tally))
-    }
-}
-
-fn watching(error: std::io::Error) -> LoadError {
-    LoadError::System { doing: "watching the connections", error }
-}
-
-/// The plan of a step that has one.
-fn plan(shared: &Shared<'_>) -> Option<Plan> {
-    let (shape, step) = (shared.shape, shared.step);
-    step.rate_per_s.map(|rate| Plan {
-        gap_ns: f64::from(step.batch) * 1e9 / f64::from(rate),
-        planned_ns: (step.rows as f64 * 1e9 / f64::from(rate)) as u64,
+    work: &StepWork<'_>,
+    prober: Session,
+    report: &dyn Fn(Moment),
+) -> Result<StepRun, LoadError> {
+    let StepWork { step, shape, stop, .. } = *work;
+    let exercise = Exercise {
+        arms: std::slice::from_ref(bench.endpoint),
         clients: shape.clients,
-        catch_up_ns: (shape.catch_up_seconds * 1e9) as u64,
+        threads: bench.threads as u32,
+        client_cpus: bench.client_cpus,
+        schedule: Schedule::one_slice(Duration::from_secs(1)),
+        arrival: Arrival::Closed,
+        seed: derive_seed(bench.seed, &step.name),
+    };
+    let watchdog = Watchdog::default();
+    let watched = watchdog.watch(0, 0, std::iter::once(&prober));
+    watched.map_err(|error| LoadError::System { doing: "watching the connections", error })?;
+    let (requests, requested) = sync_channel(REQUESTS_MAX);
+    std::thread::scope(|scope| {
+        scope.spawn(|| watchdog.run(stop));
+        let prober = scope.spawn(move || answer(prober, work, &requested));
+        let outcome = drive_clients(&exercise, work, requests, report);
+        // The last sender is gone by now, and with it the prober.
+        let probed = prober.join().expect("the prober does not panic");
+        watchdog.end();
+        let (mut run, threads) = outcome?;
+        let [min_questions, max_questions] = probed.by_id;
+        run.record = StepRecord { min_questions, max_questions, threads, ..run.record };
+        run.record.client_cpu_ns += probed.cpu_ns;
+        Ok(run)
     })
 }
 
-fn far(shared: &Shared<'_>, plan: Option<&Plan>, elapsed_ns: u64, clients: &[Client]) -> Progress {
-    let rows = shared.step.rows_of(0, shared.shape.clients).max(1) * clients.len() as u64;
-    let resolved: u64 = clients.iter().map(Client::rows_resolved).sum();
-    let written = resolved as f64 / rows as f64;
-    let done = match plan {
-        Some(plan) => written.min(elapsed_ns as f64 / plan.planned_ns as f64),
-        None => written,
+fn drive_clients(
+    exercise: &Exercise<'_>,
+    work: &StepWork<'_>,
+    requests: Requests,
+    report: &dyn Fn(Moment),
+) -> Result<(StepRun, u32), LoadError> {
+    let workload = StepWorkload { work, requests };
+    let mut hook = |switch| {
+        report(match switch {
+            Switch::Enter { .. } => Moment::Begins,
+            Switch::Leave { .. } => Moment::Ended,
+        });
+        Ok(())
     };
-    Progress { seconds: elapsed_ns as f64 / 1e9, done: done.clamp(0.0, 1.0) }
+    let tick = |seconds| report(Moment::Advances(Progress { seconds, done: work.done(seconds) }));
+    let has_plan = work.planned_ns.is_some();
+    let (arm, roles) = run_to_end(exercise, &workload, has_plan, &mut hook, work.stop, &tick)?;
+    if work.stop.load(Ordering::Relaxed) {
+        return Err(LoadError::Interrupted);
+    }
+    Ok((join(work, arm, roles), exercise.threads.clamp(1, exercise.clients)))
 }
 
-/// Joins what the threads counted.
-fn join(shared: &Shared<'_>, lanes: Vec<LaneRun>, answers: Answers) -> StepRun {
-    let (shape, step) = (shared.shape, shared.step);
-    let threads = lanes.len() as u32;
-    let end_ns = lanes.iter().map(|(_, tally)| tally.end_ns).max().unwrap_or(0);
-    let start_ns = shared.start_ns.load(Ordering::Relaxed);
-    let seconds = (end_ns - start_ns) as f64 / 1e9;
-    let (mut clients, mut tallies) = (Vec::new(), Vec::new());
-    for (lane, tally) in lanes {
-        clients.extend(lane);
-        tallies.push(tally);
+/// Makes the record of what was counted.
+fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
+    let (shape, step) = (work.shape, work.step);
+    let seconds = arm.seconds;
+    let mut by_kind: [Operations; 3] = Default::default();
+    for kind in [INSERT, DELETE, QUERY] {
+        by_kind[kind].accounting = arm.events[kind].accounting;
+        by_kind[kind].rows = arm.events[kind].rows;
     }
-    clients.sort_by_key(|client| client.number);
-    let put_off_ns = clients.iter().map(Client::put_off_ns).max().unwrap_or(0);
-    let failure = tallies.iter_mut().find_map(|tally| tally.failure.take()).or(answers.failure);
-    let index_builds: Vec<_> =
-        clients.iter_mut().flat_map(|client| std::mem::take(&mut client.inserter.built)).collect();
-    let rows: Vec<_> = clients.into_iter().flat_map(|client| client.seconds.finish(end_ns)).collect();
-    let inserts = operations(&tallies, Role::Insert);
+    let (mut rows, mut index_builds) = (Vec::with_capacity(roles.len()), Vec::new());
+    for role in roles {
+        let operations = &mut by_kind[role.kind()];
+        let noted: Noted = role.into_noted();
+        operations.accounting.scheduled += noted.skipped;
+        operations.accounting.skipped += noted.skipped;
+        operations.rows_unknown += noted.rows_unknown;
+        operations.response.add(&noted.response);
+        operations.from_plan.add(&noted.from_plan);
+        index_builds.extend(noted.built);
+        rows.push(noted.seconds.finish(seconds.ceil() as usize));
+    }
+    let rows = by_client(rows.concat());
+    let [inserts, deletes, queries] = by_kind;
+    for operations in [inserts, deletes, queries] {
+        assert!(operations.accounting.is_balanced(), "{:?}", operations.accounting);
+    }
     let target_per_s = step.rate_per_s.map(|rate| f64::from(rate) * f64::from(shape.clients));
-    let [min_questions, max_questions] = answers.questions;
+    let latency = latency(&arm);
     let record = StepRecord {
         step: step.name.clone(),
         clients: shape.clients,
-        threads,
+        threads: 0,
         seconds,
-        planned_seconds: plan(shared).map(|plan| plan.planned_ns as f64 / 1e9),
-        deletes: operations(&tallies, Role::Delete),
-        queries: operations(&tallies, Role::Query),
+        planned_seconds: work.planned_ns.map(|planned_ns| planned_ns as f64 / 1e9),
+        inserts,
+        deletes,
+        queries,
         rows_indexed: (step.kind == Kind::Index).then(|| shape.rows_loaded() + inserts.rows),
         index_builds,
-        min_questions,
-        max_questions,
+        min_questions: Questions::default(),
+        max_questions: Questions::default(),
         sla: target_per_s.map(|target_per_s| Sla { target_per_s, reached_per_s: inserts.rows as f64 / seconds }),
-        inserts,
-        deferred_seconds: put_off_ns as f64 / 1e9,
-        errors: errors(&tallies),
-        client_cpu_ns: tallies.iter().map(|tally| tally.cpu_ns).sum::<u64>() + answers.cpu_ns,
-        failure,
+        deferred_seconds: arm.deferred_ns as f64 / 1e9,
+        errors: arm.errors,
+        client_cpu_ns: arm.client.cpu_ns,
+        failure: work.take_failure().or(arm.failure),
         tables: Vec::new(),
     };
-    StepRun { record, seconds: rows, latency: latency(&tallies) }
+    StepRun { record, seconds: rows, latency }
 }
 
-fn operations(tallies: &[Tally], role: Role) -> Operations {
-    let mut joined = Operations::default();
-    tallies.iter().for_each(|tally| joined.add(&tally.counts(role).operations));
-    assert!(joined.accounting.is_balanced(), "{role:?}: {:?}", joined.accounting);
-    joined
-}
-
-fn errors(tallies: &[Tally]) -> Vec<ErrorCount> {
-    let mut joined: Vec<ErrorCount> = Vec::new();
-    for error in tallies.iter().flat_map(Tally::errors) {
-        match joined.iter_mut().find(|known| (&known.statement, &known.code) == (&error.statement, &error.code)) {
-            Some(known) => known.count += error.count,
-            None => joined.push(error.clone()),
+/// The rows of a client's sessions in one, by client and second.
+fn by_client(mut rows: Vec<SecondRow>) -> Vec<SecondRow> {
+    rows.sort_unstable_by_key(|row| (row.client, row.second));
+    let mut joined: Vec<SecondRow> = Vec::with_capacity(rows.len());
+    for row in rows {
+        match joined.last_mut() {
+            Some(last) if (last.client, last.second) == (row.client, row.second) => {
+                last.inserted += row.inserted;
+                last.deleted += row.deleted;
+                last.queries += row.queries;
+                last.insert_retries += row.insert_retries;
+                last.delete_retries += row.delete_retries;
+                last.query_retries += row.query_retries;
+                last.longest_insert_ns = last.longest_insert_ns.max(row.longest_insert_ns);
+                last.longest_delete_ns = last.longest_delete_ns.max(row.longest_delete_ns);
+                last.longest_query_ns = last.longest_query_ns.max(row.longest_query_ns);
+            }
+            _ => joined.push(row),
         }
     }
     joined
 }
 
-fn latency(tallies: &[Tally]) -> Vec<(String, Histogram<u64>)> {
+fn latency(arm: &ArmRun) -> Vec<(String, Histogram<u64>)> {
     let mut latencies = Vec::new();
-    for role in [Role::Insert, Role::Delete, Role::Query] {
-        let counts = tallies.iter().map(|tally| tally.counts(role));
-        let response = joined(counts.clone().map(|counts| &counts.response));
-        let from_plan = joined(counts.map(|counts| &counts.from_plan));
-        latencies.push((role.name().to_owned(), response));
-        latencies.push((format!("{}-from-plan", role.name()), from_plan));
+    for events in [INSERT, DELETE, QUERY].map(|kind| &arm.events[kind]) {
+        latencies.push((events.name.clone(), events.response.clone()));
+        latencies.push((format!("{}-from-plan", events.name), events.from_plan.clone()));
     }
     latencies.retain(|(_, histogram)| !histogram.is_empty());
     latencies

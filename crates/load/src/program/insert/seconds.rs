@@ -1,7 +1,7 @@
-//! Keeps what a client does in each second of a step.
+//! Keeps what a session does in each second of a step.
 //!
-//! In: completed statements with their moment. Out: [`SecondRow`]s. A second and client costs 56 bytes and room for the
-//! planned seconds is made beforehand: a day of one client is 5 MB, and nothing else grows with a run.
+//! In: completed statements of a session with their moment. Out: [`SecondRow`]s. A second and session costs 56 bytes and room for the
+//! planned seconds is made beforehand: a day of one session is 5 MB, and nothing else grows with a run.
 
 use rqps_model::insert::SecondRow;
 
@@ -38,9 +38,9 @@ impl Seconds {
         &mut self.rows[index]
     }
 
-    /// The rows of all seconds that have begun before `end_ns`.
-    pub(crate) fn finish(mut self, end_ns: u64) -> Vec<SecondRow> {
-        self.fill(end_ns.saturating_sub(self.start_ns).div_ceil(SECOND_NS) as usize);
+    /// The rows of so many seconds, and of all that were noted.
+    pub(crate) fn finish(mut self, seconds: usize) -> Vec<SecondRow> {
+        self.fill(seconds);
         self.rows
     }
 
@@ -64,7 +64,7 @@ mod tests {
         seconds.at(7 * SECOND_NS).inserted += 1;
         seconds.at(10 * SECOND_NS - 1).inserted += 2;
         seconds.at(11 * SECOND_NS).deleted += 4;
-        let rows = seconds.finish(12 * SECOND_NS + 1);
+        let rows = seconds.finish(6);
         assert_eq!(rows.iter().map(|row| row.inserted).collect::<Vec<_>>(), [1, 0, 2, 0, 0, 0]);
         assert!(rows.iter().zip(0..).all(|(row, second)| (row.second, row.client) == (second, 3)));
         let twice = [rows.clone(), rows].concat();

@@ -3,7 +3,7 @@
 //! In: an endpoint and the shape. Out: empty tables, [`State`], a rested server. Several tables at once, each on a session of
 //! its own.
 
-use super::shared::{Question, ask};
+use super::probes::{IdProbe, probe_id};
 use super::sql;
 use crate::error::LoadError;
 use crate::work::{Wish, Worked, checkpoint, connect, execute, settle};
@@ -38,8 +38,8 @@ impl State {
         let mut session = connect(endpoint)?;
         let tables = (0..shape.tables() as usize).map(|table| {
             let name = sql::table_name(table);
-            let oldest = ask(&mut session, &name, Question::Oldest)?.unwrap_or(1);
-            let newest = ask(&mut session, &name, Question::Newest)?.unwrap_or(0);
+            let oldest = probe_id(&mut session, &name, IdProbe::Oldest)?.unwrap_or(1);
+            let newest = probe_id(&mut session, &name, IdProbe::Newest)?.unwrap_or(0);
             Ok(TableIds { oldest, newest })
         });
         Ok(State { tables: tables.collect::<Result<_, LoadError>>()? })
