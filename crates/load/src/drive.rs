@@ -24,7 +24,7 @@ mod slot;
 mod tally;
 mod watchdog;
 
-pub use exercise::{Exercise, Phase, Switch, run, run_events, run_to_end};
+pub use exercise::{Ended, Exercise, Phase, Switch, run, run_events, run_to_end};
 pub use outcome::{ArmRun, ClientUse, EventRun};
 pub use pinning::{process_cpu_ns, thread_cpu_ns};
 pub(crate) use port::monotonic_ns;

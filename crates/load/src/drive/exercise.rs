@@ -79,6 +79,9 @@ pub enum Switch {
 /// The caller's hook.
 type Hook<'h> = dyn FnMut(Switch) -> Result<(), LoadError> + 'h;
 
+/// What an arm did, and its programs with what they noted.
+pub type Ended<'w, W> = (ArmRun, Vec<<W as Workload>::Program<'w>>);
+
 /// Runs a workload on all arms side by side. `progress` is given the fraction that is done, between cycles.
 pub fn run<W: Workload>(
     exercise: &Exercise<'_>,
@@ -129,7 +132,7 @@ pub fn run_to_end<'w, W: Workload>(
     hook: &mut dyn FnMut(Switch) -> Result<(), LoadError>,
     stop: &AtomicBool,
     tick: &dyn Fn(f64),
-) -> Result<(ArmRun, Vec<W::Program<'w>>), LoadError> {
+) -> Result<Ended<'w, W>, LoadError> {
     let ended = with_crew(exercise, workload, has_plan, stop, |leader| {
         leader.connect(0);
         if let Some(failure) = leader.states[0].failure.take() {
@@ -151,7 +154,7 @@ fn with_crew<'w, W: Workload>(
     has_plan: bool,
     stop: &AtomicBool,
     work: impl FnOnce(&mut Leader<'_, '_, '_, 'w, W>) -> Result<(), LoadError>,
-) -> Result<Vec<(ArmRun, Vec<W::Program<'w>>)>, LoadError> {
+) -> Result<Vec<Ended<'w, W>>, LoadError> {
     check(exercise, workload.sessions())?;
     let watchdog = Watchdog::default();
     let (kinds, events) = (workload.kinds(), workload.events());

@@ -14,9 +14,7 @@ use crate::random::derive_seed;
 use crate::work::connect;
 use hdrhistogram::Histogram;
 use rqps_model::StorageEngine;
-use rqps_model::insert::{
-    Kind, Operations, Questions, SecondRow, Shape, Sla, Step, StepRecord, TableIds,
-};
+use rqps_model::insert::{Kind, Operations, Questions, SecondRow, Shape, Sla, Step, StepRecord, TableIds};
 use rqps_model::plan::Arrival;
 use rqps_wire::{Endpoint, Session};
 use std::sync::atomic::{AtomicBool, Ordering};
