@@ -16,7 +16,10 @@ pub enum LoadError {
         /// What the wire said.
         error: WireError,
     },
-    /// A contest, data shape or schedule that makes no sense.
+    /// A server could not be connected to.
+    #[error("{0}")]
+    Lost(String),
+    /// An exercise, data shape or schedule that makes no sense.
     #[error("{0}")]
     Shape(String),
     /// An Insert Benchmark that makes no sense.

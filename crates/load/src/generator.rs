@@ -1,7 +1,7 @@
 //! The words that name how a statement's parameters are made, and what each means.
 //!
 //! In comes a word of a workload file; out goes a [`Generator`] with the number and type of the parameters it fills.
-//! Nothing is drawn here: `timed::event` does that. A new word is a line in [`Generator::WORDS`] and an arm there.
+//! Nothing is drawn here: `program::sysbench` does that. A new word is a line in [`Generator::WORDS`] and an arm there.
 
 use rqps_wire::ParameterType;
 

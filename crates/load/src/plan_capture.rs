@@ -8,9 +8,9 @@ mod mysql;
 mod postgres;
 
 use crate::error::LoadError;
+use crate::program::sysbench::{Rendered, render_parameters};
 use crate::random::{Purpose, stream};
 use crate::suite::Test;
-use crate::timed::{Rendered, render_parameters};
 use crate::work::connect;
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::DataShape;

@@ -4,7 +4,7 @@
 //! give the same numbers on every build of every server, in every process; the fixed vectors below keep it so.
 
 use rand_core::Rng;
-use rand_pcg::Pcg64;
+pub use rand_pcg::Pcg64;
 
 /// What a stream is used for. Purposes never share numbers, so that a new draw in one doesn't move another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

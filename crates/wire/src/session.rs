@@ -11,6 +11,7 @@ use crate::endpoint::{Endpoint, Protocol};
 use crate::error::{ServerError, WireError};
 use crate::prepared::ParameterType;
 use crate::reply::{Reply, Table};
+use crate::rows::Rows;
 use crate::socket::Deadline;
 use crate::statement::{Form, Statement};
 use crate::{mysql, postgres};
@@ -126,7 +127,7 @@ impl Session {
             Link::Postgres(session) => Form::Postgres(session.prepare(sql, params)?),
             Link::Mysql(session) => Form::Mysql(session.prepare(sql, params)?),
         };
-        Ok(Statement { form })
+        Ok(Statement { form, kept_rows: 0 })
     }
 
     /// A statement that is sent as text each time, with room for `capacity` bytes of SQL
@@ -136,15 +137,23 @@ impl Session {
             Link::Postgres(_) => Form::Postgres(postgres::Statement::simple(capacity)),
             Link::Mysql(_) => Form::Mysql(mysql::Statement::text(capacity)),
         };
-        Statement { form }
+        Statement { form, kept_rows: 0 }
     }
 
     /// Sends a statement with one write. Waits only if the statement is larger than the socket's buffer.
     #[inline]
     pub fn submit(&mut self, statement: &Statement) -> Result<(), WireError> {
+        let kept_rows = statement.kept_rows;
         match (&mut self.link, &statement.form) {
-            (Link::Postgres(session), Form::Postgres(statement)) => session.submit(statement),
-            (Link::Mysql(session), Form::Mysql(statement)) => session.submit(statement),
+            (Link::Postgres(session), Form::Postgres(statement)) => {
+                session.notes.rows.begin(kept_rows);
+                session.submit(statement)
+            }
+            (Link::Mysql(session), Form::Mysql(statement)) => {
+                session.notes.rows.begin(kept_rows);
+                session.notes.rows.is_binary = statement.prepared_as().is_some();
+                session.submit(statement)
+            }
             _ => Err(OTHER_PROTOCOL),
         }
     }
@@ -153,6 +162,12 @@ impl Session {
     #[inline]
     pub fn receive(&mut self) -> Result<Option<Reply>, WireError> {
         pass_on!(&mut self.link, session => session.receive())
+    }
+
+    /// The rows that were kept of the last reply (see [`Statement::keep_rows`]).
+    #[inline]
+    pub fn kept_rows(&self) -> &Rows {
+        pass_on!(&self.link, session => &session.notes.rows)
     }
 
     /// Submits a statement and waits for its reply, within the deadline.

@@ -12,6 +12,8 @@ use crate::{mysql, postgres};
 #[derive(Clone, Debug)]
 pub struct Statement {
     pub(crate) form: Form,
+    /// Rows of the answer that are kept.
+    pub(crate) kept_rows: usize,
 }
 
 /// The encodings, one for each protocol.
@@ -66,6 +68,11 @@ impl Statement {
     /// If the statement is a prepared one.
     pub fn set_sql(&mut self, sql: &[u8]) {
         pass_on!(&mut self.form, statement => statement.set_sql(sql));
+    }
+
+    /// Of each answer so many rows are kept from now on, to be read with [`crate::Session::kept_rows`]; none at first.
+    pub fn keep_rows(&mut self, count: usize) {
+        self.kept_rows = count;
     }
 
     /// The SQL text.

@@ -10,8 +10,9 @@ use crate::outcome::Ending;
 use crate::screen::Screen;
 use anyhow::{Context, Result, bail};
 use rqps_load::Suite;
+use rqps_load::drive::{Exercise, Schedule, run};
 use rqps_load::insert::{Bench, State, presets, run_step};
-use rqps_load::timed::{Contest, Schedule, run};
+use rqps_load::program::sysbench::Statements;
 use rqps_model::Engine;
 use rqps_model::insert::{Shape, steps};
 use rqps_model::plan::{Arrival, DataShape};
@@ -88,7 +89,7 @@ fn insert(asked: &Asked) -> Result<Told> {
     if let Some(failure) = record.failure {
         bail!("{failure}");
     }
-    let cpu_s = rqps_load::timed::process_cpu_ns() as f64 / 1e9;
+    let cpu_s = rqps_load::drive::process_cpu_ns() as f64 / 1e9;
     Ok(Told { operations: record.inserts.rows, seconds: record.seconds, cpu_s, peak_kb: peak_kb()? })
 }
 
@@ -98,10 +99,10 @@ fn query(queries: Queries, asked: &Asked) -> Result<Told> {
     let test = suite.test(queries.test()).context("the suite has lost a test")?;
     let endpoint = endpoint(asked);
     let whole = Duration::from_secs_f64(asked.seconds);
-    let contest = Contest {
-        test,
-        data: DataShape { tables: 1, rows: asked.rows },
-        arms: &[endpoint],
+    let arms = [endpoint];
+    let statements = Statements::compile(test, DataShape { tables: 1, rows: asked.rows }, &arms)?;
+    let exercise = Exercise {
+        arms: &arms,
         clients: queries.clients(),
         threads: 1,
         client_cpus: &[],
@@ -115,12 +116,12 @@ fn query(queries: Queries, asked: &Asked) -> Result<Told> {
         arrival: Arrival::Closed,
         seed: 1,
     };
-    let runs = run(&contest, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ())?;
+    let runs = run(&exercise, &statements, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ())?;
     let run = &runs[0];
     if let Some(failure) = &run.failure {
         bail!("{failure}");
     }
-    let cpu_s = rqps_load::timed::process_cpu_ns() as f64 / 1e9;
+    let cpu_s = rqps_load::drive::process_cpu_ns() as f64 / 1e9;
     Ok(Told { operations: run.operations_total, seconds: asked.seconds, cpu_s, peak_kb: peak_kb()? })
 }
 

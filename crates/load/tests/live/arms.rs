@@ -1,8 +1,9 @@
 //! Several arms in slices, turns, threads, and at a rate.
 
 use crate::servers::postgres;
-use crate::{SMALL, contest, schedule};
-use rqps_load::timed::{ArmRun, Contest, Phase, Schedule, Switch, run};
+use crate::{SMALL, schedule, trial};
+use crate::{Trial, run};
+use rqps_load::drive::{ArmRun, Phase, Schedule, Switch};
 use rqps_load::{Suite, prepare_data};
 use rqps_model::plan::Arrival;
 use rustix::process::Signal;
@@ -41,8 +42,8 @@ fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
     let progress = Cell::new(0.0);
     let session_life = Duration::from_millis(50);
     let schedule = Schedule { session_life, ..schedule(0.6) };
-    let contest = Contest { schedule, ..contest(&suite, "read-only_range=10", &arms, 2) };
-    let ended = run(&contest, &mut hook, &RUNNING, &|done| {
+    let trial = Trial { schedule, ..trial(&suite, "read-only_range=10", &arms, 2) };
+    let ended = run(&trial, &mut hook, &RUNNING, &|done| {
         assert!(done >= progress.get());
         progress.set(done);
     });
@@ -93,8 +94,8 @@ fn several_threads_share_the_sessions() {
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint()];
     for (test, statements) in [("point-query", 1), ("write-only", 6), ("scan", 1), ("insert", 1)] {
-        let contest = Contest { threads: 2, schedule: schedule(0.15), ..contest(&suite, test, &arms, 5) };
-        for arm in run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
+        let trial = Trial { threads: 2, schedule: schedule(0.15), ..trial(&suite, test, &arms, 5) };
+        for arm in run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
             if test != "write-only" {
                 check_sums(&arm, statements);
             }
@@ -102,8 +103,8 @@ fn several_threads_share_the_sessions() {
         }
     }
     // More threads than clients are not started.
-    let contest = Contest { threads: 64, ..contest(&suite, "point-query", &arms, 2) };
-    assert!(run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).is_ok());
+    let trial = Trial { threads: 64, ..trial(&suite, "point-query", &arms, 2) };
+    assert!(run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).is_ok());
 }
 
 /// Answers in parts are read in one go: in a closed loop, by a thread with one session. Both arms are treated alike.
@@ -114,7 +115,7 @@ fn long_answers_are_waited_for() {
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint()];
     let even = Arrival::Even { rate_per_s: 100.0 };
-    for (test, clients, threads, arrival, is_patient) in [
+    for (test, clients, threads, arrival, batch_scheduling) in [
         ("random-points_range=100", 1, 1, Arrival::Closed, true),
         ("random-points_range=100", 2, 2, Arrival::Closed, true),
         ("random-points_range=100", 2, 1, Arrival::Closed, false),
@@ -122,11 +123,11 @@ fn long_answers_are_waited_for() {
         ("random-points_range=10", 1, 1, Arrival::Closed, false),
         ("read-only_range=100", 1, 1, Arrival::Closed, false),
     ] {
-        let contest = Contest { threads, arrival, schedule: schedule(0.05), ..contest(&suite, test, &arms, clients) };
-        for arm in run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
+        let trial = Trial { threads, arrival, schedule: schedule(0.05), ..trial(&suite, test, &arms, clients) };
+        for arm in run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
             assert_eq!(
-                (arm.failure, arm.is_patient),
-                (None, is_patient),
+                (arm.failure, arm.batch_scheduling),
+                (None, batch_scheduling),
                 "{test}, {clients} clients, {threads} threads"
             );
         }
@@ -140,8 +141,8 @@ fn a_turn_is_a_long_slice() {
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let schedule = Schedule { slice: Duration::from_millis(1300), ..schedule(1.25) };
-    let contest = Contest { schedule, ..contest(&suite, "point-query", &arms, 1) };
-    let arm = run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);
+    let trial = Trial { schedule, ..trial(&suite, "point-query", &arms, 1) };
+    let arm = run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);
     check_sums(&arm, 1);
     assert_eq!(arm.slices.operations.len(), 1);
     let [first, .., last] = &arm.intervals[..] else { panic!("{:?}", arm.intervals) };
@@ -169,8 +170,8 @@ fn idle_servers_may_be_frozen() {
     };
     let life = Duration::from_millis(200);
     let schedule = Schedule { slice: Duration::from_millis(100), session_life: life, ..schedule(0.5) };
-    let contest = Contest { schedule, threads: 2, ..contest(&suite, "read-write_range=10", &arms, 10) };
-    let ended = run(&contest, &mut hook, &RUNNING, &|_| ()).unwrap();
+    let trial = Trial { schedule, threads: 2, ..trial(&suite, "read-write_range=10", &arms, 10) };
+    let ended = run(&trial, &mut hook, &RUNNING, &|_| ()).unwrap();
     // A session that waits for a frozen server to say goodbye would take a second, and there are ten on each thread.
     let goodbyes = left.get().elapsed();
     assert!(goodbyes < Duration::from_secs(8), "{goodbyes:?}");
@@ -187,8 +188,8 @@ fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
     for arrival in [Arrival::Even { rate_per_s: 400.0 }, Arrival::Poisson { rate_per_s: 400.0 }] {
         for threads in [1, 2] {
             let schedule = Schedule { slice: Duration::from_millis(100), ..schedule(0.5) };
-            let contest = Contest { arrival, schedule, threads, ..contest(&suite, "point-query", &arms, 4) };
-            for arm in run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
+            let trial = Trial { arrival, schedule, threads, ..trial(&suite, "point-query", &arms, 4) };
+            for arm in run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
                 assert_eq!(arm.failure, None);
                 let accounting = arm.accounting;
                 assert!(accounting.is_balanced() && accounting.failed == 0);
@@ -219,8 +220,8 @@ fn too_high_a_rate_is_skipped_and_counted() {
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let arrival = Arrival::Even { rate_per_s: 1e6 };
-    let contest = Contest { arrival, schedule: schedule(0.3), ..contest(&suite, "point-query", &arms, 2) };
-    let arm = run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);
+    let trial = Trial { arrival, schedule: schedule(0.3), ..trial(&suite, "point-query", &arms, 2) };
+    let arm = run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);
     let accounting = arm.accounting;
     assert!(accounting.skipped > accounting.succeeded && accounting.is_balanced(), "{accounting:?}");
     // What is sent in a slice is late by all those before it, less what was due until then of all that is sent.
@@ -238,8 +239,8 @@ fn the_same_seed_writes_the_same_rows() {
     for seed in [5, 5, 6] {
         prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
         for test in ["read-write_range=10", "update-zipf", "insert"] {
-            let contest = Contest { seed, ..contest(&suite, test, &arms, 1) };
-            rqps_load::timed::run_events(&contest, 20, &RUNNING).unwrap();
+            let trial = Trial { seed, ..trial(&suite, test, &arms, 1) };
+            crate::run_events(&trial, 20, &RUNNING).unwrap();
         }
         seen.push(server.ask("SELECT md5(string_agg(t::text, '|' ORDER BY id)), count(*) FROM sbtest1 t"));
     }

@@ -1,8 +1,9 @@
 //! Real serialization failures, deadlocks, lost servers, and the wish to stop.
 
 use crate::servers::postgres;
-use crate::{SMALL, contest, schedule};
-use rqps_load::timed::{Contest, Phase, Schedule, Switch, run, run_events};
+use crate::{SMALL, schedule, trial};
+use crate::{Trial, run, run_events};
+use rqps_load::drive::{Phase, Schedule, Switch};
 use rqps_load::{LoadError, Suite, prepare_data};
 use rqps_model::plan::DataShape;
 use rqps_model::sample::Accounting;
@@ -53,8 +54,8 @@ fn serialization_failures_are_retried_until_they_succeed() {
     server.session().execute(pause).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint_with("default_transaction_isolation", "repeatable read")];
-    let contest = Contest { data: TINY, ..contest(&suite, "update-nonindex", &arms, 8) };
-    let arm = run_events(&contest, 200, &RUNNING).unwrap().remove(0);
+    let trial = Trial { data: TINY, ..trial(&suite, "update-nonindex", &arms, 8) };
+    let arm = run_events(&trial, 200, &RUNNING).unwrap().remove(0);
     let accounting = arm.accounting;
     assert!(accounting.retried > 0, "{accounting:?}");
     assert_eq!((accounting.succeeded, accounting.failed), (1600, 0));
@@ -70,8 +71,8 @@ fn deadlocks_are_retried_until_they_succeed() {
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     // Two updates in one transaction, each of a random row: locks are taken in any order.
-    let contest = Contest { data: TINY, ..contest(&suite, "write-only", &arms, 8) };
-    let arm = run_events(&contest, 100, &RUNNING).unwrap().remove(0);
+    let trial = Trial { data: TINY, ..trial(&suite, "write-only", &arms, 8) };
+    let arm = run_events(&trial, 100, &RUNNING).unwrap().remove(0);
     let deadlocks: u64 = arm.errors.iter().filter(|error| error.code == "40P01").map(|error| error.count).sum();
     assert!(deadlocks > 0, "{:?}", arm.errors);
     assert_eq!(arm.accounting.retried, deadlocks);
@@ -116,14 +117,14 @@ fn a_server_that_dies_takes_only_its_own_arm_along() {
     let arms = [stays.endpoint(), dies.endpoint()];
     for (threads, expected) in [(1, "lost the connection"), (2, "check that the server runs")] {
         let mut hook = |switch| {
-            // There is a first counted visit however slow everything is; in the second contest it never comes so far.
+            // There is a first counted visit however slow everything is; in the second exercise it never comes so far.
             if switch == (Switch::Enter { arm: 1, phase: Phase::Counted }) {
                 end(&dies);
             }
             Ok(())
         };
-        let contest = Contest { threads, ..contest(&suite, "read-write_range=10", &arms, 3) };
-        let ended = run(&contest, &mut hook, &RUNNING, &|_| ()).unwrap();
+        let trial = Trial { threads, ..trial(&suite, "read-write_range=10", &arms, 3) };
+        let ended = run(&trial, &mut hook, &RUNNING, &|_| ()).unwrap();
         let [good, bad] = &ended[..] else { panic!("two arms") };
         assert_eq!(good.failure, None);
         assert!(good.seconds >= 0.2 && good.accounting.is_balanced() && good.operations > 0, "{good:?}");
@@ -150,9 +151,8 @@ fn what_was_counted_before_a_server_died_is_kept() {
         Ok(())
     };
     // So many seconds that only the server's death ends it.
-    let contest =
-        Contest { threads: 2, schedule: schedule(3600.0), ..contest(&suite, "read-write_range=10", &arms, 3) };
-    let arm = run(&contest, &mut hook, &RUNNING, &|_| ()).unwrap().remove(0);
+    let trial = Trial { threads: 2, schedule: schedule(3600.0), ..trial(&suite, "read-write_range=10", &arms, 3) };
+    let arm = run(&trial, &mut hook, &RUNNING, &|_| ()).unwrap().remove(0);
     let failure = arm.failure.as_ref().unwrap();
     assert!(failure.contains("lost the connection"), "{failure}");
     assert_eq!(arm.slices.operations.len(), 4);
@@ -167,14 +167,14 @@ fn what_is_under_way_when_a_server_dies_has_failed() {
     let suite = Suite::parse(SLEEPER).unwrap();
     let arms = [server.endpoint()];
     for threads in [1, 2] {
-        let contest = Contest { data: TINY, threads, ..contest(&suite, "sleep", &arms, 3) };
+        let trial = Trial { data: TINY, threads, ..trial(&suite, "sleep", &arms, 3) };
         let arm = std::thread::scope(|scope| {
             scope.spawn(|| {
                 wait_for_sleepers(&server, 3);
                 server
                     .ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'");
             });
-            run_events(&contest, 1, &RUNNING).unwrap().remove(0)
+            run_events(&trial, 1, &RUNNING).unwrap().remove(0)
         });
         let failure = arm.failure.as_ref().unwrap();
         assert!(failure.contains("terminating connection"), "{failure}");
@@ -188,11 +188,11 @@ fn an_arm_without_tables_fails_with_the_servers_words() {
     let server = postgres();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
-    let ended = run(&contest(&suite, "point-query", &arms, 1), &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
+    let ended = run(&trial(&suite, "point-query", &arms, 1), &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
     let failure = ended[0].failure.as_ref().unwrap();
     assert!(failure.contains("relation \"sbtest1\" does not exist"), "{failure}");
     // A text statement is not prepared, so it fails when it runs.
-    let ended = run(&contest(&suite, "scan", &arms, 1), &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
+    let ended = run(&trial(&suite, "scan", &arms, 1), &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
     let failure = ended[0].failure.as_ref().unwrap();
     assert!(failure.contains("1000 events failed in a row") && failure.contains("does not exist"), "{failure}");
 }
@@ -205,7 +205,7 @@ fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
     let arms = [server.endpoint()];
     for (clients, threads) in [(1, 1), (3, 2)] {
         let stop = AtomicBool::new(false);
-        let contest = Contest { data: TINY, threads, ..contest(&suite, "sleep", &arms, clients) };
+        let trial = Trial { data: TINY, threads, ..trial(&suite, "sleep", &arms, clients) };
         // It would take ten minutes by itself.
         let ended = std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -213,7 +213,7 @@ fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
                 stop.store(true, Ordering::Relaxed);
             });
             let begun = Instant::now();
-            (run(&contest, &mut |_| Ok(()), &stop, &|_| ()), begun.elapsed())
+            (run(&trial, &mut |_| Ok(()), &stop, &|_| ()), begun.elapsed())
         });
         assert!(matches!(ended.0, Err(LoadError::Interrupted)), "{:?}", ended.0);
         assert!(ended.1 < 2 * rqps_testkit::PATIENCE, "{:?}", ended.1);
@@ -223,17 +223,17 @@ fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
 }
 
 #[test]
-fn a_hook_that_fails_ends_the_contest_with_its_error() {
+fn a_hook_that_fails_ends_the_exercise_with_its_error() {
     let server = postgres();
     prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let schedule = Schedule { warmup_seconds: 0.0, ..schedule(10.0) };
-    let contest = Contest { data: TINY, schedule, threads: 2, ..contest(&suite, "point-query", &arms, 2) };
+    let trial = Trial { data: TINY, schedule, threads: 2, ..trial(&suite, "point-query", &arms, 2) };
     let mut hook = |switch| match switch {
         Switch::Leave { phase: Phase::Counted, .. } => Err(LoadError::hook("cannot freeze")),
         _ => Ok(()),
     };
-    let error = run(&contest, &mut hook, &RUNNING, &|_| ()).unwrap_err();
+    let error = run(&trial, &mut hook, &RUNNING, &|_| ()).unwrap_err();
     assert_eq!(error.to_string(), "cannot freeze");
 }

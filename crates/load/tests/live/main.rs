@@ -1,4 +1,4 @@
-//! The loader and the timed loop against real servers: PostgreSQL, MySQL, MariaDB, and all of them in one contest.
+//! The loader and the timed loop against real servers: PostgreSQL, MySQL, MariaDB, and all of them in one exercise.
 //!
 //! Each test starts its own server (two where arms must die apart). Numbers of statements and rows are compared with
 //! what the server itself counted; nothing here depends on how fast the machine is.
@@ -14,11 +14,14 @@ mod mysql_statements;
 mod rocksdb;
 mod servers;
 mod statements;
+mod toy;
 
-use rqps_load::Suite;
-use rqps_load::timed::{Contest, Schedule};
+use rqps_load::drive::{ArmRun, Exercise, Schedule, Switch};
+use rqps_load::program::sysbench::Statements;
+use rqps_load::{LoadError, Suite, Test, drive};
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_wire::Endpoint;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Tables small enough to load in a blink.
@@ -35,17 +38,52 @@ fn schedule(seconds: f64) -> Schedule {
     }
 }
 
-/// A closed contest on one thread.
-fn contest<'a>(suite: &'a Suite, test: &str, arms: &'a [Endpoint], clients: u32) -> Contest<'a> {
-    Contest {
+/// A test of the suite, and how it is run.
+#[derive(Debug, Clone, Copy)]
+struct Trial<'a> {
+    test: &'a Test,
+    data: DataShape,
+    arms: &'a [Endpoint],
+    clients: u32,
+    threads: u32,
+    schedule: Schedule,
+    arrival: Arrival,
+    seed: u64,
+}
+
+/// A closed loop on one thread.
+fn trial<'a>(suite: &'a Suite, test: &str, arms: &'a [Endpoint], clients: u32) -> Trial<'a> {
+    Trial {
         test: suite.test(test).unwrap(),
         data: SMALL,
         arms,
         clients,
         threads: 1,
-        client_cpus: &[],
         schedule: schedule(0.2),
         arrival: Arrival::Closed,
         seed: 11,
     }
+}
+
+impl<'a> Trial<'a> {
+    fn exercise(&self) -> (Exercise<'a>, Statements) {
+        let Trial { test, data, arms, clients, threads, schedule, arrival, seed } = *self;
+        let exercise = Exercise { arms, clients, threads, client_cpus: &[], schedule, arrival, seed };
+        (exercise, Statements::compile(test, data, arms).unwrap())
+    }
+}
+
+fn run(
+    trial: &Trial<'_>,
+    hook: &mut dyn FnMut(Switch) -> Result<(), LoadError>,
+    stop: &AtomicBool,
+    progress: &dyn Fn(f64),
+) -> Result<Vec<ArmRun>, LoadError> {
+    let (exercise, statements) = trial.exercise();
+    drive::run(&exercise, &statements, hook, stop, progress)
+}
+
+fn run_events(trial: &Trial<'_>, events: u32, stop: &AtomicBool) -> Result<Vec<ArmRun>, LoadError> {
+    let (exercise, statements) = trial.exercise();
+    drive::run_events(&exercise, &statements, events, stop)
 }

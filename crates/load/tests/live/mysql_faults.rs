@@ -1,10 +1,10 @@
 //! Deadlocks, lock waits that time out, and too many prepared statements on MySQL and MariaDB.
 
-use crate::contest;
 use crate::servers::{Product, executed};
+use crate::trial;
+use crate::{Trial, run_events};
 use rqps_load::Suite;
 use rqps_load::prepare_data::prepare_data;
-use rqps_load::timed::{Contest, run_events};
 use rqps_model::plan::DataShape;
 use rqps_testkit::LiveServer;
 use std::sync::atomic::AtomicBool;
@@ -22,8 +22,8 @@ fn deadlocks_are_retried_until_they_succeed() {
         let server = product.start();
         prepare_data(&server.target(), TINY, 1, 1).unwrap();
         let arms = [server.endpoint()];
-        let contest = Contest { data: TINY, ..contest(&suite, "write-only", &arms, 8) };
-        let arm = run_events(&contest, 100, &RUNNING).unwrap().remove(0);
+        let trial = Trial { data: TINY, ..trial(&suite, "write-only", &arms, 8) };
+        let arm = run_events(&trial, 100, &RUNNING).unwrap().remove(0);
         let count =
             |code: &str| -> u64 { arm.errors.iter().filter(|error| error.code == code).map(|error| error.count).sum() };
         let (deadlocks, timeouts) = (count("1213 (40001)"), count("1205 (HY000)"));
@@ -59,8 +59,8 @@ fn a_lock_wait_that_times_out_is_rolled_back_before_it_is_tried_again() {
                     }
                     locker.execute("COMMIT").unwrap();
                 });
-                let contest = Contest { data: TINY, ..contest(&suite, "write-only", &arms, 1) };
-                runs = run_events(&contest, 2, &RUNNING).unwrap();
+                let trial = Trial { data: TINY, ..trial(&suite, "write-only", &arms, 1) };
+                runs = run_events(&trial, 2, &RUNNING).unwrap();
                 unlock.join().unwrap();
             });
         });
@@ -81,7 +81,7 @@ fn too_many_prepared_statements_are_refused_with_the_number_that_is_needed() {
     prepare_data(&server.target(), TINY, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
-    let contest = Contest { data: TINY, ..contest(&suite, "point-query", &arms, 5) };
-    let failure = run_events(&contest, 1, &RUNNING).unwrap().remove(0).failure.unwrap();
+    let trial = Trial { data: TINY, ..trial(&suite, "point-query", &arms, 5) };
+    let failure = run_events(&trial, 1, &RUNNING).unwrap().remove(0).failure.unwrap();
     assert!(failure.contains("5 clients prepare 1 statements each: set max_prepared_stmt_count to 5"), "{failure}");
 }

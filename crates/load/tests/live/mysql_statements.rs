@@ -1,11 +1,11 @@
 //! What the loop sends to MySQL and MariaDB beside PostgreSQL, what it allocates, and the plans of its statements.
 
 use crate::servers::{Product, executed, postgres};
-use crate::{SMALL, contest};
+use crate::{SMALL, trial};
+use crate::{Trial, run, run_events};
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::random::derive_seed;
-use rqps_load::timed::{Contest, run, run_events};
 use rqps_load::{Suite, Test};
 use rqps_testkit::LiveServer;
 use std::collections::BTreeMap;
@@ -61,8 +61,8 @@ fn every_test_sends_the_same_statements_to_every_engine() {
         let on_mariadb = executed(&servers[1], || {
             on_mysql = executed(&servers[0], || {
                 // A seed of its own for each test, as in a campaign: MySQL counts no row that is set to what it was.
-                let contest = Contest { seed: derive_seed(11, &test.name), ..contest(&suite, &test.name, &arms, 1) };
-                runs = run_events(&contest, EVENTS, &RUNNING).unwrap();
+                let trial = Trial { seed: derive_seed(11, &test.name), ..trial(&suite, &test.name, &arms, 1) };
+                runs = run_events(&trial, EVENTS, &RUNNING).unwrap();
             });
         });
         let on_postgres = executed_by_postgres(&postgres.log().split_off(logged));
@@ -101,7 +101,7 @@ fn more_events_allocate_no_more() {
         let arms = [server.endpoint()];
         let allocations = |test: &Test, clients, events| {
             let measured = allocation_counter::measure(|| {
-                let arm = run_events(&contest(&suite, &test.name, &arms, clients), events, &RUNNING).unwrap().remove(0);
+                let arm = run_events(&trial(&suite, &test.name, &arms, clients), events, &RUNNING).unwrap().remove(0);
                 assert_eq!(arm.accounting.succeeded, u64::from(clients * events), "{}", test.name);
             });
             measured.count_total
@@ -130,8 +130,8 @@ fn slices_alternate_between_engines() {
     }
     let suite = Suite::sysbench();
     for (test, statements) in [("read-only_range=10", 16), ("point-query", 1), ("scan", 1), ("insert", 1)] {
-        let contest = Contest { threads: 2, ..contest(&suite, test, &arms, 3) };
-        for arm in run(&contest, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
+        let trial = Trial { threads: 2, ..trial(&suite, test, &arms, 3) };
+        for arm in run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
             assert_eq!(arm.failure, None, "{test}");
             assert!(arm.accounting.is_balanced() && arm.accounting.failed == 0, "{:?}", arm.accounting);
             assert_eq!(arm.operations, arm.accounting.succeeded * statements, "{test}");
@@ -140,7 +140,7 @@ fn slices_alternate_between_engines() {
     }
     // A server that dies takes only its own arm along.
     servers[0].kill();
-    let ended = run(&contest(&suite, "point-query", &arms, 2), &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
+    let ended = run(&trial(&suite, "point-query", &arms, 2), &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
     let failed: Vec<bool> = ended.iter().map(|arm| arm.failure.is_some()).collect();
     assert_eq!(failed, [false, true, false]);
 }

@@ -4,10 +4,10 @@
 //! `cargo test -p rqps-load rocksdb -- --ignored`.
 
 use crate::servers::rocksdb;
-use crate::{SMALL, contest};
+use crate::{SMALL, trial};
+use crate::{Trial, run_events};
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::prepare_data::prepare_data;
-use rqps_load::timed::{Contest, run_events};
 use rqps_load::work::work;
 use rqps_load::{Suite, Work};
 use rqps_model::StorageEngine;
@@ -67,7 +67,7 @@ fn every_test_runs_on_rocksdb_as_on_innodb() {
         for test in &suite.tests {
             let plans = plan_capture(&target, test, SMALL).unwrap();
             assert!(plans.iter().all(|plan| plan.plan.contains("\njson:\n{")), "{plans:?}");
-            let run = run_events(&contest(&suite, &test.name, &arms, 1), 5, &RUNNING).unwrap().remove(0);
+            let run = run_events(&trial(&suite, &test.name, &arms, 1), 5, &RUNNING).unwrap().remove(0);
             assert_eq!((run.failure.as_deref(), run.errors.len()), (None, 0), "{} on {storage}", test.name);
             counts.push((test.name.clone(), run.operations, run.rows));
         }
@@ -77,8 +77,8 @@ fn every_test_runs_on_rocksdb_as_on_innodb() {
     // Clients that meet.
     let tiny = DataShape { tables: 1, rows: 12 };
     prepare_data(&Target { storage: ROCKSDB, ..server.target() }, tiny, 1, 1).unwrap();
-    let contest = Contest { data: tiny, ..contest(&suite, "write-only", &arms, 4) };
-    let run = run_events(&contest, 50, &RUNNING).unwrap().remove(0);
+    let trial = Trial { data: tiny, ..trial(&suite, "write-only", &arms, 4) };
+    let run = run_events(&trial, 50, &RUNNING).unwrap().remove(0);
     assert_eq!(run.failure, None);
     let known = ["1213 (40001)", "1205 (HY000)", "1062 (23000)"];
     assert!(!run.errors.is_empty() && run.errors.iter().all(|e| known.contains(&e.code.as_str())), "{:?}", run.errors);

@@ -1,8 +1,8 @@
 //! What the loop sends, as the server counts it; what it allocates; and the plans of its statements.
 
+use crate::run_events;
 use crate::servers::postgres;
-use crate::{SMALL, contest};
-use rqps_load::timed::run_events;
+use crate::{SMALL, trial};
 use rqps_load::{Suite, Test, plan_capture, prepare_data};
 use rqps_wire::Protocol;
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ fn each_test_sends_exactly_its_statements() {
     for test in &suite.tests {
         server.ask("SELECT pg_stat_statements_reset()");
         let logged = server.log().len();
-        let arm = run_events(&contest(&suite, &test.name, &arms, CLIENTS), EVENTS, &RUNNING).unwrap().remove(0);
+        let arm = run_events(&trial(&suite, &test.name, &arms, CLIENTS), EVENTS, &RUNNING).unwrap().remove(0);
         assert_eq!(arm.failure, None, "{}", test.name);
 
         let mut seen: BTreeMap<String, u64> = BTreeMap::new();
@@ -93,7 +93,7 @@ fn more_events_allocate_no_more() {
     let arms = [server.endpoint()];
     let allocations = |test: &Test, clients, events| {
         let measured = allocation_counter::measure(|| {
-            let arm = run_events(&contest(&suite, &test.name, &arms, clients), events, &RUNNING).unwrap().remove(0);
+            let arm = run_events(&trial(&suite, &test.name, &arms, clients), events, &RUNNING).unwrap().remove(0);
             assert_eq!(arm.accounting.succeeded, u64::from(clients * events), "{}", test.name);
         });
         measured.count_total

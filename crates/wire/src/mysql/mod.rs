@@ -13,6 +13,7 @@ mod copy;
 mod fields;
 mod flags;
 mod handshake;
+mod kept_row;
 mod login;
 mod notes;
 mod options;

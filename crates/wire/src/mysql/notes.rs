@@ -4,6 +4,7 @@
 
 use crate::error::ServerError;
 use crate::reply::ErrorCode;
+use crate::rows::Rows;
 
 /// The longest error that is read; the rest of a longer one is dropped.
 pub(crate) const ERROR_BYTES_MAX: usize = 64 * 1024;
@@ -14,6 +15,8 @@ const FAREWELLS: [u16; 3] = [1053, 1927, 4031];
 /// A session's memory.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
+    /// The rows that a program asked for.
+    pub(crate) rows: Rows,
     last_error: ServerError,
     has_error: bool,
     has_farewell: bool,

@@ -38,7 +38,7 @@ pub(super) const WANTS_FILE: &str =
 pub(crate) struct Session {
     pub(crate) state: SessionState,
     pub(super) channel: Channel,
-    pub(super) notes: Notes,
+    pub(crate) notes: Notes,
     tally: Tally,
     /// Results have EOF packets: CLIENT_DEPRECATE_EOF was not agreed on.
     pub(super) has_eof: bool,

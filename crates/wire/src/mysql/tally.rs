@@ -7,6 +7,7 @@ use crate::reply::{ErrorCode, Reply, TransactionStatus};
 
 use super::fields::Ended;
 use super::flags::head;
+use super::kept_row::{keep_row, keep_type};
 use super::notes::{ERROR_BYTES_MAX, Notes};
 use super::packet::{PacketError, Sink};
 use super::progress::{Progress, Step};
@@ -135,6 +136,7 @@ pub(crate) struct Counting<'a> {
 impl Sink for Counting<'_> {
     fn keep(&mut self, head: u8, length: usize) -> Result<usize, PacketError> {
         Ok(match head {
+            head if head != head::ERR && self.notes.rows.wants_more() => length,
             _ if self.tally.progress.is_row(head, length) => 1,
             head::ERR => ERROR_BYTES_MAX,
             _ => OK_BYTES_KEPT,
@@ -144,12 +146,23 @@ impl Sink for Counting<'_> {
     #[inline]
     fn packet(&mut self, length: usize, payload: &[u8]) -> Result<(), PacketError> {
         match self.tally.progress.step(length, payload)? {
-            Step::Row(_) => self.tally.reply.rows += 1,
+            Step::Row(payload) => {
+                self.tally.reply.rows += 1;
+                if self.notes.rows.wants_more() {
+                    return keep_row(&mut self.notes.rows, payload);
+                }
+            }
             Step::Ended(ended) => self.tally.ended(ended),
             Step::Error(payload) => self.failed(payload),
             Step::WantsFile(_) => self.tally.wants_file = true,
             Step::Farewell(payload) => self.notes.farewell(payload),
-            Step::Begun(_) | Step::Column(_) | Step::Nothing | Step::Prepared(_) => {}
+            Step::Begun(_) => self.notes.rows.begin_result(),
+            Step::Column(payload) => {
+                if self.notes.rows.wants_more() {
+                    return keep_type(&mut self.notes.rows, payload);
+                }
+            }
+            Step::Nothing | Step::Prepared(_) => {}
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! Everything has a limit, so that a talkative server does not fill our memory.
 
 use crate::error::ServerError;
+use crate::rows::Rows;
 
 use super::body::Body;
 use super::frame::{FrameError, HEADER_BYTES};
@@ -21,6 +22,8 @@ pub(crate) const NOTE_BYTES_MAX: usize = 64 * 1024;
 /// A session's memory.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
+    /// The rows that a program asked for.
+    pub(crate) rows: Rows,
     parameters: Vec<(String, String)>,
     notices: Vec<ServerError>,
     last_error: ServerError,

@@ -33,7 +33,7 @@ use super::tally::{Counting, Tally};
 pub(crate) struct Session {
     pub(crate) state: SessionState,
     channel: Channel,
-    notes: Notes,
+    pub(crate) notes: Notes,
     tally: Tally,
     /// A submitted statement has not been answered yet.
     is_pending: bool,

@@ -5,7 +5,7 @@
 
 use crate::reply::{Reply, TransactionStatus};
 
-use super::body::tag_count;
+use super::body::{Body, tag_count};
 use super::frame::{FrameError, HEADER_BYTES, Sink};
 use super::notes::Notes;
 use super::tag::backend;
@@ -73,6 +73,7 @@ impl Sink for Counting<'_> {
             return keep;
         }
         match tag {
+            backend::DATA_ROW if self.notes.rows.wants_more() => Ok(frame_bytes),
             backend::DATA_ROW
             | backend::COPY_DATA
             | backend::ROW_DESCRIPTION
@@ -91,8 +92,14 @@ impl Sink for Counting<'_> {
     #[inline]
     fn frame(&mut self, tag: u8, frame: &[u8]) -> Result<(), FrameError> {
         match tag {
-            backend::DATA_ROW => self.tally.reply.rows += 1,
+            backend::DATA_ROW => {
+                self.tally.reply.rows += 1;
+                if self.notes.rows.wants_more() {
+                    return self.keep_row(frame);
+                }
+            }
             backend::COMMAND_COMPLETE => {
+                self.notes.rows.begin_result();
                 let count = tag_count(&frame[HEADER_BYTES..]);
                 let affected = &mut self.tally.reply.affected;
                 *affected = affected.wrapping_add(count);
@@ -111,6 +118,23 @@ impl Sink for Counting<'_> {
 }
 
 impl Counting<'_> {
+    /// Keeps a row for whoever asked.
+    #[cold]
+    fn keep_row(&mut self, frame: &[u8]) -> Result<(), FrameError> {
+        let rows = &mut self.notes.rows;
+        let mut body = Body::of(frame);
+        let columns = body.count()?;
+        for _ in 0..columns {
+            let value = match body.int32()? {
+                -1 => None,
+                length => Some(body.bytes(usize::try_from(length).map_err(|_| body.malformed())?)?),
+            };
+            rows.push(value.map(|value| |bytes: &mut Vec<u8>| bytes.extend_from_slice(value)));
+        }
+        rows.end_row(columns);
+        Ok(())
+    }
+
     #[cold]
     fn rare(&mut self, tag: u8, frame: &[u8]) -> Result<(), FrameError> {
         match tag {

@@ -8,6 +8,7 @@
 
 mod control;
 mod copy;
+mod kept_rows;
 mod loss;
 mod memory;
 mod mysql;

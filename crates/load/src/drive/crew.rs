@@ -1,0 +1,299 @@
+//! The threads of the client: each holds the sessions of its clients to every arm, all do the same visit together.
+//!
+//! In: commands of the leader, which is the calling thread and drives sessions itself. Out: reports when a visit is drained. They
+//! meet between visits only; with one thread there is none to meet. Client i belongs to thread i mod threads.
+
+use super::arrival::Pace;
+use super::batch::BatchScheduling;
+use super::lane::{Around, Lane};
+use super::pinning::{Pinned, thread_cpu_ns};
+use super::port::{Lost, WirePort, monotonic_ns};
+use super::schedule::Visit;
+use super::tally::Tally;
+use super::watchdog::Watchdog;
+use crate::error::LoadError;
+use crate::program::Workload;
+use rqps_model::plan::Arrival;
+use rqps_wire::Endpoint;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Scope, ScopedJoinHandle};
+
+/// What all threads share and none changes.
+pub(crate) struct Shared<'a, 'w, W> {
+    pub(crate) workload: &'w W,
+    /// The names of the kinds of statements and of events.
+    pub(crate) kinds: &'a [String],
+    pub(crate) events: &'a [String],
+    pub(crate) arms: &'a [Endpoint],
+    pub(crate) clients: u32,
+    pub(crate) threads: usize,
+    pub(crate) cpus: &'a [usize],
+    pub(crate) arrival: Arrival,
+    /// Whether anything goes by a plan, so that timers must be exact.
+    pub(crate) has_plan: bool,
+    pub(crate) seed: u64,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) watchdog: &'a Watchdog,
+}
+
+/// What the leader commands.
+#[derive(Debug, Clone, Copy)]
+enum Command {
+    /// To the CPUs of the client.
+    Pin,
+    /// New sessions to an arm.
+    Connect { arm: usize },
+    /// A visit to an arm.
+    Visit { arm: usize, visit: Visit },
+    /// Answers are long: wait for the whole of them.
+    BatchScheduling,
+    /// Counting starts: plans of arrivals start anew.
+    Reset,
+    /// The last due time that counts, in an arm's own time.
+    Skip { arm: usize, own_ns: u64 },
+}
+
+/// What a thread did.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// Why the thread is not on the client's CPUs.
+    pub(crate) unpinned: Option<LoadError>,
+    /// Why the arm is lost.
+    pub(crate) lost: Option<Lost>,
+    /// When the last session was done.
+    pub(crate) drained_ns: u64,
+    /// CPU time used for it.
+    pub(crate) cpu_ns: u64,
+    /// Events that ended, and the time they took.
+    pub(crate) events: u64,
+    pub(crate) events_ns: u64,
+    /// Statements that were answered, and the bytes of the answers.
+    pub(crate) operations: u64,
+    pub(crate) bytes: u64,
+    /// Threads that are in the batch scheduling class.
+    pub(crate) batch_scheduled: usize,
+}
+
+impl Report {
+    fn join(mut self, other: Report) -> Report {
+        self.unpinned = self.unpinned.or(other.unpinned);
+        self.lost = self.lost.or(other.lost);
+        self.drained_ns = self.drained_ns.max(other.drained_ns);
+        self.cpu_ns += other.cpu_ns;
+        self.events += other.events;
+        self.events_ns += other.events_ns;
+        self.operations += other.operations;
+        self.bytes += other.bytes;
+        self.batch_scheduled += other.batch_scheduled;
+        self
+    }
+}
+
+/// One thread's sessions.
+struct Worker<'a, 'w, W: Workload + 'w> {
+    shared: &'a Shared<'a, 'w, W>,
+    thread: usize,
+    ports: Vec<Option<WirePort>>,
+    lanes: Vec<Lane<W::Program<'w>>>,
+    pinned: Option<Pinned>,
+    batch_scheduling: Option<BatchScheduling>,
+}
+
+impl<'a, 'w, W: Workload> Worker<'a, 'w, W> {
+    fn new(shared: &'a Shared<'a, 'w, W>, thread: usize) -> Worker<'a, 'w, W> {
+        let sessions = shared.workload.sessions();
+        let lanes = (0..shared.arms.len()).map(|arm| {
+            let clients = (0..shared.clients).filter(|client| *client as usize % shared.threads == thread);
+            let places = clients.flat_map(|client| (0..sessions).map(move |session| (client, session)));
+            let programs = places.map(|(client, session)| (client, shared.workload.program(arm, client, session)));
+            let pace = Pace::new(shared.arrival, shared.seed, shared.clients, shared.threads, thread);
+            Lane::new(programs, sessions, shared.kinds.len(), shared.events.len(), pace)
+        });
+        let ports = shared.arms.iter().map(|_| None).collect();
+        Worker { shared, thread, ports, lanes: lanes.collect(), pinned: None, batch_scheduling: None }
+    }
+
+    fn execute(&mut self, command: Command, tick: &dyn Fn(u64)) -> Report {
+        let cpu_ns = thread_cpu_ns();
+        let mut report = Report::default();
+        match command {
+            Command::Pin => self.pin(&mut report),
+            Command::Connect { arm } => report.lost = self.connect(arm).err(),
+            Command::Visit { arm, visit } => self.visit(arm, &visit, &mut report, tick),
+            // A thread that may not be in that class serves as well, only at a higher cost.
+            Command::BatchScheduling => self.batch_scheduling = BatchScheduling::of_this_thread().ok(),
+            Command::Reset => {
+                let Shared { arrival, seed, clients, threads, .. } = *self.shared;
+                for lane in &mut self.lanes {
+                    lane.pace = Pace::new(arrival, seed, clients, threads, self.thread);
+                }
+            }
+            Command::Skip { arm, own_ns } => self.lanes[arm].skip_until(own_ns),
+        }
+        report.cpu_ns = thread_cpu_ns() - cpu_ns;
+        report.batch_scheduled = usize::from(self.batch_scheduling.is_some());
+        report
+    }
+
+    fn pin(&mut self, report: &mut Report) {
+        match Pinned::to(self.shared.cpus, self.shared.has_plan) {
+            Ok(pinned) => self.pinned = Some(pinned),
+            Err(error) => report.unpinned = Some(error),
+        }
+    }
+
+    fn connect(&mut self, arm: usize) -> Result<(), Lost> {
+        let Shared { watchdog, arms, clients, .. } = *self.shared;
+        watchdog.release(arm, self.thread);
+        if let Some(port) = self.ports[arm].take() {
+            port.close();
+        }
+        let port = WirePort::connect(&arms[arm], self.lanes[arm].programs(), clients)?;
+        watchdog
+            .watch(arm, self.thread, port.sessions())
+            .map_err(|error| Lost(format!("cannot watch the sessions: {error}; allow more open files")))?;
+        self.ports[arm] = Some(port);
+        Ok(())
+    }
+
+    fn visit(&mut self, arm: usize, visit: &Visit, report: &mut Report, tick: &dyn Fn(u64)) {
+        let Some(port) = &mut self.ports[arm] else { return };
+        let Shared { kinds, seed, stop, .. } = *self.shared;
+        let lane = &mut self.lanes[arm];
+        let totals =
+            |tally: &Tally| [tally.events_total, tally.events_total_ns, tally.operations_total, tally.bytes_total];
+        let before = totals(&lane.tally);
+        match lane.visit(port, visit, &Around { seed, kinds, stop, tick }) {
+            Ok(drained_ns) => report.drained_ns = drained_ns,
+            Err(lost) => {
+                report.lost = Some(lost);
+                report.drained_ns = monotonic_ns();
+                self.shared.watchdog.release(arm, self.thread);
+                self.ports[arm] = None;
+            }
+        }
+        let after = totals(&lane.tally);
+        [report.events, report.events_ns, report.operations, report.bytes] =
+            std::array::from_fn(|index| after[index] - before[index]);
+    }
+
+    /// The sessions are dropped without waiting for the servers, which may be frozen by now.
+    fn into_parts(self) -> Parts<'w, W> {
+        for arm in 0..self.ports.len() {
+            self.shared.watchdog.release(arm, self.thread);
+        }
+        self.lanes.into_iter().map(Lane::into_parts).collect()
+    }
+}
+
+/// By arm: what a thread counted, and its programs.
+type Parts<'w, W> = Vec<(Tally, Vec<<W as Workload>::Program<'w>>)>;
+
+/// An arm's tallies by thread, and its programs.
+pub(crate) type ArmParts<P> = (Vec<Tally>, Vec<P>);
+
+/// The leader with its helpers.
+pub(crate) struct Crew<'scope, 'a, 'w, W: Workload + 'w> {
+    leader: Worker<'a, 'w, W>,
+    helpers: Vec<Helper<'scope, 'w, W>>,
+}
+
+struct Helper<'scope, 'w, W: Workload + 'w> {
+    commands: Sender<Command>,
+    reports: Receiver<Report>,
+    thread: ScopedJoinHandle<'scope, Parts<'w, W>>,
+}
+
+/// Why a send or receive between the threads cannot fail.
+const ALIVE: &str = "a thread of the client lives until it is told to end, unless it has panicked";
+
+impl<'scope, 'a: 'scope, 'w: 'scope, W: Workload> Crew<'scope, 'a, 'w, W> {
+    /// Starts the threads; the caller's is the first.
+    pub(crate) fn start<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        shared: &'a Shared<'a, 'w, W>,
+    ) -> Result<Crew<'scope, 'a, 'w, W>, LoadError> {
+        let mut helpers = Vec::new();
+        for thread in 1..shared.threads {
+            let (commands, inbox) = channel();
+            let (outbox, reports) = channel();
+            let thread = std::thread::Builder::new()
+                .name(format!("rqps-load-{thread}"))
+                .spawn_scoped(scope, move || work(shared, thread, &inbox, &outbox))
+                .map_err(|error| LoadError::System { doing: "starting a thread of the client", error })?;
+            helpers.push(Helper { commands, reports, thread });
+        }
+        Ok(Crew { leader: Worker::new(shared, 0), helpers })
+    }
+}
+
+impl<'w, W: Workload> Crew<'_, '_, 'w, W> {
+    fn all(&mut self, command: Command, tick: &dyn Fn(u64)) -> Report {
+        for helper in &self.helpers {
+            helper.commands.send(command).expect(ALIVE);
+        }
+        let own = self.leader.execute(command, tick);
+        self.helpers.iter().map(|helper| helper.reports.recv().expect(ALIVE)).fold(own, Report::join)
+    }
+
+    /// Moves all threads to the CPUs of the client.
+    pub(crate) fn pin(&mut self) -> Result<(), LoadError> {
+        self.all(Command::Pin, &|_| ()).unpinned.map_or(Ok(()), Err)
+    }
+
+    /// New sessions to an arm on all threads.
+    pub(crate) fn connect(&mut self, arm: usize) -> Report {
+        self.all(Command::Connect { arm }, &|_| ())
+    }
+
+    /// One visit on all threads; `tick` is called on this one about once a second.
+    pub(crate) fn visit(&mut self, arm: usize, visit: Visit, tick: &dyn Fn(u64)) -> Report {
+        self.all(Command::Visit { arm, visit }, tick)
+    }
+
+    /// From now on every thread waits for whole answers; whether all of them may.
+    pub(crate) fn schedule_in_batches(&mut self) -> bool {
+        self.all(Command::BatchScheduling, &|_| ()).batch_scheduled > self.helpers.len()
+    }
+
+    /// Counting starts.
+    pub(crate) fn reset(&mut self) {
+        self.all(Command::Reset, &|_| ());
+    }
+
+    /// What was due before that point of an arm's own time and not sent is skipped.
+    pub(crate) fn skip(&mut self, arm: usize, own_ns: u64) {
+        self.all(Command::Skip { arm, own_ns }, &|_| ());
+    }
+
+    /// Ends all sessions; for each arm, what each thread counted, and its programs.
+    pub(crate) fn end(self) -> Vec<ArmParts<W::Program<'w>>> {
+        let mut arms: Vec<ArmParts<W::Program<'w>>> =
+            self.leader.into_parts().into_iter().map(|(tally, programs)| (vec![tally], programs)).collect();
+        for helper in self.helpers {
+            drop(helper.commands);
+            let parts = helper.thread.join().expect(ALIVE);
+            for (arm, (tally, programs)) in arms.iter_mut().zip(parts) {
+                arm.0.push(tally);
+                arm.1.extend(programs);
+            }
+        }
+        arms
+    }
+}
+
+fn work<'w, W: Workload>(
+    shared: &Shared<'_, 'w, W>,
+    thread: usize,
+    inbox: &Receiver<Command>,
+    outbox: &Sender<Report>,
+) -> Parts<'w, W> {
+    let mut worker = Worker::new(shared, thread);
+    while let Ok(command) = inbox.recv() {
+        if outbox.send(worker.execute(command, &|_| ())).is_err() {
+            break;
+        }
+    }
+    worker.into_parts()
+}

@@ -1,0 +1,514 @@
+//! The loop itself: the sessions of one arm on one thread, for one visit.
+//!
+//! In: a port, a visit, the sessions' programs. Out: counts in the tally. A session sends, all wait, whoever is readable reads
+//! and sends again. Each completed statement costs one clock reading; all other times are differences of those. A statement
+//! under way is always waited for, so that its outcome is known.
+
+use super::arrival::{Pace, SessionPlan};
+use super::port::{Lost, Port};
+use super::schedule::Visit;
+use super::slot::{Phase, Slot};
+use super::tally::Tally;
+use crate::program::{Cue, Ended, Outcome, Program, Step, Turn};
+use crate::random::stream;
+use rqps_wire::{ErrorCode, Reply, TransactionStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often an event is tried again before it is given up.
+const RETRIES_MAX: u32 = 1000;
+
+/// The longest wait for an event that is due later, so that a wish to stop is seen in time.
+const WAIT_MAX: Duration = Duration::from_millis(100);
+
+/// How often progress is reported in a long visit.
+const TICK_NS: u64 = 1_000_000_000;
+
+/// The sessions of one arm on one thread.
+#[derive(Debug)]
+pub(crate) struct Lane<P> {
+    slots: Vec<Slot<P>>,
+    /// Sessions of a client; they are neighbours.
+    sessions: usize,
+    pub(crate) pace: Pace,
+    pub(crate) tally: Tally,
+    running: usize,
+    /// Whether this visit goes by the plan.
+    is_open: bool,
+    ready: Vec<u32>,
+    /// Sessions without an event; used in an open loop.
+    idle: Vec<u32>,
+    /// When a session with a plan of its own wants to begin; `u64::MAX` if none waits for its plan.
+    next_due_ns: u64,
+    /// Why the server counts as lost.
+    lost: Option<Lost>,
+}
+
+/// What the loop works with besides the lane's own state.
+struct Run<'a, P> {
+    port: &'a mut P,
+    visit: &'a Visit,
+    kinds: &'a [String],
+    stop: &'a AtomicBool,
+    tick: &'a dyn Fn(u64),
+}
+
+/// What a visit needs besides port and plan.
+pub(crate) struct Around<'a> {
+    pub(crate) seed: u64,
+    /// The names of the kinds of statements.
+    pub(crate) kinds: &'a [String],
+    pub(crate) stop: &'a AtomicBool,
+    /// Called about once a second with the time.
+    pub(crate) tick: &'a dyn Fn(u64),
+}
+
+impl<G: Program> Lane<G> {
+    /// A lane for the given clients, each with `sessions` programs that follow each other.
+    pub(crate) fn new(
+        programs: impl Iterator<Item = (u32, G)>,
+        sessions: usize,
+        kinds: usize,
+        events: usize,
+        pace: Pace,
+    ) -> Lane<G> {
+        let slots: Vec<Slot<G>> = programs.map(|(client, program)| Slot::new(client, program)).collect();
+        Lane {
+            sessions,
+            running: 0,
+            is_open: false,
+            ready: Vec::with_capacity(slots.len().max(64)),
+            idle: Vec::with_capacity(slots.len()),
+            next_due_ns: u64::MAX,
+            tally: Tally::new(kinds, events, matches!(pace, Pace::Open(_))),
+            lost: None,
+            slots,
+            pace,
+        }
+    }
+
+    /// Its programs, a session each.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &G> {
+        self.slots.iter().map(|slot| &slot.program)
+    }
+
+    /// What it counted, and its programs.
+    pub(crate) fn into_parts(mut self) -> (Tally, Vec<G>) {
+        let deferred = self.slots.iter().filter_map(|slot| slot.plan.as_ref()).map(SessionPlan::deferred_ns);
+        self.tally.deferred_ns = deferred.max().unwrap_or(0);
+        (self.tally, self.slots.into_iter().map(|slot| slot.program).collect())
+    }
+
+    /// Runs one visit to its end, and returns when the last session was done.
+    pub(crate) fn visit<P: Port>(&mut self, port: &mut P, visit: &Visit, around: &Around<'_>) -> Result<u64, Lost> {
+        for slot in &mut self.slots {
+            slot.random = stream(around.seed, visit.purpose, u64::from(slot.client), visit.moment);
+            slot.phase = Phase::Idle;
+            slot.events_in_visit = 0;
+            slot.counted_in_visit = 0;
+            if G::HAS_TURNS {
+                slot.program.started(visit.start_ns);
+                slot.plan = slot.program.plan().map(SessionPlan::new);
+            }
+        }
+        if visit.count_from_ns.is_some() {
+            self.tally.make_room(visit.end_ns.saturating_sub(visit.start_ns));
+        }
+        self.is_open = visit.is_paced && matches!(self.pace, Pace::Open(_));
+        let Around { kinds, stop, tick, .. } = *around;
+        let mut run = Run { port, visit, kinds, stop, tick };
+        let ended = self.turn(&mut run);
+        let lost = self.lost.take();
+        match (ended, lost) {
+            (Ok(now), None) => {
+                if visit.count_from_ns.is_some() {
+                    self.tally.close_visit();
+                }
+                Ok(now)
+            }
+            (ended, lost) => {
+                self.tally.visit_operations = 0;
+                self.tally.visit_busy_ns = 0;
+                Err(lost.or(ended.err()).unwrap_or_default())
+            }
+        }
+    }
+
+    /// Works until no session has anything to do; an error says that it cannot be waited.
+    fn turn<P: Port>(&mut self, run: &mut Run<'_, P>) -> Result<u64, Lost> {
+        let mut now = run.port.now_ns().max(run.visit.start_ns);
+        let mut next_tick_ns = now + TICK_NS;
+        self.idle.clear();
+        for index in 0..self.slots.len() {
+            self.slots[index].last_ns = now;
+            if self.is_open {
+                self.idle.push(index as u32);
+            }
+        }
+        if !self.is_open {
+            now = self.follow_all(run, now);
+        }
+        loop {
+            let timeout = match self.is_open {
+                true => self.dispatch(run, now),
+                false => self.until_due(now),
+            };
+            if self.running == 0 && timeout.is_none() {
+                break;
+            }
+            self.ready.clear();
+            if let Err(lost) = run.port.wait(timeout, &mut self.ready) {
+                self.abandon(run, &lost);
+                return Err(lost);
+            }
+            for place in 0..self.ready.len() {
+                let index = self.ready[place] as usize;
+                match run.port.receive(index) {
+                    Ok(Some(reply)) => {
+                        now = run.port.now_ns();
+                        now = self.completed(run, index, &reply, now);
+                    }
+                    Ok(None) => {}
+                    Err(lost) => self.lose(run, index, lost),
+                }
+            }
+            if timeout.is_some() {
+                now = run.port.now_ns();
+                if !self.is_open && (now >= self.next_due_ns || self.is_over(run)) {
+                    now = self.follow_all(run, now);
+                }
+            }
+            if now >= next_tick_ns {
+                (run.tick)(now);
+                next_tick_ns = now + TICK_NS;
+            }
+        }
+        if self.is_open && run.visit.count_from_ns.is_some() {
+            // Sessions are there to be used all the time; throughput is what got through, whether they were busy or not.
+            self.tally.visit_busy_ns = self.slots.len() as u64 * now.saturating_sub(run.visit.start_ns);
+        }
+        Ok(now)
+    }
+
+    /// Whether nothing new is to be begun.
+    #[inline]
+    fn is_over<P>(&self, run: &Run<'_, P>) -> bool {
+        run.stop.load(Ordering::Relaxed) || self.lost.is_some()
+    }
+
+    /// How long to wait at most, where a session waits for its own plan.
+    #[inline]
+    fn until_due(&self, now: u64) -> Option<Duration> {
+        match G::HAS_TURNS && self.next_due_ns != u64::MAX {
+            true => Some(Duration::from_nanos(self.next_due_ns.saturating_sub(now)).min(WAIT_MAX)),
+            false => None,
+        }
+    }
+
+    /// Every session without an event goes on, if it may.
+    fn follow_all<P: Port>(&mut self, run: &mut Run<'_, P>, mut now: u64) -> u64 {
+        self.next_due_ns = u64::MAX;
+        for client in 0..self.slots.len() / self.sessions {
+            now = self.follow_client(run, client, now);
+        }
+        now
+    }
+
+    /// The sessions of a client without an event go on, if they may, and make what comes next while the server is at work.
+    fn follow_client<P: Port>(&mut self, run: &mut Run<'_, P>, client: usize, mut now: u64) -> u64 {
+        let sessions = client * self.sessions..(client + 1) * self.sessions;
+        for index in sessions.clone() {
+            // What was sent has taken its time, which is not the next statement's.
+            if self.slots[index].phase == Phase::Idle && self.follow(run, index, now) && G::HAS_TURNS {
+                now = run.port.now_ns();
+            }
+        }
+        if G::HAS_TURNS {
+            for index in sessions {
+                self.slots[index].program.meanwhile(run.port.statements(index).1);
+            }
+        }
+        now
+    }
+
+    /// In a closed loop or by its own plan: what a session does after an event, at `now`; whether it began another.
+    #[inline]
+    fn follow<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, now: u64) -> bool {
+        let visit = run.visit;
+        let is_over = self.is_over(run);
+        let slot = &mut self.slots[index];
+        let is_due = now < visit.end_ns || (visit.count_from_ns.is_some() && slot.counted_in_visit == 0);
+        if !is_due || slot.events_in_visit >= visit.events || is_over {
+            return false;
+        }
+        slot.planned_ns = now;
+        slot.is_planned = false;
+        if G::HAS_TURNS {
+            match (slot.program.turn(now), &mut slot.plan) {
+                (Turn::Blocked | Turn::Over, _) => return false,
+                (Turn::Begin, Some(plan)) => {
+                    let own_ns = visit.own_ns(now);
+                    if plan.due_ns() > own_ns {
+                        self.next_due_ns = self.next_due_ns.min(visit.moment_of(plan.look_again_ns()));
+                        return false;
+                    }
+                    slot.planned_ns = visit.moment_of(plan.take(own_ns));
+                    slot.is_planned = true;
+                }
+                (Turn::Begin | Turn::BesidePlan, _) => {}
+            }
+        }
+        slot.last_ns = now;
+        slot.counts = visit.count_from_ns.is_some_and(|from| now >= from);
+        self.begin(run, index);
+        true
+    }
+
+    /// In an open loop: gives what is due to idle sessions, and says how long to wait at most; nothing when all is done.
+    fn dispatch<P: Port>(&mut self, run: &mut Run<'_, P>, mut now: u64) -> Option<Duration> {
+        let visit = run.visit;
+        while now < visit.end_ns && !self.is_over(run) {
+            let Pace::Open(plan) = &mut self.pace else { return None };
+            let due_ns = plan.due_ns();
+            if due_ns > visit.own_ns(now) {
+                let wait_ns = visit.moment_of(due_ns).min(visit.end_ns).saturating_sub(now);
+                return Some(Duration::from_nanos(wait_ns).min(WAIT_MAX));
+            }
+            // With no session free the next reply is waited for, but not beyond the end, where waiting ends too.
+            let Some(index) = self.idle.pop() else {
+                return Some(Duration::from_nanos(visit.end_ns - now).min(WAIT_MAX));
+            };
+            plan.advance();
+            let slot = &mut self.slots[index as usize];
+            slot.planned_ns = visit.moment_of(due_ns);
+            slot.is_planned = true;
+            slot.last_ns = now;
+            slot.counts = visit.count_from_ns.is_some();
+            if slot.counts {
+                self.tally.lateness.record(now.saturating_sub(slot.planned_ns));
+            }
+            self.begin(run, index as usize);
+            now = run.port.now_ns();
+        }
+        None
+    }
+
+    #[inline]
+    fn begin<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize) {
+        let slot = &mut self.slots[index];
+        slot.busy_from_ns = slot.last_ns;
+        slot.operations = 0;
+        slot.rows = 0;
+        slot.errors = 0;
+        slot.retries = 0;
+        slot.events_in_visit += 1;
+        slot.at_start.clone_from(&slot.random);
+        let step = slot.program.next(Cue::Begin, &mut slot.random, run.port.statements(index).1);
+        slot.event = slot.program.event();
+        if slot.counts {
+            slot.counted_in_visit += 1;
+            self.tally.events[slot.event].accounting.scheduled += 1;
+        }
+        slot.phase = Phase::Running;
+        self.running += 1;
+        self.go_on(run, index, step);
+    }
+
+    /// Sends what comes next; an event without a statement is over at once.
+    #[inline]
+    fn go_on<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, step: Step) {
+        match step {
+            Step::Send { statement, kind } => {
+                self.slots[index].kind = kind;
+                if let Err(lost) = run.port.submit(index, statement) {
+                    self.lose(run, index, lost);
+                }
+            }
+            Step::End => self.ended(run, index, Outcome::Succeeded, ""),
+        }
+    }
+
+    /// A session's statement was answered at `now`; the time afterwards.
+    #[inline]
+    fn completed<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, reply: &Reply, now: u64) -> u64 {
+        let slot = &mut self.slots[index];
+        let took_ns = now - slot.last_ns;
+        slot.last_ns = now;
+        match (slot.phase, reply.error) {
+            (Phase::Running, None) => {
+                self.tally.operations_total += 1;
+                self.tally.bytes_total += reply.bytes;
+                self.tally.operations_in_slices += u64::from(run.visit.count_from_ns.is_some());
+                slot.operations += 1;
+                slot.rows += reply.rows.max(reply.affected);
+                if slot.counts {
+                    self.tally.statements[slot.kind].record(took_ns);
+                }
+                let (rows, statements) = run.port.statements(index);
+                let step = slot.program.next(Cue::Answer(rows), &mut slot.random, statements);
+                self.go_on(run, index, step);
+            }
+            (Phase::Running, Some(code)) => self.refused(run, index, reply, code),
+            (Phase::RollingBack { again: true }, None) => self.again(run, index),
+            (Phase::RollingBack { .. }, _) => self.ended(run, index, Outcome::Failed, ""),
+            (Phase::Idle | Phase::Lost, _) => {
+                self.lose(run, index, Lost("the server sent a reply to no statement".to_owned()));
+            }
+        }
+        match self.is_open || self.slots[index].phase != Phase::Idle {
+            true => now,
+            false if self.sessions == 1 && !G::HAS_TURNS => {
+                self.follow(run, index, now);
+                now
+            }
+            false => self.follow_client(run, index / self.sessions, now),
+        }
+    }
+
+    /// A statement failed: roll back if need be, then try the event again or give it up.
+    #[cold]
+    fn refused<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, reply: &Reply, code: ErrorCode) {
+        let is_over = self.is_over(run);
+        let slot = &mut self.slots[index];
+        slot.errors += 1;
+        let kind = slot.kind;
+        if slot.counts {
+            self.tally.error(kind, code, || run.port.error_message(index));
+        }
+        if code.ends_session() {
+            let message = run.port.error_message(index);
+            return self.lose(run, index, Lost(format!("the server ended the session with {code}: {message}")));
+        }
+        let again = code.is_transient() && slot.retries < RETRIES_MAX && !is_over;
+        if again {
+            slot.retries += 1;
+            self.tally.events[slot.event].accounting.retried += u64::from(slot.counts);
+        }
+        match (reply.in_transaction, slot.program.rollback()) {
+            (TransactionStatus::Idle, _) if again => self.again(run, index),
+            (TransactionStatus::Idle, _) => {
+                let reason = run.port.error_message(index);
+                self.ended(run, index, Outcome::Failed, &reason);
+            }
+            (_, Some(rollback)) => {
+                slot.phase = Phase::RollingBack { again };
+                if let Err(lost) = run.port.submit(index, rollback) {
+                    self.lose(run, index, lost);
+                }
+            }
+            (_, None) => {
+                self.lose(run, index, Lost("a statement outside a transaction left one open".to_owned()));
+            }
+        }
+        let slot = &mut self.slots[index];
+        slot.failures_in_a_row += u32::from(!again);
+        if slot.failures_in_a_row >= G::FAILURES_IN_A_ROW_MAX && self.lost.is_none() {
+            let message = run.port.error_message(index);
+            self.lost = Some(Lost(format!(
+                "{} events failed in a row, the last in `{}` with {code}: {message}",
+                G::FAILURES_IN_A_ROW_MAX,
+                run.kinds.get(kind).map_or("", String::as_str)
+            )));
+            let why = self.lost.as_ref().map(|lost| lost.0.clone()).unwrap_or_default();
+            self.notify(index, Outcome::GivenUp, None, &why);
+        }
+    }
+
+    /// The same event once more, with the same keys.
+    #[cold]
+    fn again<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize) {
+        let slot = &mut self.slots[index];
+        slot.random.clone_from(&slot.at_start);
+        slot.phase = Phase::Running;
+        let step = slot.program.next(Cue::Again, &mut slot.random, run.port.statements(index).1);
+        self.notify(index, Outcome::Retried, None, "");
+        self.go_on(run, index, step);
+    }
+
+    /// An event is over: it is counted as a whole.
+    #[inline]
+    fn ended<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, outcome: Outcome, reason: &str) {
+        let slot = &mut self.slots[index];
+        let now = slot.last_ns;
+        slot.phase = Phase::Idle;
+        self.running -= 1;
+        let busy_ns = now - slot.busy_from_ns;
+        self.tally.events_total += 1;
+        self.tally.events_total_ns += busy_ns;
+        if outcome == Outcome::Succeeded {
+            slot.failures_in_a_row = 0;
+        }
+        let from_plan_ns = now.saturating_sub(slot.planned_ns);
+        if slot.counts {
+            let visit = run.visit;
+            self.tally.visit_operations += slot.operations;
+            self.tally.visit_busy_ns += busy_ns;
+            self.tally.rows += slot.rows;
+            let interval = self.tally.intervals.at(visit.counted_ns(now), now.saturating_sub(visit.origin_ns));
+            interval.operations += slot.operations;
+            interval.busy_ns += busy_ns;
+            interval.errors += slot.errors;
+            let counts = &mut self.tally.events[slot.event];
+            if outcome == Outcome::Succeeded {
+                counts.succeeded(slot.rows, busy_ns, slot.is_planned.then_some(from_plan_ns));
+                self.tally.intervals.latency(from_plan_ns);
+            } else {
+                counts.accounting.failed += 1;
+                self.tally.failed_events.record(from_plan_ns);
+            }
+        }
+        let from_plan_ns = slot.is_planned.then_some(from_plan_ns);
+        self.notify(index, outcome, from_plan_ns, reason);
+        if self.is_open {
+            self.idle.push(index as u32);
+        }
+    }
+
+    /// Tells the program what became of its event.
+    #[inline]
+    fn notify(&mut self, index: usize, outcome: Outcome, from_plan_ns: Option<u64>, reason: &str) {
+        let slot = &mut self.slots[index];
+        let (at_ns, rows) = (slot.last_ns, slot.rows);
+        let took_ns = at_ns - slot.busy_from_ns;
+        slot.program.ended(&Ended { outcome, at_ns, took_ns, from_plan_ns, rows, reason });
+    }
+
+    /// A session is gone, and with it the server counts as lost: nothing new is begun, what is under way elsewhere is waited
+    /// for, and what this session had under way has failed.
+    #[cold]
+    fn lose<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, lost: Lost) {
+        run.port.forget(index);
+        let slot = &mut self.slots[index];
+        if matches!(slot.phase, Phase::Running | Phase::RollingBack { .. }) {
+            self.running -= 1;
+            self.tally.events[slot.event].accounting.failed += u64::from(slot.counts);
+        }
+        if slot.phase != Phase::Lost {
+            slot.phase = Phase::Lost;
+            self.notify(index, Outcome::Lost, None, &lost.0);
+        }
+        self.lost.get_or_insert(lost);
+    }
+
+    /// It cannot be waited any more.
+    #[cold]
+    fn abandon<P: Port>(&mut self, run: &mut Run<'_, P>, lost: &Lost) {
+        for index in 0..self.slots.len() {
+            if self.slots[index].phase != Phase::Idle {
+                self.lose(run, index, lost.clone());
+            }
+        }
+    }
+
+    /// The test is over at that point of the arm's own time: what was due and not sent is skipped.
+    pub(crate) fn skip_until(&mut self, own_ns: u64) {
+        if let Pace::Open(plan) = &mut self.pace {
+            let accounting = &mut self.tally.events[0].accounting;
+            while plan.due_ns() < own_ns {
+                plan.advance();
+                accounting.scheduled += 1;
+                accounting.skipped += 1;
+            }
+        }
+    }
+}

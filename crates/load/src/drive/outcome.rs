@@ -1,0 +1,225 @@
+//! What an arm did in an exercise, joined from what each thread counted.
+//!
+//! In: tallies. Out: [`ArmRun`], from which a sample is made without any arithmetic but adding. The accounting identity
+//! is asserted here, where it is written.
+
+use super::intervals::Row;
+use super::recorder::joined;
+use super::tally::{EventCounts, Tally, add};
+use hdrhistogram::Histogram;
+use rqps_model::sample::{Accounting, ErrorCount, Interval, Slices};
+use std::collections::BTreeMap;
+
+/// What the client itself used while an arm's counted slices ran, lead-ins included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClientUse {
+    /// CPU time of the threads that drove sessions.
+    pub cpu_ns: u64,
+    /// Wall time, times threads: a share of CPU near 1 says that the client was the bottleneck.
+    pub wall_ns: u64,
+    /// Statements that succeeded meanwhile.
+    pub operations: u64,
+}
+
+/// The events of one kind.
+#[derive(Debug, Clone)]
+pub struct EventRun {
+    /// The kind.
+    pub name: String,
+    /// What became of them.
+    pub accounting: Accounting,
+    /// Rows of those that succeeded.
+    pub rows: u64,
+    /// From the first sending to the last answer, of those that succeeded.
+    pub response: Histogram<u64>,
+    /// From the planned moment to the last answer; empty where there was no plan.
+    pub from_plan: Histogram<u64>,
+}
+
+/// What one arm did.
+#[derive(Debug, Clone)]
+pub struct ArmRun {
+    /// Operations and busy time by cycle; the same cycle of all arms ran side by side.
+    pub slices: Slices,
+    /// Statements of counted events.
+    pub operations: u64,
+    /// Statements of the counted slices, lead-ins included.
+    pub operations_in_slices: u64,
+    /// All statements: warm-up, settling of sessions and lead-ins included.
+    pub operations_total: u64,
+    /// Rows that the server sent or changed in counted events.
+    pub rows: u64,
+    /// Time of counted events summed over sessions: throughput = clients x operations / busy. In an open loop, the
+    /// time that the sessions were there.
+    pub busy_ns: u64,
+    /// Wall seconds of the counted part of the slices.
+    pub seconds: f64,
+    /// How many connections each client made in turn, the first included.
+    pub sessions: u32,
+    /// What became of the events.
+    pub accounting: Accounting,
+    /// What became of the events of each kind.
+    pub events: Vec<EventRun>,
+    /// By how much the plan of the session was deferred that was furthest behind, where sessions have plans of their own.
+    pub deferred_ns: u64,
+    /// Errors by statement and code.
+    pub errors: Vec<ErrorCount>,
+    /// One row a second of counted time. With several threads the quantiles are those of the leading one's sessions.
+    pub intervals: Vec<Interval>,
+    /// By statement kind, and `event` for whole events from their planned start, and `event-failed` if any failed.
+    pub latency: Vec<(String, Histogram<u64>)>,
+    /// In an open loop: how long after its planned moment each event was sent.
+    pub lateness: Histogram<u64>,
+    /// Length of a slice as used.
+    pub slice_ns: u64,
+    /// Uncounted beginning of each slice as used.
+    pub lead_in_ns: u64,
+    /// What the client used.
+    pub client: ClientUse,
+    /// Whether the client's threads were in the batch scheduling class: they waited for whole answers, since these came in
+    /// parts.
+    pub batch_scheduling: bool,
+    /// Why this arm ended before its time; the others went on.
+    pub failure: Option<String>,
+}
+
+impl ArmRun {
+    /// Counted statements per second.
+    pub fn operations_per_s(&self, clients: u32) -> Option<f64> {
+        (self.busy_ns > 0).then(|| f64::from(clients) * self.operations as f64 / (self.busy_ns as f64 / 1e9))
+    }
+}
+
+/// What the leader knows about an arm.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ArmState {
+    pub(crate) failure: Option<String>,
+    pub(crate) sessions: u32,
+    /// Counted time so far.
+    pub(crate) counted_ns: u64,
+    /// Own time so far: counted time with lead-ins and drains.
+    pub(crate) own_ns: u64,
+    /// Own time at which the last visit was to end.
+    pub(crate) planned_end_ns: u64,
+    pub(crate) slice_ns: u64,
+    pub(crate) lead_in_ns: u64,
+    pub(crate) cpu_ns: u64,
+    pub(crate) wall_ns: u64,
+    pub(crate) batch_scheduling: bool,
+    /// In an open loop the sessions count as busy all the time; this is how many there are.
+    pub(crate) always_busy: Option<u32>,
+}
+
+/// Joins what the threads counted.
+pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], events: &[String], wall_ns: u64) -> ArmRun {
+    let slices = join_slices(&tallies);
+    let sum = |field: fn(&Tally) -> u64| tallies.iter().map(field).sum::<u64>();
+    let accounting = tallies.iter().fold(Accounting::default(), |all, tally| add(all, tally.accounting()));
+    assert!(accounting.is_balanced(), "{accounting:?}");
+    let operations_in_slices = sum(|tally| tally.operations_in_slices);
+    let mut latency = Vec::new();
+    for (kind, name) in kinds.iter().enumerate() {
+        let all = joined(tallies.iter().map(|tally| &tally.statements[kind]));
+        if !all.is_empty() {
+            latency.push((name.clone(), all));
+        }
+    }
+    let events: Vec<EventRun> =
+        events.iter().enumerate().map(|(event, name)| join_events(&tallies, event, name)).collect();
+    if let [event] = &events[..] {
+        // From their planned start, where there is a plan.
+        let is_planned = !event.from_plan.is_empty();
+        latency.push((event.name.clone(), if is_planned { &event.from_plan } else { &event.response }.clone()));
+    }
+    let failed = joined(tallies.iter().map(|tally| &tally.failed_events));
+    if !failed.is_empty() {
+        latency.push(("event-failed".to_owned(), failed));
+    }
+    ArmRun {
+        operations: slices.operations.iter().sum(),
+        busy_ns: slices.busy_ns.iter().sum(),
+        slices,
+        operations_in_slices,
+        operations_total: sum(|tally| tally.operations_total),
+        rows: sum(|tally| tally.rows),
+        seconds: state.counted_ns as f64 / 1e9,
+        sessions: state.sessions,
+        accounting,
+        events,
+        deferred_ns: tallies.iter().map(|tally| tally.deferred_ns).max().unwrap_or(0),
+        errors: join_errors(&tallies, kinds),
+        latency,
+        lateness: joined(tallies.iter().map(|tally| &tally.lateness)),
+        intervals: join_intervals(tallies, &state, wall_ns),
+        slice_ns: state.slice_ns,
+        lead_in_ns: state.lead_in_ns,
+        client: ClientUse { cpu_ns: state.cpu_ns, wall_ns: state.wall_ns, operations: operations_in_slices },
+        batch_scheduling: state.batch_scheduling,
+        failure: state.failure,
+    }
+}
+
+fn join_events(tallies: &[Tally], event: usize, name: &str) -> EventRun {
+    let of = || tallies.iter().map(|tally| &tally.events[event]);
+    EventRun {
+        name: name.to_owned(),
+        accounting: of().fold(Accounting::default(), |all, counts| add(all, counts.accounting)),
+        rows: of().map(|counts| counts.rows).sum(),
+        response: joined(of().map(|counts: &EventCounts| &counts.response)),
+        from_plan: joined(of().map(|counts| &counts.from_plan)),
+    }
+}
+
+/// A visit that not every thread completed, because the server was lost, is left out.
+fn join_slices(tallies: &[Tally]) -> Slices {
+    let count = tallies.iter().map(|tally| tally.slices.operations.len()).min().unwrap_or(0);
+    let sum = |field: fn(&Slices) -> &Vec<u64>| {
+        (0..count).map(|index| tallies.iter().map(|tally| field(&tally.slices)[index]).sum()).collect()
+    };
+    Slices { operations: sum(|slices| &slices.operations), busy_ns: sum(|slices| &slices.busy_ns) }
+}
+
+fn join_errors(tallies: &[Tally], kinds: &[String]) -> Vec<ErrorCount> {
+    let mut joined: BTreeMap<(usize, String), (u64, String)> = BTreeMap::new();
+    for error in tallies.iter().flat_map(|tally| &tally.errors) {
+        let entry = joined.entry((error.kind, error.code.to_string()));
+        entry.or_insert_with(|| (0, error.message.clone())).0 += error.count;
+    }
+    let errors = joined.into_iter().map(|((kind, code), (count, message))| ErrorCount {
+        statement: kinds[kind].clone(),
+        code,
+        count,
+        message,
+    });
+    errors.collect()
+}
+
+fn join_intervals(tallies: Vec<Tally>, state: &ArmState, wall_ns: u64) -> Vec<Interval> {
+    let finish = |tally: Tally| tally.intervals.finish(state.counted_ns, wall_ns);
+    let threads: Vec<Vec<Row>> = tallies.into_iter().map(finish).collect();
+    let count = threads.iter().map(Vec::len).max().unwrap_or(0);
+    let mut intervals = Vec::with_capacity(count);
+    let mut before_ns = 0;
+    for index in 0..count {
+        let rows: Vec<&Row> = threads.iter().filter_map(|rows| rows.get(index)).collect();
+        let first = rows[0];
+        let busy_ns = match state.always_busy {
+            Some(sessions) => u64::from(sessions) * (first.counted_ns - before_ns),
+            None => rows.iter().map(|row| row.busy_ns).sum(),
+        };
+        before_ns = first.counted_ns;
+        let [latency_ns_p50, latency_ns_p95, latency_ns_p99] = first.quantiles_ns;
+        intervals.push(Interval {
+            second: first.counted_ns as f64 / 1e9,
+            wall_second: first.wall_ns as f64 / 1e9,
+            operations: rows.iter().map(|row| row.operations).sum(),
+            busy_ns,
+            errors: rows.iter().map(|row| row.errors).sum(),
+            latency_ns_p50,
+            latency_ns_p95,
+            latency_ns_p99,
+            latency_ns_max: rows.iter().map(|row| row.max_ns).max().unwrap_or(0),
+        });
+    }
+    intervals
+}

@@ -1,0 +1,288 @@
+//! The door between the timed loop and the world: sessions to one server, and the clock.
+//!
+//! In: which session sends which statement. Out: replies, readiness, time. The loop is generic over [`Port`] and compiled
+//! anew for it, so a simulation costs the real one nothing. A port must not count or decide.
+
+use crate::program::{Parameters, Program, StatementForm};
+use rqps_wire::{Endpoint, Poller, Reply, Rows, Session, Statement, Watch, WireError, wait_readable};
+use std::time::Duration;
+
+/// How long a connection may take.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
+
+/// The setting that MySQL names when it refuses to prepare more statements (error 1461).
+const PREPARED_LIMIT: &str = "max_prepared_stmt_count";
+
+/// Why a server counts as lost: what its session said last.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Lost(pub(crate) String);
+
+impl From<WireError> for Lost {
+    #[cold]
+    fn from(error: WireError) -> Lost {
+        Lost(error.to_string())
+    }
+}
+
+/// Sessions to one server, seen by one thread.
+pub(crate) trait Port {
+    /// What is filled with parameters and sent.
+    type Statement: Parameters;
+
+    /// Nanoseconds of a monotonic clock that all threads share.
+    fn now_ns(&mut self) -> u64;
+
+    /// A session's statements, and the rows that were kept of its last answer.
+    fn statements(&mut self, session: usize) -> (&Rows, &mut [Self::Statement]);
+
+    /// Sends a statement.
+    fn submit(&mut self, session: usize, statement: usize) -> Result<(), Lost>;
+
+    /// The reply, if it is complete.
+    fn receive(&mut self, session: usize) -> Result<Option<Reply>, Lost>;
+
+    /// Waits until a session is readable or answered, and adds those that are to `ready`, which is empty; none after
+    /// `timeout`.
+    fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost>;
+
+    /// A session is lost: nothing of it is waited for any more.
+    fn forget(&mut self, session: usize);
+
+    /// The server's message of the last error of a session.
+    fn error_message(&self, session: usize) -> String;
+}
+
+/// Nanoseconds of the monotonic clock.
+#[inline]
+pub(crate) fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// The real port: connected sessions with their prepared statements.
+pub(crate) struct WirePort {
+    lines: Vec<Line>,
+    waiting: Waiting,
+    /// Sessions that were answered while they still sent, of which no readiness will tell.
+    answered: Vec<u32>,
+}
+
+/// How replies are waited for.
+enum Waiting {
+    /// To a single session.
+    One {
+        watch: Watch,
+        /// The last read did not complete the reply, so that what is left may have come already.
+        is_incomplete: bool,
+    },
+    /// To any of several sessions, or to none.
+    Many(Poller),
+}
+
+struct Line {
+    session: Session,
+    statements: Vec<Statement>,
+}
+
+impl WirePort {
+    /// Connects a session for each program and prepares its statements; so do all `clients` together.
+    pub(crate) fn connect<'p, P: Program + 'p>(
+        endpoint: &Endpoint,
+        programs: impl Iterator<Item = &'p P>,
+        clients: u32,
+    ) -> Result<WirePort, Lost> {
+        let mut lines = Vec::new();
+        for program in programs {
+            let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
+            let forms = program.statements();
+            let statements =
+                forms.iter().map(|form| prepare(&mut session, form, forms, clients)).collect::<Result<_, _>>();
+            lines.push(Line { session, statements: statements? });
+        }
+        WirePort::over(lines)
+    }
+
+    fn over(lines: Vec<Line>) -> Result<WirePort, Lost> {
+        let waiting = match &lines[..] {
+            [line] => Watch::of(&line.session).map(|watch| Waiting::One { watch, is_incomplete: false }),
+            _ => watch(&lines).map(Waiting::Many),
+        };
+        let waiting = waiting.map_err(|error| Lost(format!("cannot poll the sessions: {error}")))?;
+        Ok(WirePort { lines, waiting, answered: Vec::new() })
+    }
+
+    /// Ends all sessions and waits until the server's processes are gone, so that their end falls into no slice.
+    pub(crate) fn close(self) {
+        drop(self.waiting);
+        for line in self.lines {
+            line.session.close();
+        }
+    }
+
+    /// The sessions, for whoever must be able to break them off.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.lines.iter().map(|line| &line.session)
+    }
+}
+
+/// Makes a statement in a session. Where it cannot be prepared for the number of statements, says how many are needed.
+fn prepare(
+    session: &mut Session,
+    form: &StatementForm,
+    forms: &[StatementForm],
+    clients: u32,
+) -> Result<Statement, Lost> {
+    let mut statement = match form.capacity {
+        Some(capacity) => {
+            let mut statement = session.text_statement(capacity);
+            statement.set_sql(form.sql.as_bytes());
+            statement
+        }
+        None => session.prepare(&form.sql, &form.parameters).map_err(|error| {
+            let message = error.to_string();
+            if !message.contains(PREPARED_LIMIT) {
+                return Lost(message);
+            }
+            let prepared = forms.iter().filter(|form| form.capacity.is_none()).count();
+            Lost(format!(
+                "{message}; {clients} clients prepare {prepared} statements each: set {PREPARED_LIMIT} to {} or more, or \
+                 use fewer clients or tables",
+                u64::from(clients) * prepared as u64
+            ))
+        })?,
+    };
+    statement.keep_rows(form.kept_rows);
+    Ok(statement)
+}
+
+fn watch(lines: &[Line]) -> std::io::Result<Poller> {
+    let poller = Poller::new()?;
+    for (token, line) in lines.iter().enumerate() {
+        poller.add(&line.session, token as u64)?;
+    }
+    Ok(poller)
+}
+
+impl Port for WirePort {
+    type Statement = Statement;
+
+    #[inline]
+    fn now_ns(&mut self) -> u64 {
+        monotonic_ns()
+    }
+
+    #[inline]
+    fn statements(&mut self, session: usize) -> (&Rows, &mut [Statement]) {
+        let line = &mut self.lines[session];
+        (line.session.kept_rows(), &mut line.statements)
+    }
+
+    #[inline]
+    fn submit(&mut self, session: usize, statement: usize) -> Result<(), Lost> {
+        let line = &mut self.lines[session];
+        line.session.submit(&line.statements[statement])?;
+        if line.session.is_answered() {
+            self.answered.push(session as u32);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn receive(&mut self, session: usize) -> Result<Option<Reply>, Lost> {
+        let reply = self.lines[session].session.receive()?;
+        if let Waiting::One { is_incomplete, .. } = &mut self.waiting {
+            *is_incomplete = reply.is_none();
+        }
+        Ok(reply)
+    }
+
+    #[inline]
+    fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost> {
+        if !self.answered.is_empty() {
+            ready.append(&mut self.answered);
+            return Ok(());
+        }
+        let waited = match &mut self.waiting {
+            Waiting::Many(poller) => poller.wait(timeout).map(|tokens| ready.extend(tokens.map(|token| token as u32))),
+            Waiting::One { watch, is_incomplete } => {
+                let is_ready = match timeout {
+                    None if !*is_incomplete => watch.wait(),
+                    _ => wait_readable(&self.lines[0].session, timeout),
+                };
+                is_ready.map(|is_ready| ready.extend(is_ready.then_some(0)))
+            }
+        };
+        waited.map_err(|error| Lost(format!("cannot wait: {error}")))
+    }
+
+    fn forget(&mut self, session: usize) {
+        self.answered.retain(|answered| *answered != session as u32);
+        if let Waiting::Many(poller) = &self.waiting {
+            // A session that is not watched any more needs no forgetting.
+            let _ = poller.remove(&self.lines[session].session);
+        }
+    }
+
+    fn error_message(&self, session: usize) -> String {
+        self.lines[session].session.last_error().map_or_else(String::new, |error| error.message().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rqps_model::Engine;
+    use rqps_wire::Transport;
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    /// What a server says to let us in.
+    const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x02Z\0\0\0\x05I";
+
+    /// What it says to a statement that it refuses.
+    const REFUSAL: &[u8] = b"E\0\0\0\x1dSERROR\0C54000\0Mtoo long\0\0Z\0\0\0\x05I";
+
+    /// A session with a statement that no socket takes at once, and the server's end.
+    fn line() -> (Line, UnixStream) {
+        let (near, mut far) = UnixStream::pair().unwrap();
+        far.write_all(WELCOME).unwrap();
+        let endpoint = Endpoint {
+            engine: Engine::Postgres,
+            transport: Transport::Unix { path: "pair".into() },
+            user: "bench".into(),
+            password: None,
+            database: "bench".into(),
+            options: Vec::new(),
+        };
+        let mut session = Session::over(near.into(), &endpoint, CONNECT_DEADLINE).unwrap();
+        let mut statement = session.text_statement(0);
+        statement.set_sql(&vec![b' '; 8 << 20]);
+        (Line { session, statements: vec![statement] }, far)
+    }
+
+    /// The reply is read while the statement is still sent, so that nothing is left to become readable.
+    #[test]
+    fn a_session_that_is_answered_early_is_ready() {
+        for count in [1, 3] {
+            let (lines, mut servers): (Vec<Line>, Vec<UnixStream>) = (0..count).map(|_| line()).unzip();
+            let mut server = servers.pop().unwrap();
+            let server = std::thread::spawn(move || {
+                server.read_exact(&mut [0; 4096]).unwrap();
+                server.write_all(REFUSAL).unwrap();
+                std::io::copy(&mut server, &mut std::io::sink()).unwrap();
+            });
+            let mut port = WirePort::over(lines).unwrap();
+            let last = count - 1;
+            port.submit(last, 0).unwrap();
+            let mut ready = Vec::new();
+            port.wait(Some(CONNECT_DEADLINE), &mut ready).unwrap();
+            assert_eq!(ready, [last as u32]);
+            assert!(port.receive(last).unwrap().unwrap().error.is_some());
+            ready.clear();
+            port.wait(Some(Duration::ZERO), &mut ready).unwrap();
+            assert!(ready.is_empty());
+            drop(port);
+            server.join().unwrap();
+        }
+    }
+}

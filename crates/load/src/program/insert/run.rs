@@ -1,0 +1,256 @@
+//! One step from connecting to its record.
+//!
+//! In: an endpoint, the shape, a step, what the steps before left. Out: a [`StepRun`]. All connections are made and all
+//! statements prepared before the common start. A server that is lost is no error: the record says how far the step came and
+//! why it ended.
+
+use super::probes::{Requests, TableCell, answer};
+use super::roles::{DELETE, INSERT, Noted, QUERY, Role};
+use super::step::{StepWork, StepWorkload};
+use super::{State, sql, table};
+use crate::drive::{ArmRun, Exercise, Schedule, Switch, Watchdog, run_to_end};
+use crate::error::LoadError;
+use crate::random::derive_seed;
+use crate::work::connect;
+use hdrhistogram::Histogram;
+use rqps_model::StorageEngine;
+use rqps_model::insert::{Kind, Operations, Questions, SecondRow, Shape, Sla, Step, StepRecord, TableIds};
+use rqps_model::plan::Arrival;
+use rqps_wire::{Endpoint, Session};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+/// Requests that wait for an answer at most.
+const REQUESTS_MAX: usize = 1024;
+
+/// What a step did, with everything that was recorded.
+#[derive(Debug, Clone)]
+pub struct StepRun {
+    /// The numbers.
+    pub record: StepRecord,
+    /// A row for each second and client, by client and second.
+    pub seconds: Vec<SecondRow>,
+    /// `insert`, `delete`, `query`, and from the planned moment `insert-from-plan`, `delete-from-plan`; only those that
+    /// the step has.
+    pub latency: Vec<(String, Histogram<u64>)>,
+}
+
+/// What a benchmark runs against, and with what.
+#[derive(Debug, Clone, Copy)]
+pub struct Bench<'a> {
+    /// The server.
+    pub endpoint: &'a Endpoint,
+    /// What stores the tables of MySQL and MariaDB; InnoDB if it is not said.
+    pub storage: Option<StorageEngine>,
+    /// How large it is.
+    pub shape: &'a Shape,
+    /// Everything random follows from it.
+    pub seed: u64,
+    /// Threads of the client that send and receive.
+    pub threads: usize,
+    /// Where these run; anywhere if empty.
+    pub client_cpus: &'a [usize],
+}
+
+/// What is reported while a step runs, in this order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Moment {
+    /// All is connected and prepared; the clients begin as soon as this returns.
+    Begins,
+    /// About once a second.
+    Advances(Progress),
+    /// The last answer has come; the clients' connections still stand.
+    Ended,
+}
+
+/// How far a step has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Seconds since its begin.
+    pub seconds: f64,
+    /// The part that is done.
+    pub done: f64,
+}
+
+/// Runs one step. `state` is what the step before left; if it knows nothing, it is read from the server. What `report` reads at
+/// begin and end belongs to the step and to nothing else: neither connecting nor looking at the tables lies between them.
+pub fn run_step(
+    bench: &Bench<'_>,
+    step: &Step,
+    state: &mut State,
+    stop: &AtomicBool,
+    report: &dyn Fn(Moment),
+) -> Result<StepRun, LoadError> {
+    let shape = bench.shape;
+    shape.check()?;
+    let storage = bench.storage.unwrap_or(StorageEngine::Innodb);
+    if step.kind == Kind::Load {
+        table::create(bench.endpoint, shape, storage)?;
+        *state = State::new();
+    }
+    if !state.fits(shape) {
+        *state = State::read(bench.endpoint, shape)?;
+    }
+    let deleters = if shape.shared_table { shape.clients } else { 1 };
+    let cell = |(index, ids): (usize, &TableIds)| {
+        TableCell::new(sql::table_name(index), ids.oldest, ids.newest, deleters, step.batch)
+    };
+    let tables: Vec<TableCell> = state.tables.iter().enumerate().map(cell).collect();
+    let work = StepWork::new(bench.endpoint.protocol(), storage, shape, step, bench.seed, &tables, stop);
+    let prober = connect(bench.endpoint)?;
+    // From here on the tables change; should anything fail, their ids are read anew.
+    state.tables.clear();
+    let mut run = drive(bench, &work, prober, report)?;
+    if run.record.failure.is_none() {
+        match State::read(bench.endpoint, shape) {
+            Ok(read) => *state = read,
+            Err(error) => run.record.failure = Some(format!("after the step: {error}")),
+        }
+    }
+    run.record.tables.clone_from(&state.tables);
+    Ok(run)
+}
+
+/// Runs the clients, and beside them the session that asks for ids.
+fn drive(
+    bench: &Bench<'_>,
+    work: &StepWork<'_>,
+    prober: Session,
+    report: &dyn Fn(Moment),
+) -> Result<StepRun, LoadError> {
+    let StepWork { step, shape, stop, .. } = *work;
+    let exercise = Exercise {
+        arms: std::slice::from_ref(bench.endpoint),
+        clients: shape.clients,
+        threads: bench.threads as u32,
+        client_cpus: bench.client_cpus,
+        schedule: Schedule::one_slice(Duration::from_secs(1)),
+        arrival: Arrival::Closed,
+        seed: derive_seed(bench.seed, &step.name),
+    };
+    let watchdog = Watchdog::default();
+    let watched = watchdog.watch(0, 0, std::iter::once(&prober));
+    watched.map_err(|error| LoadError::System { doing: "watching the connections", error })?;
+    let (requests, requested) = sync_channel(REQUESTS_MAX);
+    std::thread::scope(|scope| {
+        scope.spawn(|| watchdog.run(stop));
+        let prober = scope.spawn(move || answer(prober, work, &requested));
+        let outcome = drive_clients(&exercise, work, requests, report);
+        // The last sender is gone by now, and with it the prober.
+        let probed = prober.join().expect("the prober does not panic");
+        watchdog.end();
+        let (mut run, threads) = outcome?;
+        let [min_questions, max_questions] = probed.by_id;
+        run.record = StepRecord { min_questions, max_questions, threads, ..run.record };
+        run.record.client_cpu_ns += probed.cpu_ns;
+        Ok(run)
+    })
+}
+
+fn drive_clients(
+    exercise: &Exercise<'_>,
+    work: &StepWork<'_>,
+    requests: Requests,
+    report: &dyn Fn(Moment),
+) -> Result<(StepRun, u32), LoadError> {
+    let workload = StepWorkload { work, requests };
+    let mut hook = |switch| {
+        report(match switch {
+            Switch::Enter { .. } => Moment::Begins,
+            Switch::Leave { .. } => Moment::Ended,
+        });
+        Ok(())
+    };
+    let tick = |seconds| report(Moment::Advances(Progress { seconds, done: work.done(seconds) }));
+    let has_plan = work.planned_ns.is_some();
+    let (arm, roles) = run_to_end(exercise, &workload, has_plan, &mut hook, work.stop, &tick)?;
+    if work.stop.load(Ordering::Relaxed) {
+        return Err(LoadError::Interrupted);
+    }
+    Ok((join(work, arm, roles), exercise.threads.clamp(1, exercise.clients)))
+}
+
+/// Makes the record of what was counted.
+fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
+    let (shape, step) = (work.shape, work.step);
+    let seconds = arm.seconds;
+    let mut by_kind: [Operations; 3] = Default::default();
+    for kind in [INSERT, DELETE, QUERY] {
+        by_kind[kind].accounting = arm.events[kind].accounting;
+        by_kind[kind].rows = arm.events[kind].rows;
+    }
+    let (mut rows, mut index_builds) = (Vec::with_capacity(roles.len()), Vec::new());
+    for role in roles {
+        let operations = &mut by_kind[role.kind()];
+        let noted: Noted = role.into_noted();
+        operations.accounting.scheduled += noted.skipped;
+        operations.accounting.skipped += noted.skipped;
+        operations.rows_unknown += noted.rows_unknown;
+        operations.response.add(&noted.response);
+        operations.from_plan.add(&noted.from_plan);
+        index_builds.extend(noted.built);
+        rows.push(noted.seconds.finish(seconds.ceil() as usize));
+    }
+    let rows = by_client(rows.concat());
+    let [inserts, deletes, queries] = by_kind;
+    for operations in [inserts, deletes, queries] {
+        assert!(operations.accounting.is_balanced(), "{:?}", operations.accounting);
+    }
+    let target_per_s = step.rate_per_s.map(|rate| f64::from(rate) * f64::from(shape.clients));
+    let latency = latency(&arm);
+    let record = StepRecord {
+        step: step.name.clone(),
+        clients: shape.clients,
+        threads: 0,
+        seconds,
+        planned_seconds: work.planned_ns.map(|planned_ns| planned_ns as f64 / 1e9),
+        inserts,
+        deletes,
+        queries,
+        rows_indexed: (step.kind == Kind::Index).then(|| shape.rows_loaded() + inserts.rows),
+        index_builds,
+        min_questions: Questions::default(),
+        max_questions: Questions::default(),
+        sla: target_per_s.map(|target_per_s| Sla { target_per_s, reached_per_s: inserts.rows as f64 / seconds }),
+        deferred_seconds: arm.deferred_ns as f64 / 1e9,
+        errors: arm.errors,
+        client_cpu_ns: arm.client.cpu_ns,
+        failure: work.take_failure().or(arm.failure),
+        tables: Vec::new(),
+    };
+    StepRun { record, seconds: rows, latency }
+}
+
+/// The rows of a client's sessions in one, by client and second.
+fn by_client(mut rows: Vec<SecondRow>) -> Vec<SecondRow> {
+    rows.sort_unstable_by_key(|row| (row.client, row.second));
+    let mut joined: Vec<SecondRow> = Vec::with_capacity(rows.len());
+    for row in rows {
+        match joined.last_mut() {
+            Some(last) if (last.client, last.second) == (row.client, row.second) => {
+                last.inserted += row.inserted;
+                last.deleted += row.deleted;
+                last.queries += row.queries;
+                last.insert_retries += row.insert_retries;
+                last.delete_retries += row.delete_retries;
+                last.query_retries += row.query_retries;
+                last.longest_insert_ns = last.longest_insert_ns.max(row.longest_insert_ns);
+                last.longest_delete_ns = last.longest_delete_ns.max(row.longest_delete_ns);
+                last.longest_query_ns = last.longest_query_ns.max(row.longest_query_ns);
+            }
+            _ => joined.push(row),
+        }
+    }
+    joined
+}
+
+fn latency(arm: &ArmRun) -> Vec<(String, Histogram<u64>)> {
+    let mut latencies = Vec::new();
+    for events in [INSERT, DELETE, QUERY].map(|kind| &arm.events[kind]) {
+        latencies.push((events.name.clone(), events.response.clone()));
+        latencies.push((format!("{}-from-plan", events.name), events.from_plan.clone()));
+    }
+    latencies.retain(|(_, histogram)| !histogram.is_empty());
+    latencies
+}

@@ -1,0 +1,129 @@
+//! The benchmark's tables outside of measured time: made, asked for their ids, brought to rest.
+//!
+//! In: an endpoint and the shape. Out: empty tables, [`State`], a rested server. Several tables at once, each on a session of
+//! its own.
+
+use super::probes::{IdProbe, probe_id};
+use super::sql;
+use crate::error::LoadError;
+use crate::work::{Wish, Worked, checkpoint, connect, execute, settle};
+use rqps_model::StorageEngine;
+use rqps_model::insert::Shape;
+use rqps_model::insert::TableIds;
+use rqps_model::plan::DataShape;
+use rqps_wire::{Endpoint, Protocol, Session, Target};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Tables that are worked on at once.
+const PARALLEL_MAX: u32 = 8;
+
+/// How often a rest looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What one step leaves to the next: the ids that each table holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    pub(crate) tables: Vec<TableIds>,
+}
+
+impl State {
+    /// Before the first step.
+    pub fn new() -> State {
+        State::default()
+    }
+
+    /// What a server holds, after a crash or in another process.
+    pub fn read(endpoint: &Endpoint, shape: &Shape) -> Result<State, LoadError> {
+        let mut session = connect(endpoint)?;
+        let tables = (0..shape.tables() as usize).map(|table| {
+            let name = sql::table_name(table);
+            let oldest = probe_id(&mut session, &name, IdProbe::Oldest)?.unwrap_or(1);
+            let newest = probe_id(&mut session, &name, IdProbe::Newest)?.unwrap_or(0);
+            Ok(TableIds { oldest, newest })
+        });
+        Ok(State { tables: tables.collect::<Result<_, LoadError>>()? })
+    }
+
+    /// The ids that each table holds; empty if that is not known.
+    pub fn tables(&self) -> &[TableIds] {
+        &self.tables
+    }
+
+    /// Whether it knows every table of that shape.
+    pub(crate) fn fits(&self, shape: &Shape) -> bool {
+        self.tables.len() == shape.tables() as usize
+    }
+}
+
+/// Drops and makes all tables.
+pub(crate) fn create(endpoint: &Endpoint, shape: &Shape, storage: StorageEngine) -> Result<(), LoadError> {
+    on_tables(endpoint, shape, |session, table| {
+        sql::create_table(endpoint.protocol(), table, storage).iter().try_for_each(|sql| execute(session, sql))
+    })
+}
+
+/// What follows l.i2: statistics, what is dead removed, what is dirty written back, and at least `rest_seconds` of the shape.
+pub fn rest(target: &Target, shape: &Shape, stop: &AtomicBool) -> Result<Worked, LoadError> {
+    let begun = Instant::now();
+    let endpoint = &target.endpoint;
+    on_tables(endpoint, shape, |session, table| execute(session, &sql::rest(endpoint.protocol(), table)))?;
+    let left = match endpoint.protocol() {
+        Protocol::Postgres => checkpoint(endpoint).map(|()| None)?,
+        Protocol::Mysql => {
+            let data = DataShape { tables: shape.tables(), rows: shape.rows_loaded() / u64::from(shape.tables()) };
+            settle(target, data, Wish::Both)?
+        }
+    };
+    while begun.elapsed().as_secs_f64() < shape.rest_seconds {
+        if stop.load(Ordering::Relaxed) {
+            return Err(LoadError::Interrupted);
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(Worked { seconds: begun.elapsed().as_secs_f64(), left })
+}
+
+/// The rows of all tables, counted one by one.
+pub fn count_rows(endpoint: &Endpoint, shape: &Shape) -> Result<u64, LoadError> {
+    let rows = AtomicU64::new(0);
+    on_tables(endpoint, shape, |session, table| {
+        let doing = || format!("counting the rows of {table}");
+        let answer = session.query(&sql::count(table)).map_err(LoadError::wire(doing()))?;
+        let found = answer.single().unwrap_or_default();
+        let counted: u64 = found.parse().map_err(|_| LoadError::Mismatch {
+            place: table.to_owned(),
+            what: "count of rows",
+            found: found.to_owned(),
+            needed: "a number".to_owned(),
+        })?;
+        rows.fetch_add(counted, Ordering::Relaxed);
+        Ok(())
+    })?;
+    Ok(rows.into_inner())
+}
+
+/// Runs `act` for every table, several at once.
+fn on_tables(
+    endpoint: &Endpoint,
+    shape: &Shape,
+    act: impl Fn(&mut Session, &str) -> Result<(), LoadError> + Sync,
+) -> Result<(), LoadError> {
+    let next = AtomicU32::new(0);
+    let run = || {
+        let mut session = connect(endpoint)?;
+        loop {
+            let table = next.fetch_add(1, Ordering::Relaxed);
+            if table >= shape.tables() {
+                return Ok(());
+            }
+            act(&mut session, &sql::table_name(table as usize))?;
+        }
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..shape.tables().min(PARALLEL_MAX)).map(|_| scope.spawn(run)).collect();
+        let own = run();
+        let joined = others.into_iter().map(|thread| thread.join().expect("a worker does not panic"));
+        joined.fold(own, Result::and)
+    })
+}

@@ -1,0 +1,58 @@
+//! Parameters written out as SQL literals, for EXPLAIN and for tests.
+//!
+//! In: a test, one of its kinds, a random stream. Out: literals drawn as the timed part draws them.
+
+use super::{Event, Parameters, Script};
+use crate::error::LoadError;
+use crate::random::one_to;
+use crate::suite::Test;
+use rand_pcg::Pcg64;
+use rqps_model::plan::DataShape;
+use rqps_wire::Protocol;
+
+/// The parameters of one statement, written out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Rendered {
+    /// As SQL literals.
+    pub(crate) list: Vec<String>,
+    /// For a statement sent as text: its SQL.
+    pub(crate) sql: String,
+}
+
+impl Parameters for Rendered {
+    fn set_i32(&mut self, _: usize, value: i32) {
+        self.list.push(value.to_string());
+    }
+
+    fn set_i64(&mut self, _: usize, value: i64) {
+        self.list.push(value.to_string());
+    }
+
+    fn set_text(&mut self, _: usize, value: &[u8]) {
+        self.list.push(format!("'{}'", String::from_utf8_lossy(value)));
+    }
+
+    fn set_sql(&mut self, sql: &[u8]) {
+        self.sql = String::from_utf8_lossy(sql).into_owned();
+    }
+}
+
+/// Draws the parameters of one kind of a test's statements, apart from any event.
+pub(crate) fn render_parameters(
+    test: &Test,
+    data: DataShape,
+    kind: usize,
+    protocol: Protocol,
+    random: &mut Pcg64,
+) -> Result<Rendered, LoadError> {
+    let mut script = Script::compile(test, data, protocol)?;
+    script.steps = vec![kind];
+    let mut event = Event::new(0, &script);
+    let mut drawn = random.clone();
+    // A statement may take up the id of one before it; any id is typical.
+    event.last_id = one_to(random, data.rows) as i32;
+    script.begin(&mut event, &mut drawn);
+    let mut rendered = Rendered::default();
+    script.fill(&mut event, &mut drawn, &mut rendered);
+    Ok(rendered)
+}
