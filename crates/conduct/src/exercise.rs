@@ -5,10 +5,11 @@
 
 use crate::ConductError;
 use crate::run::Job;
+use rqps_load::drive::{self, ArmRun, Phase, Schedule, Switch, run};
 use rqps_load::insert::{Bench, State, StepRun, count_rows, run_step, statement_plans};
 use rqps_load::plan_capture::plan_capture;
+use rqps_load::program::sysbench::Statements;
 use rqps_load::random::derive_seed;
-use rqps_load::timed::{ArmRun, Contest, Phase, Schedule, Switch, run};
 use rqps_load::{LoadError, Test, Work};
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Operations, Shape, Step, StepRecord, steps};
@@ -174,9 +175,9 @@ impl<'a> Exercise<'a> {
     ) -> Result<Vec<Ran>, ConductError> {
         let endpoints: Vec<Endpoint> = arms.iter().map(|(endpoint, _)| endpoint.clone()).collect();
         let Exercise { plan, clients, .. } = *self;
-        let contest = Contest {
-            test,
-            data: plan.suite.data(),
+        let driving = || format!("driving {}", test.name);
+        let statements = Statements::compile(test, plan.suite.data(), &endpoints).map_err(ConductError::load(driving()))?;
+        let exercise = drive::Exercise {
             arms: &endpoints,
             clients,
             threads: (client_cpus.len() as u32).min(clients),
@@ -186,7 +187,7 @@ impl<'a> Exercise<'a> {
             seed: derive_seed(self.round.seed, &format!("{}.c{clients}", test.name)),
         };
         let in_turns = self.test.interleave == Some(Interleave::Turns);
-        let turns = visits(&contest.schedule) * arms.len() as f64;
+        let turns = visits(&exercise.schedule) * arms.len() as f64;
         let mut turns_done = 0.0;
         let hook = RefCell::new(hook);
         (hook.borrow_mut())(Moment::Start);
@@ -212,8 +213,7 @@ impl<'a> Exercise<'a> {
             }
             hook(Moment::Advance(fraction));
         };
-        let runs = run(&contest, &mut on_switch, stop, &advances);
-        let runs = runs.map_err(ConductError::load(format!("driving {}", test.name)))?;
+        let runs = run(&exercise, &statements, &mut on_switch, stop, &advances).map_err(ConductError::load(driving()))?;
         Ok(runs.into_iter().map(Ran::Test).collect())
     }
 
@@ -277,7 +277,7 @@ impl Ran {
                     busy_ns: run.busy_ns,
                     seconds: run.seconds,
                     sessions: run.sessions,
-                    batch_scheduling: run.is_patient,
+                    batch_scheduling: run.batch_scheduling,
                     accounting: run.accounting,
                     errors: run.errors,
                     resources: Resources { operations: run.operations_total, ..Resources::default() },
