@@ -78,8 +78,6 @@ pub(crate) enum Command {
     /// at most and may be removed at any time.
     #[command(subcommand)]
     Builds(BuildsCommand),
-    /// Measure the client itself against sysbench, pgbench, a Python inserter and a bare socket
-    BenchClient(BenchClientArgs),
 }
 
 #[derive(Debug, Args)]
@@ -301,43 +299,6 @@ pub(crate) enum BuildsCommand {
         #[arg(required = true)]
         build: Vec<String>,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct BenchClientArgs {
-    /// Build of the server to measure against, of any engine; MySQL and MariaDB with InnoDB tables
-    #[arg(long, value_name = "BUILD", default_value = "postgres:17.11")]
-    pub(crate) build: String,
-    /// Rows of the one table that is queried
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) rows: u64,
-    /// Rows that each client of the workload `insert` inserts in a round
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    pub(crate) insert_rows: u64,
-    /// Rounds; every client runs once in each
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) rounds: u32,
-    /// Seconds each client runs in a round; more where it would get too little of the CPU to tell its cost
-    #[arg(long, value_name = "S", default_value_t = 3.0)]
-    pub(crate) seconds: f64,
-    /// Workloads to measure; insert loads beside a Python program, insert-sink into a server that does nothing
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "point,read-only,points-100,sessions-40,insert,insert-sink"
-    )]
-    pub(crate) workloads: Vec<String>,
-    /// Also time the load of this many rows against sysbench prepare
-    #[arg(long, value_name = "ROWS")]
-    pub(crate) load: Option<u64>,
-    /// Also run 40 sessions this long, and an inserter if insert-sink is measured, and compare peak memory after the
-    /// first tenth and at the end
-    #[arg(long, value_name = "S")]
-    pub(crate) memory: Option<f64>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[cfg(test)]

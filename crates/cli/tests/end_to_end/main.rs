@@ -4,7 +4,6 @@
 //! of it is left. Data is tiny and times are short: here it is tested that everything works, not how fast anything is.
 
 mod bad_input;
-mod bench_client;
 mod builds;
 mod campaign;
 mod engines;
