@@ -40,7 +40,7 @@ differ. Commits are not flushed to disk unless the profile ends in _sync.";
 
 /// What `--base` means, the same before a campaign and after it.
 const BASE: &str =
-    "What all others are relative to: a build as it was named, or one with its profile, such as pg1615_zonky.x10a";
+    "Baseline: the build or treatment the others are compared with, such as pg1615_zonky or pg1615_zonky.x10a";
 
 /// What `--data` means to whatever measures.
 const DATA: &str =
@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// PostgreSQL 16.15 against 17.11 in about ten tests, with a table and a report after a few minutes
     Demo(DemoArgs),
+    /// Tell what of a campaign is done, running, failed and left; of one that runs in another terminal, too
+    Status(StatusArgs),
     /// Judge a results folder again, with another base if asked; print the table or JSON
     Compare(CompareArgs),
     /// Make report.html and the tables of a results folder again
@@ -231,6 +233,15 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "DIR", help = DATA)]
     pub(crate) data: Option<PathBuf>,
     #[arg(long, help = AS_JSON)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// Campaign folder, such as results/NAME
+    pub(crate) dir: PathBuf,
+    /// Print JSON
+    #[arg(long)]
     pub(crate) json: bool,
 }
 

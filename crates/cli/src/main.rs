@@ -2,19 +2,15 @@
 
 mod args;
 mod builds;
-mod disk;
+mod flags;
 mod interrupt;
-mod lab;
 mod outcome;
-mod prepare;
 mod run;
 mod screen;
-mod words;
 
 use args::{Cli, Command};
 use clap::Parser;
 use outcome::Ending;
-use prepare::FaultsShown;
 use screen::Screen;
 use std::process::ExitCode;
 
@@ -27,9 +23,7 @@ fn main() -> ExitCode {
     match dispatch(&cli.command, screen) {
         Ok(ending) => ExitCode::from(ending.code()),
         Err(error) => {
-            if !error.is::<FaultsShown>() {
-                screen.error(&error);
-            }
+            screen.error(&error);
             ExitCode::from(USAGE)
         }
     }
@@ -41,6 +35,7 @@ fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
         Command::Run(args) => run::run(args, screen),
         Command::Resume(args) => run::resume(args, screen),
         Command::Demo(args) => run::demo(args, screen),
+        Command::Status(args) => outcome::status(args, screen),
         Command::Compare(args) => outcome::compare(args, screen),
         Command::Report(args) => outcome::rewrite(args, screen),
         Command::Builds(command) => builds::builds(command, screen),

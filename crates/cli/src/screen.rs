@@ -5,9 +5,11 @@
 use crate::args::Colour;
 use crate::interrupt::resume_line;
 use indicatif::{ProgressBar, ProgressStyle};
+use rqps_builds::Progress as Step;
 use rqps_campaign::diagnostic::{Diagnostic, Part};
 use rqps_campaign::human_duration;
 use rqps_conduct::Event;
+use rqps_lab::{Faults, Notice};
 use rqps_model::insert::Sla;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -76,8 +78,22 @@ impl Screen {
         self.say(&format!("{mark} {text}"));
     }
 
+    /// Says what happened while a command got ready.
+    pub(crate) fn notice(self, notice: &Notice) {
+        match notice {
+            Notice::LeftoversRemoved { processes, folders } => {
+                self.say(&format!("removed leftovers of a killed rqps: {processes} processes, {folders} folders"));
+            }
+            Notice::Build { build, step } => self.say(&format!("{build}: {}", installation_step(step))),
+            Notice::Warning(warning) => self.warn(warning),
+        }
+    }
+
     /// Says an error with the reasons below it.
     pub(crate) fn error(self, error: &anyhow::Error) {
+        if let Some(Faults(diagnostics)) = error.downcast_ref() {
+            return self.diagnostics(diagnostics);
+        }
         let mark = if self.coloured(std::io::stderr().is_terminal()) { "\x1b[31merror:\x1b[0m" } else { "error:" };
         self.say(&format!("{mark} {}", told(error)));
     }
@@ -95,6 +111,23 @@ impl Screen {
             }
             self.say(text.trim_end_matches('\n'));
         }
+    }
+}
+
+/// A step of an installation in words.
+fn installation_step(step: &Step) -> String {
+    match step {
+        Step::Waiting => "another rqps is installing; waiting for it".to_owned(),
+        Step::Fetching { coordinate } => format!("fetching {coordinate}"),
+        Step::Damaged { fault } => format!("made again, since {fault}"),
+        Step::Verifying => "checking its SHA-256".to_owned(),
+        Step::Unpacking => "unpacking".to_owned(),
+        Step::Inspecting => "inspecting its binaries".to_owned(),
+        Step::Unpinned { url, sha256 } => format!("no checksum given; pin it with {url}#sha256={sha256}"),
+        Step::Kept { name, sha256 } => {
+            format!("using {name} as fetched before (SHA-256 {sha256}); `rqps builds remove {name}` to fetch it again")
+        }
+        Step::Installed { name } => format!("installed {name}"),
     }
 }
 
@@ -169,7 +202,7 @@ impl Progress {
     pub(crate) fn show(&mut self, event: &Event<'_>) {
         match event {
             Event::Cleared { what } => {
-                self.line("cleared what an earlier rqps left behind:");
+                self.line("removed leftovers of an earlier rqps:");
                 what.iter().for_each(|one| self.line(&format!("  {one}")));
             }
             Event::Loading { treatment, tables, rows } => {
@@ -181,60 +214,25 @@ impl Progress {
             Event::RoundBegins { round, rounds } => {
                 self.now(format!("round {round}/{rounds}  copying data, starting servers"))
             }
+            Event::PassBegins { round, rounds, treatment, clients, .. } => {
+                self.now(format!("round {round}/{rounds}  {treatment}  clients {clients}, making its data folder"))
+            }
             Event::TestBegins { round, rounds, test, clients, interleave } => {
                 let how = interleave.map(|how| format!(", {how}")).unwrap_or_default();
-                let label = format!("round {round}/{rounds}  {test}  clients {clients}{how}");
-                match &self.bar {
-                    Some(_) => self.now(label),
-                    None => self.label = label,
-                }
+                self.label(format!("round {round}/{rounds}  {test}  clients {clients}{how}"));
+            }
+            Event::StepBegins { round, rounds, treatment, step, clients } => {
+                self.label(format!("round {round}/{rounds}  {treatment}  {step}  clients {clients}"));
             }
             Event::TestRepeats { round, rounds, test, clients } => {
                 self.label = format!("round {round}/{rounds}  {test} again  clients {clients}");
                 self.line(&format!(
-                    "round {round}/{rounds}  running {test} again, clients {clients}, unrecorded: what follows needs its data"
+                    "round {round}/{rounds}  running {test} again, clients {clients}, unrecorded: \
+                     what follows needs its data"
                 ));
             }
             Event::TestAdvances { campaign, left, .. } => self.advance(*campaign, *left),
-            Event::TestEnded { round, test, clients, unit, results, left } => {
-                if !std::mem::replace(&mut self.is_headed, true) {
-                    self.line(&heading(results));
-                }
-                let numbers: Vec<String> = results.iter().map(|(_, result)| number(*result)).collect();
-                let ratios = results.iter().skip(1).map(|(_, result)| ratio(*result, results[0].1));
-                let line = format!(
-                    "  {round:>3}  {test:<26} {clients:>3}  {} {}  {}",
-                    numbers.join("  "),
-                    unit.symbol(),
-                    ratios.collect::<Vec<_>>().join("  ")
-                );
-                match (&self.bar, left) {
-                    (None, Some(left)) => self.line(&format!("{line}   {} left", human_duration(*left))),
-                    _ => self.line(&line),
-                }
-            }
-            Event::PassBegins { round, rounds, treatment, clients, .. } => {
-                self.now(format!("round {round}/{rounds}  {treatment}  clients {clients}, making its data folder"))
-            }
-            Event::StepBegins { round, rounds, treatment, step, clients } => {
-                let label = format!("round {round}/{rounds}  {treatment}  {step}  clients {clients}");
-                match &self.bar {
-                    Some(_) => self.now(label),
-                    None => self.label = label,
-                }
-            }
-            Event::StepEnded { round, treatment, step, clients, unit, result, sla, stalled_seconds, left } => {
-                let line = format!(
-                    "  {round:>3}  {treatment}  {step:<6} {clients:>3}  {} {}{}",
-                    number(*result),
-                    unit.symbol(),
-                    beside(*sla, *stalled_seconds)
-                );
-                match (&self.bar, left) {
-                    (None, Some(left)) => self.line(&format!("{line}   {} left", human_duration(*left))),
-                    _ => self.line(&line),
-                }
-            }
+            Event::TestEnded { left, .. } | Event::StepEnded { left, .. } => self.result(event, *left),
             Event::Interrupted { folder } => {
                 // Nothing moves any more.
                 self.end();
@@ -244,6 +242,28 @@ impl Progress {
                 Some(bar) => bar.suspend(|| self.screen.warn(message)),
                 None => self.screen.warn(message),
             },
+        }
+    }
+
+    /// What runs now: on a moving line at once, else with its first progress.
+    fn label(&mut self, label: String) {
+        match &self.bar {
+            Some(_) => self.now(label),
+            None => self.label = label,
+        }
+    }
+
+    /// A line for what ended.
+    fn result(&mut self, event: &Event<'_>, left: Option<Duration>) {
+        if let Event::TestEnded { results, .. } = event
+            && !std::mem::replace(&mut self.is_headed, true)
+        {
+            self.line(&heading(results));
+        }
+        let line = result_line(event);
+        match (&self.bar, left) {
+            (None, Some(left)) => self.line(&format!("{line}   {} left", human_duration(left))),
+            _ => self.line(&line),
         }
     }
 
@@ -258,6 +278,29 @@ impl Progress {
             let left = left.map(|left| format!("  {left}")).unwrap_or_default();
             self.screen.say(&format!("{}  {:.0} %{left}", self.label, campaign * 100.0));
         }
+    }
+}
+
+/// What ended, with its numbers.
+fn result_line(event: &Event<'_>) -> String {
+    match event {
+        Event::TestEnded { round, test, clients, unit, results, .. } => {
+            let numbers: Vec<String> = results.iter().map(|(_, result)| number(*result)).collect();
+            let ratios = results.iter().skip(1).map(|(_, result)| ratio(*result, results[0].1));
+            format!(
+                "  {round:>3}  {test:<26} {clients:>3}  {} {}  {}",
+                numbers.join("  "),
+                unit.symbol(),
+                ratios.collect::<Vec<_>>().join("  ")
+            )
+        }
+        Event::StepEnded { round, treatment, step, clients, unit, result, sla, stalled_seconds, .. } => format!(
+            "  {round:>3}  {treatment}  {step:<6} {clients:>3}  {} {}{}",
+            number(*result),
+            unit.symbol(),
+            beside(*sla, *stalled_seconds)
+        ),
+        _ => String::new(),
     }
 }
 

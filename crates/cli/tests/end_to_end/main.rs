@@ -12,4 +12,5 @@ mod insert;
 mod kinds;
 mod scene;
 mod screen;
+mod status;
 mod stopping;
