@@ -40,7 +40,7 @@ differ. Commits are not flushed to disk unless the profile ends in _sync.";
 
 /// What `--base` means, the same before a campaign and after it.
 const BASE: &str =
-    "What all others are relative to: a build as it was named, or one with its profile, such as pg1615_zonky.x10a";
+    "Baseline: the build or treatment the others are compared with, such as pg1615_zonky or pg1615_zonky.x10a";
 
 /// What `--data` means to whatever measures.
 const DATA: &str =
@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// PostgreSQL 16.15 against 17.11 in about ten tests, with a table and a report after a few minutes
     Demo(DemoArgs),
+    /// Tell what of a campaign is done, running, failed and left; of one that runs in another terminal, too
+    Status(StatusArgs),
     /// Judge a results folder again, with another base if asked; print the table or JSON
     Compare(CompareArgs),
     /// Make report.html and the tables of a results folder again
@@ -78,8 +80,6 @@ pub(crate) enum Command {
     /// at most and may be removed at any time.
     #[command(subcommand)]
     Builds(BuildsCommand),
-    /// Measure the client itself against sysbench, pgbench, a Python inserter and a bare socket
-    BenchClient(BenchClientArgs),
 }
 
 #[derive(Debug, Args)]
@@ -236,6 +236,15 @@ pub(crate) struct ResumeArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// Campaign folder, such as results/NAME
+    pub(crate) dir: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// A campaign that was measured, and what it is judged by.
 #[derive(Debug, Args)]
 pub(crate) struct Judged {
@@ -301,43 +310,6 @@ pub(crate) enum BuildsCommand {
         #[arg(required = true)]
         build: Vec<String>,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct BenchClientArgs {
-    /// Build of the server to measure against, of any engine; MySQL and MariaDB with InnoDB tables
-    #[arg(long, value_name = "BUILD", default_value = "postgres:17.11")]
-    pub(crate) build: String,
-    /// Rows of the one table that is queried
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) rows: u64,
-    /// Rows that each client of the workload `insert` inserts in a round
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    pub(crate) insert_rows: u64,
-    /// Rounds; every client runs once in each
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) rounds: u32,
-    /// Seconds each client runs in a round; more where it would get too little of the CPU to tell its cost
-    #[arg(long, value_name = "S", default_value_t = 3.0)]
-    pub(crate) seconds: f64,
-    /// Workloads to measure; insert loads beside a Python program, insert-sink into a server that does nothing
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "point,read-only,points-100,sessions-40,insert,insert-sink"
-    )]
-    pub(crate) workloads: Vec<String>,
-    /// Also time the load of this many rows against sysbench prepare
-    #[arg(long, value_name = "ROWS")]
-    pub(crate) load: Option<u64>,
-    /// Also run 40 sessions this long, and an inserter if insert-sink is measured, and compare peak memory after the
-    /// first tenth and at the end
-    #[arg(long, value_name = "S")]
-    pub(crate) memory: Option<f64>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[cfg(test)]

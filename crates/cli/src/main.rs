@@ -1,22 +1,16 @@
 //! The binary `rqps`: arguments in, exit code out. Every command is a few calls into the crates that do the work.
 
 mod args;
-mod bench_client;
 mod builds;
-mod disk;
+mod flags;
 mod interrupt;
-mod lab;
 mod outcome;
-mod prepare;
 mod run;
 mod screen;
-mod words;
 
-use args::{Cli, Colour, Command};
-use bench_client::Asked;
+use args::{Cli, Command};
 use clap::Parser;
 use outcome::Ending;
-use prepare::FaultsShown;
 use screen::Screen;
 use std::process::ExitCode;
 
@@ -24,23 +18,12 @@ use std::process::ExitCode;
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    // Before anything else is built up: what a measured process holds in memory is a client, not the whole command line.
-    if let Some(asked) = Asked::read(std::env::args_os().skip(1)) {
-        let screen = Screen::new(Colour::Auto);
-        return exit_code(asked.and_then(|asked| bench_client::part(&asked, screen)), screen);
-    }
     let cli = Cli::parse();
     let screen = Screen::new(cli.color);
-    exit_code(dispatch(&cli.command, screen), screen)
-}
-
-fn exit_code(ended: anyhow::Result<Ending>, screen: Screen) -> ExitCode {
-    match ended {
+    match dispatch(&cli.command, screen) {
         Ok(ending) => ExitCode::from(ending.code()),
         Err(error) => {
-            if !error.is::<FaultsShown>() {
-                screen.error(&error);
-            }
+            screen.error(&error);
             ExitCode::from(USAGE)
         }
     }
@@ -52,9 +35,9 @@ fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
         Command::Run(args) => run::run(args, screen),
         Command::Resume(args) => run::resume(args, screen),
         Command::Demo(args) => run::demo(args, screen),
+        Command::Status(args) => outcome::status(args, screen),
         Command::Compare(args) => outcome::compare(args, screen),
         Command::Report(args) => outcome::rewrite(args, screen),
         Command::Builds(command) => builds::builds(command, screen),
-        Command::BenchClient(args) => bench_client::bench_client(args, screen),
     }
 }

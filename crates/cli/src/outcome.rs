@@ -1,15 +1,14 @@
-//! What a command ends with: tables, files, JSON and the exit code.
+//! What a command ends with: table or JSON on standard output, and the exit code.
 //!
-//! In: a results folder. Out: findings.json, report.html and tables/ in it, the table or JSON on standard output.
+//! In: a results folder. Out: findings.json, report.html and tables/ in it, what is printed of them, and how it ended.
 
-use crate::args::{CompareArgs, FailOn, Judged};
+use crate::args::{CompareArgs, FailOn, Judged, StatusArgs};
 use crate::screen::Screen;
-use anyhow::{Context, Result};
-use rqps_analysis::findings::Findings;
-use rqps_analysis::{Options, analyse};
+use anyhow::Result;
+use rqps_lab::{results, status};
 use rqps_model::Verdict;
 use rqps_store::{Campaign, StoreError};
-use std::path::PathBuf;
+use std::time::SystemTime;
 
 /// How a command ended; the exit codes of docs and README.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,10 +35,10 @@ impl Ending {
     }
 }
 
-/// Judges a campaign, writes everything derived, prints the table or JSON.
+/// Compares, writes everything derived, prints the table or JSON.
 pub(crate) fn report(campaign: &Campaign, json: bool, screen: Screen) -> Result<Ending> {
-    let findings = judge(campaign, None)?;
-    let html = write_all(campaign, &findings)?;
+    let findings = results::compare(campaign, None)?;
+    let html = results::write(campaign, &findings)?;
     if json {
         screen.print(&rqps_report::compare_json(&findings));
     } else {
@@ -49,33 +48,14 @@ pub(crate) fn report(campaign: &Campaign, json: bool, screen: Screen) -> Result<
     Ok(ending(campaign)?)
 }
 
-/// Judges; where something is damaged, all that is damaged is told at once.
-fn judge(campaign: &Campaign, base: Option<&str>) -> Result<Findings> {
-    let options = Options { base: base.map(str::to_owned), margin: None };
-    analyse(campaign, options).map_err(|first| match campaign.check() {
-        Err(all @ StoreError::Damaged(_)) => all.into(),
-        _ => first.into(),
-    })
-}
-
 fn ending(campaign: &Campaign) -> Result<Ending, StoreError> {
-    let failed = campaign.samples()?.iter().any(|sample| sample.sample.failure.is_some());
-    Ok(if failed { Ending::TrialFailed } else { Ending::Clean })
-}
-
-fn write_all(campaign: &Campaign, findings: &Findings) -> Result<PathBuf> {
-    campaign.write_derived("findings.json", &serde_json::to_vec(findings)?)?;
-    for (name, bytes) in rqps_report::files(findings) {
-        campaign.write_derived(&name, &bytes)?;
-    }
-    let html = rqps_report::html(findings).context("rendering the report")?;
-    Ok(campaign.write_derived("report.html", html.as_bytes())?)
+    Ok(if results::has_failed(campaign)? { Ending::TrialFailed } else { Ending::Clean })
 }
 
 /// `rqps compare`.
 pub(crate) fn compare(args: &CompareArgs, screen: Screen) -> Result<Ending> {
     let campaign = Campaign::open(&args.judged.dir)?;
-    let findings = judge(&campaign, args.judged.base.as_deref())?;
+    let findings = results::compare(&campaign, args.judged.base.as_deref())?;
     if args.json {
         screen.print(&rqps_report::compare_json(&findings));
     } else if args.markdown {
@@ -84,9 +64,7 @@ pub(crate) fn compare(args: &CompareArgs, screen: Screen) -> Result<Ending> {
         screen.print(&rqps_report::terminal(&findings, screen.width(), screen.colour_on_stdout()));
     }
     let named: Vec<Verdict> = args.fail_on.iter().map(|verdict| verdict_of(*verdict)).collect();
-    let comparisons = findings.tests.iter().flat_map(|test| &test.cells).filter_map(|cell| cell.comparison.as_ref());
-    let mut verdicts = comparisons.map(|comparison| comparison.verdict);
-    if verdicts.any(|verdict| named.contains(&verdict)) { Ok(Ending::VerdictFound) } else { Ok(ending(&campaign)?) }
+    if results::has_verdict(&findings, &named) { Ok(Ending::VerdictFound) } else { Ok(ending(&campaign)?) }
 }
 
 const fn verdict_of(word: FailOn) -> Verdict {
@@ -100,8 +78,18 @@ const fn verdict_of(word: FailOn) -> Verdict {
 /// `rqps report`.
 pub(crate) fn rewrite(args: &Judged, screen: Screen) -> Result<Ending> {
     let campaign = Campaign::open(&args.dir)?;
-    let findings = judge(&campaign, args.base.as_deref())?;
-    let html = write_all(&campaign, &findings)?;
+    let findings = results::compare(&campaign, args.base.as_deref())?;
+    let html = results::write(&campaign, &findings)?;
     screen.print(&format!("report: {}", html.display()));
     Ok(ending(&campaign)?)
+}
+
+/// `rqps status`.
+pub(crate) fn status(args: &StatusArgs, screen: Screen) -> Result<Ending> {
+    let status = status::status(&args.dir, SystemTime::now())?;
+    screen.print(&match args.json {
+        true => serde_json::to_string_pretty(&status)?,
+        false => status::text::text(&status, screen.width(), screen.colour_on_stdout()),
+    });
+    Ok(Ending::Clean)
 }

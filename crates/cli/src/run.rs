@@ -1,37 +1,44 @@
-//! `plan`, `run`, `demo` and `resume`: measure, then judge and report.
+//! `plan`, `run`, `demo` and `resume`: measure, then compare and report.
 
 use crate::args::{CampaignFlags, DemoArgs, OutputFlags, PlanArgs, ResumeArgs, RunArgs};
-use crate::disk;
+use crate::flags::words;
 use crate::interrupt;
-use crate::lab::Lab;
 use crate::outcome::{self, Ending};
-use crate::prepare::{Builds, Prepared, prepare};
 use crate::screen::{Progress, Screen};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use rqps_campaign::{Command, describe, estimate, human_duration};
-use rqps_conduct::{ConductError, Job, Outcome, Run, Watch};
-use rqps_machine::{Lease, Workspace};
-use rqps_model::build::without_credentials;
-use rqps_model::facts::BuildFacts;
-use rqps_model::{Event, EventKind, Plan, counted};
-use rqps_observe::clock::rfc3339;
-use rqps_observe::facts::host_facts;
-use rqps_store::{Campaign, Start, State, Writer};
+use rqps_lab::prepare::{Builds, prepare};
+use rqps_lab::run::{Ended, check_results_place};
+use rqps_lab::{Lab, Prepared, Run, disk};
+use rqps_model::{Event, EventKind, counted};
+use rqps_store::Campaign;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+
+fn prepared(
+    lab: &Lab,
+    file: Option<&Path>,
+    flags: &CampaignFlags,
+    command: Command,
+    builds: Builds,
+    screen: Screen,
+) -> Result<Prepared> {
+    let prepared = prepare(lab, file, &words(flags), command, builds, &mut |notice| screen.notice(&notice))?;
+    screen.diagnostics(&prepared.notes);
+    Ok(prepared)
+}
 
 /// `rqps plan`.
 pub(crate) fn plan(args: &PlanArgs, screen: Screen) -> Result<Ending> {
-    let lab = Lab::open(screen)?;
-    let prepared = prepare(&lab, args.file.as_deref(), &args.flags, Command::Run, Builds::OnlyName, screen)?;
+    let lab = Lab::open(&mut |notice| screen.notice(&notice))?;
+    let prepared = prepared(&lab, args.file.as_deref(), &args.flags, Command::Run, Builds::OnlyName, screen)?;
     if args.json {
         screen.print(&serde_json::to_string_pretty(&prepared.plan)?);
     } else {
         screen.print(&describe(&prepared.plan));
-        let place = data_place(&lab, args.places.data.as_deref())?;
-        screen.print(&disk::told(&prepared.plan, &place, &args.places.results));
+        let place = lab.data_place(args.places.data.as_deref());
+        screen.print(&disk::describe(&prepared.plan, &place, &args.places.results));
     }
     Ok(Ending::Clean)
 }
@@ -54,146 +61,53 @@ fn begin(
     screen: Screen,
 ) -> Result<Ending> {
     let places = &output.places;
-    if places.results.exists() && !places.results.is_dir() {
-        bail!("{} is no folder; choose another for the results with --results", places.results.display());
-    }
-    let lab = Lab::open(screen)?;
-    let Prepared { mut plan, builds, campaign_toml, is_named } =
-        prepare(&lab, file, flags, command, Builds::Install, screen)?;
-    if !is_named {
-        plan.name = free_name(&places.results, &plan.name);
-    }
-    let data_place = data_place(&lab, places.data.as_deref())?;
-    // Before hours of loading, not after.
-    if let Some(warning) = disk::check(&plan, &data_place)? {
-        screen.warn(&warning);
-    }
-    let host = host_facts(&data_place);
-    let mut store = Campaign::create(&places.results, &plan.name, &plan, &host, &campaign_toml, this_start())?;
+    check_results_place(&places.results)?;
+    let notify = &mut |notice| screen.notice(&notice);
+    let lab = Lab::open(notify)?;
+    let prepared = prepared(&lab, file, flags, command, Builds::Install, screen)?;
+    let run = Run::begin(&lab, prepared, &places.results, places.data.as_deref(), notify)?;
+    let plan = run.plan();
     screen.say(&format!(
         "{}: {} treatments, {}, {}; about {}; results in {}",
         plan.name,
         plan.treatments.len(),
         counted(plan.tests().len(), "test"),
         counted(plan.rounds, "round"),
-        human_duration(estimate(&plan).duration()),
-        store.folder().display()
+        human_duration(estimate(plan).duration()),
+        run.campaign().folder().display()
     ));
-    let ended = measure_and_report(&lab, &plan, &builds, places.data.as_deref(), &mut store, output.json, screen);
-    if ended.is_err() {
-        // With nothing measured there is nothing to resume, and the name is free for the next attempt.
-        // The first error is the one to tell.
-        let _ = store.discard();
-    }
-    ended
+    measure_and_report(run, places.data.as_deref(), output.json, screen)
 }
 
 /// `rqps resume`.
 pub(crate) fn resume(args: &ResumeArgs, screen: Screen) -> Result<Ending> {
-    let lab = Lab::open(screen)?;
-    let campaign = Campaign::open(&args.dir)?;
-    campaign.samples()?;
-    if campaign.status().state == State::Complete && rqps_conduct::is_measured(&campaign) {
-        screen.say("nothing is missing; this is what there is");
-        return outcome::report(&campaign, args.json, screen);
-    }
-    let mut store = Campaign::open_to_resume(&args.dir, this_start())?;
-    let plan = store.plan().clone();
-    let mut builds = Vec::new();
-    for treatment in &plan.treatments {
-        let facts = lab.install(&treatment.build, screen)?;
-        let name = treatment.build.name.clone().unwrap_or_else(|| facts.name.clone());
-        if let Some(before) = store.build(&treatment.name)?
-            && before.sha256 != facts.sha256
-        {
-            bail!(
-                "the build of {} is not the one that the campaign began with (server binary {} then, {} now); start a new campaign",
-                treatment.name,
-                before.sha256,
-                facts.sha256
-            );
+    let notify = &mut |notice| screen.notice(&notice);
+    let lab = Lab::open(notify)?;
+    match Run::resume(&lab, &args.dir, notify)? {
+        Some(run) => measure_and_report(run, args.data.as_deref(), args.json, screen),
+        None => {
+            screen.say("campaign is complete; showing its results");
+            outcome::report(&Campaign::open(&args.dir)?, args.json, screen)
         }
-        builds.push(BuildFacts { name, ..facts });
     }
-    measure_and_report(&lab, &plan, &builds, args.data.as_deref(), &mut store, args.json, screen)
 }
 
-fn measure_and_report(
-    lab: &Lab,
-    plan: &Plan,
-    builds: &[BuildFacts],
-    data: Option<&Path>,
-    store: &mut Writer,
-    json: bool,
-    screen: Screen,
-) -> Result<Ending> {
-    let lease = Lease::open(&lab.cache)?;
+fn measure_and_report(run: Run<'_>, data: Option<&Path>, json: bool, screen: Screen) -> Result<Ending> {
     let is_told = Arc::new(AtomicBool::new(false));
-    let (holdings, folder, told_before) = (lease.holdings(), store.folder().to_owned(), Arc::clone(&is_told));
+    let (holdings, folder, told_before) = (run.holdings(), run.campaign().folder().to_owned(), Arc::clone(&is_told));
     let stop = interrupt::flag_on_interrupt(move || {
         let told = told_before.load(Ordering::Relaxed);
         interrupt::last_words(&holdings.folders(), &folder, told).iter().for_each(|words| screen.say(words));
     })?;
     let mut progress = Progress::new(screen);
-    let job = Job {
-        plan,
-        suites: &lab.suites,
-        builds,
-        profiles: &lab.profiles,
-        cache: &lab.cache,
-        lease: &lease,
-        data_parent: data,
-        resumed: store.status().starts.len() - 1,
-    };
     let mut watch = |event: &Event| {
         is_told.fetch_or(matches!(event.kind, EventKind::Interrupted { .. }), Ordering::Relaxed);
         progress.show(&event.kind);
     };
-    let measured = measure(job, store, &mut watch, &stop);
+    let measured = run.measure(data, &mut watch, &stop, &mut |notice| screen.notice(&notice));
     progress.end();
-    for left in lease.not_removed() {
-        screen.warn(&format!("{left}; the next start of rqps tries again"));
+    match measured? {
+        (Ended::Complete, store) => outcome::report(&store, json, screen),
+        (Ended::Interrupted, _) => Ok(Ending::Interrupted),
     }
-    match measured {
-        Ok(()) => outcome::report(store, json, screen),
-        // It was told before the data were removed.
-        Err(ConductError::Interrupted) => Ok(Ending::Interrupted),
-        Err(error) if store.samples()?.is_empty() => Err(error.into()),
-        Err(error) => {
-            let remedy = format!("what was measured is kept; go on with: rqps resume {}", store.folder().display());
-            Err(anyhow::Error::new(error).context(remedy))
-        }
-    }
-}
-
-/// Measures everything that the results folder does not have yet, round by round.
-fn measure(job: Job<'_>, store: &mut Writer, watch: &mut Watch<'_>, stop: &AtomicBool) -> Result<(), ConductError> {
-    if !rqps_conduct::is_measured(store) {
-        let mut run = Run::begin(job, store, watch, stop)?;
-        while run.next_round(store, watch)? != Outcome::Complete {}
-    }
-    store.finish(&rfc3339(SystemTime::now()))?;
-    Ok(())
-}
-
-fn this_start() -> Start {
-    Start {
-        at: rfc3339(SystemTime::now()),
-        rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
-        // Passwords in the addresses of builds are not kept.
-        command_line: std::env::args().map(|word| without_credentials(&word)).collect(),
-    }
-}
-
-/// A name that no campaign in the folder has yet.
-fn free_name(results: &Path, name: &str) -> String {
-    let numbered = (2..).map(|number| format!("{name}.{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    names.find(|name| !results.join(name).exists()).expect("one of infinitely many names is free")
-}
-
-/// An existing folder on the device that the data will be on.
-fn data_place(lab: &Lab, data: Option<&Path>) -> Result<std::path::PathBuf> {
-    let parent = Workspace::parent(&lab.cache, data);
-    Ok(parent.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/")).to_owned())
 }

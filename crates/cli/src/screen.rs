@@ -5,9 +5,11 @@
 use crate::args::Colour;
 use crate::interrupt::resume_line;
 use indicatif::{ProgressBar, ProgressStyle};
+use rqps_builds::Progress as Step;
 use rqps_campaign::diagnostic::{Diagnostic, Part};
 use rqps_campaign::human_duration;
 use rqps_model::event::{TestPlace, TestResult};
+use rqps_lab::{Faults, Notice};
 use rqps_model::insert::Sla;
 use rqps_model::{EventKind, Unit};
 use std::io::{IsTerminal, Write};
@@ -77,8 +79,22 @@ impl Screen {
         self.say(&format!("{mark} {text}"));
     }
 
+    /// Says what happened while a command got ready.
+    pub(crate) fn notice(self, notice: &Notice) {
+        match notice {
+            Notice::LeftoversRemoved { processes, folders } => {
+                self.say(&format!("removed leftovers of a killed rqps: {processes} processes, {folders} folders"));
+            }
+            Notice::Build { build, step } => self.say(&format!("{build}: {}", installation_step(step))),
+            Notice::Warning(warning) => self.warn(warning),
+        }
+    }
+
     /// Says an error with the reasons below it.
     pub(crate) fn error(self, error: &anyhow::Error) {
+        if let Some(Faults(diagnostics)) = error.downcast_ref() {
+            return self.diagnostics(diagnostics);
+        }
         let mark = if self.coloured(std::io::stderr().is_terminal()) { "\x1b[31merror:\x1b[0m" } else { "error:" };
         self.say(&format!("{mark} {}", told(error)));
     }
@@ -96,6 +112,23 @@ impl Screen {
             }
             self.say(text.trim_end_matches('\n'));
         }
+    }
+}
+
+/// A step of an installation in words.
+fn installation_step(step: &Step) -> String {
+    match step {
+        Step::Waiting => "another rqps is installing; waiting for it".to_owned(),
+        Step::Fetching { coordinate } => format!("fetching {coordinate}"),
+        Step::Damaged { fault } => format!("made again, since {fault}"),
+        Step::Verifying => "checking its SHA-256".to_owned(),
+        Step::Unpacking => "unpacking".to_owned(),
+        Step::Inspecting => "inspecting its binaries".to_owned(),
+        Step::Unpinned { url, sha256 } => format!("no checksum given; pin it with {url}#sha256={sha256}"),
+        Step::Kept { name, sha256 } => {
+            format!("using {name} as fetched before (SHA-256 {sha256}); `rqps builds remove {name}` to fetch it again")
+        }
+        Step::Installed { name } => format!("installed {name}"),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// Which crate may know which, apart from tests: the code map and the picture in ARCHITECTURE.md.
-const EDGES: [(&str, &[&str]); 15] = [
+const EDGES: [(&str, &[&str]); 17] = [
     ("model", &[]),
     ("stats", &[]),
     ("campaign", &["model"]),
@@ -22,16 +22,19 @@ const EDGES: [(&str, &[&str]); 15] = [
     ("observe", &["machine", "model", "wire"]),
     ("analysis", &["model", "stats", "store"]),
     ("report", &["model", "analysis"]),
+    // For developers, not shipped.
+    ("bench-client", &["builds", "campaign", "load", "machine", "model", "server", "stats", "wire"]),
     // For tests alone: nobody has an edge to it.
     ("testkit", &["builds", "machine", "model", "server", "wire"]),
     ("conduct", &["builds", "load", "machine", "model", "observe", "server", "store", "wire"]),
     (
-        "cli",
+        "lab",
         &[
             "analysis", "builds", "campaign", "conduct", "load", "machine", "model", "observe", "report", "server",
-            "stats", "store", "wire",
+            "store",
         ],
     ),
+    ("cli", &["builds", "campaign", "conduct", "lab", "model", "report", "store"]),
 ];
 
 /// A longer file is several rooms.

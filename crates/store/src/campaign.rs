@@ -6,6 +6,7 @@
 use crate::disk::{Durability, write_file};
 use crate::error::StoreError;
 use crate::layout::{self, BUILD, CAMPAIGN, EVENTS, LOAD, PLAN, SERVER_LOG, SETTINGS, STATUS};
+use crate::lock::{Lock, Owner};
 use crate::sample::SampleFolder;
 use crate::status::Status;
 use crate::stored_file::{Damages, StoredFile, read_json};
@@ -14,6 +15,7 @@ use rqps_model::plan::Round;
 use rqps_model::{Event, Plan, Sample};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The results of one campaign.
 #[derive(Debug)]
@@ -77,6 +79,17 @@ impl Campaign {
     /// How far it came.
     pub fn status(&self) -> &Status {
         &self.status
+    }
+
+    /// The living process that adds to it, if there is one. Reading this takes no lock.
+    pub fn writer(&self) -> Option<Owner> {
+        Lock::owner(&self.folder)
+    }
+
+    /// When a sample was published, as the file system says.
+    pub fn published_at(&self, round: u32, treatment: &str, test: &str, clients: u32) -> Option<SystemTime> {
+        let folder = self.place(round, treatment, test, clients).ok()?;
+        std::fs::metadata(folder.join(layout::SAMPLE)).and_then(|file| file.modified()).ok()
     }
 
     /// The campaign file as given, or as made from flags.

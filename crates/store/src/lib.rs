@@ -21,6 +21,7 @@ pub use campaign::Campaign;
 pub use damage::Damage;
 pub use error::{FoundFormat, StoreError};
 pub use latency::{EVENT, Latencies, latency_part};
+pub use lock::Owner;
 pub use sample::{SampleFolder, SampleParts};
 pub use status::{Start, State, Status};
 pub use writer::Writer;

@@ -9,6 +9,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 pub(crate) const LOCK: &str = ".lock";
 
@@ -17,6 +18,15 @@ pub(crate) const LOCK: &str = ".lock";
 pub(crate) struct Lock {
     file: File,
     path: PathBuf,
+}
+
+/// The process that adds to a campaign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Its id.
+    pub process: u32,
+    /// Since when, as the file system says.
+    pub since: Option<SystemTime>,
 }
 
 impl Lock {
@@ -51,6 +61,17 @@ impl Lock {
         File::open(folder.join(LOCK)).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
     }
 
+    /// The living process that holds the lock of a folder, found without asking for the lock.
+    pub(crate) fn owner(folder: &Path) -> Option<Owner> {
+        let path = folder.join(LOCK);
+        let text = fs::read_to_string(&path).ok()?;
+        let (process, rest) = text.strip_prefix("process ")?.split_once(" (started at tick ")?;
+        let process = process.parse().ok()?;
+        let is_alive = start_tick(&format!("/proc/{process}/stat")) == rest.trim().trim_end_matches(')');
+        let since = fs::metadata(&path).and_then(|file| file.modified()).ok();
+        is_alive.then_some(Owner { process, since })
+    }
+
     /// Follows the folder to its new place.
     pub(crate) fn moved_to(&mut self, folder: &Path) {
         self.path = folder.join(LOCK);
@@ -63,7 +84,7 @@ impl Lock {
     }
 
     fn sign(mut self) -> Result<Lock, StoreError> {
-        let text = format!("process {} (started at tick {})\n", std::process::id(), start_tick());
+        let text = format!("process {} (started at tick {})\n", std::process::id(), start_tick("/proc/self/stat"));
         let write = |file: &mut File| {
             file.set_len(0)?;
             file.rewind()?;
@@ -84,8 +105,8 @@ impl Drop for Lock {
 }
 
 /// Field 22 of proc(5)'s `stat`: together with the process id it names one process of this boot.
-fn start_tick() -> String {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+fn start_tick(stat: &str) -> String {
+    let stat = fs::read_to_string(stat).unwrap_or_default();
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     after_name.split_whitespace().nth(19).unwrap_or("unknown").to_owned()
 }
@@ -100,6 +121,7 @@ mod tests {
         assert!(!Lock::is_held(folder.path()));
         let lock = Lock::acquire(folder.path()).expect("free");
         assert!(Lock::is_held(folder.path()));
+        assert_eq!(Lock::owner(folder.path()).map(|owner| owner.process), Some(std::process::id()));
         let error = Lock::acquire(folder.path()).expect_err("held").to_string();
         assert!(error.contains(&format!("in use by process {} (started at tick ", std::process::id())), "{error}");
         drop(lock);
@@ -112,6 +134,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join(LOCK), "process 1 (started at tick 1), and a longer text than is written now")
             .expect("written");
+        assert_eq!(Lock::owner(folder.path()), None);
         let lock = Lock::acquire(folder.path()).expect("free");
         let text = fs::read_to_string(folder.path().join(LOCK)).expect("there");
         assert_eq!(text.matches("process").count(), 1, "{text}");

@@ -2,10 +2,10 @@
 //! by the campaign. Whether they also run is CI's business.
 
 use super::{Cli, Command, PlanArgs, RunArgs};
-use crate::prepare::words;
-use crate::words::vocabulary;
+use crate::flags::words;
 use clap::{CommandFactory, Parser};
 use rqps_builds::Catalog;
+use rqps_lab::vocabulary::vocabulary;
 use rqps_load::Suite;
 use rqps_server::Profiles;
 use std::fs;
@@ -81,7 +81,7 @@ fn fault(line: &str) -> Option<String> {
     };
     // What a file would say besides is not known here, so only faults of the flags themselves count.
     let vocabulary = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()], &[]);
-    let reading = rqps_campaign::read(None, &words(flags).0, command, &vocabulary);
+    let reading = rqps_campaign::read(None, &words(flags), command, &vocabulary);
     let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
     (file.is_none() && reading.campaign.is_none()).then(|| told.join("\n"))
 }
@@ -132,4 +132,15 @@ fn the_parser_is_sound_and_flags_are_the_keys_of_a_campaign() {
     }
     let flag = |name: &str| rqps_campaign::Key::find(name).is_some() || ["results", "data", "json"].contains(&name);
     assert!(flags.iter().all(|name| flag(name)), "{flags:?}");
+}
+
+#[test]
+fn the_help_names_every_size_of_the_insert_benchmark() {
+    let vocabulary = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()], &[]);
+    let run = Cli::command().find_subcommand("run").expect("there").clone();
+    let scale = run.get_arguments().find(|arg| arg.get_long() == Some("scale")).expect("a flag");
+    let help = scale.get_help().expect("help").to_string();
+    for name in vocabulary.suites.iter().flat_map(|suite| suite.scales.keys()) {
+        assert!(help.contains(name.as_str()), "{name} in {help}");
+    }
 }

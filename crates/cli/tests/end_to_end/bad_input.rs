@@ -27,7 +27,7 @@ fn a_campaign_file_shows_all_its_faults_at_once() {
     fs::write(scene.path("latin.toml"), b"rounds = 0 # n\xe4mlich\n").expect("written");
     let ended = scene.end(scene.rqps(&["run", "latin.toml", "--set", "@/nix", "--placement", "somewhere"]));
     ended.refused(&[
-        "latin.toml:1:15: error: byte 0xe4 is no part of UTF-8 text",
+        "latin.toml:1:15: error: invalid UTF-8: byte 0xe4",
         "latin.toml:1:10: error: `rounds` is too small",
         "--set @/nix: error: cannot read /nix: No such file or directory",
         "--placement somewhere: error: ",
@@ -57,8 +57,6 @@ fn flags_that_mean_nothing_are_told_with_what_would() {
     refused(&two(&["--rownds", "3"]), &["--rownds", "--rounds"]);
     let mut command = scene.rqps(&["compare", "x", "--fail-on", "slower"]);
     scene.end(command).refused(&["slower", "regressed"]);
-    command = scene.rqps(&["bench-client", "--rounds", "0"]);
-    scene.end(command).refused(&["--rounds", "0 is not in 1.."]);
     command = scene.rqps(&["compere"]);
     scene.end(command).refused(&["compere", "compare"]);
     assert!(!scene.campaign("x").exists());
@@ -166,7 +164,7 @@ fn results_that_cannot_be_read_are_told() {
     scene.end(scene.rqps(&["compare", "results/mine"])).refused(&["results/mine"]);
     scene.end(scene.rqps(&["resume", "nowhere"])).refused(&["nowhere"]);
     let file = [&words[..], &["--results", "results/mine/letter.txt"]].concat();
-    scene.end(scene.run_twins("x", &file)).refused(&["results/mine/letter.txt is no folder", "--results"]);
+    scene.end(scene.run_twins("x", &file)).refused(&["results/mine/letter.txt is not a directory", "--results"]);
     let nowhere = [&words[..], &["--results", "/dev/null/results"]].concat();
     scene.end(scene.run_twins("x", &nowhere)).refused(&["/dev/null"]);
     let nowhere = [&words[..], &["--data", "/dev/null/data"]].concat();

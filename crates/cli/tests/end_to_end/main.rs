@@ -4,7 +4,6 @@
 //! of it is left. Data is tiny and times are short: here it is tested that everything works, not how fast anything is.
 
 mod bad_input;
-mod bench_client;
 mod builds;
 mod campaign;
 mod engines;
@@ -13,4 +12,5 @@ mod insert;
 mod kinds;
 mod scene;
 mod screen;
+mod status;
 mod stopping;

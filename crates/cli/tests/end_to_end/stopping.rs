@@ -40,7 +40,7 @@ fn killed_twice_and_resumed() {
         assert_eq!(running.end().code, None);
         // Whether the servers go by themselves or not, the next start of rqps ends and clears all that is left.
         let next = scene.end(scene.rqps(&["builds", "list"])).with_code(0);
-        assert!(next.stderr.contains("cleared what an rqps that was killed left behind"), "{}", next.stderr);
+        assert!(next.stderr.contains("removed leftovers of a killed rqps"), "{}", next.stderr);
         scene.assert_nothing_left();
         assert_kept(&before, &folder, published(&folder).len());
         before = published(&folder);
@@ -54,7 +54,7 @@ fn killed_twice_and_resumed() {
     // A campaign that is complete has nothing to measure.
     let complete = published(&folder);
     let again = scene.end(scene.rqps(&["resume", "results/killed"])).with_code(0);
-    assert!(again.stderr.contains("nothing is missing"), "{}", again.stderr);
+    assert!(again.stderr.contains("campaign is complete"), "{}", again.stderr);
     assert!(again.stdout.contains("measured in 3 sittings"), "{}", again.stdout);
     assert_kept(&complete, &folder, 8);
 }

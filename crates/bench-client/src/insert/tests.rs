@@ -2,31 +2,28 @@
 //! draws them. That rqps does the same is tested where whole runs of the binary are.
 
 use super::*;
-use crate::args::{Cli, Colour, Command};
 use clap::Parser;
 
 /// A last statement of half a batch is one, too.
 const ROWS: u64 = 20_050;
 
 fn check(build: &str, driver: &str) {
-    let Command::BenchClient(args) = Cli::parse_from(["rqps", "bench-client", "--rows=100", "--build", build]).command
-    else {
-        panic!("that is the command");
-    };
-    let cpus = rqps_server::placement::available().expect("the kernel tells");
-    let stand = Stand::start(&args, cpus, Screen::new(Colour::Never)).expect("a server");
-    let engine = stand.place.engine;
-    let inserter = Inserter::find(engine, stand.folder()).expect("written");
+    let args = Args::parse_from(["rqps-bench-client", "--rows=100", "--build", build]);
+    let cpus = rqps_server::placement::available().expect("the kernel reports them");
+    let server = TestServer::start(&args, cpus).expect("a server");
+    let engine = server.place.engine;
+    let inserter = Inserter::find(engine, server.folder()).expect("written");
     let inserter = inserter.unwrap_or_else(|| panic!("{} (scripts/needs does)", Inserter::how_to_install(engine)));
     assert_eq!(inserter.name, driver);
-    let place = Place { rows: ROWS, ..stand.place.clone() };
+    let place = Place { rows: ROWS, ..server.place.clone() };
+    let client = Client::Python(inserter);
     for _ in 0..2 {
-        let told = insert(&stand, &place, Some(&inserter)).expect("rows and statements are as they should be");
-        assert!(told.cpu_s > 0.0 && told.cpu_s <= told.seconds && told.peak_kb > 0, "{told:?}");
+        let result = insert(&server, &place, &client).expect("rows and statements are as they should be");
+        assert!(result.cpu_s > 0.0 && result.cpu_s <= result.seconds && result.peak_kb > 0, "{result:?}");
     }
     let ask = |what: &str| -> u64 {
         let sql = format!("SELECT {what} FROM pi1");
-        number(&stand, &sql, 0).expect(what)
+        number(&server, &sql, 0).expect(what)
     };
     let uniform = [("cashregisterid", 1000), ("customerid", 100_000), ("productid", 10_000), ("price", 500)];
     for (column, values) in uniform {

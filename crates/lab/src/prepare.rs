@@ -1,11 +1,10 @@
 //! From file and flags to a plan whose builds are on this machine.
 //!
-//! In: what was typed. Out: the plan, the builds of its treatments, and the campaign file that says the same. Faults are
-//! shown all at once, and end the command with exit code 2.
+//! In: a campaign file, flags. Out: the plan, the builds of its treatments, and the campaign file that says the same; or all
+//! that is wrong, at once.
 
-use crate::args::CampaignFlags;
-use crate::lab::{Lab, this_machine};
-use crate::screen::Screen;
+use crate::notice::Notify;
+use crate::open::{Lab, this_machine};
 use anyhow::{Context, Result};
 use rqps_builds::storage::storage_engines;
 use rqps_campaign::diagnostic::{Diagnostic, Severity, Spot};
@@ -17,44 +16,50 @@ use rqps_server::profile::parse_conf;
 use std::path::Path;
 
 /// A campaign that can run.
-pub(crate) struct Prepared {
-    pub(crate) plan: Plan,
+#[derive(Debug)]
+pub struct Prepared {
+    /// What is measured.
+    pub plan: Plan,
     /// By treatment; empty when builds were not to be installed.
-    pub(crate) builds: Vec<BuildFacts>,
+    pub builds: Vec<BuildFacts>,
     /// The campaign file that repeats it.
-    pub(crate) campaign_toml: String,
+    pub campaign_toml: String,
     /// Whether the user gave the campaign its name.
-    pub(crate) is_named: bool,
+    pub is_named: bool,
+    /// What is no fault and should be known.
+    pub notes: Vec<Diagnostic>,
 }
 
-/// The user's words were wrong, and it has been shown where.
+/// What is wrong with a campaign as it is written, in the order of file and flags.
 #[derive(Debug, thiserror::Error)]
 #[error("the campaign cannot be run as it is written")]
-pub(crate) struct FaultsShown;
+pub struct Faults(pub Vec<Diagnostic>);
 
 /// Whether builds are fetched, or only named from the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Builds {
+pub enum Builds {
+    /// They are fetched.
     Install,
+    /// Those of the catalog are only named.
     OnlyName,
 }
 
 /// Reads, checks, resolves and expands.
-pub(crate) fn prepare(
+pub fn prepare(
     lab: &Lab,
     file: Option<&Path>,
-    flags: &CampaignFlags,
+    flags: &[Flag],
     command: Command,
     builds: Builds,
-    screen: Screen,
+    notify: &mut Notify<'_>,
 ) -> Result<Prepared> {
     let (source, not_text) = file.map(read_source).transpose()?.unzip();
-    let (flags, unread) = words(flags);
+    let (flags, unread) = with_settings_files(flags);
     let reading = read(source.as_ref(), &flags, command, &lab.vocabulary()?);
     let own: Vec<Diagnostic> = not_text.flatten().into_iter().chain(unread).collect();
     let is_read = own.is_empty();
-    screen.diagnostics(&together(reading.diagnostics, own));
-    let campaign = reading.campaign.filter(|_| is_read).ok_or(FaultsShown)?;
+    let notes = in_order(reading.diagnostics, own);
+    let Some(campaign) = reading.campaign.filter(|_| is_read) else { return Err(Faults(notes).into()) };
 
     let mut found: Vec<Option<BuildFacts>> = Vec::new();
     let mut resolved = Vec::new();
@@ -67,7 +72,7 @@ pub(crate) fn prepare(
                 found.push(None);
             }
             _ => {
-                let facts = lab.install(spec, screen)?;
+                let facts = lab.install(spec, notify)?;
                 let storage = Some(storage_engines(&facts));
                 resolved.push(ResolvedBuild { name: facts.name.clone(), storage });
                 found.push(Some(facts));
@@ -75,10 +80,7 @@ pub(crate) fn prepare(
         }
     }
     let resolved = Resolved { builds: resolved, host: this_machine()? };
-    let plan = campaign.expand(&resolved).map_err(|faults| {
-        screen.diagnostics(&faults);
-        FaultsShown
-    })?;
+    let plan = campaign.expand(&resolved).map_err(|faults| Faults([notes.clone(), faults].concat()))?;
     let of_treatment = |treatment: &rqps_model::plan::TreatmentPlan| {
         let at = campaign.builds().iter().position(|spec| *spec == treatment.build)?;
         let facts = found[at].clone()?;
@@ -87,11 +89,11 @@ pub(crate) fn prepare(
     };
     let builds = plan.treatments.iter().filter_map(of_treatment).collect();
     let is_named = reading.request.name.as_ref().is_some_and(|name| !matches!(name.place, Place::Preset(_)));
-    Ok(Prepared { plan, builds, campaign_toml: to_toml(&reading.request), is_named })
+    Ok(Prepared { plan, builds, campaign_toml: to_toml(&reading.request), is_named, notes })
 }
 
 /// What was found here and what `campaign` found, in the order of the file and of the flags.
-fn together(found: Vec<Diagnostic>, own: Vec<Diagnostic>) -> Vec<Diagnostic> {
+fn in_order(found: Vec<Diagnostic>, own: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut all = [own, found].concat();
     all.sort_by(|a, b| a.spot.cmp(&b.spot));
     all
@@ -119,85 +121,33 @@ fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
     Diagnostic {
         severity: Severity::Error,
         spot,
-        message: format!("byte 0x{:02x} is no part of UTF-8 text", bytes[at]),
+        message: format!("invalid UTF-8: byte 0x{:02x}", bytes[at]),
         expected: None,
         help: Some("save the file as UTF-8".to_owned()),
     }
 }
 
-/// The flags as words, in the order of the help, and what is wrong with files that they name.
-pub(crate) fn words(flags: &CampaignFlags) -> (Vec<Flag>, Vec<Diagnostic>) {
-    let (set, mut unread) = settings(&flags.set);
-    let many =
-        |name: &'static str, values: &[String]| values.iter().map(|value| Flag::new(name, value)).collect::<Vec<_>>();
-    let list = |name: &'static str, values: &[String]| {
-        if values.is_empty() { Vec::new() } else { vec![Flag::new(name, values.join(","))] }
-    };
-    let one = |name: &'static str, value: &Option<String>| {
-        value.iter().map(|value| Flag::new(name, value)).collect::<Vec<_>>()
-    };
-    let quick = if flags.quick { vec![Flag::new("quick", "true")] } else { Vec::new() };
-    let words = [
-        one("name", &flags.name),
-        many("build", &flags.build),
-        one("base", &flags.base),
-        one("suite", &flags.suite),
-        one("scale", &flags.scale),
-        list("tests", &flags.tests),
-        one("tables", &flags.tables),
-        one("rows", &flags.rows),
-        one("rows-written", &flags.rows_written),
-        list("clients", &flags.clients),
-        list("write-rates", &flags.write_rates),
-        one("read-seconds", &flags.read_seconds),
-        one("write-seconds", &flags.write_seconds),
-        one("rest-seconds", &flags.rest_seconds),
-        one("catch-up-seconds", &flags.catch_up_seconds),
-        one("warmup", &flags.warmup),
-        one("rounds", &flags.rounds),
-        one("slice", &flags.slice),
-        one("interleave", &flags.interleave),
-        one("seed", &flags.seed),
-        list("profile", &flags.profile),
-        list("storage-engine", &flags.storage_engine),
-        many("set", &set),
-        one("placement", &flags.placement),
-        one("rate", &flags.rate),
-        one("machine", &flags.machine),
-        one("margin", &flags.margin),
-        quick,
-    ]
-    .concat();
-    // Where the settings of the file would stand.
-    let place = words.iter().position(|word| word.name == "set").unwrap_or(words.len());
-    for fault in &mut unread {
-        if let Spot::Flag { order, .. } = &mut fault.spot {
-            *order = place;
-        }
-    }
-    (words, unread)
-}
-
-/// `--set` words, with `@FILE` replaced by the settings of that configuration file; what is wrong with such a file.
-fn settings(words: &[String]) -> (Vec<String>, Vec<Diagnostic>) {
-    let (mut settings, mut unread) = (Vec::new(), Vec::new());
-    for word in words {
-        let Some(file) = word.strip_prefix('@') else {
-            settings.push(word.clone());
+/// The flags with each `--set @FILE` replaced by the settings of that configuration file; what is wrong with such a file.
+fn with_settings_files(flags: &[Flag]) -> (Vec<Flag>, Vec<Diagnostic>) {
+    let (mut all, mut unread) = (Vec::new(), Vec::new());
+    for flag in flags {
+        let Some(file) = flag.value.strip_prefix('@').filter(|_| flag.name == "set") else {
+            all.push(flag.clone());
             continue;
         };
         match read_settings(file) {
-            Ok(read) => settings.extend(read),
+            Ok(settings) => all.extend(settings.into_iter().map(|setting| Flag::new("set", setting))),
             Err(error) => unread.push(Diagnostic {
                 severity: Severity::Error,
-                spot: Spot::Flag { order: 0, flag: "set".to_owned(), value: word.clone() },
+                // Where the settings of the file would stand.
+                spot: Spot::Flag { order: all.len(), flag: flag.name.clone(), value: flag.value.clone() },
                 message: format!("{error:#}"),
                 expected: None,
                 help: None,
             }),
         }
     }
-    (settings, unread)
+    (all, unread)
 }
 
 fn read_settings(file: &str) -> Result<Vec<String>> {
@@ -214,8 +164,8 @@ mod tests {
     fn the_first_byte_that_is_no_text_is_shown_in_its_line() {
         let bytes = b"rows = 1\r\n# \xc3\xa4 b\xe4h\r\nrounds = 3\n";
         let at = bytes.iter().position(|byte| *byte == 0xe4).expect("there");
-        let told = not_utf8("x.toml", bytes, at).to_string();
-        let line = "x.toml:2:6: error: byte 0xe4 is no part of UTF-8 text\n2 | # \u{e4} b\u{fffd}h\n  |      ^";
-        assert!(told.starts_with(line), "{told}");
+        let text = not_utf8("x.toml", bytes, at).to_string();
+        let line = "x.toml:2:6: error: invalid UTF-8: byte 0xe4\n2 | # \u{e4} b\u{fffd}h\n  |      ^";
+        assert!(text.starts_with(line), "{text}");
     }
 }

@@ -2,42 +2,41 @@
 //!
 //! In: how many clients and rounds, and what measures one. Out: values by client and round, all of whole rounds.
 
-use super::table::Row;
-use crate::screen::Screen;
+use crate::output::say;
+use crate::table::Row;
 use anyhow::Result;
 
 /// What came out of a workload: rows, and why there are no more.
 #[derive(Debug, Default)]
-pub(super) struct Measured {
-    pub(super) rows: Vec<Row>,
-    pub(super) failure: Option<anyhow::Error>,
+pub(crate) struct Measured {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) failure: Option<anyhow::Error>,
 }
 
 impl Measured {
     /// A workload that failed before it began.
-    pub(super) fn nothing(failure: anyhow::Error) -> Measured {
+    pub(crate) fn nothing(failure: anyhow::Error) -> Measured {
         Measured { rows: Vec::new(), failure: Some(failure) }
     }
 }
 
 /// Values by client, of the rounds that ran to their end, and why the next one didn't.
 #[derive(Debug)]
-pub(super) struct Rounds<T> {
-    pub(super) values: Vec<Vec<T>>,
-    pub(super) failure: Option<anyhow::Error>,
+pub(crate) struct Rounds<T> {
+    pub(crate) values: Vec<Vec<T>>,
+    pub(crate) failure: Option<anyhow::Error>,
 }
 
 /// Runs `measure` for every client in every round.
-pub(super) fn alternate<T>(
+pub(crate) fn alternate<T>(
     workload: &str,
     clients: usize,
     rounds: u32,
-    screen: Screen,
     mut measure: impl FnMut(usize) -> Result<T>,
 ) -> Rounds<T> {
     let mut all = Rounds { values: (0..clients).map(|_| Vec::new()).collect(), failure: None };
     for round in 0..rounds as usize {
-        screen.say(&format!("{workload}: round {}/{rounds}", round + 1));
+        say(&format!("{workload}: round {}/{rounds}", round + 1));
         let order = (0..clients).map(|turn| (turn + round) % clients);
         let measured: Result<Vec<(usize, T)>> = order.map(|client| Ok((client, measure(client)?))).collect();
         match measured {
@@ -51,9 +50,17 @@ pub(super) fn alternate<T>(
     all
 }
 
+impl<T> Rounds<T> {
+    /// One figure of each value, without why there are no more.
+    pub(crate) fn map(&self, figure: fn(&T) -> f64) -> Rounds<f64> {
+        let values = self.values.iter().map(|values| values.iter().map(figure).collect());
+        Rounds { values: values.collect(), failure: None }
+    }
+}
+
 impl Rounds<f64> {
     /// A row for each client, the first being rqps.
-    pub(super) fn rows(self, workload: &'static str, clients: &[&str], unit: &'static str) -> Measured {
+    pub(crate) fn rows(self, workload: &'static str, clients: &[&str], unit: &'static str) -> Measured {
         let Some(rqps) = self.values.first().filter(|values| !values.is_empty()).cloned() else {
             return Measured { rows: Vec::new(), failure: self.failure };
         };
@@ -66,17 +73,12 @@ impl Rounds<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Colour;
     use anyhow::bail;
-
-    fn quiet() -> Screen {
-        Screen::new(Colour::Never)
-    }
 
     #[test]
     fn every_client_stands_at_every_place() {
         let mut order = Vec::new();
-        let rounds = alternate("x", 3, 3, quiet(), |client| {
+        let rounds = alternate("x", 3, 3, |client| {
             order.push(client);
             Ok(client as f64)
         });
@@ -88,7 +90,7 @@ mod tests {
     #[test]
     fn what_fails_leaves_the_rounds_before() {
         let mut calls = 0;
-        let rounds = alternate("x", 2, 5, quiet(), |client| {
+        let rounds = alternate("x", 2, 5, |client| {
             calls += 1;
             if calls > 5 { bail!("no more") } else { Ok(1.0 + client as f64) }
         });
@@ -97,7 +99,7 @@ mod tests {
         assert_eq!(measured.rows[1], Row::new("x", "other", "us/row", vec![2.0; 2], &[1.0; 2]));
         assert!(measured.failure.is_some_and(|error| error.to_string() == "no more"));
 
-        let rounds: Rounds<f64> = alternate("x", 2, 5, quiet(), |_| bail!("at once"));
+        let rounds: Rounds<f64> = alternate("x", 2, 5, |_| bail!("at once"));
         let measured = rounds.rows("x", &["rqps", "other"], "us/row");
         assert!(measured.rows.is_empty() && measured.failure.is_some());
     }

@@ -3,8 +3,8 @@
 //! In: queries and where the server listens. Out: a command to run, and the number of statements it says it sent.
 //! sysbench runs its own bundled scripts where they send the statement, and a script of ours where they don't.
 
-use super::place::Place;
-use super::workload::Queries;
+use crate::place::Place;
+use crate::workload::Queries;
 use anyhow::{Context, Result};
 use rqps_model::Engine;
 use std::path::Path;
@@ -18,28 +18,28 @@ const SYSBENCH_POINTS: &str = include_str!("points.lua");
 
 /// A client other than rqps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rival {
+pub(crate) enum OtherClient {
     Sysbench,
     Pgbench,
 }
 
-impl Rival {
+impl OtherClient {
     /// Its command's name.
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
-            Rival::Sysbench => "sysbench",
-            Rival::Pgbench => "pgbench",
+            OtherClient::Sysbench => "sysbench",
+            OtherClient::Pgbench => "pgbench",
         }
     }
 
     /// Whether it is installed.
-    pub(super) fn is_installed(self) -> bool {
+    pub(crate) fn is_installed(self) -> bool {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|folder| folder.join(self.name()).is_file())
     }
 
-    /// The command that sends `queries` for so many seconds; `None` where this rival cannot send them.
-    pub(super) fn command(
+    /// The command that sends `queries` for so many seconds; `None` where this other cannot send them.
+    pub(crate) fn command(
         self,
         queries: Queries,
         place: &Place,
@@ -47,20 +47,20 @@ impl Rival {
         scripts: &Path,
     ) -> Result<Option<Command>> {
         match self {
-            Rival::Sysbench => sysbench(queries, place, seconds, scripts).map(Some),
-            Rival::Pgbench => pgbench(queries, place, seconds, scripts),
+            OtherClient::Sysbench => sysbench(queries, place, seconds, scripts).map(Some),
+            OtherClient::Pgbench => pgbench(queries, place, seconds, scripts),
         }
     }
 
     /// The number of statements it says it sent.
-    pub(super) fn statements(self, stdout: &str) -> Result<u64> {
+    pub(crate) fn statements(self, stdout: &str) -> Result<u64> {
         let number_after = |label: &str| -> Option<u64> {
             let line = stdout.lines().find_map(|line| line.trim().strip_prefix(label))?;
             line.split_whitespace().next()?.split('/').next()?.parse().ok()
         };
         let label = match self {
-            Rival::Sysbench => "queries:",
-            Rival::Pgbench => "number of transactions actually processed:",
+            OtherClient::Sysbench => "queries:",
+            OtherClient::Pgbench => "number of transactions actually processed:",
         };
         number_after(label).with_context(|| format!("{} printed no `{label}`", self.name()))
     }
@@ -87,7 +87,7 @@ fn sysbench(queries: Queries, place: &Place, seconds: f64, scripts: &Path) -> Re
 }
 
 /// sysbench with the options that say where server and table are.
-pub(super) fn connect(place: &Place) -> Command {
+pub(crate) fn connect(place: &Place) -> Command {
     let mut command = Command::new("sysbench");
     match place.engine {
         Engine::Postgres => {
@@ -150,7 +150,7 @@ mod tests {
         assert!(shown(Engine::Postgres).contains("\"--pgsql-host=/run/s\" \"--pgsql-port=5432\""));
         for engine in [Engine::Mysql, Engine::Mariadb] {
             assert!(shown(engine).contains("\"--db-driver=mysql\" \"--mysql-socket=/run/s/.s.PGSQL.5432\""));
-            let pgbench = Rival::Pgbench.command(Queries::Point, &place(engine), 1.0, Path::new("/nonexistent"));
+            let pgbench = OtherClient::Pgbench.command(Queries::Point, &place(engine), 1.0, Path::new("/nonexistent"));
             assert!(pgbench.expect("nothing to fail").is_none());
         }
     }
@@ -158,13 +158,13 @@ mod tests {
     #[test]
     fn reads_the_counts_that_rivals_print() {
         let sysbench = "    queries:                             37023  (18509.12 per sec.)\n";
-        assert_eq!(Rival::Sysbench.statements(sysbench).expect("a count"), 37_023);
+        assert_eq!(OtherClient::Sysbench.statements(sysbench).expect("a count"), 37_023);
         for pgbench in [
             "number of transactions actually processed: 5120\n",
             "number of transactions actually processed: 5120/5120\n",
         ] {
-            assert_eq!(Rival::Pgbench.statements(pgbench).expect("a count"), 5120);
+            assert_eq!(OtherClient::Pgbench.statements(pgbench).expect("a count"), 5120);
         }
-        assert!(Rival::Sysbench.statements("queries performed:\n").is_err());
+        assert!(OtherClient::Sysbench.statements("queries performed:\n").is_err());
     }
 }

@@ -20,12 +20,7 @@ use std::collections::BTreeMap;
 const IO_BOUND: &str = "io";
 
 /// The vocabulary of this program and this user's own files.
-pub(crate) fn vocabulary(
-    catalog: &Catalog,
-    profiles: &Profiles,
-    suites: &[Suite],
-    installed: &[BuildFacts],
-) -> Vocabulary {
+pub fn vocabulary(catalog: &Catalog, profiles: &Profiles, suites: &[Suite], installed: &[BuildFacts]) -> Vocabulary {
     let releases = catalog.releases().map(|release| {
         let build = release.build_name();
         let facts = installed.iter().find(|facts| facts.name == build);
@@ -162,17 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn every_size_of_the_insert_benchmark_makes_a_plan_and_is_in_the_help() {
+    fn every_size_of_the_insert_benchmark_makes_a_plan_and_is_documented() {
         let words = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()], &[]);
         let insert = words.suites.iter().find(|suite| suite.name == INSERT).expect("there");
-        let run = <crate::args::Cli as clap::CommandFactory>::command();
-        let run = run.find_subcommand("run").expect("there");
-        let scale = run.get_arguments().find(|arg| arg.get_long() == Some("scale")).expect("a flag");
-        let help = scale.get_help().expect("help").to_string();
         let document = include_str!("../../../docs/campaign-file.md");
         let (_, document) = document.split_once("## The Insert Benchmark").expect("a section");
         for (name, shape) in &insert.scales {
-            assert!(help.contains(name.as_str()), "{name} in {help}");
             let row = document.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).expect("a row");
             let numbers: String = row.chars().filter(|c| *c != ',').collect();
             for number in [shape.rows_initial, shape.rows_written, shape.seconds as u64] {

@@ -1,16 +1,16 @@
-//! What `bench-client` measures, and the words for it.
+//! What is measured, and the words for it.
 
 use anyhow::{Context, Result};
 
 /// The word for loading beside other inserters.
-pub(super) const INSERT: &str = "insert";
+pub(crate) const INSERT: &str = "insert";
 
 /// The word for loading into a server that does nothing.
-pub(super) const INSERT_SINK: &str = "insert-sink";
+pub(crate) const INSERT_SINK: &str = "insert-sink";
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Workload {
+pub(crate) enum Workload {
     /// Queries of the sysbench suite.
     Queries(Queries),
     /// Step l.i0 of the Insert Benchmark.
@@ -29,7 +29,7 @@ impl Workload {
         Workload::InsertSink,
     ];
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Workload::Queries(queries) => queries.name(),
             Workload::Insert => INSERT,
@@ -37,7 +37,7 @@ impl Workload {
         }
     }
 
-    pub(super) fn parse(word: &str) -> Result<Workload> {
+    pub(crate) fn parse(word: &str) -> Result<Workload> {
         let known = Workload::ALL.map(Workload::name).join(", ");
         let found = Workload::ALL.into_iter().find(|workload| workload.name() == word);
         found.with_context(|| format!("unknown workload `{word}`; expected one of: {known}"))
@@ -46,7 +46,7 @@ impl Workload {
 
 /// Queries that the clients send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Queries {
+pub(crate) enum Queries {
     /// One session, one row by primary key.
     Point,
     /// One session, the read-only transaction of sysbench, 16 statements.
@@ -60,7 +60,7 @@ pub(super) enum Queries {
 impl Queries {
     const ALL: [Queries; 4] = [Queries::Point, Queries::ReadOnly, Queries::Points100, Queries::Sessions40];
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Queries::Point => "point",
             Queries::ReadOnly => "read-only",
@@ -69,16 +69,16 @@ impl Queries {
         }
     }
 
-    pub(super) fn find(word: &str) -> Option<Queries> {
+    pub(crate) fn find(word: &str) -> Option<Queries> {
         Queries::ALL.into_iter().find(|queries| queries.name() == word)
     }
 
-    pub(super) const fn clients(self) -> u32 {
+    pub(crate) const fn clients(self) -> u32 {
         if matches!(self, Queries::Sessions40) { 40 } else { 1 }
     }
 
     /// The test of the suite that sends it.
-    pub(super) const fn test(self) -> &'static str {
+    pub(crate) const fn test(self) -> &'static str {
         match self {
             Queries::Point | Queries::Sessions40 => "point-query",
             Queries::ReadOnly => "read-only_range=100",

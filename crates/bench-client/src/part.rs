@@ -1,13 +1,11 @@
-//! One measured process of `bench-client`, from inside: our own client with queries or as an inserter, or one side of the bare
-//! ping-pong.
+//! One measured process, from inside: our own client with queries or as an inserter, or one side of the bare ping-pong.
 //!
-//! In: what to run and where. Out: one line of JSON. Started by `bench-client`, which reads from the kernel what it cost.
+//! In: what to run and where. Out: one line of JSON. Started by this program again, which reads from the kernel what it cost.
 
-use super::asked::Asked;
-use super::process::{ECHO, PING_PONG, Told};
-use super::workload::{INSERT, Queries};
-use crate::outcome::Ending;
-use crate::screen::Screen;
+use crate::output;
+use crate::own_client::{ECHO, PING_PONG, PartResult};
+use crate::request::PartRequest;
+use crate::workload::{INSERT, Queries};
 use anyhow::{Context, Result, bail};
 use rqps_load::Suite;
 use rqps_load::drive::{Exercise, Schedule, run};
@@ -36,41 +34,42 @@ const fn point_bytes(engine: Engine) -> (usize, usize) {
 /// Round trips between two looks at the clock.
 const ROUND_TRIPS: u64 = 10_000;
 
-pub(crate) fn part(asked: &Asked, screen: Screen) -> Result<Ending> {
-    let told = match asked.part.as_str() {
+/// Runs it and prints its figures.
+pub(crate) fn run(request: &PartRequest) -> Result<()> {
+    let result = match request.part.as_str() {
         ECHO => {
-            let (request_bytes, reply_bytes) = point_bytes(asked.engine);
+            let (request_bytes, reply_bytes) = point_bytes(request.engine);
             echo(std::io::stdin(), request_bytes, reply_bytes)?;
-            return Ok(Ending::Clean);
+            return Ok(());
         }
-        PING_PONG => ping_pong(asked)?,
-        INSERT => insert(asked)?,
-        word => query(Queries::find(word).with_context(|| format!("no part is called `{word}`"))?, asked)?,
+        PING_PONG => ping_pong(request)?,
+        INSERT => insert(request)?,
+        word => query(Queries::find(word).with_context(|| format!("no part is called `{word}`"))?, request)?,
     };
-    screen.print(&serde_json::to_string(&told)?);
-    Ok(Ending::Clean)
+    output::print(&serde_json::to_string(&result)?);
+    Ok(())
 }
 
 /// Asks a process of its own, as a server is one.
-fn ping_pong(asked: &Asked) -> Result<Told> {
-    let (request_bytes, reply_bytes) = point_bytes(asked.engine);
+fn ping_pong(request: &PartRequest) -> Result<PartResult> {
+    let (request_bytes, reply_bytes) = point_bytes(request.engine);
     let (near, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     let mut answering = Command::new(std::env::current_exe()?)
-        .args(Asked { part: ECHO.to_owned(), ..asked.clone() }.arguments()?)
+        .args(PartRequest { part: ECHO.to_owned(), ..request.clone() }.arguments()?)
         .stdin(Stdio::from(far))
         .spawn()
         .context("cannot start the answering side")?;
-    let begun = Instant::now();
+    let start = Instant::now();
     let (mut statements, mut cpu) = (0, Duration::ZERO);
-    while begun.elapsed().as_secs_f64() < asked.seconds {
-        let asked = ask(&near, ROUND_TRIPS, request_bytes, reply_bytes)?;
-        statements += asked.round_trips;
-        cpu += asked.client_cpu;
+    while start.elapsed().as_secs_f64() < request.seconds {
+        let answered = ask(&near, ROUND_TRIPS, request_bytes, reply_bytes)?;
+        statements += answered.round_trips;
+        cpu += answered.client_cpu;
     }
     drop(near);
     answering.wait()?;
-    let seconds = begun.elapsed().as_secs_f64();
-    Ok(Told { operations: statements, seconds, cpu_s: cpu.as_secs_f64(), peak_kb: peak_kb()? })
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(PartResult { operations: statements, seconds, cpu_s: cpu.as_secs_f64(), peak_kb: peak_kb()? })
 }
 
 fn endpoint(asked: &Asked) -> Endpoint {
@@ -78,10 +77,10 @@ fn endpoint(asked: &Asked) -> Endpoint {
 }
 
 /// Our own client as it loads in the Insert Benchmark: one client, one thread.
-fn insert(asked: &Asked) -> Result<Told> {
+fn insert(request: &PartRequest) -> Result<PartResult> {
     let preset = presets().values().next().context("there are no presets")?;
-    let shape = Shape { clients: 1, shared_table: false, rows_initial: asked.rows, ..preset.clone() };
-    let endpoint = endpoint(asked);
+    let shape = Shape { clients: 1, shared_table: false, rows_initial: request.rows, ..preset.clone() };
+    let endpoint = endpoint(request);
     let bench = Bench { endpoint: &endpoint, storage: None, shape: &shape, seed: 1, threads: 1, client_cpus: &[] };
     let steps = steps(&shape);
     let load = steps.first().context("the benchmark has lost its steps")?;
@@ -90,24 +89,24 @@ fn insert(asked: &Asked) -> Result<Told> {
         bail!("{failure}");
     }
     let cpu_s = rqps_load::drive::process_cpu_ns() as f64 / 1e9;
-    Ok(Told { operations: record.inserts.rows, seconds: record.seconds, cpu_s, peak_kb: peak_kb()? })
+    Ok(PartResult { operations: record.inserts.rows, seconds: record.seconds, cpu_s, peak_kb: peak_kb()? })
 }
 
 /// Our own client on one arm.
-fn query(queries: Queries, asked: &Asked) -> Result<Told> {
+fn query(queries: Queries, request: &PartRequest) -> Result<PartResult> {
     let suite = Suite::sysbench();
     let test = suite.test(queries.test()).context("the suite has lost a test")?;
-    let endpoint = endpoint(asked);
-    let whole = Duration::from_secs_f64(asked.seconds);
+    let endpoint = endpoint(request);
+    let whole = Duration::from_secs_f64(request.seconds);
     let arms = [endpoint];
-    let statements = Statements::compile(test, DataShape { tables: 1, rows: asked.rows }, &arms)?;
+    let statements = Statements::compile(test, DataShape { tables: 1, rows: request.rows }, &arms)?;
     let exercise = Exercise {
         arms: &arms,
         clients: queries.clients(),
         threads: 1,
         client_cpus: &[],
         schedule: Schedule {
-            seconds: asked.seconds,
+            seconds: request.seconds,
             warmup_seconds: 0.0,
             slice: whole,
             lead_in: Duration::ZERO,
@@ -122,12 +121,12 @@ fn query(queries: Queries, asked: &Asked) -> Result<Told> {
         bail!("{failure}");
     }
     let cpu_s = rqps_load::drive::process_cpu_ns() as f64 / 1e9;
-    Ok(Told { operations: run.operations_total, seconds: asked.seconds, cpu_s, peak_kb: peak_kb()? })
+    Ok(PartResult { operations: run.operations_total, seconds: request.seconds, cpu_s, peak_kb: peak_kb()? })
 }
 
 fn peak_kb() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status").context("cannot read /proc/self/status")?;
     let line =
-        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("the kernel tells no peak memory")?;
-    line.trim().trim_end_matches("kB").trim().parse().context("the kernel tells no peak memory")
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("the kernel reports no peak memory")?;
+    line.trim().trim_end_matches("kB").trim().parse().context("the kernel reports no peak memory")
 }

@@ -8,15 +8,15 @@ use std::process::Command;
 
 /// A program that ran to its end.
 #[derive(Debug)]
-pub(super) struct Finished {
+pub(crate) struct Finished {
     /// Standard output.
-    pub(super) stdout: String,
+    pub(crate) stdout: String,
     /// User and system CPU seconds; the kernel tells them in hundredths.
-    pub(super) cpu_s: f64,
+    pub(crate) cpu_s: f64,
 }
 
 /// Runs `command` to its end; a failure carries what it said.
-pub(super) fn run(command: &mut Command) -> Result<Finished> {
+pub(crate) fn run(command: &mut Command) -> Result<Finished> {
     let before = ended_children_cpu_s()?;
     let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
     if !output.status.success() {

@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 
 /// Where the server listens.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Whose it is.
-    pub(super) engine: Engine,
+    pub(crate) engine: Engine,
     /// Its socket.
-    pub(super) socket: PathBuf,
+    pub(crate) socket: PathBuf,
     /// User to log in as.
-    pub(super) user: String,
+    pub(crate) user: String,
     /// Database with `sbtest1`.
-    pub(super) database: String,
+    pub(crate) database: String,
     /// Rows of the table that is queried or filled.
-    pub(super) rows: u64,
+    pub(crate) rows: u64,
 }
 
 impl Place {
     /// Folder and port, by which PostgreSQL's own library finds a socket.
-    pub(super) fn folder_and_port(&self) -> (String, String) {
+    pub(crate) fn folder_and_port(&self) -> (String, String) {
         let folder = self.socket.parent().unwrap_or(Path::new("."));
         let port = self.socket.extension().unwrap_or_default();
         (folder.display().to_string(), port.to_string_lossy().into_owned())

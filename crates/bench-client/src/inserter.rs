@@ -3,7 +3,7 @@
 //! In: an engine, where its server listens. Out: a command that tells its figures as a part of our own does, or the words that
 //! say how to install what is missing.
 
-use super::place::Place;
+use crate::place::Place;
 use anyhow::{Context, Result};
 use rqps_model::Engine;
 use std::path::{Path, PathBuf};
@@ -17,19 +17,19 @@ const PYTHONS: [&str; 2] = ["python3", "/usr/bin/python3"];
 
 /// A Python that has a driver for an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Inserter {
+pub(crate) struct Inserter {
     python: &'static str,
     program: PathBuf,
     protocol: &'static str,
     /// What the driver is called, such as `psycopg2`.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Driver and Python with their versions.
-    pub(super) versions: String,
+    pub(crate) versions: String,
 }
 
 impl Inserter {
     /// Writes the program into `folder` and looks for a Python that can run it against `engine`; `None` if there is none.
-    pub(super) fn find(engine: Engine, folder: &Path) -> Result<Option<Inserter>> {
+    pub(crate) fn find(engine: Engine, folder: &Path) -> Result<Option<Inserter>> {
         let program = folder.join("inserter.py");
         std::fs::write(&program, PROGRAM).with_context(|| format!("cannot write {}", program.display()))?;
         let protocol = match engine {
@@ -48,7 +48,7 @@ impl Inserter {
     }
 
     /// What to do where there is none.
-    pub(super) const fn how_to_install(engine: Engine) -> &'static str {
+    pub(crate) const fn how_to_install(engine: Engine) -> &'static str {
         match engine {
             Engine::Postgres => "no Python here has psycopg2 or psycopg: apt-get install python3-psycopg2",
             Engine::Mysql | Engine::Mariadb => "no Python here has MySQLdb: apt-get install python3-mysqldb",
@@ -56,7 +56,7 @@ impl Inserter {
     }
 
     /// The command that fills `pi1` with the rows of `place`.
-    pub(super) fn command(&self, place: &Place) -> Command {
+    pub(crate) fn command(&self, place: &Place) -> Command {
         let mut command = Command::new(self.python);
         command.arg(&self.program).arg(self.protocol).arg("--socket").arg(&place.socket);
         command.arg(format!("--user={}", place.user)).arg(format!("--database={}", place.database));

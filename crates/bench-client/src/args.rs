@@ -1,0 +1,49 @@
+//! What can be typed.
+
+use clap::Parser;
+use std::path::PathBuf;
+
+/// What rqps's client costs: CPU per statement and row, against sysbench, pgbench, a Python inserter, a bare socket and a
+/// server that does nothing, or against the clients of other builds of rqps.
+#[derive(Debug, Parser)]
+#[command(name = "rqps-bench-client", version, max_term_width = 100)]
+pub(crate) struct Args {
+    /// Build of the server to measure against, of any engine; MySQL and MariaDB with InnoDB tables
+    #[arg(long, value_name = "BUILD", default_value = "postgres:17.11")]
+    pub(crate) build: String,
+    /// Rows of the one table that is queried
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) rows: u64,
+    /// Rows that each client of the workload `insert` inserts in a round
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub(crate) insert_rows: u64,
+    /// Rounds; every client runs once in each
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rounds: u32,
+    /// Seconds each client runs in a round; more where it would get too little of the CPU to tell its cost
+    #[arg(long, value_name = "S", default_value_t = 3.0)]
+    pub(crate) seconds: f64,
+    /// Workloads to measure; insert loads beside a Python program, insert-sink into a server that does nothing
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "point,read-only,points-100,sessions-40,insert,insert-sink"
+    )]
+    pub(crate) workloads: Vec<String>,
+    /// Another rqps-bench-client, or an rqps that still has `bench-client`: its client alternates with this one on the same
+    /// server, instead of clients that are not of rqps; prints the ratio of CPU with its 95 % interval over rounds; may be
+    /// repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) client: Vec<PathBuf>,
+    /// Also time the load of this many rows against sysbench prepare
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) load: Option<u64>,
+    /// Also run 40 sessions this long, and an inserter if insert-sink is measured, and compare peak memory after the
+    /// first tenth and at the end
+    #[arg(long, value_name = "S")]
+    pub(crate) memory: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

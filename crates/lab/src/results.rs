@@ -1,0 +1,41 @@
+//! From a results folder to its findings, and to everything that is made from them.
+//!
+//! In: a campaign's folder. Out: findings; findings.json, report.html and tables/ in it.
+
+use anyhow::{Context, Result};
+use rqps_analysis::findings::Findings;
+use rqps_analysis::{Options, analyse};
+use rqps_model::Verdict;
+use rqps_store::{Campaign, StoreError};
+use std::path::PathBuf;
+
+/// Compares the treatments of a campaign, with another base if one is named; where something is damaged, the error is all
+/// that is damaged.
+pub fn compare(campaign: &Campaign, base: Option<&str>) -> Result<Findings> {
+    let options = Options { base: base.map(str::to_owned), margin: None };
+    analyse(campaign, options).map_err(|first| match campaign.check() {
+        Err(all @ StoreError::Damaged(_)) => all.into(),
+        _ => first.into(),
+    })
+}
+
+/// Writes everything that is made from findings; the path of the report.
+pub fn write(campaign: &Campaign, findings: &Findings) -> Result<PathBuf> {
+    campaign.write_derived("findings.json", &serde_json::to_vec(findings)?)?;
+    for (name, bytes) in rqps_report::files(findings) {
+        campaign.write_derived(&name, &bytes)?;
+    }
+    let html = rqps_report::html(findings).context("rendering the report")?;
+    Ok(campaign.write_derived("report.html", html.as_bytes())?)
+}
+
+/// Whether some trial failed.
+pub fn has_failed(campaign: &Campaign) -> Result<bool, StoreError> {
+    Ok(campaign.samples()?.iter().any(|sample| sample.sample.failure.is_some()))
+}
+
+/// Whether some test has one of these verdicts.
+pub fn has_verdict(findings: &Findings, verdicts: &[Verdict]) -> bool {
+    let cells = findings.tests.iter().flat_map(|test| &test.cells);
+    cells.filter_map(|cell| cell.comparison.as_ref()).any(|comparison| verdicts.contains(&comparison.verdict))
+}

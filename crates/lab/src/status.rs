@@ -1,0 +1,268 @@
+//! How far a campaign is: what is done, running, failed and left, and how long the rest takes.
+//!
+//! In: a results folder, perhaps of a campaign that another process measures. Out: [`CampaignStatus`]. It only reads: it takes no
+//! lock, writes nothing and clears nothing, and what cannot be read is counted and named instead of being an error.
+
+pub mod text;
+
+use rqps_campaign::estimate;
+use rqps_model::Plan;
+use rqps_model::plan::{Alternate, Stage, TestPlan, TreatmentPlan};
+use rqps_store::{Campaign, State, StoreError};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// What a campaign is about at this moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Activity {
+    /// A process measures it.
+    Running,
+    /// No process does, and samples are missing.
+    Interrupted,
+    /// All samples are there, as far as they can be measured.
+    Complete,
+}
+
+/// One sample of the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cell {
+    /// From 1.
+    pub round: u32,
+    /// Its name.
+    pub treatment: String,
+    /// Its published name.
+    pub test: String,
+    /// Concurrency.
+    pub clients: u32,
+}
+
+/// A sample without a number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// Which.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// Why.
+    pub why: String,
+}
+
+/// Numbers of samples; `done + failed + damaged + running + left` are those of the plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Measured.
+    pub done: usize,
+    /// Measured without a number; `rqps resume` tries them again.
+    pub failed: usize,
+    /// There, but not readable.
+    pub damaged: usize,
+    /// Being measured.
+    pub running: usize,
+    /// Not begun.
+    pub left: usize,
+}
+
+impl Counts {
+    /// Each with its name, in the order in which they add up.
+    pub fn named(&self) -> [(&'static str, usize); 5] {
+        let Counts { done, failed, damaged, running, left } = *self;
+        [("done", done), ("failed", failed), ("damaged", damaged), ("running", running), ("left", left)]
+    }
+
+    /// All of the plan.
+    pub fn planned(&self) -> usize {
+        self.named().iter().map(|(_, count)| count).sum()
+    }
+}
+
+/// How far a campaign is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CampaignStatus {
+    /// Its name.
+    pub name: String,
+    /// Where it lies.
+    pub folder: PathBuf,
+    /// What it is about.
+    pub state: Activity,
+    /// The process that measures it.
+    pub process: Option<u32>,
+    /// When it was begun: UTC, RFC 3339.
+    pub started_at: String,
+    /// How often it was resumed.
+    pub resumed: usize,
+    /// When its end was reached.
+    pub finished_at: Option<String>,
+    /// Rounds of the plan.
+    pub rounds: u32,
+    /// Rounds of which every sample is there.
+    pub rounds_done: u32,
+    /// All samples.
+    pub samples: Counts,
+    /// Samples by treatment, in the order of the plan.
+    pub treatments: Vec<(String, Counts)>,
+    /// What is being measured; empty while servers start or data are loaded before the first sample is known to run.
+    pub running: Vec<Cell>,
+    /// Every sample without a number.
+    pub failures: Vec<Failure>,
+    /// Every sample that cannot be read.
+    pub damages: Vec<Failure>,
+    /// About how long the rest takes; none where nothing is left.
+    pub seconds_left: Option<f64>,
+}
+
+/// What the folder has of a cell.
+enum Found {
+    Absent,
+    Done,
+    Failed(String),
+    Damaged(String),
+}
+
+/// A planned cell with what is known of it.
+struct Known {
+    cell: Cell,
+    found: Found,
+    /// Planned seconds, by which cells are weighed.
+    planned_s: f64,
+    published: Option<SystemTime>,
+}
+
+/// Reads how far a campaign is.
+pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreError> {
+    let campaign = Campaign::open(folder)?;
+    let plan = campaign.plan();
+    let writer = campaign.writer();
+    let known: Vec<Known> = cells(plan).into_iter().map(|(cell, planned_s)| know(&campaign, cell, planned_s)).collect();
+    let is_absent = |known: &Known| matches!(known.found, Found::Absent);
+    let state = match (&writer, campaign.status().state) {
+        (Some(_), _) => Activity::Running,
+        (None, State::Complete) if !known.iter().any(is_absent) => Activity::Complete,
+        (None, _) => Activity::Interrupted,
+    };
+    let running = match (state, known.iter().find(|known| is_absent(known))) {
+        (Activity::Running, Some(first)) => known.iter().filter(|other| runs_with(plan, first, other)).collect(),
+        _ => Vec::new(),
+    };
+    let running: Vec<Cell> = running.into_iter().map(|known| known.cell.clone()).collect();
+    let count = |treatment: Option<&str>| {
+        let mut counts = Counts::default();
+        for known in known.iter().filter(|known| treatment.is_none_or(|name| name == known.cell.treatment)) {
+            *match &known.found {
+                Found::Done => &mut counts.done,
+                Found::Failed(_) => &mut counts.failed,
+                Found::Damaged(_) => &mut counts.damaged,
+                Found::Absent if running.contains(&known.cell) => &mut counts.running,
+                Found::Absent => &mut counts.left,
+            } += 1;
+        }
+        counts
+    };
+    let with_reason = |reason: fn(&Found) -> Option<&String>| {
+        let failure = |known: &Known| Some(Failure { cell: known.cell.clone(), why: reason(&known.found)?.clone() });
+        known.iter().filter_map(failure).collect()
+    };
+    let rounds = known.iter().map(|known| known.cell.round).max().unwrap_or(0);
+    let is_done = |round: &u32| known.iter().all(|known| known.cell.round != *round || !is_absent(known));
+    let samples = count(None);
+    let treatments = plan.treatments.iter().map(|one| (one.name.clone(), count(Some(&one.name)))).collect();
+    let failures = with_reason(|found| if let Found::Failed(why) = found { Some(why) } else { None });
+    let damages = with_reason(|found| if let Found::Damaged(why) = found { Some(why) } else { None });
+    let begun = writer.as_ref().and_then(|writer| writer.since);
+    Ok(CampaignStatus {
+        name: plan.name.clone(),
+        folder: folder.to_owned(),
+        state,
+        process: writer.map(|writer| writer.process),
+        started_at: campaign.status().started_at().to_owned(),
+        resumed: campaign.status().starts.len().saturating_sub(1),
+        finished_at: campaign.status().finished_at.clone(),
+        rounds,
+        rounds_done: (1..=rounds).filter(is_done).count() as u32,
+        seconds_left: seconds_left(plan, &known, begun, now),
+        samples,
+        treatments,
+        running,
+        failures,
+        damages,
+    })
+}
+
+/// Every sample of a plan with its planned seconds, in the order in which they are measured.
+fn cells(plan: &Plan) -> Vec<(Cell, f64)> {
+    let mut cells = Vec::new();
+    for round in (1..=plan.rounds).map(|number| plan.round(number)) {
+        let mut add = |treatment: &TreatmentPlan, test: &TestPlan, clients: u32| {
+            let (treatment, test_name) = (treatment.name.clone(), test.name.clone());
+            let cell = Cell { round: round.number, treatment, test: test_name, clients };
+            cells.push((cell, test.seconds + plan.warmup_seconds));
+        };
+        for stage in &plan.stages {
+            match stage.alternate {
+                Alternate::SideBySide => {
+                    for test in &stage.tests {
+                        for &clients in &stage.clients {
+                            plan.treatments.iter().for_each(|treatment| add(treatment, test, clients));
+                        }
+                    }
+                }
+                Alternate::OneByOne => {
+                    for &clients in &stage.clients {
+                        for treatment in round.order.iter().map(|index| &plan.treatments[*index]) {
+                            stage.tests.iter().for_each(|test| add(treatment, test, clients));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    cells
+}
+
+/// Whether two cells are measured together: a test on all treatments, where builds run side by side.
+fn runs_with(plan: &Plan, first: &Known, other: &Known) -> bool {
+    let (first, cell) = (&first.cell, &other.cell);
+    let has_test = |stage: &&Stage| stage.tests.iter().any(|test| test.name == first.test);
+    let stage = plan.stages.iter().find(has_test);
+    let is_side_by_side = stage.is_some_and(|stage| stage.alternate == Alternate::SideBySide);
+    matches!(other.found, Found::Absent)
+        && (first.round, &first.test, first.clients) == (cell.round, &cell.test, cell.clients)
+        && (is_side_by_side || first.treatment == cell.treatment)
+}
+
+fn know(campaign: &Campaign, cell: Cell, planned_s: f64) -> Known {
+    let (found, published) = match campaign.sample(cell.round, &cell.treatment, &cell.test, cell.clients) {
+        Ok(None) => (Found::Absent, None),
+        Ok(Some(sample)) => {
+            let published = campaign.published_at(cell.round, &cell.treatment, &cell.test, cell.clients);
+            (sample.sample.failure.clone().map_or(Found::Done, Found::Failed), published)
+        }
+        Err(error) => (Found::Damaged(error.to_string()), None),
+    };
+    Known { cell, found, planned_s, published }
+}
+
+/// What is left takes as long as what was measured since this start, or as estimated where nothing was.
+fn seconds_left(plan: &Plan, known: &[Known], begun: Option<SystemTime>, now: SystemTime) -> Option<f64> {
+    let planned_s = |wanted: &dyn Fn(&Known) -> bool| -> f64 {
+        known.iter().filter(|known| wanted(known)).map(|known| known.planned_s).sum()
+    };
+    let left_s = planned_s(&|known| matches!(known.found, Found::Absent));
+    if left_s == 0.0 {
+        return None;
+    }
+    let since = |known: &Known| begun.filter(|begun| known.published > Some(*begun));
+    let last = known.iter().filter(|known| since(known).is_some()).filter_map(|known| known.published).max();
+    let took = last.zip(begun).and_then(|(last, begun)| last.duration_since(begun).ok());
+    Some(match took {
+        Some(took) if !took.is_zero() => {
+            let pace = took.as_secs_f64() / planned_s(&|known| since(known).is_some()).max(f64::EPSILON);
+            let idle = last.and_then(|last| now.duration_since(last).ok()).unwrap_or_default().as_secs_f64();
+            (left_s * pace - idle).max(0.0)
+        }
+        _ => estimate(plan).duration().as_secs_f64() * left_s / planned_s(&|_| true).max(f64::EPSILON),
+    })
+}
+
+#[cfg(test)]
+mod tests;
