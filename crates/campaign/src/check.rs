@@ -10,10 +10,12 @@ use crate::key::{INSERT, KEYS, Key, SYSBENCH, Unsaid};
 use crate::place::Place;
 use crate::request::{Request, place_of};
 use crate::select::{NoSuchTest, matching, select};
-use crate::vocabulary::{ProfileWord, Seconds, SuiteWord, Vocabulary, did_you_mean, nearest};
+use crate::vocabulary::{ProfileWord, Vocabulary, did_you_mean, nearest};
 use rqps_model::Interleave;
-use rqps_model::plan::{Arrival, DataShape, ForcedForm, TestPlan};
+use rqps_model::plan::{Arrival, DataShape, TestPlan};
+use rqps_suites::{SecondsClass, Suite};
 
+mod forced;
 mod scale;
 mod settings;
 mod treatments;
@@ -62,7 +64,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
         return None;
     }
     let treatments = treatments?;
-    let forced = checker.forced(suite?, &tests, &treatments);
+    let forced = forced::forced(suite?, &tests, &treatments);
     let storage = treatments.iter().filter_map(|treatment| treatment.storage);
     let builds_with = storage.map(|storage| (storage, vocabulary.builds_with(storage))).collect();
     // Nothing is missing where nothing was wrong: defaults fill every key that is not a build or a name.
@@ -144,7 +146,7 @@ impl<'a> Checker<'a> {
         builds.flat_map(|build| self.profiles_of(build)).map(|(_, profile)| profile).collect()
     }
 
-    fn tests(&mut self, suite: &'a SuiteWord, interleave: Option<Interleave>) -> Vec<TestPlan> {
+    fn tests(&mut self, suite: &'a Suite, interleave: Option<Interleave>) -> Vec<TestPlan> {
         let Some(words) = &self.request.tests else { return Vec::new() };
         for word in &words.value {
             if let Err(wrong) = matching(suite, &word.value) {
@@ -153,9 +155,9 @@ impl<'a> Checker<'a> {
         }
         let words: Vec<&str> = words.value.iter().map(|word| word.value.as_str()).collect();
         let Ok(selected) = select(suite, &words) else { return Vec::new() };
-        let seconds = |time: Seconds| match time {
-            Seconds::Read => self.request.read_seconds.as_ref(),
-            Seconds::Write => self.request.write_seconds.as_ref(),
+        let seconds = |time: SecondsClass| match time {
+            SecondsClass::Read => self.request.read_seconds.as_ref(),
+            SecondsClass::Write => self.request.write_seconds.as_ref(),
         };
         let plan = |selected: crate::select::Selected<'_>| {
             let test = selected.test;
@@ -170,41 +172,14 @@ impl<'a> Checker<'a> {
                 // Open only where the key was said wrongly, and then there is no plan.
                 seconds: seconds(test.seconds).map_or(f64::INFINITY, |seconds| seconds.value),
                 timed: true,
-                before: selected.before,
+                before: selected.before.iter().map(ToString::to_string).collect(),
             }
         };
         selected.into_iter().map(plan).collect()
     }
 
-    /// What the engines of this campaign force to be different in its tests; equal forms of several tests are told once.
-    fn forced(&self, suite: &SuiteWord, tests: &[TestPlan], treatments: &[Asked]) -> Vec<ForcedForm> {
-        let engines = self.engines();
-        let of_tests = suite.tests.iter().filter(|test| tests.iter().any(|plan| plan.name == test.name));
-        let of_tests = of_tests.flat_map(|test| {
-            test.forced.iter().map(|form| ForcedForm { tests: vec![test.name.clone()], ..form.clone() })
-        });
-        let mut forced: Vec<ForcedForm> = Vec::new();
-        for mut form in suite.forced.iter().cloned().chain(of_tests) {
-            form.forms.retain(|engine, _| engines.contains(engine));
-            let mut forms = form.forms.values();
-            let first = forms.next();
-            if forms.all(|other| Some(other) == first) {
-                continue;
-            }
-            let same = |other: &&mut ForcedForm| {
-                (&other.what, &other.forms, &other.because) == (&form.what, &form.forms, &form.because)
-            };
-            match forced.iter_mut().find(same) {
-                Some(known) => known.tests.append(&mut form.tests),
-                None => forced.push(form),
-            }
-        }
-        forced.extend(suite.forced_by_storage.iter().filter_map(|word| scale::forced_by_storage(word, treatments)));
-        forced
-    }
-
     /// Finds fault with words that say nothing to the suite asked for.
-    fn words_fit(&mut self, suite: Option<&SuiteWord>) {
+    fn words_fit(&mut self, suite: Option<&Suite>) {
         let Some(suite) = suite else { return };
         for key in KEYS.iter().filter(|key| !key.is_of(&suite.name)) {
             let stated = self.request.place_of_key(key.name).filter(|place| !matches!(place, Place::Preset(_)));
@@ -215,7 +190,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn suite(&mut self) -> Option<&'a SuiteWord> {
+    fn suite(&mut self) -> Option<&'a Suite> {
         let word = self.request.suite.as_ref()?;
         let suite = self.vocabulary.suites.iter().find(|suite| suite.name == word.value);
         if suite.is_none() {
@@ -228,7 +203,7 @@ impl<'a> Checker<'a> {
         suite
     }
 
-    fn usual_suite(&self) -> Option<&'a SuiteWord> {
+    fn usual_suite(&self) -> Option<&'a Suite> {
         let near = nearest(self.request.suite_word(), self.vocabulary.suites.iter().map(|suite| suite.name.as_str()));
         let usual = self.vocabulary.suites.iter().find(|suite| suite.name == SYSBENCH);
         usual.filter(|_| near != Some(INSERT))
@@ -268,14 +243,14 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn no_such_test(suite: &SuiteWord, wrong: NoSuchTest) -> Fault {
-    let subsets = suite.subsets().join(", ");
+fn no_such_test(suite: &Suite, wrong: NoSuchTest) -> Fault {
+    let sets = suite.sets().join(", ");
     let fault = if wrong.word.contains(['*', '?']) {
         Fault::error(format!("no test of {} fits the pattern `{}`", wrong.suite, wrong.word))
     } else {
         Fault::error(format!("unknown test `{}`", wrong.word))
     };
-    let fault = fault.expected(format!("a test, a pattern with * or ?, or one of {subsets}"));
+    let fault = fault.expected(format!("a test, a pattern with * or ?, or one of {sets}"));
     let near = wrong.nearest.map(|nearest| format!("did you mean `{nearest}`?"));
     fault.help(near.unwrap_or_else(|| "`rqps plan` lists the tests of a set, such as all".to_owned()))
 }

@@ -7,11 +7,11 @@ use crate::words;
 use anyhow::{Context, Result};
 use rqps_builds::{Catalog, Progress, installation};
 use rqps_campaign::Vocabulary;
-use rqps_load::Suite;
 use rqps_machine::{Cache, lease};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSpec, settings::MachineClass};
 use rqps_server::Profiles;
+use rqps_suites::Suite;
 
 /// Everything a campaign is made from.
 pub(crate) struct Lab {
@@ -39,7 +39,7 @@ impl Lab {
             cache,
             catalog: Catalog::load().context("reading the catalog")?,
             profiles: Profiles::load().context("reading the profiles")?,
-            suites: vec![Suite::sysbench()],
+            suites: Suite::built_in(),
         })
     }
 

@@ -1,10 +1,10 @@
 //! What a campaign is made from: the plan and everything on this machine that it needs. Only data.
 
-use rqps_load::Suite;
 use rqps_machine::{Cache, Lease};
 use rqps_model::Plan;
 use rqps_model::facts::BuildFacts;
 use rqps_server::Profiles;
+use rqps_suites::Suite;
 use std::path::Path;
 
 /// Everything that a campaign needs.

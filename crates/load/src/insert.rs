@@ -9,12 +9,10 @@
 //! second of a client is all that memory grows by. It must not start a server or judge builds against each other.
 
 mod client;
-mod forced;
 mod lane;
 mod line;
 mod pace;
 mod plans;
-mod presets;
 mod queries;
 mod rows;
 mod run;
@@ -24,8 +22,6 @@ mod sql;
 mod table;
 mod tally;
 
-pub use forced::{StorageForm, forced_forms, storage_forms};
 pub use plans::statement_plans;
-pub use presets::presets;
 pub use run::{Bench, Moment, Progress, StepRun, run_step};
 pub use table::{State, count_rows, rest};

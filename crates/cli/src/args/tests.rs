@@ -6,8 +6,8 @@ use crate::prepare::words;
 use crate::words::vocabulary;
 use clap::{CommandFactory, Parser};
 use rqps_builds::Catalog;
-use rqps_load::Suite;
 use rqps_server::Profiles;
+use rqps_suites::Suite;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +80,7 @@ fn fault(line: &str) -> Option<String> {
         _ => return None,
     };
     // What a file would say besides is not known here, so only faults of the flags themselves count.
-    let vocabulary = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()], &[]);
+    let vocabulary = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &Suite::built_in(), &[]);
     let reading = rqps_campaign::read(None, &words(flags).0, command, &vocabulary);
     let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
     (file.is_none() && reading.campaign.is_none()).then(|| told.join("\n"))

@@ -9,13 +9,13 @@ use super::workload::{INSERT, Queries};
 use crate::outcome::Ending;
 use crate::screen::Screen;
 use anyhow::{Context, Result, bail};
-use rqps_load::Suite;
-use rqps_load::insert::{Bench, State, presets, run_step};
+use rqps_load::insert::{Bench, State, run_step};
 use rqps_load::timed::{Contest, Schedule, run};
 use rqps_model::Engine;
 use rqps_model::insert::{Shape, steps};
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_server::cluster;
+use rqps_suites::Suite;
 use rqps_wire::{Endpoint, Transport};
 use rqps_wire::{ask, echo};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -85,8 +85,8 @@ fn endpoint(asked: &Asked) -> Endpoint {
 
 /// Our own client as it loads in the Insert Benchmark: one client, one thread.
 fn insert(asked: &Asked) -> Result<Told> {
-    let preset = presets().values().next().context("there are no presets")?;
-    let shape = Shape { clients: 1, shared_table: false, rows_initial: asked.rows, ..preset.clone() };
+    let preset = Suite::insert().scales.into_values().next().context("there are no presets")?;
+    let shape = Shape { clients: 1, shared_table: false, rows_initial: asked.rows, ..preset };
     let endpoint = endpoint(asked);
     let bench = Bench { endpoint: &endpoint, storage: None, shape: &shape, seed: 1, threads: 1, client_cpus: &[] };
     let steps = steps(&shape);

@@ -14,8 +14,8 @@ use super::schedule::{Schedule, Tuned, Visit};
 use super::watchdog::Watchdog;
 use crate::error::LoadError;
 use crate::random::{Purpose, shuffle, stream};
-use crate::suite::Test;
 use rqps_model::plan::{Arrival, DataShape};
+use rqps_suites::Test;
 use rqps_wire::Endpoint;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -400,8 +400,8 @@ impl Leader<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::Suite;
     use rqps_model::Engine;
+    use rqps_suites::Suite;
     use rqps_wire::Transport;
     use std::time::Duration;
 

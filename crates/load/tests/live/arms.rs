@@ -2,9 +2,10 @@
 
 use crate::servers::postgres;
 use crate::{SMALL, contest, schedule};
+use rqps_load::prepare_data;
 use rqps_load::timed::{ArmRun, Contest, Phase, Schedule, Switch, run};
-use rqps_load::{Suite, prepare_data};
 use rqps_model::plan::Arrival;
+use rqps_suites::Suite;
 use rustix::process::Signal;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -3,9 +3,10 @@
 use crate::servers::postgres;
 use crate::{SMALL, contest, schedule};
 use rqps_load::timed::{Contest, Phase, Schedule, Switch, run, run_events};
-use rqps_load::{LoadError, Suite, prepare_data};
+use rqps_load::{LoadError, prepare_data};
 use rqps_model::plan::DataShape;
 use rqps_model::sample::Accounting;
+use rqps_suites::Suite;
 use rqps_testkit::LiveServer;
 use rustix::process::Signal;
 use std::cell::Cell;

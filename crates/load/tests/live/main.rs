@@ -15,9 +15,9 @@ mod rocksdb;
 mod servers;
 mod statements;
 
-use rqps_load::Suite;
 use rqps_load::timed::{Contest, Schedule};
 use rqps_model::plan::{Arrival, DataShape};
+use rqps_suites::Suite;
 use rqps_wire::Endpoint;
 use std::time::Duration;
 

@@ -2,10 +2,10 @@
 
 use crate::contest;
 use crate::servers::{Product, executed};
-use rqps_load::Suite;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::timed::{Contest, run_events};
 use rqps_model::plan::DataShape;
+use rqps_suites::Suite;
 use rqps_testkit::LiveServer;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};

@@ -101,10 +101,11 @@ fn sizes_that_make_no_sense() {
     check(
         &format!("{TWO_INSERT}scale = \"smal:2\"\nrows = 10\n"),
         expect![[r#"
-        campaign.toml:3:9: error: unknown scale `smal`
-        3 | scale = "smal:2"
-          |         ^^^^^^^^ expected one of cached-large, quick, small, with a factor if need be: small:0.1
-          = help: did you mean `small`?"#]],
+            campaign.toml:3:9: error: unknown scale `smal`
+            3 | scale = "smal:2"
+              |         ^^^^^^^^
+              = expected one of cached-large, cached-small, io-bound, quick, small, with a factor if need be: small:0.1
+              = help: did you mean `small`?"#]],
     );
     check(
         &format!("{TWO_INSERT}scale = \"small:much\"\n"),
