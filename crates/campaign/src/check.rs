@@ -6,14 +6,14 @@
 use crate::Command;
 use crate::campaign::{Asked, Campaign};
 use crate::diagnostic::{Fault, Faults};
-use crate::key::{INSERT, KEYS, Key, SYSBENCH, Unsaid};
 use crate::place::Place;
 use crate::request::{Request, place_of};
 use crate::select::{NoSuchTest, matching, select};
 use crate::vocabulary::{ProfileWord, Vocabulary, did_you_mean, nearest};
 use rqps_model::Interleave;
 use rqps_model::plan::{Arrival, DataShape, TestPlan};
-use rqps_suites::{SecondsClass, Suite};
+use rqps_suites::key::DefaultValue;
+use rqps_suites::{KEYS, Key, SecondsClass, Suite, SuiteName};
 
 mod forced;
 mod scale;
@@ -25,15 +25,14 @@ const ROUNDS_FOR_AN_INTERVAL: u32 = 3;
 
 /// Whether a command serves the suite asked for.
 pub(crate) fn fits_command(request: &Request, command: Command, faults: &mut Faults) -> bool {
-    let fits = command == Command::Run || request.suite_word() != INSERT;
+    let suite = request.suite_name();
+    let fits = command == Command::Run || suite.demo().is_some();
     if !fits {
-        let fault = Fault::error("the demo is of suite sysbench");
-        faults.add(
-            &place_of(request.suite.as_ref()),
-            fault.help(
-                "for the Insert Benchmark: rqps run --suite insert --build postgres:16.15 --build postgres:17.11",
-            ),
-        );
+        let having: Vec<&str> =
+            SuiteName::ALL.into_iter().filter(|suite| suite.demo().is_some()).map(SuiteName::name).collect();
+        let fault = Fault::error(format!("the demo is of suite {}", having.join(", ")));
+        let help = format!("for this one: rqps run --suite {suite} --build postgres:16.15 --build postgres:17.11");
+        faults.add(&place_of(request.suite.as_ref()), fault.help(help));
     }
     fits
 }
@@ -49,7 +48,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     let suite = suite.or_else(|| checker.usual_suite());
     let (mut tests, mut insert) = (Vec::new(), None);
     match suite {
-        Some(suite) if suite.name == INSERT => insert = checker.shape(suite),
+        Some(suite) if !suite.scales.is_empty() => insert = checker.shape(suite),
         suite => {
             let interleave = checker.interleave();
             tests = suite.map(|suite| checker.tests(suite, interleave)).unwrap_or_default();
@@ -181,11 +180,14 @@ impl<'a> Checker<'a> {
     /// Finds fault with words that say nothing to the suite asked for.
     fn words_fit(&mut self, suite: Option<&Suite>) {
         let Some(suite) = suite else { return };
-        for key in KEYS.iter().filter(|key| !key.is_of(&suite.name)) {
+        let Some(name) = SuiteName::find(&suite.name) else { return };
+        for key in KEYS.iter().filter(|key| !key.is_of(name)) {
             let stated = self.request.place_of_key(key.name).filter(|place| !matches!(place, Place::Preset(_)));
-            if let (Some(place), Some(only)) = (stated, key.only) {
-                let fault = format!("`{}` belongs to suite {}, and this is suite {}", key.name, only.suite, suite.name);
-                self.error(place, Fault::error(fault).help(only.elsewhere));
+            if let Some(place) = stated {
+                let owners: Vec<&str> = key.suites.iter().map(|suite| suite.name()).collect();
+                let owners = owners.join(" and ");
+                let fault = format!("`{}` belongs to suite {owners}, and this is suite {name}", key.name);
+                self.error(place, Fault::error(fault).help(key.remedy_in(name)));
             }
         }
     }
@@ -203,10 +205,13 @@ impl<'a> Checker<'a> {
         suite
     }
 
+    /// The usual suite, unless the word is rather another's.
     fn usual_suite(&self) -> Option<&'a Suite> {
-        let near = nearest(self.request.suite_word(), self.vocabulary.suites.iter().map(|suite| suite.name.as_str()));
-        let usual = self.vocabulary.suites.iter().find(|suite| suite.name == SYSBENCH);
-        usual.filter(|_| near != Some(INSERT))
+        let suites = &self.vocabulary.suites;
+        let word = self.request.suite.as_ref().map_or("", |suite| suite.value.as_str());
+        let near = nearest(word, suites.iter().map(|suite| suite.name.as_str()));
+        let usual = SuiteName::ALL[0].name();
+        suites.iter().find(|suite| suite.name == usual).filter(|_| near.is_none_or(|near| near == usual))
     }
 
     fn slice_fits(&mut self, tests: &[TestPlan]) {
@@ -223,7 +228,8 @@ impl<'a> Checker<'a> {
         let Some(rounds) = &self.request.rounds else { return };
         if rounds.value < ROUNDS_FOR_AN_INTERVAL {
             let told = if rounds.value == 1 { "one round gives" } else { "two rounds give" };
-            let usual = Key::find("rounds").and_then(|key| key.default_in(self.request.suite_word())).map(Unsaid::text);
+            let usual =
+                Key::find("rounds").and_then(|key| key.default_in(self.request.suite_name())).map(DefaultValue::text);
             let usual = usual.filter(|usual| *usual != ROUNDS_FOR_AN_INTERVAL.to_string());
             let usual = usual.map(|usual| format!("; {usual} is the usual number")).unwrap_or_default();
             let help = format!("take {ROUNDS_FOR_AN_INTERVAL} rounds or more{usual}");

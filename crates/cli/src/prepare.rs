@@ -119,85 +119,30 @@ fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
     Diagnostic {
         severity: Severity::Error,
         spot,
-        message: format!("byte 0x{:02x} is no part of UTF-8 text", bytes[at]),
+        message: format!("invalid UTF-8: byte 0x{:02x}", bytes[at]),
         expected: None,
         help: Some("save the file as UTF-8".to_owned()),
     }
 }
 
-/// The flags as words, in the order of the help, and what is wrong with files that they name.
+/// The flags with `--set @FILE` replaced by the settings of that configuration file, and what is wrong with such files.
 pub(crate) fn words(flags: &CampaignFlags) -> (Vec<Flag>, Vec<Diagnostic>) {
-    let (set, mut unread) = settings(&flags.set);
-    let many =
-        |name: &'static str, values: &[String]| values.iter().map(|value| Flag::new(name, value)).collect::<Vec<_>>();
-    let list = |name: &'static str, values: &[String]| {
-        if values.is_empty() { Vec::new() } else { vec![Flag::new(name, values.join(","))] }
-    };
-    let one = |name: &'static str, value: &Option<String>| {
-        value.iter().map(|value| Flag::new(name, value)).collect::<Vec<_>>()
-    };
-    let quick = if flags.quick { vec![Flag::new("quick", "true")] } else { Vec::new() };
-    let words = [
-        one("name", &flags.name),
-        many("build", &flags.build),
-        one("base", &flags.base),
-        one("suite", &flags.suite),
-        one("scale", &flags.scale),
-        list("tests", &flags.tests),
-        one("tables", &flags.tables),
-        one("rows", &flags.rows),
-        one("rows-written", &flags.rows_written),
-        list("clients", &flags.clients),
-        list("write-rates", &flags.write_rates),
-        one("read-seconds", &flags.read_seconds),
-        one("write-seconds", &flags.write_seconds),
-        one("rest-seconds", &flags.rest_seconds),
-        one("catch-up-seconds", &flags.catch_up_seconds),
-        one("warmup", &flags.warmup),
-        one("rounds", &flags.rounds),
-        one("slice", &flags.slice),
-        one("interleave", &flags.interleave),
-        one("seed", &flags.seed),
-        list("profile", &flags.profile),
-        list("storage-engine", &flags.storage_engine),
-        many("set", &set),
-        one("placement", &flags.placement),
-        one("rate", &flags.rate),
-        one("machine", &flags.machine),
-        one("margin", &flags.margin),
-        quick,
-    ]
-    .concat();
-    // Where the settings of the file would stand.
-    let place = words.iter().position(|word| word.name == "set").unwrap_or(words.len());
-    for fault in &mut unread {
-        if let Spot::Flag { order, .. } = &mut fault.spot {
-            *order = place;
-        }
-    }
-    (words, unread)
-}
-
-/// `--set` words, with `@FILE` replaced by the settings of that configuration file; what is wrong with such a file.
-fn settings(words: &[String]) -> (Vec<String>, Vec<Diagnostic>) {
-    let (mut settings, mut unread) = (Vec::new(), Vec::new());
-    for word in words {
-        let Some(file) = word.strip_prefix('@') else {
-            settings.push(word.clone());
-            continue;
-        };
-        match read_settings(file) {
-            Ok(read) => settings.extend(read),
-            Err(error) => unread.push(Diagnostic {
+    let (mut words, mut unread) = (Vec::new(), Vec::new());
+    for flag in &flags.0 {
+        let file = flag.value.strip_prefix('@').filter(|_| flag.name == "set");
+        match file.map(read_settings) {
+            None => words.push(flag.clone()),
+            Some(Ok(settings)) => words.extend(settings.into_iter().map(|setting| Flag::new("set", setting))),
+            Some(Err(error)) => unread.push(Diagnostic {
                 severity: Severity::Error,
-                spot: Spot::Flag { order: 0, flag: "set".to_owned(), value: word.clone() },
+                spot: Spot::Flag { order: words.len(), flag: flag.name.clone(), value: flag.value.clone() },
                 message: format!("{error:#}"),
                 expected: None,
                 help: None,
             }),
         }
     }
-    (settings, unread)
+    (words, unread)
 }
 
 fn read_settings(file: &str) -> Result<Vec<String>> {
@@ -215,7 +160,7 @@ mod tests {
         let bytes = b"rows = 1\r\n# \xc3\xa4 b\xe4h\r\nrounds = 3\n";
         let at = bytes.iter().position(|byte| *byte == 0xe4).expect("there");
         let told = not_utf8("x.toml", bytes, at).to_string();
-        let line = "x.toml:2:6: error: byte 0xe4 is no part of UTF-8 text\n2 | # \u{e4} b\u{fffd}h\n  |      ^";
+        let line = "x.toml:2:6: error: invalid UTF-8: byte 0xe4\n2 | # \u{e4} b\u{fffd}h\n  |      ^";
         assert!(told.starts_with(line), "{told}");
     }
 }

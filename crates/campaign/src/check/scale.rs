@@ -5,7 +5,6 @@
 
 use super::Checker;
 use crate::diagnostic::Fault;
-use crate::key::{Key, Kind};
 use crate::place::Stated;
 use crate::preset::sized;
 use crate::vocabulary::did_you_mean;
@@ -54,16 +53,6 @@ impl Checker<'_> {
             self.error(&scale.place, fault);
             return None;
         };
-        let most = match Key::find("rows").map(|key| key.kind) {
-            Some(Kind::Whole { max, .. }) => max,
-            _ => u64::MAX,
-        };
-        let rows = shape.rows_initial.max(shape.rows_written);
-        if rows > most {
-            let fault = Fault::error(format!("scale `{}` means {rows} rows for each client", scale.value));
-            self.error(&scale.place, fault.expected(format!("at most {most}")));
-            return None;
-        }
         Some(shape)
     }
 

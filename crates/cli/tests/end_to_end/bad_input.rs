@@ -27,7 +27,7 @@ fn a_campaign_file_shows_all_its_faults_at_once() {
     fs::write(scene.path("latin.toml"), b"rounds = 0 # n\xe4mlich\n").expect("written");
     let ended = scene.end(scene.rqps(&["run", "latin.toml", "--set", "@/nix", "--placement", "somewhere"]));
     ended.refused(&[
-        "latin.toml:1:15: error: byte 0xe4 is no part of UTF-8 text",
+        "latin.toml:1:15: error: invalid UTF-8: byte 0xe4",
         "latin.toml:1:10: error: `rounds` is too small",
         "--set @/nix: error: cannot read /nix: No such file or directory",
         "--placement somewhere: error: ",

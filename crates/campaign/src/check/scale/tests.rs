@@ -150,6 +150,6 @@ fn the_demo_is_of_sysbench() {
     let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
     expect![[r#"
         --suite insert: error: the demo is of suite sysbench
-            = help: for the Insert Benchmark: rqps run --suite insert --build postgres:16.15 --build postgres:17.11"#]]
+            = help: for this one: rqps run --suite insert --build postgres:16.15 --build postgres:17.11"#]]
     .assert_eq(&told.join("\n"));
 }
