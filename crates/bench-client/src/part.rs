@@ -7,14 +7,14 @@ use crate::own_client::{ECHO, PING_PONG, PartResult};
 use crate::request::PartRequest;
 use crate::workload::{INSERT, Queries};
 use anyhow::{Context, Result, bail};
-use rqps_load::Suite;
-use rqps_load::drive::{Exercise, Schedule, run};
-use rqps_load::insert::{Bench, State, presets, run_step};
+use rqps_load::drive::{self, Exercise, Schedule};
+use rqps_load::insert::{Bench, State, run_step};
 use rqps_load::program::sysbench::Statements;
 use rqps_model::Engine;
 use rqps_model::insert::{Shape, steps};
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_server::login;
+use rqps_suites::Suite;
 use rqps_wire::{Endpoint, Transport};
 use rqps_wire::{ask, echo};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -72,14 +72,14 @@ fn ping_pong(request: &PartRequest) -> Result<PartResult> {
     Ok(PartResult { operations: statements, seconds, cpu_s: cpu.as_secs_f64(), peak_kb: peak_kb()? })
 }
 
-fn endpoint(asked: &Asked) -> Endpoint {
-    login::endpoint(asked.engine, Transport::Unix { path: asked.socket.clone() })
+fn endpoint(request: &PartRequest) -> Endpoint {
+    login::endpoint(request.engine, Transport::Unix { path: request.socket.clone() })
 }
 
 /// Our own client as it loads in the Insert Benchmark: one client, one thread.
 fn insert(request: &PartRequest) -> Result<PartResult> {
-    let preset = presets().values().next().context("there are no presets")?;
-    let shape = Shape { clients: 1, shared_table: false, rows_initial: request.rows, ..preset.clone() };
+    let preset = Suite::insert().scales.into_values().next().context("there are no presets")?;
+    let shape = Shape { clients: 1, shared_table: false, rows_initial: request.rows, ..preset };
     let endpoint = endpoint(request);
     let bench = Bench { endpoint: &endpoint, storage: None, shape: &shape, seed: 1, threads: 1, client_cpus: &[] };
     let steps = steps(&shape);
@@ -115,7 +115,7 @@ fn query(queries: Queries, request: &PartRequest) -> Result<PartResult> {
         arrival: Arrival::Closed,
         seed: 1,
     };
-    let runs = run(&exercise, &statements, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ())?;
+    let runs = drive::run(&exercise, &statements, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ())?;
     let run = &runs[0];
     if let Some(failure) = &run.failure {
         bail!("{failure}");

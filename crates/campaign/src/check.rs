@@ -6,14 +6,16 @@
 use crate::Command;
 use crate::campaign::{Asked, Campaign};
 use crate::diagnostic::{Fault, Faults};
-use crate::key::{INSERT, KEYS, Key, SYSBENCH, Unsaid};
 use crate::place::Place;
 use crate::request::{Request, place_of};
 use crate::select::{NoSuchTest, matching, select};
-use crate::vocabulary::{ProfileWord, Seconds, SuiteWord, Vocabulary, did_you_mean, nearest};
+use crate::vocabulary::{ProfileWord, Vocabulary, did_you_mean, nearest};
 use rqps_model::Interleave;
-use rqps_model::plan::{Arrival, DataShape, ForcedForm, TestPlan};
+use rqps_model::plan::{Arrival, DataShape, TestPlan};
+use rqps_suites::key::DefaultValue;
+use rqps_suites::{KEYS, Key, SecondsClass, Suite, SuiteName};
 
+mod forced;
 mod scale;
 mod settings;
 mod treatments;
@@ -23,15 +25,14 @@ const ROUNDS_FOR_AN_INTERVAL: u32 = 3;
 
 /// Whether a command serves the suite asked for.
 pub(crate) fn fits_command(request: &Request, command: Command, faults: &mut Faults) -> bool {
-    let fits = command == Command::Run || request.suite_word() != INSERT;
+    let suite = request.suite_name();
+    let fits = command == Command::Run || suite.demo().is_some();
     if !fits {
-        let fault = Fault::error("the demo is of suite sysbench");
-        faults.add(
-            &place_of(request.suite.as_ref()),
-            fault.help(
-                "for the Insert Benchmark: rqps run --suite insert --build postgres:16.15 --build postgres:17.11",
-            ),
-        );
+        let having: Vec<&str> =
+            SuiteName::ALL.into_iter().filter(|suite| suite.demo().is_some()).map(SuiteName::name).collect();
+        let fault = Fault::error(format!("the demo is of suite {}", having.join(", ")));
+        let help = format!("for this one: rqps run --suite {suite} --build postgres:16.15 --build postgres:17.11");
+        faults.add(&place_of(request.suite.as_ref()), fault.help(help));
     }
     fits
 }
@@ -47,7 +48,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     let suite = suite.or_else(|| checker.usual_suite());
     let (mut tests, mut insert) = (Vec::new(), None);
     match suite {
-        Some(suite) if suite.name == INSERT => insert = checker.shape(suite),
+        Some(suite) if !suite.scales.is_empty() => insert = checker.shape(suite),
         suite => {
             let interleave = checker.interleave();
             tests = suite.map(|suite| checker.tests(suite, interleave)).unwrap_or_default();
@@ -62,7 +63,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
         return None;
     }
     let treatments = treatments?;
-    let forced = checker.forced(suite?, &tests, &treatments);
+    let forced = forced::forced(suite?, &tests, &treatments);
     let storage = treatments.iter().filter_map(|treatment| treatment.storage);
     let builds_with = storage.map(|storage| (storage, vocabulary.builds_with(storage))).collect();
     // Nothing is missing where nothing was wrong: defaults fill every key that is not a build or a name.
@@ -144,7 +145,7 @@ impl<'a> Checker<'a> {
         builds.flat_map(|build| self.profiles_of(build)).map(|(_, profile)| profile).collect()
     }
 
-    fn tests(&mut self, suite: &'a SuiteWord, interleave: Option<Interleave>) -> Vec<TestPlan> {
+    fn tests(&mut self, suite: &'a Suite, interleave: Option<Interleave>) -> Vec<TestPlan> {
         let Some(words) = &self.request.tests else { return Vec::new() };
         for word in &words.value {
             if let Err(wrong) = matching(suite, &word.value) {
@@ -153,9 +154,9 @@ impl<'a> Checker<'a> {
         }
         let words: Vec<&str> = words.value.iter().map(|word| word.value.as_str()).collect();
         let Ok(selected) = select(suite, &words) else { return Vec::new() };
-        let seconds = |time: Seconds| match time {
-            Seconds::Read => self.request.read_seconds.as_ref(),
-            Seconds::Write => self.request.write_seconds.as_ref(),
+        let seconds = |time: SecondsClass| match time {
+            SecondsClass::Read => self.request.read_seconds.as_ref(),
+            SecondsClass::Write => self.request.write_seconds.as_ref(),
         };
         let plan = |selected: crate::select::Selected<'_>| {
             let test = selected.test;
@@ -170,52 +171,28 @@ impl<'a> Checker<'a> {
                 // Open only where the key was said wrongly, and then there is no plan.
                 seconds: seconds(test.seconds).map_or(f64::INFINITY, |seconds| seconds.value),
                 timed: true,
-                before: selected.before,
+                before: selected.before.iter().map(ToString::to_string).collect(),
             }
         };
         selected.into_iter().map(plan).collect()
     }
 
-    /// What the engines of this campaign force to be different in its tests; equal forms of several tests are told once.
-    fn forced(&self, suite: &SuiteWord, tests: &[TestPlan], treatments: &[Asked]) -> Vec<ForcedForm> {
-        let engines = self.engines();
-        let of_tests = suite.tests.iter().filter(|test| tests.iter().any(|plan| plan.name == test.name));
-        let of_tests = of_tests.flat_map(|test| {
-            test.forced.iter().map(|form| ForcedForm { tests: vec![test.name.clone()], ..form.clone() })
-        });
-        let mut forced: Vec<ForcedForm> = Vec::new();
-        for mut form in suite.forced.iter().cloned().chain(of_tests) {
-            form.forms.retain(|engine, _| engines.contains(engine));
-            let mut forms = form.forms.values();
-            let first = forms.next();
-            if forms.all(|other| Some(other) == first) {
-                continue;
-            }
-            let same = |other: &&mut ForcedForm| {
-                (&other.what, &other.forms, &other.because) == (&form.what, &form.forms, &form.because)
-            };
-            match forced.iter_mut().find(same) {
-                Some(known) => known.tests.append(&mut form.tests),
-                None => forced.push(form),
-            }
-        }
-        forced.extend(suite.forced_by_storage.iter().filter_map(|word| scale::forced_by_storage(word, treatments)));
-        forced
-    }
-
     /// Finds fault with words that say nothing to the suite asked for.
-    fn words_fit(&mut self, suite: Option<&SuiteWord>) {
+    fn words_fit(&mut self, suite: Option<&Suite>) {
         let Some(suite) = suite else { return };
-        for key in KEYS.iter().filter(|key| !key.is_of(&suite.name)) {
+        let Some(name) = SuiteName::find(&suite.name) else { return };
+        for key in KEYS.iter().filter(|key| !key.is_of(name)) {
             let stated = self.request.place_of_key(key.name).filter(|place| !matches!(place, Place::Preset(_)));
-            if let (Some(place), Some(only)) = (stated, key.only) {
-                let fault = format!("`{}` belongs to suite {}, and this is suite {}", key.name, only.suite, suite.name);
-                self.error(place, Fault::error(fault).help(only.elsewhere));
+            if let Some(place) = stated {
+                let owners: Vec<&str> = key.suites.iter().map(|suite| suite.name()).collect();
+                let owners = owners.join(" and ");
+                let fault = format!("`{}` belongs to suite {owners}, and this is suite {name}", key.name);
+                self.error(place, Fault::error(fault).help(key.remedy_in(name)));
             }
         }
     }
 
-    fn suite(&mut self) -> Option<&'a SuiteWord> {
+    fn suite(&mut self) -> Option<&'a Suite> {
         let word = self.request.suite.as_ref()?;
         let suite = self.vocabulary.suites.iter().find(|suite| suite.name == word.value);
         if suite.is_none() {
@@ -228,10 +205,13 @@ impl<'a> Checker<'a> {
         suite
     }
 
-    fn usual_suite(&self) -> Option<&'a SuiteWord> {
-        let near = nearest(self.request.suite_word(), self.vocabulary.suites.iter().map(|suite| suite.name.as_str()));
-        let usual = self.vocabulary.suites.iter().find(|suite| suite.name == SYSBENCH);
-        usual.filter(|_| near != Some(INSERT))
+    /// The usual suite, unless the word is rather another's.
+    fn usual_suite(&self) -> Option<&'a Suite> {
+        let suites = &self.vocabulary.suites;
+        let word = self.request.suite.as_ref().map_or("", |suite| suite.value.as_str());
+        let near = nearest(word, suites.iter().map(|suite| suite.name.as_str()));
+        let usual = SuiteName::ALL[0].name();
+        suites.iter().find(|suite| suite.name == usual).filter(|_| near.is_none_or(|near| near == usual))
     }
 
     fn slice_fits(&mut self, tests: &[TestPlan]) {
@@ -248,7 +228,8 @@ impl<'a> Checker<'a> {
         let Some(rounds) = &self.request.rounds else { return };
         if rounds.value < ROUNDS_FOR_AN_INTERVAL {
             let told = if rounds.value == 1 { "one round gives" } else { "two rounds give" };
-            let usual = Key::find("rounds").and_then(|key| key.default_in(self.request.suite_word())).map(Unsaid::text);
+            let usual =
+                Key::find("rounds").and_then(|key| key.default_in(self.request.suite_name())).map(DefaultValue::text);
             let usual = usual.filter(|usual| *usual != ROUNDS_FOR_AN_INTERVAL.to_string());
             let usual = usual.map(|usual| format!("; {usual} is the usual number")).unwrap_or_default();
             let help = format!("take {ROUNDS_FOR_AN_INTERVAL} rounds or more{usual}");
@@ -268,14 +249,14 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn no_such_test(suite: &SuiteWord, wrong: NoSuchTest) -> Fault {
-    let subsets = suite.subsets().join(", ");
+fn no_such_test(suite: &Suite, wrong: NoSuchTest) -> Fault {
+    let sets = suite.sets().join(", ");
     let fault = if wrong.word.contains(['*', '?']) {
         Fault::error(format!("no test of {} fits the pattern `{}`", wrong.suite, wrong.word))
     } else {
         Fault::error(format!("unknown test `{}`", wrong.word))
     };
-    let fault = fault.expected(format!("a test, a pattern with * or ?, or one of {subsets}"));
+    let fault = fault.expected(format!("a test, a pattern with * or ?, or one of {sets}"));
     let near = wrong.nearest.map(|nearest| format!("did you mean `{nearest}`?"));
     fault.help(near.unwrap_or_else(|| "`rqps plan` lists the tests of a set, such as all".to_owned()))
 }

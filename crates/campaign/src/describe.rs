@@ -193,9 +193,9 @@ mod tests {
             margin     builds that differ by less than 2 % are equal
 
             10 tests in order of execution
-              update-index         write         1.5 s  slices of 10 ms
+              update-index         write         1.5 s  slices of 10 ms, after warm
               update-nonindex      write         1.5 s  slices of 10 ms
-              scan                 range         1.5 s  slices of 10 ms, after postwrite
+              scan                 range         1.5 s  slices of 10 ms, after postwrite, warm
               read-only_range=100  range-agg     1.5 s  slices of 10 ms
               read-only-order      range-agg     1.5 s  slices of 10 ms
               read-only-count      range-agg     1.5 s  slices of 10 ms
@@ -211,8 +211,8 @@ mod tests {
                4  1 2
                5  1 2
 
-            time       about 4 min 19 s
-                       tests 3 min 7 s, copies and restarts 53 s, load 7 s, work between 12 s
+            time       about 4 min 31 s
+                       tests 3 min 7 s, copies and restarts 53 s, load 7 s, work between 24 s
             disk       about 492 MB while it runs: data and its copy for 2 servers
         "#]]
         .assert_eq(&describe(&plan(&[], true)));
@@ -298,7 +298,7 @@ mod tests {
             margin     builds that differ by less than 1.5 % are equal
 
             1 test in order of execution
-              hot-points  point          10 s  turns
+              hot-points  point          10 s  turns, after warm
 
             14 rounds, each with every server restarted; order of starts
                1  3 1 4 2
@@ -315,8 +315,8 @@ mod tests {
               12  4 2 1 3
               ... and 2 more
 
-            time       about 2 h 6 min
-                       tests 20 min 32 s, copies and restarts 1 h 24 min, load 21 min 32 s
+            time       about 3 h 21 min
+                       tests 20 min 32 s, copies and restarts 1 h 24 min, load 21 min 32 s, work between 1 h 15 min
             disk       about 205 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
@@ -349,7 +349,7 @@ mod tests {
             margin     builds that differ by less than 2 % are equal
 
             1 test in order of execution
-              hot-points  point          10 s  slices of 10 ms
+              hot-points  point          10 s  slices of 10 ms, after warm
 
             6 rounds, each with every server restarted; order of starts
                1  3 1 4 2
@@ -359,8 +359,8 @@ mod tests {
                5  3 1 4 2
                6  2 4 1 3
 
-            time       about 9 min 33 s
-                       tests 4 min 51 s, copies and restarts 3 min 33 s, load 1 min 9 s
+            time       about 10 min 9 s
+                       tests 4 min 51 s, copies and restarts 3 min 33 s, load 1 min 9 s, work between 36 s
             disk       about 5.7 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));

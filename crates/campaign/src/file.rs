@@ -4,17 +4,19 @@
 //! are left out, so that one slip does not raise a second complaint.
 
 use crate::diagnostic::{Fault, Faults};
-use crate::key::{COMMAND_LINE_ONLY, KEYS, Key};
 use crate::place::{Place, Source, Stated};
 use crate::raw::Raw;
-use crate::read::read_key;
 use crate::request::Request;
 use crate::vocabulary::did_you_mean;
+use rqps_suites::{KEYS, Key};
 use std::ops::Range;
 
 mod parse;
 
 use parse::{Entry, Parsed, parse};
+
+/// Words of the command line that a campaign file must not hold, since they say where and how to show, not what to run.
+const COMMAND_LINE_ONLY: [&str; 2] = ["results", "json"];
 
 /// Reads a campaign file.
 pub(crate) fn read_file(source: &Source, faults: &mut Faults) -> Request {
@@ -66,7 +68,7 @@ pub(crate) fn read_file(source: &Source, faults: &mut Faults) -> Request {
             None if is_broken => {}
             None => faults.add(&key.place, unknown_key(&key)),
             Some(key) if is_broken => _ = request.faulty.insert(key.name),
-            Some(key) => read_key(key, value, &mut request, faults),
+            Some(key) => request.read_key(key, value, faults),
         }
     }
     request
@@ -144,7 +146,7 @@ fn syntax_fault(message: &str, text: &str, span: &Range<usize>, key: Option<&'st
         _ => Fault::error(what),
     };
     match key {
-        Some(key) if unquoted => fault.expected(key.kind.expected()),
+        Some(key) if unquoted => fault.expected(key.form.expected()),
         _ if expected.is_empty() || expected == "nothing" => fault,
         _ => fault.expected(expected),
     }

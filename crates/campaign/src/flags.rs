@@ -4,12 +4,11 @@
 //! told in the same way as in the file. Repeated flags make a list; names and numbers may have commas between them.
 
 use crate::diagnostic::{Fault, Faults};
-use crate::key::{KEYS, Key};
 use crate::place::{Place, Stated};
 use crate::raw::Raw;
-use crate::read::read_key;
 use crate::request::Request;
 use crate::vocabulary::did_you_mean;
+use rqps_suites::{KEYS, Key};
 
 /// A flag as typed: its name without dashes, and its value. A switch such as `quick` has the value `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,14 +41,14 @@ pub(crate) fn read_words(flags: &[Flag], faults: &mut Faults, place: impl Fn(&Fl
     for key in &KEYS {
         let said: Vec<(usize, &Flag)> = flags.iter().enumerate().filter(|(_, flag)| flag.name == key.name).collect();
         let Some(&(order, last)) = said.last() else { continue };
-        let raw = if key.kind.is_list() {
+        let raw = if key.form.is_list() {
             let items = said.iter().flat_map(|(order, flag)| pieces(key, *order, flag, &place)).collect();
             Stated::new(Raw::List(items), place(last, order, &last.value))
         } else {
             // The last one wins, as everywhere on command lines.
             Stated::new(Raw::Word(last.value.clone()), place(last, order, &last.value))
         };
-        read_key(key, raw, &mut request, faults);
+        request.read_key(key, raw, faults);
     }
     for (order, flag) in flags.iter().enumerate() {
         if Key::find(&flag.name).is_none() {
@@ -64,7 +63,7 @@ pub(crate) fn read_words(flags: &[Flag], faults: &mut Faults, place: impl Fn(&Fl
 /// The values of one flag.
 fn pieces(key: &Key, order: usize, flag: &Flag, place: &impl Fn(&Flag, usize, &str) -> Place) -> Vec<Stated<Raw>> {
     let piece = |text: &str| Stated::new(Raw::Word(text.to_owned()), place(flag, order, text));
-    if key.kind.splits_at_commas() { flag.value.split(',').map(piece).collect() } else { vec![piece(&flag.value)] }
+    if key.form.splits_at_commas() { flag.value.split(',').map(piece).collect() } else { vec![piece(&flag.value)] }
 }
 
 #[cfg(test)]

@@ -5,12 +5,15 @@
 //! It touches no server, reads no file, no clock and no environment: the same words give the same plan.
 //!
 //! ```text
-//! file, flags --read--> Campaign --expand--> Plan --describe, estimate--> text
-//!                  \--> diagnostics
+//! file, flags --raw, read--> Request --merge, preset--> Request --check, select--> Campaign --expand--> Plan
 //! ```
+//!
+//! `file` and `flags` find keys and values as written (`raw`); `read` gives each value its type by the form of its key, in a
+//! `request`; the flags' request is merged over the file's, and `preset` fills what is open. `check` looks up names and finds
+//! contradictions, `select` chooses tests, and what is right is a `campaign`, which `expand`s to a plan once the builds are
+//! known. `describe` and `estimate` put a plan into words. Faults of all stages are `diagnostic`s with their `place`.
 
 pub mod diagnostic;
-pub mod key;
 pub mod place;
 pub mod preset;
 pub mod request;
@@ -21,6 +24,7 @@ mod campaign;
 mod check;
 mod describe;
 mod estimate;
+mod field;
 mod file;
 mod flags;
 mod insert;
@@ -35,7 +39,6 @@ pub use describe::describe;
 pub use diagnostic::Diagnostic;
 pub use estimate::{Estimate, estimate, human_bytes, human_duration};
 pub use flags::Flag;
-pub use key::{KEYS, Key};
 pub use place::Source;
 pub use request::{Request, Scale};
 pub use vocabulary::Vocabulary;

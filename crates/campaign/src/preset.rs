@@ -1,78 +1,36 @@
-//! Presets: what `quick` and `demo` stand for, and what holds where nothing is said at all.
+//! What holds where a key is not given: presets, defaults, and the numbers of a scale.
 //!
-//! Written in the words of the flags and read by the same reading. A preset only fills what is still open: whatever the
-//! user says wins.
+//! Presets and defaults are written in the words of the flags and read by the same reading. They only fill what is still
+//! open: whatever the user says wins.
 
 use crate::diagnostic::Faults;
 use crate::flags::{Flag, read_words};
-use crate::key::{INSERT, KEYS, Unsaid};
 use crate::place::{Place, Stated};
 use crate::request::{Request, Scale};
 use crate::vocabulary::{Vocabulary, default_profile};
 use rqps_model::Engine;
 use rqps_model::insert::Shape;
+use rqps_suites::KEYS;
+use rqps_suites::key::DefaultValue;
 use std::collections::BTreeMap;
-
-/// Name and value as for flags.
-type Words<'a> = &'a [(&'a str, &'a str)];
-
-/// `--quick`: a first look at all 32 tests in about ten minutes for two builds.
-pub const QUICK: Words<'static> = &[
-    ("tables", "1"),
-    ("rows", "100000"),
-    ("tests", "32"),
-    ("read-seconds", "2"),
-    ("write-seconds", "2"),
-    ("warmup", "0.5"),
-    ("rounds", "3"),
-];
-
-/// `--quick` in suite `insert`: one pass for each build, in about a minute.
-pub const QUICK_INSERT: Words<'static> = &[("scale", "quick"), ("rounds", "1")];
-
-/// `rqps demo`: two releases and ten tests that tell them apart, in less than 5 minutes on 2 cores.
-pub const DEMO: Words<'static> = &[
-    ("name", "demo"),
-    ("build", "postgres:16.15"),
-    ("build", "postgres:17.11"),
-    ("tests", DEMO_TESTS),
-    ("tables", "1"),
-    ("rows", "100000"),
-    ("read-seconds", "1.5"),
-    ("write-seconds", "1.5"),
-    ("warmup", "0.2"),
-    ("rounds", "5"),
-];
-
-/// `rqps demo --quick`: the same in about a minute and a half, to see that everything works.
-pub const QUICK_DEMO: Words<'static> =
-    &[("rows", "50000"), ("read-seconds", "0.5"), ("write-seconds", "0.5"), ("warmup", "0.1"), ("rounds", "3")];
-
-const DEMO_TESTS: &str = "hot-points,point-query,range-covered-pk,range-notcovered-si,read-only-count,\
-    read-only_range=100,read-only-order,scan,update-index,update-nonindex";
 
 /// The request with presets and defaults below it; a key that was said wrongly stays open.
 pub(crate) fn fill(request: Request, demo: bool, vocabulary: &Vocabulary) -> Request {
     let quick = request.quick.as_ref().is_some_and(|quick| quick.value);
-    let suite = request.suite_word().to_owned();
-    let presets: &[(&'static str, Words<'_>)] = match (suite == INSERT, demo, quick) {
-        (true, _, true) => &[("quick", QUICK_INSERT)],
-        (true, _, false) => &[],
-        (false, true, true) => &[("demo --quick", QUICK_DEMO), ("demo", DEMO)],
-        (false, true, false) => &[("demo", DEMO)],
-        (false, false, true) => &[("quick", QUICK)],
-        (false, false, false) => &[],
-    };
-    let filled = presets.iter().fold(request, |request, (name, words)| request.over(read_preset(name, words)));
+    let suite = request.suite_name();
+    let of_demo = suite.demo().filter(|_| demo).map(|(whole, small)| (quick.then_some(small), Some(whole)));
+    let presets = of_demo.unwrap_or_else(|| (quick.then(|| suite.quick()), None));
+    let presets = presets.0.into_iter().chain(presets.1);
+    let filled = presets.fold(request, |request, preset| request.over(read_preset(preset.name, preset.words)));
     let defaults: Vec<(&str, &str)> = KEYS
         .iter()
-        .filter_map(|key| match key.default_in(&suite) {
-            Some(Unsaid::Is(text)) => Some((key.name, text)),
-            Some(Unsaid::Means(_)) | None => None,
+        .filter_map(|key| match key.default_in(suite) {
+            Some(DefaultValue::Is(text)) => Some((key.name, text)),
+            Some(DefaultValue::Means(_)) | None => None,
         })
         .collect();
     let filled = filled.over(read_preset(DEFAULT, &defaults));
-    let filled = vocabulary.scales(&suite).into_iter().fold(filled, with_scale);
+    let filled = vocabulary.scales(suite.name()).into_iter().fold(filled, with_scale);
     let engines: Vec<(&str, String)> = defaults_of_engines(&filled);
     let engines: Vec<(&str, &str)> = engines.iter().map(|(key, words)| (*key, words.as_str())).collect();
     filled.over(read_preset(DEFAULT, &engines))
@@ -133,7 +91,7 @@ fn defaults_of_engines(request: &Request) -> Vec<(&'static str, String)> {
 /// What the place of a default value is called.
 pub(crate) const DEFAULT: &str = "default";
 
-fn read_preset(name: &'static str, words: Words<'_>) -> Request {
+fn read_preset(name: &'static str, words: &[(&str, &str)]) -> Request {
     let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
     let mut faults = Faults::default();
     let request = read_words(&flags, &mut faults, |_, _, _| Place::Preset(name));
@@ -145,20 +103,22 @@ fn read_preset(name: &'static str, words: Words<'_>) -> Request {
 mod tests {
     use super::*;
     use crate::sample::vocabulary;
+    use rqps_suites::SuiteName;
 
     #[test]
     fn every_preset_can_be_read() {
-        for (name, words) in [("quick", QUICK), ("quick", QUICK_INSERT), ("demo", DEMO), ("demo --quick", QUICK_DEMO)] {
-            let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
+        let demos = SuiteName::ALL.into_iter().filter_map(SuiteName::demo).flat_map(|(demo, small)| [demo, small]);
+        for preset in SuiteName::ALL.into_iter().map(SuiteName::quick).chain(demos) {
+            let flags: Vec<Flag> = preset.words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
             let mut faults = Faults::default();
-            read_words(&flags, &mut faults, |_, _, _| Place::Preset(name));
+            read_words(&flags, &mut faults, |_, _, _| Place::Preset(preset.name));
             assert_eq!(faults.sorted(), []);
         }
     }
 
     #[test]
     fn what_is_said_wins_over_presets_and_presets_over_defaults() {
-        let said = |words: Words<'_>| read_preset("said", words);
+        let said = |words: &[(&str, &str)]| read_preset("said", words);
         let request = fill(said(&[("quick", "true"), ("rounds", "9")]), true, &vocabulary());
         assert_eq!(request.rounds.map(|rounds| rounds.value), Some(9));
         assert_eq!(request.rows.map(|rows| rows.value), Some(50_000));
@@ -171,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_scale_fills_what_is_not_said() {
-        let filled = |words: Words<'_>| {
+        let filled = |words: &[(&str, &str)]| {
             let request = read_preset("said", &[&[("suite", "insert")], words].concat());
             let request = fill(request, false, &vocabulary());
             let [rows, written] = [&request.rows, &request.rows_written].map(|rows| rows.as_ref().expect("told").value);

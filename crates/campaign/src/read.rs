@@ -1,17 +1,17 @@
-//! From a value as written to a field of the request: the one place that knows types, ranges and units of the keys.
+//! From a value as written to one of the right type and range: what each form of a key allows.
 //!
-//! In: `Stated<Raw>` from file or flags. Out: the request's field, or a fault that says what was expected. Names are
-//! only checked for their form; whether they exist is `check`'s business.
+//! In: a key and `Stated<Raw>` from file or flags. Out: a value, or a fault that says what was expected. Names are only
+//! checked for their form; whether they exist is `check`'s business.
 
 use crate::diagnostic::{Fault, Faults};
-use crate::key::{Key, Kind};
 use crate::place::Stated;
 use crate::raw::Raw;
-use crate::request::{BuildRequest, Request, Scale, Setting};
+use crate::request::{BuildRequest, Scale, Setting};
 use crate::vocabulary::did_you_mean;
-use rqps_model::build::without_credentials;
 use rqps_model::plan::Arrival;
-use rqps_model::{BuildSpec, Engine, Interleave, Placement, StorageEngine};
+use rqps_model::{BuildSpec, Engine, StorageEngine};
+use rqps_suites::Key;
+use rqps_suites::key::Form;
 
 mod build;
 mod machine;
@@ -23,72 +23,14 @@ const FACTOR_MIN: f64 = 1e-6;
 const FACTOR_MAX: f64 = 1000.0;
 
 /// A value that was wrong; what was wrong with it has been told.
-struct Wrong;
+pub(crate) struct Wrong;
 
-type Read<T> = Result<T, Wrong>;
-
-/// Reads one key's value into the request.
-pub(crate) fn read_key(key: &'static Key, raw: Stated<Raw>, request: &mut Request, faults: &mut Faults) {
-    let mut reader = Reader { key, faults };
-    let place = raw.place.clone();
-    macro_rules! read {
-        ($field:ident, $value:expr) => {
-            match $value {
-                Ok(value) => request.$field = Some(Stated::new(value, place)),
-                Err(Wrong) => _ = request.faulty.insert(key.name),
-            }
-        };
-    }
-    match key.name {
-        "name" => read!(name, reader.plain_name(&raw)),
-        "build" => {
-            let (builds, all_read) = reader.builds(raw);
-            request.build = (!builds.is_empty()).then(|| Stated::new(builds, place));
-            if all_read.is_err() {
-                request.faulty.insert(key.name);
-            }
-        }
-        // A build is meant by its address as it is kept and shown.
-        "base" => read!(base, reader.word(&raw).map(|word| without_credentials(&word))),
-        "profile" => read!(profile, reader.words(raw)),
-        "storage-engine" => read!(storage_engine, reader.storage_engines(raw)),
-        "set" => {
-            let (settings, all_read) = reader.settings(raw);
-            request.set = (!settings.is_empty()).then(|| Stated::new(settings, place));
-            if all_read.is_err() {
-                request.faulty.insert(key.name);
-            }
-        }
-        "suite" => read!(suite, reader.word(&raw)),
-        "scale" => read!(scale, reader.scale(&raw)),
-        "tests" => read!(tests, reader.words(raw)),
-        "tables" => read!(tables, reader.small(&raw)),
-        "rows" => read!(rows, reader.whole(&raw)),
-        "rows-written" => read!(rows_written, reader.whole(&raw)),
-        "clients" => read!(clients, reader.distinct(raw)),
-        "write-rates" => read!(write_rates, reader.distinct(raw)),
-        "read-seconds" => read!(read_seconds, reader.number(&raw)),
-        "write-seconds" => read!(write_seconds, reader.number(&raw)),
-        "rest-seconds" => read!(rest_seconds, reader.number(&raw)),
-        "catch-up-seconds" => read!(catch_up_seconds, reader.number(&raw)),
-        "warmup" => read!(warmup, reader.number(&raw)),
-        "rounds" => read!(rounds, reader.small(&raw)),
-        "interleave" => read!(interleave, reader.choice(&raw, &Interleave::ALL, Interleave::name)),
-        "slice" => read!(slice, reader.number(&raw)),
-        "rate" => read!(rate, reader.rate(&raw)),
-        "placement" => read!(placement, reader.choice(&raw, &Placement::ALL, Placement::name)),
-        "machine" => read!(machine, reader.machine(&raw)),
-        "margin" => read!(margin, reader.fraction(&raw)),
-        "seed" => read!(seed, reader.whole(&raw)),
-        "quick" => read!(quick, reader.switch(&raw)),
-        other => unreachable!("key `{other}` is in KEYS and has no field"),
-    }
-}
+pub(crate) type Read<T> = Result<T, Wrong>;
 
 /// Reads values of one key and tells its faults.
-struct Reader<'a> {
-    key: &'static Key,
-    faults: &'a mut Faults,
+pub(crate) struct Reader<'a> {
+    pub(crate) key: &'static Key,
+    pub(crate) faults: &'a mut Faults,
 }
 
 impl Reader<'_> {
@@ -103,21 +45,21 @@ impl Reader<'_> {
     }
 
     /// Text that is not empty.
-    fn word(&mut self, raw: &Stated<Raw>) -> Read<String> {
+    pub(crate) fn word(&mut self, raw: &Stated<Raw>) -> Read<String> {
         match &raw.value {
             Raw::Word(text) | Raw::Text(text) if text.trim().is_empty() => {
                 let message = format!("`{}` is empty", self.key.name);
-                self.refuse(raw, Fault::error(message).expected(self.key.kind.expected()))
+                self.refuse(raw, Fault::error(message).expected(self.key.form.expected()))
             }
             Raw::Word(text) | Raw::Text(text) => Ok(text.trim().to_owned()),
             // A number where a name belongs, such as tests = 32, is meant as the name.
-            Raw::Whole(number) if self.key.kind == Kind::Names => Ok(number.to_string()),
-            _ => self.wrong_type(raw, self.key.kind.expected()),
+            Raw::Whole(number) if matches!(self.key.form, Form::Names(_)) => Ok(number.to_string()),
+            _ => self.wrong_type(raw, self.key.form.expected()),
         }
     }
 
     /// A word that can be a folder's name.
-    fn plain_name(&mut self, raw: &Stated<Raw>) -> Read<String> {
+    pub(crate) fn plain_name(&mut self, raw: &Stated<Raw>) -> Read<String> {
         let name = self.word(raw)?;
         if !rqps_model::build::is_plain_name(&name) {
             let fault = Fault::error(format!("`{name}` cannot be a name, since it becomes a folder's name"))
@@ -132,7 +74,7 @@ impl Reader<'_> {
         match raw.value {
             Raw::List(ref items) if items.is_empty() => {
                 let message = format!("`{}` is an empty list", self.key.name);
-                self.refuse(&raw, Fault::error(message).expected(self.key.kind.expected()))
+                self.refuse(&raw, Fault::error(message).expected(self.key.form.expected()))
             }
             Raw::List(items) => Ok(items),
             value => Ok(vec![Stated::new(value, raw.place)]),
@@ -151,11 +93,11 @@ impl Reader<'_> {
         read.into_iter().collect()
     }
 
-    fn words(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<String>>> {
+    pub(crate) fn words(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<String>>> {
         self.each(raw, |reader, item| reader.word(item))
     }
 
-    fn distinct(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<u32>>> {
+    pub(crate) fn distinct(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<u32>>> {
         let numbers = self.each(raw, |reader, item| reader.small(item))?;
         for (at, item) in numbers.iter().enumerate() {
             if numbers[..at].contains(item) {
@@ -168,7 +110,7 @@ impl Reader<'_> {
     }
 
     /// `small` or `cached-large:0.01`.
-    fn scale(&mut self, raw: &Stated<Raw>) -> Read<Scale> {
+    pub(crate) fn scale(&mut self, raw: &Stated<Raw>) -> Read<Scale> {
         let text = self.word(raw)?;
         let (word, factor) = match text.split_once(':') {
             None => (text.as_str(), 1.0),
@@ -180,7 +122,7 @@ impl Reader<'_> {
         Ok(Scale { word: word.to_owned(), factor })
     }
 
-    fn storage_engines(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<StorageEngine>>> {
+    pub(crate) fn storage_engines(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<StorageEngine>>> {
         let key = Key::find("storage-engine").expect("it is in KEYS");
         // A build's own table has the word as well, and is told about it in the same way.
         let mut reader = Reader { key, faults: &mut *self.faults };
@@ -195,9 +137,9 @@ impl Reader<'_> {
         Ok(engines)
     }
 
-    fn whole(&mut self, raw: &Stated<Raw>) -> Read<u64> {
-        let expected = self.key.kind.expected();
-        let is_count = matches!(self.key.kind, Kind::Count { .. });
+    pub(crate) fn whole(&mut self, raw: &Stated<Raw>) -> Read<u64> {
+        let expected = self.key.form.expected();
+        let is_count = matches!(self.key.form, Form::Count { .. });
         let number = match &raw.value {
             Raw::Whole(number) => Some(*number),
             Raw::Word(word) if is_count => parse_count(word),
@@ -216,8 +158,8 @@ impl Reader<'_> {
             let help = quoted.then(|| "numbers stand without quotes".to_owned());
             return self.refuse(raw, fault.expected(expected).help_if(help));
         };
-        let (min, max) = match self.key.kind {
-            Kind::Whole { min, max } | Kind::Count { min, max } | Kind::Wholes { min, max } => (min, max),
+        let (min, max) = match self.key.form {
+            Form::Whole { min, max } | Form::Count { min, max } | Form::Wholes { min, max } => (min, max),
             kind => unreachable!("{kind:?} is read as a whole number"),
         };
         match u64::try_from(number).ok().filter(|number| (min..=max).contains(number)) {
@@ -230,21 +172,21 @@ impl Reader<'_> {
         }
     }
 
-    fn small(&mut self, raw: &Stated<Raw>) -> Read<u32> {
+    pub(crate) fn small(&mut self, raw: &Stated<Raw>) -> Read<u32> {
         let number = self.whole(raw)?;
         Ok(u32::try_from(number).expect("the key's range ends below 32 bits"))
     }
 
-    fn number(&mut self, raw: &Stated<Raw>) -> Read<f64> {
-        let (min, max) = match self.key.kind {
-            Kind::Number { min, max, .. } => (min, max),
+    pub(crate) fn number(&mut self, raw: &Stated<Raw>) -> Read<f64> {
+        let (min, max) = match self.key.form {
+            Form::Number { min, max, .. } => (min, max),
             kind => unreachable!("{kind:?} is read as a number"),
         };
         self.number_within(raw, min, max)
     }
 
     fn number_within(&mut self, raw: &Stated<Raw>, min: f64, max: f64) -> Read<f64> {
-        let expected = self.key.kind.expected();
+        let expected = self.key.form.expected();
         let number = match &raw.value {
             Raw::Whole(number) => *number as f64,
             Raw::Number(number) => *number,
@@ -265,9 +207,9 @@ impl Reader<'_> {
     }
 
     /// A fraction such as 0.02, or a percentage such as 2%.
-    fn fraction(&mut self, raw: &Stated<Raw>) -> Read<f64> {
-        let (min, max) = match self.key.kind {
-            Kind::Fraction { min, max } => (min, max),
+    pub(crate) fn fraction(&mut self, raw: &Stated<Raw>) -> Read<f64> {
+        let (min, max) = match self.key.form {
+            Form::Fraction { min, max } => (min, max),
             kind => unreachable!("{kind:?} is read as a fraction"),
         };
         if let Raw::Word(text) | Raw::Text(text) = &raw.value
@@ -279,29 +221,29 @@ impl Reader<'_> {
         self.number_within(raw, min, max)
     }
 
-    fn switch(&mut self, raw: &Stated<Raw>) -> Read<bool> {
+    pub(crate) fn switch(&mut self, raw: &Stated<Raw>) -> Read<bool> {
         match &raw.value {
             Raw::Switch(yes) => Ok(*yes),
             Raw::Word(word) if word == "true" => Ok(true),
             Raw::Word(word) if word == "false" => Ok(false),
-            _ => self.wrong_type(raw, self.key.kind.expected()),
+            _ => self.wrong_type(raw, self.key.form.expected()),
         }
     }
 
-    fn choice<T: Copy>(&mut self, raw: &Stated<Raw>, all: &[T], name: fn(T) -> &'static str) -> Read<T> {
+    pub(crate) fn choice<T: Copy>(&mut self, raw: &Stated<Raw>, all: &[T], name: fn(T) -> &'static str) -> Read<T> {
         let word = self.word(raw)?;
         all.iter().copied().find(|choice| name(*choice) == word).map_or_else(
             || {
                 let help = did_you_mean(&word, all.iter().map(|choice| name(*choice)));
                 let fault = Fault::error(format!("`{}` cannot be `{word}`", self.key.name));
-                self.refuse(raw, fault.expected(self.key.kind.expected()).help_if(help))
+                self.refuse(raw, fault.expected(self.key.form.expected()).help_if(help))
             },
             Ok,
         )
     }
 
     /// `500`, `poisson:500`, `even:500` or `closed`.
-    fn rate(&mut self, raw: &Stated<Raw>) -> Read<Arrival> {
+    pub(crate) fn rate(&mut self, raw: &Stated<Raw>) -> Read<Arrival> {
         /// More than any server answers; a larger number is a slip.
         const RATE_MAX: f64 = 10_000_000.0;
         let (gaps, number) = match &raw.value {
@@ -327,7 +269,7 @@ impl Reader<'_> {
 
     /// Settings as `name=value` words or as a table. Those that could be read are kept beside wrong ones, so that what is wrong
     /// with their names is told at the same time.
-    fn settings(&mut self, raw: Stated<Raw>) -> (Vec<Stated<Setting>>, Read<()>) {
+    pub(crate) fn settings(&mut self, raw: Stated<Raw>) -> (Vec<Stated<Setting>>, Read<()>) {
         let mut settings: Vec<Stated<Setting>> = Vec::new();
         let mut all_read = Ok(());
         if let Raw::Table(entries) = &raw.value {
@@ -357,7 +299,7 @@ impl Reader<'_> {
 
     fn setting(&mut self, item: &Stated<Raw>) -> Read<Setting> {
         let (Raw::Word(text) | Raw::Text(text)) = &item.value else {
-            return self.wrong_type(item, self.key.kind.expected());
+            return self.wrong_type(item, self.key.form.expected());
         };
         match text.split_once('=') {
             Some((name, value)) if is_setting_name(name.trim()) && !value.contains(char::is_control) => {

@@ -1,14 +1,17 @@
 //! What was asked, before anything is looked up: one struct for the file and the flags, every field optional.
 //!
 //! A file and the flags each give a `Request`; they are merged (flags win), presets fill what is still open, and
-//! `check` turns the result into a campaign. Values have the right type and range here, names are still words.
+//! `check` turns the result into a campaign. Values have the right type and range here, names are still words. How a type
+//! is read and written is its [`Field`].
 
 use crate::diagnostic::{Fault, Faults};
-use crate::key::SYSBENCH;
 use crate::place::{Place, Source, Stated};
+use crate::raw::Raw;
+use crate::read::{Read, Reader, Wrong};
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSpec, Interleave, Placement, StorageEngine};
+use rqps_suites::{Key, SuiteName};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -44,146 +47,152 @@ pub struct BuildRequest {
     pub set: Vec<Stated<Setting>>,
 }
 
-/// What was asked: the keys of `KEYS`, each as far as it was said.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[expect(missing_docs, reason = "each field is the key of the same name, told in KEYS")]
-pub struct Request {
-    pub name: Option<Stated<String>>,
-    pub build: Option<Stated<Vec<BuildRequest>>>,
-    pub base: Option<Stated<String>>,
-    pub profile: Option<Stated<Vec<Stated<String>>>>,
-    pub storage_engine: Option<Stated<Vec<Stated<StorageEngine>>>>,
-    pub set: Option<Stated<Vec<Stated<Setting>>>>,
-    pub suite: Option<Stated<String>>,
-    pub scale: Option<Stated<Scale>>,
-    pub tests: Option<Stated<Vec<Stated<String>>>>,
-    pub tables: Option<Stated<u32>>,
-    pub rows: Option<Stated<u64>>,
-    pub rows_written: Option<Stated<u64>>,
-    pub clients: Option<Stated<Vec<Stated<u32>>>>,
-    pub write_rates: Option<Stated<Vec<Stated<u32>>>>,
-    pub read_seconds: Option<Stated<f64>>,
-    pub write_seconds: Option<Stated<f64>>,
-    pub rest_seconds: Option<Stated<f64>>,
-    pub catch_up_seconds: Option<Stated<f64>>,
-    pub warmup: Option<Stated<f64>>,
-    pub rounds: Option<Stated<u32>>,
-    pub interleave: Option<Stated<Interleave>>,
-    pub slice: Option<Stated<f64>>,
-    pub rate: Option<Stated<Arrival>>,
-    pub placement: Option<Stated<Placement>>,
-    pub machine: Option<Stated<MachineClass>>,
-    pub margin: Option<Stated<f64>>,
-    pub seed: Option<Stated<u64>>,
-    pub quick: Option<Stated<bool>>,
-    /// The campaign file, where there is one, to point into.
-    pub source: Option<Source>,
-    /// Keys that were said wrongly, so that nothing further is said about what is wrong with them. Of a list of builds,
-    /// those that could be read are kept, so that what is wrong with them is told at the same time.
-    pub(crate) faulty: BTreeSet<&'static str>,
+/// The type of a key's value: how it is read from what was written, and written to a campaign file.
+pub(crate) trait Field: Sized {
+    /// What could be read, if anything, and whether that is all.
+    fn read(reader: &mut Reader<'_>, raw: Stated<Raw>) -> (Option<Self>, Read<()>);
+    /// The value in TOML.
+    fn write(&self) -> String;
 }
 
-/// Does the same for every field of two requests: `$each!(field, "key")`.
-macro_rules! each_key {
-    ($each:ident) => {
-        $each!(name, "name");
-        $each!(build, "build");
-        $each!(base, "base");
-        $each!(profile, "profile");
-        $each!(storage_engine, "storage-engine");
-        $each!(suite, "suite");
-        $each!(scale, "scale");
-        $each!(tests, "tests");
-        $each!(tables, "tables");
-        $each!(rows, "rows");
-        $each!(rows_written, "rows-written");
-        $each!(clients, "clients");
-        $each!(write_rates, "write-rates");
-        $each!(read_seconds, "read-seconds");
-        $each!(write_seconds, "write-seconds");
-        $each!(rest_seconds, "rest-seconds");
-        $each!(catch_up_seconds, "catch-up-seconds");
-        $each!(warmup, "warmup");
-        $each!(rounds, "rounds");
-        $each!(interleave, "interleave");
-        $each!(slice, "slice");
-        $each!(rate, "rate");
-        $each!(placement, "placement");
-        $each!(machine, "machine");
-        $each!(margin, "margin");
-        $each!(seed, "seed");
-        $each!(quick, "quick");
-    };
+/// Whether a field is that of a key.
+fn is_field(key: &str, field: &str) -> bool {
+    key.len() == field.len() && key.bytes().zip(field.bytes()).all(|(a, b)| a == b || (a, b) == (b'-', b'_'))
 }
 
-impl Request {
-    /// The file's request with the flags' on top: flags win, and a note says so. Settings are merged by name.
-    pub(crate) fn merge(file: Request, flags: Request, faults: &mut Faults) -> Request {
-        let mut merged = file;
-        macro_rules! take {
-            ($field:ident, $key:literal) => {
-                if let Some(ours) = flags.$field {
+/// Makes `Request` of fields, each of which is the key of the same name, and what is done with every one of them alike.
+macro_rules! request {
+    ($($field:ident: $kind:ty,)*) => {
+        /// What was asked: the keys of `KEYS`, each as far as it was said.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        #[expect(missing_docs, reason = "each field is the key of the same name, told in KEYS")]
+        pub struct Request {
+            $(pub $field: Option<Stated<$kind>>,)*
+            /// The campaign file, where there is one, to point into.
+            pub source: Option<Source>,
+            /// Keys that were said wrongly, so that nothing further is said about what is wrong with them. Of a list of
+            /// builds, those that could be read are kept, so that what is wrong with them is told at the same time.
+            pub(crate) faulty: BTreeSet<&'static str>,
+        }
+
+        impl Request {
+            /// Reads one key's value.
+            pub(crate) fn read_key(&mut self, key: &'static Key, raw: Stated<Raw>, faults: &mut Faults) {
+                let place = raw.place.clone();
+                let mut reader = Reader { key, faults };
+                $(if is_field(key.name, stringify!($field)) {
+                    let (value, read) = <$kind>::read(&mut reader, raw);
+                    self.$field = value.map(|value| Stated::new(value, place));
+                    if let Err(Wrong) = read {
+                        self.faulty.insert(key.name);
+                    }
+                    return;
+                })*
+                unreachable!("key `{}` has no field", key.name)
+            }
+
+            /// A key's value in TOML, if it was said.
+            pub(crate) fn write_key(&self, key: &str) -> Option<String> {
+                $(if is_field(key, stringify!($field)) {
+                    return self.$field.as_ref().map(|stated| stated.value.write());
+                })*
+                None
+            }
+
+            /// Where a key was said, by a user or a preset.
+            pub(crate) fn place_of_key(&self, key: &str) -> Option<&Place> {
+                $(if is_field(key, stringify!($field)) {
+                    return self.$field.as_ref().map(|stated| &stated.place);
+                })*
+                None
+            }
+
+            /// This request with a weaker one below it: what is still open is taken from there.
+            pub(crate) fn over(mut self, weaker: Request) -> Request {
+                let faulty = std::mem::take(&mut self.faulty);
+                let is_faulty = |field| faulty.iter().any(|key| is_field(key, field));
+                $(if self.$field.is_none() && !is_faulty(stringify!($field)) {
+                    self.$field = weaker.$field;
+                })*
+                Request { faulty, ..self }
+            }
+
+            /// The file's request with the flags' on top: flags win, and a note says so. Settings are merged by name.
+            pub(crate) fn merge(file: Request, mut flags: Request, faults: &mut Faults) -> Request {
+                let mut merged = file;
+                flags.set = merged.merged_settings(flags.set.take(), faults);
+                $(if let Some(ours) = flags.$field {
                     if let Some(theirs) = merged.$field.take()
                         && theirs != ours
                     {
-                        faults.add(&theirs.place, replaced($key));
+                        faults.add(&theirs.place, replaced(stringify!($field)));
                     }
-                    merged.faulty.remove($key);
+                    merged.faulty.retain(|key| !is_field(key, stringify!($field)));
                     merged.$field = Some(ours);
-                }
-            };
-        }
-        each_key!(take);
-        if let Some(ours) = flags.set {
-            merged.faulty.remove("set");
-            let theirs = merged.set.take().map(|set| set.value).unwrap_or_default();
-            let mut settings = Vec::new();
-            for setting in theirs {
-                match ours.value.iter().find(|our| our.value.0 == setting.value.0) {
-                    None => settings.push(setting),
-                    Some(our) if our.value == setting.value => {}
-                    Some(_) => faults.add(&setting.place, replaced("set")),
-                }
+                })*
+                merged.faulty.extend(flags.faulty);
+                merged
             }
-            settings.extend(ours.value);
-            merged.set = Some(Stated::new(settings, ours.place));
         }
-        merged.faulty.extend(flags.faulty);
-        merged
+    };
+}
+
+request! {
+    name: String,
+    build: Vec<BuildRequest>,
+    base: String,
+    suite: String,
+    scale: Scale,
+    tests: Vec<Stated<String>>,
+    tables: u32,
+    rows: u64,
+    rows_written: u64,
+    clients: Vec<Stated<u32>>,
+    write_rates: Vec<Stated<u32>>,
+    read_seconds: f64,
+    write_seconds: f64,
+    rest_seconds: f64,
+    catch_up_seconds: f64,
+    warmup: f64,
+    rounds: u32,
+    slice: f64,
+    interleave: Interleave,
+    seed: u64,
+    profile: Vec<Stated<String>>,
+    storage_engine: Vec<Stated<StorageEngine>>,
+    set: Vec<Stated<Setting>>,
+    placement: Placement,
+    rate: Arrival,
+    machine: MachineClass,
+    margin: f64,
+    quick: bool,
+}
+
+impl Request {
+    /// The flags' settings with those of the file that they do not replace.
+    fn merged_settings(
+        &mut self,
+        flags: Option<Stated<Vec<Stated<Setting>>>>,
+        faults: &mut Faults,
+    ) -> Option<Stated<Vec<Stated<Setting>>>> {
+        let ours = flags?;
+        let theirs = self.set.take().map(|set| set.value).unwrap_or_default();
+        let mut settings = Vec::new();
+        for setting in theirs {
+            match ours.value.iter().find(|our| our.value.0 == setting.value.0) {
+                None => settings.push(setting),
+                Some(our) if our.value == setting.value => {}
+                Some(_) => faults.add(&setting.place, replaced("set")),
+            }
+        }
+        settings.extend(ours.value);
+        Some(Stated::new(settings, ours.place))
     }
 
-    /// This request with a weaker one below it: what is still open is taken from there.
-    pub(crate) fn over(self, weaker: Request) -> Request {
-        let mut whole = self;
-        macro_rules! fill {
-            ($field:ident, $key:literal) => {
-                if whole.$field.is_none() && !whole.faulty.contains($key) {
-                    whole.$field = weaker.$field;
-                }
-            };
-        }
-        each_key!(fill);
-        fill!(set, "set");
-        whole
-    }
-
-    /// Where a key was said, by a user or a preset.
-    pub(crate) fn place_of_key(&self, key: &str) -> Option<&Place> {
-        macro_rules! place {
-            ($field:ident, $key:literal) => {
-                if key == $key {
-                    return self.$field.as_ref().map(|stated| &stated.place);
-                }
-            };
-        }
-        each_key!(place);
-        place!(set, "set");
-        None
-    }
-
-    /// The suite asked for; one that cannot be read is taken for the usual one.
-    pub(crate) fn suite_word(&self) -> &str {
-        self.suite.as_ref().map_or(SYSBENCH, |suite| suite.value.as_str())
+    /// The suite asked for; a word that names none is taken for the usual one.
+    pub(crate) fn suite_name(&self) -> SuiteName {
+        let named = self.suite.as_ref().and_then(|suite| SuiteName::find(&suite.value));
+        named.unwrap_or(SuiteName::ALL[0])
     }
 
     /// Whether a key was said, and wrongly.
@@ -192,11 +201,28 @@ impl Request {
     }
 }
 
-fn replaced(key: &str) -> Fault {
+fn replaced(field: &str) -> Fault {
+    let key = field.replace('_', "-");
     Fault::note(format!("`{key}` of the file is replaced by the flag --{key}"))
 }
 
 /// The place of a key where it was said, else the request as a whole.
 pub(crate) fn place_of<T>(stated: Option<&Stated<T>>) -> Place {
     stated.map_or(Place::Request, |stated| stated.place.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rqps_suites::KEYS;
+
+    #[test]
+    fn every_key_has_a_field() {
+        for key in &KEYS {
+            // Text is right for some keys and wrong for others; what has no field would not get that far.
+            let mut request = Request::default();
+            request.read_key(key, Stated::new(Raw::Text("small".to_owned()), Place::Request), &mut Faults::new(None));
+            assert!(request.place_of_key(key.name).is_some() || request.is_faulty(key.name), "{}", key.name);
+        }
+    }
 }

@@ -1,13 +1,14 @@
-//! The choice of tests from words: subsets, names, labels, and patterns with `*` and `?`, in any mixture.
+//! The choice of tests from words: sets, names, labels, and patterns with `*` and `?`, in any mixture.
 //!
 //! The suite's data comes with the vocabulary; the result is in the suite's order of execution, whatever the order of
 //! the words, each test with the work that is due before it. The one place where words become tests.
 
-use crate::vocabulary::{ALL_TESTS, SuiteWord, TestWord, nearest};
+use crate::vocabulary::nearest;
+use rqps_suites::{ALL_TESTS, Suite, Test, Work};
 
 /// A word that chooses no test.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no test or subset `{word}` in suite {suite}")]
+#[error("no test or set `{word}` in suite {suite}")]
 pub struct NoSuchTest {
     /// The word.
     pub word: String,
@@ -17,17 +18,17 @@ pub struct NoSuchTest {
     pub nearest: Option<String>,
 }
 
-/// The tests that a word chooses: a subset's name, a test's name or label, or a pattern.
-pub fn matching<'a>(suite: &'a SuiteWord, word: &str) -> Result<Vec<&'a TestWord>, NoSuchTest> {
+/// The tests that a word chooses: a set's name, a test's name or label, or a pattern.
+pub fn matching<'a>(suite: &'a Suite, word: &str) -> Result<Vec<&'a Test>, NoSuchTest> {
     let pattern = word.contains(['*', '?']);
-    let chosen = |test: &&TestWord| {
+    let chosen = |test: &&Test| {
         let named = test.name == word || test.label == word;
-        let subset = word == ALL_TESTS || test.subsets.iter().any(|subset| subset == word);
-        named || subset || pattern && (fits(word, &test.name) || fits(word, &test.label))
+        let set = word == ALL_TESTS || test.sets.iter().any(|set| set == word);
+        named || set || pattern && (fits(word, &test.name) || fits(word, &test.label))
     };
-    let tests: Vec<&TestWord> = suite.tests.iter().filter(chosen).collect();
+    let tests: Vec<&Test> = suite.tests.iter().filter(chosen).collect();
     if tests.is_empty() {
-        let words = suite.tests.iter().map(|test| test.name.as_str()).chain(suite.subsets());
+        let words = suite.tests.iter().map(|test| test.name.as_str()).chain(suite.sets());
         let nearest = if pattern { None } else { nearest(word, words).map(str::to_owned) };
         return Err(NoSuchTest { word: word.to_owned(), suite: suite.name.clone(), nearest });
     }
@@ -38,13 +39,13 @@ pub fn matching<'a>(suite: &'a SuiteWord, word: &str) -> Result<Vec<&'a TestWord
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selected<'a> {
     /// The test.
-    pub test: &'a TestWord,
+    pub test: &'a Test,
     /// The work before it: its own, and what is due from tests that were left out.
-    pub before: Vec<String>,
+    pub before: Vec<Work>,
 }
 
 /// The tests that some words choose together, in order of execution; all wrong words at once.
-pub fn select<'a>(suite: &'a SuiteWord, words: &[&str]) -> Result<Vec<Selected<'a>>, Vec<NoSuchTest>> {
+pub fn select<'a>(suite: &'a Suite, words: &[&str]) -> Result<Vec<Selected<'a>>, Vec<NoSuchTest>> {
     let (mut chosen, mut wrong) = (Vec::new(), Vec::new());
     for word in words {
         match matching(suite, word) {
@@ -58,21 +59,17 @@ pub fn select<'a>(suite: &'a SuiteWord, words: &[&str]) -> Result<Vec<Selected<'
     Ok(with_work(suite, |test| chosen.contains(&test.name.as_str())))
 }
 
-/// Work that is due whether or not anything was written before it.
-const WARM: &str = "warm";
-/// Work after which nothing is left of earlier writes.
-const POSTWRITE: &str = "postwrite";
-
 /// Work of a test that is left out falls to the next one chosen, since it prepares the data for all that follow; what
 /// clears up after writes is dropped where nothing was written since.
-fn with_work(suite: &SuiteWord, is_chosen: impl Fn(&TestWord) -> bool) -> Vec<Selected<'_>> {
+fn with_work(suite: &Suite, is_chosen: impl Fn(&Test) -> bool) -> Vec<Selected<'_>> {
     let (mut selected, mut due, mut written) = (Vec::new(), Vec::new(), false);
     for test in &suite.tests {
         for work in &test.before {
-            if (work == WARM || written) && !due.contains(work) {
-                due.push(work.clone());
+            // Warming is due whether or not anything was written before it.
+            if (*work == Work::Warm || written) && !due.contains(work) {
+                due.push(*work);
             }
-            written &= work != POSTWRITE;
+            written &= *work != Work::Postwrite;
         }
         if is_chosen(test) {
             written |= test.writes;
@@ -126,20 +123,24 @@ mod tests {
         let work = |words: &[&str]| -> String {
             let vocabulary = vocabulary();
             let selected = select(&vocabulary.suites[0], words).expect("known words");
-            let told = selected.iter().map(|one| format!("{} {}", one.before.join("+"), one.test.name));
+            let told = selected.iter().map(|one| {
+                let before: Vec<&str> = one.before.iter().map(|work| work.name()).collect();
+                format!("{} {}", before.join("+"), one.test.name)
+            });
             told.collect::<Vec<_>>().join(", ")
         };
-        assert_eq!(work(&["update-index", "scan", "hot-points"]), " update-index, postwrite scan,  hot-points");
-        assert_eq!(work(&["update-index", "hot-points"]), " update-index, postwrite hot-points");
+        let first = "warm update-index";
+        let scan = format!("{first}, postwrite+warm scan,  hot-points");
+        assert_eq!(work(&["update-index", "scan", "hot-points"]), scan);
+        assert_eq!(work(&["update-index", "hot-points"]), format!("{first}, postwrite+warm hot-points"));
         // Nothing was written, so there is nothing to clear up.
-        assert_eq!(work(&["scan", "points-covered-si"]), " scan, warm points-covered-si");
-        assert_eq!(work(&["update-index", "insert"]), " update-index, postwrite+warm insert");
+        assert_eq!(work(&["scan", "points-covered-si"]), "warm scan, warm points-covered-si");
     }
 
     #[test]
-    fn subsets_have_their_sizes() {
-        for (subset, size) in [("27", 27), ("32", 32), ("42", 42), ("all", 47)] {
-            assert_eq!(names(&[subset]).len(), size, "{subset}");
+    fn sets_have_their_sizes() {
+        for (set, size) in [("27", 27), ("32", 32), ("42", 42), ("all", 47)] {
+            assert_eq!(names(&[set]).len(), size, "{set}");
         }
     }
 

@@ -1,11 +1,11 @@
-//! The words a campaign may use: releases, profiles, suites with their tests. Filled by the caller from the server
-//! catalog and the load suites, so that this crate knows neither.
+//! The words a campaign may use: releases, profiles, settings, and the suites with their tests. Filled by the caller, so that
+//! this crate knows no server.
 //!
 //! Also here: the nearest right word for a wrong one.
 
 use rqps_model::insert::Shape;
-use rqps_model::plan::ForcedForm;
-use rqps_model::{Engine, Group, Interleave, StorageEngine, Unit, Version};
+use rqps_model::{Engine, Interleave, StorageEngine, Version};
+use rqps_suites::Suite;
 use std::collections::BTreeMap;
 
 /// A release that the catalog can install.
@@ -32,89 +32,6 @@ pub struct ProfileWord {
     pub interleave: Interleave,
 }
 
-/// Which of the campaign's two times applies to a test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seconds {
-    /// `read-seconds`.
-    Read,
-    /// `write-seconds`.
-    Write,
-}
-
-/// A test of a suite.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TestWord {
-    /// Name as published, such as `random-points_range=100`.
-    pub name: String,
-    /// Label as in raw files, such as `hot-points_range=100`.
-    pub label: String,
-    /// Where it is reported.
-    pub group: Group,
-    /// Unit of its throughput.
-    pub unit: Unit,
-    /// Whether it changes data.
-    pub writes: bool,
-    /// Which time applies.
-    pub seconds: Seconds,
-    /// Place in the published tables, counted within the group.
-    pub rank: u32,
-    /// Work done on every server before it, by name.
-    pub before: Vec<String>,
-    /// The subsets it belongs to, such as `27` and `32`; `all` need not be told.
-    pub subsets: Vec<String>,
-    /// How builds alternate in it where slices don't fit.
-    pub interleave: Option<Interleave>,
-    /// What engines force to be different in it; its tests need not be named.
-    pub forced: Vec<ForcedForm>,
-}
-
-/// A suite with its tests in order of execution.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SuiteWord {
-    /// Its name, such as `sysbench`.
-    pub name: String,
-    /// Its tests in order of execution.
-    pub tests: Vec<TestWord>,
-    /// What engines force to be different in the data and whatever else belongs to no single test.
-    pub forced: Vec<ForcedForm>,
-    /// What storage engines force to be different.
-    pub forced_by_storage: Vec<ForcedByStorage>,
-    /// Ready-made sizes by name, of a suite that has steps of a size instead of tests to choose.
-    pub scales: BTreeMap<String, Shape>,
-}
-
-/// What must differ between storage engines, and where the engine leaves no choice.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForcedByStorage {
-    /// What differs, such as `secondary indexes`.
-    pub what: String,
-    /// The steps or tests in which it does; all where none is named.
-    pub tests: Vec<String>,
-    /// The form on each; `None` is an engine without a choice.
-    pub forms: BTreeMap<Option<StorageEngine>, String>,
-    /// Why.
-    pub because: String,
-}
-
-impl SuiteWord {
-    /// The names of its subsets, in order of size, `all` last.
-    pub fn subsets(&self) -> Vec<&str> {
-        let mut sized: Vec<(usize, &str)> = Vec::new();
-        for subset in self.tests.iter().flat_map(|test| &test.subsets) {
-            match sized.iter_mut().find(|(_, name)| name == subset) {
-                Some((size, _)) => *size += 1,
-                None => sized.push((1, subset)),
-            }
-        }
-        sized.sort();
-        let named = sized.into_iter().map(|(_, name)| name).filter(|name| *name != ALL_TESTS);
-        named.chain([ALL_TESTS]).collect()
-    }
-}
-
-/// The subset that holds every test.
-pub const ALL_TESTS: &str = "all";
-
 /// Every word that a campaign may use.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Vocabulary {
@@ -123,7 +40,7 @@ pub struct Vocabulary {
     /// Configuration profiles.
     pub profiles: Vec<ProfileWord>,
     /// Suites.
-    pub suites: Vec<SuiteWord>,
+    pub suites: Vec<Suite>,
     /// Names of the servers' settings by engine, of all versions that the catalog has.
     pub settings: BTreeMap<Engine, Vec<String>>,
     /// Settings that are not the user's, by engine.
@@ -252,10 +169,5 @@ mod tests {
         assert_eq!(of(Engine::Mysql, "8.0.45").as_deref(), Some("8.0.33"));
         assert_eq!(of(Engine::Mysql, "9.4.0").as_deref(), Some("8.0.33"));
         assert_eq!(of(Engine::Mariadb, "10.3.1").as_deref(), Some("10.2.11"));
-    }
-
-    #[test]
-    fn subsets_are_listed_by_size() {
-        assert_eq!(vocabulary().suites[0].subsets(), ["27", "32", "42", "all"]);
     }
 }

@@ -5,7 +5,10 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-mod defaults;
+mod flags;
+
+pub(crate) use flags::CampaignFlags;
+use flags::about_base;
 
 /// A database performance-regression lab: which queries did a new version make faster or slower, by how much, how
 /// sure is that, and why.
@@ -37,10 +40,6 @@ postgres, mysql and mariadb; pg1711, my8033 and ma110405 are short for versions.
 and MariaDB are stored by InnoDB, those of MariaDB builds with the plugin by RocksDB as well
 (--storage-engine). One campaign may hold several engines; the report says what each forces to
 differ. Commits are not flushed to disk unless the profile ends in _sync.";
-
-/// What `--base` means, the same before a campaign and after it.
-const BASE: &str =
-    "Baseline: the build or treatment the others are compared with, such as pg1615_zonky or pg1615_zonky.x10a";
 
 /// What `--data` means to whatever measures.
 const DATA: &str =
@@ -83,9 +82,8 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_args(defaults::of_run))]
 pub(crate) struct PlanArgs {
-    /// Campaign file (TOML); see docs/campaign-file.md
+    /// Campaign file (TOML); docs/campaign-file.md says more of each key below and lists the profiles
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) flags: CampaignFlags,
@@ -97,9 +95,8 @@ pub(crate) struct PlanArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_args(defaults::of_run))]
 pub(crate) struct RunArgs {
-    /// Campaign file (TOML); see docs/campaign-file.md
+    /// Campaign file (TOML); docs/campaign-file.md says more of each key below and lists the profiles
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) flags: CampaignFlags,
@@ -108,7 +105,7 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_args(defaults::of_demo))]
+#[command(mut_args(flags::of_demo))]
 pub(crate) struct DemoArgs {
     #[command(flatten)]
     pub(crate) flags: CampaignFlags,
@@ -131,99 +128,6 @@ pub(crate) struct OutputFlags {
     pub(crate) places: Places,
     #[arg(long, help = AS_JSON)]
     pub(crate) json: bool,
-}
-
-/// The words of a campaign. Every one is also a key of the campaign file, which knows what holds where it is not said.
-#[derive(Debug, Args, Clone, Default)]
-#[command(next_help_heading = "Campaign")]
-pub(crate) struct CampaignFlags {
-    /// Name of the campaign and its folder
-    #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    /// Build to measure: [NAME=]ENGINE:VERSION, or :/FOLDER, :/ARCHIVE, :URL; postgres, mysql or mariadb; repeat it
-    #[arg(long, value_name = "BUILD")]
-    pub(crate) build: Vec<String>,
-    #[arg(long, value_name = "BUILD", help = BASE)]
-    pub(crate) base: Option<String>,
-    /// What is run: sysbench, or insert, which is the Insert Benchmark
-    #[arg(long, value_name = "SUITE")]
-    pub(crate) suite: Option<String>,
-    /// Ready-made size: quick (a minute a pass), small (two minutes a pass), cached-small, cached-large, io-bound; with a
-    /// factor such as cached-large:0.01 that many times its rows
-    #[arg(long, value_name = "SIZE[:FACTOR]")]
-    pub(crate) scale: Option<String>,
-    /// Tests: the sets 27, 32, 42 and all, names or patterns, separated by commas; `rqps plan` lists the tests of a set
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) tests: Vec<String>,
-    /// Number of tables; insert: 1 makes all clients share one
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) tables: Option<String>,
-    /// Rows of each table, insert: of each client; 100k and 50m are understood
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) rows: Option<String>,
-    /// Rows that each client inserts, and as many that it deletes, in l.i1 and l.i2 together
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) rows_written: Option<String>,
-    /// Concurrency levels, separated by commas
-    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true)]
-    pub(crate) clients: Vec<String>,
-    /// Rows per second and client written behind the queries, separated by commas; a step qr and a step qp for each
-    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true)]
-    pub(crate) write_rates: Vec<String>,
-    /// Seconds counted per read test, build and round; insert: of each step with queries
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    pub(crate) read_seconds: Option<String>,
-    /// Seconds counted per write test, build and round
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    pub(crate) write_seconds: Option<String>,
-    /// Least rest between l.i2 and the first query
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    pub(crate) rest_seconds: Option<String>,
-    /// How much of their plan the writers behind the queries make good after a stall
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    pub(crate) catch_up_seconds: Option<String>,
-    /// Seconds each build runs a test before counting starts
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    pub(crate) warmup: Option<String>,
-    /// Rounds; each restarts every server on its copy of the data, insert: is a pass of every build
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) rounds: Option<String>,
-    /// Length of a slice in milliseconds
-    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
-    pub(crate) slice: Option<String>,
-    /// How builds alternate in a round: slices or turns
-    #[arg(long, value_name = "HOW")]
-    pub(crate) interleave: Option<String>,
-    /// Seed of orders and keys; the same seed sends the same keys to every build
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) seed: Option<String>,
-    /// Configuration profiles, separated by commas; each build runs with each that its engine has; _sync appended
-    /// flushes at commit; docs/campaign-file.md has them
-    #[arg(long, value_name = "PROFILE", value_delimiter = ',')]
-    pub(crate) profile: Vec<String>,
-    /// What stores the tables of MySQL and MariaDB: innodb, rocksdb (MariaDB with its plugin) or both
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) storage_engine: Vec<String>,
-    /// Server setting on top of the profile, or @FILE in the form of postgresql.conf or my.cnf; for the engines that
-    /// know it; may be repeated
-    #[arg(long, value_name = "NAME=VALUE|@FILE")]
-    pub(crate) set: Vec<String>,
-    /// CPUs of server and client: same, split or free
-    #[arg(long, value_name = "HOW")]
-    pub(crate) placement: Option<String>,
-    /// Open loop at this many events a second over all clients, with exponential gaps; even:N for equal gaps
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) rate: Option<String>,
-    /// Cores and memory that profiles are sized for, such as c8r32
-    #[arg(long, value_name = "cCORESrGB")]
-    pub(crate) machine: Option<String>,
-    /// Differences smaller than this fraction count as equal
-    #[arg(long, value_name = "F", allow_negative_numbers = true)]
-    pub(crate) margin: Option<String>,
-    /// Small preset for a first look: 100,000 rows, 2 seconds a test, 3 rounds; insert: one round, about a minute for
-    /// each build
-    #[arg(long)]
-    pub(crate) quick: bool,
 }
 
 #[derive(Debug, Args)]
@@ -250,7 +154,7 @@ pub(crate) struct StatusArgs {
 pub(crate) struct Judged {
     /// Campaign folder, such as results/NAME
     pub(crate) dir: PathBuf,
-    #[arg(long, value_name = "BUILD", help = format!("{BASE} [default: as it was run]"))]
+    #[arg(long, value_name = "BUILD", help = format!("{} [default: as it was run]", about_base()))]
     pub(crate) base: Option<String>,
 }
 

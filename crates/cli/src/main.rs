@@ -2,7 +2,6 @@
 
 mod args;
 mod builds;
-mod flags;
 mod interrupt;
 mod outcome;
 mod run;

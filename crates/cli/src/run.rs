@@ -1,7 +1,6 @@
 //! `plan`, `run`, `demo` and `resume`: measure, then compare and report.
 
 use crate::args::{CampaignFlags, DemoArgs, OutputFlags, PlanArgs, ResumeArgs, RunArgs};
-use crate::flags::words;
 use crate::interrupt;
 use crate::outcome::{self, Ending};
 use crate::screen::{Progress, Screen};
@@ -24,7 +23,7 @@ fn prepared(
     builds: Builds,
     screen: Screen,
 ) -> Result<Prepared> {
-    let prepared = prepare(lab, file, &words(flags), command, builds, &mut |notice| screen.notice(&notice))?;
+    let prepared = prepare(lab, file, &flags.0, command, builds, &mut |notice| screen.notice(&notice))?;
     screen.diagnostics(&prepared.notes);
     Ok(prepared)
 }

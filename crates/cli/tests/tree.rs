@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// Which crate may know which, apart from tests: the code map and the picture in ARCHITECTURE.md.
-const EDGES: [(&str, &[&str]); 17] = [
+const EDGES: [(&str, &[&str]); 18] = [
     ("model", &[]),
     ("stats", &[]),
-    ("campaign", &["model"]),
+    ("suites", &["model"]),
+    ("campaign", &["model", "suites"]),
     ("wire", &["model"]),
     ("store", &["model"]),
     ("machine", &[]),
@@ -26,7 +27,7 @@ const EDGES: [(&str, &[&str]); 17] = [
     ("bench-client", &["builds", "campaign", "load", "machine", "model", "server", "stats", "wire"]),
     // For tests alone: nobody has an edge to it.
     ("testkit", &["builds", "machine", "model", "server", "wire"]),
-    ("conduct", &["builds", "load", "machine", "model", "observe", "server", "store", "wire"]),
+    ("conduct", &["builds", "load", "machine", "model", "observe", "server", "store", "suites", "wire"]),
     (
         "lab",
         &[

@@ -10,12 +10,13 @@ use rqps_load::insert::{Bench, State, StepRun, count_rows, run_step, statement_p
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::program::sysbench::Statements;
 use rqps_load::random::derive_seed;
-use rqps_load::{LoadError, Test, Work};
+use rqps_load::LoadError;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Operations, Shape, Step, StepRecord, steps};
 use rqps_model::plan::{Round, SuitePlan, TestPlan};
 use rqps_model::sample::{Accounting, KindCounts, Resources, Score, SuiteRecord};
 use rqps_model::{Interleave, Part, Plan, Sample, StorageEngine, part};
+use rqps_suites::{Test, Work};
 use rqps_store::{EVENT, StoreError, latency_part};
 use rqps_wire::{Endpoint, Target};
 use std::cell::RefCell;

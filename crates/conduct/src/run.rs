@@ -12,7 +12,7 @@ use crate::servers::Servers;
 use crate::supervise::check;
 use crate::treatment::{ResolvedTreatment, resolve};
 use crate::walk::Setup;
-use rqps_load::Suite;
+use rqps_suites::Suite;
 use rqps_machine::{Cache, Lease, Workspace};
 use rqps_model::facts::BuildFacts;
 use rqps_model::plan::{Alternate, Round};

@@ -5,7 +5,6 @@
 
 use crate::{ConductError, Job, Outcome, Run};
 use rqps_builds::{Catalog, installation};
-use rqps_load::Suite;
 use rqps_machine::{Cache, Lease};
 use rqps_model::facts::{BuildFacts, HostFacts};
 use rqps_model::insert::{CONNECTIONS, Shape, steps};
@@ -14,6 +13,7 @@ use rqps_model::settings::MachineClass;
 use rqps_model::{Event, FORMAT, Group, Interleave, Placement, Unit};
 use rqps_server::Profiles;
 use rqps_store::{Campaign, Start, Writer};
+use rqps_suites::Suite;
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

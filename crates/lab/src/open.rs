@@ -7,7 +7,7 @@ use crate::vocabulary;
 use anyhow::{Context, Result};
 use rqps_builds::{Catalog, installation};
 use rqps_campaign::Vocabulary;
-use rqps_load::Suite;
+use rqps_suites::Suite;
 use rqps_machine::{Cache, Workspace, lease};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSpec, settings::MachineClass};
@@ -38,7 +38,7 @@ impl Lab {
             cache,
             catalog: Catalog::load().context("reading the catalog")?,
             profiles: Profiles::load().context("reading the profiles")?,
-            suites: vec![Suite::sysbench()],
+            suites: Suite::built_in(),
         })
     }
 

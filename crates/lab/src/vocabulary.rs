@@ -3,18 +3,13 @@
 //! In: what `server` and `load` know, and which builds are installed. Out: the `Vocabulary` that `campaign` checks names against.
 
 use rqps_builds::Catalog;
-use rqps_campaign::key::INSERT;
-use rqps_campaign::vocabulary::{
-    ForcedByStorage, KeptSettings, ProfileWord, Release, Seconds, SuiteWord, TestWord, Vocabulary,
-};
-use rqps_load::{SecondsClass, Suite, Test};
+use rqps_campaign::vocabulary::{KeptSettings, ProfileWord, Release, Vocabulary};
 use rqps_model::facts::BuildFacts;
-use rqps_model::plan::ForcedForm;
 use rqps_model::{Engine, Interleave};
 use rqps_server::Profiles;
 use rqps_server::known_settings::KnownSettings;
 use rqps_server::profile::{file_settings, own_settings};
-use std::collections::BTreeMap;
+use rqps_suites::Suite;
 
 /// The variant of a profile that is made for data larger than memory.
 const IO_BOUND: &str = "io";
@@ -30,7 +25,7 @@ pub fn vocabulary(catalog: &Catalog, profiles: &Profiles, suites: &[Suite], inst
     Vocabulary {
         releases: releases.collect(),
         profiles: Engine::ALL.iter().flat_map(|engine| profile_words(profiles, *engine)).collect(),
-        suites: suites.iter().map(suite_word).chain([insert_word()]).collect(),
+        suites: suites.to_vec(),
         settings: Engine::ALL.into_iter().map(|engine| (engine, setting_names(engine))).collect(),
         kept_settings: Engine::ALL.into_iter().map(|engine| (engine, kept_settings(engine))).collect(),
     }
@@ -61,75 +56,13 @@ fn kept_settings(engine: Engine) -> KeptSettings {
     KeptSettings { own: names(own_settings(engine)), files: names(file_settings(engine)) }
 }
 
-/// The Insert Benchmark: sizes instead of tests.
-fn insert_word() -> SuiteWord {
-    let by_storage = rqps_load::insert::storage_forms().into_iter().map(|form| ForcedByStorage {
-        what: form.what.to_owned(),
-        tests: vec![form.step.to_owned()],
-        forms: form.forms.into_iter().map(|(storage, text)| (storage, text.to_owned())).collect(),
-        because: form.because.to_owned(),
-    });
-    SuiteWord {
-        name: INSERT.to_owned(),
-        tests: Vec::new(),
-        forced: rqps_load::insert::forced_forms().into_iter().map(forced).collect(),
-        forced_by_storage: by_storage.collect(),
-        scales: rqps_load::insert::presets().clone(),
-    }
-}
-
-fn suite_word(suite: &Suite) -> SuiteWord {
-    let of_tests: Vec<rqps_load::ForcedForm> = suite.tests.iter().flat_map(Test::forced_forms).collect();
-    let of_data = suite.forced_forms().into_iter().filter(|form| !of_tests.contains(form));
-    SuiteWord {
-        name: suite.name.clone(),
-        tests: suite.tests.iter().map(test_word).collect(),
-        forced: of_data.map(forced).collect(),
-        forced_by_storage: Vec::new(),
-        scales: BTreeMap::new(),
-    }
-}
-
-/// What an engine forces, engine by engine.
-fn forced(form: rqps_load::ForcedForm) -> ForcedForm {
-    let of = |engine: Engine| match engine {
-        Engine::Postgres => form.common.clone(),
-        Engine::Mysql | Engine::Mariadb => form.mysql.clone(),
-    };
-    ForcedForm {
-        what: form.what.clone(),
-        tests: Vec::new(),
-        forms: Engine::ALL.into_iter().map(|engine| (engine, of(engine))).collect(),
-        because: form.because,
-    }
-}
-
-fn test_word(test: &Test) -> TestWord {
-    TestWord {
-        name: test.name.clone(),
-        label: test.label.clone(),
-        group: test.group,
-        unit: test.unit,
-        writes: test.writes,
-        seconds: match test.seconds {
-            SecondsClass::Read => Seconds::Read,
-            SecondsClass::Write => Seconds::Write,
-        },
-        rank: test.rank,
-        before: test.before.iter().map(ToString::to_string).collect(),
-        subsets: test.sets.clone(),
-        interleave: None,
-        forced: test.forced_forms().into_iter().map(forced).collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn presets_name_tests_and_profiles_that_exist() {
-        let words = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()], &[]);
+        let words = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &Suite::built_in(), &[]);
         let names: Vec<&str> = words.profiles.iter().map(|profile| profile.name.as_str()).collect();
         for name in ["x10a", "x10b", "x10a_sync", "x10a_io"] {
             assert!(names.contains(&name), "{name} in {names:?}");
@@ -140,16 +73,6 @@ mod tests {
             assert!(has(default) && has(&format!("{default}_sync")), "{engine} has {default}, in {names:?}");
             assert!(words.settings[&engine].iter().any(|name| name == "max_connections"), "{engine}");
         }
-        let suite = &words.suites[0];
-        assert_eq!(suite.subsets(), ["27", "32", "42", "all"]);
-        for subset in [("27", 27), ("32", 32), ("42", 42), ("all", 47)] {
-            let chosen =
-                suite.tests.iter().filter(|test| subset.0 == "all" || test.subsets.iter().any(|s| s == subset.0));
-            assert_eq!(chosen.count(), subset.1, "{}", subset.0);
-        }
-        assert!(suite.forced.iter().any(|form| form.what == "load"), "{:?}", suite.forced);
-        let insert = suite.tests.iter().find(|test| test.name == "insert").expect("there");
-        assert!(!insert.forced.is_empty() && !suite.forced.contains(&insert.forced[0]));
         for quick in [&[][..], &[rqps_campaign::Flag::new("quick", "true")]] {
             let demo = rqps_campaign::read(None, quick, rqps_campaign::Command::Demo, &words);
             assert_eq!((demo.diagnostics, demo.campaign.is_some()), (Vec::new(), true));
@@ -158,8 +81,8 @@ mod tests {
 
     #[test]
     fn every_size_of_the_insert_benchmark_makes_a_plan_and_is_documented() {
-        let words = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()], &[]);
-        let insert = words.suites.iter().find(|suite| suite.name == INSERT).expect("there");
+        let words = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &Suite::built_in(), &[]);
+        let insert = words.suites.iter().find(|suite| !suite.scales.is_empty()).expect("there");
         let document = include_str!("../../../docs/campaign-file.md");
         let (_, document) = document.split_once("## The Insert Benchmark").expect("a section");
         for (name, shape) in &insert.scales {
@@ -168,7 +91,7 @@ mod tests {
             for number in [shape.rows_initial, shape.rows_written, shape.seconds as u64] {
                 assert!(numbers.contains(&format!(" {number} |")), "{number} in {row}");
             }
-            let flags = [("suite", INSERT), ("scale", name), ("build", "postgres:17.11"), ("build", "my8033")];
+            let flags = [("suite", "insert"), ("scale", name), ("build", "postgres:17.11"), ("build", "my8033")];
             let flags: Vec<rqps_campaign::Flag> =
                 flags.iter().map(|(name, value)| rqps_campaign::Flag::new(*name, *value)).collect();
             let reading = rqps_campaign::read(None, &flags, rqps_campaign::Command::Run, &words);

@@ -3,7 +3,16 @@
 //! In: a session. Out: the values of variables and of questions with one answer. It changes nothing.
 
 use crate::error::LoadError;
-use rqps_wire::Session;
+use rqps_model::Engine;
+use rqps_wire::{Protocol, Session};
+
+/// An engine that speaks a protocol, for the forms of statements, which are the same on MySQL and MariaDB.
+pub(crate) const fn engine(protocol: Protocol) -> Engine {
+    match protocol {
+        Protocol::Postgres => Engine::Postgres,
+        Protocol::Mysql => Engine::Mysql,
+    }
+}
 
 /// The rows of a question.
 pub(crate) fn rows(session: &mut Session, sql: &str) -> Result<Vec<Vec<Option<String>>>, LoadError> {

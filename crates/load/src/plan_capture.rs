@@ -10,10 +10,11 @@ mod postgres;
 use crate::error::LoadError;
 use crate::program::sysbench::{Rendered, render_parameters};
 use crate::random::{Purpose, stream};
-use crate::suite::Test;
+use crate::mysql::engine;
 use crate::work::connect;
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::DataShape;
+use rqps_suites::Test;
 use rqps_wire::{Protocol, Session, Target};
 
 /// The seed of the values; the same for all campaigns, so that plans can be compared between them.
@@ -30,7 +31,7 @@ pub fn plan_capture(target: &Target, test: &Test, data: DataShape) -> Result<Vec
             Protocol::Postgres => postgres::plan(&mut session, test, first, index)?,
             Protocol::Mysql => mysql::plan(&mut session, target, test, first, index)?,
         };
-        let sql = kind.sql(test.range, 1, protocol);
+        let sql = kind.sql(test.range, 1, engine(protocol));
         plans.push(StatementPlan { statement: kind.kind.clone(), sql, plan });
     }
     Ok(plans)

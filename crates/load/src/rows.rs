@@ -6,6 +6,8 @@
 use crate::random::{Purpose, one_to, stream};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
+use rqps_suites::Generator;
+use rqps_wire::ParameterType;
 
 /// Digits of a group.
 const GROUP_DIGITS: usize = 11;
@@ -16,6 +18,15 @@ const GROUP_VALUES: u64 = 100_000_000_000;
 pub const C_BYTES: usize = 10 * (GROUP_DIGITS + 1) - 1;
 /// Length of a value of column `pad`: five groups in a CHAR(60).
 pub const PAD_BYTES: usize = 5 * (GROUP_DIGITS + 1) - 1;
+
+/// The type of each parameter that a generator makes.
+pub(crate) const fn parameter_type(generator: Generator) -> ParameterType {
+    match generator {
+        Generator::NewC => ParameterType::Text { len: C_BYTES },
+        Generator::NewPad => ParameterType::Text { len: PAD_BYTES },
+        _ => ParameterType::Int4,
+    }
+}
 
 /// The two digits of 00 to 99.
 static PAIRS: [[u8; 2]; 100] = {

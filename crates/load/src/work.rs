@@ -13,8 +13,8 @@ pub(crate) use postgres::{checkpoint, provide_prewarm};
 pub(crate) use settle::{Wish, settle};
 
 use crate::error::LoadError;
-use crate::suite::Work;
 use rqps_model::plan::DataShape;
+use rqps_suites::Work;
 use rqps_wire::{Endpoint, Protocol, Session, Target};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -66,7 +66,7 @@ pub(crate) fn on_tables(
             if table > data.tables {
                 return Ok(());
             }
-            act(&mut session, &crate::suite::table_name(table))?;
+            act(&mut session, &rqps_suites::table_name(table))?;
         }
     };
     let run = || act_on_some().inspect_err(|_| next.store(data.tables.saturating_add(1), Ordering::Relaxed));

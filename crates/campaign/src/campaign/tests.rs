@@ -149,7 +149,7 @@ fn the_demo_has_its_ten_tests_in_order_of_execution() {
     let names: Vec<&str> = tests.iter().map(|test| test.name.as_str()).collect();
     assert_eq!(names.len(), 10, "{names:?}");
     assert_eq!(names[..3], ["update-index", "update-nonindex", "scan"]);
-    assert_eq!(tests[2].before, ["postwrite"]);
+    assert_eq!(tests[2].before, ["postwrite", "warm"]);
     assert_eq!(plan.rounds, 5);
     assert!(tests.iter().all(|test| test.interleave == Some(Interleave::Slices)));
 }
@@ -227,22 +227,30 @@ fn a_base_is_found_by_its_storage_engine() {
 
 #[test]
 fn what_engines_force_is_kept_where_they_differ() {
-    let forced = |words: &[(&str, &str)]| -> Vec<String> {
+    let forced = |words: &[(&str, &str)]| -> String {
         let told = |form: rqps_model::plan::ForcedForm| {
-            let forms: Vec<String> = form.forms.iter().map(|(engine, text)| format!("{engine} {text}")).collect();
-            format!("{} {:?}: {}", form.what, form.tests, forms.join(", "))
+            let engines: Vec<String> = form.forms.keys().map(ToString::to_string).collect();
+            format!("{} in {:?} on {}\n", form.what, form.tests, engines.join(", "))
         };
         plan(words, false).forced.into_iter().map(told).collect()
     };
     let (pg, my, ma) = (("build", "postgres:17.11"), ("build", "my8033"), ("build", "ma110405"));
-    assert_eq!(forced(&[pg, my, ("tests", "scan")]), ["load []: postgres COPY, mysql LOAD DATA"]);
-    assert_eq!(
-        forced(&[pg, my, ma, ("tests", "all")]),
-        [
-            "load []: postgres COPY, mysql LOAD DATA, mariadb LOAD DATA",
-            r#"statement begin ["write-only", "read-only-sum"]: postgres prepared, mysql as text, mariadb as text"#,
-        ]
-    );
-    assert!(forced(&[my, ma, ("tests", "all")]).is_empty());
-    assert!(forced(&[pg, pg, ("tests", "all")]).is_empty());
+    let of_data = forced(&[pg, my, ("tests", "scan")]);
+    expect_test::expect![[r#"
+        column id in [] on postgres, mysql
+        primary key in [] on postgres, mysql
+        column c, ORDER BY in [] on postgres, mysql
+        columns c and pad, as sent in [] on postgres, mysql
+        load in [] on postgres, mysql
+    "#]]
+    .assert_eq(&of_data);
+    let more = forced(&[pg, my, ("tests", "scan,read-only-sum,write-only,insert")]);
+    expect_test::expect![[r#"
+        statement begin in ["write-only", "read-only-sum"] on postgres, mysql
+        statement insert in ["insert"] on postgres, mysql
+    "#]]
+    .assert_eq(more.strip_prefix(&of_data).expect("the same data"));
+    assert!(forced(&[pg, my, ma, ("tests", "scan")]).contains("on postgres, mysql, mariadb"));
+    assert_eq!(forced(&[my, ma, ("tests", "all")]), "");
+    assert_eq!(forced(&[pg, pg, ("tests", "all")]), "");
 }

@@ -4,58 +4,22 @@
 //! size by itself: these come with the vocabulary.
 
 use super::Checker;
-use crate::campaign::Asked;
 use crate::diagnostic::Fault;
-use crate::key::{Key, Kind};
 use crate::place::Stated;
 use crate::preset::sized;
-use crate::vocabulary::{ForcedByStorage, SuiteWord, did_you_mean};
+use crate::vocabulary::did_you_mean;
 use rqps_model::insert::Shape;
-use rqps_model::plan::{DataShape, ForcedForm};
-use rqps_model::{Engine, StorageEngine};
-use std::collections::BTreeMap;
+use rqps_model::plan::DataShape;
+use rqps_suites::Suite;
 
 /// Tables and rows as l.i0 leaves them.
 pub(super) const fn data(shape: &Shape) -> DataShape {
     DataShape { tables: shape.tables(), rows: shape.rows_loaded() / shape.tables() as u64 }
 }
 
-/// What the storage engines of a campaign force, engine by engine; nothing where all treatments have the same form.
-pub(super) fn forced_by_storage(word: &ForcedByStorage, treatments: &[Asked]) -> Option<ForcedForm> {
-    let mut used: BTreeMap<Engine, Vec<(Option<StorageEngine>, &str)>> = BTreeMap::new();
-    for treatment in treatments {
-        let form = word.forms.get(&treatment.storage)?;
-        let of_engine = used.entry(treatment.spec.engine).or_default();
-        if !of_engine.iter().any(|(storage, _)| *storage == treatment.storage) {
-            of_engine.push((treatment.storage, form));
-        }
-    }
-    let mut forms = used.values().flatten().map(|(_, form)| form);
-    let first = forms.next();
-    if forms.all(|form| Some(form) == first) {
-        return None;
-    }
-    let told = |forms: &[(Option<StorageEngine>, &str)]| match forms {
-        [(_, form)] => (*form).to_owned(),
-        several => {
-            let told = several.iter().map(|(storage, form)| {
-                let storage = storage.map_or("", StorageEngine::name);
-                format!("{storage}: {form}")
-            });
-            told.collect::<Vec<_>>().join("; ")
-        }
-    };
-    Some(ForcedForm {
-        what: word.what.clone(),
-        tests: word.tests.clone(),
-        forms: used.iter().map(|(engine, forms)| (*engine, told(forms))).collect(),
-        because: word.because.clone(),
-    })
-}
-
 impl Checker<'_> {
     /// The shape asked for, at the largest number of clients. `None` where something is wrong with it.
-    pub(super) fn shape(&mut self, suite: &SuiteWord) -> Option<Shape> {
+    pub(super) fn shape(&mut self, suite: &Suite) -> Option<Shape> {
         let request = self.request;
         let sound = self.scale(suite)?;
         let mut shape = sound.clone();
@@ -79,7 +43,7 @@ impl Checker<'_> {
     }
 
     /// The scale's own numbers.
-    fn scale(&mut self, suite: &SuiteWord) -> Option<Shape> {
+    fn scale(&mut self, suite: &Suite) -> Option<Shape> {
         let scale = self.request.scale.as_ref()?;
         let Some(shape) = sized(&scale.value, &suite.scales) else {
             let names: Vec<&str> = suite.scales.keys().map(String::as_str).collect();
@@ -89,16 +53,6 @@ impl Checker<'_> {
             self.error(&scale.place, fault);
             return None;
         };
-        let most = match Key::find("rows").map(|key| key.kind) {
-            Some(Kind::Whole { max, .. }) => max,
-            _ => u64::MAX,
-        };
-        let rows = shape.rows_initial.max(shape.rows_written);
-        if rows > most {
-            let fault = Fault::error(format!("scale `{}` means {rows} rows for each client", scale.value));
-            self.error(&scale.place, fault.expected(format!("at most {most}")));
-            return None;
-        }
         Some(shape)
     }
 

@@ -11,7 +11,7 @@ const BUILD_KEYS: [&str; 5] = ["name", "from", "profile", "storage-engine", "set
 
 impl Reader<'_> {
     /// The builds that could be read, and whether these are all.
-    pub(super) fn builds(&mut self, raw: Stated<Raw>) -> (Vec<BuildRequest>, Read<()>) {
+    pub(crate) fn builds(&mut self, raw: Stated<Raw>) -> (Vec<BuildRequest>, Read<()>) {
         let Ok(items) = self.items(raw) else { return (Vec::new(), Err(Wrong)) };
         let (mut builds, mut all_read): (Vec<BuildRequest>, Read<()>) = (Vec::new(), Ok(()));
         for item in items {

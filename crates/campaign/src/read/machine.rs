@@ -10,7 +10,7 @@ const CORES: std::ops::RangeInclusive<u32> = 1..=4096;
 const UNITS: [(&str, u64); 4] = [("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)];
 
 impl Reader<'_> {
-    pub(super) fn machine(&mut self, raw: &Stated<Raw>) -> Read<MachineClass> {
+    pub(crate) fn machine(&mut self, raw: &Stated<Raw>) -> Read<MachineClass> {
         let machine = match &raw.value {
             Raw::Word(text) | Raw::Text(text) => parse_class(text.trim()),
             Raw::Table(entries) => Some(self.machine_table(raw, entries)?),
@@ -21,7 +21,7 @@ impl Reader<'_> {
                 Raw::Word(text) | Raw::Text(text) => Fault::error(format!("`{text}` is not a machine")),
                 value => Fault::error(format!("`machine` cannot be {}", value.found())),
             };
-            return self.refuse(raw, fault.expected(self.key.kind.expected()));
+            return self.refuse(raw, fault.expected(self.key.form.expected()));
         };
         if !CORES.contains(&machine.cores) {
             let expected = format!("from {} to {}", CORES.start(), CORES.end());
@@ -59,7 +59,7 @@ impl Reader<'_> {
         }
         match (cores, memory) {
             (Some(cores), Some(memory_bytes)) => Ok(MachineClass { cores, memory_bytes }),
-            _ => self.refuse(raw, Fault::error("a machine has cores and memory").expected(self.key.kind.expected())),
+            _ => self.refuse(raw, Fault::error("a machine has cores and memory").expected(self.key.form.expected())),
         }
     }
 }

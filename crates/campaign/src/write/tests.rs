@@ -6,6 +6,7 @@ use crate::sample::{resolved, vocabulary};
 use crate::{Command, Flag, Source, read};
 use expect_test::expect;
 use proptest::prelude::*;
+use rqps_model::plan::Arrival;
 
 fn back(request: &Request) -> Request {
     let text = to_toml(request);
@@ -65,9 +66,6 @@ fn a_file_reads_back() {
             "mysql:https://example.org/my.tar.xz",
         ]
         base = "tuned"
-        profile = ["x10a"]
-        storage-engine = ["innodb", "rocksdb"]
-        set = { work_mem = "a=b", "pg_stat_statements.max" = "1" }
         scale = "small:0.5"
         tests = ['say "hi"\', "32"]
         tables = 2
@@ -81,13 +79,16 @@ fn a_file_reads_back() {
         catch-up-seconds = 0
         warmup = 0
         rounds = 4
-        interleave = "slices"
         slice = 12.5
-        rate = 0.5
+        interleave = "slices"
+        seed = 9223372036854775807
+        profile = ["x10a"]
+        storage-engine = ["innodb", "rocksdb"]
+        set = { work_mem = "a=b", "pg_stat_statements.max" = "1" }
         placement = "split"
+        rate = 0.5
         machine = { cores = 8, memory = "32GB" }
         margin = 0.015
-        seed = 9223372036854775807
         quick = true
     "##]].assert_eq(&to_toml(&request));
 }

@@ -2,12 +2,11 @@
 //! by the campaign. Whether they also run is CI's business.
 
 use super::{Cli, Command, PlanArgs, RunArgs};
-use crate::flags::words;
 use clap::{CommandFactory, Parser};
 use rqps_builds::Catalog;
 use rqps_lab::vocabulary::vocabulary;
-use rqps_load::Suite;
 use rqps_server::Profiles;
+use rqps_suites::Suite;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -80,8 +79,8 @@ fn fault(line: &str) -> Option<String> {
         _ => return None,
     };
     // What a file would say besides is not known here, so only faults of the flags themselves count.
-    let vocabulary = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()], &[]);
-    let reading = rqps_campaign::read(None, &words(flags), command, &vocabulary);
+    let vocabulary = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &Suite::built_in(), &[]);
+    let reading = rqps_campaign::read(None, &flags.0, command, &vocabulary);
     let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
     (file.is_none() && reading.campaign.is_none()).then(|| told.join("\n"))
 }
@@ -127,16 +126,16 @@ fn the_parser_is_sound_and_flags_are_the_keys_of_a_campaign() {
     Cli::command().debug_assert();
     let run = Cli::command().find_subcommand("run").expect("there").clone();
     let flags: Vec<String> = run.get_arguments().filter_map(|arg| arg.get_long()).map(str::to_owned).collect();
-    for key in &rqps_campaign::KEYS {
+    for key in &rqps_suites::KEYS {
         assert!(flags.iter().any(|flag| flag == key.name), "{} has a flag", key.name);
     }
-    let flag = |name: &str| rqps_campaign::Key::find(name).is_some() || ["results", "data", "json"].contains(&name);
+    let flag = |name: &str| rqps_suites::Key::find(name).is_some() || ["results", "data", "json"].contains(&name);
     assert!(flags.iter().all(|name| flag(name)), "{flags:?}");
 }
 
 #[test]
 fn the_help_names_every_size_of_the_insert_benchmark() {
-    let vocabulary = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &[Suite::sysbench()], &[]);
+    let vocabulary = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &Suite::built_in(), &[]);
     let run = Cli::command().find_subcommand("run").expect("there").clone();
     let scale = run.get_arguments().find(|arg| arg.get_long() == Some("scale")).expect("a flag");
     let help = scale.get_help().expect("help").to_string();

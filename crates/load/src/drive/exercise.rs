@@ -451,9 +451,9 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
 mod tests {
     use super::*;
     use crate::program::sysbench::Statements;
-    use crate::suite::Suite;
-    use rqps_model::Engine;
+        use rqps_model::Engine;
     use rqps_model::plan::DataShape;
+    use rqps_suites::Suite;
     use rqps_wire::Transport;
     use std::time::Duration;
 

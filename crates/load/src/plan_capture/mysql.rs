@@ -6,8 +6,9 @@
 
 use super::draw;
 use crate::error::LoadError;
-use crate::suite::Test;
+use rqps_model::Engine;
 use rqps_model::plan::DataShape;
+use rqps_suites::Test;
 use rqps_wire::{Protocol, Session, Table, Target, WireError};
 
 /// What was chosen: the columns of EXPLAIN's table that stand in the first line, with their names there.
@@ -36,7 +37,7 @@ pub(super) fn plan(
         false => {
             let mut sql = String::new();
             let mut literals = values.list.iter();
-            for piece in kind.pieces(test.range, 1, Protocol::Mysql) {
+            for piece in kind.pieces(test.range, 1, Engine::Mysql) {
                 sql.push_str(&piece);
                 sql.push_str(literals.next().map_or("", String::as_str));
             }

@@ -6,9 +6,11 @@
 
 use super::draw;
 use crate::error::LoadError;
-use crate::suite::Test;
+use crate::rows::parameter_type;
 use crate::work::execute;
+use rqps_model::Engine;
 use rqps_model::plan::DataShape;
+use rqps_suites::Test;
 use rqps_wire::{ParameterType, Protocol, Session};
 
 /// PostgreSQL plans an execution five times for its values and decides at the sixth.
@@ -29,9 +31,9 @@ pub(super) fn plan(session: &mut Session, test: &Test, data: DataShape, index: u
     let types = kind
         .parameters
         .iter()
-        .flat_map(|generator| std::iter::repeat_n(word(generator.parameter_type()), generator.width(test.range)));
+        .flat_map(|generator| std::iter::repeat_n(word(parameter_type(*generator)), generator.width(test.range)));
     let types: Vec<&str> = types.collect();
-    let sql = kind.sql(test.range, 1, Protocol::Postgres);
+    let sql = kind.sql(test.range, 1, Engine::Postgres);
     prepared(session, &format!("rqps_plan_{index}"), &sql, &types, &|execution| {
         Ok(draw(test, data, index, Protocol::Postgres, execution)?.list)
     })

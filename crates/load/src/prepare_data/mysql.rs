@@ -7,9 +7,9 @@
 use crate::error::LoadError;
 use crate::mysql::{rows, single};
 use crate::rows::{C_BYTES, PAD_BYTES, Row};
-use crate::suite::table_name;
 use crate::work::execute;
 use rqps_model::StorageEngine;
+use rqps_suites::table_name;
 use rqps_wire::{CopyWriter, Session, WireError};
 use std::io::Write;
 

@@ -7,9 +7,9 @@
 
 use crate::error::LoadError;
 use crate::rows::{C_BYTES, PAD_BYTES, Row};
-use crate::suite::table_name;
 use crate::work::{checkpoint, execute, on_tables};
 use rqps_model::plan::DataShape;
+use rqps_suites::table_name;
 use rqps_wire::{CopyWriter, Endpoint, Session, WireError};
 
 /// Memory for sorting while an index is built, for each table that is loaded at once.

@@ -8,9 +8,7 @@
 //! While a step runs nothing is allocated (but for the first error of a kind, and seconds beyond the room for them), and a
 //! second of a client is all that memory grows by. It must not start a server or judge builds against each other.
 
-mod forced;
 mod plans;
-mod presets;
 mod probes;
 mod queries;
 mod roles;
@@ -21,8 +19,6 @@ mod sql;
 mod step;
 mod table;
 
-pub use forced::{StorageForm, forced_forms, storage_forms};
 pub use plans::statement_plans;
-pub use presets::presets;
 pub use run::{Bench, Moment, Progress, StepRun, run_step};
 pub use table::{State, count_rows, rest};

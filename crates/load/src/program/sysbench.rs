@@ -13,13 +13,13 @@ use sink::{Prepared, Sink, Text};
 use super::{Cue, Parameters, Program, StatementForm, Step, Workload};
 
 use crate::error::LoadError;
-use crate::generator::Generator;
+use crate::mysql::engine;
 use crate::random::{below, one_to};
-use crate::rows::{C_BYTES, PAD_BYTES, fill_digits};
-use crate::suite::{StatementKind, TableChoice, Test};
+use crate::rows::{C_BYTES, PAD_BYTES, fill_digits, parameter_type};
 use crate::zipfian::Zipfian;
 use rand_pcg::Pcg64;
 use rqps_model::plan::DataShape;
+use rqps_suites::{Generator, StatementKind, TableChoice, Test};
 use rqps_wire::{Endpoint, ParameterType, Protocol};
 
 /// The most kinds that draw a table of their own in one event.
@@ -158,20 +158,20 @@ impl Script {
         let parameters: Vec<ParameterType> = kind
             .parameters
             .iter()
-            .flat_map(|generator| std::iter::repeat_n(generator.parameter_type(), generator.width(self.range)))
+            .flat_map(|generator| std::iter::repeat_n(parameter_type(*generator), generator.width(self.range)))
             .collect();
         let pieces = match kind.text {
             true => {
                 // A number has ten digits at most, a string its length and quotes.
                 let values: usize = kind.parameters.iter().map(|g| g.width(self.range) * (C_BYTES + 2)).sum();
-                let sql = kind.sql(self.range, self.tables, self.protocol);
+                let sql = kind.sql(self.range, self.tables, engine(self.protocol));
                 let capacity = Some(sql.len() + values);
                 self.forms.push(StatementForm { sql, parameters: Vec::new(), capacity, kept_rows: 0 });
-                Some((1..=self.tables).map(|table| kind.pieces(self.range, table, self.protocol)).collect())
+                Some((1..=self.tables).map(|table| kind.pieces(self.range, table, engine(self.protocol))).collect())
             }
             false => {
                 for table in 1..=self.tables {
-                    let sql = kind.sql(self.range, table, self.protocol);
+                    let sql = kind.sql(self.range, table, engine(self.protocol));
                     self.forms.push(StatementForm::prepared(sql, &parameters));
                 }
                 None

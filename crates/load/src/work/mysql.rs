@@ -7,8 +7,8 @@ use super::settle::{Wish, settle};
 use super::{connect, execute, on_tables};
 use crate::error::LoadError;
 use crate::mysql::{rows, single, variable};
-use crate::suite::Work;
 use rqps_model::plan::DataShape;
+use rqps_suites::Work;
 use rqps_wire::{Endpoint, Session, Target};
 use std::path::{Component, Path};
 

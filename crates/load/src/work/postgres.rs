@@ -4,8 +4,8 @@
 
 use super::{connect, execute, on_tables};
 use crate::error::LoadError;
-use crate::suite::Work;
 use rqps_model::plan::DataShape;
+use rqps_suites::Work;
 use rqps_wire::{Endpoint, Session};
 
 /// Does the work on every table.

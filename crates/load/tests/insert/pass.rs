@@ -10,7 +10,7 @@ use rqps_wire::Protocol;
 fn pass(protocol: Protocol) {
     let server = start(protocol);
     let endpoint = server.endpoint();
-    let shape = Shape { seconds: 12.0, ..rqps_load::insert::presets()["small"].clone() };
+    let shape = Shape { seconds: 12.0, ..rqps_suites::Suite::insert().scales["small"].clone() };
     let bench = bench(&endpoint, &shape);
     let mut state = State::new();
     for step in steps(&shape) {

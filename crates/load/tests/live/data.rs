@@ -3,8 +3,9 @@
 use crate::SMALL;
 use crate::servers::postgres;
 use rqps_load::rows::Row;
-use rqps_load::{Work, prepare_data, work};
+use rqps_load::{prepare_data, work};
 use rqps_model::plan::DataShape;
+use rqps_suites::Work;
 use rqps_testkit::LiveServer;
 
 const DATA: DataShape = DataShape { tables: 3, rows: 5000 };

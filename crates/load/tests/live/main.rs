@@ -18,8 +18,9 @@ mod toy;
 
 use rqps_load::drive::{ArmRun, Exercise, Schedule, Switch};
 use rqps_load::program::sysbench::Statements;
-use rqps_load::{LoadError, Suite, Test, drive};
+use rqps_load::{LoadError, drive};
 use rqps_model::plan::{Arrival, DataShape};
+use rqps_suites::{Suite, Test};
 use rqps_wire::Endpoint;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -2,11 +2,12 @@
 
 use crate::SMALL;
 use crate::servers::{Product, postgres};
+use rqps_load::LoadError;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::work::{between_tests, work};
-use rqps_load::{LoadError, Work};
 use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
+use rqps_suites::Work;
 use rqps_testkit::LiveServer;
 use rqps_wire::Target;
 use std::os::unix::fs::PermissionsExt;

@@ -3,9 +3,9 @@
 use crate::servers::{Product, executed};
 use crate::trial;
 use crate::{Trial, run_events};
-use rqps_load::Suite;
 use rqps_load::prepare_data::prepare_data;
 use rqps_model::plan::DataShape;
+use rqps_suites::Suite;
 use rqps_testkit::LiveServer;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};

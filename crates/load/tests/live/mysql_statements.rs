@@ -6,7 +6,7 @@ use crate::{Trial, run, run_events};
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::random::derive_seed;
-use rqps_load::{Suite, Test};
+use rqps_suites::{Suite, Test};
 use rqps_testkit::LiveServer;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;

@@ -3,8 +3,8 @@
 use crate::run_events;
 use crate::servers::postgres;
 use crate::{SMALL, trial};
-use rqps_load::{Suite, Test, plan_capture, prepare_data};
-use rqps_wire::Protocol;
+use rqps_load::{plan_capture, prepare_data};
+use rqps_suites::{Suite, Test};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -33,8 +33,9 @@ fn expected(test: &Test, events: u64) -> BTreeMap<String, u64> {
     let mut calls = BTreeMap::new();
     for &kind in &test.sequence {
         // The server writes a parameter for each constant.
-        let sql =
-            shape(&test.kinds[kind].sql(test.range, 1, Protocol::Postgres)).replace("< 0", "< $").replace("k+1", "k+$");
+        let sql = shape(&test.kinds[kind].sql(test.range, 1, rqps_model::Engine::Postgres))
+            .replace("< 0", "< $")
+            .replace("k+1", "k+$");
         *calls.entry(sql).or_default() += events;
     }
     calls

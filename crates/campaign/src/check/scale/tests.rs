@@ -101,10 +101,11 @@ fn sizes_that_make_no_sense() {
     check(
         &format!("{TWO_INSERT}scale = \"smal:2\"\nrows = 10\n"),
         expect![[r#"
-        campaign.toml:3:9: error: unknown scale `smal`
-        3 | scale = "smal:2"
-          |         ^^^^^^^^ expected one of cached-large, quick, small, with a factor if need be: small:0.1
-          = help: did you mean `small`?"#]],
+            campaign.toml:3:9: error: unknown scale `smal`
+            3 | scale = "smal:2"
+              |         ^^^^^^^^
+              = expected one of cached-large, cached-small, io-bound, quick, small, with a factor if need be: small:0.1
+              = help: did you mean `small`?"#]],
     );
     check(
         &format!("{TWO_INSERT}scale = \"small:much\"\n"),
@@ -149,6 +150,6 @@ fn the_demo_is_of_sysbench() {
     let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
     expect![[r#"
         --suite insert: error: the demo is of suite sysbench
-            = help: for the Insert Benchmark: rqps run --suite insert --build postgres:16.15 --build postgres:17.11"#]]
+            = help: for this one: rqps run --suite insert --build postgres:16.15 --build postgres:17.11"#]]
     .assert_eq(&told.join("\n"));
 }

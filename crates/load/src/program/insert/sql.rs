@@ -188,4 +188,44 @@ mod tests {
         "#]]
         .assert_debug_eq(&shown);
     }
+
+    /// What is told is what is sent.
+    #[test]
+    fn forced_forms_are_those_of_the_statements() {
+        use rqps_model::Engine;
+        let forced = rqps_suites::Suite::insert().forced;
+        let form = |what: &str, engine, storage| {
+            let form = forced.iter().find(|form| form.what == what).unwrap();
+            form.form(engine, storage).unwrap().to_owned()
+        };
+        let deleted = |protocol: Protocol| {
+            let mut sql = Vec::new();
+            push_delete(&mut sql, protocol, "pi1", 7, 5);
+            String::from_utf8(sql).unwrap()
+        };
+        for (protocol, engine) in [(Protocol::Postgres, Engine::Postgres), (Protocol::Mysql, Engine::Mysql)] {
+            let is_nested = form("statement delete", engine, None).contains("IN (SELECT");
+            assert_eq!(deleted(protocol).contains("IN (SELECT"), is_nested, "{engine}");
+            let is_forced = form("statement query-pdc", engine, None).contains("FORCE INDEX");
+            assert_eq!(range_queries(protocol, "pi1")[0].before.contains("FORCE INDEX"), is_forced, "{engine}");
+        }
+        let created = |protocol| create_table(protocol, "pi1", StorageEngine::Innodb).join(";");
+        assert!(
+            created(Protocol::Postgres).contains("bigserial") && created(Protocol::Postgres).contains("CACHE 1000")
+        );
+        assert!(created(Protocol::Mysql).contains(&form("column data", Engine::Mysql, None)));
+        for (name, _) in INDEXES {
+            assert!(forced.iter().any(|form| form.what == format!("statement query-{name}")), "{name}");
+        }
+        for (engine, storage) in [
+            (Engine::Postgres, None),
+            (Engine::Mysql, Some(StorageEngine::Innodb)),
+            (Engine::Mariadb, Some(StorageEngine::Rocksdb)),
+        ] {
+            let protocol = if storage.is_none() { Protocol::Postgres } else { Protocol::Mysql };
+            let statements = create_indexes(protocol, "pi1", storage.unwrap_or(StorageEngine::Innodb));
+            let told = form("secondary indexes", engine, storage);
+            assert_eq!(statements.len(), if told.starts_with("one ") { 1 } else { 3 }, "{told}");
+        }
+    }
 }

@@ -5,9 +5,9 @@
 use super::{Event, Parameters, Script};
 use crate::error::LoadError;
 use crate::random::one_to;
-use crate::suite::Test;
 use rand_pcg::Pcg64;
 use rqps_model::plan::DataShape;
+use rqps_suites::Test;
 use rqps_wire::Protocol;
 
 /// The parameters of one statement, written out.

@@ -3,7 +3,7 @@
 use super::render::Rendered;
 use super::*;
 use crate::random::{Purpose, stream};
-use crate::suite::Suite;
+use rqps_suites::Suite;
 use std::collections::BTreeMap;
 
 const DATA: DataShape = DataShape { tables: 4, rows: 1000 };

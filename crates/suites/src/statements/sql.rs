@@ -1,10 +1,10 @@
-//! From a statement's template to the SQL that a server gets, in the form of its protocol.
+//! From a statement's template to the SQL that a server gets, in the form of its engine.
 //!
-//! In: a kind, the test's range, a table's number, the protocol. Out: SQL with parameters marked `$1`, `$2` for PostgreSQL
+//! In: a kind, the test's range, a table's number, the engine. Out: SQL with parameters marked `$1`, `$2` for PostgreSQL
 //! and `?` for MySQL, or the constant pieces around them for statements sent as text. It draws nothing.
 
 use super::{ForcedSql, StatementKind};
-use rqps_wire::Protocol;
+use rqps_model::Engine;
 
 const TABLE: &str = "{table}";
 const LIST: &str = "{list}";
@@ -15,23 +15,23 @@ impl StatementKind {
         self.parameters.iter().map(|generator| generator.width(range)).sum()
     }
 
-    /// The SQL for table `table` (from 1) as a server of that protocol prepares it.
-    pub fn sql(&self, range: u32, table: u32, protocol: Protocol) -> String {
-        match protocol {
-            Protocol::Postgres => self.numbered(self.template(protocol), range, table),
-            Protocol::Mysql => self.pieces(range, table, protocol).join("?"),
+    /// The SQL for table `table` (from 1) as a server of that engine prepares it.
+    pub fn sql(&self, range: u32, table: u32, engine: Engine) -> String {
+        match engine {
+            Engine::Postgres => self.numbered(self.template(engine), range, table),
+            Engine::Mysql | Engine::Mariadb => self.pieces(range, table, engine).join("?"),
         }
     }
 
     /// The SQL cut at its parameters: one piece more than there are parameters.
-    pub fn pieces(&self, range: u32, table: u32, protocol: Protocol) -> Vec<String> {
-        let sql = self.numbered(self.template(protocol), range, table);
+    pub fn pieces(&self, range: u32, table: u32, engine: Engine) -> Vec<String> {
+        let sql = self.numbered(self.template(engine), range, table);
         cut(&sql, self.parameter_count(range)).expect("parameters are checked when the workload file is read")
     }
 
-    fn template(&self, protocol: Protocol) -> &str {
-        match (protocol, &self.mysql) {
-            (Protocol::Mysql, Some(ForcedSql { sql, .. })) => sql,
+    fn template(&self, engine: Engine) -> &str {
+        match (engine, &self.mysql) {
+            (Engine::Mysql | Engine::Mariadb, Some(ForcedSql { sql, .. })) => sql,
             _ => &self.sql,
         }
     }
@@ -53,7 +53,7 @@ impl StatementKind {
 }
 
 /// The name of table `table`, counted from 1.
-pub(crate) fn table_name(table: u32) -> String {
+pub fn table_name(table: u32) -> String {
     format!("sbtest{table}")
 }
 

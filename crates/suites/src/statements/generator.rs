@@ -1,9 +1,7 @@
 //! The words that name how a statement's parameters are made, and what each means.
 //!
 //! In comes a word of a workload file; out goes a [`Generator`] with the number and type of the parameters it fills.
-//! Nothing is drawn here: `program::sysbench` does that. A new word is a line in [`Generator::WORDS`] and an arm there.
-
-use rqps_wire::ParameterType;
+//! Nothing is drawn here: `load` does that. A new word is a line in [`Generator::WORDS`] and an arm there.
 
 /// How one or more parameters of a statement are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,14 +66,5 @@ impl Generator {
     /// Whether it fills `{list}` in place of a numbered parameter.
     pub const fn is_list(self) -> bool {
         matches!(self, Generator::Ids | Generator::TenIds | Generator::HotIds)
-    }
-
-    /// The type of each of its parameters.
-    pub const fn parameter_type(self) -> ParameterType {
-        match self {
-            Generator::NewC => ParameterType::Text { len: crate::rows::C_BYTES },
-            Generator::NewPad => ParameterType::Text { len: crate::rows::PAD_BYTES },
-            _ => ParameterType::Int4,
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! The built-in suite against the published facts, and what a bad workload file is told.
 
 use super::*;
+use crate::SYSBENCH;
 use std::collections::BTreeSet;
 
 fn names(set: &str) -> Vec<String> {
@@ -123,6 +124,28 @@ fn events_have_the_published_statements() {
     check("read-write_range=10", 20, true);
     check("update-inlist", 1, false);
     check("scan", 1, false);
+}
+
+#[test]
+fn what_engines_force_is_listed_once_with_its_tests() {
+    let suite = Suite::sysbench();
+    let line = |form: &Forced| {
+        let mysql = form.form(rqps_model::Engine::Mysql, None).unwrap();
+        format!("{}, {} tests: {mysql}", form.what, form.tests.len())
+    };
+    let lines: Vec<String> = suite.forced.iter().map(line).collect();
+    expect_test::expect![[r#"
+        column id, 0 tests: id INTEGER NOT NULL AUTO_INCREMENT
+        primary key, 0 tests: declared with the table, which it holds
+        column c, ORDER BY, 0 tests: CHARSET=latin1 COLLATE=latin1_swedish_ci
+        columns c and pad, as sent, 0 tests: 119 and 59 bytes, without it
+        load, 0 tests: LOAD DATA LOCAL INFILE, a transaction for each 100,000 rows
+        statement begin, 13 tests: BEGIN, as text
+        statement insert, 1 tests: INSERT INTO {table} (id, k, c, pad) VALUES (0, $1, $2, $3)"#]]
+    .assert_eq(&lines.join("\n"));
+    let begin = suite.forced.iter().find(|form| form.what == "statement begin").unwrap();
+    let transactions = suite.tests.iter().filter(|test| test.transaction).map(|test| &test.name);
+    assert!(begin.tests.iter().eq(transactions));
 }
 
 #[test]

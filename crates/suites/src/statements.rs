@@ -1,23 +1,23 @@
-//! A suite as data: its tests, their statements and the published order, read from a workload file.
+//! Suites whose tests are made of statements, as data: tests, their statements and the published order, read from a workload
+//! file.
 //!
 //! In comes TOML (the built-in `workloads/sysbench.toml` or the user's own); out goes a checked [`Suite`]. Everything that
 //! could go wrong later is refused here: an unknown generator, a list without `{list}`, a table that no other kind has.
 //! It opens no file and draws no number.
 
 mod file;
+mod generator;
 mod sql;
 mod work;
 
 pub use file::SuiteError;
-pub(crate) use sql::table_name;
+pub use generator::Generator;
+pub use sql::table_name;
 pub use work::{UnknownWork, Work};
 
-use crate::generator::Generator;
+use crate::{Forced, Suite};
 use rqps_model::plan::DataShape;
-use rqps_model::{Group, Unit};
-
-/// The sysbench tests as built in.
-const SYSBENCH: &str = include_str!("../../../workloads/sysbench.toml");
+use rqps_model::{Group, Interleave, Unit};
 
 /// Which of the two times of a campaign applies to a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -67,6 +67,21 @@ pub struct StatementKind {
     pub table: TableChoice,
 }
 
+impl StatementKind {
+    /// The other form that engines force of it, if they do.
+    fn forced(&self) -> Option<Forced> {
+        self.mysql.as_ref().map(|forced| Forced {
+            what: format!("statement {}", self.kind),
+            tests: Vec::new(),
+            postgres: self.sql.clone(),
+            mysql: Some(forced.sql.clone()),
+            innodb: None,
+            rocksdb: None,
+            because: forced.because.clone(),
+        })
+    }
+}
+
 /// One test: what a client repeats, and how it is reported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Test {
@@ -90,6 +105,8 @@ pub struct Test {
     pub sets: Vec<String>,
     /// Work done before it.
     pub before: Vec<Work>,
+    /// How builds alternate in it where slices don't fit.
+    pub interleave: Option<Interleave>,
     /// Whether its statements stand between BEGIN and COMMIT.
     pub transaction: bool,
     /// The kinds of statements, each once.
@@ -111,27 +128,6 @@ impl Test {
     /// Statements that one event sends, BEGIN and COMMIT included.
     pub fn statements_per_event(&self) -> usize {
         self.sequence.len() + if self.transaction { 2 } else { 0 }
-    }
-}
-
-/// A suite: tests in order of execution.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Suite {
-    /// Its name, `sysbench`.
-    pub name: String,
-    /// Its tests, in the published order of execution.
-    pub tests: Vec<Test>,
-}
-
-impl Suite {
-    /// The built-in sysbench suite.
-    pub fn sysbench() -> Suite {
-        Suite::parse(SYSBENCH).expect("the built-in workload file is checked by a test")
-    }
-
-    /// The test of that published name.
-    pub fn test(&self, name: &str) -> Option<&Test> {
-        self.tests.iter().find(|test| test.name == name)
     }
 }
 

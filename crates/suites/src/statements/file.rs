@@ -3,9 +3,9 @@
 //! In: text. Out: the suite, or the first fault with the name of the table it stands in. The types here are the file's
 //! shape and nothing else sees them.
 
-use super::{ForcedSql, SecondsClass, StatementKind, Suite, TableChoice, Test, Work, sql};
-use crate::generator::Generator;
-use rqps_model::{Group, Unit};
+use super::{ForcedSql, Generator, SecondsClass, StatementKind, Suite, TableChoice, Test, Work, sql};
+use crate::Forced;
+use rqps_model::{Group, Interleave, Unit};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -50,10 +50,13 @@ pub enum SuiteError {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
     format: u32,
     name: String,
+    #[serde(default)]
+    forced: Vec<Forced>,
+    forced_in_transactions: Option<Forced>,
     statement: BTreeMap<String, FileStatement>,
     #[serde(default)]
     event: BTreeMap<String, FileEvent>,
@@ -105,6 +108,7 @@ struct FileTest {
     #[serde(default)]
     writes: bool,
     unit: Option<Unit>,
+    interleave: Option<Interleave>,
     #[serde(default)]
     before: Vec<String>,
 }
@@ -122,8 +126,25 @@ impl Suite {
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(nonsense(&format!("test `{}`", twice[0]), "stands there twice; give each its own name"));
         }
-        Ok(Suite { name: file.name, tests })
+        let forced = forced(file.forced, file.forced_in_transactions.as_ref(), &tests);
+        Ok(Suite { name: file.name, tests, scales: BTreeMap::new(), forced })
     }
+}
+
+/// What engines force in tables and data, then in statements and transactions, each with the tests that have it.
+fn forced(of_data: Vec<Forced>, of_transactions: Option<&Forced>, tests: &[Test]) -> Vec<Forced> {
+    let mut all = of_data;
+    for test in tests {
+        let of_statements = test.kinds.iter().filter_map(StatementKind::forced);
+        let of_transaction = of_transactions.filter(|_| test.transaction).cloned();
+        for form in of_statements.chain(of_transaction) {
+            match all.iter_mut().find(|known| known.what == form.what && !known.tests.is_empty()) {
+                Some(known) => known.tests.push(test.name.clone()),
+                None => all.push(Forced { tests: vec![test.name.clone()], ..form }),
+            }
+        }
+    }
+    all
 }
 
 fn check_test(test: &FileTest, file: &File) -> Result<Test, SuiteError> {
@@ -176,6 +197,7 @@ fn check_test(test: &FileTest, file: &File) -> Result<Test, SuiteError> {
         seconds: test.seconds,
         sets: test.sets.clone(),
         before,
+        interleave: test.interleave,
         transaction: event.transaction,
         kinds,
         sequence,
