@@ -87,7 +87,7 @@ enum What<'a> {
 /// What came of an arm.
 pub(crate) enum Ran {
     Test(ArmRun),
-    Step(StepRun, Kind),
+    Step(Box<StepRun>, Kind),
     /// Nothing was measured: the server could not be connected to, or would not make the tables.
     Failed(String),
 }
@@ -258,7 +258,7 @@ impl<'a> Exercise<'a> {
             Ok(ran) => {
                 progress.rows = rows_after(&progress.rows, &ran.record);
                 progress.stalled_seconds = ran.record.stalls(&ran.seconds).iter().map(|stall| stall.seconds).sum();
-                Ok(Ran::Step(ran, step.kind))
+                Ok(Ran::Step(Box::new(ran), step.kind))
             }
             Err(LoadError::Interrupted) => Err(ConductError::Interrupted),
             Err(error) => Ok(Ran::Failed(ConductError::load(step.name.clone())(error).to_string())),
@@ -291,7 +291,8 @@ impl Ran {
                 ];
                 Ok((sample, parts, run.failure))
             }
-            Ran::Step(StepRun { record, seconds, latency }, kind) => {
+            Ran::Step(run, kind) => {
+                let StepRun { record, seconds, latency } = *run;
                 let (operations, rows) = done(kind, &record);
                 let sample = Sample {
                     score: Score { count: operations, ..sample.score },

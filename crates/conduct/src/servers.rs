@@ -86,8 +86,8 @@ impl<'a> Servers<'a> {
     /// Whether no server started, and if so the last failure; a treatment that is excluded fails nothing.
     pub(crate) fn start_failure(&self) -> Option<Option<String>> {
         let is_up = self.arms.iter().any(|arm| arm.server.is_some());
-        let failures = self.arms.iter().filter(|arm| !arm.is_excluded).filter_map(|arm| arm.failure.clone());
-        (!is_up).then(|| failures.last())
+        let mut failures = self.arms.iter().filter(|arm| !arm.is_excluded).filter_map(|arm| arm.failure.clone());
+        (!is_up).then(|| failures.next_back())
     }
 
     fn names(&self) -> Vec<String> {
