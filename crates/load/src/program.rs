@@ -137,7 +137,7 @@ pub enum Outcome {
     Lost,
     /// It failed for a passing reason, and begins again.
     Retried,
-    /// It had failed, and was one too many in a row: its server is given up.
+    /// Its server is given up: it was one failure too many in a row, or the session was lost while it was idle.
     GivenUp,
 }
 

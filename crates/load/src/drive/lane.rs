@@ -479,13 +479,15 @@ impl<G: Program> Lane<G> {
     fn lose<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, lost: Lost) {
         run.port.forget(index);
         let slot = &mut self.slots[index];
-        if matches!(slot.phase, Phase::Running | Phase::RollingBack { .. }) {
+        let is_running = matches!(slot.phase, Phase::Running | Phase::RollingBack { .. });
+        if is_running {
             self.running -= 1;
             self.tally.events[slot.event].accounting.failed += u64::from(slot.counts);
         }
         if slot.phase != Phase::Lost {
             slot.phase = Phase::Lost;
-            self.notify(index, Outcome::Lost, None, &lost.0);
+            // An idle session has no event whose outcome could be unknown.
+            self.notify(index, if is_running { Outcome::Lost } else { Outcome::GivenUp }, None, &lost.0);
         }
         self.lost.get_or_insert(lost);
     }
