@@ -1,8 +1,8 @@
 //! What would settle a comparison that is undecided: more rounds, longer tests, or another machine.
 //!
-//! In: a comparison and what kind of test it is of. Out: one short line. A number of rounds is advice only as long as somebody
-//! would run them; beyond that the numbers say what the noise is made of. A round's ratio scatters by what its slices
-//! explain and by what makes one server start unlike the next; longer tests lower the first part only.
+//! In: a comparison and what kind of test it is of. Out: one short line. A number of rounds is advice only as long as
+//! somebody would run them; beyond that the numbers say what the noise is made of. A round's ratio scatters by what its
+//! slices explain and by what makes one server start unlike the next; longer tests lower the first part only.
 
 use crate::digits::plain;
 use crate::findings::{Comparison, TestFindings};

@@ -1,6 +1,7 @@
 //! Numbers in sentences and tables, by one rule: what the sentence says of a test stands in the table, digit by digit.
 //!
-//! In: full-precision values. Out: text with digits that fit the size. It knows no unit; what has one is shown by `report`.
+//! In: full-precision values. Out: text with digits that fit the size. It knows no unit; what has one is shown by
+//! `report`.
 
 /// What stands where there is no number.
 pub const NONE: &str = "–";
@@ -35,7 +36,8 @@ pub fn significant(value: f64, digits: i32) -> String {
     format!("{value:.again$}")
 }
 
-/// A count, rate or time as a reader needs it: whole from 100 on, else one place behind the point, if there is anything there.
+/// A count, rate or time as a reader needs it: whole from 100 on, else one place behind the point, if there is anything
+/// there.
 pub(crate) fn plain(value: f64) -> String {
     let text = if value.abs() >= 99.95 { format!("{value:.0}") } else { format!("{value:.1}") };
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)

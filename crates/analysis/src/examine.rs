@@ -1,18 +1,21 @@
 //! One test at one number of clients: its samples of all treatments and rounds → everything but verdicts.
 //!
-//! In: the campaign's folder and what all tests share. Out: [`Examined`]: findings without comparisons, the row that the
-//! judge works on, and a trace of each sample. Tests are examined side by side on all CPUs; histograms and seconds are
-//! dropped as soon as they are told, so that a campaign of any size fits in memory.
+//! In: the campaign's folder and what all tests share. Out: [`Examined`]: findings without comparisons, the row that
+//! the judge works on, and a trace of each sample. Tests are examined side by side on all CPUs; histograms and seconds
+//! are dropped as soon as they are told, so that a campaign of any size fits in memory.
 
+use crate::compare::judge::Row;
+use crate::compare::round::{RoundRatio, ratio_of_round};
+use crate::compare::{inside, open_loop, sla};
+use crate::evidence::plan_structure::same_structure;
+use crate::evidence::{cost, counters, course, latency, other_load, response, series};
 use crate::findings::{CellFindings, PlanFindings, TestFindings, TreatmentFindings, clients_per_unit, peer};
-use crate::judge::Row;
-use crate::measured::Measured;
-use crate::plan_structure::same_structure;
-use crate::round::{RoundRatio, ratio_of_round};
-use crate::treatment::label;
+use crate::read::measured::Measured;
+use crate::read::treatment::label;
+use crate::suite;
 use crate::warnings::campaign::Trace;
-use crate::warnings::cell;
-use crate::{cost, counters, foreign, latency, open_loop, series, sla, step};
+use crate::warnings::cell::Cell;
+use crate::warnings::observed::observed;
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::Arrival;
 use rqps_model::sample::ErrorCount;
@@ -46,7 +49,7 @@ pub(crate) struct Examined {
     pub(crate) row: Row,
     pub(crate) traces: Vec<Trace>,
     /// The share of the CPUs that other programs used, where it is known.
-    pub(crate) foreign: Option<f64>,
+    pub(crate) other_load: Option<f64>,
 }
 
 /// Examines tests, given as index into the plan and clients; the answer keeps their order.
@@ -101,9 +104,9 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     };
     let pairs = shared.pairs.iter().map(of_pair).collect();
     let held_back = open_loop::held_back(sla::held_back(&misses, shared.base), &at_rate, shared.base);
-    inside(&mut arms, shared.base, &ratios, &held_back);
+    fill_inside(&mut arms, shared.base, &ratios, &held_back);
     let interleave = arms.iter().flat_map(|arm| arm.rounds.iter().flatten()).next().map(|m| m.sample.interleave);
-    let foreign = foreign::share(arms.iter().flat_map(|arm| arm.rounds.iter().flatten()));
+    let other_load = other_load::share(arms.iter().flat_map(|arm| arm.rounds.iter().flatten()));
     let statements = statements(&arms, shared.base);
     let traces = arms.iter().enumerate().flat_map(|(at, arm)| traces(arm, at, test)).collect();
     relate_to_base(shared, &mut arms, &ratios);
@@ -124,7 +127,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
         statements,
         cells: arms.into_iter().map(|arm| arm.cell).collect(),
     };
-    Ok(Examined { findings, statements: prepared, row: Row { cells: ratios, pairs, held_back }, traces, foreign })
+    Ok(Examined { findings, statements: prepared, row: Row { cells: ratios, pairs, held_back }, traces, other_load })
 }
 
 fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> Result<Arm, StoreError> {
@@ -153,7 +156,11 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         plans: Vec::new(),
         counters: Vec::new(),
         errors: errors(present()),
-        step: step::step(&rounds, &latency, throughput, shared.points),
+        sla: sla::sla(&rounds),
+        responses: response::responses(&rounds, &latency),
+        courses: course::courses(&rounds, shared.points),
+        inside: None,
+        columns: suite::columns(shared.plan, &rounds, throughput),
         latency,
         warnings: Vec::new(),
     };
@@ -168,12 +175,9 @@ fn ratios_of(arm: &[Option<Measured>], base: &[Option<Measured>]) -> Vec<RoundRa
 }
 
 /// Fills in what the insides of single passes tell, where they compare like with like.
-fn inside(arms: &mut [Arm], base: usize, ratios: &[Vec<RoundRatio>], held_back: &[Option<String>]) {
+fn fill_inside(arms: &mut [Arm], base: usize, ratios: &[Vec<RoundRatio>], held_back: &[Option<String>]) {
     for at in (0..arms.len()).filter(|&at| at != base && held_back[at].is_none()) {
-        let found = step::inside::inside(&arms[at].rounds, &arms[base].rounds, &ratios[at]);
-        if let Some(step) = &mut arms[at].cell.step {
-            step.inside = found;
-        }
+        arms[at].cell.inside = inside::inside(&arms[at].rounds, &arms[base].rounds, &ratios[at]);
     }
 }
 
@@ -219,8 +223,8 @@ fn traces(arm: &Arm, treatment: usize, test: usize) -> impl Iterator<Item = Trac
     })
 }
 
-/// Fills in what a cell has only beside the base: relative costs and warnings; and beside its peer, since engines have no
-/// names in common: ranked counters, plans that differ.
+/// Fills in what a cell has only beside the base: relative costs and warnings; and beside its peer, since engines have
+/// no names in common: ranked counters, plans that differ.
 fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio>]) {
     let base_cost = arms[shared.base].cell.cost.clone();
     let base_rounds = std::mem::take(&mut arms[shared.base].rounds);
@@ -234,7 +238,7 @@ fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio
         if let (Some(own), Some(base)) = (&mut arm.cell.cost, &base_cost) {
             own.relative = cost::relative(own, base);
         }
-        let cell = cell::Cell {
+        let cell = Cell {
             rounds: if at == shared.base { &base_rounds } else { &arm.rounds },
             base_rounds: &base_rounds,
             ratios: &ratios[at],
@@ -245,7 +249,7 @@ fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio
             plans: &arm.cell.plans,
             base_plans: &plans(peer_plans, peer_plans),
         };
-        arm.cell.warnings = cell::observed(&cell);
+        arm.cell.warnings = observed(&cell);
     }
 }
 

@@ -3,15 +3,15 @@
 //! Full precision: digits are a matter of display. Lists are in display order. Also written as `findings.json`.
 
 mod counter;
-mod step;
+mod course;
 
 pub use counter::{CounterFindings, CounterUnit};
-pub use step::{InsideFindings, Mark, ResponseFindings, SlaFindings, StepFindings, StepMetrics, StepPoint, StepRound};
+pub use course::{CourseFindings, CoursePoint, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings};
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
 use rqps_model::insert::Shape;
 use rqps_model::plan::ForcedForm;
-use rqps_model::{Group, Interleave, Placement, StorageEngine, Unit, Verdict};
+use rqps_model::{Group, Interleave, Placement, StorageEngine, Unit, Verdict, WarningKind};
 use rqps_stats::DEFAULT_FALSE_DISCOVERY_RATE;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -45,14 +45,14 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// The treatment whose settings, plans and counters are comparable name by name with those of this one: the base where
-    /// it is of the same engine, else the first of its engine.
+    /// The treatment whose settings, plans and counters are comparable name by name with those of this one: the base
+    /// where it is of the same engine, else the first of its engine.
     pub fn peer(&self, treatment: usize) -> usize {
         peer(&self.treatments, self.base, treatment)
     }
 
-    /// Whether events came at a rate that was asked for: then throughput is that rate, and latency is what differs. Steps of the
-    /// Insert Benchmark pace their writes alone.
+    /// Whether events came at a rate that was asked for: then throughput is that rate, and latency is what differs.
+    /// Steps of the Insert Benchmark pace their writes alone.
     pub fn is_open_loop(&self) -> bool {
         self.campaign.insert.is_none() && self.campaign.arrival != CLOSED_LOOP
     }
@@ -109,6 +109,9 @@ pub struct CampaignFacts {
     pub tables: u32,
     /// Rows a table.
     pub rows: u64,
+    /// Whether each test begins with what the one before left: then they stay in the order in which they ran.
+    #[serde(default)]
+    pub is_in_order: bool,
     /// Size and form of the Insert Benchmark, where that is the suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insert: Option<Shape>,
@@ -175,14 +178,19 @@ pub struct TestFindings {
 }
 
 impl TestFindings {
+    /// Whether any treatment was recorded by the second.
+    pub fn has_courses(&self) -> bool {
+        self.cells.iter().any(|cell| !cell.courses.is_empty())
+    }
+
     /// By how much what all clients do exceeds what the published unit counts ([`clients_per_unit`]).
     pub fn clients_per_unit(&self) -> f64 {
         clients_per_unit(self.unit, self.clients)
     }
 }
 
-/// The clients where the published unit is that of one client (`scan`), else 1. Throughput is in that unit; costs are of what all
-/// clients did.
+/// The clients where the published unit is that of one client (`scan`), else 1. Throughput is in that unit; costs are
+/// of what all clients did.
 pub(crate) fn clients_per_unit(unit: Unit, clients: u32) -> f64 {
     match unit {
         Unit::KiloRowsPerSecond => f64::from(clients.max(1)),
@@ -191,7 +199,7 @@ pub(crate) fn clients_per_unit(unit: Unit, clients: u32) -> f64 {
 }
 
 /// One treatment in one test.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellFindings {
     /// Samples that have a number.
     pub rounds: u32,
@@ -209,16 +217,37 @@ pub struct CellFindings {
     pub series: Vec<Vec<(f64, f64)>>,
     /// Plans by statement kind.
     pub plans: Vec<PlanFindings>,
-    /// Server counters per thousand statements, mean over rounds: of all treatments of one engine the same ones, those that moved
-    /// most against the peer's on any of them first.
+    /// Server counters per thousand statements, mean over rounds: of all treatments of one engine the same ones, those
+    /// that moved most against the peer's on any of them first.
     pub counters: Vec<CounterFindings>,
     /// Errors by statement and code, all rounds.
     pub errors: Vec<rqps_model::sample::ErrorCount>,
-    /// What a step of the Insert Benchmark has beyond that.
+    /// Whether the writes behind the queries kept their rate, where the test has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<StepFindings>,
+    pub sla: Option<SlaFindings>,
+    /// Response times in buckets, by kind of statement, all rounds together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub responses: Vec<ResponseFindings>,
+    /// Each round that was recorded by the second, with or without success; one that an earlier failure prevented has
+    /// none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub courses: Vec<CourseFindings>,
+    /// Where only one round could be compared, and compares like with like: what the seconds inside this run and the
+    /// base's say of the ratio. It says how steady the two runs were, not how much two runs differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inside: Option<InsideFindings>,
+    /// The columns that are published of a step, over all rounds with a number; zeros where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<InsertColumns>,
     /// What must stand beside the number.
     pub warnings: Vec<Warning>,
+}
+
+impl CellFindings {
+    /// Whether a write rate was missed in any round.
+    pub fn is_sla_missed(&self) -> bool {
+        self.sla.is_some_and(|sla| !sla.is_held())
+    }
 }
 
 /// A treatment's throughput relative to the base.
@@ -236,8 +265,8 @@ pub struct Comparison {
     pub by_round: Vec<(u32, f64)>,
     /// Verdict after correction for multiplicity.
     pub verdict: Verdict,
-    /// Why the verdict reads so, where it needs words: `real but below the margin`, `q = 0.08`, `one round only`, or why there is
-    /// no comparison: who missed a write rate, or that throughput was the rate asked for.
+    /// Why the verdict reads so, where it needs words: `real but below the margin`, `q = 0.08`, `one round only`, or
+    /// why there is no comparison: who missed a write rate, or that throughput was the rate asked for.
     pub remark: Option<String>,
     /// Whether the whole interval lies beyond the margin.
     pub beyond_margin: bool,
@@ -276,8 +305,8 @@ impl Comparison {
     }
 }
 
-/// Costs per operation of all clients: a statement, for `scan` a thousand rows, of steps a row or query. `relative` = this /
-/// base, keyed by the same names.
+/// Costs per operation of all clients: a statement, for `scan` a thousand rows, of steps a row or query. `relative` =
+/// this / base, keyed by the same names.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// `cpu/o`: percent of the machine times seconds, per operation.
@@ -366,13 +395,13 @@ pub struct GroupFindings {
 /// Something a reader must know: what happened, and what would help.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// Short kind, for filtering: `client-bound`, `unlike-builds`, `failed`, `few-rounds`, `steal`, `skewed` …
-    pub kind: String,
+    /// What kind of thing it is.
+    pub kind: WarningKind,
     /// What happened, a sentence.
-    pub message: String,
+    pub cause: String,
     /// What would help, where something does.
-    pub remedy: Option<String>,
-    /// The whole list, where the message has only the first of it and how many more there are.
+    pub advice: Option<String>,
+    /// The whole list, where the cause has only the first of it and how many more there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_full: Option<String>,
 }

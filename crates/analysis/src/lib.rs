@@ -1,46 +1,31 @@
-//! Stored results → Findings: comparison, verdicts, costs, warnings. The judge of the house.
+//! Stored results → Findings: compares treatments, reaches verdicts, and says what explains them.
 //!
 //! In: a campaign's folder as `store` reads it, and the base to compare with. Out: [`findings::Findings`], which holds
 //! everything a report says, so that `report` never queries a store. Reads no clock and touches no server; the same
 //! folder and options give the same findings to the last bit.
 
 mod advice;
-mod alike;
-mod base;
-mod cost;
-mod counters;
+mod compare;
 pub mod digits;
 mod error;
+mod evidence;
 mod examine;
 pub mod findings;
-mod floor;
-mod forced;
-mod foreign;
-mod groups;
-mod judge;
-mod latency;
-mod matters;
-mod measured;
-mod open_loop;
-mod plan_structure;
-mod round;
+mod read;
 mod sentence;
-mod series;
-mod settings;
-mod sla;
-mod step;
 mod suite;
-#[cfg(feature = "synthetic")]
-pub mod synthetic;
-mod treatment;
 mod warnings;
+mod words;
 
 pub use error::AnalysisError;
 
 use crate::advice::Kind;
+use crate::compare::judge::Row;
+use crate::compare::{aa_pairs, groups, judge};
+use crate::evidence::{forced, semantic_settings, series};
 use crate::examine::{Examined, Shared, examine_all};
 use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
-use crate::judge::Row;
+use crate::read::{base, treatment};
 use crate::warnings::campaign::Trace;
 use rqps_model::Plan;
 use rqps_model::plan::{Alternate, Arrival, DataShape};
@@ -65,14 +50,14 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
     let base = base::choose(plan, &builds, options.base.as_deref())?;
     treatment::relate_to_base(plan, &mut treatments, base);
 
-    let pairs = alike::pairs(&plan.treatments, &treatments);
+    let pairs = aa_pairs::pairs(&plan.treatments, &treatments);
     let keys = published_order(plan);
     let series = keys.len() * plan.treatments.len() * plan.rounds as usize;
-    let points = series::points_allowed(series * if runs_one_by_one(plan) { series::SERIES_OF_A_STEP } else { 1 });
+    let points = series::points_allowed(series * if runs_one_by_one(plan) { series::SERIES_OF_A_COURSE } else { 1 });
     let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points, margin };
     let examined = examine_all(shared, &keys)?;
     let forced = forced::forced(plan, examined.iter().map(prepared));
-    let foreign: Vec<Option<f64>> = examined.iter().map(|examined| examined.foreign).collect();
+    let other_load: Vec<Option<f64>> = examined.iter().map(|examined| examined.other_load).collect();
     let (mut tests, rows, traces) = unzip(examined);
     judge_tests(&mut tests, &rows, base, margin);
     let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);
@@ -84,13 +69,13 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
             treatments[at].sentence = sentence::sentence(&treatments, at, base, &tests, margin.fraction(), is_pair);
         }
     }
-    let side_by_side = matters::side_by_side(&treatments);
+    let side_by_side = semantic_settings::side_by_side(&treatments);
     let rounds_complete = rounds_complete(plan, &traces);
-    let gates: Vec<_> = (0..pairs.len()).map(|pair| alike::gate(pair, &rows, margin)).collect();
+    let gates: Vec<_> = (0..pairs.len()).map(|pair| aa_pairs::gate(pair, &rows, margin)).collect();
     let mut warnings: Vec<Warning> = warnings::campaign::gates(&treatments, &pairs, &gates);
     warnings.extend(warnings::campaign::rounds(plan, &traces, rounds_complete, campaign.status()));
     warnings.extend(warnings::campaign::host(campaign.host()));
-    warnings.extend(warnings::campaign::foreign(&tests, &foreign));
+    warnings.extend(warnings::campaign::other_load(&tests, &other_load));
     warnings.extend(warnings::campaign::summary(&tests, &treatments));
     Ok(Findings {
         format: rqps_model::FORMAT,
@@ -112,8 +97,8 @@ fn prepared(examined: &Examined) -> (&str, forced::Prepared<'_>) {
     (&examined.findings.name, statements.collect())
 }
 
-/// Tests as published: by group, place in it, and number of clients. Steps stay in the order in which they ran, since each begins
-/// with what the one before left.
+/// Tests as published: by group, place in it, and number of clients. Where each begins with what the one before left, they
+/// stay in the order in which they ran.
 fn published_order(plan: &Plan) -> Vec<(usize, u32)> {
     let (tests, clients) = (plan.tests(), plan.clients());
     let mut order: Vec<usize> = (0..tests.len()).collect();
@@ -143,7 +128,7 @@ fn judge_tests(tests: &mut [TestFindings], rows: &[Row], base: usize, margin: Ma
         let kind = Kind::of(test);
         for (cell, comparison) in test.cells.iter_mut().zip(comparisons) {
             if let Some(comparison) = &comparison {
-                cell.warnings.extend(warnings::cell::judged(comparison, kind, margin.fraction()));
+                cell.warnings.extend(warnings::judged::judged(comparison, kind, margin.fraction()));
             }
             cell.comparison = comparison;
         }
@@ -179,6 +164,7 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         rounds_complete,
         tables,
         rows,
+        is_in_order: runs_one_by_one(plan),
         insert: suite::shape(plan).cloned(),
         clients: plan.clients(),
         slice_ms: plan.slice_ms,

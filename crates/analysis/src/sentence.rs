@@ -1,14 +1,14 @@
 //! A treatment's cells → one sentence, as a performance engineer would write it.
 //!
 //! In: the names of the two treatments and the verdicts of all cells. Out: the counts by verdict and
-//! `PostgreSQL 17.11 against 16.15: 3 tests faster (hot-points 1.884x the most), 2 slower (point-query 0.972), 4 equal within 2 %.`
-//! Everything in it is computed from the same record as the table, with the table's digits, so that the two cannot contradict
-//! each other. At several numbers of clients a test is compared several times, and comparisons are counted:
-//! `of 10 comparisons 3 faster`.
+//! `PostgreSQL 17.11 against 16.15: 3 tests faster (hot-points 1.884x the most), 2 slower (point-query 0.972), 4 equal
+//! within 2 %.` Everything in it is computed from the same record as the table, with the table's digits, so that the
+//! two cannot contradict each other. At several numbers of clients a test is compared several times, and comparisons
+//! are counted: `of 10 comparisons 3 faster`.
 
+use crate::compare::open_loop;
 use crate::digits::ratio;
 use crate::findings::{Comparison, TestFindings, TreatmentFindings};
-use crate::open_loop;
 use rqps_model::{Verdict, counted};
 
 /// Number of cells by verdict, in the order of [`Verdict::ALL`].
@@ -87,11 +87,9 @@ fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64) 
     parts.join(", ")
 }
 
-/// Why steps are undecided, where it is no matter of noise: a single round, or queries beside too few writes.
+/// Why steps are undecided, where it is no matter of noise: a single round, or queries alongside too few writes.
 fn why_undecided(tests: &[TestFindings], treatment: usize, base: usize) -> Option<String> {
-    let has_missed = |test: &TestFindings, at: usize| {
-        test.cells[at].step.as_ref().and_then(|step| step.sla).is_some_and(|sla| !sla.is_held())
-    };
+    let has_missed = |test: &TestFindings, at: usize| test.cells[at].is_sla_missed();
     let is_spoilt = |test: &TestFindings| has_missed(test, treatment) || has_missed(test, base);
     let missed: Vec<String> =
         compared(tests, treatment).filter(|(test, _)| is_spoilt(test)).map(|(test, _)| name_of(tests, test)).collect();
@@ -101,7 +99,7 @@ fn why_undecided(tests: &[TestFindings], treatment: usize, base: usize) -> Optio
         why.push("one round only".to_owned());
     }
     if !missed.is_empty() {
-        why.push(format!("{} beside too few writes", missed.join(", ")));
+        why.push(format!("{} alongside too few writes", missed.join(", ")));
     }
     (!why.is_empty()).then(|| why.join("; "))
 }
@@ -138,8 +136,8 @@ fn has_several_levels(tests: &[TestFindings]) -> bool {
     tests.iter().any(|test| test.clients != tests[0].clients)
 }
 
-/// The shortest names that tell the two apart and fit no other treatment: version, version and storage engine, build, or
-/// the whole name. Within one engine its name is said once.
+/// The shortest names that tell the two apart and fit no other treatment: version, version and storage engine, build,
+/// or the whole name. Within one engine its name is said once.
 fn short_names(treatments: &[TreatmentFindings], a: usize, b: usize) -> (String, String) {
     let is_unique = |key: &dyn Fn(&TreatmentFindings) -> String, at: usize| {
         treatments.iter().filter(|other| key(other) == key(&treatments[at])).count() == 1
@@ -173,7 +171,7 @@ fn trimmed(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::{CellFindings, SlaFindings, StepFindings};
+    use crate::findings::{CellFindings, SlaFindings};
     use rqps_model::{Group, Interleave, Unit};
 
     fn cell(comparison: Option<(Verdict, f64)>) -> CellFindings {
@@ -195,20 +193,7 @@ mod tests {
             cycle_se: None,
             rounds_needed: None,
         });
-        CellFindings {
-            rounds: 5,
-            throughput: None,
-            throughput_by_round: Vec::new(),
-            comparison,
-            cost: None,
-            latency: Vec::new(),
-            series: Vec::new(),
-            plans: Vec::new(),
-            counters: Vec::new(),
-            errors: Vec::new(),
-            step: None,
-            warnings: Vec::new(),
-        }
+        CellFindings { rounds: 5, comparison, ..CellFindings::default() }
     }
 
     /// Test, clients, and verdict with rQPS where there is one.
@@ -242,7 +227,8 @@ mod tests {
                 ("update-one", 1, Some((Equal, 1.001))),
                 ("insert", 1, Some((Undecided, 0.93))),
             ],
-            "2 tests faster (hot-points 1.884x the most), 1 slower (point-query 0.972), 1 equal within 2 %, 1 undecided",
+            "2 tests faster (hot-points 1.884x the most), 1 slower (point-query 0.972), 1 equal within 2 %, 1 \
+             undecided",
         );
         check(&[("scan", 1, Some((Regressed, 0.5)))], "1 test slower (scan 0.500)");
         check(&[("update-index", 1, Some((Regressed, 0.014_87)))], "1 test slower (update-index 0.0149)");
@@ -277,14 +263,15 @@ mod tests {
         tests[0].unit = Unit::RowsPerSecond;
         let sla =
             SlaFindings { target_per_s: 1000.0, reached_per_s: 412.0, least_per_s: 60.0, rounds_held: 4, rounds: 5 };
-        tests[2].cells[0].step = Some(StepFindings { sla: Some(sla), ..StepFindings::default() });
+        tests[2].cells[0].sla = Some(sla);
         assert_eq!(
             verdicts(&tests, 1, 0, 0.02),
-            "1 step faster (q/s of qr100 1.200x), 1 slower (rows/s of l.i0 0.601), 2 undecided (qr1000 beside too few writes)"
+            "1 step faster (q/s of qr100 1.200x), 1 slower (rows/s of l.i0 0.601), 2 undecided (qr1000 \
+             alongside too few writes)"
         );
         let comparisons = tests.iter_mut().filter_map(|test| test.cells[1].comparison.as_mut());
         comparisons.for_each(|comparison| (comparison.n, comparison.verdict) = (1, Undecided));
-        assert_eq!(verdicts(&tests, 1, 0, 0.02), "4 steps undecided (one round only; qr1000 beside too few writes)");
+        assert_eq!(verdicts(&tests, 1, 0, 0.02), "4 steps undecided (one round only; qr1000 alongside too few writes)");
     }
 
     #[test]

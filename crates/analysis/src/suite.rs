@@ -1,7 +1,12 @@
-//! What analysis must know of the suite itself: the one place here that asks which it is.
+//! What suites differ in when their results are compared: size and form, and what is published of a test.
 //!
-//! In: a plan. Out: what findings tell of its suite. Everything else follows from stages, units and records.
+//! In: a plan, samples. Out: what findings say of the suite. The only file of this crate that asks for the suite; everything
+//! else follows from stages, units and records.
 
+mod insert;
+
+use crate::findings::InsertColumns;
+use crate::read::measured::Measured;
 use rqps_model::insert::Shape;
 use rqps_model::plan::{Plan, SuitePlan};
 
@@ -9,6 +14,14 @@ use rqps_model::plan::{Plan, SuitePlan};
 pub(crate) const fn shape(plan: &Plan) -> Option<&Shape> {
     match &plan.suite {
         SuitePlan::Insert(shape) => Some(shape),
+        SuitePlan::Sysbench(_) => None,
+    }
+}
+
+/// The columns that are published of a test, where the suite has such.
+pub(crate) fn columns(plan: &Plan, rounds: &[Option<Measured>], throughput: Option<f64>) -> Option<InsertColumns> {
+    match &plan.suite {
+        SuitePlan::Insert(_) => insert::columns(rounds, throughput),
         SuitePlan::Sysbench(_) => None,
     }
 }

@@ -5,58 +5,18 @@
 
 pub(crate) mod campaign;
 pub(crate) mod cell;
+mod client;
+pub(crate) mod judged;
+pub(crate) mod observed;
 mod plan_changes;
-mod step;
+mod rates;
 pub(crate) mod treatment;
 mod unlike_builds;
 
 use crate::findings::Warning;
+use rqps_model::WarningKind;
 
-/// Most examples named in one sentence.
-const MOST_EXAMPLES: usize = 3;
-
-fn warning(kind: &str, message: String, remedy: &str) -> Warning {
-    let remedy = (!remedy.is_empty()).then(|| remedy.to_owned());
-    Warning { kind: kind.to_owned(), message, remedy, in_full: None }
-}
-
-/// The first few of a list, and how many more there are.
-fn examples(names: &[String]) -> String {
-    let shown = names.iter().take(MOST_EXAMPLES).cloned().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MOST_EXAMPLES) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
-/// A fraction in percent, with as many digits as a reader needs; beyond tenfold they say nothing.
-fn percent(fraction: f64) -> String {
-    let percent = fraction * 100.0;
-    if percent > 1000.0 {
-        return ">1000 %".to_owned();
-    }
-    if percent.abs() < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
-}
-
-/// Numbers of rounds in words: `round 3`, `rounds 1, 2, 5`.
-pub(crate) fn rounds_in_words(rounds: &[u32]) -> String {
-    let noun = if rounds.len() == 1 { "round" } else { "rounds" };
-    let numbers: Vec<String> = rounds.iter().map(u32::to_string).collect();
-    format!("{noun} {}", numbers.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_count_right() {
-        assert_eq!(rounds_in_words(&[3]), "round 3");
-        assert_eq!(rounds_in_words(&[1, 4]), "rounds 1, 4");
-        assert_eq!(percent(0.0312), "3.1 %");
-        assert_eq!(percent(0.62), "62 %");
-        let names: Vec<String> = (1..=5).map(|n| format!("t{n}")).collect();
-        assert_eq!(examples(&names), "t1, t2, t3 and 2 more");
-        assert_eq!(examples(&names[..2]), "t1, t2");
-    }
+fn warning(kind: WarningKind, cause: String, advice: &str) -> Warning {
+    let advice = (!advice.is_empty()).then(|| advice.to_owned());
+    Warning { kind, cause, advice, in_full: None }
 }

@@ -2,7 +2,7 @@
 //!
 //! `cargo test --release -p rqps --test largest_campaign -- --ignored --nocapture` prints time and size.
 
-use rqps_analysis::synthetic::{Effect, Recipe};
+use rqps_madeup::{Effect, Recipe};
 use std::fs;
 use std::process::Command;
 use std::time::Instant;

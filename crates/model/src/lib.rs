@@ -18,6 +18,7 @@ pub mod settings;
 pub mod test;
 pub mod verdict;
 pub mod version;
+pub mod warning;
 
 pub use build::{BuildSource, BuildSpec};
 pub use counted::counted;
@@ -31,3 +32,4 @@ pub use settings::Placement;
 pub use test::{Group, Unit};
 pub use verdict::Verdict;
 pub use version::Version;
+pub use warning::WarningKind;

@@ -1,10 +1,12 @@
 //! Every text file that belongs beside a report, as relative path and bytes; the caller writes them.
 //!
-//! `tables/qps.{abs,rel}.c<clients>.{tsv,csv,txt}`, `tables/o.met.c<clients>` and `tables/cost.c<clients>.tsv` for each
-//! number of clients, of the Insert Benchmark its own tables in place of `qps` and `o.met`; `tables/summary.txt` (the terminal's table without colour), `tables/summary.md` and `compare.json`.
+//! What the suite publishes and `tables/cost.c<clients>.tsv` for each number of clients; `tables/summary.txt` (the
+//! terminal's table without colour), `tables/summary.md` and `compare.json`.
 
-use crate::qps_table::{self, Kind};
-use crate::{compare_json, cost_table, insert, markdown, order, terminal};
+use crate::metric::{self, Metric};
+use crate::order::{self, Level};
+use crate::suite::Suite;
+use crate::{compare_json, markdown, terminal, text};
 use rqps_analysis::findings::Findings;
 
 /// Width of the table that is kept as a file.
@@ -14,24 +16,30 @@ const SUMMARY_WIDTH: usize = 100;
 pub fn files(findings: &Findings) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for level in order::levels(findings) {
-        let tag = format!("c{}", level.clients);
-        let cost = (format!("tables/cost.{tag}.tsv"), cost_table::true_units(findings, &level));
-        if insert::is_insert(findings) {
-            files.extend(insert::files(findings, &level));
-            files.push(cost);
-            continue;
-        }
-        for kind in [Kind::Absolute, Kind::Relative] {
-            let stem = format!("tables/qps.{}.{tag}", kind.word());
-            files.push((format!("{stem}.tsv"), qps_table::tsv(findings, &level, kind)));
-            files.push((format!("{stem}.csv"), qps_table::csv(findings, &level, kind)));
-            files.push((format!("{stem}.txt"), qps_table::grouped(findings, &level, kind)));
-        }
-        files.push((format!("tables/o.met.{tag}"), cost_table::published(findings, &level)));
-        files.push(cost);
+        let path = format!("tables/cost.c{}.tsv", level.clients);
+        files.extend(Suite::of(findings).files(findings, &level));
+        files.push((path, costs(findings, &level)));
     }
     files.push(("tables/summary.txt".to_owned(), terminal(findings, SUMMARY_WIDTH, false)));
     files.push(("tables/summary.md".to_owned(), markdown(findings)));
     files.push(("compare.json".to_owned(), compare_json(findings)));
     files.into_iter().map(|(path, content)| (path, content.into_bytes())).collect()
+}
+
+/// All costs in true units, full precision: one line per test and treatment, per statement or, for `scan`, per 1000
+/// rows of all clients.
+fn costs(findings: &Findings, level: &Level<'_>) -> String {
+    let heads: Vec<&str> = metric::ALL.iter().map(|metric| metric.name).collect();
+    let mut out = format!("test\tclients\ttreatment\tper\t{}\n", heads.join("\t"));
+    for (_, test) in level.blocks.iter().flat_map(|block| &block.tests) {
+        let per = metric::per(test);
+        for index in order::base_first(findings) {
+            let Some(cost) = &test.cells[index].cost else { continue };
+            let value = |metric: &Metric| (metric.value)(cost).to_string();
+            let values: Vec<String> = metric::ALL.iter().map(value).collect();
+            let (name, treatment) = (text::plain(&test.name), text::plain(&findings.treatments[index].name));
+            out.push_str(&format!("{name}\t{}\t{treatment}\t{per}\t{}\n", test.clients, values.join("\t")));
+        }
+    }
+    out
 }

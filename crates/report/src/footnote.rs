@@ -1,13 +1,15 @@
 //! Warnings as footnotes: one per kind, however many cells they stand beside, so that a table stays readable.
 //!
-//! In: the warnings of cells, treatments and campaign. Out: sentences. What failed is told treatment by treatment, since one may
-//! have failed of something else than the other; of a server's log only what matters is repeated here, the page has it all.
+//! In: the warnings of cells, treatments and campaign. Out: sentences. What failed is told treatment by treatment,
+//! since one may have failed of something else than the other; of a server's log only what matters is repeated here,
+//! the page has it all.
 
 use crate::order;
 use rqps_analysis::findings::{Findings, TestFindings, Warning};
+use rqps_model::WarningKind;
 
 /// Kinds of which each message counts, not only the first.
-const EACH: [&str; 1] = ["failed"];
+const EACH: [WarningKind; 1] = [WarningKind::Failed];
 
 /// Most messages of such a kind; more are left to the report.
 const MESSAGES: usize = 6;
@@ -17,8 +19,8 @@ const GRAVE: [&str; 3] = ["PANIC", "FATAL", "ERROR"];
 
 /// Warnings of one kind.
 pub(crate) struct Footnote {
-    /// Short kind.
-    pub(crate) kind: String,
+    /// What they have in common.
+    pub(crate) kind: WarningKind,
     /// Distinct warnings with the treatment of the first cell that has them; of most kinds only the first.
     told: Vec<(usize, Warning)>,
     /// How many cells have one.
@@ -35,23 +37,23 @@ pub(crate) fn footnotes(findings: &Findings) -> Vec<Footnote> {
         let known = notes.iter_mut().find(|note| note.kind == warning.kind);
         let Some(note) = known else {
             let told = vec![(treatment, warning.clone())];
-            notes.push(Footnote { kind: warning.kind.clone(), told, cells: 1, are_alike: true });
+            notes.push(Footnote { kind: warning.kind, told, cells: 1, are_alike: true });
             continue;
         };
         note.cells += 1;
         note.are_alike &= note.told.first().is_some_and(|(_, first)| first == warning);
         let is_told = note.told.iter().any(|(at, told)| *at == treatment && cause(told) == cause(warning));
-        if EACH.contains(&note.kind.as_str()) && !is_told {
+        if EACH.contains(&note.kind) && !is_told {
             note.told.push((treatment, warning.clone()));
         }
     }
     notes
 }
 
-/// The message without the rounds in front, which differ from cell to cell; nor the folder of a socket, which is another at each
-/// start.
+/// The message without the rounds in front, which differ from cell to cell; nor the folder of a socket, which is
+/// another at each start.
 fn cause(warning: &Warning) -> String {
-    let text = warning.message.split_once(": ").map_or(warning.message.as_str(), |(_, cause)| cause);
+    let text = warning.cause.split_once(": ").map_or(warning.cause.as_str(), |(_, cause)| cause);
     let is_path = |word: &&str| !word.starts_with('/');
     text.lines().next().unwrap_or_default().split_whitespace().filter(is_path).collect::<Vec<_>>().join(" ")
 }
@@ -66,7 +68,7 @@ pub(crate) fn marks(notes: &[Footnote], test: &TestFindings) -> String {
 /// What a footnote says, a paragraph each: how often, what, and what would help.
 pub(crate) fn sentences(findings: &Findings, note: &Footnote) -> Vec<String> {
     let names = order::short_names(findings);
-    let is_each = EACH.contains(&note.kind.as_str());
+    let is_each = EACH.contains(&note.kind);
     let more = match note.cells {
         1 => String::new(),
         cells if is_each || note.are_alike => format!(" ({cells} cells)"),
@@ -77,7 +79,7 @@ pub(crate) fn sentences(findings: &Findings, note: &Footnote) -> Vec<String> {
             return warning(told);
         }
         let treatment = &findings.treatments[*at].name;
-        match shortened(&told.message) {
+        match shortened(&told.cause) {
             Some(short) => {
                 format!("{}: {} The rest is in treatments/{treatment}/server.log.", names[*at], ended(&short))
             }
@@ -94,10 +96,10 @@ pub(crate) fn sentences(findings: &Findings, note: &Footnote) -> Vec<String> {
     told
 }
 
-/// A warning's message with its remedy, as sentences.
+/// A warning's message with its advice, as sentences.
 pub(crate) fn warning(warning: &Warning) -> String {
-    let message = ended(&warning.message);
-    warning.remedy.as_ref().map_or_else(|| message.clone(), |remedy| format!("{message} {}", begun(&ended(remedy))))
+    let message = ended(&warning.cause);
+    warning.advice.as_ref().map_or_else(|| message.clone(), |advice| format!("{message} {}", begun(&ended(advice))))
 }
 
 /// The text with a point at its end, if it has no sign there.
@@ -112,8 +114,8 @@ pub(crate) fn begun(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Of several lines, as a failure with the end of a server's log has them, the first and the last that tells of an error;
-/// nothing of a single line.
+/// Of several lines, as a failure with the end of a server's log has them, the first and the last that tells of an
+/// error; nothing of a single line.
 pub(crate) fn shortened(message: &str) -> Option<String> {
     let (first, rest) = message.split_once('\n')?;
     let lines = || rest.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -126,17 +128,17 @@ pub(crate) fn shortened(message: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(message: &str, remedy: Option<&str>) -> String {
+    fn told(message: &str, advice: Option<&str>) -> String {
         warning(&Warning {
-            kind: "x".to_owned(),
-            message: message.to_owned(),
-            remedy: remedy.map(str::to_owned),
+            kind: WarningKind::Noisy,
+            cause: message.to_owned(),
+            advice: advice.map(str::to_owned),
             in_full: None,
         })
     }
 
     #[test]
-    fn message_and_remedy_are_sentences() {
+    fn cause_and_advice_are_sentences() {
         assert_eq!(
             told("changes below 61 % could not be seen", Some("about 37 rounds would do")),
             "changes below 61 % could not be seen. About 37 rounds would do."
@@ -150,7 +152,8 @@ mod tests {
         let check = |text: &str, expected: Option<&str>| assert_eq!(shortened(text).as_deref(), expected);
         check("one line", None);
         check(
-            "lost it; its log ends with:\n  2026 LOG:  vacuum\n2026 [8451] FATAL:  gone\n2026 PANIC: lost\n  usage: 0.00 s",
+            "lost it; its log ends with:\n  2026 LOG:  vacuum\n2026 [8451] FATAL:  gone\n2026 PANIC: lost\n  usage: \
+             0.00 s",
             Some("lost it; its log ends with: … 2026 PANIC: lost"),
         );
         check(
@@ -163,12 +166,7 @@ mod tests {
     #[test]
     fn rounds_and_sockets_do_not_make_a_cause_another() {
         let cause = |message: &str| {
-            super::cause(&Warning {
-                kind: "failed".to_owned(),
-                message: message.to_owned(),
-                remedy: None,
-                in_full: None,
-            })
+            super::cause(&Warning { kind: WarningKind::Failed, cause: message.to_owned(), advice: None, in_full: None })
         };
         let first = cause("failed in round 1 of 2: /tmp/a-s1/.s.PGSQL.5432, database sbtest refused");
         assert_eq!(first, cause("failed in rounds 1, 2 of 2: /tmp/a-s7/.s.PGSQL.5432, database sbtest refused"));

@@ -1,7 +1,7 @@
 //! The page: one file without any request to the outside, readable without JavaScript.
 //!
-//! In: findings. Out: HTML. Each part of the page is a plain view (strings and numbers made ready), built by a module of
-//! its own and set into `templates/*.html`, which escape all text. Only SVG that this crate drew is passed on raw.
+//! In: findings. Out: HTML. Each part of the page is a plain view (strings and numbers made ready), built by a module
+//! of its own and set into `templates/*.html`, which escape all text. Only SVG that this crate drew is passed on raw.
 
 mod compared;
 mod cost;
@@ -12,20 +12,22 @@ mod plan;
 mod response;
 mod setting;
 mod sheets;
-mod step;
-mod step_tables;
 mod summary;
 mod test;
+mod test_tables;
+mod timeline;
 
+use crate::course;
 use crate::footnote::{begun, ended};
 use crate::interval::Interval;
+use crate::suite::Suite;
 use crate::svg::series;
-use crate::{insert, latency, look, number, order};
+use crate::{latency, number, order, verdict_style};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
-use rqps_analysis::findings::{Comparison, Findings, TestFindings, Warning};
-use rqps_model::{Verdict, counted};
+use rqps_analysis::findings::{CellFindings, Comparison, Findings, TestFindings, Warning};
+use rqps_model::{Verdict, WarningKind, counted};
 use serde::Serialize;
 
 /// Why the page could not be made; cannot happen with the templates as built in.
@@ -40,7 +42,7 @@ const TEMPLATES: [(&str, &str); 9] = [
     ("report.html", include_str!("../templates/report.html")),
     ("summary.html", include_str!("../templates/summary.html")),
     ("sheets.html", include_str!("../templates/sheets.html")),
-    ("step.html", include_str!("../templates/step.html")),
+    ("timeline.html", include_str!("../templates/timeline.html")),
     ("results.html", include_str!("../templates/results.html")),
     ("test.html", include_str!("../templates/test.html")),
     ("settings.html", include_str!("../templates/settings.html")),
@@ -106,8 +108,16 @@ impl Scene<'_> {
 struct Page {
     style: minijinja::Value,
     script: minijinja::Value,
-    /// Whether the suite is the Insert Benchmark.
-    is_insert: bool,
+    /// What a test of the suite is called: `test`, `step`.
+    noun: &'static str,
+    /// Whether each test begins with what the one before left.
+    is_in_order: bool,
+    /// Unit of columns of throughput.
+    unit: &'static str,
+    /// Whether one build after the other ran, each alone.
+    is_one_by_one: bool,
+    /// Whether any test has a write rate to hold.
+    has_targets: bool,
     /// What an open loop compares; empty of a closed one.
     open_loop: &'static str,
     summary: summary::Summary,
@@ -141,14 +151,18 @@ fn page(findings: &Findings) -> Page {
         colours: series::colours(findings.treatments.len(), findings.base),
         others: order::others(findings),
     };
-    let campaign = &findings.campaign;
+    let (campaign, suite) = (&findings.campaign, Suite::of(findings));
     Page {
         style: minijinja::Value::from_safe_string(STYLE.to_owned()),
         script: minijinja::Value::from_safe_string(SCRIPT.to_owned()),
-        is_insert: insert::is_insert(findings),
+        noun: suite.noun(),
+        is_in_order: campaign.is_in_order,
+        unit: suite.unit(),
+        is_one_by_one: findings.tests.iter().any(|test| test.interleave.is_none()),
+        has_targets: findings.tests.iter().flat_map(|test| &test.cells).any(|cell| cell.sla.is_some()),
         open_loop: if findings.is_open_loop() { latency::OPEN_LOOP } else { "" },
         summary: summary::summary(&scene),
-        one_round: if insert::has_one_round(findings) { insert::ONE_ROUND } else { "" },
+        one_round: if course::has_one_round(findings) { course::ONE_ROUND } else { "" },
         sheets: sheets::levels(&scene),
         levels: compared::levels(&scene),
         tests: test::tests(&scene),
@@ -204,9 +218,9 @@ fn size(comparison: &Comparison) -> String {
 
 fn shown(comparison: &Comparison) -> Shown {
     Shown {
-        class: look::class(comparison),
-        hue: look::hue(comparison.verdict),
-        glyph: look::glyph(comparison.verdict),
+        class: verdict_style::class(comparison),
+        hue: verdict_style::hue(comparison.verdict),
+        glyph: verdict_style::glyph(comparison.verdict),
         word: comparison.verdict.word(),
         ratio: number::ratio(comparison.rqps),
         interval: Interval::over_rounds(comparison).text(),
@@ -219,14 +233,33 @@ fn shown(comparison: &Comparison) -> Shown {
     }
 }
 
-/// The comparison of a cell: signed where it does not compare, and with the interval of its inside if it is of one round.
+/// The comparison of a cell: signed where it does not compare, and with the interval of its inside if it is of one
+/// round.
 fn shown_cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Option<Shown> {
     let cell = &test.cells[index];
     let mut shown = shown(cell.comparison.as_ref()?);
-    shown.ratio.push_str(insert::ratio_sign(scene.findings, test, index));
+    shown.ratio.push_str(course::ratio_sign(scene.findings, test, index));
     let interval = Interval::of(cell);
     (shown.interval, shown.is_inside) = (interval.text(), matches!(interval, Interval::Inside(..)));
     Some(shown)
+}
+
+/// Anchor of a test.
+fn test_id(index: usize) -> String {
+    format!("t{index}")
+}
+
+/// Why a cell has no ratio.
+fn absence(cell: &CellFindings) -> String {
+    let warnings = cell.warnings.iter().map(|warning| warning.cause.clone());
+    std::iter::once("no comparison".to_owned()).chain(warnings).collect::<Vec<_>>().join("\n")
+}
+
+/// Each quantile of the events' latency: `p50 104 µs → 110 µs`.
+fn latency_change(test: &TestFindings, base: usize, index: usize) -> Vec<String> {
+    let of = |index: usize, quantile| latency::shown(&test.cells[index], quantile);
+    let quantiles = latency::QUANTILES.iter();
+    quantiles.map(|(name, quantile)| format!("{name} {} → {}", of(base, *quantile), of(index, *quantile))).collect()
 }
 
 /// The remark, and how many rounds would settle it where anybody would run so many.
@@ -243,18 +276,18 @@ fn remark(comparison: &Comparison) -> String {
 /// A warning as the page writes it.
 #[derive(Debug, Clone, Serialize)]
 struct Notice {
-    kind: String,
-    message: String,
-    remedy: String,
-    /// The whole list where the message has the first of it; else empty.
+    kind: WarningKind,
+    cause: String,
+    advice: String,
+    /// The whole list where the cause has the first of it; else empty.
     in_full: String,
 }
 
 fn notice(warning: &Warning) -> Notice {
     Notice {
-        kind: warning.kind.clone(),
-        message: ended(&warning.message),
-        remedy: warning.remedy.as_deref().map(|remedy| begun(&ended(remedy))).unwrap_or_default(),
+        kind: warning.kind,
+        cause: ended(&warning.cause),
+        advice: warning.advice.as_deref().map(|advice| begun(&ended(advice))).unwrap_or_default(),
         in_full: warning.in_full.clone().unwrap_or_default(),
     }
 }

@@ -1,7 +1,8 @@
 //! How far a ratio may be off: the 95 % interval over rounds, or what the inside of a single round tells.
 //!
-//! In: a cell. Out: the interval's kind, ends and text. Over rounds stands bare (`0.97–1.02`) and is drawn as a line; from the
-//! inside of one round it stands in parentheses and is drawn as a hollow, dashed box, so that nobody takes it for the other.
+//! In: a cell. Out: the interval's kind, ends and text. Over rounds stands bare (`0.97–1.02`) and is drawn as a line;
+//! from the inside of one round it stands in parentheses and is drawn as a hollow, dashed box, so that nobody takes it
+//! for the other.
 
 use crate::number;
 use rqps_analysis::findings::{CellFindings, Comparison};
@@ -29,8 +30,7 @@ impl Interval {
     /// Over rounds, else of the inside of the only one.
     pub(crate) fn of(cell: &CellFindings) -> Self {
         let over_rounds = cell.comparison.as_ref().map_or(Interval::Unknown, Self::over_rounds);
-        let inside = cell.step.as_ref().and_then(|step| step.inside);
-        match (over_rounds, inside) {
+        match (over_rounds, cell.inside) {
             (Interval::Unknown, Some(inside)) => Interval::Inside(inside.low, inside.high),
             _ => over_rounds,
         }

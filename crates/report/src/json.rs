@@ -1,19 +1,21 @@
 //! `rqps compare --json`: one flat row per test and treatment, for scripts.
 //!
 //! The shape is a contract. Top level: `format` (1), `campaign`, `suite`, `base`, `margin`, `rounds`, `treatments`
-//! (`name`, `engine`, `version`, `storage_engine`, `sentence`, counts by verdict), `rows`, `groups`, `forced` (what engines
-//! force to differ), `side_by_side` (their settings by what they do), `warnings`. A row has `test`, `group`,
+//! (`name`, `engine`, `version`, `storage_engine`, `sentence`, counts by verdict), `rows`, `groups`, `forced` (what
+//! engines force to differ), `side_by_side` (their settings by what they do), `warnings`. A row has `test`, `group`,
 //! `clients`, `treatment`, `base`, `rqps`, `low`, `high`, `verdict`, `n`, `mde`, `q`, `base_throughput`, `throughput`,
-//! `unit`, `remark`, `latency_us` and `base_latency_us` (`p50`, `p95`, `p99` of whole events, in an open loop from their planned
-//! start; `null` where events have no latency) and the `warnings` of its cell; of the Insert Benchmark also `sla` and `base_sla` (whether background
-//! inserts kept up in every round: `held`, `missed`; `null` where nothing writes behind queries; a ratio with a missed one
-//! does not compare), `stalls` (seconds of all rounds in which next to nothing was inserted), `inside` (of a single round the
-//! interval `[low, high]` that the seconds inside the two runs tell: how steady they were, no interval over rounds) and
-//! `failure` (why the step failed in some round); elsewhere these are `null`. A warning has `kind`, `message`, `remedy` and `in_full`
-//! (the whole list where the message has only the first of it). Every key is always there; what is not known is `null`. Ratios and
-//! shares are fractions in full precision. Keys may be added, none is renamed or removed within a format.
+//! `unit`, `remark`, `latency_us` and `base_latency_us` (`p50`, `p95`, `p99` of whole events, in an open loop from
+//! their planned start; `null` where events have no latency) and the `warnings` of its cell; of the Insert Benchmark
+//! also `sla` and `base_sla` (whether background inserts kept up in every round: `held`, `missed`; `null` where nothing
+//! writes behind queries; a ratio with a missed one does not compare), `stalls` (seconds of all rounds in which next to
+//! nothing was inserted), `inside` (of a single round the interval `[low, high]` that the seconds inside the two runs
+//! tell: how steady they were, no interval over rounds) and `failure` (why the step failed in some round); elsewhere
+//! these are `null`. A warning has `kind`, `cause`, `advice` and `in_full` (the whole list where the cause has only the
+//! first of it). Every key is always there; what is not known is `null`. Ratios and shares are fractions in full
+//! precision. Keys may be added, none is renamed or removed within a format.
 
-use crate::{insert, latency, order};
+use crate::course;
+use crate::{latency, order};
 use rqps_analysis::findings::{CellFindings, Comparison, Findings, GroupFindings, TestFindings, Warning};
 use rqps_model::{StorageEngine, Verdict};
 use serde_json::{Value, json};
@@ -48,14 +50,15 @@ fn base(findings: &Findings) -> &str {
 
 fn treatment(findings: &Findings, index: usize) -> Value {
     let treatment = &findings.treatments[index];
-    let counts = Verdict::ALL.into_iter().zip(treatment.counts);
+    let counted = Verdict::ALL.into_iter().zip(treatment.counts);
+    let counts = counted.map(|(verdict, count)| (verdict.word().to_owned(), Value::from(count)));
     json!({
         "name": treatment.name,
         "engine": treatment.build.engine.name(),
         "version": treatment.build.version.to_string(),
         "storage_engine": treatment.storage.map(StorageEngine::name),
         "sentence": treatment.sentence,
-        "counts": counts.map(|(verdict, count)| (verdict.word().to_owned(), count.into())).collect::<serde_json::Map<_, _>>(),
+        "counts": counts.collect::<serde_json::Map<_, _>>(),
         "warnings": warnings(&treatment.warnings),
     })
 }
@@ -63,7 +66,7 @@ fn treatment(findings: &Findings, index: usize) -> Value {
 fn row(findings: &Findings, test: &TestFindings, index: usize) -> Value {
     let cell = &test.cells[index];
     let comparison = cell.comparison.as_ref();
-    let step = cell.step.as_ref();
+    let is_recorded = !cell.courses.is_empty();
     let mut row = json!({
         "test": test.name,
         "group": test.group.name(),
@@ -77,9 +80,9 @@ fn row(findings: &Findings, test: &TestFindings, index: usize) -> Value {
         "base_latency_us": latency_us(&test.cells[findings.base]),
         "sla": sla(cell),
         "base_sla": sla(&test.cells[findings.base]),
-        "stalls": step.map(insert::stalled_seconds),
-        "inside": step.and_then(|step| step.inside).map(|inside| [inside.low, inside.high]),
-        "failure": step.and_then(insert::failure),
+        "stalls": is_recorded.then(|| course::stalled_seconds(cell)),
+        "inside": cell.inside.map(|inside| [inside.low, inside.high]),
+        "failure": course::failure(cell),
         "warnings": warnings(&cell.warnings),
     });
     add_comparison(&mut row, comparison);
@@ -92,8 +95,7 @@ fn latency_us(cell: &CellFindings) -> Option<Value> {
 }
 
 fn sla(cell: &CellFindings) -> Option<&'static str> {
-    let sla = cell.step.as_ref()?.sla?;
-    Some(if sla.is_held() { "held" } else { "missed" })
+    Some(if cell.sla?.is_held() { "held" } else { "missed" })
 }
 
 fn group(findings: &Findings, group: &GroupFindings) -> Value {
@@ -124,6 +126,6 @@ fn add_comparison(row: &mut Value, comparison: Option<&Comparison>) {
 }
 
 fn warnings(warnings: &[Warning]) -> Vec<Value> {
-    let told = |w: &Warning| json!({ "kind": w.kind, "message": w.message, "remedy": w.remedy, "in_full": w.in_full });
+    let told = |w: &Warning| json!({ "kind": w.kind, "cause": w.cause, "advice": w.advice, "in_full": w.in_full });
     warnings.iter().map(told).collect()
 }

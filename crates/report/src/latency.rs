@@ -1,15 +1,17 @@
-//! Latency of whole events, the throughput's other half: what an open loop compares, told beside every ratio for scripts.
+//! Latency of whole events, the throughput's other half: what an open loop compares, told beside every ratio for
+//! scripts.
 //!
-//! In: findings. Out: quantiles of a cell in microseconds, and how far rQPS is from the quotient of the two throughputs beside
-//! it. It must not judge: latency has no verdict.
+//! In: findings. Out: quantiles of a cell in microseconds, and how far rQPS is from the quotient of the two throughputs
+//! beside it. It must not judge: latency has no verdict.
 
 use crate::number;
 use rqps_analysis::findings::{CellFindings, Findings, TestFindings};
 use rqps_model::Interleave;
 
 /// What stands below a table of an open loop.
-pub(crate) const OPEN_LOOP: &str = "Open loop: throughput is the rate asked for, so it has no verdict where both builds kept up. \
-     Compare the latency of events, counted from the planned start of each.";
+pub(crate) const OPEN_LOOP: &str = "Open loop: throughput is the requested rate, so it has no verdict where both \
+                                    builds kept up. Compare the latency of events, counted from the planned start of \
+                                    each.";
 
 /// rQPS further from the quotient than this is explained.
 const EXPLAINED: f64 = 0.02;

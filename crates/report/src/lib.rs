@@ -4,23 +4,23 @@
 //! writes or prints them. It queries no store, runs nothing, reads no clock: the same findings give the same bytes.
 //! Whatever came from a server or a file is escaped where it is rendered.
 
-mod cost_table;
+mod course;
+mod course_notes;
 mod files;
 mod footnote;
 mod html;
-mod insert;
 mod interval;
 mod json;
 mod latency;
-mod look;
 mod markdown;
 mod metric;
 mod number;
 mod order;
-mod qps_table;
+mod suite;
 mod svg;
 mod terminal;
 mod text;
+mod verdict_style;
 
 pub use files::files;
 pub use html::{ReportError, html};

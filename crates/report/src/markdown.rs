@@ -1,11 +1,14 @@
 //! The result as Markdown, to paste into a mail, an issue or a blog.
 //!
-//! One sentence per build, then a table per group (of the Insert Benchmark one of all steps): full rows for two builds, relative throughput and glyph for more.
+//! One sentence per build, then a table per group (of the Insert Benchmark one of all steps): full rows for two builds,
+//! relative throughput and glyph for more.
 
+use crate::course;
 use crate::interval::Interval;
 use crate::number;
 use crate::order::{self, Block};
-use crate::{footnote, insert, latency, look};
+use crate::suite::Suite;
+use crate::{footnote, latency, verdict_style};
 use rqps_analysis::findings::{CellFindings, Comparison, Findings, TestFindings};
 use rqps_model::{Verdict, counted};
 
@@ -28,12 +31,8 @@ pub fn markdown(findings: &Findings) -> String {
         escaped(&campaign.suite),
         order::interleaving(findings)
     ));
-    if let Some(shape) = &findings.campaign.insert {
-        out.push_str(&format!(
-            "\n{}; behind the queries {}.\n",
-            insert::size(shape, shape.clients, number::throughput),
-            insert::rates(shape)
-        ));
+    if let Some(work) = Suite::of(findings).work(None, number::throughput) {
+        out.push_str(&format!("\n{work}.\n"));
     }
     for level in order::levels(findings) {
         for block in &level.blocks {
@@ -87,7 +86,11 @@ fn rows_at_rate(out: &mut String, findings: &Findings, block: &Block<'_>, other:
             latency::shown(cell, |events| events.p50_us),
             latency::shown(base, |events| events.p99_us),
             latency::shown(cell, |events| events.p99_us),
-            comparison.map_or_else(none, |c| format!("{} {}", look::glyph(c.verdict), look::word(cell, c))),
+            comparison.map_or_else(none, |c| format!(
+                "{} {}",
+                verdict_style::glyph(c.verdict),
+                verdict_style::word(cell, c)
+            )),
         ));
     }
 }
@@ -96,7 +99,9 @@ fn rows_of_many(out: &mut String, findings: &Findings, block: &Block<'_>, others
     let heads: Vec<String> = others.iter().map(|index| escaped(&names[*index])).collect();
     out.push_str(&format!("| Test | Base | {} |\n|---|---:|{}\n", heads.join(" | "), "---:|".repeat(others.len())));
     let cell = |test: &TestFindings, index: usize| match &test.cells[index].comparison {
-        Some(c) => format!("{} {}{}", number::ratio(c.rqps), look::glyph(c.verdict), missed(&test.cells[index])),
+        Some(c) => {
+            format!("{} {}{}", number::ratio(c.rqps), verdict_style::glyph(c.verdict), missed(&test.cells[index]))
+        }
         None => none(),
     };
     // In an open loop p50 and p99 stand behind each number.
@@ -114,14 +119,14 @@ fn rows_of_many(out: &mut String, findings: &Findings, block: &Block<'_>, others
 
 fn tail(findings: &Findings) -> String {
     let glyphs: Vec<String> =
-        Verdict::ALL.into_iter().map(|verdict| format!("{} {verdict}", look::glyph(verdict))).collect();
+        Verdict::ALL.into_iter().map(|verdict| format!("{} {verdict}", verdict_style::glyph(verdict))).collect();
     let margin = number::percent(findings.campaign.margin);
     let mut out = format!("\n{}. Equal: shown to differ by less than {margin}.\n", glyphs.join(", "));
-    if findings.tests.iter().flat_map(|test| &test.cells).any(insert::is_missed) {
+    if findings.tests.iter().flat_map(|test| &test.cells).any(CellFindings::is_sla_missed) {
         out.push_str("\n\\* Background inserts below 95 % of the target: the number does not compare.\n");
     }
-    if insert::has_one_round(findings) {
-        out.push_str(&format!("\n{}\n", insert::ONE_ROUND));
+    if course::has_one_round(findings) {
+        out.push_str(&format!("\n{}\n", course::ONE_ROUND));
     }
     if findings.is_open_loop() {
         let many = if findings.treatments.len() > 2 { " Behind each number: p50 / p99 of events." } else { "" };
@@ -159,17 +164,17 @@ fn none() -> String {
     number::NONE.to_owned()
 }
 
-/// With a sign where it was measured beside too few writes.
+/// With a sign where it was measured alongside too few writes.
 fn throughput(cell: &CellFindings) -> String {
     cell.throughput.map_or_else(none, |value| number::throughput(value) + missed(cell))
 }
 
 fn missed(cell: &CellFindings) -> &'static str {
-    if insert::is_missed(cell) { "\\*" } else { "" }
+    if cell.is_sla_missed() { "\\*" } else { "" }
 }
 
 fn verdict(cell: &CellFindings, comparison: &Comparison) -> String {
-    let word = format!("{} {}", look::glyph(comparison.verdict), look::word(cell, comparison));
+    let word = format!("{} {}", verdict_style::glyph(comparison.verdict), verdict_style::word(cell, comparison));
     comparison.remark.as_ref().map_or(word.clone(), |remark| format!("{word}: {}", escaped(remark)))
 }
 

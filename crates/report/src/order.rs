@@ -3,7 +3,6 @@
 //! In: findings, whose lists are in display order already. Out: views on them; nothing is sorted but by group, and the
 //! steps of the Insert Benchmark not even so.
 
-use crate::insert::is_insert;
 use rqps_analysis::findings::{Findings, GroupFindings, TestFindings};
 use rqps_model::plan::ForcedForm;
 use rqps_model::{Engine, Group, Interleave};
@@ -38,7 +37,7 @@ pub(crate) fn levels(findings: &Findings) -> Vec<Level<'_>> {
 }
 
 fn blocks(findings: &Findings, clients: u32) -> Vec<Block<'_>> {
-    if is_insert(findings) {
+    if findings.campaign.is_in_order {
         let steps = findings.tests.iter().enumerate().filter(|(_, test)| test.clients == clients);
         return vec![Block { title: "Steps", group: None, tests: steps.collect() }];
     }
@@ -56,8 +55,13 @@ pub(crate) fn others(findings: &Findings) -> Vec<usize> {
     (0..findings.treatments.len()).filter(|index| *index != findings.base).collect()
 }
 
-/// Treatments' names without what tells nothing: the machine where all have the same, the configuration where all builds
-/// of an engine have the same. Engines have profiles of their own, so between them it could not be the same.
+/// All treatments, the base first, then the others in plan order.
+pub(crate) fn base_first(findings: &Findings) -> Vec<usize> {
+    std::iter::once(findings.base).chain(others(findings)).collect()
+}
+
+/// Treatments' names without what tells nothing: the machine where all have the same, the configuration where all
+/// builds of an engine have the same. Engines have profiles of their own, so between them it could not be the same.
 pub(crate) fn short_names(findings: &Findings) -> Vec<String> {
     let treatments = &findings.treatments;
     let whole = || treatments.iter().map(|treatment| treatment.name.clone()).collect::<Vec<String>>();
@@ -155,7 +159,7 @@ pub(crate) fn group_of(
 
 /// How the builds alternated, in words: one word where all tests agree.
 pub(crate) fn interleaving(findings: &Findings) -> String {
-    if is_insert(findings) {
+    if findings.tests.iter().any(|test| test.interleave.is_none()) {
         return "whole passes".to_owned();
     }
     let slices = findings.tests.iter().filter(|test| test.interleave == Some(Interleave::Slices)).count();

@@ -3,15 +3,18 @@
 //! In: findings, the width to fit, and whether colour may be used (the caller knows about NO_COLOR and terminals).
 //! Out: text that ends in a line end. Whatever came from a server is stripped of control characters first.
 
+mod courses;
 mod grid;
 mod notes;
 mod open_loop;
-mod steps;
 
+use crate::course;
+use crate::course_notes;
 use crate::footnote::{self, Footnote};
 use crate::interval::Interval;
 use crate::order::{self, Level};
-use crate::{insert, look, number, text};
+use crate::suite::Suite;
+use crate::{number, text, verdict_style};
 use grid::{Align, Cell, Grid};
 use rqps_analysis::findings::{Comparison, Findings, TestFindings};
 use rqps_model::{Verdict, counted};
@@ -44,10 +47,11 @@ pub fn terminal(findings: &Findings, width: usize, colour: bool) -> String {
     out
 }
 
-/// Footnotes but those that lines about steps tell better.
+/// Footnotes but those that lines about courses say better.
 fn notes(findings: &Findings) -> Vec<Footnote> {
     let mut notes = footnote::footnotes(findings);
-    notes.retain(|note| !insert::is_insert(findings) || !insert::notes::KINDS.contains(&note.kind.as_str()));
+    let has_courses = findings.tests.iter().any(TestFindings::has_courses);
+    notes.retain(|note| !has_courses || !course_notes::KINDS.contains(&note.kind));
     notes
 }
 
@@ -82,16 +86,8 @@ impl Page<'_> {
             n => format!("{n} of {} rounds", campaign.rounds_planned),
         };
         let clients = counted(level.clients, "client");
-        let work = match &campaign.insert {
-            Some(shape) => {
-                format!(
-                    "{}; behind the queries {}",
-                    insert::size(shape, level.clients, number::throughput),
-                    insert::rates(shape)
-                )
-            }
-            None => text::plain(&campaign.arrival),
-        };
+        let work = self.suite().work(Some(level.clients), number::throughput);
+        let work = work.unwrap_or_else(|| text::plain(&campaign.arrival));
         let line = format!(
             "{} {}, {clients}, {rounds}, {}, {work}, placement {}",
             text::plain(&campaign.suite),
@@ -109,16 +105,11 @@ impl Page<'_> {
         } else {
             self.many_builds(out, level, &others);
         }
-        self.step_notes(out, level);
+        self.course_notes(out, level);
     }
 
-    fn is_insert(&self) -> bool {
-        insert::is_insert(self.findings)
-    }
-
-    /// Head of the base's column; units of steps differ and stand in the tables above.
-    fn base_head(&self) -> &'static str {
-        if self.is_insert() { "base /s" } else { "base q/s" }
+    fn suite(&self) -> Suite<'_> {
+        Suite::of(self.findings)
     }
 
     fn one_build(&self, out: &mut String, level: &Level<'_>, other: usize) {
@@ -146,9 +137,10 @@ impl Page<'_> {
         if self.findings.is_open_loop() {
             return self.rate_grid();
         }
-        let mut heads = vec!["", self.base_head(), "rQPS", "95 % interval", "MDE", "verdict"];
+        let [base, new] = ["base", "new"].map(|side| format!("{side} {}", self.suite().unit()));
+        let mut heads = vec!["", &base, "rQPS", "95 % interval", "MDE", "verdict"];
         if self.shows_new {
-            heads.insert(2, if self.is_insert() { "new /s" } else { "new q/s" });
+            heads.insert(2, &new);
         }
         let mut aligns = vec![Align::Right; heads.len()];
         aligns[0] = Align::Left;
@@ -174,18 +166,20 @@ impl Page<'_> {
             return row;
         };
         let verdict = comparison.verdict;
-        let ratio = format!("{}{}", number::ratio(comparison.rqps), insert::ratio_sign(self.findings, test, other));
+        let ratio = format!("{}{}", number::ratio(comparison.rqps), course::ratio_sign(self.findings, test, other));
         row.push(Cell::painted(&ratio, verdict));
         row.push(Cell::plain(&Interval::of(cell).text()));
         row.push(Cell::plain(&comparison.mde.map_or_else(none, number::percent)));
-        let word = look::word(cell, comparison);
+        let word = verdict_style::word(cell, comparison);
         let word = match &comparison.remark {
             Some(remark) if self.width >= WIDEST => {
-                format!("{} {word}: {}", look::glyph(verdict), text::plain(remark))
+                format!("{} {word}: {}", verdict_style::glyph(verdict), text::plain(remark))
             }
             // The sign says undecided; why it is so although the interval lies on one side, the remark says.
-            Some(remark) if comparison.is_taken_back() => format!("{} {}", look::glyph(verdict), text::plain(remark)),
-            _ => format!("{} {word}", look::glyph(verdict)),
+            Some(remark) if comparison.is_taken_back() => {
+                format!("{} {}", verdict_style::glyph(verdict), text::plain(remark))
+            }
+            _ => format!("{} {word}", verdict_style::glyph(verdict)),
         };
         row.push(Cell::painted(&word, verdict));
         row
@@ -209,7 +203,7 @@ impl Page<'_> {
                 Some(remark) => format!("{} ({})", whole.verdict, text::plain(remark)),
                 None => whole.verdict.to_string(),
             };
-            let (ratio, glyph) = (number::ratio(whole.rqps), look::glyph(whole.verdict));
+            let (ratio, glyph) = (number::ratio(whole.rqps), verdict_style::glyph(whole.verdict));
             line.push_str(&format!("; all {ratio} {} {glyph} {word}", Interval::over_rounds(whole).text()));
         }
         grid.line(line);
@@ -240,21 +234,24 @@ impl Page<'_> {
         let mut aligns = vec![Align::Left, Align::Right];
         aligns.extend(columns.iter().map(|_| Align::Right));
         let mut grid = Grid::new(&aligns);
-        let room = if self.is_insert() { "   " } else { "  " };
+        let has_rates = self.findings.tests.iter().flat_map(|test| &test.cells).any(|cell| cell.sla.is_some());
+        let room = if has_rates { "   " } else { "  " };
         let heads = (0..columns.len()).map(|at| Cell::plain(&format!("col-{}{room}", first + at + 1)));
-        grid.row([Cell::plain(""), Cell::plain(self.base_head())].into_iter().chain(heads).collect());
+        grid.row(
+            [Cell::plain(""), Cell::plain(&format!("base {}", self.suite().unit()))].into_iter().chain(heads).collect(),
+        );
         for block in &level.blocks {
             grid.line(block.title.to_owned());
             for (_, test) in &block.tests {
                 let base = test.cells[self.findings.base].throughput.map_or_else(none, number::throughput);
                 let cells = columns.iter().map(|index| match &test.cells[*index].comparison {
                     Some(c) => {
-                        let mut sign = insert::ratio_sign(self.findings, test, *index);
-                        // Behind the glyph a step has room for the sign.
-                        if self.is_insert() && sign.is_empty() {
+                        let mut sign = course::ratio_sign(self.findings, test, *index);
+                        // Behind the glyph there is room for the sign.
+                        if has_rates && sign.is_empty() {
                             sign = " ";
                         }
-                        let cell = format!("{} {}{sign}", number::ratio(c.rqps), look::glyph(c.verdict));
+                        let cell = format!("{} {}{sign}", number::ratio(c.rqps), verdict_style::glyph(c.verdict));
                         Cell::painted(&cell, c.verdict)
                     }
                     None => Cell::plain(&format!("–{room}")),
@@ -284,7 +281,7 @@ impl Page<'_> {
 
     fn changes(&self, out: &mut String, level: &Level<'_>, others: &[usize]) {
         let names = order::short_names(self.findings);
-        let noun = if self.is_insert() { "step" } else { "test" };
+        let noun = self.suite().noun();
         let mut grid = self.full_grid();
         let is_full = |index: &usize| !of_one_round(level, *index).is_empty() || !changed(level, *index).is_empty();
         if !others.iter().any(is_full) {
@@ -332,7 +329,7 @@ impl Page<'_> {
     }
 
     fn wrapped(&self, out: &mut String, sentence: &str, first: &str, rest: &str) {
-        let indent = first.chars().count().max(rest.chars().count());
+        let indent = text::width(first).max(text::width(rest));
         for (at, line) in text::wrap(sentence, self.width - indent).into_iter().enumerate() {
             out.push_str(if at == 0 { first } else { rest });
             out.push_str(&line);

@@ -1,7 +1,7 @@
 //! A server counter as a report shows it, with the unit that its name tells.
 //!
-//! In: names as servers give them. Out: what a value is measured in, where it counts no events. Conversions and digits are the
-//! report's.
+//! In: names as servers give them. Out: what a value is measured in, where it counts no events. Conversions and digits
+//! are the report's.
 
 use serde::{Deserialize, Serialize};
 

@@ -3,14 +3,14 @@
 //! In: one [`Trace`] per sample, the judged tests, the A/A gates and the host. Out: warnings. It sums up what the cells
 //! say, so that a front page can tell it in a line.
 
-use super::{examples, percent, rounds_in_words, warning};
+use super::warning;
 use crate::advice::{self, Advice, Kind};
-use crate::alike::Gate;
+use crate::compare::aa_pairs::Gate;
 use crate::findings::{CellFindings, TestFindings, TreatmentFindings, Warning};
+use crate::words::{examples, percent, rounds_in_words};
 use rqps_model::facts::HostFacts;
-use rqps_model::plan::Alternate;
-use rqps_model::plan::TreatmentPlan;
-use rqps_model::{Plan, counted};
+use rqps_model::plan::{Alternate, TreatmentPlan};
+use rqps_model::{Plan, WarningKind, counted};
 use rqps_stats::median;
 use rqps_store::{State, Status};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ const APART_SECONDS: f64 = 600.0;
 const TURN_OVERHEAD: f64 = 4.0;
 
 /// From this share of the CPUs on, others than the servers and the client decide how fast things go.
-const FOREIGN_SHARE: f64 = 0.1;
+const OTHER_LOAD_SHARE: f64 = 0.1;
 
 /// Where and when one sample was made.
 #[derive(Debug, Clone)]
@@ -44,18 +44,19 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Stat
     let planned = plan.rounds as usize;
     let in_passes = plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne);
     if in_passes && planned == 1 {
-        let message = "one round only: no verdict follows from a single pass of each build, and what the seconds inside a pass \
-                       tell leaves out how one pass differs from the next";
-        found.push(warning("few-rounds", message.to_owned(), "measure at least 3 rounds, better 5 or more"));
+        let message = "one round only: a single pass of each build allows no verdict, and the \
+                       seconds inside a pass do not show how passes differ";
+        found.push(warning(WarningKind::FewRounds, message.to_owned(), "measure at least 3 rounds, better 5 or more"));
     } else if planned < FEWEST_ROUNDS {
         let message =
             format!("only {} planned: intervals are wide and one odd round decides", counted(planned, "round"));
-        found.push(warning("few-rounds", message, "measure at least 3 rounds, better 5 or more"));
+        found.push(warning(WarningKind::FewRounds, message, "measure at least 3 rounds, better 5 or more"));
     }
     found.extend(incomplete(plan, traces, complete, status));
     found.extend(resumed(traces, status, in_passes));
-    found.extend(sittings(status));
-    // Passes follow one another, each on a folder of its own: they are never side by side, and there is nothing to swap.
+    found.extend(several_runs(status));
+    // Passes follow one another, each on a folder of its own: they are never side by side, and there is nothing to
+    // swap.
     if !in_passes {
         found.extend(apart(plan, traces));
         found.extend(copies_not_swapped(&plan.treatments, traces));
@@ -72,37 +73,39 @@ fn incomplete(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> 
         let lost = samples.saturating_sub(traces.len());
         let are = if lost == 1 { "is" } else { "are" };
         let message = format!(
-            "{lost} of {} {are} not there, though the campaign had reached its end; {rounds}",
+            "{lost} of {} {are} missing, though the campaign had finished; {rounds}",
             counted(samples, "sample")
         );
-        return (lost > 0).then(|| warning("incomplete", message, "measure what is missing again with `rqps resume`"));
+        return (lost > 0)
+            .then(|| warning(WarningKind::Incomplete, message, "measure what is missing again with `rqps resume`"));
     }
-    ((complete as usize) < planned).then(|| warning("incomplete", rounds, "finish the campaign with `rqps resume`"))
+    ((complete as usize) < planned)
+        .then(|| warning(WarningKind::Incomplete, rounds, "finish the campaign with `rqps resume`"))
 }
 
 /// A campaign that was continued later: the machine, and rqps itself, may have changed in between.
-fn sittings(status: &Status) -> Vec<Warning> {
+fn several_runs(status: &Status) -> Vec<Warning> {
     let mut found = Vec::new();
     if status.starts.len() > 1 {
         let begun: Vec<String> = status.starts.iter().map(|start| start.at.clone()).collect();
-        let message = format!("measured in {} sittings, begun {}", begun.len(), begun.join(", "));
+        let message = format!("measured in {} runs, started {}", begun.len(), begun.join(", "));
         found.push(warning(
-            "epochs",
+            WarningKind::Epochs,
             message,
-            "rounds of different sittings may differ by more than the builds: look at them apart",
+            "rounds of different runs may differ by more than the builds: look at them separately",
         ));
     }
     let versions: BTreeSet<&str> = status.starts.iter().map(|start| start.rqps_version.as_str()).collect();
     if versions.len() > 1 {
         let versions: Vec<&str> = versions.into_iter().collect();
         let message = format!("measured by rqps {}", versions.join(" and "));
-        found.push(warning("epochs", message, "measure again with one version"));
+        found.push(warning(WarningKind::Epochs, message, "measure again with one version"));
     }
     found
 }
 
-/// A round that was interrupted and resumed, or in which a server was started more than once. In passes each number of clients
-/// has a start of its own.
+/// A round that was interrupted and resumed, or in which a server was started more than once. In passes each number of
+/// clients has a start of its own.
 fn resumed(traces: &[Trace], status: &Status, in_passes: bool) -> Option<Warning> {
     let mut starts: BTreeMap<(u32, usize, u32), BTreeSet<&str>> = BTreeMap::new();
     let mut spans: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
@@ -126,11 +129,11 @@ fn resumed(traces: &[Trace], status: &Status, in_passes: bool) -> Option<Warning
     let rounds: Vec<u32> = rounds.into_iter().collect();
     let rounds = rounds_in_words(&rounds);
     let message = if in_passes {
-        format!("in {rounds} passes were made in more than one sitting")
+        format!("in {rounds} passes were made in more than one run")
     } else {
         format!("in {rounds} tests ran on more than one start of a server")
     };
-    Some(warning("resumed", message, "look at the ratios of those rounds beside the others'"))
+    Some(warning(WarningKind::Resumed, message, "compare the ratios of those rounds with the others'"))
 }
 
 /// Samples of one cell and round that were not made at the same time are no pairs.
@@ -153,8 +156,13 @@ fn apart(plan: &Plan, traces: &[Trace]) -> Option<Warning> {
         })
         .collect();
     let message = format!("builds were not measured side by side: {}", examples(&far));
-    (!far.is_empty())
-        .then(|| warning("apart", message, "measure these tests again: what the machine did meanwhile is in the ratio"))
+    (!far.is_empty()).then(|| {
+        warning(
+            WarningKind::Apart,
+            message,
+            "measure these tests again: what the machine did meanwhile is in the ratio",
+        )
+    })
 }
 
 /// Whether arms that run on copies of one master kept the same copy in all rounds. Copies are named `master#number`;
@@ -174,7 +182,7 @@ fn copies_not_swapped(treatments: &[TreatmentPlan], traces: &[Trace]) -> Option<
     let names: Vec<String> = kept.keys().map(|&treatment| treatments[treatment].name.clone()).collect();
     let message = format!("each kept its own copy of the data in all rounds: {}", examples(&names));
     let remedy = "swap the copies from round to round: a copy has an offset of its own";
-    (rounds.len() > 1).then(|| warning("copies-not-swapped", message, remedy))
+    (rounds.len() > 1).then(|| warning(WarningKind::CopiesNotSwapped, message, remedy))
 }
 
 /// Seconds since 1970 of `2026-11-21T06:00:00Z`; fractions and other zones' offsets are not needed here.
@@ -203,7 +211,7 @@ pub(crate) fn gates(treatments: &[TreatmentFindings], pairs: &[(usize, usize)], 
                 gate.tests
             );
             warning(
-                "floor-violated",
+                WarningKind::FloorViolated,
                 message,
                 "no small change of this campaign can be trusted: look for what differs between the arms",
             )
@@ -216,13 +224,13 @@ pub(crate) fn host(host: &HostFacts) -> Vec<Warning> {
     let governor = host.governor.as_deref().filter(|&governor| governor != "performance");
     let warn = |governor: &str| {
         let message = format!("the CPU frequency governor is {governor}");
-        warning("governor", message, "set it to performance, so that the clock does not follow the load")
+        warning(WarningKind::Governor, message, "set it to performance, so that the clock does not follow the load")
     };
     governor.map(warn).into_iter().collect()
 }
 
 /// What others used of the CPUs beside the servers and the client, by test.
-pub(crate) fn foreign(tests: &[TestFindings], shares: &[Option<f64>]) -> Option<Warning> {
+pub(crate) fn other_load(tests: &[TestFindings], shares: &[Option<f64>]) -> Option<Warning> {
     let known: Vec<(&TestFindings, f64)> =
         tests.iter().zip(shares).filter_map(|(test, share)| Some((test, (*share)?))).collect();
     // At several numbers of clients a test was measured several times.
@@ -231,39 +239,43 @@ pub(crate) fn foreign(tests: &[TestFindings], shares: &[Option<f64>]) -> Option<
         Some(first) if first.interleave.is_none() => "step",
         _ => "test",
     };
-    let many = known.iter().filter(|(_, share)| *share > FOREIGN_SHARE).count();
+    let many = known.iter().filter(|(_, share)| *share > OTHER_LOAD_SHARE).count();
     let (test, worst) = known.iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| many > 0)?;
     let message = format!(
         "other programs used up to {} of the CPUs, kernel threads included ({} c{}; more than {} in {many} of {})",
         percent(*worst),
         test.name,
         test.clients,
-        percent(FOREIGN_SHARE),
+        percent(OTHER_LOAD_SHARE),
         counted(known.len(), noun)
     );
-    Some(warning("foreign-load", message, "stop what else runs on this machine and measure again"))
+    Some(warning(WarningKind::ForeignLoad, message, "stop what else runs on this machine and measure again"))
 }
 
-/// Kinds of cell warnings that are summed up, with the words that say so.
-const SUMMED: [(&str, &str); 17] = [
-    ("failed", "failed trials"),
-    ("absent", "samples are missing"),
-    ("sla-missed", "background writes did not keep up"),
-    ("write-stalls", "writes stalled"),
-    ("put-off", "planned writes were put off"),
-    ("unequal-work", "other rows written than on the base"),
-    ("short", "too short a time"),
-    ("errors", "errors happened"),
-    ("accounting", "events do not add up"),
-    ("client-bound", "the client was the limit"),
-    ("idle-sessions", "sessions waited for one another"),
-    ("steal", "CPU time was stolen"),
-    ("cycles-lost", "cycles were lost"),
-    ("skipped", "planned events were never sent"),
-    ("plan-changed", "another plan than the base's"),
-    ("chance", "undecided, though the interval does not contain 1,"),
-    ("skewed", "mean and median disagree"),
-];
+/// What a summary says of cells that have warnings of this kind; nothing where it has a line of its own or is only
+/// beside the cell.
+const fn summed(kind: WarningKind) -> Option<&'static str> {
+    Some(match kind {
+        WarningKind::Failed => "failed trials",
+        WarningKind::Absent => "samples are missing",
+        WarningKind::SlaMissed => "background writes did not keep up",
+        WarningKind::WriteStalls => "writes stalled",
+        WarningKind::PutOff => "planned writes were put off",
+        WarningKind::UnequalWork => "other rows written than on the base",
+        WarningKind::Short => "too short a time",
+        WarningKind::Errors => "errors happened",
+        WarningKind::Accounting => "events do not add up",
+        WarningKind::ClientBound => "the client was the limit",
+        WarningKind::IdleSessions => "sessions waited for one another",
+        WarningKind::Steal => "CPU time was stolen",
+        WarningKind::CyclesLost => "cycles were lost",
+        WarningKind::Skipped => "planned events were never sent",
+        WarningKind::PlanChanged => "another plan than the base's",
+        WarningKind::Chance => "undecided, though the interval does not contain 1,",
+        WarningKind::Skewed => "mean and median disagree",
+        _ => return None,
+    })
+}
 
 /// One line for each kind of warning that cells have.
 pub(crate) fn summary(tests: &[TestFindings], treatments: &[TreatmentFindings]) -> Vec<Warning> {
@@ -274,12 +286,12 @@ pub(crate) fn summary(tests: &[TestFindings], treatments: &[TreatmentFindings]) 
             test.cells.iter().enumerate().map(move |(at, cell)| (name(at), cell))
         })
         .collect();
-    let of_kind = |kind: &str| -> Vec<String> {
+    let of_kind = |kind: WarningKind| -> Vec<String> {
         let with = cells.iter().filter(|(_, cell)| cell.warnings.iter().any(|warning| warning.kind == kind));
         with.map(|(name, _)| name.clone()).collect()
     };
     let mut found = Vec::new();
-    for (kind, words) in SUMMED {
+    for (kind, words) in WarningKind::ALL.iter().filter_map(|&kind| Some((kind, summed(kind)?))) {
         let names = of_kind(kind);
         if !names.is_empty() {
             let message = format!("{words} in {}: {}", counted(names.len(), "cell"), examples(&names));
@@ -287,7 +299,7 @@ pub(crate) fn summary(tests: &[TestFindings], treatments: &[TreatmentFindings]) 
         }
     }
     let mdes: Vec<f64> = cells.iter().filter_map(|(_, cell)| cell.comparison.as_ref()?.mde).collect();
-    let noisy = of_kind("noisy").len();
+    let noisy = of_kind(WarningKind::Noisy).len();
     if let (Ok(middle), true) = (median(&mdes), noisy > 0) {
         let message = format!(
             "{noisy} of {} undecided because changes as large as the margin could not be seen (median of all: {})",
@@ -296,11 +308,12 @@ pub(crate) fn summary(tests: &[TestFindings], treatments: &[TreatmentFindings]) 
         );
         let of_test = |test: &TestFindings| {
             let kind = Kind::of(test);
-            let noisy = test.cells.iter().filter(|cell| cell.warnings.iter().any(|warning| warning.kind == "noisy"));
+            let noisy =
+                test.cells.iter().filter(|cell| cell.warnings.iter().any(|warning| warning.kind == WarningKind::Noisy));
             noisy.filter_map(|cell| Some(Advice::of(cell.comparison.as_ref()?, kind))).collect::<Vec<_>>()
         };
         let all: Vec<Advice> = tests.iter().flat_map(of_test).collect();
-        found.push(warning("noisy", message, &advice::for_all(&all)));
+        found.push(warning(WarningKind::Noisy, message, &advice::for_all(&all)));
     }
     found
 }

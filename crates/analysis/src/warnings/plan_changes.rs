@@ -1,18 +1,31 @@
-//! The warning about a statement whose plan was another one in some rounds: the cell's number is a mixture of two plans.
+//! Warnings about a statement whose plan is another one than the base's, or was another one in some rounds: then the
+//! cell's number is a mixture of two plans.
 //!
-//! In: a cell's samples, each with the plans of its own round and number of clients. Out: a warning for each statement and plan
-//! that is not the first round's. Plans of the same structure are the same, whatever they cost; rounds without a plan tell nothing.
+//! In: a cell's samples, each with the plans of its own round and number of clients. Out: a warning for each statement
+//! and plan that is not the first round's. Plans of the same structure are the same, whatever they cost; rounds without
+//! a plan tell nothing.
 
 use super::cell::Cell;
-use super::{rounds_in_words, warning};
+use super::warning;
+use crate::evidence::plan_structure::{first_difference, structure};
 use crate::findings::Warning;
-use crate::measured::Measured;
-use crate::plan_structure::{first_difference, structure};
+use crate::read::measured::Measured;
+use crate::words::rounds_in_words;
+use rqps_model::WarningKind;
 use rqps_model::facts::StatementPlan;
 use std::collections::BTreeMap;
 
+pub(super) fn against_base(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    for plan in cell.plans.iter().filter(|plan| plan.differs) {
+        let base = cell.base_plans.iter().find(|base| base.statement == plan.statement);
+        let Some((old, new)) = base.and_then(|base| first_difference(&base.plan, &plan.plan)) else { continue };
+        let message = format!("another plan for {}: {new} instead of {old}", plan.statement);
+        found.push(warning(WarningKind::PlanChanged, message, ""));
+    }
+}
+
 /// Tells of every statement that was not planned alike in all rounds.
-pub(super) fn observed(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+pub(super) fn between_rounds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let of_rounds = || cell.rounds.iter().flatten().flat_map(told);
     let mut firsts: Vec<&StatementPlan> = Vec::new();
     for (_, plan) in of_rounds() {
@@ -30,7 +43,7 @@ pub(super) fn observed(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         for ((first, other), rounds) in changes {
             let (statement, rounds) = (&kept.statement, rounds_in_words(&rounds));
             let message = format!("another plan for {statement} in {rounds} than at first: {other} instead of {first}");
-            found.push(warning("plan-changes", message, REMEDY));
+            found.push(warning(WarningKind::PlanChanges, message, REMEDY));
         }
     }
 }
@@ -47,7 +60,7 @@ const REMEDY: &str =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measured::tests::measured;
+    use crate::read::measured::tests::measured;
     use rqps_model::facts::SettingsFacts;
     use rqps_model::sample::Slices;
 
@@ -80,9 +93,9 @@ mod tests {
             base_plans: &[],
         };
         let mut found = Vec::new();
-        observed(&cell, &mut found);
-        assert!(found.iter().all(|warning| warning.kind == "plan-changes"), "{found:?}");
-        assert_eq!(found.iter().map(|warning| warning.message.as_str()).collect::<Vec<_>>(), expected);
+        between_rounds(&cell, &mut found);
+        assert!(found.iter().all(|warning| warning.kind == WarningKind::PlanChanges), "{found:?}");
+        assert_eq!(found.iter().map(|warning| warning.cause.as_str()).collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -92,9 +105,8 @@ mod tests {
         check(&[Some(INDEX), None, Some("")], &[]);
         check(
             &[Some(INDEX), Some(SCAN), Some(INDEX_DEARER), Some(SCAN)],
-            &[
-                "another plan for point in rounds 2, 4 than at first: Seq Scan on sbtest# instead of Index Scan using k_# on sbtest#",
-            ],
+            &["another plan for point in rounds 2, 4 than at first: Seq Scan on sbtest# instead of Index Scan using \
+                 k_# on sbtest#"],
         );
     }
 
@@ -104,8 +116,10 @@ mod tests {
         check(
             &[Some(INDEX), Some(SCAN), Some(&other)],
             &[
-                "another plan for point in round 3 than at first: Index Scan using sbtest#_pkey on sbtest# instead of Index Scan using k_# on sbtest#",
-                "another plan for point in round 2 than at first: Seq Scan on sbtest# instead of Index Scan using k_# on sbtest#",
+                "another plan for point in round 3 than at first: Index Scan using sbtest#_pkey on sbtest# instead of \
+                 Index Scan using k_# on sbtest#",
+                "another plan for point in round 2 than at first: Seq Scan on sbtest# instead of Index Scan using k_# \
+                 on sbtest#",
             ],
         );
     }
@@ -115,9 +129,8 @@ mod tests {
         check(&[None, Some(""), Some(SCAN), Some(SCAN)], &[]);
         check(
             &[None, Some(SCAN), Some(INDEX)],
-            &[
-                "another plan for point in round 3 than at first: Index Scan using k_# on sbtest# instead of Seq Scan on sbtest#",
-            ],
+            &["another plan for point in round 3 than at first: Index Scan using k_# on sbtest# instead of Seq Scan \
+                 on sbtest#"],
         );
     }
 }

@@ -3,12 +3,13 @@
 //! In: plan, build and settings of the treatment and of the base. Out: warnings. What the user asked to differ (another
 //! profile, a `--set`) is a difference of treatment and no fault.
 
-use super::{examples, unlike_builds, warning};
+use super::{unlike_builds, warning};
+use crate::evidence::semantic_settings;
+use crate::evidence::settings::{self, LOG_SIZE, MEMORY};
 use crate::findings::{TreatmentFindings, Warning};
-use crate::matters;
-use crate::settings::{self, LOG_SIZE, MEMORY};
+use crate::words::examples;
 use rqps_model::plan::TreatmentPlan;
-use rqps_model::{StorageEngine, counted};
+use rqps_model::{StorageEngine, WarningKind, counted};
 use std::collections::BTreeMap;
 
 /// Buffers and logs that differ by less than this hold the same data.
@@ -43,7 +44,7 @@ fn conditions(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
     let (own, other) = (&this.found.settings, &base.found.settings);
     let on = |checksums: bool| if checksums { "on" } else { "off" };
     let cpus = |cpus: &[usize]| format!("{cpus:?}");
-    let mut differ = |kind: &str, what: &str, own: String, other: String, remedy: &str| {
+    let mut differ = |kind: WarningKind, what: &str, own: String, other: String, remedy: &str| {
         if own != other {
             found.push(warning(kind, format!("{what} {own}, on the base {other}"), remedy));
         }
@@ -51,16 +52,17 @@ fn conditions(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
     // Across engines nobody can set it: each runs as the published reports ran it.
     let is_one_engine = this.found.build.engine == base.found.build.engine;
     let charset_remedy = if is_one_engine { SET_FOR_BOTH } else { "the rows are ASCII, one byte a character in both" };
-    differ("encoding", "the encoding is", charset(&own.encoding), charset(&other.encoding), charset_remedy);
-    let mut check = |kind: &str, what: &str, own: String, other: String| differ(kind, what, own, other, SET_FOR_BOTH);
-    check("checksums", "data checksums are", on(own.checksums).to_owned(), on(other.checksums).to_owned());
+    differ(WarningKind::Encoding, "the encoding is", charset(&own.encoding), charset(&other.encoding), charset_remedy);
+    let mut check =
+        |kind: WarningKind, what: &str, own: String, other: String| differ(kind, what, own, other, SET_FOR_BOTH);
+    check(WarningKind::Checksums, "data checksums are", on(own.checksums).to_owned(), on(other.checksums).to_owned());
     if is_one_engine {
         // Engines have collations of their own: that they differ is forced, and listed as such.
-        check("encoding", "the collation is", own.collation.clone(), other.collation.clone());
+        check(WarningKind::Encoding, "the collation is", own.collation.clone(), other.collation.clone());
     }
-    check("transport", "the client connects by", own.transport.clone(), other.transport.clone());
-    check("placement", "the server runs on CPUs", cpus(&own.server_cpus), cpus(&other.server_cpus));
-    check("placement", "the client runs on CPUs", cpus(&own.client_cpus), cpus(&other.client_cpus));
+    check(WarningKind::Transport, "the client connects by", own.transport.clone(), other.transport.clone());
+    check(WarningKind::Placement, "the server runs on CPUs", cpus(&own.server_cpus), cpus(&other.server_cpus));
+    check(WarningKind::Placement, "the client runs on CPUs", cpus(&own.client_cpus), cpus(&other.client_cpus));
 }
 
 /// Engines write the same character set in different ways: `LATIN1` and `latin1`, `UTF8` and `utf8mb4`.
@@ -72,7 +74,7 @@ fn charset(encoding: &str) -> String {
 
 /// What must be alike between two engines for their numbers to say something about the engines alone.
 fn engines(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
-    let (own, other) = (matters::of(this.found), matters::of(base.found));
+    let (own, other) = (semantic_settings::of(this.found), semantic_settings::of(base.found));
     if own.durability != other.durability
         && let (Some(here), Some(there)) = (own.durability, other.durability)
     {
@@ -83,17 +85,33 @@ fn engines(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
             there.words(),
             other.commit
         );
-        found.push(warning("durability", message, "choose profiles of one kind, such as x10a_sync and z12a_sync"));
+        found.push(warning(
+            WarningKind::Durability,
+            message,
+            "choose profiles of one kind, such as x10a_sync and z12a_sync",
+        ));
     }
     if let (Some(here), Some(there)) = (own.buffer_bytes, other.buffer_bytes)
         && (here / there).ln().abs() > ALIKE_BUFFERS.ln_1p()
     {
-        let message = format!("buffers for data have {}, on the base {}", matters::size(here), matters::size(there));
-        found.push(warning("memory", message, "give both the same memory, or read the change as one of memory too"));
+        let message = format!(
+            "buffers for data have {}, on the base {}",
+            semantic_settings::size(here),
+            semantic_settings::size(there)
+        );
+        found.push(warning(
+            WarningKind::Memory,
+            message,
+            "give both the same memory, or read the change as one of memory too",
+        ));
     }
     if this.plan.storage == Some(StorageEngine::Rocksdb) || base.plan.storage == Some(StorageEngine::Rocksdb) {
         let message = format!("tables here are stored by {}, on the base by {}", own.storage, other.storage);
-        found.push(warning("storage-engine", message, "read the change as one of engine and storage engine together"));
+        found.push(warning(
+            WarningKind::StorageEngine,
+            message,
+            "read the change as one of engine and storage engine together",
+        ));
     }
 }
 
@@ -103,8 +121,8 @@ pub(crate) fn not_as_asked(this: Side<'_>) -> Option<Warning> {
     if is.is_empty() || is.eq_ignore_ascii_case(asked.name()) {
         return None;
     }
-    let message = format!("tables are stored by {is} though {asked} was asked for");
-    Some(warning("storage-engine", message, "see the server's log for why the plugin was not loaded"))
+    let message = format!("tables are stored by {is} though {asked} was requested");
+    Some(warning(WarningKind::StorageEngine, message, "see the server's log for why the plugin was not loaded"))
 }
 
 /// Whether two sizes differ by less than anybody could measure.
@@ -143,7 +161,7 @@ pub(crate) fn unlike_settings(
     }
     if !memory.is_empty() {
         found.push(warning(
-            "memory",
+            WarningKind::Memory,
             examples(&memory),
             "give both the same memory, or read the change as one of memory too",
         ));
@@ -156,7 +174,7 @@ pub(crate) fn unlike_settings(
         if one_sided > 0 {
             message.push_str(&format!("; {} known to one of the two only", counted(one_sided, "setting")));
         }
-        found.push(warning("settings", message, "set it for both with `--set` to compare the code alone"));
+        found.push(warning(WarningKind::Settings, message, "set it for both with `--set` to compare the code alone"));
     }
     found
 }
@@ -164,13 +182,18 @@ pub(crate) fn unlike_settings(
 /// Logs of other sizes before a checkpoint, whatever the settings are called that say so.
 fn log_size(this: Side<'_>, base: Side<'_>) -> Option<Warning> {
     // A size of 0 leaves it to the server.
-    let of = |side: Side<'_>| matters::of(side.found).log_bytes.filter(|&bytes| bytes > 0.0);
+    let of = |side: Side<'_>| semantic_settings::of(side.found).log_bytes.filter(|&bytes| bytes > 0.0);
     let (here, there) = (of(this)?, of(base)?);
     let differ = (here / there).ln().abs() > ALIKE_BUFFERS.ln_1p();
-    let message =
-        || format!("the log before a checkpoint holds {}, on the base {}", matters::size(here), matters::size(there));
+    let message = || {
+        format!(
+            "the log before a checkpoint holds {}, on the base {}",
+            semantic_settings::size(here),
+            semantic_settings::size(there)
+        )
+    };
     let remedy = "give both the same, or read the change of tests that write as one of log size too";
-    differ.then(|| warning("log-size", message(), remedy))
+    differ.then(|| warning(WarningKind::LogSize, message(), remedy))
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Two builds that were not made in one way: another compiler, other flags.
 //!
 //! In: what two binaries tell of how they were made. Out: one warning, short enough to be read: compilers by name and
-//! version, of the flags the first that matter and how many more there are; beside it all of it in full. Flags that ask a
-//! compiler for diagnostics make no other code, and paths are the builder's: neither counts, nor does
-//! the compiler where it stands among the flags.
+//! version, of the flags the first that matter and how many more there are; beside it all of it in full. Flags that ask
+//! a compiler for diagnostics make no other code, and paths are the builder's: neither counts, nor does the compiler
+//! where it stands among the flags.
 
 use super::warning;
 use crate::findings::Warning;
-use rqps_model::counted;
 use rqps_model::facts::BuildFacts;
+use rqps_model::{WarningKind, counted};
 
 /// Most flags named on each side.
 const MOST_FLAGS: usize = 3;
@@ -45,7 +45,7 @@ pub(super) fn unlike(own: &BuildFacts, base: &BuildFacts) -> Option<Warning> {
     let remedy = "compare builds made in one way, or read the change as one of source and build together";
     let (short, full) = (short.join("; "), full.join("; "));
     let in_full = (short != full).then_some(full);
-    (!short.is_empty()).then(|| Warning { in_full, ..warning("unlike-builds", short, remedy) })
+    (!short.is_empty()).then(|| Warning { in_full, ..warning(WarningKind::UnlikeBuilds, short, remedy) })
 }
 
 fn flags(own: &BuildFacts, base: &BuildFacts, short: &mut Vec<String>, full: &mut Vec<String>) {
@@ -143,7 +143,7 @@ mod tests {
 
     fn told(own: (&str, &str), base: (&str, &str)) -> Option<(String, Option<String>)> {
         let found = unlike(&build(own.0, own.1), &build(base.0, base.1))?;
-        Some((found.message, found.in_full))
+        Some((found.cause, found.in_full))
     }
 
     fn check(own: (&str, &str), base: (&str, &str), message: &str, in_full: Option<&str>) {
@@ -183,8 +183,8 @@ mod tests {
             ("", base),
             "flags -Os only here; flags -O2 -march=native -flto only on the base; 3 more flags differ",
             Some(
-                "flags -Os only here; flags -fexcess-precision=standard -fwrapv -D_FORTIFY_SOURCE=2 -march=native -flto -O2 only \
-                 on the base",
+                "flags -Os only here; flags -fexcess-precision=standard -fwrapv -D_FORTIFY_SOURCE=2 -march=native \
+                 -flto -O2 only on the base",
             ),
         );
     }

@@ -47,7 +47,7 @@ fn killed_twice_and_resumed() {
         command = scene.rqps(&["resume", "results/killed"]);
     }
     let ended = scene.end(command).with_code(0);
-    assert!(ended.stdout.contains("measured in 3 sittings"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("measured in 3 runs"), "{}", ended.stdout);
     assert_kept(&before, &folder, 8);
     scene.assert_nothing_left();
 
@@ -55,7 +55,7 @@ fn killed_twice_and_resumed() {
     let complete = published(&folder);
     let again = scene.end(scene.rqps(&["resume", "results/killed"])).with_code(0);
     assert!(again.stderr.contains("campaign is complete"), "{}", again.stderr);
-    assert!(again.stdout.contains("measured in 3 sittings"), "{}", again.stdout);
+    assert!(again.stdout.contains("measured in 3 runs"), "{}", again.stdout);
     assert_kept(&complete, &folder, 8);
 }
 

@@ -1,7 +1,7 @@
 //! How far made-up campaigns are, of which samples are taken away, broken or made to fail.
 
 use super::*;
-use rqps_analysis::synthetic::Recipe;
+use rqps_madeup::Recipe;
 use std::fs;
 use tempfile::TempDir;
 

@@ -2,12 +2,13 @@
 
 use super::matrix::{self, Matrix};
 use super::{Scene, Shown, shown, shown_cell};
+use crate::course;
 use crate::interval::Interval;
 use crate::latency::{self, Events};
 use crate::svg::Tick;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
-use crate::{insert, number, order};
+use crate::{number, order};
 use rqps_analysis::findings::TestFindings;
 use rqps_model::counted;
 use serde::Serialize;
@@ -34,7 +35,7 @@ struct Build {
     clipped: usize,
     /// Whether a round's inside is drawn.
     has_inside: bool,
-    /// Whether a row is marked as measured beside too few writes.
+    /// Whether a row is marked as measured alongside too few writes.
     has_missed: bool,
     /// Whether a row sums up a group.
     has_groups: bool,
@@ -118,7 +119,7 @@ fn build(scene: &Scene<'_>, level: &order::Level<'_>, index: usize) -> Build {
         has_intervals: shown.iter().any(|(_, interval)| *interval != Interval::Unknown),
         blocks,
         has_inside: shown.iter().any(|(_, interval)| matches!(interval, Interval::Inside(..))),
-        has_missed: tests().any(|test| !insert::ratio_sign(scene.findings, test, index).is_empty()),
+        has_missed: tests().any(|test| !course::ratio_sign(scene.findings, test, index).is_empty()),
         clipped: shown.iter().filter(|(rqps, interval)| interval::is_clipped(axis, *rqps, *interval)).count(),
     }
 }
@@ -145,7 +146,7 @@ fn row(scene: &Scene<'_>, at: usize, test: &TestFindings, index: usize, axis: Ra
     let beyond = comparison.map(|c| (c.rqps, axis.place(c.rqps)));
     Row {
         name: test.name.clone(),
-        id: super::test::id(at),
+        id: super::test_id(at),
         base: throughput(scene.findings.base),
         new: throughput(index),
         unit: test.unit.symbol(),

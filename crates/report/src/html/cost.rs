@@ -40,7 +40,8 @@ const EVENT: &str = "event";
 const COUNTERS: usize = 12;
 
 impl Table {
-    /// Without weight on what moved in cells that are undecided: where throughput may not have changed, nothing else is said to.
+    /// Without weight on what moved in cells that are undecided: where throughput may not have changed, nothing else is
+    /// said to.
     pub(super) fn weighed(mut self, scene: &Scene<'_>, test: &TestFindings) -> Table {
         let index = |head: &String| scene.names.iter().position(|name| name == head);
         let is_decided = |index: usize| {
@@ -156,8 +157,8 @@ fn latency<'a>(cell: &'a CellFindings, kind: &str) -> Option<&'a LatencyFindings
     cell.latency.iter().find(|latency| latency.kind == kind)
 }
 
-/// Whether a statement took what the event took that consists of it alone, so that its rows would be the same again. In an open
-/// loop they are not: an event may begin late.
+/// Whether a statement took what the event took that consists of it alone, so that its rows would be the same again. In
+/// an open loop they are not: an event may begin late.
 fn is_event(cell: &CellFindings, kind: &str) -> bool {
     let same = |(event, of_kind): (&LatencyFindings, &LatencyFindings)| {
         event.count == of_kind.count && event.quantiles_us == of_kind.quantiles_us
@@ -179,8 +180,8 @@ impl Counters {
     }
 }
 
-/// Server counters, engine by engine: those that moved on any build, those that moved most first; where an engine has one
-/// build only, the largest.
+/// Server counters, engine by engine: those that moved on any build, those that moved most first; where an engine has
+/// one build only, the largest.
 pub(super) fn counters(scene: &Scene<'_>, test: &TestFindings) -> Vec<Counters> {
     let engines = order::engines(scene.findings);
     let of_engine = |engine: &Engine| {
@@ -243,8 +244,8 @@ fn counted(counter: &CounterFindings) -> String {
     }
 }
 
-/// How far a counter moved, as the size of a log ratio; from or to nothing counts as far. Levels that rose on one side and
-/// fell on the other have no ratio.
+/// How far a counter moved, as the size of a log ratio; from or to nothing counts as far. Levels that rose on one side
+/// and fell on the other have no ratio.
 fn movement(counter: &CounterFindings) -> f64 {
     match counter.relative {
         Some(relative) if relative > 0.0 => relative.ln().abs(),

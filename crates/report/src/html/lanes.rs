@@ -1,14 +1,15 @@
 //! A step over time: for each kind of number a figure, in it the builds one above the other on one axis of time.
 //!
-//! In: rounds with their series, the server's own numbers and what it did. Out: figures whose lanes are drawings with their
-//! labels. Which numbers there are is data ([`CLIENT`], [`SERVER`]); all are drawn alike: the median round, and the others as
-//! thin lines behind it.
+//! In: rounds with their series, the server's own numbers and what it did. Out: figures whose lanes are drawings with
+//! their labels. Which numbers there are is data ([`CLIENT`], [`SERVER`]); all are drawn alike: the median round, and
+//! the others as thin lines behind it.
 
 use super::Scene;
+use crate::course;
+use crate::number;
 use crate::svg::Tick;
 use crate::svg::lane::{self, Lane, Run, Scale};
-use crate::{insert, number};
-use rqps_analysis::findings::{StepFindings, StepPoint, StepRound, TestFindings};
+use rqps_analysis::findings::{CellFindings, CourseFindings, CoursePoint, TestFindings};
 use serde::Serialize;
 
 /// Lanes that share axes.
@@ -43,7 +44,7 @@ struct Measure {
 
 enum Source {
     /// The client kept it each second.
-    Client(fn(&StepPoint) -> f64),
+    Client(fn(&CoursePoint) -> f64),
     /// The server told it under this name.
     Server(&'static str),
     /// A counter that the server told: by how much a second it grew.
@@ -58,7 +59,7 @@ enum Axis {
 
 enum Told {
     /// The round's count over its seconds.
-    Mean(fn(&StepRound) -> u64),
+    Mean(fn(&CourseFindings) -> u64),
     Largest,
 }
 
@@ -83,12 +84,12 @@ const SERVER: [Measure; 8] = [
     level("Writes held up by the server", Source::Growth("stall_micros"), Axis::Linear, number::duration_us),
 ];
 
-const fn rate(title: &'static str, value: fn(&StepPoint) -> f64, count: fn(&StepRound) -> u64) -> Measure {
+const fn rate(title: &'static str, value: fn(&CoursePoint) -> f64, count: fn(&CourseFindings) -> u64) -> Measure {
     let source = Source::Client(value);
     Measure { title, source, axis: Axis::Linear, show: number::grouped, told: Told::Mean(count) }
 }
 
-const fn longest(title: &'static str, value: fn(&StepPoint) -> f64) -> Measure {
+const fn longest(title: &'static str, value: fn(&CoursePoint) -> f64) -> Measure {
     level(title, Source::Client(value), Axis::Logarithmic, milliseconds)
 }
 
@@ -102,7 +103,7 @@ fn milliseconds(ms: f64) -> String {
 
 impl Source {
     /// `None` where the server has no such number.
-    fn line(&self, round: &StepRound) -> Option<Vec<(f64, f64)>> {
+    fn line(&self, round: &CourseFindings) -> Option<Vec<(f64, f64)>> {
         let told = |name: &str| round.server.get(name).filter(|values| !values.is_empty());
         match self {
             Source::Client(value) => Some(round.series.iter().map(|point| (point.second, value(point))).collect()),
@@ -119,10 +120,10 @@ fn growth(values: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 impl Measure {
-    fn lane<'a>(&self, step: &'a StepFindings, colour: &'a str) -> Option<Lane<'a>> {
-        let shown = insert::median_round(step)?;
-        let run = |round: &'a StepRound| Some(Run { round, line: self.source.line(round)? });
-        let others = step.rounds.iter().filter(|round| round.round != shown.round).filter_map(run).collect();
+    fn lane<'a>(&self, cell: &'a CellFindings, colour: &'a str) -> Option<Lane<'a>> {
+        let shown = course::median_round(cell)?;
+        let run = |round: &'a CourseFindings| Some(Run { round, line: self.source.line(round)? });
+        let others = cell.courses.iter().filter(|round| round.round != shown.round).filter_map(run).collect();
         Some(Lane { shown: run(shown)?, others, colour })
     }
 
@@ -153,7 +154,7 @@ impl Measure {
 
 /// What the client kept; nothing for a step that builds indexes, whose few rows tell nothing.
 pub(super) fn client(scene: &Scene<'_>, test: &TestFindings) -> Vec<Figure> {
-    let rounds = test.cells.iter().filter_map(|cell| cell.step.as_ref()).flat_map(|step| &step.rounds);
+    let rounds = test.cells.iter().flat_map(|cell| &cell.courses);
     match rounds.into_iter().any(|round| !round.index_builds.is_empty()) {
         true => Vec::new(),
         false => CLIENT.iter().filter_map(|measure| figure(scene, test, measure)).collect(),
@@ -166,7 +167,7 @@ pub(super) fn server(scene: &Scene<'_>, test: &TestFindings) -> Vec<Figure> {
 }
 
 fn figure(scene: &Scene<'_>, test: &TestFindings, measure: &Measure) -> Option<Figure> {
-    let lane = |index: usize| measure.lane(test.cells[index].step.as_ref()?, &scene.colours[index]);
+    let lane = |index: usize| measure.lane(&test.cells[index], &scene.colours[index]);
     let lanes: Vec<(usize, Lane<'_>)> =
         scene.base_first().into_iter().filter_map(|index| Some((index, lane(index)?))).collect();
     let scale = measure.scale(&lanes)?;

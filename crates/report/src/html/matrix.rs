@@ -1,9 +1,10 @@
 //! The matrix tests × builds: relative throughput, coloured by verdict and size, with group medians.
 
 use super::{Scene, shown, shown_cell};
+use crate::course;
 use crate::order::{Block, Level};
-use crate::{insert, look, number, order};
-use rqps_analysis::findings::{CellFindings, GroupFindings, TestFindings};
+use crate::{number, order, verdict_style};
+use rqps_analysis::findings::{GroupFindings, TestFindings};
 use rqps_model::counted;
 use serde::Serialize;
 
@@ -75,7 +76,7 @@ pub(super) fn matrix(scene: &Scene<'_>, level: &Level<'_>) -> Option<Matrix> {
 fn block(scene: &Scene<'_>, clients: u32, block: &Block<'_>) -> MatrixBlock {
     let row = |(index, test): &(usize, &TestFindings)| Row {
         name: test.name.clone(),
-        id: super::test::id(*index),
+        id: super::test_id(*index),
         base: test.cells[scene.findings.base].throughput.map_or_else(|| number::NONE.to_owned(), number::grouped),
         cells: scene.others.iter().map(|index| cell(scene, test, *index)).collect(),
     };
@@ -85,30 +86,24 @@ fn block(scene: &Scene<'_>, clients: u32, block: &Block<'_>) -> MatrixBlock {
 fn cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Cell {
     let cell = &test.cells[index];
     let Some(comparison) = &cell.comparison else {
-        let tip = format!("{} · {}\n{}", test.name, scene.names[index], absence(cell));
+        let tip = format!("{} · {}\n{}", test.name, scene.names[index], super::absence(cell));
         return Cell::without_verdict("none", number::NONE.to_owned(), tip);
     };
     Cell {
-        class: look::class(comparison),
-        glyph: look::glyph(comparison.verdict),
-        ratio: format!("{}{}", number::ratio(comparison.rqps), insert::ratio_sign(scene.findings, test, index)),
+        class: verdict_style::class(comparison),
+        glyph: verdict_style::glyph(comparison.verdict),
+        ratio: format!("{}{}", number::ratio(comparison.rqps), course::ratio_sign(scene.findings, test, index)),
         tip: tip(scene, test, index),
         verdict: comparison.verdict.word(),
         size: super::size(comparison),
     }
 }
 
-/// Why a cell has no ratio.
-pub(super) fn absence(cell: &CellFindings) -> String {
-    let warnings = cell.warnings.iter().map(|warning| warning.message.clone());
-    std::iter::once("no comparison".to_owned()).chain(warnings).collect::<Vec<_>>().join("\n")
-}
-
 /// All that is known about a cell, in a few lines.
 pub(super) fn tip(scene: &Scene<'_>, test: &TestFindings, index: usize) -> String {
     let cell = &test.cells[index];
     let (Some(comparison), Some(shown)) = (&cell.comparison, shown_cell(scene, test, index)) else {
-        return absence(cell);
+        return super::absence(cell);
     };
     let interval = if shown.is_inside { "interval inside the one round" } else { "95 % interval" };
     let throughput =
@@ -121,14 +116,14 @@ pub(super) fn tip(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Strin
         format!("{}, MDE {}, q {}", counted(shown.n, "round"), shown.mde, shown.q),
     ];
     if scene.findings.is_open_loop() {
-        lines.extend(super::test::told(test, scene.findings.base, index));
+        lines.extend(super::latency_change(test, scene.findings.base, index));
     }
     lines.extend(
-        (!insert::ratio_sign(scene.findings, test, index).is_empty())
+        (!course::ratio_sign(scene.findings, test, index).is_empty())
             .then(|| "* background inserts missed their target: does not compare".to_owned()),
     );
     lines.extend(Some(shown.remark).filter(|remark| !remark.is_empty()));
-    lines.extend(cell.warnings.iter().map(|warning| format!("! {}", warning.message)));
+    lines.extend(cell.warnings.iter().map(|warning| format!("! {}", warning.cause)));
     lines.join("\n")
 }
 
@@ -154,8 +149,8 @@ fn sums(scene: &Scene<'_>, clients: u32, block: &Block<'_>) -> Vec<Sum> {
     let whole = |(group, tip): (&Option<&GroupFindings>, &String)| {
         let comparison = group.and_then(|group| group.comparison.as_ref());
         comparison.map_or_else(none, |comparison| Cell {
-            glyph: look::glyph(comparison.verdict),
-            ..Cell::without_verdict(&look::class(comparison), number::ratio(comparison.rqps), tip.clone())
+            glyph: verdict_style::glyph(comparison.verdict),
+            ..Cell::without_verdict(&verdict_style::class(comparison), number::ratio(comparison.rqps), tip.clone())
         })
     };
     let is_judged = groups.iter().flatten().any(|group| group.comparison.is_some());

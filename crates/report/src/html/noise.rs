@@ -65,13 +65,13 @@ fn why_none(scene: &Scene<'_>) -> &'static str {
     let has_rounds = comparisons(scene, |_| true).any(|found| found.n > 1);
     match () {
         () if has_rounds && scene.findings.is_open_loop() => {
-            "Events came at the rate asked for, so rounds agree in throughput however noisy they were: no smallest change can be \
-             named."
+            "Events came at the requested rate, so rounds agree in throughput however noisy they were: no smallest \
+             change can be named."
         }
         () if has_rounds => "Nothing could be compared over rounds: no smallest change can be named.",
         () => {
-            "How much runs differ is told by rounds, and there are too few: no smallest change can be named that this campaign \
-             would have found."
+            "Rounds show how much runs differ, and there are too few: the smallest change that this \
+             campaign would have found is unknown."
         }
     }
 }

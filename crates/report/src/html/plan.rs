@@ -1,7 +1,7 @@
 //! Plans of a test's statements: equal ones are shown once, others side by side with the lines that differ marked.
 //!
-//! Plans are equal when they agree in nodes, indexes and conditions; estimates may differ. Plans of different engines stand
-//! side by side and are not compared: their words mean different things.
+//! Plans are equal when they agree in nodes, indexes and conditions; estimates may differ. Plans of different engines
+//! stand side by side and are not compared: their words mean different things.
 
 use super::Scene;
 use rqps_analysis::findings::TestFindings;
@@ -116,7 +116,8 @@ fn lines(plan: &str, structure: &[String], base: Option<&[String]>) -> Vec<Line>
     plan.lines().zip(structure).map(|(text, shape)| Line { text: text.to_owned(), marked: marked(shape) }).collect()
 }
 
-/// What is compared of a plan, and the further forms behind it: MySQL's tree and JSON have a line of their own in front.
+/// What is compared of a plan, and the further forms behind it: MySQL's tree and JSON have a line of their own in
+/// front.
 fn parts(plan: &str) -> (&str, &str) {
     let starts = ["\ntree:\n", "\njson:\n"].into_iter().filter_map(|title| plan.find(title)).min();
     starts.map_or((plan, ""), |at| (&plan[..at], plan[at..].trim_start_matches('\n')))

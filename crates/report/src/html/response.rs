@@ -1,8 +1,9 @@
-//! Response times of a step's statements in the published buckets: percent of each, shaded; from sending, and from the plan.
+//! Response times of a test's statements in the published buckets: percent of each, shaded; from sending, and from the
+//! plan.
 
 use super::Scene;
 use crate::number;
-use rqps_analysis::findings::{ResponseFindings, StepFindings, TestFindings};
+use rqps_analysis::findings::{ResponseFindings, TestFindings};
 use rqps_model::insert::Buckets;
 use serde::Serialize;
 
@@ -37,25 +38,21 @@ struct Share {
     text: String,
 }
 
-type Kind = (&'static str, fn(&StepFindings) -> Option<&ResponseFindings>);
-
-const KINDS: [Kind; 3] = [
-    ("Response time of inserts", |step| step.inserts.as_ref()),
-    ("Response time of deletes", |step| step.deletes.as_ref()),
-    ("Response time of queries", |step| step.queries.as_ref()),
+/// Kinds of statements with their headings.
+const KINDS: [(&str, &str); 3] = [
+    ("insert", "Response time of inserts"),
+    ("delete", "Response time of deletes"),
+    ("query", "Response time of queries"),
 ];
 
 pub(super) fn responses(scene: &Scene<'_>, test: &TestFindings) -> Vec<Responses> {
-    KINDS.into_iter().filter_map(|kind| of_kind(scene, test, kind)).collect()
+    KINDS.into_iter().filter_map(|(kind, title)| of_kind(scene, test, kind, title)).collect()
 }
 
-fn of_kind(scene: &Scene<'_>, test: &TestFindings, (title, of): Kind) -> Option<Responses> {
-    let found: Vec<(usize, &ResponseFindings)> = scene
-        .base_first()
-        .into_iter()
-        .filter_map(|index| Some((index, of(test.cells[index].step.as_ref()?)?)))
-        .filter(|(_, response)| response.response.total() > 0)
-        .collect();
+fn of_kind(scene: &Scene<'_>, test: &TestFindings, kind: &str, title: &'static str) -> Option<Responses> {
+    let response = |index: usize| test.cells[index].responses.iter().find(|found| found.kind == kind);
+    let found: Vec<(usize, &ResponseFindings)> =
+        scene.base_first().into_iter().filter_map(|index| Some((index, response(index)?))).collect();
     let name = |index: usize| scene.names[index].clone();
     let sent = found.iter().map(|(index, r)| row(name(*index), &r.response, &r.quantiles_ms));
     let planned = found

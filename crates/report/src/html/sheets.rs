@@ -1,8 +1,9 @@
 //! The three published tables on the page: treatments as rows, steps as columns, a sign beside every colour.
 
 use super::Scene;
-use crate::insert::sheet::{self, Entry, Kind, Sheet, Tint};
-use crate::{insert, order};
+use crate::order;
+use crate::suite::Suite;
+use crate::suite::insert::sheet::{self, Entry, Kind, Sheet, Tint};
 use rqps_model::counted;
 use serde::Serialize;
 
@@ -55,16 +56,15 @@ struct Key {
 }
 
 pub(super) fn levels(scene: &Scene<'_>) -> Vec<Level> {
-    if !insert::is_insert(scene.findings) {
-        return Vec::new();
-    }
+    let suite = Suite::of(scene.findings);
     let levels = order::levels(scene.findings);
     let title = |clients: u32| match levels.len() {
         1 => String::new(),
         _ => counted(clients, "client"),
     };
-    let tables = |level| sheet::sheets(scene.findings, level).iter().map(|sheet| view(scene, sheet)).collect();
-    levels.iter().map(|level| Level { title: title(level.clients), tables: tables(level) }).collect()
+    let tables = |level| suite.sheets(scene.findings, level).iter().map(|sheet| view(scene, sheet)).collect();
+    let views = levels.iter().map(|level| Level { title: title(level.clients), tables: tables(level) });
+    views.filter(|level| !level.tables.is_empty()).collect()
 }
 
 fn view(scene: &Scene<'_>, sheet: &Sheet) -> View {
@@ -77,7 +77,7 @@ fn view(scene: &Scene<'_>, sheet: &Sheet) -> View {
     let tints = [Tint::High, Tint::Low, Tint::Above, Tint::Below, Tint::Missed];
     View {
         title: sheet.kind.title(),
-        heads: sheet.steps.iter().map(|(at, name)| Head { id: super::test::id(*at), name: name.clone() }).collect(),
+        heads: sheet.steps.iter().map(|(at, name)| Head { id: super::test_id(*at), name: name.clone() }).collect(),
         rows: sheet.rows.iter().map(row).collect(),
         legend: tints.into_iter().filter(|tint| sheet.has(*tint)).map(|tint| key(sheet.kind, tint)).collect(),
     }
@@ -97,7 +97,7 @@ const fn key(kind: Kind, tint: Tint) -> Key {
         (Tint::Below, _) => ("r2", "↓", "below 0.95"),
         (Tint::Missed, Kind::Background) => ("miss", "*", "below 95 % of the target"),
         (Tint::Missed, _) => {
-            ("miss", "*", "measured beside fewer background inserts than 95 % of the target: does not compare")
+            ("miss", "*", "measured alongside fewer background inserts than 95 % of the target: does not compare")
         }
     };
     Key { class, sign, words }

@@ -2,9 +2,10 @@
 
 use super::{Notice, Scene, notice};
 use crate::html::noise;
-use crate::{insert, look, number, order};
+use crate::suite::Suite;
+use crate::{number, order, verdict_style};
 use rqps_analysis::findings::TreatmentFindings;
-use rqps_model::{Engine, Placement, Verdict, counted};
+use rqps_model::{Engine, Placement, Verdict, WarningKind, counted};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -18,7 +19,7 @@ pub(super) struct Summary {
     facts: Vec<(&'static str, String)>,
     warnings: Vec<Notice>,
     /// With many builds their warnings stand together, by kind.
-    gathered: Vec<(String, Vec<Notice>)>,
+    gathered: Vec<(WarningKind, Vec<Notice>)>,
 }
 
 /// One build against the base.
@@ -74,15 +75,15 @@ fn when(started: &str, finished: Option<&str>) -> String {
     }
 }
 
-fn gathered(scene: &Scene<'_>) -> Vec<(String, Vec<Notice>)> {
-    let mut kinds: Vec<(String, Vec<Notice>)> = Vec::new();
+fn gathered(scene: &Scene<'_>) -> Vec<(WarningKind, Vec<Notice>)> {
+    let mut kinds: Vec<(WarningKind, Vec<Notice>)> = Vec::new();
     if scene.others.len() == 1 {
         return kinds;
     }
     for notice in (0..scene.names.len()).flat_map(|index| named(scene, index)) {
         match kinds.iter_mut().find(|(kind, _)| *kind == notice.kind) {
             Some((_, notices)) => notices.push(notice),
-            None => kinds.push((notice.kind.clone(), vec![notice])),
+            None => kinds.push((notice.kind, vec![notice])),
         }
     }
     kinds
@@ -92,7 +93,7 @@ fn gathered(scene: &Scene<'_>) -> Vec<(String, Vec<Notice>)> {
 fn named(scene: &Scene<'_>, index: usize) -> Vec<Notice> {
     let named = |warning| {
         let notice = notice(warning);
-        Notice { message: format!("{}: {}", scene.names[index], notice.message), ..notice }
+        Notice { cause: format!("{}: {}", scene.names[index], notice.cause), ..notice }
     };
     scene.findings.treatments[index].warnings.iter().map(named).collect()
 }
@@ -129,8 +130,8 @@ fn build(scene: &Scene<'_>, index: usize) -> Build {
     let treatment = &scene.findings.treatments[index];
     let total: u32 = treatment.counts.iter().sum();
     let count = |(verdict, count): (Verdict, u32)| Count {
-        hue: look::hue(verdict),
-        glyph: look::glyph(verdict),
+        hue: verdict_style::hue(verdict),
+        glyph: verdict_style::glyph(verdict),
         word: verdict.word(),
         count,
         share: (f64::from(count) / f64::from(total.max(1)) * 1000.0).round() / 10.0,
@@ -156,24 +157,8 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
         n => format!("{n} of {}", campaign.rounds_planned),
     };
     let tests: BTreeSet<&str> = findings.tests.iter().map(|test| test.name.as_str()).collect();
-    let clients: Vec<String> = campaign.clients.iter().map(u32::to_string).collect();
     let mut facts = vec![("Base", scene.names[findings.base].clone())];
-    match &campaign.insert {
-        Some(shape) => facts.extend([
-            ("Suite", format!("{}, {}", campaign.suite, counted(tests.len(), "step"))),
-            ("Data", insert::size(shape, shape.clients, number::grouped)),
-            ("Writes behind queries", insert::rates(shape)),
-            ("Clients", clients.join(", ")),
-            ("Rounds", format!("{rounds}, each a whole pass of every build from an empty data folder on")),
-        ]),
-        None => facts.extend([
-            ("Suite", format!("{}, {}", campaign.suite, counted(tests.len(), "test"))),
-            ("Data", format!("{} × {} rows", counted(campaign.tables, "table"), number::grouped(campaign.rows as f64))),
-            ("Clients", format!("{}, {}", clients.join(", "), campaign.arrival)),
-            ("Rounds", format!("{rounds}, a server start each")),
-            ("Builds alternate in", order::interleaving(findings)),
-        ]),
-    }
+    facts.extend(Suite::of(findings).facts(findings, tests.len(), &rounds));
     facts.extend([
         ("Placement", placement(campaign.placement).to_owned()),
         (

@@ -2,15 +2,16 @@
 
 use super::cost::{self, Counters, Table};
 use super::plan::{self, StatementPlans};
-use super::step::{self, Step};
+use super::timeline::{self, Timeline};
 use super::{Notice, Scene, Shown, notice, shown_cell};
+use crate::course_notes;
 use crate::interval::Interval;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
 use crate::svg::{Plot, Tick, latency, series};
-use crate::{insert, latency as event_latency, metric, number};
+use crate::{course, metric, number};
 use rqps_analysis::findings::{CellFindings, Comparison, TestFindings};
-use rqps_model::{Interleave, Verdict, counted};
+use rqps_model::{Interleave, Verdict, WarningKind, counted};
 use serde::Serialize;
 
 /// All tests, in two lists.
@@ -47,8 +48,8 @@ struct Test {
     headline: Option<Shown>,
     ticks: Vec<Tick>,
     rows: Vec<Row>,
-    /// What a step of the Insert Benchmark shows in place of series and latency.
-    step: Option<Step>,
+    /// What a test recorded by the second shows in place of series and latency.
+    timeline: Option<Timeline>,
     /// Whether a round's inside is drawn.
     has_inside: bool,
     /// What an interval in parentheses says; empty where there is none.
@@ -67,7 +68,7 @@ struct Test {
     plans_differ: bool,
     errors: Vec<Error>,
     /// Kinds with what they say of which builds.
-    warnings: Vec<(String, Vec<BuildNotice>)>,
+    warnings: Vec<(WarningKind, Vec<BuildNotice>)>,
 }
 
 /// A build's verdict as a small square.
@@ -109,16 +110,11 @@ struct BuildNotice {
 /// With more changed tests than this, none is open at first.
 const OPEN: usize = 3;
 
-/// Anchor of a test.
-pub(super) fn id(index: usize) -> String {
-    format!("t{index}")
-}
-
 pub(super) fn tests(scene: &Scene<'_>) -> Tests {
     let all = scene.findings.tests.iter().enumerate().map(|(index, found)| test(scene, index, found));
-    let is_insert = insert::is_insert(scene.findings);
-    // Each step begins with what the one before left, so steps stay in their order.
-    let is_changed = |test: &Test| !is_insert && has_changed(test);
+    let is_in_order = scene.findings.campaign.is_in_order;
+    // Where each test begins with what the one before left, they stay in their order.
+    let is_changed = |test: &Test| !is_in_order && has_changed(test);
     let (mut changed, mut others): (Vec<Test>, Vec<Test>) = all.partition(is_changed);
     changed.sort_by(|a, b| b.size.total_cmp(&a.size));
     let mut shown_first: Vec<&mut Test> =
@@ -126,7 +122,7 @@ pub(super) fn tests(scene: &Scene<'_>) -> Tests {
     if shown_first.len() <= OPEN {
         shown_first.iter_mut().for_each(|test| test.open = true);
     }
-    if is_insert && let Some(first) = others.first_mut() {
+    if is_in_order && let Some(first) = others.first_mut() {
         first.open = true;
     }
     Tests { changed, others }
@@ -149,10 +145,10 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
     let plans = plan::plans(scene, test);
     // Whole events come first where they were measured.
     let kind = test.cells.iter().flat_map(|cell| &cell.latency).map(|latency| latency.kind.as_str()).next();
-    let step = step::step(scene, test);
-    let is_step = step.is_some();
+    let timeline = timeline::timeline(scene, test);
+    let has_course = timeline.is_some();
     Test {
-        id: id(index),
+        id: super::test_id(index),
         name: test.name.clone(),
         group: test.group.title(),
         clients: counted(test.clients, "client"),
@@ -178,19 +174,19 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         },
         ticks: axis.ticks(),
         rows: scene.base_first().into_iter().map(|at| row(scene, test, at, axis)).collect(),
-        step,
+        timeline,
         has_inside: scene.others.iter().any(|at| matches!(Interval::of(&test.cells[*at]), Interval::Inside(..))),
-        one_round: match comparisons.iter().any(|comparison| comparison.n == 1) && is_step {
-            true => insert::ONE_ROUND,
+        one_round: match comparisons.iter().any(|comparison| comparison.n == 1) && has_course {
+            true => course::ONE_ROUND,
             false => "",
         },
         series: series::plot(test, &scene.colours, unit_in_words(test)),
-        latency: kind.filter(|_| !is_step).and_then(|kind| latency::plot(test, kind, &scene.colours)),
-        latencies: if is_step { None } else { cost::latencies(scene, test) },
+        latency: kind.filter(|_| !has_course).and_then(|kind| latency::plot(test, kind, &scene.colours)),
+        latencies: if has_course { None } else { cost::latencies(scene, test) },
         costs: cost::costs(scene, test),
         costs_per: metric::per(test),
         counters: cost::counters(scene, test).into_iter().map(|found| found.weighed(scene, test)).collect(),
-        counted_by: if is_step { "operations" } else { "statements" },
+        counted_by: if has_course { "operations" } else { "statements" },
         statements: test.statements.clone(),
         plans_differ: plans.iter().any(StatementPlans::differs),
         plans,
@@ -203,16 +199,9 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
 fn headline(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Option<Shown> {
     let mut shown = shown_cell(scene, test, index)?;
     if scene.findings.is_open_loop() && Interval::of(&test.cells[index]) == Interval::Unknown {
-        shown.interval = told(test, scene.findings.base, index).join(", ");
+        shown.interval = super::latency_change(test, scene.findings.base, index).join(", ");
     }
     Some(shown)
-}
-
-/// Each quantile of the events' latency: `p50 104 µs → 110 µs`.
-pub(super) fn told(test: &TestFindings, base: usize, index: usize) -> Vec<String> {
-    let of = |index: usize, quantile| event_latency::shown(&test.cells[index], quantile);
-    let quantiles = event_latency::QUANTILES.iter();
-    quantiles.map(|(name, quantile)| format!("{name} {} → {}", of(base, *quantile), of(index, *quantile))).collect()
 }
 
 /// The log ratio in half widths of its interval, to a hundredth.
@@ -257,13 +246,13 @@ fn row(scene: &Scene<'_>, test: &TestFindings, index: usize, axis: RatioAxis) ->
             Rounds::Dots,
         ),
         is_base,
-        absence: if is_base || cell.comparison.is_some() { String::new() } else { super::matrix::absence(cell) },
+        absence: if is_base || cell.comparison.is_some() { String::new() } else { super::absence(cell) },
     }
 }
 
-/// With a sign where it was measured beside too few writes.
+/// With a sign where it was measured alongside too few writes.
 pub(super) fn throughput(cell: &CellFindings) -> String {
-    let sign = if insert::is_missed(cell) { insert::MISSED } else { "" };
+    let sign = if cell.is_sla_missed() { course::MISSED } else { "" };
     cell.throughput.map_or_else(|| number::NONE.to_owned(), |value| number::grouped(value) + sign)
 }
 
@@ -281,12 +270,12 @@ fn errors(scene: &Scene<'_>, test: &TestFindings) -> Vec<Error> {
 }
 
 /// By kind; equal warnings of several builds are told once.
-fn warnings(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, Vec<BuildNotice>)> {
+fn warnings(scene: &Scene<'_>, test: &TestFindings) -> Vec<(WarningKind, Vec<BuildNotice>)> {
     let mut found: Vec<(&rqps_analysis::findings::Warning, Vec<&str>)> = Vec::new();
     for index in scene.base_first() {
         let cell = &test.cells[index];
-        let is_told = |kind: &str| cell.step.is_some() && insert::notes::KINDS.contains(&kind);
-        for warning in cell.warnings.iter().filter(|warning| !is_told(&warning.kind)) {
+        let is_told = |kind: WarningKind| !cell.courses.is_empty() && course_notes::KINDS.contains(&kind);
+        for warning in cell.warnings.iter().filter(|warning| !is_told(warning.kind)) {
             match found.iter_mut().find(|entry| entry.0 == warning) {
                 Some(entry) => entry.1.push(&scene.names[index]),
                 None => found.push((warning, vec![&scene.names[index]])),
@@ -295,12 +284,12 @@ fn warnings(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, Vec<BuildNot
     }
     let all = scene.findings.treatments.len();
     let builds = |names: Vec<&str>| if names.len() == all { "all builds".to_owned() } else { names.join(", ") };
-    let mut kinds: Vec<(String, Vec<BuildNotice>)> = Vec::new();
+    let mut kinds: Vec<(WarningKind, Vec<BuildNotice>)> = Vec::new();
     for (warning, names) in found {
         let told = BuildNotice { builds: builds(names), notice: notice(warning) };
         match kinds.iter_mut().find(|(kind, _)| *kind == warning.kind) {
             Some((_, notices)) => notices.push(told),
-            None => kinds.push((warning.kind.clone(), vec![told])),
+            None => kinds.push((warning.kind, vec![told])),
         }
     }
     kinds

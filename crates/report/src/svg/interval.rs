@@ -1,12 +1,12 @@
 //! One row of an interval plot: margin band, 1.0, grid, the interval with its estimate, and each round as a dot.
 //!
-//! In: an axis and a comparison. Out: a drawing. The 95 % interval over rounds is a thick line; what the inside of a single round
-//! tells is a hollow, dashed box, which nobody takes for the other.
+//! In: an axis and a comparison. Out: a drawing. The 95 % interval over rounds is a thick line; what the inside of a
+//! single round tells is a hollow, dashed box, which nobody takes for the other.
 
 use super::ratio_axis::RatioAxis;
 use super::{drawn, tenth};
 use crate::interval::Interval;
-use crate::look;
+use crate::verdict_style;
 use rqps_analysis::findings::Comparison;
 use std::fmt::Write;
 
@@ -37,7 +37,7 @@ pub(crate) fn row(
     let mut svg = String::from("<svg class=\"iv\" width=\"100%\" height=\"22\" aria-hidden=\"true\">");
     background(&mut svg, axis, margin);
     if let Some((comparison, interval)) = shown {
-        let _ = write!(svg, "<g class=\"{}\">", look::hue(comparison.verdict));
+        let _ = write!(svg, "<g class=\"{}\">", verdict_style::hue(comparison.verdict));
         if rounds == Rounds::Dots {
             dots(&mut svg, axis, comparison);
         }

@@ -1,11 +1,12 @@
-//! One build's line over time in a step: lanes of several builds stand one above the other on one axis of time and one scale.
+//! One build's line over time in a step: lanes of several builds stand one above the other on one axis of time and one
+//! scale.
 //!
-//! In: the points of the round shown and of the others, what the server did of its own accord, stalls. Out: the drawing of
-//! one lane; the scale gives the labels, which the page sets around it.
+//! In: the points of the round shown and of the others, what the server did of its own accord, stalls. Out: the drawing
+//! of one lane; the scale gives the labels, which the page sets around it.
 
 use super::path::{Path, thinned};
 use super::{Tick, drawn, linear_ticks, log_ticks, tenth};
-use rqps_analysis::findings::StepRound;
+use rqps_analysis::findings::CourseFindings;
 use std::fmt::Write;
 
 /// Points of the line shown; of each stretch the smallest and largest stay.
@@ -119,7 +120,7 @@ fn ends(ticks: &[f64]) -> Vec<f64> {
 /// A round with its line.
 pub(crate) struct Run<'a> {
     /// Gives stalls and marks.
-    pub(crate) round: &'a StepRound,
+    pub(crate) round: &'a CourseFindings,
     /// (second, value).
     pub(crate) line: Vec<(f64, f64)>,
 }
@@ -163,7 +164,7 @@ pub(crate) fn draw(lane: &Lane<'_>, scale: Scale) -> minijinja::Value {
     drawn(svg)
 }
 
-fn stalls(svg: &mut String, class: &str, round: &StepRound, scale: Scale) {
+fn stalls(svg: &mut String, class: &str, round: &CourseFindings, scale: Scale) {
     for stall in &round.stalls {
         let left = scale.across(f64::from(stall.from_second));
         let width = (scale.across(f64::from(stall.from_second + stall.seconds)) - left).max(NARROWEST);
@@ -171,7 +172,7 @@ fn stalls(svg: &mut String, class: &str, round: &StepRound, scale: Scale) {
     }
 }
 
-fn marks(round: &StepRound, what: &str, scale: Scale) -> String {
+fn marks(round: &CourseFindings, what: &str, scale: Scale) -> String {
     let all: Vec<f64> = round.marks.iter().filter(|mark| mark.what == what).map(|mark| mark.second).collect();
     let stride = all.len().div_ceil(MARKS).max(1);
     all.iter().step_by(stride).map(|second| format!("M{:.0} 0v1000", scale.across(*second))).collect()
@@ -214,8 +215,10 @@ mod tests {
 
     #[test]
     fn a_stall_is_shaded_where_it_was() {
-        let round =
-            |from_second, seconds| StepRound { stalls: vec![Stall { from_second, seconds }], ..StepRound::default() };
+        let round = |from_second, seconds| CourseFindings {
+            stalls: vec![Stall { from_second, seconds }],
+            ..CourseFindings::default()
+        };
         let (shown, other) = (round(10, 3), round(0, 1));
         let lane = Lane {
             shown: Run { round: &shown, line: vec![(1.0, 5.0), (20.0, 6.0)] },

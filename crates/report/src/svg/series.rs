@@ -2,7 +2,7 @@
 
 use super::path::{Path, averaged, thinned};
 use super::{Plot, Tick, drawn, linear_ticks, tenth};
-use crate::{look, number};
+use crate::{number, verdict_style};
 use rqps_analysis::findings::TestFindings;
 use std::fmt::Write;
 
@@ -85,7 +85,7 @@ pub(crate) fn colours(treatments: usize, base: usize) -> Vec<String> {
             return "var(--s0)".to_owned();
         }
         rank += 1;
-        look::series_colour(rank, treatments.saturating_sub(1))
+        verdict_style::series_colour(rank, treatments.saturating_sub(1))
     };
     (0..treatments).map(&mut colour).collect()
 }

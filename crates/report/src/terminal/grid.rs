@@ -1,6 +1,6 @@
 //! Columns of text that line up: widths from the content, padding before colour, lines across between rows.
 
-use crate::{look, text};
+use crate::{text, verdict_style};
 use rqps_model::Verdict;
 
 /// On which side a column's text stands.
@@ -31,7 +31,7 @@ impl Cell {
 
     /// Characters.
     pub(super) fn width(&self) -> usize {
-        self.text.chars().count()
+        text::width(&self.text)
     }
 }
 
@@ -108,7 +108,7 @@ impl Grid {
         let mut out = String::new();
         for (at, cell) in cells.iter().enumerate() {
             let shown = text::fit(&cell.text, widths[at]);
-            let padding = " ".repeat(widths[at] - shown.chars().count());
+            let padding = " ".repeat(widths[at] - text::width(&shown));
             let shown = cell.verdict.map_or_else(|| shown.clone(), |verdict| paint(&shown, verdict, colour));
             if at > 0 {
                 out.push_str(&" ".repeat(gap));
@@ -124,7 +124,7 @@ impl Grid {
 
 /// The text in a verdict's colour, or as it is.
 pub(super) fn paint(text: &str, verdict: Verdict, colour: bool) -> String {
-    match look::sgr(verdict) {
+    match verdict_style::sgr(verdict) {
         Some(sgr) if colour => format!("\u{1b}[{sgr}m{text}\u{1b}[0m"),
         _ => text.to_owned(),
     }

@@ -1,10 +1,12 @@
 //! What stands below the terminal's tables: what signs mean, footnotes, notes of the campaign and of treatments.
 //!
-//! In: the findings' warnings. Out: lines that fit. Long lists of flags and settings are cut; the report has them whole.
+//! In: the findings' warnings. Out: lines that fit. Long lists of flags and settings are cut; the report has them
+//! whole.
 
 use super::{Page, grid};
+use crate::course;
 use crate::footnote::{self, begun, ended};
-use crate::{insert, latency, look, number, order, text};
+use crate::{latency, number, order, text, verdict_style};
 use rqps_analysis::findings::Warning;
 use rqps_model::{Unit, Verdict};
 
@@ -17,7 +19,7 @@ const CUT: &str = " …, all in the report.";
 impl Page<'_> {
     pub(super) fn tail(&self, out: &mut String) {
         let glyphs = Verdict::ALL.map(|verdict| {
-            let text = format!("{} {verdict}", look::glyph(verdict));
+            let text = format!("{} {verdict}", verdict_style::glyph(verdict));
             grid::paint(&text, verdict, self.colour)
         });
         let margin = number::percent(self.findings.campaign.margin);
@@ -30,8 +32,8 @@ impl Page<'_> {
         if self.findings.tests.iter().any(|test| test.unit == Unit::KiloRowsPerSecond) {
             out.push_str("scan: thousands of rows per second and client\n");
         }
-        if insert::has_one_round(self.findings) {
-            self.wrapped(out, insert::ONE_ROUND, "", "");
+        if course::has_one_round(self.findings) {
+            self.wrapped(out, course::ONE_ROUND, "", "");
         }
         if self.findings.is_open_loop() {
             self.wrapped(out, latency::OPEN_LOOP, "", "");
@@ -56,21 +58,21 @@ impl Page<'_> {
         }
     }
 
-    /// The message and where the rest is.
+    /// The cause and where the rest is.
     fn with_whereabouts(&self, treatment: usize, warning: &Warning) -> String {
         let build = &self.findings.treatments[treatment].build.name;
-        format!("{}: `rqps builds show {build}`.", warning.message.trim_end_matches('.'))
+        format!("{}: `rqps builds show {build}`.", warning.cause.trim_end_matches('.'))
     }
 
-    /// What differs between treatments and was not asked to, one kind after the other: a line or two for each treatment, and once
-    /// what would help.
+    /// What differs between treatments and was not asked to, one kind after the other: a line or two for each
+    /// treatment, and once what would help.
     fn treatment_notes(&self, out: &mut String) {
         let names = order::short_names(self.findings);
         let treatments = self.findings.treatments.iter().enumerate();
         let all: Vec<(usize, &Warning)> = treatments
             .flat_map(|(at, treatment)| treatment.warnings.iter().map(move |warning| (at, warning)))
             .collect();
-        let key = |warning: &Warning| (warning.kind.clone(), warning.remedy.clone());
+        let key = |warning: &Warning| (warning.kind, warning.advice.clone());
         let mut told = Vec::new();
         for (_, warning) in &all {
             if told.contains(&key(warning)) {
@@ -80,7 +82,7 @@ impl Page<'_> {
             let alike = all.iter().filter(|(_, other)| key(other) == key(warning));
             for (at, (treatment, warning)) in alike.enumerate() {
                 let width = self.width - "Note: ".len();
-                let message = text::plain(&format!("{}: {}", names[*treatment], ended(&warning.message)));
+                let message = text::plain(&format!("{}: {}", names[*treatment], ended(&warning.cause)));
                 let message = match &warning.in_full {
                     // It was cut where it was made.
                     Some(_) => {
@@ -90,8 +92,8 @@ impl Page<'_> {
                 };
                 self.wrapped(out, &message, if at == 0 { "Note: " } else { "      " }, "      ");
             }
-            if let Some(remedy) = &warning.remedy {
-                self.wrapped(out, &text::plain(&begun(&ended(remedy))), "      ", "      ");
+            if let Some(advice) = &warning.advice {
+                self.wrapped(out, &text::plain(&begun(&ended(advice))), "      ", "      ");
             }
         }
     }

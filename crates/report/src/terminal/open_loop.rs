@@ -1,20 +1,21 @@
-//! The table of an open loop: throughput is the rate asked for, so latency takes the place of interval and MDE.
+//! The table of an open loop: throughput is the requested rate, so latency takes the place of interval and MDE.
 //!
-//! In: the tests of one number of clients. Out: rows with p50 and p99 of the base and of one build, or a block of columns for
-//! each quantile where there are many builds.
+//! In: the tests of one number of clients. Out: rows with p50 and p99 of the base and of one build, or a block of
+//! columns for each quantile where there are many builds.
 
 use super::grid::{Align, Cell, Grid};
 use super::{Page, WIDEST, none};
 use crate::interval::Interval;
 use crate::latency::{self, QUANTILES};
 use crate::order::Level;
-use crate::{look, number};
+use crate::{number, verdict_style};
 use rqps_analysis::findings::TestFindings;
 
 impl Page<'_> {
     /// Rows of two builds, heads included.
     pub(super) fn rate_grid(&self) -> Grid {
-        let mut heads = vec!["", self.base_head(), "rQPS  ", "base p50", "new p50", "base p99", "new p99"];
+        let base = format!("base {}", self.suite().unit());
+        let mut heads = vec!["", &base, "rQPS  ", "base p50", "new p50", "base p99", "new p99"];
         if self.width >= WIDEST {
             heads.extend(["95 % interval", "verdict"]);
         }
@@ -34,7 +35,9 @@ impl Page<'_> {
         let comparison = cell.comparison.as_ref();
         let mut row = vec![self.name(test), Cell::plain(&base.throughput.map_or_else(none, number::throughput))];
         row.push(match comparison {
-            Some(c) => Cell::painted(&format!("{} {}", number::ratio(c.rqps), look::glyph(c.verdict)), c.verdict),
+            Some(c) => {
+                Cell::painted(&format!("{} {}", number::ratio(c.rqps), verdict_style::glyph(c.verdict)), c.verdict)
+            }
             None => Cell::plain(&format!("{}  ", none())),
         });
         for (_, quantile) in QUANTILES {
@@ -43,7 +46,7 @@ impl Page<'_> {
         if self.width >= WIDEST {
             row.push(Cell::plain(&Interval::of(cell).text()));
             row.push(match comparison {
-                Some(c) => Cell::painted(&format!("{} {}", look::glyph(c.verdict), c.verdict), c.verdict),
+                Some(c) => Cell::painted(&format!("{} {}", verdict_style::glyph(c.verdict), c.verdict), c.verdict),
                 None => Cell::plain(if cell.rounds == 0 { "no number" } else { "not compared" }),
             });
         }

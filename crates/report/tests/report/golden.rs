@@ -84,14 +84,7 @@ fn cell(throughput: f64, rqps: Option<f64>) -> CellFindings {
         throughput: Some(throughput),
         throughput_by_round: vec![Some(throughput)],
         comparison,
-        cost: None,
-        latency: Vec::new(),
-        series: Vec::new(),
-        plans: Vec::new(),
-        counters: Vec::new(),
-        errors: Vec::new(),
-        step: None,
-        warnings: Vec::new(),
+        ..CellFindings::default()
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::synthetic::insert::{InsertSize, insert_findings};
 use crate::synthetic::{Size, findings};
 use rqps_analysis::findings::{Findings, SideBySide, Warning};
-use rqps_model::Engine;
 use rqps_model::plan::ForcedForm;
+use rqps_model::{Engine, WarningKind};
 use rqps_report::{files, html, markdown, terminal};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{1b}[31m|x";
@@ -17,8 +17,8 @@ fn hostile() -> Findings {
 /// The same of the Insert Benchmark.
 fn hostile_insert() -> Findings {
     let mut made = spoiled(insert_findings(InsertSize { treatments: 3, rounds: 2, seconds: 5 }));
-    for step in made.tests.iter_mut().flat_map(|test| &mut test.cells).filter_map(|cell| cell.step.as_mut()) {
-        for round in &mut step.rounds {
+    for cell in made.tests.iter_mut().flat_map(|test| &mut test.cells) {
+        for round in &mut cell.courses {
             round.failure = Some(HOSTILE.to_owned());
             round.index_builds.iter_mut().for_each(|build| build.sql = HOSTILE.to_owned());
             round.marks.iter_mut().for_each(|mark| mark.what = HOSTILE.to_owned());
@@ -31,7 +31,7 @@ fn hostile_insert() -> Findings {
 /// Makes every text that comes from outside hostile.
 fn spoiled(mut made: Findings) -> Findings {
     let text = || HOSTILE.to_owned();
-    let warning = || Warning { kind: text(), message: text(), remedy: Some(text()), in_full: Some(text()) };
+    let warning = || Warning { kind: WarningKind::Trial, cause: text(), advice: Some(text()), in_full: Some(text()) };
     made.warnings = vec![warning()];
     made.campaign.name = text();
     made.campaign.suite = text();

@@ -1,4 +1,5 @@
-//! The report as a whole, rendered from invented campaigns: what it says, how large it is, and what it must never let through.
+//! The report as a whole, rendered from invented campaigns: what it says, how large it is, and what it must never let
+//! through.
 
 mod golden;
 mod hostile;

@@ -1,13 +1,14 @@
-//! Notes and footnotes: whom they are about, that they are sentences, and that long ones are cut on a terminal and nowhere else.
+//! Notes and footnotes: whom they are about, that they are sentences, and that long ones are cut on a terminal and
+//! nowhere else.
 
 use crate::synthetic::{Size, findings};
 use crate::terminal::widest;
 use rqps_analysis::findings::{Comparison, Findings, Warning};
-use rqps_model::Verdict;
+use rqps_model::{Verdict, WarningKind};
 use rqps_report::{compare_json, html, markdown, terminal};
 
-fn warning(kind: &str, message: &str, remedy: &str) -> Warning {
-    Warning { kind: kind.to_owned(), message: message.to_owned(), remedy: Some(remedy.to_owned()), in_full: None }
+fn warning(kind: WarningKind, cause: &str, advice: &str) -> Warning {
+    Warning { kind, cause: cause.to_owned(), advice: Some(advice.to_owned()), in_full: None }
 }
 
 /// Text without the line ends and indents that wrapping put in.
@@ -20,14 +21,14 @@ fn comparison(made: &mut Findings, test: usize) -> &mut Comparison {
 }
 
 #[test]
-fn notes_name_their_treatment_and_say_the_remedy_once() {
+fn notes_name_their_treatment_and_say_the_advice_once() {
     let mut made = findings(Size::FIVE_BUILDS);
     for treatment in &mut made.treatments {
         treatment.warnings.clear();
     }
     for at in [1, 3] {
         made.treatments[at].warnings =
-            vec![warning("unlike-builds", "compiler gcc 13 instead of gcc 11", "compare like builds")];
+            vec![warning(WarningKind::UnlikeBuilds, "compiler gcc 13 instead of gcc 11", "compare like builds")];
     }
     let named = |at: usize| {
         let name = made.treatments[at].name.split('.').next().expect("a build").to_owned();
@@ -46,8 +47,10 @@ fn notes_name_their_treatment_and_say_the_remedy_once() {
 #[test]
 fn with_two_builds_notes_have_a_name_too() {
     let mut made = findings(Size::TWO_BUILDS);
-    made.treatments[0].warnings = vec![warning("absent", "this build was never started", "finish the campaign")];
-    made.treatments[1].warnings = vec![warning("memory", "work_mem 8MB instead of 4MB", "give both the same")];
+    made.treatments[0].warnings =
+        vec![warning(WarningKind::Absent, "this build was never started", "finish the campaign")];
+    made.treatments[1].warnings =
+        vec![warning(WarningKind::Memory, "work_mem 8MB instead of 4MB", "give both the same")];
     let page = html(&made).expect("a page");
     for (name, message) in
         [("pg1615_o2nofp", "this build was never started."), ("pg1711_o2nofp", "work_mem 8MB instead of 4MB.")]
@@ -62,7 +65,7 @@ fn long_lists_are_cut_on_a_terminal_only() {
     let mut made = findings(Size::TWO_BUILDS);
     let flags: String = (0..60).map(|n| format!("-fflag-{n} ")).collect();
     made.treatments[1].warnings =
-        vec![warning("unlike-builds", &format!("flags {}only here", flags), "compare like builds")];
+        vec![warning(WarningKind::UnlikeBuilds, &format!("flags {}only here", flags), "compare like builds")];
     for width in [80, 132] {
         let table = terminal(&made, width, false);
         let lines: Vec<&str> =
@@ -81,7 +84,8 @@ fn a_list_that_was_summed_up_is_whole_in_the_page() {
     let mut made = findings(Size::TWO_BUILDS);
     let short = "compiler gcc 13 instead of gcc 11; flags -O3 only here; 14 more flags differ";
     let full = "compiler gcc (Ubuntu 13.3.0) 13 instead of gcc 11; flags -O3 -fa -fb only here";
-    let folded = Warning { in_full: Some(full.to_owned()), ..warning("unlike-builds", short, "compare like builds") };
+    let folded =
+        Warning { in_full: Some(full.to_owned()), ..warning(WarningKind::UnlikeBuilds, short, "compare like builds") };
     made.treatments[1].warnings = vec![folded];
     let table = flowed(&terminal(&made, 80, false));
     let told = format!("Note: pg1711_o2nofp: {short}: `rqps builds show pg1711_o2nofp`. Compare like builds.");
@@ -106,7 +110,7 @@ fn what_failed_is_told_of_each_treatment() {
         (1, 4, &format!("failed in round 2 of 6: {log}")),
     ];
     for (test, treatment, message) in failures {
-        made.tests[test].cells[treatment].warnings.push(warning("failed", message, "see the log"));
+        made.tests[test].cells[treatment].warnings.push(warning(WarningKind::Failed, message, "see the log"));
     }
     let table = flowed(&terminal(&made, 80, false));
     let name = |at: usize| made.treatments[at].name.split('.').next().expect("a build").to_owned();
@@ -114,8 +118,8 @@ fn what_failed_is_told_of_each_treatment() {
         format!("failed (4 cells): {}: {}. See the log.", name(1), failures[0].2),
         format!("{}: {}. See the log.", name(3), failures[2].2),
         format!(
-            "{}: failed in round 2 of 6: the server died; its log ends with: … 2026 UTC [8] FATAL: no more memory. The rest is in \
-             treatments/{}/server.log.",
+            "{}: failed in round 2 of 6: the server died; its log ends with: … 2026 UTC [8] FATAL: no more memory. \
+             The rest is in treatments/{}/server.log.",
             name(4),
             made.treatments[4].name
         ),

@@ -39,7 +39,7 @@ fn latency_fits_eighty_columns() {
         table.lines().find(|line| line.starts_with("  hot-points ")).expect("a row").split_whitespace().collect();
     assert_eq!(row.join(" "), "hot-points 499 1.000 ? 104 µs 104 µs 12.1 ms 3.76 ms");
     assert!(!table.contains("MDE"));
-    assert!(table.contains("Open loop: throughput is the rate asked for"));
+    assert!(table.contains("Open loop: throughput is the requested rate"));
     let wide = terminal(&made, 132, false);
     let behind = wide.lines().find(|line| line.starts_with("  point-query ")).expect("a row");
     assert!(behind.contains("–0.9") && behind.ends_with("▼ regressed"), "{behind}");
@@ -72,7 +72,7 @@ fn markdown_and_page_compare_latency() {
         text.contains("| hot-points | 499 | 499 | 1.000 | 104 µs | 104 µs | 12.1 ms | 3.76 ms | ? undecided |"),
         "{text}"
     );
-    assert!(html(&made).expect("a page").contains("Open loop: throughput is the rate asked for"));
+    assert!(html(&made).expect("a page").contains("Open loop: throughput is the requested rate"));
     let text = markdown(&at_rate(Size::FIVE_BUILDS));
     assert!(text.contains("| hot-points | 499, 104 µs / 12.1 ms | 1.000 ?, 104 µs / 3.76 ms |"), "{text}");
 }
@@ -96,7 +96,7 @@ fn the_page_shows_latency_in_place_of_a_plot_of_rates() {
     let page = html(&kept_up).expect("a page");
     assert!(!page.split("id=\"tests\"").next().expect("results").contains("95 % interval</th>"));
     let noise = page.split("<section id=\"noise\">").nth(1).expect("a section");
-    assert!(noise.contains("Events came at the rate asked for") && !noise.contains("too few"));
+    assert!(noise.contains("Events came at the requested rate") && !noise.contains("too few"));
 }
 
 #[test]

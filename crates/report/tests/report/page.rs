@@ -58,7 +58,7 @@ fn an_insert_benchmark_is_told_in_its_own_words() {
     keep("insert.html", &page);
     for expected in [
         "The three tables",
-        "<td class=\"miss\" title=\"measured beside fewer background inserts",
+        "<td class=\"miss\" title=\"measured alongside fewer background inserts",
         "<td class=\"r2\" title=\"below 0.95\"><i>↓</i>",
         "Step by step",
         "SLA missed in 3 of 3 rounds",

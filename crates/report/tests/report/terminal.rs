@@ -138,9 +138,13 @@ fn engines_are_named_in_the_legend_and_what_they_force_below() {
     }
     let table = terminal(&made, 200, false);
     let shown = table.split("Engines force these to differ:\n").nth(1).expect("a list");
-    assert!(shown.starts_with(
-        "  load: PostgreSQL COPY ... (FORMAT binary, FREEZE) | MySQL and MariaDB LOAD DATA LOCAL INFILE, a transaction for \
-         each 100,000 rows; each engine has its own bulk load\n  statement insert (in insert): PostgreSQL INSERT INTO"
-    ), "{shown}");
+    assert!(
+        shown.starts_with(
+            "  load: PostgreSQL COPY ... (FORMAT binary, FREEZE) | MySQL and MariaDB LOAD DATA LOCAL INFILE, a \
+         transaction for each 100,000 rows; each engine has its own bulk load\n  statement insert (in insert): \
+         PostgreSQL INSERT INTO"
+        ),
+        "{shown}"
+    );
     assert!(!terminal(&of_engines(&InventedEngine::MYSQL), 80, false).contains("Engines force"));
 }

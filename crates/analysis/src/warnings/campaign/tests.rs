@@ -77,8 +77,8 @@ fn starts(versions: &[&str]) -> Status {
     }
 }
 
-fn kinds(warnings: &[Warning]) -> Vec<&str> {
-    warnings.iter().map(|warning| warning.kind.as_str()).collect()
+fn kinds(warnings: &[Warning]) -> Vec<WarningKind> {
+    warnings.iter().map(|warning| warning.kind).collect()
 }
 
 #[test]
@@ -88,31 +88,31 @@ fn a_campaign_in_order_has_none() {
 
 #[test]
 fn few_and_missing_rounds_are_told() {
-    assert_eq!(kinds(&rounds(&plan(2), &traces(2), 2, &starts(&["0.1.0"]))), ["few-rounds"]);
+    assert_eq!(kinds(&rounds(&plan(2), &traces(2), 2, &starts(&["0.1.0"]))), [WarningKind::FewRounds]);
     let mut status = starts(&["0.1.0"]);
     let check = |status: &Status, message: &str| {
         let found = rounds(&plan(5), &traces(3), 3, status);
-        assert_eq!((kinds(&found), found[0].message.as_str()), (vec!["incomplete"], message));
+        assert_eq!((kinds(&found), found[0].cause.as_str()), (vec![WarningKind::Incomplete], message));
     };
-    check(&status, "4 of 10 samples are not there, though the campaign had reached its end; 3 of 5 rounds complete");
+    check(&status, "4 of 10 samples are missing, though the campaign had finished; 3 of 5 rounds complete");
     status.state = State::Incomplete;
     check(&status, "3 of 5 rounds complete");
 }
 
 #[test]
-fn resumed_rounds_and_several_sittings_are_told() {
+fn resumed_rounds_and_several_runs_are_told() {
     let mut traces = traces(4);
     let again = Trace { clients: 2, server_start: "3.2".to_owned(), ..traces[5].clone() };
     traces.push(again);
     let found = rounds(&plan(4), &traces, 4, &starts(&["0.1.0", "0.2.0"]));
-    assert_eq!(kinds(&found), ["resumed", "epochs", "epochs"]);
-    assert!(found[0].message.starts_with("in round 3 tests ran"), "{}", found[0].message);
+    assert_eq!(kinds(&found), [WarningKind::Resumed, WarningKind::Epochs, WarningKind::Epochs]);
+    assert!(found[0].cause.starts_with("in round 3 tests ran"), "{}", found[0].cause);
 
     let mut continued = starts(&["0.1.0", "0.1.0"]);
     continued.starts[1].at = "2026-11-21T02:00:01Z".to_owned();
     let found = rounds(&plan(4), &self::traces(4), 4, &continued);
-    assert_eq!(kinds(&found), ["resumed", "epochs"]);
-    assert!(found[0].message.starts_with("in round 2 tests ran"), "{}", found[0].message);
+    assert_eq!(kinds(&found), [WarningKind::Resumed, WarningKind::Epochs]);
+    assert!(found[0].cause.starts_with("in round 2 tests ran"), "{}", found[0].cause);
 }
 
 #[test]
@@ -135,11 +135,11 @@ fn passes_follow_one_another_and_have_nothing_to_swap() {
     let mut continued = starts(&["0.1.0", "0.1.0"]);
     continued.starts[1].at = "2026-11-22T08:00:00Z".to_owned();
     let found = rounds(&in_passes(3), &traces, 3, &continued);
-    assert_eq!(kinds(&found), ["resumed", "epochs"]);
-    assert_eq!(found[0].message, "in round 2 passes were made in more than one sitting");
+    assert_eq!(kinds(&found), [WarningKind::Resumed, WarningKind::Epochs]);
+    assert_eq!(found[0].cause, "in round 2 passes were made in more than one run");
     let found = rounds(&in_passes(1), &traces[..2], 1, &starts(&["0.1.0"]));
-    assert_eq!(kinds(&found), ["few-rounds"]);
-    assert!(found[0].message.starts_with("one round only: no verdict follows"), "{}", found[0].message);
+    assert_eq!(kinds(&found), [WarningKind::FewRounds]);
+    assert!(found[0].cause.starts_with("one round only: "), "{}", found[0].cause);
 }
 
 #[test]
@@ -147,15 +147,15 @@ fn arms_measured_at_different_times_are_told() {
     let mut traces = traces(4);
     traces[3].started_at = "2026-11-24T02:00:00Z".to_owned();
     let found = rounds(&plan(4), &traces, 4, &starts(&["0.1.0"]));
-    assert_eq!(kinds(&found), ["apart"]);
-    assert!(found[0].message.contains("point-query in round 2 by 72.0 h"), "{}", found[0].message);
+    assert_eq!(kinds(&found), [WarningKind::Apart]);
+    assert!(found[0].cause.contains("point-query in round 2 by 72.0 h"), "{}", found[0].cause);
 }
 
 #[test]
 fn copies_that_stay_with_their_arm_are_told() {
     let mut traces = traces(4);
     traces.iter_mut().for_each(|trace| trace.data_copy = ["pg#1", "pg#2"][trace.treatment].to_owned());
-    assert_eq!(kinds(&rounds(&plan(4), &traces, 4, &starts(&["0.1.0"]))), ["copies-not-swapped"]);
+    assert_eq!(kinds(&rounds(&plan(4), &traces, 4, &starts(&["0.1.0"]))), [WarningKind::CopiesNotSwapped]);
     traces.iter_mut().for_each(|trace| trace.data_copy = ["pg16#1", "pg17#1"][trace.treatment].to_owned());
     assert!(rounds(&plan(4), &traces, 4, &starts(&["0.1.0"])).is_empty(), "copies of unlike masters cannot be swapped");
 }
@@ -171,7 +171,7 @@ fn calendar_days_are_counted_right() {
 }
 
 #[test]
-fn foreign_load_is_told_once_with_its_worst_share() {
+fn other_load_is_told_once_with_its_worst_share() {
     let test = |name: &str, clients: u32| TestFindings {
         name: name.to_owned(),
         label: name.to_owned(),
@@ -183,7 +183,7 @@ fn foreign_load_is_told_once_with_its_worst_share() {
         cells: Vec::new(),
     };
     let tests = [test("point-query", 1), test("scan", 4), test("insert", 4), test("delete", 1)];
-    let told = |shares: &[Option<f64>]| foreign(&tests, shares).map(|warning| warning.message);
+    let told = |shares: &[Option<f64>]| other_load(&tests, shares).map(|warning| warning.cause);
     let words =
         "other programs used up to 45 % of the CPUs, kernel threads included (scan c4; more than 10 % in 2 of 3 cells)";
     assert_eq!(told(&[Some(0.05), Some(0.45), Some(0.12), None]).as_deref(), Some(words));

@@ -61,7 +61,7 @@ fn warned(own: Pair<'_>, base: Pair<'_>) -> Vec<String> {
         .into_iter()
         .chain(settings)
         .chain(not_as_asked(own))
-        .map(|warning| format!("{}: {}", warning.kind, warning.message))
+        .map(|warning| format!("{}: {}", warning.kind, warning.cause))
         .collect()
 }
 
@@ -224,7 +224,7 @@ fn a_storage_engine_that_was_not_asked_for_is_told() {
         plan.storage = Some(StorageEngine::Rocksdb);
         own.settings.storage_engine = "InnoDB".to_owned();
     });
-    assert_eq!(told, ["storage-engine: tables are stored by InnoDB though rocksdb was asked for"]);
+    assert_eq!(told, ["storage-engine: tables are stored by InnoDB though rocksdb was requested"]);
     let told = kinds(|plan, own| {
         plan.storage = Some(StorageEngine::Rocksdb);
         own.settings.storage_engine = "ROCKSDB".to_owned();

@@ -9,7 +9,7 @@ use rqps_analysis::findings::{
     CellFindings, Comparison, Cost, CounterFindings, LatencyFindings, PlanFindings, TestFindings, Warning,
 };
 use rqps_model::sample::ErrorCount;
-use rqps_model::{Group, Verdict};
+use rqps_model::{Group, Verdict, WarningKind};
 
 /// Numbers drawn for one test.
 pub(crate) struct Draw(pub(crate) Pcg64);
@@ -128,9 +128,9 @@ fn cell(
     let mut warnings = Vec::new();
     if test.name == "point-query" {
         warnings.push(Warning {
-            kind: "client-bound".to_owned(),
-            message: "The client used 41 % of the CPU time of this test.".to_owned(),
-            remedy: Some("Read the ratio as a lower bound of the server's change.".to_owned()),
+            kind: WarningKind::ClientBound,
+            cause: "The client used 41 % of the CPU time of this test.".to_owned(),
+            advice: Some("Read the ratio as a lower bound of the server's change.".to_owned()),
             in_full: None,
         });
     }
@@ -156,8 +156,8 @@ fn cell(
         counters: counters(comparison.is_some(), truth, draw),
         comparison,
         errors,
-        step: None,
         warnings,
+        ..CellFindings::default()
     }
 }
 
@@ -226,7 +226,8 @@ fn plans(test: &Test, build: &Invented) -> Vec<PlanFindings> {
             let scan = if differs || test.name.contains("-covered") { "Index Only Scan" } else { "Index Scan" };
             let condition = sql.split("WHERE ").nth(1).unwrap_or("(id = 1)").trim_end_matches(" ORDER BY c");
             let mut plan = format!(
-                "{scan} using sbtest1_pkey on sbtest1  (cost=0.43..{cost:.2} rows=1 width=121)\n  Index Cond: ({condition})"
+                "{scan} using sbtest1_pkey on sbtest1  (cost=0.43..{cost:.2} rows=1 width=121)\n  Index Cond: \
+                 ({condition})"
             );
             if test.name == "read-only-count" {
                 let indented = plan.replace('\n', "\n      ");

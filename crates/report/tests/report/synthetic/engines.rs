@@ -1,12 +1,12 @@
-//! The invented campaign in other clothes: builds of MySQL, MariaDB and PostgreSQL with settings, plans and counters in the
-//! words of each.
+//! The invented campaign in other clothes: builds of MySQL, MariaDB and PostgreSQL with settings, plans and counters in
+//! the words of each.
 //!
 //! In: which builds. Out: findings of a ladder whose treatments are of these engines. The numbers stay invented.
 
 use super::{Size, findings};
 use rqps_analysis::findings::{CounterFindings, Findings, PlanFindings, SideBySide, TreatmentFindings, Warning};
 use rqps_model::plan::ForcedForm;
-use rqps_model::{Engine, StorageEngine};
+use rqps_model::{Engine, StorageEngine, WarningKind};
 use std::collections::BTreeMap;
 
 /// A build of some engine.
@@ -98,9 +98,9 @@ fn dress(treatment: &mut TreatmentFindings, build: &InventedEngine, (base, is_ba
     treatment.warnings.clear();
     if !is_base && build.engine != base {
         treatment.warnings.push(Warning {
-            kind: "unlike-builds".to_owned(),
-            message: "compiler gcc 8.5.0, gcc 4.8.5 instead of gcc 13.3.0; flags unknown here".to_owned(),
-            remedy: Some(
+            kind: WarningKind::UnlikeBuilds,
+            cause: "compiler gcc 8.5.0, gcc 4.8.5 instead of gcc 13.3.0; flags unknown here".to_owned(),
+            advice: Some(
                 "compare builds made in one way, or read the change as one of source and build together".to_owned(),
             ),
             in_full: None,
@@ -157,10 +157,10 @@ fn dressed(plan: &PlanFindings, build: &InventedEngine, is_other: bool) -> PlanF
     let method = if is_other { "index" } else { "range" };
     let chosen = format!("sbtest1: type={method} key=PRIMARY key_len=4 extra=Using where");
     let estimated = format!("  select=SIMPLE possible_keys=PRIMARY rows=10{}", build.version.len());
-    let tree = "tree:\n-> Filter: (sbtest1.id between 1 and 100)  (cost=20.3 rows=100)\n    -> Index range scan on sbtest1 \
-                using PRIMARY over (1 <= id <= 100)  (cost=20.3 rows=100)\n";
-    let json = "json:\n{\n  \"query_block\": {\n    \"select_id\": 1,\n    \"table\": {\n      \"table_name\": \"sbtest1\"\n    }\n  \
-                }\n}";
+    let tree = "tree:\n-> Filter: (sbtest1.id between 1 and 100)  (cost=20.3 rows=100)\n    -> Index range scan on \
+                sbtest1 using PRIMARY over (1 <= id <= 100)  (cost=20.3 rows=100)\n";
+    let json = "json:\n{\n  \"query_block\": {\n    \"select_id\": 1,\n    \"table\": {\n      \"table_name\": \
+                \"sbtest1\"\n    }\n  }\n}";
     let text = match build.engine {
         Engine::Postgres => plan.plan.clone(),
         Engine::Mysql if build.version.starts_with('8') => format!("{chosen}\n{estimated}\n{tree}{json}"),

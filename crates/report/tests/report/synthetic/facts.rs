@@ -1,8 +1,8 @@
 //! Builds, settings and host of the invented campaign.
 
 use rqps_analysis::findings::{TreatmentFindings, Warning};
-use rqps_model::Engine;
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
+use rqps_model::{Engine, WarningKind};
 use std::collections::BTreeMap;
 
 /// A version with the name of its build and its place in the ladder.
@@ -48,9 +48,9 @@ fn treatment(build: &Invented, index: usize, base: &Invented) -> TreatmentFindin
     let mut warnings = Vec::new();
     if index > 0 && build.major >= 17 && base.major < 17 {
         warnings.push(Warning {
-            kind: "unlike-builds".to_owned(),
-            message: format!("{} was made by {compiler}, the base by gcc 11.4.0.", build.build),
-            remedy: Some("Build both with one compiler to tell the compiler's part.".to_owned()),
+            kind: WarningKind::UnlikeBuilds,
+            cause: format!("{} was made by {compiler}, the base by gcc 11.4.0.", build.build),
+            advice: Some("Build both with one compiler to tell the compiler's part.".to_owned()),
             in_full: None,
         });
     }

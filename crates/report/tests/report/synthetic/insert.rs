@@ -1,16 +1,16 @@
-//! An Insert Benchmark that never ran: ten steps of any number of builds and rounds, with a stall, a missed target and a
-//! step that failed.
+//! An Insert Benchmark that never ran: ten steps of any number of builds and rounds, with a stall, a missed target and
+//! a step that failed.
 //!
-//! In: how many builds, rounds and seconds, and a seed. Out: findings whose parts agree. The numbers are invented and must
-//! never be quoted as measurements.
+//! In: how many builds, rounds and seconds, and a seed. Out: findings whose parts agree. The numbers are invented and
+//! must never be quoted as measurements.
 
 use super::cell::{Draw, comparison};
 use super::{Size, findings};
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64;
 use rqps_analysis::findings::{
-    CellFindings, Findings, InsideFindings, Mark, ResponseFindings, SlaFindings, StepFindings, StepMetrics, StepPoint,
-    StepRound, TestFindings,
+    CellFindings, CourseFindings, CoursePoint, Findings, InsertColumns, InsideFindings, Mark, ResponseFindings,
+    SlaFindings, TestFindings,
 };
 use rqps_model::Unit;
 use rqps_model::insert::{Buckets, IndexBuild, Kind, Shape, Stall, Step, steps};
@@ -33,7 +33,8 @@ impl InsertSize {
     pub(crate) const LARGE: InsertSize = InsertSize { treatments: 6, rounds: 5, seconds: 600 };
 }
 
-/// The treatment whose last steps miss their target, whose l.i1 stalls and whose l.i2 fails in the last of several rounds.
+/// The treatment whose last steps miss their target, whose l.i1 stalls and whose l.i2 fails in the last of several
+/// rounds.
 pub(crate) const TROUBLED: usize = 1;
 
 /// Makes the findings.
@@ -59,7 +60,7 @@ pub(crate) fn insert_findings(size: InsertSize) -> Findings {
     made.campaign.arrival = String::new();
     made.campaign.rounds_planned = size.rounds;
     made.campaign.rounds_complete = size.rounds;
-    made.campaign.insert = Some(shape);
+    (made.campaign.insert, made.campaign.is_in_order) = (Some(shape), true);
     for index in 1..size.treatments {
         made.treatments[index].counts = super::counts(&made.tests, index);
         made.treatments[index].sentence =
@@ -124,14 +125,14 @@ fn cell(
     let missed = index == TROUBLED && step.rate_per_s == Some(1000);
     if let Some(comparison) = compared.as_mut().filter(|_| missed) {
         comparison.verdict = rqps_model::Verdict::Undecided;
-        comparison.remark = Some("610 of 1000 rows/s: its queries ran beside fewer writes".to_owned());
+        comparison.remark = Some("610 of 1000 rows/s: its queries ran alongside fewer writes".to_owned());
     }
     let inside = compared.as_ref().filter(|comparison| comparison.n == 1).map(|c| InsideFindings {
         low: c.rqps * 0.985,
         high: c.rqps * 1.015,
         pieces: 10,
     });
-    let rounds: Vec<StepRound> = (1..)
+    let courses: Vec<CourseFindings> = (1..)
         .zip(rates)
         .map(|(round, rate)| step_round(step, size, index, round, *rate, is_failed(round), draw))
         .collect();
@@ -142,6 +143,13 @@ fn cell(
         rounds_held: if missed { 0 } else { size.rounds },
         rounds: size.rounds,
     });
+    let is_paced = step.rate_per_s.is_some();
+    let responses = [
+        Some(response("insert", 2.1 + index as f64, is_paced)),
+        step.deletes().then(|| response("delete", 3.4 + index as f64, is_paced)),
+        step.queries().then(|| response("query", 0.13, false)),
+    ];
+    let responses = responses.into_iter().flatten();
     CellFindings {
         rounds: good.len() as u32,
         throughput: Some(throughput),
@@ -151,16 +159,11 @@ fn cell(
         series: Vec::new(),
         plans: Vec::new(),
         errors: Vec::new(),
-        step: Some(StepFindings {
-            seconds: rounds[0].seconds,
-            metrics: metrics(step, throughput, index),
-            sla,
-            inserts: Some(response(2.1 + index as f64, step.rate_per_s.is_some())),
-            deletes: step.deletes().then(|| response(3.4 + index as f64, step.rate_per_s.is_some())),
-            queries: step.queries().then(|| response(0.13, false)),
-            rounds,
-            inside,
-        }),
+        columns: Some(columns(step, throughput, index)),
+        sla,
+        responses: responses.collect(),
+        courses,
+        inside,
         warnings: Vec::new(),
         ..pattern.clone()
     }
@@ -174,20 +177,20 @@ fn step_round(
     rate: f64,
     is_failed: bool,
     draw: &mut Draw,
-) -> StepRound {
+) -> CourseFindings {
     let points = size.seconds.min(400);
     let inserts = step.rate_per_s.map_or(rate, f64::from);
     let seconds = if step.queries() { f64::from(size.seconds) } else { step.rows as f64 / inserts };
     let stall = (index == TROUBLED && step.name == "l.i1").then_some(Stall { from_second: 9, seconds: 3 });
     let at = |second: f64| stall.is_some_and(|stall| (9.0..12.5).contains(&second) && stall.seconds == 3);
-    let series: Vec<StepPoint> = (1..=points)
+    let series: Vec<CoursePoint> = (1..=points)
         .map(|n| {
             let second = seconds * f64::from(n) / f64::from(points);
             let is_stalled = at(second);
             let slow = if is_stalled { 0.0 } else { 1.0 + 0.05 * draw.normal() };
             let longest =
                 |ms: f64, draw: &mut Draw| ms * (0.5 * draw.normal()).exp() * if is_stalled { 400.0 } else { 1.0 };
-            StepPoint {
+            CoursePoint {
                 second,
                 inserted: inserts * slow,
                 deleted: if step.deletes() { inserts * slow } else { 0.0 },
@@ -214,7 +217,7 @@ fn step_round(
         (0..points).map(|n| (f64::from(n) * seconds / f64::from(points), f64::from(n * n) * 1e5)).collect(),
     );
     let mark = |share: f64, what: &str| Mark { second: seconds * share, what: what.to_owned() };
-    StepRound {
+    CourseFindings {
         round,
         failure: is_failed.then(|| "the server closed the connection (insert into pi1)".to_owned()),
         seconds,
@@ -243,9 +246,10 @@ fn step_round(
     }
 }
 
-fn response(ms: f64, has_plan: bool) -> ResponseFindings {
+fn response(kind: &str, ms: f64, has_plan: bool) -> ResponseFindings {
     let buckets = Buckets { counts: [12, 4_000, 912_004, 71_000, 1_205, 33, 4, 1, 0, 0], longest_ns: 3_100_000_000 };
     ResponseFindings {
+        kind: kind.to_owned(),
         rows: 50_000_000,
         response: buckets,
         from_plan: has_plan.then_some(buckets),
@@ -254,9 +258,9 @@ fn response(ms: f64, has_plan: bool) -> ResponseFindings {
     }
 }
 
-fn metrics(step: &Step, throughput: f64, index: usize) -> StepMetrics {
+fn columns(step: &Step, throughput: f64, index: usize) -> InsertColumns {
     let ips = step.rate_per_s.map_or(throughput, |rate| f64::from(rate) * 0.998);
-    StepMetrics {
+    InsertColumns {
         ips,
         qps: if step.queries() { throughput } else { 0.0 },
         wps: 70.66 + index as f64,
@@ -273,6 +277,6 @@ fn metrics(step: &Step, throughput: f64, index: usize) -> StepMetrics {
         maxop: 3.1,
         p50: (step.kind != Kind::Index).then_some(throughput * 1.01),
         p99: (step.kind != Kind::Index).then_some(throughput * 0.9),
-        ..StepMetrics::default()
+        ..InsertColumns::default()
     }
 }

@@ -10,7 +10,7 @@ pub(crate) mod insert;
 pub(crate) mod suite;
 
 use rqps_analysis::findings::{CampaignFacts, Findings, GroupFindings, TestFindings, Warning};
-use rqps_model::{Group, Interleave, Placement, Verdict};
+use rqps_model::{Group, Interleave, Placement, Verdict, WarningKind};
 
 /// The size of an invented campaign.
 #[derive(Debug, Clone, Copy)]
@@ -65,9 +65,9 @@ pub(crate) fn findings(size: Size) -> Findings {
         forced: Vec::new(),
         side_by_side: Vec::new(),
         warnings: vec![Warning {
-            kind: "virtual-machine".to_owned(),
-            message: "The host is a virtual machine; 1.8 % of its CPU time was stolen.".to_owned(),
-            remedy: Some("Repeat on a machine of your own before you publish differences below 2 %.".to_owned()),
+            kind: WarningKind::Steal,
+            cause: "The host is a virtual machine; 1.8 % of its CPU time was stolen.".to_owned(),
+            advice: Some("Repeat on a machine of your own before you publish differences below 2 %.".to_owned()),
             in_full: None,
         }],
     }
@@ -94,6 +94,7 @@ fn campaign(size: Size, builds: &[facts::Invented]) -> CampaignFacts {
         rounds_complete: size.rounds,
         tables: 1,
         rows: 1_000_000,
+        is_in_order: false,
         insert: None,
         clients: vec![1],
         slice_ms: 10.0,

@@ -1,0 +1,111 @@
+//! One round of a cell and of the base → one log ratio.
+//!
+//! In: two samples of the same round with their slices. Out: [`RoundRatio`], the round's single number, and how steady
+//! its cycles were. The cycles' standard error is told as a quality only: the replicate is the round, so it never
+//! enters a verdict.
+
+use crate::read::measured::Measured;
+use rqps_model::sample::Slices;
+use rqps_stats::{DEFAULT_TRIM, trimmed_mean};
+
+/// Cycles that both sides must share before cycles are compared rather than whole samples.
+const FEWEST_CYCLES: usize = 2;
+
+/// One round's throughput relative to another treatment's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RoundRatio {
+    /// Round, from 1.
+    pub(crate) round: u32,
+    /// log(throughput / throughput of the other).
+    pub(crate) log_ratio: f64,
+    /// Standard error of `log_ratio` as told by the cycles.
+    pub(crate) cycle_se: Option<f64>,
+    /// Cycles compared; 0 where whole samples were.
+    pub(crate) cycles: usize,
+    /// Cycles in which one side completed nothing.
+    pub(crate) cycles_lost: usize,
+}
+
+/// Compares a treatment with another one, usually the base, in one round; `None` where either has no number.
+pub(crate) fn ratio_of_round(arm: &Measured, base: &Measured) -> Option<RoundRatio> {
+    let whole = arm.sample.throughput()?.ln() - base.sample.throughput()?.ln();
+    let cycles = cycle_log_ratios(&arm.slices, &base.slices);
+    let lost = arm.slices.operations.len().max(base.slices.operations.len()) - cycles.len();
+    let round = arm.sample.round;
+    if cycles.len() < FEWEST_CYCLES {
+        return Some(RoundRatio { round, log_ratio: whole, cycle_se: None, cycles: 0, cycles_lost: lost });
+    }
+    let trimmed = trimmed_mean(&cycles, DEFAULT_TRIM).expect("two finite values or more, and a constant trim");
+    // A scan's unit counts rows; were the tables of unlike size, slices alone would not show it.
+    let units = arm.sample.score.factor.ln() - base.sample.score.factor.ln();
+    Some(RoundRatio {
+        round,
+        log_ratio: trimmed.mean + units,
+        cycle_se: trimmed.standard_error,
+        cycles: cycles.len(),
+        cycles_lost: lost,
+    })
+}
+
+/// Log ratio of the rates of each cycle in which both sides completed something.
+fn cycle_log_ratios(arm: &Slices, base: &Slices) -> Vec<f64> {
+    let rates = |slices: &Slices| -> Vec<Option<f64>> {
+        let pieces = slices.operations.iter().zip(&slices.busy_ns);
+        pieces
+            .map(|(&operations, &busy)| (operations > 0 && busy > 0).then(|| operations as f64 / busy as f64))
+            .collect()
+    };
+    let both = rates(arm).into_iter().zip(rates(base));
+    both.filter_map(|(arm, base)| Some((arm? / base?).ln())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::measured::tests::measured;
+
+    fn slices(operations: &[u64], busy_ns: u64) -> Slices {
+        Slices { operations: operations.to_vec(), busy_ns: vec![busy_ns; operations.len()] }
+    }
+
+    #[test]
+    fn a_spoilt_cycle_does_not_move_the_round() {
+        let base = measured(1000, 1_000_000_000, slices(&[100; 10], 5_000_000));
+        let mut pieces = [110; 10];
+        pieces[4] = 1;
+        let arm = measured(991, 1_000_000_000, slices(&pieces, 5_000_000));
+        let ratio = ratio_of_round(&arm, &base).unwrap();
+        assert!((ratio.log_ratio - 1.1f64.ln()).abs() < 1e-12);
+        assert_eq!((ratio.cycles, ratio.cycles_lost), (10, 0));
+        assert!(ratio.cycle_se.is_some());
+    }
+
+    #[test]
+    fn cycles_are_matched_by_index_and_lost_ones_counted() {
+        let base = measured(400, 1_000_000_000, slices(&[100, 0, 50, 100, 7], 5_000_000));
+        let arm = measured(400, 1_000_000_000, slices(&[200, 50, 100, 200], 5_000_000));
+        let ratio = ratio_of_round(&arm, &base).unwrap();
+        assert!((ratio.log_ratio - 2f64.ln()).abs() < 1e-12);
+        assert_eq!((ratio.cycles, ratio.cycles_lost), (3, 2));
+    }
+
+    #[test]
+    fn without_cycles_whole_samples_are_compared() {
+        let base = measured(1000, 1_000_000_000, slices(&[500], 5_000_000));
+        let arm = measured(900, 1_000_000_000, Slices::default());
+        let ratio = ratio_of_round(&arm, &base).unwrap();
+        assert!((ratio.log_ratio - 0.9f64.ln()).abs() < 1e-12);
+        assert_eq!((ratio.cycles, ratio.cycle_se), (0, None));
+    }
+
+    #[test]
+    fn a_failed_sample_has_no_ratio() {
+        let good = measured(1000, 1_000_000_000, slices(&[100; 10], 5_000_000));
+        let mut failed = measured(1000, 1_000_000_000, slices(&[100; 10], 5_000_000));
+        failed.sample.failure = Some("server died".to_owned());
+        assert_eq!(ratio_of_round(&failed, &good), None);
+        assert_eq!(ratio_of_round(&good, &failed), None);
+        let nothing = measured(0, 0, Slices::default());
+        assert_eq!(ratio_of_round(&nothing, &good), None);
+    }
+}

@@ -1,0 +1,15 @@
+//! What explains a ratio: costs, counters, latency, plans, settings, and the course of a test over time.
+//!
+//! In: samples and treatments as read. Out: findings of one treatment or of one beside its peer. Reaches no verdict.
+
+pub(crate) mod cost;
+pub(crate) mod counters;
+pub(crate) mod course;
+pub(crate) mod forced;
+pub(crate) mod latency;
+pub(crate) mod other_load;
+pub(crate) mod plan_structure;
+pub(crate) mod response;
+pub(crate) mod semantic_settings;
+pub(crate) mod series;
+pub(crate) mod settings;

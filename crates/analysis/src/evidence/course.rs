@@ -1,0 +1,39 @@
+//! A test over time, round by round: samples with their seconds and monitor rows → what happened, second by second.
+//!
+//! In: one treatment's samples. Out: [`CourseFindings`], none for samples without a record by the second. Points and
+//! marks have files of their own. It judges nothing.
+
+mod marks;
+mod points;
+
+use crate::findings::CourseFindings;
+use crate::read::measured::Measured;
+use rqps_model::insert::StepRecord;
+
+/// Each round that was recorded, with or without success. Series have at most `points` points.
+pub(crate) fn courses(rounds: &[Option<Measured>], points: usize) -> Vec<CourseFindings> {
+    let of = |measured: &Measured| Some(course(measured, measured.sample.step()?, points));
+    rounds.iter().flatten().filter_map(of).collect()
+}
+
+fn course(measured: &Measured, record: &StepRecord, points: usize) -> CourseFindings {
+    CourseFindings {
+        round: measured.sample.round,
+        failure: measured.sample.failure.clone(),
+        seconds: record.seconds,
+        inserted: record.inserts.rows,
+        deleted: record.deletes.rows,
+        queries: record.queries.accounting.succeeded,
+        sla_held: record.sla.map(|sla| sla.is_held()),
+        stalls: measured.stalls.clone(),
+        deferred_seconds: record.deferred_seconds,
+        index_builds: record.index_builds.clone(),
+        growth: measured.sample.growth,
+        series: points::points(&measured.seconds, record.seconds, points),
+        server: points::server(&measured.watch, points),
+        marks: marks::marks(&measured.watch),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

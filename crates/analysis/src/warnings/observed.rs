@@ -1,0 +1,160 @@
+//! Warnings of one cell from its samples: what failed, what does not add up, what the machine did, what samples noted.
+//!
+//! In: a [`Cell`]. Out: all its warnings but those from its comparison, in the order in which they are shown.
+//! Thresholds are named here with their reason.
+
+use super::cell::Cell;
+use super::{client, plan_changes, rates, warning};
+use crate::findings::Warning;
+use crate::words::{percent, rounds_in_words};
+use rqps_model::{WarningKind, counted};
+use std::collections::BTreeMap;
+
+/// More stolen time than this moves throughput by more than the usual margin.
+const STEAL_SHARE: f64 = 0.05;
+/// Stolen time that hit one side more than the other by this share is not cancelled by alternating.
+const STEAL_DIFFERENCE: f64 = 0.02;
+/// Idle time that differs by more than this says that one side waited for something other than a CPU.
+const IDLE_DIFFERENCE: f64 = 0.15;
+/// Up to this share events are those that were due at the very end of a turn or test, however low the rate.
+const SKIPPED_SHARE: f64 = 0.01;
+/// Lost cycles up to this share are what a stall now and then costs.
+const CYCLES_LOST_SHARE: f64 = 0.05;
+
+/// All warnings from the samples of a cell.
+pub(crate) fn observed(cell: &Cell<'_>) -> Vec<Warning> {
+    let mut found = Vec::new();
+    failures(cell, &mut found);
+    accounts(cell, &mut found);
+    client::client(cell, &mut found);
+    client::idle_sessions(cell, &mut found);
+    rates::observed(cell, &mut found);
+    machine(cell, &mut found);
+    cycles(cell, &mut found);
+    plan_changes::against_base(cell, &mut found);
+    plan_changes::between_rounds(cell, &mut found);
+    noted_by_samples(cell, &mut found);
+    found
+}
+
+fn failures(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let present = cell.samples().count();
+    let absent: Vec<u32> = (1..).zip(cell.rounds).filter(|(_, s)| s.is_none()).map(|(round, _)| round).collect();
+    if present > 0 && !absent.is_empty() {
+        let message = format!("no sample in {}", rounds_in_words(&absent));
+        found.push(warning(WarningKind::Absent, message, "finish the campaign with `rqps resume`"));
+    }
+    let failed: Vec<(u32, &str)> =
+        cell.samples().filter_map(|m| Some((m.sample.round, m.sample.failure.as_deref()?))).collect();
+    if let Some((_, why)) = failed.first() {
+        let rounds: Vec<u32> = failed.iter().map(|failure| failure.0).collect();
+        let message = format!("failed in {} of {present}: {why}", rounds_in_words(&rounds));
+        found.push(warning(WarningKind::Failed, message, "see the server's log in the treatment's folder"));
+    }
+    let empty: Vec<u32> =
+        cell.samples().filter(|m| m.sample.failure.is_none() && !m.has_number()).map(|m| m.sample.round).collect();
+    if !empty.is_empty() {
+        let message = format!("nothing completed in the counted time of {}", rounds_in_words(&empty));
+        found.push(warning(
+            WarningKind::Failed,
+            message,
+            "give the test more seconds, or look for locks that block it",
+        ));
+    }
+}
+
+fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let unbalanced: Vec<u32> =
+        cell.samples().filter(|m| !m.sample.accounting.is_balanced()).map(|m| m.sample.round).collect();
+    if !unbalanced.is_empty() {
+        let message = format!(
+            "scheduled events are not the sum of succeeded, failed and skipped in {}",
+            rounds_in_words(&unbalanced)
+        );
+        found.push(warning(
+            WarningKind::Accounting,
+            message,
+            "report it: the client lost count, and its numbers cannot be trusted",
+        ));
+    }
+    let mut errors: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for error in cell.samples().flat_map(|m| &m.sample.errors) {
+        *errors.entry((&error.code, &error.statement)).or_default() += error.count;
+    }
+    if !errors.is_empty() {
+        let total: u64 = errors.values().sum();
+        let ((code, statement), most) = errors.iter().max_by_key(|(_, count)| **count).expect("there is an error");
+        let mut message = counted(total, "error");
+        message.push_str(&format!(", {most} of them {code} in {statement}"));
+        found.push(warning(
+            WarningKind::Errors,
+            message,
+            "work that failed is not in the throughput: compare the error counts too",
+        ));
+    }
+    let (scheduled, skipped) = cell.samples().fold((0, 0), |(scheduled, skipped), m| {
+        (scheduled + m.sample.accounting.scheduled, skipped + m.sample.accounting.skipped)
+    });
+    // What a step of the Insert Benchmark left out is told by its rate, or by its failure.
+    let share = skipped as f64 / scheduled.max(1) as f64;
+    if share >= SKIPPED_SHARE && cell.samples().all(|m| m.sample.step().is_none()) {
+        let message = format!("{} of the planned events were never sent", percent(share));
+        found.push(warning(WarningKind::Skipped, message, "the rate is more than this server can do: lower it"));
+    }
+}
+
+fn machine(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let Some(cost) = cell.cost else { return };
+    let base = cell.base_cost.unwrap_or(cost);
+    if cost.steal_share > STEAL_SHARE {
+        let message = format!("the hypervisor took {} of the CPU time", percent(cost.steal_share));
+        found.push(warning(
+            WarningKind::Steal,
+            message,
+            "measure on a machine that is not shared, or with more rounds",
+        ));
+    } else if (cost.steal_share - base.steal_share).abs() > STEAL_DIFFERENCE {
+        let (own, other) = (percent(cost.steal_share), percent(base.steal_share));
+        let message = format!("the hypervisor took {own} of the CPU time here and {other} on the base");
+        found.push(warning(
+            WarningKind::Steal,
+            message,
+            "measure this test again: the two did not run under the same conditions",
+        ));
+    }
+    if (cost.idle_share - base.idle_share).abs() > IDLE_DIFFERENCE {
+        let (own, other) = (percent(cost.idle_share), percent(base.idle_share));
+        let message = format!("the CPUs were idle {own} of the time, on the base {other}");
+        found.push(warning(
+            WarningKind::Idle,
+            message,
+            "one side waited for something other than a CPU: look at IO, locks and placement",
+        ));
+    }
+}
+
+fn cycles(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let used: usize = cell.ratios.iter().map(|ratio| ratio.cycles).sum();
+    let lost: usize = cell.ratios.iter().map(|ratio| ratio.cycles_lost).sum();
+    let share = lost as f64 / (used + lost).max(1) as f64;
+    if share > CYCLES_LOST_SHARE {
+        let message = format!("in {} of the cycles one side completed nothing", percent(share));
+        found.push(warning(WarningKind::CyclesLost, message, "take longer slices, or turns, for this test"));
+    }
+}
+
+/// What samples noted themselves, each note once.
+fn noted_by_samples(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let mut notes: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for measured in cell.samples() {
+        for note in &measured.sample.warnings {
+            notes.entry(note).or_default().push(measured.sample.round);
+        }
+    }
+    for (note, rounds) in notes {
+        found.push(warning(WarningKind::Trial, format!("{note} ({})", rounds_in_words(&rounds)), ""));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Warnings of one cell of the Insert Benchmark: rates not held, stalls, plans put off, unequal work, too short a time.
+//!
+//! In: a cell's samples and the base's. Out: warnings; none for samples of other suites. Thresholds are named here with
+//! their reason.
+
+use super::cell::Cell;
+use super::warning;
+use crate::compare::sla::missed_rounds;
+use crate::digits::plain;
+use crate::findings::Warning;
+use crate::words::{percent, rounds_in_words};
+use rqps_model::insert::{Stall, StepRecord};
+use rqps_model::{WarningKind, counted};
+use std::collections::BTreeSet;
+
+/// Start and end of a step, a checkpoint more or less: in a shorter one they are all there is.
+const SHORTEST_SECONDS: f64 = 10.0;
+
+/// Warnings from the steps of a cell.
+pub(super) fn observed(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    sla(cell, found);
+    stalls(cell, found);
+    put_off(cell, found);
+    short(cell, found);
+    unequal(cell, found);
+}
+
+fn sla(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let missed = missed_rounds(cell.rounds);
+    let Some((_, worst)) = missed.iter().min_by(|a, b| a.1.reached_per_s.total_cmp(&b.1.reached_per_s)) else { return };
+    let rounds: Vec<u32> = missed.iter().map(|(round, _)| *round).collect();
+    let message = format!(
+        "the background writers inserted {} of {} rows/s ({} of the rate) in {}: the queries ran alongside fewer \
+         writes than planned",
+        plain(worst.reached_per_s),
+        plain(worst.target_per_s),
+        percent(worst.reached_per_s / worst.target_per_s),
+        rounds_in_words(&rounds)
+    );
+    found.push(warning(
+        WarningKind::SlaMissed,
+        message,
+        "compare steps with a lower rate; this server does not sustain this one",
+    ));
+}
+
+fn stalls(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let stalls: Vec<(u32, Stall)> = cell
+        .recorded()
+        .flat_map(|(measured, _)| measured.stalls.iter().map(|stall| (measured.sample.round, *stall)))
+        .collect();
+    // Of equally long ones the first.
+    let Some((round, longest)) = stalls.iter().rev().max_by_key(|(_, stall)| stall.seconds) else { return };
+    let total: u32 = stalls.iter().map(|(_, stall)| stall.seconds).sum();
+    let rounds: BTreeSet<u32> = stalls.iter().map(|(round, _)| *round).collect();
+    let begin = format!("from second {} of {}", longest.from_second, rounds_in_words(&[*round]));
+    let message = if stalls.len() == 1 {
+        format!("next to nothing was inserted for {total} s, {begin}")
+    } else {
+        let rounds: Vec<u32> = rounds.into_iter().collect();
+        let (count, rounds) = (counted(stalls.len(), "stall"), rounds_in_words(&rounds));
+        let longest = longest.seconds;
+        format!("next to nothing was inserted for {total} s in {count} in {rounds}, the longest {longest} s {begin}")
+    };
+    found.push(warning(WarningKind::WriteStalls, message, "look at checkpoints, vacuums and purge at that time"));
+}
+
+fn put_off(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let put_off: Vec<(u32, f64)> = cell
+        .recorded()
+        .filter(|(_, record)| record.deferred_seconds > 0.0)
+        .map(|(measured, record)| (measured.sample.round, record.deferred_seconds))
+        .collect();
+    let most = put_off.iter().map(|(_, seconds)| *seconds).fold(0.0, f64::max);
+    if most > 0.0 {
+        let rounds: Vec<u32> = put_off.iter().map(|(round, _)| *round).collect();
+        let message = format!(
+            "writers fell so far behind their plan that up to {} s of it were put off in {}",
+            plain(most),
+            rounds_in_words(&rounds)
+        );
+        found.push(warning(
+            WarningKind::PutOff,
+            message,
+            "times from the planned moment count from the plan as it was put off",
+        ));
+    }
+}
+
+fn short(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let shortest = cell.recorded_with_number().map(|(_, record)| record.seconds).fold(f64::INFINITY, f64::min);
+    if shortest < SHORTEST_SECONDS {
+        let message = format!("the step took {} s: too short a time to trust its rate", plain(shortest));
+        found.push(warning(WarningKind::Short, message, "take more rows or seconds"));
+    }
+}
+
+/// In a round all treatments write the same rows, unless one does not hold its rate, which is told as such.
+fn unequal(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let missed: BTreeSet<u32> =
+        [cell.rounds, cell.base_rounds].iter().flat_map(|side| missed_rounds(side)).map(|(round, _)| round).collect();
+    let of_base = |round: u32| {
+        let base = cell.base_rounds.iter().flatten().find(|base| base.sample.round == round)?;
+        base.sample.step().filter(|_| base.has_number())
+    };
+    let work = |record: &StepRecord| (record.inserts.rows, record.deletes.rows);
+    let unequal: Vec<(u32, &StepRecord, &StepRecord)> = cell
+        .recorded_with_number()
+        .filter_map(|(measured, own)| Some((measured.sample.round, own, of_base(measured.sample.round)?)))
+        .filter(|(round, own, base)| !missed.contains(round) && work(own) != work(base))
+        .collect();
+    if let Some((_, own, base)) = unequal.first() {
+        let rounds: Vec<u32> = unequal.iter().map(|(round, ..)| *round).collect();
+        let ((inserted, deleted), (base_inserted, base_deleted)) = (work(own), work(base));
+        let rounds = rounds_in_words(&rounds);
+        let message = format!(
+            "{inserted} rows were inserted and {deleted} deleted, on the base {base_inserted} and {base_deleted}, in \
+             {rounds}"
+        );
+        found.push(warning(WarningKind::UnequalWork, message, "the two did not do the same work: look for errors"));
+    }
+}
+
+#[cfg(test)]
+mod tests;

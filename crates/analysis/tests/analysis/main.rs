@@ -1,0 +1,7 @@
+//! Results folders, made up with known truth or published elsewhere, and what the analysis finds in them.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, and says where")]
+
+mod insert;
+mod published;
+mod truth;
