@@ -97,8 +97,8 @@ fn prepared(examined: &Examined) -> (&str, forced::Prepared<'_>) {
     (&examined.findings.name, statements.collect())
 }
 
-/// Tests as published: by group, place in it, and number of clients. Where each begins with what the one before left, they
-/// stay in the order in which they ran.
+/// Tests as published: by group, place in it, and number of clients. Where each begins with what the one before left,
+/// they stay in the order in which they ran.
 fn published_order(plan: &Plan) -> Vec<(usize, u32)> {
     let (tests, clients) = (plan.tests(), plan.clients());
     let mut order: Vec<usize> = (0..tests.len()).collect();

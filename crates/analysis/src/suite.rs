@@ -1,7 +1,7 @@
 //! What suites differ in when their results are compared: size and form, and what is published of a test.
 //!
-//! In: a plan, samples. Out: what findings say of the suite. The only file of this crate that asks for the suite; everything
-//! else follows from stages, units and records.
+//! In: a plan, samples. Out: what findings say of the suite. The only file of this crate that asks for the suite;
+//! everything else follows from stages, units and records.
 
 mod insert;
 

@@ -3,8 +3,8 @@
 use clap::Parser;
 use std::path::PathBuf;
 
-/// What rqps's client costs: CPU per statement and row, against sysbench, pgbench, a Python inserter, a bare socket and a
-/// server that does nothing, or against the clients of other builds of rqps.
+/// What rqps's client costs: CPU per statement and row, against sysbench, pgbench, a Python inserter, a bare socket and
+/// a server that does nothing, or against the clients of other builds of rqps.
 #[derive(Debug, Parser)]
 #[command(name = "rqps-bench-client", version, max_term_width = 100)]
 pub(crate) struct Args {
@@ -31,9 +31,9 @@ pub(crate) struct Args {
         default_value = "point,read-only,points-100,sessions-40,insert,insert-sink"
     )]
     pub(crate) workloads: Vec<String>,
-    /// Another rqps-bench-client, or an rqps that still has `bench-client`: its client alternates with this one on the same
-    /// server, instead of clients that are not of rqps; prints the ratio of CPU with its 95 % interval over rounds; may be
-    /// repeated
+    /// Another rqps-bench-client, or an rqps that still has `bench-client`: its client alternates with this one on the
+    /// same server, instead of clients that are not of rqps; prints the ratio of CPU with its 95 % interval over
+    /// rounds; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) client: Vec<PathBuf>,
     /// Also time the load of this many rows against sysbench prepare

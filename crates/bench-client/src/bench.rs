@@ -1,9 +1,9 @@
 //! The comparison: every workload on every client, figures printed as they come.
 //!
-//! In: arguments. Out: client CPU microseconds per statement or row of each client, and the median of the ratios of clients that
-//! ran next to each other. Every client is a process of its own, charged by the kernel; server and clients are pinned to
-//! one CPU, and the clients take turns in an order that changes from round to round. A workload that fails leaves the
-//! figures of the others alone, and its own of the rounds before.
+//! In: arguments. Out: client CPU microseconds per statement or row of each client, and the median of the ratios of
+//! clients that ran next to each other. Every client is a process of its own, charged by the kernel; server and clients
+//! are pinned to one CPU, and the clients take turns in an order that changes from round to round. A workload that
+//! fails leaves the figures of the others alone, and its own of the rounds before.
 
 use crate::args::Args;
 use crate::own_client::OwnClient;

@@ -1,8 +1,9 @@
-//! Step l.i0 of the Insert Benchmark: rqps beside a straightforward Python inserter, and rqps into a server that does nothing.
+//! Step l.i0 of the Insert Benchmark: rqps beside a straightforward Python inserter, and rqps into a server that does
+//! nothing.
 //!
-//! In: a server. Out: client CPU microseconds per row, rows per second of one thread, peak memory. That each client did insert
-//! the same number of rows by the same number of statements is asked of the server after each run. rqps is charged
-//! for its whole process, from its start on; the Python program only for its loop.
+//! In: a server. Out: client CPU microseconds per row, rows per second of one thread, peak memory. That each client did
+//! insert the same number of rows by the same number of statements is asked of the server after each run. rqps is
+//! charged for its whole process, from its start on; the Python program only for its loop.
 
 use crate::args::Args;
 use crate::inserter::Inserter;
@@ -104,7 +105,8 @@ fn number(server: &TestServer, sql: &str, column: usize) -> Result<u64> {
     answer.parse().with_context(|| format!("`{sql}` is answered by {answer}"))
 }
 
-/// Rows per second of one thread of each client of rqps, and what a row costs it, where the server costs next to nothing.
+/// Rows per second of one thread of each client of rqps, and what a row costs it, where the server costs next to
+/// nothing.
 pub(crate) fn sink(server: &TestServer, args: &Args, own: &[OwnClient]) -> Result<Measured> {
     let place = open_sink(server.folder())?;
     let place = Place { rows: rows_for(&place, args.seconds)?, ..place };

@@ -1,7 +1,8 @@
-//! The Python program that rqps is measured against as an inserter: which Python has a driver, and the command to run it.
+//! The Python program that rqps is measured against as an inserter: which Python has a driver, and the command to run
+//! it.
 //!
-//! In: an engine, where its server listens. Out: a command that tells its figures as a part of our own does, or the words that
-//! say how to install what is missing.
+//! In: an engine, where its server listens. Out: a command that tells its figures as a part of our own does, or the
+//! words that say how to install what is missing.
 
 use crate::place::Place;
 use anyhow::{Context, Result};
@@ -28,7 +29,8 @@ pub(crate) struct Inserter {
 }
 
 impl Inserter {
-    /// Writes the program into `folder` and looks for a Python that can run it against `engine`; `None` if there is none.
+    /// Writes the program into `folder` and looks for a Python that can run it against `engine`; `None` if there is
+    /// none.
     pub(crate) fn find(engine: Engine, folder: &Path) -> Result<Option<Inserter>> {
         let program = folder.join("inserter.py");
         std::fs::write(&program, PROGRAM).with_context(|| format!("cannot write {}", program.display()))?;

@@ -1,8 +1,8 @@
-//! The binary `rqps-bench-client`, for developers of rqps: what its client costs and can do, against other clients, a bare
-//! socket, a server that does nothing, and the clients of other builds of rqps.
+//! The binary `rqps-bench-client`, for developers of rqps: what its client costs and can do, against other clients, a
+//! bare socket, a server that does nothing, and the clients of other builds of rqps.
 //!
-//! In: a build, workloads, other clients. Out: client CPU microseconds per statement or row of each client. It is no part of the
-//! shipped `rqps`, and measures no database.
+//! In: a build, workloads, other clients. Out: client CPU microseconds per statement or row of each client. It is no
+//! part of the shipped `rqps`, and measures no database.
 
 mod args;
 mod bench;
@@ -33,7 +33,8 @@ const USAGE: u8 = 2;
 const WORKLOAD_FAILED: u8 = 3;
 
 fn main() -> ExitCode {
-    // Before anything else is built up: what a measured process holds in memory is a client, not the whole command line.
+    // Before anything else is built up: what a measured process holds in memory is a client, not the whole command
+    // line.
     let ended = match PartRequest::read(std::env::args_os().skip(1)) {
         Some(request) => request.and_then(|request| part::run(&request)).map(|()| true),
         None => bench::run(&Args::parse()),

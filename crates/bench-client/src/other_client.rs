@@ -13,7 +13,8 @@ use std::process::Command;
 /// A point query of random keys, for pgbench.
 const PGBENCH_POINT: &str = include_str!("point.sql");
 
-/// A hundred random points by primary key, for sysbench: its own `select_random_points` reads other columns by another index.
+/// A hundred random points by primary key, for sysbench: its own `select_random_points` reads other columns by another
+/// index.
 const SYSBENCH_POINTS: &str = include_str!("points.lua");
 
 /// A client other than rqps.

@@ -1,7 +1,7 @@
 //! A client of rqps as a measured process: this program, or another that was built from rqps, started with a request.
 //!
-//! In: a part and where the server listens. Out: what the kernel charged for the process, and the figures that it printed. What a
-//! part does is in `part`.
+//! In: a part and where the server listens. Out: what the kernel charged for the process, and the figures that it
+//! printed. What a part does is in `part`.
 
 use crate::child;
 use crate::place::Place;

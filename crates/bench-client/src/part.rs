@@ -1,6 +1,7 @@
 //! One measured process, from inside: our own client with queries or as an inserter, or one side of the bare ping-pong.
 //!
-//! In: what to run and where. Out: one line of JSON. Started by this program again, which reads from the kernel what it cost.
+//! In: what to run and where. Out: one line of JSON. Started by this program again, which reads from the kernel what it
+//! cost.
 
 use crate::output;
 use crate::own_client::{ECHO, PING_PONG, PartResult};
@@ -22,8 +23,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Bytes of a point query and of its answer: Bind, Execute and Sync in PostgreSQL's protocol; COM_STMT_EXECUTE without types,
-/// answered by the number of columns, the definition of one, a row of 119 characters and an OK, in MySQL's.
+/// Bytes of a point query and of its answer: Bind, Execute and Sync in PostgreSQL's protocol; COM_STMT_EXECUTE without
+/// types, answered by the number of columns, the definition of one, a row of 119 characters and an OK, in MySQL's.
 const fn point_bytes(engine: Engine) -> (usize, usize) {
     match engine {
         Engine::Postgres => (42, 156),

@@ -1,7 +1,8 @@
 //! Queries of the sysbench suite from rqps, sysbench and pgbench, beside the bare ping-pong; loading its table; memory.
 //!
-//! In: a server and a workload. Out: client CPU microseconds per statement. The seconds that are asked for are the least: where
-//! the server takes nearly all of the CPU they share, a client runs until it has used enough to be told exactly.
+//! In: a server and a workload. Out: client CPU microseconds per statement. The seconds that are asked for are the
+//! least: where the server takes nearly all of the CPU they share, a client runs until it has used enough to be told
+//! exactly.
 
 use crate::args::Args;
 use crate::child;
@@ -19,8 +20,8 @@ use rqps_model::plan::DataShape;
 use rqps_server::placement;
 use std::time::Instant;
 
-/// A client that got less CPU time than this is measured again: the kernel tells it in hundredths of a second, so less could
-/// be a tenth off.
+/// A client that got less CPU time than this is measured again: the kernel tells it in hundredths of a second, so less
+/// could be a tenth off.
 const CPU_SECONDS_MIN: f64 = 0.1;
 
 /// What a client is given the time for, so that it is not below that on a day that is a little slower.
@@ -92,7 +93,8 @@ fn beside_others(own: OwnClient, server: &TestServer, queries: Queries, args: &A
     Ok(clients)
 }
 
-/// How long every client runs when rqps, the cheapest of them, gets this part of the CPU; whole seconds, as sysbench wants them.
+/// How long every client runs when rqps, the cheapest of them, gets this part of the CPU; whole seconds, as sysbench
+/// wants them.
 fn seconds_for(least: f64, part_of_cpu: f64) -> f64 {
     let needed = CPU_SECONDS_WANTED / part_of_cpu.max(f64::EPSILON);
     if needed <= least { least } else { needed.ceil().min(SECONDS_MAX).max(least) }

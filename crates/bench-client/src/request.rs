@@ -1,8 +1,9 @@
 //! What one measured process is to do, as the one argument of its command.
 //!
-//! In: the arguments after the program's name. Out: [`PartRequest`], or what is wrong with it. It is read here and not with the
-//! rest of the command line, since what this process holds in memory is measured: descriptions and defaults of flags, and
-//! the code that makes them, are no part of a client. Its form is that of older builds, which can so be measured, too.
+//! In: the arguments after the program's name. Out: [`PartRequest`], or what is wrong with it. It is read here and not
+//! with the rest of the command line, since what this process holds in memory is measured: descriptions and defaults of
+//! flags, and the code that makes them, are no part of a client. Its form is that of older builds, which can so be
+//! measured, too.
 
 use anyhow::{Context, Result};
 use rqps_model::Engine;

@@ -1,4 +1,5 @@
-//! Rounds of a comparison: every client once in each, at every place in turn, so that none always follows the same other.
+//! Rounds of a comparison: every client once in each, at every place in turn, so that none always follows the same
+//! other.
 //!
 //! In: how many clients and rounds, and what measures one. Out: values by client and round, all of whole rounds.
 

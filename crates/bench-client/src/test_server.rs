@@ -1,6 +1,7 @@
 //! The server that clients are measured against, on one CPU.
 //!
-//! In: a build and the rows of its table. Out: where it listens, answers to queries. It is gone when the value is dropped.
+//! In: a build and the rows of its table. Out: where it listens, answers to queries. It is gone when the value is
+//! dropped.
 
 use crate::args::Args;
 use crate::output::{say, warn};

@@ -1,5 +1,5 @@
-//! The command as a developer runs it: all inserters do the same work, a workload that fails costs only its own figures, and
-//! clients of other builds of rqps alternate with this one.
+//! The command as a developer runs it: all inserters do the same work, a workload that fails costs only its own
+//! figures, and clients of other builds of rqps alternate with this one.
 
 use serde_json::Value;
 use std::fs::{self, Permissions};

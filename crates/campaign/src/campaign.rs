@@ -187,7 +187,8 @@ fn shared(host: MachineClass, servers: usize) -> MachineClass {
     MachineClass { memory_bytes: host.memory_bytes / servers.max(1) as u64, ..host }
 }
 
-/// `<build>.<profile>_<machine class>`, `<build>.<profile>_rocksdb_<machine class>`, with `.2`, `.3` behind where that alone would name two treatments.
+/// `<build>.<profile>_<machine class>`, `<build>.<profile>_rocksdb_<machine class>`, with `.2`, `.3` behind where that
+/// alone would name two treatments.
 fn treatment_names(asked: &[Asked], machine: MachineClass) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for treatment in asked {

@@ -1,7 +1,7 @@
 //! The types of a request's values: how each is read and written.
 //!
-//! Reading is the reader's, by the form of the key; here a type says which of its readings it wants, and how it looks in a
-//! campaign file.
+//! Reading is the reader's, by the form of the key; here a type says which of its readings it wants, and how it looks
+//! in a campaign file.
 
 use crate::place::Stated;
 use crate::raw::Raw;

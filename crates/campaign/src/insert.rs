@@ -1,7 +1,8 @@
 //! The Insert Benchmark's steps as stages of a plan, and about how long each takes.
 //!
-//! In: a shape, the engines that it runs on, the machine. Out: a stage a number of clients, with a `TestPlan` a step. Steps with queries have planned seconds; those
-//! that load end with their rows, and their seconds are rules of thumb, good for progress and for `rqps plan` and nothing else.
+//! In: a shape, the engines that it runs on, the machine. Out: a stage a number of clients, with a `TestPlan` a step.
+//! Steps with queries have planned seconds; those that load end with their rows, and their seconds are rules of thumb,
+//! good for progress and for `rqps plan` and nothing else.
 
 use rqps_model::insert::{CONNECTIONS, Kind, Shape, Step, steps};
 use rqps_model::plan::{Plan, Stage, SuitePlan, TestPlan};

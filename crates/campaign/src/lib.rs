@@ -1,17 +1,18 @@
 //! From words to a plan: reads a campaign file and flags, checks every name, and expands the matrix of what runs.
 //!
-//! In: the text of a file, the words of flags, the vocabulary of releases, profiles and tests, and what the caller found
-//! out about the builds. Out: a `Plan` with nothing left open, or every fault at once, each with its place and remedy.
-//! It touches no server, reads no file, no clock and no environment: the same words give the same plan.
+//! In: the text of a file, the words of flags, the vocabulary of releases, profiles and tests, and what the caller
+//! found out about the builds. Out: a `Plan` with nothing left open, or every fault at once, each with its place and
+//! remedy. It touches no server, reads no file, no clock and no environment: the same words give the same plan.
 //!
 //! ```text
 //! file, flags --raw, read--> Request --merge, preset--> Request --check, select--> Campaign --expand--> Plan
 //! ```
 //!
-//! `file` and `flags` find keys and values as written (`raw`); `read` gives each value its type by the form of its key, in a
-//! `request`; the flags' request is merged over the file's, and `preset` fills what is open. `check` looks up names and finds
-//! contradictions, `select` chooses tests, and what is right is a `campaign`, which `expand`s to a plan once the builds are
-//! known. `describe` and `estimate` put a plan into words. Faults of all stages are `diagnostic`s with their `place`.
+//! `file` and `flags` find keys and values as written (`raw`); `read` gives each value its type by the form of its key,
+//! in a `request`; the flags' request is merged over the file's, and `preset` fills what is open. `check` looks up
+//! names and finds contradictions, `select` chooses tests, and what is right is a `campaign`, which `expand`s to a plan
+//! once the builds are known. `describe` and `estimate` put a plan into words. Faults of all stages are `diagnostic`s
+//! with their `place`.
 
 pub mod diagnostic;
 pub mod place;

@@ -1,7 +1,7 @@
 //! What holds where a key is not given: presets, defaults, and the numbers of a scale.
 //!
-//! Presets and defaults are written in the words of the flags and read by the same reading. They only fill what is still
-//! open: whatever the user says wins.
+//! Presets and defaults are written in the words of the flags and read by the same reading. They only fill what is
+//! still open: whatever the user says wins.
 
 use crate::diagnostic::Faults;
 use crate::flags::{Flag, read_words};

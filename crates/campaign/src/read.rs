@@ -267,8 +267,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Settings as `name=value` words or as a table. Those that could be read are kept beside wrong ones, so that what is wrong
-    /// with their names is told at the same time.
+    /// Settings as `name=value` words or as a table. Those that could be read are kept beside wrong ones, so that what
+    /// is wrong with their names is told at the same time.
     pub(crate) fn settings(&mut self, raw: Stated<Raw>) -> (Vec<Stated<Setting>>, Read<()>) {
         let mut settings: Vec<Stated<Setting>> = Vec::new();
         let mut all_read = Ok(());

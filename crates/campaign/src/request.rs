@@ -1,8 +1,8 @@
 //! What was asked, before anything is looked up: one struct for the file and the flags, every field optional.
 //!
 //! A file and the flags each give a `Request`; they are merged (flags win), presets fill what is still open, and
-//! `check` turns the result into a campaign. Values have the right type and range here, names are still words. How a type
-//! is read and written is its [`Field`].
+//! `check` turns the result into a campaign. Values have the right type and range here, names are still words. How a
+//! type is read and written is its [`Field`].
 
 use crate::diagnostic::{Fault, Faults};
 use crate::place::{Place, Source, Stated};

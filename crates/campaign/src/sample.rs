@@ -28,7 +28,8 @@ fn build_name(engine: Engine, version: &rqps_model::Version) -> String {
     format!("{}_{maker}", version.compact(engine))
 }
 
-/// As catalog and installations tell: of MariaDB's releases one has the plugin, one lacks it, and of the others nobody knows.
+/// As catalog and installations tell: of MariaDB's releases one has the plugin, one lacks it, and of the others nobody
+/// knows.
 fn storage_of_release(engine: Engine, version: &str) -> Option<Vec<StorageEngine>> {
     match (engine, version) {
         (Engine::Mariadb, "10.11.18") => Some(vec![StorageEngine::Innodb, StorageEngine::Rocksdb]),

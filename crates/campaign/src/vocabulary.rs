@@ -1,5 +1,5 @@
-//! The words a campaign may use: releases, profiles, settings, and the suites with their tests. Filled by the caller, so that
-//! this crate knows no server.
+//! The words a campaign may use: releases, profiles, settings, and the suites with their tests. Filled by the caller,
+//! so that this crate knows no server.
 //!
 //! Also here: the nearest right word for a wrong one.
 

@@ -19,7 +19,8 @@ pub fn to_toml(request: &Request) -> String {
     text
 }
 
-/// Whether a length of slices says something: a default length is left out where there are none, since it would contradict.
+/// Whether a length of slices says something: a default length is left out where there are none, since it would
+/// contradict.
 fn slices_fit(request: &Request) -> bool {
     let turns = request.interleave.as_ref().is_some_and(|how| how.value == Interleave::Turns);
     !turns || !request.slice.as_ref().is_some_and(|slice| matches!(slice.place, Place::Preset(_)))

@@ -75,8 +75,8 @@ pub(crate) enum Command {
     Report(Judged),
     /// Builds: list, install, show, verify, remove
     ///
-    /// They are kept in the cache ($RQPS_CACHE), with an initialised data folder of each in `initialised`, which takes 2 GB
-    /// at most and may be removed at any time.
+    /// They are kept in the cache ($RQPS_CACHE), with an initialised data folder of each in `initialised`, which takes
+    /// 2 GB at most and may be removed at any time.
     #[command(subcommand)]
     Builds(BuildsCommand),
 }

@@ -1,8 +1,8 @@
 //! Ctrl-C, SIGTERM and a terminal that closes: the first asks the campaign to end in order, the second ends it at once.
 //!
-//! In: signals, but those that this process was started to ignore. Out: the flag that `conduct` looks at between slices.
-//! Servers die with this process and a lease notes folders, so even the hard end leaves nothing that the next start does not
-//! clear. Commands that measure no campaign have nothing to end in order and leave signals as they are.
+//! In: signals, but those that this process was started to ignore. Out: the flag that `conduct` looks at between
+//! slices. Servers die with this process and a lease notes folders, so even the hard end leaves nothing that the next
+//! start does not clear. Commands that measure no campaign have nothing to end in order and leave signals as they are.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -25,9 +25,9 @@ const ORDERLY_END: Duration = Duration::from_millis(4500);
 /// `last_words` is called where the end in order took too long.
 pub(crate) fn flag_on_interrupt(last_words: impl Fn() + Send + 'static) -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    // What is ignored stays so. `nohup` ignores SIGHUP for us, and a shell without job control SIGINT for what it starts in
-    // the background (POSIX, "Asynchronous Lists"), so that a Ctrl-C for the script does not end hours of measuring beside
-    // it; a handler of ours would undo both. SIGTERM, what `kill` sends, ends such a run.
+    // What is ignored stays so. `nohup` ignores SIGHUP for us, and a shell without job control SIGINT for what it
+    // starts in the background (POSIX, "Asynchronous Lists"), so that a Ctrl-C for the script does not end hours of
+    // measuring beside it; a handler of ours would undo both. SIGTERM, what `kill` sends, ends such a run.
     let ignored = std::fs::read_to_string("/proc/self/status").map_or(0, |status| ignored(&status));
     for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored & bit(*signal) == 0) {
         // Registered first, it acts on a signal only if the flag was raised by an earlier one.

@@ -82,8 +82,8 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Ends its server at once and removes its copy, which is not read again: no need for a shutdown that writes it back. A copy
-    /// that cannot be removed goes with the workspace, at the latest.
+    /// Ends its server at once and removes its copy, which is not read again: no need for a shutdown that writes it
+    /// back. A copy that cannot be removed goes with the workspace, at the latest.
     pub(crate) fn clear(&mut self, output: &mut Output<'_, '_>) {
         self.server = None;
         let _ = std::fs::remove_file(&self.log);

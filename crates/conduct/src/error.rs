@@ -1,4 +1,5 @@
-//! Why a campaign ended before its time. The failure of one server in one test is not here: it is a sample that says so.
+//! Why a campaign ended before its time. The failure of one server in one test is not here: it is a sample that says
+//! so.
 
 use rqps_load::LoadError;
 use rqps_observe::error::ObserveError;

@@ -193,8 +193,8 @@ mod tests {
         let task = |setup: usize, test: &str| Task::of(&plan, &setups[setup], test, 1);
         eta.began(Duration::from_secs(2));
         eta.ended(&task(0, "l.i0"), Duration::from_secs(30));
-        // l.x, l.i1 and l.i2 were planned with a second each, as was l.i0: they are as slow, and so is the other treatment's
-        // l.i0. The clock of qr100 and qp100 is trusted. And there is one more server to start.
+        // l.x, l.i1 and l.i2 were planned with a second each, as was l.i0: they are as slow, and so is the other
+        // treatment's l.i0. The clock of qr100 and qp100 is trusted. And there is one more server to start.
         let expected = 3.0 * 30.0 + 2.0 + 4.0 * 30.0 + 2.0 + 2.0;
         assert_eq!(eta.left(None), Some(Duration::from_secs_f64(expected)));
         eta.ended(&task(0, "l.x"), Duration::from_secs(10));

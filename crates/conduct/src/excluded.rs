@@ -1,8 +1,9 @@
-//! Treatments that cannot be measured: their build makes no data folder, their server does not start on one, or does not do
-//! as its settings say.
+//! Treatments that cannot be measured: their build makes no data folder, their server does not start on one, or does
+//! not do as its settings say.
 //!
-//! In: errors from before the first round. Out: the reason for each treatment that is excluded, or the campaign's end: when
-//! the base is excluded, when nothing is left to compare, when the fault is this machine's and not the treatment's.
+//! In: errors from before the first round. Out: the reason for each treatment that is excluded, or the campaign's end:
+//! when the base is excluded, when nothing is left to compare, when the fault is this machine's and not the
+//! treatment's.
 
 use crate::ConductError;
 use rqps_builds::BuildError;
@@ -23,8 +24,8 @@ pub(crate) struct Excluded {
 }
 
 impl Excluded {
-    /// Excludes a treatment and returns the warning that says so; an error that is not the treatment's own is handed back.
-    /// `folder` is where the data is.
+    /// Excludes a treatment and returns the warning that says so; an error that is not the treatment's own is handed
+    /// back. `folder` is where the data is.
     pub(crate) fn note(&mut self, treatment: &str, error: ConductError, folder: &Path) -> Result<String, ConductError> {
         // On a full disk the next treatment would only meet the same.
         if !is_of_the_treatment(&error) || tells_full_disk(&error.to_string(), folder) {

@@ -1,23 +1,23 @@
 //! The one file that knows `load`: what a test of the plan is there, how it is run, and what came of it as a sample.
 //!
-//! In: a plan's test at a number of clients, endpoints, and hooks for the moments of the run. Out: for each arm what becomes of
-//! its sample. It asks which suite the plan has; the rest of this crate does not.
+//! In: a plan's test at a number of clients, endpoints, and hooks for the moments of the run. Out: for each arm what
+//! becomes of its sample. It asks which suite the plan has; the rest of this crate does not.
 
 use crate::ConductError;
 use crate::run::Job;
+use rqps_load::LoadError;
 use rqps_load::drive::{self, ArmRun, Phase, Schedule, Switch, run};
 use rqps_load::insert::{Bench, State, StepRun, count_rows, run_step, statement_plans};
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::program::sysbench::Statements;
 use rqps_load::random::derive_seed;
-use rqps_load::LoadError;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Operations, Shape, Step, StepRecord, steps};
 use rqps_model::plan::{Round, SuitePlan, TestPlan};
 use rqps_model::sample::{Accounting, KindCounts, Resources, Score, SuiteRecord};
 use rqps_model::{Interleave, Part, Plan, Sample, StorageEngine, part};
-use rqps_suites::{Test, Work};
 use rqps_store::{EVENT, StoreError, latency_part};
+use rqps_suites::{Test, Work};
 use rqps_wire::{Endpoint, Target};
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
@@ -177,7 +177,8 @@ impl<'a> Exercise<'a> {
         let endpoints: Vec<Endpoint> = arms.iter().map(|(endpoint, _)| endpoint.clone()).collect();
         let Exercise { plan, clients, .. } = *self;
         let driving = || format!("driving {}", test.name);
-        let statements = Statements::compile(test, plan.suite.data(), &endpoints).map_err(ConductError::load(driving()))?;
+        let statements =
+            Statements::compile(test, plan.suite.data(), &endpoints).map_err(ConductError::load(driving()))?;
         let exercise = drive::Exercise {
             arms: &endpoints,
             clients,
@@ -214,7 +215,8 @@ impl<'a> Exercise<'a> {
             }
             hook(Moment::Advance(fraction));
         };
-        let runs = run(&exercise, &statements, &mut on_switch, stop, &advances).map_err(ConductError::load(driving()))?;
+        let runs =
+            run(&exercise, &statements, &mut on_switch, stop, &advances).map_err(ConductError::load(driving()))?;
         Ok(runs.into_iter().map(Ran::Test).collect())
     }
 

@@ -1,8 +1,8 @@
 //! The data folders that all copies are taken from: one for each kind of data folder in the campaign.
 //!
-//! In: the treatments. Out: stopped, checkpointed data folders with the loaded tables (empty ones where tests load themselves), and
-//! the treatments that are excluded because none can be made for them. Treatments whose builds can read each other's files share a master, so that the arms
-//! of an A/A differ in nothing.
+//! In: the treatments. Out: stopped, checkpointed data folders with the loaded tables (empty ones where tests load
+//! themselves), and the treatments that are excluded because none can be made for them. Treatments whose builds can
+//! read each other's files share a master, so that the arms of an A/A differ in nothing.
 
 use crate::ConductError;
 use crate::arm::LOG_LINES;
@@ -23,7 +23,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Data checksums cost throughput and their default changed in PostgreSQL 18: the published configurations have them on.
+/// Data checksums cost throughput and their default changed in PostgreSQL 18: the published configurations have them
+/// on.
 const CHECKSUMS: bool = true;
 
 /// Builds with the same kind can read each other's data folders, without changing them on the way. PostgreSQL's major

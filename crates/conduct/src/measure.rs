@@ -1,8 +1,8 @@
-//! One test at one number of clients on the servers of a setup: everything that is read before, during and after it, and what
-//! becomes of it as samples.
+//! One test at one number of clients on the servers of a setup: everything that is read before, during and after it,
+//! and what becomes of it as samples.
 //!
-//! In: arms with running servers. Out: a sample with its parts for each arm, also where it failed. It publishes nothing. In turns
-//! the idle servers are frozen.
+//! In: arms with running servers. Out: a sample with its parts for each arm, also where it failed. It publishes
+//! nothing. In turns the idle servers are frozen.
 
 use crate::ConductError;
 use crate::arm::{Arm, observed};
@@ -73,8 +73,8 @@ pub(crate) fn measure(
     let Piece { bench, clients, stage, .. } = *piece;
     let exercise = piece.exercise()?;
     let started_at = rfc3339(SystemTime::now());
-    // A CPU for each connection: on one CPU with a session that never stops asking, what InnoDB does behind the writes got none
-    // for minutes (docs/measurement.md).
+    // A CPU for each connection: on one CPU with a session that never stops asking, what InnoDB does behind the writes
+    // got none for minutes (docs/measurement.md).
     let (server_cpus, client_cpus) =
         placement::choose(bench.job.plan.placement, piece.cpus, clients * stage.connections)
             .map_err(ConductError::server("choosing CPUs"))?;
@@ -111,8 +111,8 @@ pub(crate) fn measure(
     Ok(samples)
 }
 
-/// Places the server, keeps its settings the first time, and reads what will be compared afterwards. Plans are read each time:
-/// the planner may decide otherwise in another round.
+/// Places the server, keeps its settings the first time, and reads what will be compared afterwards. Plans are read
+/// each time: the planner may decide otherwise in another round.
 fn enter(
     piece: &Piece<'_>,
     exercise: &Exercise<'_>,
@@ -159,8 +159,8 @@ fn enter(
     Ok(Some(Reading { probes, plans }))
 }
 
-/// What is observed in a test; of one that writes, also what that does to the data and to the server second by second. What a
-/// connection costs is not the test's where it can be told apart: in a short one it would be a good part of it.
+/// What is observed in a test; of one that writes, also what that does to the data and to the server second by second.
+/// What a connection costs is not the test's where it can be told apart: in a short one it would be a good part of it.
 fn probes(test: &TestPlan, data_folder: &Path) -> Result<Probes, ConductError> {
     let mut probes: Vec<Box<dyn Probe>> = vec![Box::new(CountersProbe::default())];
     if test.writes {
@@ -173,8 +173,8 @@ fn probes(test: &TestPlan, data_folder: &Path) -> Result<Probes, ConductError> {
     Ok(Probes(probes))
 }
 
-/// Keeps a test's plans for its treatment the first time; of later ones, those that differ in any word and so belong beside
-/// the sample.
+/// Keeps a test's plans for its treatment the first time; of later ones, those that differ in any word and so belong
+/// beside the sample.
 fn kept_beside(
     store: &Writer,
     treatment: &str,
@@ -191,8 +191,8 @@ fn kept_beside(
     }
 }
 
-/// Runs the test with probes at every moment; in turns, idle servers are frozen. What came of the arms that have a reading, in
-/// their order.
+/// Runs the test with probes at every moment; in turns, idle servers are frozen. What came of the arms that have a
+/// reading, in their order.
 fn drive(
     piece: &Piece<'_>,
     exercise: &Exercise<'_>,

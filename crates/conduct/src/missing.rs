@@ -1,8 +1,8 @@
 //! What the results folder lacks of a plan.
 //!
-//! In: plan, results folder, and in a resumed campaign the failed samples that it found. Out: which blocks are done. A failed
-//! sample is a result, and the run that made it does not try again; `rqps resume` does, unless the treatment was excluded: then it
-//! would only be excluded again, at the price of the others' samples.
+//! In: plan, results folder, and in a resumed campaign the failed samples that it found. Out: which blocks are done. A
+//! failed sample is a result, and the run that made it does not try again; `rqps resume` does, unless the treatment was
+//! excluded: then it would only be excluded again, at the price of the others' samples.
 
 use crate::walk::{Block, Setup, setups};
 use rqps_model::plan::{Round, TestPlan, TreatmentPlan};

@@ -1,8 +1,9 @@
 //! A run of a campaign, from its masters on, one round at a time.
 //!
-//! In: a plan whose builds are on this machine, and an open results folder. Out: samples in the folder and events for whoever
-//! watches. [`Run::begin`] makes the data; [`Run::next_round`] measures the next round of which something is missing. The caller
-//! has the loop, and so may stop it by a rule of its own; resuming a campaign is another run on the same folder.
+//! In: a plan whose builds are on this machine, and an open results folder. Out: samples in the folder and events for
+//! whoever watches. [`Run::begin`] makes the data; [`Run::next_round`] measures the next round of which something is
+//! missing. The caller has the loop, and so may stop it by a rule of its own; resuming a campaign is another run on the
+//! same folder.
 
 use crate::ConductError;
 use crate::eta::Eta;
@@ -12,7 +13,6 @@ use crate::servers::Servers;
 use crate::supervise::check;
 use crate::treatment::{ResolvedTreatment, resolve};
 use crate::walk::Setup;
-use rqps_suites::Suite;
 use rqps_machine::{Cache, Lease, Workspace};
 use rqps_model::facts::BuildFacts;
 use rqps_model::plan::{Alternate, Round};
@@ -20,6 +20,7 @@ use rqps_model::{Event, EventKind, Plan};
 use rqps_observe::clock::rfc3339;
 use rqps_server::Profiles;
 use rqps_store::{Campaign, Writer};
+use rqps_suites::Suite;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;

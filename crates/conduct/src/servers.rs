@@ -1,8 +1,10 @@
-//! Servers that are up together: a fresh copy of the data and a fresh server for every treatment of a setup, then its tests.
+//! Servers that are up together: a fresh copy of the data and a fresh server for every treatment of a setup, then its
+//! tests.
 //!
-//! In: a setup of the walk. Out: published samples. Side by side, a server that dies is started again on the same data; one by
-//! one, a test that fails ends the tests of its build, since those after it build on it: their samples say so. Servers are stopped
-//! when this is dropped, however it ends; copies are removed after it, or with the workspace if the campaign ends here.
+//! In: a setup of the walk. Out: published samples. Side by side, a server that dies is started again on the same data;
+//! one by one, a test that fails ends the tests of its build, since those after it build on it: their samples say so.
+//! Servers are stopped when this is dropped, however it ends; copies are removed after it, or with the workspace if the
+//! campaign ends here.
 
 use crate::ConductError;
 use crate::arm::Arm;
@@ -42,7 +44,8 @@ pub(crate) struct Servers<'a> {
 }
 
 impl<'a> Servers<'a> {
-    /// Copies the data and starts the servers, in the round's order. What an earlier run published of the tests is withdrawn.
+    /// Copies the data and starts the servers, in the round's order. What an earlier run published of the tests is
+    /// withdrawn.
     pub(crate) fn begin(
         bench: &'a Bench<'a>,
         round: &'a Round,
@@ -182,8 +185,8 @@ impl<'a> Servers<'a> {
         Ok(())
     }
 
-    /// Gives every arm whose server died or failed a new one on the same data, with caches as warm as the others'. Where tests
-    /// build on each other that would not be what they need.
+    /// Gives every arm whose server died or failed a new one on the same data, with caches as warm as the others'.
+    /// Where tests build on each other that would not be what they need.
     fn revive(&mut self, output: &mut Output<'_, '_>) -> Result<(), ConductError> {
         if self.setup.stage.alternate == Alternate::OneByOne {
             return Ok(());
@@ -342,7 +345,8 @@ impl<'a> Servers<'a> {
         }
     }
 
-    /// After a test that others build on was run: whether it failed, and at the end whether the tables hold what they should.
+    /// After a test that others build on was run: whether it failed, and at the end whether the tables hold what they
+    /// should.
     fn check_chain(
         &mut self,
         test: &TestPlan,

@@ -1,8 +1,8 @@
 //! Long work that an interrupted campaign must not wait for.
 //!
-//! In: work that blocks, the server or the data folder that it blocks on if there is one, the stop flag. Out: the work's
-//! result, or `Interrupted`: when the flag is raised the server is told to quit, which ends whatever the work was waiting
-//! for. Its data can be made again, and is thrown away.
+//! In: work that blocks, the server or the data folder that it blocks on if there is one, the stop flag. Out: the
+//! work's result, or `Interrupted`: when the flag is raised the server is told to quit, which ends whatever the work
+//! was waiting for. Its data can be made again, and is thrown away.
 
 use crate::ConductError;
 use rqps_machine::proctree::ProcessId;
@@ -55,8 +55,8 @@ pub(crate) fn supervised_by<T>(
     watched(stop, end, work)
 }
 
-/// Runs `work` that makes a data folder, or starts or stops a server on it, and ends what runs on the folder when `stop` is
-/// raised: each may take minutes.
+/// Runs `work` that makes a data folder, or starts or stops a server on it, and ends what runs on the folder when
+/// `stop` is raised: each may take minutes.
 pub(crate) fn supervised_on<T>(
     engine: Engine,
     folder: &Path,
@@ -66,8 +66,8 @@ pub(crate) fn supervised_on<T>(
     watched(stop, |since| cluster::end_at_once(engine, folder, since), work)
 }
 
-/// Runs `work`, and calls `end` from when `stop` is raised until the work is done, with the time since then: it may start one
-/// program after the other.
+/// Runs `work`, and calls `end` from when `stop` is raised until the work is done, with the time since then: it may
+/// start one program after the other.
 fn watched<T>(
     stop: &AtomicBool,
     end: impl Fn(Duration) + Sync,
@@ -93,8 +93,8 @@ fn watched<T>(
     result
 }
 
-/// Runs work that nothing can end, such as a flush of the disk, but does not wait for it once `stop` is raised: it goes on
-/// in a thread of its own, and ends with this process at the latest.
+/// Runs work that nothing can end, such as a flush of the disk, but does not wait for it once `stop` is raised: it goes
+/// on in a thread of its own, and ends with this process at the latest.
 pub(crate) fn unless_stopped<T: Send + 'static>(
     stop: &AtomicBool,
     work: impl FnOnce() -> T + Send + 'static,
@@ -121,8 +121,8 @@ mod tests {
     use super::*;
     use std::process::{Command, Stdio};
 
-    /// Starts programs on a folder, one after the other as initdb does, once the campaign is interrupted. Each would run for
-    /// an hour.
+    /// Starts programs on a folder, one after the other as initdb does, once the campaign is interrupted. Each would
+    /// run for an hour.
     fn check_ended(command: &[&str]) {
         let folder = tempfile::tempdir().expect("a folder");
         for engine in Engine::ALL {

@@ -1,7 +1,8 @@
-//! Plans as the tests of this crate need them: few treatments, one test or one short pass, one round; and what runs them.
+//! Plans as the tests of this crate need them: few treatments, one test or one short pass, one round; and what runs
+//! them.
 //!
-//! In: treatments, tests, builds. Out: a plan, and a [`Scene`] with folders and installed builds that measures it on real
-//! servers. It checks no sample.
+//! In: treatments, tests, builds. Out: a plan, and a [`Scene`] with folders and installed builds that measures it on
+//! real servers. It checks no sample.
 
 use crate::{ConductError, Job, Outcome, Run};
 use rqps_builds::{Catalog, installation};

@@ -1,7 +1,8 @@
 //! A treatment with everything that its servers are started with: its build, and its configuration for this machine.
 //!
-//! In: the plan, the builds, the profiles, and what an earlier run of the campaign wrote. Out: [`ResolvedTreatment`]s, which start
-//! servers, read back their settings and look how they store tables. A server that is not as planned is an error.
+//! In: the plan, the builds, the profiles, and what an earlier run of the campaign wrote. Out: [`ResolvedTreatment`]s,
+//! which start servers, read back their settings and look how they store tables. A server that is not as planned is an
+//! error.
 
 use crate::ConductError;
 use crate::run::Job;
@@ -91,7 +92,8 @@ impl ResolvedTreatment<'_> {
         })
     }
 
-    /// Makes a table as planned on a server without any, tells how it is stored and how a client connects, and removes it.
+    /// Makes a table as planned on a server without any, tells how it is stored and how a client connects, and removes
+    /// it.
     pub(crate) fn probe(&self, endpoint: &Endpoint) -> Result<Connection, ConductError> {
         let Some(storage) = self.plan.storage else { return self.connection(endpoint) };
         let execute = |sql: &str| {
@@ -180,9 +182,9 @@ pub(crate) fn resolve<'a>(
     each().zip(rendered.into_iter().zip(earlier)).map(resolved).collect()
 }
 
-/// What earlier runs of the campaign wrote otherwise than this one would. How much log a server may keep follows from the room on the disk,
-/// which changes from run to run; builds that are compared must not differ in it, so the first run's holds. A
-/// treatment that no earlier run came to gets what another got in place of the same value.
+/// What earlier runs of the campaign wrote otherwise than this one would. How much log a server may keep follows from
+/// the room on the disk, which changes from run to run; builds that are compared must not differ in it, so the first
+/// run's holds. A treatment that no earlier run came to gets what another got in place of the same value.
 fn as_earlier(written: &[&Settings], kept: &[Option<Settings>]) -> Vec<Settings> {
     let otherwise = |at: usize, name: &String, now: &String| {
         let then = kept[at].as_ref()?.get(name)?;

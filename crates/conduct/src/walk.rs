@@ -1,14 +1,14 @@
-//! The walk through a round, as a pure function: which servers are up together on which data, which tests they run at which
-//! numbers of clients, and what is repeated for its data only.
+//! The walk through a round, as a pure function: which servers are up together on which data, which tests they run at
+//! which numbers of clients, and what is repeated for its data only.
 //!
-//! In: the plan, a round, and what is done. Out: a [`Setup`] for each start of servers, in order. It touches no server and no
-//! folder. A stage says all: how builds alternate, and when data are renewed; nothing here asks for the suite.
+//! In: the plan, a round, and what is done. Out: a [`Setup`] for each start of servers, in order. It touches no server
+//! and no folder. A stage says all: how builds alternate, and when data are renewed; nothing here asks for the suite.
 
 use rqps_model::Plan;
 use rqps_model::plan::{Alternate, Renew, Round, Stage, TestPlan, TreatmentPlan};
 
-/// What is measured together, and again as a whole: one test on all treatments, or all tests of a stage on one treatment, which
-/// build on each other.
+/// What is measured together, and again as a whole: one test on all treatments, or all tests of a stage on one
+/// treatment, which build on each other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block<'a> {
     pub(crate) round: u32,
@@ -55,8 +55,8 @@ pub(crate) struct Due<'a> {
     pub(crate) is_recorded: bool,
 }
 
-/// A test of a setup, and the numbers of clients at which it is due, each with whether it is recorded. What is done before the
-/// test is done in any case, for what comes after it.
+/// A test of a setup, and the numbers of clients at which it is due, each with whether it is recorded. What is done
+/// before the test is done in any case, for what comes after it.
 #[derive(Debug, Clone)]
 pub(crate) struct Visit<'a> {
     pub(crate) test: &'a TestPlan,
@@ -69,14 +69,15 @@ pub(crate) struct Setup<'a> {
     pub(crate) stage: &'a Stage,
     /// Indices of the treatments, in the order in which their servers start.
     pub(crate) order: Vec<usize>,
-    /// Earlier setups of these treatments in the round, whether due or not: so starts of servers have numbers of their own.
+    /// Earlier setups of these treatments in the round, whether due or not: so starts of servers have numbers of their
+    /// own.
     pub(crate) earlier: u32,
     pub(crate) dues: Vec<Due<'a>>,
     pub(crate) visits: Vec<Visit<'a>>,
 }
 
-/// What is due in a round, in order: all that is not done, and of what is done the tests that write and have something after them
-/// that is not, as long as they share data.
+/// What is due in a round, in order: all that is not done, and of what is done the tests that write and have something
+/// after them that is not, as long as they share data.
 pub(crate) fn setups<'a>(plan: &'a Plan, round: &Round, is_done: &dyn Fn(&Block<'a>) -> bool) -> Vec<Setup<'a>> {
     let mut found = Vec::new();
     let mut earlier = vec![0; plan.treatments.len()];

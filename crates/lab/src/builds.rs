@@ -84,8 +84,8 @@ fn spec_of(release: &Release) -> BuildSpec {
     BuildSpec { name: None, engine: release.engine, source: BuildSource::Catalog(release.version.clone()) }
 }
 
-/// What was likely meant by a word that is no build: a name that is nearly that of one, a version without its engine, or an
-/// engine without a version. Folders and addresses are not guessed.
+/// What was likely meant by a word that is no build: a name that is nearly that of one, a version without its engine,
+/// or an engine without a version. Folders and addresses are not guessed.
 fn meant(lab: &Lab, word: &str) -> Result<Option<String>> {
     if word.contains([':', '/']) {
         return Ok(None);

@@ -1,7 +1,7 @@
 //! Whether the disk has room for a campaign, known before it begins.
 //!
-//! In: a plan, and folders. Out: a line for `rqps plan`; for `rqps run` a warning, or an error where there is no chance. The
-//! need is a rule of thumb, so only twice of what is free is refused.
+//! In: a plan, and folders. Out: a line for `rqps plan`; for `rqps run` a warning, or an error where there is no
+//! chance. The need is a rule of thumb, so only twice of what is free is refused.
 
 use anyhow::{Result, bail};
 use rqps_campaign::{estimate, human_bytes};

@@ -1,8 +1,8 @@
 //! What a command is made of: open the lab, prepare a campaign, run it, report it, tell its status; builds.
 //!
-//! In: what was typed, as values, and someone who is notified. Out: values and errors. It calls the crates that do the work in
-//! their order; it prints nothing, knows no argument parser and no exit code, so that another front end, or a command that
-//! runs several campaigns, stands on it as `cli` does.
+//! In: what was typed, as values, and someone who is notified. Out: values and errors. It calls the crates that do the
+//! work in their order; it prints nothing, knows no argument parser and no exit code, so that another front end, or a
+//! command that runs several campaigns, stands on it as `cli` does.
 
 pub mod builds;
 pub mod disk;

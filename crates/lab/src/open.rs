@@ -7,11 +7,11 @@ use crate::vocabulary;
 use anyhow::{Context, Result};
 use rqps_builds::{Catalog, installation};
 use rqps_campaign::Vocabulary;
-use rqps_suites::Suite;
 use rqps_machine::{Cache, Workspace, lease};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSpec, settings::MachineClass};
 use rqps_server::Profiles;
+use rqps_suites::Suite;
 use std::path::{Path, PathBuf};
 
 /// Everything a campaign is made from.

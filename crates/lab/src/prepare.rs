@@ -1,7 +1,7 @@
 //! From file and flags to a plan whose builds are on this machine.
 //!
-//! In: a campaign file, flags. Out: the plan, the builds of its treatments, and the campaign file that says the same; or all
-//! that is wrong, at once.
+//! In: a campaign file, flags. Out: the plan, the builds of its treatments, and the campaign file that says the same;
+//! or all that is wrong, at once.
 
 use crate::notice::Notify;
 use crate::open::{Lab, this_machine};
@@ -127,7 +127,8 @@ fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
     }
 }
 
-/// The flags with each `--set @FILE` replaced by the settings of that configuration file; what is wrong with such a file.
+/// The flags with each `--set @FILE` replaced by the settings of that configuration file; what is wrong with such a
+/// file.
 fn with_settings_files(flags: &[Flag]) -> (Vec<Flag>, Vec<Diagnostic>) {
     let (mut all, mut unread) = (Vec::new(), Vec::new());
     for flag in flags {

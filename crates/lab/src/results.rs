@@ -9,8 +9,8 @@ use rqps_model::Verdict;
 use rqps_store::{Campaign, StoreError};
 use std::path::PathBuf;
 
-/// Compares the treatments of a campaign, with another base if one is named; where something is damaged, the error is all
-/// that is damaged.
+/// Compares the treatments of a campaign, with another base if one is named; where something is damaged, the error is
+/// all that is damaged.
 pub fn compare(campaign: &Campaign, base: Option<&str>) -> Result<Findings> {
     let options = Options { base: base.map(str::to_owned), margin: None };
     analyse(campaign, options).map_err(|first| match campaign.check() {

@@ -1,6 +1,7 @@
 //! A campaign under way: a folder for its results, a lease for what it makes, and the measuring itself.
 //!
-//! In: a prepared campaign, or the folder of one that was begun. Out: [`Run`], which measures what the folder does not have yet.
+//! In: a prepared campaign, or the folder of one that was begun. Out: [`Run`], which measures what the folder does not
+//! have yet.
 
 use crate::disk;
 use crate::notice::{Notice, Notify};

@@ -1,7 +1,8 @@
 //! How far a campaign is: what is done, running, failed and left, and how long the rest takes.
 //!
-//! In: a results folder, perhaps of a campaign that another process measures. Out: [`CampaignStatus`]. It only reads: it takes no
-//! lock, writes nothing and clears nothing, and what cannot be read is counted and named instead of being an error.
+//! In: a results folder, perhaps of a campaign that another process measures. Out: [`CampaignStatus`]. It only reads:
+//! it takes no lock, writes nothing and clears nothing, and what cannot be read is counted and named instead of being
+//! an error.
 
 pub mod text;
 

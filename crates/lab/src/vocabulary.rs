@@ -1,6 +1,7 @@
 //! Every word a campaign may use, gathered from the catalog, the profiles and the suites.
 //!
-//! In: what `server` and `load` know, and which builds are installed. Out: the `Vocabulary` that `campaign` checks names against.
+//! In: what `server` and `load` know, and which builds are installed. Out: the `Vocabulary` that `campaign` checks
+//! names against.
 
 use rqps_builds::Catalog;
 use rqps_campaign::vocabulary::{KeptSettings, ProfileWord, Release, Vocabulary};

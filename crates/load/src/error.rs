@@ -1,7 +1,7 @@
 //! Everything that can go wrong while loading data or driving a test.
 //!
-//! In: causes from the wire and from the caller's hook. Out: [`LoadError`]. The loss of one server in a timed test is not
-//! here: it is a result, `ArmRun::failure`.
+//! In: causes from the wire and from the caller's hook. Out: [`LoadError`]. The loss of one server in a timed test is
+//! not here: it is a result, `ArmRun::failure`.
 
 use rqps_wire::WireError;
 

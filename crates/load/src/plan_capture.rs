@@ -1,16 +1,16 @@
 //! Keeps the plan of every statement of a test, as it will be run.
 //!
-//! In: a target, a test, the data's shape. Out: one [`StatementPlan`] for each kind, in the server's words. The values are
-//! drawn from a fixed seed, so they are the same on all builds. Costs and row estimates are in the text and come from each
-//! server's own sample: compare shapes without them.
+//! In: a target, a test, the data's shape. Out: one [`StatementPlan`] for each kind, in the server's words. The values
+//! are drawn from a fixed seed, so they are the same on all builds. Costs and row estimates are in the text and come
+//! from each server's own sample: compare shapes without them.
 
 mod mysql;
 mod postgres;
 
 use crate::error::LoadError;
+use crate::mysql::engine;
 use crate::program::sysbench::{Rendered, render_parameters};
 use crate::random::{Purpose, stream};
-use crate::mysql::engine;
 use crate::work::connect;
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::DataShape;

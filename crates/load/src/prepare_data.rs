@@ -1,9 +1,9 @@
 //! Makes the tables of the sysbench suite and fills them, fast and always the same.
 //!
-//! In: a target, tables and rows, a seed. Out: loaded, indexed tables at rest and how long that took.
-//! Each table is one stream of rows in the order of ids, made and sent by one thread: the order of rows on disk is the same
-//! each time, and making a row costs a fraction of what the server needs to take it, so the socket's buffer is all the
-//! pipeline there is. The same seed gives the same values on every engine.
+//! In: a target, tables and rows, a seed. Out: loaded, indexed tables at rest and how long that took. Each table is one
+//! stream of rows in the order of ids, made and sent by one thread: the order of rows on disk is the same each time,
+//! and making a row costs a fraction of what the server needs to take it, so the socket's buffer is all the pipeline
+//! there is. The same seed gives the same values on every engine.
 
 mod mysql;
 mod postgres;
@@ -31,8 +31,8 @@ pub struct LoadReport {
     pub left: Option<String>,
 }
 
-/// Drops the tables if they are there, makes, fills and indexes them and brings the server to rest; `threads` tables at once
-/// at most.
+/// Drops the tables if they are there, makes, fills and indexes them and brings the server to rest; `threads` tables at
+/// once at most.
 pub fn prepare_data(target: &Target, data: DataShape, seed: u64, threads: usize) -> Result<LoadReport, LoadError> {
     if data.tables == 0 || data.rows == 0 || data.rows > i32::MAX as u64 {
         return Err(LoadError::Shape(format!(

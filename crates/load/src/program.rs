@@ -1,8 +1,9 @@
 //! What a session sends: the seam between the engine room and the suites.
 //!
-//! `drive` asks a [`Program`] what comes next, given the last answer, and does everything else: connecting, pacing, retrying,
-//! counting. A [`Workload`] makes the programs of a test, one for each session. `sysbench` and `insert` are such; a test may
-//! bring its own. A program must not send, wait, or read a clock; in counted time it must not allocate or lock.
+//! `drive` asks a [`Program`] what comes next, given the last answer, and does everything else: connecting, pacing,
+//! retrying, counting. A [`Workload`] makes the programs of a test, one for each session. `sysbench` and `insert` are
+//! such; a test may bring its own. A program must not send, wait, or read a clock; in counted time it must not allocate
+//! or lock.
 
 pub mod insert;
 pub mod sysbench;
@@ -79,8 +80,8 @@ impl Parameters for Statement {
 pub enum Cue<'a> {
     /// A new event begins.
     Begin,
-    /// The event failed for a passing reason, such as a deadlock, and begins again; the random stream stands where it stood
-    /// when the event began.
+    /// The event failed for a passing reason, such as a deadlock, and begins again; the random stream stands where it
+    /// stood when the event began.
     Again,
     /// The statement under way succeeded: its rows, as far as its form keeps them.
     Answer(&'a Rows),
@@ -160,7 +161,8 @@ pub struct Ended<'a> {
 
 /// What one session repeats. Calls are resolved when compiled, and what is left as it is here costs nothing.
 pub trait Program: Send {
-    /// After so many failed events of a session without a success in between its server is given up: it measures nothing.
+    /// After so many failed events of a session without a success in between its server is given up: it measures
+    /// nothing.
     const FAILURES_IN_A_ROW_MAX: u32 = 1000;
 
     /// Whether it has a say in when events begin, with [`Program::turn`] and [`Program::plan`].

@@ -1,7 +1,8 @@
 //! Random streams: everything random in a campaign is drawn from one of these, named by seed, purpose and place.
 //!
-//! In: a seed and what the stream is for. Out: a PCG64 generator and the few draws that workloads need. The same arguments
-//! give the same numbers on every build of every server, in every process; the fixed vectors below keep it so.
+//! In: a seed and what the stream is for. Out: a PCG64 generator and the few draws that workloads need. The same
+//! arguments give the same numbers on every build of every server, in every process; the fixed vectors below keep it
+//! so.
 
 use rand_core::Rng;
 pub use rand_pcg::Pcg64;

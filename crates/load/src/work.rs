@@ -1,8 +1,8 @@
 //! Work done on a server between tests, by name.
 //!
-//! In: a [`Work`], a target, the data's shape. Out: the seconds it took, and what was left undone.
-//! What the published driver does between tests is here without its idle waiting: there, `postwrite` sleeps until a minimum
-//! time has passed so that the server writes back by itself; here the writing is forced, and then it is done.
+//! In: a [`Work`], a target, the data's shape. Out: the seconds it took, and what was left undone. What the published
+//! driver does between tests is here without its idle waiting: there, `postwrite` sleeps until a minimum time has
+//! passed so that the server writes back by itself; here the writing is forced, and then it is done.
 
 mod mysql;
 mod postgres;

@@ -1,7 +1,7 @@
 //! Zipf's law over 1..=n by rejection-inversion, as the published driver draws its skewed keys.
 //!
-//! W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from monotone discrete distributions", ACM TOMACS
-//! 6(3), 1996. Rank 1 is the lowest key and keys are not scattered, so that hot rows are neighbours, as there.
+//! W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from monotone discrete distributions", ACM
+//! TOMACS 6(3), 1996. Rank 1 is the lowest key and keys are not scattered, so that hot rows are neighbours, as there.
 
 use crate::random::unit_interval;
 use rand_pcg::Pcg64;

@@ -6,8 +6,8 @@
 use crate::MachineError;
 use std::path::Path;
 
-/// What programs and servers say when the disk is full: the system's words, its number, and hints where half a page could
-/// still be written.
+/// What programs and servers say when the disk is full: the system's words, its number, and hints where half a page
+/// could still be written.
 const FULL_DISK: [&str; 8] = [
     "No space left on device",
     "Check free disk space",

@@ -1,10 +1,10 @@
 //! What is running and lying about on behalf of this rqps, written down before it is made.
 //!
 //! In: folders that are about to be made, and programs that are about to be started in them. Out:
-//! `<cache>/leases/<id>.json`, and after a crash [`clear_stale`], which stops the programs of leases whose owner is dead,
-//! then removes the folders, and gives the lease back when they are gone. A process is touched only if pid and start time
-//! match, or if it stands in a recorded folder and runs the recorded program or one from beside it; a folder only if it
-//! carries our marker with the lease's id, which goes last. Nothing is ever found by name.
+//! `<cache>/leases/<id>.json`, and after a crash [`clear_stale`], which stops the programs of leases whose owner is
+//! dead, then removes the folders, and gives the lease back when they are gone. A process is touched only if pid and
+//! start time match, or if it stands in a recorded folder and runs the recorded program or one from beside it; a folder
+//! only if it carries our marker with the lease's id, which goes last. Nothing is ever found by name.
 
 use crate::proctree::{self, ProcessId};
 use crate::shared_memory::SharedMemory;
@@ -27,7 +27,8 @@ pub const MARKER: &str = ".rqps";
 /// Time that a program of a dead owner gets to leave by itself.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Time for what stands in a recorded folder to become the program that it is to run: a shell, or what sets its account.
+/// Time for what stands in a recorded folder to become the program that it is to run: a shell, or what sets its
+/// account.
 const BECOME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Everything that one run of rqps holds. Clones share it; the file goes when the last clone and folder is gone.
@@ -173,8 +174,8 @@ impl Lease {
         self.change(|record| record.programs.retain(|p| p.folder != folder))
     }
 
-    /// Runs a program that writes to a folder to its end, in that folder, and gives what it wrote to stdout. It is in the
-    /// lease before it starts, with all that it starts in turn.
+    /// Runs a program that writes to a folder to its end, in that folder, and gives what it wrote to stdout. It is in
+    /// the lease before it starts, with all that it starts in turn.
     pub fn run(&self, folder: &Path, program: &Path, mut command: Command, name: &str, input: &str) -> Result<String> {
         let real = |path: &Path| fs::canonicalize(path).map_err(MachineError::at("find", path));
         let folder = real(folder)?;
@@ -207,7 +208,8 @@ impl Drop for Shared {
 }
 
 impl Holdings {
-    /// The folders that are there now; none where the lease is gone, or busy, since whoever asks may not be able to wait.
+    /// The folders that are there now; none where the lease is gone, or busy, since whoever asks may not be able to
+    /// wait.
     pub fn folders(&self) -> Vec<PathBuf> {
         let Some(shared) = self.shared.upgrade() else { return Vec::new() };
         let record = shared.record.try_lock();
@@ -381,7 +383,8 @@ fn stop(processes: &[ProcessId]) -> Vec<ProcessId> {
     proctree::wait_gone(&left, LEAVE_TIMEOUT)
 }
 
-/// Removes a folder, its marker last: who is killed at it leaves a folder that is still known to be ours, or an empty one.
+/// Removes a folder, its marker last: who is killed at it leaves a folder that is still known to be ours, or an empty
+/// one.
 fn remove_marked(folder: &Path, id: &str) -> Result<()> {
     let mut kept = Ok(());
     for entry in fs::read_dir(folder).map_err(MachineError::at("list", folder))? {

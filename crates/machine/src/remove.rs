@@ -1,9 +1,10 @@
 //! Removing a folder of many files: data folders, builds, and whatever else rqps made and no longer needs.
 //!
-//! In: a folder that rqps made; that it did is for the caller to know (a lease, a marker, a name in the cache). Out: nothing of
-//! it, or which file could not go. A file that is on disk already costs milliseconds in the file system, which it spends
-//! waiting and for several files at once, and a data folder has a thousand: so several threads remove. Symbolic links are
-//! removed and never followed, whoever changes the tree meanwhile: each name is looked up in a folder that is held open.
+//! In: a folder that rqps made; that it did is for the caller to know (a lease, a marker, a name in the cache). Out:
+//! nothing of it, or which file could not go. A file that is on disk already costs milliseconds in the file system,
+//! which it spends waiting and for several files at once, and a data folder has a thousand: so several threads remove.
+//! Symbolic links are removed and never followed, whoever changes the tree meanwhile: each name is looked up in a
+//! folder that is held open.
 
 use crate::{MachineError, Result};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -26,8 +27,8 @@ const FEW: usize = 8;
 /// How often a folder is emptied in which somebody makes files meanwhile.
 const ATTEMPTS: usize = 3;
 
-/// Removes a folder with all that is in it; one that is not there is gone already. What can be removed is, also beside what
-/// cannot.
+/// Removes a folder with all that is in it; one that is not there is gone already. What can be removed is, also beside
+/// what cannot.
 pub fn remove_tree(folder: &Path) -> Result<()> {
     let left = Left::default();
     match CString::new(folder.as_os_str().as_bytes()) {
@@ -205,7 +206,8 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let folder = root.path().join("data");
         data_folder(&folder, 2, 20, false);
-        // Neither is a folder that can be removed: the one is no folder, the other none that may be changed (by us, not root).
+        // Neither is a folder that can be removed: the one is no folder, the other none that may be changed (by us, not
+        // root).
         let file = root.path().join("file");
         fs::write(&file, "x").expect("written");
         let told = remove_tree(&file).expect_err("no folder").to_string();

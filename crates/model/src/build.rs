@@ -1,5 +1,5 @@
-//! What a user names with `--build`: a release of the catalog, a folder or an archive on this machine, or the address of an
-//! archive; and an optional name.
+//! What a user names with `--build`: a release of the catalog, a folder or an archive on this machine, or the address
+//! of an archive; and an optional name.
 //!
 //! `postgres:17.11`, `my8033`, `candidate=postgres:/opt/pg17`, `mysql:/tmp/mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz`.
 

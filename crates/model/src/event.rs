@@ -94,8 +94,8 @@ pub enum EventKind {
         /// Which.
         #[serde(flatten)]
         place: TestPlace,
-        /// Whether its samples are kept. A test that writes and is measured already runs again without: a resumed round begins
-        /// with fresh data, and what follows is to find what it would have found in an unbroken round.
+        /// Whether its samples are kept. A test that writes and is measured already runs again without: a resumed round
+        /// begins with fresh data, and what follows is to find what it would have found in an unbroken round.
         is_recorded: bool,
     },
     /// A test is under way.
@@ -119,8 +119,8 @@ pub enum EventKind {
         /// Expected seconds to the end of the campaign, once they can be told.
         left_seconds: Option<f64>,
     },
-    /// The user asked to stop: nothing is measured any more, all servers have ended, and what was measured before is safe. Data
-    /// folders are still to be removed, which may take a while.
+    /// The user asked to stop: nothing is measured any more, all servers have ended, and what was measured before is
+    /// safe. Data folders are still to be removed, which may take a while.
     Interrupted {
         /// The results folder.
         folder: PathBuf,

@@ -1,7 +1,7 @@
 //! The version of the results format, and what a reader may do with another one.
 //!
-//! The policy stands in docs/results-format.md: a change that an older reader would misread raises the major number; a field or a
-//! file that it can do without raises the minor number.
+//! The policy stands in docs/results-format.md: a change that an older reader would misread raises the major number; a
+//! field or a file that it can do without raises the minor number.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

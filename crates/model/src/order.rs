@@ -1,10 +1,10 @@
 //! The order of treatments in every round: random, and balanced, so that no treatment is started first more often than
 //! another.
 //!
-//! Rounds come in blocks. In a block of as many rounds as there are treatments, each treatment stands at each place once
-//! (a Latin square), and over the block or two of them each follows each other treatment equally often (the square of
-//! Williams, 1949). Which square and in which sequence its rows come, is drawn from the seed. A longer plan begins with
-//! the shorter one of the same seed.
+//! Rounds come in blocks. In a block of as many rounds as there are treatments, each treatment stands at each place
+//! once (a Latin square), and over the block or two of them each follows each other treatment equally often (the square
+//! of Williams, 1949). Which square and in which sequence its rows come, is drawn from the seed. A longer plan begins
+//! with the shorter one of the same seed.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64;

@@ -1,7 +1,8 @@
 //! A named part of a sample: what was observed or recorded, as the bytes of one file.
 //!
-//! In: rows or a value. Out: a [`Part`], which `store` writes beside `sample.json` and lists with its digest. Whoever makes a
-//! part names it and knows its form; `store` knows neither, so that a new part needs no change there. It does no IO.
+//! In: rows or a value. Out: a [`Part`], which `store` writes beside `sample.json` and lists with its digest. Whoever
+//! makes a part names it and knows its form; `store` knows neither, so that a new part needs no change there. It does
+//! no IO.
 
 use serde::Serialize;
 use std::fmt;

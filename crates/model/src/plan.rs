@@ -122,8 +122,8 @@ pub struct DataShape {
     pub rows: u64,
 }
 
-/// What is run. The three axes of a plan are apart: this one says what clients send, a [`Stage`] says on which data, and how
-/// builds take turns. Only the files that hold a suite match on it.
+/// What is run. The three axes of a plan are apart: this one says what clients send, a [`Stage`] says on which data,
+/// and how builds take turns. Only the files that hold a suite match on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SuitePlan {

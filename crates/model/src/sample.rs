@@ -291,7 +291,8 @@ pub struct Sample {
     pub seconds: f64,
     /// How many connections were made in turn by each client.
     pub sessions: u32,
-    /// Whether the client's threads were in the batch scheduling class, since answers came in parts: it waits for whole ones.
+    /// Whether the client's threads were in the batch scheduling class, since answers came in parts: it waits for whole
+    /// ones.
     pub batch_scheduling: bool,
     /// What became of the events.
     pub accounting: Accounting,

@@ -1,7 +1,7 @@
 //! A server's own counters, and asking a server for what it may not have.
 //!
-//! In: two readings; a session and a statement. Out: numbers by name, `view.column`, and what changed between them. What
-//! is read of each engine is told by `engine`.
+//! In: two readings; a session and a statement. Out: numbers by name, `view.column`, and what changed between them.
+//! What is read of each engine is told by `engine`.
 
 use rqps_wire::{Session, Table, WireError};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! What a server's data takes on disk: the benchmark's database alone, and all of the data folder.
 //!
-//! In: the way to the server, what stores the tables, the data folder. Out: the model's `DiskUse`. PostgreSQL is asked for
-//! the size of the database, as published results do; of MySQL and MariaDB files are looked at, as allocated on disk, while
-//! the server goes on making and removing them. Symbolic links are not followed.
+//! In: the way to the server, what stores the tables, the data folder. Out: the model's `DiskUse`. PostgreSQL is asked
+//! for the size of the database, as published results do; of MySQL and MariaDB files are looked at, as allocated on
+//! disk, while the server goes on making and removing them. Symbolic links are not followed.
 
 use crate::engine::DatabaseSize;
 use crate::error::ObserveError;

@@ -1,7 +1,7 @@
 //! The one place of this crate that asks which engine a server is.
 //!
-//! In: a protocol and what stores the tables. Out: that engine's way to be asked. Engines have modules of their own, which
-//! know nothing of this one.
+//! In: a protocol and what stores the tables. Out: that engine's way to be asked. Engines have modules of their own,
+//! which know nothing of this one.
 
 use crate::counters::Counters;
 use crate::{mysql, postgres};
@@ -18,15 +18,15 @@ pub fn read_counters(session: &mut Session, protocol: Protocol) -> Result<Counte
     }
 }
 
-/// Whether counters are kept that are 0 before and after. PostgreSQL's are few; of MySQL's thousand most belong to features
-/// not in use, and a campaign keeps ten thousand readings.
+/// Whether counters are kept that are 0 before and after. PostgreSQL's are few; of MySQL's thousand most belong to
+/// features not in use, and a campaign keeps ten thousand readings.
 pub(crate) const fn keeps_idle_counters(protocol: Protocol) -> bool {
     matches!(protocol, Protocol::Postgres)
 }
 
-/// What stores the tables of the measured database, as the server says and not as it was wished: in small letters, several
-/// with commas, nothing where an engine leaves no choice. A server without the plugin may put tables elsewhere and call
-/// that a warning.
+/// What stores the tables of the measured database, as the server says and not as it was wished: in small letters,
+/// several with commas, nothing where an engine leaves no choice. A server without the plugin may put tables elsewhere
+/// and call that a warning.
 pub fn storage_engine(session: &mut Session, protocol: Protocol) -> Result<String, WireError> {
     match protocol {
         Protocol::Postgres => Ok(String::new()),

@@ -1,8 +1,8 @@
 //! What machine this is: written once per campaign, so that results of different machines are never mixed unseen.
 //!
-//! In: `/proc`, `/sys`, `/etc/os-release` and the data folder. Out: `HostFacts`. Every field is best effort: what cannot
-//! be found out is empty or `None`, never an error. Whether blocks can be shared is tried with two nameless files, which
-//! the kernel removes by itself.
+//! In: `/proc`, `/sys`, `/etc/os-release` and the data folder. Out: `HostFacts`. Every field is best effort: what
+//! cannot be found out is empty or `None`, never an error. Whether blocks can be shared is tried with two nameless
+//! files, which the kernel removes by itself.
 
 use crate::device::{DataDevice, existing};
 use crate::proctext::{count_cpus, value_of};

@@ -1,10 +1,10 @@
 //! What the whole machine did: CPU time, context switches, page faults, the data device, and with `read_full` memory.
 //!
-//! In: `/proc/stat`, `/proc/vmstat`, `/proc/meminfo` and the data device's `stat` files, opened once. Out: `HostReading`,
-//! whose differences are the model's `HostUse`. `read` is made for slice boundaries: a few system calls, no allocation,
-//! some 50 microseconds, half of them for the faults.
-//! CPU times come in clock ticks (10 ms): one slice of 5 ms shows 0 or 1 of them, the sum over a treatment's many slices
-//! is right. Judges nothing; what this host cannot tell is in `notes`.
+//! In: `/proc/stat`, `/proc/vmstat`, `/proc/meminfo` and the data device's `stat` files, opened once. Out:
+//! `HostReading`, whose differences are the model's `HostUse`. `read` is made for slice boundaries: a few system calls,
+//! no allocation, some 50 microseconds, half of them for the faults. CPU times come in clock ticks (10 ms): one slice
+//! of 5 ms shows 0 or 1 of them, the sum over a treatment's many slices is right. Judges nothing; what this host cannot
+//! tell is in `notes`.
 
 use crate::device::DataDevice;
 use crate::error::ObserveError;
@@ -174,8 +174,8 @@ impl HostReading {
     }
 }
 
-/// What the host did in the slices of one treatment. What an idle server does in the background falls to the treatment that
-/// runs: with slices that is shared evenly, in turns the idle servers are frozen.
+/// What the host did in the slices of one treatment. What an idle server does in the background falls to the treatment
+/// that runs: with slices that is shared evenly, in turns the idle servers are frozen.
 #[derive(Debug)]
 pub struct HostProbe {
     meter: HostMeter,

@@ -6,8 +6,9 @@
 //! answers within the second, so that a server that is slow, frozen or gone leaves rows without numbers, but no gap.
 //! A few statements a second are all it asks; they read what the server knows of itself and never the tables.
 //!
-//! What this costs is part of what is measured, alike for all builds: 1 to 3 ms of CPU a second in a server, less than 1 ms
-//! in the client. Counters in rows are totals as the server has them; `checkpoints` alone counts from the beginning.
+//! What this costs is part of what is measured, alike for all builds: 1 to 3 ms of CPU a second in a server, less than
+//! 1 ms in the client. Counters in rows are totals as the server has them; `checkpoints` alone counts from the
+//! beginning.
 
 use crate::counters::Counters;
 use crate::engine::MonitorQueries;
@@ -37,8 +38,8 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Begins to monitor a server and the host with the device of its data folder. A server that cannot be reached is tried
-    /// again each second.
+    /// Begins to monitor a server and the host with the device of its data folder. A server that cannot be reached is
+    /// tried again each second.
     pub fn begin(endpoint: &Endpoint, storage: Option<StorageEngine>, data_folder: &Path) -> Monitor {
         let begun = Instant::now();
         let shared = Arc::new(Shared::default());
@@ -91,8 +92,8 @@ impl Drop for Monitor {
     }
 }
 
-/// Rows of the time in which clients work. Meant for tests that one treatment runs alone: where builds alternate in slices,
-/// what it costs would fall to whichever build runs.
+/// Rows of the time in which clients work. Meant for tests that one treatment runs alone: where builds alternate in
+/// slices, what it costs would fall to whichever build runs.
 #[derive(Debug, Default)]
 pub struct MonitorProbe {
     monitor: Option<Monitor>,

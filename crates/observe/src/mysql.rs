@@ -2,7 +2,8 @@
 //!
 //! In: a session to a server, in the database that is measured. Out: numbers by name: the server's status variables
 //! (`status.Innodb_rows_read`), what InnoDB and RocksDB tell of themselves, sizes of tables and indexes, bytes of the
-//! binary log. Views differ between versions, forks and plugins: each is asked for, and one that is refused is not there.
+//! binary log. Views differ between versions, forks and plugins: each is asked for, and one that is refused is not
+//! there.
 //!
 //! Some are levels and not counts (pages, sizes, threads). Reading them changes a few (`Com_show_status`), by the same
 //! amount for every build of a version.

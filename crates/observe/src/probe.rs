@@ -9,8 +9,9 @@
 //!     stop       all is counted, and the sessions are still there
 //!     end        after the test, when its sessions are closed
 //!
-//! Out: small figures go into the sample, the rest comes back as named parts of it. `enter` and `leave` stand between slices
-//! of some milliseconds: they must neither allocate nor wait. A probe must not fail a test: what it cannot read is absent.
+//! Out: small figures go into the sample, the rest comes back as named parts of it. `enter` and `leave` stand between
+//! slices of some milliseconds: they must neither allocate nor wait. A probe must not fail a test: what it cannot read
+//! is absent.
 
 use rqps_model::{Part, Sample, StorageEngine};
 use rqps_wire::Endpoint;
@@ -70,8 +71,8 @@ impl Probes {
         self.0.iter_mut().for_each(|probe| probe.enter());
     }
 
-    /// This treatment's slice ends; what was entered last is left first, so that no probe counts what another one costs that
-    /// stands before it.
+    /// This treatment's slice ends; what was entered last is left first, so that no probe counts what another one costs
+    /// that stands before it.
     pub fn leave(&mut self) {
         self.0.iter_mut().rev().for_each(|probe| probe.leave());
     }

@@ -1,14 +1,15 @@
 //! What a group of processes did: a server's tree, whose members come and go while it works.
 //!
-//! In: process ids, given anew at each reading, and their files in `/proc`. Out: `ProcessReading`, whose differences are
-//! the model's `ProcessUse`. Made for the beginning and end of a test (tens of microseconds a process), not for slices.
+//! In: process ids, given anew at each reading, and their files in `/proc`. Out: `ProcessReading`, whose differences
+//! are the model's `ProcessUse`. Made for the beginning and end of a test (tens of microseconds a process), not for
+//! slices.
 //!
 //! CPU time, faults and IO of a process that ended move to its parent when that waits for it (`cutime`, `cmajflt`,
-//! `io`), so every process counts with its waited-for children and a closed connection's backend is not lost. Until then
-//! they are its own, so one that ended counts, too, where it is among the ids; it is no process any more, and has no memory.
-//! Context switches move to nobody that can be asked: with processes and threads that come and go they cannot be told.
-//! A process of one thread counts the nanoseconds of `schedstat`; the clock ticks of `stat` would lose up to 10 ms for
-//! each of many backends. Ended children and processes of several threads are known in ticks only.
+//! `io`), so every process counts with its waited-for children and a closed connection's backend is not lost. Until
+//! then they are its own, so one that ended counts, too, where it is among the ids; it is no process any more, and has
+//! no memory. Context switches move to nobody that can be asked: with processes and threads that come and go they
+//! cannot be told. A process of one thread counts the nanoseconds of `schedstat`; the clock ticks of `stat` would lose
+//! up to 10 ms for each of many backends. Ended children and processes of several threads are known in ticks only.
 
 use crate::probe::{Probe, Subject};
 use crate::proctext::{numbers, value_of};

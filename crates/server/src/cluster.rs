@@ -1,7 +1,7 @@
 //! A data folder: made, copied, put back.
 //!
-//! In: an installed build, a folder that is not there yet, an account. Out: a data folder with the empty database `sbtest`,
-//! as the engine's own part makes it; and copies of it. It must not copy the data of a running server.
+//! In: an installed build, a folder that is not there yet, an account. Out: a data folder with the empty database
+//! `sbtest`, as the engine's own part makes it; and copies of it. It must not copy the data of a running server.
 
 pub use crate::dbms::base_arguments;
 
@@ -20,8 +20,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Makes a data folder with the database `sbtest` in it. The folder must not exist or be empty. MySQL and MariaDB have
-/// checksums by their settings alone, whatever `checksums` says. It is copied where one like it is kept in the cache, and kept there
-/// where it had to be made; what makes it belongs to the lease.
+/// checksums by their settings alone, whatever `checksums` says. It is copied where one like it is kept in the cache,
+/// and kept there where it had to be made; what makes it belongs to the lease.
 pub fn initialise(build: &BuildFacts, dir: &Path, account: Account, checksums: bool, lease: &Lease) -> Result<()> {
     let kept = Kept::of(build, account, checksums, lease);
     if kept.copy_to(dir) {
@@ -36,9 +36,9 @@ pub fn initialise(build: &BuildFacts, dir: &Path, account: Account, checksums: b
 /// What does not end at its signal in this time ignores it, as programs do that a script has started in the background.
 const HEEDS_WITHIN: Duration = Duration::from_secs(5);
 
-/// Sends whatever we have running on a data folder, be it a server or what makes the folder, the signal that ends it at once:
-/// for data that is thrown away. It does not wait; `since` is how long ago this was asked for the first time, and after a while
-/// the signal is one that nobody can ignore.
+/// Sends whatever we have running on a data folder, be it a server or what makes the folder, the signal that ends it at
+/// once: for data that is thrown away. It does not wait; `since` is how long ago this was asked for the first time, and
+/// after a while the signal is one that nobody can ignore.
 pub fn end_at_once(engine: Engine, data_dir: &Path, since: Duration) {
     let Ok(here) = fs::canonicalize(data_dir) else { return };
     let signal = if since < HEEDS_WITHIN { ending(engine).at_once[0].0 } else { Signal::KILL };

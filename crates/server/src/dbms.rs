@@ -1,5 +1,5 @@
-//! Which engine's own part does what: the one place that chooses between `postgres/` and `mysql/` to make a data folder,
-//! to start and end a server, and to read its settings.
+//! Which engine's own part does what: the one place that chooses between `postgres/` and `mysql/` to make a data
+//! folder, to start and end a server, and to read its settings.
 //!
 //! In: an engine, and what its part needs. Out: what that part makes of it. It must not do anything itself.
 

@@ -1,10 +1,11 @@
 //! Data folders as they are right after initialisation, kept in the cache: to make one takes a server seconds, a copy a
 //! fraction of one.
 //!
-//! In: a build and what its initialisation depends on. Out: a copy where the caller wants it, checked against its digest,
-//! or nothing where there is none that is whole; and a folder that was just made is kept for the next time. What is kept
-//! is made beside its place and published by rename, so that no lock is needed: whoever finds it gone or damaged makes the
-//! folder anew. The least recently used go when all together grow too large. It must not run a program.
+//! In: a build and what its initialisation depends on. Out: a copy where the caller wants it, checked against its
+//! digest, or nothing where there is none that is whole; and a folder that was just made is kept for the next time.
+//! What is kept is made beside its place and published by rename, so that no lock is needed: whoever finds it gone or
+//! damaged makes the folder anew. The least recently used go when all together grow too large. It must not run a
+//! program.
 
 use crate::{Result, ServerError};
 use rqps_builds::verify;
@@ -59,8 +60,8 @@ impl<'a> Kept<'a> {
         Kept { folder: lease.cache().root().join(FOLDER).join(name), lease }
     }
 
-    /// Copies it to a place that is not there yet or empty, and says whether it did: not where none is kept, or none that
-    /// is whole. Then there is nothing at that place.
+    /// Copies it to a place that is not there yet or empty, and says whether it did: not where none is kept, or none
+    /// that is whole. Then there is nothing at that place.
     pub(crate) fn copy_to(&self, dir: &Path) -> bool {
         let Some(seal) = read_seal(&self.folder) else { return false };
         let _ = fs::remove_dir(dir);

@@ -1,7 +1,8 @@
 //! A running server: started on a private socket, waited for, asked, pinned, frozen, stopped.
 //!
-//! In: a [`Launch`]. Out: a [`Server`] that answers. Whatever happens to us, the server goes: it stops when dropped, the
-//! kernel takes it down when we die, and the lease tells the next start what may be left. It must not generate load.
+//! In: a [`Launch`]. Out: a [`Server`] that answers. Whatever happens to us, the server goes: it stops when dropped,
+//! the kernel takes it down when we die, and the lease tells the next start what may be left. It must not generate
+//! load.
 
 use crate::dbms::{self, ending};
 use crate::keeper::Keeper;
@@ -173,7 +174,8 @@ impl Server {
         self.processes().iter().map(|p| p.pid).collect()
     }
 
-    /// The same with those that ended and were not waited for: what the server used of the machine is the sum of all these.
+    /// The same with those that ended and were not waited for: what the server used of the machine is the sum of all
+    /// these.
     pub fn pids_with_ended(&self) -> Vec<u32> {
         proctree::tree_with_ended(self.process).iter().map(|p| p.pid).collect()
     }

@@ -167,8 +167,8 @@ impl Campaign {
         Ok(Some(found))
     }
 
-    /// Every published sample of the plan, ordered by test, clients, round and treatment. If files are damaged, the error
-    /// names all of them.
+    /// Every published sample of the plan, ordered by test, clients, round and treatment. If files are damaged, the
+    /// error names all of them.
     pub fn samples(&self) -> Result<Vec<SampleFolder>, StoreError> {
         let mut damages = Damages::default();
         let mut samples = Vec::new();
@@ -198,8 +198,8 @@ impl Campaign {
         damages.settle().map(|()| samples.len())
     }
 
-    /// Writes something that was made from these results, such as `report.html` or `tables/qps.rel.tsv`. An older one is
-    /// replaced, completely or not at all.
+    /// Writes something that was made from these results, such as `report.html` or `tables/qps.rel.tsv`. An older one
+    /// is replaced, completely or not at all.
     pub fn write_derived(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, StoreError> {
         let path = layout::derived_file(&self.folder, name)?;
         write_file(&path, bytes, Durability::Synced)?;

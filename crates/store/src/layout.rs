@@ -1,5 +1,5 @@
-//! Where each file of a campaign lies: the one place that knows these names of docs/results-format.md, but for the parts
-//! of a sample, which their makers name (`model::part`).
+//! Where each file of a campaign lies: the one place that knows these names of docs/results-format.md, but for the
+//! parts of a sample, which their makers name (`model::part`).
 //!
 //! In: a campaign's folder and the names of cells. Out: paths. A name that could leave its folder, or hide in it, is
 //! refused here, whoever made it.

@@ -1,8 +1,8 @@
 //! One writer at a time for a campaign's folder.
 //!
-//! In: the folder. Out: a `Lock`, held until dropped or until the process ends in whatever way, because the kernel holds
-//! it (an advisory lock on `.lock`): a dead owner's file is simply taken over. The file's text names the owner by process
-//! id and start time, for the message that another one gets.
+//! In: the folder. Out: a `Lock`, held until dropped or until the process ends in whatever way, because the kernel
+//! holds it (an advisory lock on `.lock`): a dead owner's file is simply taken over. The file's text names the owner by
+//! process id and start time, for the message that another one gets.
 
 use crate::error::StoreError;
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -1,7 +1,7 @@
 //! A file of a campaign as it is read back: its bytes, its value, or what is wrong with it.
 //!
-//! In: a path and what the file should hold. Out: the value, or an error with file, line and remedy. Damages are collected,
-//! so that one message names all of a folder.
+//! In: a path and what the file should hold. Out: the value, or an error with file, line and remedy. Damages are
+//! collected, so that one message names all of a folder.
 
 use crate::damage::Damage;
 use crate::error::{FoundFormat, StoreError};

@@ -1,8 +1,9 @@
 //! Adding to a campaign: by one process at a time, each sample complete or absent.
 //!
 //! In: plan, facts and samples as they come. Out: files. `Campaign::create` and `Campaign::open_to_resume` give a
-//! `Writer`, which holds the folder's lock and reads like a `Campaign`. Every sample is written beside its place, brought
-//! to the disk and renamed, so that a killed process or a full disk leaves nothing that a reader could take for a result.
+//! `Writer`, which holds the folder's lock and reads like a `Campaign`. Every sample is written beside its place,
+//! brought to the disk and renamed, so that a killed process or a full disk leaves nothing that a reader could take for
+//! a result.
 
 use crate::campaign::Campaign;
 use crate::disk::{Durability, clear_parts, make_folders, parse_part_name, part_name, write_file, write_folder};
@@ -170,8 +171,8 @@ impl Writer {
         &self.cleared
     }
 
-    /// Leaves it to the kernel when samples reach the disk. For results that can be made again, such as imports: a power
-    /// cut may then lose published samples, though never leave half of one in the eyes of a reader.
+    /// Leaves it to the kernel when samples reach the disk. For results that can be made again, such as imports: a
+    /// power cut may then lose published samples, though never leave half of one in the eyes of a reader.
     pub fn without_sync(mut self) -> Writer {
         self.durability = Durability::Buffered;
         self

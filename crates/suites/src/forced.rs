@@ -1,8 +1,8 @@
 //! What cannot be the same on every engine: the forms of statements, tables and loading that an engine forces, with the
 //! reason.
 //!
-//! In: the entries `forced` of a workload file. Out: a form for an engine, for plan and report, so that a comparison across
-//! engines says in what it isn't like with like. It decides nothing.
+//! In: the entries `forced` of a workload file. Out: a form for an engine, for plan and report, so that a comparison
+//! across engines says in what it isn't like with like. It decides nothing.
 
 use rqps_model::{Engine, StorageEngine};
 use serde::Deserialize;

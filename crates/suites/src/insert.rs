@@ -1,7 +1,7 @@
 //! The Insert Benchmark as data: ready-made sizes, and what engines force to be different.
 //!
-//! In: `workloads/insert.toml` or a file like it. Out: a [`Suite`] without tests to choose, since its steps follow from the
-//! size. It knows no SQL.
+//! In: `workloads/insert.toml` or a file like it. Out: a [`Suite`] without tests to choose, since its steps follow from
+//! the size. It knows no SQL.
 
 use crate::{Forced, Suite, SuiteError};
 use rqps_model::insert::Shape;

@@ -1,7 +1,7 @@
 //! The words of a campaign: one table of keys, each of which is at once a key of the campaign file and a flag.
 //!
-//! The file's reader and writer, the flags and their help, the defaults and the table in docs/campaign-file.md are made from
-//! this table. A new key is a row here and a field of campaign's `Request`. Pure data; it reads no value.
+//! The file's reader and writer, the flags and their help, the defaults and the table in docs/campaign-file.md are made
+//! from this table. A new key is a row here and a field of campaign's `Request`. Pure data; it reads no value.
 
 use crate::SuiteName::{self, Insert, Sysbench};
 use DefaultValue::{Is, Means};

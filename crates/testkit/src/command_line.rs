@@ -1,7 +1,7 @@
 //! How the server of a test is called: what it needs to be found and to be quick, then what the test wants.
 //!
-//! In: a build, its folder, how it shall listen, options. Out: the program with its arguments, and where its socket will be. What a
-//! commit has written outlives the server's death, but not the machine's. It must not start anything.
+//! In: a build, its folder, how it shall listen, options. Out: the program with its arguments, and where its socket
+//! will be. What a commit has written outlives the server's death, but not the machine's. It must not start anything.
 
 use rqps_builds::program::server_program;
 use rqps_machine::Account;

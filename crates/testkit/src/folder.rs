@@ -1,7 +1,8 @@
 //! A temporary folder that goes with the test, also when the test is killed.
 //!
-//! In: where, and who may enter. Out: a folder. A shell holds it and removes it when the pipe between us breaks, however we
-//! end: a destructor does not run in a process that is killed. It must not be used where a folder shall stay.
+//! In: where, and who may enter. Out: a folder. A shell holds it and removes it when the pipe between us breaks,
+//! however we end: a destructor does not run in a process that is killed. It must not be used where a folder shall
+//! stay.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

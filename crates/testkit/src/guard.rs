@@ -1,8 +1,9 @@
 //! A shell that holds a folder and runs a server in it: both go when the pipe between us breaks, however we end.
 //!
-//! In: words on a pipe, `start` each time that the server shall run. Out: the server's pid in a file. Anything else, the
-//! end of the pipe above all, makes the shell kill the server and remove the folder. As root only the server runs as who owns
-//! the folder, the shell does not: we may be killed in the middle of a copy, when the owner cannot remove it yet.
+//! In: words on a pipe, `start` each time that the server shall run. Out: the server's pid in a file. Anything else,
+//! the end of the pipe above all, makes the shell kill the server and remove the folder. As root only the server runs
+//! as who owns the folder, the shell does not: we may be killed in the middle of a copy, when the owner cannot remove
+//! it yet.
 
 use crate::PATIENCE;
 use rqps_machine::Account;
@@ -16,8 +17,9 @@ use std::time::{Duration, Instant};
 
 /// A server that was stopped by a signal is ended too. Processes that outlive it for a moment may still write.
 ///
-/// When our death leaves the shell's process group without a parent and one in it is stopped, the kernel sends SIGHUP to the
-/// group (setpgid(2)); the shell must survive it to tidy up. A handler, unlike an ignored signal, is not passed on to the server.
+/// When our death leaves the shell's process group without a parent and one in it is stopped, the kernel sends SIGHUP
+/// to the group (setpgid(2)); the shell must survive it to tidy up. A handler, unlike an ignored signal, is not passed
+/// on to the server.
 const SCRIPT: &str = r#"
 trap : HUP
 while read -r word && [ "$word" = start ]; do

@@ -1,11 +1,12 @@
 //! Real servers for tests: made in a folder of their own, killed and started again as a test likes, gone with the test.
 //!
-//! In: a [`Wanted`]: an engine or a build, options, files. Out: a [`LiveServer`] that answers on a Unix socket, and on loopback
-//! if asked. Tests only: no crate has it among its dependencies.
+//! In: a [`Wanted`]: an engine or a build, options, files. Out: a [`LiveServer`] that answers on a Unix socket, and on
+//! loopback if asked. Tests only: no crate has it among its dependencies.
 //!
-//! Builds and data folders are those of `rqps_server`, but not its `Server`: that dies with its maker and leaves its folders
-//! to the next start of rqps, where a test must leave nothing even when it is killed or its server is a static that is never
-//! dropped. And tests need a socket and loopback at once, and options beside any profile. So a [`guard`] runs the server.
+//! Builds and data folders are those of `rqps_server`, but not its `Server`: that dies with its maker and leaves its
+//! folders to the next start of rqps, where a test must leave nothing even when it is killed or its server is a static
+//! that is never dropped. And tests need a socket and loopback at once, and options beside any profile. So a [`guard`]
+//! runs the server.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

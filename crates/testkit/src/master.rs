@@ -1,7 +1,7 @@
 //! Builds and their first data folders, made once in each process and copied for each server.
 //!
-//! In: the word of a build. Out: its facts, and copies of a data folder as rqps makes it. Making one takes seconds, a copy
-//! much less. No server ever runs on a master.
+//! In: the word of a build. Out: its facts, and copies of a data folder as rqps makes it. Making one takes seconds, a
+//! copy much less. No server ever runs on a master.
 
 use crate::guard::Guard;
 use rqps_machine::{Account, Cache, CopyMethod, Lease, copy};

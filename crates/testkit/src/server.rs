@@ -1,7 +1,7 @@
 //! A running server, asked and ill-treated by tests.
 //!
-//! In: a [`Wanted`]. Out: endpoints, answers, its log, its processes; it is killed, frozen and started again on the same
-//! data as the test likes. It must not know what is tested.
+//! In: a [`Wanted`]. Out: endpoints, answers, its log, its processes; it is killed, frozen and started again on the
+//! same data as the test likes. It must not know what is tested.
 
 use crate::guard::{Duty, Guard, make_folder};
 use crate::master::Master;

@@ -36,7 +36,8 @@ impl Wanted {
         Wanted { variable: Some(POSTGRES), ..Wanted::default() }
     }
 
-    /// Every PostgreSQL that a distribution has installed, or those that the variable names, as folders with a colon between.
+    /// Every PostgreSQL that a distribution has installed, or those that the variable names, as folders with a colon
+    /// between.
     pub fn every_postgres() -> Vec<Wanted> {
         let words = Wanted::postgres().named().map_or_else(|| installed(Path::new(INSTALLED)), |named| words(&named));
         words.iter().map(|word| Wanted::of(word)).collect()

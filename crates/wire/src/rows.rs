@@ -1,8 +1,8 @@
 //! The first rows of an answer, for programs whose next statement depends on them.
 //!
-//! In: rows as the protocol modules read them, as many as the statement asks for. Out: values as text, or as the number that
-//! is asked for. The memory of one answer serves the next, so that nothing is allocated once it has its size. Where nothing
-//! is asked for, nothing is read.
+//! In: rows as the protocol modules read them, as many as the statement asks for. Out: values as text, or as the number
+//! that is asked for. The memory of one answer serves the next, so that nothing is allocated once it has its size.
+//! Where nothing is asked for, nothing is read.
 
 /// The rows that were kept of the last answer.
 #[derive(Clone, Debug, Default)]

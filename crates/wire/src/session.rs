@@ -64,8 +64,9 @@ impl Session {
         Ok(Session { link })
     }
 
-    /// Runs one or several statements and returns the last result set as text; bytes that are no UTF-8 are replaced. PostgreSQL runs several statements of
-    /// one text as one transaction, so that what refuses a transaction, such as VACUUM, must come alone.
+    /// Runs one or several statements and returns the last result set as text; bytes that are no UTF-8 are replaced.
+    /// PostgreSQL runs several statements of one text as one transaction, so that what refuses a transaction, such as
+    /// VACUUM, must come alone.
     pub fn query(&mut self, sql: &str) -> Result<Table, WireError> {
         pass_on!(&mut self.link, session => session.query(sql))
     }
@@ -78,7 +79,8 @@ impl Session {
 
     /// Runs a COPY ... FROM STDIN, or on MySQL a LOAD DATA LOCAL INFILE 'rqps', with the rows that `feed` writes, and
     /// returns what `feed` returned and the number of rows taken. If `feed` fails, nothing is copied and its error is
-    /// returned; on MySQL the session then ends. MySQL skips rows whose key exists already, so the number may be smaller.
+    /// returned; on MySQL the session then ends. MySQL skips rows whose key exists already, so the number may be
+    /// smaller.
     pub fn copy_in<R>(
         &mut self,
         sql: &str,
@@ -120,8 +122,8 @@ impl Session {
         pass_on!(&mut self.link, session => session.state.deadline = deadline);
     }
 
-    /// Prepares a statement with parameters of the given types, written `$1`, `$2` ... or on MySQL `?`. What MySQL cannot
-    /// prepare, such as BEGIN, is sent as text each time.
+    /// Prepares a statement with parameters of the given types, written `$1`, `$2` ... or on MySQL `?`. What MySQL
+    /// cannot prepare, such as BEGIN, is sent as text each time.
     pub fn prepare(&mut self, sql: &str, params: &[ParameterType]) -> Result<Statement, WireError> {
         let form = match &mut self.link {
             Link::Postgres(session) => Form::Postgres(session.prepare(sql, params)?),
@@ -187,8 +189,8 @@ impl Session {
         pass_on!(&self.link, session => session.is_pending())
     }
 
-    /// Whether the reply to the submitted statement is complete and only has to be received: a [`submit`](Session::submit)
-    /// that had to wait has read it, so that the session may never become readable again.
+    /// Whether the reply to the submitted statement is complete and only has to be received: a
+    /// [`submit`](Session::submit) that had to wait has read it, so that the session may never become readable again.
     #[inline]
     pub fn is_answered(&self) -> bool {
         pass_on!(&self.link, session => session.is_answered())

@@ -1,7 +1,7 @@
 //! The state of a session, whatever its protocol: where it leads to, what it sent last, and whether it is of use still.
 //!
-//! In: statements as they are sent, and the fault that ends the session. Out: the errors that name endpoint and statement.
-//! It reads and writes nothing: a session that is broken stays broken.
+//! In: statements as they are sent, and the fault that ends the session. Out: the errors that name endpoint and
+//! statement. It reads and writes nothing: a session that is broken stays broken.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,8 +13,8 @@ use crate::error::{ServerError, WireError};
 use crate::last_statement::LastStatement;
 use crate::socket::Deadline;
 
-/// Tells the sessions of this process apart, so that a prepared statement knows the one that it lives in. The servers' own
-/// numbers will not do: each server counts by itself, and sessions to several of them are open at once.
+/// Tells the sessions of this process apart, so that a prepared statement knows the one that it lives in. The servers'
+/// own numbers will not do: each server counts by itself, and sessions to several of them are open at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SessionId(u64);
 

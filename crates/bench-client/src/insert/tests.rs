@@ -1,5 +1,5 @@
-//! The Python inserter on real servers: it inserts as many rows by as many statements as it says, with values drawn as rqps
-//! draws them. That rqps does the same is tested where whole runs of the binary are.
+//! The Python inserter on real servers: it inserts as many rows by as many statements as it says, with values drawn as
+//! rqps draws them. That rqps does the same is tested where whole runs of the binary are.
 
 use super::*;
 use clap::Parser;

@@ -107,7 +107,8 @@ impl Index {
              APT::Sandbox::User \"root\";\n\
              Acquire::Languages \"none\";\n\
              Acquire::IndexTargets::deb::DEP-11::DefaultEnabled \"false\";\n\
-             // The index of a release that is no longer kept up has run out; the catalog's digests hold all the same.\n\
+             // The index of a release that is no longer kept up has run out; the catalog's digests hold all the
+             // same.\n\
              Acquire::Check-Valid-Until \"false\";\n\
              #clear APT::Update::Pre-Invoke;\n\
              #clear APT::Update::Post-Invoke;\n\

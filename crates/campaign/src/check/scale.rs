@@ -56,7 +56,8 @@ impl Checker<'_> {
         Some(shape)
     }
 
-    /// Puts a value into the shape; alone it must leave a sound shape sound, so that its fault is told at its own place.
+    /// Puts a value into the shape; alone it must leave a sound shape sound, so that its fault is told at its own
+    /// place.
     fn put<T>(&mut self, shape: &mut Shape, sound: &Shape, stated: Option<&Stated<T>>, put: impl Fn(&mut Shape, &T)) {
         let Some(stated) = stated else { return };
         put(shape, &stated.value);

@@ -1,7 +1,7 @@
 //! The matrix of treatments: builds times profiles times storage engines, each build with those that its engine has.
 //!
-//! In: the builds, profiles and storage engines of a request. Out: what is compared, or what is wrong with them. One list
-//! of profiles serves all engines; none is ever mixed in silently, since that would be unfair to the others.
+//! In: the builds, profiles and storage engines of a request. Out: what is compared, or what is wrong with them. One
+//! list of profiles serves all engines; none is ever mixed in silently, since that would be unfair to the others.
 
 use super::Checker;
 use crate::campaign::{Asked, lacks};
@@ -163,7 +163,8 @@ impl<'a> Checker<'a> {
         right
     }
 
-    /// The families of profiles engine by engine, and what may stand behind their names: all combinations would be hundreds.
+    /// The families of profiles engine by engine, and what may stand behind their names: all combinations would be
+    /// hundreds.
     fn profile_families(&self, engines: &[Engine]) -> String {
         let told = engines.iter().map(|engine| {
             let names = self.profile_names(&[*engine]);
@@ -232,8 +233,8 @@ impl<'a> Checker<'a> {
         self.storage_fits(engine, &listed.value)
     }
 
-    /// Finds fault with a release that is known to lack what shall store its tables; of what is no release, and of those not
-    /// yet installed, `expand` hears.
+    /// Finds fault with a release that is known to lack what shall store its tables; of what is no release, and of
+    /// those not yet installed, `expand` hears.
     fn storage_is_brought(&mut self, build: &'a BuildRequest) -> bool {
         let spec = &build.spec.value;
         let BuildSource::Catalog(version) = &spec.source else { return true };

@@ -1,7 +1,7 @@
 //! TOML text to entries and slips, with a list that nobody closed told as that.
 //!
-//! In: text. Out: what could be read, and where the parser stumbled. To the parser all lines behind an open list are part of
-//! the list, with a slip in each; here they are read as the lines that they were meant to be.
+//! In: text. Out: what could be read, and where the parser stumbled. To the parser all lines behind an open list are
+//! part of the list, with a slip in each; here they are read as the lines that they were meant to be.
 
 use super::text_span;
 use crate::place::Stated;

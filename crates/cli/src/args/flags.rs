@@ -1,7 +1,7 @@
 //! The flags of a campaign, made from the table of its keys: `plan`, `run` and `demo` have them all.
 //!
-//! In: the keys. Out: clap's arguments with their help, which tells what holds where a flag is not given, for that command and
-//! by suite; and after parsing the words as they were typed. What they mean is campaign's to say.
+//! In: the keys. Out: clap's arguments with their help, which tells what holds where a flag is not given, for that
+//! command and by suite; and after parsing the words as they were typed. What they mean is campaign's to say.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rqps_campaign::Flag;

@@ -174,8 +174,8 @@ fn results_that_cannot_be_read_are_told() {
     scene.assert_nothing_left();
 }
 
-/// A file system of its own for the data, which goes with the process that mounted it. It has `megabytes` when the command
-/// looks, and `megabytes_later` as soon as there is anything on it.
+/// A file system of its own for the data, which goes with the process that mounted it. It has `megabytes` when the
+/// command looks, and `megabytes_later` as soon as there is anything on it.
 fn on_a_disk_of(scene: &Scene, megabytes: u32, megabytes_later: u32, command: &Command) -> Command {
     let mut inside = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {

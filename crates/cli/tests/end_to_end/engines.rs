@@ -86,7 +86,8 @@ fn three_engines_stand_in_one_report() {
     }
 }
 
-/// A release whose package tells nothing until it is unpacked is refused as soon as it is here, and a folder when it is looked at.
+/// A release whose package tells nothing until it is unpacked is refused as soon as it is here, and a folder when it is
+/// looked at.
 #[test]
 fn a_build_without_rocksdb_is_refused_when_the_plan_is_made() {
     let scene = Scene::new();

@@ -1,5 +1,5 @@
-//! What the end-to-end tests share: one test's own folders, runs of the binary that can be watched and signalled, and the
-//! proof that nothing is left.
+//! What the end-to-end tests share: one test's own folders, runs of the binary that can be watched and signalled, and
+//! the proof that nothing is left.
 
 use rqps_machine::Cache;
 use rqps_machine::proctree::{self, ProcessId};
@@ -121,8 +121,8 @@ impl Scene {
         self.path("results").join(name)
     }
 
-    /// The binary in this scene, as a terminal starts it: the tests may run where signals are ignored, and what is ignored is
-    /// inherited.
+    /// The binary in this scene, as a terminal starts it: the tests may run where signals are ignored, and what is
+    /// ignored is inherited.
     pub(crate) fn rqps(&self, args: &[&str]) -> Command {
         self.rqps_with("--default-signal=INT,HUP,TERM", args)
     }

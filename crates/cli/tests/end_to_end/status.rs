@@ -1,4 +1,5 @@
-//! `rqps status` from another terminal: of a campaign that runs, one that was killed and one that is complete, and of none.
+//! `rqps status` from another terminal: of a campaign that runs, one that was killed and one that is complete, and of
+//! none.
 
 use crate::scene::{Scene, published};
 use rustix::process::Signal;

@@ -1,4 +1,5 @@
-//! Campaigns that are killed or interrupted at every stage: nothing is left, nothing is lost, nothing is measured twice.
+//! Campaigns that are killed or interrupted at every stage: nothing is left, nothing is lost, nothing is measured
+//! twice.
 
 use crate::scene::{BUILD, Ended, Running, SMALL, Scene, published, results, wait_for};
 use rqps_model::part;

@@ -1,4 +1,5 @@
-//! Rounds on real servers: short tests side by side, and short passes: every sample is there and adds up, and a pass that was broken off is redone alone.
+//! Rounds on real servers: short tests side by side, and short passes: every sample is there and adds up, and a pass
+//! that was broken off is redone alone.
 
 use crate::testing::{Scene, insert_plan, plan, start, test};
 use crate::{ConductError, is_measured};

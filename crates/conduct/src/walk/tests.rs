@@ -4,7 +4,8 @@ use super::*;
 use crate::testing::{insert_plan, plan, test};
 use rqps_model::Interleave;
 
-/// Setups as text: whose servers, `^n` after n earlier ones, and every test with its clients: `+` recorded, `-` only run.
+/// Setups as text: whose servers, `^n` after n earlier ones, and every test with its clients: `+` recorded, `-` only
+/// run.
 fn told(plan: &Plan, round: &Round, done: &[&str]) -> Vec<String> {
     let is_done = |block: &Block<'_>| {
         let mut names = block.samples().map(|(treatment, test)| {

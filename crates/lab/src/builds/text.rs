@@ -74,7 +74,8 @@ pub fn table(rows: &[BuildRow], width: Option<usize>) -> String {
     text
 }
 
-/// A line cut to the width of a terminal; where it came from stands at its end, and `builds show` and `--json` tell it whole.
+/// A line cut to the width of a terminal; where it came from stands at its end, and `builds show` and `--json` tell it
+/// whole.
 fn fitted(line: &str, width: Option<usize>) -> String {
     match width {
         Some(width) if line.chars().count() > width => line.chars().take(width - 1).chain(['…']).collect(),

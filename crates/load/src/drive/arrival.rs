@@ -1,9 +1,9 @@
 //! When events are due: at once after the last one, by a plan that all sessions share, or by a session's own.
 //!
-//! In: an arrival process and which clients a thread has, or a session's plan. Out: due times in the arm's own time, which
-//! stands still while another arm runs. The shared plan is drawn for all clients and each thread takes its own, so it is the
-//! same on any number of threads; its due times are taken exactly once and never dropped. A session's own plan has a limit to
-//! what is made good after a stall; what is further behind is deferred.
+//! In: an arrival process and which clients a thread has, or a session's plan. Out: due times in the arm's own time,
+//! which stands still while another arm runs. The shared plan is drawn for all clients and each thread takes its own,
+//! so it is the same on any number of threads; its due times are taken exactly once and never dropped. A session's own
+//! plan has a limit to what is made good after a stall; what is further behind is deferred.
 
 use crate::program::EvenPlan;
 use crate::random::{Purpose, stream, unit_interval};
@@ -79,8 +79,8 @@ impl Plan {
     }
 }
 
-/// A session's own plan under way: the n-th event is due in the middle of its gap, and sessions take turns within it, so that
-/// events come level and a second has the same number of them on every build.
+/// A session's own plan under way: the n-th event is due in the middle of its gap, and sessions take turns within it,
+/// so that events come level and a second has the same number of them on every build.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionPlan {
     plan: EvenPlan,
@@ -99,8 +99,8 @@ impl SessionPlan {
         self.deferred_ns + ((self.number as f64 + self.plan.phase) * self.plan.gap_ns) as u64
     }
 
-    /// Takes the event that is due at `own_ns` or before and returns its planned time. What is behind by more than may be
-    /// made good is deferred.
+    /// Takes the event that is due at `own_ns` or before and returns its planned time. What is behind by more than may
+    /// be made good is deferred.
     #[inline]
     pub(crate) fn take(&mut self, own_ns: u64) -> u64 {
         let behind_ns = own_ns.saturating_sub(self.due_ns());

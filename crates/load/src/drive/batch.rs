@@ -1,9 +1,10 @@
 //! Batch scheduling: woken by a part of an answer, a thread lets the server finish before it reads.
 //!
-//! A server sends a long answer in parts, and each part wakes the client. On the CPU that both share the client then takes the
-//! server's place in the middle of its work, reads a part and sleeps again. In the kernel's batch class a thread that is woken
-//! waits for its turn, so that the answer is read in one go and the server is not interrupted. After short answers the same
-//! would send the server to sleep before each statement, so it is for long answers only (docs/measurement.md).
+//! A server sends a long answer in parts, and each part wakes the client. On the CPU that both share the client then
+//! takes the server's place in the middle of its work, reads a part and sleeps again. In the kernel's batch class a
+//! thread that is woken waits for its turn, so that the answer is read in one go and the server is not interrupted.
+//! After short answers the same would send the server to sleep before each statement, so it is for long answers only
+//! (docs/measurement.md).
 //!
 //! In: the calling thread. Out: a guard that gives it its old class back. It touches no other thread.
 
@@ -15,8 +16,8 @@ use thread_priority::unix::{
 };
 use thread_priority::{Error, ThreadPriority, ThreadPriorityValue};
 
-/// The bytes that a server gathers before it sends them: the send buffer of PostgreSQL, `net_buffer_length` of MySQL and
-/// MariaDB as it is by default.
+/// The bytes that a server gathers before it sends them: the send buffer of PostgreSQL, `net_buffer_length` of MySQL
+/// and MariaDB as it is by default.
 const fn part_bytes(protocol: Protocol) -> u64 {
     match protocol {
         Protocol::Postgres => 8 * 1024,

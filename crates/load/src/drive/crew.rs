@@ -1,7 +1,8 @@
 //! The threads of the client: each holds the sessions of its clients to every arm, all do the same visit together.
 //!
-//! In: commands of the leader, which is the calling thread and drives sessions itself. Out: reports when a visit is drained. They
-//! meet between visits only; with one thread there is none to meet. Client i belongs to thread i mod threads.
+//! In: commands of the leader, which is the calling thread and drives sessions itself. Out: reports when a visit is
+//! drained. They meet between visits only; with one thread there is none to meet. Client i belongs to thread i mod
+//! threads.
 
 use super::arrival::Pace;
 use super::batch::BatchScheduling;

@@ -2,8 +2,9 @@
 //!
 //! Side by side: connects, warms up, then cycles of slices until every arm has its counted seconds.
 //!
-//! In: an [`Exercise`], a workload and the caller's hook, which is called between slices only: there the caller reads host counters, freezes
-//! and thaws servers. Out: one [`ArmRun`] for each arm. An arm whose server is lost ends with a failure, the others go on.
+//! In: an [`Exercise`], a workload and the caller's hook, which is called between slices only: there the caller reads
+//! host counters, freezes and thaws servers. Out: one [`ArmRun`] for each arm. An arm whose server is lost ends with a
+//! failure, the others go on.
 //!
 //! All arms of a cycle draw the same keys, whatever protocol each speaks, and their order is drawn anew for each cycle.
 
@@ -122,9 +123,9 @@ pub fn run_events<W: Workload>(
     Ok(ended.into_iter().map(|(run, _)| run).collect())
 }
 
-/// Runs a workload whose programs know their own end, on the only arm, all of it counted. The hook is called when all is
-/// connected, before any thread is moved to its CPU, and when the last answer has come, while the sessions still stand;
-/// `tick` about once a second with the seconds since the start. Returns also the programs with what they noted.
+/// Runs a workload whose programs know their own end, on the only arm, all of it counted. The hook is called when all
+/// is connected, before any thread is moved to its CPU, and when the last answer has come, while the sessions still
+/// stand; `tick` about once a second with the seconds since the start. Returns also the programs with what they noted.
 pub fn run_to_end<'w, W: Workload>(
     exercise: &Exercise<'_>,
     workload: &'w W,
@@ -283,8 +284,8 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
         self.states[arm].sessions += 1;
     }
 
-    /// New sessions to every arm. Each runs a few uncounted events first, since a new server process has to fill its own
-    /// caches and settle on its plans.
+    /// New sessions to every arm. Each runs a few uncounted events first, since a new server process has to fill its
+    /// own caches and settle on its plans.
     fn connect_all(&mut self, hook: &mut Hook<'_>) -> Result<(), LoadError> {
         for arm in self.live_arms() {
             hook(Switch::Enter { arm, phase: Phase::Connect })?;
@@ -300,8 +301,8 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
         Ok(())
     }
 
-    /// Where answers come in parts, the client waits for the whole of them: in a closed loop, where a thread has one session
-    /// and so nothing else to do. It treats all arms alike, so one arm with long answers is enough.
+    /// Where answers come in parts, the client waits for the whole of them: in a closed loop, where a thread has one
+    /// session and so nothing else to do. It treats all arms alike, so one arm with long answers is enough.
     fn choose_batch_scheduling(&mut self) {
         let Exercise { arms, clients, arrival, .. } = *self.exercise;
         let is_alone = u64::from(clients) == self.threads && arrival == Arrival::Closed;
@@ -451,7 +452,7 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
 mod tests {
     use super::*;
     use crate::program::sysbench::Statements;
-        use rqps_model::Engine;
+    use rqps_model::Engine;
     use rqps_model::plan::DataShape;
     use rqps_suites::Suite;
     use rqps_wire::Transport;

@@ -1,7 +1,8 @@
 //! One row for each second of an arm's counted time.
 //!
-//! In: completed events of one thread with the arm's counted time. Out: rows with counts and quantiles. Room for the rows
-//! is made between visits; if it should run out inside one, the last row takes the rest. Nothing is allocated on the way.
+//! In: completed events of one thread with the arm's counted time. Out: rows with counts and quantiles. Room for the
+//! rows is made between visits; if it should run out inside one, the last row takes the rest. Nothing is allocated on
+//! the way.
 
 use super::recorder::Coarse;
 

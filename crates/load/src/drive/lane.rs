@@ -1,8 +1,8 @@
 //! The loop itself: the sessions of one arm on one thread, for one visit.
 //!
-//! In: a port, a visit, the sessions' programs. Out: counts in the tally. A session sends, all wait, whoever is readable reads
-//! and sends again. Each completed statement costs one clock reading; all other times are differences of those. A statement
-//! under way is always waited for, so that its outcome is known.
+//! In: a port, a visit, the sessions' programs. Out: counts in the tally. A session sends, all wait, whoever is
+//! readable reads and sends again. Each completed statement costs one clock reading; all other times are differences of
+//! those. A statement under way is always waited for, so that its outcome is known.
 
 use super::arrival::{Pace, SessionPlan};
 use super::port::{Lost, Port};
@@ -184,7 +184,8 @@ impl<G: Program> Lane<G> {
             }
         }
         if self.is_open && run.visit.count_from_ns.is_some() {
-            // Sessions are there to be used all the time; throughput is what got through, whether they were busy or not.
+            // Sessions are there to be used all the time; throughput is what got through, whether they were busy or
+            // not.
             self.tally.visit_busy_ns = self.slots.len() as u64 * now.saturating_sub(run.visit.start_ns);
         }
         Ok(now)
@@ -214,7 +215,8 @@ impl<G: Program> Lane<G> {
         now
     }
 
-    /// The sessions of a client without an event go on, if they may, and make what comes next while the server is at work.
+    /// The sessions of a client without an event go on, if they may, and make what comes next while the server is at
+    /// work.
     fn follow_client<P: Port>(&mut self, run: &mut Run<'_, P>, client: usize, mut now: u64) -> u64 {
         let sessions = client * self.sessions..(client + 1) * self.sessions;
         for index in sessions.clone() {
@@ -264,7 +266,8 @@ impl<G: Program> Lane<G> {
         true
     }
 
-    /// In an open loop: gives what is due to idle sessions, and says how long to wait at most; nothing when all is done.
+    /// In an open loop: gives what is due to idle sessions, and says how long to wait at most; nothing when all is
+    /// done.
     fn dispatch<P: Port>(&mut self, run: &mut Run<'_, P>, mut now: u64) -> Option<Duration> {
         let visit = run.visit;
         while now < visit.end_ns && !self.is_over(run) {
@@ -473,8 +476,8 @@ impl<G: Program> Lane<G> {
         slot.program.ended(&Ended { outcome, at_ns, took_ns, from_plan_ns, rows, reason });
     }
 
-    /// A session is gone, and with it the server counts as lost: nothing new is begun, what is under way elsewhere is waited
-    /// for, and what this session had under way has failed.
+    /// A session is gone, and with it the server counts as lost: nothing new is begun, what is under way elsewhere is
+    /// waited for, and what this session had under way has failed.
     #[cold]
     fn lose<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, lost: Lost) {
         run.port.forget(index);

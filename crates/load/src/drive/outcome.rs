@@ -60,7 +60,8 @@ pub struct ArmRun {
     pub accounting: Accounting,
     /// What became of the events of each kind.
     pub events: Vec<EventRun>,
-    /// By how much the plan of the session was deferred that was furthest behind, where sessions have plans of their own.
+    /// By how much the plan of the session was deferred that was furthest behind, where sessions have plans of their
+    /// own.
     pub deferred_ns: u64,
     /// Errors by statement and code.
     pub errors: Vec<ErrorCount>,
@@ -76,8 +77,8 @@ pub struct ArmRun {
     pub lead_in_ns: u64,
     /// What the client used.
     pub client: ClientUse,
-    /// Whether the client's threads were in the batch scheduling class: they waited for whole answers, since these came in
-    /// parts.
+    /// Whether the client's threads were in the batch scheduling class: they waited for whole answers, since these came
+    /// in parts.
     pub batch_scheduling: bool,
     /// Why this arm ended before its time; the others went on.
     pub failure: Option<String>,

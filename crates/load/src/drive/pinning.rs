@@ -1,7 +1,7 @@
 //! Where the client's threads run, and what they cost.
 //!
-//! In: a CPU set. Out: a guard that gives the calling thread its old set and timer back, and CPU clocks. It never touches
-//! another process.
+//! In: a CPU set. Out: a guard that gives the calling thread its old set and timer back, and CPU clocks. It never
+//! touches another process.
 
 use crate::error::LoadError;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -31,8 +31,8 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// Moves the calling thread to `cpus`; an empty set leaves it where it is. With `exact_timers` short waits end when they
-    /// should, not up to 50 us later as the kernel else allows itself.
+    /// Moves the calling thread to `cpus`; an empty set leaves it where it is. With `exact_timers` short waits end when
+    /// they should, not up to 50 us later as the kernel else allows itself.
     pub(crate) fn to(cpus: &[usize], exact_timers: bool) -> Result<Pinned, LoadError> {
         let system = |doing| move |error: rustix::io::Errno| LoadError::System { doing, error: error.into() };
         let mut pinned = Pinned { before: None, timer_slack_ns: None };

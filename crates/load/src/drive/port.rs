@@ -1,7 +1,7 @@
 //! The door between the timed loop and the world: sessions to one server, and the clock.
 //!
-//! In: which session sends which statement. Out: replies, readiness, time. The loop is generic over [`Port`] and compiled
-//! anew for it, so a simulation costs the real one nothing. A port must not count or decide.
+//! In: which session sends which statement. Out: replies, readiness, time. The loop is generic over [`Port`] and
+//! compiled anew for it, so a simulation costs the real one nothing. A port must not count or decide.
 
 use crate::program::{Parameters, Program, StatementForm};
 use rqps_wire::{Endpoint, Poller, Reply, Rows, Session, Statement, Watch, WireError, wait_readable};

@@ -1,8 +1,8 @@
 //! Counts durations in buckets of constant relative width, like an HDR histogram but cheaper to hold.
 //!
-//! In: nanoseconds. Out: an [`hdrhistogram::Histogram`] with the same buckets, or quantiles. The counters come zeroed from
-//! the operating system, so that a recorder takes memory only where values fall: a test with many statement kinds and arms
-//! has dozens of them. Recording is an index and an addition.
+//! In: nanoseconds. Out: an [`hdrhistogram::Histogram`] with the same buckets, or quantiles. The counters come zeroed
+//! from the operating system, so that a recorder takes memory only where values fall: a test with many statement kinds
+//! and arms has dozens of them. Recording is an index and an addition.
 
 use hdrhistogram::Histogram;
 
@@ -138,8 +138,8 @@ pub(crate) fn joined<'r, const BITS: u32>(
     joined
 }
 
-/// A histogram with room for values up to `longest_ns`: one that reached as far as a recorder may would take a quarter of a
-/// megabyte.
+/// A histogram with room for values up to `longest_ns`: one that reached as far as a recorder may would take a quarter
+/// of a megabyte.
 fn histogram(longest_ns: u64) -> Histogram<u64> {
     Histogram::new_with_bounds(1, longest_ns.clamp(2, LONGEST_NS), 3).expect("the bounds are in order")
 }

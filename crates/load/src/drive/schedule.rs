@@ -1,7 +1,7 @@
 //! How long everything lasts: the schedule as given, tuned to what an event takes, and one visit to an arm.
 //!
-//! In: a [`Schedule`] and the mean duration of an event. Out: the slice and lead-in really used, the same for all arms, so
-//! that what is counted never depends on which arm is fast. It reads no clock.
+//! In: a [`Schedule`] and the mean duration of an event. Out: the slice and lead-in really used, the same for all arms,
+//! so that what is counted never depends on which arm is fast. It reads no clock.
 
 use crate::error::LoadError;
 use crate::random::Purpose;

@@ -1,7 +1,8 @@
 //! What one thread counts of one arm.
 //!
-//! In: completed statements and events, errors. Out: counters, recorders and rows that `outcome` joins over the threads.
-//! Adding takes no lock; memory is taken when the tally is made, between visits, or at the first error of a kind.
+//! In: completed statements and events, errors. Out: counters, recorders and rows that `outcome` joins over the
+//! threads. Adding takes no lock; memory is taken when the tally is made, between visits, or at the first error of a
+//! kind.
 
 use super::intervals::Intervals;
 use super::recorder::Fine;

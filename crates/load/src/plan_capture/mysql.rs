@@ -1,8 +1,10 @@
-//! The plan of a statement on MySQL and MariaDB: EXPLAIN with the values written out, in every form that the version has.
+//! The plan of a statement on MySQL and MariaDB: EXPLAIN with the values written out, in every form that the version
+//! has.
 //!
-//! In: a session, its target, a test, one of its kinds. Out: text in parts. First one line for each table of the plan with
-//! what was chosen, and under it, indented, what was estimated; these lines look alike on every version. Then `tree:` with
-//! MySQL's own tree from 8.0.16 on, then `json:`. A form that a version refuses is told with the server's reason.
+//! In: a session, its target, a test, one of its kinds. Out: text in parts. First one line for each table of the plan
+//! with what was chosen, and under it, indented, what was estimated; these lines look alike on every version. Then
+//! `tree:` with MySQL's own tree from 8.0.16 on, then `json:`. A form that a version refuses is told with the server's
+//! reason.
 
 use super::draw;
 use crate::error::LoadError;

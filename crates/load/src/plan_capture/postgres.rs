@@ -1,8 +1,8 @@
 //! The plan of a statement on PostgreSQL, as EXPLAIN EXECUTE shows it, which works alike on every version from 12 on.
 //!
-//! In: a session, a test, one of its kinds. Out: the plan as text. A statement is explained often enough that the server
-//! makes its choice between a plan for the given values and a generic one, as in the timed part; the plan kept is the one
-//! after that choice.
+//! In: a session, a test, one of its kinds. Out: the plan as text. A statement is explained often enough that the
+//! server makes its choice between a plan for the given values and a generic one, as in the timed part; the plan kept
+//! is the one after that choice.
 
 use super::draw;
 use crate::error::LoadError;

@@ -1,8 +1,8 @@
 //! A table of the suite on MySQL and MariaDB: schema, LOAD DATA in transactions of 100,000 rows, secondary index.
 //!
-//! In: a session, the table's number and rows, what stores it, a seed. Out: the table, whose character set and storage engine
-//! were read back. A character set other than latin1 makes every comparison and every row cost more, and it has spoilt
-//! published comparisons; so server, session, table and columns are checked, and a difference is an error.
+//! In: a session, the table's number and rows, what stores it, a seed. Out: the table, whose character set and storage
+//! engine were read back. A character set other than latin1 makes every comparison and every row cost more, and it has
+//! spoilt published comparisons; so server, session, table and columns are checked, and a difference is an error.
 
 use crate::error::LoadError;
 use crate::mysql::{rows, single};
@@ -26,8 +26,8 @@ const ROWS_AT_ONCE: u64 = 256;
 /// The most bytes of a row: two numbers, two strings, and a separator after each.
 const ROW_BYTES_MAX: usize = 2 * (10 + 1) + C_BYTES + 1 + PAD_BYTES + 1;
 
-/// Checks the server's and the session's character set, and leaves out of the load what only costs: binary log and checks
-/// of keys that are known to be good.
+/// Checks the server's and the session's character set, and leaves out of the load what only costs: binary log and
+/// checks of keys that are known to be good.
 pub(super) fn prepare_session(session: &mut Session) -> Result<(), LoadError> {
     for (place, variable) in [
         ("the server (character_set_server)", "@@global.character_set_server"),
@@ -110,8 +110,8 @@ fn write_rows(writer: &mut CopyWriter<'_>, first: u64, last: u64, row: impl Fn(u
     Ok(())
 }
 
-/// A row as LOAD DATA takes it if nothing else is said: fields end with a tab, rows with a newline. Digits and hyphens need
-/// no escape.
+/// A row as LOAD DATA takes it if nothing else is said: fields end with a tab, rows with a newline. Digits and hyphens
+/// need no escape.
 fn encode_row(id: u64, row: &Row, buffer: &mut Vec<u8>) {
     write!(buffer, "{id}\t{}\t", row.k).expect("writing to memory does not fail");
     buffer.extend_from_slice(&row.c);

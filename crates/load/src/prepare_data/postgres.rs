@@ -1,9 +1,9 @@
 //! A table of the suite on PostgreSQL: schema, COPY in binary format, indexes, and its state at rest.
 //!
 //! In: a session, the table's number and rows, a seed. Out: the table. The end state is that of rows inserted in order,
-//! vacuumed and left alone: every row frozen, every page all-visible, no hint bit to set, sequence after the last id. COPY
-//! FREEZE gives the first and VACUUM the rest, on every version alike; a load by INSERT would leave freezing to whenever each
-//! version thinks fit.
+//! vacuumed and left alone: every row frozen, every page all-visible, no hint bit to set, sequence after the last id.
+//! COPY FREEZE gives the first and VACUUM the rest, on every version alike; a load by INSERT would leave freezing to
+//! whenever each version thinks fit.
 
 use crate::error::LoadError;
 use crate::rows::{C_BYTES, PAD_BYTES, Row};
@@ -26,8 +26,8 @@ const ROW_BYTES: usize = 2 + (4 + 4) + (4 + 4) + (4 + C_BYTES) + (4 + PAD_BYTES)
 /// Rows that are encoded before they are handed to the socket.
 const ROWS_AT_ONCE: usize = 256;
 
-/// One table from nothing to indexed. Table and rows come in one transaction, which FREEZE needs and which lets a server
-/// with minimal WAL skip logging them.
+/// One table from nothing to indexed. Table and rows come in one transaction, which FREEZE needs and which lets a
+/// server with minimal WAL skip logging them.
 pub(super) fn load_table(session: &mut Session, table: u32, rows: u64, seed: u64) -> Result<(), LoadError> {
     let name = table_name(table);
     let doing = || LoadError::wire(format!("loading table {name}"));

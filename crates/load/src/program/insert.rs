@@ -1,12 +1,14 @@
-//! The Insert Benchmark: a queue of rows with three secondary indexes, filled, indexed, churned, and queried while it is written.
+//! The Insert Benchmark: a queue of rows with three secondary indexes, filled, indexed, churned, and queried while it
+//! is written.
 //!
-//! `shape` says how large it is and what the steps are; `sql`, `rows` and `queries` make the statements; `roles` are the programs
-//! of a client's sessions, `step` is what they share; `probes` finds the oldest and newest row on a connection of its own;
-//! `seconds` keeps what the published client reports; `run` is one step, `table` what lies between steps, `plans` keeps how
-//! the server means to answer. In come an endpoint, a [`Shape`] and a [`Step`], out goes a [`StepRun`].
+//! `shape` says how large it is and what the steps are; `sql`, `rows` and `queries` make the statements; `roles` are
+//! the programs of a client's sessions, `step` is what they share; `probes` finds the oldest and newest row on a
+//! connection of its own; `seconds` keeps what the published client reports; `run` is one step, `table` what lies
+//! between steps, `plans` keeps how the server means to answer. In come an endpoint, a [`Shape`] and a [`Step`], out
+//! goes a [`StepRun`].
 //!
-//! While a step runs nothing is allocated (but for the first error of a kind, and seconds beyond the room for them), and a
-//! second of a client is all that memory grows by. It must not start a server or judge builds against each other.
+//! While a step runs nothing is allocated (but for the first error of a kind, and seconds beyond the room for them),
+//! and a second of a client is all that memory grows by. It must not start a server or judge builds against each other.
 
 mod plans;
 mod probes;

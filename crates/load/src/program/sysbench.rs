@@ -1,8 +1,8 @@
 //! From a test to statements: the program that every client repeats, and one client's place in it.
 //!
-//! In: a [`Test`], tables and rows, and each event's random stream. Out: which statement comes next, with its parameters
-//! filled in. The same stream gives the same event, so that an event that must be retried is the same again. Nothing is
-//! allocated once the text buffer has its size.
+//! In: a [`Test`], tables and rows, and each event's random stream. Out: which statement comes next, with its
+//! parameters filled in. The same stream gives the same event, so that an event that must be retried is the same again.
+//! Nothing is allocated once the text buffer has its size.
 
 mod render;
 mod sink;

@@ -43,8 +43,8 @@ pub(crate) fn analyze(endpoint: &Endpoint, data: DataShape) -> Result<(), LoadEr
     })
 }
 
-/// Reads all of a table and of its secondary index. Both scans have a condition, since a bare COUNT may be answered from
-/// whichever index is the smallest.
+/// Reads all of a table and of its secondary index. Both scans have a condition, since a bare COUNT may be answered
+/// from whichever index is the smallest.
 fn warm(session: &mut Session, table: &str) -> Result<(), LoadError> {
     let secondary = table.replace("sbtest", "k_");
     for (index, column) in [("PRIMARY", "id"), (secondary.as_str(), "k")] {
@@ -67,8 +67,8 @@ pub(super) fn reset_binlog(target: &Target) -> Result<(), LoadError> {
     execute(&mut session, sql)
 }
 
-/// Refuses to begin binary logs anew that lie outside the data folder: they may be another server's. Versions that do not
-/// tell where they are, and binary logs inside InnoDB, have nothing to check.
+/// Refuses to begin binary logs anew that lie outside the data folder: they may be another server's. Versions that do
+/// not tell where they are, and binary logs inside InnoDB, have nothing to check.
 fn check_is_its_own(session: &mut Session) -> Result<(), LoadError> {
     let logs = variable(session, "log_bin_basename")?.filter(|path| !path.is_empty());
     let data = variable(session, "datadir")?.filter(|path| !path.is_empty());

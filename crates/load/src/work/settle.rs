@@ -1,4 +1,5 @@
-//! Brings a MySQL or MariaDB server to rest: what is dead is purged, what is dirty is written back, levels are compacted.
+//! Brings a MySQL or MariaDB server to rest: what is dead is purged, what is dirty is written back, levels are
+//! compacted.
 //!
 //! In: a target, the data's shape, a [`Wish`]. Out: what was not reached in the time allowed. It
 //! waits on conditions, never for a time. Variables that it changes meanwhile are put back whatever happens.
@@ -38,9 +39,9 @@ const DIRTY_PAGES_LEFT: u64 = 16;
 /// So many transactions may wait for purge's next batch.
 const HISTORY_LEFT: u64 = 64;
 
-/// Variables that make InnoDB write back all it can, in the order of setting: no dirty page is welcome, no limit but this
-/// on writing, purge gives its history back at each batch. They are put back in the opposite order, since low-water mark
-/// and maximum bound each other. A version that lacks one goes without.
+/// Variables that make InnoDB write back all it can, in the order of setting: no dirty page is welcome, no limit but
+/// this on writing, purge gives its history back at each batch. They are put back in the opposite order, since
+/// low-water mark and maximum bound each other. A version that lacks one goes without.
 const FORCED: [(&str, &str); 6] = [
     ("innodb_io_capacity_max", "20000"),
     ("innodb_io_capacity", "20000"),
@@ -90,7 +91,8 @@ fn is_there(session: &mut Session, id: u32) -> Result<Option<String>, LoadError>
     Ok((there != "0").then(|| format!("session {id}")))
 }
 
-/// Sets what forces writing, and notes before it does what stood there: the answer to a change that took effect may be lost.
+/// Sets what forces writing, and notes before it does what stood there: the answer to a change that took effect may be
+/// lost.
 fn force(session: &mut Session, changed: &mut Vec<(&'static str, String)>) -> Result<(), LoadError> {
     for (name, forced) in FORCED {
         let Some(found) = variable(session, name)? else { continue };
@@ -133,8 +135,8 @@ fn innodb_status(session: &mut Session) -> Result<String, LoadError> {
     Ok(shown.into_iter().next().and_then(|row| row.into_iter().nth(2)).flatten().unwrap_or_default())
 }
 
-/// The transactions that purge has still to see; every version writes this in the same words. Old versions keep those it has
-/// seen in the history list until some later batch, so its length alone doesn't tell.
+/// The transactions that purge has still to see; every version writes this in the same words. Old versions keep those
+/// it has seen in the history list until some later batch, so its length alone doesn't tell.
 fn unpurged(status: &str) -> u64 {
     let after = |words: &str| {
         let (_, rest) = status.split_once(words)?;

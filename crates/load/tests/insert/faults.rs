@@ -46,7 +46,8 @@ fn check_stall(protocol: Protocol) {
         let longest_ns = operations.response.longest_ns;
         assert!((stall_ns - 300_000_000..stall_ns + 2_000_000_000).contains(&longest_ns), "{longest_ns}");
     }
-    // From its planned moment each write that was held up was late, not only the one that was under way: 4 a second and client.
+    // From its planned moment each write that was held up was late, not only the one that was under way: 4 a second and
+    // client.
     let late = record.inserts.from_plan.counts[6..].iter().sum::<u64>();
     assert!(late >= 2 * 3 && record.inserts.response.counts[6..].iter().sum::<u64>() <= 4, "{late}");
     let quiet: Vec<u32> =

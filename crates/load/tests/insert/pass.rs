@@ -1,4 +1,5 @@
-//! A whole pass of the small preset, with what each step did: for whoever works on the client or wants to see the steps.
+//! A whole pass of the small preset, with what each step did: for whoever works on the client or wants to see the
+//! steps.
 
 use crate::server::start;
 use crate::{RUNNING, bench};

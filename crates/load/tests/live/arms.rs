@@ -194,7 +194,8 @@ fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
                 assert_eq!(arm.failure, None);
                 let accounting = arm.accounting;
                 assert!(accounting.is_balanced() && accounting.failed == 0);
-                // All that is due before the last slice was to end: not before so many slices, nor after the counted time.
+                // All that is due before the last slice was to end: not before so many slices, nor after the counted
+                // time.
                 let planned_s = arm.slices.operations.len() as f64 * arm.slice_ns as f64 / 1e9;
                 let due = |seconds: f64| 400.0 * seconds;
                 // Five standard deviations of a Poisson count, and an event for each session.

@@ -1,7 +1,7 @@
 //! The next suite in small: two statements, the second of which uses a value that the first returned.
 //!
-//! Each client takes a number from a counter's row and notes it in a table of its own: what the tables hold shows that the
-//! value came through, that an event is whole, and that what is counted is what the servers did.
+//! Each client takes a number from a counter's row and notes it in a table of its own: what the tables hold shows that
+//! the value came through, that an event is whole, and that what is counted is what the servers did.
 
 use crate::schedule;
 use crate::servers::{Product, postgres};

@@ -1,6 +1,7 @@
 //! Response times in the nine buckets in which the Insert Benchmark's are published.
 //!
-//! In: nanoseconds. Out: exact counts, and the longest. A histogram of three digits stands beside it for everything else.
+//! In: nanoseconds. Out: exact counts, and the longest. A histogram of three digits stands beside it for everything
+//! else.
 
 use serde::{Deserialize, Serialize};
 

@@ -13,8 +13,8 @@ const SLA_SHARE: f64 = 0.95;
 /// What became of the statements of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operations {
-    /// Statements: scheduled = succeeded + failed + skipped. With a plan, those are skipped that were not sent before the
-    /// step was given up; without, those that were left when it ended early.
+    /// Statements: scheduled = succeeded + failed + skipped. With a plan, those are skipped that were not sent before
+    /// the step was given up; without, those that were left when it ended early.
     pub accounting: Accounting,
     /// Rows that the server acknowledged: inserted, deleted, or sent.
     pub rows: u64,
@@ -52,8 +52,8 @@ pub struct Sla {
 }
 
 impl Sla {
-    /// Whether at least 95 % of the target was reached. If not, the step's queries were measured beside fewer writes than
-    /// those of other builds, and don't compare. That is derived and never stored.
+    /// Whether at least 95 % of the target was reached. If not, the step's queries were measured beside fewer writes
+    /// than those of other builds, and don't compare. That is derived and never stored.
     pub fn is_held(&self) -> bool {
         self.reached_per_s >= SLA_SHARE * self.target_per_s
     }

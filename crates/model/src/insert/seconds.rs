@@ -54,8 +54,8 @@ pub fn per_second(rows: &[SecondRow], seconds: f64, number: impl Fn(&SecondRow) 
     sums
 }
 
-/// The rate that was reached or exceeded in `share` of the seconds: 0.5 gives the median, 0.99 a rate that only the slowest
-/// hundredth was below. `None` for fewer than ten seconds, as published.
+/// The rate that was reached or exceeded in `share` of the seconds: 0.5 gives the median, 0.99 a rate that only the
+/// slowest hundredth was below. `None` for fewer than ten seconds, as published.
 pub fn rate_held_in(share: f64, per_second: &[u64]) -> Option<u64> {
     const SECONDS_MIN: usize = 10;
     let mut falling = per_second.to_vec();

@@ -1,8 +1,8 @@
 //! How large an Insert Benchmark is, and the steps that follow from it.
 //!
-//! In: clients, rows, rates, seconds. Out: [`Step`]s in their order, each with its rows, batch and place in the stream of
-//! rows. The rows of a step depend on the shape alone, so they are the same on every build, whatever became of the steps
-//! before. Presets are `load`'s, as data.
+//! In: clients, rows, rates, seconds. Out: [`Step`]s in their order, each with its rows, batch and place in the stream
+//! of rows. The rows of a step depend on the shape alone, so they are the same on every build, whatever became of the
+//! steps before. Presets are `load`'s, as data.
 
 use crate::Group;
 use serde::{Deserialize, Serialize};

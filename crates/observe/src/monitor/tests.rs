@@ -20,9 +20,9 @@ fn endpoint(engine: Engine, path: PathBuf) -> Endpoint {
 /// Ending takes twice fifty milliseconds at most; a connection that is waited for takes a second.
 const IN_TIME: Duration = Duration::from_millis(600);
 
-/// Watches until a row is there, and checks that it comes and the end too when they should, and that it tells of the host.
-/// A busy machine may be late to wake us, but not each time, and not by more than it says itself that someone waited for a
-/// CPU: whoever is later than that is at fault, at the first time.
+/// Watches until a row is there, and checks that it comes and the end too when they should, and that it tells of the
+/// host. A busy machine may be late to wake us, but not each time, and not by more than it says itself that someone
+/// waited for a CPU: whoever is later than that is at fault, at the first time.
 fn check(endpoint: &Endpoint, folder: &Path) {
     let begun = Instant::now();
     loop {
@@ -65,8 +65,9 @@ fn watch_once(endpoint: &Endpoint, folder: &Path) -> Late {
     Late { by, told: format!("{ending:?} {rows:?}") }
 }
 
-/// How long anyone on this machine has waited for a CPU since it was booted, be it that a hypervisor gave it to others. Steps
-/// that follow one another cannot have been held up for longer than this grew meanwhile. `None` where the kernel does not tell.
+/// How long anyone on this machine has waited for a CPU since it was booted, be it that a hypervisor gave it to others.
+/// Steps that follow one another cannot have been held up for longer than this grew meanwhile. `None` where the kernel
+/// does not tell.
 fn waited_for_cpu() -> Option<Duration> {
     let pressure = std::fs::read_to_string("/proc/pressure/cpu").ok()?;
     let some = pressure.lines().find(|line| line.starts_with("some "))?;

@@ -1,8 +1,9 @@
 //! What SHOW ENGINE INNODB STATUS tells and no counter has.
 //!
-//! In: the text, in the words of any version from 5.5 on. Out: `innodb_status.NAME`: undo kept for old readers, how far the
-//! log runs ahead of the last checkpoint, requests that wait, spins on mutexes (5.6). Each fact is looked for in its own section and taken
-//! once, since the text goes on to tell every buffer pool apart and quotes statements of users.
+//! In: the text, in the words of any version from 5.5 on. Out: `innodb_status.NAME`: undo kept for old readers, how far
+//! the log runs ahead of the last checkpoint, requests that wait, spins on mutexes (5.6). Each fact is looked for in
+//! its own section and taken once, since the text goes on to tell every buffer pool apart and quotes statements of
+//! users.
 
 use crate::counters::Counters;
 

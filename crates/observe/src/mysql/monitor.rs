@@ -1,9 +1,10 @@
 //! What a MySQL or MariaDB server is asked each second.
 //!
-//! In: a session. Out: numbers by name, the same for all versions, of the engine that stores the measured tables. Most are
-//! status variables; the history list and the checkpoint's age are that in some of MariaDB's versions only and else stand in
-//! the text of SHOW ENGINE INNODB STATUS, which costs less than the metrics view and does not want anything switched on.
-//! InnoDB writes checkpoints all the time, so that none are counted; how far they lag behind is what its age tells.
+//! In: a session. Out: numbers by name, the same for all versions, of the engine that stores the measured tables. Most
+//! are status variables; the history list and the checkpoint's age are that in some of MariaDB's versions only and else
+//! stand in the text of SHOW ENGINE INNODB STATUS, which costs less than the metrics view and does not want anything
+//! switched on. InnoDB writes checkpoints all the time, so that none are counted; how far they lag behind is what its
+//! age tells.
 
 use super::{innodb_status, number, place};
 use crate::counters::{Counters, ask};

@@ -1,9 +1,9 @@
 //! What a PostgreSQL server is asked each second.
 //!
-//! In: a session in the database that is measured, as a superuser. Out: numbers by name, the same for all versions from 12
-//! on. Checkpoints are counted by us, from the position of the last one that was finished: servers count those that began
-//! before 17, skipped ones too in 17, and finished ones from 18 on. Numbers of rows and vacuums come from functions, since
-//! the views over them join the catalog anew each time.
+//! In: a session in the database that is measured, as a superuser. Out: numbers by name, the same for all versions from
+//! 12 on. Checkpoints are counted by us, from the position of the last one that was finished: servers count those that
+//! began before 17, skipped ones too in 17, and finished ones from 18 on. Numbers of rows and vacuums come from
+//! functions, since the views over them join the catalog anew each time.
 
 use super::DATABASE_BYTES;
 use crate::counters::{Counters, ask};

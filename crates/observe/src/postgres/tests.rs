@@ -1,6 +1,7 @@
 //! Recorded view rows of several versions, and every real server found on this machine.
 //!
-//! In: rows as those versions gave them. Out: that they are read as what they are, and that servers count what was done.
+//! In: rows as those versions gave them. Out: that they are read as what they are, and that servers count what was
+//! done.
 
 use super::*;
 use crate::counters::changes;

@@ -1,8 +1,8 @@
-//! Real servers while they are watched: numbers grow with the work, and a server that is frozen or killed leaves rows without
-//! numbers and no gap.
+//! Real servers while they are watched: numbers grow with the work, and a server that is frozen or killed leaves rows
+//! without numbers and no gap.
 //!
-//! Rows come by the clock, so that these tests last some seconds; all they expect of time is that rows come at all. They wait
-//! for what must come rather than for a while: a busy machine, or a server at work on one, may be late.
+//! Rows come by the clock, so that these tests last some seconds; all they expect of time is that rows come at all.
+//! They wait for what must come rather than for a while: a busy machine, or a server at work on one, may be late.
 
 use crate::server::start;
 use rqps_model::StorageEngine;
@@ -99,7 +99,8 @@ fn create_table(server: &LiveServer, storage: Option<StorageEngine>) {
     server.session().execute(&sql).expect("created");
 }
 
-/// Ends a watcher, and checks that its rows have no gap: each is of a second of its own, with all that the host did since the last.
+/// Ends a watcher, and checks that its rows have no gap: each is of a second of its own, with all that the host did
+/// since the last.
 fn ended(watcher: Monitor, spec: &str) -> Vec<MonitorRow> {
     let rows = watcher.end();
     let mut last = 0.0;

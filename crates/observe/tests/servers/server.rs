@@ -1,7 +1,7 @@
 //! A real server for a test: a build of the catalog with what stores its tables.
 //!
-//! In: a build, what stores its tables. Out: a server that answers. Builds come from the user's cache and are fetched once if
-//! they are not there.
+//! In: a build, what stores its tables. Out: a server that answers. Builds come from the user's cache and are fetched
+//! once if they are not there.
 
 use rqps_model::StorageEngine;
 use rqps_testkit::{LiveServer, Wanted};

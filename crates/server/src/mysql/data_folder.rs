@@ -1,9 +1,10 @@
-//! A data folder of MySQL or MariaDB, made by the server itself: `--initialize-insecure` where it has that, else `--bootstrap`
-//! fed with the system tables that the package brings. The packages' own scripts need Perl, or files that only a whole
-//! installation has.
+//! A data folder of MySQL or MariaDB, made by the server itself: `--initialize-insecure` where it has that, else
+//! `--bootstrap` fed with the system tables that the package brings. The packages' own scripts need Perl, or files that
+//! only a whole installation has.
 //!
-//! In: an installed build, a folder that is not there yet, an account. Out: a data folder with the empty database `sbtest` in
-//! latin1, and a user without a password who may do everything; no anonymous users, no `test`. It must not open a socket.
+//! In: an installed build, a folder that is not there yet, an account. Out: a data folder with the empty database
+//! `sbtest` in latin1, and a user without a password who may do everything; no anonymous users, no `test`. It must not
+//! open a socket.
 
 use crate::login::{DATABASE, USER};
 use crate::{Result, ServerError};
@@ -164,8 +165,8 @@ fn share_folder(build: &BuildFacts) -> Result<PathBuf> {
     })
 }
 
-/// The redo log of a version that refuses to start with another size than it was made with; after an orderly stop it holds
-/// nothing that is needed, and is made anew. How many of its files there are, or will be, is a setting.
+/// The redo log of a version that refuses to start with another size than it was made with; after an orderly stop it
+/// holds nothing that is needed, and is made anew. How many of its files there are, or will be, is a setting.
 pub(super) fn redo_log_of_fixed_size(build: &BuildFacts, data_dir: &Path) -> Vec<PathBuf> {
     let version = &build.version;
     let is_fixed = build.engine == Engine::Mysql && (version.major(), version.part(1), version.part(2)) < (5, 6, 8);
@@ -173,7 +174,8 @@ pub(super) fn redo_log_of_fixed_size(build: &BuildFacts, data_dir: &Path) -> Vec
     (0..files).map(|n| data_dir.join(format!("ib_logfile{n}"))).collect()
 }
 
-/// The process that runs on a data folder: a server stands in it. Its pid file is elsewhere, where no copy takes it along.
+/// The process that runs on a data folder: a server stands in it. Its pid file is elsewhere, where no copy takes it
+/// along.
 pub(crate) fn holder(data_dir: &Path) -> Option<ProcessId> {
     let here = fs::canonicalize(data_dir).ok()?;
     let is_server = |path: &Path| {

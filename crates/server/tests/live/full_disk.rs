@@ -1,7 +1,7 @@
 //! A disk that is too small: a clear error, and nothing left on it.
 //!
-//! The test runs itself again in a mount name space of its own, where a small file system can be mounted that goes with the
-//! process. Where the system allows that to nobody, the test fails rather than pass unseen.
+//! The test runs itself again in a mount name space of its own, where a small file system can be mounted that goes with
+//! the process. Where the system allows that to nobody, the test fails rather than pass unseen.
 
 use crate::scene::{Scene, build};
 use rqps_builds::{BuildError, Catalog, installation};

@@ -1,4 +1,5 @@
-//! After `kill -9` of whoever started a server: the server goes by itself or is cleared by the next start, and nothing is left.
+//! After `kill -9` of whoever started a server: the server goes by itself or is cleared by the next start, and nothing
+//! is left.
 //!
 //! The test runs itself again as the process that is killed.
 
@@ -111,8 +112,8 @@ fn killed(root: &Path, spec: &str, freeze: bool) -> Killed {
     child.kill().expect("killed");
     child.wait().expect("waited for");
     while freeze && !processes[0].is_stopped() {
-        // The kernel wakes a group that loses its parent while one in it is stopped (setpgid(2)), and a PostgreSQL that is woken so
-        // kills those that still stand after five seconds.
+        // The kernel wakes a group that loses its parent while one in it is stopped (setpgid(2)), and a PostgreSQL that
+        // is woken so kills those that still stand after five seconds.
         assert!(processes[0].signal(Signal::STOP), "a frozen server went by itself");
     }
     Killed { cache, lease: lease.to_owned(), data: PathBuf::from(data), processes }

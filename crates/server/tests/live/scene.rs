@@ -1,7 +1,8 @@
-//! What the live tests share: installed builds, a lease of their own, a data folder, and the proof that nothing is left.
+//! What the live tests share: installed builds, a lease of their own, a data folder, and the proof that nothing is
+//! left.
 //!
-//! Builds come from the user's cache and are fetched once if they are not there. Leases are kept in a folder of the test,
-//! so that it can say that all of them were given back.
+//! Builds come from the user's cache and are fetched once if they are not there. Leases are kept in a folder of the
+//! test, so that it can say that all of them were given back.
 
 use rqps_builds::{Catalog, installation};
 use rqps_machine::proctree::{self, ProcessId};
@@ -96,8 +97,8 @@ impl Scene {
         Server::start(&launch, &self.lease)
     }
 
-    /// Starts a server on a port that was just given back. A program that another test starts meanwhile holds our listener open
-    /// until it is there itself.
+    /// Starts a server on a port that was just given back. A program that another test starts meanwhile holds our
+    /// listener open until it is there itself.
     pub(crate) fn start_once_free(start: impl Fn() -> rqps_server::Result<Server>) -> Server {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {

@@ -31,8 +31,8 @@ fn batch_means_hold_the_truth_where_single_seconds_do_not() {
     document::check("batch-means", &document::table(&header, &rows), 0.006);
 }
 
-/// The truth of the first three columns is the ratio of the two runs' own long-term rates; that of the last is the ratio of
-/// the treatments, when each start is off by a normal value of 1 %.
+/// The truth of the first three columns is the ratio of the two runs' own long-term rates; that of the last is the
+/// ratio of the treatments, when each start is off by a normal value of 1 %.
 #[test]
 fn two_runs_hold_their_own_ratio_and_not_that_of_the_treatments() {
     const START_SD: f64 = 0.01;

@@ -1,7 +1,7 @@
 //! A disk that fills up: a clear error, whole samples, nothing half-written.
 //!
-//! Needs a file system of its own, so it runs where this process may mount one (as root) and says so where not. The mount
-//! is made in a mount namespace of a child process and ends with it.
+//! Needs a file system of its own, so it runs where this process may mount one (as root) and says so where not. The
+//! mount is made in a mount namespace of a child process and ends with it.
 
 use crate::made;
 use rqps_store::{Campaign, StoreError};

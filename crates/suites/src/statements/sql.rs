@@ -1,7 +1,7 @@
 //! From a statement's template to the SQL that a server gets, in the form of its engine.
 //!
-//! In: a kind, the test's range, a table's number, the engine. Out: SQL with parameters marked `$1`, `$2` for PostgreSQL
-//! and `?` for MySQL, or the constant pieces around them for statements sent as text. It draws nothing.
+//! In: a kind, the test's range, a table's number, the engine. Out: SQL with parameters marked `$1`, `$2` for
+//! PostgreSQL and `?` for MySQL, or the constant pieces around them for statements sent as text. It draws nothing.
 
 use super::{ForcedSql, StatementKind};
 use rqps_model::Engine;

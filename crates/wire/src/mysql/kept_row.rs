@@ -1,7 +1,8 @@
-//! Reads rows for whoever asked to keep them: of text results as they are, of binary ones as the text that they would be.
+//! Reads rows for whoever asked to keep them: of text results as they are, of binary ones as the text that they would
+//! be.
 //!
-//! In: column definitions and rows. Out: values in [`Rows`]. It follows the manual's "Column Definition", "Text Resultset Row"
-//! and "Binary Protocol Value".
+//! In: column definitions and rows. Out: values in [`Rows`]. It follows the manual's "Column Definition", "Text
+//! Resultset Row" and "Binary Protocol Value".
 
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! One connection to a MySQL or MariaDB server: login, the timed path, and the end. `control.rs` has the rest.
 //!
-//! In: an endpoint, encoded statements. Out: replies, errors that name endpoint and statement. Once the stream is broken
-//! the session refuses everything; it never reconnects or retries by itself.
+//! In: an endpoint, encoded statements. Out: replies, errors that name endpoint and statement. Once the stream is
+//! broken the session refuses everything; it never reconnects or retries by itself.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;

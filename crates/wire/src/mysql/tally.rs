@@ -1,7 +1,7 @@
 //! Counts a reply packet by packet without keeping it: the sink of the timed path.
 //!
-//! In: payloads. Out: a [`Reply`] when the reply is complete. It allocates nothing but for an error text longer than any
-//! before; rows and column definitions are counted from their headers and never looked into.
+//! In: payloads. Out: a [`Reply`] when the reply is complete. It allocates nothing but for an error text longer than
+//! any before; rows and column definitions are counted from their headers and never looked into.
 
 use crate::reply::{ErrorCode, Reply, TransactionStatus};
 

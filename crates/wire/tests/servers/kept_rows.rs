@@ -22,7 +22,7 @@ fn the_first_rows_are_kept_where_a_statement_asks() {
                  price decimal(8, 2), ratio double precision, day date)",
             )
             .unwrap();
-        for id in 1..=3 {
+        for id in 1..=3_i64 {
             let values = format!("{id}, {}, {}, repeat('x', 300), null, 12.50, 0.25, '2026-11-22'", id << 33, -id);
             session.execute(&format!("insert into t values ({values})")).unwrap();
         }
@@ -46,7 +46,7 @@ fn the_first_rows_are_kept_where_a_statement_asks() {
             assert_eq!(texts(rows, 0), expected);
             assert_eq!(
                 (rows.integer(0, 1), rows.integer(0, 2), rows.float(0, 6)),
-                (Some(2 << 33), Some(-2), Some(0.25))
+                (Some(2_i64 << 33), Some(-2), Some(0.25))
             );
             assert_eq!(
                 (rows.integer(0, 4), rows.integer(0, 3), rows.text(2, 0), rows.text(0, 8)),

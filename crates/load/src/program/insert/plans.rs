@@ -1,8 +1,8 @@
 //! Keeps the plans of what a step with queries sends: its queries, the delete, the question for the oldest row.
 //!
-//! In: a target with the benchmark's tables, a step. Out: one [`StatementPlan`] for each kind of statement, on the first table.
-//! Values come from a fixed seed and from the ids that the table holds, so that builds can be compared. It changes nothing:
-//! EXPLAIN does not execute.
+//! In: a target with the benchmark's tables, a step. Out: one [`StatementPlan`] for each kind of statement, on the
+//! first table. Values come from a fixed seed and from the ids that the table holds, so that builds can be compared. It
+//! changes nothing: EXPLAIN does not execute.
 
 use super::queries::draw_ids;
 use super::sql::{self, QUERY_ROWS};

@@ -1,7 +1,7 @@
 //! Where each table begins and ends, and the connection that finds it out.
 //!
-//! In: requests of the clients. Out: ids in atomics. The probes have a connection and a thread of their own, as the published
-//! client has a process for them: after many deletes a min() can take long, and must not hold up any clock.
+//! In: requests of the clients. Out: ids in atomics. The probes have a connection and a thread of their own, as the
+//! published client has a process for them: after many deletes a min() can take long, and must not hold up any clock.
 
 use super::sql;
 use super::step::StepWork;
@@ -72,8 +72,8 @@ impl TableCell {
         }
     }
 
-    /// An answer has come. Several deleters on one table are ahead of what min() sees by what they have under way; taking
-    /// that back would have them delete the same rows.
+    /// An answer has come. Several deleters on one table are ahead of what min() sees by what they have under way;
+    /// taking that back would have them delete the same rows.
     fn found(&self, probe: IdProbe, id: u64) {
         match probe {
             IdProbe::Newest => self.newest.store(id, Ordering::Relaxed),

@@ -1,8 +1,8 @@
 //! The queries of a client: which one comes next and with what numbers.
 //!
-//! In: a random stream, the ids that the table holds. Out: a statement to send, prepared on PostgreSQL, text on MySQL. The order
-//! of queries and what they draw is the same on every build; a point query's ids are drawn as places between the oldest and
-//! the newest row, wherever these are by then.
+//! In: a random stream, the ids that the table holds. Out: a statement to send, prepared on PostgreSQL, text on MySQL.
+//! The order of queries and what they draw is the same on every build; a point query's ids are drawn as places between
+//! the oldest and the newest row, wherever these are by then.
 
 use super::rows::push_number;
 use super::sql::{QUERY_ROWS, RangeQuery, point_query, prepared_point_query, range_queries};

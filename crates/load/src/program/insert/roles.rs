@@ -1,8 +1,9 @@
 //! The roles of a client, a session and a program each: it inserts, deletes the oldest rows, and queries.
 //!
-//! In: cues of the timed loop. Out: statements, and what the published client reports beside counts and histograms: seconds,
-//! buckets, index builds. The inserter makes its next statement while the server works on the one before. Inserter and deleter
-//! are never further than eight batches apart. Who may send is decided in the `turn` of each role and nowhere else.
+//! In: cues of the timed loop. Out: statements, and what the published client reports beside counts and histograms:
+//! seconds, buckets, index builds. The inserter makes its next statement while the server works on the one before.
+//! Inserter and deleter are never further than eight batches apart. Who may send is decided in the `turn` of each role
+//! and nowhere else.
 
 use super::probes::{IdProbe, Requests};
 use super::queries::Queries;

@@ -1,9 +1,9 @@
 //! The rows of the Insert Benchmark and the statement that inserts them.
 //!
-//! In: seed, client, the number of a statement's first row. Out: SQL text in a buffer that is used again. The text is a function
-//! of these alone: `dateandtime` is not the wall clock but follows from the row's number, so the same seed gives the same
-//! rows on every build, fast or slow. Text, not a prepared statement: the published client sends text, parsing it is the
-//! server's work that is measured, and `data` has no fixed length.
+//! In: seed, client, the number of a statement's first row. Out: SQL text in a buffer that is used again. The text is a
+//! function of these alone: `dateandtime` is not the wall clock but follows from the row's number, so the same seed
+//! gives the same rows on every build, fast or slow. Text, not a prepared statement: the published client sends text,
+//! parsing it is the server's work that is measured, and `data` has no fixed length.
 
 use crate::random::{Purpose, below, stream};
 use rand_core::Rng;

@@ -1,8 +1,8 @@
 //! One step from connecting to its record.
 //!
 //! In: an endpoint, the shape, a step, what the steps before left. Out: a [`StepRun`]. All connections are made and all
-//! statements prepared before the common start. A server that is lost is no error: the record says how far the step came and
-//! why it ended.
+//! statements prepared before the common start. A server that is lost is no error: the record says how far the step
+//! came and why it ended.
 
 use super::probes::{Requests, TableCell, answer};
 use super::roles::{DELETE, INSERT, Noted, QUERY, Role};
@@ -73,8 +73,9 @@ pub struct Progress {
     pub done: f64,
 }
 
-/// Runs one step. `state` is what the step before left; if it knows nothing, it is read from the server. What `report` reads at
-/// begin and end belongs to the step and to nothing else: neither connecting nor looking at the tables lies between them.
+/// Runs one step. `state` is what the step before left; if it knows nothing, it is read from the server. What `report`
+/// reads at begin and end belongs to the step and to nothing else: neither connecting nor looking at the tables lies
+/// between them.
 pub fn run_step(
     bench: &Bench<'_>,
     step: &Step,

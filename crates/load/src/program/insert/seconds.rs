@@ -1,7 +1,8 @@
 //! Keeps what a session does in each second of a step.
 //!
-//! In: completed statements of a session with their moment. Out: [`SecondRow`]s. A second and session costs 56 bytes and room for the
-//! planned seconds is made beforehand: a day of one session is 5 MB, and nothing else grows with a run.
+//! In: completed statements of a session with their moment. Out: [`SecondRow`]s. A second and session costs 56 bytes
+//! and room for the planned seconds is made beforehand: a day of one session is 5 MB, and nothing else grows with a
+//! run.
 
 use rqps_model::insert::SecondRow;
 

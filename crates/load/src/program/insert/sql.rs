@@ -1,8 +1,8 @@
 //! The Insert Benchmark's SQL, in the words of each engine.
 //!
-//! In: protocol, table, numbers. Out: text, into a buffer where it is sent often. Deletes and inserts are text on every engine
-//! and queries are prepared on PostgreSQL and text on MySQL, as published: parsing and planning them is part of what the
-//! servers are compared in.
+//! In: protocol, table, numbers. Out: text, into a buffer where it is sent often. Deletes and inserts are text on every
+//! engine and queries are prepared on PostgreSQL and text on MySQL, as published: parsing and planning them is part of
+//! what the servers are compared in.
 
 use super::rows::push_number;
 use rqps_model::StorageEngine;

@@ -1,7 +1,7 @@
 //! One step of the Insert Benchmark as a workload: what its clients share, and the programs of their sessions.
 //!
-//! In: engine, shape, step, seed, where each table begins and ends. Out: a [`Role`] for each session of each client. What is
-//! shared is read and written without a lock; only a failure takes one, once.
+//! In: engine, shape, step, seed, where each table begins and ends. Out: a [`Role`] for each session of each client.
+//! What is shared is read and written without a lock; only a failure takes one, once.
 
 use super::probes::{Requests, TableCell};
 use super::queries::Queries;

@@ -1,7 +1,7 @@
 //! The benchmark's tables outside of measured time: made, asked for their ids, brought to rest.
 //!
-//! In: an endpoint and the shape. Out: empty tables, [`State`], a rested server. Several tables at once, each on a session of
-//! its own.
+//! In: an endpoint and the shape. Out: empty tables, [`State`], a rested server. Several tables at once, each on a
+//! session of its own.
 
 use super::probes::{IdProbe, probe_id};
 use super::sql;
@@ -63,7 +63,8 @@ pub(crate) fn create(endpoint: &Endpoint, shape: &Shape, storage: StorageEngine)
     })
 }
 
-/// What follows l.i2: statistics, what is dead removed, what is dirty written back, and at least `rest_seconds` of the shape.
+/// What follows l.i2: statistics, what is dead removed, what is dirty written back, and at least `rest_seconds` of the
+/// shape.
 pub fn rest(target: &Target, shape: &Shape, stop: &AtomicBool) -> Result<Worked, LoadError> {
     let begun = Instant::now();
     let endpoint = &target.endpoint;

@@ -3,6 +3,9 @@
 //!
 //! Rules of the language itself are lints in Cargo.toml. What is checked here has no lint.
 
+mod circles;
+mod rules;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,10 +37,10 @@ const EDGES: [(&str, &[&str]); 19] = [
         "lab",
         &[
             "analysis", "builds", "campaign", "conduct", "load", "machine", "model", "observe", "report", "server",
-            "store",
+            "store", "suites",
         ],
     ),
-    ("cli", &["builds", "campaign", "conduct", "lab", "model", "report", "store"]),
+    ("cli", &["builds", "campaign", "conduct", "lab", "model", "report", "store", "suites"]),
 ];
 
 /// A longer file is several rooms.
@@ -52,12 +55,12 @@ const EMPTY_NAMES: [&str; 8] = ["util", "utils", "helper", "helpers", "common", 
 /// What a checkout holds besides committed files.
 const NOT_OURS: [&str; 5] = ["target", "results", ".git", ".idea", ".vscode"];
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
 }
 
 /// Every file of the tree, by its path from the root.
-fn files() -> Vec<PathBuf> {
+pub(crate) fn files() -> Vec<PathBuf> {
     let root = root();
     let mut found = Vec::new();
     let mut folders = vec![root.clone()];
@@ -79,7 +82,7 @@ fn files() -> Vec<PathBuf> {
     found
 }
 
-fn sources() -> Vec<(PathBuf, String)> {
+pub(crate) fn sources() -> Vec<(PathBuf, String)> {
     let rust = files().into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
     rust.map(|path| (path.clone(), fs::read_to_string(root().join(path)).expect("text"))).collect()
 }
@@ -99,7 +102,7 @@ fn keys(manifest: &Table, name: &str) -> BTreeSet<String> {
 }
 
 #[track_caller]
-fn none(faults: Vec<String>, rule: &str) {
+pub(crate) fn none(faults: Vec<String>, rule: &str) {
     assert!(faults.is_empty(), "{rule}:\n  {}", faults.join("\n  "));
 }
 
