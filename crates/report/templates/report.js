@@ -52,7 +52,8 @@
   });
   open();
 
-  // One filter for matrix, intervals and tests: a test is shown where one of its cells has the verdict and the size asked for.
+  // One filter for matrix, intervals and tests: a test is shown where one of its cells has the verdict and the size
+  // asked for.
   const bar = document.getElementById("filter");
   const tools = document.getElementById("tools");
   const tests = [...document.querySelectorAll("details.test")];

@@ -36,11 +36,11 @@ const EDGES: [(&str, &[&str]); 19] = [
     (
         "lab",
         &[
-            "analysis", "builds", "campaign", "conduct", "load", "machine", "model", "observe", "report", "server",
-            "store", "suites",
+            "analysis", "builds", "campaign", "conduct", "machine", "model", "observe", "report", "server", "store",
+            "suites",
         ],
     ),
-    ("cli", &["builds", "campaign", "conduct", "lab", "model", "report", "store", "suites"]),
+    ("cli", &["builds", "campaign", "lab", "model", "report", "store", "suites"]),
 ];
 
 /// A longer file is several rooms.
