@@ -86,7 +86,7 @@ enum What<'a> {
 
 /// What came of an arm.
 pub(crate) enum Ran {
-    Test(ArmRun),
+    Test(Box<ArmRun>),
     Step(Box<StepRun>, Kind),
     /// Nothing was measured: the server could not be connected to, or would not make the tables.
     Failed(String),
@@ -217,7 +217,7 @@ impl<'a> Exercise<'a> {
         };
         let runs =
             run(&exercise, &statements, &mut on_switch, stop, &advances).map_err(ConductError::load(driving()))?;
-        Ok(runs.into_iter().map(Ran::Test).collect())
+        Ok(runs.into_iter().map(|run| Ran::Test(Box::new(run))).collect())
     }
 
     #[expect(clippy::too_many_arguments, reason = "one call of load, with what it takes")]

@@ -148,8 +148,8 @@ fn results_that_cannot_be_read_are_told() {
 
     let plan = folder.join("plan.json");
     let whole = fs::read_to_string(&plan).expect("there");
-    assert!(whole.contains("\"format\":1"), "{whole}");
-    fs::write(&plan, whole.replacen("\"format\":1", "\"format\":99", 1)).expect("written");
+    assert!(whole.contains("\"major\":1"), "{whole}");
+    fs::write(&plan, whole.replacen("\"major\":1", "\"major\":99", 1)).expect("written");
     refused(&["newer rqps (format 99", "update rqps"]);
     fs::write(&plan, "{").expect("broken");
     refused(&["plan.json", "restore it"]);

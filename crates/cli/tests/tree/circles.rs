@@ -43,7 +43,7 @@ fn no_circle_inside_a_crate() {
     }
     let circles = crates.iter().flat_map(|(name, files)| {
         circles(&edges(files)).into_iter().map(move |circle| {
-            let shown: Vec<String> = circle.iter().map(|module| shown(module)).collect();
+            let shown: Vec<String> = circle.iter().map(shown).collect();
             format!("{name}: {}", shown.join(", "))
         })
     });
