@@ -2,12 +2,12 @@
 //!
 //! In: the moments of a test, in this order:
 //!
-//!     begin      before the test, when the client has no session yet
-//!     start      its sessions are there, and clients begin to work
-//!     enter      this treatment's slice begins; once for a test that is not cut into slices
-//!     leave      and ends
-//!     stop       all is counted, and the sessions are still there
-//!     end        after the test, when its sessions are closed
+//! - `begin`: before the test, when the client has no session yet
+//! - `start`: its sessions are there, and clients begin to work
+//! - `enter`: this treatment's slice begins; once for a test that is not cut into slices
+//! - `leave`: and ends
+//! - `stop`: all is counted, and the sessions are still there
+//! - `end`: after the test, when its sessions are closed
 //!
 //! Out: small figures go into the sample, the rest comes back as named parts of it. `enter` and `leave` stand between
 //! slices of some milliseconds: they must neither allocate nor wait. A probe must not fail a test: what it cannot read

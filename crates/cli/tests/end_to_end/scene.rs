@@ -98,6 +98,13 @@ impl Scene {
         scene
     }
 
+    /// What there is in the cache besides what this test shares with the user's.
+    pub(crate) fn made_in_cache(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path("cache")).expect("a folder").map(|entry| entry.expect("read"));
+        let made = entries.filter(|entry| !entry.file_type().expect("a type").is_symlink());
+        made.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+
     /// Has what is in this folder of the user's own cache in the cache of this test too.
     pub(crate) fn share_of_cache(&self, name: &str) {
         let of_user = Cache::open().expect("a cache").root().join(name);

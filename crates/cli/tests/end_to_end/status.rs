@@ -61,5 +61,5 @@ fn a_folder_that_is_no_campaign_is_refused() {
     for folder in ["empty", "absent"] {
         scene.end(scene.rqps(&["status", folder])).refused(&[folder]);
     }
-    assert!(!scene.path("cache").exists(), "a status opens no cache");
+    assert_eq!(scene.made_in_cache(), [""; 0], "a status opens no cache");
 }
