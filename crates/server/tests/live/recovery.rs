@@ -79,8 +79,8 @@ fn what_made_a_data_folder_is_stopped_before_the_folder_goes() {
     assert!(writer.is_alive());
     let cache = Cache::at(root.path()).expect("a cache");
     let cleared = clear_stale(&cache).expect("cleared");
-    // Whether it was stopped here or before is left open: once the one that started it is gone, the kernel hangs up on a
-    // frozen process (setpgid(2)).
+    // Whether it was stopped here or before is left open: once the one that started it is gone, the kernel hangs up
+    // on a frozen process (setpgid(2)).
     assert!(cleared.len() == 1 && cleared[0].faults.is_empty(), "{cleared:?}");
     assert!(!writer.is_alive());
     assert_eq!(what_is_left(&cache, lease, &data), Vec::<String>::new());
