@@ -1,10 +1,9 @@
-//! What explains a ratio: costs, counters, latency, plans, settings, and the course of a test over time.
+//! What explains a ratio: costs, counters, latency, plans, settings, and the timeline of a test over time.
 //!
 //! In: samples and treatments as read. Out: findings of one treatment or of one beside its peer. Reaches no verdict.
 
 pub(crate) mod cost;
 pub(crate) mod counters;
-pub(crate) mod course;
 pub(crate) mod forced;
 pub(crate) mod latency;
 pub(crate) mod other_load;
@@ -13,3 +12,4 @@ pub(crate) mod response;
 pub(crate) mod semantic_settings;
 pub(crate) mod series;
 pub(crate) mod settings;
+pub(crate) mod timeline;

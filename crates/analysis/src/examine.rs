@@ -8,7 +8,7 @@ use crate::compare::judge::Row;
 use crate::compare::round::{RoundRatio, ratio_of_round};
 use crate::compare::{inside, open_loop, sla};
 use crate::evidence::plan_structure::same_structure;
-use crate::evidence::{cost, counters, course, latency, other_load, response, series};
+use crate::evidence::{cost, counters, latency, other_load, response, series, timeline};
 use crate::findings::{CellFindings, PlanFindings, TestFindings, TreatmentFindings, clients_per_unit, peer};
 use crate::read::measured::Measured;
 use crate::read::treatment::label;
@@ -158,7 +158,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         errors: errors(present()),
         sla: sla::sla(&rounds),
         responses: response::responses(&rounds, &latency),
-        courses: course::courses(&rounds, shared.points),
+        timelines: timeline::timelines(&rounds, shared.points),
         inside: None,
         columns: suite::columns(shared.plan, &rounds, throughput),
         latency,

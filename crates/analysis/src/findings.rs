@@ -3,10 +3,12 @@
 //! Full precision: digits are a matter of display. Lists are in display order. Also written as `findings.json`.
 
 mod counter;
-mod course;
+mod sections;
 
 pub use counter::{CounterFindings, CounterUnit};
-pub use course::{CourseFindings, CoursePoint, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings};
+pub use sections::{
+    InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings, TimelineFindings, TimelinePoint,
+};
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
 use rqps_model::insert::Shape;
@@ -179,8 +181,8 @@ pub struct TestFindings {
 
 impl TestFindings {
     /// Whether any treatment was recorded by the second.
-    pub fn has_courses(&self) -> bool {
-        self.cells.iter().any(|cell| !cell.courses.is_empty())
+    pub fn has_timelines(&self) -> bool {
+        self.cells.iter().any(|cell| !cell.timelines.is_empty())
     }
 
     /// By how much what all clients do exceeds what the published unit counts ([`clients_per_unit`]).
@@ -231,7 +233,7 @@ pub struct CellFindings {
     /// Each round that was recorded by the second, with or without success; one that an earlier failure prevented has
     /// none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub courses: Vec<CourseFindings>,
+    pub timelines: Vec<TimelineFindings>,
     /// Where only one round could be compared, and compares like with like: what the seconds inside this run and the
     /// base's say of the ratio. It says how steady the two runs were, not how much two runs differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -53,7 +53,7 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
     let pairs = aa_pairs::pairs(&plan.treatments, &treatments);
     let keys = published_order(plan);
     let series = keys.len() * plan.treatments.len() * plan.rounds as usize;
-    let points = series::points_allowed(series * if runs_one_by_one(plan) { series::SERIES_OF_A_COURSE } else { 1 });
+    let points = series::points_allowed(series * if runs_one_by_one(plan) { series::SERIES_OF_A_TIMELINE } else { 1 });
     let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points, margin };
     let examined = examine_all(shared, &keys)?;
     let forced = forced::forced(plan, examined.iter().map(prepared));

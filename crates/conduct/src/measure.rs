@@ -167,7 +167,7 @@ fn probes(test: &TestPlan, data_folder: &Path) -> Result<Probes, ConductError> {
         probes.push(Box::new(GrowthProbe::default()));
         probes.push(Box::new(MonitorProbe::default()));
     }
-    probes.push(Box::new(ProcessProbe::from_start()));
+    probes.push(Box::new(ProcessProbe::default()));
     probes.push(Box::new(HostProbe::open(data_folder)?));
     probes.push(Box::new(ClientProbe::open()?));
     Ok(Probes(probes))

@@ -38,7 +38,7 @@ kinds! {
     /// For seconds next to nothing was inserted.
     WriteStalls = "write-stalls",
     /// Writers fell so far behind their plan that it was deferred.
-    PutOff = "put-off",
+    Deferred = "deferred",
     /// Other rows were written than on the base.
     UnequalWork = "unequal-work",
     /// Too short to trust its rate.

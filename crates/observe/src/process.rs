@@ -212,39 +212,18 @@ pub(crate) fn memory_bytes(pids: impl Iterator<Item = u32> + Clone) -> u64 {
     (private + shared_max) * page_bytes
 }
 
-/// What a server's processes did from its begin, or from the start of its clients, to the end of what is counted.
+/// What a server's processes did from the start of its clients to the end of what is counted: what connections cost
+/// would be a good part of a short test.
 #[derive(Debug, Default)]
 pub struct ProcessProbe {
     meter: ProcessMeter,
-    /// Whether the sessions' beginning counts.
-    from_begin: bool,
     before: ProcessReading,
     used: Option<ProcessUse>,
 }
 
-impl ProcessProbe {
-    /// Counts from the begin of the test: connections, warm-up and lead-ins of slices are the server's work as well.
-    pub fn from_begin() -> ProcessProbe {
-        ProcessProbe { from_begin: true, ..ProcessProbe::default() }
-    }
-
-    /// Counts from the start of the clients: what connections cost would be a good part of a short test.
-    pub fn from_start() -> ProcessProbe {
-        ProcessProbe::default()
-    }
-}
-
 impl Probe for ProcessProbe {
-    fn begin(&mut self, server: &Subject<'_>) {
-        if self.from_begin {
-            self.before = self.meter.read(&(server.pids)());
-        }
-    }
-
     fn start(&mut self, server: &Subject<'_>) {
-        if !self.from_begin {
-            self.before = self.meter.read(&(server.pids)());
-        }
+        self.before = self.meter.read(&(server.pids)());
     }
 
     fn stop(&mut self, server: &Subject<'_>) {

@@ -17,9 +17,9 @@ mod test;
 mod test_tables;
 mod timeline;
 
-use crate::course;
 use crate::footnote::{begun, ended};
 use crate::interval::Interval;
+use crate::rounds;
 use crate::suite::Suite;
 use crate::svg::series;
 use crate::{latency, number, order, verdict_style};
@@ -162,7 +162,7 @@ fn page(findings: &Findings) -> Page {
         has_targets: findings.tests.iter().flat_map(|test| &test.cells).any(|cell| cell.sla.is_some()),
         open_loop: if findings.is_open_loop() { latency::OPEN_LOOP } else { "" },
         summary: summary::summary(&scene),
-        one_round: if course::has_one_round(findings) { course::ONE_ROUND } else { "" },
+        one_round: if rounds::has_one_round(findings) { rounds::ONE_ROUND } else { "" },
         sheets: sheets::levels(&scene),
         levels: compared::levels(&scene),
         tests: test::tests(&scene),
@@ -238,7 +238,7 @@ fn shown(comparison: &Comparison) -> Shown {
 fn shown_cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Option<Shown> {
     let cell = &test.cells[index];
     let mut shown = shown(cell.comparison.as_ref()?);
-    shown.ratio.push_str(course::ratio_sign(scene.findings, test, index));
+    shown.ratio.push_str(rounds::ratio_sign(scene.findings, test, index));
     let interval = Interval::of(cell);
     (shown.interval, shown.is_inside) = (interval.text(), matches!(interval, Interval::Inside(..)));
     Some(shown)

@@ -14,7 +14,7 @@
 //! first of it). Every key is always there; what is not known is `null`. Ratios and shares are fractions in full
 //! precision. Keys may be added, none is renamed or removed within a format.
 
-use crate::course;
+use crate::rounds;
 use crate::{latency, order};
 use rqps_analysis::findings::{CellFindings, Comparison, Findings, GroupFindings, TestFindings, Warning};
 use rqps_model::{StorageEngine, Verdict};
@@ -66,7 +66,7 @@ fn treatment(findings: &Findings, index: usize) -> Value {
 fn row(findings: &Findings, test: &TestFindings, index: usize) -> Value {
     let cell = &test.cells[index];
     let comparison = cell.comparison.as_ref();
-    let is_recorded = !cell.courses.is_empty();
+    let is_recorded = !cell.timelines.is_empty();
     let mut row = json!({
         "test": test.name,
         "group": test.group.name(),
@@ -80,9 +80,9 @@ fn row(findings: &Findings, test: &TestFindings, index: usize) -> Value {
         "base_latency_us": latency_us(&test.cells[findings.base]),
         "sla": sla(cell),
         "base_sla": sla(&test.cells[findings.base]),
-        "stalls": is_recorded.then(|| course::stalled_seconds(cell)),
+        "stalls": is_recorded.then(|| rounds::stalled_seconds(cell)),
         "inside": cell.inside.map(|inside| [inside.low, inside.high]),
-        "failure": course::failure(cell),
+        "failure": rounds::failure(cell),
         "warnings": warnings(&cell.warnings),
     });
     add_comparison(&mut row, comparison);

@@ -4,8 +4,6 @@
 //! writes or prints them. It queries no store, runs nothing, reads no clock: the same findings give the same bytes.
 //! Whatever came from a server or a file is escaped where it is rendered.
 
-mod course;
-mod course_notes;
 mod files;
 mod footnote;
 mod html;
@@ -16,10 +14,12 @@ mod markdown;
 mod metric;
 mod number;
 mod order;
+mod rounds;
 mod suite;
 mod svg;
 mod terminal;
 mod text;
+mod timeline_notes;
 mod verdict_style;
 
 pub use files::files;

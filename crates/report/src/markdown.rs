@@ -3,10 +3,10 @@
 //! One sentence per build, then a table per group (of the Insert Benchmark one of all steps): full rows for two builds,
 //! relative throughput and glyph for more.
 
-use crate::course;
 use crate::interval::Interval;
 use crate::number;
 use crate::order::{self, Block};
+use crate::rounds;
 use crate::suite::Suite;
 use crate::{footnote, latency, verdict_style};
 use rqps_analysis::findings::{CellFindings, Comparison, Findings, TestFindings};
@@ -125,8 +125,8 @@ fn tail(findings: &Findings) -> String {
     if findings.tests.iter().flat_map(|test| &test.cells).any(CellFindings::is_sla_missed) {
         out.push_str("\n\\* Background inserts below 95 % of the target: the number does not compare.\n");
     }
-    if course::has_one_round(findings) {
-        out.push_str(&format!("\n{}\n", course::ONE_ROUND));
+    if rounds::has_one_round(findings) {
+        out.push_str(&format!("\n{}\n", rounds::ONE_ROUND));
     }
     if findings.is_open_loop() {
         let many = if findings.treatments.len() > 2 { " Behind each number: p50 / p99 of events." } else { "" };

@@ -3,17 +3,17 @@
 //! In: findings, the width to fit, and whether colour may be used (the caller knows about NO_COLOR and terminals).
 //! Out: text that ends in a line end. Whatever came from a server is stripped of control characters first.
 
-mod courses;
 mod grid;
 mod notes;
 mod open_loop;
+mod timelines;
 
-use crate::course;
-use crate::course_notes;
 use crate::footnote::{self, Footnote};
 use crate::interval::Interval;
 use crate::order::{self, Level};
+use crate::rounds;
 use crate::suite::Suite;
+use crate::timeline_notes;
 use crate::{number, text, verdict_style};
 use grid::{Align, Cell, Grid};
 use rqps_analysis::findings::{Comparison, Findings, TestFindings};
@@ -47,11 +47,11 @@ pub fn terminal(findings: &Findings, width: usize, colour: bool) -> String {
     out
 }
 
-/// Footnotes but those that lines about courses say better.
+/// Footnotes but those that lines about timelines say better.
 fn notes(findings: &Findings) -> Vec<Footnote> {
     let mut notes = footnote::footnotes(findings);
-    let has_courses = findings.tests.iter().any(TestFindings::has_courses);
-    notes.retain(|note| !has_courses || !course_notes::KINDS.contains(&note.kind));
+    let has_timelines = findings.tests.iter().any(TestFindings::has_timelines);
+    notes.retain(|note| !has_timelines || !timeline_notes::KINDS.contains(&note.kind));
     notes
 }
 
@@ -105,7 +105,7 @@ impl Page<'_> {
         } else {
             self.many_builds(out, level, &others);
         }
-        self.course_notes(out, level);
+        self.timeline_notes(out, level);
     }
 
     fn suite(&self) -> Suite<'_> {
@@ -166,7 +166,7 @@ impl Page<'_> {
             return row;
         };
         let verdict = comparison.verdict;
-        let ratio = format!("{}{}", number::ratio(comparison.rqps), course::ratio_sign(self.findings, test, other));
+        let ratio = format!("{}{}", number::ratio(comparison.rqps), rounds::ratio_sign(self.findings, test, other));
         row.push(Cell::painted(&ratio, verdict));
         row.push(Cell::plain(&Interval::of(cell).text()));
         row.push(Cell::plain(&comparison.mde.map_or_else(none, number::percent)));
@@ -246,7 +246,7 @@ impl Page<'_> {
                 let base = test.cells[self.findings.base].throughput.map_or_else(none, number::throughput);
                 let cells = columns.iter().map(|index| match &test.cells[*index].comparison {
                     Some(c) => {
-                        let mut sign = course::ratio_sign(self.findings, test, *index);
+                        let mut sign = rounds::ratio_sign(self.findings, test, *index);
                         // Behind the glyph there is room for the sign.
                         if has_rates && sign.is_empty() {
                             sign = " ";

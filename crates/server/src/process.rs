@@ -141,11 +141,6 @@ impl Server {
         &self.target
     }
 
-    /// The file that its log is in.
-    pub fn log_path(&self) -> &Path {
-        &self.log
-    }
-
     /// The last lines that this start has logged.
     pub fn log_tail(&self, lines: usize) -> Vec<String> {
         log::tail(&self.log, self.log_start, lines)

@@ -40,9 +40,4 @@ impl Forced {
             Engine::Mysql | Engine::Mariadb => of_storage.as_deref().or(self.mysql.as_deref()),
         }
     }
-
-    /// Whether storage engines differ in it.
-    pub const fn is_by_storage(&self) -> bool {
-        self.mysql.is_none()
-    }
 }

@@ -363,7 +363,7 @@ pub const KEYS: [Key; 28] = [
         OF_SCALE,
         "How much of their plan the writers behind the queries make good after a stall",
     )
-    .only_in(&[Insert], &[(Sysbench, "leave it out: in suite sysbench a late request is never put off")]),
+    .only_in(&[Insert], &[(Sysbench, "leave it out: in suite sysbench a late request is never deferred")]),
     key(
         "warmup",
         Form::Number { min: 0.0, max: 3600.0, unit: "seconds" },

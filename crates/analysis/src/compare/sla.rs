@@ -59,7 +59,7 @@ pub(crate) fn held_back(misses: &[Option<String>], base: usize) -> Vec<Option<St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::course::tests::{Kind, ran};
+    use crate::evidence::timeline::tests::{Kind, ran};
 
     fn round(number: u32, reached_per_s: f64) -> Option<Measured> {
         let mut measured = ran(Kind::Queries, 60);

@@ -14,7 +14,7 @@ const FEWEST_POINTS: usize = 16;
 /// A last piece shorter than this, in seconds, belongs to the one before.
 const SHORTEST_LAST_SECONDS: f64 = 0.5;
 /// What a step of the Insert Benchmark has over time weighs as much as so many series of the other suites.
-pub(crate) const SERIES_OF_A_COURSE: usize = 5;
+pub(crate) const SERIES_OF_A_TIMELINE: usize = 5;
 /// Points of all series of a campaign together: what a page can carry.
 const POINTS_IN_ALL: usize = 150_000;
 

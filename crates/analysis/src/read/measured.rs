@@ -29,7 +29,7 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// Reads one sample; `None` while it is absent. What lies beside a failed trial is not read, since it has no
-    /// number; but of a failed step its course is, which shows what it failed of. `kept` are the plans kept for the
+    /// number; but of a failed step its timeline is, which shows what it failed of. `kept` are the plans kept for the
     /// test and treatment, which a sample with no others beside it has.
     pub(crate) fn read(
         campaign: &Campaign,

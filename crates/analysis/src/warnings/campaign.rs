@@ -260,7 +260,7 @@ const fn summed(kind: WarningKind) -> Option<&'static str> {
         WarningKind::Absent => "samples are missing",
         WarningKind::SlaMissed => "background writes did not keep up",
         WarningKind::WriteStalls => "writes stalled",
-        WarningKind::PutOff => "planned writes were put off",
+        WarningKind::Deferred => "planned writes were deferred",
         WarningKind::UnequalWork => "other rows written than on the base",
         WarningKind::Short => "too short a time",
         WarningKind::Errors => "errors happened",

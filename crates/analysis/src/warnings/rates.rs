@@ -1,4 +1,4 @@
-//! Warnings of one cell of the Insert Benchmark: rates not held, stalls, plans put off, unequal work, too short a time.
+//! Warnings of one cell of the Insert Benchmark: rates not held, stalls, plans deferred, unequal work, too short a time.
 //!
 //! In: a cell's samples and the base's. Out: warnings; none for samples of other suites. Thresholds are named here with
 //! their reason.
@@ -20,7 +20,7 @@ const SHORTEST_SECONDS: f64 = 10.0;
 pub(super) fn observed(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     sla(cell, found);
     stalls(cell, found);
-    put_off(cell, found);
+    deferred(cell, found);
     short(cell, found);
     unequal(cell, found);
 }
@@ -65,24 +65,24 @@ fn stalls(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     found.push(warning(WarningKind::WriteStalls, message, "look at checkpoints, vacuums and purge at that time"));
 }
 
-fn put_off(cell: &Cell<'_>, found: &mut Vec<Warning>) {
-    let put_off: Vec<(u32, f64)> = cell
+fn deferred(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let deferred: Vec<(u32, f64)> = cell
         .recorded()
         .filter(|(_, record)| record.deferred_seconds > 0.0)
         .map(|(measured, record)| (measured.sample.round, record.deferred_seconds))
         .collect();
-    let most = put_off.iter().map(|(_, seconds)| *seconds).fold(0.0, f64::max);
+    let most = deferred.iter().map(|(_, seconds)| *seconds).fold(0.0, f64::max);
     if most > 0.0 {
-        let rounds: Vec<u32> = put_off.iter().map(|(round, _)| *round).collect();
+        let rounds: Vec<u32> = deferred.iter().map(|(round, _)| *round).collect();
         let message = format!(
-            "writers fell so far behind their plan that up to {} s of it were put off in {}",
+            "writers fell so far behind their plan that up to {} s of it were deferred in {}",
             plain(most),
             rounds_in_words(&rounds)
         );
         found.push(warning(
-            WarningKind::PutOff,
+            WarningKind::Deferred,
             message,
-            "times from the planned moment count from the plan as it was put off",
+            "times from the planned moment count from the plan as it was deferred",
         ));
     }
 }

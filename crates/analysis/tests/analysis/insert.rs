@@ -93,7 +93,7 @@ fn a_step_tells_all_that_a_report_shows() {
     assert_eq!((inserts.rows, inserts.response.total()), (120_000, 2400));
     assert!(inserts.from_plan.is_some() && inserts.from_plan_quantiles_ms.unwrap()[0] > inserts.quantiles_ms[0]);
     assert!(answers.from_plan.is_none() && answers.quantiles_ms[0] < answers.quantiles_ms[3]);
-    let round = &queries.courses[1];
+    let round = &queries.timelines[1];
     assert_eq!((round.round, round.inserted, round.deleted, round.sla_held), (2, 60_000, 60_000, Some(true)));
     assert_eq!((round.series.len(), round.series[59].second), (60, 60.0));
     assert!(round.series.iter().all(|point| point.inserted == 1000.0 && point.longest_query_ms > 0.0));
@@ -105,7 +105,7 @@ fn a_step_tells_all_that_a_report_shows() {
     assert!(round.growth.unwrap().after.database_bytes > round.growth.unwrap().before.database_bytes);
     let index = cell(&found, "l.x", 0);
     let columns = index.columns.as_ref().unwrap();
-    assert_eq!((index.courses[0].index_builds.len(), columns.p50), (3, None));
+    assert_eq!((index.timelines[0].index_builds.len(), columns.p50), (3, None));
     assert_eq!(columns.ips, cell(&found, "l.x", 0).throughput.unwrap());
 }
 
@@ -153,7 +153,7 @@ fn a_rate_missed_by_either_side_holds_the_verdict_back() {
         format!("{} wrote 823 of 2000 rows/s: its queries ran alongside fewer writes", found.treatments[0].build.name);
     assert_eq!((remark("qp1000", 1), remark("qp1000", 2)), (base.clone(), base));
     assert!(cell(&found, "qr1000", 2).comparison.as_ref().unwrap().q.is_some(), "the others are compared");
-    assert_eq!(kinds(cell(&found, "qr1000", 1)), [WarningKind::SlaMissed, WarningKind::PutOff]);
+    assert_eq!(kinds(cell(&found, "qr1000", 1)), [WarningKind::SlaMissed, WarningKind::Deferred]);
     assert!(cell(&found, "qp1000", 0).warnings[0].cause.contains("in rounds 1, 2, 3, 4"));
     let sentence = &found.treatments[1].sentence;
     assert!(sentence.contains("(qr1000, qp1000 alongside too few writes)"), "{sentence}");
@@ -171,12 +171,12 @@ fn stalls_are_told_and_seen() {
     let stalled = cell(&found, "l.i1", 1);
     assert_eq!(kinds(stalled).iter().filter(|kind| **kind == WarningKind::WriteStalls).count(), 1);
     assert!(stalled.warnings.iter().any(|w| w.cause.contains("for 3 s, from second 12 of round 2")));
-    let longest = stalled.courses[1].series.iter().map(|point| point.longest_insert_ms).fold(0.0, f64::max);
+    let longest = stalled.timelines[1].series.iter().map(|point| point.longest_insert_ms).fold(0.0, f64::max);
     assert!(
         (3000.0..3100.0).contains(&longest) && (3.0..3.1).contains(&stalled.columns.as_ref().unwrap().maxop),
         "{longest}"
     );
-    assert!(stalled.courses[1].series[12..15].iter().all(|point| point.inserted == 0.0));
+    assert!(stalled.timelines[1].series[12..15].iter().all(|point| point.inserted == 0.0));
     assert!(message(&found, WarningKind::WriteStalls).is_some());
 }
 
@@ -190,13 +190,13 @@ fn a_failed_step_is_told_and_so_are_those_after_it() {
     let told: Vec<&str> = failed.warnings.iter().map(|warning| warning.cause.as_str()).collect();
     assert!(told.contains(&"failed in round 1 of 2: the server ended: signal 9"), "{told:?}");
     assert!(told.contains(&"no sample in round 3"), "{told:?}");
-    let rounds = &failed.courses;
+    let rounds = &failed.timelines;
     assert_eq!((rounds.len(), rounds[0].failure.as_deref()), (2, Some("the server ended: signal 9")));
     assert!(rounds[0].inserted > 0 && !rounds[0].series.is_empty() && !rounds[0].server.is_empty());
     assert_eq!(failed.throughput_by_round.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false]);
     let after = cell(&found, "qr100", 1);
     assert!(after.warnings[1].cause.contains("l.i2 failed before it in this pass"), "{:?}", after.warnings);
-    assert_eq!(after.courses.len(), 1, "it never ran in round 1");
+    assert_eq!(after.timelines.len(), 1, "it never ran in round 1");
     assert_eq!(cell(&found, "l.i1", 1).rounds, 2);
     assert_eq!((found.campaign.rounds_complete, after.comparison.as_ref().unwrap().n), (2, 1));
     assert!(after.inside.is_some(), "one round is left to compare");
@@ -211,7 +211,7 @@ fn engines_and_client_counts_stand_side_by_side() {
     let found = findings(&recipe);
     assert_eq!((found.tests.len(), found.tests[0].clients, found.tests[1].clients), (20, 1, 4));
     assert_eq!(found.tests[3].cells[0].sla, None);
-    let names = |at: usize| -> Vec<String> { found.tests[5].cells[at].courses[0].server.keys().cloned().collect() };
+    let names = |at: usize| -> Vec<String> { found.tests[5].cells[at].timelines[0].server.keys().cloned().collect() };
     assert!(names(0).contains(&"dead_rows".to_owned()) && names(1).contains(&"history_list_length".to_owned()));
     assert!(names(3).contains(&"l0_files".to_owned()));
     assert!(message(&found, WarningKind::Resumed).is_none(), "each number of clients has a start of its own");

@@ -117,7 +117,7 @@ pub struct StepRecord {
     pub max_questions: Questions,
     /// Whether background writes kept up, where there is a plan.
     pub sla: Option<Sla>,
-    /// By how much the plan of the writer that was furthest behind had to be put off.
+    /// By how much the plan of the writer that was furthest behind had to be deferred.
     pub deferred_seconds: f64,
     /// Errors by statement and code.
     pub errors: Vec<ErrorCount>,

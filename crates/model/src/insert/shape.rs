@@ -51,7 +51,7 @@ pub struct Shape {
     #[serde(default)]
     pub rest_seconds: f64,
     /// How much of its plan a background writer that was held up makes good as fast as it can. What is further behind
-    /// is put off: the rest of its plan moves by that much.
+    /// is deferred: the rest of its plan moves by that much.
     #[serde(default = "catch_up_default")]
     pub catch_up_seconds: f64,
 }

@@ -2,9 +2,9 @@
 
 use super::matrix::{self, Matrix};
 use super::{Scene, Shown, shown, shown_cell};
-use crate::course;
 use crate::interval::Interval;
 use crate::latency::{self, Events};
+use crate::rounds;
 use crate::svg::Tick;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
@@ -119,7 +119,7 @@ fn build(scene: &Scene<'_>, level: &order::Level<'_>, index: usize) -> Build {
         has_intervals: shown.iter().any(|(_, interval)| *interval != Interval::Unknown),
         blocks,
         has_inside: shown.iter().any(|(_, interval)| matches!(interval, Interval::Inside(..))),
-        has_missed: tests().any(|test| !course::ratio_sign(scene.findings, test, index).is_empty()),
+        has_missed: tests().any(|test| !rounds::ratio_sign(scene.findings, test, index).is_empty()),
         clipped: shown.iter().filter(|(rqps, interval)| interval::is_clipped(axis, *rqps, *interval)).count(),
     }
 }

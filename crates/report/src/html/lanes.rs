@@ -5,11 +5,11 @@
 //! the others as thin lines behind it.
 
 use super::Scene;
-use crate::course;
 use crate::number;
+use crate::rounds;
 use crate::svg::Tick;
 use crate::svg::lane::{self, Lane, Run, Scale};
-use rqps_analysis::findings::{CellFindings, CourseFindings, CoursePoint, TestFindings};
+use rqps_analysis::findings::{CellFindings, TestFindings, TimelineFindings, TimelinePoint};
 use serde::Serialize;
 
 /// Lanes that share axes.
@@ -44,7 +44,7 @@ struct Measure {
 
 enum Source {
     /// The client kept it each second.
-    Client(fn(&CoursePoint) -> f64),
+    Client(fn(&TimelinePoint) -> f64),
     /// The server told it under this name.
     Server(&'static str),
     /// A counter that the server told: by how much a second it grew.
@@ -59,7 +59,7 @@ enum Axis {
 
 enum Told {
     /// The round's count over its seconds.
-    Mean(fn(&CourseFindings) -> u64),
+    Mean(fn(&TimelineFindings) -> u64),
     Largest,
 }
 
@@ -84,12 +84,12 @@ const SERVER: [Measure; 8] = [
     level("Writes held up by the server", Source::Growth("stall_micros"), Axis::Linear, number::duration_us),
 ];
 
-const fn rate(title: &'static str, value: fn(&CoursePoint) -> f64, count: fn(&CourseFindings) -> u64) -> Measure {
+const fn rate(title: &'static str, value: fn(&TimelinePoint) -> f64, count: fn(&TimelineFindings) -> u64) -> Measure {
     let source = Source::Client(value);
     Measure { title, source, axis: Axis::Linear, show: number::grouped, told: Told::Mean(count) }
 }
 
-const fn longest(title: &'static str, value: fn(&CoursePoint) -> f64) -> Measure {
+const fn longest(title: &'static str, value: fn(&TimelinePoint) -> f64) -> Measure {
     level(title, Source::Client(value), Axis::Logarithmic, milliseconds)
 }
 
@@ -103,7 +103,7 @@ fn milliseconds(ms: f64) -> String {
 
 impl Source {
     /// `None` where the server has no such number.
-    fn line(&self, round: &CourseFindings) -> Option<Vec<(f64, f64)>> {
+    fn line(&self, round: &TimelineFindings) -> Option<Vec<(f64, f64)>> {
         let told = |name: &str| round.server.get(name).filter(|values| !values.is_empty());
         match self {
             Source::Client(value) => Some(round.series.iter().map(|point| (point.second, value(point))).collect()),
@@ -121,9 +121,9 @@ fn growth(values: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 impl Measure {
     fn lane<'a>(&self, cell: &'a CellFindings, colour: &'a str) -> Option<Lane<'a>> {
-        let shown = course::median_round(cell)?;
-        let run = |round: &'a CourseFindings| Some(Run { round, line: self.source.line(round)? });
-        let others = cell.courses.iter().filter(|round| round.round != shown.round).filter_map(run).collect();
+        let shown = rounds::median_round(cell)?;
+        let run = |round: &'a TimelineFindings| Some(Run { round, line: self.source.line(round)? });
+        let others = cell.timelines.iter().filter(|round| round.round != shown.round).filter_map(run).collect();
         Some(Lane { shown: run(shown)?, others, colour })
     }
 
@@ -154,7 +154,7 @@ impl Measure {
 
 /// What the client kept; nothing for a step that builds indexes, whose few rows tell nothing.
 pub(super) fn client(scene: &Scene<'_>, test: &TestFindings) -> Vec<Figure> {
-    let rounds = test.cells.iter().flat_map(|cell| &cell.courses);
+    let rounds = test.cells.iter().flat_map(|cell| &cell.timelines);
     match rounds.into_iter().any(|round| !round.index_builds.is_empty()) {
         true => Vec::new(),
         false => CLIENT.iter().filter_map(|measure| figure(scene, test, measure)).collect(),

@@ -1,8 +1,8 @@
 //! The matrix tests × builds: relative throughput, coloured by verdict and size, with group medians.
 
 use super::{Scene, shown, shown_cell};
-use crate::course;
 use crate::order::{Block, Level};
+use crate::rounds;
 use crate::{number, order, verdict_style};
 use rqps_analysis::findings::{GroupFindings, TestFindings};
 use rqps_model::counted;
@@ -92,7 +92,7 @@ fn cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Cell {
     Cell {
         class: verdict_style::class(comparison),
         glyph: verdict_style::glyph(comparison.verdict),
-        ratio: format!("{}{}", number::ratio(comparison.rqps), course::ratio_sign(scene.findings, test, index)),
+        ratio: format!("{}{}", number::ratio(comparison.rqps), rounds::ratio_sign(scene.findings, test, index)),
         tip: tip(scene, test, index),
         verdict: comparison.verdict.word(),
         size: super::size(comparison),
@@ -119,7 +119,7 @@ pub(super) fn tip(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Strin
         lines.extend(super::latency_change(test, scene.findings.base, index));
     }
     lines.extend(
-        (!course::ratio_sign(scene.findings, test, index).is_empty())
+        (!rounds::ratio_sign(scene.findings, test, index).is_empty())
             .then(|| "* background inserts missed their target: does not compare".to_owned()),
     );
     lines.extend(Some(shown.remark).filter(|remark| !remark.is_empty()));

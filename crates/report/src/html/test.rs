@@ -4,12 +4,12 @@ use super::cost::{self, Counters, Table};
 use super::plan::{self, StatementPlans};
 use super::timeline::{self, Timeline};
 use super::{Notice, Scene, Shown, notice, shown_cell};
-use crate::course_notes;
 use crate::interval::Interval;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
 use crate::svg::{Plot, Tick, latency, series};
-use crate::{course, metric, number};
+use crate::timeline_notes;
+use crate::{metric, number, rounds};
 use rqps_analysis::findings::{CellFindings, Comparison, TestFindings};
 use rqps_model::{Interleave, Verdict, WarningKind, counted};
 use serde::Serialize;
@@ -146,7 +146,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
     // Whole events come first where they were measured.
     let kind = test.cells.iter().flat_map(|cell| &cell.latency).map(|latency| latency.kind.as_str()).next();
     let timeline = timeline::timeline(scene, test);
-    let has_course = timeline.is_some();
+    let has_timeline = timeline.is_some();
     Test {
         id: super::test_id(index),
         name: test.name.clone(),
@@ -176,17 +176,17 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         rows: scene.base_first().into_iter().map(|at| row(scene, test, at, axis)).collect(),
         timeline,
         has_inside: scene.others.iter().any(|at| matches!(Interval::of(&test.cells[*at]), Interval::Inside(..))),
-        one_round: match comparisons.iter().any(|comparison| comparison.n == 1) && has_course {
-            true => course::ONE_ROUND,
+        one_round: match comparisons.iter().any(|comparison| comparison.n == 1) && has_timeline {
+            true => rounds::ONE_ROUND,
             false => "",
         },
         series: series::plot(test, &scene.colours, unit_in_words(test)),
-        latency: kind.filter(|_| !has_course).and_then(|kind| latency::plot(test, kind, &scene.colours)),
-        latencies: if has_course { None } else { cost::latencies(scene, test) },
+        latency: kind.filter(|_| !has_timeline).and_then(|kind| latency::plot(test, kind, &scene.colours)),
+        latencies: if has_timeline { None } else { cost::latencies(scene, test) },
         costs: cost::costs(scene, test),
         costs_per: metric::per(test),
         counters: cost::counters(scene, test).into_iter().map(|found| found.weighed(scene, test)).collect(),
-        counted_by: if has_course { "operations" } else { "statements" },
+        counted_by: if has_timeline { "operations" } else { "statements" },
         statements: test.statements.clone(),
         plans_differ: plans.iter().any(StatementPlans::differs),
         plans,
@@ -252,7 +252,7 @@ fn row(scene: &Scene<'_>, test: &TestFindings, index: usize, axis: RatioAxis) ->
 
 /// With a sign where it was measured alongside too few writes.
 pub(super) fn throughput(cell: &CellFindings) -> String {
-    let sign = if cell.is_sla_missed() { course::MISSED } else { "" };
+    let sign = if cell.is_sla_missed() { rounds::MISSED } else { "" };
     cell.throughput.map_or_else(|| number::NONE.to_owned(), |value| number::grouped(value) + sign)
 }
 
@@ -274,7 +274,7 @@ fn warnings(scene: &Scene<'_>, test: &TestFindings) -> Vec<(WarningKind, Vec<Bui
     let mut found: Vec<(&rqps_analysis::findings::Warning, Vec<&str>)> = Vec::new();
     for index in scene.base_first() {
         let cell = &test.cells[index];
-        let is_told = |kind: WarningKind| !cell.courses.is_empty() && course_notes::KINDS.contains(&kind);
+        let is_told = |kind: WarningKind| !cell.timelines.is_empty() && timeline_notes::KINDS.contains(&kind);
         for warning in cell.warnings.iter().filter(|warning| !is_told(warning.kind)) {
             match found.iter_mut().find(|entry| entry.0 == warning) {
                 Some(entry) => entry.1.push(&scene.names[index]),

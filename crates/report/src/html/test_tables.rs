@@ -2,18 +2,18 @@
 
 use super::Scene;
 use super::cost::{self, Row, Table};
-use crate::course;
 use crate::number;
+use crate::rounds;
 use crate::suite::insert::{self, Column};
-use rqps_analysis::findings::{CourseFindings, TestFindings};
+use rqps_analysis::findings::{TestFindings, TimelineFindings};
 use rqps_model::insert::IndexBuild;
 use rqps_model::sample::Growth;
 
 /// Statements that built indexes, listed one by one; with many clients there are many.
 const BUILDS: usize = 9;
 
-fn round(test: &TestFindings, index: usize) -> Option<&CourseFindings> {
-    course::median_round(&test.cells[index])
+fn round(test: &TestFindings, index: usize) -> Option<&TimelineFindings> {
+    rounds::median_round(&test.cells[index])
 }
 
 /// The published columns; what is zero on all builds is left out.

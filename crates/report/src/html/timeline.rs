@@ -6,7 +6,7 @@ use super::cost::Table;
 use super::lanes::{self, Figure};
 use super::response::{self, Responses};
 use super::test_tables as tables;
-use crate::course_notes;
+use crate::timeline_notes;
 use rqps_analysis::findings::TestFindings;
 use serde::Serialize;
 
@@ -30,18 +30,18 @@ pub(super) struct Timeline {
 
 /// `None` for a test without a record by the second.
 pub(super) fn timeline(scene: &Scene<'_>, test: &TestFindings) -> Option<Timeline> {
-    let rounds = || test.cells.iter().flat_map(|cell| &cell.courses);
+    let rounds = || test.cells.iter().flat_map(|cell| &cell.timelines);
     rounds().next()?;
     let has_mark = |what: &str| rounds().flat_map(|round| &round.marks).any(|mark| mark.what == what);
     let notes = scene.base_first().into_iter().filter_map(|index| {
-        let notes = course_notes::notes(&test.cells[index]);
+        let notes = timeline_notes::notes(&test.cells[index]);
         (!notes.is_empty()).then(|| (scene.names[index].clone(), notes))
     });
     Some(Timeline {
         notes: notes.collect(),
         figures: lanes::client(scene, test),
         server: lanes::server(scene, test),
-        has_rounds: test.cells.iter().any(|cell| cell.courses.len() > 1),
+        has_rounds: test.cells.iter().any(|cell| cell.timelines.len() > 1),
         has_stalls: rounds().any(|round| !round.stalls.is_empty()),
         has_checkpoints: has_mark("checkpoint"),
         has_vacuums: has_mark("vacuum"),

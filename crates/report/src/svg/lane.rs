@@ -6,7 +6,7 @@
 
 use super::path::{Path, thinned};
 use super::{Tick, drawn, linear_ticks, log_ticks, tenth};
-use rqps_analysis::findings::CourseFindings;
+use rqps_analysis::findings::TimelineFindings;
 use std::fmt::Write;
 
 /// Points of the line shown; of each stretch the smallest and largest stay.
@@ -120,7 +120,7 @@ fn ends(ticks: &[f64]) -> Vec<f64> {
 /// A round with its line.
 pub(crate) struct Run<'a> {
     /// Gives stalls and marks.
-    pub(crate) round: &'a CourseFindings,
+    pub(crate) round: &'a TimelineFindings,
     /// (second, value).
     pub(crate) line: Vec<(f64, f64)>,
 }
@@ -164,7 +164,7 @@ pub(crate) fn draw(lane: &Lane<'_>, scale: Scale) -> minijinja::Value {
     drawn(svg)
 }
 
-fn stalls(svg: &mut String, class: &str, round: &CourseFindings, scale: Scale) {
+fn stalls(svg: &mut String, class: &str, round: &TimelineFindings, scale: Scale) {
     for stall in &round.stalls {
         let left = scale.across(f64::from(stall.from_second));
         let width = (scale.across(f64::from(stall.from_second + stall.seconds)) - left).max(NARROWEST);
@@ -172,7 +172,7 @@ fn stalls(svg: &mut String, class: &str, round: &CourseFindings, scale: Scale) {
     }
 }
 
-fn marks(round: &CourseFindings, what: &str, scale: Scale) -> String {
+fn marks(round: &TimelineFindings, what: &str, scale: Scale) -> String {
     let all: Vec<f64> = round.marks.iter().filter(|mark| mark.what == what).map(|mark| mark.second).collect();
     let stride = all.len().div_ceil(MARKS).max(1);
     all.iter().step_by(stride).map(|second| format!("M{:.0} 0v1000", scale.across(*second))).collect()
@@ -215,9 +215,9 @@ mod tests {
 
     #[test]
     fn a_stall_is_shaded_where_it_was() {
-        let round = |from_second, seconds| CourseFindings {
+        let round = |from_second, seconds| TimelineFindings {
             stalls: vec![Stall { from_second, seconds }],
-            ..CourseFindings::default()
+            ..TimelineFindings::default()
         };
         let (shown, other) = (round(10, 3), round(0, 1));
         let lane = Lane {

@@ -4,8 +4,8 @@
 //! whole.
 
 use super::{Page, grid};
-use crate::course;
 use crate::footnote::{self, begun, ended};
+use crate::rounds;
 use crate::{latency, number, order, text, verdict_style};
 use rqps_analysis::findings::Warning;
 use rqps_model::{Unit, Verdict};
@@ -32,8 +32,8 @@ impl Page<'_> {
         if self.findings.tests.iter().any(|test| test.unit == Unit::KiloRowsPerSecond) {
             out.push_str("scan: thousands of rows per second and client\n");
         }
-        if course::has_one_round(self.findings) {
-            self.wrapped(out, course::ONE_ROUND, "", "");
+        if rounds::has_one_round(self.findings) {
+            self.wrapped(out, rounds::ONE_ROUND, "", "");
         }
         if self.findings.is_open_loop() {
             self.wrapped(out, latency::OPEN_LOOP, "", "");

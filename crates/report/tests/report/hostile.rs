@@ -18,7 +18,7 @@ fn hostile() -> Findings {
 fn hostile_insert() -> Findings {
     let mut made = spoiled(insert_findings(InsertSize { treatments: 3, rounds: 2, seconds: 5 }));
     for cell in made.tests.iter_mut().flat_map(|test| &mut test.cells) {
-        for round in &mut cell.courses {
+        for round in &mut cell.timelines {
             round.failure = Some(HOSTILE.to_owned());
             round.index_builds.iter_mut().for_each(|build| build.sql = HOSTILE.to_owned());
             round.marks.iter_mut().for_each(|mark| mark.what = HOSTILE.to_owned());

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::compare::round::ratio_of_round;
-use crate::evidence::course::tests::{Kind, ran};
+use crate::evidence::timeline::tests::{Kind, ran};
 use rqps_model::insert::SecondRow;
 
 /// A step of queries with these rates by the second.

@@ -2,7 +2,7 @@
 //! another.
 
 use super::*;
-use crate::evidence::course::tests::{Kind, ran};
+use crate::evidence::timeline::tests::{Kind, ran};
 use rqps_model::insert::SecondRow;
 use rqps_model::sample::{DiskUse, Growth, HostUse};
 

@@ -1,6 +1,6 @@
 //! Every warning about a step, each from samples that call for it and from some that do not.
 
-use crate::evidence::course::tests::{Kind, ran};
+use crate::evidence::timeline::tests::{Kind, ran};
 use crate::findings::Warning;
 use crate::read::measured::Measured;
 use crate::warnings::cell::Cell;
@@ -68,10 +68,10 @@ fn stalls_are_counted_and_the_longest_is_dated() {
 }
 
 #[test]
-fn what_was_put_off_and_what_was_too_short_is_told() {
+fn what_was_deferred_and_what_was_too_short_is_told() {
     let rounds = [round(1, |record| record.deferred_seconds = 12.04), round(2, |_| {})];
-    let words = "writers fell so far behind their plan that up to 12 s of it were put off in round 1";
-    check(&rounds, &[], &[(WarningKind::PutOff, words)]);
+    let words = "writers fell so far behind their plan that up to 12 s of it were deferred in round 1";
+    check(&rounds, &[], &[(WarningKind::Deferred, words)]);
     let rounds = [round(1, |record| record.seconds = 3.24), round(2, |_| {})];
     check(&rounds, &[], &[(WarningKind::Short, "the step took 3.2 s: too short a time to trust its rate")]);
 }

@@ -63,7 +63,7 @@ fn words_of_the_other_suite() {
             campaign.toml:6:20: error: `catch-up-seconds` belongs to suite insert, and this is suite sysbench
             6 | catch-up-seconds = 1
               |                    ^
-              = help: leave it out: in suite sysbench a late request is never put off"#]],
+              = help: leave it out: in suite sysbench a late request is never deferred"#]],
     );
     expect![[r#"
         --tests scan: error: `tests` belongs to suite sysbench, and this is suite insert

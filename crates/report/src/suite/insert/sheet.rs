@@ -5,8 +5,8 @@
 //! entries know their mark, for text, terminal and page; and their text forms. The marks are those of the published
 //! tables; they are no verdicts, which need rounds.
 
-use crate::course::MISSED;
 use crate::order::{self, Level};
+use crate::rounds::MISSED;
 use crate::{number, text};
 use rqps_analysis::findings::{CellFindings, Findings, TestFindings};
 

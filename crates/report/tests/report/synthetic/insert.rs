@@ -9,8 +9,8 @@ use super::{Size, findings};
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64;
 use rqps_analysis::findings::{
-    CellFindings, CourseFindings, CoursePoint, Findings, InsertColumns, InsideFindings, Mark, ResponseFindings,
-    SlaFindings, TestFindings,
+    CellFindings, Findings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings, TestFindings,
+    TimelineFindings, TimelinePoint,
 };
 use rqps_model::Unit;
 use rqps_model::insert::{Buckets, IndexBuild, Kind, Shape, Stall, Step, steps};
@@ -132,7 +132,7 @@ fn cell(
         high: c.rqps * 1.015,
         pieces: 10,
     });
-    let courses: Vec<CourseFindings> = (1..)
+    let timelines: Vec<TimelineFindings> = (1..)
         .zip(rates)
         .map(|(round, rate)| step_round(step, size, index, round, *rate, is_failed(round), draw))
         .collect();
@@ -162,7 +162,7 @@ fn cell(
         columns: Some(columns(step, throughput, index)),
         sla,
         responses: responses.collect(),
-        courses,
+        timelines,
         inside,
         warnings: Vec::new(),
         ..pattern.clone()
@@ -177,20 +177,20 @@ fn step_round(
     rate: f64,
     is_failed: bool,
     draw: &mut Draw,
-) -> CourseFindings {
+) -> TimelineFindings {
     let points = size.seconds.min(400);
     let inserts = step.rate_per_s.map_or(rate, f64::from);
     let seconds = if step.queries() { f64::from(size.seconds) } else { step.rows as f64 / inserts };
     let stall = (index == TROUBLED && step.name == "l.i1").then_some(Stall { from_second: 9, seconds: 3 });
     let at = |second: f64| stall.is_some_and(|stall| (9.0..12.5).contains(&second) && stall.seconds == 3);
-    let series: Vec<CoursePoint> = (1..=points)
+    let series: Vec<TimelinePoint> = (1..=points)
         .map(|n| {
             let second = seconds * f64::from(n) / f64::from(points);
             let is_stalled = at(second);
             let slow = if is_stalled { 0.0 } else { 1.0 + 0.05 * draw.normal() };
             let longest =
                 |ms: f64, draw: &mut Draw| ms * (0.5 * draw.normal()).exp() * if is_stalled { 400.0 } else { 1.0 };
-            CoursePoint {
+            TimelinePoint {
                 second,
                 inserted: inserts * slow,
                 deleted: if step.deletes() { inserts * slow } else { 0.0 },
@@ -217,7 +217,7 @@ fn step_round(
         (0..points).map(|n| (f64::from(n) * seconds / f64::from(points), f64::from(n * n) * 1e5)).collect(),
     );
     let mark = |share: f64, what: &str| Mark { second: seconds * share, what: what.to_owned() };
-    CourseFindings {
+    TimelineFindings {
         round,
         failure: is_failed.then(|| "the server closed the connection (insert into pi1)".to_owned()),
         seconds,

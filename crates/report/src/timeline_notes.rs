@@ -4,7 +4,7 @@
 //! before them wherever they are shown.
 
 use crate::number;
-use rqps_analysis::findings::{CellFindings, CourseFindings, SlaFindings};
+use rqps_analysis::findings::{CellFindings, SlaFindings, TimelineFindings};
 use rqps_model::{WarningKind, counted};
 
 /// Kinds of warnings that say no more than these notes.
@@ -15,11 +15,11 @@ const DATED: usize = 4;
 
 /// Everything that must be said, the worst first.
 pub(crate) fn notes(cell: &CellFindings) -> Vec<String> {
-    let failures = cell.courses.iter().filter_map(|round| {
+    let failures = cell.timelines.iter().filter_map(|round| {
         let failure = round.failure.as_ref()?;
         Some(format!("failed in round {}: {failure}", round.round))
     });
-    let stalls: Vec<String> = cell.courses.iter().filter_map(stalls).collect();
+    let stalls: Vec<String> = cell.timelines.iter().filter_map(stalls).collect();
     let stalls = (!stalls.is_empty()).then(|| stalls.join("; "));
     failures.chain(sla(cell)).chain(stalls).collect()
 }
@@ -41,7 +41,7 @@ fn sla(cell: &CellFindings) -> Option<String> {
 }
 
 /// The stalls of a round, dated.
-fn stalls(round: &CourseFindings) -> Option<String> {
+fn stalls(round: &TimelineFindings) -> Option<String> {
     let all: u32 = round.stalls.iter().map(|stall| stall.seconds).sum();
     if let [only] = round.stalls[..] {
         return Some(format!("stalled for {all} s at second {} of round {}", only.from_second, round.round));
@@ -73,10 +73,10 @@ mod tests {
                 rounds_held: 1,
                 rounds: 2,
             }),
-            courses: vec![
-                CourseFindings { round: 1, stalls: vec![stall(3, 1), stall(20, 4)], ..CourseFindings::default() },
-                CourseFindings { round: 2, failure: Some("gone".into()), ..CourseFindings::default() },
-                CourseFindings { round: 3, stalls: vec![stall(7, 2)], ..CourseFindings::default() },
+            timelines: vec![
+                TimelineFindings { round: 1, stalls: vec![stall(3, 1), stall(20, 4)], ..TimelineFindings::default() },
+                TimelineFindings { round: 2, failure: Some("gone".into()), ..TimelineFindings::default() },
+                TimelineFindings { round: 3, stalls: vec![stall(7, 2)], ..TimelineFindings::default() },
             ],
             ..CellFindings::default()
         };

@@ -4,7 +4,7 @@
 //! In: findings. Out: small answers that files, terminal and page share, so that a number that is marked in one of them
 //! is marked in all.
 
-use rqps_analysis::findings::{CellFindings, CourseFindings, Findings, TestFindings};
+use rqps_analysis::findings::{CellFindings, Findings, TestFindings, TimelineFindings};
 
 /// Stands behind a number that was measured beside fewer background writes than planned.
 pub(crate) const MISSED: &str = "*";
@@ -17,12 +17,12 @@ pub(crate) fn ratio_sign(findings: &Findings, test: &TestFindings, treatment: us
 
 /// The round whose rate is the median: the one that a picture shows. Of an even number the slower of the two in the
 /// middle; a round that failed only where all did.
-pub(crate) fn median_round(cell: &CellFindings) -> Option<&CourseFindings> {
-    let operations = |round: &CourseFindings| if round.queries > 0 { round.queries } else { round.inserted };
-    let rate = |round: &CourseFindings| operations(round) as f64 / round.seconds.max(1e-9);
-    let mut rounds: Vec<&CourseFindings> = cell.courses.iter().filter(|round| round.failure.is_none()).collect();
+pub(crate) fn median_round(cell: &CellFindings) -> Option<&TimelineFindings> {
+    let operations = |round: &TimelineFindings| if round.queries > 0 { round.queries } else { round.inserted };
+    let rate = |round: &TimelineFindings| operations(round) as f64 / round.seconds.max(1e-9);
+    let mut rounds: Vec<&TimelineFindings> = cell.timelines.iter().filter(|round| round.failure.is_none()).collect();
     if rounds.is_empty() {
-        return cell.courses.last();
+        return cell.timelines.last();
     }
     rounds.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
     rounds.get((rounds.len() - 1) / 2).copied()
@@ -30,12 +30,12 @@ pub(crate) fn median_round(cell: &CellFindings) -> Option<&CourseFindings> {
 
 /// Seconds of all rounds in which next to nothing was inserted.
 pub(crate) fn stalled_seconds(cell: &CellFindings) -> u32 {
-    cell.courses.iter().flat_map(|round| &round.stalls).map(|stall| stall.seconds).sum()
+    cell.timelines.iter().flat_map(|round| &round.stalls).map(|stall| stall.seconds).sum()
 }
 
 /// Why the test failed, in the first round in which it did.
 pub(crate) fn failure(cell: &CellFindings) -> Option<&str> {
-    cell.courses.iter().find_map(|round| round.failure.as_deref())
+    cell.timelines.iter().find_map(|round| round.failure.as_deref())
 }
 
 /// What an interval in parentheses can and cannot tell.
@@ -49,26 +49,26 @@ pub(crate) const STALL: &str =
 
 /// Whether any cell that was recorded by the second was compared in one round only.
 pub(crate) fn has_one_round(findings: &Findings) -> bool {
-    let cells = findings.tests.iter().filter(|test| test.has_courses()).flat_map(|test| &test.cells);
+    let cells = findings.tests.iter().filter(|test| test.has_timelines()).flat_map(|test| &test.cells);
     cells.filter_map(|cell| cell.comparison.as_ref()).any(|comparison| comparison.n == 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::median_round;
-    use rqps_analysis::findings::{CellFindings, CourseFindings};
+    use rqps_analysis::findings::{CellFindings, TimelineFindings};
 
     #[test]
     fn the_round_in_the_middle_stands_for_all() {
-        let round = |round, inserted, failure: Option<&str>| CourseFindings {
+        let round = |round, inserted, failure: Option<&str>| TimelineFindings {
             round,
             inserted,
             seconds: 2.0,
             failure: failure.map(str::to_owned),
-            ..CourseFindings::default()
+            ..TimelineFindings::default()
         };
-        let check = |rounds: &[CourseFindings], expected: Option<u32>| {
-            let cell = CellFindings { courses: rounds.to_vec(), ..CellFindings::default() };
+        let check = |rounds: &[TimelineFindings], expected: Option<u32>| {
+            let cell = CellFindings { timelines: rounds.to_vec(), ..CellFindings::default() };
             assert_eq!(median_round(&cell).map(|round| round.round), expected);
         };
         check(&[round(1, 90, None), round(2, 50, None), round(3, 70, None)], Some(3));

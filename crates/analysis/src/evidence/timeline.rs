@@ -1,23 +1,23 @@
 //! A test over time, round by round: samples with their seconds and monitor rows → what happened, second by second.
 //!
-//! In: one treatment's samples. Out: [`CourseFindings`], none for samples without a record by the second. Points and
+//! In: one treatment's samples. Out: [`TimelineFindings`], none for samples without a record by the second. Points and
 //! marks have files of their own. It judges nothing.
 
 mod marks;
 mod points;
 
-use crate::findings::CourseFindings;
+use crate::findings::TimelineFindings;
 use crate::read::measured::Measured;
 use rqps_model::insert::StepRecord;
 
 /// Each round that was recorded, with or without success. Series have at most `points` points.
-pub(crate) fn courses(rounds: &[Option<Measured>], points: usize) -> Vec<CourseFindings> {
-    let of = |measured: &Measured| Some(course(measured, measured.sample.step()?, points));
+pub(crate) fn timelines(rounds: &[Option<Measured>], points: usize) -> Vec<TimelineFindings> {
+    let of = |measured: &Measured| Some(timeline(measured, measured.sample.step()?, points));
     rounds.iter().flatten().filter_map(of).collect()
 }
 
-fn course(measured: &Measured, record: &StepRecord, points: usize) -> CourseFindings {
-    CourseFindings {
+fn timeline(measured: &Measured, record: &StepRecord, points: usize) -> TimelineFindings {
+    TimelineFindings {
         round: measured.sample.round,
         failure: measured.sample.failure.clone(),
         seconds: record.seconds,

@@ -1,4 +1,4 @@
-//! What a report can say of a cell beyond its number where the raw data tell it: courses over time, response times, a
+//! What a report can say of a cell beyond its number where the raw data tell it: timelines over time, response times, a
 //! write rate that was held or not, the inside of a single round, published columns.
 //!
 //! Part of the contract between `analysis` and `report`; full precision, lists in display order. Tests of any suite
@@ -95,7 +95,7 @@ pub struct ResponseFindings {
 
 /// One round of a test, with or without success.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct CourseFindings {
+pub struct TimelineFindings {
     /// Round, from 1.
     pub round: u32,
     /// Why it failed, if it did; what else is here is what had happened until then.
@@ -112,14 +112,14 @@ pub struct CourseFindings {
     pub sla_held: Option<bool>,
     /// Seconds in which less than a tenth of the usual was inserted; none in l.x, which is not meant to.
     pub stalls: Vec<Stall>,
-    /// By how much the plan of the writer furthest behind was put off.
+    /// By how much the plan of the writer furthest behind was deferred.
     pub deferred_seconds: f64,
     /// The statements that built indexes.
     pub index_builds: Vec<IndexBuild>,
     /// Bytes on disk before and after.
     pub growth: Option<Growth>,
     /// Over time, all clients together; long steps are joined, rates as means and times as largest.
-    pub series: Vec<CoursePoint>,
+    pub series: Vec<TimelinePoint>,
     /// The server's own numbers over time: name → (second, value). Counters (`checkpoints`, `log_bytes`,
     /// `pages_flushed`, `stall_micros`, `vacuums`) count from the step's begin; of the rest a joined piece shows its
     /// worst.
@@ -130,7 +130,7 @@ pub struct CourseFindings {
 
 /// A moment of a test: rates a second, and the largest response times since the moment before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct CoursePoint {
+pub struct TimelinePoint {
     /// Seconds since the test began, at the end of the piece.
     pub second: f64,
     /// Rows inserted a second.

@@ -71,7 +71,7 @@ fn rounds_are_added_and_a_failed_one_is_shown_only() {
         quantiles_us: [1000.0, 0.0, 2000.0, 3000.0, 4000.0, 0.0],
         curve: Vec::new(),
     };
-    let found = courses(&rounds, 240);
+    let found = timelines(&rounds, 240);
     assert_eq!((found.len(), found[2].failure.as_deref()), (3, Some("the server ended")));
     let held = sla(&rounds).unwrap();
     assert_eq!((held.rounds_held, held.rounds, held.reached_per_s, held.is_held()), (1, 2, 750.0, false));
@@ -81,6 +81,6 @@ fn rounds_are_added_and_a_failed_one_is_shown_only() {
     // The histogram tells the end of the bucket: no more than the longest of all may be shown.
     assert_eq!(inserts.quantiles_ms, [1.0, 2.0, 3.0, 3.0]);
     assert_eq!((inserts.from_plan.as_ref().unwrap().total(), inserts.from_plan_quantiles_ms), (2, None));
-    assert_eq!((courses(&rounds[3..], 240).len(), sla(&rounds[3..])), (1, None));
-    assert!(courses(&[None, Some(measured(0, 0, Slices::default()))], 240).is_empty());
+    assert_eq!((timelines(&rounds[3..], 240).len(), sla(&rounds[3..])), (1, None));
+    assert!(timelines(&[None, Some(measured(0, 0, Slices::default()))], 240).is_empty());
 }

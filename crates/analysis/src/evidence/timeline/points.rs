@@ -1,10 +1,10 @@
-//! Seconds of a step → its course over time, no longer than a picture can show.
+//! Seconds of a step → its timeline over time, no longer than a picture can show.
 //!
 //! In: rows of each second and client, and watch rows. Out: points of all clients together, and the server's own
 //! numbers. Seconds are joined by adding what was done; of response times and of the server's numbers the largest of a
 //! piece stays, so that no stall and no peak is smoothed away.
 
-use crate::findings::CoursePoint;
+use crate::findings::TimelinePoint;
 use rqps_model::insert::SecondRow;
 use rqps_model::sample::MonitorRow;
 use std::collections::BTreeMap;
@@ -35,12 +35,12 @@ impl Second {
     }
 }
 
-/// The course of a step of `seconds` in at most `points` points.
-pub(super) fn points(rows: &[SecondRow], seconds: f64, points: usize) -> Vec<CoursePoint> {
+/// The timeline of a step of `seconds` in at most `points` points.
+pub(super) fn points(rows: &[SecondRow], seconds: f64, points: usize) -> Vec<TimelinePoint> {
     let sums = by_second(rows, seconds);
     let joined = sums.len().div_ceil(points.max(1)).max(1);
     let mut begin = 0.0;
-    let mut course = Vec::with_capacity(points);
+    let mut timeline = Vec::with_capacity(points);
     for (piece, at) in sums.chunks(joined).zip(1..) {
         let mut sum = Second::default();
         piece.iter().for_each(|second| sum.add(second));
@@ -48,7 +48,7 @@ pub(super) fn points(rows: &[SecondRow], seconds: f64, points: usize) -> Vec<Cou
         let end = if is_last { seconds } else { (at * joined) as f64 };
         let per_s = |count: u64| count as f64 / (end - begin);
         let [insert, delete, query] = sum.longest_ns.map(|ns| ns as f64 / 1e6);
-        course.push(CoursePoint {
+        timeline.push(TimelinePoint {
             second: end,
             inserted: per_s(sum.inserted),
             deleted: per_s(sum.deleted),
@@ -59,7 +59,7 @@ pub(super) fn points(rows: &[SecondRow], seconds: f64, points: usize) -> Vec<Cou
         });
         begin = end;
     }
-    course
+    timeline
 }
 
 /// All clients together, second by second; a stub of a last second goes to the one before.
@@ -90,21 +90,21 @@ pub(super) fn server(watch: &[MonitorRow], points: usize) -> BTreeMap<String, Ve
             numbers.entry(name).or_default().push((row.second, value));
         }
     }
-    numbers.into_iter().map(|(name, course)| (name.to_owned(), thinned(name, course, points))).collect()
+    numbers.into_iter().map(|(name, timeline)| (name.to_owned(), thinned(name, timeline, points))).collect()
 }
 
-fn thinned(name: &str, mut course: Vec<(f64, f64)>, points: usize) -> Vec<(f64, f64)> {
-    let first = course.first().map_or(0.0, |point| point.1);
+fn thinned(name: &str, mut timeline: Vec<(f64, f64)>, points: usize) -> Vec<(f64, f64)> {
+    let first = timeline.first().map_or(0.0, |point| point.1);
     if COUNTERS.contains(&name) {
-        course.iter_mut().for_each(|point| point.1 -= first);
+        timeline.iter_mut().for_each(|point| point.1 -= first);
     }
-    let joined = course.len().div_ceil(points.max(1)).max(1);
+    let joined = timeline.len().div_ceil(points.max(1)).max(1);
     let telling = |a: f64, b: f64| if THE_LESS_THE_WORSE.contains(&name) { a.min(b) } else { a.max(b) };
     let of_piece = |piece: &[(f64, f64)]| {
         let (last, value) = piece.iter().copied().reduce(|sum, point| (point.0, telling(sum.1, point.1)))?;
         Some((last, value))
     };
-    course.chunks(joined).filter_map(of_piece).collect()
+    timeline.chunks(joined).filter_map(of_piece).collect()
 }
 
 #[cfg(test)]
@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn clients_are_added_and_a_stub_goes_to_the_second_before() {
         let rows = [row(0, 0, 100, 3), row(1, 0, 100, 4), row(2, 0, 20, 9), row(0, 1, 50, 7), row(1, 1, 60, 2)];
-        let course = points(&rows, 2.25, 100);
-        let told: Vec<_> = course.iter().map(|p| (p.second, p.inserted, p.longest_insert_ms)).collect();
+        let timeline = points(&rows, 2.25, 100);
+        let told: Vec<_> = timeline.iter().map(|p| (p.second, p.inserted, p.longest_insert_ms)).collect();
         assert_eq!(told, [(1.0, 150.0, 7.0), (2.25, 180.0 / 1.25, 9.0)]);
         assert_eq!(points(&rows, 2.5, 100)[2].inserted, 40.0);
         assert_eq!(points(&rows[..1], 0.2, 100)[0].inserted, 500.0);
@@ -136,11 +136,11 @@ mod tests {
     #[test]
     fn joined_seconds_lose_no_row_and_no_peak() {
         let rows: Vec<SecondRow> = (0..1000).map(|n| row(n, 0, n, u64::from(n % 7 * 100))).collect();
-        let course = points(&rows, 999.75, 240);
-        assert_eq!((course.len(), course[0].second, course[199].second), (200, 5.0, 999.75));
+        let timeline = points(&rows, 999.75, 240);
+        assert_eq!((timeline.len(), timeline[0].second, timeline[199].second), (200, 5.0, 999.75));
         let mut begin = 0.0;
         let mut total = 0.0;
-        for point in &course {
+        for point in &timeline {
             total += point.inserted * (point.second - begin);
             begin = point.second;
             assert!(point.longest_insert_ms >= 400.0);

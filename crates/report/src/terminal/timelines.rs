@@ -6,10 +6,10 @@
 
 use super::Page;
 use super::grid::{self, Align, Cell, Grid};
-use crate::course;
-use crate::course_notes;
 use crate::order::{self, Level};
+use crate::rounds;
 use crate::suite::insert::sheet::{Entry, Sheet, Tint};
+use crate::timeline_notes;
 use crate::{footnote, text};
 use rqps_model::Verdict;
 
@@ -79,7 +79,7 @@ impl Page<'_> {
     }
 
     /// Targets missed, stalls and failures, step by step.
-    pub(super) fn course_notes(&self, out: &mut String, level: &Level<'_>) {
+    pub(super) fn timeline_notes(&self, out: &mut String, level: &Level<'_>) {
         let names = order::short_names(self.findings);
         let order: Vec<usize> = order::base_first(self.findings);
         let tests = level.blocks.iter().flat_map(|block| &block.tests);
@@ -92,7 +92,7 @@ impl Page<'_> {
                     Some(short) => format!("{} The rest is in {log}.", footnote::ended(&short)),
                     None => note,
                 };
-                course_notes::notes(&test.cells[index])
+                timeline_notes::notes(&test.cells[index])
                     .into_iter()
                     .map(briefly)
                     .map(move |note| format!("{name}: {}", text::plain(&note)))
@@ -105,7 +105,7 @@ impl Page<'_> {
             out.push_str(&format!("… and {} more in the report\n", told.len() - NOTES));
         }
         if told.iter().any(|note| note.contains("stall")) {
-            self.wrapped(out, course::STALL, "", "");
+            self.wrapped(out, rounds::STALL, "", "");
         }
         if !told.is_empty() {
             out.push('\n');
