@@ -6,6 +6,7 @@
 //! charged for its whole process, from its start on; the Python program only for its loop.
 
 use crate::args::Args;
+use crate::engine::{OF_SINK, kind};
 use crate::inserter::Inserter;
 use crate::output::{say, warn};
 use crate::own_client::{OwnClient, PartResult, run_part};
@@ -14,7 +15,6 @@ use crate::rounds::{Measured, alternate};
 use crate::test_server::TestServer;
 use crate::workload::{INSERT, INSERT_SINK};
 use anyhow::{Context, Result, bail};
-use rqps_model::Engine;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
@@ -58,7 +58,7 @@ pub(crate) fn compare(server: &TestServer, args: &Args, own: Vec<OwnClient>) -> 
                 say(&format!("{INSERT}: beside {}", inserter.versions));
                 clients.push(Client::Python(inserter));
             }
-            None => warn(&format!("{INSERT}: rqps alone, since {}", Inserter::how_to_install(engine))),
+            None => warn(&format!("{INSERT}: rqps alone, since {}", kind(engine).how_to_install)),
         }
     }
     let place = Place { rows: args.insert_rows, ..server.place.clone() };
@@ -70,7 +70,7 @@ pub(crate) fn compare(server: &TestServer, args: &Args, own: Vec<OwnClient>) -> 
 
 /// One client fills its table, which is then looked at.
 fn insert(server: &TestServer, place: &Place, client: &Client) -> Result<PartResult> {
-    let before = statements_before(server)?;
+    let before = if kind(server.place.engine).counts_all { statements(server)? } else { 0 };
     let result = client.run(place)?;
     let rows: u64 = number(server, "SELECT count(*) FROM pi1", 0)?;
     let statements = statements(server)? - before;
@@ -88,16 +88,8 @@ fn insert(server: &TestServer, place: &Place, client: &Client) -> Result<PartRes
 
 /// How many statements filled the table, or on MySQL how many inserts there ever were.
 fn statements(server: &TestServer) -> Result<u64> {
-    match server.place.engine {
-        // Each statement is a transaction, and a row knows its own.
-        Engine::Postgres => number(server, "SELECT count(DISTINCT xmin::text) FROM pi1", 0),
-        Engine::Mysql | Engine::Mariadb => number(server, "SHOW GLOBAL STATUS LIKE 'Com_insert'", 1),
-    }
-}
-
-/// What [`statements`] tells before a client makes its table.
-fn statements_before(server: &TestServer) -> Result<u64> {
-    if server.place.engine == Engine::Postgres { Ok(0) } else { statements(server) }
+    let (sql, column) = kind(server.place.engine).statements;
+    number(server, sql, column)
 }
 
 fn number(server: &TestServer, sql: &str, column: usize) -> Result<u64> {
@@ -151,7 +143,7 @@ fn open_sink(folder: &Path) -> Result<Place> {
             std::thread::spawn(move || rqps_wire::acknowledge(stream, BATCH as u32));
         }
     });
-    Ok(Place { engine: Engine::Postgres, socket, user: String::new(), database: String::new(), rows: 0 })
+    Ok(Place { engine: OF_SINK, socket, user: String::new(), database: String::new(), rows: 0 })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! In: an engine, where its server listens. Out: a command that tells its figures as a part of our own does, or the
 //! words that say how to install what is missing.
 
+use crate::engine::kind;
 use crate::place::Place;
 use anyhow::{Context, Result};
 use rqps_model::Engine;
@@ -34,10 +35,7 @@ impl Inserter {
     pub(crate) fn find(engine: Engine, folder: &Path) -> Result<Option<Inserter>> {
         let program = folder.join("inserter.py");
         std::fs::write(&program, PROGRAM).with_context(|| format!("cannot write {}", program.display()))?;
-        let protocol = match engine {
-            Engine::Postgres => "postgres",
-            Engine::Mysql | Engine::Mariadb => "mysql",
-        };
+        let protocol = kind(engine).inserter;
         let found = PYTHONS.into_iter().find_map(|python| {
             let told = Command::new(python).arg(&program).args([protocol, "--driver"]).output().ok()?;
             let versions = String::from_utf8_lossy(&told.stdout).trim().to_owned();
@@ -47,14 +45,6 @@ impl Inserter {
             told.status.success().then(|| Inserter { python, program: program.clone(), protocol, name, versions })
         });
         Ok(found)
-    }
-
-    /// What to do where there is none.
-    pub(crate) const fn how_to_install(engine: Engine) -> &'static str {
-        match engine {
-            Engine::Postgres => "no Python here has psycopg2 or psycopg: apt-get install python3-psycopg2",
-            Engine::Mysql | Engine::Mariadb => "no Python here has MySQLdb: apt-get install python3-mysqldb",
-        }
     }
 
     /// The command that fills `pi1` with the rows of `place`.

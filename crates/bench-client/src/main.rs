@@ -7,6 +7,7 @@
 mod args;
 mod bench;
 mod child;
+mod engine;
 mod insert;
 mod inserter;
 mod other_client;

@@ -3,10 +3,10 @@
 //! In: queries and where the server listens. Out: a command to run, and the number of statements it says it sent.
 //! sysbench runs its own bundled scripts where they send the statement, and a script of ours where they don't.
 
+use crate::engine::kind;
 use crate::place::Place;
 use crate::workload::Queries;
 use anyhow::{Context, Result};
-use rqps_model::Engine;
 use std::path::Path;
 use std::process::Command;
 
@@ -42,7 +42,7 @@ impl OtherClient {
     /// The command that sends `queries` for so many seconds; `None` where this other cannot send them.
     pub(crate) fn command(
         self,
-        queries: Queries,
+        queries: &Queries,
         place: &Place,
         seconds: f64,
         scripts: &Path,
@@ -67,11 +67,10 @@ impl OtherClient {
     }
 }
 
-fn sysbench(queries: Queries, place: &Place, seconds: f64, scripts: &Path) -> Result<Command> {
-    let script = match queries {
-        Queries::Point | Queries::Sessions40 => "oltp_point_select".to_owned(),
-        Queries::ReadOnly => "oltp_read_only".to_owned(),
-        Queries::Points100 => {
+fn sysbench(queries: &Queries, place: &Place, seconds: f64, scripts: &Path) -> Result<Command> {
+    let script = match queries.sysbench {
+        Some(own) => own.to_owned(),
+        None => {
             let path = scripts.join("points.lua");
             std::fs::write(&path, SYSBENCH_POINTS).with_context(|| format!("cannot write {}", path.display()))?;
             path.display().to_string()
@@ -79,7 +78,7 @@ fn sysbench(queries: Queries, place: &Place, seconds: f64, scripts: &Path) -> Re
     };
     let mut command = connect(place);
     command
-        .arg(format!("--threads={}", queries.clients()))
+        .arg(format!("--threads={}", queries.clients))
         .arg(format!("--time={}", seconds.ceil()))
         .args(["--events=0", "--rand-type=uniform"])
         .arg(script)
@@ -89,31 +88,23 @@ fn sysbench(queries: Queries, place: &Place, seconds: f64, scripts: &Path) -> Re
 
 /// sysbench with the options that say where server and table are.
 pub(crate) fn connect(place: &Place) -> Command {
+    let kind = kind(place.engine);
+    let driver = kind.sysbench;
     let mut command = Command::new("sysbench");
-    match place.engine {
-        Engine::Postgres => {
-            let (folder, port) = place.folder_and_port();
-            command
-                .arg("--db-driver=pgsql")
-                .arg(format!("--pgsql-host={folder}"))
-                .arg(format!("--pgsql-port={port}"))
-                .arg(format!("--pgsql-user={}", place.user))
-                .arg(format!("--pgsql-db={}", place.database));
-        }
-        Engine::Mysql | Engine::Mariadb => {
-            command
-                .arg("--db-driver=mysql")
-                .arg(format!("--mysql-socket={}", place.socket.display()))
-                .arg(format!("--mysql-user={}", place.user))
-                .arg(format!("--mysql-db={}", place.database));
-        }
+    command.arg(format!("--db-driver={driver}"));
+    if kind.has_port {
+        let (folder, port) = place.folder_and_port();
+        command.arg(format!("--{driver}-host={folder}")).arg(format!("--{driver}-port={port}"));
+    } else {
+        command.arg(format!("--{driver}-socket={}", place.socket.display()));
     }
+    command.arg(format!("--{driver}-user={}", place.user)).arg(format!("--{driver}-db={}", place.database));
     command.arg("--tables=1").arg(format!("--table-size={}", place.rows));
     command
 }
 
-fn pgbench(queries: Queries, place: &Place, seconds: f64, scripts: &Path) -> Result<Option<Command>> {
-    if place.engine != Engine::Postgres || !matches!(queries, Queries::Point | Queries::Sessions40) {
+fn pgbench(queries: &Queries, place: &Place, seconds: f64, scripts: &Path) -> Result<Option<Command>> {
+    if !kind(place.engine).has_port || !queries.are_points() {
         return Ok(None);
     }
     let path = scripts.join("point.sql");
@@ -122,7 +113,7 @@ fn pgbench(queries: Queries, place: &Place, seconds: f64, scripts: &Path) -> Res
     let mut command = Command::new("pgbench");
     command
         .args(["--no-vacuum", "--protocol=prepared", "--jobs=1"])
-        .arg(format!("--client={}", queries.clients()))
+        .arg(format!("--client={}", queries.clients))
         .arg(format!("--time={}", seconds.ceil()))
         .arg(format!("--define=rows={}", place.rows))
         .arg(format!("--file={}", path.display()))
@@ -136,6 +127,7 @@ fn pgbench(queries: Queries, place: &Place, seconds: f64, scripts: &Path) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rqps_model::Engine;
     use std::path::PathBuf;
 
     #[test]
@@ -147,11 +139,12 @@ mod tests {
             database: "sbtest".to_owned(),
             rows: 7,
         };
+        let point = Queries::find("point").expect("a workload");
         let shown = |engine| format!("{:?}", connect(&place(engine)));
         assert!(shown(Engine::Postgres).contains("\"--pgsql-host=/run/s\" \"--pgsql-port=5432\""));
         for engine in [Engine::Mysql, Engine::Mariadb] {
             assert!(shown(engine).contains("\"--db-driver=mysql\" \"--mysql-socket=/run/s/.s.PGSQL.5432\""));
-            let pgbench = OtherClient::Pgbench.command(Queries::Point, &place(engine), 1.0, Path::new("/nonexistent"));
+            let pgbench = OtherClient::Pgbench.command(point, &place(engine), 1.0, Path::new("/nonexistent"));
             assert!(pgbench.expect("nothing to fail").is_none());
         }
     }

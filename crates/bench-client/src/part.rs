@@ -3,6 +3,7 @@
 //! In: what to run and where. Out: one line of JSON. Started by this program again, which reads from the kernel what it
 //! cost.
 
+use crate::engine::kind;
 use crate::output;
 use crate::own_client::{ECHO, PING_PONG, PartResult};
 use crate::request::PartRequest;
@@ -11,7 +12,6 @@ use anyhow::{Context, Result, bail};
 use rqps_load::drive::{self, Exercise, Schedule};
 use rqps_load::insert::{Bench, State, run_step};
 use rqps_load::program::sysbench::Statements;
-use rqps_model::Engine;
 use rqps_model::insert::{Shape, steps};
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_server::login;
@@ -23,15 +23,6 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Bytes of a point query and of its answer: Bind, Execute and Sync in PostgreSQL's protocol; COM_STMT_EXECUTE without
-/// types, answered by the number of columns, the definition of one, a row of 119 characters and an OK, in MySQL's.
-const fn point_bytes(engine: Engine) -> (usize, usize) {
-    match engine {
-        Engine::Postgres => (42, 156),
-        Engine::Mysql | Engine::Mariadb => (20, 190),
-    }
-}
-
 /// Round trips between two looks at the clock.
 const ROUND_TRIPS: u64 = 10_000;
 
@@ -39,7 +30,7 @@ const ROUND_TRIPS: u64 = 10_000;
 pub(crate) fn run(request: &PartRequest) -> Result<()> {
     let result = match request.part.as_str() {
         ECHO => {
-            let (request_bytes, reply_bytes) = point_bytes(request.engine);
+            let (request_bytes, reply_bytes) = kind(request.engine).point_bytes;
             echo(std::io::stdin(), request_bytes, reply_bytes)?;
             return Ok(());
         }
@@ -53,7 +44,7 @@ pub(crate) fn run(request: &PartRequest) -> Result<()> {
 
 /// Asks a process of its own, as a server is one.
 fn ping_pong(request: &PartRequest) -> Result<PartResult> {
-    let (request_bytes, reply_bytes) = point_bytes(request.engine);
+    let (request_bytes, reply_bytes) = kind(request.engine).point_bytes;
     let (near, far) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     let mut answering = Command::new(std::env::current_exe()?)
         .args(PartRequest { part: ECHO.to_owned(), ..request.clone() }.arguments()?)
@@ -94,16 +85,16 @@ fn insert(request: &PartRequest) -> Result<PartResult> {
 }
 
 /// Our own client on one arm.
-fn query(queries: Queries, request: &PartRequest) -> Result<PartResult> {
+fn query(queries: &Queries, request: &PartRequest) -> Result<PartResult> {
     let suite = Suite::sysbench();
-    let test = suite.test(queries.test()).context("the suite has lost a test")?;
+    let test = suite.test(queries.test).context("the suite has lost a test")?;
     let endpoint = endpoint(request);
     let whole = Duration::from_secs_f64(request.seconds);
     let arms = [endpoint];
     let statements = Statements::compile(test, DataShape { tables: 1, rows: request.rows }, &arms)?;
     let exercise = Exercise {
         arms: &arms,
-        clients: queries.clients(),
+        clients: queries.clients,
         threads: 1,
         client_cpus: &[],
         schedule: Schedule {

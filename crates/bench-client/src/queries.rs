@@ -13,7 +13,7 @@ use crate::place::Place;
 use crate::rounds::{Measured, alternate};
 use crate::table::Row;
 use crate::test_server::TestServer;
-use crate::workload::Queries;
+use crate::workload::{Queries, SESSIONS_40};
 use anyhow::{Context, Result, bail};
 use rqps_load::prepare_data::prepare_data;
 use rqps_model::plan::DataShape;
@@ -59,25 +59,25 @@ impl Client {
 }
 
 /// All clients on one workload.
-pub(crate) fn compare(server: &TestServer, queries: Queries, args: &Args, own: Vec<OwnClient>) -> Result<Measured> {
+pub(crate) fn compare(server: &TestServer, queries: &Queries, args: &Args, own: Vec<OwnClient>) -> Result<Measured> {
     let clients = match <[OwnClient; 1]>::try_from(own) {
         Ok([alone]) => beside_others(alone, server, queries, args)?,
         Err(several) => several.into_iter().map(Client::Clocked).collect(),
     };
-    let (_, trial) = OwnClient::this()?.run(queries.name(), &server.place, TRIAL_SECONDS)?;
+    let (_, trial) = OwnClient::this()?.run(queries.name, &server.place, TRIAL_SECONDS)?;
     let seconds = seconds_for(args.seconds, trial.cpu_s / TRIAL_SECONDS);
     if seconds > args.seconds {
-        say(&format!("{}: {seconds:.0} s a client, since the server takes most of the CPU", queries.name()));
+        say(&format!("{}: {seconds:.0} s a client, since the server takes most of the CPU", queries.name));
     }
-    let rounds = alternate(queries.name(), clients.len(), args.rounds, |client| {
+    let rounds = alternate(queries.name, clients.len(), args.rounds, |client| {
         cost_us(server, &clients[client], queries, seconds)
     });
     let names: Vec<&str> = clients.iter().map(Client::name).collect();
-    Ok(rounds.rows(queries.name(), &names, "us/statement"))
+    Ok(rounds.rows(queries.name, &names, "us/statement"))
 }
 
 /// This client and all that are not of rqps and installed.
-fn beside_others(own: OwnClient, server: &TestServer, queries: Queries, args: &Args) -> Result<Vec<Client>> {
+fn beside_others(own: OwnClient, server: &TestServer, queries: &Queries, args: &Args) -> Result<Vec<Client>> {
     let mut clients = vec![Client::Charged(own)];
     for other in [OtherClient::Sysbench, OtherClient::Pgbench] {
         let command = other.command(queries, &server.place, args.seconds, server.folder())?;
@@ -87,7 +87,7 @@ fn beside_others(own: OwnClient, server: &TestServer, queries: Queries, args: &A
             (None, _) => {}
         }
     }
-    if queries == Queries::Point {
+    if queries.name == "point" {
         clients.push(Client::PingPong);
     }
     Ok(clients)
@@ -101,7 +101,7 @@ fn seconds_for(least: f64, part_of_cpu: f64) -> f64 {
 }
 
 /// Client CPU microseconds per statement.
-fn cost_us(server: &TestServer, client: &Client, queries: Queries, seconds: f64) -> Result<f64> {
+fn cost_us(server: &TestServer, client: &Client, queries: &Queries, seconds: f64) -> Result<f64> {
     let mut longer = seconds;
     for _ in 0..ATTEMPTS {
         let (cpu_s, statements) = cost(server, client, queries, longer)?;
@@ -120,14 +120,14 @@ fn cost_us(server: &TestServer, client: &Client, queries: Queries, seconds: f64)
 }
 
 /// Client CPU seconds and statements.
-fn cost(server: &TestServer, client: &Client, queries: Queries, seconds: f64) -> Result<(f64, u64)> {
+fn cost(server: &TestServer, client: &Client, queries: &Queries, seconds: f64) -> Result<(f64, u64)> {
     match client {
         Client::Charged(own) => {
-            let (cpu_s, result) = own.run(queries.name(), &server.place, seconds)?;
+            let (cpu_s, result) = own.run(queries.name, &server.place, seconds)?;
             Ok((cpu_s, result.operations))
         }
         Client::Clocked(own) => {
-            let (_, result) = own.run(queries.name(), &server.place, seconds)?;
+            let (_, result) = own.run(queries.name, &server.place, seconds)?;
             Ok((result.cpu_s, result.operations))
         }
         // Its other side is a process of its own, waited for and so charged with it.
@@ -172,7 +172,7 @@ pub(crate) fn memory(server: &TestServer, seconds: f64) -> Result<(u64, u64)> {
     let this = OwnClient::this()?;
     let peak_kb = |seconds: f64| {
         say(&format!("memory of 40 sessions over {seconds:.0} s"));
-        anyhow::Ok(this.run(Queries::Sessions40.name(), &server.place, seconds)?.1.peak_kb)
+        anyhow::Ok(this.run(SESSIONS_40, &server.place, seconds)?.1.peak_kb)
     };
     Ok((peak_kb(seconds / 10.0)?, peak_kb(seconds)?))
 }

@@ -14,7 +14,7 @@ use rqps_machine::{Account, Cache, Lease, Workspace, lease};
 use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
 use rqps_model::settings::MachineClass;
-use rqps_server::{Launch, Listen, Profiles, Server, Sizing, cluster};
+use rqps_server::{Launch, Profiles, Server, Sizing, cluster};
 use rqps_wire::{Endpoint, Session, Transport};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -61,7 +61,6 @@ impl TestServer {
             storage,
             account,
             cpus: &cpus[..1],
-            listen: Listen::Socket,
             log: &workspace.join("server.log"),
             timeout: DEADLINE,
         };

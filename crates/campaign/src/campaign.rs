@@ -4,18 +4,19 @@
 //! is open. The same campaign and facts give the same plan; no clock, no randomness but the seed's.
 
 use crate::diagnostic::{Diagnostic, Fault, Faults};
-use crate::insert::{self, Store};
-use crate::place::{Place, Source, Stated};
+use crate::engine::Store;
+use crate::insert;
+use crate::place::{Place, Source, Spanned};
 use crate::vocabulary::nearest;
-use rqps_model::insert::Shape;
-use rqps_model::plan::{Arrival, DataShape, ForcedForm, Stage, SuitePlan, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Arrival, ForcedForm, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSource, BuildSpec, FORMAT, Placement, Plan, StorageEngine};
+use rqps_suites::{SuiteName, data, insert_shape};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A treatment as asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct TreatmentRequest {
     /// Index of its build.
     pub(crate) build: usize,
     pub(crate) spec: BuildSpec,
@@ -29,7 +30,7 @@ pub(crate) struct Asked {
     pub(crate) set: BTreeMap<String, String>,
 }
 
-impl Asked {
+impl TreatmentRequest {
     /// The configuration's name without the machine: the profile, and what stores the tables unless that is usual.
     fn configuration(&self) -> String {
         match self.storage {
@@ -45,15 +46,13 @@ impl Asked {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Campaign {
     pub(crate) name: Option<String>,
-    pub(crate) suite: String,
+    /// What is run; the steps of a size become tests at expansion, when the machine is known.
+    pub(crate) suite: SuitePlan,
     pub(crate) builds: Vec<BuildSpec>,
-    pub(crate) treatments: Vec<Asked>,
-    pub(crate) base: Option<Stated<String>>,
+    pub(crate) treatments: Vec<TreatmentRequest>,
+    pub(crate) base: Option<Spanned<String>>,
     pub(crate) tests: Vec<TestPlan>,
     pub(crate) clients: Vec<u32>,
-    pub(crate) data: DataShape,
-    /// The Insert Benchmark; its steps become tests at expansion, when the machine is known.
-    pub(crate) insert: Option<Shape>,
     pub(crate) warmup_seconds: f64,
     pub(crate) slice_ms: f64,
     pub(crate) arrival: Arrival,
@@ -98,49 +97,43 @@ impl Campaign {
     /// Where builds come from folders, the base may turn out to be no treatment, and a build to lack a storage engine.
     pub fn expand(&self, resolved: &Resolved) -> Result<Plan, Vec<Diagnostic>> {
         self.storage_is_brought(resolved)?;
-        let mut asked = self.treatments.clone();
-        for treatment in &mut asked {
+        let mut requested = self.treatments.clone();
+        for treatment in &mut requested {
             let own = treatment.spec.name.clone();
             treatment.build_name = own.or_else(|| resolved.builds.get(treatment.build).map(|build| build.name.clone()));
         }
         // One by one, no other server is up.
-        let together = if self.insert.is_some() { 1 } else { asked.len() };
+        let together = if insert_shape(&self.suite).is_some() { 1 } else { requested.len() };
         let machine = self.machine.unwrap_or_else(|| shared(resolved.host, together));
-        let names = treatment_names(&asked, machine);
+        let names = treatment_names(&requested, machine);
         let base = match &self.base {
             None => 0,
-            Some(base) => find_base(&base.value, &asked, Names::All(&names)).map_err(|fault| {
+            Some(base) => find_base(&base.value, &requested, Names::All(&names)).map_err(|fault| {
                 let mut faults = Faults::new(self.source.clone());
                 faults.add(&base.place, fault);
                 faults.sorted()
             })?,
         };
-        let name = self.name.clone().unwrap_or_else(|| default_name(&self.suite, &asked, base));
-        let stores: Vec<Store> = asked.iter().map(|asked| (asked.spec.engine, asked.storage)).collect();
-        let (suite, stages) = match &self.insert {
-            Some(shape) => {
-                let stages = insert::stages(shape, &self.clients, &stores, machine.cores);
-                (SuitePlan::Insert(shape.clone()), stages)
-            }
-            None => {
-                let stage = Stage::side_by_side(self.data, self.clients.clone(), self.tests.clone());
-                (SuitePlan::Sysbench(self.data), vec![stage])
-            }
+        let name = self.name.clone().unwrap_or_else(|| default_name(SuiteName::of(&self.suite), &requested, base));
+        let stores: Vec<Store> = requested.iter().map(|requested| (requested.spec.engine, requested.storage)).collect();
+        let stages = match insert_shape(&self.suite) {
+            Some(shape) => insert::stages(shape, &self.clients, &stores, machine.cores),
+            None => vec![Stage::side_by_side(data(&self.suite), self.clients.clone(), self.tests.clone())],
         };
-        let treatment = |(asked, name): (Asked, String)| TreatmentPlan {
+        let treatment = |(requested, name): (TreatmentRequest, String)| TreatmentPlan {
             name,
-            build: asked.spec,
-            storage: asked.storage,
-            profile: asked.profile,
-            set: asked.set,
+            build: requested.spec,
+            storage: requested.storage,
+            profile: requested.profile,
+            set: requested.set,
         };
         Ok(Plan {
             format: FORMAT,
             name,
-            suite,
+            suite: self.suite.clone(),
             seed: self.seed,
             rounds: self.rounds,
-            treatments: asked.into_iter().zip(names).map(treatment).collect(),
+            treatments: requested.into_iter().zip(names).map(treatment).collect(),
             base,
             stages,
             warmup_seconds: self.warmup_seconds,
@@ -157,22 +150,23 @@ impl Campaign {
     fn storage_is_brought(&self, resolved: &Resolved) -> Result<(), Vec<Diagnostic>> {
         let mut faults = Faults::new(self.source.clone());
         let mut told = Vec::new();
-        for asked in &self.treatments {
-            let build = resolved.builds.get(asked.build);
-            let (Some(storage), Some(ResolvedBuild { name, storage: Some(brought) })) = (asked.storage, build) else {
+        for requested in &self.treatments {
+            let build = resolved.builds.get(requested.build);
+            let (Some(storage), Some(ResolvedBuild { name, storage: Some(brought) })) = (requested.storage, build)
+            else {
                 continue;
             };
-            if !brought.contains(&storage) && !told.contains(&(asked.build, storage)) {
-                told.push((asked.build, storage));
+            if !brought.contains(&storage) && !told.contains(&(requested.build, storage)) {
+                told.push((requested.build, storage));
                 let having = self.builds_with.get(&storage).map_or(&[][..], Vec::as_slice);
-                faults.add(&asked.place, lacks(name, storage, having));
+                faults.add(&requested.place, lacks(name, storage, having));
             }
         }
         if told.is_empty() { Ok(()) } else { Err(faults.sorted()) }
     }
 }
 
-/// What to tell about a build that brings no plugin for the tables that are asked of it.
+/// What to tell about a build that brings no plugin for the tables that are requested of it.
 pub(crate) fn lacks(build: &str, storage: StorageEngine, having: &[String]) -> Fault {
     let fault = Fault::error(format!("build {build} has no {storage} tables: it comes without their plugin"));
     let fault = match having {
@@ -189,9 +183,9 @@ fn shared(host: MachineClass, servers: usize) -> MachineClass {
 
 /// `<build>.<profile>_<machine class>`, `<build>.<profile>_rocksdb_<machine class>`, with `.2`, `.3` behind where that
 /// alone would name two treatments.
-fn treatment_names(asked: &[Asked], machine: MachineClass) -> Vec<String> {
+fn treatment_names(requested: &[TreatmentRequest], machine: MachineClass) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for treatment in asked {
+    for treatment in requested {
         let build = treatment.build_name.as_deref().unwrap_or_else(|| treatment.spec.engine.prefix());
         let plain = format!("{build}.{}_{}", treatment.configuration(), machine.suffix());
         let numbered = (2..).map(|number| format!("{plain}.{number}"));
@@ -202,11 +196,11 @@ fn treatment_names(asked: &[Asked], machine: MachineClass) -> Vec<String> {
 }
 
 /// Suite and builds: `sysbench.pg1615_zonky-vs-pg1711_zonky`.
-fn default_name(suite: &str, asked: &[Asked], base: usize) -> String {
+fn default_name(suite: SuiteName, requested: &[TreatmentRequest], base: usize) -> String {
     /// A campaign's name becomes a folder name.
     const LONGEST: usize = 64;
-    let build = |index: usize| asked[index].build_name.as_deref().unwrap_or_default();
-    let mut builds: Vec<&str> = (0..asked.len()).filter(|index| *index != base).map(build).collect();
+    let build = |index: usize| requested[index].build_name.as_deref().unwrap_or_default();
+    let mut builds: Vec<&str> = (0..requested.len()).filter(|index| *index != base).map(build).collect();
     // With several profiles each build stands there several times, and not side by side.
     let mut known = BTreeSet::new();
     builds.retain(|build| known.insert(*build));
@@ -228,7 +222,7 @@ pub(crate) enum Names<'a> {
 }
 
 /// The treatment that a word names as base.
-pub(crate) fn find_base(word: &str, treatments: &[Asked], names: Names<'_>) -> Result<usize, Fault> {
+pub(crate) fn find_base(word: &str, treatments: &[TreatmentRequest], names: Names<'_>) -> Result<usize, Fault> {
     if let Names::All(names) = names
         && let Some(exact) = names.iter().position(|name| name == word)
     {
@@ -267,18 +261,18 @@ pub(crate) fn find_base(word: &str, treatments: &[Asked], names: Names<'_>) -> R
     Err(fault.help_if(help.or_else(|| twins.then(|| "give one of them a name: NAME=ENGINE:VERSION".to_owned()))))
 }
 
-fn told_alike(treatments: &[Asked], named: &[usize]) -> bool {
+fn told_alike(treatments: &[TreatmentRequest], named: &[usize]) -> bool {
     named.iter().all(|index| short_name(&treatments[*index]) == short_name(&treatments[named[0]]))
 }
 
 /// A treatment's name without the machine.
-fn short_name(treatment: &Asked) -> String {
+fn short_name(treatment: &TreatmentRequest) -> String {
     let build = treatment.build_name.clone().unwrap_or_else(|| treatment.spec.to_string());
     format!("{build}.{}", treatment.configuration())
 }
 
 /// The words by which a treatment's build can be meant.
-fn build_words(treatment: &Asked) -> Vec<String> {
+fn build_words(treatment: &TreatmentRequest) -> Vec<String> {
     let spec = &treatment.spec;
     let plain = BuildSpec { name: None, ..spec.clone() };
     let short = match &spec.source {
@@ -290,7 +284,7 @@ fn build_words(treatment: &Asked) -> Vec<String> {
 }
 
 /// Whether a word means a treatment: by its build, its build and configuration, or its name with the machine class.
-fn answers(treatment: &Asked, word: &str) -> bool {
+fn answers(treatment: &TreatmentRequest, word: &str) -> bool {
     build_words(treatment).iter().any(|build| match word.strip_prefix(build.as_str()) {
         None => false,
         Some("") => true,

@@ -3,11 +3,10 @@
 //! In: the merged request and the vocabulary. Out: a `Campaign`, or every fault at once. What only the builds
 //! themselves can tell (their names, where they come from a folder) is left to `expand`.
 
-use crate::Command;
-use crate::campaign::{Asked, Campaign};
+use crate::campaign::{Campaign, TreatmentRequest};
 use crate::diagnostic::{Fault, Faults};
 use crate::place::Place;
-use crate::request::{Request, place_of};
+use crate::request::{Command, Request, place_of};
 use crate::select::{NoSuchTest, matching, select};
 use crate::vocabulary::{ProfileWord, Vocabulary, did_you_mean, nearest};
 use rqps_model::Interleave;
@@ -26,10 +25,10 @@ const ROUNDS_FOR_AN_INTERVAL: u32 = 3;
 /// Whether a command serves the suite asked for.
 pub(crate) fn fits_command(request: &Request, command: Command, faults: &mut Faults) -> bool {
     let suite = request.suite_name();
-    let fits = command == Command::Run || suite.demo().is_some();
+    let fits = command == Command::Run || suite.preset("demo").is_some();
     if !fits {
         let having: Vec<&str> =
-            SuiteName::ALL.into_iter().filter(|suite| suite.demo().is_some()).map(SuiteName::name).collect();
+            SuiteName::ALL.into_iter().filter(|suite| suite.preset("demo").is_some()).map(SuiteName::name).collect();
         let fault = Fault::error(format!("the demo is of suite {}", having.join(", ")));
         let help = format!("for this one: rqps run --suite {suite} --build postgres:16.15 --build postgres:17.11");
         faults.add(&place_of(request.suite.as_ref()), fault.help(help));
@@ -46,9 +45,9 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     checker.words_fit(suite);
     // One slip does not hide others: what is no suite is taken for the usual one, unless it is rather the other.
     let suite = suite.or_else(|| checker.usual_suite());
-    let (mut tests, mut insert) = (Vec::new(), None);
+    let (mut tests, mut shape) = (Vec::new(), None);
     match suite {
-        Some(suite) if !suite.scales.is_empty() => insert = checker.shape(suite),
+        Some(suite) if !suite.scales.is_empty() => shape = checker.shape(suite),
         suite => {
             let interleave = checker.interleave();
             tests = suite.map(|suite| checker.tests(suite, interleave)).unwrap_or_default();
@@ -69,17 +68,18 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     // Nothing is missing where nothing was wrong: defaults fill every key that is not a build or a name.
     Some(Campaign {
         name: request.name.as_ref().map(|name| name.value.clone()),
-        suite: request.suite.as_ref()?.value.clone(),
+        suite: match shape {
+            Some(shape) => rqps_suites::of_shape(shape),
+            None => rqps_suites::of_tables(DataShape {
+                tables: request.tables.as_ref()?.value,
+                rows: request.rows.as_ref()?.value,
+            }),
+        },
         builds: request.build.as_ref()?.value.iter().map(|build| build.spec.value.clone()).collect(),
         treatments,
         base: request.base.clone(),
         tests,
         clients: request.clients.as_ref()?.value.iter().map(|clients| clients.value).collect(),
-        data: match &insert {
-            Some(shape) => scale::data(shape),
-            None => DataShape { tables: request.tables.as_ref()?.value, rows: request.rows.as_ref()?.value },
-        },
-        insert,
         // Without slices and warm-up, where the suite has none.
         warmup_seconds: request.warmup.as_ref().map_or(0.0, |warmup| warmup.value),
         slice_ms: request.slice.as_ref().map_or(0.0, |slice| slice.value),
@@ -182,7 +182,8 @@ impl<'a> Checker<'a> {
         let Some(suite) = suite else { return };
         let Some(name) = SuiteName::find(&suite.name) else { return };
         for key in KEYS.iter().filter(|key| !key.is_of(name)) {
-            let stated = self.request.place_of_key(key.name).filter(|place| !matches!(place, Place::Preset(_)));
+            let stated = self.request.given(&key.name).map(|(_, place)| place);
+            let stated = stated.filter(|place| !matches!(place, Place::Preset(_)));
             if let Some(place) = stated {
                 let owners: Vec<&str> = key.suites.iter().map(|suite| suite.name()).collect();
                 let owners = owners.join(" and ");
@@ -228,8 +229,8 @@ impl<'a> Checker<'a> {
         let Some(rounds) = &self.request.rounds else { return };
         if rounds.value < ROUNDS_FOR_AN_INTERVAL {
             let told = if rounds.value == 1 { "one round gives" } else { "two rounds give" };
-            let usual =
-                Key::find("rounds").and_then(|key| key.default_in(self.request.suite_name())).map(DefaultValue::text);
+            let usual = Key::find("rounds").and_then(|key| key.default_in(self.request.suite_name()));
+            let usual = usual.map(DefaultValue::text);
             let usual = usual.filter(|usual| *usual != ROUNDS_FOR_AN_INTERVAL.to_string());
             let usual = usual.map(|usual| format!("; {usual} is the usual number")).unwrap_or_default();
             let help = format!("take {ROUNDS_FOR_AN_INTERVAL} rounds or more{usual}");
@@ -241,7 +242,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Finds fault with a base that cannot be any treatment, as far as the names are known by now.
-    fn base_exists(&mut self, treatments: &[Asked]) {
+    fn base_exists(&mut self, treatments: &[TreatmentRequest]) {
         let Some(base) = &self.request.base else { return };
         if let Err(fault) = crate::campaign::find_base(&base.value, treatments, crate::campaign::Names::SomeKnown) {
             self.error(&place_of(Some(base)), fault);

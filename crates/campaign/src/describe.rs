@@ -3,10 +3,10 @@
 //! In: a plan. Out: text with lines below 100 characters where names allow; the caller prints it.
 
 use crate::estimate::{Estimate, estimate, human_bytes, human_duration};
-use crate::insert;
 use rqps_model::insert::{Kind, Shape, steps};
 use rqps_model::plan::{Alternate, Arrival, TestPlan};
 use rqps_model::{Interleave, Plan, counted};
+use rqps_suites::{SuiteName, insert_shape};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -20,13 +20,13 @@ pub fn describe(plan: &Plan) -> String {
 }
 
 fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
-    writeln!(out, "campaign   {} (suite {}, seed {})", plan.name, plan.suite.name(), plan.seed)?;
+    writeln!(out, "campaign   {} (suite {}, seed {})", plan.name, SuiteName::of(&plan.suite), plan.seed)?;
     write_treatments(plan, out)?;
     let clients: Vec<String> = plan.clients().iter().map(u32::to_string).collect();
-    match insert::shape(plan) {
+    match insert_shape(&plan.suite) {
         Some(shape) => write_shape(shape, &clients.join(", "), out)?,
         None => {
-            let data = plan.suite.data();
+            let data = rqps_suites::data(&plan.suite);
             let tables = counted(data.tables, "table");
             writeln!(out, "data       {tables} of {}", counted(data.rows, "row"))?;
             writeln!(out, "clients    {}", clients.join(", "))?;
@@ -79,7 +79,7 @@ fn write_treatments(plan: &Plan, out: &mut String) -> std::fmt::Result {
 }
 
 fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
-    let shape = insert::shape(plan);
+    let shape = insert_shape(&plan.suite);
     let noun = if shape.is_some() { "step" } else { "test" };
     // Stages differ in their clients only.
     let largest = plan.stages.iter().max_by_key(|stage| stage.clients.iter().max());
@@ -144,7 +144,7 @@ fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Res
     let work =
         if costs.work_seconds > 0.0 { format!(", work between {}", said(costs.work_seconds)) } else { String::new() };
     let (load, restart, test) = (said(costs.load_seconds), said(costs.restart_seconds), said(costs.test_seconds));
-    if insert::shape(plan).is_some() {
+    if insert_shape(&plan.suite).is_some() {
         let rest = said(costs.work_seconds);
         writeln!(
             out,
@@ -174,7 +174,7 @@ fn percent(fraction: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::plan;
+    use crate::testing::plan;
     use expect_test::expect;
 
     #[test]

@@ -2,57 +2,11 @@
 //!
 //! In: a plan. Out: seconds by what they are spent on, and bytes. Touches nothing; the true costs are known afterwards.
 
+use crate::engine::{Costs, costs};
 use crate::insert;
 use rqps_model::insert::Shape;
-use rqps_model::{Engine, Interleave, Plan, StorageEngine};
+use rqps_model::{Interleave, Plan};
 use std::time::Duration;
-
-/// What an engine costs.
-struct Costs {
-    /// Copying a small data folder, starting a server on it, settling and stopping, per treatment and round.
-    restart_seconds: f64,
-    /// Initialising a server, per treatment.
-    init_seconds: f64,
-    /// Rows loaded and indexed a second.
-    load_rows_per_s: f64,
-    /// A row of 190 bytes with header, fill factor and two indexes.
-    bytes_per_row: u64,
-    /// An initialised data folder without any table, its logs included.
-    empty_bytes: u64,
-    /// What loading a row leaves in the log, which is copied with the data.
-    log_bytes_per_row: u64,
-    /// Whether tests write into the log that loading left before they need more.
-    reuses_log: bool,
-}
-
-const POSTGRES: Costs = Costs {
-    restart_seconds: 5.0,
-    init_seconds: 3.0,
-    load_rows_per_s: 250_000.0,
-    bytes_per_row: 270,
-    empty_bytes: 48 << 20,
-    log_bytes_per_row: 255,
-    reuses_log: true,
-};
-/// The binary log keeps every loaded row once more.
-const INNODB: Costs = Costs {
-    restart_seconds: 7.0,
-    init_seconds: 8.0,
-    load_rows_per_s: 80_000.0,
-    bytes_per_row: 450,
-    empty_bytes: 300 << 20,
-    log_bytes_per_row: 0,
-    reuses_log: false,
-};
-const ROCKSDB: Costs = Costs { load_rows_per_s: 60_000.0, bytes_per_row: 400, empty_bytes: 200 << 20, ..INNODB };
-
-fn costs(engine: Engine, storage: Option<StorageEngine>) -> Costs {
-    match (engine, storage) {
-        (Engine::Postgres, _) => POSTGRES,
-        (Engine::Mysql | Engine::Mariadb, Some(StorageEngine::Rocksdb)) => ROCKSDB,
-        (Engine::Mysql | Engine::Mariadb, _) => INNODB,
-    }
-}
 
 /// Bytes copied a second where the file system must copy.
 const COPY_BYTES_PER_S: f64 = 300e6;
@@ -111,7 +65,7 @@ impl Estimate {
 
 /// Estimates a plan.
 pub fn estimate(plan: &Plan) -> Estimate {
-    match insert::shape(plan) {
+    match rqps_suites::insert_shape(&plan.suite) {
         Some(shape) => of_passes(plan, shape),
         None => of_contests(plan),
     }
@@ -125,7 +79,7 @@ fn of_passes(plan: &Plan, shape: &Shape) -> Estimate {
     let (mut empty_bytes, mut largest_bytes) = (0, 0);
     for treatment in &plan.treatments {
         let store = (treatment.build.engine, treatment.storage);
-        let costs = costs(store.0, store.1);
+        let costs = costs(store);
         load_seconds += costs.init_seconds;
         empty_bytes += costs.empty_bytes;
         largest_bytes = largest_bytes.max(costs.empty_bytes + insert::pass_bytes(shape, store));
@@ -147,8 +101,8 @@ fn of_contests(plan: &Plan) -> Estimate {
     let rounds = f64::from(plan.rounds);
     let rows = plan.stages.iter().map(|stage| stage.rows).max().unwrap_or(0);
     let (tests, levels) = (plan.tests(), plan.clients().len() as f64);
-    let each: Vec<Costs> = plan.treatments.iter().map(|one| costs(one.build.engine, one.storage)).collect();
-    let restart = |costs: &Costs| costs.restart_seconds + costs.master_bytes(rows) as f64 / COPY_BYTES_PER_S;
+    let each: Vec<&Costs> = plan.treatments.iter().map(|one| costs((one.build.engine, one.storage))).collect();
+    let restart = |costs: &&Costs| costs.restart_seconds + costs.master_bytes(rows) as f64 / COPY_BYTES_PER_S;
     let works: usize = tests.iter().map(|test| test.before.len()).sum();
     let written: f64 = tests.iter().filter(|test| test.writes).map(|test| test.seconds).sum::<f64>() * levels;
     let test_seconds: f64 = tests
@@ -213,7 +167,7 @@ mod tests {
     #[test]
     fn the_demo_stays_below_five_minutes_and_its_quick_form_below_two() {
         let demo = |words: &[(&str, &str)]| {
-            let plan = crate::sample::plan(words, true);
+            let plan = crate::testing::plan(words, true);
             estimate(&plan).duration().as_secs()
         };
         assert!((150..290).contains(&demo(&[])), "{}", demo(&[]));
@@ -224,7 +178,7 @@ mod tests {
     fn passes_take_what_their_scale_says_and_one_data_folder_at_a_time() {
         let plan = |words: &[(&str, &str)]| {
             let two = [("suite", "insert"), ("build", "postgres:16.15"), ("build", "my8033")];
-            estimate(&crate::sample::plan(&[&two, words].concat(), false))
+            estimate(&crate::testing::plan(&[&two, words].concat(), false))
         };
         let a_pass = |estimate: Estimate, passes: u64| estimate.duration().as_secs() / passes;
         assert!((100..150).contains(&a_pass(plan(&[]), 6)), "{:?}", plan(&[]));
@@ -243,7 +197,7 @@ mod tests {
         for (rows, tests, measured) in [("200k", "update-index,insert", 647e6), ("1m", "point-query", 2253e6)] {
             let words = [("build", "postgres:16.15"), ("build", "postgres:17.11"), ("write-seconds", "2")];
             let words = [&words[..], &[("rows", rows), ("tests", tests), ("rounds", "3")]].concat();
-            let told = estimate(&crate::sample::plan(&words, false)).disk_bytes as f64;
+            let told = estimate(&crate::testing::plan(&words, false)).disk_bytes as f64;
             assert!((1.0..1.1).contains(&(told / measured)), "{rows}: {told} told, {measured} measured");
         }
     }
@@ -252,7 +206,7 @@ mod tests {
     fn quick_takes_about_ten_minutes_and_everything_scales() {
         let plan = |words: &[(&str, &str)]| {
             let two = [("build", "postgres:16.15"), ("build", "postgres:17.11")];
-            crate::sample::plan(&[&two, words].concat(), false)
+            crate::testing::plan(&[&two, words].concat(), false)
         };
         let quick = estimate(&plan(&[("quick", "true")]));
         assert!((6..12).contains(&(quick.duration().as_secs() / 60)), "{:?}", quick.duration());

@@ -3,22 +3,32 @@
 //! Reading is the reader's, by the form of the key; here a type says which of its readings it wants, and how it looks
 //! in a campaign file.
 
-use crate::place::Stated;
+use crate::place::Spanned;
 use crate::raw::Raw;
 use crate::read::{Read, Reader, write_size};
-use crate::request::{BuildRequest, Field, Scale, Setting};
-use crate::write::{build, list, settings, storage, text, texts};
+use crate::value::{BuildRequest, Scale, Setting};
 use rqps_model::build::without_credentials;
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
-use rqps_model::{Interleave, Placement, StorageEngine};
+use rqps_model::{BuildSpec, Interleave, Placement, StorageEngine};
 use rqps_suites::key::Form;
+use toml::Value;
+
+/// The type of a key's value: how it is read from what was written, and written to a campaign file.
+pub(crate) trait Field {
+    /// What could be read, if anything, and whether that is all.
+    fn read(reader: &mut Reader<'_>, raw: Spanned<Raw>) -> (Option<Self>, Read<()>)
+    where
+        Self: Sized;
+    /// The value in TOML.
+    fn write(&self) -> String;
+}
 
 /// A type that is read whole or not at all.
 macro_rules! field {
     ($kind:ty, |$reader:ident, $raw:ident| $read:expr, |$value:ident| $write:expr) => {
         impl Field for $kind {
-            fn read($reader: &mut Reader<'_>, $raw: Stated<Raw>) -> (Option<Self>, Read<()>) {
+            fn read($reader: &mut Reader<'_>, $raw: Spanned<Raw>) -> (Option<Self>, Read<()>) {
                 match $read {
                     Ok(value) => (Some(value), Ok(())),
                     Err(wrong) => (None, Err(wrong)),
@@ -37,7 +47,7 @@ macro_rules! field {
 macro_rules! kept_list {
     ($kind:ty, $read:ident, |$value:ident| $write:expr) => {
         impl Field for Vec<$kind> {
-            fn read(reader: &mut Reader<'_>, raw: Stated<Raw>) -> (Option<Self>, Read<()>) {
+            fn read(reader: &mut Reader<'_>, raw: Spanned<Raw>) -> (Option<Self>, Read<()>) {
                 let (items, all_read) = reader.$read(raw);
                 ((!items.is_empty()).then_some(items), all_read)
             }
@@ -51,7 +61,7 @@ macro_rules! kept_list {
 }
 
 kept_list!(BuildRequest, builds, |builds| list(builds.iter().map(build).collect()));
-kept_list!(Stated<Setting>, settings, |set| settings(set));
+kept_list!(Spanned<Setting>, settings, |set| settings(set));
 
 field!(
     String,
@@ -63,9 +73,9 @@ field!(
     },
     |word| text(word)
 );
-field!(Vec<Stated<String>>, |reader, raw| reader.words(raw), |words| texts(words));
-field!(Vec<Stated<StorageEngine>>, |reader, raw| reader.storage_engines(raw), |engines| storage(engines));
-field!(Vec<Stated<u32>>, |reader, raw| reader.distinct(raw), |numbers| {
+field!(Vec<Spanned<String>>, |reader, raw| reader.words(raw), |words| texts(words));
+field!(Vec<Spanned<StorageEngine>>, |reader, raw| reader.storage_engines(raw), |engines| storage(engines));
+field!(Vec<Spanned<u32>>, |reader, raw| reader.distinct(raw), |numbers| {
     list(numbers.iter().map(|number| number.value.to_string()).collect())
 });
 field!(Scale, |reader, raw| reader.scale(&raw), |scale| text(&scale.to_string()));
@@ -90,3 +100,45 @@ field!(Arrival, |reader, raw| reader.rate(&raw), |rate| match rate {
 field!(MachineClass, |reader, raw| reader.machine(&raw), |machine| {
     format!("{{ cores = {}, memory = {} }}", machine.cores, text(&write_size(machine.memory_bytes)))
 });
+
+fn text(text: &str) -> String {
+    Value::String(text.to_owned()).to_string()
+}
+
+fn texts(words: &[Spanned<String>]) -> String {
+    list(words.iter().map(|word| text(&word.value)).collect())
+}
+
+fn storage(engines: &[Spanned<StorageEngine>]) -> String {
+    list(engines.iter().map(|engine| text(engine.value.name())).collect())
+}
+
+/// A list on one line where it fits, else an item a line.
+fn list(items: Vec<String>) -> String {
+    const LINE: usize = 90;
+    let short = format!("[{}]", items.join(", "));
+    if short.len() <= LINE { short } else { format!("[\n    {},\n]", items.join(",\n    ")) }
+}
+
+fn build(build: &BuildRequest) -> String {
+    let spec = &build.spec.value;
+    if build.profile.is_none() && build.storage.is_none() && build.set.is_empty() {
+        return text(&spec.to_string());
+    }
+    let from = BuildSpec { name: None, ..spec.clone() };
+    let name = spec.name.as_ref().map(|name| format!("name = {}", text(name)));
+    let from = Some(format!("from = {}", text(&from.to_string())));
+    let profile = build.profile.as_ref().map(|words| format!("profile = {}", texts(&words.value)));
+    let set = (!build.set.is_empty()).then(|| format!("set = {}", settings(&build.set)));
+    let engines = build.storage.as_ref().map(|engines| format!("storage-engine = {}", storage(&engines.value)));
+    let entries: Vec<String> = [name, from, profile, engines, set].into_iter().flatten().collect();
+    format!("{{ {} }}", entries.join(", "))
+}
+
+fn settings(set: &[Spanned<Setting>]) -> String {
+    // A dot in a bare key would make a table of it.
+    let key = |name: &str| if name.contains('.') { text(name) } else { name.to_owned() };
+    let entries: Vec<String> =
+        set.iter().map(|setting| format!("{} = {}", key(&setting.value.0), text(&setting.value.1))).collect();
+    format!("{{ {} }}", entries.join(", "))
+}

@@ -4,7 +4,7 @@
 //! are left out, so that one slip does not raise a second complaint.
 
 use crate::diagnostic::{Fault, Faults};
-use crate::place::{Place, Source, Stated};
+use crate::place::{Place, Source, Spanned};
 use crate::raw::Raw;
 use crate::request::Request;
 use crate::vocabulary::did_you_mean;
@@ -29,7 +29,7 @@ pub(crate) fn read_file(source: &Source, faults: &mut Faults) -> Request {
         let fault = Fault::error(format!("the list of `{}` is not closed", list.key.value)).expected("`]` at its end");
         faults.add(&Place::Text(list.opens..list.opens + 1), fault);
         match Key::find(&list.key.value) {
-            Some(key) => _ = request.faulty.insert(key.name),
+            Some(key) => _ = request.faulty.insert(key.name.as_str()),
             None => faults.add(&list.key.place, unknown_key(&list.key)),
         }
     }
@@ -37,7 +37,7 @@ pub(crate) fn read_file(source: &Source, faults: &mut Faults) -> Request {
         let line = line_of(&source.text, span.start);
         // The parser may stumble several times over the same line; the first time says why.
         if !broken.contains(&line) {
-            let begins = |key: &Stated<String>| text_span(&key.place).is_some_and(|at| at.start <= span.start);
+            let begins = |key: &Spanned<String>| text_span(&key.place).is_some_and(|at| at.start <= span.start);
             let key = entries.iter().rev().find(|(key, _)| begins(key)).and_then(|(key, _)| Key::find(&key.value));
             let fault = match first_of(&entries, told, &source.text, span) {
                 Some(first) => said_twice(&source.text, span, first),
@@ -67,7 +67,7 @@ pub(crate) fn read_file(source: &Source, faults: &mut Faults) -> Request {
         match Key::find(&key.value) {
             None if is_broken => {}
             None => faults.add(&key.place, unknown_key(&key)),
-            Some(key) if is_broken => _ = request.faulty.insert(key.name),
+            Some(key) if is_broken => _ = request.faulty.insert(&key.name),
             Some(key) => request.read_key(key, value, faults),
         }
     }
@@ -85,14 +85,14 @@ fn line_of(text: &str, byte: usize) -> usize {
     text.as_bytes()[..byte.min(text.len())].iter().filter(|byte| **byte == b'\n').count()
 }
 
-fn unknown_key(key: &Stated<String>) -> Fault {
+fn unknown_key(key: &Spanned<String>) -> Fault {
     let word = key.value.as_str();
     if COMMAND_LINE_ONLY.contains(&word) {
         let fault = Fault::error(format!("`{word}` does not belong in a campaign file"));
         return fault.help(format!("say it on the command line: --{word}"));
     }
     // Whoever writes read_seconds means read-seconds.
-    let names = KEYS.iter().map(|key| key.name);
+    let names = KEYS.iter().map(|key| key.name.as_str());
     let nearest = did_you_mean(&word.replace('_', "-"), names.clone());
     let expected = if nearest.is_none() { Some(names.collect::<Vec<_>>().join(", ")) } else { None };
     let fault = Fault::error(format!("unknown key `{word}`")).help_if(nearest);

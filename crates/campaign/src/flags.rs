@@ -4,7 +4,7 @@
 //! told in the same way as in the file. Repeated flags make a list; names and numbers may have commas between them.
 
 use crate::diagnostic::{Fault, Faults};
-use crate::place::{Place, Stated};
+use crate::place::{Place, Spanned};
 use crate::raw::Raw;
 use crate::request::Request;
 use crate::vocabulary::did_you_mean;
@@ -38,21 +38,21 @@ pub(crate) fn read_flags(flags: &[Flag], faults: &mut Faults) -> Request {
 /// Reads words in the form of flags, whatever their place is called.
 pub(crate) fn read_words(flags: &[Flag], faults: &mut Faults, place: impl Fn(&Flag, usize, &str) -> Place) -> Request {
     let mut request = Request::default();
-    for key in &KEYS {
+    for key in KEYS.iter() {
         let said: Vec<(usize, &Flag)> = flags.iter().enumerate().filter(|(_, flag)| flag.name == key.name).collect();
         let Some(&(order, last)) = said.last() else { continue };
         let raw = if key.form.is_list() {
             let items = said.iter().flat_map(|(order, flag)| pieces(key, *order, flag, &place)).collect();
-            Stated::new(Raw::List(items), place(last, order, &last.value))
+            Spanned::new(Raw::List(items), place(last, order, &last.value))
         } else {
             // The last one wins, as everywhere on command lines.
-            Stated::new(Raw::Word(last.value.clone()), place(last, order, &last.value))
+            Spanned::new(Raw::Word(last.value.clone()), place(last, order, &last.value))
         };
         request.read_key(key, raw, faults);
     }
     for (order, flag) in flags.iter().enumerate() {
         if Key::find(&flag.name).is_none() {
-            let help = did_you_mean(&flag.name, KEYS.iter().map(|key| key.name));
+            let help = did_you_mean(&flag.name, KEYS.iter().map(|key| key.name.as_str()));
             let fault = Fault::error(format!("unknown flag --{}", flag.name)).help_if(help);
             faults.add(&place(flag, order, &flag.value), fault);
         }
@@ -61,8 +61,8 @@ pub(crate) fn read_words(flags: &[Flag], faults: &mut Faults, place: impl Fn(&Fl
 }
 
 /// The values of one flag.
-fn pieces(key: &Key, order: usize, flag: &Flag, place: &impl Fn(&Flag, usize, &str) -> Place) -> Vec<Stated<Raw>> {
-    let piece = |text: &str| Stated::new(Raw::Word(text.to_owned()), place(flag, order, text));
+fn pieces(key: &Key, order: usize, flag: &Flag, place: &impl Fn(&Flag, usize, &str) -> Place) -> Vec<Spanned<Raw>> {
+    let piece = |text: &str| Spanned::new(Raw::Word(text.to_owned()), place(flag, order, text));
     if key.form.splits_at_commas() { flag.value.split(',').map(piece).collect() } else { vec![piece(&flag.value)] }
 }
 

@@ -4,71 +4,10 @@
 //! Steps with queries have planned seconds; those that load end with their rows, and their seconds are rules of thumb,
 //! good for progress and for `rqps plan` and nothing else.
 
+use crate::engine::{Store, costs};
+use rqps_model::Unit;
 use rqps_model::insert::{CONNECTIONS, Kind, Shape, Step, steps};
-use rqps_model::plan::{Plan, Stage, SuitePlan, TestPlan};
-use rqps_model::{Engine, StorageEngine, Unit};
-
-/// An engine and what stores its tables.
-pub(crate) type Store = (Engine, Option<StorageEngine>);
-
-/// Rows a second of one client on a small machine, and bytes.
-pub(crate) struct Pace {
-    /// Rows inserted in l.i0.
-    load_rows_per_s: f64,
-    /// Rows of which all three indexes are built, by one session.
-    index_rows_per_s: f64,
-    /// Rows inserted, and as many deleted, by transactions of 50 and of 5.
-    churn_rows_per_s: f64,
-    small_churn_rows_per_s: f64,
-    /// What the rest after l.i2 takes at least.
-    rest_seconds: f64,
-    /// A row with its primary key and three secondary indexes, and the space that churn leaves behind.
-    bytes_per_row: u64,
-    /// What a row leaves in logs, and how much of them a server keeps.
-    log_bytes_per_row: u64,
-    log_bytes_max: u64,
-}
-
-const POSTGRES: Pace = Pace {
-    load_rows_per_s: 120_000.0,
-    index_rows_per_s: 300_000.0,
-    churn_rows_per_s: 25_000.0,
-    small_churn_rows_per_s: 10_000.0,
-    rest_seconds: 1.0,
-    bytes_per_row: 240,
-    log_bytes_per_row: 600,
-    log_bytes_max: 4_000_000_000,
-};
-/// The binary log keeps every row.
-const INNODB: Pace = Pace {
-    load_rows_per_s: 100_000.0,
-    index_rows_per_s: 200_000.0,
-    churn_rows_per_s: 8_000.0,
-    small_churn_rows_per_s: 3_000.0,
-    rest_seconds: 10.0,
-    bytes_per_row: 220,
-    log_bytes_per_row: 150,
-    log_bytes_max: u64::MAX,
-};
-const ROCKSDB: Pace =
-    Pace { load_rows_per_s: 60_000.0, index_rows_per_s: 80_000.0, rest_seconds: 1.0, bytes_per_row: 160, ..INNODB };
-
-/// The pace of an engine.
-const fn pace(store: Store) -> &'static Pace {
-    match store {
-        (Engine::Postgres, _) => &POSTGRES,
-        (Engine::Mysql | Engine::Mariadb, Some(StorageEngine::Rocksdb)) => &ROCKSDB,
-        (Engine::Mysql | Engine::Mariadb, _) => &INNODB,
-    }
-}
-
-/// Size and form of the Insert Benchmark, where that is the suite.
-pub(crate) const fn shape(plan: &Plan) -> Option<&Shape> {
-    match &plan.suite {
-        SuitePlan::Insert(shape) => Some(shape),
-        SuitePlan::Sysbench(_) => None,
-    }
-}
+use rqps_model::plan::{Stage, TestPlan};
 
 /// A stage for each number of clients: all steps on each build, from an empty data folder on.
 pub(crate) fn stages(shape: &Shape, clients: &[u32], stores: &[Store], cores: u32) -> Vec<Stage> {
@@ -103,7 +42,7 @@ fn tests(shape: &Shape, stores: &[Store], cores: u32) -> Vec<TestPlan> {
 
 /// About how long a step takes.
 pub(crate) fn step_seconds(step: &Step, shape: &Shape, store: Store, cores: u32) -> f64 {
-    let pace = pace(store);
+    let pace = &costs(store).insert;
     // A client keeps about a CPU busy, its server's part included.
     let at_once = f64::from(shape.clients.min(cores.max(1)));
     let tables_at_once = f64::from(shape.tables().min(cores.max(1)));
@@ -120,19 +59,20 @@ pub(crate) fn step_seconds(step: &Step, shape: &Shape, store: Store, cores: u32)
 /// About how long all steps of a pass take, and the rest between them.
 pub(crate) fn pass_seconds(shape: &Shape, store: Store, cores: u32) -> (f64, f64) {
     let steps = steps(shape).iter().map(|step| step_seconds(step, shape, store, cores)).sum();
-    (steps, shape.rest_seconds.max(pace(store).rest_seconds))
+    (steps, shape.rest_seconds.max(costs(store).insert.rest_seconds))
 }
 
 /// About what tables and logs take at the end of a pass.
 pub(crate) fn pass_bytes(shape: &Shape, store: Store) -> u64 {
     let inserted: u64 = steps(shape).iter().map(|step| step.rows).sum::<u64>() * u64::from(shape.clients);
-    let logs = (inserted * pace(store).log_bytes_per_row).min(pace(store).log_bytes_max);
-    shape.rows_loaded() * pace(store).bytes_per_row + logs
+    let pace = &costs(store).insert;
+    let logs = (inserted * pace.log_bytes_per_row).min(pace.log_bytes_max);
+    shape.rows_loaded() * pace.bytes_per_row + logs
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::sample::plan;
+    use crate::testing::plan;
     use rqps_model::plan::{Alternate, DataSet};
     use rqps_model::{Group, Unit};
 
@@ -167,7 +107,8 @@ mod tests {
     fn clients_tables_and_rows_come_as_asked() {
         let shape = |words: &[(&str, &str)]| {
             let plan = plan(&[&TWO[..], words].concat(), false);
-            let (shape, data) = (super::shape(&plan).expect("the suite"), plan.suite.data());
+            let (shape, data) =
+                (rqps_suites::insert_shape(&plan.suite).expect("the suite"), rqps_suites::data(&plan.suite));
             let shared = if shape.shared_table { "shared" } else { "own" };
             let clients = plan.clients();
             let Some(small) = clients.first() else { panic!("some clients") };

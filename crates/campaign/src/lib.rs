@@ -19,11 +19,13 @@ pub mod place;
 pub mod preset;
 pub mod request;
 pub mod select;
+pub mod value;
 pub mod vocabulary;
 
 mod campaign;
 mod check;
 mod describe;
+mod engine;
 mod estimate;
 mod field;
 mod file;
@@ -32,7 +34,7 @@ mod insert;
 mod raw;
 mod read;
 #[cfg(test)]
-mod sample;
+mod testing;
 mod write;
 
 pub use campaign::{Campaign, Resolved, ResolvedBuild};
@@ -41,20 +43,12 @@ pub use diagnostic::Diagnostic;
 pub use estimate::{Estimate, estimate, human_bytes, human_duration};
 pub use flags::Flag;
 pub use place::Source;
-pub use request::{Request, Scale};
+pub use request::{Command, Request};
+pub use value::Scale;
 pub use vocabulary::Vocabulary;
 pub use write::to_toml;
 
 use diagnostic::Faults;
-
-/// The command that asks for a campaign.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command {
-    /// `rqps run` and `rqps plan`: what is not said is a default.
-    Run,
-    /// `rqps demo`: what is not said is the demo's.
-    Demo,
-}
 
 /// What became of file and flags.
 #[derive(Debug, Clone, PartialEq)]

@@ -36,21 +36,21 @@ pub enum Place {
 
 /// A value and where it was said. Two are equal when they say the same, wherever they stand.
 #[derive(Debug, Clone)]
-pub struct Stated<T> {
+pub struct Spanned<T> {
     /// What was said.
     pub value: T,
     /// Where.
     pub place: Place,
 }
 
-impl<T> Stated<T> {
+impl<T> Spanned<T> {
     /// A value said at a place.
     pub fn new(value: T, place: Place) -> Self {
-        Stated { value, place }
+        Spanned { value, place }
     }
 }
 
-impl<T: PartialEq> PartialEq for Stated<T> {
+impl<T: PartialEq> PartialEq for Spanned<T> {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
     }

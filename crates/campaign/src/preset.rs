@@ -5,8 +5,9 @@
 
 use crate::diagnostic::Faults;
 use crate::flags::{Flag, read_words};
-use crate::place::{Place, Stated};
-use crate::request::{Request, Scale};
+use crate::place::{Place, Spanned};
+use crate::request::Request;
+use crate::value::Scale;
 use crate::vocabulary::{Vocabulary, default_profile};
 use rqps_model::Engine;
 use rqps_model::insert::Shape;
@@ -18,14 +19,21 @@ use std::collections::BTreeMap;
 pub(crate) fn fill(request: Request, demo: bool, vocabulary: &Vocabulary) -> Request {
     let quick = request.quick.as_ref().is_some_and(|quick| quick.value);
     let suite = request.suite_name();
-    let of_demo = suite.demo().filter(|_| demo).map(|(whole, small)| (quick.then_some(small), Some(whole)));
-    let presets = of_demo.unwrap_or_else(|| (quick.then(|| suite.quick()), None));
-    let presets = presets.0.into_iter().chain(presets.1);
-    let filled = presets.fold(request, |request, preset| request.over(read_preset(preset.name, preset.words)));
+    let names: &[&str] = match (demo, quick) {
+        (true, true) => &["demo --quick", "demo"],
+        (true, false) => &["demo"],
+        (false, true) => &["quick"],
+        (false, false) => &[],
+    };
+    let presets = names.iter().filter_map(|name| suite.preset(name));
+    let filled = presets.fold(request, |request, preset| {
+        let words: Vec<(&str, &str)> = preset.words.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        request.over(read_preset(&preset.name, &words))
+    });
     let defaults: Vec<(&str, &str)> = KEYS
         .iter()
         .filter_map(|key| match key.default_in(suite) {
-            Some(DefaultValue::Is(text)) => Some((key.name, text)),
+            Some(DefaultValue::Is(text)) => Some((key.name.as_str(), text.as_str())),
             Some(DefaultValue::Means(_)) | None => None,
         })
         .collect();
@@ -66,8 +74,8 @@ pub(crate) fn sized(scale: &Scale, scales: &BTreeMap<String, Shape>) -> Option<S
 }
 
 /// A number that a scale brings along.
-fn stated<T>(value: T) -> Stated<T> {
-    Stated::new(value, Place::Preset(SCALE))
+fn stated<T>(value: T) -> Spanned<T> {
+    Spanned::new(value, Place::Preset(SCALE))
 }
 
 /// What the place of a number is called that a scale brings along.
@@ -102,16 +110,15 @@ fn read_preset(name: &'static str, words: &[(&str, &str)]) -> Request {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::vocabulary;
-    use rqps_suites::SuiteName;
+    use crate::testing::vocabulary;
+    use rqps_suites::preset::PRESETS;
 
     #[test]
     fn every_preset_can_be_read() {
-        let demos = SuiteName::ALL.into_iter().filter_map(SuiteName::demo).flat_map(|(demo, small)| [demo, small]);
-        for preset in SuiteName::ALL.into_iter().map(SuiteName::quick).chain(demos) {
-            let flags: Vec<Flag> = preset.words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
+        for preset in PRESETS.iter() {
+            let flags: Vec<Flag> = preset.words.iter().map(|(name, value)| Flag::new(name, value)).collect();
             let mut faults = Faults::default();
-            read_words(&flags, &mut faults, |_, _, _| Place::Preset(preset.name));
+            read_words(&flags, &mut faults, |_, _, _| Place::Preset(&preset.name));
             assert_eq!(faults.sorted(), []);
         }
     }

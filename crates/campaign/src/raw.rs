@@ -1,9 +1,8 @@
 //! Values as they were written, before anyone knows what they should be: the common form of file and flags.
 //!
-//! In: TOML values with spans, or the words of the command line. Out: `Stated<Raw>`. No key is known here.
+//! In: TOML values with spans, or the words of the command line. Out: `Spanned<Raw>`. No key is known here.
 
-use crate::place::{Place, Stated};
-use toml::Spanned;
+use crate::place::{Place, Spanned};
 use toml::de::DeValue;
 
 /// A value as written.
@@ -20,9 +19,9 @@ pub(crate) enum Raw {
     /// `true` or `false`.
     Switch(bool),
     /// A list.
-    List(Vec<Stated<Raw>>),
+    List(Vec<Spanned<Raw>>),
     /// A table, in the order in which it was written.
-    Table(Vec<(Stated<String>, Stated<Raw>)>),
+    Table(Vec<(Spanned<String>, Spanned<Raw>)>),
     /// A date or time.
     Date,
 }
@@ -42,7 +41,7 @@ impl Raw {
     }
 
     /// The TOML value with its places.
-    pub(crate) fn from_toml(value: &Spanned<DeValue<'_>>) -> Stated<Raw> {
+    pub(crate) fn from_toml(value: &toml::Spanned<DeValue<'_>>) -> Spanned<Raw> {
         let raw = match value.get_ref() {
             DeValue::String(text) => Raw::Text(text.to_string()),
             DeValue::Integer(digits) => {
@@ -55,14 +54,14 @@ impl Raw {
             DeValue::Array(items) => Raw::List(items.iter().map(Raw::from_toml).collect()),
             DeValue::Table(table) => Raw::Table(entries(table)),
         };
-        Stated::new(raw, Place::Text(value.span()))
+        Spanned::new(raw, Place::Text(value.span()))
     }
 }
 
 /// The entries of a TOML table in the order in which they were written.
-pub(crate) fn entries(table: &toml::de::DeTable<'_>) -> Vec<(Stated<String>, Stated<Raw>)> {
-    let entry = |(key, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
-        let key = Stated::new(key.get_ref().to_string(), Place::Text(key.span()));
+pub(crate) fn entries(table: &toml::de::DeTable<'_>) -> Vec<(Spanned<String>, Spanned<Raw>)> {
+    let entry = |(key, value): (&toml::Spanned<std::borrow::Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
+        let key = Spanned::new(key.get_ref().to_string(), Place::Text(key.span()));
         (key, Raw::from_toml(value))
     };
     let mut entries: Vec<_> = table.iter().map(entry).collect();

@@ -1,12 +1,12 @@
 //! From a value as written to one of the right type and range: what each form of a key allows.
 //!
-//! In: a key and `Stated<Raw>` from file or flags. Out: a value, or a fault that says what was expected. Names are only
+//! In: a key and `Spanned<Raw>` from file or flags. Out: a value, or a fault that says what was expected. Names are only
 //! checked for their form; whether they exist is `check`'s business.
 
 use crate::diagnostic::{Fault, Faults};
-use crate::place::Stated;
+use crate::place::Spanned;
 use crate::raw::Raw;
-use crate::request::{BuildRequest, Scale, Setting};
+use crate::value::{BuildRequest, Scale, Setting};
 use crate::vocabulary::did_you_mean;
 use rqps_model::plan::Arrival;
 use rqps_model::{BuildSpec, Engine, StorageEngine};
@@ -34,18 +34,18 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn refuse<T>(&mut self, raw: &Stated<Raw>, fault: Fault) -> Read<T> {
+    fn refuse<T>(&mut self, raw: &Spanned<Raw>, fault: Fault) -> Read<T> {
         self.faults.add(&raw.place, fault);
         Err(Wrong)
     }
 
-    fn wrong_type<T>(&mut self, raw: &Stated<Raw>, expected: impl Into<String>) -> Read<T> {
+    fn wrong_type<T>(&mut self, raw: &Spanned<Raw>, expected: impl Into<String>) -> Read<T> {
         let message = format!("`{}` cannot be {}", self.key.name, raw.value.found());
         self.refuse(raw, Fault::error(message).expected(expected))
     }
 
     /// Text that is not empty.
-    pub(crate) fn word(&mut self, raw: &Stated<Raw>) -> Read<String> {
+    pub(crate) fn word(&mut self, raw: &Spanned<Raw>) -> Read<String> {
         match &raw.value {
             Raw::Word(text) | Raw::Text(text) if text.trim().is_empty() => {
                 let message = format!("`{}` is empty", self.key.name);
@@ -59,7 +59,7 @@ impl Reader<'_> {
     }
 
     /// A word that can be a folder's name.
-    pub(crate) fn plain_name(&mut self, raw: &Stated<Raw>) -> Read<String> {
+    pub(crate) fn plain_name(&mut self, raw: &Spanned<Raw>) -> Read<String> {
         let name = self.word(raw)?;
         if !rqps_model::build::is_plain_name(&name) {
             let fault = Fault::error(format!("`{name}` cannot be a name, since it becomes a folder's name"))
@@ -70,74 +70,77 @@ impl Reader<'_> {
     }
 
     /// The items of a list; a single value is a list of one.
-    fn items(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<Raw>>> {
+    fn items(&mut self, raw: Spanned<Raw>) -> Read<Vec<Spanned<Raw>>> {
         match raw.value {
             Raw::List(ref items) if items.is_empty() => {
                 let message = format!("`{}` is an empty list", self.key.name);
                 self.refuse(&raw, Fault::error(message).expected(self.key.form.expected()))
             }
             Raw::List(items) => Ok(items),
-            value => Ok(vec![Stated::new(value, raw.place)]),
+            value => Ok(vec![Spanned::new(value, raw.place)]),
         }
     }
 
     /// Every item of a list by the same reading; all wrong items are told.
     fn each<T>(
         &mut self,
-        raw: Stated<Raw>,
-        mut read: impl FnMut(&mut Self, &Stated<Raw>) -> Read<T>,
-    ) -> Read<Vec<Stated<T>>> {
+        raw: Spanned<Raw>,
+        mut read: impl FnMut(&mut Self, &Spanned<Raw>) -> Read<T>,
+    ) -> Read<Vec<Spanned<T>>> {
         let items = self.items(raw)?;
-        let read: Vec<Read<Stated<T>>> =
-            items.into_iter().map(|item| Ok(Stated::new(read(self, &item)?, item.place))).collect();
+        let read: Vec<Read<Spanned<T>>> =
+            items.into_iter().map(|item| Ok(Spanned::new(read(self, &item)?, item.place))).collect();
         read.into_iter().collect()
     }
 
-    pub(crate) fn words(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<String>>> {
+    pub(crate) fn words(&mut self, raw: Spanned<Raw>) -> Read<Vec<Spanned<String>>> {
         self.each(raw, |reader, item| reader.word(item))
     }
 
-    pub(crate) fn distinct(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<u32>>> {
+    pub(crate) fn distinct(&mut self, raw: Spanned<Raw>) -> Read<Vec<Spanned<u32>>> {
         let numbers = self.each(raw, |reader, item| reader.small(item))?;
-        for (at, item) in numbers.iter().enumerate() {
-            if numbers[..at].contains(item) {
-                let fault = Fault::error(format!("{} {} is listed twice", self.key.name, item.value));
-                self.faults.add(&item.place, fault);
-                return Err(Wrong);
+        let name = &self.key.name;
+        self.each_once(numbers, |number| format!("{name} {number}"))
+    }
+
+    /// Refuses a list that has an item twice.
+    fn each_once<T: PartialEq>(
+        &mut self,
+        items: Vec<Spanned<T>>,
+        name: impl Fn(&T) -> String,
+    ) -> Read<Vec<Spanned<T>>> {
+        match (1..items.len()).find(|at| items[..*at].contains(&items[*at])) {
+            None => Ok(items),
+            Some(at) => {
+                let fault = Fault::error(format!("{} is listed twice", name(&items[at].value)));
+                self.faults.add(&items[at].place, fault);
+                Err(Wrong)
             }
         }
-        Ok(numbers)
     }
 
     /// `small` or `cached-large:0.01`.
-    pub(crate) fn scale(&mut self, raw: &Stated<Raw>) -> Read<Scale> {
+    pub(crate) fn scale(&mut self, raw: &Spanned<Raw>) -> Read<Scale> {
         let text = self.word(raw)?;
         let (word, factor) = match text.split_once(':') {
             None => (text.as_str(), 1.0),
             Some((word, factor)) => {
-                let factor = Stated::new(Raw::Word(factor.trim().to_owned()), raw.place.clone());
+                let factor = Spanned::new(Raw::Word(factor.trim().to_owned()), raw.place.clone());
                 (word.trim(), self.number_within(&factor, FACTOR_MIN, FACTOR_MAX)?)
             }
         };
         Ok(Scale { word: word.to_owned(), factor })
     }
 
-    pub(crate) fn storage_engines(&mut self, raw: Stated<Raw>) -> Read<Vec<Stated<StorageEngine>>> {
+    pub(crate) fn storage_engines(&mut self, raw: Spanned<Raw>) -> Read<Vec<Spanned<StorageEngine>>> {
         let key = Key::find("storage-engine").expect("it is in KEYS");
         // A build's own table has the word as well, and is told about it in the same way.
         let mut reader = Reader { key, faults: &mut *self.faults };
         let engines = reader.each(raw, |reader, item| reader.choice(item, &StorageEngine::ALL, StorageEngine::name))?;
-        for (at, item) in engines.iter().enumerate() {
-            if engines[..at].contains(item) {
-                let fault = Fault::error(format!("storage engine `{}` is listed twice", item.value));
-                self.faults.add(&item.place, fault);
-                return Err(Wrong);
-            }
-        }
-        Ok(engines)
+        reader.each_once(engines, |engine| format!("storage engine `{engine}`"))
     }
 
-    pub(crate) fn whole(&mut self, raw: &Stated<Raw>) -> Read<u64> {
+    pub(crate) fn whole(&mut self, raw: &Spanned<Raw>) -> Read<u64> {
         let expected = self.key.form.expected();
         let is_count = matches!(self.key.form, Form::Count { .. });
         let number = match &raw.value {
@@ -158,8 +161,8 @@ impl Reader<'_> {
             let help = quoted.then(|| "numbers stand without quotes".to_owned());
             return self.refuse(raw, fault.expected(expected).help_if(help));
         };
-        let (min, max) = match self.key.form {
-            Form::Whole { min, max } | Form::Count { min, max } | Form::Wholes { min, max } => (min, max),
+        let (min, max) = match &self.key.form {
+            Form::Whole { min, max } | Form::Count { min, max } | Form::Wholes { min, max } => (*min, *max),
             kind => unreachable!("{kind:?} is read as a whole number"),
         };
         match u64::try_from(number).ok().filter(|number| (min..=max).contains(number)) {
@@ -172,20 +175,20 @@ impl Reader<'_> {
         }
     }
 
-    pub(crate) fn small(&mut self, raw: &Stated<Raw>) -> Read<u32> {
+    pub(crate) fn small(&mut self, raw: &Spanned<Raw>) -> Read<u32> {
         let number = self.whole(raw)?;
         Ok(u32::try_from(number).expect("the key's range ends below 32 bits"))
     }
 
-    pub(crate) fn number(&mut self, raw: &Stated<Raw>) -> Read<f64> {
-        let (min, max) = match self.key.form {
-            Form::Number { min, max, .. } => (min, max),
+    pub(crate) fn number(&mut self, raw: &Spanned<Raw>) -> Read<f64> {
+        let (min, max) = match &self.key.form {
+            Form::Number { min, max, .. } => (*min, *max),
             kind => unreachable!("{kind:?} is read as a number"),
         };
         self.number_within(raw, min, max)
     }
 
-    fn number_within(&mut self, raw: &Stated<Raw>, min: f64, max: f64) -> Read<f64> {
+    fn number_within(&mut self, raw: &Spanned<Raw>, min: f64, max: f64) -> Read<f64> {
         let expected = self.key.form.expected();
         let number = match &raw.value {
             Raw::Whole(number) => *number as f64,
@@ -207,21 +210,21 @@ impl Reader<'_> {
     }
 
     /// A fraction such as 0.02, or a percentage such as 2%.
-    pub(crate) fn fraction(&mut self, raw: &Stated<Raw>) -> Read<f64> {
-        let (min, max) = match self.key.form {
-            Form::Fraction { min, max } => (min, max),
+    pub(crate) fn fraction(&mut self, raw: &Spanned<Raw>) -> Read<f64> {
+        let (min, max) = match &self.key.form {
+            Form::Fraction { min, max } => (*min, *max),
             kind => unreachable!("{kind:?} is read as a fraction"),
         };
         if let Raw::Word(text) | Raw::Text(text) = &raw.value
             && let Some(percent) = text.trim().strip_suffix('%')
             && let Ok(percent) = percent.trim_end().parse::<f64>()
         {
-            return self.number_within(&Stated::new(Raw::Number(percent / 100.0), raw.place.clone()), min, max);
+            return self.number_within(&Spanned::new(Raw::Number(percent / 100.0), raw.place.clone()), min, max);
         }
         self.number_within(raw, min, max)
     }
 
-    pub(crate) fn switch(&mut self, raw: &Stated<Raw>) -> Read<bool> {
+    pub(crate) fn switch(&mut self, raw: &Spanned<Raw>) -> Read<bool> {
         match &raw.value {
             Raw::Switch(yes) => Ok(*yes),
             Raw::Word(word) if word == "true" => Ok(true),
@@ -230,7 +233,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(crate) fn choice<T: Copy>(&mut self, raw: &Stated<Raw>, all: &[T], name: fn(T) -> &'static str) -> Read<T> {
+    pub(crate) fn choice<T: Copy>(&mut self, raw: &Spanned<Raw>, all: &[T], name: fn(T) -> &'static str) -> Read<T> {
         let word = self.word(raw)?;
         all.iter().copied().find(|choice| name(*choice) == word).map_or_else(
             || {
@@ -243,14 +246,14 @@ impl Reader<'_> {
     }
 
     /// `500`, `poisson:500`, `even:500` or `closed`.
-    pub(crate) fn rate(&mut self, raw: &Stated<Raw>) -> Read<Arrival> {
+    pub(crate) fn rate(&mut self, raw: &Spanned<Raw>) -> Read<Arrival> {
         /// More than any server answers; a larger number is a slip.
         const RATE_MAX: f64 = 10_000_000.0;
         let (gaps, number) = match &raw.value {
             Raw::Word(text) | Raw::Text(text) => match text.split_once(':') {
-                Some((gaps, number)) => (gaps, Stated::new(Raw::Word(number.to_owned()), raw.place.clone())),
+                Some((gaps, number)) => (gaps, Spanned::new(Raw::Word(number.to_owned()), raw.place.clone())),
                 None if text == "closed" => return Ok(Arrival::Closed),
-                None => ("poisson", Stated::new(Raw::Word(text.clone()), raw.place.clone())),
+                None => ("poisson", Spanned::new(Raw::Word(text.clone()), raw.place.clone())),
             },
             _ => ("poisson", raw.clone()),
         };
@@ -269,8 +272,8 @@ impl Reader<'_> {
 
     /// Settings as `name=value` words or as a table. Those that could be read are kept beside wrong ones, so that what
     /// is wrong with their names is told at the same time.
-    pub(crate) fn settings(&mut self, raw: Stated<Raw>) -> (Vec<Stated<Setting>>, Read<()>) {
-        let mut settings: Vec<Stated<Setting>> = Vec::new();
+    pub(crate) fn settings(&mut self, raw: Spanned<Raw>) -> (Vec<Spanned<Setting>>, Read<()>) {
+        let mut settings: Vec<Spanned<Setting>> = Vec::new();
         let mut all_read = Ok(());
         if let Raw::Table(entries) = &raw.value {
             for (name, value) in entries {
@@ -282,7 +285,7 @@ impl Reader<'_> {
                 Vec::new()
             }) {
                 match self.setting(&item) {
-                    Ok(setting) => settings.push(Stated::new(setting, item.place)),
+                    Ok(setting) => settings.push(Spanned::new(setting, item.place)),
                     Err(Wrong) => all_read = Err(Wrong),
                 }
             }
@@ -297,7 +300,7 @@ impl Reader<'_> {
         (settings, all_read)
     }
 
-    fn setting(&mut self, item: &Stated<Raw>) -> Read<Setting> {
+    fn setting(&mut self, item: &Spanned<Raw>) -> Read<Setting> {
         let (Raw::Word(text) | Raw::Text(text)) = &item.value else {
             return self.wrong_type(item, self.key.form.expected());
         };
@@ -316,9 +319,9 @@ impl Reader<'_> {
     fn setting_entry(
         &mut self,
         path: &str,
-        name: &Stated<String>,
-        value: &Stated<Raw>,
-        settings: &mut Vec<Stated<Setting>>,
+        name: &Spanned<String>,
+        value: &Spanned<Raw>,
+        settings: &mut Vec<Spanned<Setting>>,
     ) -> Read<()> {
         let text = match &value.value {
             Raw::Table(entries) => {
@@ -344,7 +347,7 @@ impl Reader<'_> {
         if text.contains(char::is_control) {
             return self.refuse(value, Fault::error(format!("the value of setting `{path}` is more than one line")));
         }
-        settings.push(Stated::new((setting_name(path), text), name.place.clone()));
+        settings.push(Spanned::new((setting_name(path), text), name.place.clone()));
         Ok(())
     }
 }

@@ -5,54 +5,24 @@
 //! type is read and written is its [`Field`].
 
 use crate::diagnostic::{Fault, Faults};
-use crate::place::{Place, Source, Stated};
+use crate::field::Field;
+use crate::place::{Place, Source, Spanned};
 use crate::raw::Raw;
-use crate::read::{Read, Reader, Wrong};
+use crate::read::{Reader, Wrong};
+use crate::value::{BuildRequest, Scale, Setting};
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
-use rqps_model::{BuildSpec, Interleave, Placement, StorageEngine};
+use rqps_model::{Interleave, Placement, StorageEngine};
 use rqps_suites::{Key, SuiteName};
 use std::collections::BTreeSet;
-use std::fmt;
 
-/// A setting and its value.
-pub type Setting = (String, String);
-
-/// A ready-made size, and how many times its rows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scale {
-    /// Its name, such as `cached-large`.
-    pub word: String,
-    /// 1 for its own size.
-    pub factor: f64,
-}
-
-impl fmt::Display for Scale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.word)?;
-        if self.factor == 1.0 { Ok(()) } else { write!(f, ":{}", self.factor) }
-    }
-}
-
-/// A build as asked for, with what is said about it alone.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BuildRequest {
-    /// Engine, source and the user's name for it.
-    pub spec: Stated<BuildSpec>,
-    /// Profiles for this build instead of the campaign's.
-    pub profile: Option<Stated<Vec<Stated<String>>>>,
-    /// Storage engines for this build instead of the campaign's.
-    pub storage: Option<Stated<Vec<Stated<StorageEngine>>>>,
-    /// Settings for this build on top of the campaign's.
-    pub set: Vec<Stated<Setting>>,
-}
-
-/// The type of a key's value: how it is read from what was written, and written to a campaign file.
-pub(crate) trait Field: Sized {
-    /// What could be read, if anything, and whether that is all.
-    fn read(reader: &mut Reader<'_>, raw: Stated<Raw>) -> (Option<Self>, Read<()>);
-    /// The value in TOML.
-    fn write(&self) -> String;
+/// The command that asks for a campaign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// `rqps run` and `rqps plan`: what is not given is a default.
+    Run,
+    /// `rqps demo`: what is not given is the demo's.
+    Demo,
 }
 
 /// Whether a field is that of a key.
@@ -67,7 +37,7 @@ macro_rules! request {
         #[derive(Debug, Clone, Default, PartialEq)]
         #[expect(missing_docs, reason = "each field is the key of the same name, told in KEYS")]
         pub struct Request {
-            $(pub $field: Option<Stated<$kind>>,)*
+            $(pub $field: Option<Spanned<$kind>>,)*
             /// The campaign file, where there is one, to point into.
             pub source: Option<Source>,
             /// Keys that were said wrongly, so that nothing further is said about what is wrong with them. Of a list of
@@ -77,32 +47,25 @@ macro_rules! request {
 
         impl Request {
             /// Reads one key's value.
-            pub(crate) fn read_key(&mut self, key: &'static Key, raw: Stated<Raw>, faults: &mut Faults) {
+            pub(crate) fn read_key(&mut self, key: &'static Key, raw: Spanned<Raw>, faults: &mut Faults) {
                 let place = raw.place.clone();
                 let mut reader = Reader { key, faults };
-                $(if is_field(key.name, stringify!($field)) {
+                $(if is_field(&key.name, stringify!($field)) {
                     let (value, read) = <$kind>::read(&mut reader, raw);
-                    self.$field = value.map(|value| Stated::new(value, place));
+                    self.$field = value.map(|value| Spanned::new(value, place));
                     if let Err(Wrong) = read {
-                        self.faulty.insert(key.name);
+                        self.faulty.insert(&key.name);
                     }
                     return;
                 })*
                 unreachable!("key `{}` has no field", key.name)
             }
 
-            /// A key's value in TOML, if it was said.
-            pub(crate) fn write_key(&self, key: &str) -> Option<String> {
+            /// A key's value and its place, if a user or a preset gave it.
+            pub(crate) fn given(&self, key: &str) -> Option<(&dyn Field, &Place)> {
                 $(if is_field(key, stringify!($field)) {
-                    return self.$field.as_ref().map(|stated| stated.value.write());
-                })*
-                None
-            }
-
-            /// Where a key was said, by a user or a preset.
-            pub(crate) fn place_of_key(&self, key: &str) -> Option<&Place> {
-                $(if is_field(key, stringify!($field)) {
-                    return self.$field.as_ref().map(|stated| &stated.place);
+                    let given = self.$field.as_ref();
+                    return given.map(|given| (&given.value as &dyn Field, &given.place));
                 })*
                 None
             }
@@ -143,12 +106,12 @@ request! {
     base: String,
     suite: String,
     scale: Scale,
-    tests: Vec<Stated<String>>,
+    tests: Vec<Spanned<String>>,
     tables: u32,
     rows: u64,
     rows_written: u64,
-    clients: Vec<Stated<u32>>,
-    write_rates: Vec<Stated<u32>>,
+    clients: Vec<Spanned<u32>>,
+    write_rates: Vec<Spanned<u32>>,
     read_seconds: f64,
     write_seconds: f64,
     rest_seconds: f64,
@@ -158,9 +121,9 @@ request! {
     slice: f64,
     interleave: Interleave,
     seed: u64,
-    profile: Vec<Stated<String>>,
-    storage_engine: Vec<Stated<StorageEngine>>,
-    set: Vec<Stated<Setting>>,
+    profile: Vec<Spanned<String>>,
+    storage_engine: Vec<Spanned<StorageEngine>>,
+    set: Vec<Spanned<Setting>>,
     placement: Placement,
     rate: Arrival,
     machine: MachineClass,
@@ -172,9 +135,9 @@ impl Request {
     /// The flags' settings with those of the file that they do not replace.
     fn merged_settings(
         &mut self,
-        flags: Option<Stated<Vec<Stated<Setting>>>>,
+        flags: Option<Spanned<Vec<Spanned<Setting>>>>,
         faults: &mut Faults,
-    ) -> Option<Stated<Vec<Stated<Setting>>>> {
+    ) -> Option<Spanned<Vec<Spanned<Setting>>>> {
         let ours = flags?;
         let theirs = self.set.take().map(|set| set.value).unwrap_or_default();
         let mut settings = Vec::new();
@@ -186,7 +149,7 @@ impl Request {
             }
         }
         settings.extend(ours.value);
-        Some(Stated::new(settings, ours.place))
+        Some(Spanned::new(settings, ours.place))
     }
 
     /// The suite asked for; a word that names none is taken for the usual one.
@@ -207,7 +170,7 @@ fn replaced(field: &str) -> Fault {
 }
 
 /// The place of a key where it was said, else the request as a whole.
-pub(crate) fn place_of<T>(stated: Option<&Stated<T>>) -> Place {
+pub(crate) fn place_of<T>(stated: Option<&Spanned<T>>) -> Place {
     stated.map_or(Place::Request, |stated| stated.place.clone())
 }
 
@@ -218,11 +181,11 @@ mod tests {
 
     #[test]
     fn every_key_has_a_field() {
-        for key in &KEYS {
+        for key in KEYS.iter() {
             // Text is right for some keys and wrong for others; what has no field would not get that far.
             let mut request = Request::default();
-            request.read_key(key, Stated::new(Raw::Text("small".to_owned()), Place::Request), &mut Faults::new(None));
-            assert!(request.place_of_key(key.name).is_some() || request.is_faulty(key.name), "{}", key.name);
+            request.read_key(key, Spanned::new(Raw::Text("small".to_owned()), Place::Request), &mut Faults::new(None));
+            assert!(request.given(&key.name).is_some() || request.is_faulty(&key.name), "{}", key.name);
         }
     }
 }

@@ -110,7 +110,7 @@ fn fits(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::vocabulary;
+    use crate::testing::vocabulary;
 
     fn names(words: &[&str]) -> Vec<String> {
         let vocabulary = vocabulary();

@@ -1,8 +1,9 @@
 //! The documentation is right: its examples are read, its table has every key, and its faults look like that.
 
-use crate::sample::{resolved, vocabulary};
+use crate::testing::{resolved, vocabulary};
 use crate::{Command, Source, describe, read, to_toml};
-use rqps_suites::{KEYS, Key, SuiteName};
+use rqps_suites::preset::PRESETS;
+use rqps_suites::{KEYS, Key};
 
 const DOCUMENT: &str = include_str!("../../../docs/campaign-file.md");
 
@@ -52,14 +53,14 @@ fn the_faults_shown_are_the_faults_told() {
 /// The table of keys is made from the keys: `UPDATE_EXPECT=1 cargo test -p rqps-campaign` writes it.
 #[test]
 fn the_table_of_keys_is_the_keys() {
-    let marks = ["<!-- made from crates/suites/src/key.rs -->\n", "<!-- end of what is made -->\n"];
+    let marks = ["<!-- made from crates/suites/src/keys.toml -->\n", "<!-- end of what is made -->\n"];
     let (before, rest) = DOCUMENT.split_once(marks[0]).expect("where the table begins");
     let (_, after) = rest.split_once(marks[1]).expect("where the table ends");
     let rows: String = KEYS.iter().map(Key::row).collect();
     let table = format!("\n| key | value | default | what it does |\n|---|---|---|---|\n{rows}\n");
-    for key in &KEYS {
+    for key in KEYS.iter() {
         let has = |section: &str| DOCUMENT.lines().any(|line| line.trim_start_matches('#') == format!(" {section}"));
-        assert!(key.section.is_none_or(has), "{:?}", key.section);
+        assert!(key.section.as_deref().is_none_or(has), "{:?}", key.section);
     }
     let whole = [before, marks[0], &table, marks[1], after].concat();
     expect_test::expect_file!["../../../docs/campaign-file.md"].assert_eq(&whole);
@@ -68,12 +69,10 @@ fn the_table_of_keys_is_the_keys() {
 #[test]
 fn presets_are_told_as_they_are() {
     let (_, table) = DOCUMENT.split_once("## Presets").expect("a section");
-    let quick = SuiteName::ALL.map(SuiteName::quick);
-    let demos = SuiteName::ALL.into_iter().filter_map(SuiteName::demo).flat_map(|(demo, small)| [demo, small]);
-    for (at, preset) in quick.into_iter().chain(demos).enumerate() {
-        for (name, value) in preset.words.iter().filter(|(name, _)| !matches!(*name, "name" | "build" | "tests")) {
+    for (at, preset) in PRESETS.iter().enumerate() {
+        for (name, value) in preset.words.iter().filter(|(name, _)| !["name", "build", "tests"].contains(&&**name)) {
             let row = table.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).expect("a row");
-            assert_eq!(row.split('|').nth(2 + at).map(str::trim), Some(*value), "{row}");
+            assert_eq!(row.split('|').nth(2 + at).map(str::trim), Some(value.as_str()), "{row}");
         }
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Also here: the nearest right word for a wrong one.
 
+use crate::engine::words;
 use rqps_model::insert::Shape;
 use rqps_model::{Engine, Interleave, StorageEngine, Version};
 use rqps_suites::Suite;
@@ -74,7 +75,7 @@ impl Vocabulary {
     /// a dot.
     pub(crate) fn may_have_setting(&self, engine: Engine, name: &str) -> bool {
         let mut names = self.settings.get(&engine).into_iter().flatten();
-        name.contains('.') && engine == Engine::Postgres || names.any(|known| known.eq_ignore_ascii_case(name))
+        name.contains('.') && words(engine).has_extensions || names.any(|known| known.eq_ignore_ascii_case(name))
     }
 
     /// The profile of an engine with this name.
@@ -95,20 +96,16 @@ impl Vocabulary {
     /// The release that a user most likely means by a version that is not there: the newest of its major version, else
     /// the one whose major version is nearest.
     pub(crate) fn nearest_version(&self, engine: Engine, version: &Version) -> Option<&Version> {
-        // PostgreSQL's second number counts corrections; those of the others make a release series with the first.
-        let series = |version: &Version| if engine == Engine::Postgres { 0 } else { version.part(1) };
-        let distance =
-            |known: &&Version| (known.major().abs_diff(version.major()), series(known).abs_diff(series(version)));
+        let distance = |known: &&Version| -> Vec<u32> {
+            (0..=words(engine).series_parts).map(|part| known.part(part).abs_diff(version.part(part))).collect()
+        };
         self.versions(engine).into_iter().rev().min_by_key(distance)
     }
 }
 
-/// The profile of an engine where none is said.
+/// The profile of an engine where none is given.
 pub const fn default_profile(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Postgres => "x10a",
-        Engine::Mysql | Engine::Mariadb => "z12a",
-    }
+    words(engine).default_profile
 }
 
 /// The word of a list that a misspelt word is nearest to, if any is near enough to be meant.
@@ -134,7 +131,7 @@ pub(crate) fn did_you_mean<'a>(word: &str, words: impl IntoIterator<Item = &'a s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::vocabulary;
+    use crate::testing::vocabulary;
 
     #[test]
     fn finds_the_nearest_right_word() {

@@ -10,7 +10,7 @@ use rqps_machine::{Account, Lease, Workspace};
 use rqps_model::facts::{BuildFacts, SettingsFacts};
 use rqps_model::plan::{Stage, TreatmentPlan};
 use rqps_observe::engine::storage_engine;
-use rqps_server::{Configuration, Launch, Listen, Server, ServerError, Sizing};
+use rqps_server::{Configuration, Launch, Server, ServerError, Sizing};
 use rqps_store::{StoreError, Writer};
 use rqps_wire::{Endpoint, Session};
 use std::collections::BTreeMap;
@@ -51,7 +51,6 @@ impl ResolvedTreatment<'_> {
             storage: self.plan.storage,
             account: self.account,
             cpus: &[],
-            listen: Listen::Socket,
             log,
             timeout: START_TIMEOUT,
         };

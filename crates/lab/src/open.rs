@@ -4,14 +4,15 @@
 
 use crate::notice::{Notice, Notify};
 use crate::vocabulary;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use rqps_builds::{Catalog, installation};
 use rqps_campaign::Vocabulary;
+use rqps_machine::user_files::user_files;
 use rqps_machine::{Cache, Workspace, lease};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSpec, settings::MachineClass};
 use rqps_server::Profiles;
-use rqps_suites::Suite;
+use rqps_suites::{Suite, SuiteName};
 use std::path::{Path, PathBuf};
 
 /// Everything a campaign is made from.
@@ -38,7 +39,7 @@ impl Lab {
             cache,
             catalog: Catalog::load().context("reading the catalog")?,
             profiles: Profiles::load().context("reading the profiles")?,
-            suites: Suite::built_in(),
+            suites: own_suites(user_files("workloads").context("reading the workloads")?)?,
         })
     }
 
@@ -68,6 +69,19 @@ impl Lab {
     }
 }
 
+/// The suites as built in, but for those that the user has a file of: `sysbench.toml` takes the place of `sysbench`.
+fn own_suites(files: Vec<(PathBuf, String)>) -> Result<Vec<Suite>> {
+    let mut suites = Suite::built_in();
+    for (path, text) in files {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let known = SuiteName::find(&name).zip(suites.iter_mut().find(|suite| suite.name == name));
+        let (suite, known) = known.with_context(|| format!("{}: there is no suite `{name}`", path.display()))?;
+        *known = suite.read(&text).with_context(|| path.display().to_string())?;
+        ensure!(known.name == name, "{}: its `name` is `{}`, not that of the file", path.display(), known.name);
+    }
+    Ok(suites)
+}
+
 /// Cores and memory of this machine.
 pub(crate) fn this_machine() -> Result<MachineClass> {
     let text = std::fs::read_to_string("/proc/meminfo").context("cannot read /proc/meminfo")?;
@@ -76,4 +90,24 @@ pub(crate) fn this_machine() -> Result<MachineClass> {
     let memory_bytes = kb.context("/proc/meminfo has no MemTotal")? * 1024;
     let cores = std::thread::available_parallelism().context("cannot count the CPUs")?.get() as u32;
     Ok(MachineClass { cores, memory_bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_users_own_takes_the_place_of_a_suite() {
+        let built_in = include_str!("../../../workloads/sysbench.toml");
+        let suites = |name: &str, text: String| own_suites(vec![(PathBuf::from(name), text)]);
+        let renamed = built_in.replacen("name = \"hot-points\"", "name = \"warm-points\"", 1);
+        let own = suites("/c/sysbench.toml", renamed).expect("a suite");
+        assert!(own[0].test("warm-points").is_some() && own[0].test("hot-points").is_none());
+        assert_eq!(own[1..], Suite::built_in()[1..]);
+        let wrong = |name: &str, text: String| format!("{:#}", suites(name, text).expect_err("refused"));
+        assert!(wrong("/c/mine.toml", built_in.to_owned()).contains("no suite `mine`"));
+        assert!(wrong("/c/sysbench.toml", "format = 2".to_owned()).starts_with("/c/sysbench.toml: "));
+        let other = built_in.replacen("name = \"sysbench\"", "name = \"other\"", 1);
+        assert!(wrong("/c/sysbench.toml", other).contains("`other`"));
+    }
 }

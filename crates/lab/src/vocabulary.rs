@@ -9,7 +9,7 @@ use rqps_model::facts::BuildFacts;
 use rqps_model::{Engine, Interleave};
 use rqps_server::Profiles;
 use rqps_server::known_settings::KnownSettings;
-use rqps_server::profile::{file_settings, own_settings};
+use rqps_server::profile::SettingsForm;
 use rqps_suites::Suite;
 
 /// The variant of a profile that is made for data larger than memory.
@@ -53,8 +53,8 @@ fn setting_names(engine: Engine) -> Vec<String> {
 }
 
 fn kept_settings(engine: Engine) -> KeptSettings {
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    KeptSettings { own: names(own_settings(engine)), files: names(file_settings(engine)) }
+    let form = SettingsForm::of(engine);
+    KeptSettings { own: form.own.clone(), files: form.files.clone() }
 }
 
 #[cfg(test)]

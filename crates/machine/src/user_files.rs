@@ -1,13 +1,13 @@
 //! The user's own files beside what is compiled in.
 //!
-//! In: a kind (`catalog`, `profiles`). Out: the files of that kind in the user's configuration folder. It must not know
+//! In: a kind (`catalog`, `profiles`, `workloads`). Out: the files of that kind in the user's configuration folder. It must not know
 //! what they say.
 
 use crate::{MachineError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The user's own `*.toml` of one kind (`catalog`, `profiles`), in order of name.
+/// The user's own `*.toml` of one kind (`catalog`, `profiles`, `workloads`), in order of name.
 pub fn user_files(kind: &str) -> Result<Vec<(PathBuf, String)>> {
     let config = std::env::var_os("XDG_CONFIG_HOME").filter(|v| !v.is_empty()).map(PathBuf::from);
     let config = config.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));

@@ -47,6 +47,15 @@ impl Engine {
         }
     }
 
+    /// Names of its server program, the present one first.
+    pub const fn server_programs(self) -> &'static [&'static str] {
+        match self {
+            Engine::Postgres => &["postgres"],
+            Engine::Mysql => &["mysqld"],
+            Engine::Mariadb => &["mariadbd", "mysqld"],
+        }
+    }
+
     /// The storage engines that its tables can have, the default first; none where there is no choice.
     pub const fn storage_engines(self) -> &'static [StorageEngine] {
         match self {

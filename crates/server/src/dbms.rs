@@ -4,6 +4,8 @@
 //! In: an engine, and what its part needs. Out: what that part makes of it. It must not do anything itself.
 
 use crate::launch::{Ending, Launch, Prepared};
+use crate::mysql::flavour::{MARIADB, MYSQL};
+use crate::profile::SettingsForm;
 use crate::readback::Readback;
 use crate::{Configuration, Result, mysql, postgres};
 use rqps_machine::proctree::ProcessId;
@@ -23,7 +25,16 @@ pub(crate) fn initialise(
 ) -> Result<()> {
     match build.engine {
         Engine::Postgres => postgres::data_folder::initialise(build, dir, account, checksums, lease),
-        Engine::Mysql | Engine::Mariadb => mysql::data_folder::initialise(build, dir, account, lease),
+        Engine::Mysql => mysql::data_folder::initialise(build, &MYSQL, dir, account, lease),
+        Engine::Mariadb => mysql::data_folder::initialise(build, &MARIADB, dir, account, lease),
+    }
+}
+
+/// The code that makes an engine's data folders, by which a folder that was made by other code is known.
+pub(crate) const fn initialising_code(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Postgres => include_str!("postgres/data_folder.rs"),
+        Engine::Mysql | Engine::Mariadb => include_str!("mysql/data_folder.rs"),
     }
 }
 
@@ -52,7 +63,8 @@ pub(crate) fn ending(engine: Engine) -> &'static Ending {
 pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, program: &Path, lease: &Lease) -> Result<Prepared> {
     match launch.build.engine {
         Engine::Postgres => postgres::launch::prepare(launch, data_dir, program, lease),
-        Engine::Mysql | Engine::Mariadb => mysql::launch::prepare(launch, data_dir, lease),
+        Engine::Mysql => mysql::launch::prepare(launch, &MYSQL, data_dir, lease),
+        Engine::Mariadb => mysql::launch::prepare(launch, &MARIADB, data_dir, lease),
     }
 }
 
@@ -65,6 +77,8 @@ pub(crate) fn settings(
 ) -> Result<Readback> {
     match engine {
         Engine::Postgres => postgres::readback::read(session, build, &configuration.written),
-        Engine::Mysql | Engine::Mariadb => mysql::readback::read(session, build, configuration),
+        Engine::Mysql | Engine::Mariadb => {
+            mysql::readback::read(session, SettingsForm::of(engine), build, configuration)
+        }
     }
 }

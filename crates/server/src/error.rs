@@ -65,14 +65,6 @@ pub enum ServerError {
         /// The process that has it.
         pid: u32,
     },
-    /// A TCP port is taken.
-    #[error("port {port} on {host} is in use; choose another or leave the server on its Unix socket")]
-    PortInUse {
-        /// The address.
-        host: String,
-        /// The port.
-        port: u16,
-    },
     /// A socket's path is longer than the system allows.
     #[error("the socket path {} is longer than {limit} bytes; set TMPDIR to a shorter folder", path.display())]
     SocketPathTooLong {
@@ -188,23 +180,8 @@ impl fmt::Display for Log<'_> {
 /// The word of a list that is most like another, if any is near enough to be meant.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let limit = (word.chars().count() / 3).max(2);
-    known.into_iter().map(|k| (distance(word, k), k)).filter(|(d, _)| *d <= limit).min().map(|(_, k)| k.to_owned())
-}
-
-/// Edits (insert, delete, replace) that make one word of another.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
+    let known = known.into_iter().map(|k| (strsim::levenshtein(word, k), k));
+    known.filter(|(slips, _)| *slips <= limit).min().map(|(_, k)| k.to_owned())
 }
 
 #[cfg(test)]

@@ -7,11 +7,10 @@
 //! damaged makes the folder anew. The least recently used go when all together grow too large. It must not run a
 //! program.
 
-use crate::{Result, ServerError};
+use crate::{Result, ServerError, dbms};
 use rqps_builds::verify;
 use rqps_machine::copy::{self, CopyMethod};
 use rqps_machine::{Account, Lease, remove_tree};
-use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -45,10 +44,7 @@ struct Seal {
 impl<'a> Kept<'a> {
     /// That of a build, by all that decides what is in it: the code that makes it, too.
     pub(crate) fn of(build: &BuildFacts, account: Account, checksums: bool, lease: &'a Lease) -> Kept<'a> {
-        let code = match build.engine {
-            Engine::Postgres => include_str!("postgres/data_folder.rs"),
-            Engine::Mysql | Engine::Mariadb => include_str!("mysql/data_folder.rs"),
-        };
+        let code = dbms::initialising_code(build.engine);
         let (folder, uid) = (build.folder.display(), account.uid);
         let key = format!("{} {} {folder} {uid} {checksums}\n{code}", build.engine, build.sha256);
         let digest = verify::sha256_bytes(key.as_bytes());

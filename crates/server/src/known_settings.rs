@@ -4,16 +4,22 @@
 //! nearest right word for one that no version has. It must not know values.
 
 use crate::error::nearest;
-use crate::profile::form;
+use crate::profile::SettingsForm;
 use crate::{Result, ServerError};
 use rqps_model::{Engine, Version};
 use serde::Deserialize;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-const POSTGRES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/postgres-settings.toml"));
-const MYSQL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/mysql-settings.toml"));
-const MARIADB: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/mariadb-settings.toml"));
+macro_rules! built_in {
+    ($($name:literal),*) => {
+        [$(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/", $name, "-settings.toml"))),*]
+    };
+}
+
+/// The list of each engine.
+const BUILT_IN: [&str; 3] = built_in!["postgres", "mysql", "mariadb"];
 
 /// The settings of one engine.
 #[derive(Debug, Clone)]
@@ -21,6 +27,8 @@ pub struct KnownSettings {
     engine: Engine,
     /// The versions that the list was made from, in rising order.
     seen: Vec<Mark>,
+    /// Whether these are all, so that the list is exact for versions between two of them.
+    is_exact: bool,
     /// By lower-case name, since servers take any case.
     settings: BTreeMap<String, Known>,
 }
@@ -55,6 +63,8 @@ pub enum Presence {
 struct SettingsFile {
     engine: Engine,
     versions: Vec<String>,
+    #[serde(default)]
+    exact: bool,
     always: Vec<String>,
     #[serde(default)]
     perhaps: Vec<String>,
@@ -92,14 +102,13 @@ impl Mark {
 
 impl KnownSettings {
     /// The list of an engine.
-    pub fn of(engine: Engine) -> KnownSettings {
-        let text = match engine {
-            Engine::Postgres => POSTGRES,
-            Engine::Mysql => MYSQL,
-            Engine::Mariadb => MARIADB,
-        };
+    pub fn of(engine: Engine) -> &'static KnownSettings {
+        static ALL: LazyLock<[KnownSettings; 3]> = LazyLock::new(|| BUILT_IN.map(KnownSettings::read));
+        ALL.iter().find(|known| known.engine == engine).expect("a test finds the list of every engine")
+    }
+
+    fn read(text: &str) -> KnownSettings {
         let file: SettingsFile = toml::from_str(text).expect("a test reads the compiled-in lists");
-        debug_assert!(file.engine == engine);
         let mut settings: BTreeMap<String, Known> = BTreeMap::new();
         let mut note = |names: &[String], change: &dyn Fn(&mut Known)| {
             for name in names {
@@ -114,7 +123,7 @@ impl KnownSettings {
         file.since.iter().for_each(|(v, names)| note(names, &|known| known.since = Some(mark(v))));
         file.until.iter().for_each(|(v, names)| note(names, &|known| known.until = Some(mark(v))));
         let seen = file.versions.iter().map(mark).collect();
-        KnownSettings { engine, seen, settings }
+        KnownSettings { engine: file.engine, seen, is_exact: file.exact, settings }
     }
 
     /// Whether a version has a setting; an error with the nearest word if no version that is known has it. Settings of
@@ -146,16 +155,16 @@ impl KnownSettings {
     }
 
     fn came(&self, since: &Mark) -> String {
-        format!("{} {}", if self.is_exact(since) { "new in" } else { "first seen in" }, since.text())
+        format!("{} {}", if self.is_exact_at(since) { "new in" } else { "first seen in" }, since.text())
     }
 
     fn went(&self, until: &Mark) -> String {
-        format!("{} {}", if self.is_exact(until) { "no longer there after" } else { "last seen in" }, until.text())
+        format!("{} {}", if self.is_exact_at(until) { "no longer there after" } else { "last seen in" }, until.text())
     }
 
     /// Whether what came or went with a version did so just then: the manual says so, or every version was looked at.
-    fn is_exact(&self, mark: &Mark) -> bool {
-        form::has_exact_list(self.engine) || !self.seen.contains(mark)
+    fn is_exact_at(&self, mark: &Mark) -> bool {
+        self.is_exact || !self.seen.contains(mark)
     }
 
     /// Whether a version lies between a version of the list and its neighbour before (`to`) or after (`from`) it: what
@@ -179,7 +188,8 @@ impl KnownSettings {
         if let Some(known) = self.settings.get(&lower) {
             return Some(("", known));
         }
-        form::off_prefixes(self.engine)
+        SettingsForm::of(self.engine)
+            .off_prefixes()
             .iter()
             .find_map(|prefix| Some((*prefix, self.settings.get(lower.strip_prefix(prefix)?)?)))
     }

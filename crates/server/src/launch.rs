@@ -3,7 +3,6 @@
 //! In: nothing. Out: types alone, for those who ask for a start and for the parts that prepare one.
 
 use crate::Configuration;
-use crate::listen::Listen;
 use rqps_machine::Account;
 use rqps_machine::lease::LeasedFolder;
 use rqps_model::StorageEngine;
@@ -29,8 +28,6 @@ pub struct Launch<'a> {
     pub account: Account,
     /// CPUs of all its processes; empty leaves them as ours are.
     pub cpus: &'a [usize],
-    /// How it is reached.
-    pub listen: Listen,
     /// The file that its log is added to.
     pub log: &'a Path,
     /// Time until it must answer.

@@ -25,7 +25,6 @@ pub mod readback;
 
 pub use error::ServerError;
 pub use launch::Launch;
-pub use listen::Listen;
 pub use process::Server;
 pub use profile::{Configuration, Profiles, Sizing};
 pub use readback::Readback;

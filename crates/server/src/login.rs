@@ -5,8 +5,7 @@
 use rqps_model::Engine;
 use rqps_wire::{Endpoint, Transport};
 
-/// The superuser of every data folder that rqps makes; logs in without a password over the private socket (and, where a
-/// server listens on TCP, from this machine).
+/// The superuser of every data folder that rqps makes; logs in without a password over the private socket.
 pub const USER: &str = "bench";
 
 /// The database that the tests run in.

@@ -5,6 +5,7 @@
 //! engine.
 
 pub(crate) mod data_folder;
+pub(crate) mod flavour;
 pub(crate) mod launch;
 pub(crate) mod readback;
 mod value;

@@ -7,7 +7,6 @@
 use crate::dbms::{self, ending};
 use crate::keeper::Keeper;
 use crate::launch::Launch;
-use crate::listen::check_port;
 use crate::readback::Readback;
 use crate::{Configuration, Result, ServerError, cluster, log, placement};
 use rqps_machine::Lease;
@@ -70,7 +69,6 @@ impl Server {
         cluster::refuse_running(&data_dir)?;
         launch.account.check_can_enter(&data_dir, "RQPS_DATA")?;
         launch.account.check_can_enter(program.parent().unwrap_or(Path::new("/")), "RQPS_CACHE")?;
-        check_port(launch.listen)?;
         let prepared = dbms::prepare(launch, &data_dir, &program, lease)?;
         let (log, log_start) = log::open(launch.log)?;
 

@@ -19,8 +19,8 @@ mod render;
 mod rule;
 
 pub use conf_file::parse_conf;
+pub use form::SettingsForm;
 pub(crate) use form::option_value;
-pub use form::{file_settings, own_settings};
 use rule::Rule;
 
 const BUILT_IN: [(&str, &str); 3] = [

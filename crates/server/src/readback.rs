@@ -1,7 +1,10 @@
 //! Every setting as the running server shows it, compared with what was written.
 //!
-//! In: nothing. Out: the types that the engines' own parts fill. They must not say whether a difference matters.
+//! In: nothing but the answer to one question. Out: the types that the engines' own parts fill. They must not say
+//! whether a difference matters.
 
+use crate::{Result, ServerError};
+use rqps_wire::{Session, Table};
 use std::collections::BTreeMap;
 
 /// What a running server says of itself.
@@ -32,4 +35,21 @@ pub struct Mismatch {
     pub written: String,
     /// As the server has it.
     pub effective: String,
+}
+
+impl Readback {
+    /// Asks for encoding and collation of the database, the two columns of an answer.
+    pub(crate) fn read_encoding(&mut self, session: &mut Session, build: &str, sql: &str) -> Result<()> {
+        let database = session.query(sql)?;
+        let Some([Some(encoding), Some(collation)]) = database.rows.first().map(Vec::as_slice) else {
+            return Err(unexpected(build, "for its encoding", &database));
+        };
+        (self.encoding, self.collation) = (encoding.clone(), collation.clone());
+        Ok(())
+    }
+}
+
+/// An answer that cannot be.
+pub(crate) fn unexpected(build: &str, question: &'static str, table: &Table) -> ServerError {
+    ServerError::Answer { build: build.to_owned(), question, answer: format!("{:?}", table.rows.first()) }
 }

@@ -2,7 +2,8 @@
 //! reason.
 //!
 //! In: the entries `forced` of a workload file. Out: a form for an engine, for plan and report, so that a comparison
-//! across engines says in what it isn't like with like. It decides nothing.
+//! across engines says in what it isn't like with like. It decides nothing. It is the only file of the crate that asks
+//! which engine it is.
 
 use rqps_model::{Engine, StorageEngine};
 use serde::Deserialize;
@@ -35,9 +36,14 @@ impl Forced {
             StorageEngine::Innodb => &self.innodb,
             StorageEngine::Rocksdb => &self.rocksdb,
         };
-        match engine {
-            Engine::Postgres => Some(&self.postgres),
-            Engine::Mysql | Engine::Mariadb => of_storage.as_deref().or(self.mysql.as_deref()),
-        }
+        of_engine(engine, Some(&self.postgres), of_storage.as_ref().or(self.mysql.as_ref())).map(String::as_str)
+    }
+}
+
+/// The form for an engine, of the two that there can be: MySQL and MariaDB share one.
+pub(crate) const fn of_engine<T: Copy>(engine: Engine, postgres: T, mysql: T) -> T {
+    match engine {
+        Engine::Postgres => postgres,
+        Engine::Mysql | Engine::Mariadb => mysql,
     }
 }

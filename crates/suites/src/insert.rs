@@ -3,7 +3,9 @@
 //! In: `workloads/insert.toml` or a file like it. Out: a [`Suite`] without tests to choose, since its steps follow from
 //! the size. It knows no SQL.
 
-use crate::{Forced, Suite, SuiteError};
+use crate::forced::Forced;
+use crate::statements::SuiteError;
+use crate::suite::Suite;
 use rqps_model::insert::Shape;
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -12,6 +12,7 @@ mod insert;
 pub mod key;
 pub mod preset;
 mod statements;
+mod suite;
 
 pub use forced::Forced;
 pub use key::{KEYS, Key};
@@ -19,16 +20,18 @@ pub use preset::Preset;
 pub use statements::{
     ForcedSql, Generator, SecondsClass, StatementKind, SuiteError, TableChoice, Test, UnknownWork, Work, table_name,
 };
+pub use suite::{ALL_TESTS, Suite};
 
 use rqps_model::insert::Shape;
-use std::collections::BTreeMap;
+use rqps_model::plan::{DataShape, SuitePlan};
 use std::fmt;
 
 const SYSBENCH: &str = include_str!("../../../workloads/sysbench.toml");
 const INSERT: &str = include_str!("../../../workloads/insert.toml");
 
 /// The suites by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SuiteName {
     /// Microbenchmarks, of which one chooses some; the usual suite.
     Sysbench,
@@ -53,19 +56,11 @@ impl SuiteName {
         SuiteName::ALL.into_iter().find(|suite| suite.name() == word)
     }
 
-    /// What `--quick` stands for.
-    pub const fn quick(self) -> Preset {
-        match self {
-            SuiteName::Sysbench => preset::QUICK,
-            SuiteName::Insert => preset::QUICK_INSERT,
-        }
-    }
-
-    /// What `rqps demo` stands for, and with `--quick`, where the suite has a demo.
-    pub const fn demo(self) -> Option<(Preset, Preset)> {
-        match self {
-            SuiteName::Sysbench => Some((preset::DEMO, preset::QUICK_DEMO)),
-            SuiteName::Insert => None,
+    /// The suite of a plan.
+    pub const fn of(plan: &SuitePlan) -> SuiteName {
+        match plan {
+            SuitePlan::Sysbench(_) => SuiteName::Sysbench,
+            SuitePlan::Insert(_) => SuiteName::Insert,
         }
     }
 
@@ -87,17 +82,33 @@ impl fmt::Display for SuiteName {
     }
 }
 
-/// A family of tests.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Suite {
-    /// Its name, such as `sysbench`.
-    pub name: String,
-    /// The tests that one may choose, in the published order of execution; none where steps follow from a size.
-    pub tests: Vec<Test>,
-    /// Ready-made sizes by name, of a suite that has steps of a size instead of tests to choose.
-    pub scales: BTreeMap<String, Shape>,
-    /// What engines force to be different.
-    pub forced: Vec<Forced>,
+/// Tables of a plan, and rows of each once they are loaded.
+pub fn data(plan: &SuitePlan) -> DataShape {
+    match plan {
+        SuitePlan::Sysbench(data) => *data,
+        SuitePlan::Insert(shape) => {
+            let tables = shape.tables();
+            DataShape { tables, rows: shape.rows_loaded() / u64::from(tables.max(1)) }
+        }
+    }
+}
+
+/// What is run of the suite that queries tables.
+pub const fn of_tables(data: DataShape) -> SuitePlan {
+    SuitePlan::Sysbench(data)
+}
+
+/// What is run of the Insert Benchmark.
+pub const fn of_shape(shape: Shape) -> SuitePlan {
+    SuitePlan::Insert(shape)
+}
+
+/// Size and form of the Insert Benchmark, where that is the suite of a plan.
+pub const fn insert_shape(plan: &SuitePlan) -> Option<&Shape> {
+    match plan {
+        SuitePlan::Insert(shape) => Some(shape),
+        SuitePlan::Sysbench(_) => None,
+    }
 }
 
 impl Suite {
@@ -115,26 +126,4 @@ impl Suite {
     pub fn insert() -> Suite {
         insert::parse(INSERT).expect("the built-in file of sizes is checked by a test")
     }
-
-    /// The test of that published name.
-    pub fn test(&self, name: &str) -> Option<&Test> {
-        self.tests.iter().find(|test| test.name == name)
-    }
-
-    /// The names of its sets of tests, in order of size, `all` last.
-    pub fn sets(&self) -> Vec<&str> {
-        let mut sized: Vec<(usize, &str)> = Vec::new();
-        for set in self.tests.iter().flat_map(|test| &test.sets) {
-            match sized.iter_mut().find(|(_, name)| name == set) {
-                Some((size, _)) => *size += 1,
-                None => sized.push((1, set)),
-            }
-        }
-        sized.sort();
-        let named = sized.into_iter().map(|(_, name)| name).filter(|name| *name != ALL_TESTS);
-        named.chain([ALL_TESTS]).collect()
-    }
 }
-
-/// The set that holds every test.
-pub const ALL_TESTS: &str = "all";

@@ -1,7 +1,7 @@
 //! Suites whose tests are made of statements, as data: tests, their statements and the published order, read from a
 //! workload file.
 //!
-//! In comes TOML (the built-in `workloads/sysbench.toml` or the user's own); out goes a checked [`Suite`]. Everything
+//! In comes TOML (the built-in `workloads/sysbench.toml` or the user's own); out goes a checked [`Suite`](crate::Suite). Everything
 //! that could go wrong later is refused here: an unknown generator, a list without `{list}`, a table that no other kind
 //! has. It opens no file and draws no number.
 
@@ -15,7 +15,7 @@ pub use generator::Generator;
 pub use sql::table_name;
 pub use work::{UnknownWork, Work};
 
-use crate::{Forced, Suite};
+use crate::forced::Forced;
 use rqps_model::plan::DataShape;
 use rqps_model::{Group, Interleave, Unit};
 

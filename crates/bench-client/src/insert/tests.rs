@@ -3,6 +3,7 @@
 
 use super::*;
 use clap::Parser;
+use rqps_model::Engine;
 
 /// A last statement of half a batch is one, too.
 const ROWS: u64 = 20_050;
@@ -13,7 +14,7 @@ fn check(build: &str, driver: &str) {
     let server = TestServer::start(&args, cpus).expect("a server");
     let engine = server.place.engine;
     let inserter = Inserter::find(engine, server.folder()).expect("written");
-    let inserter = inserter.unwrap_or_else(|| panic!("{} (scripts/needs does)", Inserter::how_to_install(engine)));
+    let inserter = inserter.unwrap_or_else(|| panic!("{} (scripts/needs does)", kind(engine).how_to_install));
     assert_eq!(inserter.name, driver);
     let place = Place { rows: ROWS, ..server.place.clone() };
     let client = Client::Python(inserter);

@@ -2,7 +2,7 @@
 //!
 //! In: TOML. Out: [`Release`]s, or one sentence that says which release is wrong and why. It must not touch the disk.
 
-use super::Release;
+use super::release::Release;
 use crate::fetch::{Deb, Package};
 use crate::unpack::Contents;
 use crate::verify;

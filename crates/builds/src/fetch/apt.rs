@@ -4,7 +4,8 @@
 //! Out: their files, in the same order. The mirror is the one that the machine's own configuration of apt names for its
 //! own release; only the release is another. It must not touch the machine's package lists, and installs nothing.
 
-use super::{Client, Deb};
+use super::client::Client;
+use super::package::Deb;
 use crate::{BuildError, Result};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

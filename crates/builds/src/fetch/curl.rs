@@ -4,9 +4,9 @@
 //! servers, nor from an encrypted one to one that is not. Every user of the machine can read a program's arguments, and
 //! an address may hold a password: it goes through `curl`'s stdin, and no error repeats it.
 
-use super::{Client, without_credentials};
+use super::client::Client;
 use crate::{BuildError, Result};
-use rqps_model::build::credentials;
+use rqps_model::build::{credentials, without_credentials};
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;

@@ -2,7 +2,8 @@
 //!
 //! In: a coordinate. Out: the file that `mvn` copied from its own store. It must not run code of a project.
 
-use super::{Client, Package};
+use super::client::Client;
+use super::package::Package;
 use crate::{BuildError, Result};
 use std::ffi::OsStr;
 use std::fs;

@@ -2,7 +2,8 @@
 //!
 //! In: name and version. Out: the package's tar. It must not install the package nor run its scripts.
 
-use super::{Client, Package};
+use super::client::Client;
+use super::package::Package;
 use crate::{BuildError, Result};
 use std::ffi::OsStr;
 use std::fs;

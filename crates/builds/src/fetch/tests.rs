@@ -1,6 +1,8 @@
 //! Clients that are missing, that fail, and what is quoted of them.
 
+use super::client::reason;
 use super::*;
+use crate::BuildError;
 
 fn packages() -> [Package; 3] {
     let deb = Deb { name: "d".into(), version: "1:2-3".into(), suite: "s".into(), sha256: String::new() };

@@ -1,65 +1,37 @@
 //! What a MySQL or MariaDB installation is: its version text, its binary, its plugins, and `docs/INFO_BIN` where it has
 //! one.
 //!
-//! In: a folder that holds the server program in any of the usual layouts. Out: [`BuildFacts`]. It must not take one
-//! engine for the other: both call their program `mysqld`.
+//! In: a folder that holds the server program in any of the usual layouts. Out: what [`Part`] asks for. It must not
+//! start a server.
 
 use super::info_bin::InfoBin;
-use super::{LOCAL, Subject, banner, size_of};
+use super::subject::{Banner, Made, Part, Subject, names_of};
 use crate::elf::ElfFacts;
-use crate::{BuildError, Result, program, verify};
-use rqps_model::facts::BuildFacts;
-use rqps_model::{Engine, Version};
-use std::fs;
-use std::path::Path;
+use crate::{Result, program};
+use rqps_machine::Lease;
+use rqps_model::Version;
+use std::path::{Path, PathBuf};
 
-pub(super) fn inspect(subject: &Subject<'_>) -> Result<BuildFacts> {
-    let folder = subject.root(&program::PROGRAM_FOLDERS)?;
-    let found = program::find(&folder, subject.engine);
-    // A present MariaDB has no `mysqld`; who calls it MySQL should read that, and not that it is missing.
-    let found = found.or_else(|| program::find(&folder, Engine::Mariadb));
-    let program = found.ok_or_else(|| subject.wrong(program::looked_for(subject.engine)))?;
-    let banner = banner(subject, &program, &folder)?;
-    let stated = read_banner(&banner).ok_or_else(|| {
-        subject.wrong(format!("a version in what {} says of itself, which is `{banner}`", program.display()))
-    })?;
-    if stated.engine != subject.engine {
-        return Err(BuildError::OtherEngine {
-            folder: subject.folder.to_owned(),
-            found: format!("{} {}", stated.engine.title(), stated.version),
-            engine: subject.engine.title(),
-            prefix: stated.engine.name(),
-        });
-    }
-    let bytes = fs::read(&program).map_err(BuildError::at("read", &program))?;
-    let elf = ElfFacts::of(&bytes);
-    let info = InfoBin::of(&folder);
-    let compiled_by = info.compiler.clone().or_else(|| elf.main_producer());
-    let label = subject.label.map(str::to_owned).or(stated.packager).unwrap_or_else(|| LOCAL.to_owned());
-    Ok(BuildFacts {
-        name: format!("{}_{label}", stated.version.compact(subject.engine)),
-        engine: subject.engine,
-        version: stated.version,
-        banner: without_path(&banner),
-        origin: subject.origin.to_owned(),
-        sha256: verify::sha256_bytes(&bytes),
+/// A present MariaDB has no `mysqld`; who calls it MySQL should read that, and not that it is missing.
+const OTHER_NAMES: [&str; 1] = ["mariadbd"];
+
+pub(super) const PART: Part = Part { find, arguments: &["--no-defaults"], read_banner, made };
+
+fn find(subject: &Subject<'_>, folder: &Path) -> Result<PathBuf> {
+    let found = program::find(folder, subject.engine.server_programs());
+    let found = found.or_else(|| program::find(folder, &OTHER_NAMES));
+    found.ok_or_else(|| subject.wrong(program::looked_for(subject.engine)))
+}
+
+fn made(folder: &Path, _: &Version, elf: &ElfFacts, _: &Lease) -> Result<Made> {
+    let info = InfoBin::of(folder);
+    let compiled_by = info.compiler.or_else(|| elf.main_producer());
+    Ok(Made {
         compiler: elf.compilers(compiled_by.as_deref()),
         flags: if info.flags.is_empty() { elf.producer_flags() } else { info.flags },
         configure: info.configure,
-        extensions: program::plugins_of(&folder).map_or_else(Vec::new, |folder| plugins(&folder)),
-        library_folders: subject.library_folders.to_vec(),
-        size_bytes: size_of(&folder, &program),
-        symbols: elf.describe(),
-        folder,
+        extensions: program::plugins_of(folder).map_or_else(Vec::new, |folder| names_of(&folder, "so")),
     })
-}
-
-/// What a version line says.
-#[derive(Debug, PartialEq, Eq)]
-struct Banner {
-    engine: Engine,
-    version: Version,
-    packager: Option<String>,
 }
 
 /// Reads `mysqld  Ver 8.0.33 for Linux on x86_64 (MySQL Community Server - GPL)` and
@@ -68,8 +40,7 @@ fn read_banner(banner: &str) -> Option<Banner> {
     let rest = banner.split_once(" Ver ")?.1.trim_start();
     let word = rest.split(' ').next()?;
     let number: String = word.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
-    let engine = if rest.contains("MariaDB") { Engine::Mariadb } else { Engine::Mysql };
-    Some(Banner { engine, version: number.parse().ok()?, packager: packager(rest) })
+    Some(Banner { version: number.parse().ok()?, packager: packager(rest) })
 }
 
 /// Who made it, if that is not the engine's own project: a name that is known anywhere in the line, else the first word
@@ -83,27 +54,9 @@ fn packager(rest: &str) -> Option<String> {
     known.map(str::to_owned).or((!plain.contains(&word.as_str())).then_some(word))
 }
 
-/// The line without the path by which we called the program.
-fn without_path(banner: &str) -> String {
-    match banner.split_once(char::is_whitespace) {
-        Some((path, rest)) => {
-            let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
-            format!("{name} {}", rest.trim_start())
-        }
-        None => banner.to_owned(),
-    }
-}
-
-fn plugins(folder: &Path) -> Vec<String> {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let libraries = files.filter(|path| path.extension().is_some_and(|e| e == "so"));
-    let mut names: Vec<String> = libraries.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
-    names.sort();
-    names
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::named_engine;
     use super::*;
 
     #[test]
@@ -129,9 +82,8 @@ mod tests {
         for (banner, expected) in cases {
             let stated = read_banner(banner).expect(banner);
             let packager = stated.packager.as_deref().unwrap_or("-");
-            assert_eq!(format!("{} {} {packager}", stated.engine, stated.version), expected, "{banner}");
+            assert_eq!(format!("{} {} {packager}", named_engine(banner), stated.version), expected, "{banner}");
         }
         assert_eq!(read_banner("postgres (PostgreSQL) 16.15"), None);
-        assert_eq!(without_path("/a/b/mysqld  Ver 8.0.33 for Linux"), "mysqld Ver 8.0.33 for Linux");
     }
 }

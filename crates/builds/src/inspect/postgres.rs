@@ -1,68 +1,54 @@
 //! What a PostgreSQL installation is: its version text, and what `pg_config` or a throw-away server says of how it was
 //! made.
 //!
-//! In: a folder that holds `bin/`. Out: [`BuildFacts`]. It must not change the installation.
+//! In: a folder that holds `bin/`. Out: what [`Part`] asks for. It must not change the installation.
 
-use super::{ANSWER_LIMIT, LOCAL, Subject, banner, size_of};
+use super::subject::{ANSWER_LIMIT, Banner, Made, Part, Subject, names_of};
 use crate::elf::ElfFacts;
-use crate::{BuildError, Result, verify};
+use crate::{BuildError, Result};
 use rqps_machine::command::{self, OnParentDeath};
 use rqps_machine::full_disk::full_disk;
 use rqps_machine::{Account, Lease};
-use rqps_model::facts::BuildFacts;
-use rqps_model::{Engine, Version};
+use rqps_model::Version;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub(super) fn inspect(subject: &Subject<'_>, lease: &Lease) -> Result<BuildFacts> {
-    let folder = subject.root(&["bin"])?;
-    let bin = folder.join("bin");
+pub(super) const PART: Part = Part { find, arguments: &[], read_banner, made };
+
+fn find(subject: &Subject<'_>, folder: &Path) -> Result<PathBuf> {
     let wanted = ["bin/postgres", "bin/initdb"];
     let missing: Vec<&str> = wanted.into_iter().filter(|file| !folder.join(file).is_file()).collect();
     if !missing.is_empty() {
         return Err(subject.wrong(format!("{} ({} not there)", wanted.join(" and "), missing.join(" and "))));
     }
-    let banner = banner(subject, &bin.join("postgres"), &folder)?;
-    let (version, packager) = read_banner(&banner)
-        .ok_or_else(|| subject.wrong(format!("a version in what bin/postgres says of itself, which is `{banner}`")))?;
+    Ok(folder.join(wanted[0]))
+}
+
+fn made(folder: &Path, version: &Version, elf: &ElfFacts, lease: &Lease) -> Result<Made> {
+    let bin = folder.join("bin");
     let config = match fs::exists(bin.join("pg_config")) {
         Ok(true) => ask_pg_config(&bin.join("pg_config"))?,
         _ => ask_server(&bin, version.major(), lease)?,
     };
     let value = |name: &str| config.get(name).map_or("", |v| v.trim()).to_owned();
-    let postgres = bin.join("postgres");
-    let bytes = fs::read(&postgres).map_err(BuildError::at("read", &postgres))?;
-    let elf = ElfFacts::of(&bytes);
-    let compiler = elf.compiled_by.clone().unwrap_or_else(|| elf.compilers(None));
-    let label = subject.label.map(str::to_owned).or(packager).unwrap_or_else(|| LOCAL.to_owned());
-    Ok(BuildFacts {
-        name: format!("{}_{label}", version.compact(Engine::Postgres)),
-        engine: Engine::Postgres,
-        version,
-        banner,
-        origin: subject.origin.to_owned(),
-        sha256: verify::sha256_bytes(&bytes),
-        compiler,
+    Ok(Made {
+        compiler: elf.compiled_by.clone().unwrap_or_else(|| elf.compilers(None)),
         flags: flags(&config),
         configure: value("CONFIGURE"),
-        extensions: extensions(&Path::new(&value("SHAREDIR")).join("extension")),
-        library_folders: subject.library_folders.to_vec(),
-        size_bytes: size_of(&folder, &postgres),
-        symbols: elf.describe(),
-        folder,
+        extensions: names_of(&Path::new(&value("SHAREDIR")).join("extension"), "control"),
     })
 }
 
 /// Reads `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)` as version and packager.
-fn read_banner(banner: &str) -> Option<(Version, Option<String>)> {
+fn read_banner(banner: &str) -> Option<Banner> {
     let rest = banner.split_once("(PostgreSQL)")?.1.trim();
     let (number, packaging) = rest.split_once(' ').unwrap_or((rest, ""));
     // A development tree calls itself `20devel`; it comes before all that is released of 20.
     let number = number.strip_suffix("devel").map_or_else(|| number.to_owned(), |major| format!("{major}alpha0"));
     let word = packaging.trim_start_matches('(').split(|c: char| !c.is_ascii_alphanumeric()).next()?;
     let packager = (!word.is_empty()).then(|| word.to_ascii_lowercase());
-    Some((number.parse().ok()?, packager))
+    Some(Banner { version: number.parse().ok()?, packager })
 }
 
 fn ask_pg_config(program: &Path) -> Result<BTreeMap<String, String>> {
@@ -117,21 +103,13 @@ fn flags(config: &BTreeMap<String, String>) -> String {
     values.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-fn extensions(folder: &Path) -> Vec<String> {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let controls = files.filter(|path| path.extension().is_some_and(|e| e == "control"));
-    let mut names: Vec<String> = controls.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
-    names.sort();
-    names
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn reads_what_binaries_say_of_themselves() {
-        let read = |text: &str| read_banner(text).map(|(v, p)| (v.to_string(), p.unwrap_or_default()));
+        let read = |text: &str| read_banner(text).map(|b| (b.version.to_string(), b.packager.unwrap_or_default()));
         let cases = [
             ("postgres (PostgreSQL) 16.15", "16.15", ""),
             ("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", "15.18", "debian"),

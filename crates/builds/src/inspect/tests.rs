@@ -2,6 +2,7 @@
 
 use super::*;
 use rqps_machine::Cache;
+use std::path::PathBuf;
 
 /// A folder that the servers' account can enter.
 fn open_folder() -> tempfile::TempDir {
@@ -113,4 +114,9 @@ fn takes_neither_engine_for_the_other() {
     }
     let error = inspect(&Subject { engine: Engine::Mysql, ..subject(root.path()) }, &lease).expect_err("nothing there");
     assert!(error.to_string().contains("looked for mysqld in bin/, sbin/, libexec/"), "{error}");
+}
+
+#[test]
+fn a_banner_has_no_path() {
+    assert_eq!(without_path("/a/b/mysqld  Ver 8.0.33 for Linux"), "mysqld Ver 8.0.33 for Linux");
 }

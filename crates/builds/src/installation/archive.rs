@@ -3,9 +3,10 @@
 //! In: a path, or an address with or without the digest of what is there. Out: the build's facts. The archive is
 //! unpacked once: its digest tells it from others, and another archive of the same version gets a name of its own.
 
+use super::installed::{Found, Installer};
 use super::make::{self, Making, Recipe};
+use super::progress::Progress;
 use super::record::{BuildRecord, placed, read_record, search};
-use super::{Progress, Trust};
 use crate::fetch::{self, without_credentials};
 use crate::unpack::Contents;
 use crate::{BuildError, Result, verify};
@@ -26,26 +27,17 @@ const SKIPPED: [&str; 7] =
     ["mysql-test", "mariadb-test", "sql-bench", "*.a", "*mysqld-debug", "lib/plugin/debug", "lib/mysql/plugin/debug"];
 
 /// Installs the archive at a path, or finds it installed.
-pub(super) fn install_archive(
-    trust: Trust,
-    engine: Engine,
-    path: &Path,
-    cache: &Cache,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<BuildFacts> {
+pub(super) fn install_archive(mut installer: Installer<'_>, engine: Engine, path: &Path) -> Result<BuildFacts> {
+    let cache = installer.cache;
     let sha256 = verify::sha256_file(path)?;
-    let found = with_digest(engine, &sha256, path, cache)?;
-    if let Some(facts) = found.filter(|facts| trust.holds(cache, &facts.name, progress)) {
-        return Ok(facts);
+    match installer.find_or_lock(|| with_digest(engine, &sha256, path, cache))? {
+        Found::Here(facts) => Ok(facts),
+        Found::Missing(lock) => {
+            let part = cache.part(&lock, LABEL)?;
+            let archive = Archive { engine, origin: &path.display().to_string(), file: path, sha256: &sha256 };
+            archive.install(cache, &lock, part, installer.progress)
+        }
     }
-    let lock = cache.lock(|_| progress(Progress::Waiting))?;
-    let found = with_digest(engine, &sha256, path, cache)?;
-    if let Some(facts) = found.filter(|facts| trust.holds(cache, &facts.name, &mut |_| ())) {
-        return Ok(facts);
-    }
-    let part = cache.part(&lock, LABEL)?;
-    let archive = Archive { engine, origin: &path.display().to_string(), file: path, sha256: &sha256 };
-    archive.install(cache, &lock, part, progress)
 }
 
 /// Where an archive is, and the digest that it must have.
@@ -56,44 +48,40 @@ pub(super) struct Address<'a> {
 }
 
 /// Installs the archive at an address, or finds it installed: by its digest, else by its address.
-pub(super) fn install_url(
-    trust: Trust,
-    address: &Address<'_>,
-    cache: &Cache,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<BuildFacts> {
+pub(super) fn install_url(mut installer: Installer<'_>, address: &Address<'_>) -> Result<BuildFacts> {
+    let cache = installer.cache;
     let Address { engine, url, pinned } = *address;
     let origin = without_credentials(url);
-    let find = |progress: &mut dyn FnMut(Progress)| match pinned {
+    let find = || match pinned {
         Some(sha256) => with_digest(engine, sha256, Path::new(&origin), cache),
-        None => Ok(with_origin(engine, &origin, cache).inspect(|facts| {
-            progress(Progress::Kept { name: facts.name.clone(), sha256: facts.sha256.clone() });
-        })),
+        None => Ok(with_origin(engine, &origin, cache)),
     };
-    if let Some(facts) = find(progress)?.filter(|facts| trust.holds(cache, &facts.name, progress)) {
-        return Ok(facts);
-    }
-    let lock = cache.lock(|_| progress(Progress::Waiting))?;
-    if let Some(facts) = find(&mut |_| ())?.filter(|facts| trust.holds(cache, &facts.name, &mut |_| ())) {
-        return Ok(facts);
-    }
+    let lock = match installer.find_or_lock(find)? {
+        Found::Here(facts) => {
+            if pinned.is_none() {
+                (installer.progress)(Progress::Kept { name: facts.name.clone(), sha256: facts.sha256.clone() });
+            }
+            return Ok(facts);
+        }
+        Found::Missing(lock) => lock,
+    };
     let part = cache.part(&lock, LABEL)?;
     let file = make::fetch_folder(&part)?.join(file_name(&origin));
-    progress(Progress::Fetching { coordinate: origin.clone() });
+    (installer.progress)(Progress::Fetching { coordinate: origin.clone() });
     fetch::fetch_url(url, &file)?;
-    progress(Progress::Verifying);
+    (installer.progress)(Progress::Verifying);
     let sha256 = verify::sha256_file(&file)?;
     match pinned {
         Some(expected) => verify::check_pinned(&sha256, &origin, expected)?,
-        None => progress(Progress::Unpinned { url: origin.clone(), sha256: sha256.clone() }),
+        None => (installer.progress)(Progress::Unpinned { url: origin.clone(), sha256: sha256.clone() }),
     }
     // The same archive may be here from a path or another address.
     let found = with_digest(engine, &sha256, Path::new(&origin), cache)?;
-    if let Some(facts) = found.filter(|facts| trust.holds(cache, &facts.name, &mut |_| ())) {
+    if let Some(facts) = found.filter(|facts| installer.holds(facts)) {
         return Ok(facts);
     }
     let archive = Archive { engine, origin: &origin, file: &file, sha256: &sha256 };
-    archive.install(cache, &lock, part, progress)
+    archive.install(cache, &lock, part, installer.progress)
 }
 
 /// The installed build of an archive or address, without fetching anything.
@@ -124,8 +112,7 @@ impl Archive<'_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<BuildFacts> {
         let Archive { engine, origin, file, sha256 } = *self;
-        let skip = if engine == Engine::Postgres { Vec::new() } else { SKIPPED.map(str::to_owned).to_vec() };
-        let contents = Contents { skip, lifts_top: true, ..Contents::default() };
+        let contents = Contents { skip: SKIPPED.map(str::to_owned).to_vec(), lifts_top: true, ..Contents::default() };
         let (label, library_folders, loader) = (LABEL, &[][..], None);
         let recipe = Recipe { engine, origin, label, sha256, contents: &contents, library_folders, loader };
         let making = Making { cache, lock, part, recipe };

@@ -4,8 +4,8 @@
 //! In: the files, and what is known of them. Out: the build's facts. It must not fetch anything, and leaves nothing
 //! that looks whole where it fails.
 
-use super::Progress;
 use super::loader::Loader;
+use super::progress::Progress;
 use super::record::{BuildRecord, INSTALL, MANIFEST, RECORD, placed};
 use crate::inspect::{Subject, inspect};
 use crate::manifest::Manifest;

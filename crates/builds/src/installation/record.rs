@@ -32,7 +32,9 @@ impl BuildRecord {
     /// Whether the build in this folder is whole and of this package.
     pub(super) fn holds(&self, sha256: &str, folder: &Path) -> bool {
         let is_here = self.bound_to.as_deref().is_none_or(|bound| bound == folder);
-        self.package_sha256 == sha256 && is_here && program::find(&folder.join(INSTALL), self.facts.engine).is_some()
+        self.package_sha256 == sha256
+            && is_here
+            && program::find(&folder.join(INSTALL), self.facts.engine.server_programs()).is_some()
     }
 }
 

@@ -2,32 +2,22 @@
 //!
 //! In: a [`Release`]. Out: its facts. A release is installed once, however many ask for it at a time.
 
+use super::installed::{Found, Installer};
 use super::make::{self, Making, Recipe};
+use super::progress::Progress;
 use super::record::{placed, read_record};
-use super::{Progress, Trust};
 use crate::{BuildError, Release, Result};
 use rqps_machine::Cache;
 use rqps_model::facts::BuildFacts;
 
 /// Installs a release, or finds it installed.
-pub fn install_release(release: &Release, cache: &Cache, progress: &mut dyn FnMut(Progress)) -> Result<BuildFacts> {
-    install(Trust::Program, release, cache, progress)
-}
-
-pub(super) fn install(
-    trust: Trust,
-    release: &Release,
-    cache: &Cache,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<BuildFacts> {
-    if let Some(facts) = installed(release, cache).filter(|facts| trust.holds(cache, &facts.name, progress)) {
-        return Ok(facts);
-    }
-    let lock = cache.lock(|_| progress(Progress::Waiting))?;
-    // The one that had the lock before may have installed it meanwhile.
-    if let Some(facts) = installed(release, cache).filter(|facts| trust.holds(cache, &facts.name, &mut |_| ())) {
-        return Ok(facts);
-    }
+pub(super) fn install(mut installer: Installer<'_>, release: &Release) -> Result<BuildFacts> {
+    let cache = installer.cache;
+    let lock = match installer.find_or_lock(|| Ok(installed(release, cache)))? {
+        Found::Here(facts) => return Ok(facts),
+        Found::Missing(lock) => lock,
+    };
+    let progress = installer.progress;
     let coordinate = release.package.to_string();
     let part = cache.part(&lock, &release.build_name())?;
     let folder = make::fetch_folder(&part)?;

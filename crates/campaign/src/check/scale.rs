@@ -5,17 +5,11 @@
 
 use super::Checker;
 use crate::diagnostic::Fault;
-use crate::place::Stated;
+use crate::place::Spanned;
 use crate::preset::sized;
 use crate::vocabulary::did_you_mean;
 use rqps_model::insert::Shape;
-use rqps_model::plan::DataShape;
 use rqps_suites::Suite;
-
-/// Tables and rows as l.i0 leaves them.
-pub(super) const fn data(shape: &Shape) -> DataShape {
-    DataShape { tables: shape.tables(), rows: shape.rows_loaded() / shape.tables() as u64 }
-}
 
 impl Checker<'_> {
     /// The shape asked for, at the largest number of clients. `None` where something is wrong with it.
@@ -58,7 +52,7 @@ impl Checker<'_> {
 
     /// Puts a value into the shape; alone it must leave a sound shape sound, so that its fault is told at its own
     /// place.
-    fn put<T>(&mut self, shape: &mut Shape, sound: &Shape, stated: Option<&Stated<T>>, put: impl Fn(&mut Shape, &T)) {
+    fn put<T>(&mut self, shape: &mut Shape, sound: &Shape, stated: Option<&Spanned<T>>, put: impl Fn(&mut Shape, &T)) {
         let Some(stated) = stated else { return };
         put(shape, &stated.value);
         let mut alone = sound.clone();

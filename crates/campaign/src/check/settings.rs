@@ -6,7 +6,8 @@
 use super::Checker;
 use super::treatments::titles;
 use crate::diagnostic::Fault;
-use crate::request::{BuildRequest, Setting};
+use crate::engine::words;
+use crate::value::{BuildRequest, Setting};
 use crate::vocabulary::{KeptSettings, did_you_mean};
 use rqps_model::{BuildSource, Engine};
 use std::collections::BTreeMap;
@@ -64,7 +65,7 @@ impl Checker<'_> {
         }
     }
 
-    fn is_known(&mut self, setting: &crate::place::Stated<Setting>, engines: &[Engine]) {
+    fn is_known(&mut self, setting: &crate::place::Spanned<Setting>, engines: &[Engine]) {
         let name = setting.value.0.as_str();
         let knows = |engine: &&Engine| self.vocabulary.may_have_setting(**engine, name);
         if engines.iter().any(|engine| knows(&engine)) {
@@ -82,8 +83,7 @@ impl Checker<'_> {
 /// Why a setting is not the user's to choose, if so.
 fn why_kept(settings: &KeptSettings, engine: Engine, (name, value): &Setting) -> Option<Fault> {
     let name = name.to_ascii_lowercase();
-    // MySQL takes it in front of an option that it may not know.
-    let plain = if engine == Engine::Postgres { &name } else { name.strip_prefix("loose_").unwrap_or(&name) };
+    let plain = name.strip_prefix(words(engine).loose_prefix).unwrap_or(&name);
     let among = |names: &[String]| names.iter().any(|known| known == plain);
     if among(&settings.own) {
         let fault =

@@ -1,7 +1,7 @@
 //! What is told about a campaign as a whole, and about what is run; faults of treatments, settings and sizes are beside
 //! their own modules.
 
-use crate::sample::vocabulary;
+use crate::testing::vocabulary;
 use crate::{Command, Flag, Source, read};
 use expect_test::{Expect, expect};
 

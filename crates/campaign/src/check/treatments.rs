@@ -4,16 +4,17 @@
 //! list of profiles serves all engines; none is ever mixed in silently, since that would be unfair to the others.
 
 use super::Checker;
-use crate::campaign::{Asked, lacks};
+use crate::campaign::{TreatmentRequest, lacks};
 use crate::diagnostic::Fault;
-use crate::place::{Place, Stated};
-use crate::request::BuildRequest;
+use crate::engine::words;
+use crate::place::{Place, Spanned};
+use crate::value::BuildRequest;
 use crate::vocabulary::{ProfileWord, Vocabulary, default_profile, did_you_mean};
 use rqps_model::{BuildSource, Engine, StorageEngine};
 
 impl<'a> Checker<'a> {
     /// Every build in every configuration. `None` where something is wrong with them.
-    pub(super) fn treatments(&mut self) -> Option<Vec<Asked>> {
+    pub(super) fn treatments(&mut self) -> Option<Vec<TreatmentRequest>> {
         let Some(builds) = &self.request.build else {
             if !self.request.is_faulty("build") {
                 self.error(&Place::Request, no_build(self.vocabulary));
@@ -48,15 +49,15 @@ impl<'a> Checker<'a> {
         &self,
         index: usize,
         build: &BuildRequest,
-        profile: &Stated<String>,
+        profile: &Spanned<String>,
         storage: Option<StorageEngine>,
-    ) -> Asked {
+    ) -> TreatmentRequest {
         let spec = &build.spec.value;
         let release = match &spec.source {
             BuildSource::Catalog(version) => self.vocabulary.release(spec.engine, version),
             _ => None,
         };
-        Asked {
+        TreatmentRequest {
             build: index,
             spec: spec.clone(),
             place: build.spec.place.clone(),
@@ -84,7 +85,7 @@ impl<'a> Checker<'a> {
         let listed: Vec<String> = versions.iter().map(ToString::to_string).collect();
         let nearest = self.vocabulary.nearest_version(spec.engine, version);
         let help = nearest.map(|nearest| format!("did you mean `{}:{nearest}`?", spec.engine));
-        let folder = format!("a folder or archive such as {}", example_folder(spec.engine));
+        let folder = format!("a folder or archive such as {}:{}", spec.engine, words(spec.engine).example_folder);
         let expected = match listed.as_slice() {
             [] => folder,
             listed => format!("one of {}, or {folder}", listed.join(", ")),
@@ -96,7 +97,7 @@ impl<'a> Checker<'a> {
 
     /// The profiles that a build runs with, and where they were said: its own or the campaign's, as far as its engine
     /// has them.
-    pub(super) fn profiles_of(&self, build: &'a BuildRequest) -> Vec<(&'a Stated<String>, &'a ProfileWord)> {
+    pub(super) fn profiles_of(&self, build: &'a BuildRequest) -> Vec<(&'a Spanned<String>, &'a ProfileWord)> {
         let listed = build.profile.as_ref().or(self.request.profile.as_ref());
         let words = listed.into_iter().flat_map(|list| &list.value);
         let engine = build.spec.value.engine;
@@ -135,7 +136,7 @@ impl<'a> Checker<'a> {
         own.is_none_or(|own| self.profiles_exist(own, &[build.spec.value.engine]))
     }
 
-    fn profiles_exist(&mut self, profiles: &[Stated<String>], engines: &[Engine]) -> bool {
+    fn profiles_exist(&mut self, profiles: &[Spanned<String>], engines: &[Engine]) -> bool {
         let mut right = true;
         for (at, profile) in profiles.iter().enumerate() {
             let word = profile.value.as_str();
@@ -198,7 +199,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What stores a build's tables, treatment by treatment; nothing where its engine leaves no choice.
-    fn storage_of(&self, build: &'a BuildRequest) -> &'a [Stated<StorageEngine>] {
+    fn storage_of(&self, build: &'a BuildRequest) -> &'a [Spanned<StorageEngine>] {
         if build.spec.value.engine.storage_engines().is_empty() {
             return &[];
         }
@@ -269,7 +270,7 @@ impl<'a> Checker<'a> {
         Some(format!("{titles} has them; say it build by build, in a campaign file: build = [{example}]"))
     }
 
-    fn storage_fits(&mut self, engine: Engine, listed: &[Stated<StorageEngine>]) -> bool {
+    fn storage_fits(&mut self, engine: Engine, listed: &[Spanned<StorageEngine>]) -> bool {
         let has = engine.storage_engines();
         let mut right = true;
         for storage in listed.iter().filter(|storage| !has.contains(&storage.value)) {
@@ -313,22 +314,13 @@ pub(super) fn titles(engines: &[Engine], last: &str) -> String {
     }
 }
 
-/// Where an engine might be installed, to show the form.
-fn example_folder(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Postgres => "postgres:/opt/pg",
-        Engine::Mysql => "mysql:/opt/mysql",
-        Engine::Mariadb => "mariadb:/opt/mariadb",
-    }
-}
-
 fn no_build(vocabulary: &Vocabulary) -> Fault {
     let engine = Engine::ALL[0];
     let newest = vocabulary.versions(engine).into_iter().next_back();
     let newest = newest.map_or_else(|| "17.11".to_owned(), ToString::to_string);
     Fault::error("no build is named").expected("two builds or more, or one build with two profiles").help(format!(
-        "such as --build {engine}:{newest} --build {}; `rqps builds list` shows what there is",
-        example_folder(engine)
+        "such as --build {engine}:{newest} --build {engine}:{}; `rqps builds list` shows what there is",
+        words(engine).example_folder
     ))
 }
 

@@ -4,13 +4,13 @@
 //! part of the list, with a slip in each; here they are read as the lines that they were meant to be.
 
 use super::text_span;
-use crate::place::Stated;
+use crate::place::Spanned;
 use crate::raw::{Raw, entries};
 use std::ops::Range;
 use toml::de::DeTable;
 
 /// A key and its value.
-pub(super) type Entry = (Stated<String>, Stated<Raw>);
+pub(super) type Entry = (Spanned<String>, Spanned<Raw>);
 
 /// What could be read of a text.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub(super) struct Parsed {
 /// A list without an end.
 pub(super) struct Unclosed {
     /// Whose value it is.
-    pub(super) key: Stated<String>,
+    pub(super) key: Spanned<String>,
     /// Its `[`.
     pub(super) opens: usize,
     /// Where the lines begin that are surely no part of it.

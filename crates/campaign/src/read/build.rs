@@ -3,7 +3,8 @@
 //!
 //! What can be read of a list is handed on even if the rest cannot, so that all its faults are told at once.
 
-use super::{BuildRequest, BuildSpec, Engine, Fault, Raw, Read, Reader, Stated, Wrong, did_you_mean};
+use super::{BuildRequest, BuildSpec, Engine, Fault, Raw, Read, Reader, Spanned, Wrong, did_you_mean};
+use crate::engine::likely_engine;
 use rqps_model::build::{ARCHIVE_ENDINGS, InvalidBuildSpec};
 
 /// The keys of a build that is written as a table.
@@ -11,7 +12,7 @@ const BUILD_KEYS: [&str; 5] = ["name", "from", "profile", "storage-engine", "set
 
 impl Reader<'_> {
     /// The builds that could be read, and whether these are all.
-    pub(crate) fn builds(&mut self, raw: Stated<Raw>) -> (Vec<BuildRequest>, Read<()>) {
+    pub(crate) fn builds(&mut self, raw: Spanned<Raw>) -> (Vec<BuildRequest>, Read<()>) {
         let Ok(items) = self.items(raw) else { return (Vec::new(), Err(Wrong)) };
         let (mut builds, mut all_read): (Vec<BuildRequest>, Read<()>) = (Vec::new(), Ok(()));
         for item in items {
@@ -32,29 +33,29 @@ impl Reader<'_> {
         (builds, all_read)
     }
 
-    fn build(&mut self, item: Stated<Raw>) -> Read<BuildRequest> {
+    fn build(&mut self, item: Spanned<Raw>) -> Read<BuildRequest> {
         match item.value {
             Raw::Table(ref entries) => self.build_table(&item, entries),
             _ => {
-                let spec = Stated::new(self.spec(&item)?, item.place);
+                let spec = Spanned::new(self.spec(&item)?, item.place);
                 Ok(BuildRequest { spec, profile: None, storage: None, set: Vec::new() })
             }
         }
     }
 
-    fn build_table(&mut self, item: &Stated<Raw>, entries: &[(Stated<String>, Stated<Raw>)]) -> Read<BuildRequest> {
+    fn build_table(&mut self, item: &Spanned<Raw>, entries: &[(Spanned<String>, Spanned<Raw>)]) -> Read<BuildRequest> {
         let (mut name, mut from, mut profile, mut set) = (Ok(None), Ok(None), Ok(None), Ok(Vec::new()));
         let (mut storage, mut known) = (Ok(None), Ok(()));
         for (key, value) in entries {
             match key.value.as_str() {
                 "name" => name = self.plain_name(value).map(Some),
-                "from" => from = self.spec(value).map(|spec| Some(Stated::new(spec, value.place.clone()))),
+                "from" => from = self.spec(value).map(|spec| Some(Spanned::new(spec, value.place.clone()))),
                 "profile" => {
-                    profile = self.words(value.clone()).map(|words| Some(Stated::new(words, value.place.clone())));
+                    profile = self.words(value.clone()).map(|words| Some(Spanned::new(words, value.place.clone())));
                 }
                 "storage-engine" => {
                     let engines = self.storage_engines(value.clone());
-                    storage = engines.map(|engines| Some(Stated::new(engines, value.place.clone())));
+                    storage = engines.map(|engines| Some(Spanned::new(engines, value.place.clone())));
                 }
                 "set" => {
                     let (settings, all_read) = self.settings(value.clone());
@@ -86,7 +87,7 @@ impl Reader<'_> {
         Ok(BuildRequest { spec, profile, storage, set })
     }
 
-    fn spec(&mut self, raw: &Stated<Raw>) -> Read<BuildSpec> {
+    fn spec(&mut self, raw: &Spanned<Raw>) -> Read<BuildSpec> {
         let (Raw::Word(text) | Raw::Text(text)) = &raw.value else {
             return self.wrong_type(raw, "a build, such as \"postgres:17.11\"");
         };
@@ -149,22 +150,4 @@ fn likely_build(text: &str) -> Option<String> {
 
 fn is_archive(text: &str) -> bool {
     ARCHIVE_ENDINGS.iter().any(|ending| text.ends_with(ending))
-}
-
-/// The engine that a release, a folder or an archive without one is likely to be of.
-fn likely_engine(text: &str) -> Option<Engine> {
-    /// The first MariaDB that was not numbered like MySQL, and the major versions that MySQL does not reach.
-    const MARIADB_FROM: u32 = 10;
-    if let Ok(version) = text.parse::<rqps_model::Version>() {
-        // PostgreSQL has versions of two numbers, the others of three.
-        return Some(match text.matches('.').count() {
-            2.. if version.major() >= MARIADB_FROM => Engine::Mariadb,
-            2.. => Engine::Mysql,
-            _ => Engine::Postgres,
-        });
-    }
-    let lower = text.to_lowercase();
-    let named = [("maria", Engine::Mariadb), ("mysql", Engine::Mysql)];
-    let named = named.into_iter().find(|(word, _)| lower.contains(word)).map(|(_, engine)| engine);
-    text.contains('/').then(|| named.unwrap_or(Engine::Postgres))
 }

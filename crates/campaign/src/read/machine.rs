@@ -1,6 +1,6 @@
 //! The machine that profiles are sized for: `c8r32`, or cores and memory; and sizes with their units.
 
-use super::{Fault, Raw, Read, Reader, Stated, did_you_mean};
+use super::{Fault, Raw, Read, Reader, Spanned, did_you_mean};
 use rqps_model::settings::MachineClass;
 
 /// Below, no server starts well; above, there is no such machine.
@@ -10,7 +10,7 @@ const CORES: std::ops::RangeInclusive<u32> = 1..=4096;
 const UNITS: [(&str, u64); 4] = [("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)];
 
 impl Reader<'_> {
-    pub(crate) fn machine(&mut self, raw: &Stated<Raw>) -> Read<MachineClass> {
+    pub(crate) fn machine(&mut self, raw: &Spanned<Raw>) -> Read<MachineClass> {
         let machine = match &raw.value {
             Raw::Word(text) | Raw::Text(text) => parse_class(text.trim()),
             Raw::Table(entries) => Some(self.machine_table(raw, entries)?),
@@ -34,7 +34,7 @@ impl Reader<'_> {
         Ok(machine)
     }
 
-    fn machine_table(&mut self, raw: &Stated<Raw>, entries: &[(Stated<String>, Stated<Raw>)]) -> Read<MachineClass> {
+    fn machine_table(&mut self, raw: &Spanned<Raw>, entries: &[(Spanned<String>, Spanned<Raw>)]) -> Read<MachineClass> {
         let (mut cores, mut memory) = (None, None);
         for (key, value) in entries {
             match (key.value.as_str(), &value.value) {

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::file::read_text;
-use crate::sample::{resolved, vocabulary};
+use crate::place::Spanned;
+use crate::testing::{resolved, vocabulary};
 use crate::{Command, Flag, Source, read};
 use expect_test::expect;
 use proptest::prelude::*;
@@ -152,15 +153,15 @@ proptest! {
                            rows in 1u64..2_000_000_000, seconds in 0.1f64..86_400.0, rate in 0.1f64..1e7) {
         prop_assume!(!test.trim().is_empty());
         let place = || Place::Request;
-        let stated = |text: &str| Stated::new(text.trim().to_owned(), place());
-        let setting = Stated::new(("a.b".to_owned(), value), place());
+        let stated = |text: &str| Spanned::new(text.trim().to_owned(), place());
+        let setting = Spanned::new(("a.b".to_owned(), value), place());
         let request = Request {
             name: Some(stated(&name)),
-            tests: Some(Stated::new(vec![stated(&test), stated(&name)], place())),
-            rows: Some(Stated::new(rows, place())),
-            read_seconds: Some(Stated::new(seconds, place())),
-            rate: Some(Stated::new(Arrival::Even { rate_per_s: rate }, place())),
-            set: Some(Stated::new(vec![setting], place())),
+            tests: Some(Spanned::new(vec![stated(&test), stated(&name)], place())),
+            rows: Some(Spanned::new(rows, place())),
+            read_seconds: Some(Spanned::new(seconds, place())),
+            rate: Some(Spanned::new(Arrival::Even { rate_per_s: rate }, place())),
+            set: Some(Spanned::new(vec![setting], place())),
             ..Request::default()
         };
         prop_assert_eq!(back(&request), request);

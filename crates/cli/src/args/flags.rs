@@ -6,7 +6,6 @@
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rqps_campaign::Flag;
 use rqps_suites::key::{DefaultValue, Form};
-use rqps_suites::preset::{DEMO, Preset, QUICK_DEMO};
 use rqps_suites::{KEYS, Key, SuiteName};
 
 /// The suite that `demo` runs.
@@ -29,15 +28,15 @@ impl Args for CampaignFlags {
 impl FromArgMatches for CampaignFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut typed: Vec<(usize, Flag)> = Vec::new();
-        for key in &KEYS {
+        for key in KEYS.iter() {
             // A switch that is off stands there as well, without a place.
-            let is_typed = matches.value_source(key.name) == Some(clap::parser::ValueSource::CommandLine);
-            let places = matches.indices_of(key.name).filter(|_| is_typed).into_iter().flatten();
-            match key.form {
-                Form::Switch => typed.extend(places.map(|place| (place, Flag::new(key.name, "true")))),
+            let is_typed = matches.value_source(&key.name) == Some(clap::parser::ValueSource::CommandLine);
+            let places = matches.indices_of(&key.name).filter(|_| is_typed).into_iter().flatten();
+            match &key.form {
+                Form::Switch => typed.extend(places.map(|place| (place, Flag::new(&key.name, "true")))),
                 _ => {
-                    let values = matches.get_many::<String>(key.name).into_iter().flatten();
-                    typed.extend(places.zip(values).map(|(place, value)| (place, Flag::new(key.name, value))));
+                    let values = matches.get_many::<String>(&key.name).into_iter().flatten();
+                    typed.extend(places.zip(values).map(|(place, value)| (place, Flag::new(&key.name, value))));
                 }
             }
         }
@@ -53,18 +52,18 @@ impl FromArgMatches for CampaignFlags {
 
 /// A key as a flag of `plan` and `run`.
 fn flag(key: &'static Key) -> Arg {
-    let arg = Arg::new(key.name).long(key.name).help(with_note(key.about, defaults(key)));
-    match key.form {
+    let arg = Arg::new(key.name.as_str()).long(key.name.as_str()).help(with_note(&key.about, defaults(key)));
+    match &key.form {
         Form::Switch => arg.action(ArgAction::SetTrue),
         // Repeated flags make a list; of other keys the last one wins, which campaign sees to.
-        _ => arg.action(ArgAction::Append).value_name(key.value).allow_negative_numbers(key.form.is_number()),
+        _ => arg.action(ArgAction::Append).value_name(key.value.as_str()).allow_negative_numbers(key.form.is_number()),
     }
 }
 
 /// What holds where the flag of a key is not given, by suite.
 fn defaults(key: &Key) -> Option<String> {
-    let mut others = key.suites.iter().filter(|suite| key.default_in(**suite) != Some(key.default)).peekable();
-    let usual = told(key.default);
+    let mut others = key.suites.iter().filter(|suite| key.default_in(**suite) != Some(&key.default)).peekable();
+    let usual = told(&key.default);
     if key.suites.len() < SuiteName::ALL.len() {
         let suites: Vec<&str> = key.suites.iter().map(|suite| suite.name()).collect();
         let default = usual.map(|text| format!("; default: {text}")).unwrap_or_default();
@@ -82,27 +81,28 @@ pub(super) fn of_demo(arg: Arg) -> Arg {
     let Some(key) = arg.get_long().and_then(Key::find) else { return arg };
     let Some(usual) = key.default_in(SUITE_OF_DEMO) else { return arg.hide(true) };
     if key.form == Form::Switch {
-        let value = |name: &str| of_preset(QUICK_DEMO, name).unwrap_or_default();
+        let value = |name: &str| of_preset("demo --quick", name).unwrap_or_default();
         let (rows, seconds, rounds) = (value("rows"), value("read-seconds"), value("rounds"));
         return arg.help(format!("Smaller still: {rows} rows, {seconds} seconds a test, {rounds} rounds"));
     }
-    let own = of_preset(DEMO, key.name).or_else(|| told(usual).map(str::to_owned));
-    arg.help(with_note(key.about, own.map(|text| format!("[default: {text}]"))))
+    let own = of_preset("demo", &key.name).or_else(|| told(usual).map(str::to_owned));
+    arg.help(with_note(&key.about, own.map(|text| format!("[default: {text}]"))))
 }
 
 /// What the base is, the same before a campaign and after it.
 pub(super) fn about_base() -> &'static str {
-    Key::find("base").map_or("", |key| key.about)
+    Key::find("base").map_or("", |key| &key.about)
 }
 
 /// A switch is off, and what is none needs no words.
-fn told(default: DefaultValue) -> Option<&'static str> {
+fn told(default: &DefaultValue) -> Option<&str> {
     Some(default.text()).filter(|text| *text != "false" && !text.starts_with("none"))
 }
 
-/// What a preset says for a key, several values with commas between.
-fn of_preset(preset: Preset, name: &str) -> Option<String> {
-    let values: Vec<&str> = preset.words.iter().filter(|(key, _)| *key == name).map(|(_, value)| *value).collect();
+/// What a preset of the demo says for a key, several values with commas between.
+fn of_preset(preset: &str, name: &str) -> Option<String> {
+    let words = SUITE_OF_DEMO.preset(preset).into_iter().flat_map(|preset| &preset.words);
+    let values: Vec<&str> = words.filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect();
     (!values.is_empty()).then(|| values.join(",").replace(',', ", "))
 }
 

@@ -126,8 +126,8 @@ fn the_parser_is_sound_and_flags_are_the_keys_of_a_campaign() {
     Cli::command().debug_assert();
     let run = Cli::command().find_subcommand("run").expect("there").clone();
     let flags: Vec<String> = run.get_arguments().filter_map(|arg| arg.get_long()).map(str::to_owned).collect();
-    for key in &rqps_suites::KEYS {
-        assert!(flags.iter().any(|flag| flag == key.name), "{} has a flag", key.name);
+    for key in rqps_suites::KEYS.iter() {
+        assert!(flags.iter().any(|flag| flag == &key.name), "{} has a flag", key.name);
     }
     let flag = |name: &str| rqps_suites::Key::find(name).is_some() || ["results", "data", "json"].contains(&name);
     assert!(flags.iter().all(|name| flag(name)), "{flags:?}");

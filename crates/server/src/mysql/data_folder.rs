@@ -6,6 +6,7 @@
 //! `sbtest` in latin1, and a user without a password who may do everything; no anonymous users, no `test`. It must not
 //! open a socket.
 
+use super::flavour::{Flavour, holds};
 use crate::login::{DATABASE, USER};
 use crate::{Result, ServerError};
 use rqps_builds::BuildError;
@@ -14,7 +15,6 @@ use rqps_machine::command::OnParentDeath;
 use rqps_machine::full_disk::full_disk;
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_machine::{Account, Lease, MachineError};
-use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,29 +44,37 @@ const SYSTEM_TABLES: [&str; 6] = [
     "mariadb_system_tables_data.sql",
 ];
 
+/// What the server programs are called.
+const SERVERS: [&str; 2] = ["mysqld", "mariadbd"];
+
 /// The most files that a redo log of fixed size can have.
 const REDO_FILES_MAX: u32 = 100;
 
 /// Makes a data folder with the database `sbtest` in it.
-pub(crate) fn initialise(build: &BuildFacts, dir: &Path, account: Account, lease: &Lease) -> Result<()> {
+pub(crate) fn initialise(
+    build: &BuildFacts,
+    flavour: &Flavour,
+    dir: &Path,
+    account: Account,
+    lease: &Lease,
+) -> Result<()> {
     let server = program::program(build)?;
     account.check_can_enter(server.parent().unwrap_or(Path::new("/")), "RQPS_CACHE")?;
     account.private_folder(dir)?;
     account.check_can_enter(dir.parent().unwrap_or(Path::new("/")), "RQPS_DATA")?;
-    if is_bootstrapped(build) {
-        bootstrap(build, dir, account, lease)?
+    if is_bootstrapped(build, flavour) {
+        bootstrap(build, flavour, dir, account, lease)?
     } else {
         initialise_insecure(build, dir, account, lease)?
     }
-    redo_log_of_fixed_size(build, dir)
+    redo_log_of_fixed_size(build, flavour, dir)
         .iter()
         .filter(|file| file.exists())
         .try_for_each(|file| fs::remove_file(file).map_err(ServerError::at("remove", file)))
 }
 
-fn is_bootstrapped(build: &BuildFacts) -> bool {
-    let version = &build.version;
-    build.engine == Engine::Mariadb || (version.major(), version.part(1), version.part(2)) < (5, 7, 7)
+fn is_bootstrapped(build: &BuildFacts, flavour: &Flavour) -> bool {
+    flavour.initialises.is_none_or(|since| !holds(since, &build.version))
 }
 
 fn initialise_insecure(build: &BuildFacts, dir: &Path, account: Account, lease: &Lease) -> Result<()> {
@@ -83,7 +91,7 @@ fn initialise_insecure(build: &BuildFacts, dir: &Path, account: Account, lease: 
     made.and(removed)
 }
 
-fn bootstrap(build: &BuildFacts, dir: &Path, account: Account, lease: &Lease) -> Result<()> {
+fn bootstrap(build: &BuildFacts, flavour: &Flavour, dir: &Path, account: Account, lease: &Lease) -> Result<()> {
     let share = share_folder(build)?;
     let mut sql = "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket = NULL;\n".to_owned();
     for path in SYSTEM_TABLES.iter().map(|name| share.join(name)).filter(|path| path.is_file()) {
@@ -92,7 +100,7 @@ fn bootstrap(build: &BuildFacts, dir: &Path, account: Account, lease: &Lease) ->
         sql.push('\n');
     }
     sql.push_str(&database_sql());
-    sql.push_str(&bootstrapped_user_sql(build));
+    sql.push_str(&bootstrapped_user_sql(build, flavour));
     let mut command = server_program(build, account, OnParentDeath::Kill)?;
     command.arg("--no-defaults").args(base_arguments(build, dir)?).arg("--bootstrap").arg("--skip-log-bin");
     // Any other server that starts removes what looks like temporary tables in a folder that they share.
@@ -112,7 +120,7 @@ fn database_sql() -> String {
     format!("CREATE DATABASE {DATABASE} CHARACTER SET {ENCODING} COLLATE {COLLATION};\n")
 }
 
-/// Hosts that the user may come from: the socket, and TCP where a server was asked to listen on it.
+/// Hosts that the user may come from: the socket, and TCP on this machine for servers that are started by hand.
 const HOSTS: [&str; 2] = ["localhost", "127.0.0.1"];
 
 /// One statement a line: servers read the file so.
@@ -130,8 +138,8 @@ fn user_sql(build: &BuildFacts) -> String {
 }
 
 /// A server that bootstraps takes no statements about users, so that root's rows are copied.
-fn bootstrapped_user_sql(build: &BuildFacts) -> String {
-    let has_json = build.engine == Engine::Mariadb && (build.version.major(), build.version.part(1)) >= (10, 4);
+fn bootstrapped_user_sql(build: &BuildFacts, flavour: &Flavour) -> String {
+    let has_json = flavour.global_priv.is_some_and(|since| holds(since, &build.version));
     let table = if has_json { "global_priv" } else { "user" };
     let mut sql = format!("DELETE FROM {table} WHERE User = '';\n");
     for host in HOSTS {
@@ -167,10 +175,8 @@ fn share_folder(build: &BuildFacts) -> Result<PathBuf> {
 
 /// The redo log of a version that refuses to start with another size than it was made with; after an orderly stop it
 /// holds nothing that is needed, and is made anew. How many of its files there are, or will be, is a setting.
-pub(super) fn redo_log_of_fixed_size(build: &BuildFacts, data_dir: &Path) -> Vec<PathBuf> {
-    let version = &build.version;
-    let is_fixed = build.engine == Engine::Mysql && (version.major(), version.part(1), version.part(2)) < (5, 6, 8);
-    let files = if is_fixed { REDO_FILES_MAX } else { 0 };
+pub(super) fn redo_log_of_fixed_size(build: &BuildFacts, flavour: &Flavour, data_dir: &Path) -> Vec<PathBuf> {
+    let files = if holds(flavour.resizes_redo_log, &build.version) { 0 } else { REDO_FILES_MAX };
     (0..files).map(|n| data_dir.join(format!("ib_logfile{n}"))).collect()
 }
 
@@ -178,10 +184,7 @@ pub(super) fn redo_log_of_fixed_size(build: &BuildFacts, data_dir: &Path) -> Vec
 /// along.
 pub(crate) fn holder(data_dir: &Path) -> Option<ProcessId> {
     let here = fs::canonicalize(data_dir).ok()?;
-    let is_server = |path: &Path| {
-        let names = [Engine::Mysql, Engine::Mariadb].into_iter().flat_map(program::names);
-        path.file_name().is_some_and(|file| names.into_iter().any(|name| file == *name))
-    };
+    let is_server = |path: &Path| path.file_name().is_some_and(|file| SERVERS.iter().any(|name| file == *name));
     let runs_here = |process: &ProcessId| {
         process.folder_and_program().is_some_and(|(folder, program)| folder == here && is_server(&program))
     };
@@ -191,6 +194,12 @@ pub(crate) fn holder(data_dir: &Path) -> Option<ProcessId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mysql::flavour::{MARIADB, MYSQL};
+    use rqps_model::Engine;
+
+    fn flavour(engine: Engine) -> &'static Flavour {
+        if engine == Engine::Mariadb { &MARIADB } else { &MYSQL }
+    }
 
     fn build(engine: Engine, version: &str) -> BuildFacts {
         BuildFacts {
@@ -223,8 +232,8 @@ mod tests {
             (Engine::Mariadb, "11.8.6", true, "INSERT INTO global_priv "),
         ] {
             let build = build(engine, version);
-            assert_eq!(is_bootstrapped(&build), bootstrapped, "{version}");
-            let sql = if bootstrapped { bootstrapped_user_sql(&build) } else { user_sql(&build) };
+            assert_eq!(is_bootstrapped(&build, flavour(engine)), bootstrapped, "{version}");
+            let sql = if bootstrapped { bootstrapped_user_sql(&build, flavour(engine)) } else { user_sql(&build) };
             assert!(sql.contains(words) && sql.lines().all(|line| line.ends_with(';')), "{version}: {sql}");
         }
     }
@@ -238,7 +247,7 @@ mod tests {
             (Engine::Mysql, "8.0.33", 0),
             (Engine::Mariadb, "10.2.11", 0),
         ] {
-            let found = redo_log_of_fixed_size(&build(engine, version), Path::new("/d"));
+            let found = redo_log_of_fixed_size(&build(engine, version), flavour(engine), Path::new("/d"));
             assert_eq!(found.len(), files, "{version}");
             assert!(found.iter().take(1).all(|file| file == Path::new("/d/ib_logfile0")), "{found:?}");
         }

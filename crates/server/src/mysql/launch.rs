@@ -4,8 +4,9 @@
 //! signals that end it. No file of the machine's own configuration is read. It must not spawn anything.
 
 use super::data_folder::{base_arguments, redo_log_of_fixed_size};
+use super::flavour::Flavour;
 use crate::launch::{Ending, Launch, Prepared};
-use crate::listen::{Listen, TCP_HOST, socket_folder};
+use crate::listen::socket_folder;
 use crate::login;
 use crate::profile::option_value;
 use crate::{Result, ServerError};
@@ -14,7 +15,7 @@ use rqps_builds::storage::ROCKSDB_PLUGIN;
 use rqps_machine::Lease;
 use rqps_machine::command::OnParentDeath;
 use rqps_machine::lease::LeasedFolder;
-use rqps_model::{Engine, StorageEngine};
+use rqps_model::StorageEngine;
 use rqps_wire::Transport;
 use rustix::process::Signal;
 use std::fs;
@@ -35,21 +36,18 @@ pub(crate) const ENDING: Ending = Ending {
 };
 
 /// Writes the option file and makes the command.
-pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, lease: &Lease) -> Result<Prepared> {
+pub(crate) fn prepare(launch: &Launch<'_>, flavour: &Flavour, data_dir: &Path, lease: &Lease) -> Result<Prepared> {
     let plugin = plugin(launch)?;
     let socket_folder = socket_folder(launch.account, lease, SOCKET)?;
     // Beside the data: sorting for an index may need as much room as the table.
     let temporary = lease.folder(data_dir.parent().unwrap_or(Path::new("/")), "t", 0o700)?;
     launch.account.own_path(temporary.path())?;
-    let file = write_option_file(launch, data_dir, socket_folder.path(), &temporary, plugin)?;
+    let file = write_option_file(launch, flavour, data_dir, socket_folder.path(), &temporary, plugin)?;
     let mut command = server_program(launch.build, launch.account, OnParentDeath::Kill)?;
     command.arg(format!("--defaults-file={}", file.display())).args(base_arguments(launch.build, data_dir)?);
-    let transport = match launch.listen {
-        Listen::Socket => Transport::Unix { path: socket_folder.path().join(SOCKET) },
-        Listen::Tcp { port } => Transport::Tcp { host: TCP_HOST.to_owned(), port },
-    };
+    let transport = Transport::Unix { path: socket_folder.path().join(SOCKET) };
     let endpoint = login::endpoint(launch.build.engine, transport);
-    let scrap = redo_log_of_fixed_size(launch.build, data_dir);
+    let scrap = redo_log_of_fixed_size(launch.build, flavour, data_dir);
     Ok(Prepared { command, endpoint, folders: vec![socket_folder, temporary], scrap })
 }
 
@@ -74,6 +72,7 @@ fn plugin(launch: &Launch<'_>) -> Result<Option<&'static str>> {
 
 fn write_option_file(
     launch: &Launch<'_>,
+    flavour: &Flavour,
     data_dir: &Path,
     socket_folder: &Path,
     temporary: &LeasedFolder,
@@ -89,14 +88,11 @@ fn write_option_file(
         format!("secure_file_priv = {}", quoted(temporary.path())),
         "default_time_zone = +00:00".to_owned(),
         "skip_name_resolve".to_owned(),
+        "skip_networking".to_owned(),
         // The tables are loaded by LOAD DATA LOCAL.
         "local_infile = 1".to_owned(),
     ];
-    match launch.listen {
-        Listen::Socket => lines.push("skip_networking".to_owned()),
-        Listen::Tcp { port } => lines.extend([format!("bind_address = {TCP_HOST}"), format!("port = {port}")]),
-    }
-    if launch.build.engine == Engine::Mysql {
+    if flavour.has_x_protocol {
         lines.push("loose_mysqlx = 0".to_owned());
     }
     lines.extend(plugin.map(|plugin| format!("plugin_load_add = {plugin}")));

@@ -7,8 +7,9 @@
 use super::data_folder::ENCODING;
 use super::value::{self, Likeness, boolean};
 use crate::login::DATABASE;
-use crate::readback::{Mismatch, Readback};
-use crate::{Configuration, Result, ServerError};
+use crate::profile::SettingsForm;
+use crate::readback::{Mismatch, Readback, unexpected};
+use crate::{Configuration, Result};
 use rqps_wire::{Session, Table};
 use std::collections::BTreeMap;
 
@@ -16,32 +17,27 @@ use std::collections::BTreeMap;
 const SHOWN_AS: [(&str, &str); 3] =
     [("ssl", "have_ssl"), ("default_time_zone", "time_zone"), ("transaction_isolation", "tx_isolation")];
 
-/// Words in front of an option that turn it off.
-const OFF: [&str; 2] = ["skip_", "disable_"];
-
 /// What a session's own character sets are called.
 const OF_SESSION: [&str; 3] = ["character_set_client", "character_set_connection", "character_set_results"];
 
 /// Asks a server for everything.
-pub(crate) fn read(session: &mut Session, build: &str, configuration: &Configuration) -> Result<Readback> {
-    let effective = pairs(&session.query("SHOW GLOBAL VARIABLES")?);
-    let database = session.query(&format!(
+pub(crate) fn read(
+    session: &mut Session,
+    form: &SettingsForm,
+    build: &str,
+    configuration: &Configuration,
+) -> Result<Readback> {
+    let settings = session.query("SHOW GLOBAL VARIABLES")?;
+    if settings.rows.is_empty() {
+        return Err(unexpected(build, "for its settings", &settings));
+    }
+    let mut readback = compare(pairs(&settings), configuration, form);
+    let sql = format!(
         "SELECT DEFAULT_CHARACTER_SET_NAME, DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA \
-         WHERE SCHEMA_NAME = '{}'",
-        DATABASE
-    ))?;
+         WHERE SCHEMA_NAME = '{DATABASE}'"
+    );
+    readback.read_encoding(session, build, &sql)?;
     let own = pairs(&session.query("SHOW SESSION VARIABLES LIKE 'character_set_%'")?);
-    if effective.is_empty() {
-        return Err(answer(build, "for its settings", &database));
-    }
-    let mut readback = compare(effective, configuration);
-    match database.rows.first().map(Vec::as_slice) {
-        Some([Some(encoding), Some(collation)]) => {
-            readback.encoding.clone_from(encoding);
-            readback.collation.clone_from(collation);
-        }
-        _ => return Err(answer(build, "for its encoding", &database)),
-    }
     for name in OF_SESSION {
         let found = own.get(name).map_or("", String::as_str);
         if found != ENCODING {
@@ -50,10 +46,6 @@ pub(crate) fn read(session: &mut Session, build: &str, configuration: &Configura
         }
     }
     Ok(readback)
-}
-
-fn answer(build: &str, question: &'static str, table: &Table) -> ServerError {
-    ServerError::Answer { build: build.to_owned(), question, answer: format!("{:?}", table.rows.first()) }
 }
 
 /// Names and values, the names in lower case, which is how MySQL and MariaDB write all but a few.
@@ -65,10 +57,10 @@ fn pairs(table: &Table) -> BTreeMap<String, String> {
     table.rows.iter().filter_map(pair).collect()
 }
 
-fn compare(effective: BTreeMap<String, String>, configuration: &Configuration) -> Readback {
+fn compare(effective: BTreeMap<String, String>, configuration: &Configuration, form: &SettingsForm) -> Readback {
     let mut readback = Readback::default();
     for (name, written) in &configuration.written {
-        let Some(shown) = shown(&effective, name) else {
+        let Some(shown) = shown(form, &effective, name) else {
             if configuration.loose.contains(name) {
                 readback.left_out.insert(name.clone(), "the server does not have it".to_owned());
             } else {
@@ -77,7 +69,7 @@ fn compare(effective: BTreeMap<String, String>, configuration: &Configuration) -
             }
             continue;
         };
-        match likeness(name, written, shown) {
+        match likeness(form, name, written, shown) {
             Likeness::Same => {}
             Likeness::Adjusted => {
                 readback.adjusted.insert(name.clone(), format!("written {written}, which the server made {shown}"));
@@ -96,13 +88,13 @@ fn compare(effective: BTreeMap<String, String>, configuration: &Configuration) -
 }
 
 /// What the server shows for an option.
-fn shown<'a>(effective: &'a BTreeMap<String, String>, name: &str) -> Option<&'a str> {
+fn shown<'a>(form: &SettingsForm, effective: &'a BTreeMap<String, String>, name: &str) -> Option<&'a str> {
     let other = SHOWN_AS.iter().find(|(option, _)| *option == name).map(|(_, shown)| *shown);
-    let without = OFF.iter().find_map(|prefix| name.strip_prefix(prefix));
+    let without = form.off_prefixes().iter().find_map(|prefix| name.strip_prefix(prefix));
     [Some(name), other, without].into_iter().flatten().find_map(|name| effective.get(name)).map(String::as_str)
 }
 
-fn likeness(name: &str, written: &str, shown: &str) -> Likeness {
+fn likeness(form: &SettingsForm, name: &str, written: &str, shown: &str) -> Likeness {
     let is_off = boolean(shown) == Some(false);
     let same = |same: bool| if same { Likeness::Same } else { Likeness::Other };
     match name {
@@ -110,17 +102,22 @@ fn likeness(name: &str, written: &str, shown: &str) -> Likeness {
         "log_bin" if boolean(written).is_none() => same(!is_off),
         // MariaDB's word for it where files are never synced.
         "innodb_doublewrite" if shown == "fast" && boolean(written) == Some(true) => Likeness::Adjusted,
-        _ if written.is_empty() && OFF.iter().any(|prefix| name.starts_with(prefix)) => {
+        _ if written.is_empty() && form.off_prefixes().iter().any(|prefix| name.starts_with(prefix)) => {
             // Options that begin so by name are on when they are given.
-            same(is_off || boolean(shown) == Some(true) && name.starts_with(OFF[0]))
+            same(is_off || boolean(shown) == Some(true) && name.starts_with("skip_"))
         }
-        _ => value::compare(name, written, shown),
+        _ => value::compare(form, name, written, shown),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rqps_model::Engine;
+
+    fn form() -> &'static SettingsForm {
+        SettingsForm::of(Engine::Mysql)
+    }
 
     #[test]
     fn sorts_what_is_not_as_written() {
@@ -144,7 +141,7 @@ mod tests {
             ("innodb_flush_log_at_trx_commit", "1"),
             ("log_bin", "ON"),
         ]);
-        let readback = compare(effective, &configuration);
+        let readback = compare(effective, &configuration, form());
         let mismatches: Vec<&str> = readback.mismatches.iter().map(|m| m.name.as_str()).collect();
         assert_eq!(mismatches, ["innodb_flush_log_at_trx_commit"]);
         assert_eq!(readback.left_out.keys().map(String::as_str).collect::<Vec<_>>(), ["innodb_numa_interleave"]);
@@ -160,8 +157,8 @@ mod tests {
     #[test]
     fn an_option_turned_off_is_off() {
         let effective = BTreeMap::from([("log_bin".to_owned(), "OFF".to_owned())]);
-        assert_eq!(shown(&effective, "skip_log_bin"), Some("OFF"));
-        assert_eq!(likeness("skip_log_bin", "", "OFF"), Likeness::Same);
-        assert_eq!(likeness("log_bin", "binlog", "OFF"), Likeness::Other);
+        assert_eq!(shown(form(), &effective, "skip_log_bin"), Some("OFF"));
+        assert_eq!(likeness(form(), "skip_log_bin", "", "OFF"), Likeness::Same);
+        assert_eq!(likeness(form(), "log_bin", "binlog", "OFF"), Likeness::Other);
     }
 }

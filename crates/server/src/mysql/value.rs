@@ -3,6 +3,8 @@
 //! In: a setting's name, its value as written and as shown. Out: the same, rounded by the server itself, or another. It
 //! must not call a value the same that a server was not told.
 
+use crate::profile::SettingsForm;
+
 /// How a value stands to what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Likeness {
@@ -14,54 +16,18 @@ pub(super) enum Likeness {
     Other,
 }
 
-/// Sizes that servers round to whole blocks of their own.
-const ROUNDED: [&str; 15] = [
-    "innodb_buffer_pool_size",
-    "innodb_log_buffer_size",
-    "innodb_log_file_size",
-    "innodb_redo_log_capacity",
-    "join_buffer_size",
-    "key_buffer_size",
-    "max_allowed_packet",
-    "max_binlog_size",
-    "max_heap_table_size",
-    "query_cache_size",
-    "rocksdb_block_cache_size",
-    "rocksdb_db_write_buffer_size",
-    "sort_buffer_size",
-    "thread_stack",
-    "tmp_table_size",
-];
-
-/// Numbers that servers lower to what other settings or the system's limits leave room for.
-const LIMITED: [&str; 11] = [
-    "innodb_buffer_pool_chunk_size",
-    "innodb_buffer_pool_instances",
-    "innodb_io_capacity_max",
-    "innodb_open_files",
-    "innodb_page_cleaners",
-    "max_connections",
-    "open_files_limit",
-    "table_definition_cache",
-    "table_open_cache",
-    "table_open_cache_instances",
-    "thread_cache_size",
-];
-
-/// Where MariaDB maps the redo log into memory, as it does with data on tmpfs, the log is its own buffer.
-const RAISED: [&str; 1] = ["innodb_log_buffer_size"];
-
 /// Compares a value as written with the one shown.
-pub(super) fn compare(name: &str, written: &str, shown: &str) -> Likeness {
+pub(super) fn compare(form: &SettingsForm, name: &str, written: &str, shown: &str) -> Likeness {
     if is_same(written, shown) {
         return Likeness::Same;
     }
     let (Some(wanted), Some(got)) = (number(written), number(shown)) else { return Likeness::Other };
     // Nothing is rounded up from 0, which turns something off or leaves the choice to the server.
     let rounding = if wanted > 0.0 { (wanted / 10.0).max(block_bytes(name)) } else { 0.0 };
-    let rounded = ROUNDED.contains(&name) && (wanted - got).abs() <= rounding;
-    let limited = LIMITED.contains(&name) && got < wanted;
-    let raised = RAISED.contains(&name) && got > wanted;
+    let is_in = |names: &[String]| names.iter().any(|known| known == name);
+    let rounded = is_in(&form.rounded) && (wanted - got).abs() <= rounding;
+    let limited = is_in(&form.limited) && got < wanted;
+    let raised = is_in(&form.raised) && got > wanted;
     if rounded || limited || raised { Likeness::Adjusted } else { Likeness::Other }
 }
 
@@ -121,6 +87,7 @@ fn number(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rqps_model::Engine;
 
     #[test]
     fn knows_equal_values_in_other_words() {
@@ -158,7 +125,11 @@ mod tests {
             ("innodb_page_cleaners", "1", "4", Other),
         ];
         for (name, written, shown, expected) in cases {
-            assert_eq!(compare(name, written, shown), expected, "{name}: {written} against {shown}");
+            assert_eq!(
+                compare(SettingsForm::of(Engine::Mysql), name, written, shown),
+                expected,
+                "{name}: {written} against {shown}"
+            );
         }
     }
 }

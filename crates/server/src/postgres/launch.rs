@@ -4,7 +4,7 @@
 //! signals that end it. It must not spawn anything.
 
 use crate::launch::{Ending, Launch, Prepared};
-use crate::listen::{Listen, TCP_HOST, socket_folder};
+use crate::listen::socket_folder;
 use crate::login;
 use crate::{Result, ServerError};
 use rqps_machine::Lease;
@@ -37,10 +37,7 @@ pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, program: &Path, leas
     let config = write_config(launch, data_dir, socket_folder.path())?;
     let mut command = command::program(launch.account, OnParentDeath::Quit, program);
     command.arg("-D").arg(data_dir).arg("-c").arg(format!("config_file={}", config.display()));
-    let transport = match launch.listen {
-        Listen::Socket => Transport::postgres_socket(socket_folder.path(), SOCKET_PORT),
-        Listen::Tcp { port } => Transport::Tcp { host: TCP_HOST.to_owned(), port },
-    };
+    let transport = Transport::postgres_socket(socket_folder.path(), SOCKET_PORT);
     let endpoint = login::endpoint(launch.build.engine, transport);
     Ok(Prepared { command, endpoint, folders: vec![socket_folder], scrap: Vec::new() })
 }
@@ -48,13 +45,9 @@ pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, program: &Path, leas
 /// Writes the configuration beside the one that initdb wrote, which is read first and never changed.
 fn write_config(launch: &Launch<'_>, data_dir: &Path, socket_folder: &Path) -> Result<PathBuf> {
     let path = data_dir.join(CONFIG_FILE);
-    let (addresses, port) = match launch.listen {
-        Listen::Socket => ("", SOCKET_PORT),
-        Listen::Tcp { port } => (TCP_HOST, port),
-    };
     let own = format!(
         "include 'postgresql.conf'\n\
-         listen_addresses = '{addresses}'\nport = {port}\n\
+         listen_addresses = ''\nport = {SOCKET_PORT}\n\
          unix_socket_directories = '{}'\nunix_socket_permissions = 0700\n\
          log_destination = 'stderr'\nlogging_collector = off\nlog_line_prefix = '%m [%p] '\n\
          log_timezone = 'UTC'\ntimezone = 'UTC'\n",

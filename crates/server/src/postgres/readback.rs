@@ -2,33 +2,23 @@
 //!
 //! In: a session and the settings written. Out: a [`Readback`]. It must not decide whether a difference matters.
 
+use crate::Result;
 use crate::login::DATABASE;
-use crate::readback::{Mismatch, Readback};
-use crate::{Result, ServerError};
+use crate::readback::{Mismatch, Readback, unexpected};
 use rqps_wire::{Session, Table};
 use std::collections::BTreeMap;
 
 /// Asks a server for everything.
 pub(crate) fn read(session: &mut Session, build: &str, written: &BTreeMap<String, String>) -> Result<Readback> {
     let settings = session.query("SELECT name, setting, unit, vartype, current_setting(name) FROM pg_settings")?;
-    let database = session.query(&format!(
-        "SELECT pg_encoding_to_char(encoding), datcollate FROM pg_database WHERE datname = '{}'",
-        DATABASE
-    ))?;
-    let mut readback = compare(&settings, written);
-    match database.rows.first().map(Vec::as_slice) {
-        Some([Some(encoding), Some(collation)]) => {
-            readback.encoding.clone_from(encoding);
-            readback.collation.clone_from(collation);
-        }
-        _ => return Err(answer(build, "for its encoding", &database)),
+    if settings.rows.is_empty() {
+        return Err(unexpected(build, "for its settings", &settings));
     }
+    let mut readback = compare(&settings, written);
+    let sql = format!("SELECT pg_encoding_to_char(encoding), datcollate FROM pg_database WHERE datname = '{DATABASE}'");
+    readback.read_encoding(session, build, &sql)?;
     readback.checksums = readback.effective.get("data_checksums").is_some_and(|v| v == "on");
-    if readback.effective.is_empty() { Err(answer(build, "for its settings", &settings)) } else { Ok(readback) }
-}
-
-fn answer(build: &str, question: &'static str, table: &Table) -> ServerError {
-    ServerError::Answer { build: build.to_owned(), question, answer: format!("{:?}", table.rows.first()) }
+    Ok(readback)
 }
 
 fn compare(settings: &Table, written: &BTreeMap<String, String>) -> Readback {

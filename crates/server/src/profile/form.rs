@@ -1,188 +1,118 @@
 //! How settings are written for an engine: names, lines, and those that are not the user's to choose.
 //!
-//! In: a setting's name and value. Out: the line of a configuration file that means just that. It is the one place that
-//! knows how the engines differ in this, as `dbms` is for their servers. It must not know versions.
+//! In: `catalog/setting-forms.toml`, compiled in, and a setting's name and value. Out: the line of a configuration file
+//! that means just that. It must not know versions, nor one engine from another: a form says which it is for.
 
 use rqps_model::Engine;
+use serde::Deserialize;
+use std::sync::LazyLock;
 
-/// Settings that decide where a PostgreSQL server lives and how it is reached.
-const OF_POSTGRES: [&str; 14] = [
-    "config_file",
-    "data_directory",
-    "event_source",
-    "external_pid_file",
-    "hba_file",
-    "ident_file",
-    "listen_addresses",
-    "log_destination",
-    "log_timezone",
-    "logging_collector",
-    "port",
-    "unix_socket_directories",
-    "unix_socket_group",
-    "unix_socket_permissions",
-];
-
-/// The same of MySQL and MariaDB, and what the load needs.
-const OF_MYSQL: [&str; 38] = [
-    "admin_address",
-    "admin_port",
-    "basedir",
-    "bind_address",
-    "bootstrap",
-    "character_sets_dir",
-    "chroot",
-    "console",
-    "daemonize",
-    "datadir",
-    "default_time_zone",
-    "extra_port",
-    "init_file",
-    "initialize",
-    "initialize_insecure",
-    "innodb_data_home_dir",
-    "innodb_doublewrite_dir",
-    "innodb_log_group_home_dir",
-    "innodb_temp_tablespaces_dir",
-    "innodb_tmpdir",
-    "innodb_undo_directory",
-    "lc_messages_dir",
-    "local_infile",
-    "log_error",
-    "mysqlx",
-    "mysqlx_port",
-    "mysqlx_socket",
-    "pid_file",
-    "plugin_dir",
-    "port",
-    "rocksdb_datadir",
-    "rocksdb_wal_dir",
-    "secure_file_priv",
-    "skip_networking",
-    "slave_load_tmpdir",
-    "socket",
-    "tmpdir",
-    "user",
-];
-
-/// Settings of MySQL and MariaDB that name files, or the folder of some: names are the user's to choose, the place is
-/// not.
-const FILES_OF_MYSQL: [&str; 20] = [
-    "aria_log_dir_path",
-    "binlog_directory",
-    "general_log_file",
-    "innodb_buffer_pool_filename",
-    "innodb_data_file_path",
-    "innodb_log_arch_dir",
-    "innodb_temp_data_file_path",
-    "log_basename",
-    "log_bin",
-    "log_bin_basename",
-    "log_bin_index",
-    "log_isam",
-    "log_slow_query_file",
-    "log_tc",
-    "master_info_file",
-    "relay_log",
-    "relay_log_basename",
-    "relay_log_index",
-    "relay_log_info_file",
-    "slow_query_log_file",
-];
+const FORMS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/setting-forms.toml"));
 
 /// What MySQL and MariaDB take in front of an option that they may not know.
 const LOOSE: &str = "loose_";
 
-/// Words in front of an option that turn it off.
-const OFF: [&str; 2] = ["skip_", "disable_"];
+/// How the settings of some engines are written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SettingsForm {
+    engines: Vec<Engine>,
+    file: FileForm,
+    /// Settings that are rqps' own to choose.
+    pub own: Vec<String>,
+    /// Settings that name files: names are the user's to choose, the place is not.
+    pub files: Vec<String>,
+    /// Sizes that servers round to whole blocks of their own.
+    #[serde(default)]
+    pub(crate) rounded: Vec<String>,
+    /// Numbers that servers lower to what other settings or the system's limits leave room for.
+    #[serde(default)]
+    pub(crate) limited: Vec<String>,
+    /// Numbers that servers raise.
+    #[serde(default)]
+    pub(crate) raised: Vec<String>,
+}
 
-/// Settings of an engine that are rqps' own to choose.
-pub const fn own_settings(engine: Engine) -> &'static [&'static str] {
-    match engine {
-        Engine::Postgres => &OF_POSTGRES,
-        Engine::Mysql | Engine::Mariadb => &OF_MYSQL,
+/// The form of a configuration file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+enum FileForm {
+    /// A server refuses to start with what it does not know.
+    #[serde(rename = "postgresql.conf")]
+    Conf,
+    /// Options can be turned off by a word in front of them, and written for servers that may not know them.
+    #[serde(rename = "my.cnf")]
+    OptionFile,
+}
+
+impl SettingsForm {
+    /// The form of an engine's settings.
+    pub fn of(engine: Engine) -> &'static SettingsForm {
+        #[derive(Deserialize)]
+        struct File {
+            form: Vec<SettingsForm>,
+        }
+        static ALL: LazyLock<Vec<SettingsForm>> =
+            LazyLock::new(|| toml::from_str::<File>(FORMS).expect("a test reads the compiled-in forms").form);
+        ALL.iter().find(|form| form.engines.contains(&engine)).expect("a test finds the form of every engine")
     }
-}
 
-/// Settings of an engine that name files: names are the user's to choose, the place is not.
-pub const fn file_settings(engine: Engine) -> &'static [&'static str] {
-    match engine {
-        Engine::Postgres => &[],
-        Engine::Mysql | Engine::Mariadb => &FILES_OF_MYSQL,
-    }
-}
-
-/// Words in front of an option that turn it off.
-pub(crate) const fn off_prefixes(engine: Engine) -> &'static [&'static str] {
-    match engine {
-        Engine::Postgres => &[],
-        Engine::Mysql | Engine::Mariadb => &OFF,
-    }
-}
-
-/// What a unit of memory ends with: `kB` or `k`.
-pub(super) const fn unit_end(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Postgres => "B",
-        Engine::Mysql | Engine::Mariadb => "",
-    }
-}
-
-/// Whether a setting can be written for servers that may not know it; PostgreSQL refuses what it does not know.
-pub(super) const fn takes_unknown(engine: Engine) -> bool {
-    match engine {
-        Engine::Postgres => false,
-        Engine::Mysql | Engine::Mariadb => true,
-    }
-}
-
-/// Whether the list of known settings was made from every version, so that it is exact for those between two others.
-pub(crate) const fn has_exact_list(engine: Engine) -> bool {
-    match engine {
-        Engine::Postgres => true,
-        Engine::Mysql | Engine::Mariadb => false,
-    }
-}
-
-/// Whether a setting is rqps' own to choose.
-pub(super) fn is_our_own(engine: Engine, name: &str) -> bool {
-    own_settings(engine).contains(&name.to_ascii_lowercase().as_str())
-}
-
-/// Whether a setting would have files lie elsewhere than in the server's own folder.
-pub(super) fn leads_away(engine: Engine, name: &str, value: &str) -> bool {
-    file_settings(engine).contains(&name.to_ascii_lowercase().as_str()) && (value.contains('/') || value == "..")
-}
-
-/// A name as the lists have it, and whether its writer said that a server may not know it.
-pub(super) fn plain_name(engine: Engine, name: &str) -> (String, bool) {
-    match engine {
-        Engine::Postgres => (name.to_owned(), false),
-        Engine::Mysql | Engine::Mariadb => {
-            let plain = name.replace('-', "_").to_ascii_lowercase();
-            plain.strip_prefix(LOOSE).map_or_else(|| (plain.clone(), false), |rest| (rest.to_owned(), true))
+    /// Words in front of an option that turn it off.
+    pub(crate) const fn off_prefixes(&self) -> &'static [&'static str] {
+        match self.file {
+            FileForm::Conf => &[],
+            FileForm::OptionFile => &["skip_", "disable_"],
         }
     }
-}
 
-/// Other names for the same option, of which only one may be written.
-pub(super) fn opposites(engine: Engine, name: &str) -> Vec<String> {
-    let prefixes = off_prefixes(engine);
-    let plain = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
-    let all = prefixes.iter().map(|prefix| format!("{prefix}{plain}")).chain([plain.to_owned()]);
-    all.filter(|other| other != name).collect()
-}
-
-/// The line that gives a setting a value.
-pub(super) fn line(engine: Engine, name: &str, value: &str, loose: bool) -> String {
-    match engine {
-        Engine::Postgres => format!("{name} = '{}'", value.replace('\\', "\\\\").replace('\'', "''")),
-        Engine::Mysql | Engine::Mariadb => {
-            // An option that is turned off takes no value.
-            let is_bare = value.is_empty() && OFF.iter().any(|prefix| name.starts_with(prefix));
-            let name = format!("{}{name}", if loose { LOOSE } else { "" });
-            if is_bare { name } else { format!("{name} = {}", option_value(value)) }
+    /// What a unit of memory ends with: `kB` or `k`.
+    pub(super) const fn unit_end(&self) -> &'static str {
+        match self.file {
+            FileForm::Conf => "B",
+            FileForm::OptionFile => "",
         }
+    }
+
+    /// Whether a setting can be written for servers that may not know it.
+    pub(super) fn takes_unknown(&self) -> bool {
+        self.file == FileForm::OptionFile
+    }
+
+    /// Whether a setting is rqps' own to choose.
+    pub(super) fn is_our_own(&self, name: &str) -> bool {
+        self.own.contains(&name.to_ascii_lowercase())
+    }
+
+    /// Whether a setting would have files lie elsewhere than in the server's own folder.
+    pub(super) fn leads_away(&self, name: &str, value: &str) -> bool {
+        self.files.contains(&name.to_ascii_lowercase()) && (value.contains('/') || value == "..")
+    }
+
+    /// A name as the lists have it, and whether its writer said that a server may not know it.
+    pub(super) fn plain_name(&self, name: &str) -> (String, bool) {
+        if self.file == FileForm::Conf {
+            return (name.to_owned(), false);
+        }
+        let plain = name.replace('-', "_").to_ascii_lowercase();
+        plain.strip_prefix(LOOSE).map_or_else(|| (plain.clone(), false), |rest| (rest.to_owned(), true))
+    }
+
+    /// Other names for the same option, of which only one may be written.
+    pub(super) fn opposites(&self, name: &str) -> Vec<String> {
+        let prefixes = self.off_prefixes();
+        let plain = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+        let all = prefixes.iter().map(|prefix| format!("{prefix}{plain}")).chain([plain.to_owned()]);
+        all.filter(|other| other != name).collect()
+    }
+
+    /// The line that gives a setting a value.
+    pub(super) fn line(&self, name: &str, value: &str, loose: bool) -> String {
+        if self.file == FileForm::Conf {
+            return format!("{name} = '{}'", value.replace('\\', "\\\\").replace('\'', "''"));
+        }
+        // An option that is turned off takes no value.
+        let is_bare = value.is_empty() && self.off_prefixes().iter().any(|prefix| name.starts_with(prefix));
+        let name = format!("{}{name}", if loose { LOOSE } else { "" });
+        if is_bare { name } else { format!("{name} = {}", option_value(value)) }
     }
 }
 
@@ -198,6 +128,10 @@ pub(crate) fn option_value(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn form(engine: Engine) -> &'static SettingsForm {
+        SettingsForm::of(engine)
+    }
 
     #[test]
     fn writes_lines_that_mean_just_that() {
@@ -218,17 +152,17 @@ mod tests {
             ),
         ];
         for (engine, name, value, loose, expected) in cases {
-            assert_eq!(line(engine, name, value, loose), expected);
+            assert_eq!(form(engine).line(name, value, loose), expected);
         }
     }
 
     #[test]
     fn knows_one_option_by_all_its_names() {
-        assert_eq!(plain_name(Engine::Mysql, "Loose-Innodb-IO-Capacity"), ("innodb_io_capacity".to_owned(), true));
-        assert_eq!(plain_name(Engine::Postgres, "TimeZone"), ("TimeZone".to_owned(), false));
-        assert_eq!(opposites(Engine::Mysql, "log_bin"), ["skip_log_bin", "disable_log_bin"]);
-        assert_eq!(opposites(Engine::Mysql, "skip_log_bin"), ["disable_log_bin", "log_bin"]);
-        assert!(is_our_own(Engine::Mysql, "datadir") && !is_our_own(Engine::Postgres, "datadir"));
+        assert_eq!(form(Engine::Mysql).plain_name("Loose-Innodb-IO-Capacity"), ("innodb_io_capacity".to_owned(), true));
+        assert_eq!(form(Engine::Postgres).plain_name("TimeZone"), ("TimeZone".to_owned(), false));
+        assert_eq!(form(Engine::Mysql).opposites("log_bin"), ["skip_log_bin", "disable_log_bin"]);
+        assert_eq!(form(Engine::Mysql).opposites("skip_log_bin"), ["disable_log_bin", "log_bin"]);
+        assert!(form(Engine::Mysql).is_our_own("datadir") && !form(Engine::Postgres).is_our_own("datadir"));
     }
 
     #[test]
@@ -244,8 +178,8 @@ mod tests {
             ("innodb_data_file_path", "ibdata1:12M:autoextend", false),
             ("init_connect", "SET @a = 4/2", false),
         ] {
-            assert_eq!(leads_away(Engine::Mariadb, name, value), expected, "{name} = {value}");
+            assert_eq!(form(Engine::Mariadb).leads_away(name, value), expected, "{name} = {value}");
         }
-        assert!(!leads_away(Engine::Postgres, "log_bin", "/x"));
+        assert!(!form(Engine::Postgres).leads_away("log_bin", "/x"));
     }
 }

@@ -4,7 +4,8 @@
 //! Out: lines, and beside them what was left out and why. It must not ask a server: what a version may have is written
 //! so that a server without it starts all the same, and the read-back tells.
 
-use super::{Configuration, Profiles, Sizing, form};
+use super::form::SettingsForm;
+use super::{Configuration, Profiles, Sizing};
 use crate::known_settings::{KnownSettings, Presence};
 use crate::{Result, ServerError};
 use rqps_model::{Engine, StorageEngine, Version};
@@ -15,10 +16,10 @@ const ROCKSDB: &str = "rocksdb_";
 
 /// What a configuration is rendered for.
 struct Target<'a> {
-    engine: Engine,
+    form: &'static SettingsForm,
     version: &'a Version,
     storage: Option<StorageEngine>,
-    known: KnownSettings,
+    known: &'static KnownSettings,
 }
 
 impl Profiles {
@@ -32,7 +33,7 @@ impl Profiles {
         sizing: &Sizing,
         set: &BTreeMap<String, String>,
     ) -> Result<Configuration> {
-        let target = Target { engine, version, storage, known: KnownSettings::of(engine) };
+        let target = Target { form: SettingsForm::of(engine), version, storage, known: KnownSettings::of(engine) };
         let mut configuration =
             Configuration { name: format!("{profile}_{}", sizing.machine.suffix()), ..Configuration::default() };
         let parts = self.parts(engine, profile)?;
@@ -63,7 +64,7 @@ impl Profiles {
         }
         let lines = configuration.written.iter().map(|(name, value)| {
             let is_loose = configuration.loose.contains(name);
-            form::line(engine, name, value, is_loose)
+            target.form.line(name, value, is_loose)
         });
         configuration.lines = lines.collect();
         Ok(configuration)
@@ -78,7 +79,7 @@ impl Configuration {
 
     /// Writes a setting, or notes why not; a later value of the same setting wins.
     fn put(&mut self, target: &Target<'_>, name: &str, value: &str) -> Result<()> {
-        let (plain, asked_loose) = form::plain_name(target.engine, name);
+        let (plain, asked_loose) = target.form.plain_name(name);
         let name = plain.as_str();
         let invalid = |reason: &str| ServerError::InvalidSetting {
             name: name.to_owned(),
@@ -92,10 +93,10 @@ impl Configuration {
         if value.chars().any(|c| c.is_control()) {
             return Err(invalid("a value is one line"));
         }
-        if form::is_our_own(target.engine, name) {
+        if target.form.is_our_own(name) {
             return Err(invalid("rqps chooses it itself, to keep servers apart and private"));
         }
-        if form::leads_away(target.engine, name, value) {
+        if target.form.leads_away(name, value) {
             return Err(invalid(
                 "rqps keeps all files of a server in the server's own folder; write a name without a path",
             ));
@@ -106,7 +107,7 @@ impl Configuration {
         }
         let (name, loose) = match target.known.find(name, target.version)? {
             Presence::Has(name) => (name, asked_loose),
-            Presence::Perhaps(name) => (name, asked_loose || form::takes_unknown(target.engine)),
+            Presence::Perhaps(name) => (name, asked_loose || target.form.takes_unknown()),
             Presence::Lacks(reason) => {
                 let reason = format!("{} does not have it: {reason}", target.version);
                 self.left_out.insert(name.to_owned(), reason);
@@ -118,7 +119,7 @@ impl Configuration {
             self.loose.insert(name.clone());
         }
         // The last word on a setting holds, whether it sets it or turns it off.
-        form::opposites(target.engine, &name).iter().for_each(|other| {
+        target.form.opposites(&name).iter().for_each(|other| {
             self.written.remove(other);
             self.loose.remove(other);
         });

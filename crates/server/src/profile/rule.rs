@@ -4,7 +4,8 @@
 //! In: a rule as written in a profile, a [`Sizing`] and a version. Out: the value as text with its unit. It must stay a
 //! table that one can read, never a language.
 
-use super::{Sizing, form};
+use super::Sizing;
+use super::form::SettingsForm;
 use crate::known_settings::Mark;
 use rqps_model::{Engine, Version};
 use std::collections::BTreeMap;
@@ -164,7 +165,7 @@ fn parse_sized(table: &toml::Table, engine: Engine) -> Result<Sized, String> {
         let value = value.as_str().ok_or_else(|| format!("class {name}: expected text in quotes"))?;
         class.insert(name.clone(), value.to_owned());
     }
-    let unit_end = form::unit_end(engine);
+    let unit_end = SettingsForm::of(engine).unit_end();
     Ok(Sized { of, growth, min: number("min")?, max: number("max")?, disk: number("disk")?, class, unit_end })
 }
 

@@ -8,9 +8,8 @@ use rqps_machine::{Account, copy};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{Engine, StorageEngine};
 use rqps_server::process::Stopped;
-use rqps_server::{Launch, Listen, Server, ServerError, cluster, placement};
+use rqps_server::{Launch, Server, ServerError, cluster, placement};
 use rustix::process::Signal;
-use std::net::TcpListener;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -25,7 +24,7 @@ fn lives(build: &BuildFacts, profile: &str, storage: StorageEngine) {
     let configuration = configuration_for(build, profile, Some(storage), &[]);
     let mut processes = Vec::new();
     for _ in 0..2 {
-        let mut server = scene.launch(build, &data, &configuration, Some(storage), Listen::Socket).expect("started");
+        let mut server = scene.launch(build, &data, &configuration, Some(storage)).expect("started");
         processes.extend(server.processes());
         check(&server, build, storage);
         assert_eq!(server.stop().expect("stopped"), Stopped { clean: true }, "{:?}", server.log_tail(5));
@@ -96,7 +95,7 @@ fn a_redo_log_of_fixed_size_is_made_anew_with_another_size() {
     let mut processes = Vec::new();
     for (size, shown) in [("16M", "16777216"), ("24M", "25165824")] {
         let configuration = configuration(&build, "z12a", &[("innodb_log_file_size", size)]);
-        let mut server = scene.start_with(&build, &data, &configuration, Listen::Socket).expect("started");
+        let mut server = scene.start_with(&build, &data, &configuration).expect("started");
         processes.extend(server.processes());
         assert_eq!(ask(&server, "SELECT @@innodb_log_file_size"), shown);
         assert!(data.join("ib_logfile0").is_file());
@@ -191,7 +190,7 @@ fn a_server_that_cannot_start_says_why() {
         (set("innodb_buffer_pool_size", "4 apples"), "4 apples"),
         (set("innodb_page_size", "32k"), "innodb: data file './ibdata1' uses page size 16384"),
     ] {
-        match scene.start_with(&build, &data, &bad, Listen::Socket) {
+        match scene.start_with(&build, &data, &bad) {
             Err(error @ ServerError::DidNotStart { .. }) => {
                 let text = error.to_string();
                 assert!(text.contains(&build.name) && text.to_lowercase().contains(said), "{said}: {text}");
@@ -200,7 +199,7 @@ fn a_server_that_cannot_start_says_why() {
         }
     }
     let configuration = configuration(&build, "z12a", &[]);
-    let refused = scene.launch(&build, &data, &configuration, Some(StorageEngine::Rocksdb), Listen::Socket);
+    let refused = scene.launch(&build, &data, &configuration, Some(StorageEngine::Rocksdb));
     let error = refused.expect_err("no such plugin").to_string();
     assert!(error.contains(&format!("build {} has no rocksdb tables", build.name)), "{error}");
 
@@ -211,7 +210,6 @@ fn a_server_that_cannot_start_says_why() {
         storage: None,
         account: Account::choose(),
         cpus: &[],
-        listen: Listen::Socket,
         log: &scene.log(),
         timeout: Duration::ZERO,
     };
@@ -223,20 +221,12 @@ fn a_server_that_cannot_start_says_why() {
 }
 
 #[test]
-fn a_folder_or_port_in_use_is_refused() {
+fn a_folder_in_use_is_refused() {
     let build = build(MYSQL);
     let scene = Scene::new();
     let data = scene.data(&build, "d");
-    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = taken.local_addr().expect("bound").port();
     let configuration = configuration(&build, "z12a", &[]);
-    let tcp = |scene: &Scene| scene.start_with(&build, &data, &configuration, Listen::Tcp { port });
-    let error = tcp(&scene).expect_err("taken").to_string();
-    assert!(error.starts_with(&format!("port {port} on 127.0.0.1 is in use")), "{error}");
-    drop(taken);
-    let server = Scene::start_once_free(|| tcp(&scene));
-    assert_eq!(ask(&server, "SELECT @@bind_address"), "127.0.0.1");
-    assert_eq!(ask(&server, "SELECT current_user()"), "bench@127.0.0.1");
+    let server = scene.start_with(&build, &data, &configuration).expect("started");
     match scene.start(&build, &data) {
         Err(ServerError::FolderInUse { pid, .. }) => assert_eq!(pid, server.pids()[0]),
         other => panic!("{other:?}"),

@@ -10,11 +10,11 @@ use rqps_machine::{Account, Cache, Lease, Workspace};
 use rqps_model::facts::BuildFacts;
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSpec, Engine, StorageEngine};
-use rqps_server::{Configuration, Launch, Listen, Profiles, Server, ServerError, Sizing, cluster};
+use rqps_server::{Configuration, Launch, Profiles, Server, Sizing, cluster};
 use rqps_wire::Session;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The build of a `--build` word, installed if need be.
 pub(crate) fn build(spec: &str) -> BuildFacts {
@@ -61,7 +61,7 @@ impl Scene {
     /// Starts a server on a data folder, on all CPUs, with a small configuration.
     pub(crate) fn start(&self, build: &BuildFacts, data: &Path) -> rqps_server::Result<Server> {
         let profile = if build.engine == Engine::Postgres { "x10a" } else { "z12a" };
-        self.start_with(build, data, &configuration(build, profile, &[]), Listen::Socket)
+        self.start_with(build, data, &configuration(build, profile, &[]))
     }
 
     pub(crate) fn start_with(
@@ -69,10 +69,9 @@ impl Scene {
         build: &BuildFacts,
         data: &Path,
         configuration: &Configuration,
-        listen: Listen,
     ) -> rqps_server::Result<Server> {
         let storage = build.engine.storage_engines().first().copied();
-        self.launch(build, data, configuration, storage, listen)
+        self.launch(build, data, configuration, storage)
     }
 
     pub(crate) fn launch(
@@ -81,7 +80,6 @@ impl Scene {
         data: &Path,
         configuration: &Configuration,
         storage: Option<StorageEngine>,
-        listen: Listen,
     ) -> rqps_server::Result<Server> {
         let launch = Launch {
             build,
@@ -90,23 +88,10 @@ impl Scene {
             storage,
             account: Account::choose(),
             cpus: &[],
-            listen,
             log: &self.log(),
             timeout: Duration::from_secs(60),
         };
         Server::start(&launch, &self.lease)
-    }
-
-    /// Starts a server on a port that was just given back. A program that another test starts meanwhile holds our
-    /// listener open until it is there itself.
-    pub(crate) fn start_once_free(start: impl Fn() -> rqps_server::Result<Server>) -> Server {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        loop {
-            match start() {
-                Err(ServerError::PortInUse { .. }) if Instant::now() < deadline => std::thread::yield_now(),
-                started => return started.expect("started on TCP"),
-            }
-        }
     }
 
     /// Ends the test: gives everything back and proves that nothing is left.

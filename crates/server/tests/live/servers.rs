@@ -6,10 +6,9 @@ use rqps_machine::copy;
 use rqps_machine::proctree::ProcessId;
 use rqps_model::{Engine, Placement};
 use rqps_server::process::Stopped;
-use rqps_server::{Listen, Server, ServerError, cluster, placement};
+use rqps_server::{Server, ServerError, cluster, placement};
 use rustix::process::Signal;
 use std::collections::BTreeSet;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -22,7 +21,7 @@ fn lives(spec: &str) {
     let scene = Scene::new();
     let data = scene.data(&build, "d");
     let configuration = configuration(&build, "x10b_sync", &[("work_mem", "5MB")]);
-    let mut server = scene.start_with(&build, &data, &configuration, Listen::Socket).expect("started");
+    let mut server = scene.start_with(&build, &data, &configuration).expect("started");
     let processes = server.processes();
 
     let readback = server.settings().expect("read back");
@@ -153,7 +152,7 @@ fn a_server_that_refuses_its_settings_says_why() {
     let scene = Scene::new();
     let data = scene.data(&build, "d");
     let bad = configuration(&build, "x10a", &[("work_mem", "4 apples")]);
-    match scene.start_with(&build, &data, &bad, Listen::Socket) {
+    match scene.start_with(&build, &data, &bad) {
         Err(error @ ServerError::DidNotStart { .. }) => {
             let text = error.to_string();
             assert!(text.contains("pg1711_zonky") && text.contains("exit status: 1"), "{text}");
@@ -204,20 +203,12 @@ fn shared_memory_of(processes: &[ProcessId]) -> BTreeSet<PathBuf> {
 }
 
 #[test]
-fn a_folder_or_port_in_use_is_refused() {
+fn a_folder_in_use_is_refused() {
     let build = build("postgres:16.15");
     let scene = Scene::new();
     let data = scene.data(&build, "d");
-    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = taken.local_addr().expect("bound").port();
     let configuration = configuration(&build, "x10a", &[]);
-    let tcp = |scene: &Scene| scene.start_with(&build, &data, &configuration, Listen::Tcp { port });
-    let error = tcp(&scene).expect_err("taken").to_string();
-    assert!(error.starts_with(&format!("port {port} on 127.0.0.1 is in use")), "{error}");
-    drop(taken);
-    let server = Scene::start_once_free(|| tcp(&scene));
-    assert_eq!(ask(&server, "SHOW listen_addresses"), "127.0.0.1");
-    assert!(ask(&server, "SELECT inet_client_addr()::text").starts_with("127.0.0.1"));
+    let server = scene.start_with(&build, &data, &configuration).expect("started");
     match scene.start(&build, &data) {
         Err(ServerError::FolderInUse { pid, .. }) => assert_eq!(pid, server.pids()[0]),
         other => panic!("{other:?}"),

@@ -3,8 +3,9 @@
 //! In: text. Out: the suite, or the first fault with the name of the table it stands in. The types here are the file's
 //! shape and nothing else sees them.
 
-use super::{ForcedSql, Generator, SecondsClass, StatementKind, Suite, TableChoice, Test, Work, sql};
-use crate::Forced;
+use super::{ForcedSql, Generator, SecondsClass, StatementKind, TableChoice, Test, Work, sql};
+use crate::forced::Forced;
+use crate::suite::Suite;
 use rqps_model::{Group, Interleave, Unit};
 use serde::Deserialize;
 use std::collections::BTreeMap;

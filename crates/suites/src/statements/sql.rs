@@ -3,7 +3,8 @@
 //! In: a kind, the test's range, a table's number, the engine. Out: SQL with parameters marked `$1`, `$2` for
 //! PostgreSQL and `?` for MySQL, or the constant pieces around them for statements sent as text. It draws nothing.
 
-use super::{ForcedSql, StatementKind};
+use super::StatementKind;
+use crate::forced::of_engine;
 use rqps_model::Engine;
 
 const TABLE: &str = "{table}";
@@ -17,10 +18,11 @@ impl StatementKind {
 
     /// The SQL for table `table` (from 1) as a server of that engine prepares it.
     pub fn sql(&self, range: u32, table: u32, engine: Engine) -> String {
-        match engine {
-            Engine::Postgres => self.numbered(self.template(engine), range, table),
-            Engine::Mysql | Engine::Mariadb => self.pieces(range, table, engine).join("?"),
+        let is_numbered = of_engine(engine, true, false);
+        if is_numbered {
+            return self.numbered(self.template(engine), range, table);
         }
+        self.pieces(range, table, engine).join("?")
     }
 
     /// The SQL cut at its parameters: one piece more than there are parameters.
@@ -30,10 +32,7 @@ impl StatementKind {
     }
 
     fn template(&self, engine: Engine) -> &str {
-        match (engine, &self.mysql) {
-            (Engine::Mysql | Engine::Mariadb, Some(ForcedSql { sql, .. })) => sql,
-            _ => &self.sql,
-        }
+        of_engine(engine, &self.sql, self.mysql.as_ref().map_or(&self.sql, |forced| &forced.sql))
     }
 
     /// A template for a table, its parameters as `$1`, `$2` and so on.

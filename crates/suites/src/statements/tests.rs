@@ -1,7 +1,7 @@
 //! The built-in suite against the published facts, and what a bad workload file is told.
 
 use super::*;
-use crate::SYSBENCH;
+use crate::{SYSBENCH, Suite};
 use std::collections::BTreeSet;
 
 fn names(set: &str) -> Vec<String> {

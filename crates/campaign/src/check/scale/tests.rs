@@ -1,7 +1,7 @@
 //! Every fault that the Insert Benchmark's words can have, as it is shown.
 
 use crate::check::tests::{TWO, check, told};
-use crate::sample::vocabulary;
+use crate::testing::vocabulary;
 use crate::{Command, Flag, read};
 use expect_test::expect;
 

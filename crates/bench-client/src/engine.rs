@@ -1,0 +1,55 @@
+//! How the clients and checks of this program differ by engine: the one file that asks which engine it is.
+
+use rqps_model::Engine;
+
+/// What is the same for all engines of one protocol.
+pub(crate) struct Kind {
+    /// Bytes of a point query and of its answer: Bind, Execute and Sync in PostgreSQL's protocol; COM_STMT_EXECUTE
+    /// without types, answered by the number of columns, the definition of one, a row of 119 characters and an OK, in
+    /// MySQL's.
+    pub(crate) point_bytes: (usize, usize),
+    /// Its name in the options of sysbench.
+    pub(crate) sysbench: &'static str,
+    /// Whether sysbench finds its socket by folder and port, as its own library and pgbench do.
+    pub(crate) has_port: bool,
+    /// Its name for the Python inserter.
+    pub(crate) inserter: &'static str,
+    /// What to do where no Python has a driver.
+    pub(crate) how_to_install: &'static str,
+    /// What tells the statements that filled the table, and the column of the answer.
+    pub(crate) statements: (&'static str, usize),
+    /// Whether those are all inserts since the server's start, or only those of the table.
+    pub(crate) counts_all: bool,
+}
+
+static POSTGRES: Kind = Kind {
+    point_bytes: (42, 156),
+    sysbench: "pgsql",
+    has_port: true,
+    inserter: "postgres",
+    how_to_install: "no Python here has psycopg2 or psycopg: apt-get install python3-psycopg2",
+    // Each statement is a transaction, and a row knows its own.
+    statements: ("SELECT count(DISTINCT xmin::text) FROM pi1", 0),
+    counts_all: false,
+};
+
+static MYSQL: Kind = Kind {
+    point_bytes: (20, 190),
+    sysbench: "mysql",
+    has_port: false,
+    inserter: "mysql",
+    how_to_install: "no Python here has MySQLdb: apt-get install python3-mysqldb",
+    statements: ("SHOW GLOBAL STATUS LIKE 'Com_insert'", 1),
+    counts_all: true,
+};
+
+/// The kind of an engine.
+pub(crate) fn kind(engine: Engine) -> &'static Kind {
+    match engine {
+        Engine::Postgres => &POSTGRES,
+        Engine::Mysql | Engine::Mariadb => &MYSQL,
+    }
+}
+
+/// The engine whose protocol the server that does nothing speaks.
+pub(crate) const OF_SINK: Engine = Engine::Postgres;

@@ -1,0 +1,166 @@
+//! What a campaign knows of the engines: defaults, how their settings and versions are named, and about what they cost.
+//!
+//! In: an engine, and what stores its tables. Out: words and rules of thumb. This is the one file of the crate that
+//! asks which engine it is.
+
+use rqps_model::{Engine, StorageEngine, Version};
+
+/// An engine and what stores its tables.
+pub(crate) type Store = (Engine, Option<StorageEngine>);
+
+/// What campaigns name differently by engine.
+pub(crate) struct Words {
+    /// The profile where none is given.
+    pub(crate) default_profile: &'static str,
+    /// Where it might be installed, to show the form.
+    pub(crate) example_folder: &'static str,
+    /// What may stand in front of a setting that a server may not know; empty where nothing may.
+    pub(crate) loose_prefix: &'static str,
+    /// Whether extensions name settings of their own, with a dot.
+    pub(crate) has_extensions: bool,
+    /// How many numbers of a version, behind the first, make a release series; further ones count corrections.
+    pub(crate) series_parts: usize,
+}
+
+const WORDS_OF_POSTGRES: Words = Words {
+    default_profile: "x10a",
+    example_folder: "/opt/pg",
+    loose_prefix: "",
+    has_extensions: true,
+    series_parts: 0,
+};
+const WORDS_OF_MYSQL: Words = Words {
+    default_profile: "z12a",
+    example_folder: "/opt/mysql",
+    loose_prefix: "loose_",
+    has_extensions: false,
+    series_parts: 1,
+};
+const WORDS_OF_MARIADB: Words = Words { example_folder: "/opt/mariadb", ..WORDS_OF_MYSQL };
+
+/// The words of an engine.
+pub(crate) const fn words(engine: Engine) -> &'static Words {
+    match engine {
+        Engine::Postgres => &WORDS_OF_POSTGRES,
+        Engine::Mysql => &WORDS_OF_MYSQL,
+        Engine::Mariadb => &WORDS_OF_MARIADB,
+    }
+}
+
+/// The engine that a release, a folder or an archive without one is likely to be of.
+pub(crate) fn likely_engine(text: &str) -> Option<Engine> {
+    /// The first MariaDB that was not numbered like MySQL, and the major versions that MySQL does not reach.
+    const MARIADB_FROM: u32 = 10;
+    if let Ok(version) = text.parse::<Version>() {
+        // PostgreSQL has versions of two numbers, the others of three.
+        return Some(match text.matches('.').count() {
+            2.. if version.major() >= MARIADB_FROM => Engine::Mariadb,
+            2.. => Engine::Mysql,
+            _ => Engine::Postgres,
+        });
+    }
+    let lower = text.to_lowercase();
+    let named = [("maria", Engine::Mariadb), ("mysql", Engine::Mysql)];
+    let named = named.into_iter().find(|(word, _)| lower.contains(word)).map(|(_, engine)| engine);
+    text.contains('/').then(|| named.unwrap_or(Engine::Postgres))
+}
+
+/// What an engine costs.
+pub(crate) struct Costs {
+    /// Copying a small data folder, starting a server on it, settling and stopping, per treatment and round.
+    pub(crate) restart_seconds: f64,
+    /// Initialising a server, per treatment.
+    pub(crate) init_seconds: f64,
+    /// Rows loaded and indexed a second.
+    pub(crate) load_rows_per_s: f64,
+    /// A row of 190 bytes with header, fill factor and two indexes.
+    pub(crate) bytes_per_row: u64,
+    /// An initialised data folder without any table, its logs included.
+    pub(crate) empty_bytes: u64,
+    /// What loading a row leaves in the log, which is copied with the data.
+    pub(crate) log_bytes_per_row: u64,
+    /// Whether tests write into the log that loading left before they need more.
+    pub(crate) reuses_log: bool,
+    /// The same for the Insert Benchmark.
+    pub(crate) insert: Pace,
+}
+
+/// Rows a second of one client on a small machine, and bytes.
+pub(crate) struct Pace {
+    /// Rows inserted in l.i0.
+    pub(crate) load_rows_per_s: f64,
+    /// Rows of which all three indexes are built, by one session.
+    pub(crate) index_rows_per_s: f64,
+    /// Rows inserted, and as many deleted, by transactions of 50 and of 5.
+    pub(crate) churn_rows_per_s: f64,
+    pub(crate) small_churn_rows_per_s: f64,
+    /// What the rest after l.i2 takes at least.
+    pub(crate) rest_seconds: f64,
+    /// A row with its primary key and three secondary indexes, and the space that churn leaves behind.
+    pub(crate) bytes_per_row: u64,
+    /// What a row leaves in logs, and how much of them a server keeps.
+    pub(crate) log_bytes_per_row: u64,
+    pub(crate) log_bytes_max: u64,
+}
+
+const POSTGRES: Costs = Costs {
+    restart_seconds: 5.0,
+    init_seconds: 3.0,
+    load_rows_per_s: 250_000.0,
+    bytes_per_row: 270,
+    empty_bytes: 48 << 20,
+    log_bytes_per_row: 255,
+    reuses_log: true,
+    insert: POSTGRES_PACE,
+};
+/// The binary log keeps every loaded row once more.
+const INNODB: Costs = Costs {
+    restart_seconds: 7.0,
+    init_seconds: 8.0,
+    load_rows_per_s: 80_000.0,
+    bytes_per_row: 450,
+    empty_bytes: 300 << 20,
+    log_bytes_per_row: 0,
+    reuses_log: false,
+    insert: INNODB_PACE,
+};
+const ROCKSDB: Costs =
+    Costs { load_rows_per_s: 60_000.0, bytes_per_row: 400, empty_bytes: 200 << 20, insert: ROCKSDB_PACE, ..INNODB };
+
+const POSTGRES_PACE: Pace = Pace {
+    load_rows_per_s: 120_000.0,
+    index_rows_per_s: 300_000.0,
+    churn_rows_per_s: 25_000.0,
+    small_churn_rows_per_s: 10_000.0,
+    rest_seconds: 1.0,
+    bytes_per_row: 240,
+    log_bytes_per_row: 600,
+    log_bytes_max: 4_000_000_000,
+};
+/// The binary log keeps every row.
+const INNODB_PACE: Pace = Pace {
+    load_rows_per_s: 100_000.0,
+    index_rows_per_s: 200_000.0,
+    churn_rows_per_s: 8_000.0,
+    small_churn_rows_per_s: 3_000.0,
+    rest_seconds: 10.0,
+    bytes_per_row: 220,
+    log_bytes_per_row: 150,
+    log_bytes_max: u64::MAX,
+};
+const ROCKSDB_PACE: Pace = Pace {
+    load_rows_per_s: 60_000.0,
+    index_rows_per_s: 80_000.0,
+    rest_seconds: 1.0,
+    bytes_per_row: 160,
+    ..INNODB_PACE
+};
+
+/// What an engine costs that stores its tables so.
+pub(crate) const fn costs(store: Store) -> &'static Costs {
+    match store {
+        (Engine::Postgres, _) => &POSTGRES,
+        (Engine::Mysql | Engine::Mariadb, Some(StorageEngine::Rocksdb)) => &ROCKSDB,
+        (Engine::Mysql | Engine::Mariadb, _) => &INNODB,
+    }
+}

@@ -1,0 +1,31 @@
+//! In which versions MySQL and MariaDB differ in how their servers are made and started.
+//!
+//! In: nothing. Out: a table for each. What is the same for both stands in the code that reads it.
+
+use rqps_model::Version;
+
+/// A version from which on something holds.
+type Since = [u32; 3];
+
+/// One of the two engines.
+pub(crate) struct Flavour {
+    /// From when on `--initialize-insecure` makes a data folder; before, and else, `--bootstrap` does.
+    pub(super) initialises: Option<Since>,
+    /// From when on accounts are rows of `global_priv` instead of `user`.
+    pub(super) global_priv: Option<Since>,
+    /// From when on a server starts with a redo log of another size than it was made with.
+    pub(super) resizes_redo_log: Since,
+    /// Whether it would listen for the X Protocol, too.
+    pub(super) has_x_protocol: bool,
+}
+
+pub(crate) const MYSQL: Flavour =
+    Flavour { initialises: Some([5, 7, 7]), global_priv: None, resizes_redo_log: [5, 6, 8], has_x_protocol: true };
+
+pub(crate) const MARIADB: Flavour =
+    Flavour { initialises: None, global_priv: Some([10, 4, 0]), resizes_redo_log: [0; 3], has_x_protocol: false };
+
+/// Whether something holds in a version.
+pub(super) fn holds(since: Since, version: &Version) -> bool {
+    [version.major(), version.part(1), version.part(2)] >= since
+}
