@@ -26,7 +26,7 @@ fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
     match insert::shape(plan) {
         Some(shape) => write_shape(shape, &clients.join(", "), out)?,
         None => {
-            let data = plan.suite.data();
+            let data = rqps_suites::data(&plan.suite);
             let tables = counted(data.tables, "table");
             writeln!(out, "data       {tables} of {}", counted(data.rows, "row"))?;
             writeln!(out, "clients    {}", clients.join(", "))?;

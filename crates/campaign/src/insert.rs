@@ -167,7 +167,7 @@ mod tests {
     fn clients_tables_and_rows_come_as_asked() {
         let shape = |words: &[(&str, &str)]| {
             let plan = plan(&[&TWO[..], words].concat(), false);
-            let (shape, data) = (super::shape(&plan).expect("the suite"), plan.suite.data());
+            let (shape, data) = (super::shape(&plan).expect("the suite"), rqps_suites::data(&plan.suite));
             let shared = if shape.shared_table { "shared" } else { "own" };
             let clients = plan.clients();
             let Some(small) = clients.first() else { panic!("some clients") };

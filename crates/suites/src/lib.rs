@@ -21,6 +21,7 @@ pub use statements::{
 };
 
 use rqps_model::insert::Shape;
+use rqps_model::plan::{DataShape, SuitePlan};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -51,6 +52,14 @@ impl SuiteName {
     /// The suite that a word names.
     pub fn find(word: &str) -> Option<SuiteName> {
         SuiteName::ALL.into_iter().find(|suite| suite.name() == word)
+    }
+
+    /// The suite of a plan.
+    pub const fn of(plan: &SuitePlan) -> SuiteName {
+        match plan {
+            SuitePlan::Sysbench(_) => SuiteName::Sysbench,
+            SuitePlan::Insert(_) => SuiteName::Insert,
+        }
     }
 
     /// What `--quick` stands for.
@@ -84,6 +93,25 @@ impl SuiteName {
 impl fmt::Display for SuiteName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// Tables of a plan, and rows of each once they are loaded.
+pub fn data(plan: &SuitePlan) -> DataShape {
+    match plan {
+        SuitePlan::Sysbench(data) => *data,
+        SuitePlan::Insert(shape) => {
+            let tables = shape.tables();
+            DataShape { tables, rows: shape.rows_loaded() / u64::from(tables.max(1)) }
+        }
+    }
+}
+
+/// Size and form of the Insert Benchmark, where that is the suite of a plan.
+pub const fn insert_shape(plan: &SuitePlan) -> Option<&Shape> {
+    match plan {
+        SuitePlan::Insert(shape) => Some(shape),
+        SuitePlan::Sysbench(_) => None,
     }
 }
 
