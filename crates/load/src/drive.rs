@@ -1,10 +1,10 @@
 //! The engine room: one client with sessions to every arm, which sends what programs say and counts exactly.
 //!
 //! `run` takes an `exercise`; its `leader` walks cycles, or one run from begin to end, and calls the caller's hook;
-//! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries; `slot` is a session's place in its event; `arrival`
-//! says when events are due, `batch` whether answers are waited for in one piece; `tally`, `intervals` and `recorder`
-//! count; `port` is the door to sockets and clock, which a simulation can take over. What is sent, programs say
-//! (`crate::program`).
+//! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries; `slot` is a
+//! session's place in its event; `arrival` says when events are due, `batch` whether answers are waited for in one
+//! piece; `tally`, `intervals` and `recorder` count; `port` is the door to sockets and clock, which a simulation can
+//! take over. What is sent, programs say (`crate::program`).
 //!
 //! What counts: whole events that start after the lead-in and before the end of a slice, with the time from the
 //! session's previous completion to their own. An event under way at the end is completed, so no transaction stays open

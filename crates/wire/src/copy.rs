@@ -1,6 +1,7 @@
 //! Rows of a bulk load, gathered to messages, whatever the protocol.
 //!
-//! In: bytes as they come. Out: messages of 256 KiB, which the protocol's own writer sends, and the number of rows taken.
+//! In: bytes as they come. Out: messages of 256 KiB, which the protocol's own writer sends, and the number of rows
+//! taken.
 
 use std::io;
 

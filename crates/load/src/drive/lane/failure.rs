@@ -1,8 +1,8 @@
 //! What an error does to the event, the session and the lane that it happens in.
 //!
 //! In: a reply that refuses a statement, or a lost session. Out: the event is rolled back, tried again or given up, and
-//! a server that is lost is noted; errors are counted where the event counts. Nothing here is on the path of a statement
-//! that succeeds.
+//! a server that is lost is noted; errors are counted where the event counts. Nothing here is on the path of a
+//! statement that succeeds.
 
 use super::super::port::{Lost, Port};
 use super::super::slot::Phase;

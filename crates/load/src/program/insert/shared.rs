@@ -1,7 +1,7 @@
 //! What all sessions of a step share: its plan, how far each client has come, and why it ended.
 //!
-//! In: engine, shape, step, seed, where each table begins and ends. Out: [`StepWork`], which is read and written without
-//! a lock; only a failure takes one, once.
+//! In: engine, shape, step, seed, where each table begins and ends. Out: [`StepWork`], which is read and written
+//! without a lock; only a failure takes one, once.
 
 use super::probes::TableCell;
 use crate::program::EvenPlan;
