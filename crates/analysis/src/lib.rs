@@ -17,6 +17,7 @@ mod suite;
 mod warnings;
 mod words;
 
+pub use compare::sla::is_held;
 pub use error::AnalysisError;
 
 use crate::advice::Kind;
@@ -144,7 +145,7 @@ fn rounds_complete(plan: &Plan, traces: &[Trace]) -> u32 {
 
 fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> Result<CampaignFacts, AnalysisError> {
     let (plan, status) = (campaign.plan(), campaign.status());
-    let DataShape { tables, rows } = plan.suite.data();
+    let DataShape { tables, rows } = suite::data(plan);
     let first = status.starts.first();
     let arrival = match plan.arrival {
         Arrival::Closed => findings::CLOSED_LOOP.to_owned(),

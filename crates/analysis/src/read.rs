@@ -6,4 +6,5 @@
 pub(crate) mod base;
 pub(crate) mod main_operation;
 pub(crate) mod measured;
+pub(crate) mod seconds;
 pub(crate) mod treatment;

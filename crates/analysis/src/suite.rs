@@ -8,13 +8,23 @@ mod insert;
 use crate::findings::InsertColumns;
 use crate::read::measured::Measured;
 use rqps_model::insert::Shape;
-use rqps_model::plan::{Plan, SuitePlan};
+use rqps_model::plan::{DataShape, Plan, SuitePlan};
 
 /// Size and form of the Insert Benchmark, where that is the suite.
 pub(crate) const fn shape(plan: &Plan) -> Option<&Shape> {
     match &plan.suite {
         SuitePlan::Insert(shape) => Some(shape),
         SuitePlan::Sysbench(_) => None,
+    }
+}
+
+/// Tables, and rows of each once they are loaded.
+pub(crate) fn data(plan: &Plan) -> DataShape {
+    match &plan.suite {
+        SuitePlan::Insert(shape) => {
+            DataShape { tables: shape.tables(), rows: shape.rows_loaded() / u64::from(shape.tables()) }
+        }
+        SuitePlan::Sysbench(data) => *data,
     }
 }
 

@@ -323,7 +323,7 @@ fn number(throughput: Option<f64>) -> String {
 /// What must be known beside a step's number.
 fn beside(sla: Option<Sla>, stalled_seconds: u32) -> String {
     let mut words = String::new();
-    if let Some(Sla { target_per_s, reached_per_s }) = sla.filter(|sla| !sla.is_held()) {
+    if let Some(Sla { target_per_s, reached_per_s }) = sla.filter(|sla| !rqps_lab::is_held(sla)) {
         words += &format!("  SLA missed: {reached_per_s:.0} of {target_per_s:.0} rows/s written");
     }
     if stalled_seconds > 0 {

@@ -1,11 +1,11 @@
 //! A treatment while its servers are up: its copy of the data, its running server, and what became of it.
 
 use crate::ConductError;
-use crate::run::Output;
+use crate::job::Output;
 use crate::supervise::supervised_on;
-use crate::treatment::ResolvedTreatment;
+use crate::treatment::{LOG_LINES, ResolvedTreatment};
 use rqps_machine::{Lease, Workspace, remove_tree};
-use rqps_model::{EventKind, Part, Sample, StorageEngine};
+use rqps_model::{Part, Sample, StorageEngine};
 use rqps_observe::{Probes, Subject};
 use rqps_server::Server;
 use rqps_store::{StoreError, Writer};
@@ -15,9 +15,6 @@ use std::sync::atomic::AtomicBool;
 
 /// Starts that may fail one after the other in a round; the tests left in it fail without another try.
 const STARTS_FAILED_MAX: u32 = 2;
-
-/// Lines of a server's log that a failed sample or an error keeps.
-pub(crate) const LOG_LINES: usize = 20;
 
 /// Acts on a server as probes see it.
 pub(crate) fn observed<T>(
@@ -90,8 +87,7 @@ impl<'a> Arm<'a> {
         if !self.copy.is_empty()
             && let Err(error) = remove_tree(&self.data)
         {
-            let message = format!("could not remove the data of {}: {error}", self.name());
-            output.emit(EventKind::Warning { message });
+            output.warn(format!("could not remove the data of {}: {error}", self.name()));
         }
     }
 

@@ -3,8 +3,8 @@
 //! In: planned seconds of each task, and the times that tasks took. Out: a share and a time left. Reads no clock: time
 //! is an argument.
 
-use crate::exercise::rest_before;
 use crate::walk::Setup;
+use rqps_load::suite::rest_before;
 use rqps_model::Plan;
 use rqps_model::plan::Alternate;
 use std::collections::BTreeMap;
@@ -165,6 +165,16 @@ mod tests {
 
     fn all(plan: &Plan) -> Vec<Setup<'_>> {
         (1..=plan.rounds).flat_map(|number| setups(plan, &plan.round(number), &|_| false)).collect()
+    }
+
+    #[test]
+    fn only_the_test_after_the_small_churn_has_a_rest_before_it() {
+        let resting = |plan: &Plan| -> Vec<String> {
+            let tests = plan.tests();
+            tests.into_iter().filter(|test| rest_before(plan, test).is_some()).map(|test| test.name.clone()).collect()
+        };
+        assert_eq!(resting(&insert_plan(&["a"], &["17.11"])), ["qr100"]);
+        assert!(resting(&plan(&["a"], 0)).is_empty());
     }
 
     #[test]

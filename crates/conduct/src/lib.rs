@@ -4,15 +4,17 @@
 //! whoever watches. The only crate that sequences effects. It judges nothing and prints nothing; after it, nothing
 //! talks to a database.
 //!
-//! The path, in order: `run` (one run of a campaign) resolves each `treatment`, makes each `master`, leaves out what is
-//! `excluded`, and asks `walk` what of a round is `missing`; for each setup `servers` starts its `arm`s, and `measure`
-//! runs one test on them by an `exercise` of load, under `supervise`. `eta` says how long it will take.
+//! The path, in order: `run` (one run of a campaign on a `job`) prepares the `bench`: it resolves each `treatment`,
+//! makes each `master`, and leaves out what is `excluded`. For each round, `walk` says what is `missing`; for each
+//! setup `servers` starts its `arm`s, and `measure` runs one test on them through `load`, under `supervise`. `eta` says
+//! how long it will take.
 
 mod arm;
+mod bench;
 mod error;
 mod eta;
 mod excluded;
-mod exercise;
+mod job;
 mod master;
 mod measure;
 mod missing;
@@ -25,5 +27,6 @@ mod treatment;
 mod walk;
 
 pub use error::ConductError;
+pub use job::{Job, Watch};
 pub use missing::is_measured;
-pub use run::{Job, Outcome, Run, Watch};
+pub use run::{Outcome, Run};

@@ -5,11 +5,10 @@
 //! read each other's files share a master, so that the arms of an A/A differ in nothing.
 
 use crate::ConductError;
-use crate::arm::LOG_LINES;
 use crate::excluded::Excluded;
-use crate::run::{Job, Output};
+use crate::job::{Job, Output};
 use crate::supervise::{check, supervised, supervised_on};
-use crate::treatment::{Connection, ResolvedTreatment};
+use crate::treatment::{Connection, LOG_LINES, ResolvedTreatment};
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::random::derive_seed;
 use rqps_machine::{CopyMethod, Workspace, copy, remove_tree};
@@ -205,7 +204,7 @@ impl Maker<'_, '_, '_> {
     fn exclude(&mut self, treatment: &ResolvedTreatment<'_>, error: ConductError) -> Result<(), ConductError> {
         let name = &treatment.plan.name;
         let message = self.excluded.note(name, error, self.workspace.path())?;
-        self.output.emit(EventKind::Warning { message });
+        self.output.warn(message);
         if let Ok(mut log) = File::open(self.log(treatment)) {
             self.output.store.append_server_log(name, "before round 1", &mut log)?;
         }
@@ -263,7 +262,7 @@ impl Maker<'_, '_, '_> {
         treatment.connection(&endpoint)?;
         self.stop_in_order(treatment, &mut server)?;
         if let Some(left) = report.left {
-            self.output.emit(EventKind::Warning { message: format!("after loading with {name}: {left}") });
+            self.output.warn(format!("after loading with {name}: {left}"));
         }
         self.output.emit(EventKind::Loaded {
             treatment: name.clone(),

@@ -6,24 +6,20 @@
 
 use crate::ConductError;
 use crate::arm::{Arm, observed};
-use crate::exercise::{Exercise, Moment, Progress, Ran};
+use crate::bench::Bench;
 use crate::missing::server_start;
-use crate::run::Bench;
 use crate::supervise::{Quit, supervised, supervised_by};
+use rqps_load::suite::{Chain, Clients, Moment, PlannedTest, Ran};
 use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{DataSet, Round, Stage, TestPlan};
-use rqps_model::sample::Score;
 use rqps_model::settings::CpuSet;
 use rqps_model::{Interleave, Part, Sample, StorageEngine, part};
-use rqps_observe::clock::rfc3339;
 use rqps_observe::{ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, Probe, Probes, ProcessProbe};
 use rqps_server::{Server, placement};
-use rqps_store::{SampleParts, StoreError, Writer};
+use rqps_store::{SampleParts, StoreError, Writer, latency_part};
 use std::path::Path;
-use std::time::SystemTime;
 
 /// What is measured.
-#[derive(Clone, Copy)]
 pub(crate) struct Piece<'a> {
     pub(crate) bench: &'a Bench<'a>,
     pub(crate) round: &'a Round,
@@ -32,15 +28,45 @@ pub(crate) struct Piece<'a> {
     pub(crate) clients: u32,
     /// CPUs that may be used.
     pub(crate) cpus: &'a [usize],
+    /// The name of this machine.
+    pub(crate) host: String,
+    pub(crate) started_at: String,
 }
 
 impl<'a> Piece<'a> {
-    fn exercise(&self) -> Result<Exercise<'a>, ConductError> {
-        Exercise::new(&self.bench.job, self.round, self.test, self.clients)
+    /// The test of the plan as its suite has it.
+    fn planned(&self) -> Result<PlannedTest<'a>, ConductError> {
+        let Piece { bench: Bench { job, .. }, round, test, clients, .. } = *self;
+        let planned = PlannedTest::new(job.plan, job.suites, test, clients, round.seed);
+        planned.ok_or_else(|| ConductError::UnknownTest(test.name.clone()))
+    }
+
+    /// The sample of an arm, with what was counted there.
+    pub(crate) fn sample(&self, arm: &Arm<'_>, counted: Sample) -> Result<Sample, ConductError> {
+        let Piece { bench, round, test, clients, .. } = *self;
+        Ok(Sample {
+            round: round.number,
+            treatment: arm.name().to_owned(),
+            suite: bench.job.plan.suite.name().to_owned(),
+            test: test.name.clone(),
+            clients,
+            started_at: self.started_at.clone(),
+            interleave: test.interleave,
+            server_start: server_start(round.number, arm.starts, bench.job.resumed),
+            data_copy: arm.copy.clone(),
+            host: self.host.clone(),
+            score: self.planned()?.score(counted.score.count),
+            ..counted
+        })
+    }
+
+    /// The sample of an arm on which nothing was measured.
+    pub(crate) fn failed(&self, arm: &Arm<'_>, why: String) -> Result<SampleParts, ConductError> {
+        Ok(SampleParts::of(self.sample(arm, Sample { failure: Some(why), ..Sample::default() })?))
     }
 }
 
-/// What is read of an arm beside the run itself.
+/// What is read of an arm besides the run itself.
 struct Reading {
     probes: Probes,
     /// This round's plans where they differ from those kept for the treatment.
@@ -66,13 +92,12 @@ impl Live<'_> {
 pub(crate) fn measure(
     piece: &Piece<'_>,
     arms: &mut [Arm<'_>],
-    progress: &mut Progress,
+    chain: &mut Chain,
     store: &Writer,
     advance: &mut dyn FnMut(f64),
 ) -> Result<Vec<SampleParts>, ConductError> {
     let Piece { bench, clients, stage, .. } = *piece;
-    let exercise = piece.exercise()?;
-    let started_at = rfc3339(SystemTime::now());
+    let planned = piece.planned()?;
     // A CPU for each connection: on one CPU with a session that never stops asking, what InnoDB does behind the writes
     // got none for minutes (docs/measurement.md).
     let (server_cpus, client_cpus) =
@@ -82,29 +107,28 @@ pub(crate) fn measure(
     for arm in arms.iter_mut() {
         arm.notice_death();
         let reading = match arm.server.is_some() {
-            true => enter(piece, &exercise, arm, &server_cpus, &client_cpus, store),
+            true => enter(piece, &planned, arm, &server_cpus, &client_cpus, store),
             false => Ok(None),
         };
         readings.push(match reading {
             Ok(reading) => reading,
             Err(error @ (ConductError::Store(_) | ConductError::Interrupted)) => return Err(error),
-            // A server that cannot even be asked fails this test, and the others go on.
+            // A server that does not even answer fails this test, and the others go on.
             Err(error) => {
                 arm.failure = Some(error.to_string());
                 None
             }
         });
     }
-    let mut ran = drive(piece, &exercise, arms, &mut readings, &client_cpus, progress, advance)?.into_iter();
+    let mut ran = drive(piece, &planned, arms, &mut readings, &client_cpus, chain, advance)?.into_iter();
     let mut samples = Vec::new();
     for (arm, reading) in arms.iter_mut().zip(readings) {
-        let blank = blank_sample(piece, arm, store.host_id(), &started_at)?;
         let ran = if reading.is_some() { ran.next() } else { None };
         samples.push(match reading.zip(ran) {
-            Some((reading, ran)) => finish(&exercise, blank, arm, reading, ran)?,
+            Some((reading, ran)) => finish(piece, &planned, arm, reading, ran)?,
             None => {
-                let failure = arm.failure.clone().unwrap_or_else(|| "the server could not be asked".to_owned());
-                SampleParts::of(Sample { failure: Some(failure), ..blank })
+                let failure = arm.failure.clone().unwrap_or_else(|| "the server did not answer".to_owned());
+                piece.failed(arm, failure)?
             }
         });
     }
@@ -115,7 +139,7 @@ pub(crate) fn measure(
 /// each time: the planner may decide otherwise in another round.
 fn enter(
     piece: &Piece<'_>,
-    exercise: &Exercise<'_>,
+    planned: &PlannedTest<'_>,
     arm: &mut Arm<'_>,
     server_cpus: &CpuSet,
     client_cpus: &CpuSet,
@@ -143,7 +167,7 @@ fn enter(
         store.write_settings(&name, &facts)?;
     }
     let plans = supervised(server, piece.bench.stop, || {
-        exercise.plans(server.target()).map_err(ConductError::load(about("keeping the plans of")))
+        planned.plans(server.target()).map_err(ConductError::load(about("keeping the plans of")))
     });
     let plans = match plans {
         Ok(plans) => kept_beside(store, &name, &piece.test.name, plans)?,
@@ -195,11 +219,11 @@ fn kept_beside(
 /// reading, in their order.
 fn drive(
     piece: &Piece<'_>,
-    exercise: &Exercise<'_>,
+    planned: &PlannedTest<'_>,
     arms: &mut [Arm<'_>],
     readings: &mut [Option<Reading>],
     client_cpus: &CpuSet,
-    progress: &mut Progress,
+    chain: &mut Chain,
     advance: &mut dyn FnMut(f64),
 ) -> Result<Vec<Ran>, ConductError> {
     let live = arms.iter_mut().zip(readings).filter_map(|(arm, reading)| {
@@ -236,57 +260,35 @@ fn drive(
         Moment::Advance(fraction) => advance(fraction),
     };
     let stop = piece.bench.stop;
-    let ran = supervised_by(&quits, stop, || exercise.run(&targets, client_cpus, progress, &mut hook, stop));
+    let ran = supervised_by(&quits, stop, || {
+        let ran = planned.run(&targets, Clients { cpus: client_cpus, stop }, chain, &mut hook);
+        ran.map_err(ConductError::load(format!("driving {}", piece.test.name)))
+    });
     if freezes {
         live.iter_mut().for_each(|live| _ = live.server.thaw());
     }
     ran
 }
 
-/// A sample with all that is known before anything ran.
-pub(crate) fn blank_sample(
-    piece: &Piece<'_>,
-    arm: &Arm<'_>,
-    host: &str,
-    started_at: &str,
-) -> Result<Sample, ConductError> {
-    let Piece { bench, round, test, clients, .. } = *piece;
-    Ok(Sample {
-        round: round.number,
-        treatment: arm.name().to_owned(),
-        suite: bench.job.plan.suite.name().to_owned(),
-        test: test.name.clone(),
-        clients,
-        started_at: started_at.to_owned(),
-        interleave: test.interleave,
-        server_start: server_start(round.number, arm.starts, bench.job.resumed),
-        data_copy: arm.copy.clone(),
-        host: host.to_owned(),
-        score: Score { unit: test.unit, count: 0, factor: piece.exercise()?.factor() },
-        ..Sample::default()
-    })
-}
-
 /// The sample of an arm that ran, with everything that is read afterwards.
 fn finish(
-    exercise: &Exercise<'_>,
-    blank: Sample,
+    piece: &Piece<'_>,
+    planned: &PlannedTest<'_>,
     arm: &mut Arm<'_>,
     reading: Reading,
     ran: Ran,
-) -> Result<SampleParts, StoreError> {
+) -> Result<SampleParts, ConductError> {
     arm.notice_death();
-    let is_measured = !matches!(ran, Ran::Failed(_));
-    let (mut sample, mut parts, failure) = ran.fill(blank)?;
-    if is_measured {
-        sample.warnings = std::mem::take(&mut arm.pending_warnings);
-    }
+    let Ran { sample: counted, latency, mut parts } = ran;
+    let mut sample = piece.sample(arm, counted)?;
+    parts.push(latency_part(&latency.into_iter().collect(), sample.seconds)?);
+    sample.warnings = std::mem::take(&mut arm.pending_warnings);
     parts.extend(arm.end(reading.probes, &mut sample));
     if arm.was_restarted {
         let again = "the server had died before in this round and was started again on the same data";
         sample.warnings.push(again.to_owned());
     }
-    let failure = failure.or_else(|| stored_otherwise(exercise, arm));
+    let failure = sample.failure.take().or_else(|| stored_otherwise(planned, arm));
     sample.failure = failure.map(|failure| arm.fail(failure));
     if !reading.plans.is_empty() {
         parts.push(Part::json(part::PLANS, &reading.plans));
@@ -295,7 +297,7 @@ fn finish(
 }
 
 /// After tables were made: whether they are not stored as planned.
-fn stored_otherwise(exercise: &Exercise<'_>, arm: &Arm<'_>) -> Option<String> {
-    let server = arm.server.as_ref().filter(|_| exercise.makes_tables())?;
+fn stored_otherwise(planned: &PlannedTest<'_>, arm: &Arm<'_>) -> Option<String> {
+    let server = arm.server.as_ref().filter(|_| planned.makes_tables())?;
     arm.treatment.connection(&server.endpoint()).err().map(|error| error.to_string())
 }

@@ -6,48 +6,17 @@
 //! same folder.
 
 use crate::ConductError;
+use crate::bench::Bench;
 use crate::eta::Eta;
-use crate::master::Masters;
+use crate::job::{Job, Output, Watch};
 use crate::missing::{Failed, Missing};
 use crate::servers::Servers;
 use crate::supervise::check;
-use crate::treatment::{ResolvedTreatment, resolve};
 use crate::walk::Setup;
-use rqps_machine::{Cache, Lease, Workspace};
-use rqps_model::facts::BuildFacts;
+use rqps_machine::Workspace;
 use rqps_model::plan::{Alternate, Round};
-use rqps_model::{Event, EventKind, Plan};
-use rqps_observe::clock::rfc3339;
-use rqps_server::Profiles;
 use rqps_store::{Campaign, Writer};
-use rqps_suites::Suite;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
-
-/// Everything that a campaign needs: its plan, and what of this machine is used.
-#[derive(Debug, Clone, Copy)]
-pub struct Job<'a> {
-    /// The plan.
-    pub plan: &'a Plan,
-    /// The statements that suites know.
-    pub suites: &'a [Suite],
-    /// The build of each treatment, in plan order.
-    pub builds: &'a [BuildFacts],
-    /// Configuration profiles.
-    pub profiles: &'a Profiles,
-    /// The cache, which also holds leases.
-    pub cache: &'a Cache,
-    /// Notes what is made.
-    pub lease: &'a Lease,
-    /// Where data folders are made; `None` = the usual place.
-    pub data_parent: Option<&'a Path>,
-    /// How often the campaign was resumed.
-    pub resumed: usize,
-}
-
-/// Receives events in order.
-pub type Watch<'a> = dyn FnMut(&Event) + 'a;
 
 /// What came of asking for a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,53 +30,17 @@ pub enum Outcome {
 /// One run of a campaign, or of the rest of it.
 pub struct Run<'a> {
     bench: Bench<'a>,
+    /// What is measured again although it is there.
+    again: Failed,
     eta: Eta,
     /// The last round that was looked at.
     last: u32,
 }
 
-/// What rounds are made with. It does not change during a run.
-pub(crate) struct Bench<'a> {
-    pub(crate) job: Job<'a>,
-    pub(crate) treatments: Vec<ResolvedTreatment<'a>>,
-    pub(crate) masters: Masters,
-    /// What is measured again although it is there.
-    again: Failed,
-    pub(crate) stop: &'a AtomicBool,
-    /// Dropped last, and with it all data: thousands of files.
-    pub(crate) workspace: Workspace,
-}
-
-/// Where rounds put what comes of them.
-pub(crate) struct Output<'o, 'w> {
-    pub(crate) store: &'o mut Writer,
-    pub(crate) watch: &'o mut Watch<'w>,
-    pub(crate) eta: &'o mut Eta,
-}
-
-impl Output<'_, '_> {
-    /// An event goes to the results folder and to whoever watches. A disk that is full shows when a sample is written.
-    pub(crate) fn emit(&mut self, kind: EventKind) {
-        let event = Event { at: rfc3339(SystemTime::now()), kind };
-        if event.kind.is_kept() {
-            let _ = self.store.append_event(&event);
-        }
-        (self.watch)(&event);
-    }
-
-    /// Hands an error on; that the user asked to stop is told now, before folders are removed.
-    fn pass<T>(&mut self, result: Result<T, ConductError>) -> Result<T, ConductError> {
-        if let Err(ConductError::Interrupted) = result {
-            self.emit(EventKind::Interrupted { folder: self.store.folder().to_owned() });
-        }
-        result
-    }
-}
-
 impl<'a> Run<'a> {
     /// Makes the data folders that all copies are taken from.
     ///
-    /// Call it from a thread that lives as long as the servers may: they are told to quit when it ends.
+    /// Call it from a thread that lives as long as the servers may: they are ended with it.
     pub fn begin(
         job: Job<'a>,
         store: &mut Writer,
@@ -117,23 +50,21 @@ impl<'a> Run<'a> {
         let workspace = Workspace::create(job.lease, job.cache, job.data_parent)
             .map_err(ConductError::server("making the folder for data"))?;
         let mut output = Output { store, watch, eta: &mut Eta::default() };
-        let prepared = prepare(&job, &workspace, &mut output, stop);
-        let (treatments, masters) = output.pass(prepared)?;
+        let bench = Bench::prepare(job, workspace, &mut output, stop)?;
         // A failed trial is a result of the run that made it; a resumed campaign tries again.
         let again = if job.resumed == 0 { Failed::default() } else { Failed::found(store) };
-        let bench = Bench { job, treatments, masters, again, stop, workspace };
-        let all = (1..=job.plan.rounds).flat_map(|number| bench.setups(store, &job.plan.round(number)));
+        let all = (1..=job.plan.rounds).flat_map(|number| setups(job, store, &again, &job.plan.round(number)));
         let eta = Eta::new(job.plan, &all.collect::<Vec<_>>());
-        Ok(Run { bench, eta, last: 0 })
+        Ok(Run { bench, again, eta, last: 0 })
     }
 
     /// Measures what is missing of the next round of which something is.
     pub fn next_round(&mut self, store: &mut Writer, watch: &mut Watch<'_>) -> Result<Outcome, ConductError> {
-        let Run { bench, eta, last } = self;
+        let Run { bench, again, eta, last } = self;
         while *last < bench.job.plan.rounds {
             *last += 1;
             let round = bench.job.plan.round(*last);
-            let setups = bench.setups(store, &round);
+            let setups = setups(bench.job, store, again, &round);
             if !setups.is_empty() {
                 store.write_round(&round)?;
                 let mut output = Output { store, watch, eta };
@@ -145,28 +76,9 @@ impl<'a> Run<'a> {
     }
 }
 
-impl<'a> Bench<'a> {
-    fn setups(&self, store: &Campaign, round: &Round) -> Vec<Setup<'a>> {
-        Missing { plan: self.job.plan, store, again: &self.again }.setups(round)
-    }
-}
-
-/// Every treatment with its configuration, and the masters.
-fn prepare<'a>(
-    job: &Job<'a>,
-    workspace: &Workspace,
-    output: &mut Output<'_, '_>,
-    stop: &AtomicBool,
-) -> Result<(Vec<ResolvedTreatment<'a>>, Masters), ConductError> {
-    let treatments = resolve(job, workspace, output.store)?;
-    for treatment in &treatments {
-        output.store.write_build(&treatment.plan.name, treatment.build)?;
-        for note in &treatment.configuration.notes {
-            output.emit(EventKind::Warning { message: format!("{}: {note}", treatment.plan.name) });
-        }
-    }
-    let masters = Masters::load(job, workspace, &treatments, output, stop)?;
-    Ok((treatments, masters))
+/// What is still to be measured of a round.
+fn setups<'a>(job: Job<'a>, store: &Campaign, again: &Failed, round: &Round) -> Vec<Setup<'a>> {
+    Missing { plan: job.plan, store, again }.setups(round)
 }
 
 /// One setup of servers after the other.

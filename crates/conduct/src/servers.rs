@@ -8,22 +8,25 @@
 
 use crate::ConductError;
 use crate::arm::Arm;
+use crate::bench::Bench;
 use crate::eta::{REST, Task};
-use crate::exercise::{self, Progress};
+use crate::job::Output;
 use crate::master::FolderKind;
-use crate::measure::{Piece, blank_sample, measure};
-use crate::run::{Bench, Output};
+use crate::measure::{Piece, measure};
 use crate::supervise::{check, supervised, supervised_on, unless_stopped};
 use crate::walk::{Setup, Visit};
 use rqps_load::LoadError;
+use rqps_load::suite::{self, Chain};
+use rqps_load::work::work;
 use rqps_machine::copy;
 use rqps_model::event::{TestPlace, TestResult};
 use rqps_model::plan::{Alternate, DataSet, Round, TestPlan};
 use rqps_model::settings::CpuSet;
-use rqps_model::{EventKind, Sample};
+use rqps_model::{Event, EventKind, Sample};
 use rqps_observe::clock::rfc3339;
 use rqps_server::{page_cache, placement};
 use rqps_store::SampleParts;
+use rqps_suites::Work;
 use rqps_wire::Target;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -38,7 +41,7 @@ pub(crate) struct Servers<'a> {
     /// CPUs that may be used.
     cpus: CpuSet,
     /// What tests that build on each other leave with the client.
-    progress: Progress,
+    chain: Chain,
     /// What failed of tests that build on each other.
     broken: Option<String>,
 }
@@ -62,8 +65,7 @@ impl<'a> Servers<'a> {
         let idle = |(_, treatment)| Arm::idle(treatment, &bench.workspace, bench.masters.why_excluded(treatment));
         let arms = treatments.map(idle).collect();
         let cpus = placement::available().map_err(ConductError::server("listing the CPUs"))?;
-        let progress = Progress::default();
-        let mut servers = Servers { bench, round, setup, arms, cpus, progress, broken: None };
+        let mut servers = Servers { bench, round, setup, arms, cpus, chain: Chain::default(), broken: None };
         output.emit(EventKind::ServersStart {
             round: round.number,
             rounds: bench.job.plan.rounds,
@@ -73,14 +75,14 @@ impl<'a> Servers<'a> {
         servers.copy_data()?;
         servers.start()?;
         for arm in servers.arms.iter().filter(|arm| !arm.is_excluded) {
-            // Why a treatment is excluded was told when that was found.
-            if let Some(message) = arm.failure.clone() {
-                output.emit(EventKind::Warning { message });
+            // Why a treatment is excluded was reported when that was found.
+            if let Some(message) = &arm.failure {
+                output.warn(message);
             }
         }
         // Servers start with empty caches; cached tests must not measure how they fill.
         if let DataSet::Loaded(_) = setup.stage.data {
-            servers.everywhere(exercise::WARM)?;
+            servers.everywhere(Work::Warm)?;
         }
         output.eta.began(begun.elapsed());
         Ok(servers)
@@ -176,7 +178,7 @@ impl<'a> Servers<'a> {
                 }
                 let (plan, stop) = (self.bench.job.plan, self.bench.stop);
                 for arm in &mut self.arms {
-                    let between = |target: &Target| exercise::between_tests(plan, target);
+                    let between = |target: &Target| suite::between_tests(plan, target);
                     on_server(arm, "preparing the next test", stop, between)?;
                 }
                 self.run_test(test, *clients, *is_recorded, at + 1 == visits.len(), output)?;
@@ -197,12 +199,11 @@ impl<'a> Servers<'a> {
             if arm.failure.is_some() && arm.may_start() {
                 arm.was_restarted = true;
                 arm.start(job.lease, stop)?;
-                work_on(arm, exercise::WARM, self.bench)?;
-                let message = match &arm.failure {
+                work_on(arm, Work::Warm, self.bench)?;
+                output.warn(match &arm.failure {
                     Some(failure) => failure.clone(),
                     None => format!("{} was started again on the same data", arm.name()),
-                };
-                output.emit(EventKind::Warning { message });
+                });
             }
         }
         if self.arms.iter().all(|arm| arm.server.is_none()) {
@@ -213,8 +214,8 @@ impl<'a> Servers<'a> {
     }
 
     /// Does work on every server, one after the other.
-    fn everywhere(&mut self, name: &str) -> Result<(), ConductError> {
-        self.arms.iter_mut().try_for_each(|arm| work_on(arm, name, self.bench))
+    fn everywhere(&mut self, work: Work) -> Result<(), ConductError> {
+        self.arms.iter_mut().try_for_each(|arm| work_on(arm, work, self.bench))
     }
 
     /// Does the work that the plan wants before a test, and the rest that its suite wants.
@@ -224,8 +225,11 @@ impl<'a> Servers<'a> {
         levels: &[(u32, bool)],
         output: &mut Output<'_, '_>,
     ) -> Result<(), ConductError> {
-        test.before.iter().try_for_each(|name| self.everywhere(name))?;
-        match (levels.first(), exercise::rest_before(self.bench.job.plan, test)) {
+        for name in &test.before {
+            let work = name.parse().map_err(|_| ConductError::UnknownTest(name.to_owned()))?;
+            self.everywhere(work)?;
+        }
+        match (levels.first(), suite::rest_before(self.bench.job.plan, test)) {
             (Some((clients, _)), Some(_)) => self.rest(test, *clients, output),
             _ => Ok(()),
         }
@@ -246,15 +250,14 @@ impl<'a> Servers<'a> {
             let Some(server) = &arm.server else { continue };
             let doing = format!("the rest of {} before {}", arm.name(), test.name);
             let rested = supervised(server, stop, || {
-                exercise::rest(job.plan, clients, server.target(), stop).map_err(ConductError::load(&doing))
+                suite::rest(job.plan, clients, server.target(), stop).map_err(ConductError::load(&doing))
             });
             match rested {
                 Err(ConductError::Interrupted) => return Err(ConductError::Interrupted),
                 Err(error) => {
                     arm.notice_death();
-                    let message = arm.fail(error.to_string());
                     self.broken = Some(format!("the rest before {}", test.name));
-                    output.emit(EventKind::Warning { message });
+                    output.warn(arm.fail(error.to_string()));
                 }
                 Ok(left) => arm.pending_warnings.extend(left.map(|left| format!("{doing}: {left}"))),
             }
@@ -274,17 +277,22 @@ impl<'a> Servers<'a> {
         let Bench { job, stop, .. } = self.bench;
         let task = Task::of(job.plan, self.setup, &test.name, clients);
         let place = TestPlace { interleave: test.interleave, ..self.place(&test.name, clients) };
-        let piece =
-            Piece { bench: self.bench, round: self.round, stage: self.setup.stage, test, clients, cpus: &self.cpus };
+        let piece = Piece {
+            bench: self.bench,
+            round: self.round,
+            stage: self.setup.stage,
+            test,
+            clients,
+            cpus: &self.cpus,
+            host: output.store.host_id().to_owned(),
+            started_at: rfc3339(SystemTime::now()),
+        };
         let mut all = Vec::new();
-        self.progress.stalled_seconds = 0;
+        self.chain.stalled_seconds = 0;
         if let Some(why) = self.why_skipped() {
             output.eta.skipped(&task);
-            let skipped = |arm: &Arm<'_>| {
-                let blank = blank_sample(&piece, arm, output.store.host_id(), &rfc3339(SystemTime::now()))?;
-                Ok(SampleParts::of(Sample { failure: Some(why.clone()), ..blank }))
-            };
-            all = self.arms.iter().map(skipped).collect::<Result<_, ConductError>>()?;
+            let skipped = self.arms.iter().map(|arm| piece.failed(arm, why.clone()));
+            all = skipped.collect::<Result<_, ConductError>>()?;
         } else {
             output.emit(EventKind::TestBegins { place: place.clone(), is_recorded });
             let begun = Instant::now();
@@ -293,9 +301,9 @@ impl<'a> Servers<'a> {
                 let (campaign, left) = (output.eta.share(under_way), output.eta.left(under_way));
                 let left_seconds = left.map(|left| left.as_secs_f64());
                 let kind = EventKind::TestAdvances { fraction, campaign, left_seconds };
-                (output.watch)(&rqps_model::Event { at: rfc3339(SystemTime::now()), kind });
+                (output.watch)(&Event { at: rfc3339(SystemTime::now()), kind });
             };
-            let measured = measure(&piece, &mut self.arms, &mut self.progress, output.store, &mut advance);
+            let measured = measure(&piece, &mut self.arms, &mut self.chain, output.store, &mut advance);
             all.extend(measured?);
             output.eta.ended(&task, begun.elapsed());
             if self.setup.stage.alternate == Alternate::OneByOne {
@@ -310,7 +318,7 @@ impl<'a> Servers<'a> {
             output.store.publish(parts)?;
         }
         let mut results: Vec<TestResult> =
-            all.iter().map(|parts| result(&parts.sample, self.progress.stalled_seconds)).collect();
+            all.iter().map(|parts| result(&parts.sample, self.chain.stalled_seconds)).collect();
         let base = &job.plan.treatments[job.plan.base].name;
         results.sort_by_key(|result| result.treatment != *base);
         let left_seconds = output.eta.left(None).map(|left| left.as_secs_f64());
@@ -358,13 +366,12 @@ impl<'a> Servers<'a> {
             match (&parts.sample.failure, &arm.server) {
                 (Some(failure), _) => {
                     self.broken = Some(test.name.clone());
-                    let message = format!("{} failed in {}: {failure}", test.name, arm.name());
-                    output.emit(EventKind::Warning { message });
+                    output.warn(format!("{} failed in {}: {failure}", test.name, arm.name()));
                 }
                 (None, Some(server)) if is_last => {
                     let begun = Instant::now();
                     let warning = supervised(server, self.bench.stop, || {
-                        Ok(exercise::check_rows(self.bench.job.plan, &self.progress, &server.endpoint()))
+                        Ok(suite::check_rows(self.bench.job.plan, &self.chain, &server.endpoint()))
                     })?;
                     parts.sample.warnings.extend(warning);
                     output.eta.add_overhead(begun.elapsed());
@@ -404,7 +411,7 @@ impl<'a> Servers<'a> {
                 }
             };
             if let Some(message) = fault {
-                output.emit(EventKind::Warning { message });
+                output.warn(message);
             }
         }
         output.eta.add_overhead(begun.elapsed());
@@ -423,9 +430,9 @@ fn result(sample: &Sample, stalled_seconds: u32) -> TestResult {
 }
 
 /// Does work on an arm's server, if it has one, and notes what that did not reach.
-fn work_on(arm: &mut Arm<'_>, name: &str, bench: &Bench<'_>) -> Result<(), ConductError> {
-    let work = exercise::work(bench.job.plan, name)?;
-    let left = on_server(arm, name, bench.stop, |target| work(target))?.flatten();
+fn work_on(arm: &mut Arm<'_>, name: Work, bench: &Bench<'_>) -> Result<(), ConductError> {
+    let data = rqps_suites::data(&bench.job.plan.suite);
+    let left = on_server(arm, name.name(), bench.stop, |target| Ok(work(name, target, data)?.left))?.flatten();
     arm.pending_warnings.extend(left.map(|left| format!("{name} before the test: {left}")));
     Ok(())
 }

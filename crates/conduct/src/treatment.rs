@@ -5,7 +5,7 @@
 //! error.
 
 use crate::ConductError;
-use crate::run::Job;
+use crate::job::Job;
 use rqps_machine::{Account, Lease, Workspace};
 use rqps_model::facts::{BuildFacts, SettingsFacts};
 use rqps_model::plan::{Stage, TreatmentPlan};
@@ -22,6 +22,9 @@ const START_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How long a session may take to connect.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
+
+/// Lines of a server's log that a failed sample or an error keeps.
+pub(crate) const LOG_LINES: usize = 20;
 
 /// A table that is there for a moment, to see what stores it.
 const PROBE: &str = "rqps_probe";
@@ -57,8 +60,8 @@ impl ResolvedTreatment<'_> {
         Server::start(&launch, lease)
     }
 
-    /// The settings as a running server of this treatment tells them; one that is not as written is an error, since it
-    /// would make every number of the treatment a wrong one.
+    /// The settings as a running server of this treatment reports them; one that is not as written is an error, since
+    /// it would make every number of the treatment a wrong one.
     pub(crate) fn settings(&self, server: &Server) -> Result<SettingsFacts, ConductError> {
         let name = &self.plan.name;
         let readback =
@@ -91,7 +94,7 @@ impl ResolvedTreatment<'_> {
         })
     }
 
-    /// Makes a table as planned on a server without any, tells how it is stored and how a client connects, and removes
+    /// Makes a table as planned on a server without any, reads how it is stored and how a client connects, and removes
     /// it.
     pub(crate) fn probe(&self, endpoint: &Endpoint) -> Result<Connection, ConductError> {
         let Some(storage) = self.plan.storage else { return self.connection(endpoint) };

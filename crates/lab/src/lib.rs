@@ -17,5 +17,6 @@ pub mod vocabulary;
 pub use notice::{Notice, Notify};
 pub use open::Lab;
 pub use prepare::{Faults, Prepared};
+pub use rqps_analysis::is_held;
 pub use run::Run;
 pub use status::CampaignStatus;

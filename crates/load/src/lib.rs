@@ -14,6 +14,10 @@ pub mod program;
 pub use program::insert;
 pub mod random;
 pub mod rows;
+mod session;
+mod side_by_side;
+pub mod suite;
+mod test_run;
 pub mod work;
 mod zipfian;
 

@@ -4,21 +4,18 @@
 //! are drawn from a fixed seed, so they are the same on all builds. Costs and row estimates are in the text and come
 //! from each server's own sample: compare shapes without them.
 
+mod draw;
 mod mysql;
 mod postgres;
 
+pub(crate) use draw::SEED;
+
 use crate::error::LoadError;
-use crate::mysql::engine;
-use crate::program::sysbench::{Rendered, render_parameters};
-use crate::random::{Purpose, stream};
-use crate::work::connect;
+use crate::session::connect;
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::DataShape;
 use rqps_suites::Test;
 use rqps_wire::{Protocol, Session, Target};
-
-/// The seed of the values; the same for all campaigns, so that plans can be compared between them.
-pub(crate) const SEED: u64 = 1;
 
 /// The plans of a test's statements, on the first table.
 pub fn plan_capture(target: &Target, test: &Test, data: DataShape) -> Result<Vec<StatementPlan>, LoadError> {
@@ -27,11 +24,11 @@ pub fn plan_capture(target: &Target, test: &Test, data: DataShape) -> Result<Vec
     let first = DataShape { tables: 1, ..data };
     let mut plans = Vec::new();
     for (index, kind) in test.kinds.iter().enumerate() {
+        let sql = kind.sql(test.range, 1, target.engine());
         let plan = match protocol {
-            Protocol::Postgres => postgres::plan(&mut session, test, first, index)?,
+            Protocol::Postgres => postgres::plan(&mut session, test, first, index, &sql)?,
             Protocol::Mysql => mysql::plan(&mut session, target, test, first, index)?,
         };
-        let sql = kind.sql(test.range, 1, engine(protocol));
         plans.push(StatementPlan { statement: kind.kind.clone(), sql, plan });
     }
     Ok(plans)
@@ -66,10 +63,4 @@ impl<'a> Explainer<'a> {
     ) -> Result<String, LoadError> {
         postgres::prepared(self.session, name, sql, types, &|execution| Ok(values(execution)))
     }
-}
-
-/// The values of one execution of a kind.
-fn draw(test: &Test, data: DataShape, index: usize, protocol: Protocol, execution: u64) -> Result<Rendered, LoadError> {
-    let mut random = stream(SEED, Purpose::Plans, index as u64, execution);
-    render_parameters(test, data, index, protocol, &mut random)
 }

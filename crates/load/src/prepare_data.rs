@@ -9,10 +9,10 @@ mod mysql;
 mod postgres;
 
 use crate::error::LoadError;
-use crate::work::{Wish, analyze, connect, provide_prewarm, settle};
+use crate::session::parallel_each;
+use crate::work::{SettleGoal, analyze, provide_prewarm, settle};
 use rqps_model::plan::DataShape;
 use rqps_wire::{Protocol, Target};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 /// Tables that are loaded at once.
@@ -54,7 +54,7 @@ pub fn prepare_data(target: &Target, data: DataShape, seed: u64, threads: usize)
         }
         Protocol::Mysql => {
             analyze(endpoint, data)?;
-            settle(target, data, Wish::Both)?
+            settle(target, data, SettleGoal::Both)?
         }
     };
     let settle_seconds = begun.elapsed().as_secs_f64() - load_seconds;
@@ -62,31 +62,11 @@ pub fn prepare_data(target: &Target, data: DataShape, seed: u64, threads: usize)
 }
 
 fn load_tables(target: &Target, data: DataShape, seed: u64, threads: usize) -> Result<(), LoadError> {
-    let (endpoint, storage) = (&target.endpoint, target.mysql_storage());
-    let next = AtomicU32::new(1);
-    let load_some = || -> Result<(), LoadError> {
-        let mut session = connect(endpoint)?;
-        if endpoint.protocol() == Protocol::Mysql {
-            mysql::prepare_session(&mut session)?;
-        }
-        loop {
-            let table = next.fetch_add(1, Ordering::Relaxed);
-            if table > data.tables {
-                return Ok(());
-            }
-            match endpoint.protocol() {
-                Protocol::Postgres => postgres::load_table(&mut session, table, data.rows, seed)?,
-                Protocol::Mysql => mysql::load_table(&mut session, table, data.rows, storage, seed)?,
-            }
-        }
-    };
+    let storage = target.mysql_storage();
+    let threads = threads.clamp(1, PARALLEL_MAX) as u32;
     // Where one table failed, hours of loading the others would be for nothing.
-    let run = || load_some().inspect_err(|_| next.store(data.tables.saturating_add(1), Ordering::Relaxed));
-    std::thread::scope(|scope| {
-        let threads = threads.clamp(1, PARALLEL_MAX).min(data.tables as usize);
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
-        let own = run();
-        let joined = others.into_iter().map(|thread| thread.join().expect("a loader does not panic"));
-        joined.fold(own, Result::and)
+    parallel_each(&target.endpoint, data.tables, threads, |session, number| match target.endpoint.protocol() {
+        Protocol::Postgres => postgres::load_table(session, number + 1, data.rows, seed),
+        Protocol::Mysql => mysql::load_table(session, number + 1, data.rows, storage, seed),
     })
 }

@@ -11,6 +11,9 @@ pub mod sysbench;
 use rand_pcg::Pcg64;
 use rqps_wire::{ParameterType, Rows, Statement};
 
+/// The kind of event where a workload has only one; whole events have their latencies under this name.
+pub const EVENT: &str = "event";
+
 /// A statement as a session prepares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatementForm {
@@ -225,7 +228,7 @@ pub trait Workload: Sync {
 
     /// The names of the kinds of events.
     fn events(&self) -> Vec<String> {
-        vec!["event".to_owned()]
+        vec![EVENT.to_owned()]
     }
 
     /// The program of a client's session to an arm.

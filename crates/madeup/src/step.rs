@@ -6,10 +6,9 @@
 
 use super::insert::{InsertRecipe, StallAt};
 use super::{Made, Noise, Place};
-use rqps_model::insert::{
-    Buckets, IndexBuild, Kind, Operations, Questions, SecondRow, Sla, Step, StepRecord, TableIds, per_second,
-};
+use rqps_model::insert::{Buckets, IdProbes, IndexBuild, Kind, Operations, Sla, Step, StepRecord, TableIds};
 use rqps_model::sample::{Accounting, DiskUse, Growth, HostUse, MonitorRow, ProcessUse, Resources, Score, SuiteRecord};
+use rqps_model::sample::{SecondRow, per_second};
 use rqps_model::{Engine, Part, Sample, StorageEngine, Unit, part};
 use rqps_store::{Latencies, SampleParts, latency_part};
 use std::collections::BTreeMap;
@@ -22,6 +21,42 @@ const SHARE_BEFORE_FAILURE: f64 = 0.4;
 const RESPONSES: u32 = 24;
 const BYTES_A_ROW: u64 = 140;
 const CPUS: u32 = 4;
+
+/// What a client did in a second.
+#[derive(Default)]
+struct Second {
+    second: u32,
+    client: u32,
+    inserted: u32,
+    deleted: u32,
+    queries: u32,
+    longest_insert_ns: u64,
+    longest_delete_ns: u64,
+    longest_query_ns: u64,
+}
+
+impl Second {
+    /// As it is stored, in a step of so many seconds.
+    fn rows(&self, step: &Step, step_seconds: f64) -> Vec<SecondRow> {
+        let second = step_seconds.min(f64::from(self.second) + 1.0);
+        let row = |kind: &str, operations: u32, rows: u32, latency_ns_max| SecondRow {
+            second,
+            wall_second: second,
+            kind: kind.to_owned(),
+            client: Some(self.client),
+            operations: operations.into(),
+            rows: rows.into(),
+            latency_ns_max,
+            ..SecondRow::default()
+        };
+        let batches = |rows: u32| rows.div_ceil(step.batch);
+        let inserts = row("insert", batches(self.inserted), self.inserted, self.longest_insert_ns);
+        let deletes = row("delete", batches(self.deleted), self.deleted, self.longest_delete_ns);
+        let queries = row("query", self.queries, 10 * self.queries, self.longest_query_ns);
+        let deletes = step.deletes().then_some(deletes);
+        [inserts].into_iter().chain(deletes).chain(step.queries().then_some(queries)).collect()
+    }
+}
 
 pub(super) struct Trial<'a> {
     pub(super) recipe: &'a InsertRecipe,
@@ -43,12 +78,13 @@ impl Trial<'_> {
         } else {
             record.rows_indexed.unwrap_or(record.inserts.rows)
         };
+        let rows: Vec<SecondRow> = rows.iter().flat_map(|second| second.rows(self.step, seconds)).collect();
         let watch = self.watch(&rows, seconds, main);
         let mut sample = self.sample(main, seconds);
         sample.rows = if self.step.queries() { record.queries.rows } else { main };
         sample.accounting = [record.inserts, record.deletes, record.queries]
             .iter()
-            .fold(Accounting::default(), |sum, kind| add(sum, kind.accounting));
+            .fold(Accounting::default(), |sum, kind| sum + kind.accounting);
         sample.failure = record.failure.clone();
         sample.growth = Some(self.growth(record.inserts.rows));
         sample.record = Some(SuiteRecord::Insert(record));
@@ -79,7 +115,7 @@ impl Trial<'_> {
     }
 
     /// What each client did in each second, and how long the step took.
-    fn seconds(&self, noise: &mut Noise) -> (Vec<SecondRow>, f64) {
+    fn seconds(&self, noise: &mut Noise) -> (Vec<Second>, f64) {
         let (mut rows, mut longest) = (Vec::new(), 0.0f64);
         for client in 0..self.clients {
             let (own, seconds) = self.seconds_of(client, noise);
@@ -89,21 +125,17 @@ impl Trial<'_> {
         // A client that is done earlier has rows until the end, with nothing in them.
         for client in 0..self.clients {
             let from = rows.iter().filter(|row| row.client == client).count() as u32;
-            rows.extend((from..longest.ceil() as u32).map(|second| SecondRow {
-                second,
-                client,
-                ..SecondRow::default()
-            }));
+            rows.extend((from..longest.ceil() as u32).map(|second| Second { second, client, ..Second::default() }));
         }
         rows.sort_by_key(|row| (row.client, row.second));
         (rows, longest)
     }
 
-    fn seconds_of(&self, client: u32, noise: &mut Noise) -> (Vec<SecondRow>, f64) {
+    fn seconds_of(&self, client: u32, noise: &mut Noise) -> (Vec<Second>, f64) {
         let share = if self.fails() { SHARE_BEFORE_FAILURE } else { 1.0 };
         let (planned_s, step) = (self.recipe.shape.seconds, self.step);
         let mut left = (step.rows_of(client, self.clients) as f64 * share) as u64;
-        let mut rows: Vec<SecondRow> = Vec::new();
+        let mut rows: Vec<Second> = Vec::new();
         let mut owed = 0.0;
         loop {
             let second = rows.len() as u32;
@@ -111,7 +143,7 @@ impl Trial<'_> {
                 .stall()
                 .is_some_and(|stall| (stall.from_second..stall.from_second + stall.seconds).contains(&second));
             let pace = self.rate_per_s * (self.recipe.second_noise * noise.normal()).exp();
-            let mut row = SecondRow { second, client, ..SecondRow::default() };
+            let mut row = Second { second, client, ..Second::default() };
             owed += match step.rate_per_s {
                 Some(rate) if self.is_behind() => f64::from(rate) * SHARE_BEHIND,
                 Some(rate) => f64::from(rate),
@@ -147,7 +179,7 @@ impl Trial<'_> {
     }
 
     /// Largest response times of a second; what a stall held up is answered in the second after it.
-    fn longest(&self, row: &mut SecondRow, noise: &mut Noise) {
+    fn longest(&self, row: &mut Second, noise: &mut Noise) {
         let slow = |noise: &mut Noise| 3.0 + (0.5 * noise.normal()).exp();
         if let Some(stall) = self.stall().filter(|stall| row.second == stall.from_second + stall.seconds) {
             row.longest_insert_ns = u64::from(stall.seconds) * 1_000_000_000 + 40_000_000;
@@ -170,9 +202,9 @@ impl Trial<'_> {
         }
     }
 
-    fn record(&self, noise: &mut Noise, rows: &[SecondRow], seconds: f64, latencies: &mut Latencies) -> StepRecord {
-        let sum = |number: fn(&SecondRow) -> u32| rows.iter().map(|row| u64::from(number(row))).sum::<u64>();
-        let largest = |time: fn(&SecondRow) -> u64| rows.iter().map(time).max().unwrap_or(0);
+    fn record(&self, noise: &mut Noise, rows: &[Second], seconds: f64, latencies: &mut Latencies) -> StepRecord {
+        let sum = |number: fn(&Second) -> u32| rows.iter().map(|row| u64::from(number(row))).sum::<u64>();
+        let largest = |time: fn(&Second) -> u64| rows.iter().map(time).max().unwrap_or(0);
         let (inserted, deleted, queries) = (sum(|r| r.inserted), sum(|r| r.deleted), sum(|r| r.queries));
         let (batch, step) = (u64::from(self.step.batch), self.step);
         let planned = (0..self.clients).map(|client| step.rows_of(client, self.clients)).sum::<u64>().div_ceil(batch);
@@ -212,8 +244,8 @@ impl Trial<'_> {
             queries,
             rows_indexed: is_index.then(|| loaded + inserted),
             index_builds: if is_index { builds.to_vec() } else { Vec::new() },
-            min_questions: Questions { count: deleted / 50_000, total_ns: deleted / 50 * 1000, longest_ns: 90_000 },
-            max_questions: Questions::default(),
+            min_probes: IdProbes { count: deleted / 50_000, total_ns: deleted / 50 * 1000, longest_ns: 90_000 },
+            max_probes: IdProbes::default(),
             sla: target.map(|target_per_s| Sla { target_per_s, reached_per_s: inserted as f64 / seconds }),
             deferred_seconds: if self.is_behind() { 0.5 * seconds } else { 0.0 },
             errors: Vec::new(),
@@ -247,10 +279,10 @@ impl Trial<'_> {
     /// What host and server were about, second by second.
     fn watch(&self, rows: &[SecondRow], seconds: f64, operations: u64) -> Vec<MonitorRow> {
         let whole = self.resources(operations, seconds).host;
-        let inserted = per_second(rows, seconds, |row| row.inserted);
+        let inserted = per_second(rows, seconds, |row| if row.kind == "insert" { row.rows } else { 0 });
         let (mut written, mut watch) = (0, Vec::new());
         for (second, rows) in (1u64..).zip(inserted) {
-            written += rows;
+            written += rows as u64;
             let part = |count: u64| (count as f64 / seconds) as u64;
             let host = HostUse {
                 seconds: 1.0,
@@ -354,16 +386,6 @@ impl Trial<'_> {
             ..HostUse::default()
         };
         Resources { host, server, client, operations }
-    }
-}
-
-fn add(sum: Accounting, more: Accounting) -> Accounting {
-    Accounting {
-        scheduled: sum.scheduled + more.scheduled,
-        succeeded: sum.succeeded + more.succeeded,
-        failed: sum.failed + more.failed,
-        skipped: sum.skipped + more.skipped,
-        retried: sum.retried + more.retried,
     }
 }
 

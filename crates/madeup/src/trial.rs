@@ -4,7 +4,7 @@
 //! publishes, consistent with one another: slices, seconds, histograms and costs all follow from the rate.
 
 use super::{Noise, Place, Recipe};
-use rqps_model::sample::{Accounting, HostUse, Interval, ProcessUse, Resources, Score, Slices};
+use rqps_model::sample::{Accounting, HostUse, ProcessUse, Resources, Score, SecondRow, Slices};
 use rqps_model::{Interleave, Part, Sample, Unit, part};
 use rqps_store::{EVENT, Latencies, SampleParts, latency_part};
 
@@ -39,9 +39,9 @@ impl Trial<'_> {
         if self.recipe.failed.contains(&self.place) {
             sample.failure = Some("the server ended: signal 9".to_owned());
         }
-        let (intervals, latencies) = (self.intervals(noise), self.latencies(noise));
+        let (seconds, latencies) = (self.seconds(noise), self.latencies(noise));
         let latency = latency_part(&latencies, sample.seconds).expect("kinds are plain words");
-        let parts = vec![Part::json(part::SLICES, &slices), Part::lines(part::INTERVALS, &intervals), latency];
+        let parts = vec![Part::json(part::SLICES, &slices), Part::lines(part::SECONDS, &seconds), latency];
         SampleParts { sample, parts }
     }
 
@@ -60,20 +60,21 @@ impl Trial<'_> {
         Slices { operations, busy_ns }
     }
 
-    fn intervals(&self, noise: &mut Noise) -> Vec<Interval> {
+    fn seconds(&self, noise: &mut Noise) -> Vec<SecondRow> {
         let second = |n: usize| {
             let (operations, busy_ns) = self.counts(self.rate_per_s * (0.02 * noise.normal()).exp(), 1.0);
             let latency_ns = 1e9 / self.rate_per_s;
-            Interval {
+            SecondRow {
                 second: (n + 1) as f64,
                 wall_second: ((n + 1) * self.recipe.versions.len()) as f64,
+                kind: EVENT.to_owned(),
                 operations,
                 busy_ns,
-                errors: 0,
-                latency_ns_p50: latency_ns as u64,
-                latency_ns_p95: (1.5 * latency_ns) as u64,
-                latency_ns_p99: (2.2 * latency_ns) as u64,
+                latency_ns_p50: Some(latency_ns as u64),
+                latency_ns_p95: Some((1.5 * latency_ns) as u64),
+                latency_ns_p99: Some((2.2 * latency_ns) as u64),
                 latency_ns_max: (9.0 * latency_ns) as u64,
+                ..SecondRow::default()
             }
         };
         (0..self.recipe.seconds).map(second).collect()

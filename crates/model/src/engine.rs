@@ -1,34 +1,21 @@
 //! The closed set of database systems that rqps compares, their storage engines, and their short names in result files.
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use crate::words::words;
 use std::str::FromStr;
 
-/// A database system whose builds can be compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Engine {
-    /// PostgreSQL.
-    Postgres,
-    /// MySQL.
-    Mysql,
-    /// MariaDB.
-    Mariadb,
+words! {
+    /// A database system whose builds can be compared; its word is that of `--build postgres:17.11`.
+    Engine {
+        /// PostgreSQL.
+        Postgres = "postgres",
+        /// MySQL.
+        Mysql = "mysql",
+        /// MariaDB.
+        Mariadb = "mariadb",
+    }
 }
 
 impl Engine {
-    /// All engines, in the order in which they are listed.
-    pub const ALL: [Engine; 3] = [Engine::Postgres, Engine::Mysql, Engine::Mariadb];
-
-    /// The word used in `--build postgres:17.11`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Engine::Postgres => "postgres",
-            Engine::Mysql => "mysql",
-            Engine::Mariadb => "mariadb",
-        }
-    }
-
     /// The prefix of a build's name, as in `pg1711`.
     pub const fn prefix(self) -> &'static str {
         match self {
@@ -66,12 +53,6 @@ impl Engine {
     }
 }
 
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// A word that names no engine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown engine `{0}`; expected one of: postgres, mysql, mariadb")]
@@ -85,53 +66,22 @@ impl FromStr for Engine {
     }
 }
 
-/// What stores the tables inside MySQL and MariaDB.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StorageEngine {
-    /// B-trees with undo and redo logs.
-    Innodb,
-    /// Log-structured merge trees (MyRocks).
-    Rocksdb,
+words! {
+    /// What stores the tables inside MySQL and MariaDB; its word is that of `--storage-engine` and of `ENGINE=` in SQL.
+    StorageEngine {
+        /// B-trees with undo and redo logs.
+        Innodb = "innodb",
+        /// Log-structured merge trees (MyRocks).
+        Rocksdb = "rocksdb",
+    }
 }
 
 impl StorageEngine {
-    /// All storage engines.
-    pub const ALL: [StorageEngine; 2] = [StorageEngine::Innodb, StorageEngine::Rocksdb];
-
-    /// The word used by `--storage-engine` and by `ENGINE=` in SQL.
-    pub const fn name(self) -> &'static str {
-        match self {
-            StorageEngine::Innodb => "innodb",
-            StorageEngine::Rocksdb => "rocksdb",
-        }
-    }
-
     /// The name as its makers write it.
     pub const fn title(self) -> &'static str {
         match self {
             StorageEngine::Innodb => "InnoDB",
             StorageEngine::Rocksdb => "RocksDB",
         }
-    }
-}
-
-impl fmt::Display for StorageEngine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A word that names no storage engine.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown storage engine `{0}`; expected innodb or rocksdb")]
-pub struct UnknownStorageEngine(pub String);
-
-impl FromStr for StorageEngine {
-    type Err = UnknownStorageEngine;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = StorageEngine::ALL.into_iter().find(|storage| storage.name() == text);
-        found.ok_or_else(|| UnknownStorageEngine(text.to_owned()))
     }
 }

@@ -4,10 +4,8 @@
 
 mod buckets;
 mod record;
-mod seconds;
 mod shape;
 
 pub use buckets::Buckets;
-pub use record::{IndexBuild, Operations, Questions, Sla, StepRecord, TableIds};
-pub use seconds::{SecondRow, Stall, per_second, rate_held_in};
+pub use record::{IdProbes, IndexBuild, Operations, Sla, Stall, StepRecord, TableIds};
 pub use shape::{CONNECTIONS, Kind, Shape, Step, UnsoundShape, steps};

@@ -3,6 +3,7 @@
 //! Every other crate speaks in these types; a type that is written to disk derives `Serialize` here, since a
 //! serialised type is a contract (docs/results-format.md). This crate does no IO, reads no clock and judges nothing.
 
+mod accounting;
 pub mod build;
 pub mod counted;
 pub mod engine;
@@ -19,6 +20,7 @@ pub mod test;
 pub mod verdict;
 pub mod version;
 pub mod warning;
+mod words;
 
 pub use build::{BuildSource, BuildSpec};
 pub use counted::counted;

@@ -9,14 +9,12 @@ use std::fmt;
 
 /// The pieces in which builds alternated: [`crate::sample::Slices`].
 pub const SLICES: &str = "slices.json";
-/// One row a second: [`crate::sample::Interval`].
-pub const INTERVALS: &str = "intervals.jsonl";
+/// One row for each second, and for each kind and client that have rows of their own: [`crate::sample::SecondRow`].
+pub const SECONDS: &str = "seconds.jsonl";
 /// Whole histograms by statement kind, and of events; read and written by `store`.
 pub const LATENCY: &str = "latency.hdr";
 /// Server counters before and after: [`crate::sample::CounterReading`].
 pub const COUNTERS: &str = "counters.jsonl";
-/// What each client did in each second of a step of the Insert Benchmark: [`crate::insert::SecondRow`].
-pub const SECONDS: &str = "seconds.jsonl";
 /// Host and server in each second: [`crate::sample::MonitorRow`].
 pub const MONITOR: &str = "monitor.jsonl";
 /// The plans of the test's statements in this round, where they are not, word for word, those kept for the treatment:

@@ -6,51 +6,18 @@
 use crate::insert::Shape;
 pub use crate::order::Round;
 use crate::settings::MachineClass;
+use crate::words::words;
 use crate::{BuildSpec, Engine, Format, Group, Placement, StorageEngine, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
-/// How builds alternate inside a test that all of them run side by side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Interleave {
-    /// Slices of milliseconds in random order per cycle; all servers are up.
-    Slices,
-    /// Longer runs, idle servers frozen.
-    Turns,
-}
-
-impl Interleave {
-    /// All ways.
-    pub const ALL: [Interleave; 2] = [Interleave::Slices, Interleave::Turns];
-
-    /// The word used by `--interleave`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Interleave::Slices => "slices",
-            Interleave::Turns => "turns",
-        }
-    }
-}
-
-impl fmt::Display for Interleave {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A word that names no way of interleaving.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown interleaving `{0}`; expected slices or turns")]
-pub struct UnknownInterleave(pub String);
-
-impl FromStr for Interleave {
-    type Err = UnknownInterleave;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Interleave::ALL.into_iter().find(|i| i.name() == text).ok_or_else(|| UnknownInterleave(text.to_owned()))
+words! {
+    /// How builds alternate inside a test that all of them run side by side; its word is that of `--interleave`.
+    Interleave {
+        /// Slices of milliseconds in random order per cycle; all servers are up.
+        Slices = "slices",
+        /// Longer runs, idle servers frozen.
+        Turns = "turns",
     }
 }
 
@@ -137,19 +104,8 @@ impl SuitePlan {
     /// The word used by `--suite` and in folder names.
     pub const fn name(&self) -> &'static str {
         match self {
-            SuitePlan::Sysbench(_) => "sysbench",
-            SuitePlan::Insert(_) => "insert",
-        }
-    }
-
-    /// Tables, and rows of each once they are loaded.
-    pub fn data(&self) -> DataShape {
-        match self {
-            SuitePlan::Sysbench(data) => *data,
-            SuitePlan::Insert(shape) => {
-                let tables = shape.tables();
-                DataShape { tables, rows: shape.rows_loaded() / u64::from(tables.max(1)) }
-            }
+            Self::Sysbench(_) => "sysbench",
+            Self::Insert(_) => "insert",
         }
     }
 }

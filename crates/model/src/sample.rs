@@ -2,45 +2,11 @@
 //!
 //! Only raw counts and times; rates and ratios are derived by `analysis`. Times are nanoseconds of the monotonic clock.
 
+pub use crate::accounting::{Accounting, ErrorCount};
 use crate::insert::StepRecord;
 use crate::{Format, Interleave, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// What became of the events that were due. `scheduled = succeeded + failed + skipped` always holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Accounting {
-    /// Events that were due in the counted time.
-    pub scheduled: u64,
-    /// Events that completed.
-    pub succeeded: u64,
-    /// Events given up after an error.
-    pub failed: u64,
-    /// Events never sent, because the rate could not be kept until the end.
-    pub skipped: u64,
-    /// Attempts repeated after a serialization failure or deadlock; counted apart.
-    pub retried: u64,
-}
-
-impl Accounting {
-    /// Whether the identity holds; checked where it is written and where it is read.
-    pub const fn is_balanced(&self) -> bool {
-        self.scheduled == self.succeeded + self.failed + self.skipped
-    }
-}
-
-/// Errors of one statement kind with one code.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ErrorCount {
-    /// Statement kind, as in the workload.
-    pub statement: String,
-    /// SQLSTATE.
-    pub code: String,
-    /// How often.
-    pub count: u64,
-    /// The server's words, once.
-    pub message: String,
-}
 
 /// The pieces in which builds alternated: index = cycle, the same cycle of all treatments ran side by side.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,27 +56,57 @@ pub struct CounterReading {
     pub values: BTreeMap<String, f64>,
 }
 
-/// One second (of the treatment's own counted time) of a sample.
+/// What was done of one kind in one second of a sample.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
-    /// Seconds of this treatment's own counted time at the end of the interval.
+pub struct SecondRow {
+    /// Seconds of this treatment's own counted time at the end of the row: a whole number, but for the last one.
     pub second: f64,
     /// Seconds since the test began by the wall clock.
     pub wall_second: f64,
+    /// The kind of events: `event`, or what a suite tells apart.
+    pub kind: String,
+    /// The client, counted from 0, where each has rows of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<u32>,
     /// Statements completed.
     pub operations: u64,
+    /// Rows that the server sent or changed.
+    pub rows: u64,
     /// Sum of the sessions' busy time.
     pub busy_ns: u64,
     /// Errors.
     pub errors: u64,
-    /// Median latency of events.
-    pub latency_ns_p50: u64,
+    /// Events tried again.
+    pub retried: u64,
+    /// Median latency of events; quantiles are not kept of each client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_p50: Option<u64>,
     /// 95th percentile.
-    pub latency_ns_p95: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_p95: Option<u64>,
     /// 99th percentile.
-    pub latency_ns_p99: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_p99: Option<u64>,
     /// Largest.
     pub latency_ns_max: u64,
+}
+
+impl SecondRow {
+    /// Which second it is, counted from 0.
+    pub fn index(&self) -> usize {
+        (self.second.ceil() as usize).saturating_sub(1)
+    }
+}
+
+/// A number for each whole second of a test of `seconds`, summed over kinds and clients.
+pub fn per_second(rows: &[SecondRow], seconds: f64, number: impl Fn(&SecondRow) -> u64) -> Vec<f64> {
+    let mut sums = vec![0.0; seconds as usize];
+    for row in rows {
+        if let Some(sum) = sums.get_mut(row.index()) {
+            *sum += number(row) as f64;
+        }
+    }
+    sums
 }
 
 /// What the whole host did while this treatment's slices ran.
@@ -325,9 +321,16 @@ impl Sample {
     pub fn step(&self) -> Option<&StepRecord> {
         self.record.as_ref().map(|SuiteRecord::Insert(step)| step)
     }
+}
 
-    /// The same, to be changed.
-    pub fn step_mut(&mut self) -> Option<&mut StepRecord> {
-        self.record.as_mut().map(|SuiteRecord::Insert(step)| step)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_summed_over_clients_and_a_last_one_that_is_not_whole_is_left_out() {
+        let row = |second, client, rows| SecondRow { second, client: Some(client), rows, ..SecondRow::default() };
+        let rows = [row(1.0, 0, 1), row(2.0, 0, 2), row(2.9, 0, 4), row(1.0, 1, 10), row(2.0, 1, 20)];
+        assert_eq!(per_second(&rows, 2.9, |row| row.rows), [11.0, 22.0]);
     }
 }

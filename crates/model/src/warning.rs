@@ -3,116 +3,90 @@
 //! In: nothing. Out: [`WarningKind`], whose name is what `findings.json`, tables and pages show. What happened in a
 //! given place, and what would help, is worded where it is found (`analysis`).
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use crate::words::words;
 
-macro_rules! kinds {
-    ($($(#[doc = $doc:literal])* $kind:ident = $name:literal,)*) => {
-        /// A kind of warning, in the order in which a summary lists them.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        pub enum WarningKind {
-            $($(#[doc = $doc])* #[serde(rename = $name)] $kind,)*
-        }
-
-        impl WarningKind {
-            /// All kinds.
-            pub const ALL: &[WarningKind] = &[$(WarningKind::$kind,)*];
-
-            /// The name, as files have it.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(WarningKind::$kind => $name,)*
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    /// A sample failed.
-    Failed = "failed",
-    /// A sample or a treatment was never measured.
-    Absent = "absent",
-    /// The background writes of a step stayed below their rate.
-    SlaMissed = "sla-missed",
-    /// For seconds next to nothing was inserted.
-    WriteStalls = "write-stalls",
-    /// Writers fell so far behind their plan that it was deferred.
-    Deferred = "deferred",
-    /// Other rows were written than on the base.
-    UnequalWork = "unequal-work",
-    /// Too short to trust its rate.
-    Short = "short",
-    /// Statements failed.
-    Errors = "errors",
-    /// Scheduled events are not the sum of succeeded, failed and skipped.
-    Accounting = "accounting",
-    /// The client was the limit.
-    ClientBound = "client-bound",
-    /// Sessions waited for one another at the ends of slices.
-    IdleSessions = "idle-sessions",
-    /// The hypervisor took CPU time.
-    Steal = "steal",
-    /// In some cycles one side completed nothing.
-    CyclesLost = "cycles-lost",
-    /// Planned events were never sent.
-    Skipped = "skipped",
-    /// Another plan than the base's.
-    PlanChanged = "plan-changed",
-    /// Undecided only since so many cells were compared.
-    Chance = "chance",
-    /// Mean and median of the rounds disagree.
-    Skewed = "skewed",
-    /// Changes as large as the margin could not be seen.
-    Noisy = "noisy",
-    /// The CPUs were idle for another share of the time than on the base.
-    Idle = "idle",
-    /// A statement had another plan in some rounds.
-    PlanChanges = "plan-changes",
-    /// What a sample noted itself.
-    Trial = "trial",
-    /// Builds were made in different ways.
-    UnlikeBuilds = "unlike-builds",
-    /// Encoding or collation differ.
-    Encoding = "encoding",
-    /// Data checksums differ.
-    Checksums = "checksums",
-    /// The client connects in another way.
-    Transport = "transport",
-    /// Other CPUs.
-    Placement = "placement",
-    /// A commit promises something else.
-    Durability = "durability",
-    /// Other sizes of memory.
-    Memory = "memory",
-    /// Logs of other sizes before a checkpoint.
-    LogSize = "log-size",
-    /// Another storage engine than on the base, or than planned.
-    StorageEngine = "storage-engine",
-    /// Settings differ that were not set on purpose.
-    Settings = "settings",
-    /// Two treatments that are the same differ.
-    FloorViolated = "floor-violated",
-    /// Too few rounds.
-    FewRounds = "few-rounds",
-    /// Samples are missing.
-    Incomplete = "incomplete",
-    /// A round was interrupted and resumed.
-    Resumed = "resumed",
-    /// The campaign was measured in several runs, or by several versions of rqps.
-    Epochs = "epochs",
-    /// Builds were not measured side by side.
-    Apart = "apart",
-    /// Each treatment kept its own copy of the data.
-    CopiesNotSwapped = "copies-not-swapped",
-    /// The CPU frequency follows the load.
-    Governor = "governor",
-    /// Other programs used the CPUs.
-    ForeignLoad = "foreign-load",
-}
-
-impl fmt::Display for WarningKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+words! {
+    /// A kind of warning, in the order in which a summary lists them.
+    WarningKind {
+        /// A sample failed.
+        Failed = "failed",
+        /// A sample or a treatment was never measured.
+        Absent = "absent",
+        /// The background writes of a step stayed below their rate.
+        SlaMissed = "sla-missed",
+        /// For seconds next to nothing was inserted.
+        WriteStalls = "write-stalls",
+        /// Writers fell so far behind their plan that it was deferred.
+        Deferred = "deferred",
+        /// Other rows were written than on the base.
+        UnequalWork = "unequal-work",
+        /// Too short to trust its rate.
+        Short = "short",
+        /// Statements failed.
+        Errors = "errors",
+        /// Scheduled events are not the sum of succeeded, failed and skipped.
+        Accounting = "accounting",
+        /// The client was the limit.
+        ClientBound = "client-bound",
+        /// Sessions waited for one another at the ends of slices.
+        IdleSessions = "idle-sessions",
+        /// The hypervisor took CPU time.
+        Steal = "steal",
+        /// In some cycles one side completed nothing.
+        CyclesLost = "cycles-lost",
+        /// Planned events were never sent.
+        Skipped = "skipped",
+        /// Another plan than the base's.
+        PlanChanged = "plan-changed",
+        /// Undecided only since so many cells were compared.
+        Chance = "chance",
+        /// Mean and median of the rounds disagree.
+        Skewed = "skewed",
+        /// Changes as large as the margin could not be seen.
+        Noisy = "noisy",
+        /// The CPUs were idle for another share of the time than on the base.
+        Idle = "idle",
+        /// A statement had another plan in some rounds.
+        PlanChanges = "plan-changes",
+        /// What a sample noted itself.
+        Trial = "trial",
+        /// Builds were made in different ways.
+        UnlikeBuilds = "unlike-builds",
+        /// Encoding or collation differ.
+        Encoding = "encoding",
+        /// Data checksums differ.
+        Checksums = "checksums",
+        /// The client connects in another way.
+        Transport = "transport",
+        /// Other CPUs.
+        Placement = "placement",
+        /// A commit promises something else.
+        Durability = "durability",
+        /// Other sizes of memory.
+        Memory = "memory",
+        /// Logs of other sizes before a checkpoint.
+        LogSize = "log-size",
+        /// Another storage engine than on the base, or than planned.
+        StorageEngine = "storage-engine",
+        /// Settings differ that were not set on purpose.
+        Settings = "settings",
+        /// Two treatments that are the same differ.
+        FloorViolated = "floor-violated",
+        /// Too few rounds.
+        FewRounds = "few-rounds",
+        /// Samples are missing.
+        Incomplete = "incomplete",
+        /// A round was interrupted and resumed.
+        Resumed = "resumed",
+        /// The campaign was measured in several runs, or by several versions of rqps.
+        Epochs = "epochs",
+        /// Builds were not measured side by side.
+        Apart = "apart",
+        /// Each treatment kept its own copy of the data.
+        CopiesNotSwapped = "copies-not-swapped",
+        /// The CPU frequency follows the load.
+        Governor = "governor",
+        /// Other programs used the CPUs.
+        ForeignLoad = "foreign-load",
     }
 }

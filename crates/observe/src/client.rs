@@ -7,7 +7,7 @@ use crate::error::ObserveError;
 use crate::probe::{Probe, Subject};
 use crate::process::{ProcessReading, io_bytes, memory_bytes};
 use crate::proctext::ProcFile;
-use crate::tally::Tally;
+use crate::tally;
 use rqps_machine::proc_stat::PidStat;
 use rqps_model::sample::ProcessUse;
 use rqps_model::{Part, Sample};
@@ -89,9 +89,7 @@ impl Probe for ClientProbe {
     }
 
     fn leave(&mut self) {
-        if let Some(entered) = self.entered.take() {
-            self.used.add(&self.meter.read().since(&entered));
-        }
+        tally::leave(&mut self.entered, &mut self.used, |entered| self.meter.read().since(entered));
     }
 
     fn stop(&mut self, _server: &Subject<'_>) {

@@ -2,7 +2,7 @@
 //!
 //! In: a folder. Out: a `DataDevice`. Reads and writes are taken from the partition or volume that holds the folder;
 //! flushes are counted by Linux on whole disks only (never on a partition or a device-mapper volume), so they are taken
-//! from the disks underneath, other partitions' flushes included. Where there is no device, the reason is told.
+//! from the disks underneath, other partitions' flushes included. Where there is no device, nothing is counted.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,8 +19,6 @@ pub struct DataDevice {
     pub stat: Option<PathBuf>,
     /// Statistics files of the whole disks underneath.
     pub disk_stats: Vec<PathBuf>,
-    /// Why there are no figures, or what is not as one would expect.
-    pub note: Option<String>,
 }
 
 /// Overlay on overlay and volume on volume are followed this far.
@@ -45,24 +43,13 @@ fn find(folder: &Path, mounts: &str, depth: usize) -> DataDevice {
         device.name = sys.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         device.stat = Some(sys.join("stat"));
         collect_disks(&sys, DEPTH_MAX, &mut device.disk_stats);
-        device.note = shared_note(&device);
         return device;
     }
     let upper = mount.options.split(',').find_map(|option| option.strip_prefix("upperdir="));
     if let Some(upper) = upper.map(Path::new).filter(|upper| depth > 0 && upper.is_dir()) {
         return DataDevice { filesystem: device.filesystem, ..find(upper, mounts, depth - 1) };
     }
-    device.note = Some(format!(
-        "no block device is visible for {} ({} file system): disk reads, writes and flushes of the host count as 0",
-        folder.display(),
-        if device.filesystem.is_empty() { "unknown" } else { &device.filesystem },
-    ));
     device
-}
-
-fn shared_note(device: &DataDevice) -> Option<String> {
-    let whole = device.disk_stats.iter().all(|disk| Some(disk) == device.stat.as_ref());
-    (!whole).then(|| format!("{}: flushes are those of the whole disk, other partitions included", device.name))
 }
 
 /// The folder itself or its nearest parent that exists, without symbolic links.
@@ -152,22 +139,18 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_a_device_says_so() {
+    fn a_folder_without_a_device_has_none() {
         let device = DataDevice::of(Path::new("/proc/self"));
         assert_eq!((device.filesystem.as_str(), device.stat), ("proc", None));
-        assert!(device.note.expect("a note").contains("no block device is visible"));
     }
 
     #[test]
     fn finds_what_really_holds_this_folder() {
         let device = DataDevice::of(Path::new(env!("CARGO_MANIFEST_DIR")));
         assert_ne!(device.filesystem, "");
-        match device.stat {
-            Some(stat) => {
-                assert!(stat.is_file() && !device.disk_stats.is_empty());
-                assert!(device.disk_stats.iter().all(|disk| disk.is_file()));
-            }
-            None => assert!(device.note.is_some()),
+        if let Some(stat) = device.stat {
+            assert!(stat.is_file() && !device.disk_stats.is_empty());
+            assert!(device.disk_stats.iter().all(|disk| disk.is_file()));
         }
     }
 

@@ -3,17 +3,17 @@
 //! In: `/proc/stat`, `/proc/vmstat`, `/proc/meminfo` and the data device's `stat` files, opened once. Out:
 //! `HostReading`, whose differences are the model's `HostUse`. `read` is made for slice boundaries: a few system calls,
 //! no allocation, some 50 microseconds, half of them for the faults. CPU times come in clock ticks (10 ms): one slice
-//! of 5 ms shows 0 or 1 of them, the sum over a treatment's many slices is right. Judges nothing; what this host cannot
-//! tell is in `notes`.
+//! of 5 ms shows 0 or 1 of them, the sum over a treatment's many slices is right. Judges nothing; what this host
+//! does not count is 0.
 
 use crate::device::DataDevice;
 use crate::error::ObserveError;
 use crate::probe::{Probe, Subject};
 use crate::proctext::{BlockCounters, CpuTicks, ProcFile, context_switches, count_cpus, value_of};
-use crate::tally::Tally;
+use crate::tally;
 use rqps_model::sample::HostUse;
 use rqps_model::{Part, Sample};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 /// Totals of the host at one moment.
@@ -40,7 +40,6 @@ pub struct HostMeter {
     device: Option<ProcFile>,
     disks: Vec<ProcFile>,
     data_device: DataDevice,
-    notes: Vec<String>,
     last: HostReading,
 }
 
@@ -57,22 +56,9 @@ impl HostMeter {
         let cpus = count_cpus(text);
 
         let data_device = DataDevice::of(data_dir);
-        let mut notes: Vec<String> = data_device.note.iter().cloned().collect();
-        let mut open = |path: &PathBuf| {
-            let opened = ProcFile::open(path);
-            if let Err(error) = &opened {
-                notes.push(format!("{}: {error}: counts as 0", path.display()));
-            }
-            opened.ok()
-        };
-        let device = data_device.stat.as_ref().and_then(&mut open);
-        let mut disks: Vec<ProcFile> = data_device.disk_stats.iter().filter_map(&mut open).collect();
-        let vmstat = open(&PathBuf::from("/proc/vmstat"));
-        let meminfo = open(&PathBuf::from("/proc/meminfo"));
-        let tells_flushes = |disk: &mut ProcFile| block(disk).is_some_and(|counters| counters.flushes.is_some());
-        if !disks.is_empty() && !disks.iter_mut().all(tells_flushes) {
-            notes.push(format!("{}: this kernel does not count flushes: they count as 0", data_device.name));
-        }
+        let device = data_device.stat.as_ref().and_then(|path| ProcFile::open(path).ok());
+        let disks = data_device.disk_stats.iter().filter_map(|path| ProcFile::open(path).ok()).collect();
+        let (vmstat, meminfo) = (ProcFile::open("/proc/vmstat").ok(), ProcFile::open("/proc/meminfo").ok());
         let last = HostReading {
             at: Instant::now(),
             cpus,
@@ -83,14 +69,9 @@ impl HostMeter {
             faults: None,
             memory_available_bytes: None,
         };
-        let mut meter = HostMeter { stat, vmstat, meminfo, device, disks, data_device, notes, last };
+        let mut meter = HostMeter { stat, vmstat, meminfo, device, disks, data_device, last };
         meter.read();
         Ok(meter)
-    }
-
-    /// What this host cannot tell, or tells differently than one would expect.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
     }
 
     /// The device whose reads and writes are counted.
@@ -198,9 +179,7 @@ impl Probe for HostProbe {
     }
 
     fn leave(&mut self) {
-        if let Some(entered) = self.entered.take() {
-            self.used.add(&self.meter.read().since(&entered));
-        }
+        tally::leave(&mut self.entered, &mut self.used, |entered| self.meter.read().since(entered));
     }
 
     fn stop(&mut self, _server: &Subject<'_>) {

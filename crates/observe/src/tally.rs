@@ -11,6 +11,13 @@ pub trait Tally {
     fn add(&mut self, piece: &Self);
 }
 
+/// A slice is over: what was used since it was entered is added.
+pub(crate) fn leave<R, U: Tally>(entered: &mut Option<R>, used: &mut U, since: impl FnOnce(&R) -> U) {
+    if let Some(entered) = entered.take() {
+        used.add(&since(&entered));
+    }
+}
+
 impl Tally for HostUse {
     fn add(&mut self, piece: &Self) {
         self.seconds += piece.seconds;

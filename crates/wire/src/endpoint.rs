@@ -1,9 +1,11 @@
-//! Where a server listens and as whom to log in.
+//! Where a server listens and as whom to log in; and with that, what those who load and observe need to know of it:
+//! its version, and what stores its tables.
 //!
-//! In: plain values from the one that started the server. Out: the same, shown in one line for messages.
-//! It opens nothing: `socket.rs` does. A password never appears in what is shown.
+//! In: plain values from the one that started the server. Out: the same, shown in one line for messages. It opens
+//! nothing: `socket.rs` does. A password never appears in what is shown. The only file of this crate that asks which
+//! engine a server is.
 
-use rqps_model::Engine;
+use rqps_model::{Engine, StorageEngine, Version};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -126,6 +128,40 @@ impl fmt::Debug for Endpoint {
     }
 }
 
+/// A running server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The way to it.
+    pub endpoint: Endpoint,
+    /// Its version.
+    pub version: Version,
+    /// What stores its tables, where the engine leaves a choice.
+    pub storage: Option<StorageEngine>,
+}
+
+impl Target {
+    /// The database system that it is.
+    pub const fn engine(&self) -> Engine {
+        self.endpoint.engine
+    }
+
+    /// What stores the tables of MySQL and MariaDB: InnoDB where nothing else was chosen.
+    pub fn mysql_storage(&self) -> StorageEngine {
+        self.storage.unwrap_or(StorageEngine::Innodb)
+    }
+
+    /// Whether it is a MySQL from `mysql` on or a MariaDB from `mariadb` on; `None` is never.
+    pub fn is_since(&self, mysql: Option<[u32; 3]>, mariadb: Option<[u32; 3]>) -> bool {
+        let since = match self.engine() {
+            Engine::Postgres => None,
+            Engine::Mysql => mysql,
+            Engine::Mariadb => mariadb,
+        };
+        let own = [self.version.part(0), self.version.part(1), self.version.part(2)];
+        since.is_some_and(|since| own >= since)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,5 +180,30 @@ mod tests {
         assert!(!format!("{endpoint:?}").contains("sesame"));
         let tcp = Transport::Tcp { host: "::1".into(), port: 5432 };
         assert_eq!(tcp.to_string(), "[::1]:5432");
+    }
+
+    #[test]
+    fn versions_are_compared_within_their_own_line() {
+        let check = |engine: Engine, version: &str, is_since: bool| {
+            let endpoint = Endpoint {
+                engine,
+                transport: Transport::Unix { path: "/run/s".into() },
+                user: "u".into(),
+                password: None,
+                database: "d".into(),
+                options: Vec::new(),
+            };
+            let target = Target { endpoint, version: version.parse().unwrap(), storage: None };
+            assert_eq!(target.is_since(Some([8, 0, 16]), Some([10, 6, 0])), is_since, "{engine} {version}");
+            assert!(!target.is_since(None, None));
+        };
+        check(Engine::Mysql, "5.7.22", false);
+        check(Engine::Mysql, "8.0.15", false);
+        check(Engine::Mysql, "8.0.33", true);
+        check(Engine::Mysql, "9.4.0", true);
+        check(Engine::Mariadb, "10.2.11", false);
+        check(Engine::Mariadb, "10.11.19", true);
+        check(Engine::Mariadb, "12.3.1", true);
+        check(Engine::Postgres, "17.11", false);
     }
 }

@@ -6,10 +6,10 @@
 //! counts the reply with one read, without allocating.
 //!
 //! It must not know a workload, read a clock for measurement, print, or keep a whole result in memory
-//! on the timed path. Engines meet this surface in `session.rs` and `statement.rs`, one enum arm each.
+//! on the timed path. Protocols meet this surface in `session.rs`, `statement.rs` and `copy.rs`, one enum arm each.
 
 mod channel;
-mod copy_buffer;
+mod copy;
 mod endpoint;
 mod error;
 mod last_statement;
@@ -25,9 +25,9 @@ mod session;
 mod session_state;
 mod socket;
 mod statement;
-mod target;
 
-pub use endpoint::{Endpoint, Protocol, Transport};
+pub use copy::CopyWriter;
+pub use endpoint::{Endpoint, Protocol, Target, Transport};
 pub use error::{ServerError, WireError};
 pub use null_server::acknowledge;
 pub use pingpong::{PingPong, ask, echo, ping_pong};
@@ -35,6 +35,5 @@ pub use poll::{Poller, Watch, wait_readable};
 pub use prepared::ParameterType;
 pub use reply::{ErrorCode, Reply, SqlState, Table, TransactionStatus};
 pub use rows::Rows;
-pub use session::{CancelToken, CopyWriter, Session};
+pub use session::Session;
 pub use statement::Statement;
-pub use target::Target;

@@ -1,7 +1,8 @@
-//! A prepared statement on the side of the client: which session it lives in, and where its values lie in its bytes.
+//! A statement on the side of the client: its bytes, and of a prepared one which session it lives in and where its
+//! values lie in them.
 //!
-//! In: the place of each parameter, as a protocol encodes it. Out: the place of a value, once its type is checked. It
-//! must not know how a protocol writes a number.
+//! In: bytes and the place of each parameter, as a protocol encodes it. Out: bytes with values in their places, once
+//! their types are checked. It must not know how a protocol writes a number.
 
 use std::sync::Arc;
 
@@ -40,12 +41,44 @@ pub(crate) struct Prepared {
     pub(crate) slots: Box<[Slot]>,
 }
 
-impl Prepared {
+/// A statement as it is sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Encoded {
+    pub(crate) bytes: Vec<u8>,
+    /// What lives in a session; a text carries its SQL along, and so fits any session.
+    pub(crate) prepared: Option<Prepared>,
+}
+
+impl Encoded {
+    /// The session and the number of a prepared statement.
+    #[inline]
+    pub(crate) fn prepared_as(&self) -> Option<(SessionId, u32)> {
+        self.prepared.as_ref().map(|prepared| (prepared.session, prepared.index))
+    }
+
     /// Writes a value of this type into the bytes.
     #[inline]
-    pub(crate) fn set(&self, bytes: &mut [u8], slot: usize, given: ParameterType, value: &[u8]) {
-        let Slot { start, parameter } = self.slots[slot];
+    pub(crate) fn set(&mut self, slot: usize, given: ParameterType, value: &[u8]) {
+        let Some(prepared) = &self.prepared else {
+            panic!("a text statement has no parameters");
+        };
+        let Slot { start, parameter } = prepared.slots[slot];
         assert_eq!(parameter, given, "type of parameter {slot}");
-        bytes[start..start + value.len()].copy_from_slice(value);
+        self.bytes[start..start + value.len()].copy_from_slice(value);
+    }
+
+    /// Replaces what follows the first `start` bytes of a text statement.
+    pub(crate) fn replace_text(&mut self, start: usize, sql: &[u8]) {
+        assert!(self.prepared.is_none(), "the text of a prepared statement is fixed");
+        self.bytes.truncate(start);
+        self.bytes.extend_from_slice(sql);
+    }
+
+    /// The SQL of a prepared statement, or else this text.
+    pub(crate) fn sql_or<'s>(&'s self, text: &'s [u8]) -> &'s str {
+        match &self.prepared {
+            Some(prepared) => &prepared.sql,
+            None => std::str::from_utf8(text).unwrap_or("(not UTF-8)"),
+        }
     }
 }

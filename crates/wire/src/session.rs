@@ -1,12 +1,12 @@
 //! The surface that all protocols share: a [`Session`], what it gives out, and one enum arm a protocol.
 //!
-//! In: an [`Endpoint`], SQL, [`Statement`]s. Out: tables, replies, errors. Only this file and `statement.rs`
-//! know that there is more than one protocol. No logic here beyond passing on, and waiting for a reply.
+//! In: an [`Endpoint`], SQL, [`Statement`]s. Out: tables, replies, errors. Only this file, `statement.rs` and
+//! `copy.rs` know that there is more than one protocol. No logic here beyond passing on, and waiting for a reply.
 
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
+use crate::copy::CopyWriter;
 use crate::endpoint::{Endpoint, Protocol};
 use crate::error::{ServerError, WireError};
 use crate::prepared::ParameterType;
@@ -86,16 +86,12 @@ impl Session {
         sql: &str,
         feed: impl FnOnce(&mut CopyWriter<'_>) -> Result<R, WireError>,
     ) -> Result<(R, u64), WireError> {
-        let link = match &mut self.link {
-            Link::Postgres(session) => CopyLink::Postgres(session.begin_copy(sql)?),
-            Link::Mysql(session) => CopyLink::Mysql(session.begin_copy(sql)?),
+        let mut writer = match &mut self.link {
+            Link::Postgres(session) => CopyWriter::postgres(session.begin_copy(sql)?),
+            Link::Mysql(session) => CopyWriter::mysql(session.begin_copy(sql)?),
         };
-        let mut writer = CopyWriter { link };
         let fed = feed(&mut writer);
-        match writer.link {
-            CopyLink::Postgres(writer) => writer.end(fed),
-            CopyLink::Mysql(writer) => writer.end(fed),
-        }
+        writer.end(fed)
     }
 
     /// A parameter as the server has reported it; MySQL reports no other than `server_version`.
@@ -153,7 +149,7 @@ impl Session {
             }
             (Link::Mysql(session), Form::Mysql(statement)) => {
                 session.notes.rows.begin(kept_rows);
-                session.notes.rows.is_binary = statement.prepared_as().is_some();
+                session.notes.rows.is_binary = statement.encoded.prepared.is_some();
                 session.submit(statement)
             }
             _ => Err(OTHER_PROTOCOL),
@@ -210,15 +206,6 @@ impl Session {
         }
     }
 
-    /// What another thread needs to cancel the statement that this session runs.
-    pub fn cancel_token(&self) -> CancelToken {
-        let link = match &self.link {
-            Link::Postgres(session) => CancelLink::Postgres(session.cancel_token()),
-            Link::Mysql(session) => CancelLink::Mysql(mysql::CancelToken::of(session)),
-        };
-        CancelToken { link }
-    }
-
     /// Ends the session and waits, for a second at most, until the server's process has let go of it. Dropping
     /// a session says goodbye too but doesn't wait.
     pub fn close(self) {
@@ -230,62 +217,5 @@ impl Session {
 impl AsFd for Session {
     fn as_fd(&self) -> BorrowedFd<'_> {
         pass_on!(&self.link, session => session.as_fd())
-    }
-}
-
-/// Takes the rows of a [`Session::copy_in`], in the format that its statement names.
-#[derive(Debug)]
-pub struct CopyWriter<'s> {
-    link: CopyLink<'s>,
-}
-
-#[derive(Debug)]
-enum CopyLink<'s> {
-    Postgres(postgres::CopyWriter<'s>),
-    Mysql(mysql::CopyWriter<'s>),
-}
-
-impl CopyWriter<'_> {
-    /// Adds bytes, which may be rows or pieces of rows. They are sent in messages of 256 KiB.
-    #[inline]
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), WireError> {
-        match &mut self.link {
-            CopyLink::Postgres(writer) => writer.write(bytes),
-            CopyLink::Mysql(writer) => writer.write(bytes),
-        }
-    }
-}
-
-/// For `write!`; a failure carries the [`WireError`] inside.
-impl io::Write for CopyWriter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        CopyWriter::write(self, bytes).map_err(io::Error::other)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Cancels what a session runs.
-#[derive(Clone, Debug)]
-pub struct CancelToken {
-    link: CancelLink,
-}
-
-#[derive(Clone, Debug)]
-enum CancelLink {
-    Postgres(postgres::CancelToken),
-    Mysql(mysql::CancelToken),
-}
-
-impl CancelToken {
-    /// Asks the server to cancel whatever the session runs now. If it runs nothing, nothing happens.
-    pub fn cancel(&self, deadline: Duration) -> Result<(), WireError> {
-        match &self.link {
-            CancelLink::Postgres(token) => token.cancel(deadline),
-            CancelLink::Mysql(token) => token.cancel(deadline),
-        }
     }
 }

@@ -3,6 +3,7 @@
 //! In: parameter values between executions. Out: bytes for [`crate::Session::submit`]. Setting a value writes into
 //! the bytes and allocates nothing.
 
+use crate::prepared::ParameterType;
 use crate::{mysql, postgres};
 
 /// An encoded statement.
@@ -40,7 +41,10 @@ impl Statement {
     /// If there is no such parameter, or it is of another type.
     #[inline]
     pub fn set_i32(&mut self, slot: usize, value: i32) {
-        pass_on!(&mut self.form, statement => statement.set_i32(slot, value));
+        match &mut self.form {
+            Form::Postgres(statement) => statement.0.set(slot, ParameterType::Int4, &value.to_be_bytes()),
+            Form::Mysql(statement) => statement.encoded.set(slot, ParameterType::Int4, &value.to_le_bytes()),
+        }
     }
 
     /// Sets parameter `slot`, counted from 0, of type Int8.
@@ -49,7 +53,10 @@ impl Statement {
     /// If there is no such parameter, or it is of another type.
     #[inline]
     pub fn set_i64(&mut self, slot: usize, value: i64) {
-        pass_on!(&mut self.form, statement => statement.set_i64(slot, value));
+        match &mut self.form {
+            Form::Postgres(statement) => statement.0.set(slot, ParameterType::Int8, &value.to_be_bytes()),
+            Form::Mysql(statement) => statement.encoded.set(slot, ParameterType::Int8, &value.to_le_bytes()),
+        }
     }
 
     /// Sets parameter `slot`, counted from 0, of type Text. Until then it is all spaces.
@@ -58,7 +65,11 @@ impl Statement {
     /// If there is no such parameter, or it is of another type or length.
     #[inline]
     pub fn set_text(&mut self, slot: usize, value: &[u8]) {
-        pass_on!(&mut self.form, statement => statement.set_text(slot, value));
+        let encoded = match &mut self.form {
+            Form::Postgres(statement) => &mut statement.0,
+            Form::Mysql(statement) => &mut statement.encoded,
+        };
+        encoded.set(slot, ParameterType::Text { len: value.len() }, value);
     }
 
     /// Replaces the SQL of a text statement. Allocates only for more bytes than any text before and
@@ -77,7 +88,10 @@ impl Statement {
 
     /// The SQL text.
     pub fn sql(&self) -> &str {
-        pass_on!(&self.form, statement => statement.sql())
+        match &self.form {
+            Form::Postgres(statement) => statement.0.sql_or(statement.simple_sql()),
+            Form::Mysql(statement) => statement.encoded.sql_or(statement.sql_bytes()),
+        }
     }
 
     /// The bytes that one execution sends.

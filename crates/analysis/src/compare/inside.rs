@@ -8,7 +8,7 @@ use crate::compare::round::RoundRatio;
 use crate::findings::InsideFindings;
 use crate::read::main_operation::Main;
 use crate::read::measured::Measured;
-use rqps_model::insert::per_second;
+use rqps_model::sample::per_second;
 use rqps_stats::two_runs;
 
 /// The interval inside the only round of a comparison; `None` where there are more, or it has too few seconds.
@@ -21,8 +21,7 @@ pub(crate) fn inside(
     let of = |rounds: &[Option<Measured>]| -> Option<Vec<f64>> {
         let measured = rounds.iter().flatten().find(|measured| measured.sample.round == ratio.round)?;
         let record = measured.sample.step()?;
-        let rates = per_second(&measured.seconds, record.seconds, Main::of(record).by_second()?);
-        Some(rates.into_iter().map(|rate| rate as f64).collect())
+        Some(per_second(&measured.seconds, record.seconds, Main::of(record).by_second()?))
     };
     let found = two_runs(&of(own)?, &of(base)?).ok()?;
     // Around the ratio of the whole runs, the one that is shown: pieces leave out what is left of the last second.

@@ -9,6 +9,15 @@ use crate::read::measured::Measured;
 use crate::words::rounds_in_words;
 use rqps_model::insert::Sla;
 
+/// A step that reaches this part of its target rate has held it.
+const SLA_SHARE: f64 = 0.95;
+
+/// Whether at least 95 % of the target was reached. If not, the step's queries were measured beside fewer writes than
+/// those of other builds, and don't compare.
+pub fn is_held(sla: &Sla) -> bool {
+    sla.reached_per_s >= SLA_SHARE * sla.target_per_s
+}
+
 /// Whether the writes behind the queries kept their rate, in the rounds with a number; `None` where there is no rate.
 pub(crate) fn sla(rounds: &[Option<Measured>]) -> Option<SlaFindings> {
     let with_number = rounds.iter().flatten().filter(|measured| measured.has_number());
@@ -19,7 +28,7 @@ pub(crate) fn sla(rounds: &[Option<Measured>]) -> Option<SlaFindings> {
         target_per_s: mean(|sla| sla.target_per_s),
         reached_per_s: mean(|sla| sla.reached_per_s),
         least_per_s: told.iter().map(|sla| sla.reached_per_s).fold(f64::INFINITY, f64::min),
-        rounds_held: told.iter().filter(|sla| sla.is_held()).count() as u32,
+        rounds_held: told.iter().filter(|sla| is_held(sla)).count() as u32,
         rounds: told.len() as u32,
     })
 }
@@ -42,7 +51,7 @@ pub(crate) fn missed(name: &str, rounds: &[Option<Measured>]) -> Option<String> 
 pub(crate) fn missed_rounds(rounds: &[Option<Measured>]) -> Vec<(u32, Sla)> {
     let of = |measured: &Measured| {
         let sla = measured.sample.step()?.sla?;
-        (measured.has_number() && !sla.is_held()).then_some((measured.sample.round, sla))
+        (measured.has_number() && !is_held(&sla)).then_some((measured.sample.round, sla))
     };
     rounds.iter().flatten().filter_map(of).collect()
 }
@@ -59,13 +68,19 @@ pub(crate) fn held_back(misses: &[Option<String>], base: usize) -> Vec<Option<St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::timeline::tests::{Kind, ran};
+    use crate::evidence::timeline::tests::{Kind, ran, record};
 
     fn round(number: u32, reached_per_s: f64) -> Option<Measured> {
         let mut measured = ran(Kind::Queries, 60);
         measured.sample.round = number;
-        measured.sample.step_mut().unwrap().sla = Some(Sla { target_per_s: 1000.0, reached_per_s });
+        record(&mut measured.sample).sla = Some(Sla { target_per_s: 1000.0, reached_per_s });
         Some(measured)
+    }
+
+    #[test]
+    fn a_rate_is_held_from_95_percent_on() {
+        let is_held = |reached_per_s| is_held(&Sla { target_per_s: 1000.0, reached_per_s });
+        assert!(is_held(950.0) && !is_held(949.9));
     }
 
     #[test]

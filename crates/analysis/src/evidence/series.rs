@@ -1,11 +1,11 @@
 //! Seconds of a sample → its throughput over time, no longer than a picture can show.
 //!
-//! In: the intervals of one sample. Out: (seconds of the treatment's own time at the end of a piece, throughput in the
+//! In: the seconds of one sample. Out: (seconds of the treatment's own time at the end of a piece, throughput in the
 //! test's unit). Pieces are joined by adding counts and times, so that no completed statement is lost or weighed twice.
 //! The last one ends when counting ends: of some milliseconds it would be one statement more or less, drawn as a spike.
 
 use crate::read::measured::Measured;
-use rqps_model::sample::Interval;
+use rqps_model::sample::SecondRow;
 
 /// Most points of one series, whatever room there is.
 const MOST_POINTS: usize = 240;
@@ -27,21 +27,23 @@ pub(crate) fn points_allowed(series: usize) -> usize {
 pub(crate) fn series(measured: &Measured, points: usize) -> Vec<(f64, f64)> {
     let sample = &measured.sample;
     let scale = f64::from(sample.clients) * sample.score.factor * 1e9;
-    let joined = measured.intervals.len().div_ceil(points.max(1)).max(1);
-    pieces(&measured.intervals, joined)
+    // A step has a timeline instead.
+    let rows = if sample.record.is_none() { &measured.seconds[..] } else { &[] };
+    let joined = rows.len().div_ceil(points.max(1)).max(1);
+    pieces(rows, joined)
         .into_iter()
         .map(|piece| {
-            let operations: u64 = piece.iter().map(|interval| interval.operations).sum();
-            let busy_ns: u64 = piece.iter().map(|interval| interval.busy_ns).sum();
-            let end = piece.last().map_or(0.0, |interval| interval.second);
+            let operations: u64 = piece.iter().map(|row| row.operations).sum();
+            let busy_ns: u64 = piece.iter().map(|row| row.busy_ns).sum();
+            let end = piece.last().map_or(0.0, |row| row.second);
             (end, if busy_ns == 0 { 0.0 } else { operations as f64 / busy_ns as f64 * scale })
         })
         .collect()
 }
 
 /// Rows in pieces of `joined`, the last of which is no splinter.
-fn pieces(rows: &[Interval], joined: usize) -> Vec<&[Interval]> {
-    let mut pieces: Vec<&[Interval]> = rows.chunks(joined).collect();
+fn pieces(rows: &[SecondRow], joined: usize) -> Vec<&[SecondRow]> {
+    let mut pieces: Vec<&[SecondRow]> = rows.chunks(joined).collect();
     if let [.., before, last] = pieces[..]
         && let (Some(begin), Some(end)) = (before.last(), last.last())
         && end.second - begin.second < SHORTEST_LAST_SECONDS
@@ -60,13 +62,13 @@ mod tests {
 
     fn seconds(operations: &[u64]) -> Measured {
         let mut measured = measured(1, 1, Slices::default());
-        let interval = |(n, &operations): (usize, &u64)| Interval {
+        let row = |(n, &operations): (usize, &u64)| SecondRow {
             second: (n + 1) as f64,
             operations,
             busy_ns: 1_000_000_000,
-            ..Interval::default()
+            ..SecondRow::default()
         };
-        measured.intervals = operations.iter().enumerate().map(interval).collect();
+        measured.seconds = operations.iter().enumerate().map(row).collect();
         measured
     }
 
@@ -89,16 +91,16 @@ mod tests {
     #[test]
     fn a_splinter_at_the_end_is_joined_with_the_row_before() {
         let mut turns = seconds(&[33_000, 33_577, 409]);
-        let splinter = &mut turns.intervals[2];
+        let splinter = &mut turns.seconds[2];
         (splinter.second, splinter.busy_ns) = (2.0077, 7_700_000);
         let found = series(&turns, 240);
         assert_eq!(found.iter().map(|point| point.0).collect::<Vec<_>>(), [1.0, 2.0077]);
         assert!((found[1].1 - 33_986.0 / 1.0077).abs() < 1e-6, "weighted by time: {}", found[1].1);
         let found = series(&turns, 2);
         assert_eq!(found.len(), 1, "a piece that is nothing but the splinter goes as well: {found:?}");
-        turns.intervals[2].second = 2.5;
+        turns.seconds[2].second = 2.5;
         assert_eq!(series(&turns, 240).len(), 3, "half a second stands for itself");
-        turns.intervals.drain(..2);
+        turns.seconds.drain(..2);
         assert_eq!(series(&turns, 240).len(), 1, "alone it is all there is");
     }
 

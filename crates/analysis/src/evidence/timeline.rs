@@ -6,6 +6,7 @@
 mod marks;
 mod points;
 
+use crate::compare::sla::is_held;
 use crate::findings::TimelineFindings;
 use crate::read::measured::Measured;
 use rqps_model::insert::StepRecord;
@@ -24,7 +25,7 @@ fn timeline(measured: &Measured, record: &StepRecord, points: usize) -> Timeline
         inserted: record.inserts.rows,
         deleted: record.deletes.rows,
         queries: record.queries.accounting.succeeded,
-        sla_held: record.sla.map(|sla| sla.is_held()),
+        sla_held: record.sla.as_ref().map(is_held),
         stalls: measured.stalls.clone(),
         deferred_seconds: record.deferred_seconds,
         index_builds: record.index_builds.clone(),

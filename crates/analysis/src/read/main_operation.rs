@@ -2,7 +2,9 @@
 //!
 //! In: a sample's record. Out: the operation, and how it is counted in a second.
 
-use rqps_model::insert::{SecondRow, StepRecord};
+use super::seconds::{inserted, queries};
+use rqps_model::insert::StepRecord;
+use rqps_model::sample::SecondRow;
 
 /// The main operation of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,11 +27,11 @@ impl Main {
     }
 
     /// What each second counts of it.
-    pub(crate) fn by_second(self) -> Option<fn(&SecondRow) -> u32> {
+    pub(crate) fn by_second(self) -> Option<fn(&SecondRow) -> u64> {
         match self {
-            Main::Rows => Some(|row| row.inserted),
+            Main::Rows => Some(inserted),
             Main::IndexedRows => None,
-            Main::Queries => Some(|row| row.queries),
+            Main::Queries => Some(queries),
         }
     }
 }

@@ -3,9 +3,10 @@
 //! In: one folder of a round, read through `store`. Out: [`Measured`]. Read for one test at a time and dropped after
 //! it, so that a campaign of any size fits in memory.
 
+use super::seconds;
 use rqps_model::facts::StatementPlan;
-use rqps_model::insert::{SecondRow, Stall};
-use rqps_model::sample::{Interval, MonitorRow, Slices};
+use rqps_model::insert::Stall;
+use rqps_model::sample::{MonitorRow, SecondRow, Slices};
 use rqps_model::{Sample, part};
 use rqps_store::{Campaign, Latencies, StoreError};
 
@@ -14,10 +15,9 @@ use rqps_store::{Campaign, Latencies, StoreError};
 pub(crate) struct Measured {
     pub(crate) sample: Sample,
     pub(crate) slices: Slices,
-    pub(crate) intervals: Vec<Interval>,
     /// Latency in nanoseconds by statement kind.
     pub(crate) histograms: Latencies,
-    /// What each client did in each second of a step.
+    /// What was done in each second; of a step, by each client and of each kind.
     pub(crate) seconds: Vec<SecondRow>,
     /// Seconds of a step in which next to nothing was inserted.
     pub(crate) stalls: Vec<Stall>,
@@ -40,25 +40,30 @@ impl Measured {
         kept: &[StatementPlan],
     ) -> Result<Option<Measured>, StoreError> {
         let Some(folder) = campaign.sample(round, treatment, test, clients)? else { return Ok(None) };
-        let (mut seconds, mut watch) = (Vec::new(), Vec::new());
+        let (mut rows, mut watch) = (Vec::new(), Vec::new());
         let mut stalls = Vec::new();
         if let Some(step) = folder.sample.step() {
-            (seconds, watch) = (folder.lines(part::SECONDS)?, folder.lines(part::MONITOR)?);
-            stalls = step.stalls(&seconds);
+            (rows, watch) = (folder.lines(part::SECONDS)?, folder.lines(part::MONITOR)?);
+            stalls = seconds::stalls(step, &rows);
         }
-        let (mut slices, mut intervals, mut histograms) = (Slices::default(), Vec::new(), Latencies::new());
+        let (mut slices, mut histograms) = (Slices::default(), Latencies::new());
         let mut plans = Vec::new();
         if folder.sample.throughput().is_some() {
             slices = folder.json(part::SLICES)?.unwrap_or_default();
-            (intervals, histograms) = (folder.lines(part::INTERVALS)?, folder.latencies()?);
+            histograms = folder.latencies()?;
+            if folder.sample.record.is_none() {
+                rows = folder.lines(part::SECONDS)?;
+            }
             plans = folder.json(part::PLANS)?.unwrap_or_else(|| kept.to_vec());
         }
-        Ok(Some(Measured { sample: folder.sample, slices, intervals, histograms, seconds, stalls, watch, plans }))
+        Ok(Some(Measured { sample: folder.sample, slices, histograms, seconds: rows, stalls, watch, plans }))
     }
 
     /// Drops what is only needed once: histograms and what each second had, but for the rates.
     pub(crate) fn drop_bulk(&mut self) {
-        self.intervals = Vec::new();
+        if self.sample.record.is_none() {
+            self.seconds = Vec::new();
+        }
         self.histograms.clear();
         self.watch = Vec::new();
     }
@@ -98,7 +103,6 @@ pub(crate) mod tests {
         Measured {
             sample,
             slices,
-            intervals: Vec::new(),
             histograms: Latencies::new(),
             seconds: Vec::new(),
             stalls: Vec::new(),

@@ -7,7 +7,9 @@
 use crate::findings::InsertColumns;
 use crate::read::main_operation::Main;
 use crate::read::measured::Measured;
-use rqps_model::insert::{StepRecord, per_second, rate_held_in};
+use crate::read::seconds::rate_held_in;
+use rqps_model::insert::StepRecord;
+use rqps_model::sample::per_second;
 
 const KB: f64 = 1024.0;
 const MB: f64 = 1_048_576.0;
@@ -66,7 +68,7 @@ fn of_rounds(rounds: &[(&Measured, &StepRecord)], throughput: Option<f64>) -> In
     let (wps, write_bps) = (per_s(host.writes), per_s(host.write_bytes));
     let csps = per_s(host.context_switches);
     let per_second = main_by_second(rounds, main);
-    let held = |share: f64| rate_held_in(share, &per_second).map(|rate| rate as f64);
+    let held = |share: f64| rate_held_in(share, &per_second);
     let growth = |m: &Measured| m.sample.growth.unwrap_or_default().after;
     InsertColumns {
         ips,
@@ -102,7 +104,7 @@ fn longest_ns(record: &StepRecord, main: Main) -> u64 {
 }
 
 /// Each whole second of all rounds, all clients together.
-fn main_by_second(rounds: &[(&Measured, &StepRecord)], main: Main) -> Vec<u64> {
+fn main_by_second(rounds: &[(&Measured, &StepRecord)], main: Main) -> Vec<f64> {
     let Some(number) = main.by_second() else { return Vec::new() };
     rounds.iter().flat_map(|(measured, record)| per_second(&measured.seconds, record.seconds, number)).collect()
 }

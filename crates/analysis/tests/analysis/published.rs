@@ -6,7 +6,7 @@
 use rqps_analysis::findings::{Cost, Findings};
 use rqps_analysis::{Options, analyse};
 use rqps_madeup::Recipe;
-use rqps_model::sample::{HostUse, Interval, Resources};
+use rqps_model::sample::{HostUse, Resources, SecondRow};
 use rqps_model::{Part, part};
 use rqps_store::{Campaign, Start};
 use tempfile::TempDir;
@@ -53,7 +53,7 @@ fn findings_of(tests: &[(String, Vec<Published>)]) -> Findings {
         let made_up = pattern.sample(1, name, "hot-points", 40).unwrap().unwrap().parts().unwrap();
         for (test, cells) in tests {
             let mut parts = made_up.clone();
-            parts.put(Part::lines::<Interval>(part::INTERVALS, &[]));
+            parts.put(Part::lines::<SecondRow>(part::SECONDS, &[]));
             let cell = cells[treatment];
             parts.sample.test = test.clone();
             parts.sample.score.count = (cell.ops_per_s * SECONDS).round() as u64;

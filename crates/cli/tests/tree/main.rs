@@ -22,7 +22,7 @@ const EDGES: [(&str, &[&str]); 19] = [
     ("machine", &[]),
     ("builds", &["machine", "model"]),
     ("server", &["builds", "machine", "model", "wire"]),
-    ("load", &["model", "suites", "wire"]),
+    ("load", &["model", "stats", "suites", "wire"]),
     ("observe", &["machine", "model", "wire"]),
     ("analysis", &["model", "stats", "store"]),
     ("report", &["model", "analysis"]),

@@ -4,9 +4,8 @@
 use crate::testing::{Scene, insert_plan, plan, start, test};
 use crate::{ConductError, is_measured};
 use rqps_model::facts::StatementPlan;
-use rqps_model::insert::SecondRow;
 use rqps_model::plan::{DataShape, Stage, SuitePlan};
-use rqps_model::sample::{MonitorRow, Resources};
+use rqps_model::sample::{MonitorRow, Resources, SecondRow};
 use rqps_model::{EventKind, Interleave, Plan, Sample, StorageEngine, part};
 use rqps_store::{Campaign, Writer};
 use std::fs;

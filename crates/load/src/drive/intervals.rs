@@ -20,8 +20,10 @@ pub(crate) struct Row {
     /// Time since the exercise began, at the end.
     pub(crate) wall_ns: u64,
     pub(crate) operations: u64,
+    pub(crate) rows: u64,
     pub(crate) busy_ns: u64,
     pub(crate) errors: u64,
+    pub(crate) retried: u64,
     pub(crate) quantiles_ns: [u64; 3],
     pub(crate) max_ns: u64,
 }

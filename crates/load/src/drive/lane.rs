@@ -4,6 +4,8 @@
 //! readable reads and sends again. Each completed statement costs one clock reading; all other times are differences of
 //! those. A statement under way is always waited for, so that its outcome is known.
 
+mod failure;
+
 use super::arrival::{Pace, SessionPlan};
 use super::port::{Lost, Port};
 use super::schedule::Visit;
@@ -11,12 +13,9 @@ use super::slot::{Phase, Slot};
 use super::tally::Tally;
 use crate::program::{Cue, Ended, Outcome, Program, Step, Turn};
 use crate::random::stream;
-use rqps_wire::{ErrorCode, Reply, TransactionStatus};
+use rqps_wire::Reply;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// How often an event is tried again before it is given up.
-const RETRIES_MAX: u32 = 1000;
 
 /// The longest wait for an event that is due later, so that a wish to stop is seen in time.
 const WAIT_MAX: Duration = Duration::from_millis(100);
@@ -368,66 +367,6 @@ impl<G: Program> Lane<G> {
         }
     }
 
-    /// A statement failed: roll back if need be, then try the event again or give it up.
-    #[cold]
-    fn refused<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, reply: &Reply, code: ErrorCode) {
-        let is_over = self.is_over(run);
-        let slot = &mut self.slots[index];
-        slot.errors += 1;
-        let kind = slot.kind;
-        if slot.counts {
-            self.tally.error(kind, code, || run.port.error_message(index));
-        }
-        if code.ends_session() {
-            let message = run.port.error_message(index);
-            return self.lose(run, index, Lost(format!("the server ended the session with {code}: {message}")));
-        }
-        let again = code.is_transient() && slot.retries < RETRIES_MAX && !is_over;
-        if again {
-            slot.retries += 1;
-            self.tally.events[slot.event].accounting.retried += u64::from(slot.counts);
-        }
-        match (reply.in_transaction, slot.program.rollback()) {
-            (TransactionStatus::Idle, _) if again => self.again(run, index),
-            (TransactionStatus::Idle, _) => {
-                let reason = run.port.error_message(index);
-                self.ended(run, index, Outcome::Failed, &reason);
-            }
-            (_, Some(rollback)) => {
-                slot.phase = Phase::RollingBack { again };
-                if let Err(lost) = run.port.submit(index, rollback) {
-                    self.lose(run, index, lost);
-                }
-            }
-            (_, None) => {
-                self.lose(run, index, Lost("a statement outside a transaction left one open".to_owned()));
-            }
-        }
-        let slot = &mut self.slots[index];
-        slot.failures_in_a_row += u32::from(!again);
-        if slot.failures_in_a_row >= G::FAILURES_IN_A_ROW_MAX && self.lost.is_none() {
-            let message = run.port.error_message(index);
-            self.lost = Some(Lost(format!(
-                "{} events failed in a row, the last in `{}` with {code}: {message}",
-                G::FAILURES_IN_A_ROW_MAX,
-                run.kinds.get(kind).map_or("", String::as_str)
-            )));
-            let why = self.lost.as_ref().map(|lost| lost.0.clone()).unwrap_or_default();
-            self.notify(index, Outcome::GivenUp, None, &why);
-        }
-    }
-
-    /// The same event once more, with the same keys.
-    #[cold]
-    fn again<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize) {
-        let slot = &mut self.slots[index];
-        slot.random.clone_from(&slot.at_start);
-        slot.phase = Phase::Running;
-        let step = slot.program.next(Cue::Again, &mut slot.random, run.port.statements(index).1);
-        self.notify(index, Outcome::Retried, None, "");
-        self.go_on(run, index, step);
-    }
-
     /// An event is over: it is counted as a whole.
     #[inline]
     fn ended<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, outcome: Outcome, reason: &str) {
@@ -449,8 +388,10 @@ impl<G: Program> Lane<G> {
             self.tally.rows += slot.rows;
             let interval = self.tally.intervals.at(visit.counted_ns(now), now.saturating_sub(visit.origin_ns));
             interval.operations += slot.operations;
+            interval.rows += slot.rows;
             interval.busy_ns += busy_ns;
             interval.errors += slot.errors;
+            interval.retried += u64::from(slot.retries);
             let counts = &mut self.tally.events[slot.event];
             if outcome == Outcome::Succeeded {
                 counts.succeeded(slot.rows, busy_ns, slot.is_planned.then_some(from_plan_ns));
@@ -467,42 +408,13 @@ impl<G: Program> Lane<G> {
         }
     }
 
-    /// Tells the program what became of its event.
+    /// Gives the program what became of its event.
     #[inline]
     fn notify(&mut self, index: usize, outcome: Outcome, from_plan_ns: Option<u64>, reason: &str) {
         let slot = &mut self.slots[index];
         let (at_ns, rows) = (slot.last_ns, slot.rows);
         let took_ns = at_ns - slot.busy_from_ns;
         slot.program.ended(&Ended { outcome, at_ns, took_ns, from_plan_ns, rows, reason });
-    }
-
-    /// A session is gone, and with it the server counts as lost: nothing new is begun, what is under way elsewhere is
-    /// waited for, and what this session had under way has failed.
-    #[cold]
-    fn lose<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, lost: Lost) {
-        run.port.forget(index);
-        let slot = &mut self.slots[index];
-        let is_running = matches!(slot.phase, Phase::Running | Phase::RollingBack { .. });
-        if is_running {
-            self.running -= 1;
-            self.tally.events[slot.event].accounting.failed += u64::from(slot.counts);
-        }
-        if slot.phase != Phase::Lost {
-            slot.phase = Phase::Lost;
-            // An idle session has no event whose outcome could be unknown.
-            self.notify(index, if is_running { Outcome::Lost } else { Outcome::GivenUp }, None, &lost.0);
-        }
-        self.lost.get_or_insert(lost);
-    }
-
-    /// It cannot be waited any more.
-    #[cold]
-    fn abandon<P: Port>(&mut self, run: &mut Run<'_, P>, lost: &Lost) {
-        for index in 0..self.slots.len() {
-            if self.slots[index].phase != Phase::Idle {
-                self.lose(run, index, lost.clone());
-            }
-        }
     }
 
     /// The test is over at that point of the arm's own time: what was due and not sent is skipped.

@@ -5,9 +5,10 @@
 
 use super::intervals::Row;
 use super::recorder::joined;
-use super::tally::{EventCounts, Tally, add};
+use super::tally::{EventCounts, Tally};
+use crate::program::EVENT;
 use hdrhistogram::Histogram;
-use rqps_model::sample::{Accounting, ErrorCount, Interval, Slices};
+use rqps_model::sample::{Accounting, ErrorCount, SecondRow, Slices};
 use std::collections::BTreeMap;
 
 /// What the client itself used while an arm's counted slices ran, lead-ins included.
@@ -66,7 +67,7 @@ pub struct ArmRun {
     /// Errors by statement and code.
     pub errors: Vec<ErrorCount>,
     /// One row a second of counted time. With several threads the quantiles are those of the leading one's sessions.
-    pub intervals: Vec<Interval>,
+    pub second_rows: Vec<SecondRow>,
     /// By statement kind, and `event` for whole events from their planned start, and `event-failed` if any failed.
     pub latency: Vec<(String, Histogram<u64>)>,
     /// In an open loop: how long after its planned moment each event was sent.
@@ -82,13 +83,6 @@ pub struct ArmRun {
     pub batch_scheduling: bool,
     /// Why this arm ended before its time; the others went on.
     pub failure: Option<String>,
-}
-
-impl ArmRun {
-    /// Counted statements per second.
-    pub fn operations_per_s(&self, clients: u32) -> Option<f64> {
-        (self.busy_ns > 0).then(|| f64::from(clients) * self.operations as f64 / (self.busy_ns as f64 / 1e9))
-    }
 }
 
 /// What the leader knows about an arm.
@@ -115,7 +109,7 @@ pub(crate) struct ArmState {
 pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], events: &[String], wall_ns: u64) -> ArmRun {
     let slices = join_slices(&tallies);
     let sum = |field: fn(&Tally) -> u64| tallies.iter().map(field).sum::<u64>();
-    let accounting = tallies.iter().fold(Accounting::default(), |all, tally| add(all, tally.accounting()));
+    let accounting = tallies.iter().fold(Accounting::default(), |all, tally| all + tally.accounting());
     assert!(accounting.is_balanced(), "{accounting:?}");
     let operations_in_slices = sum(|tally| tally.operations_in_slices);
     let mut latency = Vec::new();
@@ -134,7 +128,7 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
     }
     let failed = joined(tallies.iter().map(|tally| &tally.failed_events));
     if !failed.is_empty() {
-        latency.push(("event-failed".to_owned(), failed));
+        latency.push((format!("{EVENT}-failed"), failed));
     }
     ArmRun {
         operations: slices.operations.iter().sum(),
@@ -151,7 +145,7 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
         errors: join_errors(&tallies, kinds),
         latency,
         lateness: joined(tallies.iter().map(|tally| &tally.lateness)),
-        intervals: join_intervals(tallies, &state, wall_ns),
+        second_rows: join_seconds(tallies, &state, wall_ns),
         slice_ns: state.slice_ns,
         lead_in_ns: state.lead_in_ns,
         client: ClientUse { cpu_ns: state.cpu_ns, wall_ns: state.wall_ns, operations: operations_in_slices },
@@ -164,7 +158,7 @@ fn join_events(tallies: &[Tally], event: usize, name: &str) -> EventRun {
     let of = || tallies.iter().map(|tally| &tally.events[event]);
     EventRun {
         name: name.to_owned(),
-        accounting: of().fold(Accounting::default(), |all, counts| add(all, counts.accounting)),
+        accounting: of().fold(Accounting::default(), |all, counts| all + counts.accounting),
         rows: of().map(|counts| counts.rows).sum(),
         response: joined(of().map(|counts: &EventCounts| &counts.response)),
         from_plan: joined(of().map(|counts| &counts.from_plan)),
@@ -195,32 +189,37 @@ fn join_errors(tallies: &[Tally], kinds: &[String]) -> Vec<ErrorCount> {
     errors.collect()
 }
 
-fn join_intervals(tallies: Vec<Tally>, state: &ArmState, wall_ns: u64) -> Vec<Interval> {
+fn join_seconds(tallies: Vec<Tally>, state: &ArmState, wall_ns: u64) -> Vec<SecondRow> {
     let finish = |tally: Tally| tally.intervals.finish(state.counted_ns, wall_ns);
     let threads: Vec<Vec<Row>> = tallies.into_iter().map(finish).collect();
     let count = threads.iter().map(Vec::len).max().unwrap_or(0);
-    let mut intervals = Vec::with_capacity(count);
+    let mut seconds = Vec::with_capacity(count);
     let mut before_ns = 0;
     for index in 0..count {
         let rows: Vec<&Row> = threads.iter().filter_map(|rows| rows.get(index)).collect();
+        let sum = |number: fn(&Row) -> u64| rows.iter().map(|row| number(row)).sum::<u64>();
         let first = rows[0];
         let busy_ns = match state.always_busy {
             Some(sessions) => u64::from(sessions) * (first.counted_ns - before_ns),
-            None => rows.iter().map(|row| row.busy_ns).sum(),
+            None => sum(|row| row.busy_ns),
         };
         before_ns = first.counted_ns;
-        let [latency_ns_p50, latency_ns_p95, latency_ns_p99] = first.quantiles_ns;
-        intervals.push(Interval {
+        let [latency_ns_p50, latency_ns_p95, latency_ns_p99] = first.quantiles_ns.map(Some);
+        seconds.push(SecondRow {
             second: first.counted_ns as f64 / 1e9,
             wall_second: first.wall_ns as f64 / 1e9,
-            operations: rows.iter().map(|row| row.operations).sum(),
+            kind: EVENT.to_owned(),
+            client: None,
+            operations: sum(|row| row.operations),
+            rows: sum(|row| row.rows),
             busy_ns,
-            errors: rows.iter().map(|row| row.errors).sum(),
+            errors: sum(|row| row.errors),
+            retried: sum(|row| row.retried),
             latency_ns_p50,
             latency_ns_p95,
             latency_ns_p99,
             latency_ns_max: rows.iter().map(|row| row.max_ns).max().unwrap_or(0),
         });
     }
-    intervals
+    seconds
 }

@@ -113,7 +113,7 @@ impl Tally {
 
     /// What became of all events.
     pub(crate) fn accounting(&self) -> Accounting {
-        self.events.iter().fold(Accounting::default(), |all, events| add(all, events.accounting))
+        self.events.iter().fold(Accounting::default(), |all, events| all + events.accounting)
     }
 
     /// A counted visit is over.
@@ -133,16 +133,5 @@ impl Tally {
             }
             None => self.errors[ERRORS_MAX - 1].count += 1,
         }
-    }
-}
-
-/// The sum of two.
-pub(crate) fn add(all: Accounting, one: Accounting) -> Accounting {
-    Accounting {
-        scheduled: all.scheduled + one.scheduled,
-        succeeded: all.succeeded + one.succeeded,
-        failed: all.failed + one.failed,
-        skipped: all.skipped + one.skipped,
-        retried: all.retried + one.retried,
     }
 }

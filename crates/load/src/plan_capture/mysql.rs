@@ -3,12 +3,11 @@
 //!
 //! In: a session, its target, a test, one of its kinds. Out: text in parts. First one line for each table of the plan
 //! with what was chosen, and under it, indented, what was estimated; these lines look alike on every version. Then
-//! `tree:` with MySQL's own tree from 8.0.16 on, then `json:`. A form that a version refuses is told with the server's
-//! reason.
+//! `tree:` with MySQL's own tree from 8.0.16 on, then `json:`. A form that a version refuses is replaced by the
+//! server's reason.
 
-use super::draw;
+use super::draw::draw;
 use crate::error::LoadError;
-use rqps_model::Engine;
 use rqps_model::plan::DataShape;
 use rqps_suites::Test;
 use rqps_wire::{Protocol, Session, Table, Target, WireError};
@@ -39,7 +38,7 @@ pub(super) fn plan(
         false => {
             let mut sql = String::new();
             let mut literals = values.list.iter();
-            for piece in kind.pieces(test.range, 1, Engine::Mysql) {
+            for piece in kind.pieces(test.range, 1, target.engine()) {
                 sql.push_str(&piece);
                 sql.push_str(literals.next().map_or("", String::as_str));
             }

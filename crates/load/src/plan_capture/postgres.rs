@@ -4,11 +4,10 @@
 //! server makes its choice between a plan for the given values and a generic one, as in the timed part; the plan kept
 //! is the one after that choice.
 
-use super::draw;
+use super::draw::draw;
 use crate::error::LoadError;
 use crate::rows::parameter_type;
-use crate::work::execute;
-use rqps_model::Engine;
+use crate::session::execute;
 use rqps_model::plan::DataShape;
 use rqps_suites::Test;
 use rqps_wire::{ParameterType, Protocol, Session};
@@ -16,8 +15,14 @@ use rqps_wire::{ParameterType, Protocol, Session};
 /// PostgreSQL plans an execution five times for its values and decides at the sixth.
 const EXECUTIONS: u64 = 7;
 
-/// The plan of one kind.
-pub(super) fn plan(session: &mut Session, test: &Test, data: DataShape, index: usize) -> Result<String, LoadError> {
+/// The plan of one kind, which is sent as `sql`.
+pub(super) fn plan(
+    session: &mut Session,
+    test: &Test,
+    data: DataShape,
+    index: usize,
+    sql: &str,
+) -> Result<String, LoadError> {
     let kind = &test.kinds[index];
     if kind.text {
         return explain(session, &draw(test, data, index, Protocol::Postgres, 0)?.sql);
@@ -33,8 +38,7 @@ pub(super) fn plan(session: &mut Session, test: &Test, data: DataShape, index: u
         .iter()
         .flat_map(|generator| std::iter::repeat_n(word(parameter_type(*generator)), generator.width(test.range)));
     let types: Vec<&str> = types.collect();
-    let sql = kind.sql(test.range, 1, Engine::Postgres);
-    prepared(session, &format!("rqps_plan_{index}"), &sql, &types, &|execution| {
+    prepared(session, &format!("rqps_plan_{index}"), sql, &types, &|execution| {
         Ok(draw(test, data, index, Protocol::Postgres, execution)?.list)
     })
 }

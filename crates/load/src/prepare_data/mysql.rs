@@ -7,7 +7,7 @@
 use crate::error::LoadError;
 use crate::mysql::{rows, single};
 use crate::rows::{C_BYTES, PAD_BYTES, Row};
-use crate::work::execute;
+use crate::session::execute;
 use rqps_model::StorageEngine;
 use rqps_suites::table_name;
 use rqps_wire::{CopyWriter, Session, WireError};
@@ -28,7 +28,7 @@ const ROW_BYTES_MAX: usize = 2 * (10 + 1) + C_BYTES + 1 + PAD_BYTES + 1;
 
 /// Checks the server's and the session's character set, and leaves out of the load what only costs: binary log and
 /// checks of keys that are known to be good.
-pub(super) fn prepare_session(session: &mut Session) -> Result<(), LoadError> {
+fn prepare_session(session: &mut Session) -> Result<(), LoadError> {
     for (place, variable) in [
         ("the server (character_set_server)", "@@global.character_set_server"),
         ("the session (character_set_client)", "@@character_set_client"),
@@ -51,6 +51,7 @@ pub(super) fn load_table(
     storage: StorageEngine,
     seed: u64,
 ) -> Result<(), LoadError> {
+    prepare_session(session)?;
     let name = table_name(table);
     execute(session, &format!("DROP TABLE IF EXISTS {name}"))?;
     execute(
@@ -89,13 +90,13 @@ fn load_chunk(
     let ((), taken) = fed.map_err(LoadError::wire(format!("loading table {name}")))?;
     let sent = last - first + 1;
     // What a server doesn't like about a row of LOAD DATA LOCAL is a warning, and the row may be missing.
-    let told = rows(session, "SHOW WARNINGS")?;
-    if taken == sent && told.is_empty() {
+    let warnings = rows(session, "SHOW WARNINGS")?;
+    if taken == sent && warnings.is_empty() {
         return Ok(());
     }
-    let said = told.into_iter().next().and_then(|row| row.into_iter().nth(2)).flatten();
-    let said = said.map_or_else(String::new, |said| format!("; the server says: {said}"));
-    Err(LoadError::Shape(format!("{sent} rows were sent to table {name} and {taken} taken{said}")))
+    let warning = warnings.into_iter().next().and_then(|row| row.into_iter().nth(2)).flatten();
+    let warning = warning.map_or_else(String::new, |warning| format!("; the server says: {warning}"));
+    Err(LoadError::Shape(format!("{sent} rows were sent to table {name} and {taken} taken{warning}")))
 }
 
 fn write_rows(writer: &mut CopyWriter<'_>, first: u64, last: u64, row: impl Fn(u64) -> Row) -> Result<(), WireError> {

@@ -7,7 +7,8 @@
 
 use crate::error::LoadError;
 use crate::rows::{C_BYTES, PAD_BYTES, Row};
-use crate::work::{checkpoint, execute, on_tables};
+use crate::session::{execute, on_tables};
+use crate::work::checkpoint;
 use rqps_model::plan::DataShape;
 use rqps_suites::table_name;
 use rqps_wire::{CopyWriter, Endpoint, Session, WireError};

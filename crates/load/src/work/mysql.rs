@@ -3,10 +3,10 @@
 //! In: a [`Work`], a target, the data's shape. Out: what was left undone, if anything. How a server
 //! comes to rest is in `settle`.
 
-use super::settle::{Wish, settle};
-use super::{connect, execute, on_tables};
+use super::settle::{SettleGoal, settle};
 use crate::error::LoadError;
 use crate::mysql::{rows, single, variable};
+use crate::session::{connect, execute, on_tables};
 use rqps_model::plan::DataShape;
 use rqps_suites::Work;
 use rqps_wire::{Endpoint, Session, Target};
@@ -16,27 +16,27 @@ use std::path::{Component, Path};
 pub(super) fn work(name: Work, target: &Target, data: DataShape) -> Result<Option<String>, LoadError> {
     let endpoint = &target.endpoint;
     match name {
-        Work::Vacuum => settle(target, data, Wish::Cleaned),
+        Work::Vacuum => settle(target, data, SettleGoal::Cleaned),
         Work::Analyze => analyze(endpoint, data).map(|()| None),
-        Work::Checkpoint => settle(target, data, Wish::Written),
+        Work::Checkpoint => settle(target, data, SettleGoal::Written),
         Work::Postwrite => {
             analyze(endpoint, data)?;
-            settle(target, data, Wish::Both)
+            settle(target, data, SettleGoal::Both)
         }
         Work::Warm => on_tables(endpoint, data, warm).map(|()| None),
         Work::ResetBinlog => reset_binlog(target).map(|()| None),
     }
 }
 
-/// Statistics of every table, several at once. What goes wrong is told in the rows, not as an error.
+/// Statistics of every table, several at once. What goes wrong stands in the rows and is no error of the statement.
 pub(crate) fn analyze(endpoint: &Endpoint, data: DataShape) -> Result<(), LoadError> {
     on_tables(endpoint, data, |session, table| {
-        let told = rows(session, &format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {table}"))?;
+        let answer = rows(session, &format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {table}"))?;
         let is_error = |row: &&Vec<Option<String>>| row.get(2).is_some_and(|kind| kind.as_deref() == Some("Error"));
-        match told.iter().find(is_error) {
+        match answer.iter().find(is_error) {
             Some(row) => {
-                let said = row.last().cloned().flatten().unwrap_or_default();
-                Err(LoadError::Shape(format!("table {table} cannot be analyzed: {said}")))
+                let reason = row.last().cloned().flatten().unwrap_or_default();
+                Err(LoadError::Shape(format!("table {table} cannot be analyzed: {reason}")))
             }
             None => Ok(()),
         }
@@ -68,7 +68,7 @@ pub(super) fn reset_binlog(target: &Target) -> Result<(), LoadError> {
 }
 
 /// Refuses to begin binary logs anew that lie outside the data folder: they may be another server's. Versions that do
-/// not tell where they are, and binary logs inside InnoDB, have nothing to check.
+/// not say where they are, and binary logs inside InnoDB, have nothing to check.
 fn check_is_its_own(session: &mut Session) -> Result<(), LoadError> {
     let logs = variable(session, "log_bin_basename")?.filter(|path| !path.is_empty());
     let data = variable(session, "datadir")?.filter(|path| !path.is_empty());

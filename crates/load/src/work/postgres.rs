@@ -2,8 +2,8 @@
 //!
 //! In: a [`Work`], an endpoint, the data's shape. Out: nothing but the state of the server. It must not choose when.
 
-use super::{connect, execute, on_tables};
 use crate::error::LoadError;
+use crate::session::{connect, execute, on_tables};
 use rqps_model::plan::DataShape;
 use rqps_suites::Work;
 use rqps_wire::{Endpoint, Session};

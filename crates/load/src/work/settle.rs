@@ -1,12 +1,12 @@
 //! Brings a MySQL or MariaDB server to rest: what is dead is purged, what is dirty is written back, levels are
 //! compacted.
 //!
-//! In: a target, the data's shape, a [`Wish`]. Out: what was not reached in the time allowed. It
+//! In: a target, the data's shape, a [`SettleGoal`]. Out: what was not reached in the time allowed. It
 //! waits on conditions, never for a time. Variables that it changes meanwhile are put back whatever happens.
 
-use super::{connect, execute};
 use crate::error::LoadError;
 use crate::mysql::{single, status, variable};
+use crate::session::{connect, execute};
 use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
 use rqps_wire::{Endpoint, Session, Target};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum SettleGoal {
     /// Nothing dead is left.
     Cleaned,
     /// Nothing dirty is left.
@@ -56,20 +56,20 @@ const ROCKSDB_PENDING: &str = "SELECT COALESCE(SUM(VALUE), 0) FROM information_s
                                WHERE STAT_TYPE IN ('MEM_TABLE_FLUSH_PENDING', 'COMPACTION_PENDING')";
 
 /// Brings the server to rest, and says what is left if that takes too long.
-pub(crate) fn settle(target: &Target, data: DataShape, wish: Wish) -> Result<Option<String>, LoadError> {
+pub(crate) fn settle(target: &Target, data: DataShape, goal: SettleGoal) -> Result<Option<String>, LoadError> {
     let endpoint = &target.endpoint;
     let millions = data.rows.saturating_mul(u64::from(data.tables)) / 1_000_000;
     let limit = (LIMIT + Duration::from_secs(millions)).min(LIMIT_MAX);
     match target.mysql_storage() {
-        StorageEngine::Innodb => innodb(endpoint, wish, limit),
-        StorageEngine::Rocksdb => rocksdb(&mut connect(endpoint)?, wish, limit),
+        StorageEngine::Innodb => innodb(endpoint, goal, limit),
+        StorageEngine::Rocksdb => rocksdb(&mut connect(endpoint)?, goal, limit),
     }
 }
 
-fn innodb(endpoint: &Endpoint, wish: Wish, limit: Duration) -> Result<Option<String>, LoadError> {
+fn innodb(endpoint: &Endpoint, goal: SettleGoal, limit: Duration) -> Result<Option<String>, LoadError> {
     let mut session = connect(endpoint)?;
     let mut changed = Vec::new();
-    let waited = force(&mut session, &mut changed).and_then(|()| wait_for_innodb(&mut session, wish, limit));
+    let waited = force(&mut session, &mut changed).and_then(|()| wait_for_innodb(&mut session, goal, limit));
     let id = session.backend_pid();
     drop(session);
     // In a session of its own, since the other may be what was lost.
@@ -109,16 +109,16 @@ fn force(session: &mut Session, changed: &mut Vec<(&'static str, String)>) -> Re
     Ok(())
 }
 
-fn wait_for_innodb(session: &mut Session, wish: Wish, limit: Duration) -> Result<Option<String>, LoadError> {
+fn wait_for_innodb(session: &mut Session, goal: SettleGoal, limit: Duration) -> Result<Option<String>, LoadError> {
     wait(limit, || {
         let mut left = Vec::new();
-        if wish != Wish::Written {
+        if goal != SettleGoal::Written {
             let unpurged = unpurged(&innodb_status(session)?);
             if unpurged > HISTORY_LEFT {
                 left.push(format!("{unpurged} transactions to purge"));
             }
         }
-        if wish != Wish::Cleaned {
+        if goal != SettleGoal::Cleaned {
             let dirty =
                 status(session, "Innodb_buffer_pool_pages_dirty")?.and_then(|text| text.parse().ok()).unwrap_or(0);
             if dirty > DIRTY_PAGES_LEFT {
@@ -149,7 +149,7 @@ fn unpurged(status: &str) -> u64 {
     }
 }
 
-fn rocksdb(session: &mut Session, wish: Wish, limit: Duration) -> Result<Option<String>, LoadError> {
+fn rocksdb(session: &mut Session, goal: SettleGoal, limit: Duration) -> Result<Option<String>, LoadError> {
     let pending = |session: &mut Session| {
         wait(limit, || {
             let pending = single(session, ROCKSDB_PENDING)?;
@@ -160,7 +160,7 @@ fn rocksdb(session: &mut Session, wish: Wish, limit: Duration) -> Result<Option<
         return Ok(Some(left));
     }
     execute(session, "SET GLOBAL rocksdb_force_flush_memtable_now = 1")?;
-    if wish != Wish::Written {
+    if goal != SettleGoal::Written {
         // Some versions can compact only a whole column family.
         let level_zero = "rocksdb_force_flush_memtable_and_lzero_now";
         match variable(session, level_zero)? {

@@ -14,7 +14,8 @@ mod rows;
 mod server;
 
 use rqps_load::insert::{Bench, State, StepRun, run_step};
-use rqps_model::insert::{Shape, Step, steps};
+use rqps_model::insert::{Shape, Sla, Step, steps};
+use rqps_model::sample::{SecondRow, per_second};
 use rqps_wire::Endpoint;
 use std::sync::atomic::AtomicBool;
 
@@ -54,6 +55,29 @@ fn run(bench: &Bench<'_>, step: &Step, state: &mut State) -> StepRun {
     let run = run_step(bench, step, state, &RUNNING, &|_| ()).unwrap();
     assert_eq!(run.record.failure, None);
     run
+}
+
+/// What was counted of a kind in all seconds.
+fn sum(run: &StepRun, kind: &str, number: fn(&SecondRow) -> u64) -> u64 {
+    run.seconds.iter().filter(|row| row.kind == kind).map(number).sum()
+}
+
+/// Seconds in which next to nothing was inserted, the first and how many. While indexes are built nothing is meant to
+/// be.
+fn stalls(run: &StepRun) -> Vec<(usize, usize)> {
+    let rows = |row: &SecondRow| if row.kind == "insert" { row.rows } else { 0 };
+    match run.record.rows_indexed {
+        Some(_) => Vec::new(),
+        None => {
+            let found = rqps_stats::stalls(&per_second(&run.seconds, run.record.seconds, rows));
+            found.into_iter().map(|stall| (stall.start, stall.len())).collect()
+        }
+    }
+}
+
+/// Whether a rate was held.
+fn is_held(sla: &Sla) -> bool {
+    sla.reached_per_s >= 0.95 * sla.target_per_s
 }
 
 fn step(shape: &Shape, name: &str) -> Step {

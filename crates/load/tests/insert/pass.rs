@@ -2,9 +2,9 @@
 //! steps.
 
 use crate::server::start;
-use crate::{RUNNING, bench};
+use crate::{RUNNING, bench, is_held, stalls};
 use rqps_load::insert::{State, rest, run_step};
-use rqps_model::insert::{Shape, per_second, rate_held_in, steps};
+use rqps_model::insert::{Shape, steps};
 use rqps_wire::Protocol;
 
 #[expect(clippy::print_stdout, reason = "the figures are what it is run for")]
@@ -19,28 +19,22 @@ fn pass(protocol: Protocol) {
         let record = &run.record;
         assert_eq!(record.failure, None);
         let (inserts, queries) = (record.inserts, record.queries);
-        let rates = per_second(&run.seconds, record.seconds, |row| match step.queries() {
-            true => row.queries,
-            false => row.inserted,
-        });
         let operations = if step.queries() { queries.accounting.succeeded } else { inserts.rows };
         println!(
-            "{:7} {:6.1} s {:8.0} rows/s {:7.0} queries/s held by half and 99 % of seconds: {:?} {:?}; longest insert {:.1} \
-             delete {:.1} query {:.1} ms; client {:.2} us a row or query; {} min {} max; stalls {:?}; SLA {:?}",
+            "{:7} {:6.1} s {:8.0} rows/s {:7.0} queries/s; longest insert {:.1} delete {:.1} query {:.1} ms; client {:.2} us a \
+             row or query; {} min {} max; stalls {:?}; SLA held {:?}",
             step.name,
             record.seconds,
             record.inserts_per_s(),
-            record.queries_per_s(),
-            rate_held_in(0.5, &rates),
-            rate_held_in(0.99, &rates),
+            queries.accounting.succeeded as f64 / record.seconds,
             inserts.response.longest_ns as f64 / 1e6,
             record.deletes.response.longest_ns as f64 / 1e6,
             queries.response.longest_ns as f64 / 1e6,
             record.client_cpu_ns as f64 / 1e3 / operations as f64,
-            record.min_questions.count,
-            record.max_questions.count,
-            record.stalls(&run.seconds),
-            record.sla.map(|sla| sla.is_held()),
+            record.min_probes.count,
+            record.max_probes.count,
+            stalls(&run),
+            record.sla.as_ref().map(is_held),
         );
         if step.is_followed_by_rest() {
             println!("{:7} {:6.1} s", "rest", rest(&server.target(), &shape, &RUNNING).unwrap().seconds);

@@ -1,14 +1,10 @@
 //! What is known about a step afterwards: the content of `step` in a sample.
 //!
-//! Raw counts and times as the client kept them; rates of a whole step are derived here and nowhere else.
+//! Raw counts and times as the client kept them. Whether a rate was held is for readers to derive.
 
 use super::buckets::Buckets;
-use super::seconds::{SecondRow, Stall, per_second, stalls};
-use crate::sample::{Accounting, ErrorCount};
+use crate::accounting::{Accounting, ErrorCount};
 use serde::{Deserialize, Serialize};
-
-/// A step that reaches this part of its target rate has held it.
-const SLA_SHARE: f64 = 0.95;
 
 /// What became of the statements of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,12 +25,7 @@ pub struct Operations {
 impl Operations {
     /// Adds those of others.
     pub fn add(&mut self, other: &Operations) {
-        let (all, one) = (&mut self.accounting, other.accounting);
-        all.scheduled += one.scheduled;
-        all.succeeded += one.succeeded;
-        all.failed += one.failed;
-        all.skipped += one.skipped;
-        all.retried += one.retried;
+        self.accounting = self.accounting + other.accounting;
         self.rows += other.rows;
         self.rows_unknown += other.rows_unknown;
         self.response.add(&other.response);
@@ -42,7 +33,7 @@ impl Operations {
     }
 }
 
-/// Whether background writes kept up.
+/// The rate of background writes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sla {
     /// Rows per second of all clients as planned.
@@ -51,12 +42,13 @@ pub struct Sla {
     pub reached_per_s: f64,
 }
 
-impl Sla {
-    /// Whether at least 95 % of the target was reached. If not, the step's queries were measured beside fewer writes
-    /// than those of other builds, and don't compare. That is derived and never stored.
-    pub fn is_held(&self) -> bool {
-        self.reached_per_s >= SLA_SHARE * self.target_per_s
-    }
+/// Seconds in a row in which next to nothing was written. Found by those who read samples, and never stored in one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stall {
+    /// The first of them, counted from the begin of the step.
+    pub from_second: u32,
+    /// How many there are.
+    pub seconds: u32,
 }
 
 /// One statement that built indexes.
@@ -68,9 +60,9 @@ pub struct IndexBuild {
     pub seconds: f64,
 }
 
-/// Questions for the oldest or newest row, asked on a connection of their own while the step ran.
+/// Statements that looked for the oldest or newest row, on a connection of their own while the step ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Questions {
+pub struct IdProbes {
     /// How many were answered.
     pub count: u64,
     /// How long they took together.
@@ -111,11 +103,11 @@ pub struct StepRecord {
     pub rows_indexed: Option<u64>,
     /// The statements that built them, over all clients.
     pub index_builds: Vec<IndexBuild>,
-    /// Questions for the oldest row, for the deleters.
-    pub min_questions: Questions,
-    /// Questions for the newest row, for the point queries.
-    pub max_questions: Questions,
-    /// Whether background writes kept up, where there is a plan.
+    /// Probes for the oldest row, for the deleters.
+    pub min_probes: IdProbes,
+    /// Probes for the newest row, for the point queries.
+    pub max_probes: IdProbes,
+    /// The rate of background writes, where there is a plan.
     pub sla: Option<Sla>,
     /// By how much the plan of the writer that was furthest behind had to be deferred.
     pub deferred_seconds: f64,
@@ -133,29 +125,5 @@ impl StepRecord {
     /// Rows inserted per second; of a step that builds indexes, rows indexed.
     pub fn inserts_per_s(&self) -> f64 {
         self.rows_indexed.unwrap_or(self.inserts.rows) as f64 / self.seconds
-    }
-
-    /// Stalls by what each client did in each second. While indexes are built nothing is meant to be inserted.
-    pub fn stalls(&self, rows: &[SecondRow]) -> Vec<Stall> {
-        match self.rows_indexed {
-            Some(_) => Vec::new(),
-            None => stalls(&per_second(rows, self.seconds, |row| row.inserted)),
-        }
-    }
-
-    /// Queries per second.
-    pub fn queries_per_s(&self) -> f64 {
-        self.queries.accounting.succeeded as f64 / self.seconds
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rate_is_held_from_95_percent_on() {
-        let is_held = |reached_per_s| Sla { target_per_s: 1000.0, reached_per_s }.is_held();
-        assert!(is_held(950.0) && !is_held(949.9));
     }
 }

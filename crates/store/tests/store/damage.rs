@@ -7,10 +7,9 @@ use rqps_store::{Campaign, FoundFormat, SampleParts, StoreError};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 8] = [
     "sample.json",
     "slices.json",
-    "intervals.jsonl",
     "latency.hdr",
     "counters.jsonl",
     "seconds.jsonl",
@@ -127,12 +126,12 @@ fn all_damages_are_told_at_once() {
     assert!(error.contains("the file is missing") && error.contains("2 bytes of"), "{error}");
     fs::remove_dir_all(samples[0].folder()).expect("removed");
     fs::remove_dir_all(samples[2].folder()).expect("removed");
-    for name in ["intervals.jsonl", "latency.hdr"] {
+    for name in ["seconds.jsonl", "latency.hdr"] {
         fs::write(samples[1].folder().join(name), "x").expect("changed");
     }
     assert_eq!(writer.samples().expect("the small part is whole").len(), 1);
     let error = writer.check().expect_err("damaged").to_string();
-    assert!(error.contains("intervals.jsonl") && error.contains("latency.hdr"), "{error}");
+    assert!(error.contains("seconds.jsonl") && error.contains("latency.hdr"), "{error}");
 }
 
 #[test]

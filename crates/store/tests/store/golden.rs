@@ -57,15 +57,8 @@ fn the_contract_names_every_field() {
     let of_campaign = ["plan.json", &host, "status.json"].map(|name| folder.join(name));
     let of_treatment =
         ["build.json", "settings.json", "plans/random-points_range=10.json"].map(|name| treatment.join(name));
-    const OF_SAMPLE: [&str; 7] = [
-        "sample.json",
-        "slices.json",
-        "intervals.jsonl",
-        "seconds.jsonl",
-        "monitor.jsonl",
-        "counters.jsonl",
-        "manifest.json",
-    ];
+    const OF_SAMPLE: [&str; 6] =
+        ["sample.json", "slices.json", "seconds.jsonl", "monitor.jsonl", "counters.jsonl", "manifest.json"];
     let of_sample = OF_SAMPLE.map(|name| sample.join(name));
     let mut fields = 0;
     for path in of_campaign.iter().chain(&of_treatment).chain(&of_sample) {

@@ -2,10 +2,9 @@
 
 use hdrhistogram::Histogram;
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
-use rqps_model::insert::SecondRow;
 use rqps_model::plan::{Arrival, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
-use rqps_model::sample::{Accounting, CounterReading, ErrorCount, HostUse, Interval, Moment, ProcessUse, Resources};
-use rqps_model::sample::{KindCounts, MonitorRow, Score, Slices};
+use rqps_model::sample::{Accounting, CounterReading, ErrorCount, HostUse, Moment, ProcessUse, Resources};
+use rqps_model::sample::{KindCounts, MonitorRow, Score, SecondRow, Slices};
 use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, Sample, Unit, part};
 use rqps_store::{Campaign, EVENT, SampleParts, Start, Writer, latency_part};
 use std::path::Path;
@@ -125,29 +124,32 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         warnings: vec!["the client used 40 % of a CPU".into()],
         failure: None,
     };
-    let interval = |second: u64| Interval {
-        second: second as f64,
-        wall_second: second as f64 * 2.1,
+    let second = |second: u32| SecondRow {
+        second: f64::from(second),
+        wall_second: f64::from(second) * 2.1,
+        kind: EVENT.into(),
+        client: Some(second),
         operations: 900 + mark % 100,
+        latency_ns_p50: Some(400_000),
+        latency_ns_p95: Some(700_000),
+        latency_ns_p99: Some(800_000),
         latency_ns_max: 900_000,
-        ..Interval::default()
+        ..SecondRow::default()
     };
     let mut histogram = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds");
     (1..200u64).for_each(|n| histogram.record(n * n * 1000 + mark).expect("in range"));
     let reading = |moment, n: f64| CounterReading { moment, values: [("pg_stat_made.commits".to_owned(), n)].into() };
     let latencies = [("point_select".to_owned(), histogram.clone()), (EVENT.to_owned(), histogram)].into();
     let counters = [reading(Moment::Before, 17.0), reading(Moment::After, 9e15 + 0.5)];
-    let seconds = [SecondRow { second: 1, client: 2, inserted: 300, ..SecondRow::default() }];
     let server = [("dead_rows".to_owned(), 7.0)].into();
     let watch = [MonitorRow { second: 1.5, server, ..MonitorRow::default() }];
     // By name, as they are read back.
     let parts = vec![
         Part::lines(part::COUNTERS, &counters),
-        Part::lines(part::INTERVALS, &(1..=10).map(interval).collect::<Vec<_>>()),
         latency_part(&latencies, sample.seconds).expect("plain kinds"),
         Part::lines(part::MONITOR, &watch),
         Part::json(part::PLANS, &statement_plans()),
-        Part::lines(part::SECONDS, &seconds),
+        Part::lines(part::SECONDS, &(1..=10).map(second).collect::<Vec<_>>()),
         Part::json(part::SLICES, &slices),
     ];
     SampleParts { sample, parts }

@@ -45,14 +45,13 @@ fn large_campaign() {
     let begun = Instant::now();
     assert_eq!(campaign.check().expect("whole"), 5880);
     println!("check every file          {:6.2} s", begun.elapsed().as_secs_f64());
-    let bytes: u64 =
-        ["sample.json", "slices.json", "intervals.jsonl", "latency.hdr", "counters.jsonl", "manifest.json"]
-            .iter()
-            .map(|name| {
-                let bytes = std::fs::metadata(samples[0].folder().join(name)).expect("there").len();
-                println!("  {name:18} {bytes:7} bytes");
-                bytes
-            })
-            .sum();
+    let bytes: u64 = ["sample.json", "slices.json", "seconds.jsonl", "latency.hdr", "counters.jsonl", "manifest.json"]
+        .iter()
+        .map(|name| {
+            let bytes = std::fs::metadata(samples[0].folder().join(name)).expect("there").len();
+            println!("  {name:18} {bytes:7} bytes");
+            bytes
+        })
+        .sum();
     println!("  a sample           {bytes:7} bytes");
 }

@@ -5,7 +5,6 @@
 //! server comes at the end, since it reads the file to its end first; an error of the feed breaks off the session,
 //! which is the only way to make the server forget the rows.
 
-use crate::copy_buffer::{MESSAGE_BYTES, fill};
 use crate::error::WireError;
 
 use super::collect::Collected;
@@ -20,8 +19,6 @@ const FILE: &[u8] = b"rqps";
 pub(crate) struct CopyWriter<'a> {
     session: &'a mut Session,
     collected: Collected,
-    /// A packet in the making, header included.
-    buffer: Vec<u8>,
     sequence: u8,
 }
 
@@ -43,43 +40,34 @@ impl Session {
         }
         let file = collected.wants_file.take();
         let sequence = self.channel.next_sequence();
-        let mut writer = CopyWriter { session: self, collected, buffer: vec![0; HEADER_BYTES], sequence };
+        let mut writer = CopyWriter { session: self, collected, sequence };
         if file.as_deref() != Some(FILE) {
             writer.finish()?;
             return Err(WireError::Misuse(
                 "the server asks for another file than 'rqps', which is the one that copy_in gives",
             ));
         }
-        writer.buffer.reserve(MESSAGE_BYTES);
         Ok(writer)
     }
 }
 
 impl CopyWriter<'_> {
-    pub(crate) fn write(&mut self, mut bytes: &[u8]) -> Result<(), WireError> {
-        while let Some(rest) = fill(&mut self.buffer, HEADER_BYTES, bytes) {
-            self.flush()?;
-            bytes = rest;
-        }
-        Ok(())
-    }
+    /// What a packet begins with.
+    pub(crate) const HEADER: [u8; HEADER_BYTES] = [0; HEADER_BYTES];
 
-    fn flush(&mut self) -> Result<(), WireError> {
-        if self.buffer.len() == HEADER_BYTES {
-            return Ok(());
-        }
-        let length = self.buffer.len() - HEADER_BYTES;
-        self.buffer[..HEADER_BYTES].copy_from_slice(&header(self.sequence, length));
+    /// Sends a packet, once length and number are in its header.
+    pub(crate) fn send(&mut self, packet: &mut [u8]) -> Result<(), WireError> {
+        let length = packet.len() - HEADER_BYTES;
+        packet[..HEADER_BYTES].copy_from_slice(&header(self.sequence, length));
         self.sequence = self.sequence.wrapping_add(1);
         let deadline = self.session.state.start_deadline();
-        self.session.write_into(&self.buffer, &mut self.collected, deadline)?;
-        self.buffer.truncate(HEADER_BYTES);
+        self.session.write_into(packet, &mut self.collected, deadline)?;
         self.session.outcome(&mut self.collected)
     }
 
     /// Ends the load: with the end of the file if the feed was fed, else with the end of the session.
     pub(crate) fn end<R>(mut self, fed: Result<R, WireError>) -> Result<(R, u64), WireError> {
-        match fed.and_then(|fed| self.flush().map(|()| fed)) {
+        match fed {
             Ok(fed) => {
                 self.finish()?;
                 Ok((fed, self.collected.affected))

@@ -5,7 +5,6 @@
 //! `session` and `control` join them to a socket. Names of packets and flags are the manual's. Nothing here knows of
 //! another engine.
 
-mod cancel;
 mod channel;
 mod collect;
 mod control;
@@ -27,7 +26,6 @@ mod statement;
 mod tally;
 mod tls;
 
-pub(crate) use cancel::CancelToken;
 pub(crate) use copy::CopyWriter;
 pub(crate) use session::Session;
 pub(crate) use statement::Statement;

@@ -139,7 +139,7 @@ impl Session {
             return Err(self.state.unusable());
         }
         let mut is_plain = !statement.is_long();
-        match statement.prepared_as() {
+        match statement.encoded.prepared_as() {
             Some((session, index)) => {
                 self.state.sends_prepared(session, index)?;
                 if !self.is_bound[index as usize] {

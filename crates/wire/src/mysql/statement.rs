@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::prepared::{ParameterType, Prepared, Slot};
+use crate::prepared::{Encoded, ParameterType, Prepared, Slot};
 use crate::session_state::SessionId;
 
 use super::flags::command;
@@ -22,16 +22,10 @@ const TYPES: [u8; 3] = [3, 8, 253];
 #[derive(Clone, Debug)]
 pub(crate) struct Statement {
     /// Of a prepared one: the packet without types, headed by nothing; of a text: the packet with the text.
-    bytes: Vec<u8>,
-    kind: Kind,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    /// Lives in this session.
-    Prepared { prepared: Prepared, types: Box<[u8]>, types_at: usize },
-    /// Carries its SQL along, and so fits any session.
-    Text,
+    pub(crate) encoded: Encoded,
+    /// The types of the parameters, and where in the bytes they belong.
+    types: Box<[u8]>,
+    types_at: usize,
 }
 
 impl Statement {
@@ -79,8 +73,7 @@ impl Statement {
         let length = bytes.len() - HEADER_BYTES;
         bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
         let prepared = Prepared { session, index, sql, slots: slots.into() };
-        let kind = Kind::Prepared { prepared, types: types.into(), types_at };
-        Some(Statement { bytes, kind })
+        Some(Statement { encoded: Encoded { bytes, prepared: Some(prepared) }, types: types.into(), types_at })
     }
 
     /// A text statement with room for `capacity` bytes.
@@ -88,93 +81,51 @@ impl Statement {
         let mut bytes = Vec::with_capacity(QUERY_START + capacity);
         bytes.extend(header(0, 1));
         bytes.push(command::QUERY);
-        Statement { bytes, kind: Kind::Text }
+        Statement { encoded: Encoded { bytes, prepared: None }, types: Box::default(), types_at: 0 }
     }
 
     /// The bytes to send once the server knows the types, unless they are long.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.encoded.bytes
     }
 
     /// Whether the bytes are more than a packet can carry.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
-        self.bytes.len() - HEADER_BYTES >= PACKET_BYTES_MAX
+        self.bytes().len() - HEADER_BYTES >= PACKET_BYTES_MAX
     }
 
     /// The bytes to send if they are long: a packet after the other.
     pub(crate) fn long_bytes(&self) -> Vec<u8> {
-        encode_long(&self.bytes[HEADER_BYTES..])
+        encode_long(&self.bytes()[HEADER_BYTES..])
     }
 
     /// The bytes to send as long as the server does not know the types.
     pub(crate) fn bytes_with_types(&self) -> Vec<u8> {
-        let Kind::Prepared { types, types_at, prepared } = &self.kind else { return self.bytes.clone() };
-        if prepared.slots.is_empty() {
-            return self.bytes.clone();
+        if self.types.is_empty() {
+            return self.bytes().to_vec();
         }
-        let (before, values) = self.bytes.split_at(*types_at);
-        let mut bytes = [before, types, values].concat();
+        let (before, values) = self.bytes().split_at(self.types_at);
+        let mut bytes = [before, &self.types, values].concat();
         // new_params_bound_flag: types follow.
-        bytes[types_at - 1] = 1;
+        bytes[self.types_at - 1] = 1;
         let length = bytes.len() - HEADER_BYTES;
         bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
         bytes
     }
 
-    /// The session and the number of a prepared statement.
-    #[inline]
-    pub(crate) fn prepared_as(&self) -> Option<(SessionId, u32)> {
-        match &self.kind {
-            Kind::Prepared { prepared, .. } => Some((prepared.session, prepared.index)),
-            Kind::Text => None,
-        }
-    }
-
-    pub(crate) fn sql(&self) -> &str {
-        match &self.kind {
-            Kind::Prepared { prepared, .. } => &prepared.sql,
-            Kind::Text => std::str::from_utf8(self.sql_bytes()).unwrap_or("(not UTF-8)"),
-        }
-    }
-
     /// The SQL text of a text statement.
     pub(crate) fn sql_bytes(&self) -> &[u8] {
-        &self.bytes[QUERY_START..]
+        &self.bytes()[QUERY_START..]
     }
 
     pub(crate) fn set_sql(&mut self, sql: &[u8]) {
-        assert!(matches!(self.kind, Kind::Text), "the text of a prepared statement is fixed");
-        self.bytes.truncate(QUERY_START);
-        self.bytes.extend_from_slice(sql);
+        self.encoded.replace_text(QUERY_START, sql);
         if !self.is_long() {
-            let length = self.bytes.len() - HEADER_BYTES;
-            self.bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
+            let length = self.bytes().len() - HEADER_BYTES;
+            self.encoded.bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
         }
-    }
-
-    #[inline]
-    pub(crate) fn set_i32(&mut self, slot: usize, value: i32) {
-        self.set(slot, ParameterType::Int4, &value.to_le_bytes());
-    }
-
-    #[inline]
-    pub(crate) fn set_i64(&mut self, slot: usize, value: i64) {
-        self.set(slot, ParameterType::Int8, &value.to_le_bytes());
-    }
-
-    #[inline]
-    pub(crate) fn set_text(&mut self, slot: usize, value: &[u8]) {
-        self.set(slot, ParameterType::Text { len: value.len() }, value);
-    }
-
-    #[inline]
-    fn set(&mut self, slot: usize, parameter: ParameterType, value: &[u8]) {
-        let Kind::Prepared { prepared, .. } = &self.kind else {
-            panic!("a text statement has no parameters");
-        };
-        prepared.set(&mut self.bytes, slot, parameter, value);
     }
 }
 
@@ -206,9 +157,9 @@ mod tests {
     fn an_execution_carries_types_only_when_asked() {
         let types = [ParameterType::Int4, ParameterType::Text { len: 3 }, ParameterType::Int8];
         let mut statement = Statement::prepared(SessionId::next(), 0, 5, "call p(?, ?, ?)".into(), &types).unwrap();
-        statement.set_i32(0, -2);
-        statement.set_text(1, b"abc");
-        statement.set_i64(2, 1 << 40);
+        statement.encoded.set(0, ParameterType::Int4, &(-2_i32).to_le_bytes());
+        statement.encoded.set(1, ParameterType::Text { len: 3 }, b"abc");
+        statement.encoded.set(2, ParameterType::Int8, &(1_i64 << 40).to_le_bytes());
         let values = b"\xfe\xff\xff\xff\x03abc\0\0\0\0\0\x01\0\0";
         let short = [&b"\x1c\0\0\0\x17\x05\0\0\0\0\x01\0\0\0\0\0"[..], values].concat();
         assert_eq!(statement.bytes(), short);
@@ -225,9 +176,9 @@ mod tests {
         for (len, prefix) in [(250, &b"\xfa"[..]), (251, b"\xfc\xfb\0"), (1 << 16, b"\xfd\0\0\x01")] {
             let types = [ParameterType::Text { len }];
             let statement = Statement::prepared(SessionId::next(), 0, 1, "".into(), &types).unwrap();
-            let start = statement.bytes.len() - len - prefix.len();
-            assert_eq!(&statement.bytes[start..start + prefix.len()], prefix);
-            assert!(statement.bytes.ends_with(b"    "));
+            let start = statement.bytes().len() - len - prefix.len();
+            assert_eq!(&statement.bytes()[start..start + prefix.len()], prefix);
+            assert!(statement.bytes().ends_with(b"    "));
         }
         let too_long = [ParameterType::Text { len: PACKET_BYTES_MAX }];
         assert!(Statement::prepared(SessionId::next(), 0, 1, "".into(), &too_long).is_none());
@@ -241,7 +192,7 @@ mod tests {
         assert_eq!(statement.bytes(), b"\x09\0\0\0\x03select 1");
         statement.set_sql(b"do 0");
         assert_eq!(statement.bytes(), b"\x05\0\0\0\x03do 0");
-        assert_eq!(statement.sql(), "do 0");
+        assert_eq!(statement.sql_bytes(), b"do 0");
         statement.set_sql(&vec![b' '; PACKET_BYTES_MAX - 2]);
         assert!(!statement.is_long());
         statement.set_sql(&vec![b' '; PACKET_BYTES_MAX - 1]);

@@ -6,7 +6,6 @@
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
-use crate::copy_buffer::{MESSAGE_BYTES, fill};
 use crate::error::WireError;
 
 use super::collect::Collected;
@@ -20,8 +19,6 @@ use super::tag::frontend as tag;
 pub(crate) struct CopyWriter<'a> {
     session: &'a mut Session,
     collected: Collected,
-    /// A CopyData message in the making, header included.
-    buffer: Vec<u8>,
 }
 
 impl Session {
@@ -38,36 +35,26 @@ impl Session {
                 return Err(WireError::Misuse("the statement takes no rows: copy_in wants a COPY ... FROM STDIN"));
             }
         }
-        let mut buffer = Vec::with_capacity(HEADER_BYTES + MESSAGE_BYTES);
-        buffer.extend([tag::COPY_DATA, 0, 0, 0, 0]);
-        Ok(CopyWriter { session: self, collected, buffer })
+        Ok(CopyWriter { session: self, collected })
     }
 }
 
 impl CopyWriter<'_> {
-    pub(crate) fn write(&mut self, mut bytes: &[u8]) -> Result<(), WireError> {
-        while let Some(rest) = fill(&mut self.buffer, HEADER_BYTES, bytes) {
-            self.flush()?;
-            bytes = rest;
-        }
-        Ok(())
-    }
+    /// What a CopyData message begins with.
+    pub(crate) const HEADER: [u8; HEADER_BYTES] = [tag::COPY_DATA, 0, 0, 0, 0];
 
-    fn flush(&mut self) -> Result<(), WireError> {
-        if self.buffer.len() == HEADER_BYTES {
-            return Ok(());
-        }
-        patch_length(&mut self.buffer, 0);
+    /// Sends a message, once its length is in its header.
+    pub(crate) fn send(&mut self, message: &mut [u8]) -> Result<(), WireError> {
+        patch_length(message, 0);
         let deadline = self.session.state.start_deadline();
-        self.session.write_into(&self.buffer, &mut self.collected, deadline)?;
-        self.buffer.truncate(HEADER_BYTES);
+        self.session.write_into(message, &mut self.collected, deadline)?;
         self.session.glance_into(&mut self.collected)?;
         self.session.outcome(&mut self.collected)
     }
 
     /// Ends the COPY: commits it if the feed was fed, else makes the server forget it.
     pub(crate) fn end<R>(mut self, fed: Result<R, WireError>) -> Result<(R, u64), WireError> {
-        match fed.and_then(|fed| self.flush().map(|()| fed)) {
+        match fed {
             Ok(fed) => {
                 let mut out = BytesMut::new();
                 frontend::copy_done(&mut out);

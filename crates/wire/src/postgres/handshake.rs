@@ -1,6 +1,6 @@
 //! Startup and authentication: trust, cleartext password, MD5 and SCRAM-SHA-256, without TLS.
 //!
-//! In: a fresh channel and an endpoint. Out: the backend's process id and cancel key, with the session
+//! In: a fresh channel and an endpoint. Out: the backend's process id, with the session
 //! ready for its first query. The server must prove in SCRAM that it knows the password too.
 
 use std::collections::VecDeque;
@@ -22,13 +22,6 @@ use super::frame::{FrameError, HEADER_BYTES, Sink};
 use super::notes::{NOTE_BYTES_MAX, Notes};
 use super::tag::backend;
 
-/// What cancels a session's statement from another connection.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct BackendKey {
-    pub(crate) process_id: i32,
-    pub(crate) secret_key: i32,
-}
-
 /// Why no session came of it.
 pub(crate) enum Refusal {
     Fault(Fault),
@@ -47,15 +40,9 @@ pub(crate) fn log_in(
     notes: &mut Notes,
     endpoint: &Endpoint,
     deadline: Deadline,
-) -> Result<BackendKey, Refusal> {
-    let mut login = Login {
-        endpoint,
-        notes,
-        inbox: VecDeque::new(),
-        scram: None,
-        is_authenticated: false,
-        key: BackendKey::default(),
-    };
+) -> Result<u32, Refusal> {
+    let mut login =
+        Login { endpoint, notes, inbox: VecDeque::new(), scram: None, is_authenticated: false, process_id: 0 };
     let mut out = login.startup()?;
     loop {
         if !out.is_empty() {
@@ -64,7 +51,7 @@ pub(crate) fn log_in(
         channel.wait_and_read(&mut login, deadline)?;
         while let Some(frame) = login.inbox.pop_front() {
             if login.step(&frame, &mut out)? {
-                return Ok(login.key);
+                return Ok(login.process_id);
             }
         }
     }
@@ -76,7 +63,7 @@ struct Login<'a> {
     inbox: VecDeque<Vec<u8>>,
     scram: Option<Scram>,
     is_authenticated: bool,
-    key: BackendKey,
+    process_id: u32,
 }
 
 /// How far a SCRAM exchange has come.
@@ -137,8 +124,7 @@ impl Login<'_> {
             backend::AUTHENTICATION if !self.is_authenticated => self.authenticate(body, out)?,
             backend::ERROR_RESPONSE => return Err(Refusal::Wire(self.refused(frame))),
             backend::BACKEND_KEY_DATA if self.is_authenticated => {
-                self.key.process_id = body.int32()?;
-                self.key.secret_key = body.int32()?;
+                self.process_id = body.int32()?.cast_unsigned();
             }
             backend::READY_FOR_QUERY if self.is_authenticated && frame.len() == HEADER_BYTES + 1 => {
                 return Ok(true);

@@ -5,7 +5,6 @@
 //! Names of messages are the manual's. Nothing here knows of another engine.
 
 mod body;
-mod cancel;
 mod collect;
 mod copy;
 mod frame;
@@ -16,7 +15,6 @@ mod statement;
 mod tag;
 mod tally;
 
-pub(crate) use cancel::CancelToken;
 pub(crate) use copy::CopyWriter;
 pub(crate) use session::Session;
 pub(crate) use statement::Statement;

@@ -19,10 +19,9 @@ use crate::session_state::SessionState;
 use crate::socket::{self, Deadline};
 
 use super::Channel;
-use super::cancel::CancelToken;
 use super::collect::{Collected, Collecting};
 use super::frame::FrameError;
-use super::handshake::{self, BackendKey, Refusal};
+use super::handshake::{self, Refusal};
 use super::notes::Notes;
 use super::statement::{Statement, name, type_oid};
 use super::tag::{backend, frontend as tag};
@@ -37,7 +36,7 @@ pub(crate) struct Session {
     tally: Tally,
     /// A submitted statement has not been answered yet.
     is_pending: bool,
-    key: BackendKey,
+    process_id: u32,
 }
 
 impl Session {
@@ -57,12 +56,12 @@ impl Session {
             notes: Notes::default(),
             tally: Tally::default(),
             is_pending: false,
-            key: BackendKey::default(),
+            process_id: 0,
         };
         let Session { channel, notes, .. } = &mut session;
         match handshake::log_in(channel, notes, endpoint, deadline) {
-            Ok(key) => {
-                session.key = key;
+            Ok(process_id) => {
+                session.process_id = process_id;
                 Ok(session)
             }
             Err(refusal) => {
@@ -81,7 +80,7 @@ impl Session {
         if self.is_pending || self.state.is_broken {
             return Err(self.state.unusable());
         }
-        match statement.prepared_as() {
+        match statement.0.prepared_as() {
             Some((session, index)) => {
                 self.state.sends_prepared(session, index)?;
             }
@@ -255,7 +254,7 @@ impl Session {
     }
 
     pub(crate) fn process_id(&self) -> u32 {
-        self.key.process_id.cast_unsigned()
+        self.process_id
     }
 
     /// How the server is reached: this protocol is spoken without TLS.
@@ -278,10 +277,6 @@ impl Session {
     #[inline]
     pub(crate) fn is_answered(&self) -> bool {
         self.tally.is_complete()
-    }
-
-    pub(crate) fn cancel_token(&self) -> CancelToken {
-        CancelToken::new(self.state.endpoint.clone(), self.key)
     }
 
     pub(crate) fn close(mut self) {

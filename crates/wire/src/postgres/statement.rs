@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::prepared::{ParameterType, Prepared, Slot};
+use crate::prepared::{Encoded, ParameterType, Prepared, Slot};
 use crate::session_state::SessionId;
 
 use super::frame::HEADER_BYTES;
@@ -14,18 +14,7 @@ use super::tag::frontend;
 
 /// A statement, encoded.
 #[derive(Clone, Debug)]
-pub(crate) struct Statement {
-    bytes: Vec<u8>,
-    kind: Kind,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    /// Lives in this session.
-    Prepared(Prepared),
-    /// Carries its SQL along, and so fits any session.
-    Simple,
-}
+pub(crate) struct Statement(pub(crate) Encoded);
 
 impl Statement {
     /// Encodes the execution of a statement that is prepared as [`name`]`(index)`.
@@ -38,73 +27,32 @@ impl Statement {
         });
         message(&mut bytes, frontend::SYNC, |_| {});
         bytes.shrink_to_fit();
-        Statement { bytes, kind: Kind::Prepared(Prepared { session, index, sql, slots }) }
+        Statement(Encoded { bytes, prepared: Some(Prepared { session, index, sql, slots }) })
     }
 
     /// A simple statement with room for an SQL text of `capacity` bytes.
     pub(crate) fn simple(capacity: usize) -> Statement {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + capacity + 1);
         message(&mut bytes, frontend::QUERY, |body| body.push(0));
-        Statement { bytes, kind: Kind::Simple }
+        Statement(Encoded { bytes, prepared: None })
     }
 
     /// The bytes to send.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The session and the number of a prepared statement.
-    #[inline]
-    pub(crate) fn prepared_as(&self) -> Option<(SessionId, u32)> {
-        match &self.kind {
-            Kind::Prepared(prepared) => Some((prepared.session, prepared.index)),
-            Kind::Simple => None,
-        }
-    }
-
-    pub(crate) fn sql(&self) -> &str {
-        match &self.kind {
-            Kind::Prepared(prepared) => &prepared.sql,
-            Kind::Simple => std::str::from_utf8(self.simple_sql()).unwrap_or("(not UTF-8)"),
-        }
+        &self.0.bytes
     }
 
     /// The SQL text of a simple statement.
     pub(crate) fn simple_sql(&self) -> &[u8] {
-        &self.bytes[HEADER_BYTES..self.bytes.len() - 1]
+        &self.0.bytes[HEADER_BYTES..self.0.bytes.len() - 1]
     }
 
     pub(crate) fn set_sql(&mut self, sql: &[u8]) {
-        assert!(matches!(self.kind, Kind::Simple), "the text of a prepared statement is fixed");
         debug_assert!(!sql.contains(&0), "an SQL text ends at a NUL byte");
-        self.bytes.truncate(HEADER_BYTES);
-        self.bytes.extend_from_slice(sql);
-        self.bytes.push(0);
-        patch_length(&mut self.bytes, 0);
-    }
-
-    #[inline]
-    pub(crate) fn set_i32(&mut self, slot: usize, value: i32) {
-        self.set(slot, ParameterType::Int4, &value.to_be_bytes());
-    }
-
-    #[inline]
-    pub(crate) fn set_i64(&mut self, slot: usize, value: i64) {
-        self.set(slot, ParameterType::Int8, &value.to_be_bytes());
-    }
-
-    #[inline]
-    pub(crate) fn set_text(&mut self, slot: usize, value: &[u8]) {
-        self.set(slot, ParameterType::Text { len: value.len() }, value);
-    }
-
-    #[inline]
-    fn set(&mut self, slot: usize, parameter: ParameterType, value: &[u8]) {
-        let Kind::Prepared(prepared) = &self.kind else {
-            panic!("a text statement has no parameters");
-        };
-        prepared.set(&mut self.bytes, slot, parameter, value);
+        self.0.replace_text(HEADER_BYTES, sql);
+        self.0.bytes.push(0);
+        patch_length(&mut self.0.bytes, 0);
     }
 }
 
@@ -220,15 +168,15 @@ mod tests {
         assert_eq!(prepared(&[]).bytes(), oracle(&[], &[]));
 
         let mut integers = prepared(&[ParameterType::Int4, ParameterType::Int8]);
-        integers.set_i32(0, -7);
-        integers.set_i64(1, 1 << 40);
+        integers.0.set(0, ParameterType::Int4, &(-7_i32).to_be_bytes());
+        integers.0.set(1, ParameterType::Int8, &(1_i64 << 40).to_be_bytes());
         let values: [&[u8]; 2] = [&(-7_i32).to_be_bytes(), &(1_i64 << 40).to_be_bytes()];
         assert_eq!(integers.bytes(), oracle(&[1], &values));
 
         let mut mixed = prepared(&[ParameterType::Int4, ParameterType::Text { len: 3 }]);
-        mixed.set_i32(0, 1);
-        mixed.set_text(1, b"abc");
-        mixed.set_i32(0, 2);
+        mixed.0.set(0, ParameterType::Int4, &1_i32.to_be_bytes());
+        mixed.0.set(1, ParameterType::Text { len: 3 }, b"abc");
+        mixed.0.set(0, ParameterType::Int4, &2_i32.to_be_bytes());
         let values: [&[u8]; 2] = [&2_i32.to_be_bytes(), b"abc"];
         assert_eq!(mixed.bytes(), oracle(&[1, 0], &values));
     }
@@ -236,20 +184,20 @@ mod tests {
     #[test]
     fn a_simple_statement_is_rewritten_in_place() {
         let mut statement = Statement::simple(20);
-        let room = statement.bytes.capacity();
+        let room = statement.0.bytes.capacity();
         for sql in ["select 1", "insert into t", ""] {
             statement.set_sql(sql.as_bytes());
             let mut out = BytesMut::new();
             frontend::query(sql, &mut out).unwrap();
             assert_eq!(statement.bytes(), &out[..]);
-            assert_eq!(statement.sql(), sql);
+            assert_eq!(statement.simple_sql(), sql.as_bytes());
         }
-        assert_eq!(statement.bytes.capacity(), room);
+        assert_eq!(statement.0.bytes.capacity(), room);
     }
 
     #[test]
     #[should_panic(expected = "type of parameter 0")]
     fn a_text_of_another_length_is_a_fault_of_the_caller() {
-        prepared(&[ParameterType::Text { len: 3 }]).set_text(0, b"ab");
+        prepared(&[ParameterType::Text { len: 3 }]).0.set(0, ParameterType::Text { len: 2 }, b"ab");
     }
 }

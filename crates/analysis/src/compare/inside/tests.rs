@@ -2,14 +2,13 @@
 
 use super::*;
 use crate::compare::round::ratio_of_round;
-use crate::evidence::timeline::tests::{Kind, ran};
-use rqps_model::insert::SecondRow;
+use crate::evidence::timeline::tests::{Kind, ran, record};
+use crate::read::seconds::tests::row;
 
 /// A step of queries with these rates by the second.
 fn paced(rates: &[u32]) -> Measured {
     let mut round = ran(Kind::Queries, rates.len() as u32);
-    round.seconds =
-        (0..).zip(rates).map(|(second, &queries)| SecondRow { second, queries, ..SecondRow::default() }).collect();
+    round.seconds = (0..).zip(rates).map(|(second, &queries)| row(second, 0, "query", queries.into())).collect();
     round.sample.score.count = rates.iter().map(|&rate| u64::from(rate)).sum();
     round
 }
@@ -31,7 +30,7 @@ fn a_single_round_has_an_interval_inside_and_several_have_none() {
     let ratio = ratio_of_round(&own, &base).unwrap();
     assert_eq!(inside(&[Some(own.clone())], &[Some(base.clone())], &[ratio, ratio]), None);
     let mut index = own;
-    index.sample.step_mut().unwrap().rows_indexed = Some(7);
+    record(&mut index.sample).rows_indexed = Some(7);
     assert_eq!(inside(&[Some(index)], &[Some(base)], &[ratio]), None, "indexed rows have no seconds");
 }
 

@@ -5,8 +5,8 @@
 //! piece stays, so that no stall and no peak is smoothed away.
 
 use crate::findings::TimelinePoint;
-use rqps_model::insert::SecondRow;
-use rqps_model::sample::MonitorRow;
+use crate::read::seconds::{deleted, inserted, queries};
+use rqps_model::sample::{MonitorRow, SecondRow};
 use std::collections::BTreeMap;
 
 /// A last second of which less than this is there has no rate of its own: a single statement would make a spike of it.
@@ -17,6 +17,9 @@ const COUNTERS: [&str; 5] = ["checkpoints", "log_bytes", "pages_flushed", "stall
 
 /// Numbers of which not the most but the least matters.
 const THE_LESS_THE_WORSE: [&str; 1] = ["free_pages"];
+
+/// The kinds whose longest response times are kept.
+const KINDS: [&str; 3] = ["insert", "delete", "query"];
 
 #[derive(Clone, Copy, Default)]
 struct Second {
@@ -72,11 +75,11 @@ fn by_second(rows: &[SecondRow], seconds: f64) -> Vec<Second> {
     let mut sums = vec![Second::default(); whole + usize::from(has_last)];
     let last = sums.len() - 1;
     for row in rows {
-        sums[(row.second as usize).min(last)].add(&Second {
-            inserted: row.inserted.into(),
-            deleted: row.deleted.into(),
-            queries: row.queries.into(),
-            longest_ns: [row.longest_insert_ns, row.longest_delete_ns, row.longest_query_ns],
+        sums[row.index().min(last)].add(&Second {
+            inserted: inserted(row),
+            deleted: deleted(row),
+            queries: queries(row),
+            longest_ns: KINDS.map(|kind| if row.kind == kind { row.latency_ns_max } else { 0 }),
         });
     }
     sums
@@ -110,16 +113,10 @@ fn thinned(name: &str, mut timeline: Vec<(f64, f64)>, points: usize) -> Vec<(f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::seconds::tests as seconds;
 
-    fn row(second: u32, client: u32, inserted: u32, longest_ms: u64) -> SecondRow {
-        SecondRow {
-            second,
-            client,
-            inserted,
-            deleted: inserted / 2,
-            longest_insert_ns: longest_ms * 1_000_000,
-            ..SecondRow::default()
-        }
+    fn row(second: u32, client: u32, inserted: u64, longest_ms: u64) -> SecondRow {
+        SecondRow { latency_ns_max: longest_ms * 1_000_000, ..seconds::row(second, client, "insert", inserted) }
     }
 
     #[test]
@@ -135,7 +132,7 @@ mod tests {
 
     #[test]
     fn joined_seconds_lose_no_row_and_no_peak() {
-        let rows: Vec<SecondRow> = (0..1000).map(|n| row(n, 0, n, u64::from(n % 7 * 100))).collect();
+        let rows: Vec<SecondRow> = (0..1000).map(|n| row(n, 0, n.into(), u64::from(n % 7 * 100))).collect();
         let timeline = points(&rows, 999.75, 240);
         assert_eq!((timeline.len(), timeline[0].second, timeline[199].second), (200, 5.0, 999.75));
         let mut begin = 0.0;

@@ -5,7 +5,10 @@ use crate::compare::sla::sla;
 use crate::evidence::response::responses;
 use crate::findings::LatencyFindings;
 use crate::read::measured::tests::measured;
-use rqps_model::insert::{Operations, SecondRow, Sla};
+use crate::read::seconds::stalls;
+use crate::read::seconds::tests::row;
+use rqps_model::Sample;
+use rqps_model::insert::{Operations, Sla};
 use rqps_model::sample::{Accounting, Slices, SuiteRecord};
 
 /// What a made-up step does.
@@ -41,13 +44,18 @@ pub(crate) fn ran(kind: Kind, seconds: u32) -> Measured {
     step
 }
 
+/// The record of a step, to be changed.
+pub(crate) fn record(sample: &mut Sample) -> &mut StepRecord {
+    let Some(SuiteRecord::Insert(record)) = &mut sample.record else { panic!("a step") };
+    record
+}
+
 #[test]
 fn while_indexes_are_built_nothing_stalls() {
     let mut round = ran(Kind::Index, 40);
     let inserted = |second| if second == 0 { 3000 } else { 0 };
-    round.seconds =
-        (0..40).map(|second| SecondRow { second, inserted: inserted(second), ..SecondRow::default() }).collect();
-    assert!(round.sample.step().unwrap().stalls(&round.seconds).is_empty());
+    round.seconds = (0..40).map(|second| row(second, 0, "insert", inserted(second))).collect();
+    assert!(stalls(round.sample.step().unwrap(), &round.seconds).is_empty());
     let rounds = [Some(round)];
     assert_eq!((responses(&rounds, &[]).len(), sla(&rounds)), (0, None));
 }
@@ -59,7 +67,7 @@ fn rounds_are_added_and_a_failed_one_is_shown_only() {
     for (round, number) in rounds.iter_mut().zip(1..) {
         let Some(round) = round else { continue };
         round.sample.round = number;
-        let record = round.sample.step_mut().unwrap();
+        let record = record(&mut round.sample);
         record.sla = Some(Sla { target_per_s: 1000.0, reached_per_s: if number == 3 { 500.0 } else { 1000.0 } });
         record.inserts.response.record(1_000_000 * u64::from(number));
         record.inserts.from_plan.record(2_000_000);

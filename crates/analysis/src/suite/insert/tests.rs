@@ -2,8 +2,8 @@
 //! another.
 
 use super::*;
-use crate::evidence::timeline::tests::{Kind, ran};
-use rqps_model::insert::SecondRow;
+use crate::evidence::timeline::tests::{self as timeline, Kind, ran};
+use crate::read::seconds::tests::row;
 use rqps_model::sample::{DiskUse, Growth, HostUse};
 
 fn metrics_of(rounds: Vec<Option<Measured>>) -> InsertColumns {
@@ -31,12 +31,12 @@ fn columns_of_a_step_worked_by_hand() {
     sample.resources.server.memory_bytes = 3 << 29;
     let of = |database_bytes, folder_bytes| DiskUse { database_bytes, folder_bytes };
     sample.growth = Some(Growth { before: of(1 << 30, 2 << 30), after: of(5 << 29, 3 << 30) });
-    let record = sample.step_mut().unwrap();
+    let record = timeline::record(sample);
     record.queries.response.record(250_000_000);
     record.inserts.response.record(900_000_000);
     // 50 a second, but for two slow seconds; client 1 does as much as client 0.
-    let second = |second, client, queries| SecondRow { second, client, queries, ..SecondRow::default() };
-    round.seconds = (0..20).flat_map(|n| (0..2).map(move |client| second(n, client, 25 - n / 18 * 10))).collect();
+    let queries = |n: u32| u64::from(25 - n / 18 * 10);
+    round.seconds = (0..20).flat_map(|n| (0..2).map(move |client| row(n, client, "query", queries(n)))).collect();
     let found = metrics_of(vec![Some(round)]);
     let expected = InsertColumns {
         ips: 50.0,
@@ -78,7 +78,7 @@ fn published_columns_follow_from_one_another() {
         let mut round = ran(if qps > 0.0 { Kind::Queries } else { Kind::Rows }, SECONDS as u32);
         let sample = &mut round.sample;
         sample.score.count = (if qps > 0.0 { qps } else { ips } * SECONDS) as u64;
-        let record = sample.step_mut().unwrap();
+        let record = timeline::record(sample);
         record.inserts.rows = (ips * SECONDS) as u64;
         sample.resources.host = HostUse {
             seconds: SECONDS,
@@ -107,7 +107,7 @@ fn published_columns_follow_from_one_another() {
 #[test]
 fn indexed_rows_have_a_rate_and_no_seconds() {
     let mut round = ran(Kind::Index, 40);
-    round.seconds = (0..40).map(|second| SecondRow { second, inserted: 3, ..SecondRow::default() }).collect();
+    round.seconds = (0..40).map(|second| row(second, 0, "insert", 3)).collect();
     let found = columns(&[Some(round)], Some(25.0)).unwrap();
     assert_eq!((found.ips, found.p50, found.p99), (25.0, None, None));
     let mut failed = ran(Kind::Queries, 5);

@@ -1,6 +1,6 @@
 //! Every warning about a step, each from samples that call for it and from some that do not.
 
-use crate::evidence::timeline::tests::{Kind, ran};
+use crate::evidence::timeline::tests::{Kind, ran, record};
 use crate::findings::Warning;
 use crate::read::measured::Measured;
 use crate::warnings::cell::Cell;
@@ -12,7 +12,7 @@ use rqps_model::insert::{Sla, Stall, StepRecord};
 fn round(number: u32, change: impl FnOnce(&mut StepRecord)) -> Option<Measured> {
     let mut measured = ran(Kind::Queries, 30);
     measured.sample.round = number;
-    change(measured.sample.step_mut().unwrap());
+    change(record(&mut measured.sample));
     Some(measured)
 }
 

@@ -10,22 +10,24 @@ use super::table::State;
 use crate::error::LoadError;
 use crate::plan_capture::{Explainer, SEED};
 use crate::random::{Purpose, below, stream};
-use crate::work::connect;
+use crate::session::connect;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Shape, Step, TableIds};
 use rqps_wire::{Protocol, Target};
 
 /// The plans of a step's statements; none for a step without queries.
 pub fn statement_plans(target: &Target, shape: &Shape, step: &Step) -> Result<Vec<StatementPlan>, LoadError> {
+    if !step.queries() {
+        return Ok(Vec::new());
+    }
     let endpoint = &target.endpoint;
     let (engine, table) = (endpoint.protocol(), sql::table_name(0));
     let ids = State::read(endpoint, &Shape { clients: 1, ..shape.clone() })?.tables[0];
     let mut session = connect(endpoint)?;
     let mut explainer = Explainer::new(&mut session, target);
     let mut plans = match step.kind {
-        Kind::RangeQueries => range_plans(&mut explainer, engine, &table)?,
         Kind::PointQueries => vec![point_plan(&mut explainer, engine, &table, ids)?],
-        Kind::Load | Kind::Index | Kind::Churn => return Ok(Vec::new()),
+        _ => range_plans(&mut explainer, engine, &table)?,
     };
     let mut delete = Vec::new();
     sql::push_delete(&mut delete, engine, &table, ids.oldest, u64::from(step.batch));

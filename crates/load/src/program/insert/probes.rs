@@ -4,10 +4,9 @@
 //! published client has a process for them: after many deletes a min() can take long, and must not hold up any clock.
 
 use super::sql;
-use super::step::StepWork;
 use crate::drive::{monotonic_ns, thread_cpu_ns};
 use crate::error::LoadError;
-use rqps_model::insert::Questions;
+use rqps_model::insert::IdProbes;
 use rqps_wire::Session;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -92,16 +91,21 @@ impl TableCell {
 #[derive(Debug, Default)]
 pub(crate) struct Probed {
     /// By [`IdProbe`].
-    pub(crate) by_id: [Questions; 2],
+    pub(crate) by_id: [IdProbes; 2],
     pub(crate) cpu_ns: u64,
 }
 
-/// Answers requests until no client is left that could send one.
-pub(crate) fn answer(mut session: Session, work: &StepWork<'_>, requested: &Receiver<(usize, IdProbe)>) -> Probed {
+/// Answers requests until no client is left that could send one. `fail` ends the step.
+pub(crate) fn answer(
+    mut session: Session,
+    tables: &[TableCell],
+    fail: &dyn Fn(&str),
+    requested: &Receiver<(usize, IdProbe)>,
+) -> Probed {
     let cpu_before = thread_cpu_ns();
     let mut probed = Probed::default();
     while let Ok((table, probe)) = requested.recv() {
-        let cell = &work.tables[table];
+        let cell = &tables[table];
         let before = monotonic_ns();
         match probe_id(&mut session, &cell.name, probe) {
             Ok(id) => {
@@ -111,7 +115,7 @@ pub(crate) fn answer(mut session: Session, work: &StepWork<'_>, requested: &Rece
                 }
             }
             Err(error) => {
-                work.fail(&error.to_string());
+                fail(&error.to_string());
                 break;
             }
         }

@@ -9,8 +9,8 @@ use super::probes::{IdProbe, Requests};
 use super::queries::Queries;
 use super::rows::InsertText;
 use super::seconds::Seconds;
+use super::shared::StepWork;
 use super::sql::push_delete;
-use super::step::StepWork;
 use crate::program::{Cue, Ended, EvenPlan, Outcome, Parameters, Program, StatementForm, Step, Turn};
 use rand_pcg::Pcg64;
 use rqps_model::insert::{Buckets, IndexBuild};
@@ -97,6 +97,7 @@ impl Place<'_> {
 
     /// What is noted of every event; `rows_unknown` are those of a statement whose answer never came.
     fn note(&mut self, ended: &Ended<'_>, rows_unknown: u64) {
+        self.noted.seconds.note(ended);
         match ended.outcome {
             Outcome::Succeeded => {
                 self.noted.response.record(ended.took_ns);
@@ -189,16 +190,6 @@ impl Inserter<'_> {
             return self.built(ended);
         }
         self.place.note(ended, self.rows);
-        let second = self.place.noted.seconds.at(ended.at_ns);
-        match ended.outcome {
-            Outcome::Succeeded => {
-                second.inserted += ended.rows as u32;
-                second.longest_insert_ns = second.longest_insert_ns.max(ended.took_ns);
-            }
-            Outcome::Failed => {}
-            Outcome::Retried => second.insert_retries += 1,
-            Outcome::Lost | Outcome::GivenUp => {}
-        }
         if matches!(ended.outcome, Outcome::Succeeded | Outcome::Failed) {
             self.place.work.progress[self.place.client as usize].inserted.fetch_add(self.rows, Ordering::Relaxed);
         }
@@ -273,12 +264,9 @@ impl Deleter<'_> {
     fn ended(&mut self, ended: &Ended<'_>) {
         let (sent, place) = (self.rows, &mut self.place);
         place.note(ended, sent);
-        let second = place.noted.seconds.at(ended.at_ns);
         let table = &place.work.tables[place.table];
         let resolved = match ended.outcome {
             Outcome::Succeeded => {
-                second.deleted += ended.rows as u32;
-                second.longest_delete_ns = second.longest_delete_ns.max(ended.took_ns);
                 if ended.rows < sent {
                     // Another deleter had them: what is missing is deleted by statements beside the plan.
                     self.rows_missed += sent - ended.rows;
@@ -288,11 +276,7 @@ impl Deleter<'_> {
                 ended.rows.min(sent)
             }
             Outcome::Failed => sent,
-            Outcome::Retried => {
-                second.delete_retries += 1;
-                return;
-            }
-            Outcome::Lost | Outcome::GivenUp => return,
+            Outcome::Retried | Outcome::Lost | Outcome::GivenUp => return,
         };
         if self.empty_in_a_row >= EMPTY_DELETES_MAX {
             place.work.fail(&format!("{EMPTY_DELETES_MAX} deletes in a row found no row in table {}", table.name));
@@ -333,19 +317,6 @@ impl Querier<'_> {
         }
         Step::Send { statement: self.queries.fill(self.ids, random, statements), kind: QUERY }
     }
-
-    fn ended(&mut self, ended: &Ended<'_>) {
-        self.place.note(ended, 0);
-        let second = self.place.noted.seconds.at(ended.at_ns);
-        match ended.outcome {
-            Outcome::Succeeded => {
-                second.queries += 1;
-                second.longest_query_ns = second.longest_query_ns.max(ended.took_ns);
-            }
-            Outcome::Retried => second.query_retries += 1,
-            Outcome::Failed | Outcome::Lost | Outcome::GivenUp => {}
-        }
-    }
 }
 
 /// A session of a client.
@@ -371,6 +342,11 @@ impl<'w> Role<'w> {
             Role::Delete(deleter) => &mut deleter.place,
             Role::Query(querier) => &mut querier.place,
         }
+    }
+
+    /// The number of its client.
+    pub(crate) fn client(&mut self) -> u32 {
+        self.place().client
     }
 
     /// What it noted, with what was planned and will not be sent any more.
@@ -449,7 +425,7 @@ impl Program for Role<'_> {
         match self {
             Role::Insert(inserter) => inserter.ended(ended),
             Role::Delete(deleter) => deleter.ended(ended),
-            Role::Query(querier) => querier.ended(ended),
+            Role::Query(querier) => querier.place.note(ended, 0),
         }
     }
 }

@@ -5,17 +5,19 @@
 //! came and why it ended.
 
 use super::probes::{Requests, TableCell, answer};
-use super::roles::{DELETE, INSERT, Noted, QUERY, Role};
-use super::step::{StepWork, StepWorkload};
+use super::roles::{DELETE, INSERT, KINDS, Noted, QUERY, Role};
+use super::shared::StepWork;
+use super::step::StepWorkload;
 use super::{State, sql, table};
 use crate::drive::{ArmRun, Exercise, Schedule, Switch, Watchdog, run_to_end};
 use crate::error::LoadError;
 use crate::random::derive_seed;
-use crate::work::connect;
+use crate::session::connect;
 use hdrhistogram::Histogram;
 use rqps_model::StorageEngine;
-use rqps_model::insert::{Kind, Operations, Questions, SecondRow, Shape, Sla, Step, StepRecord, TableIds};
+use rqps_model::insert::{IdProbes, Kind, Operations, Shape, Sla, Step, StepRecord, TableIds};
 use rqps_model::plan::Arrival;
+use rqps_model::sample::SecondRow;
 use rqps_wire::{Endpoint, Session};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -29,7 +31,7 @@ const REQUESTS_MAX: usize = 1024;
 pub struct StepRun {
     /// The numbers.
     pub record: StepRecord,
-    /// A row for each second and client, by client and second.
+    /// A row for each second of each kind and client, by client, kind and second.
     pub seconds: Vec<SecondRow>,
     /// `insert`, `delete`, `query`, and from the planned moment `insert-from-plan`, `delete-from-plan`; only those that
     /// the step has.
@@ -136,14 +138,14 @@ fn drive(
     let (requests, requested) = sync_channel(REQUESTS_MAX);
     std::thread::scope(|scope| {
         scope.spawn(|| watchdog.run(stop));
-        let prober = scope.spawn(move || answer(prober, work, &requested));
+        let prober = scope.spawn(move || answer(prober, work.tables, &|reason| work.fail(reason), &requested));
         let outcome = drive_clients(&exercise, work, requests, report);
         // The last sender is gone by now, and with it the prober.
         let probed = prober.join().expect("the prober does not panic");
         watchdog.end();
         let (mut run, threads) = outcome?;
-        let [min_questions, max_questions] = probed.by_id;
-        run.record = StepRecord { min_questions, max_questions, threads, ..run.record };
+        let [min_probes, max_probes] = probed.by_id;
+        run.record = StepRecord { min_probes, max_probes, threads, ..run.record };
         run.record.client_cpu_ns += probed.cpu_ns;
         Ok(run)
     })
@@ -169,7 +171,7 @@ fn drive_clients(
     if work.stop.load(Ordering::Relaxed) {
         return Err(LoadError::Interrupted);
     }
-    Ok((join(work, arm, roles), exercise.threads.clamp(1, exercise.clients)))
+    Ok((join(work, arm, roles), exercise.threads_used()))
 }
 
 /// Makes the record of what was counted.
@@ -181,9 +183,10 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
         by_kind[kind].accounting = arm.events[kind].accounting;
         by_kind[kind].rows = arm.events[kind].rows;
     }
-    let (mut rows, mut index_builds) = (Vec::with_capacity(roles.len()), Vec::new());
-    for role in roles {
-        let operations = &mut by_kind[role.kind()];
+    let (mut rows, mut index_builds) = (Vec::new(), Vec::new());
+    for mut role in roles {
+        let (client, kind) = (role.client(), role.kind());
+        let operations = &mut by_kind[kind];
         let noted: Noted = role.into_noted();
         operations.accounting.scheduled += noted.skipped;
         operations.accounting.skipped += noted.skipped;
@@ -191,9 +194,9 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
         operations.response.add(&noted.response);
         operations.from_plan.add(&noted.from_plan);
         index_builds.extend(noted.built);
-        rows.push(noted.seconds.finish(seconds.ceil() as usize));
+        rows.extend(noted.seconds.finish(client, KINDS[kind], seconds));
     }
-    let rows = by_client(rows.concat());
+    rows.sort_by_key(|row| row.client);
     let [inserts, deletes, queries] = by_kind;
     for operations in [inserts, deletes, queries] {
         assert!(operations.accounting.is_balanced(), "{:?}", operations.accounting);
@@ -211,8 +214,8 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
         queries,
         rows_indexed: (step.kind == Kind::Index).then(|| shape.rows_loaded() + inserts.rows),
         index_builds,
-        min_questions: Questions::default(),
-        max_questions: Questions::default(),
+        min_probes: IdProbes::default(),
+        max_probes: IdProbes::default(),
         sla: target_per_s.map(|target_per_s| Sla { target_per_s, reached_per_s: inserts.rows as f64 / seconds }),
         deferred_seconds: arm.deferred_ns as f64 / 1e9,
         errors: arm.errors,
@@ -221,29 +224,6 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
         tables: Vec::new(),
     };
     StepRun { record, seconds: rows, latency }
-}
-
-/// The rows of a client's sessions in one, by client and second.
-fn by_client(mut rows: Vec<SecondRow>) -> Vec<SecondRow> {
-    rows.sort_unstable_by_key(|row| (row.client, row.second));
-    let mut joined: Vec<SecondRow> = Vec::with_capacity(rows.len());
-    for row in rows {
-        match joined.last_mut() {
-            Some(last) if (last.client, last.second) == (row.client, row.second) => {
-                last.inserted += row.inserted;
-                last.deleted += row.deleted;
-                last.queries += row.queries;
-                last.insert_retries += row.insert_retries;
-                last.delete_retries += row.delete_retries;
-                last.query_retries += row.query_retries;
-                last.longest_insert_ns = last.longest_insert_ns.max(row.longest_insert_ns);
-                last.longest_delete_ns = last.longest_delete_ns.max(row.longest_delete_ns);
-                last.longest_query_ns = last.longest_query_ns.max(row.longest_query_ns);
-            }
-            _ => joined.push(row),
-        }
-    }
-    joined
 }
 
 fn latency(arm: &ArmRun) -> Vec<(String, Histogram<u64>)> {

@@ -6,17 +6,14 @@
 use super::probes::{IdProbe, probe_id};
 use super::sql;
 use crate::error::LoadError;
-use crate::work::{Wish, Worked, checkpoint, connect, execute, settle};
+use crate::session::{PARALLEL_MAX, connect, execute, parallel_each};
+use crate::work::{SettleGoal, Worked, checkpoint, settle};
 use rqps_model::StorageEngine;
-use rqps_model::insert::Shape;
-use rqps_model::insert::TableIds;
+use rqps_model::insert::{Shape, TableIds};
 use rqps_model::plan::DataShape;
 use rqps_wire::{Endpoint, Protocol, Session, Target};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-
-/// Tables that are worked on at once.
-const PARALLEL_MAX: u32 = 8;
 
 /// How often a rest looks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -73,7 +70,7 @@ pub fn rest(target: &Target, shape: &Shape, stop: &AtomicBool) -> Result<Worked,
         Protocol::Postgres => checkpoint(endpoint).map(|()| None)?,
         Protocol::Mysql => {
             let data = DataShape { tables: shape.tables(), rows: shape.rows_loaded() / u64::from(shape.tables()) };
-            settle(target, data, Wish::Both)?
+            settle(target, data, SettleGoal::Both)?
         }
     };
     while begun.elapsed().as_secs_f64() < shape.rest_seconds {
@@ -104,27 +101,13 @@ pub fn count_rows(endpoint: &Endpoint, shape: &Shape) -> Result<u64, LoadError> 
     Ok(rows.into_inner())
 }
 
-/// Runs `act` for every table, several at once.
+/// Calls `act` for every table, several at once.
 fn on_tables(
     endpoint: &Endpoint,
     shape: &Shape,
     act: impl Fn(&mut Session, &str) -> Result<(), LoadError> + Sync,
 ) -> Result<(), LoadError> {
-    let next = AtomicU32::new(0);
-    let run = || {
-        let mut session = connect(endpoint)?;
-        loop {
-            let table = next.fetch_add(1, Ordering::Relaxed);
-            if table >= shape.tables() {
-                return Ok(());
-            }
-            act(&mut session, &sql::table_name(table as usize))?;
-        }
-    };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..shape.tables().min(PARALLEL_MAX)).map(|_| scope.spawn(run)).collect();
-        let own = run();
-        let joined = others.into_iter().map(|thread| thread.join().expect("a worker does not panic"));
-        joined.fold(own, Result::and)
+    parallel_each(endpoint, shape.tables(), PARALLEL_MAX, |session, number| {
+        act(session, &sql::table_name(number as usize))
     })
 }

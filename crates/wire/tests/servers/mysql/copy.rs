@@ -1,7 +1,5 @@
 //! LOAD DATA LOCAL INFILE: rows whose key exists are passed over, an error of the server comes at the end.
 
-use rqps_testkit::PATIENCE;
-
 use super::shared;
 use crate::copy::{count, session_with_table};
 
@@ -21,13 +19,13 @@ fn rows_whose_key_is_there_are_passed_over() {
 fn an_error_of_the_server_comes_at_the_end() {
     for server in shared() {
         let mut session = session_with_table(server, "strict");
-        let token = session.cancel_token();
+        let (mut other, kill) = (server.session(), format!("KILL QUERY {}", session.backend_pid()));
         let error = session
             .copy_in(&server.copy_into("strict"), |writer| {
                 for id in 0..100_000 {
                     writer.write(format!("{id}\tmore\n").as_bytes())?;
                     if id == 50_000 {
-                        token.cancel(PATIENCE)?;
+                        other.execute(&kill)?;
                     }
                 }
                 Ok(())

@@ -1,0 +1,138 @@
+//! Runs a workload on all arms at once as a plan wants it: in slices, or in turns, which are long slices.
+//!
+//! In: an exercise and its workload. Out: for each arm the numbers of its sample. It knows no suite.
+
+use crate::drive::{self, ArmRun, Exercise, Phase, Schedule, Switch};
+use crate::error::LoadError;
+use crate::program::{EVENT, Workload};
+use crate::test_run::{Moment, Ran};
+use rqps_model::plan::{Plan, TestPlan};
+use rqps_model::sample::{Accounting, KindCounts, Resources, Score};
+use rqps_model::{Interleave, Part, Sample, part};
+use std::cell::RefCell;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Left out of the count at the beginning of each slice: throughput is 12 % lower in the first millisecond after a
+/// switch and level from the second on (docs/measurement.md).
+const LEAD_IN: Duration = Duration::from_millis(1);
+
+/// A connection has a speed of its own, some tenths of a percent off; many of them average that out.
+const SESSION_LIFE: Duration = Duration::from_millis(500);
+
+/// Turns that a test is cut into, as far as they stay between these lengths.
+const TURNS: f64 = 4.0;
+const TURN_SECONDS_MIN: f64 = 1.0;
+const TURN_SECONDS_MAX: f64 = 60.0;
+
+/// Slices as planned, or turns: long slices with new sessions each.
+pub(crate) fn schedule(plan: &Plan, test: &TestPlan) -> Schedule {
+    let slice = match test.interleave {
+        Some(Interleave::Slices) => Duration::from_secs_f64(plan.slice_ms / 1e3),
+        _ => turn(test.seconds),
+    };
+    Schedule {
+        seconds: test.seconds,
+        warmup_seconds: plan.warmup_seconds,
+        slice,
+        lead_in: LEAD_IN.min(slice / 4),
+        session_life: SESSION_LIFE.max(slice),
+    }
+}
+
+/// The turns' counted parts make up the test's seconds; were they short of it, one more turn would follow.
+fn turn(seconds: f64) -> Duration {
+    let turn = (seconds / TURNS).clamp(TURN_SECONDS_MIN, TURN_SECONDS_MAX);
+    Duration::from_secs_f64(seconds / (seconds / turn).ceil()) + LEAD_IN
+}
+
+/// How often an arm is visited until it has its counted seconds.
+fn visits(seconds: f64, slice: Duration, lead_in: Duration) -> f64 {
+    (seconds / (slice - lead_in).as_secs_f64()).round().max(1.0)
+}
+
+/// Runs a workload; `in_turns` says that a slice is a turn.
+pub(crate) fn run<W: Workload>(
+    exercise: &Exercise<'_>,
+    workload: &W,
+    in_turns: bool,
+    stop: &AtomicBool,
+    hook: &mut dyn FnMut(Moment),
+) -> Result<Vec<Ran>, LoadError> {
+    let Schedule { seconds, slice, lead_in, .. } = exercise.schedule;
+    let turns = visits(seconds, slice, lead_in) * exercise.arms.len() as f64;
+    let mut turns_done = 0.0;
+    let hook = RefCell::new(hook);
+    (hook.borrow_mut())(Moment::Start);
+    let mut on_switch = |switch: Switch| {
+        let mut hook = hook.borrow_mut();
+        match switch {
+            Switch::Enter { arm, .. } => hook(Moment::Enter(arm)),
+            Switch::Leave { arm, phase } => {
+                hook(Moment::Leave(arm));
+                // A cycle of turns may take many minutes, and `advances` is called at its end only.
+                if in_turns && phase == Phase::Counted {
+                    turns_done += 1.0;
+                    hook(Moment::Advance(f64::min(turns_done / turns, 1.0)));
+                }
+            }
+        }
+        Ok(())
+    };
+    let advances = |fraction: f64| {
+        let mut hook = hook.borrow_mut();
+        if fraction >= 1.0 {
+            hook(Moment::Stop);
+        }
+        hook(Moment::Advance(fraction));
+    };
+    let runs = drive::run(exercise, workload, &mut on_switch, stop, &advances)?;
+    Ok(runs.into_iter().map(ran).collect())
+}
+
+fn ran(run: ArmRun) -> Ran {
+    let kinds = kinds(&run);
+    let sample = Sample {
+        score: Score { count: run.operations, ..Score::default() },
+        kinds,
+        rows: run.rows,
+        busy_ns: run.busy_ns,
+        seconds: run.seconds,
+        sessions: run.sessions,
+        batch_scheduling: run.batch_scheduling,
+        accounting: run.accounting,
+        errors: run.errors,
+        resources: Resources { operations: run.operations_total, ..Resources::default() },
+        failure: run.failure,
+        ..Sample::default()
+    };
+    let parts = vec![Part::json(part::SLICES, &run.slices), Part::lines(part::SECONDS, &run.second_rows)];
+    Ran { sample, latency: run.latency, parts }
+}
+
+/// What became of each kind of statement, and of whole events.
+fn kinds(run: &ArmRun) -> Vec<KindCounts> {
+    let Accounting { succeeded, failed, retried, .. } = run.accounting;
+    let event = KindCounts { name: EVENT.to_owned(), done: succeeded, failed, retried: Some(retried) };
+    let statements = run.latency.iter().filter(|(name, _)| !name.starts_with(EVENT)).map(|(name, latency)| {
+        let errors = run.errors.iter().filter(|error| error.statement == *name);
+        let failed = errors.map(|error| error.count).sum();
+        KindCounts { name: name.clone(), done: latency.len(), failed, retried: None }
+    });
+    statements.chain([event]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_make_up_the_tests_seconds() {
+        for (seconds, turns) in [(0.3, 1.0), (1.0, 1.0), (1.5, 2.0), (10.0, 4.0), (200.0, 4.0), (600.0, 10.0)] {
+            let slice = turn(seconds);
+            let counted = (slice - LEAD_IN).as_secs_f64() * turns;
+            assert!((counted - seconds).abs() < 1e-6 && counted + 1e-6 >= seconds, "{seconds} s: {counted}");
+            assert_eq!(visits(seconds, slice, LEAD_IN), turns);
+        }
+    }
+}

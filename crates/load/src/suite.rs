@@ -1,0 +1,155 @@
+//! What suites differ in when they are run: which program a test of the plan is, its plans, its units, and what is due
+//! around it.
+//!
+//! In: a plan's test at a number of clients, endpoints, and a hook for the moments of the run. Out: for each arm what
+//! came of it. The only file of `load` and `conduct` that asks which suite a plan has.
+
+use crate::drive::Exercise;
+use crate::error::LoadError;
+use crate::plan_capture::plan_capture;
+pub use crate::program::insert::Chain;
+use crate::program::insert::{self, Bench};
+use crate::program::sysbench::Statements;
+use crate::random::derive_seed;
+use crate::side_by_side;
+pub use crate::test_run::{Clients, Moment, Ran};
+use rqps_model::facts::StatementPlan;
+use rqps_model::insert::{Kind, Shape, Step, steps};
+use rqps_model::plan::{SuitePlan, TestPlan};
+use rqps_model::sample::Score;
+use rqps_model::{Interleave, Plan, StorageEngine};
+use rqps_suites::{Suite, Test, data};
+use rqps_wire::{Endpoint, Target};
+use std::sync::atomic::AtomicBool;
+
+/// A test of a plan at a number of clients, ready to be run.
+pub struct PlannedTest<'a> {
+    plan: &'a Plan,
+    test: &'a TestPlan,
+    clients: u32,
+    /// Of the round.
+    seed: u64,
+    what: What<'a>,
+}
+
+enum What<'a> {
+    Statements(&'a Test),
+    Step(Shape, Step),
+}
+
+impl<'a> PlannedTest<'a> {
+    /// The test in its suite; `None` if that does not have it.
+    pub fn new(
+        plan: &'a Plan,
+        suites: &'a [Suite],
+        test: &'a TestPlan,
+        clients: u32,
+        seed: u64,
+    ) -> Option<PlannedTest<'a>> {
+        let what = match &plan.suite {
+            SuitePlan::Sysbench(_) => {
+                let suite = suites.iter().find(|suite| suite.name == plan.suite.name())?;
+                What::Statements(suite.test(&test.name)?)
+            }
+            SuitePlan::Insert(shape) => {
+                let shape = shape.at(clients);
+                let step = steps(&shape).into_iter().find(|step| step.name == test.name)?;
+                What::Step(shape, step)
+            }
+        };
+        Some(PlannedTest { plan, test, clients, seed, what })
+    }
+
+    /// Its score when so much was counted.
+    pub fn score(&self, count: u64) -> Score {
+        let factor = match &self.what {
+            What::Statements(test) => test.unit_per_operation(data(&self.plan.suite), self.clients),
+            What::Step(..) => 1.0,
+        };
+        Score { unit: self.test.unit, count, factor }
+    }
+
+    /// Whether it makes tables, which may then be stored otherwise than planned.
+    pub fn makes_tables(&self) -> bool {
+        matches!(&self.what, What::Step(_, step) if step.kind == Kind::Load)
+    }
+
+    /// The plans of its statements as a server has them now.
+    pub fn plans(&self, target: &Target) -> Result<Vec<StatementPlan>, LoadError> {
+        match &self.what {
+            What::Statements(test) => plan_capture(target, test, data(&self.plan.suite)),
+            What::Step(shape, step) => insert::statement_plans(target, shape, step),
+        }
+    }
+
+    /// Runs it on all arms.
+    pub fn run(
+        &self,
+        arms: &[(Endpoint, Option<StorageEngine>)],
+        clients: Clients<'_>,
+        chain: &mut Chain,
+        hook: &mut dyn FnMut(Moment),
+    ) -> Result<Vec<Ran>, LoadError> {
+        match &self.what {
+            What::Statements(test) => {
+                let endpoints: Vec<Endpoint> = arms.iter().map(|(endpoint, _)| endpoint.clone()).collect();
+                let statements = Statements::compile(test, data(&self.plan.suite), &endpoints)?;
+                let exercise = Exercise {
+                    arms: &endpoints,
+                    clients: self.clients,
+                    threads: (clients.cpus.len() as u32).min(self.clients),
+                    client_cpus: clients.cpus,
+                    schedule: side_by_side::schedule(self.plan, self.test),
+                    arrival: self.plan.arrival,
+                    seed: derive_seed(self.seed, &format!("{}.c{}", test.name, self.clients)),
+                };
+                let in_turns = self.test.interleave == Some(Interleave::Turns);
+                side_by_side::run(&exercise, &statements, in_turns, clients.stop, hook)
+            }
+            What::Step(shape, step) => {
+                let run = |(arm, (endpoint, storage)): (usize, &(Endpoint, Option<StorageEngine>))| {
+                    let bench = Bench {
+                        endpoint,
+                        storage: *storage,
+                        shape,
+                        // The same for all treatments of a round, so that they get the same rows and keys.
+                        seed: derive_seed(self.seed, &format!("insert.c{}", shape.clients)),
+                        threads: clients.cpus.len().min(shape.clients as usize),
+                        client_cpus: clients.cpus,
+                    };
+                    chain.run(&bench, step, arm, clients.stop, hook)
+                };
+                arms.iter().enumerate().map(run).collect()
+            }
+        }
+    }
+}
+
+/// What is due on a server before and after every test, whatever the plan says.
+pub fn between_tests(plan: &Plan, target: &Target) -> Result<(), LoadError> {
+    match &plan.suite {
+        SuitePlan::Sysbench(_) => crate::work::between_tests(target),
+        // Its steps follow each other as they are.
+        SuitePlan::Insert(_) => Ok(()),
+    }
+}
+
+/// The least seconds of a rest before a test, where the suite wants one.
+pub fn rest_before(plan: &Plan, test: &TestPlan) -> Option<f64> {
+    let SuitePlan::Insert(shape) = &plan.suite else { return None };
+    let steps = steps(shape);
+    let at = steps.iter().position(|step| step.name == test.name)?;
+    (at > 0 && steps[at - 1].is_followed_by_rest()).then_some(shape.rest_seconds)
+}
+
+/// Such a rest; what it did not reach, if anything.
+pub fn rest(plan: &Plan, clients: u32, target: &Target, stop: &AtomicBool) -> Result<Option<String>, LoadError> {
+    let SuitePlan::Insert(shape) = &plan.suite else { return Ok(None) };
+    insert::rest(target, &shape.at(clients), stop).map(|worked| worked.left)
+}
+
+/// What must stand beside the last test if the tables hold other rows than were acknowledged.
+pub fn check_rows(plan: &Plan, chain: &Chain, endpoint: &Endpoint) -> Option<String> {
+    let SuitePlan::Insert(shape) = &plan.suite else { return None };
+    chain.check_rows(endpoint, shape)
+}

@@ -1,0 +1,42 @@
+//! A test as whoever runs it sees it: where its clients run, the moments it passes, and what came of each server.
+//!
+//! In: nothing. Out: the types that `suite` shares with the ways in which a test is run.
+
+use hdrhistogram::Histogram;
+use rqps_model::{Part, Sample};
+use std::sync::atomic::AtomicBool;
+
+/// The clients that run a test.
+#[derive(Debug, Clone, Copy)]
+pub struct Clients<'a> {
+    /// CPUs of their threads.
+    pub cpus: &'a [usize],
+    /// Raised when the user wants the test to end.
+    pub stop: &'a AtomicBool,
+}
+
+/// A moment of a run; arms by index.
+#[derive(Debug, Clone, Copy)]
+pub enum Moment {
+    /// Clients begin to work.
+    Start,
+    /// An arm's slice begins; once for a test that is not cut into slices.
+    Enter(usize),
+    /// And ends.
+    Leave(usize),
+    /// All is counted, and the sessions are still there: when they end, so do PostgreSQL's processes.
+    Stop,
+    /// This share is done.
+    Advance(f64),
+}
+
+/// What came of an arm.
+#[derive(Debug, Clone, Default)]
+pub struct Ran {
+    /// Its counts and times, and why it failed if it did. Who ran, where and when is for the caller to fill in.
+    pub sample: Sample,
+    /// Histograms by kind of statement or event.
+    pub latency: Vec<(String, Histogram<u64>)>,
+    /// What stands beside the sample.
+    pub parts: Vec<Part>,
+}
