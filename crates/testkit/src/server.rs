@@ -1,7 +1,8 @@
-//! A running server, asked and ill-treated by tests.
+//! A running server for a test: its own, or one that it shares with the other tests of the program.
 //!
-//! In: a [`Wanted`]. Out: endpoints, answers, its log, its processes; it is killed, frozen and started again on the
-//! same data as the test likes. It must not know what is tested.
+//! In: a [`Wanted`]. Out: endpoints, rows, its log, its processes. A server of its own can be killed, frozen and started
+//! again on the same data; on a shared one a test has a database of its own and leaves everything else as it is. It
+//! must not know what is tested.
 
 use crate::guard::{Duty, Guard, make_folder};
 use crate::master::Master;
@@ -17,12 +18,20 @@ use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// A running server; gone when dropped, or when the process that started it ends.
+/// A database of a running server, which is gone when its last user is dropped, or when the process that started it
+/// ends.
 #[derive(Debug)]
 pub struct LiveServer {
+    running: Arc<Running>,
+    database: String,
+}
+
+#[derive(Debug)]
+struct Running {
     build: BuildFacts,
     port: Option<u16>,
     process: ProcessId,
@@ -53,63 +62,50 @@ impl LiveServer {
         }
         let process = guard.start();
         let shared_memory = SharedMemory::default();
-        let mut server = LiveServer { build, port, process, shared_memory, killed: Mutex::default(), guard };
-        server.wait_ready();
-        server
+        let mut running = Running { build, port, process, shared_memory, killed: Mutex::default(), guard };
+        running.wait_ready();
+        let database = running.endpoint().database;
+        LiveServer { running: Arc::new(running), database }
     }
 
-    /// The server of this process for all tests that want the same and end nothing: each takes a database of its own.
-    pub fn shared(wanted: &Wanted) -> Arc<LiveServer> {
-        type Servers = BTreeMap<String, Arc<OnceLock<Arc<LiveServer>>>>;
+    /// A new, empty database on the server of this process for all tests that want the same and change nothing outside
+    /// of their database.
+    pub fn shared(wanted: &Wanted) -> LiveServer {
+        type Servers = BTreeMap<String, Arc<OnceLock<Arc<Running>>>>;
         // Never dropped, and gone all the same when the process ends.
         static SERVERS: Mutex<Servers> = Mutex::new(BTreeMap::new());
+        static DATABASES: AtomicU32 = AtomicU32::new(1);
         let key = format!("{} {wanted:?}", wanted.word());
         let server = Arc::clone(SERVERS.lock().unwrap().entry(key).or_default());
-        Arc::clone(server.get_or_init(|| Arc::new(LiveServer::start(wanted))))
-    }
-
-    /// The way to a new, empty database of this name.
-    pub fn database(&self, name: &str) -> Endpoint {
-        self.session().execute(&format!("create database {name}")).unwrap();
-        Endpoint { database: name.into(), ..self.endpoint() }
+        let running = Arc::clone(server.get_or_init(|| LiveServer::start(wanted).running));
+        let database = format!("test{}", DATABASES.fetch_add(1, Ordering::Relaxed));
+        let mut session = Session::connect(&running.endpoint(), PATIENCE).unwrap();
+        session.execute(&format!("create database {database}")).unwrap();
+        LiveServer { running, database }
     }
 
     /// Starts it again on the same data after it was killed, once nothing of it uses its shared memory any more.
     pub fn start_again(&mut self) {
-        let killed = self.killed.get_mut().unwrap();
+        let running = Arc::get_mut(&mut self.running).expect("a server of its own");
+        let killed = running.killed.get_mut().unwrap();
         assert_eq!(proctree::wait_gone(killed, PATIENCE), [], "killed, and not gone");
-        self.process = self.guard.start();
-        self.wait_ready();
-    }
-
-    fn wait_ready(&mut self) {
-        let deadline = Instant::now() + PATIENCE;
-        while let Err(error) = Session::connect(&self.endpoint(), PATIENCE) {
-            // The killed one may have been connected to just before its socket closed.
-            let is_not_yet = error.is_not_ready() || matches!(error, WireError::Lost { .. });
-            assert!(
-                is_not_yet && self.process.is_alive() && Instant::now() < deadline,
-                "the server does not start: {error}\n{}",
-                self.log()
-            );
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        self.shared_memory.add(SharedMemory::of(&self.processes()));
+        running.process = running.guard.start();
+        running.wait_ready();
     }
 
     /// What it runs.
     pub fn build(&self) -> &BuildFacts {
-        &self.build
+        &self.running.build
     }
 
     /// Its engine.
     pub fn engine(&self) -> Engine {
-        self.build.engine
+        self.running.build.engine
     }
 
     /// Its own folder, which holds its data folder and its socket.
     pub fn folder(&self) -> &Path {
-        self.guard.folder()
+        self.running.guard.folder()
     }
 
     /// Its data folder.
@@ -119,17 +115,17 @@ impl LiveServer {
 
     /// The port that it listens on, if it was asked to.
     pub fn port(&self) -> Option<u16> {
-        self.port
+        self.running.port
     }
 
     /// What the server has logged so far.
     pub fn log(&self) -> String {
-        self.guard.log()
+        self.running.guard.log()
     }
 
     /// The Unix socket, as a user who may do everything and has no password.
     pub fn endpoint(&self) -> Endpoint {
-        login::endpoint(self.engine(), command_line::socket(self.engine(), self.folder(), self.port))
+        Endpoint { database: self.database.clone(), ..self.running.endpoint() }
     }
 
     /// The same with the server's version, and the engine's own choice of what stores tables.
@@ -145,7 +141,9 @@ impl LiveServer {
 
     /// The same user on loopback, where the server was asked to listen.
     pub fn loopback(&self) -> Endpoint {
-        login::endpoint(self.engine(), command_line::loopback(self.port.expect("a server that was wanted on loopback")))
+        let port = self.port().expect("a server that was wanted on loopback");
+        let endpoint = login::endpoint(self.engine(), command_line::loopback(port));
+        Endpoint { database: self.database.clone(), ..endpoint }
     }
 
     /// A session of that user.
@@ -169,7 +167,7 @@ impl LiveServer {
 
     /// Its processes, the main process first; none when that has ended.
     pub fn processes(&self) -> Vec<ProcessId> {
-        proctree::tree(self.process)
+        proctree::tree(self.running.process)
     }
 
     /// The pids of [`LiveServer::processes`].
@@ -179,7 +177,7 @@ impl LiveServer {
 
     /// Sends a signal to its main process.
     pub fn signal(&self, signal: Signal) {
-        assert!(self.process.signal(signal), "the server has ended:\n{}", self.log());
+        assert!(self.running.process.signal(signal), "the server has ended:\n{}", self.log());
     }
 
     /// Sends a signal to all its processes, the main process first.
@@ -207,14 +205,38 @@ impl LiveServer {
         for process in processes.iter().take(count) {
             process.signal(Signal::KILL);
         }
-        self.killed.lock().unwrap().extend(processes);
+        self.running.killed.lock().unwrap().extend(processes);
     }
 }
 
-impl Drop for LiveServer {
+impl Running {
+    fn wait_ready(&mut self) {
+        let deadline = Instant::now() + PATIENCE;
+        while let Err(error) = Session::connect(&self.endpoint(), PATIENCE) {
+            // The killed one may have been connected to just before its socket closed.
+            let is_not_yet = error.is_not_ready() || matches!(error, WireError::Lost { .. });
+            assert!(
+                is_not_yet && self.process.is_alive() && Instant::now() < deadline,
+                "the server does not start: {error}\n{}",
+                self.guard.log()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.shared_memory.add(SharedMemory::of(&proctree::tree(self.process)));
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        let engine = self.build.engine;
+        login::endpoint(engine, command_line::socket(engine, self.guard.folder(), self.port))
+    }
+}
+
+impl Drop for Running {
     fn drop(&mut self) {
         // Those that a test has left frozen would not heed their end.
-        self.signal_all(Signal::CONT);
+        for process in proctree::tree(self.process) {
+            process.signal(Signal::CONT);
+        }
         self.guard.end();
         if !self.killed.get_mut().unwrap().is_empty() {
             self.shared_memory.remove();

@@ -3,7 +3,7 @@
 //! The test of a killed test runs itself again as the process that is killed.
 
 use crate::guard::Guard;
-use crate::{LiveServer, PATIENCE, Wanted};
+use crate::{LiveServer, PATIENCE, Wanted, on_each};
 use rqps_machine::Account;
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_wire::{Session, WireError};
@@ -90,6 +90,18 @@ fn a_server_goes_with_its_value() {
     drop(server);
     assert!(!folder.exists());
     assert_eq!(proctree::wait_gone(&processes, PATIENCE), []);
+}
+
+#[test]
+fn on_a_shared_server_each_has_a_database_of_its_own() {
+    on_each(&["postgres", "mysql"], |engine| {
+        let wanted = if engine == "mysql" { Wanted::mysql() } else { Wanted::postgres() };
+        let [one, other] = [(); 2].map(|()| LiveServer::shared(&wanted));
+        assert_eq!(one.pids()[0], other.pids()[0]);
+        one.session().execute("create table t (n int)").unwrap();
+        assert_eq!(one.number("select count(*) from t"), 0);
+        assert!(matches!(other.session().query("select * from t"), Err(WireError::Server { .. })));
+    });
 }
 
 #[test]

@@ -6,12 +6,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a recording fails by panicking")]
 
-#[path = "../tests/replay/scenario.rs"]
+#[path = "../tests/sessions/replay/scenario.rs"]
 mod scenario;
-#[path = "../tests/servers/server.rs"]
+#[path = "../tests/sessions/server.rs"]
 #[expect(dead_code, reason = "the live tests use the rest of it")]
 mod server;
-#[path = "../tests/replay/transcript.rs"]
+#[path = "../tests/sessions/replay/transcript.rs"]
 #[expect(dead_code, reason = "the replay reads what is written here")]
 mod transcript;
 

@@ -1,6 +1,4 @@
 //! Campaigns on MySQL and MariaDB, on RocksDB tables, and across engines.
-//!
-//! Builds are fetched once, into the user's own cache.
 
 use crate::scene::{BUILD, Ended, Scene, results};
 use rqps_model::{Engine, Sample};
@@ -15,9 +13,9 @@ const TESTS: &str = "point-query,scan,read-only_range=10,update-index,write-only
 
 /// A campaign of these builds.
 fn run(scene: &Scene, name: &str, builds: &[&str], words: &[&str]) -> Ended {
-    let builds: Vec<&str> = builds.iter().flat_map(|build| ["--build", build]).collect();
-    let mut command = scene.run(name, &[&builds[..], &["--rounds", "1"], words].concat());
-    command.env_remove("RQPS_CACHE");
+    let words_of_builds: Vec<&str> = builds.iter().flat_map(|build| ["--build", build]).collect();
+    let mut command = scene.run(name, &[&words_of_builds[..], &["--rounds", "1"], words].concat());
+    scene.with_users_cache(&mut command, builds);
     scene.end(command)
 }
 
@@ -93,10 +91,9 @@ fn a_build_without_rocksdb_is_refused_when_the_plan_is_made() {
     let scene = Scene::new();
     let command = |words: &[&str]| {
         let mut command = scene.rqps(words);
-        command.env_remove("RQPS_CACHE");
+        scene.with_users_cache(&mut command, &[MARIADB]);
         scene.end(command)
     };
-    command(&["builds", "install", MARIADB]).with_code(0);
     let shown = command(&["builds", "show", MARIADB, "--json"]).with_code(0).json();
     let folder = format!("own=mariadb:{}", shown["folder"].as_str().expect("a folder"));
     let expected =
@@ -146,7 +143,7 @@ fn what_one_server_refuses_does_not_end_the_campaign() {
     );
     std::fs::write(scene.path("campaign.toml"), file).expect("written");
     let mut command = scene.run("refused", &["--rounds", "1"]);
-    command.arg("campaign.toml").env_remove("RQPS_CACHE");
+    scene.with_users_cache(command.arg("campaign.toml"), &[OLD_MYSQL, MARIADB, NEW_MYSQL]);
     let ended = scene.end(command).with_code(3);
     assert!(ended.stderr.contains("wrong.") && ended.stderr.contains("Invalid page size"), "{}", ended.stderr);
     scene.assert_nothing_left();

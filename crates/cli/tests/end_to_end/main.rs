@@ -10,6 +10,7 @@ mod engines;
 mod failing;
 mod insert;
 mod kinds;
+mod largest;
 mod scene;
 mod screen;
 mod status;

@@ -12,7 +12,6 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant, SystemTime};
 
 /// The build that most tests run, from a folder as Debian installs it.
@@ -24,8 +23,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// A whole campaign on real servers ends within this time there: dozens of things, one after the other.
 const END_PATIENCE: Duration = Duration::from_secs(600);
 
-/// CPU time of a session that is measured: a tenth of what it uses in its life, many times that of preparing a test.
-const MEASURED_CPU_NS: u64 = 30_000_000;
+/// How often a session has waited for its next statement that is measured: all the work before a test takes fewer.
+const MEASURED_WAITS: u64 = 200;
 
 /// A folder that is on a disk everywhere.
 const DISK: &str = "/var/tmp";
@@ -55,44 +54,23 @@ pub(crate) const SMALL: [&str; 14] = [
 pub(crate) struct Scene {
     root: Folder,
     data: Folder,
-    _turn: Turn,
-}
-
-/// Held by every test: what checks the size of a number must not be measured beside other tests.
-static MACHINE: RwLock<()> = RwLock::new(());
-
-/// A test's share of the machine.
-enum Turn {
-    Shared { _guard: RwLockReadGuard<'static, ()> },
-    Alone { _guard: RwLockWriteGuard<'static, ()> },
-}
-
-impl Turn {
-    fn shared() -> Turn {
-        Turn::Shared { _guard: MACHINE.read().unwrap_or_else(PoisonError::into_inner) }
-    }
 }
 
 impl Scene {
     pub(crate) fn new() -> Scene {
-        Scene::with(Turn::shared(), &data_parent())
+        Scene::with_data_in(&data_parent())
     }
 
     /// A scene with its data on a disk, where removing a file takes its time.
     pub(crate) fn on_disk() -> Scene {
-        Scene::with(Turn::shared(), Path::new(DISK))
+        Scene::with_data_in(Path::new(DISK))
     }
 
-    /// A scene for a test that checks the size of what it measures: no other test of this file runs meanwhile.
-    pub(crate) fn alone() -> Scene {
-        Scene::with(Turn::Alone { _guard: MACHINE.write().unwrap_or_else(PoisonError::into_inner) }, &data_parent())
-    }
-
-    fn with(turn: Turn, data_parent: &Path) -> Scene {
+    fn with_data_in(data_parent: &Path) -> Scene {
         let root = folder(&std::env::temp_dir());
         fs::create_dir(root.path().join("tmp")).expect("a folder");
         fs::set_permissions(root.path().join("tmp"), Permissions::from_mode(0o711)).expect("opened");
-        let scene = Scene { root, data: folder(data_parent), _turn: turn };
+        let scene = Scene { root, data: folder(data_parent) };
         // Empty data folders are made once for all tests: each takes seconds.
         scene.share_of_cache("initialised");
         scene
@@ -111,6 +89,12 @@ impl Scene {
         fs::create_dir_all(&of_user).expect("a folder");
         fs::create_dir_all(self.path("cache")).expect("a folder");
         symlink(of_user, self.path("cache").join(name)).expect("a link");
+    }
+
+    /// Has a command use the user's own cache, with these builds in it, which are fetched once.
+    pub(crate) fn with_users_cache(&self, command: &mut Command, builds: &[&str]) {
+        builds.iter().for_each(|word| _ = rqps_testkit::build(word));
+        command.env("RQPS_CACHE", Cache::open().expect("a cache").root());
     }
 
     /// A path in the test's folder.
@@ -224,18 +208,14 @@ impl Postmaster {
         proctree::tree(self.process)
     }
 
-    /// Whether one of its sessions has used more CPU time than any work before a test needs on so little data.
-    pub(crate) fn is_measured(&self) -> bool {
-        self.busy() > 0
-    }
-
-    /// How many of its sessions have.
-    pub(crate) fn busy(&self) -> usize {
-        let used_ns = |process: &ProcessId| {
-            let text = fs::read_to_string(format!("/proc/{}/schedstat", process.pid)).unwrap_or_default();
-            text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(0)
+    /// How many of its sessions are measured: only those are sent so many statements.
+    pub(crate) fn measured(&self) -> usize {
+        let waits = |process: &ProcessId| -> u64 {
+            let text = fs::read_to_string(format!("/proc/{}/status", process.pid)).unwrap_or_default();
+            let line = text.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
         };
-        self.backends().iter().filter(|process| used_ns(process) > MEASURED_CPU_NS).count()
+        self.backends().iter().filter(|process| waits(process) > MEASURED_WAITS).count()
     }
 
     /// Processes that serve a session of the test.
@@ -357,6 +337,11 @@ impl Ended {
 /// A campaign's results as they are on disk.
 pub(crate) fn results(folder: &Path) -> Campaign {
     Campaign::open(folder).expect("a results folder")
+}
+
+/// How often rqps has begun to measure it.
+pub(crate) fn starts(folder: &Path) -> usize {
+    results(folder).status().starts.len()
 }
 
 /// Content and time of every published sample.

@@ -1,17 +1,15 @@
 //! Campaigns that are killed or interrupted at every stage: nothing is left, nothing is lost, nothing is measured
 //! twice.
 
-use crate::scene::{BUILD, Ended, Running, SMALL, Scene, published, results, wait_for};
+use crate::scene::{BUILD, Ended, PATIENCE, Running, SMALL, Scene, published, results, starts, wait_for};
+use rqps_model::event::{EventKind, TestPlace};
 use rqps_model::part;
 use rqps_model::sample::CounterReading;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
-
-/// The promise for Ctrl-C.
-const ORDERLY: Duration = Duration::from_secs(5);
+use std::time::{Instant, SystemTime};
 
 /// Asserts that what was published before is still there as it was, and that all is there now.
 fn assert_kept(before: &BTreeMap<PathBuf, (Vec<u8>, SystemTime)>, folder: &Path, expected: usize) {
@@ -41,22 +39,21 @@ fn killed_twice_and_resumed() {
         assert_eq!(running.end().code, None);
         // Whether the servers go by themselves or not, the next start of rqps ends and clears all that is left.
         let next = scene.end(scene.rqps(&["builds", "list"])).with_code(0);
-        assert!(next.stderr.contains("removed leftovers of a killed rqps"), "{}", next.stderr);
+        assert_ne!(next.stderr, "", "it says what it has cleared");
         scene.assert_nothing_left();
         assert_kept(&before, &folder, published(&folder).len());
         before = published(&folder);
         command = scene.rqps(&["resume", "results/killed"]);
     }
-    let ended = scene.end(command).with_code(0);
-    assert!(ended.stdout.contains("measured in 3 runs"), "{}", ended.stdout);
+    scene.end(command).with_code(0);
+    assert_eq!(starts(&folder), 3);
     assert_kept(&before, &folder, 8);
     scene.assert_nothing_left();
 
     // A campaign that is complete has nothing to measure.
     let complete = published(&folder);
-    let again = scene.end(scene.rqps(&["resume", "results/killed"])).with_code(0);
-    assert!(again.stderr.contains("campaign is complete"), "{}", again.stderr);
-    assert!(again.stdout.contains("measured in 3 runs"), "{}", again.stdout);
+    scene.end(scene.rqps(&["resume", "results/killed"])).with_code(0);
+    assert_eq!(starts(&folder), 3);
     assert_kept(&complete, &folder, 8);
 }
 
@@ -104,15 +101,27 @@ fn a_run_in_the_background_goes_on_when_the_terminal_is_interrupted_or_closed() 
     scene.assert_nothing_left();
 }
 
-/// Interrupts a run and asserts that it ends in order and in time.
+/// Interrupts a run and asserts that it ends in order. That it does so within seconds it sees to by itself: on a machine
+/// that is too busy for that it leaves the rest, and says so, to the next start.
 pub(crate) fn interrupt(scene: &Scene, running: Running) -> Ended {
     let asked = Instant::now();
     running.signal(Signal::INT);
     let ended = running.end().with_code(130);
-    assert!(asked.elapsed() < ORDERLY, "took {:?}", asked.elapsed());
+    assert!(asked.elapsed() < PATIENCE, "took {:?}", asked.elapsed());
     assert!(ended.stderr.contains("rqps resume "), "{}", ended.stderr);
+    if ended.stderr.contains("not all was cleared away in time") {
+        assert!(is_busy(), "{}", ended.stderr);
+        scene.end(scene.rqps(&["builds", "list"])).with_code(0);
+    }
     scene.assert_nothing_left();
     ended
+}
+
+/// Whether more wants to run on this machine than its CPUs take, averaged over a minute.
+fn is_busy() -> bool {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+    let text = fs::read_to_string("/proc/loadavg").expect("readable");
+    text.split(' ').next().and_then(|load| load.parse().ok()).is_some_and(|load: f64| load > cpus)
 }
 
 #[test]
@@ -164,7 +173,8 @@ fn interrupted_with_data_on_a_disk() {
 #[test]
 fn interrupted_while_a_master_of_mysql_is_made() {
     let scene = Scene::new();
-    // Builds are fetched once, into the user's own cache; a data folder that is there would not have to be made.
+    // The build is there, so that only the data folder has to be made.
+    rqps_testkit::build("mysql:5.7.22");
     scene.share_of_cache("builds");
     fs::remove_file(scene.path("cache/initialised")).expect("a link");
     let there = |name: &str| {
@@ -201,10 +211,17 @@ fn a_resumed_round_has_the_data_of_an_unbroken_one() {
     let before = published(&folder);
     assert_eq!(before.len(), 4, "{:?}", before.keys());
 
-    let ended = scene.end(scene.rqps(&["resume", "results/written"])).with_code(0);
-    let told = "round 1/2  running update-nonindex again, clients 1, unrecorded: what follows needs its data";
-    assert_eq!(ended.stderr.matches("unrecorded").count(), 1, "{}", ended.stderr);
-    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    scene.end(scene.rqps(&["resume", "results/written"])).with_code(0);
+    let unrecorded = || -> Vec<TestPlace> {
+        let events = results(&folder).events().expect("whole").into_iter();
+        let unrecorded = events.filter_map(|event| match event.kind {
+            EventKind::TestBegins { place, is_recorded: false } => Some(place),
+            _ => None,
+        });
+        unrecorded.collect()
+    };
+    let [again] = &unrecorded()[..] else { panic!("{:#?}", unrecorded()) };
+    assert_eq!((again.round, again.test.as_str(), again.clients), (1, "update-nonindex", 1));
     assert_kept(&before, &folder, 12);
     let updated = |round: u32, test: &str| -> Vec<bool> {
         let campaign = results(&folder);
@@ -226,8 +243,8 @@ fn a_resumed_round_has_the_data_of_an_unbroken_one() {
     for (path, _) in before.iter().filter(|(path, _)| path.to_string_lossy().contains("point-query.pre.c1")) {
         fs::remove_dir_all(path.parent().expect("its folder")).expect("removed");
     }
-    let ended = scene.end(scene.rqps(&["resume", "results/written"])).with_code(0);
-    assert!(!ended.stderr.contains("unrecorded"), "{}", ended.stderr);
+    scene.end(scene.rqps(&["resume", "results/written"])).with_code(0);
+    assert_eq!(unrecorded().len(), 1, "none more");
     assert_eq!(published(&folder).len(), 12);
 }
 

@@ -1,19 +1,16 @@
-//! Several arms in slices, turns, threads, and at a rate.
+//! Several arms in slices, turns, threads, on several engines, and at a rate.
 
-use crate::servers::postgres;
-use crate::{SMALL, schedule, trial};
-use crate::{Trial, run};
+use crate::servers::Product::{self, Mariadb, Mysql, Postgres};
+use crate::{RUNNING, SMALL, Trial, run, run_all, run_events, schedule, trial};
 use rqps_load::drive::{ArmRun, Phase, Schedule, Switch};
 use rqps_load::prepare_data;
 use rqps_model::plan::Arrival;
 use rqps_suites::Suite;
+use rqps_testkit::LiveServer;
 use rustix::process::Signal;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-
-static RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// What must hold of every arm that ended well.
 fn check_sums(arm: &ArmRun, statements_per_event: u64) {
@@ -31,7 +28,7 @@ fn check_sums(arm: &ArmRun, statements_per_event: u64) {
 
 #[test]
 fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
-    let server = postgres();
+    let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint_with("application_name", "second")];
@@ -90,13 +87,13 @@ fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
 
 #[test]
 fn several_threads_share_the_sessions() {
-    let server = postgres();
+    let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint()];
     for (test, statements) in [("point-query", 1), ("write-only", 6), ("scan", 1), ("insert", 1)] {
         let trial = Trial { threads: 2, schedule: schedule(0.15), ..trial(&suite, test, &arms, 5) };
-        for arm in run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
+        for arm in run_all(&trial) {
             if test != "write-only" {
                 check_sums(&arm, statements);
             }
@@ -104,14 +101,37 @@ fn several_threads_share_the_sessions() {
         }
     }
     // More threads than clients are not started.
-    let trial = Trial { threads: 64, ..trial(&suite, "point-query", &arms, 2) };
-    assert!(run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).is_ok());
+    run_all(&Trial { threads: 64, ..trial(&suite, "point-query", &arms, 2) });
+}
+
+#[test]
+fn slices_alternate_between_engines() {
+    let servers = [Postgres, Mysql, Mariadb].map(Product::start);
+    let arms: Vec<_> = servers.iter().map(LiveServer::endpoint).collect();
+    for server in &servers {
+        prepare_data::prepare_data(&server.target(), SMALL, 7, 2).unwrap();
+    }
+    let suite = Suite::sysbench();
+    for (test, statements) in [("read-only_range=10", 16), ("point-query", 1), ("scan", 1), ("insert", 1)] {
+        let trial = Trial { threads: 2, ..trial(&suite, test, &arms, 3) };
+        for arm in run_all(&trial) {
+            assert_eq!(arm.failure, None, "{test}");
+            assert!(arm.accounting.is_balanced() && arm.accounting.failed == 0, "{:?}", arm.accounting);
+            assert_eq!(arm.operations, arm.accounting.succeeded * statements, "{test}");
+            assert!(arm.slices.operations.iter().all(|operations| *operations > 0), "{test}");
+        }
+    }
+    // A server that dies takes only its own arm along.
+    servers[1].kill();
+    let ended = run_all(&trial(&suite, "point-query", &arms, 2));
+    let failed: Vec<bool> = ended.iter().map(|arm| arm.failure.is_some()).collect();
+    assert_eq!(failed, [false, true, false]);
 }
 
 /// Answers in parts are read in one go: in a closed loop, by a thread with one session. Both arms are treated alike.
 #[test]
 fn long_answers_are_waited_for() {
-    let server = postgres();
+    let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint()];
@@ -125,7 +145,7 @@ fn long_answers_are_waited_for() {
         ("read-only_range=100", 1, 1, Arrival::Closed, false),
     ] {
         let trial = Trial { threads, arrival, schedule: schedule(0.05), ..trial(&suite, test, &arms, clients) };
-        for arm in run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
+        for arm in run_all(&trial) {
             assert_eq!(
                 (arm.failure, arm.batch_scheduling),
                 (None, batch_scheduling),
@@ -137,13 +157,13 @@ fn long_answers_are_waited_for() {
 
 #[test]
 fn a_turn_is_a_long_slice() {
-    let server = postgres();
+    let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let schedule = Schedule { slice: Duration::from_millis(1300), ..schedule(1.25) };
     let trial = Trial { schedule, ..trial(&suite, "point-query", &arms, 1) };
-    let arm = run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);
+    let arm = run_all(&trial).remove(0);
     check_sums(&arm, 1);
     assert_eq!(arm.slices.operations.len(), 1);
     let [first, .., last] = &arm.second_rows[..] else { panic!("{:?}", arm.second_rows) };
@@ -153,7 +173,7 @@ fn a_turn_is_a_long_slice() {
 
 #[test]
 fn idle_servers_may_be_frozen() {
-    let servers = [postgres(), postgres()];
+    let servers = [Postgres.start(), Postgres.start()];
     for server in &servers {
         prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
         server.signal_all(Signal::STOP);
@@ -171,18 +191,18 @@ fn idle_servers_may_be_frozen() {
     };
     let life = Duration::from_millis(200);
     let schedule = Schedule { slice: Duration::from_millis(100), session_life: life, ..schedule(0.5) };
-    let trial = Trial { schedule, threads: 2, ..trial(&suite, "read-write_range=10", &arms, 10) };
+    let trial = Trial { schedule, threads: 2, ..trial(&suite, "read-write_range=10", &arms, 40) };
     let ended = run(&trial, &mut hook, &RUNNING, &|_| ()).unwrap();
-    // A session that waits for a frozen server to say goodbye would take a second, and there are ten on each thread.
+    // A session that waits for a frozen server to say goodbye would take a second, and there are twenty on each thread.
     let goodbyes = left.get().elapsed();
-    assert!(goodbyes < Duration::from_secs(8), "{goodbyes:?}");
+    assert!(goodbyes < Duration::from_secs(16), "{goodbyes:?}");
     assert!(ended.iter().all(|arm| arm.failure.is_none() && arm.operations > 0), "{ended:?}");
     servers.iter().for_each(|server| server.signal_all(Signal::CONT));
 }
 
 #[test]
 fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
-    let server = postgres();
+    let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint(), server.endpoint()];
@@ -190,7 +210,7 @@ fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
         for threads in [1, 2] {
             let schedule = Schedule { slice: Duration::from_millis(100), ..schedule(0.5) };
             let trial = Trial { arrival, schedule, threads, ..trial(&suite, "point-query", &arms, 4) };
-            for arm in run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap() {
+            for arm in run_all(&trial) {
                 assert_eq!(arm.failure, None);
                 let accounting = arm.accounting;
                 assert!(accounting.is_balanced() && accounting.failed == 0);
@@ -217,13 +237,13 @@ fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
 
 #[test]
 fn too_high_a_rate_is_skipped_and_counted() {
-    let server = postgres();
+    let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let arrival = Arrival::Even { rate_per_s: 1e6 };
     let trial = Trial { arrival, schedule: schedule(0.3), ..trial(&suite, "point-query", &arms, 2) };
-    let arm = run(&trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);
+    let arm = run_all(&trial).remove(0);
     let accounting = arm.accounting;
     assert!(accounting.skipped > accounting.succeeded && accounting.is_balanced(), "{accounting:?}");
     // What is sent in a slice is late by all those before it, less what was due until then of all that is sent.
@@ -234,7 +254,7 @@ fn too_high_a_rate_is_skipped_and_counted() {
 
 #[test]
 fn the_same_seed_writes_the_same_rows() {
-    let server = postgres();
+    let server = Postgres.shared();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let mut seen = Vec::new();
@@ -242,7 +262,7 @@ fn the_same_seed_writes_the_same_rows() {
         prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
         for test in ["read-write_range=10", "update-zipf", "insert"] {
             let trial = Trial { seed, ..trial(&suite, test, &arms, 1) };
-            crate::run_events(&trial, 20, &RUNNING).unwrap();
+            run_events(&trial, 20);
         }
         seen.push(server.ask("SELECT md5(string_agg(t::text, '|' ORDER BY id)), count(*) FROM sbtest1 t"));
     }

@@ -1,7 +1,7 @@
 //! What a load leaves behind: schema, rows, order, visibility, and the work between tests.
 
 use crate::SMALL;
-use crate::servers::postgres;
+use crate::servers::Product::Postgres;
 use rqps_load::rows::Row;
 use rqps_load::{prepare_data, work};
 use rqps_model::plan::DataShape;
@@ -21,7 +21,7 @@ fn fingerprint(server: &LiveServer) -> Vec<String> {
 
 #[test]
 fn tables_are_as_published_and_the_same_however_they_are_loaded() {
-    let server = postgres();
+    let server = Postgres.shared();
     let report = prepare_data::prepare_data(&server.target(), DATA, 42, 1).unwrap();
     assert_eq!(report.rows, 15_000);
     let alone = fingerprint(&server);
@@ -68,7 +68,7 @@ fn tables_are_as_published_and_the_same_however_they_are_loaded() {
 
 #[test]
 fn every_page_is_visible_and_every_row_frozen() {
-    let server = postgres();
+    let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     server.session().execute("CREATE EXTENSION pg_visibility").unwrap();
     let open_pages = "SELECT count(*) FROM pg_visibility_map('sbtest1') WHERE NOT (all_visible AND all_frozen)";
@@ -80,7 +80,7 @@ fn every_page_is_visible_and_every_row_frozen() {
 
 #[test]
 fn works_do_what_they_say() {
-    let server = postgres();
+    let server = Postgres.shared();
     let target = server.target();
     prepare_data::prepare_data(&target, SMALL, 1, 2).unwrap();
     let mut session = server.session();
@@ -105,7 +105,7 @@ fn works_do_what_they_say() {
 
 #[test]
 fn impossible_shapes_are_refused_before_anything_is_touched() {
-    let server = postgres();
+    let server = Postgres.shared();
     for (tables, rows) in [(0, 10), (1, 0), (1, 1 << 31)] {
         assert!(prepare_data::prepare_data(&server.target(), DataShape { tables, rows }, 1, 1).is_err());
     }

@@ -1,20 +1,18 @@
-//! Real serialization failures, deadlocks, lost servers, and the wish to stop.
+//! Real serialization failures, deadlocks, lock waits that time out, lost servers, and the wish to stop.
 
-use crate::servers::postgres;
-use crate::{SMALL, schedule, trial};
-use crate::{Trial, run, run_events};
+use crate::servers::Product::{Mysql, Postgres};
+use crate::servers::{ENGINES, MYSQL_AND_MARIADB, executed};
+use crate::{RUNNING, SMALL, Trial, run, run_all, run_events, schedule, trial};
 use rqps_load::drive::{Phase, Schedule, Switch};
 use rqps_load::{LoadError, prepare_data};
 use rqps_model::plan::DataShape;
 use rqps_model::sample::Accounting;
 use rqps_suites::Suite;
-use rqps_testkit::LiveServer;
+use rqps_testkit::{LiveServer, PATIENCE, on_each};
 use rustix::process::Signal;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
-
-static RUNNING: AtomicBool = AtomicBool::new(false);
+use std::time::{Duration, Instant};
 
 /// So few rows that clients meet.
 const TINY: DataShape = DataShape { tables: 1, rows: 12 };
@@ -35,18 +33,24 @@ const SLEEPER: &str = "
     seconds = \"read\"
 ";
 
-/// Waits until the statement is under way in so many sessions.
+/// Sessions of this database in which that statement is under way.
+const SLEEPERS: &str = "FROM pg_stat_activity WHERE datname = current_database() \
+                        AND query LIKE 'SELECT pg_sleep%' AND state = 'active'";
+
 fn wait_for_sleepers(server: &LiveServer, sessions: u32) {
-    let sql = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'";
-    let deadline = Instant::now() + rqps_testkit::PATIENCE;
-    while server.ask(sql) != [sessions.to_string()] {
+    let deadline = Instant::now() + PATIENCE;
+    while server.ask(&format!("SELECT count(*) {SLEEPERS}")) != [sessions.to_string()] {
         assert!(Instant::now() < deadline, "{:?}", server.ask("TABLE pg_stat_activity"));
     }
 }
 
+fn end_sleepers(server: &LiveServer) {
+    server.ask(&format!("SELECT pg_terminate_backend(pid) {SLEEPERS}"));
+}
+
 #[test]
 fn serialization_failures_are_retried_until_they_succeed() {
-    let server = postgres();
+    let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
     // Between the snapshot of an update and its write, so that others meet it on any machine.
     let pause = "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS \
@@ -56,42 +60,95 @@ fn serialization_failures_are_retried_until_they_succeed() {
     let suite = Suite::sysbench();
     let arms = [server.endpoint_with("default_transaction_isolation", "repeatable read")];
     let trial = Trial { data: TINY, ..trial(&suite, "update-nonindex", &arms, 8) };
-    let arm = run_events(&trial, 200, &RUNNING).unwrap().remove(0);
+    let arm = run_events(&trial, 200).remove(0);
     let accounting = arm.accounting;
     assert!(accounting.retried > 0, "{accounting:?}");
     assert_eq!((accounting.succeeded, accounting.failed), (1600, 0));
     assert_eq!((arm.errors.len(), arm.errors[0].code.as_str()), (1, "40001"));
     assert_eq!((arm.errors[0].count, arm.errors[0].statement.as_str()), (accounting.retried, "update-nonindex"));
-    assert!(arm.errors[0].message.contains("could not serialize"), "{:?}", arm.errors);
 }
 
 #[test]
 fn deadlocks_are_retried_until_they_succeed() {
-    let server = postgres();
+    on_each(&ENGINES, |product| {
+        let server = product.start();
+        prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
+        let suite = Suite::sysbench();
+        let arms = [server.endpoint()];
+        // Two updates in one transaction, each of a random row: locks are taken in any order.
+        let trial = Trial { data: TINY, ..trial(&suite, "write-only", &arms, 8) };
+        let arm = run_events(&trial, 100).remove(0);
+        let count =
+            |code: &str| -> u64 { arm.errors.iter().filter(|error| error.code == code).map(|error| error.count).sum() };
+        let deadlocks = count(product.either("40P01", "1213 (40001)"));
+        assert!(deadlocks > 0, "{:?}", arm.errors);
+        assert_eq!(arm.accounting.retried, deadlocks + count("1205 (HY000)"));
+        // A row deleted and inserted by another meanwhile is a duplicate: a failure, not retried.
+        assert_eq!(arm.accounting.failed, count(product.either("23505", "1062 (23000)")), "{:?}", arm.errors);
+        assert!(arm.accounting.is_balanced() && arm.failure.is_none(), "{:?}", arm.failure);
+        assert_eq!(arm.accounting.scheduled, 800);
+        assert_eq!(server.ask("SELECT count(*) FROM sbtest1"), ["12"]);
+    });
+}
+
+#[test]
+fn a_lock_wait_that_times_out_is_rolled_back_before_it_is_tried_again() {
+    let suite = Suite::sysbench();
+    on_each(&MYSQL_AND_MARIADB, |product| {
+        let server = product.start();
+        prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
+        let arms = [server.endpoint()];
+        let mut locker = server.session();
+        locker.execute("BEGIN").unwrap();
+        locker.query("SELECT count(*) FROM sbtest1 FOR UPDATE").unwrap();
+        let mut runs = Vec::new();
+        let executed = executed(&server, || {
+            std::thread::scope(|scope| {
+                let unlock = scope.spawn(|| {
+                    // Until a wait has ended, and its transaction with it.
+                    let log = server.folder().join("data/general.log");
+                    let deadline = Instant::now() + PATIENCE;
+                    while !String::from_utf8_lossy(&std::fs::read(&log).unwrap()).contains("\tROLLBACK") {
+                        assert!(Instant::now() < deadline, "no wait ends");
+                        std::thread::sleep(Duration::from_millis(10));
+                    }
+                    locker.execute("COMMIT").unwrap();
+                });
+                let trial = Trial { data: TINY, ..trial(&suite, "write-only", &arms, 1) };
+                runs = run_events(&trial, 2);
+                unlock.join().unwrap();
+            });
+        });
+        let arm = &runs[0];
+        assert_eq!(arm.errors.len(), 1, "{:?}", arm.errors);
+        assert_eq!((arm.errors[0].code.as_str(), arm.errors[0].statement.as_str()), ("1205 (HY000)", "update-index"));
+        assert_eq!((arm.accounting.succeeded, arm.accounting.failed), (2, 0));
+        assert_eq!(arm.accounting.retried, arm.errors[0].count);
+        let sent = |sql: &str| executed.iter().filter(|executed| *executed == sql).count() as u64;
+        assert_eq!(sent("ROLLBACK"), arm.errors[0].count, "{executed:#?}");
+        assert_eq!(sent("BEGIN"), 2 + arm.errors[0].count);
+    });
+}
+
+#[test]
+fn too_many_prepared_statements_are_refused_with_the_number_that_is_needed() {
+    let server = LiveServer::start(&Mysql.wanted().with("max-prepared-stmt-count=3"));
     prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
-    // Two updates in one transaction, each of a random row: locks are taken in any order.
-    let trial = Trial { data: TINY, ..trial(&suite, "write-only", &arms, 8) };
-    let arm = run_events(&trial, 100, &RUNNING).unwrap().remove(0);
-    let deadlocks: u64 = arm.errors.iter().filter(|error| error.code == "40P01").map(|error| error.count).sum();
-    assert!(deadlocks > 0, "{:?}", arm.errors);
-    assert_eq!(arm.accounting.retried, deadlocks);
-    // A row deleted and inserted by another meanwhile is a duplicate: a failure, not retried.
-    let others: u64 = arm.errors.iter().filter(|error| error.code == "23505").map(|error| error.count).sum();
-    assert_eq!(arm.accounting.failed, others, "{:?}", arm.errors);
-    assert!(arm.accounting.is_balanced());
-    assert_eq!(arm.accounting.scheduled, 800);
-    assert_eq!(server.ask("SELECT count(*) FROM sbtest1"), ["12"]);
+    let trial = Trial { data: TINY, ..trial(&suite, "point-query", &arms, 5) };
+    let failure = run_events(&trial, 1).remove(0).failure.unwrap();
+    assert!(failure.contains("5 clients prepare 1 statements each: set max_prepared_stmt_count to 5"), "{failure}");
 }
 
 #[test]
 fn after_a_table_that_cannot_be_loaded_no_other_is_begun() {
-    let server = postgres();
+    let server = Postgres.shared();
     server.session().execute("CREATE VIEW sbtest1 AS SELECT 1").unwrap();
     let data = DataShape { tables: 6, rows: 20_000 };
-    let error = prepare_data::prepare_data(&server.target(), data, 1, 2).unwrap_err().to_string();
-    assert!(error.starts_with("executing a statement: ") && error.contains("is not a table"), "{error}");
+    let error = prepare_data::prepare_data(&server.target(), data, 1, 2).unwrap_err();
+    let LoadError::Wire { error, .. } = error else { panic!("{error}") };
+    assert_eq!(error.code().unwrap().to_string(), "42809", "{error}");
     // The other loader was busy with its first table meanwhile.
     assert_eq!(
         server.ask("SELECT count(*) FROM pg_tables WHERE tablename IN ('sbtest4', 'sbtest5', 'sbtest6')"),
@@ -102,7 +159,7 @@ fn after_a_table_that_cannot_be_loaded_no_other_is_begun() {
 /// Ends a server at once and waits until it is gone, so that what follows meets none rather than one that is ending.
 fn end(server: &LiveServer) {
     server.signal(Signal::QUIT);
-    let deadline = Instant::now() + rqps_testkit::PATIENCE;
+    let deadline = Instant::now() + PATIENCE;
     while !server.processes().is_empty() {
         assert!(Instant::now() < deadline, "it does not end:\n{}", server.log());
     }
@@ -110,7 +167,7 @@ fn end(server: &LiveServer) {
 
 #[test]
 fn a_server_that_dies_takes_only_its_own_arm_along() {
-    let (stays, dies) = (postgres(), postgres());
+    let (stays, dies) = (Postgres.shared(), Postgres.start());
     for server in [&stays, &dies] {
         prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     }
@@ -137,7 +194,7 @@ fn a_server_that_dies_takes_only_its_own_arm_along() {
 
 #[test]
 fn what_was_counted_before_a_server_died_is_kept() {
-    let server = postgres();
+    let server = Postgres.start();
     prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
@@ -163,7 +220,7 @@ fn what_was_counted_before_a_server_died_is_kept() {
 
 #[test]
 fn what_is_under_way_when_a_server_dies_has_failed() {
-    let server = postgres();
+    let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
     let suite = Suite::parse(SLEEPER).unwrap();
     let arms = [server.endpoint()];
@@ -172,10 +229,9 @@ fn what_is_under_way_when_a_server_dies_has_failed() {
         let arm = std::thread::scope(|scope| {
             scope.spawn(|| {
                 wait_for_sleepers(&server, 3);
-                server
-                    .ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'");
+                end_sleepers(&server);
             });
-            run_events(&trial, 1, &RUNNING).unwrap().remove(0)
+            run_events(&trial, 1).remove(0)
         });
         let failure = arm.failure.as_ref().unwrap();
         assert!(failure.contains("terminating connection"), "{failure}");
@@ -186,21 +242,21 @@ fn what_is_under_way_when_a_server_dies_has_failed() {
 
 #[test]
 fn an_arm_without_tables_fails_with_the_servers_words() {
-    let server = postgres();
+    let server = Postgres.shared();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
-    let ended = run(&trial(&suite, "point-query", &arms, 1), &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
+    let ended = run_all(&trial(&suite, "point-query", &arms, 1));
     let failure = ended[0].failure.as_ref().unwrap();
     assert!(failure.contains("relation \"sbtest1\" does not exist"), "{failure}");
     // A text statement is not prepared, so it fails when it runs.
-    let ended = run(&trial(&suite, "scan", &arms, 1), &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
+    let ended = run_events(&trial(&suite, "scan", &arms, 1), 2000);
     let failure = ended[0].failure.as_ref().unwrap();
     assert!(failure.contains("1000 events failed in a row") && failure.contains("does not exist"), "{failure}");
 }
 
 #[test]
 fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
-    let server = postgres();
+    let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
     let suite = Suite::parse(SLEEPER).unwrap();
     let arms = [server.endpoint()];
@@ -217,15 +273,15 @@ fn a_statement_that_does_not_end_is_broken_off_when_the_caller_wants_to_stop() {
             (run(&trial, &mut |_| Ok(()), &stop, &|_| ()), begun.elapsed())
         });
         assert!(matches!(ended.0, Err(LoadError::Interrupted)), "{:?}", ended.0);
-        assert!(ended.1 < 2 * rqps_testkit::PATIENCE, "{:?}", ended.1);
-        server.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'");
+        assert!(ended.1 < 2 * PATIENCE, "{:?}", ended.1);
+        end_sleepers(&server);
         wait_for_sleepers(&server, 0);
     }
 }
 
 #[test]
 fn a_hook_that_fails_ends_the_exercise_with_its_error() {
-    let server = postgres();
+    let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), TINY, 1, 1).unwrap();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];

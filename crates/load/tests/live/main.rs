@@ -1,16 +1,16 @@
-//! The loader and the timed loop against real servers: PostgreSQL, MySQL, MariaDB, and all of them in one exercise.
+//! The loader and the timed loop against real servers: PostgreSQL, MySQL, MariaDB, and all of them in one exercise; and
+//! the Insert Benchmark.
 //!
-//! Each test starts its own server (two where arms must die apart). Numbers of statements and rows are compared with
-//! what the server itself counted; nothing here depends on how fast the machine is.
+//! What is said of all engines runs over the list of products. Numbers of statements and rows are compared with what
+//! the server itself counted; nothing here depends on how fast the machine is.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod arms;
 mod data;
 mod faults;
+mod insert;
 mod mysql_data;
-mod mysql_faults;
-mod mysql_statements;
 mod rocksdb;
 mod servers;
 mod statements;
@@ -24,6 +24,9 @@ use rqps_suites::{Suite, Test};
 use rqps_wire::Endpoint;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+/// Nobody wants to stop.
+static RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// Tables small enough to load in a blink.
 const SMALL: DataShape = DataShape { tables: 2, rows: 2000 };
@@ -84,7 +87,13 @@ fn run(
     drive::run(&exercise, &statements, hook, stop, progress)
 }
 
-fn run_events(trial: &Trial<'_>, events: u32, stop: &AtomicBool) -> Result<Vec<ArmRun>, LoadError> {
+/// Runs a trial to its end.
+fn run_all(trial: &Trial<'_>) -> Vec<ArmRun> {
+    run(trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap()
+}
+
+/// Runs so many events for each client.
+fn run_events(trial: &Trial<'_>, events: u32) -> Vec<ArmRun> {
     let (exercise, statements) = trial.exercise();
-    drive::run_events(&exercise, &statements, events, stop)
+    drive::run_events(&exercise, &statements, events, &RUNNING).unwrap()
 }

@@ -3,9 +3,8 @@
 //! Only the distribution's packages of MariaDB have the plugin, one more build to fetch, so these tests run by name:
 //! `cargo test -p rqps-load rocksdb -- --ignored`.
 
-use crate::servers::rocksdb;
-use crate::{SMALL, trial};
-use crate::{Trial, run_events};
+use crate::servers::Product::Rocksdb;
+use crate::{SMALL, Trial, run_events, trial};
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::work::work;
@@ -14,9 +13,6 @@ use rqps_model::plan::DataShape;
 use rqps_suites::{Suite, Work};
 use rqps_testkit::LiveServer;
 use rqps_wire::Target;
-use std::sync::atomic::AtomicBool;
-
-static RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// More than one transaction of the load.
 const DATA: DataShape = DataShape { tables: 2, rows: 101_000 };
@@ -30,7 +26,7 @@ fn rows(server: &LiveServer, table: u32) -> Vec<String> {
 #[test]
 #[ignore = "needs one more build: a distribution's MariaDB with its RocksDB plugin"]
 fn rocksdb_tables_hold_the_rows_of_innodb_and_come_to_rest() {
-    let server = rocksdb();
+    let server = Rocksdb.start();
     prepare_data(&server.target(), DATA, 42, 2).unwrap();
     let innodb = [rows(&server, 1), rows(&server, 2)];
     let target = Target { storage: ROCKSDB, ..server.target() };
@@ -56,7 +52,7 @@ fn rocksdb_tables_hold_the_rows_of_innodb_and_come_to_rest() {
 #[test]
 #[ignore = "needs one more build: a distribution's MariaDB with its RocksDB plugin"]
 fn every_test_runs_on_rocksdb_as_on_innodb() {
-    let server = rocksdb();
+    let server = Rocksdb.start();
     let suite = Suite::sysbench();
     let arms = [server.endpoint()];
     let mut seen = Vec::new();
@@ -67,7 +63,7 @@ fn every_test_runs_on_rocksdb_as_on_innodb() {
         for test in &suite.tests {
             let plans = plan_capture(&target, test, SMALL).unwrap();
             assert!(plans.iter().all(|plan| plan.plan.contains("\njson:\n{")), "{plans:?}");
-            let run = run_events(&trial(&suite, &test.name, &arms, 1), 5, &RUNNING).unwrap().remove(0);
+            let run = run_events(&trial(&suite, &test.name, &arms, 1), 5).remove(0);
             assert_eq!((run.failure.as_deref(), run.errors.len()), (None, 0), "{} on {storage}", test.name);
             counts.push((test.name.clone(), run.operations, run.rows));
         }
@@ -78,7 +74,7 @@ fn every_test_runs_on_rocksdb_as_on_innodb() {
     let tiny = DataShape { tables: 1, rows: 12 };
     prepare_data(&Target { storage: ROCKSDB, ..server.target() }, tiny, 1, 1).unwrap();
     let trial = Trial { data: tiny, ..trial(&suite, "write-only", &arms, 4) };
-    let run = run_events(&trial, 50, &RUNNING).unwrap().remove(0);
+    let run = run_events(&trial, 50).remove(0);
     assert_eq!(run.failure, None);
     let known = ["1213 (40001)", "1205 (HY000)", "1062 (23000)"];
     assert!(!run.errors.is_empty() && run.errors.iter().all(|e| known.contains(&e.code.as_str())), "{:?}", run.errors);

@@ -1,55 +1,76 @@
-//! The servers of these tests, and what the general log of MySQL and MariaDB saw.
+//! The servers of these tests, by product, and what the general log of MySQL and MariaDB saw.
 //!
 //! In: which product. Out: a server with what the tests look at: statistics of statements and quick deadlock checks in
-//! PostgreSQL, binary and general log in the others.
+//! PostgreSQL, binary and general log in the others. A test that ends or freezes a server, reads its log or brings it
+//! to rest, which changes settings of the whole server on MySQL, starts its own; the others share one.
 
+use rqps_model::StorageEngine;
 use rqps_testkit::{LiveServer, Wanted};
 
-/// A PostgreSQL.
-pub(crate) fn postgres() -> LiveServer {
-    let options =
-        ["shared_preload_libraries=pg_stat_statements", "pg_stat_statements.track=all", "deadlock_timeout=5ms"];
-    LiveServer::start(&options.into_iter().fold(Wanted::postgres(), Wanted::with))
-}
-
-/// Which product of those that speak MySQL's protocol.
+/// Which product, and in MariaDB what stores its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Product {
+    Postgres,
     Mysql,
     Mariadb,
+    Rocksdb,
 }
 
-impl Product {
-    pub(crate) const ALL: [Product; 2] = [Product::Mysql, Product::Mariadb];
+/// One of each engine.
+pub(crate) const ENGINES: [Product; 3] = [Product::Postgres, Product::Mysql, Product::Mariadb];
 
+/// Those that speak MySQL's protocol.
+pub(crate) const MYSQL_AND_MARIADB: [Product; 2] = [Product::Mysql, Product::Mariadb];
+
+impl Product {
+    /// A server of its own.
     pub(crate) fn start(self) -> LiveServer {
         LiveServer::start(&self.wanted())
     }
 
-    /// For those who want more options.
+    /// A database of its own on the server of all tests.
+    pub(crate) fn shared(self) -> LiveServer {
+        LiveServer::shared(&self.wanted())
+    }
+
+    /// For tests that want more options.
     pub(crate) fn wanted(self) -> Wanted {
+        const POSTGRES: [&str; 4] = [
+            "shared_preload_libraries=pg_stat_statements",
+            "pg_stat_statements.track=all",
+            "deadlock_timeout=5ms",
+            "max_connections=300",
+        ];
+        const MYSQL: [&str; 6] = [
+            "character-set-server=latin1",
+            "log-bin=binlog",
+            "server-id=1",
+            "sync-binlog=0",
+            "general-log-file=general.log",
+            "innodb-lock-wait-timeout=1",
+        ];
+        let with = |wanted: Wanted, options: &[&str]| options.iter().fold(wanted, |wanted, option| wanted.with(option));
         match self {
-            Product::Mysql => with_logs(Wanted::mysql()),
-            Product::Mariadb => with_logs(Wanted::mariadb()),
+            Product::Postgres => with(Wanted::postgres(), &POSTGRES),
+            Product::Mysql => with(Wanted::mysql(), &MYSQL),
+            Product::Mariadb => with(Wanted::mariadb(), &MYSQL),
+            Product::Rocksdb => with(Wanted::rocksdb(), &MYSQL).with("rocksdb-deadlock-detect=ON"),
         }
     }
-}
 
-/// A MariaDB with its RocksDB plugin.
-pub(crate) fn rocksdb() -> LiveServer {
-    LiveServer::start(&with_logs(Wanted::rocksdb()).with("rocksdb-deadlock-detect=ON"))
-}
+    /// What its tables are stored in, where the engine leaves a choice.
+    pub(crate) fn storage(self) -> Option<StorageEngine> {
+        match self {
+            Product::Postgres => None,
+            Product::Mysql | Product::Mariadb => Some(StorageEngine::Innodb),
+            Product::Rocksdb => Some(StorageEngine::Rocksdb),
+        }
+    }
 
-fn with_logs(wanted: Wanted) -> Wanted {
-    let options = [
-        "character-set-server=latin1",
-        "log-bin=binlog",
-        "server-id=1",
-        "sync-binlog=0",
-        "general-log-file=general.log",
-        "innodb-lock-wait-timeout=1",
-    ];
-    options.into_iter().fold(wanted, Wanted::with)
+    /// What differs between PostgreSQL on the one hand, MySQL and MariaDB on the other.
+    pub(crate) fn either<T>(self, postgres: T, mysql: T) -> T {
+        if self == Product::Postgres { postgres } else { mysql }
+    }
 }
 
 /// Does `act` and returns what the server says it executed meanwhile, prepared or as text, in order.

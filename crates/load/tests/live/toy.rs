@@ -3,17 +3,14 @@
 //! Each client takes a number from a counter's row and notes it in a table of its own: what the tables hold shows that
 //! the value came through, that an event is whole, and that what is counted is what the servers did.
 
-use crate::schedule;
-use crate::servers::{Product, postgres};
+use crate::servers::Product::{Mysql, Postgres};
+use crate::{RUNNING, schedule};
 use rqps_load::drive::{Exercise, run, run_events};
 use rqps_load::program::{Cue, Parameters, Program, StatementForm, Step, Workload};
 use rqps_load::random::{Pcg64, one_to};
 use rqps_model::plan::Arrival;
 use rqps_testkit::LiveServer;
 use rqps_wire::{Endpoint, ParameterType, Protocol};
-use std::sync::atomic::AtomicBool;
-
-static RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// The kinds of statements, which are also their numbers.
 const READ: usize = 0;
@@ -79,7 +76,7 @@ impl Workload for Toys {
 
 #[test]
 fn a_suite_of_two_statements_uses_what_the_first_returned() {
-    let servers = [postgres(), Product::Mysql.start()];
+    let servers = [Postgres.shared(), Mysql.shared()];
     for server in &servers {
         let mut session = server.session();
         session.execute("CREATE TABLE counters (id int PRIMARY KEY, value bigint NOT NULL)").unwrap();

@@ -1,8 +1,8 @@
 //! Real servers while they are watched: numbers grow with the work, and a server that is frozen or killed leaves rows
 //! without numbers and no gap.
 //!
-//! Rows come by the clock, so that these tests last some seconds; all they expect of time is that rows come at all.
-//! They wait for what must come rather than for a while: a busy machine, or a server at work on one, may be late.
+//! Rows come by the clock, so that these tests last some seconds. They wait for what must come rather than for a while:
+//! a busy machine, or a server at work on one, may be late.
 
 use crate::server::start;
 use rqps_model::StorageEngine;
@@ -109,10 +109,10 @@ fn ended(watcher: Monitor, spec: &str) -> Vec<MonitorRow> {
         // The thread that reads begins a little after the watcher.
         let since_last = second - if at == 0 { second - host.seconds } else { last };
         assert!((host.seconds - since_last).abs() < 1e-6 && host.seconds <= *second, "{spec}: {rows:#?}");
+        // A second is left out only where the machine had next to no time for us.
+        assert!(host.seconds < 2.0 || host.cpu_idle_s < host.seconds, "{spec}: {rows:#?}");
         last = *second;
     }
-    // A machine that stands still may leave some out.
-    assert!(rows.len() * 2 >= last as usize, "{spec}: {rows:#?}");
     rows
 }
 

@@ -1,20 +1,20 @@
 //! Real servers of MySQL and MariaDB: they are made, start with a profile, tell their settings and stop; and what such
 //! servers can be made to do. Every release of the catalog is walked through by name only: together they are gigabytes.
 
-use crate::scene::{Scene, ask, build, configuration, configuration_for, session};
+use crate::scene::{Scene, ask, build, configuration, configuration_for, session, wait_dead};
 use rqps_builds::Catalog;
 use rqps_builds::storage::storage_engines;
 use rqps_machine::{Account, copy};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{Engine, StorageEngine};
 use rqps_server::process::Stopped;
-use rqps_server::{Launch, Server, ServerError, cluster, placement};
+use rqps_server::{Launch, Server, ServerError, cluster};
 use rustix::process::Signal;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The smallest builds of both.
-const MYSQL: &str = "mysql:5.7.22";
+pub(crate) const MYSQL: &str = "mysql:5.7.22";
 const MARIADB: &str = "mariadb:10.2.11";
 
 /// Everything that a version must do: twice, since the second start finds what the first has left.
@@ -106,34 +106,6 @@ fn a_redo_log_of_fixed_size_is_made_anew_with_another_size() {
 }
 
 #[test]
-fn a_frozen_server_does_nothing_until_it_thaws() {
-    let build = build(MYSQL);
-    let scene = Scene::new();
-    let data = scene.data(&build, "d");
-    let mut server = scene.start(&build, &data).expect("started");
-    let mut held = session(&server);
-    server.freeze().expect("frozen");
-    let processes = server.processes();
-    assert!(processes.len() == 1 && processes[0].is_stopped(), "{processes:?}");
-    held.set_deadline(Some(Duration::from_millis(100)));
-    assert!(held.query("SELECT 1").is_err(), "no answer from a frozen server");
-    server.thaw().expect("thawed");
-    assert_eq!(ask(&server, "SELECT 1"), "1");
-
-    let online = placement::available().expect("some");
-    for cpus in [&online[..1], &online[..]] {
-        assert_eq!(server.set_cpus(cpus).expect("placed"), cpus);
-        // Threads of new sessions are where the others are.
-        let _session = session(&server);
-        assert_eq!(server.cpus().expect("read back"), cpus);
-    }
-    server.freeze().expect("frozen again");
-    assert_eq!(server.stop().expect("stopped while frozen"), Stopped { clean: true });
-    drop(server);
-    scene.end(&processes);
-}
-
-#[test]
 fn a_killed_server_recovers_and_a_copy_is_as_it_was() {
     let build = build(MARIADB);
     let scene = Scene::new();
@@ -165,13 +137,9 @@ fn a_killed_server_recovers_and_a_copy_is_as_it_was() {
 
     // One that dies is noticed, with its last words.
     assert!(both[0].processes()[0].signal(Signal::KILL));
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while both[0].is_alive() {
-        assert!(Instant::now() < deadline);
-        std::thread::yield_now();
-    }
-    let error = both[0].check_alive().expect_err("dead").to_string();
-    assert!(error.contains(" died; its log ends with:") && error.contains("ready for connections"), "{error}");
+    wait_dead(&both[0]);
+    let ServerError::Died { log, .. } = both[0].check_alive().expect_err("dead") else { panic!("another error") };
+    assert!(log.iter().any(|line| line.contains("ready for connections")), "{log:?}");
     processes.extend(both.iter().flat_map(Server::processes));
     drop(both);
     scene.end(&processes);
@@ -191,17 +159,21 @@ fn a_server_that_cannot_start_says_why() {
         (set("innodb_page_size", "32k"), "innodb: data file './ibdata1' uses page size 16384"),
     ] {
         match scene.start_with(&build, &data, &bad) {
-            Err(error @ ServerError::DidNotStart { .. }) => {
-                let text = error.to_string();
-                assert!(text.contains(&build.name) && text.to_lowercase().contains(said), "{said}: {text}");
+            Err(ServerError::DidNotStart { build: named, log, .. }) => {
+                assert_eq!(named, build.name);
+                assert!(log.iter().any(|line| line.to_lowercase().contains(said)), "{said}: {log:?}");
             }
             other => panic!("{said}: {other:?}"),
         }
     }
     let configuration = configuration(&build, "z12a", &[]);
     let refused = scene.launch(&build, &data, &configuration, Some(StorageEngine::Rocksdb));
-    let error = refused.expect_err("no such plugin").to_string();
-    assert!(error.contains(&format!("build {} has no rocksdb tables", build.name)), "{error}");
+    match refused {
+        Err(ServerError::NoStorageEngine { build: named, storage, .. }) => {
+            assert_eq!((named, storage), (build.name.clone(), StorageEngine::Rocksdb));
+        }
+        other => panic!("{other:?}"),
+    }
 
     let launch = Launch {
         build: &build,
@@ -218,21 +190,4 @@ fn a_server_that_cannot_start_says_why() {
         other => panic!("{other:?}"),
     }
     scene.end(&[]);
-}
-
-#[test]
-fn a_folder_in_use_is_refused() {
-    let build = build(MYSQL);
-    let scene = Scene::new();
-    let data = scene.data(&build, "d");
-    let configuration = configuration(&build, "z12a", &[]);
-    let server = scene.start_with(&build, &data, &configuration).expect("started");
-    match scene.start(&build, &data) {
-        Err(ServerError::FolderInUse { pid, .. }) => assert_eq!(pid, server.pids()[0]),
-        other => panic!("{other:?}"),
-    }
-    assert!(server.is_alive(), "who asked in vain did no harm");
-    let processes = server.processes();
-    drop(server);
-    scene.end(&processes);
 }

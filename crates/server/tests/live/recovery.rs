@@ -3,7 +3,7 @@
 //!
 //! The test runs itself again as the process that is killed.
 
-use crate::scene::{Scene, build, what_is_left};
+use crate::scene::{PATIENCE, Scene, build, initialised, what_is_left};
 use rqps_machine::lease::clear_stale;
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_machine::{Cache, Lease, Workspace};
@@ -47,6 +47,7 @@ fn child() {
 fn initialising_child() {
     let Some(root) = std::env::var_os(ROOT) else { return };
     let scene = Scene::at(Path::new(&root));
+    std::fs::remove_file(initialised(Path::new(&root))).expect("what is there would not have to be made");
     println!("ready {} {} ", scene.lease.id(), scene.workspace.path().display());
     scene.data(&build(POSTGRES), "d");
     panic!("the parent kills this process before");
@@ -135,7 +136,7 @@ fn goes_when_its_owner_is_killed(spec: &str) {
     let root = tempfile::tempdir().expect("a folder");
     let Killed { cache, lease, data, processes } = killed(root.path(), spec, false);
     // The kernel tells it; nobody has cleared anything yet.
-    assert_eq!(proctree::wait_gone(&processes, Duration::from_secs(20)), []);
+    assert_eq!(proctree::wait_gone(&processes, PATIENCE), []);
     assert!(data.join("d").exists());
     let cleared = clear_stale(&cache).expect("cleared");
     assert_eq!(cleared.len(), 1, "{cleared:?}");

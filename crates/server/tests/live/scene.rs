@@ -1,8 +1,8 @@
 //! What the live tests share: installed builds, a lease of their own, a data folder, and the proof that nothing is
 //! left.
 //!
-//! Builds come from the user's cache and are fetched once if they are not there. Leases are kept in a folder of the
-//! test, so that it can say that all of them were given back.
+//! Builds and empty data folders come from the user's cache; what is not there is fetched or made once. Leases are kept
+//! in a folder of the test, so that it can say that all of them were given back.
 
 use rqps_builds::{Catalog, installation};
 use rqps_machine::proctree::{self, ProcessId};
@@ -13,8 +13,9 @@ use rqps_model::{BuildSpec, Engine, StorageEngine};
 use rqps_server::{Configuration, Launch, Profiles, Server, Sizing, cluster};
 use rqps_wire::Session;
 use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The build of a `--build` word, installed if need be.
 pub(crate) fn build(spec: &str) -> BuildFacts {
@@ -22,6 +23,9 @@ pub(crate) fn build(spec: &str) -> BuildFacts {
     let cache = Cache::open().expect("the user's cache");
     installation::install(&spec, &Catalog::built_in(), &cache, &mut |_| ()).expect("installed")
 }
+
+/// The time that anything in a test may take.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One test's own place.
 pub(crate) struct Scene {
@@ -42,6 +46,10 @@ impl Scene {
     /// With the leases in a folder that outlives the scene.
     pub(crate) fn at(root: &Path) -> Scene {
         let cache = Cache::at(root).expect("a cache");
+        let of_user = Cache::open().expect("the user's cache").root().join("initialised");
+        std::fs::create_dir_all(&of_user).expect("a folder");
+        // Another scene may have been there.
+        let _ = symlink(of_user, initialised(root));
         let lease = Lease::open(&cache).expect("a lease");
         let workspace = Workspace::create(&lease, &cache, Some(Path::new("/var/tmp"))).expect("a workspace");
         Scene { cache, lease, workspace, root: root.to_owned(), _folder: None }
@@ -89,7 +97,7 @@ impl Scene {
             account: Account::choose(),
             cpus: &[],
             log: &self.log(),
-            timeout: Duration::from_secs(60),
+            timeout: PATIENCE,
         };
         Server::start(&launch, &self.lease)
     }
@@ -99,8 +107,22 @@ impl Scene {
         let Scene { cache, lease, workspace, .. } = self;
         let (id, data) = (lease.id(), workspace.path().to_owned());
         drop((lease, workspace));
-        assert_eq!(proctree::wait_gone(processes, Duration::from_secs(10)), []);
+        assert_eq!(proctree::wait_gone(processes, PATIENCE), []);
         assert_eq!(what_is_left(&cache, &id, &data), Vec::<String>::new());
+    }
+}
+
+/// Where a scene has the empty data folders that all share.
+pub(crate) fn initialised(root: &Path) -> PathBuf {
+    root.join("initialised")
+}
+
+/// Waits until a server that was killed has ended.
+pub(crate) fn wait_dead(server: &Server) {
+    let deadline = Instant::now() + PATIENCE;
+    while server.is_alive() {
+        assert!(Instant::now() < deadline, "killed, and not gone");
+        std::thread::yield_now();
     }
 }
 
@@ -140,7 +162,7 @@ pub(crate) fn configuration_for(
 }
 
 pub(crate) fn session(server: &Server) -> Session {
-    Session::connect(&server.endpoint(), Duration::from_secs(10)).expect("connected")
+    Session::connect(&server.endpoint(), PATIENCE).expect("connected")
 }
 
 /// The answer to a question that has one.

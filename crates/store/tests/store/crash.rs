@@ -14,7 +14,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 #[test]
 #[ignore = "the part of the killed process; started by a_killed_writer_leaves_whole_samples_only"]
 fn publish_until_killed() {
-    let folder = PathBuf::from(std::env::var(FOLDER).expect("started by the other test"));
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let writer = Campaign::open_to_resume(&folder, made::start()).expect("free");
     let plan = writer.plan().clone();
     for round in 1.. {

@@ -35,7 +35,7 @@ fn a_full_disk_is_told_and_leaves_nothing_half_written() {
 #[test]
 #[ignore = "the part in the small file system; started by a_full_disk_is_told_and_leaves_nothing_half_written"]
 fn fill_the_disk() {
-    let root = PathBuf::from(std::env::var(FOLDER).expect("started by the other test"));
+    let Some(root) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let plan = made::plan(1, 1, 1000);
     let writer = made::create(&root, &plan);
     let mut published = 0;
