@@ -76,7 +76,7 @@ fn insert(request: &PartRequest) -> Result<PartResult> {
     let bench = Bench { endpoint: &endpoint, storage: None, shape: &shape, seed: 1, threads: 1, client_cpus: &[] };
     let steps = steps(&shape);
     let load = steps.first().context("the benchmark has lost its steps")?;
-    let record = run_step(&bench, load, &mut State::new(), &AtomicBool::new(false), &|_| ())?.record;
+    let record = run_step(&bench, load, &mut State::new(), &AtomicBool::new(false), &mut |_| ())?.record;
     if let Some(failure) = record.failure {
         bail!("{failure}");
     }

@@ -29,7 +29,7 @@ mod watchdog;
 
 pub use exercise::{Exercise, Phase, Switch};
 pub use leader::Ended;
-pub use outcome::{ArmRun, ClientUse, EventRun};
+pub use outcome::{ArmRun, EventRun};
 pub use pinning::{process_cpu_ns, thread_cpu_ns};
 pub(crate) use port::monotonic_ns;
 pub use run::{run, run_events, run_to_end};

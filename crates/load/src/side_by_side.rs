@@ -4,10 +4,10 @@
 
 use crate::drive::{self, ArmRun, Exercise, Phase, Schedule, Switch};
 use crate::error::LoadError;
-use crate::program::{EVENT, Workload};
+use crate::program::Workload;
 use crate::test_run::{Moment, Ran};
 use rqps_model::plan::{Plan, TestPlan};
-use rqps_model::sample::{Accounting, KindCounts, Resources, Score};
+use rqps_model::sample::{Resources, Score};
 use rqps_model::{Interleave, Part, Sample, part};
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
@@ -91,10 +91,8 @@ pub(crate) fn run<W: Workload>(
 }
 
 fn ran(run: ArmRun) -> Ran {
-    let kinds = kinds(&run);
     let sample = Sample {
         score: Score { count: run.operations, ..Score::default() },
-        kinds,
         rows: run.rows,
         busy_ns: run.busy_ns,
         seconds: run.seconds,
@@ -108,18 +106,6 @@ fn ran(run: ArmRun) -> Ran {
     };
     let parts = vec![Part::json(part::SLICES, &run.slices), Part::lines(part::SECONDS, &run.second_rows)];
     Ran { sample, latency: run.latency, parts }
-}
-
-/// What became of each kind of statement, and of whole events.
-fn kinds(run: &ArmRun) -> Vec<KindCounts> {
-    let Accounting { succeeded, failed, retried, .. } = run.accounting;
-    let event = KindCounts { name: EVENT.to_owned(), done: succeeded, failed, retried: Some(retried) };
-    let statements = run.latency.iter().filter(|(name, _)| !name.starts_with(EVENT)).map(|(name, latency)| {
-        let errors = run.errors.iter().filter(|error| error.statement == *name);
-        let failed = errors.map(|error| error.count).sum();
-        KindCounts { name: name.clone(), done: latency.len(), failed, retried: None }
-    });
-    statements.chain([event]).collect()
 }
 
 #[cfg(test)]

@@ -107,19 +107,20 @@ impl<'a> PlannedTest<'a> {
                 side_by_side::run(&exercise, &statements, in_turns, clients.stop, hook)
             }
             What::Step(shape, step) => {
-                let run = |(arm, (endpoint, storage)): (usize, &(Endpoint, Option<StorageEngine>))| {
-                    let bench = Bench {
-                        endpoint,
-                        storage: *storage,
-                        shape,
-                        // The same for all treatments of a round, so that they get the same rows and keys.
-                        seed: derive_seed(self.seed, &format!("insert.c{}", shape.clients)),
-                        threads: clients.cpus.len().min(shape.clients as usize),
-                        client_cpus: clients.cpus,
-                    };
-                    chain.run(&bench, step, arm, clients.stop, hook)
+                // Steps build on each other: one build runs them all, and no other is up.
+                let [(endpoint, storage)] = arms else {
+                    return Err(LoadError::Shape("the steps of a pass run on one server at a time".to_owned()));
                 };
-                arms.iter().enumerate().map(run).collect()
+                let bench = Bench {
+                    endpoint,
+                    storage: *storage,
+                    shape,
+                    // The same for all treatments of a round, so that they get the same rows and keys.
+                    seed: derive_seed(self.seed, &format!("insert.c{}", shape.clients)),
+                    threads: clients.cpus.len().min(shape.clients as usize),
+                    client_cpus: clients.cpus,
+                };
+                Ok(vec![chain.run(&bench, step, clients.stop, hook)?])
             }
         }
     }

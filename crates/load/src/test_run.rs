@@ -16,7 +16,7 @@ pub struct Clients<'a> {
 }
 
 /// A moment of a run; arms by index.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Moment {
     /// Clients begin to work.
     Start,

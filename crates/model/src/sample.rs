@@ -226,21 +226,6 @@ impl Default for Score {
     }
 }
 
-/// What became of one kind of statement, or of whole events, in counted time. Its histogram stands under this name in
-/// `latency.hdr`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KindCounts {
-    /// As in the workload, or `event`.
-    pub name: String,
-    /// How many completed.
-    pub done: u64,
-    /// How many ended in an error.
-    pub failed: u64,
-    /// How many were tried again. Inside an event that is not known: the whole event is tried again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retried: Option<u64>,
-}
-
 /// Raw values that only one suite has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -277,8 +262,6 @@ pub struct Sample {
     pub data_copy: String,
     /// What its throughput is made of.
     pub score: Score,
-    /// What became of each kind of statement, and of whole events.
-    pub kinds: Vec<KindCounts>,
     /// Rows that the server sent or changed in counted time.
     pub rows: u64,
     /// Time in which that was done, summed over sessions.

@@ -340,7 +340,6 @@ impl<G: Program> Lane<G> {
             (Phase::Running, None) => {
                 self.tally.operations_total += 1;
                 self.tally.bytes_total += reply.bytes;
-                self.tally.operations_in_slices += u64::from(run.visit.count_from_ns.is_some());
                 slot.operations += 1;
                 slot.rows += reply.rows.max(reply.affected);
                 if slot.counts {

@@ -160,7 +160,6 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
             if let Some(from) = visit.count_from_ns {
                 state.counted_ns += report.drained_ns.saturating_sub(from);
                 state.cpu_ns += report.cpu_ns;
-                state.wall_ns += wall_ns * self.threads;
             }
         }
         self.stopped()
@@ -173,7 +172,6 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         let state = &mut self.states[0];
         state.counted_ns = report.drained_ns.saturating_sub(visit.start_ns);
         state.cpu_ns = report.cpu_ns;
-        state.wall_ns = state.counted_ns * self.threads;
     }
 
     /// Every live arm once, in the order of this cycle.

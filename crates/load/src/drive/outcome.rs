@@ -11,17 +11,6 @@ use hdrhistogram::Histogram;
 use rqps_model::sample::{Accounting, ErrorCount, SecondRow, Slices};
 use std::collections::BTreeMap;
 
-/// What the client itself used while an arm's counted slices ran, lead-ins included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ClientUse {
-    /// CPU time of the threads that drove sessions.
-    pub cpu_ns: u64,
-    /// Wall time, times threads: a share of CPU near 1 says that the client was the bottleneck.
-    pub wall_ns: u64,
-    /// Statements that succeeded meanwhile.
-    pub operations: u64,
-}
-
 /// The events of one kind.
 #[derive(Debug, Clone)]
 pub struct EventRun {
@@ -44,8 +33,6 @@ pub struct ArmRun {
     pub slices: Slices,
     /// Statements of counted events.
     pub operations: u64,
-    /// Statements of the counted slices, lead-ins included.
-    pub operations_in_slices: u64,
     /// All statements: warm-up, settling of sessions and lead-ins included.
     pub operations_total: u64,
     /// Rows that the server sent or changed in counted events.
@@ -76,8 +63,8 @@ pub struct ArmRun {
     pub slice_ns: u64,
     /// Uncounted beginning of each slice as used.
     pub lead_in_ns: u64,
-    /// What the client used.
-    pub client: ClientUse,
+    /// CPU time of the client's threads in the counted slices, lead-ins included.
+    pub client_cpu_ns: u64,
     /// Whether the client's threads were in the batch scheduling class: they waited for whole answers, since these came
     /// in parts.
     pub batch_scheduling: bool,
@@ -99,7 +86,6 @@ pub(crate) struct ArmState {
     pub(crate) slice_ns: u64,
     pub(crate) lead_in_ns: u64,
     pub(crate) cpu_ns: u64,
-    pub(crate) wall_ns: u64,
     pub(crate) batch_scheduling: bool,
     /// In an open loop the sessions count as busy all the time; this is how many there are.
     pub(crate) always_busy: Option<u32>,
@@ -111,7 +97,6 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
     let sum = |field: fn(&Tally) -> u64| tallies.iter().map(field).sum::<u64>();
     let accounting = tallies.iter().fold(Accounting::default(), |all, tally| all + tally.accounting());
     assert!(accounting.is_balanced(), "{accounting:?}");
-    let operations_in_slices = sum(|tally| tally.operations_in_slices);
     let mut latency = Vec::new();
     for (kind, name) in kinds.iter().enumerate() {
         let all = joined(tallies.iter().map(|tally| &tally.statements[kind]));
@@ -134,7 +119,6 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
         operations: slices.operations.iter().sum(),
         busy_ns: slices.busy_ns.iter().sum(),
         slices,
-        operations_in_slices,
         operations_total: sum(|tally| tally.operations_total),
         rows: sum(|tally| tally.rows),
         seconds: state.counted_ns as f64 / 1e9,
@@ -148,7 +132,7 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
         second_rows: join_seconds(tallies, &state, wall_ns),
         slice_ns: state.slice_ns,
         lead_in_ns: state.lead_in_ns,
-        client: ClientUse { cpu_ns: state.cpu_ns, wall_ns: state.wall_ns, operations: operations_in_slices },
+        client_cpu_ns: state.cpu_ns,
         batch_scheduling: state.batch_scheduling,
         failure: state.failure,
     }

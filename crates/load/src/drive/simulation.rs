@@ -205,7 +205,6 @@ fn a_slice_counts_whole_events_between_lead_in_and_end() {
     assert_eq!(took, 10_200 * US);
     assert_eq!(bench.tally().slices.operations, [30]);
     assert_eq!(bench.tally().slices.busy_ns, [30 * 300 * US]);
-    assert_eq!(bench.tally().operations_in_slices, 34);
     assert_eq!((bench.tally().rows, bench.tally().accounting().scheduled), (60, 30));
 }
 

@@ -58,8 +58,6 @@ pub(crate) struct Tally {
     /// The visit under way.
     pub(crate) visit_operations: u64,
     pub(crate) visit_busy_ns: u64,
-    /// Statements that succeeded in the counted visits, lead-ins included.
-    pub(crate) operations_in_slices: u64,
     /// Statements that succeeded at all.
     pub(crate) operations_total: u64,
     /// Bytes of all answers.
@@ -88,7 +86,6 @@ impl Tally {
             slices: Slices::default(),
             visit_operations: 0,
             visit_busy_ns: 0,
-            operations_in_slices: 0,
             operations_total: 0,
             bytes_total: 0,
             events_total: 0,

@@ -25,5 +25,6 @@ mod table;
 
 pub use chain::Chain;
 pub use plans::statement_plans;
-pub use run::{Bench, Moment, Progress, StepRun, run_step};
+pub use run::{StepRun, run_step};
+pub use shared::Bench;
 pub use table::{State, count_rows, rest};

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
 use rqps_model::plan::{Arrival, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::sample::{Accounting, CounterReading, ErrorCount, HostUse, Moment, ProcessUse, Resources};
-use rqps_model::sample::{KindCounts, MonitorRow, Score, SecondRow, Slices};
+use rqps_model::sample::{MonitorRow, Score, SecondRow, Slices};
 use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, Sample, Unit, part};
 use rqps_store::{Campaign, EVENT, SampleParts, Start, Writer, latency_part};
 use std::path::Path;
@@ -96,10 +96,6 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         data_copy: "b".into(),
         host: host_id(),
         score: Score { unit: Unit::QueriesPerSecond, count: operations, factor: 1.0 },
-        kinds: vec![
-            KindCounts { name: "point_select".into(), done: operations, failed: 2, retried: None },
-            KindCounts { name: EVENT.into(), done: operations, failed: 2, retried: Some(5) },
-        ],
         rows: operations * 100,
         busy_ns: slices.busy_ns.iter().sum(),
         seconds: 9.1 + 0.1 * mark as f64,

@@ -3,17 +3,17 @@
 //! In: a bench and a step. Out: a [`Ran`], and the rows that the tables must hold by what was acknowledged so far. A
 //! server that cannot be connected to, or will not make the tables, is a failed sample.
 
-use super::roles::{DELETE, INSERT, KINDS, QUERY};
-use super::run::{Bench, Moment as At, StepRun, run_step};
+use super::roles::{INSERT, KINDS};
+use super::run::{StepRun, run_step};
+use super::shared::Bench;
 use super::table::{State, count_rows};
 use crate::error::LoadError;
 use crate::test_run::{Moment, Ran};
-use rqps_model::insert::{Kind, Operations, Shape, Step, StepRecord};
-use rqps_model::sample::{Accounting, KindCounts, Resources, Score, SecondRow, SuiteRecord, per_second};
+use rqps_model::insert::{Kind, Shape, Step, StepRecord};
+use rqps_model::sample::{Accounting, Resources, Score, SecondRow, SuiteRecord, per_second};
 use rqps_model::{Part, Sample, part};
 use rqps_stats::stalls;
 use rqps_wire::Endpoint;
-use std::cell::RefCell;
 use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicBool;
 
@@ -35,32 +35,16 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// Runs a step on an arm.
+    /// Runs a step.
     pub(crate) fn run(
         &mut self,
         bench: &Bench<'_>,
         step: &Step,
-        arm: usize,
         stop: &AtomicBool,
         hook: &mut dyn FnMut(Moment),
     ) -> Result<Ran, LoadError> {
         self.clients = bench.shape.clients;
-        let hook = RefCell::new(hook);
-        let report = |moment| {
-            let mut hook = hook.borrow_mut();
-            match moment {
-                At::Begins => {
-                    hook(Moment::Start);
-                    hook(Moment::Enter(arm));
-                }
-                At::Advances(come) => hook(Moment::Advance(come.done)),
-                At::Ended => {
-                    hook(Moment::Leave(arm));
-                    hook(Moment::Stop);
-                }
-            }
-        };
-        match run_step(bench, step, &mut self.state, stop, &report) {
+        match run_step(bench, step, &mut self.state, stop, hook) {
             Ok(run) => {
                 self.rows = rows_after(&self.rows, &run.record);
                 self.stalled_seconds = stalled_seconds(&run);
@@ -98,15 +82,14 @@ fn stalled_seconds(run: &StepRun) -> u32 {
 fn ran(run: StepRun, kind: Kind) -> Ran {
     let StepRun { record, seconds, latency } = run;
     let (count, rows) = done(kind, &record);
-    let of_kinds = [(INSERT, &record.inserts), (DELETE, &record.deletes), (QUERY, &record.queries)];
+    let of_kinds = [record.inserts, record.deletes, record.queries];
     let sample = Sample {
         score: Score { count, ..Score::default() },
-        kinds: of_kinds.into_iter().filter_map(kind_counts).collect(),
         rows,
         busy_ns: (record.seconds * 1e9).round() as u64 * u64::from(record.clients),
         seconds: record.seconds,
         sessions: 1,
-        accounting: of_kinds.into_iter().fold(Accounting::default(), |sum, (_, one)| sum + one.accounting),
+        accounting: of_kinds.iter().fold(Accounting::default(), |sum, one| sum + one.accounting),
         errors: record.errors.clone(),
         resources: Resources { operations: count, ..Resources::default() },
         failure: record.failure.clone(),
@@ -124,17 +107,6 @@ fn done(kind: Kind, record: &StepRecord) -> (u64, u64) {
         Kind::Index => (indexed, indexed),
         Kind::RangeQueries | Kind::PointQueries => (record.queries.accounting.succeeded, record.queries.rows),
     }
-}
-
-/// What became of the statements of a role, if there were any.
-fn kind_counts((kind, operations): (usize, &Operations)) -> Option<KindCounts> {
-    let Accounting { scheduled, succeeded, failed, retried, .. } = operations.accounting;
-    (scheduled > 0).then(|| KindCounts {
-        name: KINDS[kind].to_owned(),
-        done: succeeded,
-        failed,
-        retried: Some(retried),
-    })
 }
 
 /// The rows that there may be after a step: an answer that never came leaves it open whether a statement took effect.
@@ -156,6 +128,7 @@ fn miscount(expected: &RangeInclusive<u64>, found: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rqps_model::insert::Operations;
 
     /// What a step says of its inserts and deletes: rows acknowledged and rows of unknown fate.
     fn record(inserted: u64, insert_unknown: u64, deleted: u64, delete_unknown: u64) -> StepRecord {

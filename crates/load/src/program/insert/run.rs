@@ -6,19 +6,20 @@
 
 use super::probes::{Requests, TableCell, answer};
 use super::roles::{DELETE, INSERT, KINDS, Noted, QUERY, Role};
-use super::shared::StepWork;
+use super::shared::{Bench, StepWork};
 use super::step::StepWorkload;
 use super::{State, sql, table};
 use crate::drive::{ArmRun, Exercise, Schedule, Switch, Watchdog, run_to_end};
 use crate::error::LoadError;
 use crate::random::derive_seed;
 use crate::session::connect;
+use crate::test_run::Moment;
 use hdrhistogram::Histogram;
-use rqps_model::StorageEngine;
-use rqps_model::insert::{IdProbes, Kind, Operations, Shape, Sla, Step, StepRecord, TableIds};
+use rqps_model::insert::{IdProbes, Kind, Operations, Sla, Step, StepRecord, TableIds};
 use rqps_model::plan::Arrival;
 use rqps_model::sample::SecondRow;
-use rqps_wire::{Endpoint, Session};
+use rqps_wire::Session;
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -38,58 +39,20 @@ pub struct StepRun {
     pub latency: Vec<(String, Histogram<u64>)>,
 }
 
-/// What a benchmark runs against, and with what.
-#[derive(Debug, Clone, Copy)]
-pub struct Bench<'a> {
-    /// The server.
-    pub endpoint: &'a Endpoint,
-    /// What stores the tables of MySQL and MariaDB; InnoDB if it is not said.
-    pub storage: Option<StorageEngine>,
-    /// How large it is.
-    pub shape: &'a Shape,
-    /// Everything random follows from it.
-    pub seed: u64,
-    /// Threads of the client that send and receive.
-    pub threads: usize,
-    /// Where these run; anywhere if empty.
-    pub client_cpus: &'a [usize],
-}
-
-/// What is reported while a step runs, in this order.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Moment {
-    /// All is connected and prepared; the clients begin as soon as this returns.
-    Begins,
-    /// About once a second.
-    Advances(Progress),
-    /// The last answer has come; the clients' connections still stand.
-    Ended,
-}
-
-/// How far a step has come.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
-    /// Seconds since its begin.
-    pub seconds: f64,
-    /// The part that is done.
-    pub done: f64,
-}
-
-/// Runs one step. `state` is what the step before left; if it knows nothing, it is read from the server. What `report`
-/// reads at begin and end belongs to the step and to nothing else: neither connecting nor looking at the tables lies
-/// between them.
+/// Runs one step. `state` is what the step before left; if it knows nothing, it is read from the server. What `hook`
+/// reads at start and stop belongs to the step and to nothing else: neither connecting nor looking at the tables lies
+/// between them; in between it hears about once a second how far the step has come.
 pub fn run_step(
     bench: &Bench<'_>,
     step: &Step,
     state: &mut State,
     stop: &AtomicBool,
-    report: &dyn Fn(Moment),
+    hook: &mut dyn FnMut(Moment),
 ) -> Result<StepRun, LoadError> {
     let shape = bench.shape;
     shape.check()?;
-    let storage = bench.storage.unwrap_or(StorageEngine::Innodb);
     if step.kind == Kind::Load {
-        table::create(bench.endpoint, shape, storage)?;
+        table::create(bench.endpoint, shape, bench.storage())?;
         *state = State::new();
     }
     if !state.fits(shape) {
@@ -100,11 +63,11 @@ pub fn run_step(
         TableCell::new(sql::table_name(index), ids.oldest, ids.newest, deleters, step.batch)
     };
     let tables: Vec<TableCell> = state.tables.iter().enumerate().map(cell).collect();
-    let work = StepWork::new(bench.endpoint.protocol(), storage, shape, step, bench.seed, &tables, stop);
+    let work = StepWork::new(bench, step, &tables, stop);
     let prober = connect(bench.endpoint)?;
     // From here on the tables change; should anything fail, their ids are read anew.
     state.tables.clear();
-    let mut run = drive(bench, &work, prober, report)?;
+    let mut run = drive(&work, prober, hook)?;
     if run.record.failure.is_none() {
         match State::read(bench.endpoint, shape) {
             Ok(read) => *state = read,
@@ -116,16 +79,11 @@ pub fn run_step(
 }
 
 /// Runs the clients, and beside them the session that asks for ids.
-fn drive(
-    bench: &Bench<'_>,
-    work: &StepWork<'_>,
-    prober: Session,
-    report: &dyn Fn(Moment),
-) -> Result<StepRun, LoadError> {
-    let StepWork { step, shape, stop, .. } = *work;
+fn drive(work: &StepWork<'_>, prober: Session, hook: &mut dyn FnMut(Moment)) -> Result<StepRun, LoadError> {
+    let StepWork { bench, step, stop, .. } = *work;
     let exercise = Exercise {
         arms: std::slice::from_ref(bench.endpoint),
-        clients: shape.clients,
+        clients: bench.shape.clients,
         threads: bench.threads as u32,
         client_cpus: bench.client_cpus,
         schedule: Schedule::one_slice(Duration::from_secs(1)),
@@ -139,7 +97,7 @@ fn drive(
     std::thread::scope(|scope| {
         scope.spawn(|| watchdog.run(stop));
         let prober = scope.spawn(move || answer(prober, work.tables, &|reason| work.fail(reason), &requested));
-        let outcome = drive_clients(&exercise, work, requests, report);
+        let outcome = drive_clients(&exercise, work, requests, hook);
         // The last sender is gone by now, and with it the prober.
         let probed = prober.join().expect("the prober does not panic");
         watchdog.end();
@@ -155,19 +113,27 @@ fn drive_clients(
     exercise: &Exercise<'_>,
     work: &StepWork<'_>,
     requests: Requests,
-    report: &dyn Fn(Moment),
+    hook: &mut dyn FnMut(Moment),
 ) -> Result<(StepRun, u32), LoadError> {
     let workload = StepWorkload { work, requests };
-    let mut hook = |switch| {
-        report(match switch {
-            Switch::Enter { .. } => Moment::Begins,
-            Switch::Leave { .. } => Moment::Ended,
-        });
+    let hook = RefCell::new(hook);
+    let mut on_switch = |switch| {
+        let mut hook = hook.borrow_mut();
+        match switch {
+            Switch::Enter { arm, .. } => {
+                hook(Moment::Start);
+                hook(Moment::Enter(arm));
+            }
+            Switch::Leave { arm, .. } => {
+                hook(Moment::Leave(arm));
+                hook(Moment::Stop);
+            }
+        }
         Ok(())
     };
-    let tick = |seconds| report(Moment::Advances(Progress { seconds, done: work.done(seconds) }));
+    let tick = |seconds| (hook.borrow_mut())(Moment::Advance(work.done(seconds)));
     let has_plan = work.planned_ns.is_some();
-    let (arm, roles) = run_to_end(exercise, &workload, has_plan, &mut hook, work.stop, &tick)?;
+    let (arm, roles) = run_to_end(exercise, &workload, has_plan, &mut on_switch, work.stop, &tick)?;
     if work.stop.load(Ordering::Relaxed) {
         return Err(LoadError::Interrupted);
     }
@@ -176,7 +142,7 @@ fn drive_clients(
 
 /// Makes the record of what was counted.
 fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
-    let (shape, step) = (work.shape, work.step);
+    let (shape, step) = (work.bench.shape, work.step);
     let seconds = arm.seconds;
     let mut by_kind: [Operations; 3] = Default::default();
     for kind in [INSERT, DELETE, QUERY] {
@@ -219,7 +185,7 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
         sla: target_per_s.map(|target_per_s| Sla { target_per_s, reached_per_s: inserts.rows as f64 / seconds }),
         deferred_seconds: arm.deferred_ns as f64 / 1e9,
         errors: arm.errors,
-        client_cpu_ns: arm.client.cpu_ns,
+        client_cpu_ns: arm.client_cpu_ns,
         failure: work.take_failure().or(arm.failure),
         tables: Vec::new(),
     };

@@ -1,18 +1,41 @@
 //! What all sessions of a step share: its plan, how far each client has come, and why it ended.
 //!
-//! In: engine, shape, step, seed, where each table begins and ends. Out: [`StepWork`], which is read and written
+//! In: a bench, a step, where each table begins and ends. Out: [`StepWork`], which is read and written
 //! without a lock; only a failure takes one, once.
 
 use super::probes::TableCell;
 use crate::program::EvenPlan;
 use rqps_model::StorageEngine;
 use rqps_model::insert::{Shape, Step};
-use rqps_wire::Protocol;
+use rqps_wire::{Endpoint, Protocol};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A writer that is not done after so many times the planned seconds gives up.
 const OVERRUN: f64 = 2.0;
+
+/// What a benchmark runs against, and with what.
+#[derive(Debug, Clone, Copy)]
+pub struct Bench<'a> {
+    /// The server.
+    pub endpoint: &'a Endpoint,
+    /// What stores the tables of MySQL and MariaDB; InnoDB if it is not said.
+    pub storage: Option<StorageEngine>,
+    /// How large it is.
+    pub shape: &'a Shape,
+    /// Everything random follows from it.
+    pub seed: u64,
+    /// Threads of the client that send and receive.
+    pub threads: usize,
+    /// Where these run; anywhere if empty.
+    pub client_cpus: &'a [usize],
+}
+
+impl Bench<'_> {
+    pub(crate) fn storage(&self) -> StorageEngine {
+        self.storage.unwrap_or(StorageEngine::Innodb)
+    }
+}
 
 /// How far a client's writers have come: rows inserted or given up, deleted or given up.
 #[derive(Debug, Default)]
@@ -24,11 +47,9 @@ pub(crate) struct Progress {
 /// What all sessions of a step share.
 #[derive(Debug)]
 pub(crate) struct StepWork<'a> {
+    pub(crate) bench: &'a Bench<'a>,
     pub(crate) engine: Protocol,
-    pub(crate) storage: StorageEngine,
-    pub(crate) shape: &'a Shape,
     pub(crate) step: &'a Step,
-    pub(crate) seed: u64,
     pub(crate) tables: &'a [TableCell],
     pub(crate) stop: &'a AtomicBool,
     /// Of a step with a rate, its planned length.
@@ -43,26 +64,21 @@ pub(crate) struct StepWork<'a> {
 
 impl<'a> StepWork<'a> {
     pub(crate) fn new(
-        engine: Protocol,
-        storage: StorageEngine,
-        shape: &'a Shape,
+        bench: &'a Bench<'a>,
         step: &'a Step,
-        seed: u64,
         tables: &'a [TableCell],
         stop: &'a AtomicBool,
     ) -> StepWork<'a> {
         let writers = if step.deletes() { 2 } else { 1 };
         StepWork {
-            engine,
-            storage,
-            shape,
+            bench,
+            engine: bench.endpoint.protocol(),
             step,
-            seed,
             tables,
             stop,
             planned_ns: step.rate_per_s.map(|rate| (step.rows as f64 * 1e9 / f64::from(rate)) as u64),
-            writers: AtomicUsize::new(writers * shape.clients as usize),
-            progress: (0..shape.clients).map(|_| Progress::default()).collect(),
+            writers: AtomicUsize::new(writers * bench.shape.clients as usize),
+            progress: (0..bench.shape.clients).map(|_| Progress::default()).collect(),
             has_failed: AtomicBool::new(false),
             failure: Mutex::new(None),
         }
@@ -92,7 +108,7 @@ impl<'a> StepWork<'a> {
 
     /// When a writer of a client is to write, where the step has a rate.
     pub(crate) fn plan(&self, client: u32) -> Option<EvenPlan> {
-        let (shape, step) = (self.shape, self.step);
+        let (shape, step) = (self.bench.shape, self.step);
         let rate = step.rate_per_s?;
         Some(EvenPlan {
             gap_ns: f64::from(step.batch) * 1e9 / f64::from(rate),
@@ -104,7 +120,8 @@ impl<'a> StepWork<'a> {
 
     /// The part that is done after so many seconds.
     pub(crate) fn done(&self, seconds: f64) -> f64 {
-        let rows = self.step.rows_of(0, self.shape.clients).max(1) * u64::from(self.shape.clients);
+        let clients = self.bench.shape.clients;
+        let rows = self.step.rows_of(0, clients).max(1) * u64::from(clients);
         let resolved: u64 = self.progress.iter().map(|client| client.inserted.load(Ordering::Relaxed)).sum();
         let written = resolved as f64 / rows as f64;
         let planned = self.planned_ns.map_or(1.0, |planned_ns| seconds * 1e9 / planned_ns as f64);

@@ -43,12 +43,13 @@ impl Workload for StepWorkload<'_> {
     }
 
     fn program(&self, _: usize, client: u32, session: usize) -> Role<'_> {
-        let StepWork { shape, step, engine, storage, seed, .. } = *self.work;
+        let StepWork { bench, step, engine, .. } = *self.work;
+        let shape = bench.shape;
         let table = if shape.shared_table { 0 } else { client as usize };
         let name = &self.work.tables[table].name;
         let rows = step.rows_of(client, shape.clients);
         let is_builder = session == 0 && step.kind == Kind::Index && (!shape.shared_table || client == 0);
-        let mut index_sql = if is_builder { sql::create_indexes(engine, name, storage) } else { Vec::new() };
+        let mut index_sql = if is_builder { sql::create_indexes(engine, name, bench.storage()) } else { Vec::new() };
         index_sql.reverse();
         let noted = Noted {
             seconds: Seconds::new(step.rate_per_s.map(|_| shape.seconds)),
@@ -71,7 +72,7 @@ impl Workload for StepWorkload<'_> {
         };
         match session {
             0 => {
-                let text = InsertText::new(derive_seed(seed, "insert"), client, name);
+                let text = InsertText::new(derive_seed(bench.seed, "insert"), client, name);
                 let capacity = text.capacity(step.batch as usize).max(INDEX_BYTES_MAX);
                 let form = StatementForm::text("", capacity);
                 Role::Insert(Inserter {

@@ -3,7 +3,8 @@
 use super::{bench, run, run_up_to, shape, shared, stalls, start, step, sum};
 use crate::RUNNING;
 use crate::servers::Product::{self, Mariadb, Mysql, Postgres, Rocksdb};
-use rqps_load::insert::{Bench, Moment, State, StepRun, rest, run_step};
+use rqps_load::insert::{Bench, State, StepRun, rest, run_step};
+use rqps_load::suite::Moment;
 use rqps_model::insert::{Kind, Shape, steps};
 use rqps_testkit::{LiveServer, on_each};
 use std::cell::RefCell;
@@ -129,18 +130,18 @@ fn what_is_read_at_begin_and_end_has_the_whole_step_between_and_no_connecting() 
     let mut state = run_up_to(&bench, "l.x");
     let before = state.tables()[0].oldest;
     let seen = RefCell::new(Vec::new());
-    let tell = |moment| {
-        if !matches!(moment, Moment::Advances(_)) {
+    let mut tell = |moment| {
+        if matches!(moment, Moment::Start | Moment::Stop) {
             let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
                  AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
             let oldest = server.number("SELECT min(transactionid) FROM pi1");
             seen.borrow_mut().push((moment, oldest, server.number(sessions)));
         }
     };
-    run_step(&bench, &step(&shape, "l.i1"), &mut state, &RUNNING, &tell).unwrap();
+    run_step(&bench, &step(&shape, "l.i1"), &mut state, &RUNNING, &mut tell).unwrap();
     let [begin, end] = seen.into_inner()[..] else { panic!("a begin and an end") };
-    assert_eq!((begin.0, begin.1), (Moment::Begins, before));
-    assert_eq!((end.0, end.1), (Moment::Ended, state.tables()[0].oldest));
+    assert_eq!((begin.0, begin.1), (Moment::Start, before));
+    assert_eq!((end.0, end.1), (Moment::Stop, state.tables()[0].oldest));
     // Two clients that insert and delete, and at first the one that asks.
     assert!(begin.2 >= 5 && end.2 >= 4, "{} and {} sessions", begin.2, end.2);
 }

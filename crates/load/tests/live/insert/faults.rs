@@ -4,7 +4,8 @@ use super::{bench, is_held, run, run_up_to, shape, shared, stalls, start, step};
 use crate::RUNNING;
 use crate::servers::Product::{self, Mysql, Postgres, Rocksdb};
 use rqps_load::LoadError;
-use rqps_load::insert::{Bench, Moment, State, run_step};
+use rqps_load::insert::{Bench, State, run_step};
+use rqps_load::suite::Moment;
 use rqps_model::insert::Shape;
 use rqps_testkit::{PATIENCE, on_each};
 use rustix::process::Signal;
@@ -34,12 +35,12 @@ fn check_stall(product: Product) {
             watcher.query("SELECT 1").unwrap();
             (stood, before.elapsed())
         });
-        let tell = |moment| {
-            if let Moment::Advances(progress) = moment {
-                began.store(progress.seconds > 2.0, Ordering::Relaxed);
+        let mut tell = |moment| {
+            if let Moment::Advance(done) = moment {
+                began.store(done > 0.25, Ordering::Relaxed);
             }
         };
-        let stepped = run_step(&bench, &step(&shape, "qp200"), &mut state, &RUNNING, &tell).unwrap();
+        let stepped = run_step(&bench, &step(&shape, "qp200"), &mut state, &RUNNING, &mut tell).unwrap();
         let (stood, unheard) = staller.join().unwrap();
         (stepped, stood, unheard)
     });
@@ -98,8 +99,8 @@ fn check_crash(product: Product) {
             wait_for(&began);
             server.kill_all();
         });
-        let tell = |moment| _ = began.fetch_or(matches!(moment, Moment::Advances(_)), Ordering::Relaxed);
-        run_step(&bench, &step(&shape, "l.i2"), &mut state, &RUNNING, &tell).unwrap()
+        let mut tell = |moment| _ = began.fetch_or(matches!(moment, Moment::Advance(_)), Ordering::Relaxed);
+        run_step(&bench, &step(&shape, "l.i2"), &mut state, &RUNNING, &mut tell).unwrap()
     });
     let record = stepped.record;
     assert!(record.failure.is_some() && record.tables.is_empty(), "{:?}", record.failure);
@@ -163,8 +164,8 @@ fn who_wants_to_stop_is_heard_even_if_the_server_is_not() {
     let mut state = run_up_to(&bench, "l.x");
     for is_frozen in [false, true] {
         let stop = AtomicBool::new(false);
-        let tell = |moment| {
-            if !matches!(moment, Moment::Advances(_)) {
+        let mut tell = |moment| {
+            if !matches!(moment, Moment::Advance(_)) {
                 return;
             }
             if is_frozen {
@@ -172,7 +173,7 @@ fn who_wants_to_stop_is_heard_even_if_the_server_is_not() {
             }
             stop.store(true, Ordering::Relaxed);
         };
-        let outcome = run_step(&bench, &step(&shape, "qr100"), &mut state, &stop, &tell);
+        let outcome = run_step(&bench, &step(&shape, "qr100"), &mut state, &stop, &mut tell);
         server.signal_all(Signal::CONT);
         assert!(matches!(outcome, Err(LoadError::Interrupted)), "{outcome:?}");
     }
@@ -186,7 +187,7 @@ fn a_server_that_refuses_everything_ends_the_step() {
     let bench = bench(&endpoint, &shape);
     let mut state = run_up_to(&bench, "l.x");
     server.ask("ALTER TABLE pi1 ADD CHECK (price < 0) NOT VALID; ALTER TABLE pi2 ADD CHECK (price < 0) NOT VALID");
-    let record = run_step(&bench, &step(&shape, "l.i2"), &mut state, &RUNNING, &|_| ()).unwrap().record;
+    let record = run_step(&bench, &step(&shape, "l.i2"), &mut state, &RUNNING, &mut |_| ()).unwrap().record;
     assert!(record.failure.as_ref().unwrap().contains("failed in a row"), "{:?}", record.failure);
     assert_eq!((record.errors[0].code.as_str(), record.errors[0].statement.as_str()), ("23514", "insert"));
     assert_eq!((record.inserts.rows, record.errors[0].count), (0, record.inserts.accounting.failed));

@@ -70,7 +70,7 @@ fn run_up_to(bench: &Bench<'_>, last: &str) -> State {
 }
 
 fn run(bench: &Bench<'_>, step: &Step, state: &mut State) -> StepRun {
-    let run = run_step(bench, step, state, &RUNNING, &|_| ()).unwrap();
+    let run = run_step(bench, step, state, &RUNNING, &mut |_| ()).unwrap();
     assert_eq!(run.record.failure, None);
     run
 }

@@ -34,7 +34,7 @@ fn insert(rows: u64, clients: u32, threads: usize) -> (f64, f64) {
     };
     let shape = Shape { rows_initial: rows / u64::from(clients), clients, ..shape() };
     let bench = rqps_load::insert::Bench { threads, ..bench(&endpoint, &shape) };
-    let record = run_step(&bench, &step(&shape, "l.i0"), &mut State::new(), &RUNNING, &|_| ()).unwrap().record;
+    let record = run_step(&bench, &step(&shape, "l.i0"), &mut State::new(), &RUNNING, &mut |_| ()).unwrap().record;
     assert_eq!((record.failure, record.inserts.rows), (None, rows));
     (rows as f64 / record.seconds, record.client_cpu_ns as f64 / rows as f64)
 }

@@ -15,7 +15,7 @@ fn pass(product: Product) {
     let bench = bench(&endpoint, &shape);
     let mut state = State::new();
     for step in steps(&shape) {
-        let run = run_step(&bench, &step, &mut state, &RUNNING, &|_| ()).unwrap();
+        let run = run_step(&bench, &step, &mut state, &RUNNING, &mut |_| ()).unwrap();
         let record = &run.record;
         assert_eq!(record.failure, None);
         let (inserts, queries) = (record.inserts, record.queries);
