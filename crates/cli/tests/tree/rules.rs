@@ -8,12 +8,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The files that may ask which suite it is: what a suite is, how it is planned, driven, compared and shown.
-const SUITE_FILES: [&str; 5] = [
+const SUITE_FILES: [&str; 6] = [
     "crates/analysis/src/suite.rs",
     "crates/campaign/src/campaign.rs",
     "crates/campaign/src/insert.rs",
     "crates/conduct/src/exercise.rs",
     "crates/model/src/plan.rs",
+    "crates/report/src/suite.rs",
 ];
 
 /// Crates in which more than one file asks which engine it is, and how many do; these numbers only become smaller.
