@@ -81,7 +81,8 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
     warnings.extend(warnings::campaign::rounds(plan, &traces, rounds_complete, campaign.status()));
     warnings.extend(warnings::campaign::host(campaign.host()));
     warnings.extend(warnings::campaign::other_load(noun, &tests, &other_load));
-    warnings.extend(warnings::campaign::summary(&tests, &treatments));
+    let labels: Vec<&str> = (0..treatments.len()).map(|at| treatment::label(&treatments, at)).collect();
+    warnings.extend(warnings::campaign::summary(&tests, &labels));
     Ok(Findings {
         format: rqps_model::FORMAT,
         campaign: campaign_facts(campaign, margin, rounds_complete)?,

@@ -233,11 +233,13 @@ pub(crate) fn other_load(noun: &str, tests: &[TestFindings], shares: &[Option<f6
 }
 
 /// One line for each kind of warning that cells have.
-pub(crate) fn summary(tests: &[TestFindings], treatments: &[TreatmentFindings]) -> Vec<Warning> {
+pub(crate) fn summary(tests: &[TestFindings], labels: &[&str]) -> Vec<Warning> {
+    let is_several = tests.iter().any(|test| test.clients != tests[0].clients);
     let cells: Vec<(String, &CellFindings)> = tests
         .iter()
         .flat_map(|test| {
-            let name = |at: usize| format!("{} c{} {}", test.name, test.clients, treatments[at].name);
+            let clients = if is_several { format!(" c{}", test.clients) } else { String::new() };
+            let name = move |at: usize| format!("{}{clients} {}", test.name, labels[at]);
             test.cells.iter().enumerate().map(move |(at, cell)| (name(at), cell))
         })
         .collect();

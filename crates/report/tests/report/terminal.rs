@@ -62,9 +62,9 @@ fn two_builds_get_full_rows() {
             so by chance: q = 0.06. About 6 rounds would do.
         [3] noisy: changes below 4.4 % could not be seen. Server starts differ 1.5 times
             as much as slices explain: it takes a quieter machine, or about 16 rounds.
-        Note: another plan than the base's in 1 cell: hot-points c1 pg1711_o2.x10a_c2r8.
+        Note: another plan than the base's in 1 cell: hot-points pg1711_o2.
         Note: undecided, though the interval does not contain 1, in 1 cell: point-query
-              c1 pg1711_o2.x10a_c2r8.
+              pg1711_o2.
         Note: 9 of 32 comparisons undecided because changes as large as the margin could
               not be seen (median of all: 2.1 %). About 12 rounds would do for 8; most
               others need a quieter machine.
