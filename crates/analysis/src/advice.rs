@@ -35,7 +35,7 @@ pub(crate) enum Advice {
     LongerTests { flag: &'static str, rounds: Option<u32> },
     /// A step cannot be cut into slices: what makes passes alike is their length.
     LongerSteps { rounds: Option<u32> },
-    /// It cannot be told what the noise is made of.
+    /// What the noise is made of is unknown.
     LessNoise { rounds: Option<u32> },
 }
 

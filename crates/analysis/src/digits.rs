@@ -36,6 +36,15 @@ pub fn significant(value: f64, digits: i32) -> String {
     format!("{value:.again$}")
 }
 
+/// A fraction as percent with two digits, such as `0.85 %` or `12 %`; beyond tenfold `>1000 %`.
+pub fn percent(fraction: f64) -> String {
+    match fraction {
+        f if !f.is_finite() => NONE.to_owned(),
+        f if f > 10.0 => ">1000 %".to_owned(),
+        f => format!("{} %", significant(f * 100.0, 2)),
+    }
+}
+
 /// A count, rate or time as a reader needs it: whole from 100 on, else one place behind the point, if there is anything
 /// there.
 pub(crate) fn plain(value: f64) -> String {

@@ -2,7 +2,7 @@
 //!
 //! In: the campaign's folder and what all tests share. Out: [`Examined`]: findings without comparisons, the row that
 //! the judge works on, and a trace of each sample. Tests are examined side by side on all CPUs; histograms and seconds
-//! are dropped as soon as they are told, so that a campaign of any size fits in memory.
+//! are dropped as soon as they are summarised, so that a campaign of any size fits in memory.
 
 use crate::compare::judge::Row;
 use crate::compare::round::{RoundRatio, ratio_of_round};
@@ -16,6 +16,7 @@ use crate::suite;
 use crate::warnings::campaign::Trace;
 use crate::warnings::cell::Cell;
 use crate::warnings::observed::observed;
+use rayon::prelude::*;
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::Arrival;
 use rqps_model::sample::ErrorCount;
@@ -23,9 +24,6 @@ use rqps_model::{Engine, Plan};
 use rqps_stats::Margin;
 use rqps_store::{Campaign, StoreError};
 use std::collections::BTreeMap;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// What all tests of a campaign share.
 #[derive(Clone, Copy)]
@@ -54,26 +52,10 @@ pub(crate) struct Examined {
 
 /// Examines tests, given as index into the plan and clients; the answer keeps their order.
 pub(crate) fn examine_all(shared: Shared<'_>, keys: &[(usize, u32)]) -> Result<Vec<Examined>, StoreError> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&(test, clients)) = keys.get(at) else { return done };
-            done.push((at, examine(shared, test, clients)));
-        }
-    };
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(keys.len());
-    let mut done = thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let join = |worker: thread::ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-        workers.into_iter().flat_map(join).collect::<Vec<_>>()
-    });
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, examined)| examined).collect()
+    keys.par_iter().map(|&(test, clients)| examine(shared, test, clients)).collect()
 }
 
-/// One treatment's samples by round, and what was told of them while they were whole.
+/// One treatment's samples by round, and what was computed from them while they were whole.
 struct Arm {
     rounds: Vec<Option<Measured>>,
     cell: CellFindings,
@@ -174,7 +156,7 @@ fn ratios_of(arm: &[Option<Measured>], base: &[Option<Measured>]) -> Vec<RoundRa
     arm.iter().zip(base).filter_map(|(arm, base)| ratio_of_round(arm.as_ref()?, base.as_ref()?)).collect()
 }
 
-/// Fills in what the insides of single passes tell, where they compare like with like.
+/// Fills in the intervals from the insides of single passes, where they compare like with like.
 fn fill_inside(arms: &mut [Arm], base: usize, ratios: &[Vec<RoundRatio>], held_back: &[Option<String>]) {
     for at in (0..arms.len()).filter(|&at| at != base && held_back[at].is_none()) {
         arms[at].cell.inside = inside::inside(&arms[at].rounds, &arms[base].rounds, &ratios[at]);

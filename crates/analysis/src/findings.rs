@@ -11,8 +11,7 @@ pub use sections::{
 };
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
-use rqps_model::insert::Shape;
-use rqps_model::plan::ForcedForm;
+use rqps_model::plan::{Arrival, ForcedForm, SuitePlan};
 use rqps_model::{Group, Interleave, Placement, StorageEngine, Unit, Verdict, WarningKind};
 use rqps_stats::DEFAULT_FALSE_DISCOVERY_RATE;
 use serde::{Deserialize, Serialize};
@@ -53,10 +52,9 @@ impl Findings {
         peer(&self.treatments, self.base, treatment)
     }
 
-    /// Whether events came at a rate that was asked for: then throughput is that rate, and latency is what differs.
-    /// Steps of the Insert Benchmark pace their writes alone.
+    /// Whether events came at a requested rate: then throughput is that rate, and latency is what differs.
     pub fn is_open_loop(&self) -> bool {
-        self.campaign.insert.is_none() && self.campaign.arrival != CLOSED_LOOP
+        self.campaign.arrival != Arrival::Closed
     }
 
     /// Whether treatments of more than one engine are compared.
@@ -81,16 +79,13 @@ pub struct SideBySide {
     pub values: Vec<String>,
 }
 
-/// How [`CampaignFacts::arrival`] tells that clients send when the last answer has come.
-pub const CLOSED_LOOP: &str = "closed loop";
-
 /// The campaign itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CampaignFacts {
     /// Name.
     pub name: String,
-    /// Suite.
-    pub suite: String,
+    /// The suite with the size and form of its data.
+    pub suite: SuitePlan,
     /// RFC 3339, UTC.
     pub started_at: String,
     /// RFC 3339, UTC; `None` while incomplete.
@@ -107,16 +102,9 @@ pub struct CampaignFacts {
     pub rounds_planned: u32,
     /// Rounds of which every cell is there.
     pub rounds_complete: u32,
-    /// Tables.
-    pub tables: u32,
-    /// Rows a table.
-    pub rows: u64,
     /// Whether each test begins with what the one before left: then they stay in the order in which they ran.
     #[serde(default)]
     pub is_in_order: bool,
-    /// Size and form of the Insert Benchmark, where that is the suite.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub insert: Option<Shape>,
     /// Concurrency levels.
     pub clients: Vec<u32>,
     /// Slice length.
@@ -125,8 +113,8 @@ pub struct CampaignFacts {
     pub margin: f64,
     /// CPU placement.
     pub placement: Placement,
-    /// Arrival in words: [`CLOSED_LOOP`] or `Poisson, 500 events/s`.
-    pub arrival: String,
+    /// When events came.
+    pub arrival: Arrival,
 }
 
 /// One treatment.
@@ -136,7 +124,7 @@ pub struct TreatmentFindings {
     pub name: String,
     /// The build.
     pub build: BuildFacts,
-    /// What was asked to store its tables, where the engine leaves a choice.
+    /// The storage engine requested for its tables, where the engine leaves a choice.
     #[serde(default)]
     pub storage: Option<StorageEngine>,
     /// The settings as they ran.
@@ -153,7 +141,7 @@ pub struct TreatmentFindings {
     /// What loading cost a row, where this treatment loaded the data itself and not another one for it too.
     #[serde(default)]
     pub load: Option<Cost>,
-    /// Differences from the base that were not asked for, such as another compiler.
+    /// Differences from the base that were not requested, such as another compiler.
     pub warnings: Vec<Warning>,
 }
 
@@ -184,16 +172,11 @@ impl TestFindings {
     pub fn has_timelines(&self) -> bool {
         self.cells.iter().any(|cell| !cell.timelines.is_empty())
     }
-
-    /// By how much what all clients do exceeds what the published unit counts ([`clients_per_unit`]).
-    pub fn clients_per_unit(&self) -> f64 {
-        clients_per_unit(self.unit, self.clients)
-    }
 }
 
 /// The clients where the published unit is that of one client (`scan`), else 1. Throughput is in that unit; costs are
 /// of what all clients did.
-pub(crate) fn clients_per_unit(unit: Unit, clients: u32) -> f64 {
+pub fn clients_per_unit(unit: Unit, clients: u32) -> f64 {
     match unit {
         Unit::KiloRowsPerSecond => f64::from(clients.max(1)),
         Unit::QueriesPerSecond | Unit::RowsPerSecond => 1.0,
@@ -268,7 +251,7 @@ pub struct Comparison {
     /// Verdict after correction for multiplicity.
     pub verdict: Verdict,
     /// Why the verdict reads so, where it needs words: `real but below the margin`, `q = 0.08`, `one round only`, or
-    /// why there is no comparison: who missed a write rate, or that throughput was the rate asked for.
+    /// why there is no comparison: who missed a write rate, or that throughput was the requested rate.
     pub remark: Option<String>,
     /// Whether the whole interval lies beyond the margin.
     pub beyond_margin: bool,
@@ -284,13 +267,13 @@ pub struct Comparison {
     pub floor: Option<f64>,
     /// Sd of the rounds' log ratios.
     pub sd: Option<f64>,
-    /// Standard error of the rounds' estimates as told by the cycles inside them (root mean square).
+    /// Standard error of the rounds' estimates from the cycles inside them (root mean square).
     pub cycle_se: Option<f64>,
-    /// Rounds that would settle an undecided cell, where that can be told.
+    /// Rounds that would settle an undecided cell, where that can be estimated.
     pub rounds_needed: Option<u32>,
 }
 
-/// More than this many times the rounds that were run nobody runs because a report says so.
+/// Advice to run more than this many times the rounds already run would not be followed.
 const REACH: u32 = 3;
 
 impl Comparison {

@@ -29,7 +29,7 @@ use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
 use crate::read::{base, treatment};
 use crate::warnings::campaign::Trace;
 use rqps_model::Plan;
-use rqps_model::plan::{Alternate, Arrival, DataShape};
+use rqps_model::plan::Alternate;
 use rqps_stats::Margin;
 use rqps_store::Campaign;
 
@@ -57,17 +57,22 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
     let points = series::points_allowed(series * if runs_one_by_one(plan) { series::SERIES_OF_A_TIMELINE } else { 1 });
     let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points, margin };
     let examined = examine_all(shared, &keys)?;
-    let forced = forced::forced(plan, examined.iter().map(prepared));
+    let forced = forced::forced(
+        plan,
+        examined.iter().map(|examined| (examined.findings.name.as_str(), &examined.statements[..])),
+    );
     let other_load: Vec<Option<f64>> = examined.iter().map(|examined| examined.other_load).collect();
     let (mut tests, rows, traces) = unzip(examined);
     judge_tests(&mut tests, &rows, base, margin);
     let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);
 
+    let noun = suite::noun(plan);
     for at in 0..treatments.len() {
         treatments[at].counts = sentence::counts(&tests, at);
         if at != base {
             let is_pair = pairs.iter().any(|&pair| pair == (at, base) || pair == (base, at));
-            treatments[at].sentence = sentence::sentence(&treatments, at, base, &tests, margin.fraction(), is_pair);
+            treatments[at].sentence =
+                sentence::sentence(&treatments, at, base, &tests, margin.fraction(), (noun, is_pair));
         }
     }
     let side_by_side = semantic_settings::side_by_side(&treatments);
@@ -76,8 +81,9 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
     let mut warnings: Vec<Warning> = warnings::campaign::gates(&treatments, &pairs, &gates);
     warnings.extend(warnings::campaign::rounds(plan, &traces, rounds_complete, campaign.status()));
     warnings.extend(warnings::campaign::host(campaign.host()));
-    warnings.extend(warnings::campaign::other_load(&tests, &other_load));
-    warnings.extend(warnings::campaign::summary(&tests, &treatments));
+    warnings.extend(warnings::campaign::other_load(noun, &tests, &other_load));
+    let labels: Vec<&str> = (0..treatments.len()).map(|at| treatment::label(&treatments, at)).collect();
+    warnings.extend(warnings::campaign::summary(&tests, &labels));
     Ok(Findings {
         format: rqps_model::FORMAT,
         campaign: campaign_facts(campaign, margin, rounds_complete)?,
@@ -90,12 +96,6 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
         side_by_side,
         warnings,
     })
-}
-
-/// A test's statements by treatment.
-fn prepared(examined: &Examined) -> (&str, forced::Prepared<'_>) {
-    let statements = examined.statements.iter().map(|(engine, plans)| (*engine, plans.as_slice()));
-    (&examined.findings.name, statements.collect())
 }
 
 /// Tests as published: by group, place in it, and number of clients. Where each begins with what the one before left,
@@ -145,16 +145,10 @@ fn rounds_complete(plan: &Plan, traces: &[Trace]) -> u32 {
 
 fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> Result<CampaignFacts, AnalysisError> {
     let (plan, status) = (campaign.plan(), campaign.status());
-    let DataShape { tables, rows } = suite::data(plan);
     let first = status.starts.first();
-    let arrival = match plan.arrival {
-        Arrival::Closed => findings::CLOSED_LOOP.to_owned(),
-        Arrival::Poisson { rate_per_s } => format!("Poisson, {rate_per_s} events/s"),
-        Arrival::Even { rate_per_s } => format!("even, {rate_per_s} events/s"),
-    };
     Ok(CampaignFacts {
         name: plan.name.clone(),
-        suite: plan.suite.name().to_owned(),
+        suite: plan.suite.clone(),
         started_at: status.started_at().to_owned(),
         finished_at: status.finished_at.clone(),
         command: first.map_or_else(String::new, |start| start.command_line.join(" ")),
@@ -163,14 +157,11 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         seed: plan.seed,
         rounds_planned: plan.rounds,
         rounds_complete,
-        tables,
-        rows,
         is_in_order: runs_one_by_one(plan),
-        insert: suite::shape(plan).cloned(),
         clients: plan.clients(),
         slice_ms: plan.slice_ms,
         margin: margin.fraction(),
         placement: plan.placement,
-        arrival,
+        arrival: plan.arrival,
     })
 }

@@ -27,18 +27,18 @@ pub(crate) fn sentence(
     base: usize,
     tests: &[TestFindings],
     margin: f64,
-    is_pair: bool,
+    (noun, is_pair): (&str, bool),
 ) -> String {
     let pair = if is_pair { " (the same build)" } else { "" };
     let (this, other) = short_names(treatments, treatment, base);
-    format!("{this} against {other}{pair}: {}.", verdicts(tests, treatment, base, margin))
+    format!("{this} against {other}{pair}: {}.", verdicts(tests, treatment, base, margin, noun))
 }
 
 fn compared(tests: &[TestFindings], treatment: usize) -> impl Iterator<Item = (&TestFindings, &Comparison)> {
     tests.iter().filter_map(move |test| Some((test, test.cells.get(treatment)?.comparison.as_ref()?)))
 }
 
-fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64) -> String {
+fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64, noun: &str) -> String {
     let [slower, faster, equal, undecided] = counts(tests, treatment);
     let all = slower + faster + equal + undecided;
     let within = format!("equal within {} %", trimmed(margin * 100.0));
@@ -47,28 +47,15 @@ fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64) 
     }
     let in_passes = tests.iter().any(|test| test.interleave.is_none());
     let is_several = has_several_levels(tests);
-    let kind = match (is_several, in_passes) {
-        (true, _) => "comparison",
-        (false, true) => "step",
-        (false, false) => "test",
-    };
+    let kind = if is_several { "comparison" } else { noun };
     let missing = tests.len() as u32 - all;
-    let without = |parts: &mut Vec<String>| {
-        if missing > 0 {
-            parts.push(format!("{missing} without a number"));
-        }
-    };
-    if equal == all {
-        let mut parts =
-            vec![if all == 1 { format!("the one {kind} {within}") } else { format!("all {all} {kind}s {within}") }];
-        without(&mut parts);
-        return parts.join(", ");
-    }
     let mut parts = Vec::new();
     let (most, least) = (extreme(tests, treatment, Verdict::Improved), extreme(tests, treatment, Verdict::Regressed));
-    let mut tell = |count: u32, words: &str, example: Option<String>| {
+    let mut add = |count: u32, words: &str, example: Option<String>| {
         if count > 0 {
             let number = match (parts.is_empty(), is_several) {
+                (true, _) if equal == 1 && all == 1 => format!("the one {kind}"),
+                (true, _) if equal == all => format!("all {all} {kind}s"),
                 (true, true) => format!("of {} {count}", counted(all, kind)),
                 (true, false) => counted(count, kind),
                 (false, _) => count.to_string(),
@@ -78,12 +65,14 @@ fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64) 
         }
     };
     let the_most = |count: u32| if count > 1 { " the most" } else { "" };
-    tell(faster, "faster", most.map(|(test, rqps)| format!("{test} {}x{}", ratio(rqps), the_most(faster))));
-    tell(slower, "slower", least.map(|(test, rqps)| format!("{test} {}{}", ratio(rqps), the_most(slower))));
-    tell(equal, &within, None);
+    add(faster, "faster", most.map(|(test, rqps)| format!("{test} {}x{}", ratio(rqps), the_most(faster))));
+    add(slower, "slower", least.map(|(test, rqps)| format!("{test} {}{}", ratio(rqps), the_most(slower))));
+    add(equal, &within, None);
     let why = if in_passes { why_undecided(tests, treatment, base) } else { at_rate(tests, treatment) };
-    tell(undecided, "undecided", why);
-    without(&mut parts);
+    add(undecided, "undecided", why);
+    if missing > 0 {
+        parts.push(format!("{missing} without a number"));
+    }
     parts.join(", ")
 }
 
@@ -104,7 +93,7 @@ fn why_undecided(tests: &[TestFindings], treatment: usize, base: usize) -> Optio
     (!why.is_empty()).then(|| why.join("; "))
 }
 
-/// Why tests in an open loop are undecided: both sides kept up with the rate asked for.
+/// Why tests in an open loop are undecided: both sides kept up with the requested rate.
 fn at_rate(tests: &[TestFindings], treatment: usize) -> Option<String> {
     let is_at_rate = |comparison: &Comparison| comparison.remark.as_deref() == Some(open_loop::REMARK);
     let count = compared(tests, treatment).filter(|(_, comparison)| is_at_rate(comparison)).count();
@@ -136,8 +125,8 @@ fn has_several_levels(tests: &[TestFindings]) -> bool {
     tests.iter().any(|test| test.clients != tests[0].clients)
 }
 
-/// The shortest names that tell the two apart and fit no other treatment: version, version and storage engine, build,
-/// or the whole name. Within one engine its name is said once.
+/// The shortest names that distinguish the two and fit no other treatment: version, version and storage engine, build,
+/// or the whole name. Within one engine its name stands once.
 fn short_names(treatments: &[TreatmentFindings], a: usize, b: usize) -> (String, String) {
     let is_unique = |key: &dyn Fn(&TreatmentFindings) -> String, at: usize| {
         treatments.iter().filter(|other| key(other) == key(&treatments[at])).count() == 1
@@ -217,7 +206,7 @@ mod tests {
     fn reads_as_an_engineer_would_write() {
         use Verdict::{Equal, Improved, Regressed, Undecided};
         let check = |cells: &[Given<'_>], expected: &str| {
-            assert_eq!(verdicts(&tests_of(cells), 1, 0, 0.02), expected);
+            assert_eq!(verdicts(&tests_of(cells), 1, 0, 0.02, "test"), expected);
         };
         check(
             &[
@@ -265,13 +254,14 @@ mod tests {
             SlaFindings { target_per_s: 1000.0, reached_per_s: 412.0, least_per_s: 60.0, rounds_held: 4, rounds: 5 };
         tests[2].cells[0].sla = Some(sla);
         assert_eq!(
-            verdicts(&tests, 1, 0, 0.02),
+            verdicts(&tests, 1, 0, 0.02, "step"),
             "1 step faster (q/s of qr100 1.200x), 1 slower (rows/s of l.i0 0.601), 2 undecided (qr1000 \
              alongside too few writes)"
         );
         let comparisons = tests.iter_mut().filter_map(|test| test.cells[1].comparison.as_mut());
         comparisons.for_each(|comparison| (comparison.n, comparison.verdict) = (1, Undecided));
-        assert_eq!(verdicts(&tests, 1, 0, 0.02), "4 steps undecided (one round only; qr1000 alongside too few writes)");
+        let expected = "4 steps undecided (one round only; qr1000 alongside too few writes)";
+        assert_eq!(verdicts(&tests, 1, 0, 0.02, "step"), expected);
     }
 
     #[test]
@@ -279,7 +269,7 @@ mod tests {
         let mut tests = tests_of(&[("scan", 1, Some((Verdict::Undecided, 1.0))), ("insert", 1, None)]);
         tests[0].cells[1].comparison.as_mut().unwrap().remark = Some(open_loop::REMARK.to_owned());
         let expected = "1 test undecided (open loop: compare latency), 1 without a number";
-        assert_eq!(verdicts(&tests, 1, 0, 0.02), expected);
+        assert_eq!(verdicts(&tests, 1, 0, 0.02, "test"), expected);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What suites differ in when their results are compared: size and form, and what is published of a test.
+//! What suites differ in when their results are compared: what a test is called, and what is published of it.
 //!
 //! In: a plan, samples. Out: what findings say of the suite. The only file of this crate that asks for the suite;
 //! everything else follows from stages, units and records.
@@ -7,24 +7,13 @@ mod insert;
 
 use crate::findings::InsertColumns;
 use crate::read::measured::Measured;
-use rqps_model::insert::Shape;
-use rqps_model::plan::{DataShape, Plan, SuitePlan};
+use rqps_model::plan::{Plan, SuitePlan};
 
-/// Size and form of the Insert Benchmark, where that is the suite.
-pub(crate) const fn shape(plan: &Plan) -> Option<&Shape> {
+/// What one of its tests is called.
+pub(crate) const fn noun(plan: &Plan) -> &'static str {
     match &plan.suite {
-        SuitePlan::Insert(shape) => Some(shape),
-        SuitePlan::Sysbench(_) => None,
-    }
-}
-
-/// Tables, and rows of each once they are loaded.
-pub(crate) fn data(plan: &Plan) -> DataShape {
-    match &plan.suite {
-        SuitePlan::Insert(shape) => {
-            DataShape { tables: shape.tables(), rows: shape.rows_loaded() / u64::from(shape.tables()) }
-        }
-        SuitePlan::Sysbench(data) => *data,
+        SuitePlan::Insert(_) => "step",
+        SuitePlan::Sysbench(_) => "test",
     }
 }
 

@@ -1,6 +1,8 @@
-//! Lists, fractions and rounds as sentences have them.
+//! Lists and rounds as sentences have them.
 //!
 //! In: numbers and names. Out: parts of sentences, without what they are about.
+
+use std::collections::BTreeSet;
 
 /// Most examples named in one sentence.
 const MOST_EXAMPLES: usize = 3;
@@ -14,17 +16,9 @@ pub(crate) fn examples(names: &[String]) -> String {
     }
 }
 
-/// A fraction in percent, with as many digits as a reader needs; beyond tenfold they say nothing.
-pub(crate) fn percent(fraction: f64) -> String {
-    let percent = fraction * 100.0;
-    if percent > 1000.0 {
-        return ">1000 %".to_owned();
-    }
-    if percent.abs() < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
-}
-
-/// Numbers of rounds in words: `round 3`, `rounds 1, 2, 5`.
-pub(crate) fn rounds_in_words(rounds: &[u32]) -> String {
+/// Numbers of rounds in words, each once: `round 3`, `rounds 1, 2, 5`.
+pub(crate) fn rounds_in_words(rounds: impl IntoIterator<Item = u32>) -> String {
+    let rounds: BTreeSet<u32> = rounds.into_iter().collect();
     let noun = if rounds.len() == 1 { "round" } else { "rounds" };
     let numbers: Vec<String> = rounds.iter().map(u32::to_string).collect();
     format!("{noun} {}", numbers.join(", "))
@@ -36,10 +30,8 @@ mod tests {
 
     #[test]
     fn words_count_right() {
-        assert_eq!(rounds_in_words(&[3]), "round 3");
-        assert_eq!(rounds_in_words(&[1, 4]), "rounds 1, 4");
-        assert_eq!(percent(0.0312), "3.1 %");
-        assert_eq!(percent(0.62), "62 %");
+        assert_eq!(rounds_in_words([3]), "round 3");
+        assert_eq!(rounds_in_words([1, 4, 1]), "rounds 1, 4");
         let names: Vec<String> = (1..=5).map(|n| format!("t{n}")).collect();
         assert_eq!(examples(&names), "t1, t2, t3 and 2 more");
         assert_eq!(examples(&names[..2]), "t1, t2");

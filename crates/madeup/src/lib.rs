@@ -73,7 +73,7 @@ pub struct Recipe {
     pub failed: Vec<Place>,
     /// When events are due; clients send no faster.
     pub arrival: Arrival,
-    /// What engines are said to force.
+    /// What the plan states that engines force.
     pub forced: Vec<ForcedForm>,
     /// Seed of everything random.
     pub seed: u64,

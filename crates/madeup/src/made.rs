@@ -144,6 +144,25 @@ impl Made {
         settings
     }
 
+    /// Server counters per statement, in the words of the engine; another plan reads fewer pages.
+    pub(super) fn counters(&self, truth: f64) -> Vec<(&'static str, f64)> {
+        let saved = if truth >= RATIO_OF_ANOTHER_PLAN { 1.0 } else { 0.0 };
+        match self.engine {
+            Engine::Postgres => vec![
+                ("pg_stat_database.blks_hit", 4.0 - saved),
+                ("pg_stat_database.tup_fetched", 1.0),
+                ("pg_stat_database.xact_commit", 1.0),
+                ("pg_stat_io.hits", 4.1 - saved),
+                ("pg_stat_wal.wal_bytes", 120.0),
+            ],
+            Engine::Mysql | Engine::Mariadb => vec![
+                ("status.Innodb_buffer_pool_read_requests", 6.0 - saved),
+                ("status.Handler_read_key", 1.0),
+                ("status.Bytes_sent", 250.0),
+            ],
+        }
+    }
+
     /// The plan of the one statement; a large change comes with another index.
     pub(super) fn statement_plan(&self, truth: f64) -> StatementPlan {
         let is_other = truth >= RATIO_OF_ANOTHER_PLAN;

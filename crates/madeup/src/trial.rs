@@ -3,7 +3,7 @@
 //! In: the cell, its true rate, what all builds of each cycle share, and a source of noise. Out: the parts that `store`
 //! publishes, consistent with one another: slices, seconds, histograms and costs all follow from the rate.
 
-use super::{Noise, Place, Recipe};
+use super::{Made, Noise, Place, Recipe};
 use rqps_model::sample::{Accounting, HostUse, ProcessUse, Resources, Score, SecondRow, Slices};
 use rqps_model::{Interleave, Part, Sample, Unit, part};
 use rqps_store::{EVENT, Latencies, SampleParts, latency_part};
@@ -157,13 +157,9 @@ impl Trial<'_> {
 
     fn counters(&self, operations: u64) -> std::collections::BTreeMap<String, f64> {
         let operations = operations as f64;
-        let per_statement = [
-            ("pg_stat_database.blks_hit", 4.0),
-            ("pg_stat_database.tup_fetched", 1.0),
-            ("pg_stat_database.xact_commit", 1.0),
-            ("pg_stat_io.hits", 4.1),
-            ("pg_stat_wal.wal_bytes", 120.0),
-        ];
+        let Place { treatment, test, .. } = self.place;
+        let made = Made::of(&self.recipe.versions[treatment]);
+        let per_statement = made.counters(self.recipe.truth(treatment, test));
         per_statement.into_iter().map(|(name, rate)| (name.to_owned(), (rate * operations).round())).collect()
     }
 }

@@ -5,8 +5,7 @@
 
 use crate::metric::{self, Metric};
 use crate::order::{self, Level};
-use crate::suite::Suite;
-use crate::{compare_json, markdown, terminal, text};
+use crate::{compare_json, markdown, suite, terminal, text};
 use rqps_analysis::findings::Findings;
 
 /// Width of the table that is kept as a file.
@@ -17,7 +16,7 @@ pub fn files(findings: &Findings) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for level in order::levels(findings) {
         let path = format!("tables/cost.c{}.tsv", level.clients);
-        files.extend(Suite::of(findings).files(findings, &level));
+        files.extend(suite::files(findings, &level));
         files.push((path, costs(findings, &level)));
     }
     files.push(("tables/summary.txt".to_owned(), terminal(findings, SUMMARY_WIDTH, false)));
@@ -32,7 +31,7 @@ fn costs(findings: &Findings, level: &Level<'_>) -> String {
     let heads: Vec<&str> = metric::ALL.iter().map(|metric| metric.name).collect();
     let mut out = format!("test\tclients\ttreatment\tper\t{}\n", heads.join("\t"));
     for (_, test) in level.blocks.iter().flat_map(|block| &block.tests) {
-        let per = metric::per(test);
+        let per = metric::per(findings, test);
         for index in order::base_first(findings) {
             let Some(cost) = &test.cells[index].cost else { continue };
             let value = |metric: &Metric| (metric.value)(cost).to_string();

@@ -1,15 +1,18 @@
 //! Warnings as footnotes: one per kind, however many cells they stand beside, so that a table stays readable.
 //!
-//! In: the warnings of cells, treatments and campaign. Out: sentences. What failed is told treatment by treatment,
+//! In: the warnings of cells, treatments and campaign. Out: sentences. What failed is shown treatment by treatment,
 //! since one may have failed of something else than the other; of a server's log only what matters is repeated here,
 //! the page has it all.
 
-use crate::order;
-use rqps_analysis::findings::{Findings, TestFindings, Warning};
-use rqps_model::WarningKind;
+use crate::{latency, order, rounds};
+use rqps_analysis::findings::{CellFindings, Findings, TestFindings, Warning};
+use rqps_model::{Unit, WarningKind};
 
 /// Kinds of which each message counts, not only the first.
 const EACH: [WarningKind; 1] = [WarningKind::Failed];
+
+/// Kinds that are shown step by step of tests over time, and not as footnotes.
+const OF_TIMELINES: [WarningKind; 3] = [WarningKind::Failed, WarningKind::SlaMissed, WarningKind::WriteStalls];
 
 /// Most messages of such a kind; more are left to the report.
 const MESSAGES: usize = 6;
@@ -22,32 +25,57 @@ pub(crate) struct Footnote {
     /// What they have in common.
     pub(crate) kind: WarningKind,
     /// Distinct warnings with the treatment of the first cell that has them; of most kinds only the first.
-    told: Vec<(usize, Warning)>,
+    shown: Vec<(usize, Warning)>,
     /// How many cells have one.
     pub(crate) cells: usize,
     /// Whether each says the same.
     are_alike: bool,
 }
 
-/// One footnote per kind of warning that stands beside a cell, in order of appearance.
-pub(crate) fn footnotes(findings: &Findings) -> Vec<Footnote> {
-    let mut notes: Vec<Footnote> = Vec::new();
+/// What a reader must know to read a table of comparisons, a paragraph each.
+pub(crate) fn legend(findings: &Findings) -> Vec<String> {
+    let cells = || findings.tests.iter().flat_map(|test| &test.cells);
+    let is_any_missed = cells().any(CellFindings::is_sla_missed);
+    let has_mde = cells().filter_map(|cell| cell.comparison.as_ref()).any(|comparison| comparison.mde.is_some());
+    let has_scan = findings.tests.iter().any(|test| test.unit == Unit::KiloRowsPerSecond);
+    let is_open_loop = findings.is_open_loop();
+    let known = |is_so: bool, text: &str| is_so.then(|| text.to_owned());
+    let all = [
+        known(has_mde && !is_open_loop, "MDE: the smallest change found in 4 of 5 cases"),
+        known(has_scan, "scan: thousands of rows per second and client"),
+        known(is_any_missed, "* Background inserts below 95 % of the target: the number does not compare."),
+        known(rounds::has_one_round(findings), rounds::ONE_ROUND),
+        known(is_open_loop, latency::OPEN_LOOP),
+        latency::quotient_note(findings).filter(|_| !is_open_loop),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// One footnote per kind of warning that stands beside a cell, in order of appearance; without those that stand with
+/// their test where the caller shows them there.
+pub(crate) fn footnotes(findings: &Findings, without_timelines: bool) -> Vec<Footnote> {
     let cells = findings.tests.iter().flat_map(|test| test.cells.iter().enumerate());
-    for (treatment, warning) in cells.flat_map(|(at, cell)| cell.warnings.iter().map(move |warning| (at, warning))) {
-        let known = notes.iter_mut().find(|note| note.kind == warning.kind);
-        let Some(note) = known else {
-            let told = vec![(treatment, warning.clone())];
-            notes.push(Footnote { kind: warning.kind, told, cells: 1, are_alike: true });
-            continue;
-        };
-        note.cells += 1;
-        note.are_alike &= note.told.first().is_some_and(|(_, first)| first == warning);
-        let is_told = note.told.iter().any(|(at, told)| *at == treatment && cause(told) == cause(warning));
-        if EACH.contains(&note.kind) && !is_told {
-            note.told.push((treatment, warning.clone()));
+    let of_cell = |(treatment, cell): (usize, &'_ CellFindings)| {
+        let warnings = cell.warnings.iter().filter(move |warning| !without_timelines || !is_of_timeline(cell, warning));
+        warnings.map(move |warning| (warning.kind, (treatment, warning.clone()))).collect::<Vec<_>>()
+    };
+    let footnote = |(kind, all): (WarningKind, Vec<(usize, Warning)>)| {
+        let (cells, are_alike) = (all.len(), all.iter().all(|(_, warning)| *warning == all[0].1));
+        let mut shown: Vec<(usize, Warning)> = Vec::new();
+        for (at, warning) in all {
+            let is_known = shown.iter().any(|(other, first)| *other == at && cause(first) == cause(&warning));
+            if shown.is_empty() || EACH.contains(&kind) && !is_known {
+                shown.push((at, warning));
+            }
         }
-    }
-    notes
+        Footnote { kind, shown, cells, are_alike }
+    };
+    order::grouped(cells.flat_map(of_cell)).into_iter().map(footnote).collect()
+}
+
+/// Whether a warning of a cell over time stands with its test: a missed target, a stall, a failure.
+pub(crate) fn is_of_timeline(cell: &CellFindings, warning: &Warning) -> bool {
+    !cell.timelines.is_empty() && OF_TIMELINES.contains(&warning.kind)
 }
 
 /// The message without the rounds in front, which differ from cell to cell; nor the folder of a socket, which is
@@ -74,26 +102,26 @@ pub(crate) fn sentences(findings: &Findings, note: &Footnote) -> Vec<String> {
         cells if is_each || note.are_alike => format!(" ({cells} cells)"),
         cells => format!(" ({cells} cells), in the first"),
     };
-    let tell = |(at, told): &(usize, Warning)| {
+    let sentence = |(at, shown): &(usize, Warning)| {
         if !is_each {
-            return warning(told);
+            return warning(shown);
         }
         let treatment = &findings.treatments[*at].name;
-        match shortened(&told.cause) {
+        match shortened(&shown.cause) {
             Some(short) => {
                 format!("{}: {} The rest is in treatments/{treatment}/server.log.", names[*at], ended(&short))
             }
-            None => format!("{}: {}", names[*at], warning(told)),
+            None => format!("{}: {}", names[*at], warning(shown)),
         }
     };
-    let mut told: Vec<String> = note.told.iter().take(MESSAGES).map(tell).collect();
-    if let Some(first) = told.first_mut() {
+    let mut shown: Vec<String> = note.shown.iter().take(MESSAGES).map(sentence).collect();
+    if let Some(first) = shown.first_mut() {
         *first = format!("{}{more}: {first}", note.kind);
     }
-    if note.told.len() > MESSAGES {
-        told.push(format!("… and {} more in the report", note.told.len() - MESSAGES));
+    if note.shown.len() > MESSAGES {
+        shown.push(format!("… and {} more in the report", note.shown.len() - MESSAGES));
     }
-    told
+    shown
 }
 
 /// A warning's message with its advice, as sentences.
@@ -128,7 +156,7 @@ pub(crate) fn shortened(message: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(message: &str, advice: Option<&str>) -> String {
+    fn shown(message: &str, advice: Option<&str>) -> String {
         warning(&Warning {
             kind: WarningKind::Noisy,
             cause: message.to_owned(),
@@ -140,11 +168,11 @@ mod tests {
     #[test]
     fn cause_and_advice_are_sentences() {
         assert_eq!(
-            told("changes below 61 % could not be seen", Some("about 37 rounds would do")),
+            shown("changes below 61 % could not be seen", Some("about 37 rounds would do")),
             "changes below 61 % could not be seen. About 37 rounds would do."
         );
-        assert_eq!(told("One moment!", Some("`rqps resume` does it")), "One moment! `rqps resume` does it.");
-        assert_eq!(told("alone", None), "alone.");
+        assert_eq!(shown("One moment!", Some("`rqps resume` does it")), "One moment! `rqps resume` does it.");
+        assert_eq!(shown("alone", None), "alone.");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod matrix;
 mod noise;
 mod plan;
 mod response;
+mod scene;
 mod setting;
 mod sheets;
 mod summary;
@@ -17,17 +18,12 @@ mod test;
 mod test_tables;
 mod timeline;
 
-use crate::footnote::{begun, ended};
-use crate::interval::Interval;
-use crate::rounds;
-use crate::suite::Suite;
-use crate::svg::series;
-use crate::{latency, number, order, verdict_style};
+use crate::{latency, number, order, rounds, suite};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
-use rqps_analysis::findings::{CellFindings, Comparison, Findings, TestFindings, Warning};
-use rqps_model::{Verdict, WarningKind, counted};
+use rqps_analysis::findings::Findings;
+use scene::Scene;
 use serde::Serialize;
 
 /// Why the page could not be made; cannot happen with the templates as built in.
@@ -59,6 +55,7 @@ pub fn html(findings: &Findings) -> Result<String, ReportError> {
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?;
     environment.set_syntax(syntax);
     environment.add_filter("code", code);
+    environment.add_filter("grouped", number::grouped);
     for (name, source) in TEMPLATES {
         environment.add_template(name, source)?;
     }
@@ -67,41 +64,17 @@ pub fn html(findings: &Findings) -> Result<String, ReportError> {
 
 /// Text in which what stands between backticks is code; all of it is escaped here.
 fn code(text: &str) -> minijinja::Value {
-    let escaped = |text: &str| minijinja::HtmlEscape(text).to_string();
-    let mut parts = text.split('`').peekable();
-    let (mut out, mut is_code) = (String::new(), false);
-    while let Some(part) = parts.next() {
+    let parts: Vec<String> = text.split('`').map(|part| minijinja::HtmlEscape(part).to_string()).collect();
+    let mut out = String::new();
+    for (at, part) in parts.iter().enumerate() {
         // A backtick that nothing closes is a letter.
-        match (is_code, parts.peek()) {
-            (true, Some(_)) => out.push_str(&format!("<code>{}</code>", escaped(part))),
-            (true, None) => out.push_str(&format!("`{}", escaped(part))),
-            (false, _) => out.push_str(&escaped(part)),
+        match (at % 2, at + 1 < parts.len()) {
+            (1, true) => out.push_str(&format!("<code>{part}</code>")),
+            (1, false) => out.push_str(&format!("`{part}")),
+            _ => out.push_str(part),
         }
-        is_code = !is_code;
     }
     minijinja::Value::from_safe_string(out)
-}
-
-/// What all parts of the page need.
-struct Scene<'a> {
-    findings: &'a Findings,
-    /// Treatments' short names.
-    names: Vec<String>,
-    /// Treatments' colours in charts.
-    colours: Vec<String>,
-    /// Treatments other than the base.
-    others: Vec<usize>,
-}
-
-impl Scene<'_> {
-    fn margin(&self) -> f64 {
-        self.findings.campaign.margin
-    }
-
-    /// Treatments in display order: the base first.
-    fn base_first(&self) -> Vec<usize> {
-        std::iter::once(self.findings.base).chain(self.others.iter().copied()).collect()
-    }
 }
 
 #[derive(Serialize)]
@@ -145,19 +118,14 @@ struct Method {
 }
 
 fn page(findings: &Findings) -> Page {
-    let scene = Scene {
-        findings,
-        names: order::short_names(findings),
-        colours: series::colours(findings.treatments.len(), findings.base),
-        others: order::others(findings),
-    };
-    let (campaign, suite) = (&findings.campaign, Suite::of(findings));
+    let scene = Scene::of(findings);
+    let campaign = &findings.campaign;
     Page {
         style: minijinja::Value::from_safe_string(STYLE.to_owned()),
         script: minijinja::Value::from_safe_string(SCRIPT.to_owned()),
-        noun: suite.noun(),
+        noun: suite::noun(findings),
         is_in_order: campaign.is_in_order,
-        unit: suite.unit(),
+        unit: suite::unit(findings),
         is_one_by_one: findings.tests.iter().any(|test| test.interleave.is_none()),
         has_targets: findings.tests.iter().flat_map(|test| &test.cells).any(|cell| cell.sla.is_some()),
         open_loop: if findings.is_open_loop() { latency::OPEN_LOOP } else { "" },
@@ -184,112 +152,10 @@ fn page(findings: &Findings) -> Page {
     }
 }
 
-/// The command without the folder in which rqps lay, which is nobody else's.
+/// The command without the folder of the rqps binary, which differs from machine to machine.
 fn bare(command: &str) -> &str {
     let program = command.split_whitespace().next().unwrap_or_default();
     program.rfind('/').filter(|_| !program.contains(['\'', '"'])).map_or(command, |at| command[at + 1..].trim_start())
-}
-
-/// A comparison as the page writes it.
-#[derive(Debug, Clone, Serialize)]
-struct Shown {
-    /// Class with hue and saturation.
-    class: String,
-    /// Class with hue only.
-    hue: &'static str,
-    glyph: &'static str,
-    word: &'static str,
-    ratio: String,
-    interval: String,
-    /// Whether the interval is one over rounds, or that of a single round's inside.
-    is_inside: bool,
-    mde: String,
-    q: String,
-    n: u32,
-    remark: String,
-    /// Size of the change in percent, for filtering.
-    size: String,
-}
-
-/// Size of a change in percent, for the filter, which rounds nothing up to a border.
-fn size(comparison: &Comparison) -> String {
-    format!("{:.2}", ((comparison.rqps - 1.0).abs() * 1e4).floor() / 100.0)
-}
-
-fn shown(comparison: &Comparison) -> Shown {
-    Shown {
-        class: verdict_style::class(comparison),
-        hue: verdict_style::hue(comparison.verdict),
-        glyph: verdict_style::glyph(comparison.verdict),
-        word: comparison.verdict.word(),
-        ratio: number::ratio(comparison.rqps),
-        interval: Interval::over_rounds(comparison).text(),
-        is_inside: false,
-        mde: comparison.mde.map_or_else(|| number::NONE.to_owned(), number::percent),
-        q: comparison.q.map_or_else(|| number::NONE.to_owned(), number::probability),
-        n: comparison.n,
-        remark: remark(comparison),
-        size: size(comparison),
-    }
-}
-
-/// The comparison of a cell: signed where it does not compare, and with the interval of its inside if it is of one
-/// round.
-fn shown_cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Option<Shown> {
-    let cell = &test.cells[index];
-    let mut shown = shown(cell.comparison.as_ref()?);
-    shown.ratio.push_str(rounds::ratio_sign(scene.findings, test, index));
-    let interval = Interval::of(cell);
-    (shown.interval, shown.is_inside) = (interval.text(), matches!(interval, Interval::Inside(..)));
-    Some(shown)
-}
-
-/// Anchor of a test.
-fn test_id(index: usize) -> String {
-    format!("t{index}")
-}
-
-/// Why a cell has no ratio.
-fn absence(cell: &CellFindings) -> String {
-    let warnings = cell.warnings.iter().map(|warning| warning.cause.clone());
-    std::iter::once("no comparison".to_owned()).chain(warnings).collect::<Vec<_>>().join("\n")
-}
-
-/// Each quantile of the events' latency: `p50 104 µs → 110 µs`.
-fn latency_change(test: &TestFindings, base: usize, index: usize) -> Vec<String> {
-    let of = |index: usize, quantile| latency::shown(&test.cells[index], quantile);
-    let quantiles = latency::QUANTILES.iter();
-    quantiles.map(|(name, quantile)| format!("{name} {} → {}", of(base, *quantile), of(index, *quantile))).collect()
-}
-
-/// The remark, and how many rounds would settle it where anybody would run so many.
-fn remark(comparison: &Comparison) -> String {
-    let needed = match comparison.rounds_within_reach() {
-        Some(rounds) if comparison.verdict == Verdict::Undecided => {
-            Some(format!("about {} would settle it", counted(rounds, "round")))
-        }
-        _ => None,
-    };
-    comparison.remark.iter().cloned().chain(needed).collect::<Vec<_>>().join("; ")
-}
-
-/// A warning as the page writes it.
-#[derive(Debug, Clone, Serialize)]
-struct Notice {
-    kind: WarningKind,
-    cause: String,
-    advice: String,
-    /// The whole list where the cause has the first of it; else empty.
-    in_full: String,
-}
-
-fn notice(warning: &Warning) -> Notice {
-    Notice {
-        kind: warning.kind,
-        cause: ended(&warning.cause),
-        advice: warning.advice.as_deref().map(|advice| begun(&ended(advice))).unwrap_or_default(),
-        in_full: warning.in_full.clone().unwrap_or_default(),
-    }
 }
 
 #[cfg(test)]

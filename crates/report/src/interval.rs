@@ -1,4 +1,4 @@
-//! How far a ratio may be off: the 95 % interval over rounds, or what the inside of a single round tells.
+//! How far a ratio may be off: the 95 % interval over rounds, or that of the inside of a single round.
 //!
 //! In: a cell. Out: the interval's kind, ends and text. Over rounds stands bare (`0.97–1.02`) and is drawn as a line;
 //! from the inside of one round it stands in parentheses and is drawn as a hollow, dashed box, so that nobody takes it

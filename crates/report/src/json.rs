@@ -30,7 +30,7 @@ pub fn compare_json(findings: &Findings) -> String {
     let document = json!({
         "format": FORMAT,
         "campaign": findings.campaign.name,
-        "suite": findings.campaign.suite,
+        "suite": findings.campaign.suite.name(),
         "base": base(findings),
         "margin": findings.campaign.margin,
         "rounds": findings.campaign.rounds_complete,
@@ -90,8 +90,8 @@ fn row(findings: &Findings, test: &TestFindings, index: usize) -> Value {
 }
 
 fn latency_us(cell: &CellFindings) -> Option<Value> {
-    let events = latency::events(cell)?;
-    Some(json!({ "p50": events.p50_us, "p95": events.p95_us, "p99": events.p99_us }))
+    let [p50, _, p95, p99, ..] = latency::events(cell)?;
+    Some(json!({ "p50": p50, "p95": p95, "p99": p99 }))
 }
 
 fn sla(cell: &CellFindings) -> Option<&'static str> {
@@ -115,17 +115,13 @@ fn group(findings: &Findings, group: &GroupFindings) -> Value {
 }
 
 fn add_comparison(row: &mut Value, comparison: Option<&Comparison>) {
-    row["rqps"] = json!(comparison.map(|c| c.rqps));
-    row["low"] = json!(comparison.and_then(|c| c.low));
-    row["high"] = json!(comparison.and_then(|c| c.high));
-    row["verdict"] = json!(comparison.map(|c| c.verdict.word()));
-    row["n"] = json!(comparison.map(|c| c.n));
-    row["mde"] = json!(comparison.and_then(|c| c.mde));
-    row["q"] = json!(comparison.and_then(|c| c.q));
-    row["remark"] = json!(comparison.and_then(|c| c.remark.as_deref()));
+    let all = json!(comparison);
+    for key in ["rqps", "low", "high", "verdict", "n", "mde", "q", "remark"] {
+        row[key] = all[key].clone();
+    }
 }
 
 fn warnings(warnings: &[Warning]) -> Vec<Value> {
-    let told = |w: &Warning| json!({ "kind": w.kind, "cause": w.cause, "advice": w.advice, "in_full": w.in_full });
-    warnings.iter().map(told).collect()
+    let view = |w: &Warning| json!({ "kind": w.kind, "cause": w.cause, "advice": w.advice, "in_full": w.in_full });
+    warnings.iter().map(view).collect()
 }

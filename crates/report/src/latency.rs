@@ -1,4 +1,4 @@
-//! Latency of whole events, the throughput's other half: what an open loop compares, told beside every ratio for
+//! Latency of whole events, the throughput's other half: what an open loop compares, next to every ratio for
 //! scripts.
 //!
 //! In: findings. Out: quantiles of a cell in microseconds, and how far rQPS is from the quotient of the two throughputs
@@ -16,35 +16,29 @@ pub(crate) const OPEN_LOOP: &str = "Open loop: throughput is the requested rate,
 /// rQPS further from the quotient than this is explained.
 const EXPLAINED: f64 = 0.02;
 
-/// p50, p95 and p99 of whole events.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Events {
-    pub(crate) p50_us: f64,
-    pub(crate) p95_us: f64,
-    pub(crate) p99_us: f64,
-}
+/// Places in [`rqps_analysis::findings::LatencyFindings::quantiles_us`].
+pub(crate) const P50: usize = 0;
+pub(crate) const P99: usize = 3;
 
-/// A quantile: its name, and how it is taken.
-pub(crate) type Quantile = (&'static str, fn(Events) -> f64);
+/// A quantile: its name and place.
+pub(crate) type Quantile = (&'static str, usize);
 
 /// The quantiles that stand beside each other in an open loop.
-pub(crate) const QUANTILES: [Quantile; 2] = [("p50", |events| events.p50_us), ("p99", |events| events.p99_us)];
+pub(crate) const QUANTILES: [Quantile; 2] = [("p50", P50), ("p99", P99)];
 
 /// The latency of a cell's events; steps of the Insert Benchmark have statements only.
-pub(crate) fn events(cell: &CellFindings) -> Option<Events> {
-    let found = cell.latency.iter().find(|latency| latency.kind == "event")?;
-    let [p50_us, _, p95_us, p99_us, ..] = found.quantiles_us;
-    Some(Events { p50_us, p95_us, p99_us })
+pub(crate) fn events(cell: &CellFindings) -> Option<&[f64; 6]> {
+    cell.latency.iter().find(|latency| latency.kind == "event").map(|latency| &latency.quantiles_us)
 }
 
 /// One of the quantiles as it is shown.
-pub(crate) fn shown(cell: &CellFindings, quantile: fn(Events) -> f64) -> String {
-    events(cell).map_or_else(|| number::NONE.to_owned(), |events| number::duration_us(quantile(events)))
+pub(crate) fn shown(cell: &CellFindings, quantile: usize) -> String {
+    events(cell).map_or_else(|| number::NONE.to_owned(), |events| number::duration_us(events[quantile]))
 }
 
 /// By how much a quantile changed from the base; empty where one of the two is not known.
-pub(crate) fn change(base: &CellFindings, cell: &CellFindings, quantile: fn(Events) -> f64) -> String {
-    let of = |cell| events(cell).map(quantile).filter(|us| *us > 0.0);
+pub(crate) fn change(base: &CellFindings, cell: &CellFindings, quantile: usize) -> String {
+    let of = |cell| events(cell).map(|events| events[quantile]).filter(|us| *us > 0.0);
     of(base).zip(of(cell)).map_or_else(String::new, |(base, this)| number::change(this / base))
 }
 

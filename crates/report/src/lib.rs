@@ -4,8 +4,10 @@
 //! writes or prints them. It queries no store, runs nothing, reads no clock: the same findings give the same bytes.
 //! Whatever came from a server or a file is escaped where it is rendered.
 
+mod columns;
 mod files;
 mod footnote;
+mod grid;
 mod html;
 mod interval;
 mod json;
@@ -19,7 +21,6 @@ mod suite;
 mod svg;
 mod terminal;
 mod text;
-mod timeline_notes;
 mod verdict_style;
 
 pub use files::files;

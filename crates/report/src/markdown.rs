@@ -3,13 +3,13 @@
 //! One sentence per build, then a table per group (of the Insert Benchmark one of all steps): full rows for two builds,
 //! relative throughput and glyph for more.
 
-use crate::interval::Interval;
+use crate::columns;
+use crate::latency::{P50, P99};
 use crate::number;
 use crate::order::{self, Block};
 use crate::rounds;
-use crate::suite::Suite;
-use crate::{footnote, latency, verdict_style};
-use rqps_analysis::findings::{CellFindings, Comparison, Findings, TestFindings};
+use crate::{footnote, latency, suite, verdict_style};
+use rqps_analysis::findings::{CellFindings, Findings, TestFindings};
 use rqps_model::{Verdict, counted};
 
 /// The whole campaign as Markdown.
@@ -26,14 +26,12 @@ pub fn markdown(findings: &Findings) -> String {
     }
     let rounds = counted(campaign.rounds_complete, "round");
     out.push_str(&format!(
-        "\nRelative to **{}**. {}, {rounds}, {}.\n",
+        "\nRelative to **{}**. {}, {rounds}, {}, {}.\n",
         escaped(&findings.treatments[findings.base].name),
-        escaped(&campaign.suite),
-        order::interleaving(findings)
+        campaign.suite.name(),
+        order::interleaving(findings),
+        suite::work(findings, None, number::throughput)
     ));
-    if let Some(work) = Suite::of(findings).work(None, number::throughput) {
-        out.push_str(&format!("\n{work}.\n"));
-    }
     for level in order::levels(findings) {
         for block in &level.blocks {
             let clients = counted(level.clients, "client");
@@ -49,49 +47,13 @@ pub fn markdown(findings: &Findings) -> String {
 }
 
 fn rows_of_one(out: &mut String, findings: &Findings, block: &Block<'_>, other: usize) {
-    if findings.is_open_loop() {
-        return rows_at_rate(out, findings, block, other);
-    }
-    out.push_str("| Test | Base | New | rQPS | 95 % interval | MDE | Verdict |\n|---|---:|---:|---:|---:|---:|---|\n");
+    let columns = columns::all(findings);
+    let heads: Vec<String> = columns.iter().map(|column| footnote::begun(&column.head(findings))).collect();
+    out.push_str(&format!("| Test | {} |\n|---|{}---|\n", heads.join(" | "), "---:|".repeat(columns.len() - 1)));
     for (_, test) in &block.tests {
-        let throughput = |index: usize| throughput(&test.cells[index]);
-        let comparison = test.cells[other].comparison.as_ref();
-        out.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} |\n",
-            escaped(&test.name),
-            throughput(findings.base),
-            throughput(other),
-            comparison.map_or_else(none, |c| number::ratio(c.rqps)),
-            Interval::of(&test.cells[other]).text(),
-            comparison.and_then(|c| c.mde).map_or_else(none, number::percent),
-            comparison.map_or_else(none, |c| verdict(&test.cells[other], c)),
-        ));
-    }
-}
-
-/// In an open loop latency is what is compared.
-fn rows_at_rate(out: &mut String, findings: &Findings, block: &Block<'_>, other: usize) {
-    out.push_str("| Test | Base | New | rQPS | Base p50 | New p50 | Base p99 | New p99 | Verdict |\n");
-    out.push_str("|---|---:|---:|---:|---:|---:|---:|---:|---|\n");
-    for (_, test) in &block.tests {
-        let (base, cell) = (&test.cells[findings.base], &test.cells[other]);
-        let comparison = cell.comparison.as_ref();
-        out.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
-            escaped(&test.name),
-            throughput(base),
-            throughput(cell),
-            comparison.map_or_else(none, |c| number::ratio(c.rqps)),
-            latency::shown(base, |events| events.p50_us),
-            latency::shown(cell, |events| events.p50_us),
-            latency::shown(base, |events| events.p99_us),
-            latency::shown(cell, |events| events.p99_us),
-            comparison.map_or_else(none, |c| format!(
-                "{} {}",
-                verdict_style::glyph(c.verdict),
-                verdict_style::word(cell, c)
-            )),
-        ));
+        let cells: Vec<String> =
+            columns.iter().map(|column| escaped(&column.text(findings, test, other, true))).collect();
+        out.push_str(&format!("| {} | {} |\n", escaped(&test.name), cells.join(" | ")));
     }
 }
 
@@ -100,13 +62,14 @@ fn rows_of_many(out: &mut String, findings: &Findings, block: &Block<'_>, others
     out.push_str(&format!("| Test | Base | {} |\n|---|---:|{}\n", heads.join(" | "), "---:|".repeat(others.len())));
     let cell = |test: &TestFindings, index: usize| match &test.cells[index].comparison {
         Some(c) => {
-            format!("{} {}{}", number::ratio(c.rqps), verdict_style::glyph(c.verdict), missed(&test.cells[index]))
+            let sign = escaped(rounds::ratio_sign(findings, test, index));
+            format!("{} {}{sign}", number::ratio(c.rqps), verdict_style::glyph(c.verdict))
         }
         None => none(),
     };
     // In an open loop p50 and p99 stand behind each number.
     let latency = |cell: &CellFindings| match findings.is_open_loop() {
-        true => format!(", {} / {}", latency::shown(cell, |e| e.p50_us), latency::shown(cell, |e| e.p99_us)),
+        true => format!(", {} / {}", latency::shown(cell, P50), latency::shown(cell, P99)),
         false => String::new(),
     };
     for (_, test) in &block.tests {
@@ -122,19 +85,13 @@ fn tail(findings: &Findings) -> String {
         Verdict::ALL.into_iter().map(|verdict| format!("{} {verdict}", verdict_style::glyph(verdict))).collect();
     let margin = number::percent(findings.campaign.margin);
     let mut out = format!("\n{}. Equal: shown to differ by less than {margin}.\n", glyphs.join(", "));
-    if findings.tests.iter().flat_map(|test| &test.cells).any(CellFindings::is_sla_missed) {
-        out.push_str("\n\\* Background inserts below 95 % of the target: the number does not compare.\n");
+    for paragraph in footnote::legend(findings) {
+        out.push_str(&format!("\n{}\n", escaped(&paragraph)));
     }
-    if rounds::has_one_round(findings) {
-        out.push_str(&format!("\n{}\n", rounds::ONE_ROUND));
+    if findings.is_open_loop() && findings.treatments.len() > 2 {
+        out.push_str("\nBehind each number: p50 / p99 of events.\n");
     }
-    if findings.is_open_loop() {
-        let many = if findings.treatments.len() > 2 { " Behind each number: p50 / p99 of events." } else { "" };
-        out.push_str(&format!("\n{}{many}\n", latency::OPEN_LOOP));
-    } else if let Some(note) = latency::quotient_note(findings) {
-        out.push_str(&format!("\n{}\n", escaped(&note)));
-    }
-    let notes = footnote::footnotes(findings);
+    let notes = footnote::footnotes(findings, false);
     let names = order::short_names(findings);
     let treatments = findings.treatments.iter().zip(&names);
     let of_treatments = treatments.flat_map(|(treatment, name)| {
@@ -146,7 +103,7 @@ fn tail(findings: &Findings) -> String {
         out.push_str(&format!("{}- {}\n", if at == 0 { "\n" } else { "" }, escaped(&note)));
     }
     for (at, form) in findings.forced.iter().enumerate() {
-        let title = if at == 0 { "\nEngines force these to differ:\n\n" } else { "" };
+        let title = if at == 0 { "\nDifferences that the engines force:\n\n" } else { "" };
         out.push_str(&format!("{title}- {}\n", escaped(&order::forced(form))));
     }
     out.push_str(&format!(
@@ -164,18 +121,8 @@ fn none() -> String {
     number::NONE.to_owned()
 }
 
-/// With a sign where it was measured alongside too few writes.
 fn throughput(cell: &CellFindings) -> String {
-    cell.throughput.map_or_else(none, |value| number::throughput(value) + missed(cell))
-}
-
-fn missed(cell: &CellFindings) -> &'static str {
-    if cell.is_sla_missed() { "\\*" } else { "" }
-}
-
-fn verdict(cell: &CellFindings, comparison: &Comparison) -> String {
-    let word = format!("{} {}", verdict_style::glyph(comparison.verdict), verdict_style::word(cell, comparison));
-    comparison.remark.as_ref().map_or(word.clone(), |remark| format!("{word}: {}", escaped(remark)))
+    cell.throughput.map_or_else(none, number::throughput)
 }
 
 /// Text that must not become markup: angle brackets, pipes, emphasis, links.

@@ -2,7 +2,7 @@
 //!
 //! In: full-precision values of the findings. Out: text. Nothing is rounded twice and nothing is stored from here.
 
-pub(crate) use rqps_analysis::digits::{NONE, ratio, significant};
+pub(crate) use rqps_analysis::digits::{NONE, percent, ratio, significant};
 
 /// Relative throughput in the published tables: two decimals, more where those would leave one significant digit.
 pub(crate) fn published_ratio(value: f64) -> String {
@@ -17,37 +17,17 @@ pub(crate) fn throughput(value: f64) -> String {
 /// The same with thin spaces between thousands, for pages.
 pub(crate) fn grouped(value: f64) -> String {
     let plain = throughput(value);
-    let (whole, fraction) = plain.split_once('.').map_or((plain.as_str(), None), |(w, f)| (w, Some(f)));
-    let bare = whole.trim_start_matches('-');
-    if bare.len() < 5 || !bare.bytes().all(|b| b.is_ascii_digit()) {
+    if plain.len() < 5 || !plain.bytes().all(|b| b.is_ascii_digit()) {
         return plain;
     }
     let mut text = String::new();
-    for (at, digit) in bare.chars().enumerate() {
-        if at > 0 && (bare.len() - at).is_multiple_of(3) {
+    for (at, digit) in plain.chars().enumerate() {
+        if at > 0 && (plain.len() - at).is_multiple_of(3) {
             text.push('\u{202f}');
         }
         text.push(digit);
     }
-    if whole.starts_with('-') {
-        text.insert(0, '-');
-    }
-    if let Some(fraction) = fraction {
-        text.push('.');
-        text.push_str(fraction);
-    }
     text
-}
-
-/// A fraction as percent with two digits, such as `0.85 %` or `12 %`; beyond tenfold `>1000 %`.
-pub(crate) fn percent(fraction: f64) -> String {
-    if !fraction.is_finite() {
-        return NONE.to_owned();
-    }
-    if fraction > 10.0 {
-        return ">1000 %".to_owned();
-    }
-    format!("{} %", significant(fraction * 100.0, 2))
 }
 
 /// A ratio as a signed change in percent, such as `−2.8 %`; factors above two as `×2.5`.
@@ -89,6 +69,7 @@ pub(crate) fn probability(value: f64) -> String {
 /// A time given in microseconds, in the unit that suits it.
 pub(crate) fn duration_us(us: f64) -> String {
     match us.abs() {
+        0.0 => "0".to_owned(),
         v if !v.is_finite() => NONE.to_owned(),
         v if v < 0.9995 => format!("{} ns", significant(us * 1e3, 3)),
         v if v < 999.5 => format!("{} µs", significant(us, 3)),

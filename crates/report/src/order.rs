@@ -4,7 +4,7 @@
 //! steps of the Insert Benchmark not even so.
 
 use rqps_analysis::findings::{Findings, GroupFindings, TestFindings};
-use rqps_model::plan::ForcedForm;
+use rqps_model::plan::{Arrival, ForcedForm};
 use rqps_model::{Engine, Group, Interleave};
 
 /// All tests at one number of clients.
@@ -25,14 +25,26 @@ pub(crate) struct Block<'a> {
     pub(crate) tests: Vec<(usize, &'a TestFindings)>,
 }
 
-/// Levels of clients in the order in which they first appear.
-pub(crate) fn levels(findings: &Findings) -> Vec<Level<'_>> {
-    let mut clients: Vec<u32> = Vec::new();
-    for test in &findings.tests {
-        if !clients.contains(&test.clients) {
-            clients.push(test.clients);
+/// Values by key, keys in the order in which they first appear.
+pub(crate) fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
         }
     }
+    groups
+}
+
+/// Each value once, in the order in which they first appear.
+pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    grouped(values.into_iter().map(|value| (value, ()))).into_iter().map(|(value, _)| value).collect()
+}
+
+/// Levels of clients in the order in which they first appear.
+pub(crate) fn levels(findings: &Findings) -> Vec<Level<'_>> {
+    let clients = distinct(findings.tests.iter().map(|test| test.clients));
     clients.into_iter().map(|clients| Level { clients, blocks: blocks(findings, clients) }).collect()
 }
 
@@ -68,7 +80,7 @@ pub(crate) fn short_names(findings: &Findings) -> Vec<String> {
     let parts: Option<Vec<Parts<'_>>> = treatments.iter().map(|treatment| Parts::of(&treatment.name)).collect();
     let Some(parts) = parts else { return whole() };
     let same_machine = parts.iter().all(|part| part.machine == parts[0].machine);
-    let is_told = |at: usize| {
+    let needs_configuration = |at: usize| {
         let engine = treatments[at].build.engine;
         let key = |part: &Parts<'_>| (part.configuration.to_owned(), part.number.to_owned());
         let mut others = (0..parts.len()).filter(|other| treatments[*other].build.engine == engine);
@@ -77,7 +89,7 @@ pub(crate) fn short_names(findings: &Findings) -> Vec<String> {
     let short = |at: usize| {
         let Parts { build, configuration, machine, number } = parts[at];
         let machine = if same_machine { "" } else { machine };
-        match is_told(at) || !same_machine {
+        match needs_configuration(at) || !same_machine {
             true => format!("{build}.{configuration}{machine}{number}"),
             false => build.to_owned(),
         }
@@ -116,26 +128,14 @@ impl Parts<'_> {
 
 /// The engines compared, the base's first, then as treatments stand.
 pub(crate) fn engines(findings: &Findings) -> Vec<Engine> {
-    let mut engines: Vec<Engine> = Vec::new();
     let base = findings.treatments.get(findings.base);
-    for treatment in base.into_iter().chain(&findings.treatments) {
-        if !engines.contains(&treatment.build.engine) {
-            engines.push(treatment.build.engine);
-        }
-    }
-    engines
+    distinct(base.into_iter().chain(&findings.treatments).map(|treatment| treatment.build.engine))
 }
 
 /// The forms of a difference that engines force, engines with the same form together: `MySQL and MariaDB`.
 pub(crate) fn forms(forced: &ForcedForm) -> Vec<(String, &str)> {
-    let mut forms: Vec<(Vec<&str>, &str)> = Vec::new();
-    for (engine, form) in &forced.forms {
-        match forms.iter_mut().find(|known| known.1 == form) {
-            Some(known) => known.0.push(engine.title()),
-            None => forms.push((vec![engine.title()], form)),
-        }
-    }
-    forms.into_iter().map(|(titles, form)| (titles.join(" and "), form)).collect()
+    let forms = grouped(forced.forms.iter().map(|(engine, form)| (form.as_str(), engine.title())));
+    forms.into_iter().map(|(form, titles)| (titles.join(" and "), form)).collect()
 }
 
 /// A difference that engines force, in one line.
@@ -168,6 +168,15 @@ pub(crate) fn interleaving(findings: &Findings) -> String {
         0 => "turns".to_owned(),
         n if n == findings.tests.len() => length,
         n => format!("{length} ({n} tests), turns ({} tests)", findings.tests.len() - n),
+    }
+}
+
+/// When events came, in words.
+pub(crate) fn arrival(findings: &Findings) -> String {
+    match findings.campaign.arrival {
+        Arrival::Closed => "closed loop".to_owned(),
+        Arrival::Poisson { rate_per_s } => format!("Poisson, {rate_per_s} events/s"),
+        Arrival::Even { rate_per_s } => format!("even, {rate_per_s} events/s"),
     }
 }
 

@@ -1,5 +1,5 @@
 //! What a test recorded by the second has beyond a number: the sign of a missed rate, the round that a picture shows,
-//! what an interval of a single round can tell.
+//! what an interval of a single round means.
 //!
 //! In: findings. Out: small answers that files, terminal and page share, so that a number that is marked in one of them
 //! is marked in all.
@@ -33,12 +33,17 @@ pub(crate) fn stalled_seconds(cell: &CellFindings) -> u32 {
     cell.timelines.iter().flat_map(|round| &round.stalls).map(|stall| stall.seconds).sum()
 }
 
+/// Whether any build stalled in it.
+pub(crate) fn has_stall(test: &TestFindings) -> bool {
+    test.cells.iter().any(|cell| stalled_seconds(cell) > 0)
+}
+
 /// Why the test failed, in the first round in which it did.
 pub(crate) fn failure(cell: &CellFindings) -> Option<&str> {
     cell.timelines.iter().find_map(|round| round.failure.as_deref())
 }
 
-/// What an interval in parentheses can and cannot tell.
+/// What an interval in parentheses means and does not mean.
 pub(crate) const ONE_ROUND: &str = "One round: undecided. An interval in parentheses comes from the seconds inside \
                                     the two runs. It shows how steady they were, not how much two runs of \
                                     one build differ, so no verdict follows from it. Measure more rounds.";

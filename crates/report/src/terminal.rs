@@ -3,19 +3,18 @@
 //! In: findings, the width to fit, and whether colour may be used (the caller knows about NO_COLOR and terminals).
 //! Out: text that ends in a line end. Whatever came from a server is stripped of control characters first.
 
-mod grid;
 mod notes;
-mod open_loop;
 mod timelines;
 
+use crate::columns::{self, Column};
 use crate::footnote::{self, Footnote};
+use crate::grid::{Cell, Grid};
 use crate::interval::Interval;
+use crate::latency::{self, QUANTILES};
 use crate::order::{self, Level};
 use crate::rounds;
-use crate::suite::Suite;
-use crate::timeline_notes;
+use crate::suite;
 use crate::{number, text, verdict_style};
-use grid::{Align, Cell, Grid};
 use rqps_analysis::findings::{Comparison, Findings, TestFindings};
 use rqps_model::{Verdict, counted};
 
@@ -25,7 +24,7 @@ const NARROWEST: usize = 60;
 /// From this width on a row shows the other build's throughput as well; below, where all rows have room for it.
 const WIDE: usize = 90;
 
-/// From this width on a verdict is followed by its remark.
+/// From this width on a verdict is followed by its remark, where all rows have room for it.
 const WIDEST: usize = 116;
 
 /// Rows listed per build under `What changed` when there are many builds.
@@ -33,7 +32,15 @@ const LISTED: usize = 10;
 
 /// Renders the table for `width` columns.
 pub fn terminal(findings: &Findings, width: usize, colour: bool) -> String {
-    let mut page = Page { findings, width: width.max(NARROWEST), colour, notes: notes(findings), shows_new: true };
+    let mut page = Page {
+        findings,
+        width: width.max(NARROWEST),
+        colour,
+        notes: footnote::footnotes(findings, true),
+        shows_new: true,
+        shows_remarks: true,
+    };
+    page.shows_remarks = width >= WIDEST && page.has_room();
     page.shows_new = width >= WIDE || page.has_room();
     let mut out = String::new();
     page.legend(&mut out);
@@ -47,14 +54,6 @@ pub fn terminal(findings: &Findings, width: usize, colour: bool) -> String {
     out
 }
 
-/// Footnotes but those that lines about timelines say better.
-fn notes(findings: &Findings) -> Vec<Footnote> {
-    let mut notes = footnote::footnotes(findings);
-    let has_timelines = findings.tests.iter().any(TestFindings::has_timelines);
-    notes.retain(|note| !has_timelines || !timeline_notes::KINDS.contains(&note.kind));
-    notes
-}
-
 struct Page<'a> {
     findings: &'a Findings,
     width: usize,
@@ -62,6 +61,8 @@ struct Page<'a> {
     notes: Vec<Footnote>,
     /// Whether rows of one build show its throughput beside the base's.
     shows_new: bool,
+    /// Whether a verdict is followed by its remark.
+    shows_remarks: bool,
 }
 
 impl Page<'_> {
@@ -86,11 +87,10 @@ impl Page<'_> {
             n => format!("{n} of {} rounds", campaign.rounds_planned),
         };
         let clients = counted(level.clients, "client");
-        let work = self.suite().work(Some(level.clients), number::throughput);
-        let work = work.unwrap_or_else(|| text::plain(&campaign.arrival));
+        let work = suite::work(self.findings, Some(level.clients), number::throughput);
         let line = format!(
             "{} {}, {clients}, {rounds}, {}, {work}, placement {}",
-            text::plain(&campaign.suite),
+            campaign.suite.name(),
             text::plain(&campaign.name),
             order::interleaving(self.findings),
             campaign.placement
@@ -108,14 +108,10 @@ impl Page<'_> {
         self.timeline_notes(out, level);
     }
 
-    fn suite(&self) -> Suite<'_> {
-        Suite::of(self.findings)
-    }
-
     fn one_build(&self, out: &mut String, level: &Level<'_>, other: usize) {
         let mut grid = self.full_grid();
         for block in &level.blocks {
-            grid.line(block.title.to_owned());
+            grid.line(block.title);
             for (_, test) in &block.tests {
                 grid.row(self.full_row(test, other));
             }
@@ -133,67 +129,50 @@ impl Page<'_> {
         grid.width() <= self.width
     }
 
+    /// The columns that fit, however many of them there would be.
+    fn full_columns(&self) -> Vec<Column> {
+        let (is_open_loop, is_widest) = (self.findings.is_open_loop(), self.width >= WIDEST);
+        let is_shown = |column: &Column| match column {
+            Column::New => self.shows_new && !is_open_loop,
+            Column::Interval | Column::Verdict => is_widest || !is_open_loop,
+            _ => true,
+        };
+        let with_glyph = |column| match column {
+            Column::Ratio if is_open_loop => Column::RatioWithGlyph,
+            _ => column,
+        };
+        columns::all(self.findings).into_iter().filter(is_shown).map(with_glyph).collect()
+    }
+
     fn full_grid(&self) -> Grid {
-        if self.findings.is_open_loop() {
-            return self.rate_grid();
-        }
-        let [base, new] = ["base", "new"].map(|side| format!("{side} {}", self.suite().unit()));
-        let mut heads = vec!["", &base, "rQPS", "95 % interval", "MDE", "verdict"];
-        if self.shows_new {
-            heads.insert(2, &new);
-        }
-        let mut aligns = vec![Align::Right; heads.len()];
-        aligns[0] = Align::Left;
-        aligns[heads.len() - 1] = Align::Left;
-        let mut grid = Grid::new(&aligns);
-        grid.row(heads.into_iter().map(Cell::plain).collect());
-        grid
+        let columns = self.full_columns();
+        let ends_in_words = matches!(columns.last(), Some(Column::Verdict));
+        let heads = columns.into_iter().map(|column| column.head(self.findings));
+        let grid = Grid::headed(std::iter::once(String::new()).chain(heads));
+        if ends_in_words { grid.ending_in_words() } else { grid }
     }
 
     fn full_row(&self, test: &TestFindings, other: usize) -> Vec<Cell> {
-        if self.findings.is_open_loop() {
-            return self.rate_row(test, other);
-        }
-        let cell = &test.cells[other];
-        let throughput = |index: usize| test.cells[index].throughput.map_or_else(none, number::throughput);
-        let mut row = vec![self.name(test), Cell::plain(&throughput(self.findings.base))];
-        if self.shows_new {
-            row.push(Cell::plain(&throughput(other)));
-        }
-        let Some(comparison) = &cell.comparison else {
-            let reason = if cell.rounds == 0 { "no number" } else { "not compared" };
-            row.extend([none(), none(), none(), reason.to_owned()].iter().map(|text| Cell::plain(text)));
-            return row;
-        };
-        let verdict = comparison.verdict;
-        let ratio = format!("{}{}", number::ratio(comparison.rqps), rounds::ratio_sign(self.findings, test, other));
-        row.push(Cell::painted(&ratio, verdict));
-        row.push(Cell::plain(&Interval::of(cell).text()));
-        row.push(Cell::plain(&comparison.mde.map_or_else(none, number::percent)));
-        let word = verdict_style::word(cell, comparison);
-        let word = match &comparison.remark {
-            Some(remark) if self.width >= WIDEST => {
-                format!("{} {word}: {}", verdict_style::glyph(verdict), text::plain(remark))
+        let comparison = &test.cells[other].comparison;
+        let cell = |column: Column| {
+            let text = column.text(self.findings, test, other, self.shows_remarks);
+            match comparison {
+                Some(comparison) if column.is_judged() => Cell::painted(text, comparison.verdict),
+                _ => Cell::plain(text),
             }
-            // The sign says undecided; why it is so although the interval lies on one side, the remark says.
-            Some(remark) if comparison.is_taken_back() => {
-                format!("{} {}", verdict_style::glyph(verdict), text::plain(remark))
-            }
-            _ => format!("{} {word}", verdict_style::glyph(verdict)),
         };
-        row.push(Cell::painted(&word, verdict));
-        row
+        std::iter::once(self.name(test)).chain(self.full_columns().into_iter().map(cell)).collect()
     }
 
     fn name(&self, test: &TestFindings) -> Cell {
         let marks = footnote::marks(&self.notes, test);
         let name = text::plain(&test.name);
-        Cell::plain(&if marks.is_empty() { format!("  {name}") } else { format!("  {name} [{marks}]") })
+        Cell::plain(if marks.is_empty() { format!("  {name}") } else { format!("  {name} [{marks}]") })
     }
 
     fn group_lines(&self, grid: &mut Grid, group: Option<rqps_model::Group>, clients: u32, other: usize) {
         let Some(found) = order::group_of(self.findings, group, clients, other) else {
-            return grid.line(String::new());
+            return grid.line("");
         };
         let [min, median, max] = [found.min, found.median, found.max].map(number::ratio);
         let mut line = format!("  median {median}, min {min}, max {max}");
@@ -207,7 +186,7 @@ impl Page<'_> {
             line.push_str(&format!("; all {ratio} {} {glyph} {word}", Interval::over_rounds(whole).text()));
         }
         grid.line(line);
-        grid.line(String::new());
+        grid.line("");
     }
 
     /// Blocks of as many columns as fit, spread evenly, then the rows that changed in full.
@@ -231,17 +210,13 @@ impl Page<'_> {
     }
 
     fn columns(&self, out: &mut String, level: &Level<'_>, columns: &[usize], first: usize) {
-        let mut aligns = vec![Align::Left, Align::Right];
-        aligns.extend(columns.iter().map(|_| Align::Right));
-        let mut grid = Grid::new(&aligns);
         let has_rates = self.findings.tests.iter().flat_map(|test| &test.cells).any(|cell| cell.sla.is_some());
         let room = if has_rates { "   " } else { "  " };
-        let heads = (0..columns.len()).map(|at| Cell::plain(&format!("col-{}{room}", first + at + 1)));
-        grid.row(
-            [Cell::plain(""), Cell::plain(&format!("base {}", self.suite().unit()))].into_iter().chain(heads).collect(),
-        );
+        let base = format!("base {}", suite::unit(self.findings));
+        let heads = (0..columns.len()).map(|at| format!("col-{}{room}", first + at + 1));
+        let mut grid = Grid::headed([String::new(), base].into_iter().chain(heads));
         for block in &level.blocks {
-            grid.line(block.title.to_owned());
+            grid.line(block.title);
             for (_, test) in &block.tests {
                 let base = test.cells[self.findings.base].throughput.map_or_else(none, number::throughput);
                 let cells = columns.iter().map(|index| match &test.cells[*index].comparison {
@@ -252,42 +227,56 @@ impl Page<'_> {
                             sign = " ";
                         }
                         let cell = format!("{} {}{sign}", number::ratio(c.rqps), verdict_style::glyph(c.verdict));
-                        Cell::painted(&cell, c.verdict)
+                        Cell::painted(cell, c.verdict)
                     }
-                    None => Cell::plain(&format!("–{room}")),
+                    None => Cell::plain(format!("–{room}")),
                 });
-                grid.row([self.name(test), Cell::plain(&base)].into_iter().chain(cells).collect());
+                grid.row([self.name(test), Cell::plain(base)].into_iter().chain(cells));
             }
             self.group_rows(&mut grid, block.group, level.clients, columns);
         }
         out.push_str(&grid.render(self.width, self.colour));
     }
 
+    /// In an open loop a block of columns for each quantile of latency.
+    fn rate_columns(&self, out: &mut String, level: &Level<'_>, columns: &[usize], first: usize) {
+        for (name, quantile) in QUANTILES {
+            let heads = (0..columns.len()).map(|at| format!("col-{}", first + at + 1));
+            let mut grid = Grid::headed([format!("{name} of events"), "base".to_owned()].into_iter().chain(heads));
+            for block in &level.blocks {
+                grid.line(block.title);
+                for (_, test) in &block.tests {
+                    let of = |index: &usize| Cell::plain(latency::shown(&test.cells[*index], quantile));
+                    let cells = std::iter::once(&self.findings.base).chain(columns).map(of);
+                    grid.row(std::iter::once(self.name(test)).chain(cells));
+                }
+            }
+            grid.line("");
+            out.push_str(&grid.render(self.width, self.colour));
+        }
+    }
+
     fn group_rows(&self, grid: &mut Grid, group: Option<rqps_model::Group>, clients: u32, columns: &[usize]) {
         let found: Vec<_> = columns.iter().map(|i| order::group_of(self.findings, group, clients, *i)).collect();
         if found.iter().all(Option::is_none) {
-            return grid.line(String::new());
+            return grid.line("");
         }
         let mut row = |title: &str, value: fn(&rqps_analysis::findings::GroupFindings) -> f64| {
-            let cells = found.iter().map(|g| g.map_or_else(none, |g| number::ratio(value(g))) + "  ");
-            let cells = cells.map(|text| Cell::plain(&text));
-            grid.row([Cell::plain(title), Cell::plain("")].into_iter().chain(cells).collect());
+            let cells = found.iter().map(|g| Cell::plain(g.map_or_else(none, |g| number::ratio(value(g))) + "  "));
+            grid.row([Cell::plain(title), Cell::plain("")].into_iter().chain(cells));
         };
         row("  median", |g| g.median);
         row("  min", |g| g.min);
         row("  max", |g| g.max);
-        grid.line(String::new());
+        grid.line("");
     }
 
     fn changes(&self, out: &mut String, level: &Level<'_>, others: &[usize]) {
         let names = order::short_names(self.findings);
-        let noun = self.suite().noun();
-        let mut grid = self.full_grid();
+        let noun = suite::noun(self.findings);
         let is_full = |index: &usize| !of_one_round(level, *index).is_empty() || !changed(level, *index).is_empty();
-        if !others.iter().any(is_full) {
-            // Heads of no rows say nothing.
-            grid = Grid::new(&[Align::Left]);
-        }
+        // Heads of no rows say nothing.
+        let mut grid = if others.iter().any(is_full) { self.full_grid() } else { Grid::lines() };
         for index in others {
             let title = text::plain(&names[*index]);
             let inside = of_one_round(level, *index);
@@ -329,22 +318,20 @@ impl Page<'_> {
     }
 
     fn wrapped(&self, out: &mut String, sentence: &str, first: &str, rest: &str) {
-        let indent = text::width(first).max(text::width(rest));
-        for (at, line) in text::wrap(sentence, self.width - indent).into_iter().enumerate() {
-            out.push_str(if at == 0 { first } else { rest });
+        for line in text::wrap(sentence, self.width, first, rest) {
             out.push_str(&line);
             out.push('\n');
         }
     }
 }
 
-/// Steps of a treatment of which only the inside of one round tells how far their ratio may be off.
+/// Steps of a treatment whose interval comes from the inside of a single round.
 fn of_one_round<'a>(level: &Level<'a>, treatment: usize) -> Vec<&'a TestFindings> {
     let tests = level.blocks.iter().flat_map(|block| &block.tests).map(|(_, test)| *test);
     tests.filter(|test| matches!(Interval::of(&test.cells[treatment]), Interval::Inside(..))).collect()
 }
 
-/// What is to be said of a treatment without a change.
+/// The title of a treatment without a change.
 fn unchanged(level: &Level<'_>, treatment: usize, noun: &str) -> String {
     let tests = level.blocks.iter().flat_map(|block| &block.tests);
     let verdicts: Vec<Verdict> =

@@ -3,21 +3,15 @@
 //! A server log line may hold escape sequences; nothing that comes from outside reaches a terminal raw. Widths are
 //! those of a display, where some letters fill two columns and some none.
 
+use textwrap::{Options, WordSplitter};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// No text is broken into narrower lines.
+const NARROWEST: usize = 8;
 
 /// Columns that a terminal needs for the text.
 pub(crate) fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
-}
-
-/// The text in two parts, the first as long as fits into so many columns.
-fn split_at_width(text: &str, width: usize) -> (&str, &str) {
-    let mut used = 0;
-    let over = text.char_indices().find(|(_, c)| {
-        used += c.width().unwrap_or(0);
-        used > width
-    });
-    text.split_at(over.map_or(text.len(), |(at, _)| at))
 }
 
 /// The text with every control character (line ends and tabs too) turned into a space.
@@ -30,41 +24,19 @@ fn is_bidirectional(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
 }
 
-/// Breaks at spaces into lines of at most `width` columns; longer words are cut.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(8);
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let mut rest = word;
-        loop {
-            let line = lines.last_mut().expect("starts with one line");
-            let used = self::width(line);
-            let gap = usize::from(used > 0);
-            let length = self::width(rest);
-            if used + gap + length <= width {
-                if gap > 0 {
-                    line.push(' ');
-                }
-                line.push_str(rest);
-                break;
-            }
-            if used > 0 {
-                lines.push(String::new());
-                continue;
-            }
-            let (head, tail) = split_at_width(rest, width);
-            line.push_str(head);
-            rest = tail;
-            lines.push(String::new());
-        }
-    }
-    lines
+/// The text broken at spaces into lines of at most `width` columns, the first begun by one indent and the others by
+/// another; longer words are cut.
+pub(crate) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
+    let options = Options::new(width.max(NARROWEST)).initial_indent(first).subsequent_indent(rest);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines = textwrap::wrap(&words, options.word_splitter(WordSplitter::NoHyphenation));
+    lines.into_iter().map(Into::into).collect()
 }
 
 /// As much as fills `lines` lines of `width` characters, with `ending` where something is missing. What stands between
 /// commas is kept or left out as a whole, unless not even the first of it fits.
 pub(crate) fn cut(text: &str, width: usize, lines: usize, ending: &str) -> String {
-    let fits = |text: &str| wrap(text, width).len() <= lines;
+    let fits = |text: &str| wrap(text, width, "", "").len() <= lines;
     let mut words: Vec<&str> = text.split_whitespace().collect();
     if fits(text) {
         return words.join(" ");
@@ -89,9 +61,8 @@ pub(crate) fn wrap_indented(line: &str, width: usize) -> String {
     if self::width(line) <= width {
         return line.to_owned();
     }
-    let indent = line.chars().take_while(|c| *c == ' ').count();
-    let lines = wrap(line, width.saturating_sub(indent + 2));
-    format!("{}{}", " ".repeat(indent), lines.join(&format!("\n{}", " ".repeat(indent + 2))))
+    let indent = " ".repeat(line.len() - line.trim_start_matches(' ').len());
+    wrap(line, width, &indent, &format!("{indent}  ")).join("\n")
 }
 
 /// The text cut to `width` columns, with an ellipsis where something is missing.
@@ -99,7 +70,12 @@ pub(crate) fn fit(text: &str, width: usize) -> String {
     if self::width(text) <= width {
         return text.to_owned();
     }
-    format!("{}…", split_at_width(text, width.saturating_sub(1)).0)
+    let mut used = 1;
+    let over = text.char_indices().find(|(_, c)| {
+        used += c.width().unwrap_or(0);
+        used > width
+    });
+    format!("{}…", &text[..over.map_or(text.len(), |(at, _)| at)])
 }
 
 #[cfg(test)]
@@ -114,10 +90,10 @@ mod tests {
 
     #[test]
     fn wraps_at_spaces_and_cuts_long_words() {
-        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
-        assert_eq!(wrap("0123456789abc x", 8), ["01234567", "89abc x"]);
-        assert_eq!(wrap("", 8), [""]);
-        assert_eq!(wrap("数据 库引擎", 8), ["数据", "库引擎"], "letters that fill two columns");
+        assert_eq!(wrap("one two three", 8, "", ""), ["one two", "three"]);
+        assert_eq!(wrap("0123456789abc x", 8, "", ""), ["01234567", "89abc x"]);
+        assert_eq!(wrap("", 8, "", ""), [""]);
+        assert_eq!(wrap("数据 库引擎", 8, "", ""), ["数据", "库引擎"], "letters that fill two columns");
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(crate) fn pairs(plans: &[TreatmentPlan], treatments: &[TreatmentFindings]) -
 }
 
 /// Whether two builds are one. The digest of a release is its package's, that of a folder its server binary's, that of
-/// an archive its own: where one kind is compared with another, the two must tell the same of how they were made.
+/// an archive its own: where one kind is compared with another, the two must agree in how they were made.
 fn same_build((a_source, a): (&BuildSource, &BuildFacts), (b_source, b): (&BuildSource, &BuildFacts)) -> bool {
     let made = |build: &BuildFacts| {
         let BuildFacts { banner, compiler, flags, configure, symbols, extensions, .. } = build.clone();

@@ -1,4 +1,4 @@
-//! What the seconds of a single pass of each build tell of their ratio, where there is no second round to ask.
+//! What the seconds of a single pass of each build say about their ratio, where there is no second round.
 //!
 //! In: the one round that both sides have. Out: an interval around its ratio, from pieces of the two runs' own time
 //! (`stats::two_runs`). It knows nothing of how one pass differs from the next, so it stands beside a verdict that

@@ -1,8 +1,8 @@
-//! Where events come at a rate that was asked for, throughput is that rate and says nothing about a build.
+//! Where events come at a requested rate, throughput is that rate and says nothing about a build.
 //!
 //! In: the samples of one test in an open loop. Out: for each treatment whether it kept up, and the words that hold a
 //! verdict back where both sides did. Where one fell behind, throughput is its own again and is judged as any other.
-//! Latency is what an open loop measures; it is told beside and has no verdict.
+//! Latency is what an open loop measures; it is shown next to it and has no verdict.
 
 use crate::read::measured::Measured;
 use rqps_stats::Margin;

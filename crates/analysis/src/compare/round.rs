@@ -1,7 +1,7 @@
 //! One round of a cell and of the base → one log ratio.
 //!
 //! In: two samples of the same round with their slices. Out: [`RoundRatio`], the round's single number, and how steady
-//! its cycles were. The cycles' standard error is told as a quality only: the replicate is the round, so it never
+//! its cycles were. The cycles' standard error is given as a quality only: the replicate is the round, so it never
 //! enters a verdict.
 
 use crate::read::measured::Measured;
@@ -18,7 +18,7 @@ pub(crate) struct RoundRatio {
     pub(crate) round: u32,
     /// log(throughput / throughput of the other).
     pub(crate) log_ratio: f64,
-    /// Standard error of `log_ratio` as told by the cycles.
+    /// Standard error of `log_ratio` from the cycles.
     pub(crate) cycle_se: Option<f64>,
     /// Cycles compared; 0 where whole samples were.
     pub(crate) cycles: usize,

@@ -21,15 +21,15 @@ pub fn is_held(sla: &Sla) -> bool {
 /// Whether the writes behind the queries kept their rate, in the rounds with a number; `None` where there is no rate.
 pub(crate) fn sla(rounds: &[Option<Measured>]) -> Option<SlaFindings> {
     let with_number = rounds.iter().flatten().filter(|measured| measured.has_number());
-    let told: Vec<Sla> = with_number.filter_map(|measured| measured.sample.step()?.sla).collect();
-    let count = told.len() as f64;
-    let mean = |number: fn(&Sla) -> f64| told.iter().map(number).sum::<f64>() / count;
-    (!told.is_empty()).then(|| SlaFindings {
+    let all: Vec<Sla> = with_number.filter_map(|measured| measured.sample.step()?.sla).collect();
+    let count = all.len() as f64;
+    let mean = |number: fn(&Sla) -> f64| all.iter().map(number).sum::<f64>() / count;
+    (!all.is_empty()).then(|| SlaFindings {
         target_per_s: mean(|sla| sla.target_per_s),
         reached_per_s: mean(|sla| sla.reached_per_s),
-        least_per_s: told.iter().map(|sla| sla.reached_per_s).fold(f64::INFINITY, f64::min),
-        rounds_held: told.iter().filter(|sla| is_held(sla)).count() as u32,
-        rounds: told.len() as u32,
+        least_per_s: all.iter().map(|sla| sla.reached_per_s).fold(f64::INFINITY, f64::min),
+        rounds_held: all.iter().filter(|sla| is_held(sla)).count() as u32,
+        rounds: all.len() as u32,
     })
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn missed(name: &str, rounds: &[Option<Measured>]) -> Option<String> 
     let when = if missed.len() == present {
         String::new()
     } else {
-        format!(" in {}", rounds_in_words(&missed.iter().map(|(round, _)| *round).collect::<Vec<_>>()))
+        format!(" in {}", rounds_in_words(missed.iter().map(|(round, _)| *round)))
     };
     Some(format!("{name} wrote {reached} of {target} rows/s{when}: its queries ran alongside fewer writes"))
 }

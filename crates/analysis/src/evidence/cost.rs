@@ -7,54 +7,56 @@
 use crate::findings::Cost;
 use crate::read::measured::Measured;
 use rqps_model::facts::LoadFacts;
-use rqps_model::sample::HostUse;
+use rqps_model::sample::Resources;
 use std::collections::BTreeMap;
 
 /// Costs per operation over all samples that have a number; `None` where nothing was observed. Where throughput is that
 /// of one client, `clients_per_unit` makes it that of all.
 pub(crate) fn cost<'a>(
-    rounds: impl Iterator<Item = &'a Measured>,
+    rounds: impl Iterator<Item = &'a Measured> + Clone,
     throughput: Option<f64>,
     clients_per_unit: f64,
 ) -> Option<Cost> {
-    let mut sum = Sum::default();
-    rounds.for_each(|measured| sum.add(measured));
-    sum.operations *= clients_per_unit;
-    of_sum(&sum, throughput.map(|throughput| throughput * clients_per_unit))
+    let with_number = rounds.clone().filter(|measured| measured.has_number()).map(|measured| &measured.sample);
+    let operations: f64 = with_number.map(|sample| sample.resources.operations as f64 * sample.score.factor).sum();
+    let throughput = throughput.unwrap_or(0.0);
+    of_used(&Used::of(rounds), operations * clients_per_unit, throughput * clients_per_unit)
 }
 
 /// What loading cost a row; nothing is known of the server's part.
 pub(crate) fn of_load(load: &LoadFacts) -> Option<Cost> {
-    let mut sum = Sum { samples: 1.0, operations: load.rows as f64, ..Sum::default() };
-    sum.add_host(&load.host);
-    of_sum(&sum, (load.host.seconds > 0.0).then(|| load.rows as f64 / load.host.seconds))
+    let rows = load.rows as f64;
+    let used = Used(vec![Resources { host: load.host, operations: load.rows, ..Resources::default() }]);
+    of_used(&used, rows, if load.host.seconds > 0.0 { rows / load.host.seconds } else { 0.0 })
 }
 
-fn of_sum(sum: &Sum, throughput: Option<f64>) -> Option<Cost> {
-    if sum.operations <= 0.0 {
+fn of_used(used: &Used, operations: f64, ops_per_s: f64) -> Option<Cost> {
+    if operations <= 0.0 {
         return None;
     }
-    let per_op = |value: f64| value / sum.operations;
+    let sum = |of: fn(&Resources) -> f64| used.sum(of);
+    let per_op = |of: fn(&Resources) -> f64| sum(of) / operations;
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-    let host_cpu_s = sum.cpu_user_s + sum.cpu_system_s;
-    let host_time_s = host_cpu_s + sum.cpu_idle_s + sum.cpu_steal_s;
+    let steal_s = sum(|r| r.host.cpu_steal_s);
+    let idle_s = sum(|r| r.host.cpu_idle_s + r.host.cpu_iowait_s);
+    let host_time_s = sum(host_cpu_s) + idle_s + steal_s;
     Some(Cost {
-        cpu_per_op: per_op(100.0 * sum.machine_s),
-        cs_per_op: per_op(sum.context_switches),
-        r_per_op: per_op(sum.disk_reads),
-        rkb_per_op: per_op(sum.disk_read_bytes / 1024.0),
-        wkb_per_op: per_op(sum.disk_write_bytes / 1024.0),
-        ops_per_s: throughput.unwrap_or(0.0),
-        host_cpu_us: per_op(host_cpu_s * 1e6),
-        server_cpu_us: per_op((sum.server_user_s + sum.server_system_s) * 1e6),
-        client_cpu_us: per_op(sum.client_cpu_s * 1e6),
-        server_user_share: share(sum.server_user_s, sum.server_user_s + sum.server_system_s),
-        server_write_bytes_per_op: per_op(sum.server_write_bytes),
-        flushes_per_op: per_op(sum.disk_flushes),
-        server_faults_per_op: per_op(sum.server_faults),
-        server_memory_bytes: sum.server_memory_bytes / sum.samples,
-        steal_share: share(sum.cpu_steal_s, host_time_s),
-        idle_share: share(sum.cpu_idle_s, host_time_s),
+        cpu_per_op: per_op(|r| 100.0 * host_cpu_s(r) / f64::from(r.host.cpus.max(1))),
+        cs_per_op: per_op(|r| r.host.context_switches as f64),
+        r_per_op: per_op(|r| r.host.disk_reads as f64),
+        rkb_per_op: per_op(|r| r.host.disk_read_bytes as f64 / 1024.0),
+        wkb_per_op: per_op(|r| r.host.disk_write_bytes as f64 / 1024.0),
+        ops_per_s,
+        host_cpu_us: per_op(host_cpu_s) * 1e6,
+        server_cpu_us: per_op(server_cpu_s) * 1e6,
+        client_cpu_us: per_op(client_cpu_s) * 1e6,
+        server_user_share: share(sum(|r| r.server.cpu_user_s), sum(server_cpu_s)),
+        server_write_bytes_per_op: per_op(|r| r.server.write_bytes as f64),
+        flushes_per_op: per_op(|r| r.host.disk_flushes as f64),
+        server_faults_per_op: per_op(|r| (r.server.minor_faults + r.server.major_faults) as f64),
+        server_memory_bytes: sum(|r| r.server.memory_bytes as f64) / used.0.len() as f64,
+        steal_share: share(steal_s, host_time_s),
+        idle_share: share(idle_s, host_time_s),
         relative: BTreeMap::new(),
     })
 }
@@ -91,60 +93,39 @@ fn fields(cost: &Cost) -> [(&'static str, f64); 16] {
     ]
 }
 
-/// What all samples of a cell used together.
-#[derive(Default)]
-struct Sum {
-    samples: f64,
-    operations: f64,
-    /// CPU seconds in units of the whole machine.
-    machine_s: f64,
-    cpu_user_s: f64,
-    cpu_system_s: f64,
-    cpu_idle_s: f64,
-    cpu_steal_s: f64,
-    context_switches: f64,
-    disk_reads: f64,
-    disk_read_bytes: f64,
-    disk_write_bytes: f64,
-    disk_flushes: f64,
-    server_user_s: f64,
-    server_system_s: f64,
-    server_write_bytes: f64,
-    server_faults: f64,
-    server_memory_bytes: f64,
-    client_cpu_s: f64,
+/// What samples with a number used.
+pub(crate) struct Used(Vec<Resources>);
+
+impl Used {
+    /// Of all samples that have a number.
+    pub(crate) fn of<'a>(samples: impl Iterator<Item = &'a Measured>) -> Used {
+        Used(samples.filter(|measured| measured.has_number()).map(|measured| measured.sample.resources).collect())
+    }
+
+    /// All samples together.
+    pub(crate) fn sum(&self, of: fn(&Resources) -> f64) -> f64 {
+        self.0.iter().map(of).sum()
+    }
 }
 
-impl Sum {
-    fn add(&mut self, measured: &Measured) {
-        if !measured.has_number() {
-            return;
-        }
-        let used = &measured.sample.resources;
-        let (host, server, client) = (&used.host, &used.server, &used.client);
-        self.samples += 1.0;
-        self.operations += used.operations as f64 * measured.sample.score.factor;
-        self.add_host(host);
-        self.server_user_s += server.cpu_user_s;
-        self.server_system_s += server.cpu_system_s;
-        self.server_write_bytes += server.write_bytes as f64;
-        self.server_faults += (server.minor_faults + server.major_faults) as f64;
-        self.server_memory_bytes += server.memory_bytes as f64;
-        self.client_cpu_s += client.cpu_user_s + client.cpu_system_s;
-    }
+/// CPU seconds of all programs.
+pub(crate) fn host_cpu_s(used: &Resources) -> f64 {
+    used.host.cpu_user_s + used.host.cpu_system_s
+}
 
-    fn add_host(&mut self, host: &HostUse) {
-        self.machine_s += (host.cpu_user_s + host.cpu_system_s) / f64::from(host.cpus.max(1));
-        self.cpu_user_s += host.cpu_user_s;
-        self.cpu_system_s += host.cpu_system_s;
-        self.cpu_idle_s += host.cpu_idle_s + host.cpu_iowait_s;
-        self.cpu_steal_s += host.cpu_steal_s;
-        self.context_switches += host.context_switches as f64;
-        self.disk_reads += host.disk_reads as f64;
-        self.disk_read_bytes += host.disk_read_bytes as f64;
-        self.disk_write_bytes += host.disk_write_bytes as f64;
-        self.disk_flushes += host.disk_flushes as f64;
-    }
+/// CPU seconds of the server's processes.
+pub(crate) fn server_cpu_s(used: &Resources) -> f64 {
+    used.server.cpu_user_s + used.server.cpu_system_s
+}
+
+/// CPU seconds of the client.
+pub(crate) fn client_cpu_s(used: &Resources) -> f64 {
+    used.client.cpu_user_s + used.client.cpu_system_s
+}
+
+/// CPU seconds that the machine had.
+pub(crate) fn machine_s(used: &Resources) -> f64 {
+    used.host.seconds * f64::from(used.host.cpus)
 }
 
 #[cfg(test)]
@@ -153,7 +134,7 @@ mod tests {
     use crate::findings::clients_per_unit;
     use crate::read::measured::tests::measured;
     use rqps_model::Unit;
-    use rqps_model::sample::Slices;
+    use rqps_model::sample::{HostUse, Slices};
 
     /// A sample that used the machine as `vmstat` and `iostat` would tell it: per second, percent of all CPUs.
     fn observed(

@@ -3,18 +3,18 @@
 //! In: the counters that samples keep (after minus before) and the operations counted in that time. Out:
 //! [`CounterFindings`], ranked. A counter's rank is how much it moved (|log ratio|) times how much of it there is, so
 //! that a handful of rare events doubling does not hide a tenth more buffer reads. Ranks are hints, not verdicts. All
-//! treatments that share a peer tell the same counters, so that each of them has a number where one of them stands out.
+//! treatments that share a peer list the same counters, so that each of them has a number where one of them stands out.
 
 use crate::findings::CounterFindings;
 use crate::read::measured::Measured;
 use std::collections::BTreeMap;
 
-/// Most counters told of a test and engine.
+/// Most counters listed for a test and engine.
 const MOST: usize = 25;
 /// Added to both sides of a ratio, events per thousand operations: below it a counter is background.
 const BACKGROUND: f64 = 0.5;
 
-/// Counters that tell nothing but how often rqps connects anew.
+/// Counters that only show how often rqps reconnects.
 const RECONNECTING: [&str; 3] = ["pg_stat_database.sessions", "pg_stat_database.session_time", "status.Connections"];
 
 /// A cell's counters per thousand operations: mean over the rounds that have a number and the counter.
@@ -52,7 +52,7 @@ pub(crate) fn ranked(counters: &[BTreeMap<String, f64>], peers: &[usize]) -> Vec
     counters.iter().zip(peers).map(of_treatment).collect()
 }
 
-/// The names told of the treatments with this peer, the first ones first.
+/// The names listed for the treatments with this peer, the first ones first.
 fn chosen(counters: &[BTreeMap<String, f64>], peers: &[usize], peer: usize) -> Vec<String> {
     let sharing: Vec<usize> = (0..counters.len()).filter(|&at| peers[at] == peer).collect();
     let mut ranks: BTreeMap<&str, f64> = BTreeMap::new();

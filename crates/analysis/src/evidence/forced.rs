@@ -8,17 +8,17 @@ use rqps_model::plan::ForcedForm;
 use rqps_model::{Engine, Plan};
 use std::collections::BTreeMap;
 
-/// What is said of a difference that nobody explained.
+/// The explanation of a difference that the workload does not explain.
 const UNEXPLAINED: &str = "the statements as prepared differ, and the workload does not say why";
 
-/// The statements of one test: the treatment's engine and what it prepared.
-pub(crate) type Prepared<'a> = Vec<(Engine, &'a [StatementPlan])>;
+/// What a treatment prepared in a test: its engine and the statements.
+pub(crate) type Prepared = (Engine, Vec<StatementPlan>);
 
 /// All differences: the stated ones, then those found, by statement and test in the order given.
-pub(crate) fn forced<'a>(plan: &Plan, tests: impl IntoIterator<Item = (&'a str, Prepared<'a>)>) -> Vec<ForcedForm> {
+pub(crate) fn forced<'a>(plan: &Plan, tests: impl IntoIterator<Item = (&'a str, &'a [Prepared])>) -> Vec<ForcedForm> {
     let mut all = plan.forced.clone();
     for (test, prepared) in tests {
-        for (statement, forms) in forms(&prepared) {
+        for (statement, forms) in forms(prepared) {
             let what = format!("statement {statement}");
             let is_stated = plan.forced.iter().any(|form| form.what == what);
             let differ = forms.values().any(|form| Some(form) != forms.values().next());
@@ -39,10 +39,10 @@ pub(crate) fn forced<'a>(plan: &Plan, tests: impl IntoIterator<Item = (&'a str, 
 }
 
 /// Each statement's text by engine, as its first treatment that kept one prepared it.
-fn forms(prepared: &Prepared<'_>) -> Vec<(String, BTreeMap<Engine, String>)> {
+fn forms(prepared: &[Prepared]) -> Vec<(String, BTreeMap<Engine, String>)> {
     let mut statements: Vec<(String, BTreeMap<Engine, String>)> = Vec::new();
     for (engine, plans) in prepared {
-        for plan in *plans {
+        for plan in plans {
             let at = statements.iter().position(|(name, _)| *name == plan.statement).unwrap_or_else(|| {
                 statements.push((plan.statement.clone(), BTreeMap::new()));
                 statements.len() - 1
@@ -104,10 +104,7 @@ mod tests {
             vec![(Engine::Postgres, pair.0.clone()), (Engine::Mysql, pair.1.clone())]
         };
         let tests = [("point-query", both(&same)), ("insert", both(&stated_one)), ("a", both(&odd)), ("b", both(&odd))];
-        let view = tests.iter().map(|(name, arms)| {
-            (*name, arms.iter().map(|(engine, plans)| (*engine, plans.as_slice())).collect::<Prepared<'_>>())
-        });
-        let found = forced(&plan, view);
+        let found = forced(&plan, tests.iter().map(|(name, arms)| (*name, arms.as_slice())));
         assert_eq!(found.len(), 2);
         assert_eq!(found[0], stated);
         assert_eq!((found[1].what.as_str(), found[1].because.as_str()), ("statement sum", UNEXPLAINED));

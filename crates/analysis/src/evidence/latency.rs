@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use rqps_store::EVENT;
 use std::collections::BTreeMap;
 
-/// The quantiles told by name: p50, p90, p95, p99, p99.9; the largest comes beside them.
+/// The quantiles with names: p50, p90, p95, p99, p99.9; the largest comes beside them.
 const NAMED: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 /// Points of the curve for each factor of ten by which the rest above a percentile shrinks.
 const POINTS_PER_DECADE: i32 = 8;

@@ -2,19 +2,16 @@
 //!
 //! In: the samples of all treatments of a test. Out: its share of the machine's CPU time. A host's CPU time is of a
 //! treatment's own slices, its server's of the whole test, idle servers' background work included: only summed over all
-//! treatments do the two tell what was of neither. What the kernel does in threads of its own counts as well.
+//! treatments do the two show what was of neither. What the kernel does in threads of its own counts as well.
 
+use super::cost::{Used, client_cpu_s, host_cpu_s, machine_s, server_cpu_s};
 use crate::read::measured::Measured;
 
 /// The share of the machine's CPU time that neither servers nor client used; `None` where nothing was observed.
 pub(crate) fn share<'a>(samples: impl Iterator<Item = &'a Measured>) -> Option<f64> {
-    let (mut others_s, mut machine_s) = (0.0, 0.0);
-    for used in samples.filter(|measured| measured.has_number()).map(|measured| &measured.sample.resources) {
-        let host_s = used.host.cpu_user_s + used.host.cpu_system_s;
-        let own_s = [used.server, used.client].map(|own| own.cpu_user_s + own.cpu_system_s);
-        others_s += host_s - own_s.iter().sum::<f64>();
-        machine_s += f64::from(used.host.cpus) * used.host.seconds;
-    }
+    let used = Used::of(samples);
+    let machine_s = used.sum(machine_s);
+    let others_s = used.sum(|used| host_cpu_s(used) - server_cpu_s(used) - client_cpu_s(used));
     (machine_s > 0.0).then(|| (others_s / machine_s).max(0.0))
 }
 

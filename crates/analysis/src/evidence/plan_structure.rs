@@ -5,18 +5,13 @@
 //! for the cell's verdict to say.
 
 mod mysql;
+mod node;
 
+use node::{Node, without_numbers};
 use rqps_model::facts::StatementPlan;
 
 /// Nodes that got another name in a later version and do the same: (old, new).
 const RENAMED: [(&str, &str); 1] = [("Result Cache", "Memoize")];
-
-/// One node of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Node {
-    depth: usize,
-    name: String,
-}
 
 /// The nodes of a plan from the root down, in the form in which its engine prints it.
 pub(crate) fn structure(plan: &str) -> Vec<Node> {
@@ -48,7 +43,7 @@ pub(crate) fn same_structure(a: &StatementPlan, b: &StatementPlan) -> bool {
     same_plan(&a.plan, &b.plan)
 }
 
-/// The same for texts. A plan that was not told is like any other.
+/// The same for texts. An unknown plan is like any other.
 fn same_plan(a: &str, b: &str) -> bool {
     let (a, b) = (structure(a), structure(b));
     a.is_empty() || b.is_empty() || a == b
@@ -81,19 +76,6 @@ fn name(node: &str) -> String {
         name = name.replace(old, new);
     }
     name
-}
-
-/// Each run of digits becomes `#`: which of several equal tables was explained is no structure.
-fn without_numbers(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '0'..='9' if plain.ends_with('#') => {}
-            '0'..='9' => plain.push('#'),
-            _ => plain.push(c),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]

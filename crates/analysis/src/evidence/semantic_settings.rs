@@ -11,11 +11,11 @@ use rqps_model::{Engine, StorageEngine};
 /// What becomes of a commit when the machine stops a moment later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// It was flushed before the client was told.
+    /// It was flushed before the client got its answer.
     Flushed,
     /// It may be lost, being flushed about once a second.
     Delayed,
-    /// Nothing is flushed on purpose.
+    /// Nothing is flushed explicitly.
     Never,
 }
 
@@ -24,32 +24,8 @@ impl Durability {
         match self {
             Durability::Flushed => "is flushed before the reply",
             Durability::Delayed => "is flushed some time after the reply",
-            Durability::Never => "is never flushed on purpose",
+            Durability::Never => "is never flushed explicitly",
         }
-    }
-}
-
-/// What is compared between engines.
-pub(crate) struct Matters {
-    pub(crate) durability: Option<Durability>,
-    /// The settings that decide it.
-    pub(crate) commit: String,
-    pub(crate) buffer_bytes: Option<f64>,
-    /// Log that is written before a checkpoint.
-    pub(crate) log_bytes: Option<f64>,
-    /// What stores the tables.
-    pub(crate) storage: String,
-}
-
-/// What matters of a treatment.
-pub(crate) fn of(found: &TreatmentFindings) -> Matters {
-    let view = View::new(found);
-    Matters {
-        durability: view.durability(),
-        commit: view.commit(),
-        buffer_bytes: view.buffer_bytes(),
-        log_bytes: view.log_bytes(),
-        storage: view.storage_words(),
     }
 }
 
@@ -59,7 +35,7 @@ pub(crate) fn side_by_side(treatments: &[TreatmentFindings]) -> Vec<SideBySide> 
     if (0..treatments.len()).all(|at| kind(at) == kind(0)) {
         return Vec::new();
     }
-    let columns: Vec<[(&str, String); 12]> = treatments.iter().map(|found| View::new(found).rows()).collect();
+    let columns: Vec<[(&str, String); 12]> = treatments.iter().map(|found| Semantic::of(found).rows()).collect();
     let heads = columns[0].iter().map(|(what, _)| *what).enumerate();
     let row = |(at, what): (usize, &str)| SideBySide {
         what: what.to_owned(),
@@ -69,22 +45,22 @@ pub(crate) fn side_by_side(treatments: &[TreatmentFindings]) -> Vec<SideBySide> 
 }
 
 /// A treatment's settings, read in the words of its engine.
-struct View<'a> {
+pub(crate) struct Semantic<'a> {
     engine: Engine,
     storage: Option<StorageEngine>,
     settings: &'a SettingsFacts,
 }
 
-impl<'a> View<'a> {
-    fn new(found: &'a TreatmentFindings) -> View<'a> {
-        View { engine: found.build.engine, storage: found.storage, settings: &found.settings }
+impl<'a> Semantic<'a> {
+    pub(crate) fn of(found: &'a TreatmentFindings) -> Semantic<'a> {
+        Semantic { engine: found.build.engine, storage: found.storage, settings: &found.settings }
     }
 
     /// All that is shown, by what it is; nothing of a server that was never started.
     fn rows(&self) -> [(&'static str, String); 12] {
         let bytes = |bytes: Option<f64>| bytes.map(size).unwrap_or_default();
         let rows = [
-            ("tables", self.storage_words()),
+            ("tables", self.storage()),
             ("commit", self.commit_words()),
             ("memory for data", bytes(self.buffer_bytes())),
             ("log before a checkpoint", bytes(self.log_bytes())),
@@ -115,9 +91,9 @@ impl<'a> View<'a> {
     }
 
     /// `name=value` of those settings that this version has.
-    fn told(&self, names: &[&str]) -> String {
-        let told = names.iter().filter_map(|name| Some(format!("{name}={}", self.value(name)?)));
-        told.collect::<Vec<_>>().join(", ")
+    fn listed(&self, names: &[&str]) -> String {
+        let listed = names.iter().filter_map(|name| Some(format!("{name}={}", self.value(name)?)));
+        listed.collect::<Vec<_>>().join(", ")
     }
 
     fn bytes(&self, name: &str) -> Option<f64> {
@@ -136,8 +112,9 @@ impl<'a> View<'a> {
         }
     }
 
-    fn commit(&self) -> String {
-        self.told(self.commit_names())
+    /// The settings that decide how durable a commit is.
+    pub(crate) fn commit(&self) -> String {
+        self.listed(self.commit_names())
     }
 
     fn commit_words(&self) -> String {
@@ -147,7 +124,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn durability(&self) -> Option<Durability> {
+    pub(crate) fn durability(&self) -> Option<Durability> {
         let [first, second] = self.commit_names() else { return None };
         if self.engine == Engine::Postgres {
             return Some(match (self.is_on(first)?, self.is_on(second)?) {
@@ -162,7 +139,8 @@ impl<'a> View<'a> {
         Some(if is_flushed { Durability::Flushed } else { Durability::Delayed })
     }
 
-    fn buffer_bytes(&self) -> Option<f64> {
+    /// Memory for data.
+    pub(crate) fn buffer_bytes(&self) -> Option<f64> {
         self.bytes(match self.engine {
             Engine::Postgres => "shared_buffers",
             Engine::Mysql | Engine::Mariadb if self.is_rocksdb() => "rocksdb_block_cache_size",
@@ -170,7 +148,8 @@ impl<'a> View<'a> {
         })
     }
 
-    fn log_bytes(&self) -> Option<f64> {
+    /// Log that is written before a checkpoint.
+    pub(crate) fn log_bytes(&self) -> Option<f64> {
         match self.engine {
             Engine::Postgres => self.bytes("max_wal_size"),
             Engine::Mysql | Engine::Mariadb if self.is_rocksdb() => self.bytes("rocksdb_max_total_wal_size"),
@@ -181,18 +160,19 @@ impl<'a> View<'a> {
         }
     }
 
-    fn storage_words(&self) -> String {
+    /// What stores the tables.
+    pub(crate) fn storage(&self) -> String {
         match self.storage {
-            None => "heap, indexes beside it".to_owned(),
-            Some(storage) => format!("{}, held by the primary key", storage.title()),
+            None => "heap, separate indexes".to_owned(),
+            Some(storage) => format!("{}, clustered by primary key", storage.title()),
         }
     }
 
     fn torn_pages(&self) -> String {
         match self.engine {
-            Engine::Postgres => self.told(&["full_page_writes"]),
+            Engine::Postgres => self.listed(&["full_page_writes"]),
             Engine::Mysql | Engine::Mariadb if self.is_rocksdb() => "files are never rewritten".to_owned(),
-            Engine::Mysql | Engine::Mariadb => self.told(&["innodb_doublewrite", "innodb_doublewrite_pages"]),
+            Engine::Mysql | Engine::Mariadb => self.listed(&["innodb_doublewrite", "innodb_doublewrite_pages"]),
         }
     }
 
@@ -206,9 +186,9 @@ impl<'a> View<'a> {
 
     fn change_log(&self) -> String {
         match self.engine {
-            Engine::Postgres => self.told(&["wal_level", "wal_compression"]),
+            Engine::Postgres => self.listed(&["wal_level", "wal_compression"]),
             Engine::Mysql | Engine::Mariadb if self.is_on("log_bin") == Some(true) => {
-                format!("binary log, {}", self.told(&["binlog_format", "binlog_row_image"]))
+                format!("binary log, {}", self.listed(&["binlog_format", "binlog_row_image"]))
             }
             Engine::Mysql | Engine::Mariadb => "no binary log".to_owned(),
         }
@@ -221,10 +201,10 @@ impl<'a> View<'a> {
                 None => "through the page cache".to_owned(),
             },
             Engine::Mysql | Engine::Mariadb if self.is_rocksdb() => {
-                self.told(&["rocksdb_use_direct_reads", "rocksdb_use_direct_io_for_flush_and_compaction"])
+                self.listed(&["rocksdb_use_direct_reads", "rocksdb_use_direct_io_for_flush_and_compaction"])
             }
             Engine::Mysql | Engine::Mariadb => {
-                self.told(&["innodb_flush_method", "innodb_data_file_buffering", "innodb_log_file_buffering"])
+                self.listed(&["innodb_flush_method", "innodb_data_file_buffering", "innodb_log_file_buffering"])
             }
         }
     }
@@ -236,8 +216,8 @@ impl<'a> View<'a> {
 
     fn instrumentation(&self) -> String {
         match self.engine {
-            Engine::Postgres => self.told(&["track_io_timing", "track_activities"]),
-            Engine::Mysql | Engine::Mariadb => self.told(&["performance_schema", "userstat"]),
+            Engine::Postgres => self.listed(&["track_io_timing", "track_activities"]),
+            Engine::Mysql | Engine::Mariadb => self.listed(&["performance_schema", "userstat"]),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Names that do not count, one a line; `*` stands for any text.
 const IGNORED: &str = include_str!("../../data/settings-ignored.txt");
 
-/// Settings that nobody can set, since the server works them out from others, one a line like the above: they differ
+/// Settings that cannot be set, since the server works them out from others, one a line like the above: they differ
 /// because something else does.
 const COMPUTED: &str = include_str!("../../data/settings-computed.txt");
 

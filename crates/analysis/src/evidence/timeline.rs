@@ -27,7 +27,6 @@ fn timeline(measured: &Measured, record: &StepRecord, points: usize) -> Timeline
         queries: record.queries.accounting.succeeded,
         sla_held: record.sla.as_ref().map(is_held),
         stalls: measured.stalls.clone(),
-        deferred_seconds: record.deferred_seconds,
         index_builds: record.index_builds.clone(),
         growth: measured.sample.growth,
         series: points::points(&measured.seconds, record.seconds, points),

@@ -1,4 +1,4 @@
-//! A server counter as a report shows it, with the unit that its name tells.
+//! A server counter as a report shows it, with the unit that its name implies.
 //!
 //! In: names as servers give them. Out: what a value is measured in, where it counts no events. Conversions and digits
 //! are the report's.
@@ -17,24 +17,20 @@ pub struct CounterFindings {
 }
 
 /// What a counter that counts no events is measured in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CounterUnit {
-    /// Thousandths of a second.
-    Milliseconds,
-    /// Millionths of a second.
-    Microseconds,
-    /// Billionths of a second.
-    Nanoseconds,
+    /// So many millionths of a second.
+    Microseconds(f64),
     /// Bytes.
     Bytes,
 }
 
-/// Counters of which the name does not tell the unit.
+/// Counters whose name does not imply the unit.
 const BY_NAME: [(&str, CounterUnit); 4] = [
     ("status.Innodb_data_read", CounterUnit::Bytes),
     ("status.Innodb_data_written", CounterUnit::Bytes),
     ("status.Innodb_os_log_written", CounterUnit::Bytes),
-    ("status.Innodb_row_lock_time", CounterUnit::Milliseconds),
+    ("status.Innodb_row_lock_time", CounterUnit::Microseconds(1e3)),
 ];
 
 impl CounterFindings {
@@ -50,11 +46,11 @@ impl CounterFindings {
         if has("bytes") || is_last("byte") {
             Some(CounterUnit::Bytes)
         } else if is_last("micros") {
-            Some(CounterUnit::Microseconds)
+            Some(CounterUnit::Microseconds(1.0))
         } else if is_last("nanos") || view == "rocksdb_perf_context_global" && is_last("time") {
-            Some(CounterUnit::Nanoseconds)
+            Some(CounterUnit::Microseconds(1e-3))
         } else if view.starts_with("pg_") && is_last("time") {
-            Some(CounterUnit::Milliseconds)
+            Some(CounterUnit::Microseconds(1e3))
         } else {
             None
         }
@@ -71,16 +67,16 @@ mod tests {
             let counter = CounterFindings { name: name.to_owned(), per_kilo_op: 1.0, relative: None };
             assert_eq!(counter.unit(), expected, "{name}");
         };
-        check("pg_stat_database.active_time", Some(CounterUnit::Milliseconds));
+        check("pg_stat_database.active_time", Some(CounterUnit::Microseconds(1e3)));
         check("pg_stat_wal.wal_bytes", Some(CounterUnit::Bytes));
         check("pg_stat_wal.wal_fpi", None);
         check("pg_stat_io.reads", None);
         check("status.Bytes_sent", Some(CounterUnit::Bytes));
         check("status.Innodb_data_written", Some(CounterUnit::Bytes));
         check("status.Innodb_data_writes", None);
-        check("status.Rocksdb_stall_micros", Some(CounterUnit::Microseconds));
+        check("status.Rocksdb_stall_micros", Some(CounterUnit::Microseconds(1.0)));
         check("rocksdb_perf_context_global.BLOCK_READ_BYTE", Some(CounterUnit::Bytes));
-        check("rocksdb_perf_context_global.BLOCK_READ_TIME", Some(CounterUnit::Nanoseconds));
+        check("rocksdb_perf_context_global.BLOCK_READ_TIME", Some(CounterUnit::Microseconds(1e-3)));
         check("binlog.bytes", Some(CounterUnit::Bytes));
         check("status.Created_tmp_tables", None);
     }

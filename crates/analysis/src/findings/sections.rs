@@ -1,4 +1,4 @@
-//! What a report can say of a cell beyond its number where the raw data tell it: timelines over time, response times, a
+//! What a report can say of a cell beyond its number where the raw data have it: timelines over time, response times, a
 //! write rate that was held or not, the inside of a single round, published columns.
 //!
 //! Part of the contract between `analysis` and `report`; full precision, lists in display order. Tests of any suite
@@ -112,8 +112,6 @@ pub struct TimelineFindings {
     pub sla_held: Option<bool>,
     /// Seconds in which less than a tenth of the usual was inserted; none in l.x, which is not meant to.
     pub stalls: Vec<Stall>,
-    /// By how much the plan of the writer furthest behind was deferred.
-    pub deferred_seconds: f64,
     /// The statements that built indexes.
     pub index_builds: Vec<IndexBuild>,
     /// Bytes on disk before and after.
@@ -156,7 +154,7 @@ pub struct Mark {
     pub what: String,
 }
 
-/// What the inside of a single pair of runs tells.
+/// What follows from the inside of a single pair of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct InsideFindings {
     /// Lower end of the 95 % interval of the ratio, from pieces of the two runs' own time.

@@ -11,7 +11,7 @@ use rqps_model::facts::BuildFacts;
 /// How unlike a name may be to be offered: at most this share of its letters.
 const MOST_UNLIKE: f64 = 0.5;
 
-/// The base asked for, or the plan's.
+/// The requested base, or the plan's.
 pub(crate) fn choose(plan: &Plan, builds: &[&BuildFacts], asked: Option<&str>) -> Result<usize, AnalysisError> {
     let Some(asked) = asked else {
         return Ok(plan.base);
@@ -45,39 +45,13 @@ fn is_machine(text: &str) -> bool {
 }
 
 fn nearest(asked: &str, names: &[String]) -> Option<String> {
-    let (distance, name) = names.iter().map(|name| (edits(asked, name), name)).min()?;
+    let (distance, name) = names.iter().map(|name| (strsim::levenshtein(asked, name), name)).min()?;
     (distance as f64 <= MOST_UNLIKE * name.chars().count() as f64).then(|| name.clone())
-}
-
-/// Letters to insert, delete or replace to get from one word to the other (Levenshtein).
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, other) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distance_counts_edits() {
-        for (from, to, expected) in
-            [("", "abc", 3), ("abc", "abc", 0), ("pg1711", "pg1611", 1), ("kitten", "sitting", 3)]
-        {
-            assert_eq!(edits(from, to), expected, "{from} {to}");
-            assert_eq!(edits(to, from), expected, "{to} {from}");
-        }
-    }
 
     #[test]
     fn the_nearest_name_is_offered_if_near() {

@@ -5,11 +5,12 @@
 //! numbers and no build or settings is damage.
 
 use crate::evidence::{cost, settings};
-use crate::findings::{TreatmentFindings, Warning, peer};
+use crate::findings::{TreatmentFindings, peer};
 use crate::warnings::treatment::{Side, not_as_asked, unlike, unlike_settings};
+use crate::warnings::warning;
 use rqps_model::facts::BuildFacts;
 use rqps_model::plan::TreatmentPlan;
-use rqps_model::{BuildSource, Plan, Version, WarningKind};
+use rqps_model::{BuildSource, Plan, WarningKind};
 use rqps_store::{Campaign, Damage, StoreError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,12 +20,8 @@ pub(crate) fn treatments(campaign: &Campaign) -> Result<Vec<TreatmentFindings>, 
     check(campaign)?;
     let find = |plan: &TreatmentPlan| {
         let build = campaign.build(&plan.name)?;
-        let not_started = build.is_none().then(|| Warning {
-            kind: WarningKind::Absent,
-            cause: "this build was never started".to_owned(),
-            advice: Some("finish the campaign with `rqps resume`".to_owned()),
-            in_full: None,
-        });
+        let not_started =
+            build.is_none().then(|| warning(WarningKind::Absent, "this build was never started".to_owned()));
         Ok(TreatmentFindings {
             name: plan.name.clone(),
             build: build.unwrap_or_else(|| placeholder(plan)),
@@ -42,7 +39,7 @@ pub(crate) fn treatments(campaign: &Campaign) -> Result<Vec<TreatmentFindings>, 
 }
 
 /// Refuses a folder that has lost what its numbers were measured on: build and settings are written before the first
-/// sample, so nobody could say what is compared.
+/// sample, so what is compared would be unknown.
 fn check(campaign: &Campaign) -> Result<(), StoreError> {
     let mut damages = Vec::new();
     for plan in &campaign.plan().treatments {
@@ -85,18 +82,17 @@ fn has_numbers(campaign: &Campaign, treatment: &str) -> Result<bool, StoreError>
     Ok(false)
 }
 
-/// What the plan alone tells of a build.
+/// What is known of a build from the plan alone.
 fn placeholder(plan: &TreatmentPlan) -> BuildFacts {
     let (version, folder) = match &plan.build.source {
-        BuildSource::Catalog(version) => (version.clone(), PathBuf::new()),
-        BuildSource::Folder(folder) => (unknown_version(), folder.clone()),
-        BuildSource::Archive(archive) => (unknown_version(), archive.clone()),
-        BuildSource::Url { .. } => (unknown_version(), PathBuf::new()),
+        BuildSource::Catalog(version) => (Some(version.clone()), PathBuf::new()),
+        BuildSource::Folder(path) | BuildSource::Archive(path) => (None, path.clone()),
+        BuildSource::Url { .. } => (None, PathBuf::new()),
     };
     BuildFacts {
         name: plan.name.clone(),
         engine: plan.build.engine,
-        version,
+        version: version.unwrap_or_else(|| "0".parse().expect("a number is a version")),
         banner: String::new(),
         folder,
         origin: plan.build.to_string(),
@@ -109,10 +105,6 @@ fn placeholder(plan: &TreatmentPlan) -> BuildFacts {
         size_bytes: 0,
         symbols: String::new(),
     }
-}
-
-fn unknown_version() -> Version {
-    "0".parse().expect("a number is a version")
 }
 
 /// The shortest name that fits one treatment only: its build's, or else the whole.

@@ -1,46 +1,20 @@
 //! The 21 columns of the published one-line summary, for one treatment in one step.
 //!
 //! In: the samples that have a number, with their records and seconds. Out: [`InsertColumns`]. Rates are of all rounds'
-//! time together, the main one is the cell's throughput, so that no two tables differ. What is told per operation is
+//! time together, the main one is the cell's throughput, so that no two tables differ. What is given per operation is
 //! one rate over another, as published. Percentiles are of all clients' seconds together, sorted from the highest down.
 
+use crate::evidence::cost::{Used, host_cpu_s, machine_s};
 use crate::findings::InsertColumns;
 use crate::read::main_operation::Main;
 use crate::read::measured::Measured;
 use crate::read::seconds::rate_held_in;
 use rqps_model::insert::StepRecord;
-use rqps_model::sample::per_second;
+use rqps_model::sample::{Resources, per_second};
 
 const KB: f64 = 1024.0;
 const MB: f64 = 1_048_576.0;
 const GB: f64 = 1_073_741_824.0;
-
-/// What all samples used of the host together.
-#[derive(Default)]
-struct Host {
-    seconds: f64,
-    machine_s: f64,
-    cpu_s: f64,
-    context_switches: f64,
-    reads: f64,
-    read_bytes: f64,
-    writes: f64,
-    write_bytes: f64,
-}
-
-impl Host {
-    fn add(&mut self, measured: &Measured) {
-        let used = &measured.sample.resources.host;
-        self.seconds += used.seconds;
-        self.machine_s += used.seconds * f64::from(used.cpus);
-        self.cpu_s += used.cpu_user_s + used.cpu_system_s;
-        self.context_switches += used.context_switches as f64;
-        self.reads += used.disk_reads as f64;
-        self.read_bytes += used.disk_read_bytes as f64;
-        self.writes += used.disk_writes as f64;
-        self.write_bytes += used.disk_write_bytes as f64;
-    }
-}
 
 /// The columns over all rounds with a number, zeros without one; `None` where the step never ran.
 pub(crate) fn columns(rounds: &[Option<Measured>], throughput: Option<f64>) -> Option<InsertColumns> {
@@ -54,8 +28,7 @@ pub(crate) fn columns(rounds: &[Option<Measured>], throughput: Option<f64>) -> O
 fn of_rounds(rounds: &[(&Measured, &StepRecord)], throughput: Option<f64>) -> InsertColumns {
     let (Some((_, first)), Some(throughput)) = (rounds.first(), throughput) else { return InsertColumns::default() };
     let main = Main::of(first);
-    let mut host = Host::default();
-    rounds.iter().for_each(|(measured, _)| host.add(measured));
+    let used = Used::of(rounds.iter().map(|(measured, _)| *measured));
     let mean = |number: fn(&Measured, &StepRecord) -> f64| {
         rounds.iter().map(|(m, r)| number(m, r)).sum::<f64>() / rounds.len() as f64
     };
@@ -63,10 +36,10 @@ fn of_rounds(rounds: &[(&Measured, &StepRecord)], throughput: Option<f64>) -> In
         Main::Queries => (mean(|_, record| record.inserts_per_s()), throughput),
         Main::Rows | Main::IndexedRows => (throughput, 0.0),
     };
-    let per_s = |count: f64| over(count, host.seconds);
-    let (rps, read_bps) = (per_s(host.reads), per_s(host.read_bytes));
-    let (wps, write_bps) = (per_s(host.writes), per_s(host.write_bytes));
-    let csps = per_s(host.context_switches);
+    let per_s = |of: fn(&Resources) -> f64| over(used.sum(of), used.sum(|r| r.host.seconds));
+    let (rps, read_bps) = (per_s(|r| r.host.disk_reads as f64), per_s(|r| r.host.disk_read_bytes as f64));
+    let (wps, write_bps) = (per_s(|r| r.host.disk_writes as f64), per_s(|r| r.host.disk_write_bytes as f64));
+    let csps = per_s(|r| r.host.context_switches as f64);
     let per_second = main_by_second(rounds, main);
     let held = |share: f64| rate_held_in(share, &per_second);
     let growth = |m: &Measured| m.sample.growth.unwrap_or_default().after;
@@ -82,9 +55,9 @@ fn of_rounds(rounds: &[(&Measured, &StepRecord)], throughput: Option<f64>) -> In
         wpi: over(wps, ips),
         wkbpi: over(write_bps / KB, ips),
         csps,
-        cpups: 100.0 * over(host.cpu_s, host.machine_s),
+        cpups: 100.0 * over(used.sum(host_cpu_s), used.sum(machine_s)),
         cspq: over(csps, throughput),
-        cpupq: over(per_s(host.cpu_s) * 1e6, throughput),
+        cpupq: over(per_s(host_cpu_s) * 1e6, throughput),
         dbgb1: rounds.iter().map(|(m, _)| growth(m).database_bytes as f64).sum::<f64>() / rounds.len() as f64 / GB,
         dbgb2: rounds.iter().map(|(m, _)| growth(m).folder_bytes as f64).sum::<f64>() / rounds.len() as f64 / GB,
         rss: mean(|measured, _| measured.sample.resources.server.memory_bytes as f64) / GB,

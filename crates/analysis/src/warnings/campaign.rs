@@ -1,13 +1,14 @@
 //! Warnings of the campaign as a whole: too few rounds, resumed rounds, arms that were not measured side by side.
 //!
 //! In: one [`Trace`] per sample, the judged tests, the A/A gates and the host. Out: warnings. It sums up what the cells
-//! say, so that a front page can tell it in a line.
+//! say, so that a front page can show it in a line.
 
-use super::warning;
+use super::{advised, summed, warning};
 use crate::advice::{self, Advice, Kind};
 use crate::compare::aa_pairs::Gate;
+use crate::digits::percent;
 use crate::findings::{CellFindings, TestFindings, TreatmentFindings, Warning};
-use crate::words::{examples, percent, rounds_in_words};
+use crate::words::{examples, rounds_in_words};
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::{Alternate, TreatmentPlan};
 use rqps_model::{Plan, WarningKind, counted};
@@ -46,11 +47,11 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Stat
     if in_passes && planned == 1 {
         let message = "one round only: a single pass of each build allows no verdict, and the \
                        seconds inside a pass do not show how passes differ";
-        found.push(warning(WarningKind::FewRounds, message.to_owned(), "measure at least 3 rounds, better 5 or more"));
+        found.push(warning(WarningKind::FewRounds, message.to_owned()));
     } else if planned < FEWEST_ROUNDS {
         let message =
             format!("only {} planned: intervals are wide and one odd round decides", counted(planned, "round"));
-        found.push(warning(WarningKind::FewRounds, message, "measure at least 3 rounds, better 5 or more"));
+        found.push(warning(WarningKind::FewRounds, message));
     }
     found.extend(incomplete(plan, traces, complete, status));
     found.extend(resumed(traces, status, in_passes));
@@ -77,10 +78,9 @@ fn incomplete(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> 
             counted(samples, "sample")
         );
         return (lost > 0)
-            .then(|| warning(WarningKind::Incomplete, message, "measure what is missing again with `rqps resume`"));
+            .then(|| advised(WarningKind::Incomplete, message, "measure what is missing again with `rqps resume`"));
     }
-    ((complete as usize) < planned)
-        .then(|| warning(WarningKind::Incomplete, rounds, "finish the campaign with `rqps resume`"))
+    ((complete as usize) < planned).then(|| warning(WarningKind::Incomplete, rounds))
 }
 
 /// A campaign that was continued later: the machine, and rqps itself, may have changed in between.
@@ -89,17 +89,13 @@ fn several_runs(status: &Status) -> Vec<Warning> {
     if status.starts.len() > 1 {
         let begun: Vec<String> = status.starts.iter().map(|start| start.at.clone()).collect();
         let message = format!("measured in {} runs, started {}", begun.len(), begun.join(", "));
-        found.push(warning(
-            WarningKind::Epochs,
-            message,
-            "rounds of different runs may differ by more than the builds: look at them separately",
-        ));
+        found.push(warning(WarningKind::Epochs, message));
     }
     let versions: BTreeSet<&str> = status.starts.iter().map(|start| start.rqps_version.as_str()).collect();
     if versions.len() > 1 {
         let versions: Vec<&str> = versions.into_iter().collect();
         let message = format!("measured by rqps {}", versions.join(" and "));
-        found.push(warning(WarningKind::Epochs, message, "measure again with one version"));
+        found.push(advised(WarningKind::Epochs, message, "measure again with one version"));
     }
     found
 }
@@ -108,17 +104,11 @@ fn several_runs(status: &Status) -> Vec<Warning> {
 /// clients has a start of its own.
 fn resumed(traces: &[Trace], status: &Status, in_passes: bool) -> Option<Warning> {
     let mut starts: BTreeMap<(u32, usize, u32), BTreeSet<&str>> = BTreeMap::new();
-    let mut spans: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for trace in traces {
-        starts
-            .entry((trace.round, trace.treatment, if in_passes { trace.clients } else { 0 }))
-            .or_default()
-            .insert(&trace.server_start);
-        if let Some(at) = seconds_of(&trace.started_at) {
-            let span = spans.entry(trace.round).or_insert((at, at));
-            *span = (span.0.min(at), span.1.max(at));
-        }
+        let clients = if in_passes { trace.clients } else { 0 };
+        starts.entry((trace.round, trace.treatment, clients)).or_default().insert(&trace.server_start);
     }
+    let spans = spans(traces, |trace| trace.round);
     let continued: Vec<f64> = status.starts.iter().skip(1).filter_map(|start| seconds_of(&start.at)).collect();
     let straddling = spans.iter().filter(|(_, (first, last))| continued.iter().any(|at| first < at && at <= last));
     let restarted = starts.iter().filter(|(_, starts)| starts.len() > 1).map(|((round, ..), _)| *round);
@@ -126,24 +116,29 @@ fn resumed(traces: &[Trace], status: &Status, in_passes: bool) -> Option<Warning
     if rounds.is_empty() {
         return None;
     }
-    let rounds: Vec<u32> = rounds.into_iter().collect();
-    let rounds = rounds_in_words(&rounds);
+    let rounds = rounds_in_words(rounds);
     let message = if in_passes {
         format!("in {rounds} passes were made in more than one run")
     } else {
         format!("in {rounds} tests ran on more than one start of a server")
     };
-    Some(warning(WarningKind::Resumed, message, "compare the ratios of those rounds with the others'"))
+    Some(warning(WarningKind::Resumed, message))
+}
+
+/// When the first and the last of the samples with one key began.
+fn spans<K: Ord>(traces: &[Trace], key: impl Fn(&Trace) -> K) -> BTreeMap<K, (f64, f64)> {
+    let mut spans = BTreeMap::new();
+    for trace in traces {
+        let Some(at) = seconds_of(&trace.started_at) else { continue };
+        let span: &mut (f64, f64) = spans.entry(key(trace)).or_insert((at, at));
+        *span = (span.0.min(at), span.1.max(at));
+    }
+    spans
 }
 
 /// Samples of one cell and round that were not made at the same time are no pairs.
 fn apart(plan: &Plan, traces: &[Trace]) -> Option<Warning> {
-    let mut spans: BTreeMap<(u32, usize, u32), (f64, f64)> = BTreeMap::new();
-    for trace in traces {
-        let Some(at) = seconds_of(&trace.started_at) else { continue };
-        let span = spans.entry((trace.round, trace.test, trace.clients)).or_insert((at, at));
-        *span = (span.0.min(at), span.1.max(at));
-    }
+    let spans = spans(traces, |trace| (trace.round, trace.test, trace.clients));
     let limit = |test: usize| {
         let turns = plan.treatments.len() as f64 * (plan.tests()[test].seconds + plan.warmup_seconds);
         APART_SECONDS + TURN_OVERHEAD * turns
@@ -156,13 +151,7 @@ fn apart(plan: &Plan, traces: &[Trace]) -> Option<Warning> {
         })
         .collect();
     let message = format!("builds were not measured side by side: {}", examples(&far));
-    (!far.is_empty()).then(|| {
-        warning(
-            WarningKind::Apart,
-            message,
-            "measure these tests again: what the machine did meanwhile is in the ratio",
-        )
-    })
+    (!far.is_empty()).then(|| warning(WarningKind::Apart, message))
 }
 
 /// Whether arms that run on copies of one master kept the same copy in all rounds. Copies are named `master#number`;
@@ -181,8 +170,7 @@ fn copies_not_swapped(treatments: &[TreatmentPlan], traces: &[Trace]) -> Option<
     })?;
     let names: Vec<String> = kept.keys().map(|&treatment| treatments[treatment].name.clone()).collect();
     let message = format!("each kept its own copy of the data in all rounds: {}", examples(&names));
-    let remedy = "swap the copies from round to round: a copy has an offset of its own";
-    (rounds.len() > 1).then(|| warning(WarningKind::CopiesNotSwapped, message, remedy))
+    (rounds.len() > 1).then(|| warning(WarningKind::CopiesNotSwapped, message))
 }
 
 /// Seconds since 1970 of `2026-11-21T06:00:00Z`; fractions and other zones' offsets are not needed here.
@@ -210,11 +198,7 @@ pub(crate) fn gates(treatments: &[TreatmentFindings], pairs: &[(usize, usize)], 
                 gate.excluding,
                 gate.tests
             );
-            warning(
-                WarningKind::FloorViolated,
-                message,
-                "no small change of this campaign can be trusted: look for what differs between the arms",
-            )
+            warning(WarningKind::FloorViolated, message)
         })
         .collect()
 }
@@ -224,21 +208,17 @@ pub(crate) fn host(host: &HostFacts) -> Vec<Warning> {
     let governor = host.governor.as_deref().filter(|&governor| governor != "performance");
     let warn = |governor: &str| {
         let message = format!("the CPU frequency governor is {governor}");
-        warning(WarningKind::Governor, message, "set it to performance, so that the clock does not follow the load")
+        warning(WarningKind::Governor, message)
     };
     governor.map(warn).into_iter().collect()
 }
 
 /// What others used of the CPUs beside the servers and the client, by test.
-pub(crate) fn other_load(tests: &[TestFindings], shares: &[Option<f64>]) -> Option<Warning> {
+pub(crate) fn other_load(noun: &str, tests: &[TestFindings], shares: &[Option<f64>]) -> Option<Warning> {
     let known: Vec<(&TestFindings, f64)> =
         tests.iter().zip(shares).filter_map(|(test, share)| Some((test, (*share)?))).collect();
     // At several numbers of clients a test was measured several times.
-    let noun = match tests.first() {
-        Some(first) if tests.iter().any(|test| test.clients != first.clients) => "cell",
-        Some(first) if first.interleave.is_none() => "step",
-        _ => "test",
-    };
+    let noun = if tests.iter().any(|test| test.clients != tests[0].clients) { "cell" } else { noun };
     let many = known.iter().filter(|(_, share)| *share > OTHER_LOAD_SHARE).count();
     let (test, worst) = known.iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| many > 0)?;
     let message = format!(
@@ -249,40 +229,17 @@ pub(crate) fn other_load(tests: &[TestFindings], shares: &[Option<f64>]) -> Opti
         percent(OTHER_LOAD_SHARE),
         counted(known.len(), noun)
     );
-    Some(warning(WarningKind::ForeignLoad, message, "stop what else runs on this machine and measure again"))
-}
-
-/// What a summary says of cells that have warnings of this kind; nothing where it has a line of its own or is only
-/// beside the cell.
-const fn summed(kind: WarningKind) -> Option<&'static str> {
-    Some(match kind {
-        WarningKind::Failed => "failed trials",
-        WarningKind::Absent => "samples are missing",
-        WarningKind::SlaMissed => "background writes did not keep up",
-        WarningKind::WriteStalls => "writes stalled",
-        WarningKind::Deferred => "planned writes were deferred",
-        WarningKind::UnequalWork => "other rows written than on the base",
-        WarningKind::Short => "too short a time",
-        WarningKind::Errors => "errors happened",
-        WarningKind::Accounting => "events do not add up",
-        WarningKind::ClientBound => "the client was the limit",
-        WarningKind::IdleSessions => "sessions waited for one another",
-        WarningKind::Steal => "CPU time was stolen",
-        WarningKind::CyclesLost => "cycles were lost",
-        WarningKind::Skipped => "planned events were never sent",
-        WarningKind::PlanChanged => "another plan than the base's",
-        WarningKind::Chance => "undecided, though the interval does not contain 1,",
-        WarningKind::Skewed => "mean and median disagree",
-        _ => return None,
-    })
+    Some(warning(WarningKind::ForeignLoad, message))
 }
 
 /// One line for each kind of warning that cells have.
-pub(crate) fn summary(tests: &[TestFindings], treatments: &[TreatmentFindings]) -> Vec<Warning> {
+pub(crate) fn summary(tests: &[TestFindings], labels: &[&str]) -> Vec<Warning> {
+    let is_several = tests.iter().any(|test| test.clients != tests[0].clients);
     let cells: Vec<(String, &CellFindings)> = tests
         .iter()
         .flat_map(|test| {
-            let name = |at: usize| format!("{} c{} {}", test.name, test.clients, treatments[at].name);
+            let clients = if is_several { format!(" c{}", test.clients) } else { String::new() };
+            let name = move |at: usize| format!("{}{clients} {}", test.name, labels[at]);
             test.cells.iter().enumerate().map(move |(at, cell)| (name(at), cell))
         })
         .collect();
@@ -295,7 +252,7 @@ pub(crate) fn summary(tests: &[TestFindings], treatments: &[TreatmentFindings]) 
         let names = of_kind(kind);
         if !names.is_empty() {
             let message = format!("{words} in {}: {}", counted(names.len(), "cell"), examples(&names));
-            found.push(warning(kind, message, ""));
+            found.push(advised(kind, message, ""));
         }
     }
     let mdes: Vec<f64> = cells.iter().filter_map(|(_, cell)| cell.comparison.as_ref()?.mde).collect();
@@ -313,7 +270,7 @@ pub(crate) fn summary(tests: &[TestFindings], treatments: &[TreatmentFindings]) 
             noisy.filter_map(|cell| Some(Advice::of(cell.comparison.as_ref()?, kind))).collect::<Vec<_>>()
         };
         let all: Vec<Advice> = tests.iter().flat_map(of_test).collect();
-        found.push(warning(WarningKind::Noisy, message, &advice::for_all(&all)));
+        found.push(advised(WarningKind::Noisy, message, &advice::for_all(&all)));
     }
     found
 }

@@ -5,6 +5,7 @@
 use crate::compare::round::RoundRatio;
 use crate::findings::{Cost, PlanFindings};
 use crate::read::measured::Measured;
+use crate::words::rounds_in_words;
 use rqps_model::facts::SettingsFacts;
 use rqps_model::insert::StepRecord;
 
@@ -27,6 +28,12 @@ pub(crate) struct Cell<'a> {
 impl Cell<'_> {
     pub(super) fn samples(&self) -> impl Iterator<Item = &Measured> {
         self.rounds.iter().flatten()
+    }
+
+    /// The rounds whose sample is so, in words; `None` where there is no such round.
+    pub(super) fn rounds_where(&self, is_so: impl Fn(&Measured) -> bool) -> Option<String> {
+        let mut rounds = self.samples().filter(|measured| is_so(measured)).map(|m| m.sample.round).peekable();
+        rounds.peek().is_some().then(|| rounds_in_words(rounds))
     }
 
     /// The samples that kept a record by the second, with or without success.

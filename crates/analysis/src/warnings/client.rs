@@ -3,10 +3,11 @@
 //! In: what client, server and host used. Out: warnings. Thresholds are named here with their reason.
 
 use super::cell::Cell;
-use super::warning;
+use super::{advised, warning};
+use crate::digits::percent;
+use crate::evidence::cost::{Used, client_cpu_s, machine_s, server_cpu_s};
 use crate::findings::Warning;
 use crate::read::measured::Measured;
-use crate::words::percent;
 use rqps_model::{Interleave, WarningKind};
 
 /// A client that takes more of the machine than this leaves too little to the server.
@@ -19,21 +20,14 @@ const CLIENT_THREAD_SHARE: f64 = 0.9;
 /// another.
 const BUSY_SHARE: f64 = 0.9;
 
-/// What helps where the client is the limit.
-const ADVICE: &str = "this compares the client as much as the servers: give it more CPUs or fewer clients";
-
 pub(super) fn client(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     if let Some(busy) = busy_threads(cell) {
         found.push(busy);
         return;
     }
-    let (mut client_s, mut server_s, mut machine_s, mut wall_s) = (0.0, 0.0, 0.0, 0.0);
-    for used in cell.samples().filter(|m| m.has_number()).map(|m| &m.sample.resources) {
-        client_s += used.client.cpu_user_s + used.client.cpu_system_s;
-        server_s += used.server.cpu_user_s + used.server.cpu_system_s;
-        machine_s += f64::from(used.host.cpus) * used.host.seconds;
-        wall_s += used.host.seconds;
-    }
+    let used = Used::of(cell.samples());
+    let [client_s, server_s, machine_s] = [client_cpu_s, server_cpu_s, machine_s].map(|of| used.sum(of));
+    let wall_s = used.sum(|used| used.host.seconds);
     if client_s <= 0.0 {
         return;
     }
@@ -50,7 +44,7 @@ pub(super) fn client(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     } else {
         return;
     };
-    found.push(warning(WarningKind::ClientBound, message, ADVICE));
+    found.push(warning(WarningKind::ClientBound, message));
 }
 
 /// The client's threads where they were the limit.
@@ -63,19 +57,20 @@ fn busy_threads(cell: &Cell<'_>) -> Option<Warning> {
     let share = cpu_s / thread_s;
     (thread_s > 0.0 && share > CLIENT_THREAD_SHARE).then(|| {
         let message = format!("the client's threads were busy {} of the time", percent(share));
-        warning(WarningKind::ClientBound, message, ADVICE)
+        warning(WarningKind::ClientBound, message)
     })
 }
 
 /// Sessions that had ended their slice and waited for others that had not: throughput is per busy time and leaves that
-/// out. A single session waits for nobody. What failed is not in the busy time either, and is told as errors.
+/// out. A single session has no others to wait for. What failed is not in the busy time either, and is reported as
+/// errors.
 pub(super) fn idle_sessions(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     if !cell.is_closed {
         return;
     }
     let (mut busy_s, mut all_s, mut in_slices) = (0.0, 0.0, false);
     let may_wait = |m: &&Measured| {
-        m.has_number() && m.sample.clients > 1 && m.sample.step().is_none() && m.sample.errors.is_empty()
+        m.has_number() && m.sample.clients > 1 && m.sample.interleave.is_some() && m.sample.errors.is_empty()
     };
     for sample in cell.samples().filter(may_wait).map(|m| &m.sample) {
         busy_s += sample.busy_ns as f64 / 1e9;
@@ -91,7 +86,7 @@ pub(super) fn idle_sessions(cell: &Cell<'_>, found: &mut Vec<Warning>) {
          out",
         percent(busy_s / all_s)
     );
-    found.push(warning(
+    found.push(advised(
         WarningKind::IdleSessions,
         message,
         &format!("take {longer}fewer clients than CPUs, or a quieter machine"),

@@ -2,10 +2,10 @@
 //!
 //! In: a comparison and what kind of test it is of. Out: warnings.
 
-use super::warning;
+use super::{advised, warning};
 use crate::advice::{Advice, Kind};
+use crate::digits::percent;
 use crate::findings::{Comparison, Warning};
-use crate::words::percent;
 use rqps_model::{Verdict, WarningKind};
 
 /// Warnings from the comparison of a cell.
@@ -15,16 +15,12 @@ pub(crate) fn judged(comparison: &Comparison, kind: Kind, margin: f64) -> Vec<Wa
         && (comparison.rqps.ln() - comparison.median.ln()).abs() > 0.5 * (high.ln() - low.ln())
     {
         let message = format!("mean {:.3} and median {:.3} of the rounds disagree", comparison.rqps, comparison.median);
-        found.push(warning(
-            WarningKind::Skewed,
-            message,
-            "look at the single rounds: one of them is unlike the others",
-        ));
+        found.push(warning(WarningKind::Skewed, message));
     }
     if comparison.is_taken_back() {
         let q = comparison.remark.as_deref().unwrap_or("q above 0.05");
         let message = format!("the interval does not contain 1, but of so many comparisons some do so by chance: {q}");
-        found.push(warning(WarningKind::Chance, message, &Advice::of(comparison, kind).words()));
+        found.push(advised(WarningKind::Chance, message, &Advice::of(comparison, kind).words()));
         return found;
     }
     // What was shown needs no more power; only where nothing was does it matter what could have been.
@@ -32,7 +28,7 @@ pub(crate) fn judged(comparison: &Comparison, kind: Kind, margin: f64) -> Vec<Wa
         && mde > margin
         && comparison.verdict == Verdict::Undecided
     {
-        found.push(warning(WarningKind::Noisy, could_not_see(mde), &Advice::of(comparison, kind).words()));
+        found.push(advised(WarningKind::Noisy, could_not_see(mde), &Advice::of(comparison, kind).words()));
     }
     found
 }

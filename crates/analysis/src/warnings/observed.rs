@@ -4,9 +4,10 @@
 //! Thresholds are named here with their reason.
 
 use super::cell::Cell;
-use super::{client, plan_changes, rates, warning};
+use super::{advised, client, plan_changes, rates, warning};
+use crate::digits::percent;
 use crate::findings::Warning;
-use crate::words::{percent, rounds_in_words};
+use crate::words::rounds_in_words;
 use rqps_model::{WarningKind, counted};
 use std::collections::BTreeMap;
 
@@ -39,43 +40,25 @@ pub(crate) fn observed(cell: &Cell<'_>) -> Vec<Warning> {
 
 fn failures(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let present = cell.samples().count();
-    let absent: Vec<u32> = (1..).zip(cell.rounds).filter(|(_, s)| s.is_none()).map(|(round, _)| round).collect();
-    if present > 0 && !absent.is_empty() {
-        let message = format!("no sample in {}", rounds_in_words(&absent));
-        found.push(warning(WarningKind::Absent, message, "finish the campaign with `rqps resume`"));
+    let absent = (1..).zip(cell.rounds).filter(|(_, sample)| sample.is_none()).map(|(round, _)| round);
+    if present > 0 && present < cell.rounds.len() {
+        found.push(warning(WarningKind::Absent, format!("no sample in {}", rounds_in_words(absent))));
     }
-    let failed: Vec<(u32, &str)> =
-        cell.samples().filter_map(|m| Some((m.sample.round, m.sample.failure.as_deref()?))).collect();
-    if let Some((_, why)) = failed.first() {
-        let rounds: Vec<u32> = failed.iter().map(|failure| failure.0).collect();
-        let message = format!("failed in {} of {present}: {why}", rounds_in_words(&rounds));
-        found.push(warning(WarningKind::Failed, message, "see the server's log in the treatment's folder"));
+    if let Some(rounds) = cell.rounds_where(|m| m.sample.failure.is_some()) {
+        let why = cell.samples().find_map(|m| m.sample.failure.as_deref()).unwrap_or_default();
+        found.push(warning(WarningKind::Failed, format!("failed in {rounds} of {present}: {why}")));
     }
-    let empty: Vec<u32> =
-        cell.samples().filter(|m| m.sample.failure.is_none() && !m.has_number()).map(|m| m.sample.round).collect();
-    if !empty.is_empty() {
-        let message = format!("nothing completed in the counted time of {}", rounds_in_words(&empty));
-        found.push(warning(
-            WarningKind::Failed,
-            message,
-            "give the test more seconds, or look for locks that block it",
-        ));
+    if let Some(rounds) = cell.rounds_where(|m| m.sample.failure.is_none() && !m.has_number()) {
+        let message = format!("nothing completed in the counted time of {rounds}");
+        let advice = "give the test more seconds, or look for locks that block it";
+        found.push(advised(WarningKind::Failed, message, advice));
     }
 }
 
 fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
-    let unbalanced: Vec<u32> =
-        cell.samples().filter(|m| !m.sample.accounting.is_balanced()).map(|m| m.sample.round).collect();
-    if !unbalanced.is_empty() {
-        let message = format!(
-            "scheduled events are not the sum of succeeded, failed and skipped in {}",
-            rounds_in_words(&unbalanced)
-        );
-        found.push(warning(
-            WarningKind::Accounting,
-            message,
-            "report it: the client lost count, and its numbers cannot be trusted",
-        ));
+    if let Some(rounds) = cell.rounds_where(|m| !m.sample.accounting.is_balanced()) {
+        let message = format!("scheduled events are not the sum of succeeded, failed and skipped in {rounds}");
+        found.push(warning(WarningKind::Accounting, message));
     }
     let mut errors: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for error in cell.samples().flat_map(|m| &m.sample.errors) {
@@ -86,20 +69,16 @@ fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         let ((code, statement), most) = errors.iter().max_by_key(|(_, count)| **count).expect("there is an error");
         let mut message = counted(total, "error");
         message.push_str(&format!(", {most} of them {code} in {statement}"));
-        found.push(warning(
-            WarningKind::Errors,
-            message,
-            "work that failed is not in the throughput: compare the error counts too",
-        ));
+        found.push(warning(WarningKind::Errors, message));
     }
     let (scheduled, skipped) = cell.samples().fold((0, 0), |(scheduled, skipped), m| {
         (scheduled + m.sample.accounting.scheduled, skipped + m.sample.accounting.skipped)
     });
-    // What a step of the Insert Benchmark left out is told by its rate, or by its failure.
+    // What a closed loop skips shows as a missed write rate or a failure.
     let share = skipped as f64 / scheduled.max(1) as f64;
-    if share >= SKIPPED_SHARE && cell.samples().all(|m| m.sample.step().is_none()) {
+    if share >= SKIPPED_SHARE && !cell.is_closed {
         let message = format!("{} of the planned events were never sent", percent(share));
-        found.push(warning(WarningKind::Skipped, message, "the rate is more than this server can do: lower it"));
+        found.push(warning(WarningKind::Skipped, message));
     }
 }
 
@@ -108,15 +87,11 @@ fn machine(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let base = cell.base_cost.unwrap_or(cost);
     if cost.steal_share > STEAL_SHARE {
         let message = format!("the hypervisor took {} of the CPU time", percent(cost.steal_share));
-        found.push(warning(
-            WarningKind::Steal,
-            message,
-            "measure on a machine that is not shared, or with more rounds",
-        ));
+        found.push(warning(WarningKind::Steal, message));
     } else if (cost.steal_share - base.steal_share).abs() > STEAL_DIFFERENCE {
         let (own, other) = (percent(cost.steal_share), percent(base.steal_share));
         let message = format!("the hypervisor took {own} of the CPU time here and {other} on the base");
-        found.push(warning(
+        found.push(advised(
             WarningKind::Steal,
             message,
             "measure this test again: the two did not run under the same conditions",
@@ -125,11 +100,7 @@ fn machine(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     if (cost.idle_share - base.idle_share).abs() > IDLE_DIFFERENCE {
         let (own, other) = (percent(cost.idle_share), percent(base.idle_share));
         let message = format!("the CPUs were idle {own} of the time, on the base {other}");
-        found.push(warning(
-            WarningKind::Idle,
-            message,
-            "one side waited for something other than a CPU: look at IO, locks and placement",
-        ));
+        found.push(warning(WarningKind::Idle, message));
     }
 }
 
@@ -139,7 +110,7 @@ fn cycles(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let share = lost as f64 / (used + lost).max(1) as f64;
     if share > CYCLES_LOST_SHARE {
         let message = format!("in {} of the cycles one side completed nothing", percent(share));
-        found.push(warning(WarningKind::CyclesLost, message, "take longer slices, or turns, for this test"));
+        found.push(warning(WarningKind::CyclesLost, message));
     }
 }
 
@@ -152,7 +123,7 @@ fn noted_by_samples(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         }
     }
     for (note, rounds) in notes {
-        found.push(warning(WarningKind::Trial, format!("{note} ({})", rounds_in_words(&rounds)), ""));
+        found.push(warning(WarningKind::Trial, format!("{note} ({})", rounds_in_words(rounds))));
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! In: a cell's samples, each with the plans of its own round and number of clients. Out: a warning for each statement
 //! and plan that is not the first round's. Plans of the same structure are the same, whatever they cost; rounds without
-//! a plan tell nothing.
+//! a plan are skipped.
 
 use super::cell::Cell;
 use super::warning;
@@ -20,13 +20,13 @@ pub(super) fn against_base(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         let base = cell.base_plans.iter().find(|base| base.statement == plan.statement);
         let Some((old, new)) = base.and_then(|base| first_difference(&base.plan, &plan.plan)) else { continue };
         let message = format!("another plan for {}: {new} instead of {old}", plan.statement);
-        found.push(warning(WarningKind::PlanChanged, message, ""));
+        found.push(warning(WarningKind::PlanChanged, message));
     }
 }
 
-/// Tells of every statement that was not planned alike in all rounds.
+/// Warns of every statement that was not planned alike in all rounds.
 pub(super) fn between_rounds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
-    let of_rounds = || cell.rounds.iter().flatten().flat_map(told);
+    let of_rounds = || cell.rounds.iter().flatten().flat_map(known);
     let mut firsts: Vec<&StatementPlan> = Vec::new();
     for (_, plan) in of_rounds() {
         if firsts.iter().all(|first| first.statement != plan.statement) {
@@ -41,21 +41,18 @@ pub(super) fn between_rounds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
             }
         }
         for ((first, other), rounds) in changes {
-            let (statement, rounds) = (&kept.statement, rounds_in_words(&rounds));
+            let (statement, rounds) = (&kept.statement, rounds_in_words(rounds));
             let message = format!("another plan for {statement} in {rounds} than at first: {other} instead of {first}");
-            found.push(warning(WarningKind::PlanChanges, message, REMEDY));
+            found.push(warning(WarningKind::PlanChanges, message));
         }
     }
 }
 
 /// A sample's plans that have a structure, with its round.
-fn told(measured: &Measured) -> impl Iterator<Item = (u32, &StatementPlan)> {
+fn known(measured: &Measured) -> impl Iterator<Item = (u32, &StatementPlan)> {
     let plans = measured.plans.iter().filter(|plan| !structure(&plan.plan).is_empty());
     plans.map(|plan| (measured.sample.round, plan))
 }
-
-const REMEDY: &str =
-    "the number mixes two plans: compare the rounds one by one, and look at what the planner knows of the data";
 
 #[cfg(test)]
 mod tests {

@@ -1,14 +1,16 @@
-//! Warnings of one cell of the Insert Benchmark: rates not held, stalls, plans deferred, unequal work, too short a time.
+//! Warnings of a cell that was recorded by the second: rates not held, stalls, plans deferred, unequal work, too short a
+//! time.
 //!
-//! In: a cell's samples and the base's. Out: warnings; none for samples of other suites. Thresholds are named here with
+//! In: a cell's samples and the base's. Out: warnings; none without such records. Thresholds are named here with
 //! their reason.
 
 use super::cell::Cell;
 use super::warning;
 use crate::compare::sla::missed_rounds;
-use crate::digits::plain;
+use crate::digits::{percent, plain};
 use crate::findings::Warning;
-use crate::words::{percent, rounds_in_words};
+use crate::read::measured::Measured;
+use crate::words::rounds_in_words;
 use rqps_model::insert::{Stall, StepRecord};
 use rqps_model::{WarningKind, counted};
 use std::collections::BTreeSet;
@@ -28,20 +30,15 @@ pub(super) fn observed(cell: &Cell<'_>, found: &mut Vec<Warning>) {
 fn sla(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let missed = missed_rounds(cell.rounds);
     let Some((_, worst)) = missed.iter().min_by(|a, b| a.1.reached_per_s.total_cmp(&b.1.reached_per_s)) else { return };
-    let rounds: Vec<u32> = missed.iter().map(|(round, _)| *round).collect();
     let message = format!(
         "the background writers inserted {} of {} rows/s ({} of the rate) in {}: the queries ran alongside fewer \
          writes than planned",
         plain(worst.reached_per_s),
         plain(worst.target_per_s),
         percent(worst.reached_per_s / worst.target_per_s),
-        rounds_in_words(&rounds)
+        rounds_in_words(missed.iter().map(|(round, _)| *round))
     );
-    found.push(warning(
-        WarningKind::SlaMissed,
-        message,
-        "compare steps with a lower rate; this server does not sustain this one",
-    ));
+    found.push(warning(WarningKind::SlaMissed, message));
 }
 
 fn stalls(cell: &Cell<'_>, found: &mut Vec<Warning>) {
@@ -52,38 +49,25 @@ fn stalls(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     // Of equally long ones the first.
     let Some((round, longest)) = stalls.iter().rev().max_by_key(|(_, stall)| stall.seconds) else { return };
     let total: u32 = stalls.iter().map(|(_, stall)| stall.seconds).sum();
-    let rounds: BTreeSet<u32> = stalls.iter().map(|(round, _)| *round).collect();
-    let begin = format!("from second {} of {}", longest.from_second, rounds_in_words(&[*round]));
+    let begin = format!("from second {} of {}", longest.from_second, rounds_in_words([*round]));
     let message = if stalls.len() == 1 {
-        format!("next to nothing was inserted for {total} s, {begin}")
+        format!("almost no rows were inserted for {total} s, {begin}")
     } else {
-        let rounds: Vec<u32> = rounds.into_iter().collect();
-        let (count, rounds) = (counted(stalls.len(), "stall"), rounds_in_words(&rounds));
+        let rounds = rounds_in_words(stalls.iter().map(|(round, _)| *round));
+        let count = counted(stalls.len(), "stall");
         let longest = longest.seconds;
-        format!("next to nothing was inserted for {total} s in {count} in {rounds}, the longest {longest} s {begin}")
+        format!("almost no rows were inserted for {total} s in {count} in {rounds}, the longest {longest} s {begin}")
     };
-    found.push(warning(WarningKind::WriteStalls, message, "look at checkpoints, vacuums and purge at that time"));
+    found.push(warning(WarningKind::WriteStalls, message));
 }
 
 fn deferred(cell: &Cell<'_>, found: &mut Vec<Warning>) {
-    let deferred: Vec<(u32, f64)> = cell
-        .recorded()
-        .filter(|(_, record)| record.deferred_seconds > 0.0)
-        .map(|(measured, record)| (measured.sample.round, record.deferred_seconds))
-        .collect();
-    let most = deferred.iter().map(|(_, seconds)| *seconds).fold(0.0, f64::max);
-    if most > 0.0 {
-        let rounds: Vec<u32> = deferred.iter().map(|(round, _)| *round).collect();
-        let message = format!(
-            "writers fell so far behind their plan that up to {} s of it were deferred in {}",
-            plain(most),
-            rounds_in_words(&rounds)
-        );
-        found.push(warning(
-            WarningKind::Deferred,
-            message,
-            "times from the planned moment count from the plan as it was deferred",
-        ));
+    let is_deferred = |m: &Measured| m.sample.step().is_some_and(|record| record.deferred_seconds > 0.0);
+    if let Some(rounds) = cell.rounds_where(is_deferred) {
+        let most = plain(cell.recorded().map(|(_, record)| record.deferred_seconds).fold(0.0, f64::max));
+        let message =
+            format!("writers fell so far behind their plan that up to {most} s of it were deferred in {rounds}");
+        found.push(warning(WarningKind::Deferred, message));
     }
 }
 
@@ -91,11 +75,11 @@ fn short(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let shortest = cell.recorded_with_number().map(|(_, record)| record.seconds).fold(f64::INFINITY, f64::min);
     if shortest < SHORTEST_SECONDS {
         let message = format!("the step took {} s: too short a time to trust its rate", plain(shortest));
-        found.push(warning(WarningKind::Short, message, "take more rows or seconds"));
+        found.push(warning(WarningKind::Short, message));
     }
 }
 
-/// In a round all treatments write the same rows, unless one does not hold its rate, which is told as such.
+/// In a round all treatments write the same rows, unless one does not hold its rate, which has a warning of its own.
 fn unequal(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let missed: BTreeSet<u32> =
         [cell.rounds, cell.base_rounds].iter().flat_map(|side| missed_rounds(side)).map(|(round, _)| round).collect();
@@ -110,14 +94,13 @@ fn unequal(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         .filter(|(round, own, base)| !missed.contains(round) && work(own) != work(base))
         .collect();
     if let Some((_, own, base)) = unequal.first() {
-        let rounds: Vec<u32> = unequal.iter().map(|(round, ..)| *round).collect();
         let ((inserted, deleted), (base_inserted, base_deleted)) = (work(own), work(base));
-        let rounds = rounds_in_words(&rounds);
+        let rounds = rounds_in_words(unequal.iter().map(|(round, ..)| *round));
         let message = format!(
             "{inserted} rows were inserted and {deleted} deleted, on the base {base_inserted} and {base_deleted}, in \
              {rounds}"
         );
-        found.push(warning(WarningKind::UnequalWork, message, "the two did not do the same work: look for errors"));
+        found.push(warning(WarningKind::UnequalWork, message));
     }
 }
 

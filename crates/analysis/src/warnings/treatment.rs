@@ -1,10 +1,10 @@
-//! Warnings of one treatment: what differs from the base and was not asked for.
+//! Warnings of one treatment: what differs from the base and was not requested.
 //!
-//! In: plan, build and settings of the treatment and of the base. Out: warnings. What the user asked to differ (another
+//! In: plan, build and settings of the treatment and of the base. Out: warnings. What the user chose to differ (another
 //! profile, a `--set`) is a difference of treatment and no fault.
 
-use super::{unlike_builds, warning};
-use crate::evidence::semantic_settings;
+use super::{advised, unlike_builds, warning};
+use crate::evidence::semantic_settings::{self, Semantic};
 use crate::evidence::settings::{self, LOG_SIZE, MEMORY};
 use crate::findings::{TreatmentFindings, Warning};
 use crate::words::examples;
@@ -37,24 +37,21 @@ fn shown(value: &str) -> &str {
     if value.is_empty() { "''" } else { value }
 }
 
-/// The remedy for a condition that the user chooses.
-const SET_FOR_BOTH: &str = "set it for both";
-
 fn conditions(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
     let (own, other) = (&this.found.settings, &base.found.settings);
     let on = |checksums: bool| if checksums { "on" } else { "off" };
     let cpus = |cpus: &[usize]| format!("{cpus:?}");
-    let mut differ = |kind: WarningKind, what: &str, own: String, other: String, remedy: &str| {
+    let is_one_engine = this.found.build.engine == base.found.build.engine;
+    let mut check = |kind: WarningKind, what: &str, own: String, other: String| {
         if own != other {
-            found.push(warning(kind, format!("{what} {own}, on the base {other}"), remedy));
+            let warning = warning(kind, format!("{what} {own}, on the base {other}"));
+            // Engines run with the character sets of the published reports, whatever the user sets.
+            let advice = (!is_one_engine && kind == WarningKind::Encoding)
+                .then(|| "the rows are ASCII, one byte a character in both".to_owned());
+            found.push(Warning { advice: advice.or(warning.advice), ..warning });
         }
     };
-    // Across engines nobody can set it: each runs as the published reports ran it.
-    let is_one_engine = this.found.build.engine == base.found.build.engine;
-    let charset_remedy = if is_one_engine { SET_FOR_BOTH } else { "the rows are ASCII, one byte a character in both" };
-    differ(WarningKind::Encoding, "the encoding is", charset(&own.encoding), charset(&other.encoding), charset_remedy);
-    let mut check =
-        |kind: WarningKind, what: &str, own: String, other: String| differ(kind, what, own, other, SET_FOR_BOTH);
+    check(WarningKind::Encoding, "the encoding is", charset(&own.encoding), charset(&other.encoding));
     check(WarningKind::Checksums, "data checksums are", on(own.checksums).to_owned(), on(other.checksums).to_owned());
     if is_one_engine {
         // Engines have collations of their own: that they differ is forced, and listed as such.
@@ -74,24 +71,20 @@ fn charset(encoding: &str) -> String {
 
 /// What must be alike between two engines for their numbers to say something about the engines alone.
 fn engines(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
-    let (own, other) = (semantic_settings::of(this.found), semantic_settings::of(base.found));
-    if own.durability != other.durability
-        && let (Some(here), Some(there)) = (own.durability, other.durability)
+    let (own, other) = (Semantic::of(this.found), Semantic::of(base.found));
+    if let (Some(here), Some(there)) = (own.durability(), other.durability())
+        && here != there
     {
         let message = format!(
             "a commit here {} ({}), on the base {} ({})",
             here.words(),
-            own.commit,
+            own.commit(),
             there.words(),
-            other.commit
+            other.commit()
         );
-        found.push(warning(
-            WarningKind::Durability,
-            message,
-            "choose profiles of one kind, such as x10a_sync and z12a_sync",
-        ));
+        found.push(warning(WarningKind::Durability, message));
     }
-    if let (Some(here), Some(there)) = (own.buffer_bytes, other.buffer_bytes)
+    if let (Some(here), Some(there)) = (own.buffer_bytes(), other.buffer_bytes())
         && (here / there).ln().abs() > ALIKE_BUFFERS.ln_1p()
     {
         let message = format!(
@@ -99,33 +92,25 @@ fn engines(this: Side<'_>, base: Side<'_>, found: &mut Vec<Warning>) {
             semantic_settings::size(here),
             semantic_settings::size(there)
         );
-        found.push(warning(
-            WarningKind::Memory,
-            message,
-            "give both the same memory, or read the change as one of memory too",
-        ));
+        found.push(warning(WarningKind::Memory, message));
     }
     if this.plan.storage == Some(StorageEngine::Rocksdb) || base.plan.storage == Some(StorageEngine::Rocksdb) {
-        let message = format!("tables here are stored by {}, on the base by {}", own.storage, other.storage);
-        found.push(warning(
-            WarningKind::StorageEngine,
-            message,
-            "read the change as one of engine and storage engine together",
-        ));
+        let message = format!("tables here are stored by {}, on the base by {}", own.storage(), other.storage());
+        found.push(warning(WarningKind::StorageEngine, message));
     }
 }
 
-/// What is not as the plan asked.
+/// What differs from the plan.
 pub(crate) fn not_as_asked(this: Side<'_>) -> Option<Warning> {
     let (asked, is) = (this.plan.storage?, this.found.settings.storage_engine.as_str());
     if is.is_empty() || is.eq_ignore_ascii_case(asked.name()) {
         return None;
     }
     let message = format!("tables are stored by {is} though {asked} was requested");
-    Some(warning(WarningKind::StorageEngine, message, "see the server's log for why the plugin was not loaded"))
+    Some(advised(WarningKind::StorageEngine, message, "see the server's log for why the plugin was not loaded"))
 }
 
-/// Whether two sizes differ by less than anybody could measure.
+/// Whether two sizes differ by too little to matter.
 fn are_nearly_alike(old: &str, new: &str) -> bool {
     const ALIKE: f64 = 0.01;
     match (old.parse::<f64>(), new.parse::<f64>()) {
@@ -134,7 +119,7 @@ fn are_nearly_alike(old: &str, new: &str) -> bool {
     }
 }
 
-/// Settings that differ from the peer's and were not asked to.
+/// Settings that differ from the peer's and were not set on purpose.
 pub(crate) fn unlike_settings(
     this: Side<'_>,
     base: Side<'_>,
@@ -160,11 +145,7 @@ pub(crate) fn unlike_settings(
         }
     }
     if !memory.is_empty() {
-        found.push(warning(
-            WarningKind::Memory,
-            examples(&memory),
-            "give both the same memory, or read the change as one of memory too",
-        ));
+        found.push(warning(WarningKind::Memory, examples(&memory)));
     }
     if !LOG_SIZE.into_iter().any(is_asked) {
         found.extend(log_size(this, base));
@@ -174,7 +155,7 @@ pub(crate) fn unlike_settings(
         if one_sided > 0 {
             message.push_str(&format!("; {} known to one of the two only", counted(one_sided, "setting")));
         }
-        found.push(warning(WarningKind::Settings, message, "set it for both with `--set` to compare the code alone"));
+        found.push(warning(WarningKind::Settings, message));
     }
     found
 }
@@ -182,7 +163,7 @@ pub(crate) fn unlike_settings(
 /// Logs of other sizes before a checkpoint, whatever the settings are called that say so.
 fn log_size(this: Side<'_>, base: Side<'_>) -> Option<Warning> {
     // A size of 0 leaves it to the server.
-    let of = |side: Side<'_>| semantic_settings::of(side.found).log_bytes.filter(|&bytes| bytes > 0.0);
+    let of = |side: Side<'_>| Semantic::of(side.found).log_bytes().filter(|&bytes| bytes > 0.0);
     let (here, there) = (of(this)?, of(base)?);
     let differ = (here / there).ln().abs() > ALIKE_BUFFERS.ln_1p();
     let message = || {
@@ -192,8 +173,7 @@ fn log_size(this: Side<'_>, base: Side<'_>) -> Option<Warning> {
             semantic_settings::size(there)
         )
     };
-    let remedy = "give both the same, or read the change of tests that write as one of log size too";
-    differ.then(|| warning(WarningKind::LogSize, message(), remedy))
+    differ.then(|| warning(WarningKind::LogSize, message()))
 }
 
 #[cfg(test)]

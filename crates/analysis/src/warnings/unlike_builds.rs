@@ -1,6 +1,6 @@
 //! Two builds that were not made in one way: another compiler, other flags.
 //!
-//! In: what two binaries tell of how they were made. Out: one warning, short enough to be read: compilers by name and
+//! In: how two binaries were made, as read from them. Out: one warning, short enough to be read: compilers by name and
 //! version, of the flags the first that matter and how many more there are; beside it all of it in full. Flags that ask
 //! a compiler for diagnostics make no other code, and paths are the builder's: neither counts, nor does the compiler
 //! where it stands among the flags.
@@ -27,25 +27,24 @@ const HANDED_ON: [&str; 3] = ["-Wp,", "-Wa,", "-Wl,"];
 pub(super) fn unlike(own: &BuildFacts, base: &BuildFacts) -> Option<Warning> {
     let (mut short, mut full) = (Vec::new(), Vec::new());
     if own.compiler != base.compiler {
-        let told = |own: &str, base: &str| format!("compiler {own} instead of {base}");
-        full.push(told(or_unknown(&own.compiler), or_unknown(&base.compiler)));
+        let differ = |own: &str, base: &str| format!("compiler {own} instead of {base}");
+        full.push(differ(or_unknown(&own.compiler), or_unknown(&base.compiler)));
         let (here, there) = (name_and_version(&own.compiler), name_and_version(&base.compiler));
         // Two that have one version differ in what was left out.
-        short.push(if here == there { told(&own.compiler, &base.compiler) } else { told(&here, &there) });
+        short.push(if here == there { differ(&own.compiler, &base.compiler) } else { differ(&here, &there) });
     }
     match (own.flags.is_empty(), base.flags.is_empty()) {
         (false, false) => flags(own, base, &mut short, &mut full),
         (true, true) => {}
         (is_here, _) => {
-            let told = format!("flags unknown {}", if is_here { "here" } else { "on the base" });
-            short.push(told.clone());
-            full.push(told);
+            let unknown = format!("flags unknown {}", if is_here { "here" } else { "on the base" });
+            short.push(unknown.clone());
+            full.push(unknown);
         }
     }
-    let remedy = "compare builds made in one way, or read the change as one of source and build together";
     let (short, full) = (short.join("; "), full.join("; "));
     let in_full = (short != full).then_some(full);
-    (!short.is_empty()).then(|| Warning { in_full, ..warning(WarningKind::UnlikeBuilds, short, remedy) })
+    (!short.is_empty()).then(|| Warning { in_full, ..warning(WarningKind::UnlikeBuilds, short) })
 }
 
 fn flags(own: &BuildFacts, base: &BuildFacts, short: &mut Vec<String>, full: &mut Vec<String>) {

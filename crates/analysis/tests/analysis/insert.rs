@@ -6,6 +6,7 @@ use rqps_analysis::findings::{CellFindings, Findings};
 use rqps_analysis::{Options, analyse};
 use rqps_madeup::insert::{InsertRecipe, StallAt};
 use rqps_madeup::{Effect, Place};
+use rqps_model::plan::SuitePlan;
 use rqps_model::{Group, Unit, Verdict, WarningKind};
 use rqps_store::Campaign;
 
@@ -47,7 +48,8 @@ fn nothing_happened_and_nothing_is_found() {
             assert_eq!(cell.inside, None, "four rounds need none");
         }
     }
-    assert_eq!((found.campaign.rounds_complete, found.campaign.insert.as_ref().unwrap().clients), (4, 2));
+    let SuitePlan::Insert(shape) = &found.campaign.suite else { panic!("{:?}", found.campaign.suite) };
+    assert_eq!((found.campaign.rounds_complete, shape.clients), (4, 2));
     assert!(found.warnings.iter().all(|warning| warning.kind == WarningKind::Noisy), "{:?}", found.warnings);
 }
 

@@ -1,16 +1,15 @@
 //! The results at each number of clients: the matrix, and per build the table with the interval plot.
 
 use super::matrix::{self, Matrix};
-use super::{Scene, Shown, shown, shown_cell};
+use super::scene::{Scene, Shown, shown, shown_cell, test_id, throughput};
 use crate::interval::Interval;
-use crate::latency::{self, Events};
+use crate::latency::{self, Quantile};
 use crate::rounds;
 use crate::svg::Tick;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
 use crate::{number, order};
 use rqps_analysis::findings::TestFindings;
-use rqps_model::counted;
 use serde::Serialize;
 
 /// Results at one number of clients.
@@ -87,12 +86,10 @@ struct Group {
 const OPEN: usize = 3;
 
 pub(super) fn levels(scene: &Scene<'_>) -> Vec<Level> {
-    let levels = order::levels(scene.findings);
-    let single = levels.len() == 1;
-    levels
+    order::levels(scene.findings)
         .iter()
         .map(|level| Level {
-            title: if single { String::new() } else { counted(level.clients, "client") },
+            title: scene.level(level.clients),
             matrix: matrix::matrix(scene, level),
             builds: scene.others.iter().map(|index| build(scene, level, *index)).collect(),
         })
@@ -140,21 +137,20 @@ fn block(scene: &Scene<'_>, clients: u32, block: &order::Block<'_>, index: usize
 }
 
 fn row(scene: &Scene<'_>, at: usize, test: &TestFindings, index: usize, axis: RatioAxis) -> Row {
-    let throughput = |index: usize| super::test::throughput(&test.cells[index]);
     let cell = &test.cells[index];
     let comparison = cell.comparison.as_ref();
     let beyond = comparison.map(|c| (c.rqps, axis.place(c.rqps)));
     Row {
         name: test.name.clone(),
-        id: super::test_id(at),
-        base: throughput(scene.findings.base),
-        new: throughput(index),
+        id: test_id(at),
+        base: throughput(&test.cells[scene.findings.base]),
+        new: throughput(cell),
         unit: test.unit.symbol(),
         tip: matrix::tip(scene, test, index),
         shown: shown_cell(scene, test, index),
         plot: interval::row(axis, comparison.map(|c| (c, Interval::of(cell))), scene.margin(), Rounds::Hidden),
         latencies: match scene.findings.is_open_loop() {
-            true => latency::QUANTILES.map(|(name, quantile)| compared(scene, test, index, name, quantile)).into(),
+            true => latency::QUANTILES.map(|quantile| compared(scene, test, index, quantile)).into(),
             false => Vec::new(),
         },
         beyond: match beyond {
@@ -165,13 +161,7 @@ fn row(scene: &Scene<'_>, at: usize, test: &TestFindings, index: usize, axis: Ra
     }
 }
 
-fn compared(
-    scene: &Scene<'_>,
-    test: &TestFindings,
-    index: usize,
-    name: &'static str,
-    quantile: fn(Events) -> f64,
-) -> Latency {
+fn compared(scene: &Scene<'_>, test: &TestFindings, index: usize, (name, quantile): Quantile) -> Latency {
     let (base, cell) = (&test.cells[scene.findings.base], &test.cells[index]);
     Latency {
         name,

@@ -1,6 +1,6 @@
 //! Tables of one test whose columns are the builds: costs per operation, latencies, server counters that moved.
 
-use super::Scene;
+use super::scene::Scene;
 use crate::{metric, number, order};
 use rqps_analysis::findings::{CellFindings, CounterFindings, CounterUnit, LatencyFindings, TestFindings};
 use rqps_model::{Engine, Verdict};
@@ -40,8 +40,8 @@ const EVENT: &str = "event";
 const COUNTERS: usize = 12;
 
 impl Table {
-    /// Without weight on what moved in cells that are undecided: where throughput may not have changed, nothing else is
-    /// said to.
+    /// Without weight on what moved in undecided cells: where throughput may not have changed, nothing else is
+    /// highlighted.
     pub(super) fn weighed(mut self, scene: &Scene<'_>, test: &TestFindings) -> Table {
         let index = |head: &String| scene.names.iter().position(|name| name == head);
         let is_decided = |index: usize| {
@@ -133,12 +133,8 @@ pub(super) fn costs(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
 /// Latency at the usual percentiles, for events and each statement kind.
 pub(super) fn latencies(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
     const NAMES: [&str; 6] = ["p50", "p90", "p95", "p99", "p99.9", "max"];
-    let mut kinds: Vec<&str> = Vec::new();
-    for latency in test.cells.iter().flat_map(|cell| &cell.latency) {
-        if !kinds.contains(&latency.kind.as_str()) {
-            kinds.push(&latency.kind);
-        }
-    }
+    let latencies = test.cells.iter().flat_map(|cell| &cell.latency);
+    let mut kinds = order::distinct(latencies.map(|latency| latency.kind.as_str()));
     kinds.retain(|kind| *kind == EVENT || !test.cells.iter().all(|cell| is_event(cell, kind)));
     let of = |index: usize, kind: &str| latency(&test.cells[index], kind);
     let mut rows = Vec::new();
@@ -166,23 +162,9 @@ fn is_event(cell: &CellFindings, kind: &str) -> bool {
     latency(cell, kind).is_none() || latency(cell, EVENT).zip(latency(cell, kind)).is_some_and(same)
 }
 
-/// Counters of one engine's builds: engines have no counter in common.
-#[derive(Serialize)]
-pub(super) struct Counters {
-    title: String,
-    table: Table,
-}
-
-impl Counters {
-    /// As [`Table::weighed`].
-    pub(super) fn weighed(self, scene: &Scene<'_>, test: &TestFindings) -> Counters {
-        Counters { table: self.table.weighed(scene, test), ..self }
-    }
-}
-
-/// Server counters, engine by engine: those that moved on any build, those that moved most first; where an engine has
-/// one build only, the largest.
-pub(super) fn counters(scene: &Scene<'_>, test: &TestFindings) -> Vec<Counters> {
+/// Server counters with their title, engine by engine, since engines have none in common: those that moved on any build,
+/// those that moved most first; where an engine has one build only, the largest.
+pub(super) fn counters(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, Table)> {
     let engines = order::engines(scene.findings);
     let of_engine = |engine: &Engine| {
         let builds: Vec<usize> = scene
@@ -203,20 +185,17 @@ pub(super) fn counters(scene: &Scene<'_>, test: &TestFindings) -> Vec<Counters> 
         };
         let rows: Vec<Row> = names.into_iter().map(|name| counter_row(test, &builds, name)).collect();
         let heads: Vec<String> = builds.iter().map(|index| scene.names[*index].clone()).collect();
-        (!rows.is_empty()).then_some(Counters { title, table: Table { builds: heads.len(), heads, rows } })
+        let table = Table { builds: heads.len(), heads, rows };
+        (!table.rows.is_empty()).then(|| (title, table.weighed(scene, test)))
     };
     engines.iter().filter_map(of_engine).collect()
 }
 
 fn moved<'a>(test: &'a TestFindings, builds: &[usize]) -> Vec<&'a str> {
-    let mut moved: Vec<(&str, f64)> = Vec::new();
-    for counter in builds.iter().flat_map(|index| &test.cells[*index].counters) {
-        let size = movement(counter);
-        match moved.iter_mut().find(|(name, _)| *name == counter.name) {
-            Some((_, largest)) => *largest = largest.max(size),
-            None => moved.push((&counter.name, size)),
-        }
-    }
+    let counters = builds.iter().flat_map(|index| &test.cells[*index].counters);
+    let sizes = order::grouped(counters.map(|counter| (counter.name.as_str(), movement(counter))));
+    let largest = |sizes: Vec<f64>| sizes.into_iter().fold(0.0, f64::max);
+    let mut moved: Vec<(&str, f64)> = sizes.into_iter().map(|(name, sizes)| (name, largest(sizes))).collect();
     moved.retain(|(_, size)| *size > STANDS_OUT.ln_1p());
     moved.sort_by(|a, b| b.1.total_cmp(&a.1));
     moved.truncate(COUNTERS);
@@ -236,9 +215,7 @@ fn counter_row(test: &TestFindings, builds: &[usize], name: &str) -> Row {
 fn counted(counter: &CounterFindings) -> String {
     let value = counter.per_kilo_op;
     match counter.unit() {
-        Some(CounterUnit::Milliseconds) if value != 0.0 => number::duration_us(value * 1e3),
-        Some(CounterUnit::Microseconds) if value != 0.0 => number::duration_us(value),
-        Some(CounterUnit::Nanoseconds) if value != 0.0 => number::duration_us(value / 1e3),
+        Some(CounterUnit::Microseconds(us)) => number::duration_us(value * us),
         Some(CounterUnit::Bytes) if value != 0.0 => number::bytes(value),
         _ => number::significant(value, 3),
     }

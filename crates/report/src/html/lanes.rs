@@ -4,7 +4,7 @@
 //! their labels. Which numbers there are is data ([`CLIENT`], [`SERVER`]); all are drawn alike: the median round, and
 //! the others as thin lines behind it.
 
-use super::Scene;
+use super::scene::Scene;
 use crate::number;
 use crate::rounds;
 use crate::svg::Tick;
@@ -27,7 +27,7 @@ struct LaneView {
     /// The round shown, where there are several.
     round: String,
     /// The number that the lane comes down to.
-    told: String,
+    summary: String,
     drawing: minijinja::Value,
     ys: Vec<Tick>,
 }
@@ -39,15 +39,15 @@ struct Measure {
     axis: Axis,
     show: fn(f64) -> String,
     /// What the lane comes down to.
-    told: Told,
+    reduction: Reduction,
 }
 
 enum Source {
     /// The client kept it each second.
     Client(fn(&TimelinePoint) -> f64),
-    /// The server told it under this name.
+    /// The server reports it under this name.
     Server(&'static str),
-    /// A counter that the server told: by how much a second it grew.
+    /// A counter of the server: by how much it grew per second.
     Growth(&'static str),
 }
 
@@ -57,7 +57,7 @@ enum Axis {
     Logarithmic,
 }
 
-enum Told {
+enum Reduction {
     /// The round's count over its seconds.
     Mean(fn(&TimelineFindings) -> u64),
     Largest,
@@ -72,7 +72,7 @@ const CLIENT: [Measure; 5] = [
     longest("Longest query", |point| point.longest_query_ms),
 ];
 
-/// What the servers told, each what its engine has.
+/// What the servers report, each what its engine has.
 const SERVER: [Measure; 8] = [
     level("Dead rows", Source::Server("dead_rows"), Axis::Linear, number::grouped),
     level("History list", Source::Server("history_list_length"), Axis::Linear, number::grouped),
@@ -86,7 +86,7 @@ const SERVER: [Measure; 8] = [
 
 const fn rate(title: &'static str, value: fn(&TimelinePoint) -> f64, count: fn(&TimelineFindings) -> u64) -> Measure {
     let source = Source::Client(value);
-    Measure { title, source, axis: Axis::Linear, show: number::grouped, told: Told::Mean(count) }
+    Measure { title, source, axis: Axis::Linear, show: number::grouped, reduction: Reduction::Mean(count) }
 }
 
 const fn longest(title: &'static str, value: fn(&TimelinePoint) -> f64) -> Measure {
@@ -94,21 +94,21 @@ const fn longest(title: &'static str, value: fn(&TimelinePoint) -> f64) -> Measu
 }
 
 const fn level(title: &'static str, source: Source, axis: Axis, show: fn(f64) -> String) -> Measure {
-    Measure { title, source, axis, show, told: Told::Largest }
+    Measure { title, source, axis, show, reduction: Reduction::Largest }
 }
 
 fn milliseconds(ms: f64) -> String {
-    if ms == 0.0 { "0".to_owned() } else { number::duration_us(ms * 1e3) }
+    number::duration_us(ms * 1e3)
 }
 
 impl Source {
     /// `None` where the server has no such number.
     fn line(&self, round: &TimelineFindings) -> Option<Vec<(f64, f64)>> {
-        let told = |name: &str| round.server.get(name).filter(|values| !values.is_empty());
+        let known = |name: &str| round.server.get(name).filter(|values| !values.is_empty());
         match self {
             Source::Client(value) => Some(round.series.iter().map(|point| (point.second, value(point))).collect()),
-            Source::Server(name) => told(name).cloned(),
-            Source::Growth(name) => told(name).map(|values| growth(values)),
+            Source::Server(name) => known(name).cloned(),
+            Source::Growth(name) => known(name).map(|values| growth(values)),
         }
     }
 }
@@ -141,18 +141,18 @@ impl Measure {
         }
     }
 
-    fn told(&self, Run { round, line }: &Run<'_>) -> String {
-        match self.told {
+    fn summary(&self, Run { round, line }: &Run<'_>) -> String {
+        match self.reduction {
             _ if round.failure.is_some() => "failed".to_owned(),
-            Told::Mean(count) => format!("mean {}", (self.show)(count(round) as f64 / round.seconds.max(1e-9))),
-            Told::Largest => {
+            Reduction::Mean(count) => format!("mean {}", (self.show)(count(round) as f64 / round.seconds.max(1e-9))),
+            Reduction::Largest => {
                 format!("max {}", (self.show)(line.iter().map(|(_, value)| *value).fold(0.0, f64::max)))
             }
         }
     }
 }
 
-/// What the client kept; nothing for a step that builds indexes, whose few rows tell nothing.
+/// What the client kept; nothing for a step that builds indexes, whose few rows show nothing.
 pub(super) fn client(scene: &Scene<'_>, test: &TestFindings) -> Vec<Figure> {
     let rounds = test.cells.iter().flat_map(|cell| &cell.timelines);
     match rounds.into_iter().any(|round| !round.index_builds.is_empty()) {
@@ -161,7 +161,7 @@ pub(super) fn client(scene: &Scene<'_>, test: &TestFindings) -> Vec<Figure> {
     }
 }
 
-/// What the server told meanwhile, of the builds that tell it.
+/// What the server reported meanwhile, of the builds that report it.
 pub(super) fn server(scene: &Scene<'_>, test: &TestFindings) -> Vec<Figure> {
     SERVER.iter().filter_map(|measure| figure(scene, test, measure)).collect()
 }
@@ -178,7 +178,7 @@ fn figure(scene: &Scene<'_>, test: &TestFindings, measure: &Measure) -> Option<F
             true => String::new(),
             false => format!("round {}", lane.shown.round.round),
         },
-        told: measure.told(&lane.shown),
+        summary: measure.summary(&lane.shown),
         drawing: lane::draw(lane, scale),
         ys: scale.ticks(measure.show),
     };

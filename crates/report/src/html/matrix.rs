@@ -1,6 +1,6 @@
 //! The matrix tests × builds: relative throughput, coloured by verdict and size, with group medians.
 
-use super::{Scene, shown, shown_cell};
+use super::scene::{Scene, absence, latency_change, shown, shown_cell, size, test_id, throughput};
 use crate::order::{Block, Level};
 use crate::rounds;
 use crate::{number, order, verdict_style};
@@ -76,8 +76,8 @@ pub(super) fn matrix(scene: &Scene<'_>, level: &Level<'_>) -> Option<Matrix> {
 fn block(scene: &Scene<'_>, clients: u32, block: &Block<'_>) -> MatrixBlock {
     let row = |(index, test): &(usize, &TestFindings)| Row {
         name: test.name.clone(),
-        id: super::test_id(*index),
-        base: test.cells[scene.findings.base].throughput.map_or_else(|| number::NONE.to_owned(), number::grouped),
+        id: test_id(*index),
+        base: throughput(&test.cells[scene.findings.base]),
         cells: scene.others.iter().map(|index| cell(scene, test, *index)).collect(),
     };
     MatrixBlock { sums: sums(scene, clients, block), title: block.title, rows: block.tests.iter().map(row).collect() }
@@ -86,7 +86,7 @@ fn block(scene: &Scene<'_>, clients: u32, block: &Block<'_>) -> MatrixBlock {
 fn cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Cell {
     let cell = &test.cells[index];
     let Some(comparison) = &cell.comparison else {
-        let tip = format!("{} · {}\n{}", test.name, scene.names[index], super::absence(cell));
+        let tip = format!("{} · {}\n{}", test.name, scene.names[index], absence(cell));
         return Cell::without_verdict("none", number::NONE.to_owned(), tip);
     };
     Cell {
@@ -95,7 +95,7 @@ fn cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Cell {
         ratio: format!("{}{}", number::ratio(comparison.rqps), rounds::ratio_sign(scene.findings, test, index)),
         tip: tip(scene, test, index),
         verdict: comparison.verdict.word(),
-        size: super::size(comparison),
+        size: size(comparison),
     }
 }
 
@@ -103,11 +103,10 @@ fn cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Cell {
 pub(super) fn tip(scene: &Scene<'_>, test: &TestFindings, index: usize) -> String {
     let cell = &test.cells[index];
     let (Some(comparison), Some(shown)) = (&cell.comparison, shown_cell(scene, test, index)) else {
-        return super::absence(cell);
+        return absence(cell);
     };
     let interval = if shown.is_inside { "interval inside the one round" } else { "95 % interval" };
-    let throughput =
-        |index: usize| test.cells[index].throughput.map_or_else(|| number::NONE.to_owned(), number::grouped);
+    let throughput = |index: usize| throughput(&test.cells[index]);
     let mut lines = vec![
         format!("{} · {}", test.name, scene.names[index]),
         format!("{} {} {}, {}", shown.glyph, shown.word, shown.ratio, number::change(comparison.rqps)),
@@ -116,7 +115,7 @@ pub(super) fn tip(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Strin
         format!("{}, MDE {}, q {}", counted(shown.n, "round"), shown.mde, shown.q),
     ];
     if scene.findings.is_open_loop() {
-        lines.extend(super::latency_change(test, scene.findings.base, index));
+        lines.extend(latency_change(test, scene.findings.base, index));
     }
     lines.extend(
         (!rounds::ratio_sign(scene.findings, test, index).is_empty())

@@ -1,6 +1,6 @@
 //! How noisy the campaign was: floors, spread of rounds, and the smallest change it could have seen, by group and test.
 
-use super::Scene;
+use super::scene::Scene;
 use crate::svg::Tick;
 use crate::svg::spread::{SpreadAxis, quantile};
 use crate::{number, order};
@@ -30,10 +30,8 @@ struct Group {
 struct Test {
     name: String,
     clients: u32,
-    floor: String,
-    sd: String,
-    cycle_se: String,
-    mde: String,
+    /// Floor, sd of rounds, se inside a round, MDE.
+    medians: [String; 4],
 }
 
 pub(super) fn noise(scene: &Scene<'_>) -> Noise {
@@ -54,7 +52,7 @@ pub(super) fn noise(scene: &Scene<'_>) -> Noise {
         groups: axis
             .map_or_else(Vec::new, |axis| rqps_model::Group::ALL.into_iter().filter_map(|g| group(g, axis)).collect()),
         tests: match axis.is_none() && scene.findings.is_open_loop() {
-            // The spread of a rate that was asked for is no noise.
+            // The spread of a requested rate is not noise.
             true => Vec::new(),
             false => scene.findings.tests.iter().filter_map(|found| test(scene, found)).collect(),
         },
@@ -88,11 +86,11 @@ fn test(scene: &Scene<'_>, found: &TestFindings) -> Option<Test> {
         quantile(&sorted(values), 0.5)
     };
     let all = [median(|c| c.floor), median(|c| c.sd), median(|c| c.cycle_se), median(|c| c.mde)];
-    if all.iter().all(Option::is_none) {
-        return None;
-    }
-    let [floor, sd, cycle_se, mde] = all.map(|value| value.map_or_else(|| number::NONE.to_owned(), number::percent));
-    Some(Test { name: found.name.clone(), clients: found.clients, floor, sd, cycle_se, mde })
+    all.iter().any(Option::is_some).then(|| Test {
+        name: found.name.clone(),
+        clients: found.clients,
+        medians: all.map(|value| value.map_or_else(|| number::NONE.to_owned(), number::percent)),
+    })
 }
 
 fn comparisons<'a>(

@@ -3,9 +3,9 @@
 //! Plans are equal when they agree in nodes, indexes and conditions; estimates may differ. Plans of different engines
 //! stand side by side and are not compared: their words mean different things.
 
-use super::Scene;
+use super::scene::Scene;
+use crate::order::{distinct, grouped};
 use rqps_analysis::findings::TestFindings;
-use rqps_model::Engine;
 use serde::Serialize;
 
 /// A statement's plans.
@@ -31,7 +31,7 @@ struct Variant {
     /// The build whose plan it differs from; empty where it does not.
     differs_from: String,
     lines: Vec<Line>,
-    /// Further forms of the same plan, as the server tells them; empty where there are none.
+    /// Further forms of the same plan, as the server prints them; empty where there are none.
     more: String,
 }
 
@@ -43,18 +43,13 @@ struct Line {
 }
 
 pub(super) fn plans(scene: &Scene<'_>, test: &TestFindings) -> Vec<StatementPlans> {
-    let mut statements: Vec<&str> = Vec::new();
-    for plan in test.cells.iter().flat_map(|cell| &cell.plans) {
-        if !statements.contains(&plan.statement.as_str()) {
-            statements.push(&plan.statement);
-        }
-    }
+    let plans = test.cells.iter().flat_map(|cell| &cell.plans);
+    let statements = distinct(plans.map(|plan| plan.statement.as_str()));
     statements.into_iter().map(|statement| statement_plans(scene, test, statement)).collect()
 }
 
 /// Builds whose plans read alike.
 struct Alike<'a> {
-    engine: Engine,
     structure: Vec<String>,
     plan: &'a str,
     builds: Vec<usize>,
@@ -62,21 +57,18 @@ struct Alike<'a> {
 }
 
 fn statement_plans(scene: &Scene<'_>, test: &TestFindings, statement: &str) -> StatementPlans {
-    let mut groups: Vec<Alike<'_>> = Vec::new();
-    for index in scene.base_first() {
-        let Some(plan) = test.cells[index].plans.iter().find(|plan| plan.statement == statement) else { continue };
-        let (engine, structure) = (scene.findings.treatments[index].build.engine, structure(&plan.plan));
-        match groups.iter_mut().find(|group| group.engine == engine && group.structure == structure) {
-            Some(group) => {
-                group.builds.push(index);
-                group.differs |= plan.differs;
-            }
-            None => {
-                let (plan, differs) = (&plan.plan, plan.differs);
-                groups.push(Alike { engine, structure, plan, builds: vec![index], differs });
-            }
-        }
-    }
+    let plans = scene.base_first().into_iter().filter_map(|index| {
+        let plan = test.cells[index].plans.iter().find(|plan| plan.statement == statement)?;
+        let engine = scene.findings.treatments[index].build.engine;
+        Some(((engine, structure(&plan.plan)), (index, plan)))
+    });
+    let alike = grouped(plans).into_iter().map(|((_, structure), found)| Alike {
+        structure,
+        plan: &found[0].1.plan,
+        builds: found.iter().map(|(index, _)| *index).collect(),
+        differs: found.iter().any(|(_, plan)| plan.differs),
+    });
+    let groups: Vec<Alike<'_>> = alike.collect();
     let total: usize = groups.iter().map(|group| group.builds.len()).sum();
     // What others of its engine are compared with, where it has a plan.
     let peer = |group: &Alike<'_>| {
@@ -86,16 +78,16 @@ fn statement_plans(scene: &Scene<'_>, test: &TestFindings, statement: &str) -> S
     let variants: Vec<Variant> = groups
         .iter()
         .map(|group| {
-            let (told, more) = parts(group.plan);
+            let (text, more) = parts(group.plan);
             let is_all = group.builds.len() == total && total > 1;
             Variant {
-                builds: if is_all { "all builds".to_owned() } else { names(scene, &group.builds) },
+                builds: if is_all { "all builds".to_owned() } else { scene.joined(&group.builds) },
                 differs_from: match peer(group).filter(|_| group.differs) {
                     Some(peer) if peer.builds.contains(&scene.findings.base) => "the base".to_owned(),
                     Some(peer) => scene.names[peer.builds[0]].clone(),
                     None => String::new(),
                 },
-                lines: lines(told, &group.structure, peer(group).map(|peer| peer.structure.as_slice())),
+                lines: lines(text, &group.structure, peer(group).map(|peer| peer.structure.as_slice())),
                 more: more.to_owned(),
             }
         })
@@ -105,10 +97,6 @@ fn statement_plans(scene: &Scene<'_>, test: &TestFindings, statement: &str) -> S
         differs: groups.iter().any(|group| group.differs || peer(group).is_some()),
         variants,
     }
-}
-
-fn names(scene: &Scene<'_>, builds: &[usize]) -> String {
-    builds.iter().map(|index| scene.names[*index].as_str()).collect::<Vec<_>>().join(", ")
 }
 
 fn lines(plan: &str, structure: &[String], base: Option<&[String]>) -> Vec<Line> {

@@ -1,7 +1,7 @@
 //! Response times of a test's statements in the published buckets: percent of each, shaded; from sending, and from the
 //! plan.
 
-use super::Scene;
+use super::scene::Scene;
 use crate::number;
 use rqps_analysis::findings::{ResponseFindings, TestFindings};
 use rqps_model::insert::Buckets;
@@ -26,16 +26,10 @@ struct Block {
 #[derive(Serialize)]
 struct Row {
     name: String,
-    shares: Vec<Share>,
+    /// Shades and texts.
+    shares: Vec<(&'static str, String)>,
     /// p50, p95, p99, p99.9 and the longest.
     times: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Share {
-    /// Shade.
-    class: &'static str,
-    text: String,
 }
 
 /// Kinds of statements with their headings.
@@ -89,8 +83,8 @@ fn row(name: String, buckets: &Buckets, quantiles_ms: &[f64; 4]) -> Row {
     }
 }
 
-/// Five shades: a reader tells no more apart.
-fn share(percent: f64) -> Share {
+/// The shade, one of the five that a reader can distinguish, and the text.
+fn share(percent: f64) -> (&'static str, String) {
     let class = match percent {
         p if p >= 50.0 => "h5",
         p if p >= 20.0 => "h4",
@@ -107,7 +101,7 @@ fn share(percent: f64) -> Share {
         p if p > 0.0 => "<0.001".to_owned(),
         _ => "·".to_owned(),
     };
-    Share { class, text }
+    (class, text)
 }
 
 #[cfg(test)]
@@ -124,7 +118,7 @@ mod tests {
         for (percent, expected) in
             [(0.0, "·"), (0.0001, "<0.001"), (0.5, "0.500"), (12.34, "12.3"), (99.996, "99.996"), (100.0, "100.0")]
         {
-            assert_eq!(share(percent).text, expected);
+            assert_eq!(share(percent).1, expected);
         }
     }
 }

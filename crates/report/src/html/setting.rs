@@ -1,13 +1,16 @@
 //! Builds and settings: what each build is made of, what engines force and how their settings stand side by side, which
 //! effective settings differ within an engine, what was left out; and the host.
 
-use super::{Scene, summary};
+use super::scene::Scene;
+use super::summary;
+use crate::order::grouped;
 use crate::{number, order};
 use rqps_analysis::findings::TreatmentFindings;
 use rqps_model::Engine;
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::ForcedForm;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The section.
 #[derive(Serialize)]
@@ -116,8 +119,8 @@ fn build(scene: &Scene<'_>, index: usize) -> Build {
         ("CPUs", format!("server {}, client {}", cpus(&settings.server_cpus), cpus(&settings.client_cpus))),
         ("Loading took", if *load_seconds > 0.0 { number::duration_us(*load_seconds * 1e6) } else { String::new() }),
     ];
-    let told = facts.into_iter().filter(|(_, value)| !value.is_empty()).collect();
-    Build { name: scene.names[index].clone(), is_base: index == scene.findings.base, facts: told }
+    let facts = facts.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+    Build { name: scene.names[index].clone(), is_base: index == scene.findings.base, facts }
 }
 
 fn cpus(cpus: &[usize]) -> String {
@@ -168,12 +171,10 @@ fn diffs(scene: &Scene<'_>) -> Vec<Diff> {
 fn diff(scene: &Scene<'_>, engine: &'static str, builds: &[usize]) -> Diff {
     let treatments = &scene.findings.treatments;
     let others = builds.get(1..).unwrap_or_default();
-    let mut names: Vec<&String> = others.iter().flat_map(|index| treatments[*index].settings_diff.keys()).collect();
-    names.sort();
-    names.dedup();
+    let names: BTreeSet<&String> = others.iter().flat_map(|index| treatments[*index].settings_diff.keys()).collect();
     let value = |value: &Option<String>, class: &'static str| match value {
         Some(value) => DiffCell { value: value.clone(), class },
-        None => DiffCell { value: "not there".to_owned(), class: "absent" },
+        None => DiffCell { value: "not present".to_owned(), class: "absent" },
     };
     let row = |name: &String| {
         let found = |index: usize| treatments[index].settings_diff.get(name);
@@ -189,60 +190,43 @@ fn diff(scene: &Scene<'_>, engine: &'static str, builds: &[usize]) -> Diff {
 }
 
 fn written(scene: &Scene<'_>) -> Vec<Written> {
-    let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
-    for index in scene.base_first() {
+    let of_build = |index: usize| {
         let settings = &scene.findings.treatments[index].settings.written;
-        let lines: Vec<String> = settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        match groups.iter_mut().find(|group| group.0 == lines) {
-            Some(group) => group.1.push(index),
-            None => groups.push((lines, vec![index])),
-        }
-    }
-    let written = |(lines, builds): (Vec<String>, Vec<usize>)| Written { treatments: names(scene, &builds), lines };
-    groups.into_iter().map(written).filter(|written| !written.lines.is_empty()).collect()
+        (settings.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>(), index)
+    };
+    let groups = grouped(scene.base_first().into_iter().map(of_build)).into_iter();
+    let written = groups.filter(|(lines, _)| !lines.is_empty());
+    written.map(|(lines, builds)| Written { treatments: scene.joined(&builds), lines }).collect()
 }
 
 fn left_out(scene: &Scene<'_>) -> Vec<LeftOut> {
-    let mut found: Vec<(&String, &String, Vec<usize>)> = Vec::new();
-    for index in scene.base_first() {
-        for (name, reason) in &scene.findings.treatments[index].settings.left_out {
-            match found.iter_mut().find(|entry| entry.0 == name && entry.1 == reason) {
-                Some(entry) => entry.2.push(index),
-                None => found.push((name, reason, vec![index])),
-            }
-        }
-    }
-    found
-        .into_iter()
-        .map(|(name, reason, builds)| LeftOut {
-            name: name.clone(),
-            reason: reason.clone(),
-            treatments: names(scene, &builds),
-        })
-        .collect()
-}
-
-fn names(scene: &Scene<'_>, builds: &[usize]) -> String {
-    if builds.len() == scene.findings.treatments.len() && builds.len() > 1 {
-        return "all builds".to_owned();
-    }
-    builds.iter().map(|index| scene.names[*index].as_str()).collect::<Vec<_>>().join(", ")
+    let of_build = |index: usize| {
+        let left_out = &scene.findings.treatments[index].settings.left_out;
+        left_out.iter().map(move |entry| (entry, index))
+    };
+    let found = grouped(scene.base_first().into_iter().flat_map(of_build));
+    let view = |((name, reason), builds): ((&String, &String), Vec<usize>)| LeftOut {
+        name: name.clone(),
+        reason: reason.clone(),
+        treatments: scene.joined(&builds),
+    };
+    found.into_iter().map(view).collect()
 }
 
 fn host(host: &HostFacts, scene: &Scene<'_>) -> Vec<(&'static str, String)> {
-    let told = |value: &Option<String>| value.clone().unwrap_or_default();
+    let known = |value: &Option<String>| value.clone().unwrap_or_default();
     let turbo = host.turbo.map_or(String::new(), |on| if on { "on" } else { "off" }.to_owned());
     let facts = vec![
         ("Name", host.hostname.clone()),
         ("CPU", host.cpu_model.clone()),
         ("CPUs online", host.cpus.to_string()),
         ("Threads per core", host.threads_per_core.map(|n| n.to_string()).unwrap_or_default()),
-        ("Governor", told(&host.governor)),
+        ("Governor", known(&host.governor)),
         ("Turbo", turbo),
-        ("Hypervisor", told(&host.virtualization)),
+        ("Hypervisor", known(&host.virtualization)),
         ("Memory", number::bytes(host.memory_bytes as f64)),
         ("Swap", number::bytes(host.swap_bytes as f64)),
-        ("Huge pages", told(&host.transparent_huge_pages)),
+        ("Huge pages", known(&host.transparent_huge_pages)),
         ("Distribution", host.distribution.clone()),
         ("Kernel", host.kernel.clone()),
         (

@@ -1,10 +1,8 @@
 //! The three published tables on the page: treatments as rows, steps as columns, a sign beside every colour.
 
-use super::Scene;
-use crate::order;
-use crate::suite::Suite;
-use crate::suite::insert::sheet::{self, Entry, Kind, Sheet, Tint};
-use rqps_model::counted;
+use super::scene::{Scene, test_id};
+use crate::suite::insert::sheet::{self, Kind, Sheet, Tint};
+use crate::{order, suite};
 use serde::Serialize;
 
 /// The tables at one number of clients; none for other suites.
@@ -18,16 +16,11 @@ pub(super) struct Level {
 #[derive(Serialize)]
 struct View {
     title: &'static str,
-    heads: Vec<Head>,
+    /// The steps' anchors and names.
+    heads: Vec<(String, String)>,
     rows: Vec<Row>,
     /// What the signs mean that occur in it.
     legend: Vec<Key>,
-}
-
-#[derive(Serialize)]
-struct Head {
-    id: String,
-    name: String,
 }
 
 #[derive(Serialize)]
@@ -35,19 +28,11 @@ struct Row {
     name: String,
     is_base: bool,
     is_target: bool,
-    cells: Vec<Cell>,
+    /// Marks and numbers.
+    cells: Vec<(Key, String)>,
 }
 
-#[derive(Serialize)]
-struct Cell {
-    class: &'static str,
-    /// Empty or the sign that says what the colour says.
-    sign: &'static str,
-    number: String,
-    /// The sign in words.
-    title: &'static str,
-}
-
+/// A colour, the sign that says the same, and what it means.
 #[derive(Serialize)]
 struct Key {
     class: &'static str,
@@ -56,14 +41,9 @@ struct Key {
 }
 
 pub(super) fn levels(scene: &Scene<'_>) -> Vec<Level> {
-    let suite = Suite::of(scene.findings);
     let levels = order::levels(scene.findings);
-    let title = |clients: u32| match levels.len() {
-        1 => String::new(),
-        _ => counted(clients, "client"),
-    };
-    let tables = |level| suite.sheets(scene.findings, level).iter().map(|sheet| view(scene, sheet)).collect();
-    let views = levels.iter().map(|level| Level { title: title(level.clients), tables: tables(level) });
+    let tables = |level| suite::sheets(scene.findings, level).iter().map(|sheet| view(scene, sheet)).collect();
+    let views = levels.iter().map(|level| Level { title: scene.level(level.clients), tables: tables(level) });
     views.filter(|level| !level.tables.is_empty()).collect()
 }
 
@@ -72,33 +52,25 @@ fn view(scene: &Scene<'_>, sheet: &Sheet) -> View {
         name: row.treatment.map_or_else(|| "target".to_owned(), |index| scene.names[index].clone()),
         is_base: row.treatment == Some(scene.findings.base),
         is_target: row.treatment.is_none(),
-        cells: row.entries.iter().map(|entry| cell(sheet.kind, entry)).collect(),
+        cells: row.entries.iter().map(|entry| (key(sheet.kind, entry.tint), entry.number.clone())).collect(),
     };
     let tints = [Tint::High, Tint::Low, Tint::Above, Tint::Below, Tint::Missed];
     View {
         title: sheet.kind.title(),
-        heads: sheet.steps.iter().map(|(at, name)| Head { id: super::test_id(*at), name: name.clone() }).collect(),
+        heads: sheet.steps.iter().map(|(at, name)| (test_id(*at), name.clone())).collect(),
         rows: sheet.rows.iter().map(row).collect(),
         legend: tints.into_iter().filter(|tint| sheet.has(*tint)).map(|tint| key(sheet.kind, tint)).collect(),
     }
 }
 
-fn cell(kind: Kind, entry: &Entry) -> Cell {
-    let Key { class, sign, words } = key(kind, entry.tint);
-    Cell { class, sign, number: entry.number.clone(), title: words }
-}
-
 const fn key(kind: Kind, tint: Tint) -> Key {
-    let (class, sign, words) = match (tint, kind) {
-        (Tint::Plain, _) => ("", "", ""),
-        (Tint::High, _) => ("hi", "+", "in the best quarter of the column’s range"),
-        (Tint::Low, _) => ("lo", "−", "in the worst quarter of the column’s range"),
-        (Tint::Above, _) => ("i2", "↑", "above 1.05"),
-        (Tint::Below, _) => ("r2", "↓", "below 0.95"),
-        (Tint::Missed, Kind::Background) => ("miss", "*", "below 95 % of the target"),
-        (Tint::Missed, _) => {
-            ("miss", "*", "measured alongside fewer background inserts than 95 % of the target: does not compare")
-        }
+    let (class, sign) = match tint {
+        Tint::Plain => ("", ""),
+        Tint::High => ("hi", "+"),
+        Tint::Low => ("lo", "−"),
+        Tint::Above => ("i2", tint.sign()),
+        Tint::Below => ("r2", tint.sign()),
+        Tint::Missed => ("miss", tint.sign()),
     };
-    Key { class, sign, words }
+    Key { class, sign, words: tint.meaning(kind) }
 }

@@ -1,9 +1,8 @@
 //! The top of the page: title, one sentence per build with its counts, key facts, warnings of the whole campaign.
 
-use super::{Notice, Scene, notice};
-use crate::html::noise;
-use crate::suite::Suite;
-use crate::{number, order, verdict_style};
+use super::noise;
+use super::scene::{Notice, Scene, notice};
+use crate::{number, order, suite, verdict_style};
 use rqps_analysis::findings::TreatmentFindings;
 use rqps_model::{Engine, Placement, Verdict, WarningKind, counted};
 use serde::Serialize;
@@ -76,17 +75,11 @@ fn when(started: &str, finished: Option<&str>) -> String {
 }
 
 fn gathered(scene: &Scene<'_>) -> Vec<(WarningKind, Vec<Notice>)> {
-    let mut kinds: Vec<(WarningKind, Vec<Notice>)> = Vec::new();
     if scene.others.len() == 1 {
-        return kinds;
+        return Vec::new();
     }
-    for notice in (0..scene.names.len()).flat_map(|index| named(scene, index)) {
-        match kinds.iter_mut().find(|(kind, _)| *kind == notice.kind) {
-            Some((_, notices)) => notices.push(notice),
-            None => kinds.push((notice.kind, vec![notice])),
-        }
-    }
-    kinds
+    let notices = (0..scene.names.len()).flat_map(|index| named(scene, index));
+    order::grouped(notices.map(|notice| (notice.kind, notice)))
 }
 
 /// A treatment's warnings, its name in front.
@@ -98,7 +91,7 @@ fn named(scene: &Scene<'_>, index: usize) -> Vec<Notice> {
     scene.findings.treatments[index].warnings.iter().map(named).collect()
 }
 
-/// Engines and versions where they tell the treatments apart, else names.
+/// Engines and versions where they distinguish the treatments, else names.
 fn title(scene: &Scene<'_>) -> String {
     let treatments = &scene.findings.treatments;
     let base = &treatments[scene.findings.base];
@@ -158,7 +151,7 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
     };
     let tests: BTreeSet<&str> = findings.tests.iter().map(|test| test.name.as_str()).collect();
     let mut facts = vec![("Base", scene.names[findings.base].clone())];
-    facts.extend(Suite::of(findings).facts(findings, tests.len(), &rounds));
+    facts.extend(suite::facts(findings, tests.len(), &rounds));
     facts.extend([
         ("Placement", placement(campaign.placement).to_owned()),
         (
@@ -169,10 +162,10 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
     ]);
     if !findings.forced.is_empty() {
         let what: Vec<&str> = findings.forced.iter().map(|form| form.what.as_str()).collect();
-        facts.push(("Engines force to differ", what.join(", ")));
+        facts.push(("Forced by the engines", what.join(", ")));
     }
     if let Some(mde) = noise::median_mde(scene) {
-        facts.push(("Smallest change it could see", format!("{} (median MDE)", number::percent(mde))));
+        facts.push(("Smallest detectable change", format!("{} (median MDE)", number::percent(mde))));
     }
     facts
 }
@@ -180,7 +173,7 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
 pub(super) const fn placement(placement: Placement) -> &'static str {
     match placement {
         Placement::Same => "same: server and client share CPUs",
-        Placement::Split => "split: server and client on CPUs of their own",
+        Placement::Split => "split: separate CPUs for server and client",
         Placement::Free => "free: left to the scheduler",
     }
 }

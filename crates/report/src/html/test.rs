@@ -1,16 +1,18 @@
 //! One section per test, those that changed first: rounds, time series, latency, costs, counters, SQL, plans, errors.
 
-use super::cost::{self, Counters, Table};
+use super::cost::{self, Table};
 use super::plan::{self, StatementPlans};
+use super::scene::{Notice, Scene, Shown, absence, latency_change, notice, shown_cell, test_id, throughput};
 use super::timeline::{self, Timeline};
-use super::{Notice, Scene, Shown, notice, shown_cell};
+use crate::footnote::is_of_timeline;
 use crate::interval::Interval;
+use crate::order::grouped;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
 use crate::svg::{Plot, Tick, latency, series};
-use crate::timeline_notes;
-use crate::{metric, number, rounds};
-use rqps_analysis::findings::{CellFindings, Comparison, TestFindings};
+use crate::{metric, number, rounds, suite};
+use rqps_analysis::findings::{Comparison, TestFindings};
+use rqps_model::sample::ErrorCount;
 use rqps_model::{Interleave, Verdict, WarningKind, counted};
 use serde::Serialize;
 
@@ -60,15 +62,16 @@ struct Test {
     costs: Option<Table>,
     /// What they are per: a statement, a thousand rows.
     costs_per: &'static str,
-    counters: Vec<Counters>,
-    /// What they are per a thousand of.
+    counters: Vec<(String, Table)>,
+    /// What a thousand of is what they are per.
     counted_by: &'static str,
     statements: Vec<(String, String)>,
     plans: Vec<StatementPlans>,
     plans_differ: bool,
-    errors: Vec<Error>,
-    /// Kinds with what they say of which builds.
-    warnings: Vec<(WarningKind, Vec<BuildNotice>)>,
+    /// By build.
+    errors: Vec<(String, ErrorCount)>,
+    /// Kinds with builds and warnings.
+    warnings: Vec<(WarningKind, Vec<(String, Notice)>)>,
 }
 
 /// A build's verdict as a small square.
@@ -90,21 +93,6 @@ struct Row {
     plot: minijinja::Value,
     is_base: bool,
     absence: String,
-}
-
-#[derive(Serialize)]
-struct Error {
-    build: String,
-    statement: String,
-    code: String,
-    count: String,
-    message: String,
-}
-
-#[derive(Serialize)]
-struct BuildNotice {
-    builds: String,
-    notice: Notice,
 }
 
 /// With more changed tests than this, none is open at first.
@@ -148,14 +136,11 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
     let timeline = timeline::timeline(scene, test);
     let has_timeline = timeline.is_some();
     Test {
-        id: super::test_id(index),
+        id: test_id(index),
         name: test.name.clone(),
         group: test.group.title(),
         clients: counted(test.clients, "client"),
-        level: match scene.findings.tests.iter().all(|other| other.clients == test.clients) {
-            true => String::new(),
-            false => counted(test.clients, "client"),
-        },
+        level: scene.level(test.clients),
         interleave: match test.interleave {
             Some(Interleave::Slices) => "builds alternated in slices".to_owned(),
             Some(Interleave::Turns) => "builds alternated in turns".to_owned(),
@@ -184,9 +169,9 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         latency: kind.filter(|_| !has_timeline).and_then(|kind| latency::plot(test, kind, &scene.colours)),
         latencies: if has_timeline { None } else { cost::latencies(scene, test) },
         costs: cost::costs(scene, test),
-        costs_per: metric::per(test),
-        counters: cost::counters(scene, test).into_iter().map(|found| found.weighed(scene, test)).collect(),
-        counted_by: if has_timeline { "operations" } else { "statements" },
+        costs_per: metric::per(scene.findings, test),
+        counters: cost::counters(scene, test),
+        counted_by: suite::operation(scene.findings),
         statements: test.statements.clone(),
         plans_differ: plans.iter().any(StatementPlans::differs),
         plans,
@@ -199,7 +184,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
 fn headline(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Option<Shown> {
     let mut shown = shown_cell(scene, test, index)?;
     if scene.findings.is_open_loop() && Interval::of(&test.cells[index]) == Interval::Unknown {
-        shown.interval = super::latency_change(test, scene.findings.base, index).join(", ");
+        shown.interval = latency_change(test, scene.findings.base, index).join(", ");
     }
     Some(shown)
 }
@@ -246,51 +231,23 @@ fn row(scene: &Scene<'_>, test: &TestFindings, index: usize, axis: RatioAxis) ->
             Rounds::Dots,
         ),
         is_base,
-        absence: if is_base || cell.comparison.is_some() { String::new() } else { super::absence(cell) },
+        absence: if is_base || cell.comparison.is_some() { String::new() } else { absence(cell) },
     }
 }
 
-/// With a sign where it was measured alongside too few writes.
-pub(super) fn throughput(cell: &CellFindings) -> String {
-    let sign = if cell.is_sla_missed() { rounds::MISSED } else { "" };
-    cell.throughput.map_or_else(|| number::NONE.to_owned(), |value| number::grouped(value) + sign)
-}
-
-fn errors(scene: &Scene<'_>, test: &TestFindings) -> Vec<Error> {
-    let of = |index: usize| {
-        test.cells[index].errors.iter().map(move |error| Error {
-            build: scene.names[index].clone(),
-            statement: error.statement.clone(),
-            code: error.code.clone(),
-            count: number::grouped(error.count as f64),
-            message: error.message.clone(),
-        })
-    };
+fn errors(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, ErrorCount)> {
+    let of =
+        |index: usize| test.cells[index].errors.iter().map(move |error| (scene.names[index].clone(), error.clone()));
     scene.base_first().into_iter().flat_map(of).collect()
 }
 
-/// By kind; equal warnings of several builds are told once.
-fn warnings(scene: &Scene<'_>, test: &TestFindings) -> Vec<(WarningKind, Vec<BuildNotice>)> {
-    let mut found: Vec<(&rqps_analysis::findings::Warning, Vec<&str>)> = Vec::new();
-    for index in scene.base_first() {
+/// By kind; a warning that several builds share stands once.
+fn warnings(scene: &Scene<'_>, test: &TestFindings) -> Vec<(WarningKind, Vec<(String, Notice)>)> {
+    let of_build = |index: usize| {
         let cell = &test.cells[index];
-        let is_told = |kind: WarningKind| !cell.timelines.is_empty() && timeline_notes::KINDS.contains(&kind);
-        for warning in cell.warnings.iter().filter(|warning| !is_told(warning.kind)) {
-            match found.iter_mut().find(|entry| entry.0 == warning) {
-                Some(entry) => entry.1.push(&scene.names[index]),
-                None => found.push((warning, vec![&scene.names[index]])),
-            }
-        }
-    }
-    let all = scene.findings.treatments.len();
-    let builds = |names: Vec<&str>| if names.len() == all { "all builds".to_owned() } else { names.join(", ") };
-    let mut kinds: Vec<(WarningKind, Vec<BuildNotice>)> = Vec::new();
-    for (warning, names) in found {
-        let told = BuildNotice { builds: builds(names), notice: notice(warning) };
-        match kinds.iter_mut().find(|(kind, _)| *kind == warning.kind) {
-            Some((_, notices)) => notices.push(told),
-            None => kinds.push((warning.kind, vec![told])),
-        }
-    }
-    kinds
+        let shown = cell.warnings.iter().filter(move |warning| !is_of_timeline(cell, warning));
+        shown.map(move |warning| (warning, index))
+    };
+    let by_warning = grouped(scene.base_first().into_iter().flat_map(of_build));
+    grouped(by_warning.into_iter().map(|(warning, builds)| (warning.kind, (scene.joined(&builds), notice(warning)))))
 }

@@ -1,10 +1,10 @@
 //! Tables of one test whose columns are the builds: the published columns in plain words, index builds, sizes on disk.
 
-use super::Scene;
 use super::cost::{self, Row, Table};
-use crate::number;
-use crate::rounds;
+use super::scene::Scene;
+use crate::order::distinct;
 use crate::suite::insert::{self, Column};
+use crate::{number, rounds};
 use rqps_analysis::findings::{TestFindings, TimelineFindings};
 use rqps_model::insert::IndexBuild;
 use rqps_model::sample::Growth;
@@ -18,8 +18,8 @@ fn round(test: &TestFindings, index: usize) -> Option<&TimelineFindings> {
 
 /// The published columns; what is zero on all builds is left out.
 pub(super) fn metrics(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
-    let told = |index: usize| test.cells[index].columns.as_ref().filter(|_| test.cells[index].throughput.is_some());
-    let value = |index: usize, column: &Column| (column.value)(told(index)?);
+    let columns = |index: usize| test.cells[index].columns.as_ref().filter(|_| test.cells[index].throughput.is_some());
+    let value = |index: usize, column: &Column| (column.value)(columns(index)?);
     let is_used =
         |column: &&Column| (0..test.cells.len()).any(|at| value(at, column).is_some_and(|value| value != 0.0));
     let row = |column: &Column| {
@@ -36,12 +36,8 @@ pub(super) fn metrics(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
 /// How long the statements took that built indexes, in the round shown.
 pub(super) fn index_builds(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
     let of = |index: usize| round(test, index).map_or(&[][..], |round| &round.index_builds[..]);
-    let mut statements: Vec<&str> = Vec::new();
-    for build in scene.base_first().into_iter().flat_map(of) {
-        if !statements.contains(&build.sql.as_str()) {
-            statements.push(&build.sql);
-        }
-    }
+    let builds = scene.base_first().into_iter().flat_map(of);
+    let statements = distinct(builds.map(|build| build.sql.as_str()));
     if statements.is_empty() {
         return None;
     }

@@ -1,19 +1,19 @@
 //! What a test recorded by the second shows beside the ratio: what went wrong, lines over time, response times,
 //! columns.
 
-use super::Scene;
 use super::cost::Table;
 use super::lanes::{self, Figure};
 use super::response::{self, Responses};
+use super::scene::Scene;
 use super::test_tables as tables;
-use crate::timeline_notes;
+use crate::footnote::is_of_timeline;
 use rqps_analysis::findings::TestFindings;
 use serde::Serialize;
 
 /// One test over time.
 #[derive(Serialize)]
 pub(super) struct Timeline {
-    /// Build and what must be said of it.
+    /// Build and its warnings.
     notes: Vec<(String, Vec<String>)>,
     figures: Vec<Figure>,
     server: Vec<Figure>,
@@ -34,7 +34,9 @@ pub(super) fn timeline(scene: &Scene<'_>, test: &TestFindings) -> Option<Timelin
     rounds().next()?;
     let has_mark = |what: &str| rounds().flat_map(|round| &round.marks).any(|mark| mark.what == what);
     let notes = scene.base_first().into_iter().filter_map(|index| {
-        let notes = timeline_notes::notes(&test.cells[index]);
+        let cell = &test.cells[index];
+        let warnings = cell.warnings.iter().filter(|warning| is_of_timeline(cell, warning));
+        let notes: Vec<String> = warnings.map(|warning| warning.cause.clone()).collect();
         (!notes.is_empty()).then(|| (scene.names[index].clone(), notes))
     });
     Some(Timeline {

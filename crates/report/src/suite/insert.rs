@@ -1,6 +1,6 @@
 //! The Insert Benchmark's part of a report: the published tables and columns, and words for its size and rates.
 //!
-//! In: findings of that suite. Out: files, tables and phrases; `suite` decides when they are asked for.
+//! In: findings of that suite. Out: files, tables and phrases; `suite` decides when they are shown.
 
 mod column;
 mod files;

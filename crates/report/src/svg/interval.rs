@@ -82,15 +82,16 @@ fn extent(svg: &mut String, axis: RatioAxis, interval: Interval, at: f64, height
     }
     // An open arrow: only the interval's end lies beyond; a full one, of the estimate: that does, too.
     if high > 100.0 && at <= 100.0 {
-        let _ = write!(
-            svg,
-            "<svg x=\"100%\" y=\"{height}\" class=\"out\"><path class=\"open\" d=\"M-4-4l5 4-5 4\"/></svg>"
-        );
+        arrow(svg, "100%", height, "class=\"open\" d=\"M-4-4l5 4-5 4\"");
     }
     if low < 0.0 && at >= 0.0 {
-        let _ =
-            write!(svg, "<svg x=\"0\" y=\"{height}\" class=\"out\"><path class=\"open\" d=\"M4-4l-5 4 5 4\"/></svg>");
+        arrow(svg, "0", height, "class=\"open\" d=\"M4-4l-5 4 5 4\"");
     }
+}
+
+/// An arrow at an end of the axis.
+fn arrow(svg: &mut String, x: &str, height: u32, path: &str) {
+    let _ = write!(svg, "<svg x=\"{x}\" y=\"{height}\" class=\"out\"><path {path}/></svg>");
 }
 
 /// A box of four dashed lines; open at the side on which it goes on beyond the axis.
@@ -110,15 +111,11 @@ fn line(svg: &mut String, class: &str, (x1, y1): (f64, u32), (x2, y2): (f64, u32
 }
 
 fn estimate(svg: &mut String, at: f64, height: u32) {
-    let _ = match at {
-        at if at > 100.0 => {
-            write!(svg, "<svg x=\"100%\" y=\"{height}\" class=\"out\"><path d=\"M-8-5.5l9 5.5-9 5.5z\"/></svg>")
-        }
-        at if at < 0.0 => {
-            write!(svg, "<svg x=\"0\" y=\"{height}\" class=\"out\"><path d=\"M8-5.5l-9 5.5 9 5.5z\"/></svg>")
-        }
-        at => write!(svg, "<circle class=\"pt\" cx=\"{at}%\" cy=\"{height}\" r=\"4\"/>"),
-    };
+    match at {
+        at if at > 100.0 => arrow(svg, "100%", height, "d=\"M-8-5.5l9 5.5-9 5.5z\""),
+        at if at < 0.0 => arrow(svg, "0", height, "d=\"M8-5.5l-9 5.5 9 5.5z\""),
+        at => _ = write!(svg, "<circle class=\"pt\" cx=\"{at}%\" cy=\"{height}\" r=\"4\"/>"),
+    }
 }
 
 /// Whether the estimate or an end of the interval lies beyond the axis.

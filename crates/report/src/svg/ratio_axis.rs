@@ -34,19 +34,20 @@ impl RatioAxis {
             n if n <= FEW => n,
             n => (FITTING * n as f64).floor() as usize,
         };
-        let fits = |span: usize| {
-            let end = SPANS[span].0;
-            let inside = intervals.iter().filter(|(low, high)| *low > 1.0 / end && *high < end).count();
-            margin.ln_1p() < end.ln() * 0.8 && inside >= needed
-        };
-        RatioAxis { span: (0..SPANS.len()).find(|span| fits(*span)).unwrap_or(SPANS.len() - 1) }
+        Self::narrowest(intervals, needed, margin)
     }
 
     /// The narrowest axis on which everything fits.
     pub(crate) fn around(values: &[f64], margin: f64) -> Self {
+        let intervals: Vec<(f64, f64)> = values.iter().map(|value| (*value, *value)).collect();
+        Self::narrowest(&intervals, values.len(), margin)
+    }
+
+    fn narrowest(intervals: &[(f64, f64)], needed: usize, margin: f64) -> Self {
         let fits = |span: usize| {
             let end = SPANS[span].0;
-            margin.ln_1p() < end.ln() * 0.8 && values.iter().all(|v| *v > 1.0 / end && *v < end)
+            let inside = intervals.iter().filter(|(low, high)| *low > 1.0 / end && *high < end).count();
+            margin.ln_1p() < end.ln() * 0.8 && inside >= needed
         };
         RatioAxis { span: (0..SPANS.len()).find(|span| fits(*span)).unwrap_or(SPANS.len() - 1) }
     }

@@ -1,6 +1,6 @@
 //! Published results, read in and written out again: the tables must come out byte for byte.
 
-use crate::synthetic::{Size, findings};
+use crate::world::{Size, findings};
 use rqps_analysis::findings::{CellFindings, Comparison, Cost, Findings, TestFindings};
 use rqps_model::{Group, Verdict};
 use rqps_report::files;
@@ -37,7 +37,7 @@ fn name(label: &str) -> String {
 
 /// Findings of a campaign with these treatments, without tests.
 fn campaign(treatments: &[String]) -> Findings {
-    let mut made = findings(Size { tests: 1, treatments: 3, rounds: 2, seconds: 2, seed: 1 });
+    let mut made = findings(Size { tests: 1, treatments: 3, rounds: 2 });
     let pattern = made.treatments[0].clone();
     let named = |name: &String| rqps_analysis::findings::TreatmentFindings { name: name.clone(), ..pattern.clone() };
     made.treatments = treatments.iter().map(named).collect();
@@ -49,7 +49,7 @@ fn campaign(treatments: &[String]) -> Findings {
 fn test(findings: &Findings, label: &str, throughputs: &[f64]) -> TestFindings {
     let base = throughputs[0];
     let cells = throughputs.iter().enumerate().map(|(index, t)| cell(*t, (index > 0).then(|| t / base)));
-    let pattern = crate::synthetic::findings(Size { tests: 1, treatments: 3, rounds: 2, seconds: 2, seed: 1 });
+    let pattern = crate::world::findings(Size { tests: 1, treatments: 3, rounds: 2 });
     assert_eq!(findings.treatments.len(), throughputs.len());
     TestFindings {
         name: name(label),

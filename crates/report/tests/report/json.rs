@@ -1,7 +1,6 @@
 //! `compare --json`: the shape that scripts rely on.
 
-use crate::synthetic::engines::{InventedEngine, of_engines};
-use crate::synthetic::{Size, findings};
+use crate::world::{FIVE_OF_THREE_ENGINES, MYSQL, Size, findings, of_engines};
 use rqps_report::compare_json;
 use serde_json::Value;
 
@@ -78,14 +77,14 @@ fn latency_of_events_stands_beside_the_ratio() {
 
 #[test]
 fn engines_and_what_they_force_are_told() {
-    let told = |builds| serde_json::from_str::<Value>(&compare_json(&of_engines(builds))).expect("JSON");
-    let several = told(&InventedEngine::FIVE[..]);
+    let told = |builds: &[&str]| serde_json::from_str::<Value>(&compare_json(&of_engines(builds))).expect("JSON");
+    let several = told(&FIVE_OF_THREE_ENGINES);
     assert_eq!(several["treatments"][0]["engine"], "postgres");
     assert!(several["treatments"][0]["storage_engine"].is_null());
     assert_eq!(several["treatments"][4]["storage_engine"], "rocksdb");
     assert_eq!(several["forced"][1]["tests"][0], "insert");
     assert_eq!(several["forced"][1]["forms"]["mariadb"], several["forced"][1]["forms"]["mysql"]);
     assert_eq!(several["side_by_side"][0]["values"].as_array().expect("values").len(), 5);
-    let one = told(&InventedEngine::MYSQL[..]);
+    let one = told(&MYSQL);
     assert_eq!((one["forced"].clone(), one["side_by_side"].clone()), (serde_json::json!([]), serde_json::json!([])));
 }

@@ -1,4 +1,4 @@
-//! The report as a whole, rendered from invented campaigns: what it says, how large it is, and what it must never let
+//! The report as a whole, rendered from made-up campaigns: what it says, how large it is, and what it must never let
 //! through.
 
 mod golden;
@@ -8,5 +8,5 @@ mod json;
 mod notes;
 mod open_loop;
 mod page;
-mod synthetic;
 mod terminal;
+mod world;

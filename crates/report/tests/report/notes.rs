@@ -1,8 +1,8 @@
 //! Notes and footnotes: whom they are about, that they are sentences, and that long ones are cut on a terminal and
 //! nowhere else.
 
-use crate::synthetic::{Size, findings};
 use crate::terminal::widest;
+use crate::world::{Size, findings};
 use rqps_analysis::findings::{Comparison, Findings, Warning};
 use rqps_model::{Verdict, WarningKind};
 use rqps_report::{compare_json, html, markdown, terminal};
@@ -53,7 +53,7 @@ fn with_two_builds_notes_have_a_name_too() {
         vec![warning(WarningKind::Memory, "work_mem 8MB instead of 4MB", "give both the same")];
     let page = html(&made).expect("a page");
     for (name, message) in
-        [("pg1615_o2nofp", "this build was never started."), ("pg1711_o2nofp", "work_mem 8MB instead of 4MB.")]
+        [("pg1615_o2", "this build was never started."), ("pg1711_o2", "work_mem 8MB instead of 4MB.")]
     {
         let told = format!("{name}: {message}");
         assert!(page.contains(&told) && terminal(&made, 80, false).contains(&told), "{told}");
@@ -69,7 +69,7 @@ fn long_lists_are_cut_on_a_terminal_only() {
     for width in [80, 132] {
         let table = terminal(&made, width, false);
         let lines: Vec<&str> =
-            table.lines().skip_while(|line| !line.starts_with("Note: pg1711_o2nofp: flags")).take(3).collect();
+            table.lines().skip_while(|line| !line.starts_with("Note: pg1711_o2: flags")).take(3).collect();
         assert!(lines[1].ends_with(" …, all in the report."), "{lines:?}");
         assert_eq!(lines[2], "      Compare like builds.");
         assert!(widest(&table) <= width && !table.contains("-fflag-59"));
@@ -88,11 +88,11 @@ fn a_list_that_was_summed_up_is_whole_in_the_page() {
         Warning { in_full: Some(full.to_owned()), ..warning(WarningKind::UnlikeBuilds, short, "compare like builds") };
     made.treatments[1].warnings = vec![folded];
     let table = flowed(&terminal(&made, 80, false));
-    let told = format!("Note: pg1711_o2nofp: {short}: `rqps builds show pg1711_o2nofp`. Compare like builds.");
+    let told = format!("Note: pg1711_o2: {short}: `rqps builds show pg1711_o2`. Compare like builds.");
     assert!(table.contains(&told) && !table.contains("-fa"), "{told} in\n{table}");
     let page = html(&made).expect("a page");
     let folded = format!("<details class=\"whole\"><summary>In full</summary>{full}</details></div>");
-    assert!(page.contains(&format!("pg1711_o2nofp: {short}.")) && page.contains(&folded));
+    assert!(page.contains(&format!("pg1711_o2: {short}.")) && page.contains(&folded));
     assert!(compare_json(&made).contains(&format!("\"in_full\": \"{full}\"")));
     assert!(markdown(&made).contains(short) && !markdown(&made).contains("-fa"));
     assert_eq!(html(&findings(Size::TWO_BUILDS)).expect("a page").matches("<details class=\"whole\">").count(), 0);

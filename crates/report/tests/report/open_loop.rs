@@ -1,21 +1,28 @@
 //! Campaigns with a rate: latency stands where interval and MDE would.
 
-use crate::synthetic::{Size, findings};
 use crate::terminal::widest;
+use crate::world::{Size, findings};
 use rqps_analysis::findings::Findings;
 use rqps_model::Verdict;
+use rqps_model::plan::Arrival;
 use rqps_report::{html, markdown, terminal};
 
 /// A campaign in which all but the second test kept up with the rate.
 fn at_rate(size: Size) -> Findings {
     let mut made = findings(size);
-    made.campaign.arrival = "even, 500 events/s".to_owned();
+    made.campaign.arrival = Arrival::Even { rate_per_s: 500.0 };
     made.groups.clear();
     for (at, test) in made.tests.iter_mut().enumerate() {
         for cell in &mut test.cells {
             cell.latency[0].quantiles_us = [104.5, 300.0, 500.0, 12_100.0, 20_000.0, 30_000.0];
             cell.throughput = Some(499.0);
-            let Some(comparison) = cell.comparison.as_mut().filter(|_| at != 1) else { continue };
+            cell.warnings.clear();
+            let Some(comparison) = cell.comparison.as_mut() else { continue };
+            comparison.remark = None;
+            if at == 1 {
+                comparison.verdict = Verdict::Regressed;
+                continue;
+            }
             (comparison.rqps, comparison.verdict) = (1.0, Verdict::Undecided);
             (comparison.low, comparison.high, comparison.mde, comparison.q) = (None, None, None, None);
         }
@@ -69,7 +76,7 @@ fn markdown_and_page_compare_latency() {
     let text = markdown(&made);
     assert!(text.contains("| Base p50 | New p50 | Base p99 | New p99 |"), "{text}");
     assert!(
-        text.contains("| hot-points | 499 | 499 | 1.000 | 104 µs | 104 µs | 12.1 ms | 3.76 ms | ? undecided |"),
+        text.contains("| hot-points | 499 | 499 | 1.000 | 104 µs | 104 µs | 12.1 ms | 3.76 ms | – | ? undecided |"),
         "{text}"
     );
     assert!(html(&made).expect("a page").contains("Open loop: throughput is the requested rate"));

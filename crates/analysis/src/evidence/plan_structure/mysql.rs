@@ -5,12 +5,12 @@
 //! and for each sort or temporary table. The first lines look alike on every version, so a plan of 5.6 can be compared
 //! with one of 8.0; conditions, costs and rows are no structure.
 
-use super::{Node, without_numbers};
+use super::node::{Node, without_numbers};
 
-/// What a server that tells no plan is recorded with.
+/// What is recorded of a server that prints no plan.
 const UNTOLD: [&str; 2] = ["not told: ", " explains no statement but "];
 
-/// The nodes of such a plan, none where the server told no plan; `None` for any other text.
+/// The nodes of such a plan, none where the server printed no plan; `None` for any other text.
 pub(super) fn structure(plan: &str) -> Option<Vec<Node>> {
     let first = plan.lines().next()?;
     if UNTOLD.iter().any(|words| first.contains(words)) {

@@ -11,8 +11,8 @@ fn view(
     (engine, storage, SettingsFacts { effective, ..SettingsFacts::default() })
 }
 
-fn with<T>(made: (Engine, Option<StorageEngine>, SettingsFacts), ask: impl FnOnce(&View<'_>) -> T) -> T {
-    ask(&View { engine: made.0, storage: made.1, settings: &made.2 })
+fn with<T>(made: (Engine, Option<StorageEngine>, SettingsFacts), ask: impl FnOnce(&Semantic<'_>) -> T) -> T {
+    ask(&Semantic { engine: made.0, storage: made.1, settings: &made.2 })
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// A last second of which less than this is there has no rate of its own: a single statement would make a spike of it.
 const SHORTEST_SECOND: f64 = 0.5;
 
-/// Numbers that only count up since the server began: told from the step's begin on.
+/// Numbers that only count up since the server began: shown from the beginning of the step.
 const COUNTERS: [&str; 5] = ["checkpoints", "log_bytes", "pages_flushed", "stall_micros", "vacuums"];
 
 /// Numbers of which not the most but the least matters.

@@ -183,7 +183,7 @@ fn other_load_is_told_once_with_its_worst_share() {
         cells: Vec::new(),
     };
     let tests = [test("point-query", 1), test("scan", 4), test("insert", 4), test("delete", 1)];
-    let told = |shares: &[Option<f64>]| other_load(&tests, shares).map(|warning| warning.cause);
+    let told = |shares: &[Option<f64>]| other_load("test", &tests, shares).map(|warning| warning.cause);
     let words =
         "other programs used up to 45 % of the CPUs, kernel threads included (scan c4; more than 10 % in 2 of 3 cells)";
     assert_eq!(told(&[Some(0.05), Some(0.45), Some(0.12), None]).as_deref(), Some(words));

@@ -82,7 +82,10 @@ fn errors_and_accounts_are_told() {
     trial.sample.accounting = Accounting { scheduled: 10, succeeded: 9, ..Accounting::default() };
     assert_eq!(one(&[Some(trial.clone())]).0, WarningKind::Accounting);
     trial.sample.accounting = Accounting { scheduled: 10, succeeded: 9, skipped: 1, ..Accounting::default() };
-    assert_eq!(one(&[Some(trial)]), said(WarningKind::Skipped, "10 % of the planned events were never sent"));
+    assert_eq!(
+        kinds_of(&[Some(trial)], |cell| cell.is_closed = false),
+        [said(WarningKind::Skipped, "10 % of the planned events were never sent")]
+    );
 }
 
 #[test]

@@ -60,10 +60,10 @@ fn stalls_are_counted_and_the_longest_is_dated() {
         measured.stalls = stalls.iter().map(|&(from_second, seconds)| Stall { from_second, seconds }).collect();
         Some(measured)
     };
-    let one = "next to nothing was inserted for 3 s, from second 12 of round 1";
+    let one = "almost no rows were inserted for 3 s, from second 12 of round 1";
     check(&[stalled(1, &[(12, 3)]), round(2, |_| {})], &[], &[(WarningKind::WriteStalls, one)]);
     let many =
-        "next to nothing was inserted for 8 s in 3 stalls in rounds 1, 2, the longest 3 s from second 12 of round 1";
+        "almost no rows were inserted for 8 s in 3 stalls in rounds 1, 2, the longest 3 s from second 12 of round 1";
     check(&[stalled(1, &[(2, 2), (12, 3)]), stalled(2, &[(7, 3)])], &[], &[(WarningKind::WriteStalls, many)]);
 }
 

@@ -26,7 +26,7 @@ pub(crate) const TAG: &str = "tag";
 const ABSENT: &str = "NA";
 
 impl Column {
-    /// Whether it is a percentage, whose changes are told in points.
+    /// Whether it is a percentage, whose changes are shown in points.
     pub(crate) fn is_share(&self) -> bool {
         self.name == "cpups"
     }
@@ -55,10 +55,6 @@ fn count(value: f64) -> String {
     number::significant(value, 3)
 }
 
-fn whole(value: f64) -> String {
-    number::grouped(value)
-}
-
 fn unit(value: f64, unit: &str) -> String {
     if value == 0.0 { "0".to_owned() } else { format!("{} {unit}", number::significant(value, 3)) }
 }
@@ -79,12 +75,8 @@ fn percent(value: f64) -> String {
     number::percent(value / 100.0)
 }
 
-fn microseconds(value: f64) -> String {
-    if value == 0.0 { "0".to_owned() } else { number::duration_us(value) }
-}
-
 fn seconds(value: f64) -> String {
-    microseconds(value * 1e6)
+    number::duration_us(value * 1e6)
 }
 
 const fn column(
@@ -99,8 +91,8 @@ const fn column(
 
 /// All of them, in published order.
 pub(crate) const ALL: [Column; 20] = [
-    column("ips", "Rows inserted (l.x: indexed)/s", 0, |m| Some(m.ips), whole),
-    column("qps", "Queries/s", 0, |m| Some(m.qps), whole),
+    column("ips", "Rows inserted (l.x: indexed)/s", 0, |m| Some(m.ips), number::grouped),
+    column("qps", "Queries/s", 0, |m| Some(m.qps), number::grouped),
     column("rps", "Device reads/s", 0, |m| Some(m.rps), count),
     column("rmbps", "Read from the device", 1, |m| Some(m.rmbps), megabytes_per_s),
     column("wps", "Device writes/s", 1, |m| Some(m.wps), count),
@@ -109,16 +101,16 @@ pub(crate) const ALL: [Column; 20] = [
     column("rkbpq", "Read per operation", 3, |m| Some(m.rkbpq), kilobytes),
     column("wpi", "Device writes per row inserted", 3, |m| Some(m.wpi), count),
     column("wkbpi", "Written per row inserted", 3, |m| Some(m.wkbpi), kilobytes),
-    column("csps", "Context switches/s", 0, |m| Some(m.csps), whole),
+    column("csps", "Context switches/s", 0, |m| Some(m.csps), number::grouped),
     column("cpups", "CPU in use, all processes", 1, |m| Some(m.cpups), percent),
     column("cspq", "Context switches per operation", 3, |m| Some(m.cspq), count),
-    column("cpupq", "CPU per operation, all processes", 0, |m| Some(m.cpupq), microseconds),
+    column("cpupq", "CPU per operation, all processes", 0, |m| Some(m.cpupq), number::duration_us),
     column("dbgb1", "Database at the end", 1, |m| Some(m.dbgb1), gigabytes),
     column("dbgb2", "Data folder at the end", 1, |m| Some(m.dbgb2), gigabytes),
     column("rss", "Server memory at the end", 1, |m| Some(m.rss), gigabytes),
     column("maxop", "Largest response time", 3, |m| Some(m.maxop), seconds),
-    column("p50", "Rate exceeded in 50 % of seconds", 0, |m| m.p50, whole),
-    column("p99", "Rate exceeded in 99 % of seconds: a low one", 0, |m| m.p99, whole),
+    column("p50", "Rate exceeded in 50 % of seconds", 0, |m| m.p50, number::grouped),
+    column("p99", "Rate exceeded in 99 % of seconds: a low one", 0, |m| m.p99, number::grouped),
 ];
 
 #[cfg(test)]
@@ -131,8 +123,8 @@ mod tests {
         let with = |dbgb1| InsertColumns { dbgb1, ..InsertColumns::default() };
         assert_eq!(column.published(&with(0.021)), "0.0");
         let relative = |this, base| column.relative(&with(this), &with(base));
-        let told = [relative(0.021, 0.014), relative(0.0, 0.0), relative(1.0, 0.0), relative(0.0, 1.0)];
-        assert_eq!(told, ["1.50", "1", "inf", "0.00"]);
+        let shown = [relative(0.021, 0.014), relative(0.0, 0.0), relative(1.0, 0.0), relative(0.0, 1.0)];
+        assert_eq!(shown, ["1.50", "1", "inf", "0.00"]);
         assert_eq!(relative(f64::NAN, 1.0), "NA");
     }
 }

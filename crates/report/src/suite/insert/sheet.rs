@@ -5,10 +5,12 @@
 //! entries know their mark, for text, terminal and page; and their text forms. The marks are those of the published
 //! tables; they are no verdicts, which need rounds.
 
+use crate::grid::{Cell, Grid};
 use crate::order::{self, Level};
 use crate::rounds::MISSED;
 use crate::{number, text};
 use rqps_analysis::findings::{CellFindings, Findings, TestFindings};
+use rqps_model::Verdict;
 
 /// Which of the three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +73,22 @@ impl Tint {
             Tint::Missed => MISSED,
         }
     }
+
+    /// What it says in a table.
+    pub(crate) const fn meaning(self, kind: Kind) -> &'static str {
+        match (self, kind) {
+            (Tint::Plain, _) => "",
+            (Tint::High, _) => "in the best quarter of the column’s range",
+            (Tint::Low, _) => "in the worst quarter of the column’s range",
+            (Tint::Above, _) => "above 1.05 in whole percent; no verdict",
+            (Tint::Below, _) => "below 0.95 in whole percent; no verdict",
+            (Tint::Missed, Kind::Absolute) => "background inserts below 95 % of the target: does not compare",
+            (Tint::Missed, Kind::Relative) => {
+                "on either side background inserts below 95 % of the target: does not compare"
+            }
+            (Tint::Missed, Kind::Background) => "below 95 % of the target in at least one round",
+        }
+    }
 }
 
 /// One number.
@@ -85,6 +103,16 @@ pub(crate) struct Entry {
 impl Entry {
     fn absent() -> Self {
         Entry { number: ABSENT.to_owned(), tint: Tint::Plain }
+    }
+
+    /// Number and sign, coloured as the verdict that the sign resembles.
+    pub(crate) fn cell(&self) -> Cell {
+        match self.tint {
+            Tint::Above => Cell::painted(self.signed(), Verdict::Improved),
+            Tint::Below => Cell::painted(self.signed(), Verdict::Regressed),
+            Tint::Missed => Cell::painted(self.signed(), Verdict::Undecided),
+            Tint::Plain | Tint::High | Tint::Low => Cell::plain(self.signed()),
+        }
     }
 
     /// Number and sign; a number without sign leaves its place free, so that digits line up.
@@ -124,7 +152,7 @@ pub(crate) fn sheets(findings: &Findings, level: &Level<'_>) -> Vec<Sheet> {
 }
 
 fn sheet(findings: &Findings, level: &Level<'_>, kind: Kind) -> Sheet {
-    let has_rate = |test: &TestFindings| test.cells.iter().any(|cell| sla_of(cell).is_some());
+    let has_rate = |test: &TestFindings| test.cells.iter().any(|cell| cell.sla.is_some());
     let tests: Vec<(usize, &TestFindings)> = level
         .blocks
         .iter()
@@ -142,12 +170,8 @@ fn sheet(findings: &Findings, level: &Level<'_>, kind: Kind) -> Sheet {
     Sheet { kind, steps: tests.iter().map(|(at, test)| (*at, text::plain(&test.name))).collect(), rows }
 }
 
-fn sla_of(cell: &CellFindings) -> Option<rqps_analysis::findings::SlaFindings> {
-    cell.sla
-}
-
 fn target(test: &TestFindings) -> Entry {
-    let target = test.cells.iter().find_map(|cell| Some(sla_of(cell)?.target_per_s));
+    let target = test.cells.iter().find_map(|cell| Some(cell.sla?.target_per_s));
     Entry { number: target.map_or_else(|| ABSENT.to_owned(), number::throughput), tint: Tint::Plain }
 }
 
@@ -201,12 +225,22 @@ fn change(ratio: f64) -> Tint {
 }
 
 fn background(cell: &CellFindings) -> Entry {
-    let Some(sla) = sla_of(cell) else { return Entry::absent() };
+    let Some(sla) = cell.sla else { return Entry::absent() };
     let tint = if sla.is_held() { Tint::Plain } else { Tint::Missed };
     Entry { number: number::throughput(sla.reached_per_s), tint }
 }
 
 impl Sheet {
+    /// Rows of treatments and columns of steps that line up; signs have a place of their own behind the digits.
+    pub(crate) fn grid(&self, corner: &str, name: impl Fn(&Row) -> String) -> Grid {
+        let heads = self.steps.iter().map(|(_, step)| format!("{step} "));
+        let mut grid = Grid::headed(std::iter::once(corner.to_owned()).chain(heads));
+        for row in &self.rows {
+            grid.row(std::iter::once(Cell::plain(name(row))).chain(row.entries.iter().map(Entry::cell)));
+        }
+        grid
+    }
+
     /// Whether any entry has this mark.
     pub(crate) fn has(&self, tint: Tint) -> bool {
         self.rows.iter().flat_map(|row| &row.entries).any(|entry| entry.tint == tint)
@@ -214,18 +248,8 @@ impl Sheet {
 
     /// What its signs mean; empty where it has none.
     pub(crate) fn legend(&self) -> String {
-        let mut parts = Vec::new();
-        if self.has(Tint::Below) || self.has(Tint::Above) {
-            parts.push("↓ below 0.95, ↑ above 1.05, in whole percent; no verdict");
-        }
-        if self.has(Tint::Missed) {
-            parts.push(match self.kind {
-                Kind::Absolute => "* background inserts below 95 % of the target: does not compare",
-                Kind::Relative => "* on either side background inserts below 95 % of the target: does not compare",
-                Kind::Background => "* below 95 % of the target in at least one round",
-            });
-        }
-        parts.join("\n")
+        let signs = [Tint::Below, Tint::Above, Tint::Missed].into_iter().filter(|tint| self.has(*tint));
+        signs.map(|tint| format!("{} {}", tint.sign(), tint.meaning(self.kind))).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -245,27 +269,13 @@ pub(crate) fn tsv(findings: &Findings, sheet: &Sheet) -> String {
 
 /// Columns that line up, signs, and below them what the signs mean.
 pub(crate) fn txt(findings: &Findings, sheet: &Sheet) -> String {
-    let mut lines: Vec<Vec<String>> = vec![vec!["dbms".to_owned()]];
-    lines[0].extend(sheet.steps.iter().map(|(_, step)| format!("{step} ")));
-    for row in &sheet.rows {
-        lines.push(std::iter::once(name(findings, row)).chain(row.entries.iter().map(Entry::signed)).collect());
-    }
-    let width = |at: usize| lines.iter().map(|line| text::width(&line[at])).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
-    let mut out = format!("{}\n", sheet.kind.title());
-    if sheet.kind == Kind::Relative {
-        out = format!("Relative to: {}\n", text::plain(&findings.treatments[findings.base].name));
-    }
-    for line in &lines {
-        let mut row = format!("{:<1$}", line[0], widths[0]);
-        for (cell, width) in line.iter().zip(&widths).skip(1) {
-            row.push_str(&format!("  {cell:>width$}"));
-        }
-        out.push_str(row.trim_end());
-        out.push('\n');
-    }
+    let title = match sheet.kind {
+        Kind::Relative => format!("Relative to: {}", text::plain(&findings.treatments[findings.base].name)),
+        kind => kind.title().to_owned(),
+    };
+    let rows = sheet.grid("dbms", |row| name(findings, row)).render(usize::MAX / 2, false);
     let legend = sheet.legend();
-    if legend.is_empty() { out } else { format!("{out}{legend}\n") }
+    format!("{title}\n{rows}{legend}{}", if legend.is_empty() { "" } else { "\n" })
 }
 
 fn name(findings: &Findings, row: &Row) -> String {

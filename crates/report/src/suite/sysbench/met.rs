@@ -5,7 +5,7 @@
 use crate::number;
 use crate::order::{self, Level};
 use crate::text;
-use rqps_analysis::findings::{Cost, Findings, TestFindings};
+use rqps_analysis::findings::{Cost, Findings, TestFindings, clients_per_unit};
 
 /// The published name of the load, which is driven by the test that follows it there.
 const LOAD: &str = "sb.prepare.met.point-query.warm.range100.pk1";
@@ -18,7 +18,7 @@ pub(super) fn met(findings: &Findings, level: &Level<'_>) -> String {
     let of_test = |(_, test): &(usize, &TestFindings)| {
         let stem = text::plain(&test.label).replace("_range=", ".range");
         let title = format!("sb.met.{stem}.pk1.dop{}", test.clients);
-        block(findings, &title, test.clients_per_unit(), |index| test.cells[index].cost.as_ref())
+        block(findings, &title, clients_per_unit(test.unit, test.clients), |index| test.cells[index].cost.as_ref())
     };
     std::iter::once(load).chain(tests.map(of_test)).collect()
 }
