@@ -18,11 +18,11 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word in front of the message.
-    pub const fn word(self) -> &'static str {
+    /// The word in front of the message, and its colour.
+    fn word(self) -> (Option<&'static str>, String) {
         match self {
-            Severity::Error => "error",
-            Severity::Note => "note",
+            Severity::Error => (Some("1;31"), "error".to_owned()),
+            Severity::Note => (Some("1;36"), "note".to_owned()),
         }
     }
 }
@@ -73,36 +73,20 @@ pub struct Diagnostic {
     pub help: Option<String>,
 }
 
-/// A kind of text in a rendered diagnostic, for callers that colour it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// File, line and column, or the flag.
-    Place,
-    /// The word `error`.
-    Error,
-    /// The word `note`.
-    Note,
-    /// The message.
-    Message,
-    /// Line number, the line, and all that carries no meaning of its own.
-    Source,
-    /// The carets.
-    Caret,
-    /// What was expected, and the remedy.
-    Help,
-}
+/// Colours of a rendered diagnostic, as codes of a terminal (ECMA-48, SGR).
+const BLUE: &str = "34";
+const RED: &str = "31";
+const GREEN: &str = "32";
 
 /// The longest source line shown whole; of a longer one the surroundings of the fault are shown.
 const SHOWN_COLUMNS: usize = 100;
 
 impl Diagnostic {
-    /// The rendered text, piece by piece, with the kind of each piece; ends with a line feed.
-    pub fn parts(&self) -> Vec<(Part, String)> {
-        let mut parts = vec![(Part::Place, self.spot.to_string())];
-        parts.push((Part::Source, ": ".to_owned()));
-        let word = if self.severity == Severity::Error { Part::Error } else { Part::Note };
-        parts.push((word, self.severity.word().to_owned()));
-        parts.push((Part::Message, format!(": {}\n", visible(&self.message))));
+    /// The rendered text, piece by piece, each with the terminal's code of its colour; ends with a line feed.
+    pub fn parts(&self) -> Vec<(Option<&'static str>, String)> {
+        let mut parts = vec![(Some(BLUE), format!("{}: ", self.spot))];
+        parts.push(self.severity.word());
+        parts.push((None, format!(": {}\n", visible(&self.message))));
         let mut indent = " ".repeat(4);
         let mut expected = self.expected.as_ref().map(|text| format!("expected {}", visible(text)));
         if let Spot::File { line, column, length, source_line, .. } = &self.spot {
@@ -110,18 +94,18 @@ impl Diagnostic {
             indent = " ".repeat(number.len() + 1);
             let (shown, column) = window(source_line, *column);
             let length = (*length).min((shown.chars().count() + 1).saturating_sub(column - 1)).max(1);
-            parts.push((Part::Source, format!("{number} | {}\n", visible(&shown))));
-            parts.push((Part::Source, format!("{indent}| {}", " ".repeat(column - 1))));
-            parts.push((Part::Caret, "^".repeat(length)));
+            parts.push((Some(BLUE), format!("{number} | {}\n", visible(&shown))));
+            parts.push((Some(BLUE), format!("{indent}| {}", " ".repeat(column - 1))));
+            parts.push((Some(RED), "^".repeat(length)));
             // A short expectation stands beside the caret, a list gets its own line.
             if let Some(text) = expected.take_if(|text| column + length + text.len() <= SHOWN_COLUMNS) {
-                parts.push((Part::Help, format!(" {text}")));
+                parts.push((Some(GREEN), format!(" {text}")));
             }
-            parts.push((Part::Source, "\n".to_owned()));
+            parts.push((Some(BLUE), "\n".to_owned()));
         }
         for text in expected.into_iter().chain(self.help.as_ref().map(|help| format!("help: {}", visible(help)))) {
-            parts.push((Part::Source, format!("{indent}= ")));
-            parts.push((Part::Help, format!("{text}\n")));
+            parts.push((Some(BLUE), format!("{indent}= ")));
+            parts.push((Some(GREEN), format!("{text}\n")));
         }
         parts
     }
@@ -243,7 +227,7 @@ impl Faults {
     pub(crate) fn spot(&self, place: &Place) -> Spot {
         match place {
             Place::Text(span) => {
-                let empty = Source { name: "campaign".to_owned(), text: String::new() };
+                let empty = Source::new("campaign", b"");
                 let source = self.source.as_ref().unwrap_or(&empty);
                 let (line, column, source_line) = locate(&source.text, span.start);
                 let rest = source_line.chars().count().saturating_sub(column - 1);
@@ -259,8 +243,9 @@ impl Faults {
         }
     }
 
-    pub(crate) fn any_error(&self) -> bool {
-        self.found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    /// How many errors there are so far; who remembers it knows later whether something was wrong since.
+    pub(crate) fn errors(&self) -> usize {
+        self.found.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
     }
 
     /// Everything found: the file's in the order of its lines, then the flags', then what belongs to no place.
@@ -277,7 +262,7 @@ mod tests {
     use expect_test::expect;
 
     fn show(text: &str, span: std::ops::Range<usize>, fault: Fault) -> String {
-        let source = Source { name: "campaign.toml".to_owned(), text: text.to_owned() };
+        let source = Source::new("campaign.toml", text.as_bytes());
         let mut faults = Faults::new(Some(source));
         faults.add(&Place::Text(span), fault);
         faults.sorted()[0].to_string()

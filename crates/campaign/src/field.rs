@@ -16,23 +16,19 @@ use toml::Value;
 
 /// The type of a key's value: how it is read from what was written, and written to a campaign file.
 pub(crate) trait Field {
-    /// What could be read, if anything, and whether that is all.
-    fn read(reader: &mut Reader<'_>, raw: Spanned<Raw>) -> (Option<Self>, Read<()>)
+    /// What could be read; what is wrong with the rest is among the faults.
+    fn read(reader: &mut Reader<'_>, raw: Spanned<Raw>) -> Read<Self>
     where
         Self: Sized;
     /// The value in TOML.
     fn write(&self) -> String;
 }
 
-/// A type that is read whole or not at all.
 macro_rules! field {
     ($kind:ty, |$reader:ident, $raw:ident| $read:expr, |$value:ident| $write:expr) => {
         impl Field for $kind {
-            fn read($reader: &mut Reader<'_>, $raw: Spanned<Raw>) -> (Option<Self>, Read<()>) {
-                match $read {
-                    Ok(value) => (Some(value), Ok(())),
-                    Err(wrong) => (None, Err(wrong)),
-                }
+            fn read($reader: &mut Reader<'_>, $raw: Spanned<Raw>) -> Read<Self> {
+                $read
             }
 
             fn write(&self) -> String {
@@ -43,26 +39,8 @@ macro_rules! field {
     };
 }
 
-/// A list of which the right items are kept beside wrong ones.
-macro_rules! kept_list {
-    ($kind:ty, $read:ident, |$value:ident| $write:expr) => {
-        impl Field for Vec<$kind> {
-            fn read(reader: &mut Reader<'_>, raw: Spanned<Raw>) -> (Option<Self>, Read<()>) {
-                let (items, all_read) = reader.$read(raw);
-                ((!items.is_empty()).then_some(items), all_read)
-            }
-
-            fn write(&self) -> String {
-                let $value = self;
-                $write
-            }
-        }
-    };
-}
-
-kept_list!(BuildRequest, builds, |builds| list(builds.iter().map(build).collect()));
-kept_list!(Spanned<Setting>, settings, |set| settings(set));
-
+field!(Vec<BuildRequest>, |reader, raw| reader.builds(raw), |builds| list(builds.iter().map(build).collect()));
+field!(Vec<Spanned<Setting>>, |reader, raw| reader.settings(raw), |set| settings(set));
 field!(
     String,
     |reader, raw| match reader.key.form {

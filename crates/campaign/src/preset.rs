@@ -103,7 +103,7 @@ fn read_preset(name: &'static str, words: &[(&str, &str)]) -> Request {
     let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
     let mut faults = Faults::default();
     let request = read_words(&flags, &mut faults, |_, _, _| Place::Preset(name));
-    debug_assert!(!faults.any_error(), "preset {name} is read by a test");
+    debug_assert!(faults.errors() == 0, "preset {name} is read by a test");
     request
 }
 

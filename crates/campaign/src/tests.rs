@@ -14,7 +14,7 @@ fn blocks() -> Vec<(&'static str, &'static str)> {
 }
 
 fn source(text: &str) -> Source {
-    Source { name: "campaign.toml".to_owned(), text: text.to_owned() }
+    Source::new("campaign.toml", text.as_bytes())
 }
 
 #[test]
@@ -75,6 +75,16 @@ fn presets_are_told_as_they_are() {
             assert_eq!(row.split('|').nth(2 + at).map(str::trim), Some(value.as_str()), "{row}");
         }
     }
+}
+
+#[test]
+fn the_first_byte_that_is_no_text_is_shown_in_its_line() {
+    let source = Source::new("x.toml", b"rows = 1\r\n# \xc3\xa4 b\xe4h\r\nrounds = 3\n");
+    let reading = read(Some(&source), &[], Command::Run, &vocabulary());
+    let told: String = reading.diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect();
+    let line = "x.toml:2:6: error: invalid UTF-8: byte 0xe4\n2 | # \u{e4} b\u{fffd}h\n  |      ^";
+    assert!(told.contains(line), "{told}");
+    assert_eq!(reading.campaign, None);
 }
 
 /// A file that uses every form of value.

@@ -6,7 +6,7 @@ use crate::{Command, Flag, Source, read};
 use expect_test::{Expect, expect};
 
 pub(super) fn told(text: &str, flags: &[(&str, &str)]) -> String {
-    let source = Source { name: "campaign.toml".to_owned(), text: text.to_owned() };
+    let source = Source::new("campaign.toml", text.as_bytes());
     let flags: Vec<Flag> = flags.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
     let reading = read(Some(&source), &flags, Command::Run, &vocabulary());
     let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();

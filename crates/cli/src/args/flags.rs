@@ -112,7 +112,7 @@ fn with_note(about: &str, note: Option<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::args::{Cli, Command, RunArgs};
+    use crate::args::{CampaignArgs, Cli, Command, RunArgs};
     use clap::{CommandFactory, Parser};
 
     #[test]
@@ -148,7 +148,9 @@ mod tests {
     fn flags_come_as_typed() {
         let typed = |line: &str| -> Vec<String> {
             let cli = Cli::try_parse_from(line.split(' ')).expect("understood");
-            let Command::Run(RunArgs { flags, .. }) = cli.command else { panic!("{cli:?}") };
+            let Command::Run(RunArgs { campaign: CampaignArgs { flags, .. }, .. }) = cli.command else {
+                panic!("{cli:?}")
+            };
             flags.0.into_iter().map(|flag| format!("{}={}", flag.name, flag.value)).collect()
         };
         assert_eq!(
