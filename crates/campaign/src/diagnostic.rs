@@ -7,6 +7,7 @@
 use crate::place::{Place, Source, locate};
 use rqps_model::build::credentials;
 use std::fmt;
+use std::ops::Range;
 
 /// How much a diagnostic weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,35 +28,28 @@ impl Severity {
     }
 }
 
-/// Where a diagnostic points.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Spot {
-    /// A stretch of the campaign file.
-    File {
-        /// Line, counted from 1.
-        line: usize,
-        /// Column in characters, counted from 1.
-        column: usize,
-        /// Characters to underline, at least 1, within the line.
-        length: usize,
-        /// The line.
-        source_line: String,
-        /// The file's name as the user gave it.
-        file: String,
-    },
-    /// A flag of the command line.
-    Flag {
-        /// Which flag it was, counted from 0.
-        order: usize,
-        /// Its name without dashes.
-        flag: String,
-        /// The value or the part of it that is meant.
-        value: String,
-    },
-    /// A preset, such as `demo`.
-    Preset(&'static str),
-    /// The request as a whole.
-    Request,
+/// A stretch of the campaign file that a diagnostic points at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The file's name as the user gave it.
+    file: String,
+    /// Counted from 1.
+    number: usize,
+    /// Column in characters, counted from 1.
+    column: usize,
+    /// Characters to underline, at least 1, within the line.
+    length: usize,
+    /// The line.
+    text: String,
+}
+
+impl Line {
+    fn of(source: &Source, span: &Range<usize>) -> Line {
+        let (number, column, text) = locate(&source.text, span.start);
+        let rest = text.chars().count().saturating_sub(column - 1);
+        let length = source.text.get(span.clone()).map_or(1, |text| text.chars().count()).min(rest).max(1);
+        Line { file: source.name.clone(), number, column, length, text: text.to_owned() }
+    }
 }
 
 /// One fault or note.
@@ -64,7 +58,9 @@ pub struct Diagnostic {
     /// Fault or note.
     pub severity: Severity,
     /// Where.
-    pub spot: Spot,
+    pub place: Place,
+    /// That place in the campaign file, if it is there.
+    pub line: Option<Line>,
     /// What is wrong, in one lower-case sentence.
     pub message: String,
     /// What would have been right.
@@ -84,15 +80,15 @@ const SHOWN_COLUMNS: usize = 100;
 impl Diagnostic {
     /// The rendered text, piece by piece, each with the terminal's code of its colour; ends with a line feed.
     pub fn parts(&self) -> Vec<(Option<&'static str>, String)> {
-        let mut parts = vec![(Some(BLUE), format!("{}: ", self.spot))];
+        let mut parts = vec![(Some(BLUE), format!("{}: ", self.place()))];
         parts.push(self.severity.word());
         parts.push((None, format!(": {}\n", visible(&self.message))));
         let mut indent = " ".repeat(4);
         let mut expected = self.expected.as_ref().map(|text| format!("expected {}", visible(text)));
-        if let Spot::File { line, column, length, source_line, .. } = &self.spot {
-            let number = line.to_string();
+        if let Some(Line { number, column, length, text, .. }) = &self.line {
+            let number = number.to_string();
             indent = " ".repeat(number.len() + 1);
-            let (shown, column) = window(source_line, *column);
+            let (shown, column) = window(text, *column);
             let length = (*length).min((shown.chars().count() + 1).saturating_sub(column - 1)).max(1);
             parts.push((Some(BLUE), format!("{number} | {}\n", visible(&shown))));
             parts.push((Some(BLUE), format!("{indent}| {}", " ".repeat(column - 1))));
@@ -111,22 +107,36 @@ impl Diagnostic {
     }
 }
 
+impl Diagnostic {
+    /// An error at a place outside the campaign file.
+    pub fn error(place: Place, message: String) -> Diagnostic {
+        Diagnostic { severity: Severity::Error, place, line: None, message, expected: None, help: None }
+    }
+
+    /// By which diagnostics are sorted: the file's by their place, then the flags', then what belongs to no place.
+    pub fn rank(&self) -> (u8, usize) {
+        match &self.place {
+            Place::Text(span) => (0, span.start),
+            Place::Flag { order, .. } => (1, *order),
+            Place::Preset(_) => (2, 0),
+            Place::Request => (3, 0),
+        }
+    }
+
+    fn place(&self) -> String {
+        match (&self.line, &self.place) {
+            (Some(Line { file, number, column, .. }), _) => format!("{}:{number}:{column}", visible(file)),
+            (None, Place::Flag { flag, value, .. }) => format!("--{flag} {}", visible(value)).trim_end().to_owned(),
+            (None, Place::Preset(name)) => format!("preset {name}"),
+            (None, _) => "campaign".to_owned(),
+        }
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text: String = self.parts().into_iter().map(|(_, text)| text).collect();
         f.write_str(text.trim_end_matches('\n'))
-    }
-}
-
-impl fmt::Display for Spot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Spot::File { file, line, column, .. } => write!(f, "{}:{line}:{column}", visible(file)),
-            Spot::Flag { flag, value, .. } if value.is_empty() => write!(f, "--{flag}"),
-            Spot::Flag { flag, value, .. } => write!(f, "--{flag} {}", visible(value)),
-            Spot::Preset(name) => write!(f, "preset {name}"),
-            Spot::Request => f.write_str("campaign"),
-        }
     }
 }
 
@@ -220,27 +230,11 @@ impl Faults {
 
     pub(crate) fn add(&mut self, place: &Place, fault: Fault) {
         let Fault { severity, message, expected, help } = fault;
-        let spot = self.spot(place);
-        self.found.push(Diagnostic { severity, spot, message, expected, help });
-    }
-
-    pub(crate) fn spot(&self, place: &Place) -> Spot {
-        match place {
-            Place::Text(span) => {
-                let empty = Source::new("campaign", b"");
-                let source = self.source.as_ref().unwrap_or(&empty);
-                let (line, column, source_line) = locate(&source.text, span.start);
-                let rest = source_line.chars().count().saturating_sub(column - 1);
-                let stretch = source.text.get(span.clone()).map_or(1, |text| text.chars().count());
-                let (source_line, file) = (source_line.to_owned(), source.name.clone());
-                Spot::File { line, column, length: stretch.min(rest).max(1), source_line, file }
-            }
-            Place::Flag { flag, value, order } => {
-                Spot::Flag { order: *order, flag: flag.clone(), value: value.clone() }
-            }
-            Place::Preset(name) => Spot::Preset(name),
-            Place::Request => Spot::Request,
-        }
+        let line = match (place, &self.source) {
+            (Place::Text(span), Some(source)) => Some(Line::of(source, span)),
+            _ => None,
+        };
+        self.found.push(Diagnostic { severity, place: place.clone(), line, message, expected, help });
     }
 
     /// How many errors there are so far; who remembers it knows later whether something was wrong since.
@@ -250,7 +244,7 @@ impl Faults {
 
     /// Everything found: the file's in the order of its lines, then the flags', then what belongs to no place.
     pub(crate) fn sorted(mut self) -> Vec<Diagnostic> {
-        self.found.sort_by(|a, b| a.spot.cmp(&b.spot));
+        self.found.sort_by_key(Diagnostic::rank);
         self.found.dedup();
         self.found
     }

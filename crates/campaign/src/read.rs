@@ -1,7 +1,7 @@
 //! From a value as written to one of the right type and range: what each form of a key allows.
 //!
-//! In: a key and `Spanned<Raw>` from file or flags. Out: a value, or a fault that says what was expected. Names are only
-//! checked for their form; whether they exist is `check`'s business.
+//! In: a key and `Spanned<Raw>` from file or flags. Out: a value, or a fault that says what was expected. Names are
+//! only checked for their form; whether they exist is `check`'s business.
 
 use crate::diagnostic::{Fault, Faults};
 use crate::place::Spanned;

@@ -2,7 +2,9 @@
 //!
 //! One set of flags serves `plan`, `run` and `demo`; each flag is also a key of the campaign file.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rqps_model::Verdict;
 use std::path::PathBuf;
 
 mod flags;
@@ -136,8 +138,8 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) judged: Judged,
     /// Exit with code 1 if any test has one of these verdicts
-    #[arg(long, value_name = "VERDICT", value_enum, value_delimiter = ',')]
-    pub(crate) fail_on: Vec<FailOn>,
+    #[arg(long, value_name = "VERDICT", value_parser = verdict(), value_delimiter = ',')]
+    pub(crate) fail_on: Vec<Verdict>,
     /// Print JSON: rqps, low, high, verdict, n, mde, q, base and absolute throughput for every test and build
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
@@ -146,12 +148,11 @@ pub(crate) struct CompareArgs {
     pub(crate) markdown: bool,
 }
 
-/// Verdicts that `--fail-on` can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FailOn {
-    Regressed,
-    Improved,
-    Undecided,
+/// The verdicts that `--fail-on` can name.
+fn verdict() -> impl TypedValueParser<Value = Verdict> {
+    let all = Verdict::ALL.into_iter().filter(|verdict| *verdict != Verdict::Equal);
+    let words = PossibleValuesParser::new(all.clone().map(Verdict::word));
+    words.map(move |word| all.clone().find(|verdict| verdict.word() == word).expect("one of the possible values"))
 }
 
 #[derive(Debug, Subcommand)]

@@ -7,7 +7,7 @@ use crate::notice::Notify;
 use crate::open::{Lab, this_machine};
 use anyhow::{Context, Result};
 use rqps_builds::storage::storage_engines;
-use rqps_campaign::diagnostic::{Diagnostic, Severity, Spot};
+use rqps_campaign::diagnostic::Diagnostic;
 use rqps_campaign::place::Place;
 use rqps_campaign::{Command, Flag, Resolved, ResolvedBuild, Source, read, to_toml};
 use rqps_model::facts::BuildFacts;
@@ -58,7 +58,7 @@ pub fn prepare(
     let reading = read(source.as_ref(), &flags, command, &lab.vocabulary()?);
     let is_read = unread.is_empty();
     let mut notes = [unread, reading.diagnostics].concat();
-    notes.sort_by(|a, b| a.spot.cmp(&b.spot));
+    notes.sort_by_key(Diagnostic::rank);
     let Some(campaign) = reading.campaign.filter(|_| is_read) else { return Err(Faults(notes).into()) };
 
     let mut found: Vec<Option<BuildFacts>> = Vec::new();
@@ -108,14 +108,11 @@ fn with_settings_files(flags: &[Flag]) -> (Vec<Flag>, Vec<Diagnostic>) {
         };
         match read_settings(file) {
             Ok(settings) => all.extend(settings.into_iter().map(|setting| Flag::new("set", setting))),
-            Err(error) => unread.push(Diagnostic {
-                severity: Severity::Error,
+            Err(error) => {
                 // Where the settings of the file would stand.
-                spot: Spot::Flag { order: all.len(), flag: flag.name.clone(), value: flag.value.clone() },
-                message: format!("{error:#}"),
-                expected: None,
-                help: None,
-            }),
+                let place = Place::Flag { order: all.len(), flag: flag.name.clone(), value: flag.value.clone() };
+                unread.push(Diagnostic::error(place, format!("{error:#}")));
+            }
         }
     }
     (all, unread)

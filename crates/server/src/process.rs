@@ -213,11 +213,6 @@ impl Server {
         self.check_alive()
     }
 
-    /// Whether it is frozen.
-    pub fn is_frozen(&self) -> bool {
-        self.frozen
-    }
-
     /// Shuts it down in order: everything is written back. Falls back to [`Server::stop_now`] if that takes too long.
     pub fn stop(&mut self) -> Result<Stopped> {
         self.end(ending(self.target.engine()).in_order)
