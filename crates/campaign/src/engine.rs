@@ -14,8 +14,6 @@ pub(crate) type Store = (Engine, Option<StorageEngine>);
 pub(crate) struct Words {
     /// The profile where none is given.
     pub(crate) default_profile: &'static str,
-    /// Where it might be installed, to show the form.
-    pub(crate) example_folder: &'static str,
     /// What may stand in front of a setting that a server may not know; empty where nothing may.
     pub(crate) loose_prefix: &'static str,
     /// Whether extensions name settings of their own, with a dot.
@@ -24,28 +22,16 @@ pub(crate) struct Words {
     pub(crate) series_parts: usize,
 }
 
-const WORDS_OF_POSTGRES: Words = Words {
-    default_profile: "x10a",
-    example_folder: "/opt/pg",
-    loose_prefix: "",
-    has_extensions: true,
-    series_parts: 0,
-};
-const WORDS_OF_MYSQL: Words = Words {
-    default_profile: "z12a",
-    example_folder: "/opt/mysql",
-    loose_prefix: "loose_",
-    has_extensions: false,
-    series_parts: 1,
-};
-const WORDS_OF_MARIADB: Words = Words { example_folder: "/opt/mariadb", ..WORDS_OF_MYSQL };
+const WORDS_OF_POSTGRES: Words =
+    Words { default_profile: "x10a", loose_prefix: "", has_extensions: true, series_parts: 0 };
+const WORDS_OF_MYSQL: Words =
+    Words { default_profile: "z12a", loose_prefix: "loose_", has_extensions: false, series_parts: 1 };
 
 /// The words of an engine.
 pub(crate) const fn words(engine: Engine) -> &'static Words {
     match engine {
         Engine::Postgres => &WORDS_OF_POSTGRES,
-        Engine::Mysql => &WORDS_OF_MYSQL,
-        Engine::Mariadb => &WORDS_OF_MARIADB,
+        Engine::Mysql | Engine::Mariadb => &WORDS_OF_MYSQL,
     }
 }
 

@@ -52,7 +52,7 @@ field!(
     |word| text(word)
 );
 field!(Vec<Spanned<String>>, |reader, raw| reader.words(raw), |words| texts(words));
-field!(Vec<Spanned<StorageEngine>>, |reader, raw| reader.storage_engines(raw), |engines| storage(engines));
+field!(Vec<Spanned<StorageEngine>>, |reader, raw| reader.storage_engines(raw), |engines| texts(engines));
 field!(Vec<Spanned<u32>>, |reader, raw| reader.distinct(raw), |numbers| {
     list(numbers.iter().map(|number| number.value.to_string()).collect())
 });
@@ -83,12 +83,8 @@ fn text(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-fn texts(words: &[Spanned<String>]) -> String {
-    list(words.iter().map(|word| text(&word.value)).collect())
-}
-
-fn storage(engines: &[Spanned<StorageEngine>]) -> String {
-    list(engines.iter().map(|engine| text(engine.value.name())).collect())
+fn texts<T: ToString>(words: &[Spanned<T>]) -> String {
+    list(words.iter().map(|word| text(&word.value.to_string())).collect())
 }
 
 /// A list on one line where it fits, else an item a line.
@@ -108,7 +104,7 @@ fn build(build: &BuildRequest) -> String {
     let from = Some(format!("from = {}", text(&from.to_string())));
     let profile = build.profile.as_ref().map(|words| format!("profile = {}", texts(&words.value)));
     let set = (!build.set.is_empty()).then(|| format!("set = {}", settings(&build.set)));
-    let engines = build.storage.as_ref().map(|engines| format!("storage-engine = {}", storage(&engines.value)));
+    let engines = build.storage.as_ref().map(|engines| format!("storage-engine = {}", texts(&engines.value)));
     let entries: Vec<String> = [name, from, profile, engines, set].into_iter().flatten().collect();
     format!("{{ {} }}", entries.join(", "))
 }

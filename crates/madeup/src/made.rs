@@ -24,8 +24,7 @@ impl Made {
         let (version, storage) =
             rest.split_once('+').map_or((rest, None), |(version, storage)| (version, Some(storage)));
         let engine: Engine = engine.parse().expect("recipes name engines");
-        let named = |word: &str| StorageEngine::ALL.into_iter().find(|storage| storage.name() == word);
-        let storage = storage.map(|word| named(word).expect("recipes name storage engines"));
+        let storage = storage.map(|storage| storage.parse().expect("recipes name storage engines"));
         Made {
             engine,
             version: version.parse().expect("recipes name versions"),

@@ -121,3 +121,17 @@ impl fmt::Display for StorageEngine {
         f.write_str(self.name())
     }
 }
+
+/// A word that names no storage engine.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown storage engine `{0}`; expected innodb or rocksdb")]
+pub struct UnknownStorageEngine(pub String);
+
+impl FromStr for StorageEngine {
+    type Err = UnknownStorageEngine;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = StorageEngine::ALL.into_iter().find(|storage| storage.name() == text);
+        found.ok_or_else(|| UnknownStorageEngine(text.to_owned()))
+    }
+}

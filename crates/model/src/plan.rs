@@ -10,6 +10,7 @@ use crate::{BuildSpec, Engine, Format, Group, Placement, StorageEngine, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 /// How builds alternate inside a test that all of them run side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,6 +38,19 @@ impl Interleave {
 impl fmt::Display for Interleave {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// A word that names no way of interleaving.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown interleaving `{0}`; expected slices or turns")]
+pub struct UnknownInterleave(pub String);
+
+impl FromStr for Interleave {
+    type Err = UnknownInterleave;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Interleave::ALL.into_iter().find(|i| i.name() == text).ok_or_else(|| UnknownInterleave(text.to_owned()))
     }
 }
 

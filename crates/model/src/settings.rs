@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 /// On which CPUs server and client run. Chosen, never left to chance: docs/measurement.md says why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,6 +33,19 @@ impl Placement {
 impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// A word that names no placement.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown placement `{0}`; expected same, split or free")]
+pub struct UnknownPlacement(pub String);
+
+impl FromStr for Placement {
+    type Err = UnknownPlacement;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Placement::ALL.into_iter().find(|p| p.name() == text).ok_or_else(|| UnknownPlacement(text.to_owned()))
     }
 }
 

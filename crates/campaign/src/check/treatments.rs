@@ -6,7 +6,6 @@
 use super::Checker;
 use crate::campaign::{TreatmentRequest, lacks};
 use crate::diagnostic::Fault;
-use crate::engine::words;
 use crate::place::{Place, Spanned};
 use crate::value::BuildRequest;
 use crate::vocabulary::{ProfileWord, Vocabulary, default_profile, did_you_mean};
@@ -88,7 +87,7 @@ impl<'a> Checker<'a> {
         let listed: Vec<String> = versions.iter().map(ToString::to_string).collect();
         let nearest = self.vocabulary.nearest_version(spec.engine, version);
         let help = nearest.map(|nearest| format!("did you mean `{}:{nearest}`?", spec.engine));
-        let folder = format!("a folder or archive such as {}:{}", spec.engine, words(spec.engine).example_folder);
+        let folder = format!("a folder or archive such as {0}:/opt/{0}", spec.engine);
         let expected = match listed.as_slice() {
             [] => folder,
             listed => format!("one of {}, or {folder}", listed.join(", ")),
@@ -308,8 +307,7 @@ fn no_build(vocabulary: &Vocabulary) -> Fault {
     let newest = vocabulary.versions(engine).into_iter().next_back();
     let newest = newest.map_or_else(|| "17.11".to_owned(), ToString::to_string);
     Fault::error("no build is named").expected("two builds or more, or one build with two profiles").help(format!(
-        "such as --build {engine}:{newest} --build {engine}:{}; `rqps builds list` shows what there is",
-        words(engine).example_folder
+        "such as --build {engine}:{newest} --build {engine}:/opt/{engine}; `rqps builds list` shows what there is"
     ))
 }
 
