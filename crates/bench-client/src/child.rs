@@ -4,6 +4,7 @@
 //! children). One child at a time: the figures are differences of this process's totals over ended children.
 
 use anyhow::{Context, Result, bail};
+use rqps_machine::proc_stat::PidStat;
 use std::process::Command;
 
 /// A program that ran to its end.
@@ -27,14 +28,11 @@ pub(crate) fn run(command: &mut Command) -> Result<Finished> {
     Ok(Finished { stdout: String::from_utf8_lossy(&output.stdout).into_owned(), cpu_s })
 }
 
-/// CPU seconds of all children that have ended, from fields 16 and 17 of proc(5)'s `stat`.
+/// CPU seconds of all children that have ended.
 fn ended_children_cpu_s() -> Result<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").context("cannot read /proc/self/stat")?;
-    // The command name stands in parentheses and may contain spaces.
-    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok());
-    let (user, system) = ticks(13).zip(ticks(14)).context("/proc/self/stat has no children's times")?;
-    Ok((user + system) / rustix::param::clock_ticks_per_second() as f64)
+    let stat = std::fs::read("/proc/self/stat").context("cannot read /proc/self/stat")?;
+    let stat = PidStat::parse(&stat).context("/proc/self/stat has no children's times")?;
+    Ok((stat.children_user + stat.children_system) as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 #[cfg(test)]

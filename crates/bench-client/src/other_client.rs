@@ -7,6 +7,7 @@ use crate::engine::kind;
 use crate::place::Place;
 use crate::workload::Queries;
 use anyhow::{Context, Result};
+use rqps_machine::command::find_in_path;
 use std::path::Path;
 use std::process::Command;
 
@@ -35,8 +36,7 @@ impl OtherClient {
 
     /// Whether it is installed.
     pub(crate) fn is_installed(self) -> bool {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|folder| folder.join(self.name()).is_file())
+        find_in_path(self.name(), &std::env::var_os("PATH").unwrap_or_default()).is_some()
     }
 
     /// The command that sends `queries` for so many seconds; `None` where this other cannot send them.

@@ -39,10 +39,12 @@ const SECONDS_MAX: f64 = 30.0;
 /// One client of the comparison.
 #[derive(Debug, Clone, PartialEq)]
 enum Client {
-    /// A client of rqps, with what the kernel charged for it, as for clients that are not of rqps.
-    Charged(OwnClient),
-    /// One of several clients of rqps: they are compared by their own clocks, which are finer.
-    Clocked(OwnClient),
+    /// A client of rqps. Beside clients that are not, it is compared by what the kernel charged for it, as they are;
+    /// several of rqps are by their own clocks, which are finer.
+    Own {
+        client: OwnClient,
+        is_clocked: bool,
+    },
     Other(OtherClient),
     /// The bare socket: what any client must pay.
     PingPong,
@@ -51,7 +53,7 @@ enum Client {
 impl Client {
     fn name(&self) -> &str {
         match self {
-            Client::Charged(client) | Client::Clocked(client) => &client.name,
+            Client::Own { client, .. } => &client.name,
             Client::Other(other) => other.name(),
             Client::PingPong => PING_PONG,
         }
@@ -62,7 +64,7 @@ impl Client {
 pub(crate) fn compare(server: &TestServer, queries: &Queries, args: &Args, own: Vec<OwnClient>) -> Result<Measured> {
     let clients = match <[OwnClient; 1]>::try_from(own) {
         Ok([alone]) => beside_others(alone, server, queries, args)?,
-        Err(several) => several.into_iter().map(Client::Clocked).collect(),
+        Err(several) => several.into_iter().map(|client| Client::Own { client, is_clocked: true }).collect(),
     };
     let (_, trial) = OwnClient::this()?.run(queries.name, &server.place, TRIAL_SECONDS)?;
     let seconds = seconds_for(args.seconds, trial.cpu_s / TRIAL_SECONDS);
@@ -78,7 +80,7 @@ pub(crate) fn compare(server: &TestServer, queries: &Queries, args: &Args, own: 
 
 /// This client and all that are not of rqps and installed.
 fn beside_others(own: OwnClient, server: &TestServer, queries: &Queries, args: &Args) -> Result<Vec<Client>> {
-    let mut clients = vec![Client::Charged(own)];
+    let mut clients = vec![Client::Own { client: own, is_clocked: false }];
     for other in [OtherClient::Sysbench, OtherClient::Pgbench] {
         let command = other.command(queries, &server.place, args.seconds, server.folder())?;
         match (command, other.is_installed()) {
@@ -122,13 +124,9 @@ fn cost_us(server: &TestServer, client: &Client, queries: &Queries, seconds: f64
 /// Client CPU seconds and statements.
 fn cost(server: &TestServer, client: &Client, queries: &Queries, seconds: f64) -> Result<(f64, u64)> {
     match client {
-        Client::Charged(own) => {
-            let (cpu_s, result) = own.run(queries.name, &server.place, seconds)?;
-            Ok((cpu_s, result.operations))
-        }
-        Client::Clocked(own) => {
-            let (_, result) = own.run(queries.name, &server.place, seconds)?;
-            Ok((result.cpu_s, result.operations))
+        Client::Own { client, is_clocked } => {
+            let (charged_s, result) = client.run(queries.name, &server.place, seconds)?;
+            Ok((if *is_clocked { result.cpu_s } else { charged_s }, result.operations))
         }
         // Its other side is a process of its own, waited for and so charged with it.
         Client::PingPong => {

@@ -56,9 +56,7 @@ fn install_with(installer: Installer<'_>, spec: &BuildSpec, catalog: &Catalog) -
             return inspect(&subject, &lease);
         }
         BuildSource::Archive(path) => archive::install_archive(installer, spec.engine, path),
-        BuildSource::Url { url, sha256 } => {
-            archive::install_url(installer, &archive::Address { engine: spec.engine, url, pinned: sha256.as_deref() })
-        }
+        BuildSource::Url { url, sha256 } => archive::install_url(installer, spec.engine, url, sha256.as_deref()),
         BuildSource::Catalog(version) => release::install(installer, catalog.find(spec.engine, version)?),
     }
     .map_err(BuildError::in_cache)?;

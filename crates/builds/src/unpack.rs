@@ -38,7 +38,7 @@ pub fn unpack(packages: &[PathBuf], contents: &Contents, folder: &Path) -> Resul
 
 fn add_package(place: &mut Place<'_>, package: &Path) -> Result<()> {
     let mut file = File::open(package).map_err(BuildError::at("open", package))?;
-    let (head, _) = head_of(&mut file).map_err(|e| place.broken(e))?;
+    let head = head_of(&mut file).map_err(|e| place.broken(e))?;
     io::Seek::rewind(&mut file).map_err(BuildError::at("read", package))?;
     let inner = place.contents.archive.clone();
     match (Kind::of(&head), inner) {
@@ -76,11 +76,10 @@ impl Kind {
 }
 
 /// The first bytes of a stream, as many as there are of eight.
-fn head_of(reader: &mut impl Read) -> io::Result<(Vec<u8>, bool)> {
+fn head_of(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     reader.take(8).read_to_end(&mut head)?;
-    let whole = head.len() == 8;
-    Ok((head, whole))
+    Ok(head)
 }
 
 fn add_jar(place: &mut Place<'_>, file: File, inner: &str) -> Result<()> {
@@ -93,14 +92,14 @@ fn add_jar(place: &mut Place<'_>, file: File, inner: &str) -> Result<()> {
 
 /// A Debian package is the only one whose tar may be plain.
 fn add_deb_data(place: &mut Place<'_>, mut reader: impl Read) -> Result<()> {
-    let (head, whole) = head_of(&mut reader).map_err(|e| place.broken(e))?;
-    let is_plain = whole && Kind::of(&head).is_none();
+    let head = head_of(&mut reader).map_err(|e| place.broken(e))?;
+    let is_plain = head.len() == 8 && Kind::of(&head).is_none();
     let reader = io::Cursor::new(head).chain(reader);
     if is_plain { add_entries(place, reader) } else { add_tar(place, reader) }
 }
 
 fn add_tar(place: &mut Place<'_>, mut reader: impl Read) -> Result<()> {
-    let (head, _) = head_of(&mut reader).map_err(|e| place.broken(e))?;
+    let head = head_of(&mut reader).map_err(|e| place.broken(e))?;
     let kind = Kind::of(&head);
     let reader = io::Cursor::new(head).chain(reader);
     match kind {

@@ -58,7 +58,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     if let Some(treatments) = &treatments {
         checker.base_exists(treatments);
     }
-    if checker.faults.any_error() {
+    if checker.faults.errors() > 0 {
         return None;
     }
     let treatments = treatments?;

@@ -7,6 +7,7 @@
 use crate::place::{Place, Source, locate};
 use rqps_model::build::credentials;
 use std::fmt;
+use std::ops::Range;
 
 /// How much a diagnostic weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,44 +19,37 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word in front of the message.
-    pub const fn word(self) -> &'static str {
+    /// The word in front of the message, and its colour.
+    fn word(self) -> (Option<&'static str>, String) {
         match self {
-            Severity::Error => "error",
-            Severity::Note => "note",
+            Severity::Error => (Some("1;31"), "error".to_owned()),
+            Severity::Note => (Some("1;36"), "note".to_owned()),
         }
     }
 }
 
-/// Where a diagnostic points.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Spot {
-    /// A stretch of the campaign file.
-    File {
-        /// Line, counted from 1.
-        line: usize,
-        /// Column in characters, counted from 1.
-        column: usize,
-        /// Characters to underline, at least 1, within the line.
-        length: usize,
-        /// The line.
-        source_line: String,
-        /// The file's name as the user gave it.
-        file: String,
-    },
-    /// A flag of the command line.
-    Flag {
-        /// Which flag it was, counted from 0.
-        order: usize,
-        /// Its name without dashes.
-        flag: String,
-        /// The value or the part of it that is meant.
-        value: String,
-    },
-    /// A preset, such as `demo`.
-    Preset(&'static str),
-    /// The request as a whole.
-    Request,
+/// A stretch of the campaign file that a diagnostic points at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The file's name as the user gave it.
+    file: String,
+    /// Counted from 1.
+    number: usize,
+    /// Column in characters, counted from 1.
+    column: usize,
+    /// Characters to underline, at least 1, within the line.
+    length: usize,
+    /// The line.
+    text: String,
+}
+
+impl Line {
+    fn of(source: &Source, span: &Range<usize>) -> Line {
+        let (number, column, text) = locate(&source.text, span.start);
+        let rest = text.chars().count().saturating_sub(column - 1);
+        let length = source.text.get(span.clone()).map_or(1, |text| text.chars().count()).min(rest).max(1);
+        Line { file: source.name.clone(), number, column, length, text: text.to_owned() }
+    }
 }
 
 /// One fault or note.
@@ -64,7 +58,9 @@ pub struct Diagnostic {
     /// Fault or note.
     pub severity: Severity,
     /// Where.
-    pub spot: Spot,
+    pub place: Place,
+    /// That place in the campaign file, if it is there.
+    pub line: Option<Line>,
     /// What is wrong, in one lower-case sentence.
     pub message: String,
     /// What would have been right.
@@ -73,57 +69,67 @@ pub struct Diagnostic {
     pub help: Option<String>,
 }
 
-/// A kind of text in a rendered diagnostic, for callers that colour it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// File, line and column, or the flag.
-    Place,
-    /// The word `error`.
-    Error,
-    /// The word `note`.
-    Note,
-    /// The message.
-    Message,
-    /// Line number, the line, and all that carries no meaning of its own.
-    Source,
-    /// The carets.
-    Caret,
-    /// What was expected, and the remedy.
-    Help,
-}
+/// Colours of a rendered diagnostic, as codes of a terminal (ECMA-48, SGR).
+const BLUE: &str = "34";
+const RED: &str = "31";
+const GREEN: &str = "32";
 
 /// The longest source line shown whole; of a longer one the surroundings of the fault are shown.
 const SHOWN_COLUMNS: usize = 100;
 
 impl Diagnostic {
-    /// The rendered text, piece by piece, with the kind of each piece; ends with a line feed.
-    pub fn parts(&self) -> Vec<(Part, String)> {
-        let mut parts = vec![(Part::Place, self.spot.to_string())];
-        parts.push((Part::Source, ": ".to_owned()));
-        let word = if self.severity == Severity::Error { Part::Error } else { Part::Note };
-        parts.push((word, self.severity.word().to_owned()));
-        parts.push((Part::Message, format!(": {}\n", visible(&self.message))));
+    /// The rendered text, piece by piece, each with the terminal's code of its colour; ends with a line feed.
+    pub fn parts(&self) -> Vec<(Option<&'static str>, String)> {
+        let mut parts = vec![(Some(BLUE), format!("{}: ", self.place()))];
+        parts.push(self.severity.word());
+        parts.push((None, format!(": {}\n", visible(&self.message))));
         let mut indent = " ".repeat(4);
         let mut expected = self.expected.as_ref().map(|text| format!("expected {}", visible(text)));
-        if let Spot::File { line, column, length, source_line, .. } = &self.spot {
-            let number = line.to_string();
+        if let Some(Line { number, column, length, text, .. }) = &self.line {
+            let number = number.to_string();
             indent = " ".repeat(number.len() + 1);
-            let (shown, column) = window(source_line, *column);
+            let (shown, column) = window(text, *column);
             let length = (*length).min((shown.chars().count() + 1).saturating_sub(column - 1)).max(1);
-            parts.push((Part::Source, format!("{number} | {}\n", visible(&shown))));
-            parts.push((Part::Source, format!("{indent}| {}", " ".repeat(column - 1))));
-            parts.push((Part::Caret, "^".repeat(length)));
+            parts.push((Some(BLUE), format!("{number} | {}\n", visible(&shown))));
+            parts.push((Some(BLUE), format!("{indent}| {}", " ".repeat(column - 1))));
+            parts.push((Some(RED), "^".repeat(length)));
             // A short expectation stands beside the caret, a list gets its own line.
             if let Some(text) = expected.take_if(|text| column + length + text.len() <= SHOWN_COLUMNS) {
-                parts.push((Part::Help, format!(" {text}")));
+                parts.push((Some(GREEN), format!(" {text}")));
             }
-            parts.push((Part::Source, "\n".to_owned()));
+            parts.push((Some(BLUE), "\n".to_owned()));
         }
         for text in expected.into_iter().chain(self.help.as_ref().map(|help| format!("help: {}", visible(help)))) {
-            parts.push((Part::Source, format!("{indent}= ")));
-            parts.push((Part::Help, format!("{text}\n")));
+            parts.push((Some(BLUE), format!("{indent}= ")));
+            parts.push((Some(GREEN), format!("{text}\n")));
         }
         parts
+    }
+}
+
+impl Diagnostic {
+    /// An error at a place outside the campaign file.
+    pub fn error(place: Place, message: String) -> Diagnostic {
+        Diagnostic { severity: Severity::Error, place, line: None, message, expected: None, help: None }
+    }
+
+    /// By which diagnostics are sorted: the file's by their place, then the flags', then what belongs to no place.
+    pub fn rank(&self) -> (u8, usize) {
+        match &self.place {
+            Place::Text(span) => (0, span.start),
+            Place::Flag { order, .. } => (1, *order),
+            Place::Preset(_) => (2, 0),
+            Place::Request => (3, 0),
+        }
+    }
+
+    fn place(&self) -> String {
+        match (&self.line, &self.place) {
+            (Some(Line { file, number, column, .. }), _) => format!("{}:{number}:{column}", visible(file)),
+            (None, Place::Flag { flag, value, .. }) => format!("--{flag} {}", visible(value)).trim_end().to_owned(),
+            (None, Place::Preset(name)) => format!("preset {name}"),
+            (None, _) => "campaign".to_owned(),
+        }
     }
 }
 
@@ -131,18 +137,6 @@ impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text: String = self.parts().into_iter().map(|(_, text)| text).collect();
         f.write_str(text.trim_end_matches('\n'))
-    }
-}
-
-impl fmt::Display for Spot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Spot::File { file, line, column, .. } => write!(f, "{}:{line}:{column}", visible(file)),
-            Spot::Flag { flag, value, .. } if value.is_empty() => write!(f, "--{flag}"),
-            Spot::Flag { flag, value, .. } => write!(f, "--{flag} {}", visible(value)),
-            Spot::Preset(name) => write!(f, "preset {name}"),
-            Spot::Request => f.write_str("campaign"),
-        }
     }
 }
 
@@ -236,36 +230,21 @@ impl Faults {
 
     pub(crate) fn add(&mut self, place: &Place, fault: Fault) {
         let Fault { severity, message, expected, help } = fault;
-        let spot = self.spot(place);
-        self.found.push(Diagnostic { severity, spot, message, expected, help });
+        let line = match (place, &self.source) {
+            (Place::Text(span), Some(source)) => Some(Line::of(source, span)),
+            _ => None,
+        };
+        self.found.push(Diagnostic { severity, place: place.clone(), line, message, expected, help });
     }
 
-    pub(crate) fn spot(&self, place: &Place) -> Spot {
-        match place {
-            Place::Text(span) => {
-                let empty = Source { name: "campaign".to_owned(), text: String::new() };
-                let source = self.source.as_ref().unwrap_or(&empty);
-                let (line, column, source_line) = locate(&source.text, span.start);
-                let rest = source_line.chars().count().saturating_sub(column - 1);
-                let stretch = source.text.get(span.clone()).map_or(1, |text| text.chars().count());
-                let (source_line, file) = (source_line.to_owned(), source.name.clone());
-                Spot::File { line, column, length: stretch.min(rest).max(1), source_line, file }
-            }
-            Place::Flag { flag, value, order } => {
-                Spot::Flag { order: *order, flag: flag.clone(), value: value.clone() }
-            }
-            Place::Preset(name) => Spot::Preset(name),
-            Place::Request => Spot::Request,
-        }
-    }
-
-    pub(crate) fn any_error(&self) -> bool {
-        self.found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    /// How many errors there are so far; who remembers it knows later whether something was wrong since.
+    pub(crate) fn errors(&self) -> usize {
+        self.found.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
     }
 
     /// Everything found: the file's in the order of its lines, then the flags', then what belongs to no place.
     pub(crate) fn sorted(mut self) -> Vec<Diagnostic> {
-        self.found.sort_by(|a, b| a.spot.cmp(&b.spot));
+        self.found.sort_by_key(Diagnostic::rank);
         self.found.dedup();
         self.found
     }
@@ -277,7 +256,7 @@ mod tests {
     use expect_test::expect;
 
     fn show(text: &str, span: std::ops::Range<usize>, fault: Fault) -> String {
-        let source = Source { name: "campaign.toml".to_owned(), text: text.to_owned() };
+        let source = Source::new("campaign.toml", text.as_bytes());
         let mut faults = Faults::new(Some(source));
         faults.add(&Place::Text(span), fault);
         faults.sorted()[0].to_string()

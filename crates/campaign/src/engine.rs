@@ -4,6 +4,8 @@
 //! asks which engine it is.
 
 use rqps_model::{Engine, StorageEngine, Version};
+use serde::Deserialize;
+use std::sync::LazyLock;
 
 /// An engine and what stores its tables.
 pub(crate) type Store = (Engine, Option<StorageEngine>);
@@ -12,8 +14,6 @@ pub(crate) type Store = (Engine, Option<StorageEngine>);
 pub(crate) struct Words {
     /// The profile where none is given.
     pub(crate) default_profile: &'static str,
-    /// Where it might be installed, to show the form.
-    pub(crate) example_folder: &'static str,
     /// What may stand in front of a setting that a server may not know; empty where nothing may.
     pub(crate) loose_prefix: &'static str,
     /// Whether extensions name settings of their own, with a dot.
@@ -22,28 +22,16 @@ pub(crate) struct Words {
     pub(crate) series_parts: usize,
 }
 
-const WORDS_OF_POSTGRES: Words = Words {
-    default_profile: "x10a",
-    example_folder: "/opt/pg",
-    loose_prefix: "",
-    has_extensions: true,
-    series_parts: 0,
-};
-const WORDS_OF_MYSQL: Words = Words {
-    default_profile: "z12a",
-    example_folder: "/opt/mysql",
-    loose_prefix: "loose_",
-    has_extensions: false,
-    series_parts: 1,
-};
-const WORDS_OF_MARIADB: Words = Words { example_folder: "/opt/mariadb", ..WORDS_OF_MYSQL };
+const WORDS_OF_POSTGRES: Words =
+    Words { default_profile: "x10a", loose_prefix: "", has_extensions: true, series_parts: 0 };
+const WORDS_OF_MYSQL: Words =
+    Words { default_profile: "z12a", loose_prefix: "loose_", has_extensions: false, series_parts: 1 };
 
 /// The words of an engine.
 pub(crate) const fn words(engine: Engine) -> &'static Words {
     match engine {
         Engine::Postgres => &WORDS_OF_POSTGRES,
-        Engine::Mysql => &WORDS_OF_MYSQL,
-        Engine::Mariadb => &WORDS_OF_MARIADB,
+        Engine::Mysql | Engine::Mariadb => &WORDS_OF_MYSQL,
     }
 }
 
@@ -66,6 +54,8 @@ pub(crate) fn likely_engine(text: &str) -> Option<Engine> {
 }
 
 /// What an engine costs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Costs {
     /// Copying a small data folder, starting a server on it, settling and stopping, per treatment and round.
     pub(crate) restart_seconds: f64,
@@ -86,6 +76,8 @@ pub(crate) struct Costs {
 }
 
 /// Rows a second of one client on a small machine, and bytes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Pace {
     /// Rows inserted in l.i0.
     pub(crate) load_rows_per_s: f64,
@@ -103,64 +95,23 @@ pub(crate) struct Pace {
     pub(crate) log_bytes_max: u64,
 }
 
-const POSTGRES: Costs = Costs {
-    restart_seconds: 5.0,
-    init_seconds: 3.0,
-    load_rows_per_s: 250_000.0,
-    bytes_per_row: 270,
-    empty_bytes: 48 << 20,
-    log_bytes_per_row: 255,
-    reuses_log: true,
-    insert: POSTGRES_PACE,
-};
-/// The binary log keeps every loaded row once more.
-const INNODB: Costs = Costs {
-    restart_seconds: 7.0,
-    init_seconds: 8.0,
-    load_rows_per_s: 80_000.0,
-    bytes_per_row: 450,
-    empty_bytes: 300 << 20,
-    log_bytes_per_row: 0,
-    reuses_log: false,
-    insert: INNODB_PACE,
-};
-const ROCKSDB: Costs =
-    Costs { load_rows_per_s: 60_000.0, bytes_per_row: 400, empty_bytes: 200 << 20, insert: ROCKSDB_PACE, ..INNODB };
+/// Costs by name.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AllCosts {
+    postgres: Costs,
+    innodb: Costs,
+    rocksdb: Costs,
+}
 
-const POSTGRES_PACE: Pace = Pace {
-    load_rows_per_s: 120_000.0,
-    index_rows_per_s: 300_000.0,
-    churn_rows_per_s: 25_000.0,
-    small_churn_rows_per_s: 10_000.0,
-    rest_seconds: 1.0,
-    bytes_per_row: 240,
-    log_bytes_per_row: 600,
-    log_bytes_max: 4_000_000_000,
-};
-/// The binary log keeps every row.
-const INNODB_PACE: Pace = Pace {
-    load_rows_per_s: 100_000.0,
-    index_rows_per_s: 200_000.0,
-    churn_rows_per_s: 8_000.0,
-    small_churn_rows_per_s: 3_000.0,
-    rest_seconds: 10.0,
-    bytes_per_row: 220,
-    log_bytes_per_row: 150,
-    log_bytes_max: u64::MAX,
-};
-const ROCKSDB_PACE: Pace = Pace {
-    load_rows_per_s: 60_000.0,
-    index_rows_per_s: 80_000.0,
-    rest_seconds: 1.0,
-    bytes_per_row: 160,
-    ..INNODB_PACE
-};
+static COSTS: LazyLock<AllCosts> =
+    LazyLock::new(|| toml::from_str(include_str!("costs.toml")).expect("a test reads the compiled-in costs"));
 
 /// What an engine costs that stores its tables so.
-pub(crate) const fn costs(store: Store) -> &'static Costs {
+pub(crate) fn costs(store: Store) -> &'static Costs {
     match store {
-        (Engine::Postgres, _) => &POSTGRES,
-        (Engine::Mysql | Engine::Mariadb, Some(StorageEngine::Rocksdb)) => &ROCKSDB,
-        (Engine::Mysql | Engine::Mariadb, _) => &INNODB,
+        (Engine::Postgres, _) => &COSTS.postgres,
+        (Engine::Mysql | Engine::Mariadb, Some(StorageEngine::Rocksdb)) => &COSTS.rocksdb,
+        (Engine::Mysql | Engine::Mariadb, _) => &COSTS.innodb,
     }
 }

@@ -16,23 +16,19 @@ use toml::Value;
 
 /// The type of a key's value: how it is read from what was written, and written to a campaign file.
 pub(crate) trait Field {
-    /// What could be read, if anything, and whether that is all.
-    fn read(reader: &mut Reader<'_>, raw: Spanned<Raw>) -> (Option<Self>, Read<()>)
+    /// What could be read; what is wrong with the rest is among the faults.
+    fn read(reader: &mut Reader<'_>, raw: Spanned<Raw>) -> Read<Self>
     where
         Self: Sized;
     /// The value in TOML.
     fn write(&self) -> String;
 }
 
-/// A type that is read whole or not at all.
 macro_rules! field {
     ($kind:ty, |$reader:ident, $raw:ident| $read:expr, |$value:ident| $write:expr) => {
         impl Field for $kind {
-            fn read($reader: &mut Reader<'_>, $raw: Spanned<Raw>) -> (Option<Self>, Read<()>) {
-                match $read {
-                    Ok(value) => (Some(value), Ok(())),
-                    Err(wrong) => (None, Err(wrong)),
-                }
+            fn read($reader: &mut Reader<'_>, $raw: Spanned<Raw>) -> Read<Self> {
+                $read
             }
 
             fn write(&self) -> String {
@@ -43,26 +39,8 @@ macro_rules! field {
     };
 }
 
-/// A list of which the right items are kept beside wrong ones.
-macro_rules! kept_list {
-    ($kind:ty, $read:ident, |$value:ident| $write:expr) => {
-        impl Field for Vec<$kind> {
-            fn read(reader: &mut Reader<'_>, raw: Spanned<Raw>) -> (Option<Self>, Read<()>) {
-                let (items, all_read) = reader.$read(raw);
-                ((!items.is_empty()).then_some(items), all_read)
-            }
-
-            fn write(&self) -> String {
-                let $value = self;
-                $write
-            }
-        }
-    };
-}
-
-kept_list!(BuildRequest, builds, |builds| list(builds.iter().map(build).collect()));
-kept_list!(Spanned<Setting>, settings, |set| settings(set));
-
+field!(Vec<BuildRequest>, |reader, raw| reader.builds(raw), |builds| list(builds.iter().map(build).collect()));
+field!(Vec<Spanned<Setting>>, |reader, raw| reader.settings(raw), |set| settings(set));
 field!(
     String,
     |reader, raw| match reader.key.form {
@@ -74,7 +52,7 @@ field!(
     |word| text(word)
 );
 field!(Vec<Spanned<String>>, |reader, raw| reader.words(raw), |words| texts(words));
-field!(Vec<Spanned<StorageEngine>>, |reader, raw| reader.storage_engines(raw), |engines| storage(engines));
+field!(Vec<Spanned<StorageEngine>>, |reader, raw| reader.storage_engines(raw), |engines| texts(engines));
 field!(Vec<Spanned<u32>>, |reader, raw| reader.distinct(raw), |numbers| {
     list(numbers.iter().map(|number| number.value.to_string()).collect())
 });
@@ -105,12 +83,8 @@ fn text(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-fn texts(words: &[Spanned<String>]) -> String {
-    list(words.iter().map(|word| text(&word.value)).collect())
-}
-
-fn storage(engines: &[Spanned<StorageEngine>]) -> String {
-    list(engines.iter().map(|engine| text(engine.value.name())).collect())
+fn texts<T: ToString>(words: &[Spanned<T>]) -> String {
+    list(words.iter().map(|word| text(&word.value.to_string())).collect())
 }
 
 /// A list on one line where it fits, else an item a line.
@@ -130,7 +104,7 @@ fn build(build: &BuildRequest) -> String {
     let from = Some(format!("from = {}", text(&from.to_string())));
     let profile = build.profile.as_ref().map(|words| format!("profile = {}", texts(&words.value)));
     let set = (!build.set.is_empty()).then(|| format!("set = {}", settings(&build.set)));
-    let engines = build.storage.as_ref().map(|engines| format!("storage-engine = {}", storage(&engines.value)));
+    let engines = build.storage.as_ref().map(|engines| format!("storage-engine = {}", texts(&engines.value)));
     let entries: Vec<String> = [name, from, profile, engines, set].into_iter().flatten().collect();
     format!("{{ {} }}", entries.join(", "))
 }

@@ -21,6 +21,10 @@ const COMMAND_LINE_ONLY: [&str; 2] = ["results", "json"];
 /// Reads a campaign file.
 pub(crate) fn read_file(source: &Source, faults: &mut Faults) -> Request {
     let mut request = Request { source: Some(source.clone()), ..Request::default() };
+    if let Some((at, byte)) = source.invalid {
+        let fault = Fault::error(format!("invalid UTF-8: byte 0x{byte:02x}")).help("save the file as UTF-8");
+        faults.add(&Place::Text(at..at + char::REPLACEMENT_CHARACTER.len_utf8()), fault);
+    }
     let Parsed { entries, slips, unclosed } = parse(&source.text);
     let lines = |span: &Range<usize>| line_of(&source.text, span.start)..=line_of(&source.text, span.end);
     let mut broken: Vec<usize> = Vec::new();
@@ -89,7 +93,7 @@ fn unknown_key(key: &Spanned<String>) -> Fault {
     let word = key.value.as_str();
     if COMMAND_LINE_ONLY.contains(&word) {
         let fault = Fault::error(format!("`{word}` does not belong in a campaign file"));
-        return fault.help(format!("say it on the command line: --{word}"));
+        return fault.help(format!("give it on the command line: --{word}"));
     }
     // Whoever writes read_seconds means read-seconds.
     let names = KEYS.iter().map(|key| key.name.as_str());
@@ -132,7 +136,7 @@ fn first_of(entries: &[Entry], told: &str, text: &str, again: &Range<usize>) -> 
 
 fn said_twice(text: &str, again: &Range<usize>, first: usize) -> Fault {
     let name = text.get(again.clone()).unwrap_or_default();
-    Fault::error(format!("`{name}` is said twice; the first is in line {}", line_of(text, first) + 1))
+    Fault::error(format!("`{name}` is given twice; the first is in line {}", line_of(text, first) + 1))
         .help("leave one of them out")
 }
 
@@ -155,7 +159,7 @@ fn syntax_fault(message: &str, text: &str, span: &Range<usize>, key: Option<&'st
 /// The request as the file says it: only used to prove that what is written reads back.
 #[cfg(test)]
 pub(crate) fn read_text(text: &str) -> (Request, Vec<crate::diagnostic::Diagnostic>) {
-    let source = Source { name: "campaign.toml".to_owned(), text: text.to_owned() };
+    let source = Source::new("campaign.toml", text.as_bytes());
     let mut faults = Faults::new(Some(source.clone()));
     let request = read_file(&source, &mut faults);
     (request, faults.sorted())

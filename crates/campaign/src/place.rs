@@ -12,6 +12,16 @@ pub struct Source {
     pub name: String,
     /// All of its text.
     pub text: String,
+    /// The first byte that is not UTF-8, if any, and where it was; the text has a mark there.
+    pub invalid: Option<(usize, u8)>,
+}
+
+impl Source {
+    /// The file of this name and with these bytes.
+    pub fn new(name: impl Into<String>, bytes: &[u8]) -> Source {
+        let invalid = std::str::from_utf8(bytes).err().map(|error| (error.valid_up_to(), bytes[error.valid_up_to()]));
+        Source { name: name.into(), text: String::from_utf8_lossy(bytes).into_owned(), invalid }
+    }
 }
 
 /// Where a value was said.

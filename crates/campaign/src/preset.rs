@@ -11,8 +11,8 @@ use crate::value::Scale;
 use crate::vocabulary::{Vocabulary, default_profile};
 use rqps_model::Engine;
 use rqps_model::insert::Shape;
-use rqps_suites::KEYS;
 use rqps_suites::key::DefaultValue;
+use rqps_suites::{KEYS, Preset};
 use std::collections::BTreeMap;
 
 /// The request with presets and defaults below it; a key that was said wrongly stays open.
@@ -26,22 +26,16 @@ pub(crate) fn fill(request: Request, demo: bool, vocabulary: &Vocabulary) -> Req
         (false, false) => &[],
     };
     let presets = names.iter().filter_map(|name| suite.preset(name));
-    let filled = presets.fold(request, |request, preset| {
-        let words: Vec<(&str, &str)> = preset.words.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-        request.over(read_preset(&preset.name, &words))
+    let read = |preset: &'static Preset| read_preset(&preset.name, preset.words.iter().cloned());
+    let filled = presets.fold(request, |request, preset| request.over(read(preset)));
+    let defaults = KEYS.iter().filter_map(|key| match key.default_in(suite) {
+        Some(DefaultValue::Is(text)) => Some((key.name.clone(), text.clone())),
+        Some(DefaultValue::Means(_)) | None => None,
     });
-    let defaults: Vec<(&str, &str)> = KEYS
-        .iter()
-        .filter_map(|key| match key.default_in(suite) {
-            Some(DefaultValue::Is(text)) => Some((key.name.as_str(), text.as_str())),
-            Some(DefaultValue::Means(_)) | None => None,
-        })
-        .collect();
-    let filled = filled.over(read_preset(DEFAULT, &defaults));
+    let filled = filled.over(read_preset(DEFAULT, defaults));
     let filled = vocabulary.scales(suite.name()).into_iter().fold(filled, with_scale);
-    let engines: Vec<(&str, String)> = defaults_of_engines(&filled);
-    let engines: Vec<(&str, &str)> = engines.iter().map(|(key, words)| (*key, words.as_str())).collect();
-    filled.over(read_preset(DEFAULT, &engines))
+    let of_engines = defaults_of_engines(&filled);
+    filled.over(read_preset(DEFAULT, of_engines))
 }
 
 /// The request with the numbers of its scale below it. Tables stay open: how many there are follows from the clients.
@@ -82,7 +76,7 @@ fn stated<T>(value: T) -> Spanned<T> {
 pub(crate) const SCALE: &str = "scale";
 
 /// What holds where no profile and no storage engine is said, for the engines whose builds are named.
-fn defaults_of_engines(request: &Request) -> Vec<(&'static str, String)> {
+fn defaults_of_engines(request: &Request) -> Vec<(String, String)> {
     let builds = request.build.iter().flat_map(|builds| &builds.value);
     let named: Vec<Engine> = builds.map(|build| build.spec.value.engine).collect();
     let engines = Engine::ALL.into_iter().filter(|engine| named.contains(engine));
@@ -93,17 +87,17 @@ fn defaults_of_engines(request: &Request) -> Vec<(&'static str, String)> {
     storage.dedup();
     let said = |words: Vec<&str>| (!words.is_empty()).then(|| words.join(","));
     let keys = [("profile", said(profiles)), ("storage-engine", said(storage))];
-    keys.into_iter().filter_map(|(key, words)| Some((key, words?))).collect()
+    keys.into_iter().filter_map(|(key, words)| Some((key.to_owned(), words?))).collect()
 }
 
 /// What the place of a default value is called.
 pub(crate) const DEFAULT: &str = "default";
 
-fn read_preset(name: &'static str, words: &[(&str, &str)]) -> Request {
-    let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
+fn read_preset(name: &'static str, words: impl IntoIterator<Item = (String, String)>) -> Request {
+    let flags: Vec<Flag> = words.into_iter().map(|(name, value)| Flag { name, value }).collect();
     let mut faults = Faults::default();
     let request = read_words(&flags, &mut faults, |_, _, _| Place::Preset(name));
-    debug_assert!(!faults.any_error(), "preset {name} is read by a test");
+    debug_assert!(faults.errors() == 0, "preset {name} is read by a test");
     request
 }
 
@@ -112,6 +106,10 @@ mod tests {
     use super::*;
     use crate::testing::vocabulary;
     use rqps_suites::preset::PRESETS;
+
+    fn owned(words: &[(&str, &str)]) -> Vec<(String, String)> {
+        words.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
 
     #[test]
     fn every_preset_can_be_read() {
@@ -125,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_is_said_wins_over_presets_and_presets_over_defaults() {
-        let said = |words: &[(&str, &str)]| read_preset("said", words);
+        let said = |words: &[(&str, &str)]| read_preset("said", owned(words));
         let request = fill(said(&[("quick", "true"), ("rounds", "9")]), true, &vocabulary());
         assert_eq!(request.rounds.map(|rounds| rounds.value), Some(9));
         assert_eq!(request.rows.map(|rows| rows.value), Some(50_000));
@@ -139,7 +137,7 @@ mod tests {
     #[test]
     fn a_scale_fills_what_is_not_said() {
         let filled = |words: &[(&str, &str)]| {
-            let request = read_preset("said", &[&[("suite", "insert")], words].concat());
+            let request = read_preset("said", owned(&[&[("suite", "insert")], words].concat()));
             let request = fill(request, false, &vocabulary());
             let [rows, written] = [&request.rows, &request.rows_written].map(|rows| rows.as_ref().expect("told").value);
             let [seconds, rest] =

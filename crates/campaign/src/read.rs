@@ -1,7 +1,7 @@
 //! From a value as written to one of the right type and range: what each form of a key allows.
 //!
-//! In: a key and `Spanned<Raw>` from file or flags. Out: a value, or a fault that says what was expected. Names are only
-//! checked for their form; whether they exist is `check`'s business.
+//! In: a key and `Spanned<Raw>` from file or flags. Out: a value, or a fault that says what was expected. Names are
+//! only checked for their form; whether they exist is `check`'s business.
 
 use crate::diagnostic::{Fault, Faults};
 use crate::place::Spanned;
@@ -272,32 +272,25 @@ impl Reader<'_> {
 
     /// Settings as `name=value` words or as a table. Those that could be read are kept beside wrong ones, so that what
     /// is wrong with their names is told at the same time.
-    pub(crate) fn settings(&mut self, raw: Spanned<Raw>) -> (Vec<Spanned<Setting>>, Read<()>) {
+    pub(crate) fn settings(&mut self, raw: Spanned<Raw>) -> Read<Vec<Spanned<Setting>>> {
         let mut settings: Vec<Spanned<Setting>> = Vec::new();
-        let mut all_read = Ok(());
         if let Raw::Table(entries) = &raw.value {
             for (name, value) in entries {
-                all_read = all_read.and(self.setting_entry(&name.value, name, value, &mut settings));
+                _ = self.setting_entry(&name.value, name, value, &mut settings);
             }
         } else {
-            for item in self.items(raw).unwrap_or_else(|Wrong| {
-                all_read = Err(Wrong);
-                Vec::new()
-            }) {
-                match self.setting(&item) {
-                    Ok(setting) => settings.push(Spanned::new(setting, item.place)),
-                    Err(Wrong) => all_read = Err(Wrong),
-                }
+            for item in self.items(raw)? {
+                let setting = self.setting(&item);
+                settings.extend(setting.ok().map(|setting| Spanned::new(setting, item.place)));
             }
         }
         for (at, setting) in settings.iter().enumerate() {
             if settings[..at].iter().any(|other| other.value.0 == setting.value.0) {
                 let fault = Fault::error(format!("setting `{}` is given twice", setting.value.0));
                 self.faults.add(&setting.place, fault);
-                all_read = Err(Wrong);
             }
         }
-        (settings, all_read)
+        if settings.is_empty() { Err(Wrong) } else { Ok(settings) }
     }
 
     fn setting(&mut self, item: &Spanned<Raw>) -> Read<Setting> {

@@ -8,7 +8,7 @@ use crate::diagnostic::{Fault, Faults};
 use crate::field::Field;
 use crate::place::{Place, Source, Spanned};
 use crate::raw::Raw;
-use crate::read::{Reader, Wrong};
+use crate::read::Reader;
 use crate::value::{BuildRequest, Scale, Setting};
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
@@ -49,11 +49,12 @@ macro_rules! request {
             /// Reads one key's value.
             pub(crate) fn read_key(&mut self, key: &'static Key, raw: Spanned<Raw>, faults: &mut Faults) {
                 let place = raw.place.clone();
+                let errors = faults.errors();
                 let mut reader = Reader { key, faults };
                 $(if is_field(&key.name, stringify!($field)) {
-                    let (value, read) = <$kind>::read(&mut reader, raw);
+                    let value = <$kind>::read(&mut reader, raw).ok();
                     self.$field = value.map(|value| Spanned::new(value, place));
-                    if let Err(Wrong) = read {
+                    if faults.errors() > errors {
                         self.faulty.insert(&key.name);
                     }
                     return;

@@ -5,6 +5,7 @@
 
 use crate::vocabulary::nearest;
 use rqps_suites::{ALL_TESTS, Suite, Test, Work};
+use wildmatch::WildMatch;
 
 /// A word that chooses no test.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,16 +21,17 @@ pub struct NoSuchTest {
 
 /// The tests that a word chooses: a set's name, a test's name or label, or a pattern.
 pub fn matching<'a>(suite: &'a Suite, word: &str) -> Result<Vec<&'a Test>, NoSuchTest> {
-    let pattern = word.contains(['*', '?']);
+    let pattern = word.contains(['*', '?']).then(|| WildMatch::new(word));
     let chosen = |test: &&Test| {
         let named = test.name == word || test.label == word;
         let set = word == ALL_TESTS || test.sets.iter().any(|set| set == word);
-        named || set || pattern && (fits(word, &test.name) || fits(word, &test.label))
+        let fits = |text: &str| pattern.as_ref().is_some_and(|pattern| pattern.matches(text));
+        named || set || fits(&test.name) || fits(&test.label)
     };
     let tests: Vec<&Test> = suite.tests.iter().filter(chosen).collect();
     if tests.is_empty() {
         let words = suite.tests.iter().map(|test| test.name.as_str()).chain(suite.sets());
-        let nearest = if pattern { None } else { nearest(word, words).map(str::to_owned) };
+        let nearest = nearest(word, words).filter(|_| pattern.is_none()).map(str::to_owned);
         return Err(NoSuchTest { word: word.to_owned(), suite: suite.name.clone(), nearest });
     }
     Ok(tests)
@@ -77,34 +79,6 @@ fn with_work(suite: &Suite, is_chosen: impl Fn(&Test) -> bool) -> Vec<Selected<'
         }
     }
     selected
-}
-
-/// Whether a text fits a pattern in which `*` stands for any characters and `?` for one.
-fn fits(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    let (mut p, mut t) = (0, 0);
-    // Where to go on after the last star took one character more.
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                retry = Some((p + 1, t));
-                p += 1;
-            }
-            Some(&c) if c == '?' || c == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => match &mut retry {
-                Some((after, taken)) => {
-                    *taken += 1;
-                    (p, t) = (*after, *taken);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
 }
 
 #[cfg(test)]
@@ -176,7 +150,7 @@ mod tests {
             ("a*b*c", "a-c-b", false),
             ("***", "x", true),
         ] {
-            assert_eq!(fits(pattern, text), yes, "{pattern} {text}");
+            assert_eq!(WildMatch::new(pattern).matches(text), yes, "{pattern} {text}");
         }
     }
 }

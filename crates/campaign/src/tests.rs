@@ -2,8 +2,9 @@
 
 use crate::testing::{resolved, vocabulary};
 use crate::{Command, Source, describe, read, to_toml};
+use rqps_suites::key::Form;
 use rqps_suites::preset::PRESETS;
-use rqps_suites::{KEYS, Key};
+use rqps_suites::{KEYS, Key, SuiteName};
 
 const DOCUMENT: &str = include_str!("../../../docs/campaign-file.md");
 
@@ -14,7 +15,7 @@ fn blocks() -> Vec<(&'static str, &'static str)> {
 }
 
 fn source(text: &str) -> Source {
-    Source { name: "campaign.toml".to_owned(), text: text.to_owned() }
+    Source::new("campaign.toml", text.as_bytes())
 }
 
 #[test]
@@ -51,12 +52,48 @@ fn the_faults_shown_are_the_faults_told() {
 }
 
 /// The table of keys is made from the keys: `UPDATE_EXPECT=1 cargo test -p rqps-campaign` writes it.
+/// The key as a row of the table in docs/campaign-file.md.
+fn row(key: &Key) -> String {
+    let others = key.other_defaults.iter().map(|(suite, default)| format!("; `{suite}`: {}", default.text()));
+    let default = key.default.text().to_owned() + &others.collect::<String>();
+    let suites: Vec<String> = key.suites.iter().map(|suite| format!("`{suite}`")).collect();
+    let about = match suites.len() < SuiteName::ALL.len() {
+        true => format!("Suite {}: {}{}", suites.join(", "), key.about[..1].to_lowercase(), &key.about[1..]),
+        false => key.about.clone(),
+    };
+    let anchor = |section: &String| format!("; see [{section}](#{})", section.to_lowercase().replace(' ', "-"));
+    let more = key.section.as_ref().map(anchor).unwrap_or_default();
+    format!("| `{}` | {} | {default} | {about}{more} |\n", key.name, cell(&key.form))
+}
+
+/// What is allowed, for a cell of a table in Markdown.
+fn cell(form: &Form) -> String {
+    let quoted: Vec<String> = form.words().iter().map(|word| format!("`\"{word}\"`")).collect();
+    match form {
+        Form::FolderName => "a name".to_owned(),
+        Form::Build => "a build".to_owned(),
+        Form::Builds => "list of builds".to_owned(),
+        Form::Suite | Form::Interleave | Form::Placement => quoted.join(" or "),
+        Form::StorageEngines => format!("list of {}", quoted.join(", ")),
+        Form::Names(of) => format!("list of {of}"),
+        Form::Whole { min, max } | Form::Count { min, max } => format!("{min} to {max}"),
+        Form::Wholes { min, max } => format!("list of {min} to {max}"),
+        Form::Scale => "a size, `\"small:0.1\"`".to_owned(),
+        Form::Number { min, max, unit } => format!("{min} to {max} {unit}"),
+        Form::Rate => "events per second".to_owned(),
+        Form::Fraction { min, max } => format!("{min} to {max}, or `\"2%\"`"),
+        Form::Machine => "`\"c8r32\"`, or a table".to_owned(),
+        Form::Settings => "settings".to_owned(),
+        Form::Switch => "true or false".to_owned(),
+    }
+}
+
 #[test]
 fn the_table_of_keys_is_the_keys() {
     let marks = ["<!-- made from crates/suites/src/keys.toml -->\n", "<!-- end of what is made -->\n"];
     let (before, rest) = DOCUMENT.split_once(marks[0]).expect("where the table begins");
     let (_, after) = rest.split_once(marks[1]).expect("where the table ends");
-    let rows: String = KEYS.iter().map(Key::row).collect();
+    let rows: String = KEYS.iter().map(row).collect();
     let table = format!("\n| key | value | default | what it does |\n|---|---|---|---|\n{rows}\n");
     for key in KEYS.iter() {
         let has = |section: &str| DOCUMENT.lines().any(|line| line.trim_start_matches('#') == format!(" {section}"));
@@ -75,6 +112,16 @@ fn presets_are_told_as_they_are() {
             assert_eq!(row.split('|').nth(2 + at).map(str::trim), Some(value.as_str()), "{row}");
         }
     }
+}
+
+#[test]
+fn the_first_byte_that_is_no_text_is_shown_in_its_line() {
+    let source = Source::new("x.toml", b"rows = 1\r\n# \xc3\xa4 b\xe4h\r\nrounds = 3\n");
+    let reading = read(Some(&source), &[], Command::Run, &vocabulary());
+    let told: String = reading.diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect();
+    let line = "x.toml:2:6: error: invalid UTF-8: byte 0xe4\n2 | # \u{e4} b\u{fffd}h\n  |      ^";
+    assert!(told.contains(line), "{told}");
+    assert_eq!(reading.campaign, None);
 }
 
 /// A file that uses every form of value.

@@ -2,7 +2,9 @@
 //!
 //! One set of flags serves `plan`, `run` and `demo`; each flag is also a key of the campaign file.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rqps_model::Verdict;
 use std::path::PathBuf;
 
 mod flags;
@@ -38,15 +40,15 @@ Examples:
 Builds are ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE or ENGINE:URL, for the engines
 postgres, mysql and mariadb; pg1711, my8033 and ma110405 are short for versions. Tables of MySQL
 and MariaDB are stored by InnoDB, those of MariaDB builds with the plugin by RocksDB as well
-(--storage-engine). One campaign may hold several engines; the report says what each forces to
-differ. Commits are not flushed to disk unless the profile ends in _sync.";
+(--storage-engine). One campaign may hold several engines; the report lists what each forces to
+be different. Commits are not flushed to disk unless the profile ends in _sync.";
 
 /// What `--data` means to whatever measures.
 const DATA: &str =
     "Folder for the servers' data while the campaign runs (default: $RQPS_DATA, else a temporary folder)";
 
-/// What `--json` means to whatever measures.
-const AS_JSON: &str = "Print the comparison as JSON instead of the table";
+/// What `--json` means to whatever plans or measures.
+const AS_JSON: &str = "Print JSON instead of text";
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,21 +61,22 @@ pub(crate) enum Colour {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show what a campaign would do, how long it takes and what it needs; touches no server
-    Plan(PlanArgs),
-    /// Measure: install builds, load, run all rounds, judge, report
+    /// Show what a campaign would run, how long it takes and how much disk it needs; starts no server
+    Plan(RunArgs),
+    /// Run a campaign: install builds, load data, measure all rounds, compare and report
     Run(RunArgs),
-    /// Finish an interrupted campaign: measure what is missing or failed, on data loaded anew
+    /// Finish an interrupted campaign: measure what is missing or failed, on freshly loaded data
     Resume(ResumeArgs),
-    /// PostgreSQL 16.15 against 17.11 in about ten tests, with a table and a report after a few minutes
-    Demo(DemoArgs),
-    /// Tell what of a campaign is done, running, failed and left; of one that runs in another terminal, too
+    /// Compare PostgreSQL 16.15 with 17.11 in about ten tests; a table and a report after a few minutes
+    #[command(mut_args(flags::of_demo))]
+    Demo(CampaignArgs),
+    /// Show how much of a campaign is done, running, failed and left, also while it runs in another terminal
     Status(StatusArgs),
-    /// Judge a results folder again, with another base if asked; print the table or JSON
+    /// Compare the builds of a results folder again, perhaps with another base; print a table, Markdown or JSON
     Compare(CompareArgs),
-    /// Make report.html and the tables of a results folder again
+    /// Write report.html and the tables of a results folder again
     Report(Judged),
-    /// Builds: list, install, show, verify, remove
+    /// List, install, show, verify and remove builds
     ///
     /// They are kept in the cache ($RQPS_CACHE), with an initialised data folder of each in `initialised`, which takes
     /// 2 GB at most and may be removed at any time.
@@ -82,50 +85,22 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct PlanArgs {
-    /// Campaign file (TOML); docs/campaign-file.md says more of each key below and lists the profiles
-    pub(crate) file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) flags: CampaignFlags,
-    #[command(flatten)]
-    pub(crate) places: Places,
-    /// Print the plan as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Campaign file (TOML); docs/campaign-file.md says more of each key below and lists the profiles
+    /// Campaign file (TOML); docs/campaign-file.md describes each key below, and the profiles
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) flags: CampaignFlags,
-    #[command(flatten)]
-    pub(crate) output: OutputFlags,
+    pub(crate) campaign: CampaignArgs,
 }
 
 #[derive(Debug, Args)]
-#[command(mut_args(flags::of_demo))]
-pub(crate) struct DemoArgs {
+pub(crate) struct CampaignArgs {
     #[command(flatten)]
     pub(crate) flags: CampaignFlags,
-    #[command(flatten)]
-    pub(crate) output: OutputFlags,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Places {
     /// Folder that holds one folder per campaign
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
     #[arg(long, value_name = "DIR", help = DATA)]
     pub(crate) data: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct OutputFlags {
-    #[command(flatten)]
-    pub(crate) places: Places,
     #[arg(long, help = AS_JSON)]
     pub(crate) json: bool,
 }
@@ -162,9 +137,9 @@ pub(crate) struct Judged {
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) judged: Judged,
-    /// Exit with 1 if any test has this verdict, or one of these, after correction
-    #[arg(long, value_name = "VERDICT", value_enum, value_delimiter = ',')]
-    pub(crate) fail_on: Vec<FailOn>,
+    /// Exit with code 1 if any test has one of these verdicts
+    #[arg(long, value_name = "VERDICT", value_parser = verdict(), value_delimiter = ',')]
+    pub(crate) fail_on: Vec<Verdict>,
     /// Print JSON: rqps, low, high, verdict, n, mde, q, base and absolute throughput for every test and build
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
@@ -173,12 +148,11 @@ pub(crate) struct CompareArgs {
     pub(crate) markdown: bool,
 }
 
-/// Verdicts that `--fail-on` can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FailOn {
-    Regressed,
-    Improved,
-    Undecided,
+/// The verdicts that `--fail-on` can name.
+fn verdict() -> impl TypedValueParser<Value = Verdict> {
+    let all = Verdict::ALL.into_iter().filter(|verdict| *verdict != Verdict::Equal);
+    let words = PossibleValuesParser::new(all.clone().map(Verdict::word));
+    words.map(move |word| all.clone().find(|verdict| verdict.word() == word).expect("one of the possible values"))
 }
 
 #[derive(Debug, Subcommand)]

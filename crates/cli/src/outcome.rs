@@ -2,11 +2,10 @@
 //!
 //! In: a results folder. Out: findings.json, report.html and tables/ in it, what is printed of them, and how it ended.
 
-use crate::args::{CompareArgs, FailOn, Judged, StatusArgs};
+use crate::args::{CompareArgs, Judged, StatusArgs};
 use crate::screen::Screen;
 use anyhow::Result;
 use rqps_lab::{results, status};
-use rqps_model::Verdict;
 use rqps_store::{Campaign, StoreError};
 use std::time::SystemTime;
 
@@ -63,16 +62,7 @@ pub(crate) fn compare(args: &CompareArgs, screen: Screen) -> Result<Ending> {
     } else {
         screen.print(&rqps_report::terminal(&findings, screen.width(), screen.colour_on_stdout()));
     }
-    let named: Vec<Verdict> = args.fail_on.iter().map(|verdict| verdict_of(*verdict)).collect();
-    if results::has_verdict(&findings, &named) { Ok(Ending::VerdictFound) } else { Ok(ending(&campaign)?) }
-}
-
-const fn verdict_of(word: FailOn) -> Verdict {
-    match word {
-        FailOn::Regressed => Verdict::Regressed,
-        FailOn::Improved => Verdict::Improved,
-        FailOn::Undecided => Verdict::Undecided,
-    }
+    if results::has_verdict(&findings, &args.fail_on) { Ok(Ending::VerdictFound) } else { Ok(ending(&campaign)?) }
 }
 
 /// `rqps report`.

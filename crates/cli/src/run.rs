@@ -1,6 +1,6 @@
 //! `plan`, `run`, `demo` and `resume`: measure, then compare and report.
 
-use crate::args::{CampaignFlags, DemoArgs, OutputFlags, PlanArgs, ResumeArgs, RunArgs};
+use crate::args::{CampaignArgs, ResumeArgs, RunArgs};
 use crate::interrupt;
 use crate::outcome::{self, Ending};
 use crate::screen::{Progress, Screen};
@@ -18,53 +18,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 fn prepared(
     lab: &Lab,
     file: Option<&Path>,
-    flags: &CampaignFlags,
+    args: &CampaignArgs,
     command: Command,
     builds: Builds,
     screen: Screen,
 ) -> Result<Prepared> {
-    let prepared = prepare(lab, file, &flags.0, command, builds, &mut |notice| screen.notice(&notice))?;
+    let prepared = prepare(lab, file, &args.flags.0, command, builds, &mut |notice| screen.notice(&notice))?;
     screen.diagnostics(&prepared.notes);
     Ok(prepared)
 }
 
 /// `rqps plan`.
-pub(crate) fn plan(args: &PlanArgs, screen: Screen) -> Result<Ending> {
+pub(crate) fn plan(RunArgs { file, campaign }: &RunArgs, screen: Screen) -> Result<Ending> {
     let lab = Lab::open(&mut |notice| screen.notice(&notice))?;
-    let prepared = prepared(&lab, args.file.as_deref(), &args.flags, Command::Run, Builds::OnlyName, screen)?;
-    if args.json {
+    let prepared = prepared(&lab, file.as_deref(), campaign, Command::Run, Builds::OnlyName, screen)?;
+    if campaign.json {
         screen.print(&serde_json::to_string_pretty(&prepared.plan)?);
     } else {
         screen.print(&describe(&prepared.plan));
-        let place = lab.data_place(args.places.data.as_deref());
-        screen.print(&disk::describe(&prepared.plan, &place, &args.places.results));
+        let place = lab.data_place(campaign.data.as_deref());
+        screen.print(&disk::describe(&prepared.plan, &place, &campaign.results));
     }
     Ok(Ending::Clean)
 }
 
-/// `rqps run`.
-pub(crate) fn run(args: &RunArgs, screen: Screen) -> Result<Ending> {
-    begin(args.file.as_deref(), &args.flags, &args.output, Command::Run, screen)
-}
-
-/// `rqps demo`.
-pub(crate) fn demo(args: &DemoArgs, screen: Screen) -> Result<Ending> {
-    begin(None, &args.flags, &args.output, Command::Demo, screen)
-}
-
-fn begin(
-    file: Option<&Path>,
-    flags: &CampaignFlags,
-    output: &OutputFlags,
-    command: Command,
-    screen: Screen,
-) -> Result<Ending> {
-    let places = &output.places;
-    check_results_place(&places.results)?;
+/// `rqps run` and `rqps demo`.
+pub(crate) fn run(file: Option<&Path>, args: &CampaignArgs, command: Command, screen: Screen) -> Result<Ending> {
+    check_results_place(&args.results)?;
     let notify = &mut |notice| screen.notice(&notice);
     let lab = Lab::open(notify)?;
-    let prepared = prepared(&lab, file, flags, command, Builds::Install, screen)?;
-    let run = Run::begin(&lab, prepared, &places.results, places.data.as_deref(), notify)?;
+    let prepared = prepared(&lab, file, args, command, Builds::Install, screen)?;
+    let run = Run::begin(&lab, prepared, &args.results, args.data.as_deref(), notify)?;
     let plan = run.plan();
     screen.say(&format!(
         "{}: {} treatments, {}, {}; about {}; results in {}",
@@ -75,7 +59,7 @@ fn begin(
         human_duration(estimate(plan).duration()),
         run.campaign().folder().display()
     ));
-    measure_and_report(run, places.data.as_deref(), output.json, screen)
+    measure_and_report(run, args.data.as_deref(), args.json, screen)
 }
 
 /// `rqps resume`.

@@ -6,7 +6,7 @@ use crate::args::Colour;
 use crate::interrupt::resume_line;
 use indicatif::{ProgressBar, ProgressStyle};
 use rqps_builds::Progress as Step;
-use rqps_campaign::diagnostic::{Diagnostic, Part};
+use rqps_campaign::diagnostic::Diagnostic;
 use rqps_campaign::human_duration;
 use rqps_lab::{Faults, Notice};
 use rqps_model::event::{TestPlace, TestResult};
@@ -104,10 +104,10 @@ impl Screen {
         let coloured = self.coloured(std::io::stderr().is_terminal());
         for diagnostic in diagnostics {
             let mut text = String::new();
-            for (part, words) in diagnostic.parts() {
-                match (coloured, code(part)) {
-                    (true, Some(code)) => text.push_str(&format!("\x1b[{code}m{words}\x1b[0m")),
-                    _ => text.push_str(&words),
+            for (code, words) in diagnostic.parts() {
+                match code.filter(|_| coloured) {
+                    Some(code) => text.push_str(&format!("\x1b[{code}m{words}\x1b[0m")),
+                    None => text.push_str(&words),
                 }
             }
             self.say(text.trim_end_matches('\n'));
@@ -139,17 +139,6 @@ fn told(error: &anyhow::Error) -> String {
         before if before.contains(&cause) => told,
         before => format!("{before}: {cause}"),
     })
-}
-
-fn code(part: Part) -> Option<&'static str> {
-    match part {
-        Part::Error => Some("1;31"),
-        Part::Note => Some("1;36"),
-        Part::Place | Part::Source => Some("34"),
-        Part::Caret => Some("31"),
-        Part::Help => Some("32"),
-        _ => None,
-    }
 }
 
 /// Tells how a campaign goes: a line that moves on a terminal, plain lines elsewhere.

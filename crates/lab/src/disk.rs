@@ -5,6 +5,7 @@
 
 use anyhow::{Result, bail};
 use rqps_campaign::{estimate, human_bytes};
+use rqps_machine::free_bytes;
 use rqps_model::Plan;
 use std::path::Path;
 
@@ -14,21 +15,16 @@ const TIGHT: f64 = 0.8;
 /// Above so many times of what is free there is no chance, however wrong the estimate is.
 const HOPELESS: f64 = 2.0;
 
-/// Bytes that are free where a folder is; `None` where the system does not say.
-fn free_bytes(folder: &Path) -> Option<u64> {
-    rustix::fs::statvfs(folder).ok().map(|system| system.f_bavail * system.f_frsize)
-}
-
 /// Where data and results go, and what is free there.
 pub fn describe(plan: &Plan, data: &Path, results: &Path) -> String {
-    let free = free_bytes(data).map_or_else(String::new, |free| format!(", {} free", human_bytes(free)));
+    let free = free_bytes(data).map_or_else(|_| String::new(), |free| format!(", {} free", human_bytes(free)));
     let needed = human_bytes(estimate(plan).disk_bytes);
     format!("data under {}{free}, about {needed} needed; results in {}\n", data.display(), results.display())
 }
 
 /// Refuses a campaign that cannot fit; a warning where it is tight.
 pub fn check(plan: &Plan, data: &Path) -> Result<Option<String>> {
-    let Some(free) = free_bytes(data) else { return Ok(None) };
+    let Ok(free) = free_bytes(data) else { return Ok(None) };
     verdict(estimate(plan).disk_bytes, free, data)
 }
 

@@ -84,10 +84,8 @@ fn own_suites(files: Vec<(PathBuf, String)>) -> Result<Vec<Suite>> {
 
 /// Cores and memory of this machine.
 pub(crate) fn this_machine() -> Result<MachineClass> {
-    let text = std::fs::read_to_string("/proc/meminfo").context("cannot read /proc/meminfo")?;
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kb: Option<u64> = total.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse().ok());
-    let memory_bytes = kb.context("/proc/meminfo has no MemTotal")? * 1024;
+    let system = rustix::system::sysinfo();
+    let memory_bytes = system.totalram * u64::from(system.mem_unit);
     let cores = std::thread::available_parallelism().context("cannot count the CPUs")?.get() as u32;
     Ok(MachineClass { cores, memory_bytes })
 }

@@ -7,7 +7,7 @@ use crate::notice::Notify;
 use crate::open::{Lab, this_machine};
 use anyhow::{Context, Result};
 use rqps_builds::storage::storage_engines;
-use rqps_campaign::diagnostic::{Diagnostic, Severity, Spot};
+use rqps_campaign::diagnostic::Diagnostic;
 use rqps_campaign::place::Place;
 use rqps_campaign::{Command, Flag, Resolved, ResolvedBuild, Source, read, to_toml};
 use rqps_model::facts::BuildFacts;
@@ -53,12 +53,12 @@ pub fn prepare(
     builds: Builds,
     notify: &mut Notify<'_>,
 ) -> Result<Prepared> {
-    let (source, not_text) = file.map(read_source).transpose()?.unzip();
+    let source = file.map(read_source).transpose()?;
     let (flags, unread) = with_settings_files(flags);
     let reading = read(source.as_ref(), &flags, command, &lab.vocabulary()?);
-    let own: Vec<Diagnostic> = not_text.flatten().into_iter().chain(unread).collect();
-    let is_read = own.is_empty();
-    let notes = in_order(reading.diagnostics, own);
+    let is_read = unread.is_empty();
+    let mut notes = [unread, reading.diagnostics].concat();
+    notes.sort_by_key(Diagnostic::rank);
     let Some(campaign) = reading.campaign.filter(|_| is_read) else { return Err(Faults(notes).into()) };
 
     let mut found: Vec<Option<BuildFacts>> = Vec::new();
@@ -92,39 +92,9 @@ pub fn prepare(
     Ok(Prepared { plan, builds, campaign_toml: to_toml(&reading.request), is_named, notes })
 }
 
-/// What was found here and what `campaign` found, in the order of the file and of the flags.
-fn in_order(found: Vec<Diagnostic>, own: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let mut all = [own, found].concat();
-    all.sort_by(|a, b| a.spot.cmp(&b.spot));
-    all
-}
-
-/// The campaign file, and where it is not text, if so: the rest is read all the same.
-fn read_source(path: &Path) -> Result<(Source, Option<Diagnostic>)> {
+fn read_source(path: &Path) -> Result<Source> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read the campaign file {}", path.display()))?;
-    let name = path.display().to_string();
-    let fault = std::str::from_utf8(&bytes).err().map(|error| not_utf8(&name, &bytes, error.valid_up_to()));
-    Ok((Source { name, text: String::from_utf8_lossy(&bytes).into_owned() }, fault))
-}
-
-fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Diagnostic {
-    let before = String::from_utf8_lossy(&bytes[..at]);
-    let begin = before.rfind('\n').map_or(0, |at| at + 1);
-    let end = bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| at + end);
-    let spot = Spot::File {
-        line: before.matches('\n').count() + 1,
-        column: before[begin..].chars().count() + 1,
-        length: 1,
-        source_line: String::from_utf8_lossy(&bytes[begin..end]).trim_end_matches('\r').to_owned(),
-        file: file.to_owned(),
-    };
-    Diagnostic {
-        severity: Severity::Error,
-        spot,
-        message: format!("invalid UTF-8: byte 0x{:02x}", bytes[at]),
-        expected: None,
-        help: Some("save the file as UTF-8".to_owned()),
-    }
+    Ok(Source::new(path.display().to_string(), &bytes))
 }
 
 /// The flags with each `--set @FILE` replaced by the settings of that configuration file; what is wrong with such a
@@ -138,14 +108,11 @@ fn with_settings_files(flags: &[Flag]) -> (Vec<Flag>, Vec<Diagnostic>) {
         };
         match read_settings(file) {
             Ok(settings) => all.extend(settings.into_iter().map(|setting| Flag::new("set", setting))),
-            Err(error) => unread.push(Diagnostic {
-                severity: Severity::Error,
+            Err(error) => {
                 // Where the settings of the file would stand.
-                spot: Spot::Flag { order: all.len(), flag: flag.name.clone(), value: flag.value.clone() },
-                message: format!("{error:#}"),
-                expected: None,
-                help: None,
-            }),
+                let place = Place::Flag { order: all.len(), flag: flag.name.clone(), value: flag.value.clone() };
+                unread.push(Diagnostic::error(place, format!("{error:#}")));
+            }
         }
     }
     (all, unread)
@@ -155,18 +122,4 @@ fn read_settings(file: &str) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
     let settings = parse_conf(file, &text)?;
     Ok(settings.into_iter().map(|(name, value)| format!("{name}={value}")).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_byte_that_is_no_text_is_shown_in_its_line() {
-        let bytes = b"rows = 1\r\n# \xc3\xa4 b\xe4h\r\nrounds = 3\n";
-        let at = bytes.iter().position(|byte| *byte == 0xe4).expect("there");
-        let text = not_utf8("x.toml", bytes, at).to_string();
-        let line = "x.toml:2:6: error: invalid UTF-8: byte 0xe4\n2 | # \u{e4} b\u{fffd}h\n  |      ^";
-        assert!(text.starts_with(line), "{text}");
-    }
 }

@@ -5,10 +5,10 @@
 
 use crate::error::{DATA_REMEDY, free_bytes};
 use crate::{MachineError, Result, remove_tree};
-use rustix::fs::{SeekFrom, copy_file_range, ioctl_ficlone, seek};
+use rustix::fs::{SeekFrom, ioctl_ficlone, seek};
 use rustix::io::Errno;
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, Read, Seek};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 const SPARE_BYTES: u64 = 64 << 20;
 
 /// Bytes that are copied between two looks at the wish to stop.
-const STEP_BYTES: usize = 64 << 20;
+const STEP_BYTES: u64 = 64 << 20;
 
 /// More threads than this do not make a disk faster.
 const THREADS_MAX: usize = 8;
@@ -189,37 +189,18 @@ fn copy_data(source: &File, target: &File, length: u64, stop: &AtomicBool) -> io
     Ok(())
 }
 
-fn copy_range(source: &File, target: &File, start: u64, end: u64, stop: &AtomicBool) -> io::Result<()> {
-    let (mut from, mut to) = (start, start);
-    while from < end {
+fn copy_range(mut source: &File, mut target: &File, start: u64, end: u64, stop: &AtomicBool) -> io::Result<()> {
+    source.seek(io::SeekFrom::Start(start))?;
+    target.seek(io::SeekFrom::Start(start))?;
+    let mut left = end - start;
+    while left > 0 {
         check(stop)?;
-        let wanted = usize::try_from(end - from).unwrap_or(usize::MAX).min(STEP_BYTES);
-        match copy_file_range(source, Some(&mut from), target, Some(&mut to), wanted) {
-            Ok(0) => return Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
-            Ok(_) => {}
-            // Not between these two file systems: through our own memory then.
-            Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                return copy_through_memory(source, target, from, end, stop);
-            }
-            Err(e) => return Err(e.into()),
-        }
-    }
-    Ok(())
-}
-
-fn copy_through_memory(source: &File, target: &File, start: u64, end: u64, stop: &AtomicBool) -> io::Result<()> {
-    use std::os::unix::fs::FileExt;
-    let mut buffer = vec![0; 1 << 18];
-    let mut at = start;
-    while at < end {
-        check(stop)?;
-        let wanted = usize::try_from(end - at).unwrap_or(usize::MAX).min(buffer.len());
-        let n = source.read_at(&mut buffer[..wanted], at)?;
-        if n == 0 {
+        let wanted = left.min(STEP_BYTES);
+        // In the kernel where it can, else through our own memory.
+        if io::copy(&mut source.take(wanted), &mut target)? < wanted {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
         }
-        target.write_all_at(&buffer[..n], at)?;
-        at += n as u64;
+        left -= wanted;
     }
     Ok(())
 }
@@ -288,14 +269,14 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_through_memory_is_the_same() {
+    fn a_range_is_copied_as_it_is() {
         let root = tempfile::tempdir().expect("a folder");
         let bytes: Vec<u8> = (0..600_000u32).map(|n| (n % 251) as u8).collect();
         fs::write(root.path().join("a"), &bytes).expect("written");
         let (source, target) = (File::open(root.path().join("a")), File::create(root.path().join("b")));
         let length = bytes.len() as u64;
         let never = AtomicBool::new(false);
-        copy_through_memory(&source.expect("opened"), &target.expect("made"), 0, length, &never).expect("copied");
+        copy_range(&source.expect("opened"), &target.expect("made"), 0, length, &never).expect("copied");
         assert_eq!(fs::read(root.path().join("b")).expect("read"), bytes);
     }
 

@@ -3,7 +3,6 @@
 //! In: what the operating system or a program said. Out: one lower-case sentence that names the thing, the cause and,
 //! where there is one, the remedy. It must not decide whether to go on.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +23,7 @@ pub enum MachineError {
         source: io::Error,
     },
     /// Files of ours could not be removed.
-    #[error("cannot remove {}{}: {source}", path.display(), More(*more))]
+    #[error("cannot remove {}{}: {source}", path.display(), and_more(*more))]
     NotRemoved {
         /// The first of them.
         path: PathBuf,
@@ -34,7 +33,7 @@ pub enum MachineError {
         source: io::Error,
     },
     /// A file system is full, or would be.
-    #[error("the file system of {} is full ({}{:.0} MB free); make room there, or choose another folder with {remedy}", path.display(), Needed(*needed_bytes), *free_bytes as f64 / 1e6)]
+    #[error("the file system of {} is full ({}{:.0} MB free); make room there, or choose another folder with {remedy}", path.display(), needed(*needed_bytes), *free_bytes as f64 / 1e6)]
     DiskFull {
         /// Where space is missing.
         path: PathBuf,
@@ -102,27 +101,13 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-struct Needed(u64);
-
-impl fmt::Display for Needed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            // The system said so in the middle of it.
-            0 => Ok(()),
-            bytes => write!(f, "{:.0} MB needed, ", bytes as f64 / 1e6),
-        }
-    }
+fn needed(bytes: u64) -> String {
+    // Where it is not known, the system said so in the middle of it.
+    if bytes == 0 { String::new() } else { format!("{:.0} MB needed, ", bytes as f64 / 1e6) }
 }
 
-struct More(usize);
-
-impl fmt::Display for More {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
-    }
+fn and_more(more: usize) -> String {
+    if more == 0 { String::new() } else { format!(" and {more} more") }
 }
 
 #[cfg(test)]

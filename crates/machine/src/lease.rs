@@ -372,14 +372,10 @@ fn processes_of(programs: &[ProgramRecord]) -> Vec<ProcessId> {
 /// Asks all to leave at once, then makes them; gives those that are still there.
 fn stop(processes: &[ProcessId]) -> Vec<ProcessId> {
     for signal in [Signal::QUIT, Signal::CONT] {
-        processes.iter().for_each(|p| {
-            p.signal(signal);
-        });
+        processes.iter().for_each(|p| _ = p.signal(signal));
     }
     let left = proctree::wait_gone(processes, LEAVE_TIMEOUT);
-    left.iter().for_each(|p| {
-        p.signal(Signal::KILL);
-    });
+    left.iter().for_each(|p| _ = p.signal(Signal::KILL));
     proctree::wait_gone(&left, LEAVE_TIMEOUT)
 }
 

@@ -6,7 +6,6 @@
 use rqps_builds::BuildError;
 use rqps_machine::MachineError;
 use rqps_model::StorageEngine;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -74,7 +73,7 @@ pub enum ServerError {
         limit: usize,
     },
     /// A server ended before it was ready.
-    #[error("the server of {build} ended before it was ready ({status}); its log ends with:{}", Log(log))]
+    #[error("the server of {build} ended before it was ready ({status}); its log ends with:{}", lines(log))]
     DidNotStart {
         /// The build.
         build: String,
@@ -84,7 +83,7 @@ pub enum ServerError {
         log: Vec<String>,
     },
     /// A server did not answer in time.
-    #[error("the server of {build} was not ready within {seconds} s ({cause}); its log ends with:{}", Log(log))]
+    #[error("the server of {build} was not ready within {seconds} s ({cause}); its log ends with:{}", lines(log))]
     NotReady {
         /// The build.
         build: String,
@@ -96,7 +95,7 @@ pub enum ServerError {
         log: Vec<String>,
     },
     /// A server that ran is gone.
-    #[error("the server of {build} died; its log ends with:{}", Log(log))]
+    #[error("the server of {build} died; its log ends with:{}", lines(log))]
     Died {
         /// The build.
         build: String,
@@ -166,15 +165,8 @@ fn cpu_list(cpus: &[usize]) -> String {
     cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
-struct Log<'a>(&'a [String]);
-
-impl fmt::Display for Log<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str(" (nothing)");
-        }
-        self.0.iter().try_for_each(|line| write!(f, "\n    {line}"))
-    }
+fn lines(log: &[String]) -> String {
+    if log.is_empty() { " (nothing)".to_owned() } else { log.iter().map(|line| format!("\n    {line}")).collect() }
 }
 
 /// The word of a list that is most like another, if any is near enough to be meant.

@@ -9,7 +9,7 @@
 
 use crate::{Result, ServerError, dbms};
 use rqps_builds::verify;
-use rqps_machine::copy::{self, CopyMethod};
+use rqps_machine::copy::{CopyMethod, copy_tree};
 use rqps_machine::{Account, Lease, remove_tree};
 use rqps_model::facts::BuildFacts;
 use std::fs::{self, File, Permissions};
@@ -61,11 +61,7 @@ impl<'a> Kept<'a> {
     pub(crate) fn copy_to(&self, dir: &Path) -> bool {
         let Some(seal) = read_seal(&self.folder) else { return false };
         let _ = fs::remove_dir(dir);
-        // The cache and the data may be on different disks.
-        let copied = [CopyMethod::Reflink, CopyMethod::Plain].into_iter().any(|method| {
-            let copied = copy::copy_tree(&self.folder.join(DATA), dir, method, &AtomicBool::new(false));
-            copied.is_ok() || remove_tree(dir).is_err()
-        });
+        let copied = copy(&self.folder.join(DATA), dir).is_ok();
         // The copy is checked, not what it was made of, which somebody may be replacing.
         let is_whole = copied && Seal::of(dir).is_ok_and(|found| found.sha256 == seal.sha256);
         if is_whole {
@@ -86,10 +82,7 @@ impl<'a> Kept<'a> {
         let new = beside.path().join("new");
         fs::create_dir(&new).map_err(ServerError::at("create", &new))?;
         fs::set_permissions(&new, Permissions::from_mode(0o711)).map_err(ServerError::at("open up", &new))?;
-        copy::copy_tree(dir, &new.join(DATA), CopyMethod::Reflink, &AtomicBool::new(false)).or_else(|_| {
-            remove_tree(&new.join(DATA))?;
-            copy::copy_tree(dir, &new.join(DATA), CopyMethod::Plain, &AtomicBool::new(false))
-        })?;
+        copy(dir, &new.join(DATA))?;
         let Seal { sha256, bytes } = Seal::of(&new.join(DATA))?;
         fs::write(new.join(SEAL), format!("{sha256} {bytes}\n")).map_err(ServerError::at("write", &new))?;
         let _ = fs::rename(&self.folder, beside.path().join("old"));
@@ -97,6 +90,13 @@ impl<'a> Kept<'a> {
         put_away(parent, beside.path(), BYTES_MAX);
         Ok(())
     }
+}
+
+/// Copies a folder, sharing blocks where the file system can: cache and data may be on different disks.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let copy = |method| copy_tree(from, to, method, &AtomicBool::new(false));
+    copy(CopyMethod::Reflink).or_else(|_| copy(CopyMethod::Plain))?;
+    Ok(())
 }
 
 /// Moves what was used least recently from a folder to another until the rest is small enough; the last used stays.

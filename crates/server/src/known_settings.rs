@@ -43,7 +43,8 @@ struct Known {
 }
 
 /// A version as precise as it is written: 17 stands for every 17.x.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
 pub(crate) struct Mark(Vec<u32>);
 
 /// Whether a version has a setting.
@@ -62,22 +63,27 @@ pub enum Presence {
 #[serde(deny_unknown_fields)]
 struct SettingsFile {
     engine: Engine,
-    versions: Vec<String>,
+    versions: Vec<Mark>,
     #[serde(default)]
     exact: bool,
     always: Vec<String>,
     #[serde(default)]
     perhaps: Vec<String>,
-    since: BTreeMap<String, Vec<String>>,
-    until: BTreeMap<String, Vec<String>>,
+    since: BTreeMap<Mark, Vec<String>>,
+    until: BTreeMap<Mark, Vec<String>>,
+}
+
+impl TryFrom<String> for Mark {
+    type Error = String;
+
+    /// Reads `8.0.30`.
+    fn try_from(text: String) -> Result<Mark, String> {
+        let parts = text.split('.').map(|part| part.parse().ok()).collect::<Option<_>>();
+        parts.map(Mark).ok_or_else(|| format!("`{text}` is not a version such as \"8.0.30\""))
+    }
 }
 
 impl Mark {
-    /// Reads `8.0.30`; `None` if it is no such text.
-    pub(crate) fn parse(text: &str) -> Option<Mark> {
-        text.split('.').map(|part| part.parse().ok()).collect::<Option<_>>().map(Mark)
-    }
-
     /// How a version stands to this one, looking only at the numbers that are written here.
     fn compare(&self, version: &Version) -> Ordering {
         let mut parts = self.0.iter().enumerate().map(|(at, part)| version.part(at).cmp(part));
@@ -119,11 +125,9 @@ impl KnownSettings {
         };
         note(&file.always, &|_| ());
         note(&file.perhaps, &|known| known.perhaps = true);
-        let mark = |text: &String| Mark::parse(text).expect("a test reads the compiled-in lists");
-        file.since.iter().for_each(|(v, names)| note(names, &|known| known.since = Some(mark(v))));
-        file.until.iter().for_each(|(v, names)| note(names, &|known| known.until = Some(mark(v))));
-        let seen = file.versions.iter().map(mark).collect();
-        KnownSettings { engine: file.engine, seen, is_exact: file.exact, settings }
+        file.since.iter().for_each(|(v, names)| note(names, &|known| known.since = Some(v.clone())));
+        file.until.iter().for_each(|(v, names)| note(names, &|known| known.until = Some(v.clone())));
+        KnownSettings { engine: file.engine, seen: file.versions, is_exact: file.exact, settings }
     }
 
     /// Whether a version has a setting; an error with the nearest word if no version that is known has it. Settings of

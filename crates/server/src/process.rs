@@ -196,9 +196,7 @@ impl Server {
                     seconds: SIGNAL_TIMEOUT.as_secs(),
                 });
             }
-            moving.iter().for_each(|p| {
-                p.signal(Signal::STOP);
-            });
+            moving.iter().for_each(|p| _ = p.signal(Signal::STOP));
             std::thread::yield_now();
         }
     }
@@ -211,11 +209,6 @@ impl Server {
         }
         self.frozen = false;
         self.check_alive()
-    }
-
-    /// Whether it is frozen.
-    pub fn is_frozen(&self) -> bool {
-        self.frozen
     }
 
     /// Shuts it down in order: everything is written back. Falls back to [`Server::stop_now`] if that takes too long.
@@ -239,9 +232,7 @@ impl Server {
         self.shared_memory.add(SharedMemory::of(&family));
         for &(signal, timeout) in steps {
             self.process.signal(signal);
-            family.iter().rev().for_each(|p| {
-                p.signal(Signal::CONT);
-            });
+            family.iter().rev().for_each(|p| _ = p.signal(Signal::CONT));
             self.frozen = false;
             if proctree::wait_gone(&[self.process], timeout).is_empty() {
                 clean = signal == in_order;
@@ -252,9 +243,7 @@ impl Server {
         // Without their main process the others leave by themselves, unless they hang.
         let grace = if clean { SIGNAL_TIMEOUT } else { Duration::from_millis(500) };
         let left = proctree::wait_gone(&family, grace);
-        left.iter().for_each(|p| {
-            p.signal(Signal::KILL);
-        });
+        left.iter().for_each(|p| _ = p.signal(Signal::KILL));
         if let Some(hanging) = proctree::wait_gone(&family, SIGNAL_TIMEOUT).first() {
             // It stays in the lease.
             return Err(ServerError::Unresponsive { pid: hanging.pid, what: "end", seconds: SIGNAL_TIMEOUT.as_secs() });

@@ -10,6 +10,7 @@ use crate::{Result, ServerError};
 use rqps_machine::user_files::user_files;
 use rqps_model::settings::MachineClass;
 use rqps_model::{Engine, StorageEngine};
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 mod conf_file;
@@ -71,45 +72,37 @@ pub struct Profiles {
 
 type Settings = BTreeMap<String, Rule>;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Profile {
+    #[serde(default)]
     about: String,
     extends: Option<String>,
+    #[serde(default)]
     settings: Settings,
-    storage: BTreeMap<StorageEngine, Settings>,
+    #[serde(default)]
+    storage: BTreeMap<StorageEngine, Stored>,
+    #[serde(default)]
     left_alone: BTreeMap<String, String>,
 }
 
-#[derive(serde::Deserialize)]
+/// What belongs to a storage engine.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    settings: Settings,
+}
+
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProfilesFile {
     engine: Engine,
     #[serde(default)]
-    profile: BTreeMap<String, ProfileEntry>,
+    profile: BTreeMap<String, Profile>,
     #[serde(default)]
-    variant: BTreeMap<String, ProfileEntry>,
+    variant: BTreeMap<String, Profile>,
     #[serde(default)]
-    storage: BTreeMap<StorageEngine, StorageEntry>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ProfileEntry {
-    #[serde(default)]
-    about: String,
-    extends: Option<String>,
-    #[serde(default)]
-    settings: BTreeMap<String, toml::Value>,
-    #[serde(default)]
-    storage: BTreeMap<StorageEngine, StorageEntry>,
-    #[serde(default)]
-    left_alone: BTreeMap<String, String>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StorageEntry {
-    settings: BTreeMap<String, toml::Value>,
+    storage: BTreeMap<StorageEngine, Stored>,
 }
 
 impl Profiles {
@@ -135,39 +128,25 @@ impl Profiles {
     pub fn add(&mut self, file: &str, text: &str) -> Result<()> {
         let malformed = |reason: String| ServerError::Malformed { file: file.to_owned(), reason };
         let parsed: ProfilesFile = toml::from_str(text).map_err(|e| malformed(e.to_string()))?;
-        let known = KnownSettings::of(parsed.engine);
-        let read = |name: &str, written: BTreeMap<String, toml::Value>| {
-            let mut settings = Settings::new();
-            for (setting, value) in written {
-                let fault = |reason: String| malformed(format!("profile {name}: {reason}"));
-                known.check(&setting).map_err(|e| fault(e.to_string()))?;
-                let rule = Rule::parse(&value, parsed.engine).map_err(|e| fault(format!("{setting}: {e}")))?;
-                settings.insert(setting, rule);
-            }
-            Ok::<_, ServerError>(settings)
+        let ProfilesFile { engine, profile, variant, storage } = parsed;
+        let known = KnownSettings::of(engine);
+        let check = |name: &str, settings: &Settings| {
+            let mut names = settings.keys();
+            names.try_for_each(|setting| known.check(setting).map_err(|e| malformed(format!("profile {name}: {e}"))))
         };
-        let check = |name: &str, entry: ProfileEntry| {
+        for (name, profile) in profile.iter().chain(&variant) {
             if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
                 let reason = "a name may only have letters and digits; `_` separates variants";
                 return Err(malformed(format!("profile {name}: {reason}")));
             }
-            let storage = entry.storage.into_iter().map(|(storage, e)| Ok((storage, read(name, e.settings)?)));
-            let storage = storage.collect::<Result<_>>()?;
-            let (settings, about) = (read(name, entry.settings)?, entry.about);
-            Ok(Profile { about, extends: entry.extends, settings, storage, left_alone: entry.left_alone })
-        };
-        for (name, entry) in parsed.profile {
-            let profile = check(&name, entry)?;
-            self.profiles.insert((parsed.engine, name), profile);
+            check(name, &profile.settings)?;
+            profile.storage.values().try_for_each(|stored| check(name, &stored.settings))?;
         }
-        for (name, entry) in parsed.variant {
-            let variant = check(&name, entry)?;
-            self.variants.insert((parsed.engine, name), variant);
-        }
-        for (storage, entry) in parsed.storage {
-            let settings = read(storage.name(), entry.settings)?;
-            self.storages.insert((parsed.engine, storage), settings);
-        }
+        storage.iter().try_for_each(|(storage, stored)| check(storage.name(), &stored.settings))?;
+        let named = |(name, profile): (String, Profile)| ((engine, name), profile);
+        self.profiles.extend(profile.into_iter().map(named));
+        self.variants.extend(variant.into_iter().map(named));
+        self.storages.extend(storage.into_iter().map(|(storage, stored)| ((engine, storage), stored.settings)));
         // Each profile reaches a root: no unknown base, no circle.
         for (engine, name) in self.profiles.keys() {
             self.lineage(*engine, name).map_err(|reason| malformed(format!("profile {name}: {reason}")))?;
@@ -182,11 +161,6 @@ impl Profiles {
         let variants =
             self.variants.iter().filter(of_engine).map(|((_, name), p)| (format!("_{name}"), p.about.clone()));
         profiles.chain(variants).collect()
-    }
-
-    /// Refuses a name that is no profile; the error lists all and names the nearest.
-    pub fn check(&self, engine: Engine, name: &str) -> Result<()> {
-        self.parts(engine, name).map(drop)
     }
 
     /// The profiles that a name is made of: bases first, then itself, then variants in the order in which they stand.

@@ -1,7 +1,7 @@
 //! The words of a campaign: one table of keys, each of which is at once a key of the campaign file and a flag.
 //!
-//! In: `keys.toml`, compiled in. Out: the table, from which the file's reader and writer, the flags and their help, the
-//! defaults and the table in docs/campaign-file.md are made. It reads no value of a key.
+//! In: `keys.toml`, compiled in. Out: the table, from which the file's reader and writer, the flags and their help and
+//! the defaults are made, and by which the table in docs/campaign-file.md is tested. It reads no value of a key.
 
 use crate::SuiteName;
 use rqps_model::{Interleave, Placement, StorageEngine};
@@ -108,30 +108,8 @@ impl Form {
         }
     }
 
-    /// What is allowed, for a cell of a table in Markdown.
-    pub fn cell(&self) -> String {
-        let quoted: Vec<String> = self.words().iter().map(|word| format!("`\"{word}\"`")).collect();
-        match self {
-            Form::FolderName => "a name".to_owned(),
-            Form::Build => "a build".to_owned(),
-            Form::Builds => "list of builds".to_owned(),
-            Form::Suite | Form::Interleave | Form::Placement => quoted.join(" or "),
-            Form::StorageEngines => format!("list of {}", quoted.join(", ")),
-            Form::Names(of) => format!("list of {of}"),
-            Form::Whole { min, max } | Form::Count { min, max } => format!("{min} to {max}"),
-            Form::Wholes { min, max } => format!("list of {min} to {max}"),
-            Form::Scale => "a size, `\"small:0.1\"`".to_owned(),
-            Form::Number { min, max, unit } => format!("{min} to {max} {unit}"),
-            Form::Rate => "events per second".to_owned(),
-            Form::Fraction { min, max } => format!("{min} to {max}, or `\"2%\"`"),
-            Form::Machine => "`\"c8r32\"`, or a table".to_owned(),
-            Form::Settings => "settings".to_owned(),
-            Form::Switch => "true or false".to_owned(),
-        }
-    }
-
     /// The words of which one or some must be chosen; none where the choice is wider.
-    fn words(&self) -> Vec<&'static str> {
+    pub fn words(&self) -> Vec<&'static str> {
         match self {
             Form::Suite => SuiteName::ALL.map(SuiteName::name).to_vec(),
             Form::Interleave => Interleave::ALL.map(Interleave::name).to_vec(),
@@ -228,20 +206,6 @@ impl Key {
     /// What to do in a suite that does not know it.
     pub fn remedy_in(&self, suite: SuiteName) -> &str {
         self.instead.get(&suite).map_or("leave it out", String::as_str)
-    }
-
-    /// The key as a row of the table in docs/campaign-file.md.
-    pub fn row(&self) -> String {
-        let others = self.other_defaults.iter().map(|(suite, default)| format!("; `{suite}`: {}", default.text()));
-        let default = self.default.text().to_owned() + &others.collect::<String>();
-        let suites: Vec<String> = self.suites.iter().map(|suite| format!("`{suite}`")).collect();
-        let about = match suites.len() < SuiteName::ALL.len() {
-            true => format!("Suite {}: {}{}", suites.join(", "), self.about[..1].to_lowercase(), &self.about[1..]),
-            false => self.about.clone(),
-        };
-        let anchor = |section: &String| format!("; see [{section}](#{})", section.to_lowercase().replace(' ', "-"));
-        let more = self.section.as_ref().map(anchor).unwrap_or_default();
-        format!("| `{}` | {} | {default} | {about}{more} |\n", self.name, self.form.cell())
     }
 }
 

@@ -1,9 +1,9 @@
 //! Suites whose tests are made of statements, as data: tests, their statements and the published order, read from a
 //! workload file.
 //!
-//! In comes TOML (the built-in `workloads/sysbench.toml` or the user's own); out goes a checked [`Suite`](crate::Suite). Everything
-//! that could go wrong later is refused here: an unknown generator, a list without `{list}`, a table that no other kind
-//! has. It opens no file and draws no number.
+//! In comes TOML (the built-in `workloads/sysbench.toml` or the user's own); out goes a checked
+//! [`Suite`](crate::Suite). Everything that could go wrong later is refused here: an unknown generator, a list without
+//! `{list}`, a table that no other kind has. It opens no file and draws no number.
 
 mod file;
 mod generator;

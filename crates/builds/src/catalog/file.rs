@@ -143,21 +143,13 @@ fn package(source: &Source, entry: &Entry) -> Result<(Package, String), String> 
             let (version, sha256) = single()?;
             let classifier = entry.classifier.as_ref().or(maven.classifier.as_ref()).cloned();
             let Maven { group, artifact, packaging, .. } = maven;
-            if ![group, artifact, packaging, &version].into_iter().chain(&classifier).all(|p| is_coordinate_part(p)) {
-                return Err(
-                    "group, artifact, packaging, classifier and package may only have letters, digits, `.`, `_` \
-                            and `-`"
-                        .to_owned(),
-                );
-            }
+            check_parts([group, artifact, packaging, &version].into_iter().chain(&classifier))?;
             let (group, artifact, packaging) = (group.clone(), artifact.clone(), packaging.clone());
             Ok((Package::Maven { group, artifact, version, packaging, classifier }, sha256))
         }
         (None, Some(npm), None) => {
             let (version, sha256) = single()?;
-            if ![&npm.name, &version].into_iter().all(|part| is_coordinate_part(part)) {
-                return Err("npm's name and package may only have letters, digits, `.`, `_` and `-`".to_owned());
-            }
+            check_parts([&npm.name, &version])?;
             Ok((Package::Npm { name: npm.name.clone(), version }, sha256))
         }
         (None, None, Some(apt)) => apt_package(apt, &entry.packages),
@@ -183,9 +175,7 @@ fn apt_package(apt: &Apt, entries: &[DebEntry]) -> Result<(Package, String), Str
             sha256: digest(&entry.sha256)?,
         });
     }
-    if !is_coordinate_part(&apt.architecture) {
-        return Err("architecture may only have letters, digits, `.`, `_` and `-`".to_owned());
-    }
+    check_parts([&apt.architecture])?;
     let digests: String = debs.iter().map(|deb| format!("{}\n", deb.sha256)).collect();
     Ok((Package::Apt { architecture: apt.architecture.clone(), debs }, verify::sha256_bytes(digests.as_bytes())))
 }
@@ -195,6 +185,15 @@ fn digest(text: &str) -> Result<String, String> {
         return Err("sha256 must be 64 hexadecimal digits".to_owned());
     }
     Ok(text.to_ascii_lowercase())
+}
+
+fn check_parts<'a>(parts: impl IntoIterator<Item = &'a String>) -> Result<(), String> {
+    match parts.into_iter().find(|part| !is_coordinate_part(part)) {
+        Some(part) => Err(format!(
+            "`{part}` cannot be part of a coordinate, which may only have letters, digits, `.`, `_` and `-`"
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Such a part can neither be an option of the package client nor lead out of a folder.

@@ -65,7 +65,7 @@ impl Client {
 
 /// The lines that say why, without colours and the clients' advice on their own flags.
 pub(super) fn reason(said: &str) -> String {
-    let plain = strip_escapes(said);
+    let plain = anstream::adapter::strip_str(said).to_string();
     let advice = [
         "To see the full stack",
         "Re-run Maven",
@@ -84,18 +84,4 @@ pub(super) fn reason(said: &str) -> String {
         telling = plain.lines().filter(|line| !line.trim().is_empty()).take(TOLD_LINES).map(str::to_owned).collect();
     }
     if telling.is_empty() { "it gave no reason".to_owned() } else { telling.join("; ") }
-}
-
-/// Takes the terminal's colour sequences out.
-fn strip_escapes(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        if c == '\u{1b}' {
-            chars.by_ref().find(char::is_ascii_alphabetic);
-        } else {
-            plain.push(c);
-        }
-    }
-    plain
 }

@@ -35,22 +35,19 @@ pub(super) fn install_archive(mut installer: Installer<'_>, engine: Engine, path
         Found::Missing(lock) => {
             let part = cache.part(&lock, LABEL)?;
             let archive = Archive { engine, origin: &path.display().to_string(), file: path, sha256: &sha256 };
-            archive.install(cache, &lock, part, installer.progress)
+            archive.install(installer, &lock, part)
         }
     }
 }
 
-/// Where an archive is, and the digest that it must have.
-pub(super) struct Address<'a> {
-    pub(super) engine: Engine,
-    pub(super) url: &'a str,
-    pub(super) pinned: Option<&'a str>,
-}
-
 /// Installs the archive at an address, or finds it installed: by its digest, else by its address.
-pub(super) fn install_url(mut installer: Installer<'_>, address: &Address<'_>) -> Result<BuildFacts> {
+pub(super) fn install_url(
+    mut installer: Installer<'_>,
+    engine: Engine,
+    url: &str,
+    pinned: Option<&str>,
+) -> Result<BuildFacts> {
     let cache = installer.cache;
-    let Address { engine, url, pinned } = *address;
     let origin = without_credentials(url);
     let find = || match pinned {
         Some(sha256) => with_digest(engine, sha256, Path::new(&origin), cache),
@@ -81,7 +78,7 @@ pub(super) fn install_url(mut installer: Installer<'_>, address: &Address<'_>) -
         return Ok(facts);
     }
     let archive = Archive { engine, origin: &origin, file: &file, sha256: &sha256 };
-    archive.install(cache, &lock, part, installer.progress)
+    archive.install(installer, &lock, part)
 }
 
 /// The installed build of an archive or address, without fetching anything.
@@ -104,14 +101,9 @@ struct Archive<'a> {
 }
 
 impl Archive<'_> {
-    fn install(
-        &self,
-        cache: &Cache,
-        lock: &CacheLock,
-        part: Part,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<BuildFacts> {
+    fn install(&self, installer: Installer<'_>, lock: &CacheLock, part: Part) -> Result<BuildFacts> {
         let Archive { engine, origin, file, sha256 } = *self;
+        let Installer { cache, progress, .. } = installer;
         let contents = Contents { skip: SKIPPED.map(str::to_owned).to_vec(), lifts_top: true, ..Contents::default() };
         let (label, library_folders, loader) = (LABEL, &[][..], None);
         let recipe = Recipe { engine, origin, label, sha256, contents: &contents, library_folders, loader };

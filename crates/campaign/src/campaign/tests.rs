@@ -99,7 +99,7 @@ fn settings_of_a_build_come_on_top_of_the_campaigns() {
         jit = "off"
         work_mem = "4MB"
     "#;
-    let source = crate::Source { name: "c".to_owned(), text: text.to_owned() };
+    let source = crate::Source::new("c", text.as_bytes());
     let campaign = read(Some(&source), &[], Command::Run, &vocabulary()).campaign.expect("right");
     let plan = campaign.expand(&resolved(&campaign)).expect("a plan");
     let told: Vec<String> = plan.treatments.iter().map(|t| format!("{} {:?}", t.profile, t.set)).collect();
@@ -217,7 +217,7 @@ fn a_base_is_found_by_its_storage_engine() {
         ("mariadb:11.4.5.z12a_rocksdb", 2),
         ("ma110405_rel.z12a_rocksdb_c2r8", 2),
     ] {
-        let source = crate::Source { name: "c".to_owned(), text: format!("{text}base = \"{base}\"\n") };
+        let source = crate::Source::new("c", format!("{text}base = \"{base}\"\n").as_bytes());
         let reading = read(Some(&source), &[], Command::Run, &vocabulary());
         let campaign = reading.campaign.unwrap_or_else(|| panic!("{:?}", reading.diagnostics));
         assert_eq!(campaign.expand(&resolved(&campaign)).expect("a plan").base, index, "{base}");

@@ -6,7 +6,7 @@ use crate::{Command, Flag, Source, read};
 use expect_test::{Expect, expect};
 
 pub(super) fn told(text: &str, flags: &[(&str, &str)]) -> String {
-    let source = Source { name: "campaign.toml".to_owned(), text: text.to_owned() };
+    let source = Source::new("campaign.toml", text.as_bytes());
     let flags: Vec<Flag> = flags.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
     let reading = read(Some(&source), &flags, Command::Run, &vocabulary());
     let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
@@ -48,7 +48,7 @@ rate = 500x
             campaign.toml:3:10: error: the catalog has no PostgreSQL 16.16
             3 | build = ["postgres:16.16", "postgre:17.11", { from = "postgres:18.6", profil = "x10b" }]
               |          ^^^^^^^^^^^^^^^^
-              = expected one of 12.22, 13.23, 14.20, 14.24, 15.15, 15.19, 16.11, 16.15, 17.7, 17.11, 18.1, 18.6, or a folder or archive such as postgres:/opt/pg
+              = expected one of 12.22, 13.23, 14.20, 14.24, 15.15, 15.19, 16.11, 16.15, 17.7, 17.11, 18.1, 18.6, or a folder or archive such as postgres:/opt/postgres
               = help: did you mean `postgres:16.15`?
             campaign.toml:3:28: error: unknown engine `postgre`
             3 | build = ["postgres:16.16", "postgre:17.11", { from = "postgres:18.6", profil = "x10b" }]

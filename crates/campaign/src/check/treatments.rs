@@ -6,7 +6,6 @@
 use super::Checker;
 use crate::campaign::{TreatmentRequest, lacks};
 use crate::diagnostic::Fault;
-use crate::engine::words;
 use crate::place::{Place, Spanned};
 use crate::value::BuildRequest;
 use crate::vocabulary::{ProfileWord, Vocabulary, default_profile, did_you_mean};
@@ -22,12 +21,15 @@ impl<'a> Checker<'a> {
             self.common_profiles_exist();
             return None;
         };
-        let whole = !["build", "profile", "storage-engine", "set"].iter().any(|key| self.request.is_faulty(key));
-        let mut known = whole & self.common_profiles_exist() & self.common_storage_fits();
+        let errors = self.faults.errors();
+        self.common_profiles_exist();
+        self.common_storage_fits();
         let mut treatments = Vec::new();
         for (index, build) in builds.value.iter().enumerate() {
-            known &= self.release_exists(build) & self.own_profiles_exist(build) & self.own_storage_fits(build);
-            known &= self.storage_is_brought(build);
+            self.release_exists(build);
+            self.own_profiles_exist(build);
+            self.own_storage_fits(build);
+            self.storage_is_brought(build);
             for (word, _) in self.profiles_of(build) {
                 let storage: Vec<Option<StorageEngine>> = match self.storage_of(build) {
                     [] => vec![None],
@@ -36,13 +38,13 @@ impl<'a> Checker<'a> {
                 treatments.extend(storage.into_iter().map(|storage| self.treatment(index, build, word, storage)));
             }
         }
-        if known && treatments.len() < 2 {
+        let is_whole = !["build", "profile", "storage-engine", "set"].iter().any(|key| self.request.is_faulty(key));
+        if is_whole && self.faults.errors() == errors && treatments.len() < 2 {
             let fault = Fault::error("there is only one treatment, so there is nothing to compare")
                 .expected("two builds or more, or one build with two profiles");
             self.error(&builds.place, fault.help("name the same build twice to see the noise of this machine"));
-            known = false;
         }
-        known.then_some(treatments)
+        (is_whole && self.faults.errors() == errors).then_some(treatments)
     }
 
     fn treatment(
@@ -75,24 +77,23 @@ impl<'a> Checker<'a> {
         Engine::ALL.into_iter().filter(|engine| named.contains(engine)).collect()
     }
 
-    fn release_exists(&mut self, build: &BuildRequest) -> bool {
+    fn release_exists(&mut self, build: &BuildRequest) {
         let spec = &build.spec.value;
-        let BuildSource::Catalog(version) = &spec.source else { return true };
+        let BuildSource::Catalog(version) = &spec.source else { return };
         if self.vocabulary.release(spec.engine, version).is_some() {
-            return true;
+            return;
         }
         let versions = self.vocabulary.versions(spec.engine);
         let listed: Vec<String> = versions.iter().map(ToString::to_string).collect();
         let nearest = self.vocabulary.nearest_version(spec.engine, version);
         let help = nearest.map(|nearest| format!("did you mean `{}:{nearest}`?", spec.engine));
-        let folder = format!("a folder or archive such as {}:{}", spec.engine, words(spec.engine).example_folder);
+        let folder = format!("a folder or archive such as {0}:/opt/{0}", spec.engine);
         let expected = match listed.as_slice() {
             [] => folder,
             listed => format!("one of {}, or {folder}", listed.join(", ")),
         };
         let fault = Fault::error(format!("the catalog has no {} {version}", spec.engine.title())).expected(expected);
         self.error(&build.spec.place, fault.help_if(help));
-        false
     }
 
     /// The profiles that a build runs with, and where they were said: its own or the campaign's, as far as its engine
@@ -105,15 +106,17 @@ impl<'a> Checker<'a> {
     }
 
     /// Each profile for all builds is one of some engine of the campaign, and each engine has one.
-    fn common_profiles_exist(&mut self) -> bool {
+    fn common_profiles_exist(&mut self) {
         let (engines, request) = (self.engines(), self.request);
         let listed = request.profile.as_ref().map(|list| list.value.as_slice()).unwrap_or_default();
         // Which engines a build that could not be read would bring, nobody knows.
         let all_builds_read = !request.is_faulty("build") && request.build.is_some();
         let of = if all_builds_read { engines.clone() } else { Engine::ALL.to_vec() };
-        let mut right = self.profiles_exist(listed, &of);
+        let errors = self.faults.errors();
+        self.profiles_exist(listed, &of);
         // Beside a profile that is misspelt, a missing one is no news.
-        let engines = if right && !listed.is_empty() { engines } else { Vec::new() };
+        let is_right = self.faults.errors() == errors && !listed.is_empty();
+        let engines = if is_right { engines } else { Vec::new() };
         for engine in engines {
             let mut builds = request.build.iter().flat_map(|builds| &builds.value);
             let lacking = builds.find(|build| {
@@ -125,19 +128,16 @@ impl<'a> Checker<'a> {
                 let words: Vec<&str> = listed.iter().map(|word| word.value.as_str()).collect();
                 let example = format!("such as profile {},{}", words.join(","), default_profile(engine));
                 self.error(&build.spec.place, fault.help(example));
-                right = false;
             }
         }
-        right
     }
 
-    fn own_profiles_exist(&mut self, build: &BuildRequest) -> bool {
+    fn own_profiles_exist(&mut self, build: &BuildRequest) {
         let own = build.profile.as_ref().map(|list| list.value.as_slice());
-        own.is_none_or(|own| self.profiles_exist(own, &[build.spec.value.engine]))
+        self.profiles_exist(own.unwrap_or_default(), &[build.spec.value.engine]);
     }
 
-    fn profiles_exist(&mut self, profiles: &[Spanned<String>], engines: &[Engine]) -> bool {
-        let mut right = true;
+    fn profiles_exist(&mut self, profiles: &[Spanned<String>], engines: &[Engine]) {
         for (at, profile) in profiles.iter().enumerate() {
             let word = profile.value.as_str();
             let having: Vec<Engine> =
@@ -153,15 +153,12 @@ impl<'a> Checker<'a> {
                 Fault::error(format!("profile `{word}` is one of {of}, and what is compared here is {here}"))
             } else if profiles[..at].contains(profile) {
                 self.error(&profile.place, Fault::error(format!("profile `{word}` is listed twice")));
-                right = false;
                 continue;
             } else {
                 continue;
             };
             self.error(&profile.place, fault.expected(self.profile_families(engines)));
-            right = false;
         }
-        right
     }
 
     /// The families of profiles engine by engine, and what may stand behind their names: all combinations would be
@@ -206,50 +203,44 @@ impl<'a> Checker<'a> {
         build.storage.as_ref().or(self.request.storage_engine.as_ref()).map_or(&[], |list| list.value.as_slice())
     }
 
-    fn common_storage_fits(&mut self) -> bool {
-        let Some(listed) = &self.request.storage_engine else { return true };
+    fn common_storage_fits(&mut self) {
+        let Some(listed) = &self.request.storage_engine else { return };
         let engines = self.engines();
         let choosing: Vec<Engine> =
             engines.iter().copied().filter(|engine| !engine.storage_engines().is_empty()).collect();
         if choosing.is_empty() && !self.request.is_faulty("build") {
             self.error(&listed.place, no_choice(&engines));
-            return false;
         }
         let builds = self.request.build.iter().flat_map(|builds| &builds.value);
         let without_own: Vec<Engine> =
             builds.filter(|build| build.storage.is_none()).map(|build| build.spec.value.engine).collect();
-        let mut right = true;
         for engine in choosing.into_iter().filter(|engine| without_own.contains(engine)) {
-            right &= self.storage_fits(engine, &listed.value);
+            self.storage_fits(engine, &listed.value);
         }
-        right
     }
 
-    fn own_storage_fits(&mut self, build: &BuildRequest) -> bool {
-        let (engine, Some(listed)) = (build.spec.value.engine, &build.storage) else { return true };
+    fn own_storage_fits(&mut self, build: &BuildRequest) {
+        let (engine, Some(listed)) = (build.spec.value.engine, &build.storage) else { return };
         if engine.storage_engines().is_empty() {
-            self.error(&listed.place, no_choice(&[engine]));
-            return false;
+            return self.error(&listed.place, no_choice(&[engine]));
         }
-        self.storage_fits(engine, &listed.value)
+        self.storage_fits(engine, &listed.value);
     }
 
     /// Finds fault with a release that is known to lack what shall store its tables; of what is no release, and of
     /// those not yet installed, `expand` hears.
-    fn storage_is_brought(&mut self, build: &'a BuildRequest) -> bool {
+    fn storage_is_brought(&mut self, build: &'a BuildRequest) {
         let spec = &build.spec.value;
-        let BuildSource::Catalog(version) = &spec.source else { return true };
-        let Some(release) = self.vocabulary.release(spec.engine, version) else { return true };
-        let Some(brought) = &release.storage else { return true };
+        let BuildSource::Catalog(version) = &spec.source else { return };
+        let Some(release) = self.vocabulary.release(spec.engine, version) else { return };
+        let Some(brought) = &release.storage else { return };
         let engine_has = spec.engine.storage_engines();
         // What no release of the engine has was told where it was listed.
         let asked = self.storage_of(build).iter().map(|stated| stated.value).filter(|s| engine_has.contains(s));
-        let lacking: Vec<StorageEngine> = asked.filter(|storage| !brought.contains(storage)).collect();
-        for storage in &lacking {
-            let having = self.vocabulary.builds_with(*storage);
-            self.error(&build.spec.place, lacks(&release.build, *storage, &having));
+        for storage in asked.filter(|storage| !brought.contains(storage)).collect::<Vec<_>>() {
+            let having = self.vocabulary.builds_with(storage);
+            self.error(&build.spec.place, lacks(&release.build, storage, &having));
         }
-        lacking.is_empty()
     }
 
     /// How to say it for those builds alone whose engine has the storage engine.
@@ -270,9 +261,8 @@ impl<'a> Checker<'a> {
         Some(format!("{titles} has them; say it build by build, in a campaign file: build = [{example}]"))
     }
 
-    fn storage_fits(&mut self, engine: Engine, listed: &[Spanned<StorageEngine>]) -> bool {
+    fn storage_fits(&mut self, engine: Engine, listed: &[Spanned<StorageEngine>]) {
         let has = engine.storage_engines();
-        let mut right = true;
         for storage in listed.iter().filter(|storage| !has.contains(&storage.value)) {
             let names: Vec<&str> = has.iter().map(|storage| storage.name()).collect();
             let fault = Fault::error(format!("{} has no {} tables", engine.title(), storage.value)).expected(format!(
@@ -282,9 +272,7 @@ impl<'a> Checker<'a> {
             ));
             let table = self.storage_by_build(storage.value);
             self.error(&storage.place, fault.help_if(table));
-            right = false;
         }
-        right
     }
 }
 
@@ -319,8 +307,7 @@ fn no_build(vocabulary: &Vocabulary) -> Fault {
     let newest = vocabulary.versions(engine).into_iter().next_back();
     let newest = newest.map_or_else(|| "17.11".to_owned(), ToString::to_string);
     Fault::error("no build is named").expected("two builds or more, or one build with two profiles").help(format!(
-        "such as --build {engine}:{newest} --build {engine}:{}; `rqps builds list` shows what there is",
-        words(engine).example_folder
+        "such as --build {engine}:{newest} --build {engine}:/opt/{engine}; `rqps builds list` shows what there is"
     ))
 }
 

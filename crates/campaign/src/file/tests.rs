@@ -29,7 +29,7 @@ fn unknown_keys() {
             campaign.toml:4:1: error: `results` does not belong in a campaign file
             4 | results = "x"
               | ^^^^^^^
-              = help: say it on the command line: --results
+              = help: give it on the command line: --results
             campaign.toml:5:2: error: unknown key `campaign`
             5 | [campaign]
               |  ^^^^^^^^
@@ -292,7 +292,7 @@ fn a_broken_line_is_told_once_and_the_rest_is_still_read() {
             campaign.toml:3:10: error: `rounds` is too small
             3 | rounds = 0
               |          ^ expected a whole number from 1 to 1000
-            campaign.toml:4:1: error: `rounds` is said twice; the first is in line 3
+            campaign.toml:4:1: error: `rounds` is given twice; the first is in line 3
             4 | rounds = 3
               | ^^^^^^
               = help: leave one of them out
@@ -398,11 +398,11 @@ fn a_key_that_is_said_twice_is_told_with_the_line_of_the_first() {
     check(
         "rows = 1\n[set]\nrows = 2\nwork_mem = 1\nwork_mem = 2\n[set]\nb = 1\n",
         expect![[r#"
-            campaign.toml:5:1: error: `work_mem` is said twice; the first is in line 4
+            campaign.toml:5:1: error: `work_mem` is given twice; the first is in line 4
             5 | work_mem = 2
               | ^^^^^^^^
               = help: leave one of them out
-            campaign.toml:6:2: error: `set` is said twice; the first is in line 2
+            campaign.toml:6:2: error: `set` is given twice; the first is in line 2
             6 | [set]
               |  ^^^
               = help: leave one of them out"#]],
@@ -410,9 +410,9 @@ fn a_key_that_is_said_twice_is_told_with_the_line_of_the_first() {
     check(
         "build = [{ from = \"postgres:16.15\" },\n  { from = \"a\",\n from = \"b\" }]\n",
         expect![[r#"
-        campaign.toml:3:2: error: `from` is said twice; the first is in line 2
-        3 |  from = "b" }]
-          |  ^^^^
-          = help: leave one of them out"#]],
+            campaign.toml:3:2: error: `from` is given twice; the first is in line 2
+            3 |  from = "b" }]
+              |  ^^^^
+              = help: leave one of them out"#]],
     );
 }

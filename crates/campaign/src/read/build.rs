@@ -1,7 +1,7 @@
 //! Builds: `[NAME=]ENGINE:VERSION|/FOLDER|/ARCHIVE|URL`, a short form such as `my8033`, or a table that says more about
 //! one of them.
 //!
-//! What can be read of a list is handed on even if the rest cannot, so that all its faults are told at once.
+//! What can be read of a list is kept even if the rest cannot, so that all its faults are told at once.
 
 use super::{BuildRequest, BuildSpec, Engine, Fault, Raw, Read, Reader, Spanned, Wrong, did_you_mean};
 use crate::engine::likely_engine;
@@ -11,26 +11,19 @@ use rqps_model::build::{ARCHIVE_ENDINGS, InvalidBuildSpec};
 const BUILD_KEYS: [&str; 5] = ["name", "from", "profile", "storage-engine", "set"];
 
 impl Reader<'_> {
-    /// The builds that could be read, and whether these are all.
-    pub(crate) fn builds(&mut self, raw: Spanned<Raw>) -> (Vec<BuildRequest>, Read<()>) {
-        let Ok(items) = self.items(raw) else { return (Vec::new(), Err(Wrong)) };
-        let (mut builds, mut all_read): (Vec<BuildRequest>, Read<()>) = (Vec::new(), Ok(()));
-        for item in items {
-            match self.build(item) {
-                Ok(build) => builds.push(build),
-                Err(Wrong) => all_read = Err(Wrong),
-            }
-        }
+    /// The builds that could be read.
+    pub(crate) fn builds(&mut self, raw: Spanned<Raw>) -> Read<Vec<BuildRequest>> {
+        let items = self.items(raw)?;
+        let builds: Vec<BuildRequest> = items.into_iter().filter_map(|item| self.build(item).ok()).collect();
         for (at, build) in builds.iter().enumerate() {
             if let Some(name) = &build.spec.value.name
                 && builds[..at].iter().any(|other| other.spec.value.name.as_ref() == Some(name))
             {
                 let fault = Fault::error(format!("two builds are named `{name}`"));
                 self.faults.add(&build.spec.place, fault.help("give each its own name, or leave the names out"));
-                all_read = Err(Wrong);
             }
         }
-        (builds, all_read)
+        if builds.is_empty() { Err(Wrong) } else { Ok(builds) }
     }
 
     fn build(&mut self, item: Spanned<Raw>) -> Read<BuildRequest> {
@@ -44,34 +37,29 @@ impl Reader<'_> {
     }
 
     fn build_table(&mut self, item: &Spanned<Raw>, entries: &[(Spanned<String>, Spanned<Raw>)]) -> Read<BuildRequest> {
-        let (mut name, mut from, mut profile, mut set) = (Ok(None), Ok(None), Ok(None), Ok(Vec::new()));
-        let (mut storage, mut known) = (Ok(None), Ok(()));
+        let errors = self.faults.errors();
+        let (mut name, mut from, mut profile, mut storage, mut set) = (None, None, None, None, Vec::new());
         for (key, value) in entries {
+            let place = || value.place.clone();
             match key.value.as_str() {
-                "name" => name = self.plain_name(value).map(Some),
-                "from" => from = self.spec(value).map(|spec| Some(Spanned::new(spec, value.place.clone()))),
-                "profile" => {
-                    profile = self.words(value.clone()).map(|words| Some(Spanned::new(words, value.place.clone())));
-                }
+                "name" => name = self.plain_name(value).ok(),
+                "from" => from = self.spec(value).ok().map(|spec| Spanned::new(spec, place())),
+                "profile" => profile = self.words(value.clone()).ok().map(|words| Spanned::new(words, place())),
                 "storage-engine" => {
-                    let engines = self.storage_engines(value.clone());
-                    storage = engines.map(|engines| Some(Spanned::new(engines, value.place.clone())));
+                    storage = self.storage_engines(value.clone()).ok().map(|engines| Spanned::new(engines, place()));
                 }
-                "set" => {
-                    let (settings, all_read) = self.settings(value.clone());
-                    set = all_read.map(|()| settings);
-                }
+                "set" => set = self.settings(value.clone()).unwrap_or_default(),
                 other => {
                     let fault = Fault::error(format!("unknown key `{other}` of a build"))
                         .expected(BUILD_KEYS.join(", "))
                         .help_if(did_you_mean(other, BUILD_KEYS));
                     self.faults.add(&key.place, fault);
-                    known = Err(Wrong);
                 }
             }
         }
-        let (name, from, profile, storage, set) = (name?, from?, profile?, storage?, set?);
-        known?;
+        if self.faults.errors() > errors {
+            return Err(Wrong);
+        }
         let Some(mut spec) = from else {
             let fault =
                 Fault::error("a build without `from`").expected("from = \"ENGINE:VERSION\" or \"ENGINE:/FOLDER\"");

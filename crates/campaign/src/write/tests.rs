@@ -102,7 +102,7 @@ fn passwords_are_not_written() {
     assert_eq!(told, []);
     let written = to_toml(&request);
     assert!(!written.contains("secret") && written.contains("base = \"mysql:https://h/a.zip\""), "{written}");
-    let source = Source { name: "campaign.toml".to_owned(), text: text.to_owned() };
+    let source = Source::new("campaign.toml", text.as_bytes());
     let campaign = read(Some(&source), &[], Command::Run, &vocabulary()).campaign.expect("the base is found");
     let fetched = &campaign.builds()[0].source;
     assert!(matches!(fetched, rqps_model::BuildSource::Url { url, .. } if url.contains("secret")));
@@ -136,7 +136,7 @@ fn a_filled_request_gives_the_same_plan() {
     ] {
         let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
         let reading = read(None, &flags, command, &vocabulary());
-        let source = Source { name: "campaign.toml".to_owned(), text: to_toml(&reading.request) };
+        let source = Source::new("campaign.toml", to_toml(&reading.request).as_bytes());
         let again = read(Some(&source), &[], Command::Run, &vocabulary());
         let plan = |campaign: Option<crate::Campaign>| {
             let campaign = campaign.expect("right");

@@ -83,7 +83,7 @@ pub(super) fn of_demo(arg: Arg) -> Arg {
     if key.form == Form::Switch {
         let value = |name: &str| of_preset("demo --quick", name).unwrap_or_default();
         let (rows, seconds, rounds) = (value("rows"), value("read-seconds"), value("rounds"));
-        return arg.help(format!("Smaller still: {rows} rows, {seconds} seconds a test, {rounds} rounds"));
+        return arg.help(format!("Smaller still: {rows} rows, {seconds} seconds per test, {rounds} rounds"));
     }
     let own = of_preset("demo", &key.name).or_else(|| told(usual).map(str::to_owned));
     arg.help(with_note(&key.about, own.map(|text| format!("[default: {text}]"))))
@@ -112,7 +112,7 @@ fn with_note(about: &str, note: Option<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::args::{Cli, Command, RunArgs};
+    use crate::args::{CampaignArgs, Cli, Command, RunArgs};
     use clap::{CommandFactory, Parser};
 
     #[test]
@@ -124,20 +124,20 @@ mod tests {
             if arg.is_hide_set() { "hidden".to_owned() } else { arg.get_help().expect("help").to_string() }
         };
         for (command, flag, end) in [
-            ("run", "rows", "[default: 1000000; insert: as the scale has it]"),
+            ("run", "rows", "[default: 1000000; insert: from the scale]"),
             ("plan", "rounds", "[default: 6; insert: 3]"),
             ("run", "slice", "[suite sysbench; default: 10]"),
             ("run", "rate", "[suite sysbench]"),
             ("run", "scale", "[suite insert; default: small]"),
             ("run", "margin", "[default: 0.02]"),
-            ("run", "quick", "about a minute for each build"),
-            ("run", "build", "a flag for each build"),
+            ("run", "quick", "about a minute per build"),
+            ("run", "build", "repeat the flag for each build"),
             ("demo", "rows", "[default: 100000]"),
             ("demo", "build", "[default: postgres:16.15, postgres:17.11]"),
             ("demo", "rounds", "[default: 5]"),
             ("demo", "margin", "[default: 0.02]"),
             ("demo", "scale", "hidden"),
-            ("demo", "quick", "50000 rows, 0.5 seconds a test, 3 rounds"),
+            ("demo", "quick", "50000 rows, 0.5 seconds per test, 3 rounds"),
         ] {
             assert!(help(command, flag).ends_with(end), "{command} --{flag}: {}", help(command, flag));
         }
@@ -148,7 +148,9 @@ mod tests {
     fn flags_come_as_typed() {
         let typed = |line: &str| -> Vec<String> {
             let cli = Cli::try_parse_from(line.split(' ')).expect("understood");
-            let Command::Run(RunArgs { flags, .. }) = cli.command else { panic!("{cli:?}") };
+            let Command::Run(RunArgs { campaign: CampaignArgs { flags, .. }, .. }) = cli.command else {
+                panic!("{cli:?}")
+            };
             flags.0.into_iter().map(|flag| format!("{}={}", flag.name, flag.value)).collect()
         };
         assert_eq!(

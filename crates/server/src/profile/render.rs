@@ -42,9 +42,11 @@ impl Profiles {
         // What belongs to a storage engine comes last: it divides the memory between two of them.
         let stored = storage.unwrap_or(StorageEngine::Innodb);
         let of_storage = self.storages.get(&(engine, stored)).into_iter();
-        of_storage.chain(parts.iter().filter_map(|part| part.storage.get(&stored))).for_each(|more| rules.extend(more));
+        of_storage
+            .chain(parts.iter().filter_map(|part| part.storage.get(&stored)).map(|part| &part.settings))
+            .for_each(|more| rules.extend(more));
         for (setting, rule) in &rules {
-            let sized = rule.value(sizing, version);
+            let sized = rule.value(sizing, version, target.form.unit_end());
             if let Some(value) = sized.value {
                 configuration.put(&target, setting, &value)?;
             } else if let Some(reason) = sized.not_for {

@@ -5,15 +5,16 @@
 //! table that one can read, never a language.
 
 use super::Sizing;
-use super::form::SettingsForm;
 use crate::known_settings::Mark;
-use rqps_model::{Engine, Version};
+use rqps_model::Version;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 const MB: f64 = 1_048_576.0;
 
 /// The value of a setting: the first alternative that is for a version.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "toml::Value")]
 pub(super) struct Rule {
     alternatives: Vec<Alternative>,
 }
@@ -36,6 +37,37 @@ enum Form {
     Sized(Sized),
 }
 
+/// A rule in braces as it is written.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    since: Option<Mark>,
+    until: Option<Mark>,
+    value: Option<String>,
+    of: Option<Of>,
+    share: Option<Quantity>,
+    plus: Option<Quantity>,
+    min: Option<Quantity>,
+    max: Option<Quantity>,
+    disk: Option<Quantity>,
+    steps: Option<Vec<Step>>,
+    #[serde(default)]
+    class: BTreeMap<String, String>,
+}
+
+/// A plain number, or text with a unit of memory, which becomes bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "toml::Value")]
+struct Quantity(f64);
+
+/// From a size of the machine on, this value.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    from: Quantity,
+    value: String,
+}
+
 /// A value that grows with something.
 #[derive(Debug, Clone, PartialEq)]
 struct Sized {
@@ -45,18 +77,17 @@ struct Sized {
     max: Option<f64>,
     disk: Option<f64>,
     class: BTreeMap<String, String>,
-    /// What follows `M` and `G` where this engine writes sizes.
-    unit_end: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Growth {
     Share { share: f64, plus: f64 },
-    Steps(Vec<(f64, String)>),
+    Steps(Vec<Step>),
 }
 
 /// What a value grows with.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Of {
     Memory,
     Cores,
@@ -73,27 +104,30 @@ pub(super) struct Value {
     pub(super) not_for: Option<String>,
 }
 
-impl Rule {
-    /// Reads a rule; the error says what was expected.
-    pub(super) fn parse(value: &toml::Value, engine: Engine) -> Result<Rule, String> {
+impl TryFrom<toml::Value> for Rule {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<Rule, String> {
         let alternatives = match value {
             toml::Value::Array(all) if !all.is_empty() => {
-                all.iter().map(|one| Alternative::parse(one, engine)).collect::<Result<_, String>>()?
+                all.into_iter().map(Alternative::parse).collect::<Result<_, String>>()?
             }
-            one => vec![Alternative::parse(one, engine)?],
+            one => vec![Alternative::parse(one)?],
         };
         Ok(Rule { alternatives })
     }
+}
 
-    /// The value on a machine, for a version.
-    pub(super) fn value(&self, sizing: &Sizing, version: &Version) -> Value {
+impl Rule {
+    /// The value on a machine, for a version; `unit_end` follows `M` and `G` where the engine writes sizes.
+    pub(super) fn value(&self, sizing: &Sizing, version: &Version, unit_end: &str) -> Value {
         match self.alternatives.iter().find(|alternative| alternative.is_for(version)) {
             None => Value { not_for: Some(self.ranges()), ..Value::default() },
             Some(Alternative { form: Form::Unset, .. }) => Value::default(),
             Some(Alternative { form: Form::Fixed(text), .. }) => {
                 Value { value: Some(text.clone()), ..Value::default() }
             }
-            Some(Alternative { form: Form::Sized(sized), .. }) => sized.value(sizing),
+            Some(Alternative { form: Form::Sized(sized), .. }) => sized.value(sizing, unit_end),
         }
     }
 
@@ -110,27 +144,19 @@ impl Rule {
 }
 
 impl Alternative {
-    fn parse(value: &toml::Value, engine: Engine) -> Result<Alternative, String> {
+    fn parse(value: toml::Value) -> Result<Alternative, String> {
         let always = |form: Form| Ok(Alternative { since: None, until: None, form });
-        let table = match value {
-            toml::Value::String(text) => return always(Form::Fixed(text.clone())),
+        let mut written: Written = match value {
+            toml::Value::String(text) => return always(Form::Fixed(text)),
             toml::Value::Boolean(false) => return always(Form::Unset),
-            toml::Value::Table(table) => table,
+            toml::Value::Table(table) => table.try_into().map_err(|e| e.message().to_owned())?,
             _ => return Err("expected text in quotes, a rule in braces, or `false` for leaving it unset".to_owned()),
         };
-        let mut table = table.clone();
-        let mut mark = |key: &str| match table.remove(key) {
-            None => Ok(None),
-            Some(value) => {
-                let mark = value.as_str().and_then(Mark::parse);
-                mark.map(Some).ok_or_else(|| format!("`{key}` must be a version in quotes, such as \"8.0.30\""))
-            }
-        };
-        let (since, until) = (mark("since")?, mark("until")?);
-        let form = match table.get("value").and_then(toml::Value::as_str) {
-            Some(text) if table.len() == 1 => Form::Fixed(text.to_owned()),
+        let (since, until) = (written.since.take(), written.until.take());
+        let form = match written.value.take() {
+            Some(text) if written == Written::default() => Form::Fixed(text),
             Some(_) => return Err("beside `value` only `since` and `until` may stand".to_owned()),
-            None => Form::Sized(parse_sized(&table, engine)?),
+            None => Form::Sized(written.sized()?),
         };
         Ok(Alternative { since, until, form })
     }
@@ -142,53 +168,36 @@ impl Alternative {
     }
 }
 
-fn parse_sized(table: &toml::Table, engine: Engine) -> Result<Sized, String> {
-    const KEYS: [&str; 8] = ["of", "share", "plus", "min", "max", "disk", "steps", "class"];
-    if let Some(key) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(format!("unknown key `{key}`; expected one of {}", KEYS.join(", ")));
+impl Written {
+    fn sized(self) -> Result<Sized, String> {
+        let number = |quantity: Option<Quantity>| quantity.map(|Quantity(number)| number);
+        let growth = match (number(self.share), self.steps) {
+            (Some(share), None) => Growth::Share { share, plus: number(self.plus).unwrap_or(0.0) },
+            (None, Some(steps)) if steps.is_empty() || steps.windows(2).any(|two| two[0].from.0 >= two[1].from.0) => {
+                return Err("steps must rise, and there must be one".to_owned());
+            }
+            (None, Some(steps)) => Growth::Steps(steps),
+            _ => return Err("a rule needs either `share` or `steps`".to_owned()),
+        };
+        let of = self.of.ok_or("a rule needs `of`: memory, cores, data or clients")?;
+        let (min, max, disk) = (number(self.min), number(self.max), number(self.disk));
+        Ok(Sized { of, growth, min, max, disk, class: self.class })
     }
-    let of = match table.get("of").and_then(toml::Value::as_str) {
-        Some("memory") => Of::Memory,
-        Some("cores") => Of::Cores,
-        Some("data") => Of::Data,
-        Some("clients") => Of::Clients,
-        _ => return Err("`of` must be memory, cores, data or clients".to_owned()),
-    };
-    let number = |key: &str| table.get(key).map(|value| quantity(key, value)).transpose();
-    let growth = match (number("share")?, table.get("steps")) {
-        (Some(share), None) => Growth::Share { share, plus: number("plus")?.unwrap_or(0.0) },
-        (None, Some(steps)) => Growth::Steps(parse_steps(steps)?),
-        _ => return Err("a rule needs either `share` or `steps`".to_owned()),
-    };
-    let mut class = BTreeMap::new();
-    for (name, value) in table.get("class").and_then(toml::Value::as_table).into_iter().flatten() {
-        let value = value.as_str().ok_or_else(|| format!("class {name}: expected text in quotes"))?;
-        class.insert(name.clone(), value.to_owned());
-    }
-    let unit_end = SettingsForm::of(engine).unit_end();
-    Ok(Sized { of, growth, min: number("min")?, max: number("max")?, disk: number("disk")?, class, unit_end })
 }
 
-fn parse_steps(steps: &toml::Value) -> Result<Vec<(f64, String)>, String> {
-    const FORM: &str = "steps are written { from = .., value = \"..\" }";
-    let parse = |step: &toml::Value| {
-        let from = quantity("from", step.get("from").ok_or(FORM)?)?;
-        Ok((from, step.get("value").and_then(toml::Value::as_str).ok_or(FORM)?.to_owned()))
-    };
-    let steps: Vec<(f64, String)> = steps.as_array().ok_or(FORM)?.iter().map(parse).collect::<Result<_, String>>()?;
-    let rising = steps.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    if rising && !steps.is_empty() { Ok(steps) } else { Err("steps must rise, and there must be one".to_owned()) }
-}
+impl TryFrom<toml::Value> for Quantity {
+    type Error = &'static str;
 
-/// A plain number, or text with a unit of memory, which becomes bytes.
-fn quantity(key: &str, value: &toml::Value) -> Result<f64, String> {
-    let number = match value {
-        toml::Value::Integer(n) => Some(*n as f64),
-        toml::Value::Float(n) => Some(*n),
-        toml::Value::String(text) => bytes(text),
-        _ => None,
-    };
-    number.filter(|n| n.is_finite()).ok_or_else(|| format!("`{key}` must be a number or a size such as \"256MB\""))
+    fn try_from(value: toml::Value) -> Result<Quantity, &'static str> {
+        let number = match value {
+            toml::Value::Integer(n) => Some(n as f64),
+            toml::Value::Float(n) => Some(n),
+            toml::Value::String(text) => bytes(&text),
+            _ => None,
+        };
+        let number = number.filter(|n| n.is_finite()).map(Quantity);
+        number.ok_or("expected a number or a size such as \"256MB\"")
+    }
 }
 
 /// The bytes of a size as servers write it.
@@ -202,16 +211,16 @@ fn bytes(text: &str) -> Option<f64> {
 }
 
 impl Sized {
-    fn value(&self, sizing: &Sizing) -> Value {
+    fn value(&self, sizing: &Sizing, unit_end: &str) -> Value {
         let class = self.class.get(&sizing.machine.suffix());
-        let Some(wanted) = class.cloned().or_else(|| self.grown(sizing)) else {
+        let Some(wanted) = class.cloned().or_else(|| self.grown(sizing, unit_end)) else {
             return Value::default();
         };
         // A disk that is too small for it holds whatever the class says.
         let limit = self.disk.zip(sizing.disk_free_bytes).map(|(share, free)| share * free as f64);
         match (limit, bytes(&wanted)) {
             (Some(limit), Some(size)) if size > limit => {
-                let lowered = self.write(limit.max(self.min.unwrap_or(0.0)));
+                let lowered = self.write(limit.max(self.min.unwrap_or(0.0)), unit_end);
                 let note = format!("{wanted} by the profile, lowered to {lowered} to leave room on the disk");
                 let note = (lowered != wanted).then_some(note);
                 Value { value: Some(lowered), note, not_for: None }
@@ -220,7 +229,7 @@ impl Sized {
         }
     }
 
-    fn grown(&self, sizing: &Sizing) -> Option<String> {
+    fn grown(&self, sizing: &Sizing, unit_end: &str) -> Option<String> {
         let amount = match self.of {
             Of::Memory => sizing.machine.memory_bytes as f64,
             Of::Cores => f64::from(sizing.machine.cores),
@@ -230,24 +239,24 @@ impl Sized {
         };
         match &self.growth {
             Growth::Steps(steps) => {
-                steps.iter().take_while(|(from, _)| *from <= amount).last().map(|(_, value)| value.clone())
+                steps.iter().take_while(|step| step.from.0 <= amount).last().map(|step| step.value.clone())
             }
             Growth::Share { share, plus } => {
                 let grown = (share * amount + plus).min(self.max.unwrap_or(f64::MAX)).max(self.min.unwrap_or(0.0));
-                Some(self.write(grown))
+                Some(self.write(grown, unit_end))
             }
         }
     }
 
-    fn write(&self, number: f64) -> String {
+    fn write(&self, number: f64, unit_end: &str) -> String {
         match self.of {
             Of::Cores | Of::Clients => format!("{}", number.floor()),
             Of::Memory | Of::Data => {
-                let (mb, end) = ((number / MB).floor(), self.unit_end);
+                let mb = (number / MB).floor();
                 if mb >= 1024.0 && mb % 1024.0 == 0.0 {
-                    format!("{}G{end}", mb / 1024.0)
+                    format!("{}G{unit_end}", mb / 1024.0)
                 } else {
-                    format!("{mb}M{end}")
+                    format!("{mb}M{unit_end}")
                 }
             }
         }
@@ -261,13 +270,13 @@ mod tests {
 
     fn rule(text: &str) -> Result<Rule, String> {
         let table: toml::Table = toml::from_str(&format!("x = {text}")).expect("toml");
-        Rule::parse(&table["x"], Engine::Postgres)
+        Rule::try_from(table["x"].clone())
     }
 
     fn on(text: &str, cores: u32, memory_gb: u64, disk_gb: u64) -> String {
         let machine = MachineClass { cores, memory_bytes: memory_gb << 30 };
         let sizing = Sizing { machine, disk_free_bytes: Some(disk_gb << 30), data_bytes: Some(10 << 30), clients: 40 };
-        let value = rule(text).expect("a rule").value(&sizing, &"17.7".parse().expect("a version"));
+        let value = rule(text).expect("a rule").value(&sizing, &"17.7".parse().expect("a version"), "B");
         format!("{}{}", value.value.unwrap_or("unset".to_owned()), if value.note.is_some() { " (lowered)" } else { "" })
     }
 
@@ -298,10 +307,10 @@ mod tests {
             ("5", "text in quotes"),
             ("[]", "text in quotes"),
             (r#"{ value = "x", of = "cores" }"#, "only `since` and `until`"),
-            (r#"{ value = "x", since = 8 }"#, "must be a version in quotes"),
-            (r#"{ of = "moon", share = 1 }"#, "must be memory"),
+            (r#"{ value = "x", since = 8 }"#, "expected a string"),
+            (r#"{ of = "moon", share = 1 }"#, "expected one of `memory`"),
             (r#"{ of = "cores" }"#, "either `share` or `steps`"),
-            (r#"{ of = "cores", share = 1, mx = 3 }"#, "unknown key `mx`"),
+            (r#"{ of = "cores", share = 1, mx = 3 }"#, "unknown field `mx`"),
             (r#"{ of = "memory", share = 1, min = "3 apples" }"#, "a size such as"),
             (r#"{ of = "cores", steps = [{ from = 2, value = "b" }, { from = 1, value = "a" }] }"#, "must rise"),
         ] {
@@ -317,8 +326,8 @@ mod tests {
         let machine = MachineClass { cores: 2, memory_bytes: 3 << 30 };
         let sizing = Sizing { machine, disk_free_bytes: None, data_bytes: None, clients: 1 };
         let value = |name: &str, version: &str| {
-            let rule = Rule::parse(&table[name], Engine::Mysql).expect("a rule");
-            rule.value(&sizing, &version.parse().expect("a version"))
+            let rule = Rule::try_from(table[name].clone()).expect("a rule");
+            rule.value(&sizing, &version.parse().expect("a version"), "")
         };
         for (version, expected) in
             [("5.6.24", Some("1536M")), ("8.0.29", Some("1536M")), ("9.6.0", Some("x")), ("8.0.30", None)]

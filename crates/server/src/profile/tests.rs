@@ -104,7 +104,7 @@ fn words_on_top_win() {
 #[test]
 fn an_unknown_profile_lists_what_there_is() {
     let profiles = Profiles::built_in();
-    let error = profiles.check(Engine::Postgres, "x10a_snyc").expect_err("unknown").to_string();
+    let error = profiles.parts(Engine::Postgres, "x10a_snyc").expect_err("unknown").to_string();
     assert!(
         error.starts_with(
             "unknown profile `x10a_snyc` (did you mean `x10a_sync`?); known are x10a, x10b, x10c, x10a_io"
@@ -112,9 +112,9 @@ fn an_unknown_profile_lists_what_there_is() {
         "{error}"
     );
     for name in ["", "x10", "x10a_", "x10a_sync_sync", "sync"] {
-        assert!(profiles.check(Engine::Postgres, name).is_err(), "{name:?}");
+        assert!(profiles.parts(Engine::Postgres, name).is_err(), "{name:?}");
     }
-    profiles.check(Engine::Postgres, "x10b_io_sync").expect("variants combine");
+    profiles.parts(Engine::Postgres, "x10b_io_sync").expect("variants combine");
     let names: Vec<String> = profiles.list(Engine::Postgres).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["x10a", "x10b", "x10c", "_io", "_sync"]);
 }

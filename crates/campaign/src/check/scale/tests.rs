@@ -21,7 +21,7 @@ fn words_of_the_other_suite() {
             campaign.toml:4:17: error: `write-seconds` belongs to suite sysbench, and this is suite insert
             4 | write-seconds = 5
               |                 ^
-              = help: leave it out: l.i1 and l.i2 end when their rows are written; say `rows-written`
+              = help: leave it out: l.i1 and l.i2 end when their rows are written; use `rows-written`
             campaign.toml:5:10: error: `warmup` belongs to suite sysbench, and this is suite insert
             5 | warmup = 1
               |          ^
@@ -47,7 +47,7 @@ fn words_of_the_other_suite() {
             campaign.toml:2:9: error: `scale` belongs to suite insert, and this is suite sysbench
             2 | scale = "small"
               |         ^^^^^^^
-              = help: say `tables`, `rows` and `clients` in suite sysbench
+              = help: use `tables`, `rows` and `clients` in suite sysbench
             campaign.toml:3:16: error: `rows-written` belongs to suite insert, and this is suite sysbench
             3 | rows-written = "10k"
               |                ^^^^^

@@ -11,7 +11,7 @@ fn too_few_treatments() {
         expect![[r#"
         campaign: error: no build is named
             = expected two builds or more, or one build with two profiles
-            = help: such as --build postgres:18.6 --build postgres:/opt/pg; `rqps builds list` shows what there is"#]],
+            = help: such as --build postgres:18.6 --build postgres:/opt/postgres; `rqps builds list` shows what there is"#]],
     );
     check(
         "build = \"postgres:17.11\"\n",
@@ -34,12 +34,12 @@ fn releases_that_the_catalog_does_not_have() {
             campaign.toml:1:10: error: the catalog has no PostgreSQL 16.16
             1 | build = ["postgres:16.16", "postgres:19beta1"]
               |          ^^^^^^^^^^^^^^^^
-              = expected one of 12.22, 13.23, 14.20, 14.24, 15.15, 15.19, 16.11, 16.15, 17.7, 17.11, 18.1, 18.6, or a folder or archive such as postgres:/opt/pg
+              = expected one of 12.22, 13.23, 14.20, 14.24, 15.15, 15.19, 16.11, 16.15, 17.7, 17.11, 18.1, 18.6, or a folder or archive such as postgres:/opt/postgres
               = help: did you mean `postgres:16.15`?
             campaign.toml:1:28: error: the catalog has no PostgreSQL 19beta1
             1 | build = ["postgres:16.16", "postgres:19beta1"]
               |                            ^^^^^^^^^^^^^^^^^^
-              = expected one of 12.22, 13.23, 14.20, 14.24, 15.15, 15.19, 16.11, 16.15, 17.7, 17.11, 18.1, 18.6, or a folder or archive such as postgres:/opt/pg
+              = expected one of 12.22, 13.23, 14.20, 14.24, 15.15, 15.19, 16.11, 16.15, 17.7, 17.11, 18.1, 18.6, or a folder or archive such as postgres:/opt/postgres
               = help: did you mean `postgres:18.6`?"#]],
     );
 }
