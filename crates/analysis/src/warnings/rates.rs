@@ -1,5 +1,5 @@
-//! Warnings of a cell that was recorded by the second: rates not held, stalls, plans deferred, unequal work, too short a
-//! time.
+//! Warnings of a cell that was recorded by the second: rates not held, stalls, plans deferred, unequal work, too short
+//! a time.
 //!
 //! In: a cell's samples and the base's. Out: warnings; none without such records. Thresholds are named here with
 //! their reason.

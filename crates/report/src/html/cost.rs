@@ -162,8 +162,8 @@ fn is_event(cell: &CellFindings, kind: &str) -> bool {
     latency(cell, kind).is_none() || latency(cell, EVENT).zip(latency(cell, kind)).is_some_and(same)
 }
 
-/// Server counters with their title, engine by engine, since engines have none in common: those that moved on any build,
-/// those that moved most first; where an engine has one build only, the largest.
+/// Server counters with their title, engine by engine, since engines have none in common: those that moved on any
+/// build, those that moved most first; where an engine has one build only, the largest.
 pub(super) fn counters(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, Table)> {
     let engines = order::engines(scene.findings);
     let of_engine = |engine: &Engine| {

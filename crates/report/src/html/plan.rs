@@ -12,16 +12,9 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(super) struct StatementPlans {
     statement: String,
-    /// Whether analysis found that a build's plan differs from the base's.
-    differs: bool,
-    variants: Vec<Variant>,
-}
-
-impl StatementPlans {
     /// Whether any build's plan differs.
-    pub(super) fn differs(&self) -> bool {
-        self.differs
-    }
+    pub(super) differs: bool,
+    variants: Vec<Variant>,
 }
 
 /// A plan with the builds that have it.

@@ -21,7 +21,8 @@ pub(super) struct Settings {
     /// Engine by engine.
     diffs: Vec<Diff>,
     written: Vec<Written>,
-    left_out: Vec<LeftOut>,
+    /// Setting, reason, builds.
+    left_out: Vec<(String, String, String)>,
     host: Vec<(&'static str, String)>,
 }
 
@@ -75,13 +76,6 @@ struct DiffCell {
 struct Written {
     treatments: String,
     lines: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct LeftOut {
-    name: String,
-    reason: String,
-    treatments: String,
 }
 
 pub(super) fn settings(scene: &Scene<'_>) -> Settings {
@@ -199,18 +193,13 @@ fn written(scene: &Scene<'_>) -> Vec<Written> {
     written.map(|(lines, builds)| Written { treatments: scene.joined(&builds), lines }).collect()
 }
 
-fn left_out(scene: &Scene<'_>) -> Vec<LeftOut> {
+fn left_out(scene: &Scene<'_>) -> Vec<(String, String, String)> {
     let of_build = |index: usize| {
         let left_out = &scene.findings.treatments[index].settings.left_out;
         left_out.iter().map(move |entry| (entry, index))
     };
     let found = grouped(scene.base_first().into_iter().flat_map(of_build));
-    let view = |((name, reason), builds): ((&String, &String), Vec<usize>)| LeftOut {
-        name: name.clone(),
-        reason: reason.clone(),
-        treatments: scene.joined(&builds),
-    };
-    found.into_iter().map(view).collect()
+    found.into_iter().map(|((name, reason), builds)| (name.clone(), reason.clone(), scene.joined(&builds))).collect()
 }
 
 fn host(host: &HostFacts, scene: &Scene<'_>) -> Vec<(&'static str, String)> {

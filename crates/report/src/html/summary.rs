@@ -28,7 +28,6 @@ struct Build {
     version: String,
     sentence: String,
     counts: Vec<Count>,
-    total: u32,
     warnings: Vec<Notice>,
 }
 
@@ -39,8 +38,6 @@ struct Count {
     glyph: &'static str,
     word: &'static str,
     count: u32,
-    /// Percent of all.
-    share: f64,
 }
 
 pub(super) fn summary(scene: &Scene<'_>) -> Summary {
@@ -121,20 +118,17 @@ fn title(scene: &Scene<'_>) -> String {
 
 fn build(scene: &Scene<'_>, index: usize) -> Build {
     let treatment = &scene.findings.treatments[index];
-    let total: u32 = treatment.counts.iter().sum();
     let count = |(verdict, count): (Verdict, u32)| Count {
         hue: verdict_style::hue(verdict),
         glyph: verdict_style::glyph(verdict),
         word: verdict.word(),
         count,
-        share: (f64::from(count) / f64::from(total.max(1)) * 1000.0).round() / 10.0,
     };
     Build {
         name: scene.names[index].clone(),
         version: treatment.build.version.to_string(),
         sentence: treatment.sentence.clone(),
         counts: Verdict::ALL.into_iter().zip(treatment.counts).map(count).collect(),
-        total,
         warnings: match scene.others.len() {
             1 => [scene.findings.base, index].into_iter().flat_map(|at| named(scene, at)).collect(),
             _ => Vec::new(),

@@ -173,7 +173,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         counters: cost::counters(scene, test),
         counted_by: suite::operation(scene.findings),
         statements: test.statements.clone(),
-        plans_differ: plans.iter().any(StatementPlans::differs),
+        plans_differ: plans.iter().any(|plan| plan.differs),
         plans,
         errors: errors(scene, test),
         warnings: warnings(scene, test),
