@@ -90,7 +90,7 @@ const fn summed(kind: WarningKind) -> Option<&'static str> {
         WarningKind::WriteStalls => "writes stalled",
         WarningKind::Deferred => "planned writes were deferred",
         WarningKind::UnequalWork => "other rows written than on the base",
-        WarningKind::Short => "too short a time",
+        WarningKind::Short => "too short",
         WarningKind::Errors => "errors happened",
         WarningKind::Accounting => "events do not add up",
         WarningKind::ClientBound => "the client was the limit",

@@ -153,7 +153,7 @@ pub(crate) fn unlike_settings(
     if !changed.is_empty() {
         let mut message = examples(&changed);
         if one_sided > 0 {
-            message.push_str(&format!("; {} known to one of the two only", counted(one_sided, "setting")));
+            message.push_str(&format!("; {} on one side only", counted(one_sided, "setting")));
         }
         found.push(warning(WarningKind::Settings, message));
     }

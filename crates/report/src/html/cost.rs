@@ -205,14 +205,14 @@ fn moved<'a>(test: &'a TestFindings, builds: &[usize]) -> Vec<&'a str> {
 fn counter_row(test: &TestFindings, builds: &[usize], name: &str) -> Row {
     let cells =
         builds.iter().map(|index| match test.cells[*index].counters.iter().find(|counter| counter.name == name) {
-            Some(counter) => cell(counted(counter), counter.relative),
+            Some(counter) => cell(with_unit(counter), counter.relative),
             None => empty(),
         });
     Row { name: name.to_owned(), cells: cells.collect() }
 }
 
 /// Its value in the unit that it has.
-fn counted(counter: &CounterFindings) -> String {
+fn with_unit(counter: &CounterFindings) -> String {
     let value = counter.per_kilo_op;
     match counter.unit() {
         Some(CounterUnit::Microseconds(us)) => number::duration_us(value * us),
@@ -239,7 +239,7 @@ mod tests {
     fn counters_have_the_unit_that_their_name_tells() {
         let check = |name: &str, per_kilo_op: f64, expected: &str| {
             let counter = CounterFindings { name: name.to_owned(), per_kilo_op, relative: None };
-            assert_eq!(counted(&counter), expected, "{name}");
+            assert_eq!(with_unit(&counter), expected, "{name}");
         };
         check("pg_stat_database.active_time", 61.4, "61.4 ms");
         check("pg_stat_wal.wal_bytes", 151_552.0, "148 KiB");

@@ -167,6 +167,7 @@ fn diff(scene: &Scene<'_>, engine: &'static str, builds: &[usize]) -> Diff {
     let others = builds.get(1..).unwrap_or_default();
     let names: BTreeSet<&String> = others.iter().flat_map(|index| treatments[*index].settings_diff.keys()).collect();
     let value = |value: &Option<String>, class: &'static str| match value {
+        Some(value) if value.is_empty() => DiffCell { value: "''".to_owned(), class },
         Some(value) => DiffCell { value: value.clone(), class },
         None => DiffCell { value: "not present".to_owned(), class: "absent" },
     };

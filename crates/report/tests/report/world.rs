@@ -12,7 +12,7 @@ use rqps_model::plan::ForcedForm;
 use rqps_store::{Campaign, StoreError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The size of a campaign of sysbench.
 #[derive(Debug, Clone, Copy)]
@@ -140,15 +140,14 @@ pub(crate) fn insert_findings(size: InsertSize) -> Findings {
     kept(format!("{recipe:?}"), |root| recipe.write(root))
 }
 
-/// Findings made from what `write` leaves in a folder, or those of the same key that were made before.
+/// Findings made from what `write` leaves in a folder, once for all tests that ask with the same key.
 fn kept(key: String, write: impl FnOnce(&Path) -> Result<PathBuf, StoreError>) -> Findings {
-    static KEPT: Mutex<BTreeMap<String, Findings>> = Mutex::new(BTreeMap::new());
-    if let Some(findings) = KEPT.lock().expect("no test panics here").get(&key) {
-        return findings.clone();
-    }
-    let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
-    let folder = write(root.path()).expect("written");
-    let findings = analyse(&Campaign::open(&folder).expect("opened"), Options::default()).expect("analysed");
-    KEPT.lock().expect("no test panics here").insert(key, findings.clone());
-    findings
+    static KEPT: Mutex<BTreeMap<String, Arc<OnceLock<Findings>>>> = Mutex::new(BTreeMap::new());
+    let slot = KEPT.lock().expect("nothing panics under the lock").entry(key).or_default().clone();
+    let make = || {
+        let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
+        let campaign = Campaign::open(&write(root.path()).expect("written")).expect("opened");
+        analyse(&campaign, Options::default()).expect("analysed")
+    };
+    slot.get_or_init(make).clone()
 }

@@ -102,7 +102,7 @@ fn settings_that_nobody_asked_for_are_told() {
     };
     let expected = [
         "memory: shared_buffers 2GB instead of 1GB",
-        "settings: effective_io_concurrency 16 instead of 1; 1 setting known to one of the two only",
+        "settings: effective_io_concurrency 16 instead of 1; 1 setting on one side only",
     ];
     assert_eq!(kinds(|_, own| differ(own)), expected);
     let asked = kinds(|plan, own| {
