@@ -1,7 +1,7 @@
 //! The one place of this crate that asks which engine a server is.
 //!
-//! In: a protocol and what stores the tables. Out: what is read of that engine. Engines have modules of their own, which know
-//! nothing of this one.
+//! In: a protocol and what stores the tables. Out: what is read of that engine. Engines have modules of their own,
+//! which know nothing of this one.
 
 use crate::counters::Counters;
 use crate::{mysql, postgres};

@@ -7,9 +7,9 @@
 //! CPU time, faults and IO of a process that ended move to its parent when that waits for it (`cutime`, `cmajflt`,
 //! `io`), so every process counts with its waited-for children and a closed connection's backend is not lost. Until
 //! then they are its own, so one that ended counts, too, where it is among the ids; it is no process any more, and has
-//! no memory. Context switches are handed on to no process: with processes and threads that come and go they
-//! cannot be summed. A process of one thread counts the nanoseconds of `schedstat`; the clock ticks of `stat` would lose
-//! up to 10 ms for each of many backends. Ended children and processes of several threads are known in ticks only.
+//! no memory. Context switches are handed on to no process: with processes and threads that come and go they cannot be
+//! summed. A process of one thread counts the nanoseconds of `schedstat`; the clock ticks of `stat` would lose up to 10
+//! ms for each of many backends. Ended children and processes of several threads are known in ticks only.
 
 use crate::probe::{Probe, Subject};
 use crate::proctext::{numbers, value_of};
