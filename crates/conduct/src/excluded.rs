@@ -68,8 +68,8 @@ fn is_excluded(treatment: &str, error: &ConductError) -> String {
 }
 
 /// An error without most of the log that it quotes: the lines that tell of errors, else the last ones.
-fn in_short(told: &str) -> String {
-    let mut lines = told.lines().map(str::trim).filter(|line| !line.is_empty());
+fn in_short(message: &str) -> String {
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
     let log: Vec<&str> = lines.collect();
     let is_error = |line: &&str| ["ERROR", "FATAL", "PANIC"].iter().any(|word| line.contains(word));

@@ -1,7 +1,7 @@
 //! Long work that an interrupted campaign must not wait for.
 //!
 //! In: work that blocks, the server or the data folder that it blocks on if there is one, the stop flag. Out: the
-//! work's result, or `Interrupted`: when the flag is raised the server is told to quit, which ends whatever the work
+//! work's result, or `Interrupted`: when the flag is raised the server is made to quit, which ends whatever the work
 //! was waiting for. Its data can be made again, and is thrown away.
 
 use crate::ConductError;

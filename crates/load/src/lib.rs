@@ -2,6 +2,7 @@
 //!
 //! In come the tests of a suite, a data shape, endpoints of servers that are up, and a seed; out go loaded tables, kept
 //! plans, and for each arm what it did ([`drive::ArmRun`]). The same seed gives the same rows and keys on every build.
+//! `suite` runs a test of a plan, whatever its suite is.
 //!
 //! It must not start a server, judge a number, print, or open a file.
 

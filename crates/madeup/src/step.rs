@@ -39,10 +39,10 @@ impl Second {
     /// As it is stored, in a step of so many seconds.
     fn rows(&self, step: &Step, step_seconds: f64) -> Vec<SecondRow> {
         let second = step_seconds.min(f64::from(self.second) + 1.0);
-        let row = |kind: &str, operations: u32, rows: u32, latency_ns_max| SecondRow {
+        let row = |kind: &'static str, operations: u32, rows: u32, latency_ns_max| SecondRow {
             second,
             wall_second: second,
-            kind: kind.to_owned(),
+            kind: kind.into(),
             client: Some(self.client),
             operations: operations.into(),
             rows: rows.into(),

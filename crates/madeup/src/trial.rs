@@ -67,7 +67,7 @@ impl Trial<'_> {
             SecondRow {
                 second: (n + 1) as f64,
                 wall_second: ((n + 1) * self.recipe.versions.len()) as f64,
-                kind: EVENT.to_owned(),
+                kind: EVENT.into(),
                 operations,
                 busy_ns,
                 latency_ns_p50: Some(latency_ns as u64),

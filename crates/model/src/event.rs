@@ -1,7 +1,7 @@
 //! What happens in a campaign, as it happens: owned, with a time, in one form for whoever watches.
 //!
 //! `conduct` makes events, `store` appends those that are kept to `events.jsonl`, a screen and `rqps status` read them.
-//! Watching never changes a run: events are values, and nobody answers them.
+//! Watching never changes a run: events are values that are not answered.
 
 use crate::insert::Sla;
 use crate::{Interleave, Unit};
@@ -104,7 +104,7 @@ pub enum EventKind {
         fraction: f64,
         /// Share of the campaign that is done, 0 to 1.
         campaign: f64,
-        /// Expected seconds to the end of the campaign, once they can be told.
+        /// Expected seconds to the end of the campaign, once they are known.
         left_seconds: Option<f64>,
     },
     /// A test ended, and its samples are published.
@@ -116,7 +116,7 @@ pub enum EventKind {
         unit: Unit,
         /// By treatment, base first.
         results: Vec<TestResult>,
-        /// Expected seconds to the end of the campaign, once they can be told.
+        /// Expected seconds to the end of the campaign, once they are known.
         left_seconds: Option<f64>,
     },
     /// The user asked to stop: nothing is measured any more, all servers have ended, and what was measured before is

@@ -19,13 +19,13 @@ pub struct HostFacts {
     pub cpu_model: String,
     /// CPUs online.
     pub cpus: u32,
-    /// Threads per core, where told.
+    /// Threads per core, where known.
     pub threads_per_core: Option<u32>,
     /// Frequency governor, where there is one.
     pub governor: Option<String>,
-    /// Whether turbo is on, where told.
+    /// Whether turbo is on, where known.
     pub turbo: Option<bool>,
-    /// Hypervisor, where one is told.
+    /// Hypervisor, where there is one.
     pub virtualization: Option<String>,
     /// Memory in bytes.
     pub memory_bytes: u64,
@@ -62,11 +62,11 @@ pub struct BuildFacts {
     pub origin: String,
     /// Digest of the package, or of the server binary for a folder.
     pub sha256: String,
-    /// Compiler as told by the binary.
+    /// Compiler, as the binary has it.
     pub compiler: String,
-    /// Compile and link flags as told by the binary.
+    /// Compile and link flags, as the binary has them.
     pub flags: String,
-    /// Configure options as told by the binary.
+    /// Configure options, as the binary has them.
     pub configure: String,
     /// Extensions (PostgreSQL) or plugins it brings.
     pub extensions: Vec<String>,

@@ -159,7 +159,7 @@ pub struct Stage {
     pub tests: Vec<TestPlan>,
 }
 
-/// What an engine forces to be different on work that is otherwise the same; told where several engines are compared.
+/// What an engine forces to be different on work that is otherwise the same; shown where several engines are compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForcedForm {
     /// What differs, such as `load` or `statement insert`.

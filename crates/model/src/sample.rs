@@ -6,6 +6,7 @@ pub use crate::accounting::{Accounting, ErrorCount};
 use crate::insert::StepRecord;
 use crate::{Format, Interleave, Unit};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The pieces in which builds alternated: index = cycle, the same cycle of all treatments ran side by side.
@@ -64,7 +65,7 @@ pub struct SecondRow {
     /// Seconds since the test began by the wall clock.
     pub wall_second: f64,
     /// The kind of events: `event`, or what a suite tells apart.
-    pub kind: String,
+    pub kind: Cow<'static, str>,
     /// The client, counted from 0, where each has rows of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<u32>,

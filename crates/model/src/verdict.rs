@@ -18,7 +18,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All verdicts, in the order in which counts are told.
+    /// All verdicts, in the order in which counts are listed.
     pub const ALL: [Verdict; 4] = [Verdict::Regressed, Verdict::Improved, Verdict::Equal, Verdict::Undecided];
 
     /// The word.

@@ -1,7 +1,7 @@
 //! A server's own counters, and asking a server for what it may not have.
 //!
 //! In: two readings; a session and a statement. Out: numbers by name, `view.column`, and what changed between them.
-//! What is read of each engine is told by `engine`.
+//! `engine` knows what is read of each engine.
 
 use rqps_wire::{Session, Table, WireError};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub type Counters = BTreeMap<String, f64>;
 
 /// A server's answer, `None` if it refuses: it has no such view, variable, function or engine. One list of statements
 /// serves every version; that a connection was lost is not hidden.
-pub(crate) fn ask(session: &mut Session, sql: &str) -> Result<Option<Table>, WireError> {
+pub(crate) fn try_query(session: &mut Session, sql: &str) -> Result<Option<Table>, WireError> {
     match session.query(sql) {
         Ok(table) => Ok(Some(table)),
         Err(WireError::Server { .. }) => Ok(None),

@@ -1,6 +1,6 @@
 //! The one place of this crate that asks which engine a server is.
 //!
-//! In: a protocol and what stores the tables. Out: that engine's way to be asked. Engines have modules of their own,
+//! In: a protocol and what stores the tables. Out: what is read of that engine. Engines have modules of their own,
 //! which know nothing of this one.
 
 use crate::counters::Counters;
@@ -59,7 +59,7 @@ impl DatabaseSize {
     }
 }
 
-/// What a server is asked each second.
+/// What is read of a server each second.
 #[derive(Debug)]
 pub(crate) enum MonitorQueries {
     /// PostgreSQL, with what is kept from one second to the next.
@@ -80,9 +80,9 @@ impl MonitorQueries {
     }
 
     /// The server's numbers now; what it refuses is not there.
-    pub(crate) fn ask(&mut self, session: &mut Session) -> Result<Counters, WireError> {
+    pub(crate) fn read(&mut self, session: &mut Session) -> Result<Counters, WireError> {
         match self {
-            MonitorQueries::Postgres(queries) => queries.ask(session),
+            MonitorQueries::Postgres(queries) => queries.read(session),
             MonitorQueries::Innodb => mysql::monitor::innodb(session),
             MonitorQueries::Rocksdb => mysql::monitor::rocksdb(session),
         }

@@ -56,7 +56,7 @@ fn distribution(os_release: &str) -> String {
     value("PRETTY_NAME").or_else(|| value("NAME")).unwrap_or_default()
 }
 
-/// The first model that `/proc/cpuinfo` tells (ARM tells none), else the machine type.
+/// The first model in `/proc/cpuinfo` (ARM has none), else the machine type.
 fn cpu_model(cpuinfo: &str, machine: &str) -> String {
     let named = ["model name", "Processor", "cpu model"].iter().find_map(|key| cpuinfo_value(cpuinfo, key));
     named.filter(|name| !name.is_empty()).unwrap_or_else(|| machine.to_owned())

@@ -25,7 +25,7 @@ pub struct HostReading {
     context_switches: u64,
     device: BlockCounters,
     flushes: u64,
-    /// Page faults and major faults; `None` where the host does not tell.
+    /// Page faults and major faults; `None` where the host does not count.
     faults: Option<(u64, u64)>,
     /// Known to `read_full` only.
     memory_available_bytes: Option<u64>,
@@ -106,7 +106,7 @@ impl HostMeter {
     pub fn read_full(&mut self) -> HostReading {
         let mut now = self.read();
         if let Some(text) = self.meminfo.as_mut().and_then(|file| file.read_whole().ok()) {
-            // Before Linux 3.14 only free memory was told.
+            // Before Linux 3.14 there is only free memory.
             let available_kb = value_of(text, "MemAvailable").or_else(|| value_of(text, "MemFree"));
             now.memory_available_bytes = available_kb.map(|kb| kb * 1024);
         }

@@ -2,9 +2,9 @@
 //!
 //! In: the way to a server, what stores its tables, its data folder. Out: [`MonitorRow`]s at whole seconds since the
 //! beginning.
-//! One thread reads the host and makes the rows; another asks the server in a session of its own and fills in what it
+//! One thread reads the host and makes the rows; another reads the server in a session of its own and fills in what it
 //! answers within the second, so that a server that is slow, frozen or gone leaves rows without numbers, but no gap.
-//! A few statements a second are all it asks; they read what the server knows of itself and never the tables.
+//! A few statements a second are all it takes; they read what the server knows of itself and never the tables.
 //!
 //! What this costs is part of what is measured, alike for all builds: 1 to 3 ms of CPU a second in a server, less than
 //! 1 ms in the client. Counters in rows are totals as the server has them; `checkpoints` alone counts from the
@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 /// How long a connection may take. After the end a thread that still connects is left to itself for so long.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
 
-/// At the end: how long a question under way may go on, and then how long its thread may take to leave.
+/// At the end: how long a query under way may go on, and then how long its thread may take to leave.
 const LEAVE_PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs until its end; dropped, it ends without rows.
@@ -49,7 +49,7 @@ impl Monitor {
         let (for_queries, endpoint) = (Arc::clone(&shared), endpoint.clone());
         // Never joined: it may hang in a connection. What it does last is to say that it leaves.
         std::thread::spawn(move || {
-            keep_asking(&for_queries, &endpoint, MonitorQueries::of(endpoint.protocol(), storage));
+            keep_reading(&for_queries, &endpoint, MonitorQueries::of(endpoint.protocol(), storage));
             for_queries.lock().has_left = true;
             for_queries.changed.notify_all();
         });
@@ -125,7 +125,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     is_over: bool,
-    /// Whether the thread that asks has let go of its session.
+    /// Whether the thread with the session has let go of it.
     has_left: bool,
     rows: Vec<MonitorRow>,
     /// That of the session in use.
@@ -183,11 +183,11 @@ fn keep_rows(shared: &Shared, mut host: Option<HostMeter>, begun: Instant) {
     }
 }
 
-/// Asks the server once for each row, until the end.
-fn keep_asking(shared: &Shared, endpoint: &Endpoint, mut queries: MonitorQueries) {
+/// Reads the server's numbers once for each row, until the end.
+fn keep_reading(shared: &Shared, endpoint: &Endpoint, mut queries: MonitorQueries) {
     let mut session = connect(shared, endpoint);
-    // What the first question costs more, and what later answers are compared with, belongs to no row.
-    if session.as_mut().is_some_and(|session| queries.ask(session).is_err()) {
+    // What the first reading costs more, and what later ones are compared with, belongs to no row.
+    if session.as_mut().is_some_and(|session| queries.read(session).is_err()) {
         forget(shared, &mut session);
     }
     let mut seen = 0;
@@ -196,10 +196,10 @@ fn keep_asking(shared: &Shared, endpoint: &Endpoint, mut queries: MonitorQueries
         if session.is_none() {
             session = connect(shared, endpoint);
         }
-        match session.as_mut().map(|session| queries.ask(session)) {
+        match session.as_mut().map(|session| queries.read(session)) {
             Some(Ok(numbers)) => {
                 let mut state = shared.lock();
-                // Rows that came while it kept us waiting were not answered, nor was the one that asked.
+                // Rows that came while it kept us waiting were not answered, nor was the one before.
                 match state.rows.len() == seen {
                     true => state.rows[seen - 1].server = numbers,
                     false => seen = state.rows.len(),

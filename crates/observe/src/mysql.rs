@@ -11,11 +11,11 @@
 pub(crate) mod innodb_status;
 pub(crate) mod monitor;
 
-use crate::counters::{Counters, ask};
+use crate::counters::{Counters, try_query};
 use rqps_wire::{Session, Table, WireError};
 use std::path::{Path, PathBuf};
 
-/// InnoDB's metrics that are status variables under another name: told once, as status.
+/// InnoDB's metrics that are status variables under another name: kept once, as status.
 const TOLD_AS_STATUS: [&str; 33] = [
     "buffer_data_reads",
     "buffer_data_written",
@@ -89,25 +89,25 @@ pub(crate) fn rocksdb_folder(data_folder: &Path) -> PathBuf {
 /// Reads every counter that this server has.
 pub(crate) fn read(session: &mut Session) -> Result<Counters, WireError> {
     let mut counters = Counters::new();
-    if let Some(status) = ask(session, "show global status")? {
+    if let Some(status) = try_query(session, "show global status")? {
         named_numbers("status", &status, "Variable_name", "Value", &mut counters);
         NOT_COUNTED.iter().for_each(|name| _ = counters.remove(&format!("status.{name}")));
     }
-    if let Some(metrics) = ask(session, "select * from information_schema.INNODB_METRICS")? {
+    if let Some(metrics) = try_query(session, "select * from information_schema.INNODB_METRICS")? {
         named_numbers("innodb_metrics", &enabled(metrics), "NAME", "COUNT", &mut counters);
         TOLD_AS_STATUS.iter().for_each(|name| _ = counters.remove(&format!("innodb_metrics.{name}")));
     }
-    if let Some(told) = ask(session, "show engine innodb status")? {
-        let text = told.rows.first().and_then(|row| row.last()?.as_deref()).unwrap_or_default();
+    if let Some(answer) = try_query(session, "show engine innodb status")? {
+        let text = answer.rows.first().and_then(|row| row.last()?.as_deref()).unwrap_or_default();
         counters.extend(innodb_status::parse(text));
     }
     for view in ROCKSDB {
-        if let Some(told) = ask(session, &format!("select * from information_schema.{view}"))? {
-            named_numbers(&view.to_lowercase(), &told, "STAT_TYPE", "VALUE", &mut counters);
+        if let Some(answer) = try_query(session, &format!("select * from information_schema.{view}"))? {
+            named_numbers(&view.to_lowercase(), &answer, "STAT_TYPE", "VALUE", &mut counters);
         }
     }
     sizes(session, &mut counters)?;
-    if let Some(logs) = ask(session, "show binary logs")? {
+    if let Some(logs) = try_query(session, "show binary logs")? {
         counters.insert("binlog.bytes".to_owned(), sum(&logs, "File_size").unwrap_or(0.0));
     }
     Ok(counters)
@@ -115,14 +115,14 @@ pub(crate) fn read(session: &mut Session) -> Result<Counters, WireError> {
 
 /// Sizes of tables, indexes and their files.
 fn sizes(session: &mut Session, counters: &mut Counters) -> Result<(), WireError> {
-    // MySQL keeps the sizes that it told last for a day, from 8.0 on; only there the variable exists.
-    ask(session, "set session information_schema_stats_expiry = 0")?;
-    if let Some(tables) = ask(session, TABLES)? {
+    // MySQL repeats the sizes that it gave last for a day, from 8.0 on; only there the variable exists.
+    try_query(session, "set session information_schema_stats_expiry = 0")?;
+    if let Some(tables) = try_query(session, TABLES)? {
         add_columns("tables", &tables, &tables.columns, counters);
     }
     for view in TABLESPACES {
         let files = format!("select * from information_schema.{view} where NAME like concat(database(), '/%')");
-        if let Some(files) = ask(session, &files)? {
+        if let Some(files) = try_query(session, &files)? {
             for (column, name) in [("FILE_SIZE", "file_bytes"), ("ALLOCATED_SIZE", "allocated_bytes")] {
                 counters.extend(sum(&files, column).map(|bytes| (format!("tablespaces.{name}"), bytes)));
             }

@@ -7,9 +7,9 @@
 //! CPU time, faults and IO of a process that ended move to its parent when that waits for it (`cutime`, `cmajflt`,
 //! `io`), so every process counts with its waited-for children and a closed connection's backend is not lost. Until
 //! then they are its own, so one that ended counts, too, where it is among the ids; it is no process any more, and has
-//! no memory. Context switches move to nobody that can be asked: with processes and threads that come and go they
-//! cannot be told. A process of one thread counts the nanoseconds of `schedstat`; the clock ticks of `stat` would lose
-//! up to 10 ms for each of many backends. Ended children and processes of several threads are known in ticks only.
+//! no memory. Context switches are handed on to no process: with processes and threads that come and go they cannot be
+//! summed. A process of one thread counts the nanoseconds of `schedstat`; the clock ticks of `stat` would lose up to 10
+//! ms for each of many backends. Ended children and processes of several threads are known in ticks only.
 
 use crate::probe::{Probe, Subject};
 use crate::proctext::{numbers, value_of};
@@ -22,7 +22,7 @@ use std::fs;
 /// Totals of a group of processes at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProcessReading {
-    /// All CPU time, as exact as it is told.
+    /// All CPU time, as exact as it is known.
     pub(crate) cpu_ns: u64,
     /// User and system time in clock ticks: only their proportion counts.
     pub(crate) user_ticks: u64,
@@ -107,7 +107,7 @@ impl ProcessMeter {
             }
             before = after;
         }
-        // A number seen before that now belongs to another process: that one counts only if it was asked for.
+        // A number seen before that now belongs to another process: that one counts only if it is among the ids.
         now.retain(|pid, process| {
             pids.contains(pid) || self.seen.get(pid).is_some_and(|old| old.stat.start == process.stat.start)
         });
@@ -132,7 +132,7 @@ impl ProcessMeter {
         self.seen.iter().filter(|(_, process)| !process.stat.has_ended()).map(|(&pid, _)| pid)
     }
 
-    /// Takes over a new state of the group, keeping what vanished processes did and nobody inherited.
+    /// Takes over a new state of the group, keeping what vanished processes did and no other inherited.
     fn settle(&mut self, now: BTreeMap<u32, Process>) {
         for (pid, old) in std::mem::replace(&mut self.seen, now) {
             let is_there = self.seen.get(&pid).is_some_and(|process| process.stat.start == old.stat.start);
@@ -162,7 +162,7 @@ impl Process {
         let own_ns = (stat.user + stat.system) * ns_per_tick;
         let exact_ns = || {
             let schedstat = fs::read(format!("/proc/{pid}/schedstat")).ok()?;
-            // The file tells of the first thread only, and says 0 where the kernel does not count.
+            // The file is about the first thread only, and says 0 where the kernel does not count.
             numbers(&schedstat).next().filter(|&ns| ns > 0 && stat.threads == 1)
         };
         let (read_bytes, write_bytes) = fs::read(format!("/proc/{pid}/io")).map_or((0, 0), |text| io_bytes(&text));

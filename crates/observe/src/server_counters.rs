@@ -1,7 +1,7 @@
 //! The server's own counters before and after a test.
 //!
-//! In: a server that can be asked. Out: what changed, in the sample, and both readings as a part of it. A server that
-//! cannot be asked has none; that fails no test, and is a warning of the sample.
+//! In: a server. Out: what changed, in the sample, and both readings as a part of it. A server that does not answer
+//! has none; that fails no test, and is a warning of the sample.
 
 use crate::counters::{Counters, changes, drop_idle};
 use crate::engine::{keeps_idle_counters, read_counters};

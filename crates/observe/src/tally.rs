@@ -1,7 +1,7 @@
 //! Adding up what was used in many pieces: a treatment's slices lie scattered over a test, and only they count.
 //!
 //! In: the model's uses of single pieces. Out: one use of them all. Totals add; what is "at the end" takes the latest
-//! piece that told it.
+//! piece that has it.
 
 use rqps_model::sample::{HostUse, ProcessUse};
 

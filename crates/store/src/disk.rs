@@ -1,7 +1,7 @@
 //! Writing so that a thing is complete or absent: beside its place, to the disk, then renamed.
 //!
 //! In: bytes and a place. Out: the file or folder in its place, or an error and nothing. What a killed process left is
-//! named `.part-<pid>-...`, is read by nobody, and is found again by that name; nothing else is ever removed.
+//! named `.part-<pid>-...`, is never read, and is found again by that name; nothing else is ever removed.
 
 use crate::error::StoreError;
 use rqps_model::Part;

@@ -13,7 +13,7 @@ pub enum StoreError {
     InUse {
         /// The campaign's folder.
         folder: PathBuf,
-        /// Who holds it, as far as it is told.
+        /// Who holds it, as far as that is known.
         owner: String,
     },
     /// A campaign of that name is there already.
@@ -29,7 +29,7 @@ pub enum StoreError {
         folder: PathBuf,
     },
     /// The folder to be read is no campaign.
-    #[error("{} holds no results of rqps ({missing} is not there); name the folder that `rqps run` told, such as results/NAME", folder.display())]
+    #[error("{} holds no results of rqps ({missing} is not there); give the folder that `rqps run` printed, such as results/NAME", folder.display())]
     NotResults {
         /// The folder.
         folder: PathBuf,

@@ -59,7 +59,7 @@ pub(crate) fn plans_file(campaign: &Path, treatment: &str, test: &str) -> Result
     Ok(treatment_file(campaign, treatment, PLANS)?.join(format!("{test}.json")))
 }
 
-/// What is told of a round as a whole.
+/// How a round went as a whole.
 pub(crate) fn round_file(campaign: &Path, round: u32) -> PathBuf {
     campaign.join(ROUNDS).join(round.to_string()).join(ROUND)
 }

@@ -126,7 +126,7 @@ fn refuse_occupied(folder: &Path) -> Result<(), StoreError> {
         return Err(StoreError::NotEmpty { folder });
     }
     if Lock::is_held(&folder) {
-        // Asking for the lock tells who has it; should it be free now, the answer is that of a folder at rest.
+        // Trying the lock shows who has it; should it be free now, the answer is that of a folder at rest.
         Lock::acquire(&folder)?;
     }
     Err(StoreError::Exists { folder })
@@ -147,7 +147,7 @@ fn clear_abandoned(root: &Path, name: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Removes a folder, by a name that no reader knows, so that nobody ever sees half of it.
+/// Removes a folder, by a name that no reader knows, so that half of it is never seen.
 fn withdraw_folder(folder: &Path) -> Result<(), StoreError> {
     let Some(name) = folder.file_name() else { return Ok(()) };
     let part = folder.with_file_name(part_name(name));

@@ -37,9 +37,9 @@ pub struct Reply {
     pub in_transaction: TransactionStatus,
 }
 
-/// The state of a session's transaction, as the server tells it with a reply.
+/// The state of a session's transaction, as the server gives it with a reply.
 ///
-/// PostgreSQL tells it always; MySQL tells it unless the statement fails, and then it is what it was before, or idle
+/// PostgreSQL gives it always; MySQL gives it unless the statement fails, and then it is what it was before, or idle
 /// for the victim of a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionStatus {
@@ -125,7 +125,7 @@ impl ErrorCode {
         }
     }
 
-    /// Whether the server ended the session with it: it was told to stop, or another of its processes died. What it was
+    /// Whether the server ended the session with it: it was to stop, or another of its processes died. What it was
     /// about may have been done all the same, since the end can come between a commit and its answer.
     pub fn ends_session(self) -> bool {
         match self.number {

@@ -49,7 +49,7 @@ pub(crate) mod tests {
         SecondRow {
             second: f64::from(second) + 1.0,
             client: Some(client),
-            kind: kind.to_owned(),
+            kind: kind.to_owned().into(),
             operations: count,
             rows: count,
             ..SecondRow::default()

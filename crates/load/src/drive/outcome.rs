@@ -192,7 +192,7 @@ fn join_seconds(tallies: Vec<Tally>, state: &ArmState, wall_ns: u64) -> Vec<Seco
         seconds.push(SecondRow {
             second: first.counted_ns as f64 / 1e9,
             wall_second: first.wall_ns as f64 / 1e9,
-            kind: EVENT.to_owned(),
+            kind: EVENT.into(),
             client: None,
             operations: sum(|row| row.operations),
             rows: sum(|row| row.rows),

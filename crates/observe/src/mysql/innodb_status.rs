@@ -1,4 +1,4 @@
-//! What SHOW ENGINE INNODB STATUS tells and no counter has.
+//! What SHOW ENGINE INNODB STATUS has and no counter does.
 //!
 //! In: the text, in the words of any version from 5.5 on. Out: `innodb_status.NAME`: undo kept for old readers, how far
 //! the log runs ahead of the last checkpoint, requests that wait, spins on mutexes (5.6). Each fact is looked for in

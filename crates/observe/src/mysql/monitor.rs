@@ -1,4 +1,4 @@
-//! What a MySQL or MariaDB server is asked each second.
+//! What is read of a MySQL or MariaDB server each second.
 //!
 //! In: a session. Out: numbers by name, the same for all versions, of the engine that stores the measured tables. Most
 //! are status variables; the history list and the checkpoint's age are that in some of MariaDB's versions only and else
@@ -7,7 +7,7 @@
 //! age tells.
 
 use super::{innodb_status, number, place};
-use crate::counters::{Counters, ask};
+use crate::counters::{Counters, try_query};
 use rqps_wire::{Session, Table, WireError};
 
 const HISTORY: &str = "history_list_length";
@@ -48,8 +48,8 @@ pub(crate) fn innodb(session: &mut Session) -> Result<Counters, WireError> {
     if numbers.contains_key(HISTORY) && numbers.contains_key(CHECKPOINT_AGE) {
         return Ok(numbers);
     }
-    if let Some(told) = ask(session, "show engine innodb status")? {
-        let text = told.rows.first().and_then(|row| row.last()?.as_deref()).unwrap_or_default();
+    if let Some(answer) = try_query(session, "show engine innodb status")? {
+        let text = answer.rows.first().and_then(|row| row.last()?.as_deref()).unwrap_or_default();
         let found = innodb_status::parse(text);
         for name in [HISTORY, CHECKPOINT_AGE] {
             numbers.extend(found.get(&format!("innodb_status.{name}")).map(|value| (name.to_owned(), *value)));
@@ -62,8 +62,8 @@ pub(crate) fn innodb(session: &mut Session) -> Result<Counters, WireError> {
 pub(crate) fn rocksdb(session: &mut Session) -> Result<Counters, WireError> {
     let mut numbers = status(session, &ROCKSDB)?;
     for (sql, name) in ROCKSDB_VIEWS {
-        let told = ask(session, sql)?;
-        let value = told.as_ref().and_then(Table::single).and_then(number);
+        let answer = try_query(session, sql)?;
+        let value = answer.as_ref().and_then(Table::single).and_then(number);
         numbers.extend(value.map(|value| (name.to_owned(), value)));
     }
     Ok(numbers)
@@ -71,13 +71,13 @@ pub(crate) fn rocksdb(session: &mut Session) -> Result<Counters, WireError> {
 
 fn status(session: &mut Session, names: &[(&str, &str)]) -> Result<Counters, WireError> {
     let list: Vec<String> = names.iter().map(|(variable, _)| format!("'{variable}'")).collect();
-    let told = ask(session, &format!("show global status where Variable_name in ({})", list.join(", ")))?;
-    Ok(told.map(|told| renamed(&told, names)).unwrap_or_default())
+    let answer = try_query(session, &format!("show global status where Variable_name in ({})", list.join(", ")))?;
+    Ok(answer.map(|answer| renamed(&answer, names)).unwrap_or_default())
 }
 
-/// The variables that were told, by our names.
-fn renamed(told: &Table, names: &[(&str, &str)]) -> Counters {
-    let (Some(variables), Some(values)) = (place(told, "Variable_name"), place(told, "Value")) else {
+/// The variables of an answer, by our names.
+fn renamed(answer: &Table, names: &[(&str, &str)]) -> Counters {
+    let (Some(variables), Some(values)) = (place(answer, "Variable_name"), place(answer, "Value")) else {
         return Counters::new();
     };
     let pair = |row: &Vec<Option<String>>| {
@@ -85,7 +85,7 @@ fn renamed(told: &Table, names: &[(&str, &str)]) -> Counters {
         let (_, name) = names.iter().find(|(known, _)| known.eq_ignore_ascii_case(variable))?;
         Some(((*name).to_owned(), number(row.get(values)?.as_deref()?)?))
     };
-    told.rows.iter().filter_map(pair).collect()
+    answer.rows.iter().filter_map(pair).collect()
 }
 
 #[cfg(test)]
@@ -95,10 +95,10 @@ mod tests {
     #[test]
     fn variables_are_known_in_any_case_and_what_is_no_number_is_left_out() {
         let row = |name: &str, value: &str| vec![Some(name.to_owned()), Some(value.to_owned())];
-        let told = Table {
+        let answer = Table {
             columns: vec!["Variable_name".to_owned(), "Value".to_owned()],
             rows: vec![row("Rocksdb_wal_bytes", "7"), row("rocksdb_stall_micros", ""), row("Other", "1")],
         };
-        assert_eq!(renamed(&told, &ROCKSDB), Counters::from([("log_bytes".to_owned(), 7.0)]));
+        assert_eq!(renamed(&answer, &ROCKSDB), Counters::from([("log_bytes".to_owned(), 7.0)]));
     }
 }

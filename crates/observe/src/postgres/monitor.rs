@@ -1,4 +1,4 @@
-//! What a PostgreSQL server is asked each second.
+//! What is read of a PostgreSQL server each second.
 //!
 //! In: a session in the database that is measured, as a superuser. Out: numbers by name, the same for all versions from
 //! 12 on. Checkpoints are counted by us, from the position of the last one that was finished: servers count those that
@@ -6,10 +6,10 @@
 //! functions, since the views over them join the catalog anew each time.
 
 use super::DATABASE_BYTES;
-use crate::counters::{Counters, ask};
+use crate::counters::{Counters, try_query};
 use rqps_wire::{Session, WireError};
 
-/// Asked each second; columns have our names.
+/// Read each second; columns have our names.
 const EACH_SECOND: [&str; 4] = [
     "select pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0') as log_bytes",
     "select count(*) as wal_files, coalesce(sum(size), 0) as wal_bytes_kept \
@@ -22,7 +22,7 @@ const EACH_SECOND: [&str; 4] = [
      where datname = current_database() and relid >= 16384",
 ];
 
-/// The size of the database, for which every file is looked at, is asked with each so many queries.
+/// The size of the database, for which every file is looked at, is read once in so many times.
 const DATABASE_BYTES_EACH: u32 = 10;
 
 /// Where the last finished checkpoint begins in the log; written to the control file when it is finished.
@@ -31,24 +31,24 @@ const LAST_CHECKPOINT: &str = "select checkpoint_lsn from pg_catalog.pg_control_
 /// What is kept from one second to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Queries {
-    asked: u32,
+    reads: u32,
     last_checkpoint: Option<String>,
     checkpoints: u32,
 }
 
 impl Queries {
     /// What the server knows now.
-    pub(crate) fn ask(&mut self, session: &mut Session) -> Result<Counters, WireError> {
+    pub(crate) fn read(&mut self, session: &mut Session) -> Result<Counters, WireError> {
         let mut numbers = Counters::new();
-        if let Some(told) = ask(session, LAST_CHECKPOINT)? {
-            let checkpoint = told.single().map(str::to_owned);
+        if let Some(answer) = try_query(session, LAST_CHECKPOINT)? {
+            let checkpoint = answer.single().map(str::to_owned);
             numbers.extend(self.count(checkpoint).map(|count| ("checkpoints".to_owned(), count)));
         }
-        // The first question, which belongs to no row, leaves it out.
-        let is_due = self.asked % DATABASE_BYTES_EACH == 1;
-        self.asked += 1;
+        // The first reading, which belongs to no row, leaves it out.
+        let is_due = self.reads % DATABASE_BYTES_EACH == 1;
+        self.reads += 1;
         for sql in EACH_SECOND.into_iter().chain(is_due.then_some(DATABASE_BYTES)) {
-            let Some(table) = ask(session, sql)? else { continue };
+            let Some(table) = try_query(session, sql)? else { continue };
             let cells = table.rows.first().map_or(&[][..], Vec::as_slice);
             let pairs = table.columns.iter().zip(cells);
             numbers.extend(pairs.filter_map(|(name, cell)| Some((name.clone(), cell.as_deref()?.parse().ok()?))));
@@ -56,7 +56,7 @@ impl Queries {
         Ok(numbers)
     }
 
-    /// How many checkpoints were finished since the first question.
+    /// How many checkpoints were finished since the first reading.
     fn count(&mut self, checkpoint: Option<String>) -> Option<f64> {
         let checkpoint = checkpoint?;
         if self.last_checkpoint.as_ref().is_some_and(|last| *last != checkpoint) {

@@ -1,6 +1,6 @@
 //! What a session remembers beside results: the last error, and whether the server ended the session with it.
 //!
-//! In: ERR packets. Out: the same, on request. MySQL sends no notices: it counts warnings, which SHOW WARNINGS tells.
+//! In: ERR packets. Out: the same, on request. MySQL sends no notices: it counts warnings, which SHOW WARNINGS lists.
 
 use crate::error::ServerError;
 use crate::reply::ErrorCode;

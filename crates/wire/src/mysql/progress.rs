@@ -1,4 +1,4 @@
-//! Where in a reply the stream stands, which alone tells what a packet means.
+//! Where in a reply the stream stands, which alone says what a packet means.
 //!
 //! In: payloads, whole or their beginnings. Out: what each of them is. The sinks of both paths share it. It follows the
 //! manual's "Text Resultset", "Binary Protocol Resultset" and "COM_STMT_PREPARE Response", in the old form with EOF

@@ -149,7 +149,7 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
         by_kind[kind].accounting = arm.events[kind].accounting;
         by_kind[kind].rows = arm.events[kind].rows;
     }
-    let (mut rows, mut index_builds) = (Vec::new(), Vec::new());
+    let (mut rows, mut index_builds) = (Vec::with_capacity(roles.len()), Vec::new());
     for mut role in roles {
         let (client, kind) = (role.client(), role.kind());
         let operations = &mut by_kind[kind];
@@ -160,9 +160,9 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
         operations.response.add(&noted.response);
         operations.from_plan.add(&noted.from_plan);
         index_builds.extend(noted.built);
-        rows.extend(noted.seconds.finish(client, KINDS[kind], seconds));
+        rows.push(noted.seconds.finish(client, KINDS[kind], seconds));
     }
-    rows.sort_by_key(|row| row.client);
+    rows.sort_by_key(|rows| rows.first().and_then(|row| row.client));
     let [inserts, deletes, queries] = by_kind;
     for operations in [inserts, deletes, queries] {
         assert!(operations.accounting.is_balanced(), "{:?}", operations.accounting);
@@ -189,7 +189,7 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
         failure: work.take_failure().or(arm.failure),
         tables: Vec::new(),
     };
-    StepRun { record, seconds: rows, latency }
+    StepRun { record, seconds: rows.concat(), latency }
 }
 
 fn latency(arm: &ArmRun) -> Vec<(String, Histogram<u64>)> {

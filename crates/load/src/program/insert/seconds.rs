@@ -66,7 +66,7 @@ impl Seconds {
     }
 
     /// The rows of a client's events of one kind, for all of a step's seconds and for all that were noted.
-    pub(crate) fn finish(mut self, client: u32, kind: &str, step_seconds: f64) -> Vec<SecondRow> {
+    pub(crate) fn finish(mut self, client: u32, kind: &'static str, step_seconds: f64) -> Vec<SecondRow> {
         let count = self.seconds.len().max(step_seconds.ceil() as usize);
         self.seconds.resize(count, Second::default());
         let row = |(index, second): (usize, &Second)| {
@@ -76,7 +76,7 @@ impl Seconds {
             SecondRow {
                 second: end,
                 wall_second: end,
-                kind: kind.to_owned(),
+                kind: kind.into(),
                 client: Some(client),
                 operations: second.operations,
                 rows: second.rows,
