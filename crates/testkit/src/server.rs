@@ -1,8 +1,8 @@
 //! A running server for a test: its own, or one that it shares with the other tests of the program.
 //!
-//! In: a [`Wanted`]. Out: endpoints, rows, its log, its processes. A server of its own can be killed, frozen and started
-//! again on the same data; on a shared one a test has a database of its own and leaves everything else as it is. It
-//! must not know what is tested.
+//! In: a [`Wanted`]. Out: endpoints, rows, its log, its processes. A server of its own can be killed, frozen and
+//! started again on the same data; on a shared one a test has a database of its own and leaves everything else as it
+//! is. It must not know what is tested.
 
 use crate::guard::{Duty, Guard, make_folder};
 use crate::master::Master;

@@ -73,7 +73,7 @@ fn an_injected_slowdown_is_found_and_its_twin_is_not() {
     // At the 5 % level one of the twin's two tests may show a small change once in twenty runs, but not both.
     let twin = rows(&comparison, "same");
     assert!(twin.iter().filter(|row| change(row)).count() <= 1, "{twin:#?}");
-    assert!(twin.iter().all(|row| (number(row, "rqps") - 1.0).abs() < 0.3), "{twin:#?}");
+    assert!(twin.iter().all(|row| number(row, "low") < 1.3 && number(row, "high") > 0.7), "{twin:#?}");
 
     // Another base turns ratios round.
     let name = point["treatment"].as_str().expect("a name");
@@ -138,8 +138,10 @@ fn fetched_builds_differ_as_published() {
     let comparison = scene.end(command).with_code(0).json();
     let row = &comparison["rows"][0];
     // Published: 1.94; here 1.7 to 1.8. Three short rounds tell an interval, and it must reach there.
-    assert_eq!(row["verdict"], "improved", "{row:#}");
     assert!(number(row, "low") < 2.4 && number(row, "high") > 1.6, "{row:#}");
+    // Where the machine is too noisy to tell, that is what it says.
+    let is_noisy = row["warnings"].as_array().expect("a list").iter().any(|warning| warning["kind"] == "noisy");
+    assert_eq!(row["verdict"], if is_noisy { "undecided" } else { "improved" }, "{row:#}");
     scene.assert_nothing_left();
 }
 

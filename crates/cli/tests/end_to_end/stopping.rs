@@ -101,8 +101,8 @@ fn a_run_in_the_background_goes_on_when_the_terminal_is_interrupted_or_closed() 
     scene.assert_nothing_left();
 }
 
-/// Interrupts a run and asserts that it ends in order. That it does so within seconds it sees to by itself: on a machine
-/// that is too busy for that it leaves the rest, and says so, to the next start.
+/// Interrupts a run and asserts that it ends in order. That it does so within seconds it sees to by itself: on a
+/// machine that is too busy for that it leaves the rest, and says so, to the next start.
 pub(crate) fn interrupt(scene: &Scene, running: Running) -> Ended {
     let asked = Instant::now();
     running.signal(Signal::INT);

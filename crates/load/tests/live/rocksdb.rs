@@ -1,7 +1,4 @@
 //! Tables of RocksDB: loaded, settled, driven and explained like those of InnoDB on the same server.
-//!
-//! Only the distribution's packages of MariaDB have the plugin, one more build to fetch, so these tests run by name:
-//! `cargo test -p rqps-load rocksdb -- --ignored`.
 
 use crate::servers::Product::Rocksdb;
 use crate::{SMALL, Trial, run_events, trial};
@@ -24,7 +21,6 @@ fn rows(server: &LiveServer, table: u32) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "needs one more build: a distribution's MariaDB with its RocksDB plugin"]
 fn rocksdb_tables_hold_the_rows_of_innodb_and_come_to_rest() {
     let server = Rocksdb.start();
     prepare_data(&server.target(), DATA, 42, 2).unwrap();
@@ -50,7 +46,6 @@ fn rocksdb_tables_hold_the_rows_of_innodb_and_come_to_rest() {
 }
 
 #[test]
-#[ignore = "needs one more build: a distribution's MariaDB with its RocksDB plugin"]
 fn every_test_runs_on_rocksdb_as_on_innodb() {
     let server = Rocksdb.start();
     let suite = Suite::sysbench();

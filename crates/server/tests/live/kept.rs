@@ -1,6 +1,6 @@
 //! What it saves to keep initialised data folders: the first start of a build against the second.
 //!
-//! `cargo test --release -p rqps-server --test live -- --ignored --nocapture second_start` prints the times.
+//! `cargo test -p rqps-server --test live -- --ignored --nocapture second_start` prints the times.
 
 use crate::scene::{Scene, build, initialised};
 use std::fs;
@@ -14,7 +14,7 @@ fn median(mut seconds: [f64; TIMES]) -> f64 {
 }
 
 #[test]
-#[ignore = "states a speed: run by name, in release"]
+#[ignore = "states a speed: run by name"]
 fn a_second_start_takes_less_time_than_the_first() {
     println!("{:18}{:>8}{:>8}{:>8}", "build", "first", "second", "ratio");
     for spec in ["postgres:17.11", "mysql:5.7.22", "mysql:8.0.33", "mariadb:10.11.18"] {

@@ -69,7 +69,7 @@ const MYSQL_CHANGES: &[&str] = &[
 
 /// The driver of a server's engine.
 enum Oracle {
-    Postgres(Client),
+    Postgres(Box<Client>),
     Mysql(Conn),
 }
 
@@ -96,7 +96,7 @@ impl Oracle {
         if server.is_postgres() {
             let mut config = Config::new();
             config.host_path(path.parent().unwrap()).port(server.port().unwrap()).user("bench").dbname("sbtest");
-            return Oracle::Postgres(config.connect(NoTls).unwrap());
+            return Oracle::Postgres(Box::new(config.connect(NoTls).unwrap()));
         }
         let options = OptsBuilder::new().socket(Some(path.display().to_string())).prefer_socket(false);
         let mut conn = Conn::new(options.user(Some("bench")).db_name(Some("sbtest"))).unwrap();
