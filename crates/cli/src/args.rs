@@ -151,8 +151,8 @@ pub(crate) struct CompareArgs {
 /// The verdicts that `--fail-on` can name.
 fn verdict() -> impl TypedValueParser<Value = Verdict> {
     let all = Verdict::ALL.into_iter().filter(|verdict| *verdict != Verdict::Equal);
-    let words = PossibleValuesParser::new(all.clone().map(Verdict::word));
-    words.map(move |word| all.clone().find(|verdict| verdict.word() == word).expect("one of the possible values"))
+    let words = PossibleValuesParser::new(all.clone().map(Verdict::name));
+    words.map(move |word| all.clone().find(|verdict| verdict.name() == word).expect("one of the possible values"))
 }
 
 #[derive(Debug, Subcommand)]

@@ -226,7 +226,7 @@ impl<'a> Servers<'a> {
         output: &mut Output<'_, '_>,
     ) -> Result<(), ConductError> {
         for name in &test.before {
-            let work = name.parse().map_err(|_| ConductError::UnknownTest(name.to_owned()))?;
+            let work = Work::find(name).ok_or_else(|| ConductError::UnknownTest(name.to_owned()))?;
             self.everywhere(work)?;
         }
         match (levels.first(), suite::rest_before(self.bench.job.plan, test)) {

@@ -1,6 +1,6 @@
 //! The closed set of database systems that rqps compares, their storage engines, and their short names in result files.
 
-use crate::words::words;
+use crate::words;
 use std::str::FromStr;
 
 words! {
@@ -62,7 +62,7 @@ impl FromStr for Engine {
     type Err = UnknownEngine;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Engine::ALL.into_iter().find(|engine| engine.name() == text).ok_or_else(|| UnknownEngine(text.to_owned()))
+        Engine::find(text).ok_or_else(|| UnknownEngine(text.to_owned()))
     }
 }
 

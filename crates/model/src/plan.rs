@@ -6,7 +6,7 @@
 use crate::insert::Shape;
 pub use crate::order::Round;
 use crate::settings::MachineClass;
-use crate::words::words;
+use crate::words;
 use crate::{BuildSpec, Engine, Format, Group, Placement, StorageEngine, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

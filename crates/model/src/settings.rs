@@ -1,6 +1,6 @@
 //! Words for how a server is configured and where it runs: profile names, placement, sizing.
 
-use crate::words::words;
+use crate::words;
 use serde::{Deserialize, Serialize};
 
 words! {

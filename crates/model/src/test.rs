@@ -1,6 +1,6 @@
 //! What the tests of a suite have in common: the group they are reported in and the unit of their throughput.
 
-use crate::words::words;
+use crate::words;
 use serde::{Deserialize, Serialize};
 
 words! {

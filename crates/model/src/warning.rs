@@ -3,7 +3,7 @@
 //! In: nothing. Out: [`WarningKind`], whose name is what `findings.json`, tables and pages show. What happened in a
 //! given place, and what would help, is worded where it is found (`analysis`).
 
-use crate::words::words;
+use crate::words;
 
 words! {
     /// A kind of warning, in the order in which a summary lists them.

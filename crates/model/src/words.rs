@@ -3,6 +3,8 @@
 //! In: variants with their words. Out: the enum, with all of its variants, their words, and a `Display` that keeps to a
 //! width.
 
+/// A closed list of things that have a word.
+#[macro_export]
 macro_rules! words {
     ($(#[$of_list:meta])* $list:ident { $($(#[$of_one:meta])* $one:ident = $word:literal,)* }) => {
         $(#[$of_list])*
@@ -14,6 +16,11 @@ macro_rules! words {
         impl $list {
             /// All of them, in the order in which they are listed.
             pub const ALL: [$list; [$($word),*].len()] = [$($list::$one),*];
+
+            /// The one with that word.
+            pub fn find(word: &str) -> Option<$list> {
+                $list::ALL.into_iter().find(|one| one.name() == word)
+            }
 
             /// The word.
             pub const fn name(self) -> &'static str {
@@ -30,5 +37,3 @@ macro_rules! words {
         }
     };
 }
-
-pub(crate) use words;

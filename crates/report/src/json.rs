@@ -51,7 +51,7 @@ fn base(findings: &Findings) -> &str {
 fn treatment(findings: &Findings, index: usize) -> Value {
     let treatment = &findings.treatments[index];
     let counted = Verdict::ALL.into_iter().zip(treatment.counts);
-    let counts = counted.map(|(verdict, count)| (verdict.word().to_owned(), Value::from(count)));
+    let counts = counted.map(|(verdict, count)| (verdict.name().to_owned(), Value::from(count)));
     json!({
         "name": treatment.name,
         "engine": treatment.build.engine.name(),

@@ -53,7 +53,7 @@ fn saturation(rqps: f64) -> usize {
 
 /// The verdict as a word; of a step that was compared once, why there is none.
 pub(crate) fn word(cell: &CellFindings, comparison: &Comparison) -> String {
-    let word = comparison.verdict.word();
+    let word = comparison.verdict.name();
     if !cell.timelines.is_empty() && comparison.n == 1 { format!("{word}, one round") } else { word.to_owned() }
 }
 

@@ -44,14 +44,6 @@ impl Floor {
     pub fn degrees_of_freedom(&self) -> f64 {
         self.degrees_of_freedom
     }
-
-    /// The same floor, lifted to `sd` if that is higher. A campaign noisier than the
-    /// calibration raises the floor by the median sd of its cells; it never lowers it.
-    pub fn raised_to(self, sd: f64) -> Self {
-        // `max` ignores a NaN, so that the floor stays valid whatever comes in.
-        let sd = if sd.is_finite() { self.sd.max(sd) } else { self.sd };
-        Self { sd, ..self }
-    }
 }
 
 /// What A/A pairs say of the noise, before it is weighed down to a [`Floor`].
@@ -121,14 +113,5 @@ mod tests {
         assert_eq!(Floor::new(0.0), Err(Error::FloorSd { sd: 0.0 }));
         assert!(Floor::new(f64::NAN).is_err());
         assert!(Floor::with_degrees_of_freedom(0.01, -1.0).is_err());
-    }
-
-    #[test]
-    fn is_raised_but_never_lowered() {
-        let floor = Floor::new(0.01).unwrap();
-        assert_eq!(floor.raised_to(0.02).sd(), 0.02);
-        assert_eq!(floor.raised_to(0.005), floor);
-        assert_eq!(floor.raised_to(f64::NAN), floor);
-        assert_eq!(floor.raised_to(f64::INFINITY), floor);
     }
 }

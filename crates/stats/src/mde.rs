@@ -28,11 +28,6 @@ impl Mde {
     pub fn fraction(&self) -> f64 {
         self.log.exp_m1()
     }
-
-    /// As a loss, 1 - exp(-log).
-    pub fn loss_fraction(&self) -> f64 {
-        -(-self.log).exp_m1()
-    }
 }
 
 impl Estimate {
@@ -139,7 +134,6 @@ mod tests {
     fn fractions_are_both_ways() {
         let mde = Mde { log: 1.02f64.ln() };
         assert!((mde.fraction() - 0.02).abs() < 1e-15);
-        assert!((mde.loss_fraction() - (1.0 - 1.0 / 1.02)).abs() < 1e-15);
     }
 
     /// R's `power.t.test(delta = 0.8, sd = 1, power = 0.8, type = "paired")` asks for

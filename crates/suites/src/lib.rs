@@ -18,44 +18,28 @@ pub use forced::Forced;
 pub use key::{KEYS, Key};
 pub use preset::Preset;
 pub use statements::{
-    ForcedSql, Generator, SecondsClass, StatementKind, SuiteError, TableChoice, Test, UnknownWork, Work, table_name,
+    ForcedSql, Generator, SecondsClass, StatementKind, SuiteError, TableChoice, Test, Work, table_name,
 };
 pub use suite::{ALL_TESTS, Suite};
 
 use rqps_model::insert::Shape;
 use rqps_model::plan::{DataShape, SuitePlan};
-use std::fmt;
+use rqps_model::words;
 
 const SYSBENCH: &str = include_str!("../../../workloads/sysbench.toml");
 const INSERT: &str = include_str!("../../../workloads/insert.toml");
 
-/// The suites by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SuiteName {
-    /// Microbenchmarks, of which one chooses some; the usual suite.
-    Sysbench,
-    /// The Insert Benchmark: no tests to choose, but steps of a size.
-    Insert,
+words! {
+    /// The suites by name, the usual one first; the word is that of `--suite`, of plans and of folder names.
+    SuiteName {
+        /// Microbenchmarks, of which one chooses some.
+        Sysbench = "sysbench",
+        /// The Insert Benchmark: no tests to choose, but steps of a size.
+        Insert = "insert",
+    }
 }
 
 impl SuiteName {
-    /// Every suite, the usual one first.
-    pub const ALL: [SuiteName; 2] = [SuiteName::Sysbench, SuiteName::Insert];
-
-    /// The word used by `--suite`, in plans and in folder names.
-    pub const fn name(self) -> &'static str {
-        match self {
-            SuiteName::Sysbench => "sysbench",
-            SuiteName::Insert => "insert",
-        }
-    }
-
-    /// The suite that a word names.
-    pub fn find(word: &str) -> Option<SuiteName> {
-        SuiteName::ALL.into_iter().find(|suite| suite.name() == word)
-    }
-
     /// The suite of a plan.
     pub const fn of(plan: &SuitePlan) -> SuiteName {
         match plan {
@@ -73,12 +57,6 @@ impl SuiteName {
             SuiteName::Sysbench => Suite::parse(text),
             SuiteName::Insert => insert::parse(text),
         }
-    }
-}
-
-impl fmt::Display for SuiteName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

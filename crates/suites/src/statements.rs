@@ -13,7 +13,7 @@ mod work;
 pub use file::SuiteError;
 pub use generator::Generator;
 pub use sql::table_name;
-pub use work::{UnknownWork, Work};
+pub use work::Work;
 
 use crate::forced::Forced;
 use rqps_model::plan::DataShape;

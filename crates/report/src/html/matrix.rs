@@ -94,7 +94,7 @@ fn cell(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Cell {
         glyph: verdict_style::glyph(comparison.verdict),
         ratio: format!("{}{}", number::ratio(comparison.rqps), rounds::ratio_sign(scene.findings, test, index)),
         tip: tip(scene, test, index),
-        verdict: comparison.verdict.word(),
+        verdict: comparison.verdict.name(),
         size: size(comparison),
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn shown(comparison: &Comparison) -> Shown {
         class: verdict_style::class(comparison),
         hue: verdict_style::hue(comparison.verdict),
         glyph: verdict_style::glyph(comparison.verdict),
-        word: comparison.verdict.word(),
+        word: comparison.verdict.name(),
         ratio: number::ratio(comparison.rqps),
         interval: Interval::over_rounds(comparison).text(),
         is_inside: false,

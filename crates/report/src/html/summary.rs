@@ -121,7 +121,7 @@ fn build(scene: &Scene<'_>, index: usize) -> Build {
     let count = |(verdict, count): (Verdict, u32)| Count {
         hue: verdict_style::hue(verdict),
         glyph: verdict_style::glyph(verdict),
-        word: verdict.word(),
+        word: verdict.name(),
         count,
     };
     Build {

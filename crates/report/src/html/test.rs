@@ -123,7 +123,7 @@ fn has_changed(test: &Test) -> bool {
 fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
     let comparisons: Vec<_> = scene.others.iter().filter_map(|at| test.cells[*at].comparison.as_ref()).collect();
     let has = |verdict: Verdict| comparisons.iter().any(|c| c.verdict == verdict);
-    let verdicts: Vec<&str> = Verdict::ALL.into_iter().filter(|v| has(*v)).map(Verdict::word).collect();
+    let verdicts: Vec<&str> = Verdict::ALL.into_iter().filter(|v| has(*v)).map(Verdict::name).collect();
     let is_change = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
     let sizes = comparisons.iter().filter(|c| is_change(c.verdict)).map(|c| c.rqps.ln().abs());
     let ends = scene.others.iter().filter_map(|at| Interval::of(&test.cells[*at]).ends());

@@ -102,7 +102,7 @@ fn every_cell_can_be_filtered_and_nothing_waits_for_the_script() {
         let mut cells = 0;
         for verdict in rqps_model::Verdict::ALL {
             let expected = compared.clone().filter(|comparison| comparison.verdict == verdict).count();
-            let found = page.matches(&format!("data-v=\"{}\" data-c=\"", verdict.word())).count();
+            let found = page.matches(&format!("data-v=\"{}\" data-c=\"", verdict.name())).count();
             assert_eq!(found, expected * places, "{verdict}");
             cells += found;
         }

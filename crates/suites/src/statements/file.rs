@@ -181,7 +181,10 @@ fn check_test(test: &FileTest, file: &File) -> Result<Test, SuiteError> {
     let before = test
         .before
         .iter()
-        .map(|word| word.parse().map_err(|error: super::UnknownWork| nonsense(&place, &error.to_string())))
+        .map(|word| {
+            let known = Work::ALL.map(Work::name).join(", ");
+            Work::find(word).ok_or_else(|| nonsense(&place, &format!("unknown work `{word}`; expected one of: {known}")))
+        })
         .collect::<Result<Vec<Work>, _>>()?;
     let label = match test.name.contains("_range=") {
         true => test.name.clone(),
