@@ -26,22 +26,23 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  rqps demo                                   PostgreSQL 16.15 against 17.11, a few minutes
-  rqps run --build postgres:16.15 --build postgres:17.11 --suite sysbench --quick
-  rqps run --build postgres:17.11 --build new=postgres:/opt/pg-patched --tests 'update-*'
-  rqps run --build my5614 --build my8033 --quick     MySQL 5.6.14 against 8.0.33
+  rqps demo                    PostgreSQL 16.15 against 17.11, a few minutes
+  rqps run --build postgres:16.15 --build postgres:17.11 --quick
+  rqps run --build pg1711 --build new=postgres:/opt/pg-new --tests 'update-*'
+  rqps run --build my5614 --build my8033 --quick   MySQL 5.6.14 against 8.0.33
   rqps run --build mariadb:11.8.6 --storage-engine innodb,rocksdb --quick
-  rqps run --build my5614 --build my8033 --profile z12a_sync     commits are flushed to disk
-  rqps run --build postgres:17.11 --build mysql:8.0.33 --build mariadb:11.4.5 --quick
-  rqps run --build postgres:17.11 --build postgres:18.6 --suite insert     the Insert Benchmark
-  rqps run campaign.toml --rounds 10          a campaign file; flags win over its keys
+  rqps run --build my5614 --build my8033 --profile z12a_sync   durable commits
+  rqps run --build pg1711 --build my8033 --build ma110405 --quick
+  rqps run --build pg1711 --build pg186 --suite insert   the Insert Benchmark
+  rqps run campaign.toml --rounds 10   a campaign file; flags win over its keys
   rqps compare results/NAME --fail-on regressed --json
 
-Builds are ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE or ENGINE:URL, for the engines
-postgres, mysql and mariadb; pg1711, my8033 and ma110405 are short for versions. Tables of MySQL
-and MariaDB are stored by InnoDB, those of MariaDB builds with the plugin by RocksDB as well
-(--storage-engine). One campaign may hold several engines; the report lists what each forces to
-be different. Commits are not flushed to disk unless the profile ends in _sync.";
+Builds are ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE or ENGINE:URL, for
+the engines postgres, mysql and mariadb; pg1711, my8033 and ma110405 are short for
+versions. Tables of MySQL and MariaDB are stored by InnoDB, those of MariaDB
+builds with the plugin by RocksDB as well (--storage-engine). One campaign may
+hold several engines; the report lists what each forces to be different. Commits
+are not flushed to disk unless the profile ends in _sync.";
 
 /// What `--data` means to whatever measures.
 const DATA: &str =

@@ -31,7 +31,7 @@ pub(super) fn install_archive(mut installer: Installer<'_>, engine: Engine, path
     let cache = installer.cache;
     let sha256 = verify::sha256_file(path)?;
     match installer.find_or_lock(|| with_digest(engine, &sha256, path, cache))? {
-        Found::Here(facts) => Ok(facts),
+        Found::Here(facts) => Ok(*facts),
         Found::Missing(lock) => {
             let part = cache.part(&lock, LABEL)?;
             let archive = Archive { engine, origin: &path.display().to_string(), file: path, sha256: &sha256 };
@@ -58,7 +58,7 @@ pub(super) fn install_url(
             if pinned.is_none() {
                 (installer.progress)(Progress::Kept { name: facts.name.clone(), sha256: facts.sha256.clone() });
             }
-            return Ok(facts);
+            return Ok(*facts);
         }
         Found::Missing(lock) => lock,
     };

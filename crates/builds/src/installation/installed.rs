@@ -30,7 +30,7 @@ pub(super) struct Installer<'a> {
 
 /// A build that is there, or the right to make it.
 pub(super) enum Found {
-    Here(BuildFacts),
+    Here(Box<BuildFacts>),
     Missing(CacheLock),
 }
 
@@ -38,11 +38,11 @@ impl Installer<'_> {
     /// Looks for a build, and again when this process alone may change the cache: another may have made it meanwhile.
     pub(super) fn find_or_lock(&mut self, find: impl Fn() -> Result<Option<BuildFacts>>) -> Result<Found> {
         if let Some(facts) = find()?.filter(|facts| self.holds(facts)) {
-            return Ok(Found::Here(facts));
+            return Ok(Found::Here(Box::new(facts)));
         }
         let lock = self.cache.lock(|_| (self.progress)(Progress::Waiting))?;
         let made = find()?.filter(|facts| self.fault(facts).is_none());
-        Ok(made.map_or(Found::Missing(lock), Found::Here))
+        Ok(made.map_or(Found::Missing(lock), |facts| Found::Here(Box::new(facts))))
     }
 
     /// Whether an installed build can be used as it is; damage is reported.

@@ -14,7 +14,7 @@ use rqps_model::facts::BuildFacts;
 pub(super) fn install(mut installer: Installer<'_>, release: &Release) -> Result<BuildFacts> {
     let cache = installer.cache;
     let lock = match installer.find_or_lock(|| Ok(installed(release, cache)))? {
-        Found::Here(facts) => return Ok(facts),
+        Found::Here(facts) => return Ok(*facts),
         Found::Missing(lock) => lock,
     };
     let progress = installer.progress;
