@@ -53,7 +53,7 @@ fn fill_the_disk() {
     assert_eq!(writer.check().expect("whole"), published as usize);
     let report = writer.write_derived("report.html", &vec![b' '; 1 << 20]);
     assert!(matches!(report, Err(StoreError::DiskFull { .. })), "{report:?}");
-    let other = Campaign::create(&root, "other", &made::plan(50, 42, 500), &made::host(), "", made::start());
+    let other = Campaign::create(&root, "other", &made::plan(500, 500, 500), &made::host(), "", made::start());
     assert!(matches!(other, Err(StoreError::DiskFull { .. })), "{other:?}");
     assert_eq!(half_written(&root), Vec::<PathBuf>::new());
     let space = fs::remove_dir_all(writer.folder().join("rounds/1"));
