@@ -59,14 +59,12 @@ pub enum Error {
         /// The upper limit of what is allowed.
         limit: f64,
     },
-    /// Too short a series for the batches asked for.
-    #[error("{values} values do not make {needed} batches of {batch_length}; take shorter batches or a longer window")]
-    TooFewBatches {
+    /// Too short a series to be cut into pieces.
+    #[error("{values} values do not make {needed} pieces; take a longer window")]
+    TooFewValues {
         /// How many values there are.
         values: usize,
-        /// Values per batch.
-        batch_length: usize,
-        /// Smallest number of batches.
+        /// Smallest number of pieces.
         needed: usize,
     },
     /// Tests of a group that were not measured in the same rounds.

@@ -19,7 +19,6 @@
 //! # Ok::<(), rqps_stats::Error>(())
 //! ```
 
-mod batch;
 pub mod distribution;
 mod error;
 mod floor;
@@ -29,13 +28,11 @@ mod multiplicity;
 mod noncentral_t;
 mod paired;
 mod stalls;
-mod steadiness;
 mod summary;
 mod trimmed;
 mod two_runs;
 mod verdict;
 
-pub use batch::{BatchMeans, batch_means};
 pub use error::Error;
 pub use floor::{DEFAULT_FLOOR_DEGREES_OF_FREEDOM, Floor, FloorEstimate, pooled_floor};
 pub use group::{group, group_log_ratios};
@@ -43,7 +40,6 @@ pub use mde::{DEFAULT_POWER, Mde, mde80, minimal_detectable_effect, rounds_neede
 pub use multiplicity::q_values;
 pub use paired::{Estimate, Paired};
 pub use stalls::stalls;
-pub use steadiness::{Steadiness, steadiness};
 pub use summary::{mean, median, quantile, sample_variance};
 pub use trimmed::{DEFAULT_TRIM, TrimmedMean, trimmed_mean};
 pub use two_runs::{TwoRuns, two_runs};

@@ -5,9 +5,8 @@
 //! says how steady the two runs were: what differs from start to start and from load to load
 //! is not in it, so it must never become a verdict.
 
-use crate::batch::means_of_pieces;
 use crate::distribution::student_t_quantile;
-use crate::error::Error;
+use crate::error::{Error, check_values};
 use crate::summary::{mean_of_checked, variance_of_checked};
 
 /// Fewer pieces give an interval too wide to be of use.
@@ -75,9 +74,27 @@ impl Side {
     }
 }
 
+/// Means of `pieces` consecutive pieces, as nearly equal in length as whole intervals allow; nothing is left out.
+fn means_of_pieces(series: &[f64], pieces: usize) -> Result<Vec<f64>, Error> {
+    check_values(series)?;
+    if series.len() < pieces {
+        return Err(Error::TooFewValues { values: series.len(), needed: pieces });
+    }
+    let border = |piece: usize| piece * series.len() / pieces;
+    Ok((0..pieces).map(|piece| mean_of_checked(&series[border(piece)..border(piece + 1)])).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_leave_nothing_out() {
+        let series = [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0];
+        assert_eq!(means_of_pieces(&series, 3).unwrap(), [2.0, 6.0, 11.0]);
+        assert_eq!(means_of_pieces(&series, 7).unwrap(), series);
+        assert!(means_of_pieces(&series, 8).is_err());
+    }
 
     #[test]
     fn is_welch_on_pieces() {
@@ -115,7 +132,7 @@ mod tests {
 
     #[test]
     fn nothing_is_made_of_too_little() {
-        let needed = Error::TooFewBatches { values: 9, batch_length: 1, needed: 10 };
+        let needed = Error::TooFewValues { values: 9, needed: 10 };
         assert_eq!(two_runs(&[1.0; 9], &[1.0; 60]), Err(needed));
         assert!(two_runs(&[0.0; 30], &[1.0; 30]).is_err());
         assert_eq!(two_runs(&[], &[]), Err(Error::Empty));

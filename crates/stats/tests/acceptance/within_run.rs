@@ -1,35 +1,13 @@
-//! A12 and its relatives: checks within one run, and the trimmed mean of its cycles.
+//! What the inside of one round tells: two single runs, and the trimmed mean of a round's cycles.
 //!
-//! In: per-second series with memory, with and without a warm-up; cycles with and without
-//! spoilt ones. Out: how often 95 % intervals hold the truth and how often alarms ring.
+//! In: per-second series with memory; cycles with and without spoilt ones. Out: how often 95 % intervals hold the truth.
 
 use crate::document;
 use crate::noise::{Noise, rate};
 use rqps_stats::distribution::student_t_quantile;
-use rqps_stats::{DEFAULT_TRIM, batch_means, steadiness, trimmed_mean, two_runs};
+use rqps_stats::{DEFAULT_TRIM, trimmed_mean, two_runs};
 
 const REPLICATES: usize = 3_000;
-const WINDOW_SECONDS: usize = 240;
-
-#[test]
-fn batch_means_hold_the_truth_where_single_seconds_do_not() {
-    let mut rows = Vec::new();
-    for (stream, phi) in [(1200, 0.0), (1201, 0.5), (1202, 0.8)] {
-        let covered = |batch_length: usize| {
-            let mut noise = Noise::new(stream);
-            rate(REPLICATES, || {
-                let result = batch_means(&noise.series(WINDOW_SECONDS, phi), batch_length).unwrap();
-                result.low95 < 1.0 && 1.0 < result.high95
-            })
-        };
-        let (single, batches) = (covered(1), covered(20));
-        assert!(batches >= 0.90, "autocorrelation {phi}: {batches}");
-        assert!(phi < 0.5 || single < 0.80, "autocorrelation {phi}: seconds alone hold in {single}");
-        rows.push(vec![phi.to_string(), document::cell(single), document::cell(batches)]);
-    }
-    let header = ["autocorrelation", "seconds as independent", "batches of 20 s"];
-    document::check("batch-means", &document::table(&header, &rows), 0.006);
-}
 
 /// The truth of the first three columns is the ratio of the two runs' own long-term rates; that of the last is the
 /// ratio of the treatments, when each start is off by a normal value of 1 %.
@@ -58,37 +36,6 @@ fn two_runs_hold_their_own_ratio_and_not_that_of_the_treatments() {
     }
     let header = ["autocorrelation", "20 s", "60 s", "1800 s", "60 s, starts off by 1 %", "1800 s, starts off by 1 %"];
     document::check("two-runs", &document::table(&header, &rows), 0.01);
-}
-
-#[test]
-fn warm_up_raises_the_alarm_and_steady_runs_do_not() {
-    let mut rows = Vec::new();
-    for (stream, label, phi, amplitude) in [
-        (1250, "steady, autocorrelation 0", 0.0, 0.0),
-        (1251, "steady, autocorrelation 0.5", 0.5, 0.0),
-        (1252, "steady, autocorrelation 0.8", 0.8, 0.0),
-        (1253, "warm-up left in: 30 % low, fading over 30 s", 0.5, 0.3),
-    ] {
-        let alarms = |seconds: usize, batch_length: usize| {
-            let mut noise = Noise::new(stream);
-            rate(REPLICATES, || {
-                let mut series = noise.series(seconds, phi);
-                for (second, value) in series.iter_mut().enumerate() {
-                    *value *= 1.0 - amplitude * (-(second as f64) / 30.0).exp();
-                }
-                steadiness(&series, batch_length).unwrap().unsteady
-            })
-        };
-        let (long, coarse, short) = (alarms(WINDOW_SECONDS, 10), alarms(WINDOW_SECONDS, 20), alarms(40, 5));
-        if amplitude == 0.0 {
-            assert!(long < 0.02 && short < 0.06, "{label}: {long}, {short}");
-        } else {
-            assert!(long > 0.9 && short > 0.5, "{label}: {long}, {short}");
-        }
-        rows.push(vec![label.to_owned(), document::cell(long), document::cell(coarse), document::cell(short)]);
-    }
-    let header = ["series", "alarms, 240 s by 10 s", "240 s by 20 s", "40 s by 5 s"];
-    document::check("steadiness", &document::table(&header, &rows), 0.01);
 }
 
 /// Cycles of one round: their spread of 5 % is that of slices of 20 ms on a shared machine.

@@ -183,7 +183,8 @@ fn check_test(test: &FileTest, file: &File) -> Result<Test, SuiteError> {
         .iter()
         .map(|word| {
             let known = Work::ALL.map(Work::name).join(", ");
-            Work::find(word).ok_or_else(|| nonsense(&place, &format!("unknown work `{word}`; expected one of: {known}")))
+            Work::find(word)
+                .ok_or_else(|| nonsense(&place, &format!("unknown work `{word}`; expected one of: {known}")))
         })
         .collect::<Result<Vec<Work>, _>>()?;
     let label = match test.name.contains("_range=") {
