@@ -5,22 +5,20 @@
 
 use crate::error::{DATA_REMEDY, free_bytes};
 use crate::{MachineError, Result, remove_tree};
+use rayon::prelude::*;
 use rustix::fs::{SeekFrom, ioctl_ficlone, seek};
 use rustix::io::Errno;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Space that must be left over after a copy.
 const SPARE_BYTES: u64 = 64 << 20;
 
 /// Bytes that are copied between two looks at the wish to stop.
 const STEP_BYTES: u64 = 64 << 20;
-
-/// More threads than this do not make a disk faster.
-const THREADS_MAX: usize = 8;
 
 /// How copies are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +120,10 @@ impl Listing {
             let path = to.join(relative);
             fs::create_dir(&path).map_err(MachineError::at("create", &path))?;
         }
-        self.copy_files(from, to, method, stop)?;
+        let copied = |(relative, meta): &(PathBuf, Metadata)| {
+            copy_file(&from.join(relative), &to.join(relative), meta, method, stop)
+        };
+        self.files.par_iter().try_for_each(copied)?;
         for (relative, meta) in &self.links {
             let (source, path) = (from.join(relative), to.join(relative));
             let target = fs::read_link(&source).map_err(MachineError::at("read", &source))?;
@@ -134,24 +135,6 @@ impl Listing {
         }
         // Last, since a folder's mode may forbid to write into it.
         self.folders.iter().rev().try_for_each(|(relative, meta)| keep_owner_and_mode(&to.join(relative), meta))
-    }
-
-    fn copy_files(&self, from: &Path, to: &Path, method: CopyMethod, stop: &AtomicBool) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some((relative, meta)) = self.files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let copied = copy_file(&from.join(relative), &to.join(relative), meta, method, stop);
-                // The others find nothing left to do.
-                copied.inspect_err(|_| next.store(self.files.len(), Ordering::Relaxed))?;
-            }
-            Ok(())
-        };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let ended = workers.into_iter().map(|worker| worker.join().expect("copying does not panic"));
-            ended.collect::<Vec<Result<()>>>().into_iter().collect()
-        })
     }
 }
 

@@ -23,9 +23,8 @@ impl Made {
         let (engine, rest) = word.split_once(':').unwrap_or(("postgres", word));
         let (version, storage) =
             rest.split_once('+').map_or((rest, None), |(version, storage)| (version, Some(storage)));
-        let engine: Engine = engine.parse().expect("recipes name engines");
-        let named = |word: &str| StorageEngine::ALL.into_iter().find(|storage| storage.name() == word);
-        let storage = storage.map(|storage| named(storage).expect("recipes name storage engines"));
+        let engine = Engine::find(engine).expect("recipes name engines");
+        let storage = storage.map(|storage| StorageEngine::find(storage).expect("recipes name storage engines"));
         Made {
             engine,
             version: version.parse().expect("recipes name versions"),

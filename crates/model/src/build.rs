@@ -103,8 +103,8 @@ pub enum InvalidBuildSpec {
     #[error("`{0}` names no engine; write ENGINE:VERSION, ENGINE:/FOLDER or ENGINE:/ARCHIVE, such as postgres:17.11")]
     NoEngine(String),
     /// Engine unknown.
-    #[error(transparent)]
-    Engine(#[from] crate::engine::UnknownEngine),
+    #[error("unknown engine `{0}`; expected one of: {all}", all = Engine::ALL.map(Engine::name).join(", "))]
+    Engine(String),
     /// Version unreadable.
     #[error(transparent)]
     Version(#[from] crate::version::InvalidVersion),
@@ -140,7 +140,8 @@ impl FromStr for BuildSpec {
                 crate::version::read_compact(rest).ok_or_else(|| InvalidBuildSpec::NoEngine(text.to_owned()))?;
             return Ok(BuildSpec { name, engine, source: BuildSource::Catalog(version) });
         };
-        Ok(BuildSpec { name, engine: engine.parse()?, source: BuildSource::parse(source)? })
+        let engine = Engine::find(engine).ok_or_else(|| InvalidBuildSpec::Engine(engine.to_owned()))?;
+        Ok(BuildSpec { name, engine, source: BuildSource::parse(source)? })
     }
 }
 

@@ -1,7 +1,6 @@
 //! The closed set of database systems that rqps compares, their storage engines, and their short names in result files.
 
 use crate::words;
-use std::str::FromStr;
 
 words! {
     /// A database system whose builds can be compared; its word is that of `--build postgres:17.11`.
@@ -50,19 +49,6 @@ impl Engine {
             Engine::Mysql => &[StorageEngine::Innodb],
             Engine::Mariadb => &StorageEngine::ALL,
         }
-    }
-}
-
-/// A word that names no engine.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown engine `{0}`; expected one of: postgres, mysql, mariadb")]
-pub struct UnknownEngine(pub String);
-
-impl FromStr for Engine {
-    type Err = UnknownEngine;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Engine::find(text).ok_or_else(|| UnknownEngine(text.to_owned()))
     }
 }
 
