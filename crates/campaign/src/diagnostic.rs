@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// How much a diagnostic weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Severity {
+enum Severity {
     /// The campaign cannot be run as written.
     Error,
     /// Worth knowing, such as a flag that replaces a line of the file.
@@ -30,7 +30,7 @@ impl Severity {
 
 /// A stretch of the campaign file that a diagnostic points at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+struct Line {
     /// The file's name as the user gave it.
     file: String,
     /// Counted from 1.
@@ -52,21 +52,14 @@ impl Line {
     }
 }
 
-/// One fault or note.
+/// One fault or note, in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Fault or note.
-    pub severity: Severity,
     /// Where.
-    pub place: Place,
+    place: Place,
     /// That place in the campaign file, if it is there.
-    pub line: Option<Line>,
-    /// What is wrong, in one lower-case sentence.
-    pub message: String,
-    /// What would have been right.
-    pub expected: Option<String>,
-    /// The remedy, such as the nearest right word.
-    pub help: Option<String>,
+    line: Option<Line>,
+    fault: Fault,
 }
 
 /// Colours of a rendered diagnostic, as codes of a terminal (ECMA-48, SGR).
@@ -81,10 +74,11 @@ impl Diagnostic {
     /// The rendered text, piece by piece, each with the terminal's code of its colour; ends with a line feed.
     pub fn parts(&self) -> Vec<(Option<&'static str>, String)> {
         let mut parts = vec![(Some(BLUE), format!("{}: ", self.place()))];
-        parts.push(self.severity.word());
-        parts.push((None, format!(": {}\n", visible(&self.message))));
+        let Fault { severity, message, expected, help } = &self.fault;
+        parts.push(severity.word());
+        parts.push((None, format!(": {}\n", visible(message))));
         let mut indent = " ".repeat(4);
-        let mut expected = self.expected.as_ref().map(|text| format!("expected {}", visible(text)));
+        let mut expected = expected.as_ref().map(|text| format!("expected {}", visible(text)));
         if let Some(Line { number, column, length, text, .. }) = &self.line {
             let number = number.to_string();
             indent = " ".repeat(number.len() + 1);
@@ -99,7 +93,7 @@ impl Diagnostic {
             }
             parts.push((Some(BLUE), "\n".to_owned()));
         }
-        for text in expected.into_iter().chain(self.help.as_ref().map(|help| format!("help: {}", visible(help)))) {
+        for text in expected.into_iter().chain(help.as_ref().map(|help| format!("help: {}", visible(help)))) {
             parts.push((Some(BLUE), format!("{indent}= ")));
             parts.push((Some(GREEN), format!("{text}\n")));
         }
@@ -110,7 +104,7 @@ impl Diagnostic {
 impl Diagnostic {
     /// An error at a place outside the campaign file.
     pub fn error(place: Place, message: String) -> Diagnostic {
-        Diagnostic { severity: Severity::Error, place, line: None, message, expected: None, help: None }
+        Diagnostic { place, line: None, fault: Fault::error(message) }
     }
 
     /// By which diagnostics are sorted: the file's by their place, then the flags', then what belongs to no place.
@@ -186,11 +180,14 @@ fn window(line: &str, column: usize) -> (String, usize) {
 }
 
 /// What is wrong, still without its place.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     severity: Severity,
+    /// One lower-case sentence.
     message: String,
+    /// What would have been right.
     expected: Option<String>,
+    /// The remedy, such as the nearest right word.
     help: Option<String>,
 }
 
@@ -229,17 +226,16 @@ impl Faults {
     }
 
     pub(crate) fn add(&mut self, place: &Place, fault: Fault) {
-        let Fault { severity, message, expected, help } = fault;
         let line = match (place, &self.source) {
             (Place::Text(span), Some(source)) => Some(Line::of(source, span)),
             _ => None,
         };
-        self.found.push(Diagnostic { severity, place: place.clone(), line, message, expected, help });
+        self.found.push(Diagnostic { place: place.clone(), line, fault });
     }
 
     /// How many errors there are so far; who remembers it knows later whether something was wrong since.
     pub(crate) fn errors(&self) -> usize {
-        self.found.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
+        self.found.iter().filter(|diagnostic| diagnostic.fault.severity == Severity::Error).count()
     }
 
     /// Everything found: the file's in the order of its lines, then the flags', then what belongs to no place.

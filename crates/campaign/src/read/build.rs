@@ -101,9 +101,9 @@ fn spec_fault(text: &str, error: &InvalidBuildSpec) -> Fault {
         },
         InvalidBuildSpec::Engine(unknown) => {
             let engines = Engine::ALL.map(Engine::name);
-            Fault::error(format!("unknown engine `{}`", unknown.0))
+            Fault::error(format!("unknown engine `{}`", unknown))
                 .expected(format!("one of {}", engines.join(", ")))
-                .help_if(did_you_mean(&unknown.0, engines))
+                .help_if(did_you_mean(unknown, engines))
         }
         InvalidBuildSpec::Version(invalid) if is_archive(&invalid.0) => {
             Fault::error(format!("`{}` is not a version", invalid.0)).help(format!(
