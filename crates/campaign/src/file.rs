@@ -156,14 +156,5 @@ fn syntax_fault(message: &str, text: &str, span: &Range<usize>, key: Option<&'st
     }
 }
 
-/// The request as the file says it: only used to prove that what is written reads back.
-#[cfg(test)]
-pub(crate) fn read_text(text: &str) -> (Request, Vec<crate::diagnostic::Diagnostic>) {
-    let source = Source::new("campaign.toml", text.as_bytes());
-    let mut faults = Faults::new(Some(source.clone()));
-    let request = read_file(&source, &mut faults);
-    (request, faults.sorted())
-}
-
 #[cfg(test)]
 mod tests;

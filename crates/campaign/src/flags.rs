@@ -69,7 +69,7 @@ fn pieces(key: &Key, order: usize, flag: &Flag, place: &impl Fn(&Flag, usize, &s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::read_text;
+    use crate::testing::read_text;
     use expect_test::expect;
 
     fn read(words: &[(&str, &str)]) -> (Request, String) {

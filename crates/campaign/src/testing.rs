@@ -1,5 +1,9 @@
 //! For tests only: a vocabulary of the size and shape of the real one, with the real suites.
 
+use crate::diagnostic::{Diagnostic, Faults};
+use crate::file::read_file;
+use crate::place::Source;
+use crate::request::Request;
 use crate::vocabulary::{KeptSettings, ProfileWord, Release, Vocabulary};
 use crate::{Campaign, Command, Flag, Resolved, ResolvedBuild, read};
 use rqps_model::settings::MachineClass;
@@ -116,4 +120,12 @@ pub(crate) fn resolved(campaign: &Campaign) -> Resolved {
     let build = |spec: &BuildSpec| ResolvedBuild { name: name(spec), storage: None };
     let builds = campaign.builds().iter().map(build).collect();
     Resolved { builds, host: MachineClass { cores: 2, memory_bytes: 24 << 30 } }
+}
+
+/// The request as the file says it: only used to prove that what is written reads back.
+pub(crate) fn read_text(text: &str) -> (Request, Vec<Diagnostic>) {
+    let source = Source::new("campaign.toml", text.as_bytes());
+    let mut faults = Faults::new(Some(source.clone()));
+    let request = read_file(&source, &mut faults);
+    (request, faults.sorted())
 }

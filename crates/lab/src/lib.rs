@@ -6,6 +6,7 @@
 
 pub mod builds;
 pub mod disk;
+mod line;
 pub mod notice;
 pub mod open;
 pub mod prepare;

@@ -64,11 +64,6 @@ fn normal_upper_quantile(tail: f64) -> f64 {
     })
 }
 
-/// P(T <= t) of Student's t.
-pub fn student_t_cdf(t: f64, degrees_of_freedom: f64) -> f64 {
-    student_t_upper_tail(-t, degrees_of_freedom)
-}
-
 /// P(T > t) of Student's t, with its relative precision far out in the tail.
 pub fn student_t_upper_tail(t: f64, degrees_of_freedom: f64) -> f64 {
     if t < 0.0 {

@@ -35,13 +35,6 @@ impl Estimate {
     pub fn mde80(&self) -> Mde {
         mde80(self.standard_error, self.degrees_of_freedom)
     }
-
-    /// Rounds that are missing, at this estimate's noise, to see a change of `target_log`
-    /// with 80 % probability: 0 if there are enough, `None` if a million would not do.
-    pub fn rounds_missing(&self, target_log: f64) -> Option<usize> {
-        let prior = self.degrees_of_freedom - (self.n - 1) as f64;
-        Some(rounds_needed(self.sd, prior, target_log)?.saturating_sub(self.n))
-    }
 }
 
 /// The change found with 80 % probability by the two-sided 5 % test.
@@ -145,15 +138,6 @@ mod tests {
         assert_eq!(rounds_needed(1.0, 0.0, 100.0), Some(2));
         assert_eq!(rounds_needed(1.0, 0.0, 0.0), None);
         assert_eq!(rounds_needed(1.0, 0.0, 1e-6), None);
-    }
-
-    #[test]
-    fn counts_the_rounds_that_are_missing() {
-        let estimate = Paired::new(&[0.01, -0.02, 0.015, -0.01]).unwrap().plain().unwrap();
-        let needed = rounds_needed(estimate.sd, 0.0, 0.01).unwrap();
-        assert!(needed > 4);
-        assert_eq!(estimate.rounds_missing(0.01), Some(needed - 4));
-        assert_eq!(estimate.rounds_missing(0.5), Some(0));
     }
 
     proptest! {

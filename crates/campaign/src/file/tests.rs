@@ -1,6 +1,7 @@
 //! Every fault that reading a file can tell, as it is shown.
 
 use super::*;
+use crate::testing::read_text;
 use expect_test::{Expect, expect};
 
 fn check(text: &str, expected: Expect) {

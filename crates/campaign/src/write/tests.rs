@@ -1,8 +1,8 @@
 //! What is written reads back to the same request and the same plan.
 
 use super::*;
-use crate::file::read_text;
 use crate::place::Spanned;
+use crate::testing::read_text;
 use crate::testing::{resolved, vocabulary};
 use crate::{Command, Flag, Source, read};
 use expect_test::expect;

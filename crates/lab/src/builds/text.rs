@@ -3,6 +3,7 @@
 //! In: rows and facts. Out: text and JSON values for whoever prints them.
 
 use super::BuildRow;
+use crate::line::cut;
 use rqps_builds::Release;
 use rqps_builds::storage::storage_engines;
 use rqps_campaign::human_bytes;
@@ -61,7 +62,7 @@ pub fn table(rows: &[BuildRow], width: Option<usize>) -> String {
             let rocksdb = row.storage.as_ref().is_some_and(|storage| storage.contains(&StorageEngine::Rocksdb));
             let first = if rocksdb { "with RocksDB, " } else { "" };
             let line = format!("{build:<18} {:<18} {fetch:>9} {installed:>9}  {first}{}", row.name, row.origin);
-            text.push_str(&fitted(&line, width));
+            text.push_str(&cut(&line, width.unwrap_or(usize::MAX)));
             text.push('\n');
         }
     }
@@ -72,15 +73,6 @@ pub fn table(rows: &[BuildRow], width: Option<usize>) -> String {
          --build mariadb:https://HOST/PATH.tar.gz#sha256=DIGEST",
     );
     text
-}
-
-/// A line cut to the width of a terminal; where it came from stands at its end, and `builds show` and `--json` tell it
-/// whole.
-fn fitted(line: &str, width: Option<usize>) -> String {
-    match width {
-        Some(width) if line.chars().count() > width => line.chars().take(width - 1).chain(['…']).collect(),
-        _ => line.to_owned(),
-    }
 }
 
 /// What is known of a build that is here, a line each.

@@ -68,18 +68,10 @@ fn named(cell: &Cell) -> String {
     format!("round {}, {}, {}, {}", cell.round, cell.treatment, cell.test, counted(cell.clients, "client"))
 }
 
-/// One line of at most this many characters.
-fn cut(text: &str, width: usize) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    match line.chars().count() > width {
-        true => line.chars().take(width - 1).chain(['…']).collect(),
-        false => line.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line::cut;
     use crate::status::Counts;
     use expect_test::expect;
     use std::path::PathBuf;
