@@ -108,7 +108,6 @@ fn detectable_noncentrality(degrees_of_freedom: f64, power: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::distribution::noncentral_t_upper_tail;
-    use crate::paired::Paired;
     use proptest::prelude::*;
 
     #[test]

@@ -3,6 +3,7 @@
 //! In: a [`CampaignStatus`]. Out: lines of text for whoever prints them.
 
 use super::{Activity, CampaignStatus, Cell, Failure};
+use crate::line::cut;
 use rqps_campaign::human_duration;
 use rqps_model::counted;
 use std::time::Duration;
@@ -71,7 +72,6 @@ fn named(cell: &Cell) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::line::cut;
     use crate::status::Counts;
     use expect_test::expect;
     use std::path::PathBuf;
