@@ -9,6 +9,7 @@ use crate::compare::aa_pairs::Gate;
 use crate::digits::percent;
 use crate::findings::{CellFindings, TestFindings, TreatmentFindings, Warning};
 use crate::words::{examples, rounds_in_words};
+use jiff::Timestamp;
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::{Alternate, TreatmentPlan};
 use rqps_model::{Plan, WarningKind, counted};
@@ -173,16 +174,9 @@ fn copies_not_swapped(treatments: &[TreatmentPlan], traces: &[Trace]) -> Option<
     (rounds.len() > 1).then(|| warning(WarningKind::CopiesNotSwapped, message))
 }
 
-/// Seconds since 1970 of `2026-11-21T06:00:00Z`; fractions and other zones' offsets are not needed here.
+/// Seconds since 1970 of `2026-11-21T06:00:00Z`.
 fn seconds_of(rfc3339: &str) -> Option<f64> {
-    let number = |from: usize, to: usize| rfc3339.get(from..to)?.parse::<i64>().ok();
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-    // Days of the civil calendar, counted from March so that the leap day comes last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days =
-        365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day;
-    Some(((days - 719_469) * 86_400 + hour * 3600 + minute * 60 + second) as f64)
+    rfc3339.parse::<Timestamp>().ok().map(|moment| moment.as_second() as f64)
 }
 
 /// Warnings from A/A pairs that did not keep quiet.
