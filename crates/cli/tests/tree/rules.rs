@@ -15,9 +15,6 @@ const SUITE_FILES: [&str; 4] = [
     "crates/suites/src/lib.rs",
 ];
 
-/// Crates in which more than one file asks which engine it is, and how many do; these numbers only become smaller.
-const ENGINE_FILES: [(&str, usize); 0] = [];
-
 /// Terminals and side-by-side diffs show this much.
 const COLUMNS_MAX: usize = 120;
 
