@@ -66,7 +66,7 @@ pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, Analys
     judge_tests(&mut tests, &rows, base, margin);
     let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);
 
-    let noun = suite::noun(plan);
+    let noun = plan.suite.noun();
     for at in 0..treatments.len() {
         treatments[at].counts = sentence::counts(&tests, at);
         if at != base {

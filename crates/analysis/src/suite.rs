@@ -9,14 +9,6 @@ use crate::findings::InsertColumns;
 use crate::read::measured::Measured;
 use rqps_model::plan::{Plan, SuitePlan};
 
-/// What one of its tests is called.
-pub(crate) const fn noun(plan: &Plan) -> &'static str {
-    match &plan.suite {
-        SuitePlan::Insert(_) => "step",
-        SuitePlan::Sysbench(_) => "test",
-    }
-}
-
 /// The columns that are published of a test, where the suite has such.
 pub(crate) fn columns(plan: &Plan, rounds: &[Option<Measured>], throughput: Option<f64>) -> Option<InsertColumns> {
     match &plan.suite {

@@ -4,14 +4,13 @@
 //! is open. The same campaign and facts give the same plan; no clock, no randomness but the seed's.
 
 use crate::diagnostic::{Diagnostic, Fault, Faults};
-use crate::engine::Store;
-use crate::insert;
+use crate::engine::costs;
 use crate::place::{Place, Source, Spanned};
 use crate::vocabulary::nearest;
-use rqps_model::plan::{Arrival, ForcedForm, Stage, SuitePlan, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Alternate, Arrival, ForcedForm, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSource, BuildSpec, FORMAT, Placement, Plan, StorageEngine};
-use rqps_suites::{SuiteName, data, insert_shape};
+use rqps_suites::{Pace, SuiteName};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A treatment as asked for.
@@ -103,7 +102,10 @@ impl Campaign {
             treatment.build_name = own.or_else(|| resolved.builds.get(treatment.build).map(|build| build.name.clone()));
         }
         // One by one, no other server is up.
-        let together = if insert_shape(&self.suite).is_some() { 1 } else { requested.len() };
+        let together = match rqps_suites::alternate(&self.suite) {
+            Alternate::OneByOne => 1,
+            Alternate::SideBySide => requested.len(),
+        };
         let machine = self.machine.unwrap_or_else(|| shared(resolved.host, together));
         let names = treatment_names(&requested, machine);
         let base = match &self.base {
@@ -115,11 +117,9 @@ impl Campaign {
             })?,
         };
         let name = self.name.clone().unwrap_or_else(|| default_name(SuiteName::of(&self.suite), &requested, base));
-        let stores: Vec<Store> = requested.iter().map(|requested| (requested.spec.engine, requested.storage)).collect();
-        let stages = match insert_shape(&self.suite) {
-            Some(shape) => insert::stages(shape, &self.clients, &stores, machine.cores),
-            None => vec![Stage::side_by_side(data(&self.suite), self.clients.clone(), self.tests.clone())],
-        };
+        let pace = |requested: &TreatmentRequest| &costs((requested.spec.engine, requested.storage)).insert;
+        let paces: Vec<&Pace> = requested.iter().map(pace).collect();
+        let stages = rqps_suites::stages(&self.suite, &self.clients, &self.tests, &paces, machine.cores);
         let treatment = |(requested, name): (TreatmentRequest, String)| TreatmentPlan {
             name,
             build: requested.spec,

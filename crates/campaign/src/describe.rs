@@ -3,10 +3,9 @@
 //! In: a plan. Out: text with lines below 100 characters where names allow; the caller prints it.
 
 use crate::estimate::{Estimate, estimate, human_bytes, human_duration};
-use rqps_model::insert::{Kind, Shape, steps};
 use rqps_model::plan::{Alternate, Arrival, TestPlan};
 use rqps_model::{Interleave, Plan, counted};
-use rqps_suites::{SuiteName, insert_shape};
+use rqps_suites::SuiteName;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -22,16 +21,11 @@ pub fn describe(plan: &Plan) -> String {
 fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
     writeln!(out, "campaign   {} (suite {}, seed {})", plan.name, SuiteName::of(&plan.suite), plan.seed)?;
     write_treatments(plan, out)?;
-    let clients: Vec<String> = plan.clients().iter().map(u32::to_string).collect();
-    match insert_shape(&plan.suite) {
-        Some(shape) => write_shape(shape, &clients.join(", "), out)?,
-        None => {
-            let data = rqps_suites::data(&plan.suite);
-            let tables = counted(data.tables, "table");
-            writeln!(out, "data       {tables} of {}", counted(data.rows, "row"))?;
-            writeln!(out, "clients    {}", clients.join(", "))?;
-            writeln!(out, "requests   {}", arrival(plan.arrival))?;
-        }
+    for (what, size) in rqps_suites::size(&plan.suite, &plan.clients()) {
+        writeln!(out, "{what:<9}  {size}")?;
+    }
+    if !is_one_by_one(plan) {
+        writeln!(out, "requests   {}", arrival(plan.arrival))?;
     }
     let machine = plan.machine.map(|machine| format!(", profiles sized for {}", machine.suffix())).unwrap_or_default();
     writeln!(out, "placement  {}{machine}", plan.placement)?;
@@ -39,26 +33,6 @@ fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
     write_tests(plan, out)?;
     write_rounds(plan, out)?;
     write_costs(plan, &estimate(plan), out)
-}
-
-/// What each client of an Insert Benchmark does.
-fn write_shape(shape: &Shape, clients: &str, out: &mut String) -> std::fmt::Result {
-    let tables = if shape.shared_table { "one table for all" } else { "a table each" };
-    writeln!(out, "clients    {clients}; {tables}")?;
-    writeln!(
-        out,
-        "of each    {} loaded, {} inserted and as many deleted in l.i1 and l.i2",
-        counted(shape.rows_initial, "row"),
-        shape.rows_written
-    )?;
-    let rates: Vec<String> = shape.rates_per_s.iter().map(u32::to_string).collect();
-    let late = shape.catch_up_seconds;
-    writeln!(out, "           {} rows/s inserted and deleted behind queries, up to {late} s late", rates.join(", "))?;
-    if shape.rest_seconds > 0.0 {
-        writeln!(out, "rest       at least {} s after l.i2", shape.rest_seconds)
-    } else {
-        Ok(())
-    }
 }
 
 fn write_treatments(plan: &Plan, out: &mut String) -> std::fmt::Result {
@@ -79,8 +53,6 @@ fn write_treatments(plan: &Plan, out: &mut String) -> std::fmt::Result {
 }
 
 fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
-    let shape = insert_shape(&plan.suite);
-    let noun = if shape.is_some() { "step" } else { "test" };
     // Stages differ in their clients only.
     let largest = plan.stages.iter().max_by_key(|stage| stage.clients.iter().max());
     let (tests, clients) = largest.map_or((&[][..], &[][..]), |stage| (&stage.tests, &stage.clients));
@@ -88,31 +60,19 @@ fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
         [clients] if plan.stages.len() > 1 => format!(", with {clients} clients"),
         _ => String::new(),
     };
-    writeln!(out, "\n{} in order of execution{level}", counted(tests.len(), noun))?;
+    writeln!(out, "\n{} in order of execution{level}", counted(tests.len(), plan.suite.noun()))?;
     let width = tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
-    for (at, test) in tests.iter().enumerate() {
+    for test in tests {
         let how = match test.interleave {
             Some(Interleave::Slices) => format!("slices of {} ms", plan.slice_ms),
             Some(Interleave::Turns) => "turns".to_owned(),
-            None => shape.map(|shape| work_of_step(shape, at)).unwrap_or_default(),
+            None => rqps_suites::work_of(&plan.suite, &test.name),
         };
         let seconds = format!("{}{}", if test.timed { "" } else { "~" }, test.seconds);
         let line = format!("  {:width$}  {:9}  {seconds:>6} s  {how}{}", test.name, test.group, before(test));
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
-}
-
-/// What a step does.
-fn work_of_step(shape: &Shape, at: usize) -> String {
-    let Some(step) = steps(shape).into_iter().nth(at) else { return String::new() };
-    let rows = step.rows * if step.kind == Kind::Index { 1 } else { u64::from(shape.clients) };
-    match (step.kind, step.rate_per_s) {
-        (Kind::Load, _) => format!("{rows} rows inserted, {} a transaction", step.batch),
-        (Kind::Index, _) => format!("{rows} rows inserted, then three indexes on each table"),
-        (_, None) => format!("{rows} rows inserted and as many deleted, {} a transaction", step.batch),
-        (_, Some(rate)) => format!("queries beside {rate} rows/s inserted and deleted by each client"),
-    }
 }
 
 fn before(test: &TestPlan) -> String {
@@ -122,7 +82,7 @@ fn before(test: &TestPlan) -> String {
 fn write_rounds(plan: &Plan, out: &mut String) -> std::fmt::Result {
     /// More orders than a reader wants to see.
     const SHOWN: u32 = 12;
-    let how = if plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne) {
+    let how = if is_one_by_one(plan) {
         "a pass of each treatment from an empty data folder; order of passes"
     } else {
         "each with every server restarted; order of starts"
@@ -144,7 +104,7 @@ fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Res
     let work =
         if costs.work_seconds > 0.0 { format!(", work between {}", said(costs.work_seconds)) } else { String::new() };
     let (load, restart, test) = (said(costs.load_seconds), said(costs.restart_seconds), said(costs.test_seconds));
-    if insert_shape(&plan.suite).is_some() {
+    if is_one_by_one(plan) {
         let rest = said(costs.work_seconds);
         writeln!(
             out,
@@ -156,6 +116,11 @@ fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Res
     writeln!(out, "           tests {test}, copies and restarts {restart}, load {load}{work}")?;
     let copies = counted(plan.treatments.len(), "server");
     writeln!(out, "disk       about {} while it runs: data and its copy for {copies}", human_bytes(costs.disk_bytes))
+}
+
+/// Whether builds take a whole stage each, alone.
+fn is_one_by_one(plan: &Plan) -> bool {
+    plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne)
 }
 
 fn arrival(arrival: Arrival) -> String {

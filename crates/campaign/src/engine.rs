@@ -4,6 +4,7 @@
 //! asks which engine it is.
 
 use rqps_model::{Engine, StorageEngine, Version};
+use rqps_suites::Pace;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -73,26 +74,6 @@ pub(crate) struct Costs {
     pub(crate) reuses_log: bool,
     /// The same for the Insert Benchmark.
     pub(crate) insert: Pace,
-}
-
-/// Rows a second of one client on a small machine, and bytes.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Pace {
-    /// Rows inserted in l.i0.
-    pub(crate) load_rows_per_s: f64,
-    /// Rows of which all three indexes are built, by one session.
-    pub(crate) index_rows_per_s: f64,
-    /// Rows inserted, and as many deleted, by transactions of 50 and of 5.
-    pub(crate) churn_rows_per_s: f64,
-    pub(crate) small_churn_rows_per_s: f64,
-    /// What the rest after l.i2 takes at least.
-    pub(crate) rest_seconds: f64,
-    /// A row with its primary key and three secondary indexes, and the space that churn leaves behind.
-    pub(crate) bytes_per_row: u64,
-    /// What a row leaves in logs, and how much of them a server keeps.
-    pub(crate) log_bytes_per_row: u64,
-    pub(crate) log_bytes_max: u64,
 }
 
 /// Costs by name.

@@ -3,8 +3,7 @@
 //! In: a plan. Out: seconds by what they are spent on, and bytes. Touches nothing; the true costs are known afterwards.
 
 use crate::engine::{Costs, costs};
-use crate::insert;
-use rqps_model::insert::Shape;
+use rqps_model::plan::Alternate;
 use rqps_model::{Interleave, Plan};
 use std::time::Duration;
 
@@ -65,29 +64,28 @@ impl Estimate {
 
 /// Estimates a plan.
 pub fn estimate(plan: &Plan) -> Estimate {
-    match rqps_suites::insert_shape(&plan.suite) {
-        Some(shape) => of_passes(plan, shape),
-        None => of_contests(plan),
+    match plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne) {
+        true => of_passes(plan),
+        false => side_by_side(plan),
     }
 }
 
 /// Passes one after the other, each from an empty data folder that is gone when the next begins.
-fn of_passes(plan: &Plan, shape: &Shape) -> Estimate {
+fn of_passes(plan: &Plan) -> Estimate {
     let rounds = f64::from(plan.rounds);
     let cores = plan.machine.map_or(1, |machine| machine.cores);
     let (mut load_seconds, mut restart_seconds, mut work_seconds, mut test_seconds) = (0.0, 0.0, 0.0, 0.0);
     let (mut empty_bytes, mut largest_bytes) = (0, 0);
     for treatment in &plan.treatments {
-        let store = (treatment.build.engine, treatment.storage);
-        let costs = costs(store);
+        let costs = costs((treatment.build.engine, treatment.storage));
         load_seconds += costs.init_seconds;
         empty_bytes += costs.empty_bytes;
-        largest_bytes = largest_bytes.max(costs.empty_bytes + insert::pass_bytes(shape, store));
-        for shape in plan.clients().into_iter().map(|clients| shape.at(clients)) {
-            let (steps, rest) = insert::pass_seconds(&shape, store, cores);
+        for clients in plan.clients() {
+            let pass = rqps_suites::pass(&plan.suite, clients, &costs.insert, cores);
+            largest_bytes = largest_bytes.max(costs.empty_bytes + pass.bytes);
             restart_seconds += rounds * (costs.restart_seconds + costs.empty_bytes as f64 / COPY_BYTES_PER_S);
-            test_seconds += rounds * steps;
-            work_seconds += rounds * rest;
+            test_seconds += rounds * pass.seconds;
+            work_seconds += rounds * pass.rest_seconds;
         }
     }
     // An empty folder of each treatment to copy, and the one in use.
@@ -96,7 +94,7 @@ fn of_passes(plan: &Plan, shape: &Shape) -> Estimate {
 }
 
 /// Builds that alternate in each test on copies of what was loaded once.
-fn of_contests(plan: &Plan) -> Estimate {
+fn side_by_side(plan: &Plan) -> Estimate {
     let treatments = plan.treatments.len() as f64;
     let rounds = f64::from(plan.rounds);
     let rows = plan.stages.iter().map(|stage| stage.rows).max().unwrap_or(0);

@@ -30,7 +30,6 @@ mod estimate;
 mod field;
 mod file;
 mod flags;
-mod insert;
 mod raw;
 mod read;
 #[cfg(test)]

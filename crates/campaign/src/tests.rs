@@ -1,5 +1,7 @@
 //! The documentation is right: its examples are read, its table has every key, and its faults look like that.
 
+mod insert;
+
 use crate::testing::{resolved, vocabulary};
 use crate::{Command, Source, describe, read, to_toml};
 use rqps_suites::key::Form;

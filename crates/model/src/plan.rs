@@ -108,6 +108,14 @@ impl SuitePlan {
             Self::Insert(_) => "insert",
         }
     }
+
+    /// What one of its tests is called.
+    pub const fn noun(&self) -> &'static str {
+        match self {
+            Self::Sysbench(_) => "test",
+            Self::Insert(_) => "step",
+        }
+    }
 }
 
 /// The data that a server begins with.

@@ -123,7 +123,7 @@ fn page(findings: &Findings) -> Page {
     Page {
         style: minijinja::Value::from_safe_string(STYLE.to_owned()),
         script: minijinja::Value::from_safe_string(SCRIPT.to_owned()),
-        noun: suite::noun(findings),
+        noun: findings.campaign.suite.noun(),
         is_in_order: campaign.is_in_order,
         unit: suite::unit(findings),
         is_one_by_one: findings.tests.iter().any(|test| test.interleave.is_none()),

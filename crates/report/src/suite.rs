@@ -13,14 +13,6 @@ use rqps_analysis::findings::Findings;
 use rqps_model::counted;
 use rqps_model::plan::SuitePlan;
 
-/// What one of its tests is called.
-pub(crate) const fn noun(findings: &Findings) -> &'static str {
-    match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) => "test",
-        SuitePlan::Insert(_) => "step",
-    }
-}
-
 /// Unit of a column of throughput; where tests differ in theirs, it stands with each test.
 pub(crate) const fn unit(findings: &Findings) -> &'static str {
     match &findings.campaign.suite {
@@ -52,7 +44,7 @@ pub(crate) fn work(findings: &Findings, clients: Option<u32>, show: fn(f64) -> S
 pub(crate) fn facts(findings: &Findings, tests: usize, rounds: &str) -> Vec<(&'static str, String)> {
     let campaign = &findings.campaign;
     let clients = campaign.clients.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    let suite = ("Suite", format!("{}, {}", campaign.suite.name(), counted(tests, noun(findings))));
+    let suite = ("Suite", format!("{}, {}", campaign.suite.name(), counted(tests, campaign.suite.noun())));
     match &campaign.suite {
         SuitePlan::Insert(shape) => vec![
             suite,

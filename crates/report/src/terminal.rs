@@ -273,7 +273,7 @@ impl Page<'_> {
 
     fn changes(&self, out: &mut String, level: &Level<'_>, others: &[usize]) {
         let names = order::short_names(self.findings);
-        let noun = suite::noun(self.findings);
+        let noun = self.findings.campaign.suite.noun();
         let is_full = |index: &usize| !of_one_round(level, *index).is_empty() || !changed(level, *index).is_empty();
         // Heads of no rows say nothing.
         let mut grid = if others.iter().any(is_full) { self.full_grid() } else { Grid::lines() };

@@ -3,6 +3,9 @@
 //! In: `workloads/insert.toml` or a file like it. Out: a [`Suite`] without tests to choose, since its steps follow from
 //! the size. It knows no SQL.
 
+pub(crate) mod stages;
+pub(crate) mod words;
+
 use crate::forced::Forced;
 use crate::statements::SuiteError;
 use crate::suite::Suite;

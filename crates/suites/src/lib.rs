@@ -15,6 +15,7 @@ mod statements;
 mod suite;
 
 pub use forced::Forced;
+pub use insert::stages::{Pace, Pass};
 pub use key::{KEYS, Key};
 pub use preset::Preset;
 pub use statements::{
@@ -23,8 +24,8 @@ pub use statements::{
 pub use suite::{ALL_TESTS, Suite};
 
 use rqps_model::insert::Shape;
-use rqps_model::plan::{DataShape, SuitePlan};
-use rqps_model::words;
+use rqps_model::plan::{Alternate, DataShape, Stage, SuitePlan, TestPlan};
+use rqps_model::{counted, words};
 
 const SYSBENCH: &str = include_str!("../../../workloads/sysbench.toml");
 const INSERT: &str = include_str!("../../../workloads/insert.toml");
@@ -81,11 +82,48 @@ pub const fn of_shape(shape: Shape) -> SuitePlan {
     SuitePlan::Insert(shape)
 }
 
-/// Size and form of the Insert Benchmark, where that is the suite of a plan.
-pub const fn insert_shape(plan: &SuitePlan) -> Option<&Shape> {
+/// How builds alternate in its stages.
+pub const fn alternate(plan: &SuitePlan) -> Alternate {
     match plan {
-        SuitePlan::Insert(shape) => Some(shape),
-        SuitePlan::Sysbench(_) => None,
+        SuitePlan::Sysbench(_) => Alternate::SideBySide,
+        SuitePlan::Insert(_) => Alternate::OneByOne,
+    }
+}
+
+/// The stages of a plan at these numbers of clients: the chosen tests, or the steps of a size, of which engines with
+/// these paces take about so long on a machine of so many cores.
+pub fn stages(plan: &SuitePlan, clients: &[u32], tests: &[TestPlan], paces: &[&Pace], cores: u32) -> Vec<Stage> {
+    match plan {
+        SuitePlan::Sysbench(data) => vec![Stage::side_by_side(*data, clients.to_vec(), tests.to_vec())],
+        SuitePlan::Insert(shape) => insert::stages::stages(shape, clients, paces, cores),
+    }
+}
+
+/// About what all tests of a stage that goes one by one cost on one build.
+pub fn pass(plan: &SuitePlan, clients: u32, pace: &Pace, cores: u32) -> Pass {
+    match plan {
+        SuitePlan::Sysbench(_) => Pass::default(),
+        SuitePlan::Insert(shape) => insert::stages::pass(&shape.at(clients), pace, cores),
+    }
+}
+
+/// Data and clients in words, a row a fact.
+pub fn size(plan: &SuitePlan, clients: &[u32]) -> Vec<(&'static str, String)> {
+    let clients = clients.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    match plan {
+        SuitePlan::Sysbench(data) => {
+            let data = format!("{} of {}", counted(data.tables, "table"), counted(data.rows, "row"));
+            vec![("data", data), ("clients", clients)]
+        }
+        SuitePlan::Insert(shape) => insert::words::size(shape, &clients),
+    }
+}
+
+/// What a test does, where its statements are not to be read in the suite's file.
+pub fn work_of(plan: &SuitePlan, test: &str) -> String {
+    match plan {
+        SuitePlan::Sysbench(_) => String::new(),
+        SuitePlan::Insert(shape) => insert::words::work_of(shape, test),
     }
 }
 

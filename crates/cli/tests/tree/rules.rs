@@ -47,23 +47,24 @@ fn production() -> Vec<(PathBuf, String)> {
 
 #[test]
 fn few_files_ask_which_suite_it_is() {
-    let asking = production().into_iter().filter(|(_, text)| text.contains("SuitePlan::"));
+    let words = ["SuitePlan::", "SuiteName::Sysbench", "SuiteName::Insert"];
+    let asking = production().into_iter().filter(|(_, text)| words.iter().any(|word| text.contains(word)));
     let asking: BTreeSet<String> = asking.map(|(path, _)| path.display().to_string()).collect();
     assert_eq!(asking, SUITE_FILES.map(str::to_owned).into(), "files that ask which suite it is");
 }
 
 #[test]
 fn one_file_of_a_crate_asks_which_engine_it_is() {
-    let mut files: BTreeMap<String, usize> = BTreeMap::new();
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (path, text) in production() {
         let name = path.iter().nth(1).expect("a crate").to_string_lossy().into_owned();
-        let asks = ["Engine::Postgres", "Engine::Mysql", "Engine::Mariadb"].iter().any(|arm| text.contains(arm));
-        *files.entry(name).or_default() += usize::from(asks);
+        if ["Engine::Postgres", "Engine::Mysql", "Engine::Mariadb"].iter().any(|arm| text.contains(arm)) {
+            files.entry(name).or_default().push(path.display().to_string());
+        }
     }
     // `model` is where engines and their names are at home.
-    files.retain(|name, files| *files > 1 && name != "model");
-    let open: BTreeMap<String, usize> = ENGINE_FILES.iter().map(|(name, files)| ((*name).to_owned(), *files)).collect();
-    assert_eq!(files, open, "files of a crate that ask which engine it is");
+    files.retain(|name, files| files.len() > 1 && name != "model");
+    none(files.into_values().flatten().collect(), "one file of a crate asks which engine it is");
 }
 
 #[test]

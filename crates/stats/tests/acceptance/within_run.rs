@@ -1,6 +1,7 @@
 //! What the inside of one round tells: two single runs, and the trimmed mean of a round's cycles.
 //!
-//! In: per-second series with memory; cycles with and without spoilt ones. Out: how often 95 % intervals hold the truth.
+//! In: per-second series with memory; cycles with and without spoilt ones. Out: how often 95 % intervals hold the
+//! truth.
 
 use crate::document;
 use crate::noise::{Noise, rate};
