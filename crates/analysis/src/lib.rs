@@ -33,22 +33,13 @@ use rqps_model::plan::Alternate;
 use rqps_stats::Margin;
 use rqps_store::Campaign;
 
-/// What a reader may choose about an analysis.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Options {
-    /// The treatment that all is relative to; the plan's without it.
-    pub base: Option<String>,
-    /// Margin of equivalence as a fraction; the plan's without it.
-    pub margin: Option<f64>,
-}
-
-/// Judges a campaign: all that a report can say about it.
-pub fn analyse(campaign: &Campaign, options: Options) -> Result<Findings, AnalysisError> {
+/// Judges a campaign: all that a report can say about it, relative to `base` or else to the plan's own.
+pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, AnalysisError> {
     let plan = campaign.plan();
-    let margin = Margin::new(options.margin.unwrap_or(plan.margin))?;
+    let margin = Margin::new(plan.margin)?;
     let mut treatments = treatment::treatments(campaign)?;
     let builds: Vec<_> = treatments.iter().map(|treatment| &treatment.build).collect();
-    let base = base::choose(plan, &builds, options.base.as_deref())?;
+    let base = base::choose(plan, &builds, base)?;
     treatment::relate_to_base(plan, &mut treatments, base);
 
     let pairs = aa_pairs::pairs(&plan.treatments, &treatments);

@@ -3,8 +3,8 @@
 //! In: a campaign's folder. Out: findings; findings.json, report.html and tables/ in it.
 
 use anyhow::{Context, Result};
+use rqps_analysis::analyse;
 use rqps_analysis::findings::Findings;
-use rqps_analysis::{Options, analyse};
 use rqps_model::Verdict;
 use rqps_store::{Campaign, StoreError};
 use std::path::PathBuf;
@@ -12,8 +12,7 @@ use std::path::PathBuf;
 /// Compares the treatments of a campaign, with another base if one is named; where something is damaged, the error is
 /// all that is damaged.
 pub fn compare(campaign: &Campaign, base: Option<&str>) -> Result<Findings> {
-    let options = Options { base: base.map(str::to_owned), margin: None };
-    analyse(campaign, options).map_err(|first| match campaign.check() {
+    analyse(campaign, base).map_err(|first| match campaign.check() {
         Err(all @ StoreError::Damaged(_)) => all.into(),
         _ => first.into(),
     })

@@ -4,7 +4,7 @@
 //! `postgres:17.11`, `my8033`, `candidate=postgres:/opt/pg17`, `mysql:/tmp/mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz`.
 
 use crate::{Engine, Version};
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -85,8 +85,7 @@ pub fn credentials(text: &str) -> Option<Range<usize>> {
 }
 
 /// A build as asked for: engine, source, and the name its user gave it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct BuildSpec {
     /// The user's own name for it (`NAME=` in front), else it is named by what its binary says.
     pub name: Option<String>,
@@ -151,20 +150,6 @@ impl fmt::Display for BuildSpec {
             write!(f, "{name}=")?;
         }
         write!(f, "{}:{}", self.engine, self.source)
-    }
-}
-
-impl From<BuildSpec> for String {
-    fn from(spec: BuildSpec) -> Self {
-        spec.to_string()
-    }
-}
-
-impl TryFrom<String> for BuildSpec {
-    type Error = InvalidBuildSpec;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
     }
 }
 

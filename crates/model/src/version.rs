@@ -4,7 +4,7 @@
 //! (`pg1615`) that result names use.
 
 use crate::Engine;
-use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -27,8 +27,7 @@ impl Maturity {
 }
 
 /// A version: one to three numbers and, before a final release, its maturity.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct Version {
     parts: Vec<u32>,
     pre: Option<(Maturity, u32)>,
@@ -145,20 +144,6 @@ impl Ord for Version {
 impl PartialOrd for Version {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
-    }
-}
-
-impl From<Version> for String {
-    fn from(version: Version) -> Self {
-        version.to_string()
-    }
-}
-
-impl TryFrom<String> for Version {
-    type Error = InvalidVersion;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Made-up campaigns of the Insert Benchmark, from folder to findings: steps in their order, one round undecided, rates
 //! that were missed, stalls, steps that failed, and nothing where nothing happened.
 
+use rqps_analysis::analyse;
 use rqps_analysis::digits::ratio;
 use rqps_analysis::findings::{CellFindings, Findings};
-use rqps_analysis::{Options, analyse};
 use rqps_madeup::insert::{InsertRecipe, StallAt};
 use rqps_madeup::{Effect, Place};
 use rqps_model::plan::SuitePlan;
@@ -14,7 +14,7 @@ const STEPS: [&str; 10] = ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr5
 
 fn findings(recipe: &InsertRecipe) -> Findings {
     let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-    analyse(&Campaign::open(&recipe.write(root.path()).unwrap()).unwrap(), Options::default()).unwrap()
+    analyse(&Campaign::open(&recipe.write(root.path()).unwrap()).unwrap(), None).unwrap()
 }
 
 fn cell<'a>(found: &'a Findings, test: &str, treatment: usize) -> &'a CellFindings {

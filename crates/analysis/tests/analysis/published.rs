@@ -3,8 +3,8 @@
 //! The data in `published/` are result files of the Small Datum benchmarks (sysbench, April 2026, 48 cores, 40
 //! clients), cut to what is needed here. Absolute numbers go in as one round of samples, relative ones are compared.
 
+use rqps_analysis::analyse;
 use rqps_analysis::findings::{Cost, Findings};
-use rqps_analysis::{Options, analyse};
 use rqps_madeup::Recipe;
 use rqps_model::sample::{HostUse, Resources, SecondRow};
 use rqps_model::{Part, part};
@@ -62,7 +62,7 @@ fn findings_of(tests: &[(String, Vec<Published>)]) -> Findings {
             writer.publish(&parts).unwrap();
         }
     }
-    analyse(&Campaign::open(writer.folder()).unwrap(), Options::default()).unwrap()
+    analyse(&Campaign::open(writer.folder()).unwrap(), None).unwrap()
 }
 
 /// The use of the machine that `vmstat` and `iostat` would show for these costs.

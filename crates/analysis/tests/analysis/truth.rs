@@ -2,7 +2,7 @@
 //! size, what is absent stays absent, and the same folder always gives the same findings.
 
 use rqps_analysis::findings::{CellFindings, Comparison, Findings};
-use rqps_analysis::{AnalysisError, Options, analyse};
+use rqps_analysis::{AnalysisError, analyse};
 use rqps_madeup::{Effect, Place, Recipe};
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::Arrival;
@@ -19,7 +19,7 @@ fn in_memory() -> TempDir {
 fn findings(recipe: &Recipe) -> (TempDir, Findings) {
     let root = in_memory();
     let folder = recipe.write(root.path()).unwrap();
-    let found = analyse(&Campaign::open(&folder).unwrap(), Options::default()).unwrap();
+    let found = analyse(&Campaign::open(&folder).unwrap(), None).unwrap();
     (root, found)
 }
 
@@ -134,8 +134,7 @@ fn another_base_gives_the_reciprocal() {
     let campaign = Campaign::open(&root.path().join("made-up")).unwrap();
     let other = recipe.treatment_names()[1].clone();
     for asked in [other.as_str(), "13.23", "pg1323_o2"] {
-        let options = Options { base: Some(asked.to_owned()), ..Options::default() };
-        let turned = analyse(&campaign, options).unwrap();
+        let turned = analyse(&campaign, Some(asked)).unwrap();
         assert_eq!(turned.base, 1);
         for test in recipe.test_names() {
             let (there, back) = (comparison(&found, test, 1), comparison(&turned, test, 0));
@@ -151,15 +150,23 @@ fn another_base_gives_the_reciprocal() {
 fn an_unknown_base_lists_what_there_is() {
     let (root, _) = findings(&Recipe::new(1, 2, 1, 1));
     let campaign = Campaign::open(&root.path().join("made-up")).unwrap();
-    let refused = |base: &str| {
-        analyse(&campaign, Options { base: Some(base.to_owned()), margin: None }).expect_err("refused").to_string()
-    };
+    let refused = |base: &str| analyse(&campaign, Some(base)).expect_err("refused").to_string();
     let message = refused("pg1712_o2.x10a_c2r8");
     assert!(message.contains("did you mean `pg1711_o2.x10a_c2r8`?"), "{message}");
     assert!(message.contains("pg1615_o2.x10a_c2r8, pg1711_o2.x10a_c2r8"), "{message}");
     assert!(!refused("mysql").contains("did you mean"));
-    let margin = analyse(&campaign, Options { base: None, margin: Some(1.5) });
-    assert!(matches!(margin, Err(AnalysisError::Margin(_))));
+}
+
+#[test]
+fn a_margin_that_makes_no_sense_is_refused() {
+    let (root, _) = findings(&Recipe::new(1, 2, 1, 1));
+    let plan = root.path().join("made-up/plan.json");
+    let text = std::fs::read_to_string(&plan).unwrap();
+    let changed = text.replace("\"margin\":0.02", "\"margin\":1.5");
+    assert_ne!(changed, text);
+    std::fs::write(&plan, changed).unwrap();
+    let campaign = Campaign::open(&root.path().join("made-up")).unwrap();
+    assert!(matches!(analyse(&campaign, None), Err(AnalysisError::Margin(_))));
 }
 
 #[test]
@@ -281,7 +288,7 @@ fn each_number_of_clients_has_its_own_plans() {
     }
     // What changes within one number of clients is told there and nowhere else.
     change(3, &names[1], 1, &scan);
-    let found = analyse(&Campaign::open(&folder).unwrap(), Options::default()).unwrap();
+    let found = analyse(&Campaign::open(&folder).unwrap(), None).unwrap();
     let plans = |test: usize, at: usize| -> Vec<&str> {
         found.tests[test].cells[at].plans.iter().map(|plan| plan.plan.as_str()).collect()
     };
@@ -313,7 +320,7 @@ fn start() -> Start {
 fn the_same_folder_gives_the_same_findings() {
     let recipe = Recipe { clients: vec![1, 4], ..Recipe::new(5, 3, 3, 31) };
     let (root, first) = findings(&recipe);
-    let again = analyse(&Campaign::open(&root.path().join("made-up")).unwrap(), Options::default()).unwrap();
+    let again = analyse(&Campaign::open(&root.path().join("made-up")).unwrap(), None).unwrap();
     let text = serde_json::to_string(&first).unwrap();
     assert_eq!(text, serde_json::to_string(&again).unwrap());
     let (_other_root, other) = findings(&recipe);
@@ -403,7 +410,7 @@ fn a_folder_that_lost_what_was_measured_is_damaged() {
         for path in lost.iter().map(|path| folder.join(path)) {
             if path.is_dir() { std::fs::remove_dir_all(path).unwrap() } else { std::fs::remove_file(path).unwrap() }
         }
-        let error = analyse(&Campaign::open(&folder).unwrap(), Options::default()).unwrap_err().to_string();
+        let error = analyse(&Campaign::open(&folder).unwrap(), None).unwrap_err().to_string();
         for words in expected.iter().chain(&["the file is missing", "restore it from a copy"]) {
             assert!(error.contains(words), "{words}: {error}");
         }
@@ -422,7 +429,7 @@ fn a_treatment_that_was_never_started_has_no_files_to_lose() {
     let root = in_memory();
     let folder = recipe.write(root.path()).unwrap();
     std::fs::remove_dir_all(folder.join("treatments").join(&recipe.treatment_names()[1])).unwrap();
-    let found = analyse(&Campaign::open(&folder).unwrap(), Options::default()).unwrap();
+    let found = analyse(&Campaign::open(&folder).unwrap(), None).unwrap();
     assert_eq!(found.treatments[1].warnings[0].cause, "this build was never started");
 }
 
@@ -433,7 +440,7 @@ fn samples_that_went_missing_after_the_end_are_counted() {
     let folder = recipe.write(root.path()).unwrap();
     let sample = format!("rounds/2/{}/sysbench/hot-points.c1", recipe.treatment_names()[1]);
     std::fs::remove_dir_all(folder.join(sample)).unwrap();
-    let found = analyse(&Campaign::open(&folder).unwrap(), Options::default()).unwrap();
+    let found = analyse(&Campaign::open(&folder).unwrap(), None).unwrap();
     let warning = found.warnings.iter().find(|warning| warning.kind == WarningKind::Incomplete).unwrap();
     let expected = "1 of 8 samples is missing, though the campaign had finished; 1 of 2 rounds complete";
     assert_eq!(warning.cause, expected);

@@ -3,8 +3,8 @@
 //! In: how many tests, builds and rounds, or which engines. Out: [`Findings`], the same for every test that asks for
 //! the same. The numbers are invented and must never be quoted as measurements.
 
+use rqps_analysis::analyse;
 use rqps_analysis::findings::Findings;
-use rqps_analysis::{Options, analyse};
 use rqps_madeup::insert::{InsertRecipe, StallAt};
 use rqps_madeup::{Effect, Place, Recipe};
 use rqps_model::Engine;
@@ -147,7 +147,7 @@ fn kept(key: String, write: impl FnOnce(&Path) -> Result<PathBuf, StoreError>) -
     let make = || {
         let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
         let campaign = Campaign::open(&write(root.path()).expect("written")).expect("opened");
-        analyse(&campaign, Options::default()).expect("analysed")
+        analyse(&campaign, None).expect("analysed")
     };
     slot.get_or_init(make).clone()
 }
