@@ -1,11 +1,11 @@
-//! `rqps-suites`: what a suite is, as data: its keys, its tests or sizes, its presets, and what engines force to be
-//! different.
+//! `rqps-suites`: what a suite is, as data: its keys, its tests or sizes, its presets, its stages, and what engines
+//! force to be different.
 //!
 //! In: the files in `workloads/`, compiled in, and the user's own. Out: a checked [`Suite`], and the table of [`KEYS`]
 //! from which campaign file, flags, help and document are made. It opens no file, sends nothing and judges nothing.
 //!
-//! A new suite is a name here, a file in `workloads/`, its keys in `key`, and what reads its file. This is the only
-//! file of the crate that tells suites apart.
+//! A new suite is a name here, a file in `workloads/`, its keys in `keys.toml`, what reads its file, and its stages.
+//! This is the only file of the crate that tells suites apart.
 
 mod forced;
 mod insert;
