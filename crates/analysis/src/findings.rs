@@ -224,7 +224,7 @@ pub struct CellFindings {
     /// The columns that are published of a step, over all rounds with a number; zeros where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<InsertColumns>,
-    /// What must stand beside the number.
+    /// What a reader of the number must know.
     pub warnings: Vec<Warning>,
 }
 

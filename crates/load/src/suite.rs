@@ -149,7 +149,7 @@ pub fn rest(plan: &Plan, clients: u32, target: &Target, stop: &AtomicBool) -> Re
     insert::rest(target, &shape.at(clients), stop).map(|worked| worked.left)
 }
 
-/// What must stand beside the last test if the tables hold other rows than were acknowledged.
+/// The warning for the last test if the tables do not hold the rows that were acknowledged.
 pub fn check_rows(plan: &Plan, chain: &Chain, endpoint: &Endpoint) -> Option<String> {
     let SuitePlan::Insert(shape) = &plan.suite else { return None };
     chain.check_rows(endpoint, shape)

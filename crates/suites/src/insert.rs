@@ -3,8 +3,8 @@
 //! In: `workloads/insert.toml` or a file like it. Out: a [`Suite`] without tests to choose, since its steps follow from
 //! the size. It knows no SQL.
 
+pub(crate) mod describe;
 pub(crate) mod stages;
-pub(crate) mod words;
 
 use crate::forced::Forced;
 use crate::statements::SuiteError;

@@ -115,7 +115,7 @@ pub fn size(plan: &SuitePlan, clients: &[u32]) -> Vec<(&'static str, String)> {
             let data = format!("{} of {}", counted(data.tables, "table"), counted(data.rows, "row"));
             vec![("data", data), ("clients", clients)]
         }
-        SuitePlan::Insert(shape) => insert::words::size(shape, &clients),
+        SuitePlan::Insert(shape) => insert::describe::size(shape, &clients),
     }
 }
 
@@ -123,7 +123,7 @@ pub fn size(plan: &SuitePlan, clients: &[u32]) -> Vec<(&'static str, String)> {
 pub fn work_of(plan: &SuitePlan, test: &str) -> String {
     match plan {
         SuitePlan::Sysbench(_) => String::new(),
-        SuitePlan::Insert(shape) => insert::words::work_of(shape, test),
+        SuitePlan::Insert(shape) => insert::describe::work_of(shape, test),
     }
 }
 

@@ -58,7 +58,7 @@ impl Chain {
         }
     }
 
-    /// What must stand beside the last step if the tables hold other rows than were acknowledged.
+    /// The warning for the last step if the tables do not hold the rows that were acknowledged.
     pub(crate) fn check_rows(&self, endpoint: &Endpoint, shape: &Shape) -> Option<String> {
         match count_rows(endpoint, &shape.at(self.clients)) {
             Ok(rows) if self.rows.contains(&rows) => None,
@@ -68,7 +68,7 @@ impl Chain {
     }
 }
 
-/// For whoever watches. While indexes are built nothing is meant to be inserted.
+/// For progress lines. While indexes are built nothing is meant to be inserted.
 fn stalled_seconds(run: &StepRun) -> u32 {
     let rows = |row: &SecondRow| if row.kind == KINDS[INSERT] { row.rows } else { 0 };
     match run.record.rows_indexed {

@@ -249,7 +249,7 @@ impl Deleter<'_> {
                 let table = &work.tables[self.place.table];
                 self.rows = self.next_rows();
                 self.sql.clear();
-                push_delete(&mut self.sql, work.engine, &table.name, table.take(self.rows), self.rows);
+                push_delete(&mut self.sql, work.protocol, &table.name, table.take(self.rows), self.rows);
                 statements[0].set_sql(&self.sql);
                 self.rows_missed = self.rows_missed.saturating_sub(self.rows);
                 self.statements += 1;

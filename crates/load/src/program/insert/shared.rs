@@ -48,7 +48,7 @@ pub(crate) struct Progress {
 #[derive(Debug)]
 pub(crate) struct StepWork<'a> {
     pub(crate) bench: &'a Bench<'a>,
-    pub(crate) engine: Protocol,
+    pub(crate) protocol: Protocol,
     pub(crate) step: &'a Step,
     pub(crate) tables: &'a [TableCell],
     pub(crate) stop: &'a AtomicBool,
@@ -72,7 +72,7 @@ impl<'a> StepWork<'a> {
         let writers = if step.deletes() { 2 } else { 1 };
         StepWork {
             bench,
-            engine: bench.endpoint.protocol(),
+            protocol: bench.endpoint.protocol(),
             step,
             tables,
             stop,

@@ -43,13 +43,13 @@ impl Workload for StepWorkload<'_> {
     }
 
     fn program(&self, _: usize, client: u32, session: usize) -> Role<'_> {
-        let StepWork { bench, step, engine, .. } = *self.work;
+        let StepWork { bench, step, protocol, .. } = *self.work;
         let shape = bench.shape;
         let table = if shape.shared_table { 0 } else { client as usize };
         let name = &self.work.tables[table].name;
         let rows = step.rows_of(client, shape.clients);
         let is_builder = session == 0 && step.kind == Kind::Index && (!shape.shared_table || client == 0);
-        let mut index_sql = if is_builder { sql::create_indexes(engine, name, bench.storage()) } else { Vec::new() };
+        let mut index_sql = if is_builder { sql::create_indexes(protocol, name, bench.storage()) } else { Vec::new() };
         index_sql.reverse();
         let noted = Noted {
             seconds: Seconds::new(step.rate_per_s.map(|_| shape.seconds)),
@@ -99,7 +99,7 @@ impl Workload for StepWorkload<'_> {
                 statements: 0,
                 empty_in_a_row: 0,
             }),
-            _ => Role::Query(Querier { place, queries: Queries::new(engine, name, step.kind), ids: (0, 0) }),
+            _ => Role::Query(Querier { place, queries: Queries::new(protocol, name, step.kind), ids: (0, 0) }),
         }
     }
 }
