@@ -12,4 +12,5 @@ pub(crate) mod response;
 pub(crate) mod semantic_settings;
 pub(crate) mod series;
 pub(crate) mod settings;
+pub(crate) mod speeds;
 pub(crate) mod timeline;

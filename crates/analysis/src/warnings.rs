@@ -45,6 +45,7 @@ const fn usual_advice(kind: WarningKind) -> Option<&'static str> {
         WarningKind::Steal => "measure on a machine that is not shared, or with more rounds",
         WarningKind::CyclesLost => "take longer slices, or turns, for this test",
         WarningKind::Skipped => "the rate is more than this server can do: lower it",
+        WarningKind::TwoSpeeds => "look at what host and server did in the slow part, and measure more rounds",
         WarningKind::Skewed => "look at the single rounds: one of them is unlike the others",
         WarningKind::Idle => "one side waited for something other than a CPU: look at IO, locks and placement",
         WarningKind::PlanChanges => {
@@ -96,6 +97,7 @@ const fn summed(kind: WarningKind) -> Option<&'static str> {
         WarningKind::ClientBound => "the client was the limit",
         WarningKind::IdleSessions => "sessions waited for one another",
         WarningKind::Steal => "CPU time was stolen",
+        WarningKind::TwoSpeeds => "ran at two speeds",
         WarningKind::CyclesLost => "cycles were lost",
         WarningKind::Skipped => "planned events were never sent",
         WarningKind::PlanChanged => "another plan than the base's",

@@ -9,7 +9,7 @@ use crate::own_client::{ECHO, PING_PONG, PartResult};
 use crate::request::PartRequest;
 use crate::workload::{INSERT, Queries};
 use anyhow::{Context, Result, bail};
-use rqps_load::drive::{self, Exercise, Schedule};
+use rqps_load::drive::{self, ClientCpus, Exercise, Schedule};
 use rqps_load::insert::{Bench, State, run_step};
 use rqps_load::program::sysbench::Statements;
 use rqps_model::insert::{Shape, steps};
@@ -73,7 +73,8 @@ fn insert(request: &PartRequest) -> Result<PartResult> {
     let preset = Suite::insert().scales.into_values().next().context("there are no presets")?;
     let shape = Shape { clients: 1, shared_table: false, rows_initial: request.rows, ..preset };
     let endpoint = endpoint(request);
-    let bench = Bench { endpoint: &endpoint, storage: None, shape: &shape, seed: 1, threads: 1, client_cpus: &[] };
+    let bench =
+        Bench { endpoint: &endpoint, storage: None, shape: &shape, seed: 1, threads: 1, cpus: ClientCpus::default() };
     let steps = steps(&shape);
     let load = steps.first().context("the benchmark has lost its steps")?;
     let record = run_step(&bench, load, &mut State::new(), &AtomicBool::new(false), &mut |_| ())?.record;
@@ -96,7 +97,7 @@ fn query(queries: &Queries, request: &PartRequest) -> Result<PartResult> {
         arms: &arms,
         clients: queries.clients,
         threads: 1,
-        client_cpus: &[],
+        cpus: ClientCpus::default(),
         schedule: Schedule {
             seconds: request.seconds,
             warmup_seconds: 0.0,

@@ -9,14 +9,17 @@ use crate::arm::{Arm, observed};
 use crate::bench::Bench;
 use crate::missing::server_start;
 use crate::supervise::{Quit, supervised, supervised_by};
+use rqps_load::drive::{ClientCpus, PlaceSession};
 use rqps_load::suite::{Chain, Clients, Moment, PlannedTest, Ran};
 use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{DataSet, Round, Stage, TestPlan};
 use rqps_model::settings::CpuSet;
-use rqps_model::{Interleave, Part, Sample, StorageEngine, part};
+use rqps_model::{Interleave, Part, Placement, Sample, StorageEngine, part};
 use rqps_observe::{ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, Probe, Probes, ProcessProbe};
+use rqps_server::process::SessionPlacer;
 use rqps_server::{Server, placement};
 use rqps_store::{SampleParts, StoreError, Writer, latency_part};
+use rqps_wire::Session;
 use std::path::Path;
 
 /// What is measured.
@@ -236,6 +239,7 @@ fn drive(
         return Ok(Vec::new());
     }
     let targets: Vec<_> = live.iter().map(|live| (live.server.endpoint(), live.storage)).collect();
+    let placers = Placers(live.iter().map(|live| live.server.session_placer()).collect());
     let quits: Vec<Quit> = live.iter().filter_map(|live| Quit::of(live.server)).collect();
     // A server that died cannot be frozen; the run finds that out by itself and goes on with the rest.
     let freezes = piece.test.interleave == Some(Interleave::Turns);
@@ -260,14 +264,28 @@ fn drive(
         Moment::Advance(fraction) => advance(fraction),
     };
     let stop = piece.bench.stop;
+    let is_shared = piece.bench.job.plan.placement == Placement::Same;
+    // On a single CPU there is nothing to choose.
+    let by_session = (is_shared && client_cpus.len() > 1).then_some(&placers as &dyn PlaceSession);
+    let cpus = ClientCpus { cpus: client_cpus, by_session };
     let ran = supervised_by(&quits, stop, || {
-        let ran = planned.run(&targets, Clients { cpus: client_cpus, stop }, chain, &mut hook);
+        let ran = planned.run(&targets, Clients { cpus, stop }, chain, &mut hook);
         ran.map_err(ConductError::load(format!("driving {}", piece.test.name)))
     });
     if freezes {
         live.iter_mut().for_each(|live| _ = live.server.thaw());
     }
     ran
+}
+
+/// Places the sessions of arms, by index.
+#[derive(Debug)]
+struct Placers(Vec<SessionPlacer>);
+
+impl PlaceSession for Placers {
+    fn place(&self, arm: usize, session: &mut Session, cpu: usize) -> Result<(), String> {
+        self.0[arm].place(session, cpu).map_err(|refused| refused.to_string())
+    }
 }
 
 /// The sample of an arm that ran, with everything that is read afterwards.
@@ -287,6 +305,9 @@ fn finish(
     if arm.was_restarted {
         let again = "the server had died before in this round and was started again on the same data";
         sample.warnings.push(again.to_owned());
+    }
+    if let Some(refused) = sample.placement.as_ref().and_then(|placement| placement.refused.as_ref()) {
+        sample.warnings.push(format!("the scheduler moved sessions about: {refused}"));
     }
     let failure = sample.failure.take().or_else(|| stored_otherwise(planned, arm));
     sample.failure = failure.map(|failure| arm.fail(failure));

@@ -2,9 +2,10 @@
 //!
 //! `run` takes an `exercise`; its `leader` walks cycles, or one run from begin to end, and calls the caller's hook;
 //! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries; `slot` is a
-//! session's place in its event; `arrival` says when events are due, `batch` whether answers are waited for in one
-//! piece; `tally`, `intervals` and `recorder` count; `port` is the door to sockets and clock, which a simulation can
-//! take over. What is sent, programs say (`crate::program`).
+//! session's place in its event; `placing` gives a thread and what serves its sessions a CPU; `arrival` says when
+//! events are due, `batch` whether answers are waited for in one piece; `tally`, `intervals` and `recorder` count;
+//! `port` is the door to sockets and clock, which a simulation can take over. What is sent, programs say
+//! (`crate::program`).
 //!
 //! What counts: whole events that start after the lead-in and before the end of a slice, with the time from the
 //! session's previous completion to their own. An event under way at the end is completed, so no transaction stays open
@@ -19,6 +20,7 @@ mod lane;
 mod leader;
 mod outcome;
 mod pinning;
+mod placing;
 mod port;
 mod recorder;
 mod run;
@@ -31,6 +33,7 @@ pub use exercise::{Exercise, Phase, Switch};
 pub use leader::Ended;
 pub use outcome::{ArmRun, EventRun};
 pub use pinning::{process_cpu_ns, thread_cpu_ns};
+pub use placing::{ClientCpus, PlaceSession};
 pub(crate) use port::monotonic_ns;
 pub use run::{run, run_events, run_to_end};
 pub use schedule::Schedule;

@@ -98,6 +98,7 @@ fn ran(run: ArmRun) -> Ran {
         seconds: run.seconds,
         sessions: run.sessions,
         batch_scheduling: run.batch_scheduling,
+        placement: run.placement,
         accounting: run.accounting,
         errors: run.errors,
         resources: Resources { operations: run.operations_total, ..Resources::default() },

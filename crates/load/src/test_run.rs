@@ -2,6 +2,7 @@
 //!
 //! In: nothing. Out: the types that `suite` shares with the ways in which a test is run.
 
+use crate::drive::ClientCpus;
 use hdrhistogram::Histogram;
 use rqps_model::{Part, Sample};
 use std::sync::atomic::AtomicBool;
@@ -9,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 /// The clients that run a test.
 #[derive(Debug, Clone, Copy)]
 pub struct Clients<'a> {
-    /// CPUs of their threads.
-    pub cpus: &'a [usize],
+    /// Where their threads run.
+    pub cpus: ClientCpus<'a>,
     /// Raised when the user wants the test to end.
     pub stop: &'a AtomicBool,
 }

@@ -32,6 +32,11 @@ impl ProcessId {
         ProcessId::of(std::process::id()).expect("a process finds itself in /proc")
     }
 
+    /// The pid of its parent, if it still runs.
+    pub fn parent(self) -> Option<u32> {
+        self.stat().map(|s| s.parent)
+    }
+
     /// Whether it still runs; a process that ended and was not yet waited for does not.
     pub fn is_alive(self) -> bool {
         self.stat().is_some_and(|s| !s.has_ended())

@@ -181,6 +181,35 @@ pub struct Resources {
     pub operations: u64,
 }
 
+/// Sessions whose two sides, a thread of the client and the process or thread of the server, share a CPU.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionPlacement {
+    /// How many were on each CPU, as read back.
+    pub sessions_by_cpu: BTreeMap<usize, u32>,
+    /// What placing took, outside of counted time, summed over threads and over sessions made in turn.
+    pub seconds: f64,
+    /// Why others could not be placed: the scheduler moved them about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+impl SessionPlacement {
+    /// That of two threads of a client.
+    pub fn join(one: Option<SessionPlacement>, other: Option<SessionPlacement>) -> Option<SessionPlacement> {
+        match (one, other) {
+            (Some(mut one), Some(other)) => {
+                for (cpu, sessions) in other.sessions_by_cpu {
+                    *one.sessions_by_cpu.entry(cpu).or_default() += sessions;
+                }
+                one.seconds += other.seconds;
+                one.refused = one.refused.or(other.refused);
+                Some(one)
+            }
+            (one, other) => one.or(other),
+        }
+    }
+}
+
 /// What a server's data took on disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskUse {
@@ -274,6 +303,9 @@ pub struct Sample {
     /// Whether the client's threads were in the batch scheduling class, since answers came in parts: it waits for whole
     /// ones.
     pub batch_scheduling: bool,
+    /// On which CPUs sessions were, where each shared one with what served it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<SessionPlacement>,
     /// What became of the events.
     pub accounting: Accounting,
     /// Errors by statement and code.

@@ -32,6 +32,8 @@ words! {
         IdleSessions = "idle-sessions",
         /// The hypervisor took CPU time.
         Steal = "steal",
+        /// Some of the time went at another speed than the rest.
+        TwoSpeeds = "two-speeds",
         /// In some cycles one side completed nothing.
         CyclesLost = "cycles-lost",
         /// Planned events were never sent.

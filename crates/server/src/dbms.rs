@@ -1,5 +1,5 @@
 //! Which engine's own part does what: the one place that chooses between `postgres/` and `mysql/` to make a data
-//! folder, to start and end a server, and to read its settings.
+//! folder, to start and end a server, to read its settings, and to find what serves a session.
 //!
 //! In: an engine, and what its part needs. Out: what that part makes of it. It must not do anything itself.
 
@@ -65,6 +65,15 @@ pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, program: &Path, leas
         Engine::Postgres => postgres::launch::prepare(launch, data_dir, program, lease),
         Engine::Mysql => mysql::launch::prepare(launch, &MYSQL, data_dir, lease),
         Engine::Mariadb => mysql::launch::prepare(launch, &MARIADB, data_dir, lease),
+    }
+}
+
+/// The thread of a server, by its id on this machine, that serves a session.
+pub(crate) fn serving_thread(engine: Engine, server: ProcessId, session: &mut Session) -> Result<u32> {
+    match engine {
+        Engine::Postgres => postgres::serving::thread(server, session),
+        Engine::Mysql => mysql::serving::thread(&MYSQL, server, session),
+        Engine::Mariadb => mysql::serving::thread(&MARIADB, server, session),
     }
 }
 

@@ -127,6 +127,9 @@ pub enum ServerError {
         /// What came back.
         answer: String,
     },
+    /// A session cannot be placed, since what serves it is not known.
+    #[error("cannot find what serves a session: {0}")]
+    Serving(String),
     /// CPUs cannot be had as chosen.
     #[error("cannot place {who} on CPU {}: {reason}", cpu_list(cpus))]
     Placement {

@@ -21,6 +21,9 @@ use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 mod cpus;
+mod placer;
+
+pub use placer::SessionPlacer;
 
 /// Lines of the log that an error carries.
 const LOG_LINES: usize = 20;

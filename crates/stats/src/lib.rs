@@ -31,6 +31,7 @@ mod stalls;
 mod summary;
 mod trimmed;
 mod two_runs;
+mod two_speeds;
 mod verdict;
 
 pub use error::Error;
@@ -43,4 +44,5 @@ pub use stalls::stalls;
 pub use summary::{mean, median, quantile, sample_variance};
 pub use trimmed::{DEFAULT_TRIM, TrimmedMean, trimmed_mean};
 pub use two_runs::{TwoRuns, two_runs};
+pub use two_speeds::{TwoSpeeds, two_speeds};
 pub use verdict::{DEFAULT_FALSE_DISCOVERY_RATE, Decision, Judgement, Margin, decide};

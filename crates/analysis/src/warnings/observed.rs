@@ -6,9 +6,10 @@
 use super::cell::Cell;
 use super::{advised, client, plan_changes, rates, warning};
 use crate::digits::percent;
-use crate::findings::Warning;
+use crate::evidence;
+use crate::findings::{Cost, Warning};
 use crate::words::rounds_in_words;
-use rqps_model::{WarningKind, counted};
+use rqps_model::{Sample, WarningKind, counted};
 use std::collections::BTreeMap;
 
 /// More stolen time than this moves throughput by more than the usual margin.
@@ -31,6 +32,7 @@ pub(crate) fn observed(cell: &Cell<'_>) -> Vec<Warning> {
     client::idle_sessions(cell, &mut found);
     rates::observed(cell, &mut found);
     machine(cell, &mut found);
+    speeds(cell, &mut found);
     cycles(cell, &mut found);
     plan_changes::against_base(cell, &mut found);
     plan_changes::between_rounds(cell, &mut found);
@@ -97,11 +99,34 @@ fn machine(cell: &Cell<'_>, found: &mut Vec<Warning>) {
             "measure this test again: the two did not run under the same conditions",
         ));
     }
-    if (cost.idle_share - base.idle_share).abs() > IDLE_DIFFERENCE {
+    if idles_otherwise(cost, base) {
         let (own, other) = (percent(cost.idle_share), percent(base.idle_share));
         let message = format!("the CPUs were idle {own} of the time, on the base {other}");
         found.push(warning(WarningKind::Idle, message));
     }
+}
+
+/// Samples that ran at two speeds, with the cause where it is known.
+fn speeds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let samples: Vec<_> = cell.samples().filter_map(|m| Some((&m.sample, evidence::speeds::speeds(m)?))).collect();
+    let Some((_, worst)) = samples.iter().min_by(|a, b| a.1.slow_to_fast.total_cmp(&b.1.slow_to_fast)) else { return };
+    let (share, speed) = (percent(worst.slow_share), percent(worst.slow_to_fast));
+    let rounds = rounds_in_words(samples.iter().map(|(sample, _)| sample.round));
+    let message = format!("up to {share} of the time ran at {speed} of the speed of the rest, in {rounds}");
+    let is_placed = |sample: &Sample| sample.placement.as_ref().is_some_and(|placed| placed.refused.is_none());
+    let has_choice = cell.settings.client_cpus.len() > 1;
+    found.push(match samples.iter().all(|(sample, _)| is_placed(sample)) {
+        false if has_choice => {
+            let advice = "the scheduler moved sessions between CPUs: use placement same, or split";
+            advised(WarningKind::TwoSpeeds, message, advice)
+        }
+        _ => warning(WarningKind::TwoSpeeds, message),
+    });
+}
+
+/// Whether the CPUs were idle for another part of the time than on the base.
+pub(crate) fn idles_otherwise(cost: &Cost, base: &Cost) -> bool {
+    (cost.idle_share - base.idle_share).abs() > IDLE_DIFFERENCE
 }
 
 fn cycles(cell: &Cell<'_>, found: &mut Vec<Warning>) {

@@ -50,6 +50,28 @@ fn reads_and_writes_with_several_clients_on_several_tables() {
     scene.assert_nothing_left();
 }
 
+#[test]
+fn each_session_shares_a_cpu_with_what_serves_it() {
+    let scene = Scene::new();
+    let words = ["--tests", "point-query", "--clients", "1,2,3", "--rounds", "1"];
+    scene.end(scene.run_twins("placed", &words)).with_code(0);
+    let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get());
+    for sample in samples(&scene.campaign("placed"), 2 * 3) {
+        match sample.placement {
+            // On one CPU there is nothing to choose.
+            None => assert!(sample.clients == 1 || cpus == 1),
+            Some(placement) => {
+                let sessions: Vec<u32> = placement.sessions_by_cpu.into_values().collect();
+                let spread = sessions.iter().max().zip(sessions.iter().min()).map(|(most, least)| most - least);
+                assert_eq!(sessions.len(), cpus.min(sample.clients as usize));
+                assert_eq!(sessions.iter().sum::<u32>(), sample.clients);
+                assert!(spread <= Some(1) && placement.seconds > 0.0 && placement.refused.is_none());
+            }
+        }
+    }
+    scene.assert_nothing_left();
+}
+
 /// Whether a server is frozen: all its processes are stopped. `None` where that changes just now.
 fn is_frozen(server: &Postmaster) -> Option<bool> {
     let stopped: Vec<bool> = server.family().iter().map(|process| process.is_stopped()).collect();

@@ -8,6 +8,7 @@ use super::arrival::Pace;
 use super::batch::BatchScheduling;
 use super::lane::{Around, Lane};
 use super::pinning::{Pinned, thread_cpu_ns};
+use super::placing::ClientCpus;
 use super::port::{Lost, WirePort, monotonic_ns};
 use super::schedule::Visit;
 use super::tally::Tally;
@@ -15,6 +16,7 @@ use super::watchdog::Watchdog;
 use crate::error::LoadError;
 use crate::program::Workload;
 use rqps_model::plan::Arrival;
+use rqps_model::sample::SessionPlacement;
 use rqps_wire::Endpoint;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -29,7 +31,7 @@ pub(crate) struct Shared<'a, 'w, W> {
     pub(crate) arms: &'a [Endpoint],
     pub(crate) clients: u32,
     pub(crate) threads: usize,
-    pub(crate) cpus: &'a [usize],
+    pub(crate) cpus: ClientCpus<'a>,
     pub(crate) arrival: Arrival,
     /// Whether anything goes by a plan, so that timers must be exact.
     pub(crate) has_plan: bool,
@@ -74,6 +76,8 @@ pub(crate) struct Report {
     pub(crate) bytes: u64,
     /// Threads that are in the batch scheduling class.
     pub(crate) batch_scheduled: usize,
+    /// Where new sessions are, if they were placed.
+    pub(crate) placement: Option<SessionPlacement>,
 }
 
 impl Report {
@@ -87,6 +91,7 @@ impl Report {
         self.operations += other.operations;
         self.bytes += other.bytes;
         self.batch_scheduled += other.batch_scheduled;
+        self.placement = SessionPlacement::join(self.placement, other.placement);
         self
     }
 }
@@ -120,7 +125,10 @@ impl<'a, 'w, W: Workload> Worker<'a, 'w, W> {
         let mut report = Report::default();
         match command {
             Command::Pin => self.pin(&mut report),
-            Command::Connect { arm } => report.lost = self.connect(arm).err(),
+            Command::Connect { arm } => match self.connect(arm) {
+                Ok(placement) => report.placement = placement,
+                Err(lost) => report.lost = Some(lost),
+            },
             Command::Visit { arm, visit } => self.visit(arm, &visit, &mut report, tick),
             // A thread that may not be in that class serves as well, only at a higher cost.
             Command::BatchScheduling => self.batch_scheduling = BatchScheduling::of_this_thread().ok(),
@@ -138,24 +146,25 @@ impl<'a, 'w, W: Workload> Worker<'a, 'w, W> {
     }
 
     fn pin(&mut self, report: &mut Report) {
-        match Pinned::to(self.shared.cpus, self.shared.has_plan) {
+        match Pinned::to(self.shared.cpus.of_thread(self.thread), self.shared.has_plan) {
             Ok(pinned) => self.pinned = Some(pinned),
             Err(error) => report.unpinned = Some(error),
         }
     }
 
-    fn connect(&mut self, arm: usize) -> Result<(), Lost> {
-        let Shared { watchdog, arms, clients, .. } = *self.shared;
+    fn connect(&mut self, arm: usize) -> Result<Option<SessionPlacement>, Lost> {
+        let Shared { watchdog, arms, clients, cpus, .. } = *self.shared;
         watchdog.release(arm, self.thread);
         if let Some(port) = self.ports[arm].take() {
             port.close();
         }
-        let port = WirePort::connect(&arms[arm], self.lanes[arm].programs(), clients)?;
+        let mut port = WirePort::connect(&arms[arm], self.lanes[arm].programs(), clients)?;
         watchdog
             .watch(arm, self.thread, port.sessions())
             .map_err(|error| Lost(format!("cannot watch the sessions: {error}; allow more open files")))?;
+        let placement = cpus.place(arm, self.thread, port.sessions_mut());
         self.ports[arm] = Some(port);
-        Ok(())
+        Ok(placement)
     }
 
     fn visit(&mut self, arm: usize, visit: &Visit, report: &mut Report, tick: &dyn Fn(u64)) {

@@ -3,6 +3,7 @@
 //! In: nothing. Out: the types that callers give to `run` and get from it. What makes no sense, or cannot run on this
 //! machine, is refused here.
 
+use super::placing::ClientCpus;
 use super::schedule::Schedule;
 use crate::error::LoadError;
 use rqps_model::plan::Arrival;
@@ -21,8 +22,8 @@ pub struct Exercise<'a> {
     pub clients: u32,
     /// Threads that drive them.
     pub threads: u32,
-    /// CPUs of those threads; empty leaves them where they are.
-    pub client_cpus: &'a [usize],
+    /// Where those threads run.
+    pub cpus: ClientCpus<'a>,
     /// How long everything lasts.
     pub schedule: Schedule,
     /// When events are due.

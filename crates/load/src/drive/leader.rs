@@ -14,6 +14,7 @@ use crate::error::LoadError;
 use crate::program::Workload;
 use crate::random::{Purpose, shuffle, stream};
 use rqps_model::plan::Arrival;
+use rqps_model::sample::SessionPlacement;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// New sessions run uncounted events for at most this long, whatever their statements take.
@@ -98,7 +99,11 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
     pub(super) fn connect(&mut self, arm: usize) {
         let report = self.crew.connect(arm);
         self.note(arm, &report);
-        self.states[arm].sessions += 1;
+        let state = &mut self.states[arm];
+        state.sessions += 1;
+        // Sessions that are gone took their time, but are nowhere any more.
+        let before_s = state.placement.take().map_or(0.0, |before| before.seconds);
+        state.placement = report.placement.map(|now| SessionPlacement { seconds: before_s + now.seconds, ..now });
     }
 
     /// New sessions to every arm. Each runs a few uncounted events first, since a new server process has to fill its

@@ -8,7 +8,7 @@ use super::recorder::joined;
 use super::tally::{EventCounts, Tally};
 use crate::program::EVENT;
 use hdrhistogram::Histogram;
-use rqps_model::sample::{Accounting, ErrorCount, SecondRow, Slices};
+use rqps_model::sample::{Accounting, ErrorCount, SecondRow, SessionPlacement, Slices};
 use std::collections::BTreeMap;
 
 /// The events of one kind.
@@ -68,6 +68,8 @@ pub struct ArmRun {
     /// Whether the client's threads were in the batch scheduling class: they waited for whole answers, since these came
     /// in parts.
     pub batch_scheduling: bool,
+    /// Where its last sessions were, if they were placed.
+    pub placement: Option<SessionPlacement>,
     /// Why this arm ended before its time; the others went on.
     pub failure: Option<String>,
 }
@@ -87,6 +89,7 @@ pub(crate) struct ArmState {
     pub(crate) lead_in_ns: u64,
     pub(crate) cpu_ns: u64,
     pub(crate) batch_scheduling: bool,
+    pub(crate) placement: Option<SessionPlacement>,
     /// In an open loop the sessions count as busy all the time; this is how many there are.
     pub(crate) always_busy: Option<u32>,
 }
@@ -134,6 +137,7 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
         lead_in_ns: state.lead_in_ns,
         client_cpu_ns: state.cpu_ns,
         batch_scheduling: state.batch_scheduling,
+        placement: state.placement,
         failure: state.failure,
     }
 }

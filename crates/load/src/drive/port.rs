@@ -119,6 +119,11 @@ impl WirePort {
         }
     }
 
+    /// The sessions, to be placed while they are new.
+    pub(crate) fn sessions_mut(&mut self) -> impl Iterator<Item = &mut Session> {
+        self.lines.iter_mut().map(|line| &mut line.session)
+    }
+
     /// The sessions, for whoever must be able to break them off.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = &Session> {
         self.lines.iter().map(|line| &line.session)

@@ -99,7 +99,7 @@ fn with_crew<'w, W: Workload>(
         arms: exercise.arms,
         clients: exercise.clients,
         threads: exercise.threads_used() as usize,
-        cpus: exercise.client_cpus,
+        cpus: exercise.cpus,
         arrival: exercise.arrival,
         has_plan,
         seed: exercise.seed,
@@ -127,6 +127,7 @@ impl Drop for EndOfWatch<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::placing::ClientCpus;
     use super::super::schedule::Schedule;
     use super::*;
     use crate::program::sysbench::Statements;
@@ -162,7 +163,7 @@ mod tests {
             arms: &arms,
             clients: 1,
             threads: 1,
-            client_cpus: &[],
+            cpus: ClientCpus::default(),
             schedule,
             arrival: Arrival::Closed,
             seed: 1,
@@ -179,7 +180,7 @@ mod tests {
             Exercise { arrival: Arrival::Even { rate_per_s: 0.0 }, ..sound },
             Exercise { arrival: Arrival::Poisson { rate_per_s: f64::INFINITY }, ..sound },
             Exercise { schedule: Schedule { seconds: -1.0, ..schedule }, ..sound },
-            Exercise { client_cpus: &[1 << 20], ..sound },
+            Exercise { cpus: ClientCpus { cpus: &[1 << 20], by_session: None }, ..sound },
         ];
         for fault in faults {
             assert!(matches!(outcome(fault), Err(LoadError::Shape(_))), "{fault:?}");

@@ -16,7 +16,7 @@ mod servers;
 mod statements;
 mod toy;
 
-use rqps_load::drive::{ArmRun, Exercise, Schedule, Switch};
+use rqps_load::drive::{ArmRun, ClientCpus, Exercise, Schedule, Switch};
 use rqps_load::program::sysbench::Statements;
 use rqps_load::{LoadError, drive};
 use rqps_model::plan::{Arrival, DataShape};
@@ -72,7 +72,7 @@ fn trial<'a>(suite: &'a Suite, test: &str, arms: &'a [Endpoint], clients: u32) -
 impl<'a> Trial<'a> {
     fn exercise(&self) -> (Exercise<'a>, Statements) {
         let Trial { test, data, arms, clients, threads, schedule, arrival, seed } = *self;
-        let exercise = Exercise { arms, clients, threads, client_cpus: &[], schedule, arrival, seed };
+        let exercise = Exercise { arms, clients, threads, cpus: ClientCpus::default(), schedule, arrival, seed };
         (exercise, Statements::compile(test, data, arms).unwrap())
     }
 }

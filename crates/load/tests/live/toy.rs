@@ -5,7 +5,7 @@
 
 use crate::servers::Product::{Mysql, Postgres};
 use crate::{RUNNING, schedule};
-use rqps_load::drive::{Exercise, run, run_events};
+use rqps_load::drive::{ClientCpus, Exercise, run, run_events};
 use rqps_load::program::{Cue, Parameters, Program, StatementForm, Step, Workload};
 use rqps_load::random::{Pcg64, one_to};
 use rqps_model::plan::Arrival;
@@ -91,7 +91,7 @@ fn a_suite_of_two_statements_uses_what_the_first_returned() {
         arms: &arms,
         clients: 3,
         threads: 2,
-        client_cpus: &[],
+        cpus: ClientCpus::default(),
         schedule: schedule(0.1),
         arrival: Arrival::Closed,
         seed: 11,

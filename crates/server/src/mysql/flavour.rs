@@ -15,15 +15,27 @@ pub(crate) struct Flavour {
     pub(super) global_priv: Option<Since>,
     /// From when on a server starts with a redo log of another size than it was made with.
     pub(super) resizes_redo_log: Since,
+    /// Asks which thread of the server, by its id on the machine, serves the session that asks.
+    pub(super) serving_thread: &'static str,
     /// Whether it would listen for the X Protocol, too.
     pub(super) has_x_protocol: bool,
 }
 
-pub(crate) const MYSQL: Flavour =
-    Flavour { initialises: Some([5, 7, 7]), global_priv: None, resizes_redo_log: [5, 6, 8], has_x_protocol: true };
+pub(crate) const MYSQL: Flavour = Flavour {
+    initialises: Some([5, 7, 7]),
+    global_priv: None,
+    resizes_redo_log: [5, 6, 8],
+    serving_thread: "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()",
+    has_x_protocol: true,
+};
 
-pub(crate) const MARIADB: Flavour =
-    Flavour { initialises: None, global_priv: Some([10, 4, 0]), resizes_redo_log: [0; 3], has_x_protocol: false };
+pub(crate) const MARIADB: Flavour = Flavour {
+    initialises: None,
+    global_priv: Some([10, 4, 0]),
+    resizes_redo_log: [0; 3],
+    serving_thread: "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()",
+    has_x_protocol: false,
+};
 
 /// Whether something holds in a version.
 pub(super) fn holds(since: Since, version: &Version) -> bool {

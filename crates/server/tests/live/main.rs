@@ -8,3 +8,4 @@ mod mysql;
 mod recovery;
 mod scene;
 mod servers;
+mod sessions;

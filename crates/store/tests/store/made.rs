@@ -101,6 +101,7 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         seconds: 9.1 + 0.1 * mark as f64,
         sessions: 12,
         batch_scheduling: false,
+        placement: None,
         accounting: Accounting { scheduled: operations + 3, succeeded: operations, failed: 2, skipped: 1, retried: 5 },
         errors: vec![ErrorCount {
             statement: "update".into(),

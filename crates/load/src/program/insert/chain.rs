@@ -80,7 +80,7 @@ fn stalled_seconds(run: &StepRun) -> u32 {
 }
 
 fn ran(run: StepRun, kind: Kind) -> Ran {
-    let StepRun { record, seconds, latency } = run;
+    let StepRun { record, seconds, latency, placement } = run;
     let (count, rows) = done(kind, &record);
     let of_kinds = [record.inserts, record.deletes, record.queries];
     let sample = Sample {
@@ -89,6 +89,7 @@ fn ran(run: StepRun, kind: Kind) -> Ran {
         busy_ns: (record.seconds * 1e9).round() as u64 * u64::from(record.clients),
         seconds: record.seconds,
         sessions: 1,
+        placement,
         accounting: of_kinds.iter().fold(Accounting::default(), |sum, one| sum + one.accounting),
         errors: record.errors.clone(),
         resources: Resources { operations: count, ..Resources::default() },

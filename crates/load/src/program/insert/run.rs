@@ -17,7 +17,7 @@ use crate::test_run::Moment;
 use hdrhistogram::Histogram;
 use rqps_model::insert::{IdProbes, Kind, Operations, Sla, Step, StepRecord, TableIds};
 use rqps_model::plan::Arrival;
-use rqps_model::sample::SecondRow;
+use rqps_model::sample::{SecondRow, SessionPlacement};
 use rqps_wire::Session;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,6 +37,8 @@ pub struct StepRun {
     /// `insert`, `delete`, `query`, and from the planned moment `insert-from-plan`, `delete-from-plan`; only those that
     /// the step has.
     pub latency: Vec<(String, Histogram<u64>)>,
+    /// Where its sessions were, if they were placed.
+    pub placement: Option<SessionPlacement>,
 }
 
 /// Runs one step. `state` is what the step before left; if it knows nothing, it is read from the server. What `hook`
@@ -85,7 +87,7 @@ fn drive(work: &StepWork<'_>, prober: Session, hook: &mut dyn FnMut(Moment)) -> 
         arms: std::slice::from_ref(bench.endpoint),
         clients: bench.shape.clients,
         threads: bench.threads as u32,
-        client_cpus: bench.client_cpus,
+        cpus: bench.cpus,
         schedule: Schedule::one_slice(Duration::from_secs(1)),
         arrival: Arrival::Closed,
         seed: derive_seed(bench.seed, &step.name),
@@ -189,7 +191,7 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
         failure: work.take_failure().or(arm.failure),
         tables: Vec::new(),
     };
-    StepRun { record, seconds: rows.concat(), latency }
+    StepRun { record, seconds: rows.concat(), latency, placement: arm.placement }
 }
 
 fn latency(arm: &ArmRun) -> Vec<(String, Histogram<u64>)> {

@@ -4,6 +4,7 @@
 //! without a lock; only a failure takes one, once.
 
 use super::probes::TableCell;
+use crate::drive::ClientCpus;
 use crate::program::EvenPlan;
 use rqps_model::StorageEngine;
 use rqps_model::insert::{Shape, Step};
@@ -27,8 +28,8 @@ pub struct Bench<'a> {
     pub seed: u64,
     /// Threads of the client that send and receive.
     pub threads: usize,
-    /// Where these run; anywhere if empty.
-    pub client_cpus: &'a [usize],
+    /// Where these run.
+    pub cpus: ClientCpus<'a>,
 }
 
 impl Bench<'_> {

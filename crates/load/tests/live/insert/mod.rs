@@ -12,6 +12,7 @@ mod rows;
 
 use crate::RUNNING;
 use crate::servers::Product;
+use rqps_load::drive::ClientCpus;
 use rqps_load::insert::{Bench, State, StepRun, run_step};
 use rqps_model::insert::{Shape, Sla, Step, steps};
 use rqps_model::sample::{SecondRow, per_second};
@@ -54,7 +55,7 @@ fn shape() -> Shape {
 }
 
 fn bench<'a>(endpoint: &'a Endpoint, shape: &'a Shape) -> Bench<'a> {
-    Bench { endpoint, storage: None, shape, seed: 7, threads: 1, client_cpus: &[] }
+    Bench { endpoint, storage: None, shape, seed: 7, threads: 1, cpus: ClientCpus::default() }
 }
 
 /// Runs the steps up to and with the one of that name, and returns what it left.

@@ -1,0 +1,46 @@
+//! On which CPU a session is served: by a process of its own, or by a thread of the server.
+//!
+//! In: a session of a running server, a CPU. Out: what serves it is there, as read back. It touches nothing that is not
+//! the server's, and must not choose the CPU.
+
+use super::Server;
+use crate::{Result, ServerError, dbms, placement};
+use rqps_machine::proctree::ProcessId;
+use rqps_model::Engine;
+use rqps_wire::Session;
+use std::sync::{Mutex, PoisonError};
+
+/// Places sessions of one server, also from several threads.
+#[derive(Debug)]
+pub struct SessionPlacer {
+    engine: Engine,
+    server: ProcessId,
+    /// One at a time: some threads are found by what they do while their session alone is at work.
+    turn: Mutex<()>,
+}
+
+impl Server {
+    /// What places sessions of this server.
+    pub fn session_placer(&self) -> SessionPlacer {
+        SessionPlacer { engine: self.target.endpoint.engine, server: self.process, turn: Mutex::new(()) }
+    }
+}
+
+impl SessionPlacer {
+    /// Moves what serves a session to a CPU.
+    pub fn place(&self, session: &mut Session, cpu: usize) -> Result<()> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let thread = dbms::serving_thread(self.engine, self.server, session)?;
+        let refused = |reason: String| ServerError::Placement {
+            who: format!("thread {thread}, which serves a session"),
+            cpus: vec![cpu],
+            reason,
+        };
+        placement::pin(placement::thread(thread), &[cpu]).map_err(|error| refused(error.to_string()))?;
+        match placement::read_back(placement::thread(thread)) {
+            Ok(cpus) if cpus == [cpu] => Ok(()),
+            Ok(cpus) => Err(refused(format!("the kernel says {cpus:?}"))),
+            Err(error) => Err(refused(error.to_string())),
+        }
+    }
+}
