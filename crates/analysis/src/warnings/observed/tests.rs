@@ -8,7 +8,7 @@ use crate::read::measured::Measured;
 use crate::read::measured::tests::measured;
 use rqps_model::Interleave;
 use rqps_model::facts::SettingsFacts;
-use rqps_model::sample::{Accounting, ErrorCount, Slices};
+use rqps_model::sample::{Accounting, ErrorCount, SessionPlacement, Slices};
 
 fn trial(round: u32) -> Measured {
     let mut measured = measured(1000, 1_000_000_000, Slices::default());
@@ -166,6 +166,34 @@ fn stolen_and_idle_time_are_told() {
     check(cost(0.08, 0.3), cost(0.08, 0.3), &[WarningKind::Steal]);
     check(cost(0.035, 0.3), cost(0.01, 0.3), &[WarningKind::Steal]);
     check(cost(0.0, 0.6), cost(0.0, 0.2), &[WarningKind::Idle]);
+}
+
+#[test]
+fn samples_at_two_speeds_are_reported_with_their_cause() {
+    let with = |round: u32, slow: u64, placed: Option<SessionPlacement>| {
+        let mut trial = trial(round);
+        let operations: Vec<u64> = (0..100).map(|cycle| if cycle < slow { 25 } else { 100 }).collect();
+        trial.slices = Slices { busy_ns: vec![10_000_000; operations.len()], operations };
+        (trial.sample.clients, trial.sample.placement) = (2, placed);
+        // Sessions waited for nothing.
+        trial.sample.seconds = 0.5;
+        Some(trial)
+    };
+    let advice = |rounds: &[Option<Measured>]| {
+        let settings = SettingsFacts { client_cpus: vec![0, 1], server_cpus: vec![0, 1], ..SettingsFacts::default() };
+        let found = observed(&Cell { rounds, ..blank(&settings) });
+        let found: Vec<_> = found.into_iter().map(|warning| (warning.kind, warning.cause, warning.advice)).collect();
+        let [(WarningKind::TwoSpeeds, cause, advice)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(cause, "up to 20 % of the time ran at 25 % of the speed of the rest, in rounds 1, 3");
+        advice.clone()
+    };
+    let one_of = |placed: fn() -> Option<SessionPlacement>| {
+        advice(&[with(1, 20, placed()), with(2, 2, placed()), with(3, 20, placed())])
+    };
+    let moved = one_of(|| None).expect("advice");
+    assert_ne!(one_of(|| Some(SessionPlacement::default())), Some(moved.clone()), "they could not move");
+    let refused = || Some(SessionPlacement { refused: Some("not permitted".to_owned()), ..SessionPlacement::default() });
+    assert_eq!(one_of(refused), Some(moved));
 }
 
 #[test]
