@@ -8,7 +8,7 @@ use super::{advised, client, plan_changes, rates, warning};
 use crate::digits::percent;
 use crate::findings::Warning;
 use crate::words::rounds_in_words;
-use rqps_model::{WarningKind, counted};
+use rqps_model::{WarningKind, plural};
 use std::collections::BTreeMap;
 
 /// More stolen time than this moves throughput by more than the usual margin.
@@ -67,7 +67,7 @@ fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     if !errors.is_empty() {
         let total: u64 = errors.values().sum();
         let ((code, statement), most) = errors.iter().max_by_key(|(_, count)| **count).expect("there is an error");
-        let mut message = counted(total, "error");
+        let mut message = plural(total, "error");
         message.push_str(&format!(", {most} of them {code} in {statement}"));
         found.push(warning(WarningKind::Errors, message));
     }
