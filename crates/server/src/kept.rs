@@ -3,9 +3,9 @@
 //!
 //! In: a build and what its initialisation depends on. Out: a copy where the caller wants it, checked against its
 //! digest, or nothing where there is none that is whole; and a folder that was just made is kept for the next time.
-//! What is kept is made beside its place and published by rename, so that no lock is needed: whoever finds it gone or
-//! damaged makes the folder anew. The least recently used go when all together grow too large. It must not run a
-//! program.
+//! What is kept is made next to its place and published by rename, so that no lock is needed: a process that finds it
+//! gone or damaged makes the folder anew. The least recently used go when all together grow too large. It must not run
+//! a program.
 
 use crate::{Result, ServerError, dbms};
 use rqps_builds::verify;
@@ -56,16 +56,16 @@ impl<'a> Kept<'a> {
         Kept { folder: lease.cache().root().join(FOLDER).join(name), lease }
     }
 
-    /// Copies it to a place that is not there yet or empty, and says whether it did: not where none is kept, or none
+    /// Copies it to a place that is not there yet or empty; returns whether it did: not where none is kept, or none
     /// that is whole. Then there is nothing at that place.
     pub(crate) fn copy_to(&self, dir: &Path) -> bool {
         let Some(seal) = read_seal(&self.folder) else { return false };
         let _ = fs::remove_dir(dir);
         let copied = copy(&self.folder.join(DATA), dir).is_ok();
-        // The copy is checked, not what it was made of, which somebody may be replacing.
+        // The copy is checked, not what it was made of, which another process may be replacing.
         let is_whole = copied && Seal::of(dir).is_ok_and(|found| found.sha256 == seal.sha256);
         if is_whole {
-            // When it was last used; who may not say so has a cache that somebody else looks after.
+            // Records the last use; where that is refused, the cache belongs to another user, who looks after it.
             let _ =
                 File::options().append(true).open(self.folder.join(SEAL)).map(|f| f.set_modified(SystemTime::now()));
         } else {
@@ -111,7 +111,7 @@ fn put_away(parent: &Path, to: &Path, bytes_max: u64) {
     for (at, (_, size, folder)) in kept.iter().enumerate() {
         bytes = bytes.saturating_add(*size);
         if at > 0 && bytes > bytes_max {
-            // Whoever is copying it finds files missing, and makes the folder anew.
+            // A process that is copying it finds files missing, and makes the folder anew.
             let _ = fs::rename(folder, to.join(at.to_string()));
         }
     }
