@@ -9,7 +9,7 @@
 use crate::compare::open_loop;
 use crate::digits::ratio;
 use crate::findings::{Comparison, TestFindings, TreatmentFindings};
-use rqps_model::{Verdict, counted};
+use rqps_model::{Verdict, plural};
 
 /// Number of cells by verdict, in the order of [`Verdict::ALL`].
 pub(crate) fn counts(tests: &[TestFindings], treatment: usize) -> [u32; 4] {
@@ -56,8 +56,8 @@ fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64, 
             let number = match (parts.is_empty(), is_several) {
                 (true, _) if equal == 1 && all == 1 => format!("the one {kind}"),
                 (true, _) if equal == all => format!("all {all} {kind}s"),
-                (true, true) => format!("of {} {count}", counted(all, kind)),
-                (true, false) => counted(count, kind),
+                (true, true) => format!("of {} {count}", plural(all, kind)),
+                (true, false) => plural(count, kind),
                 (false, _) => count.to_string(),
             };
             let example = example.map_or_else(String::new, |example| format!(" ({example})"));
@@ -118,7 +118,7 @@ fn name_of(tests: &[TestFindings], test: &TestFindings) -> String {
     if !has_several_levels(tests) {
         return test.name.clone();
     }
-    format!("{} at {}", test.name, counted(test.clients, "client"))
+    format!("{} at {}", test.name, plural(test.clients, "client"))
 }
 
 fn has_several_levels(tests: &[TestFindings]) -> bool {

@@ -1,4 +1,4 @@
-//! What a binary says of itself without being run: compiler, symbols, debug information, frame pointers.
+//! What can be read from a binary without running it: compiler, symbols, debug information, frame pointers.
 //!
 //! In: the bytes of an ELF file. Out: [`ElfFacts`]. A binary may be made by several compilers, and all are listed. It
 //! must not fail on a file that it does not understand: what it cannot find out is left out.
@@ -8,13 +8,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// What a binary says of itself.
+/// What can be read from a binary.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ElfFacts {
     /// The compilers named in its `.comment` section, each with the number of times; old linkers keep one for each
     /// object file.
     pub comment: Vec<(String, usize)>,
-    /// The compilers of its parts as the debug information names them, with their flags where they tell them.
+    /// The compilers of its parts as the debug information names them, with their flags where recorded.
     pub producers: Vec<String>,
     /// The `compiled by …` part of the server's own version text.
     pub compiled_by: Option<String>,
@@ -58,7 +58,7 @@ impl ElfFacts {
         }
     }
 
-    /// The version of the compiler that made most of its C++ parts, as far as the debug information tells.
+    /// The version of the compiler that made most of its C++ parts, as far as the debug information has it.
     pub fn main_producer(&self) -> Option<String> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         let versions = self.producers.iter().filter(|p| is_cpp(p)).filter_map(|p| version_of(p));
@@ -66,7 +66,7 @@ impl ElfFacts {
         counts.into_iter().max_by_key(|(_, count)| *count).map(|(version, _)| version.to_owned())
     }
 
-    /// The flags that most of its C++ parts were compiled with, as far as the debug information tells.
+    /// The flags that most of its C++ parts were compiled with, as far as the debug information has them.
     pub fn producer_flags(&self) -> String {
         let main = self.main_producer();
         let parts = self.producers.iter().filter(|p| is_cpp(p) && version_of(p) == main.as_deref());
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_all_compilers_and_which_made_the_program() {
+    fn finds_all_compilers_and_the_one_of_the_program() {
         let facts = |comment: &[(&str, usize)]| ElfFacts {
             comment: comment.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
             ..ElfFacts::default()
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_what_it_can_of_our_own_test_binary_and_nothing_of_text() {
+    fn reads_our_own_test_binary_and_nothing_from_text() {
         let own = std::fs::read(std::env::current_exe().expect("a path")).expect("read");
         let facts = ElfFacts::of(&own);
         assert!(facts.comment.iter().any(|(name, _)| name.contains("rustc")), "{facts:?}");

@@ -1,6 +1,6 @@
 //! Everything that can go wrong between a build's name and its facts, sorted by cause.
 //!
-//! In: what a package client, an archive or a program said. Out: one lower-case sentence that names the thing, the
+//! In: the message of a package client, an archive or a program. Out: one lower-case sentence that names the thing, the
 //! cause and, where there is one, the remedy. It must not decide whether to go on.
 
 use rqps_machine::MachineError;
@@ -30,10 +30,10 @@ pub enum BuildError {
         client: &'static str,
         /// What was to be fetched.
         coordinate: String,
-        /// Its last words.
+        /// The end of its output.
         output: String,
     },
-    /// A download is not what the catalog says.
+    /// A download does not match the catalog.
     #[error(
         "{what} does not match its checksum: expected SHA-256 {expected}, computed {computed}; nothing was installed. {remedy}"
     )]
@@ -62,7 +62,7 @@ pub enum BuildError {
     BrokenArchive {
         /// The archive.
         archive: String,
-        /// What the reader said.
+        /// The reader's message.
         reason: String,
     },
     /// The catalog has no such release.
@@ -93,7 +93,7 @@ pub enum BuildError {
         /// The files that were looked for, and what was found instead.
         looked_for: String,
     },
-    /// A folder holds another database system than was said.
+    /// A folder holds a different database system than named.
     #[error("{} holds {found}, not {engine}; write {prefix}: in front of it", folder.display())]
     OtherEngine {
         /// The folder that was given.
@@ -124,12 +124,12 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// Wraps what the file system said.
+    /// Wraps an error of the file system.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         MachineError::io(action, path, source).into()
     }
 
-    /// For `map_err`: wraps what the file system said.
+    /// For `map_err`: wraps an error of the file system.
     pub(crate) fn at(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let wrapped = MachineError::at(action, path);
         move |source| wrapped(source).into()

@@ -18,7 +18,7 @@ use crate::Result;
 use std::path::{Path, PathBuf};
 
 impl Package {
-    /// Fetches the package into a folder and says which files it became.
+    /// Fetches the package into a folder and returns the files.
     pub fn fetch(&self, folder: &Path) -> Result<Vec<PathBuf>> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         match self {

@@ -1,4 +1,4 @@
-//! What an installation is: its own binaries say so; it is never guessed from its folder's name.
+//! What an installation is: read from its own binaries, never guessed from its folder's name.
 //!
 //! In: a folder that holds an engine's programs. Out: [`BuildFacts`] with version, compiler, flags, extensions and
 //! symbols. It must not change the installation, nor take one engine for another: MySQL and MariaDB both call their
@@ -35,7 +35,7 @@ const fn part(engine: Engine) -> &'static Part {
     }
 }
 
-/// The engine whose server says this of itself; packagers of MySQL need not name it.
+/// The engine whose server prints this version text; packagers of MySQL need not name it.
 fn named_engine(banner: &str) -> Engine {
     let named = [Engine::Postgres, Engine::Mariadb].into_iter().find(|engine| banner.contains(engine.title()));
     named.unwrap_or(Engine::Mysql)

@@ -24,7 +24,7 @@ use rqps_machine::{Cache, Lease};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, BuildSpec};
 
-/// Makes sure that a build is on this machine and says what it is. The name is the build's own (`pg1711_zonky`), not
+/// Makes sure that a build is on this machine and returns its facts. The name is the build's own (`pg1711_zonky`), not
 /// the one that the user may have put in front; two builds may have the same.
 pub fn install(
     spec: &BuildSpec,

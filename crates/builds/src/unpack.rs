@@ -20,7 +20,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use tar::EntryType;
 
-/// Folders of programs, whose files in a zip are executable even where the zip says nothing of modes.
+/// Folders of programs, whose files in a zip are executable even where the zip has no modes.
 const PROGRAMS: [&str; 4] = ["bin", "sbin", "libexec", "scripts"];
 
 /// A symbolic link in a zip is a file with its target in it; no target is longer.

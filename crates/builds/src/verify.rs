@@ -1,4 +1,4 @@
-//! Checksums: that a file is what the catalog says it is.
+//! Checksums: that a file is the one in the catalog.
 //!
 //! In: files. Out: their SHA-256 as 64 lower-case hexadecimal digits, or a refusal that shows both digests.
 //! It must not decide what to do with a file that does not match.

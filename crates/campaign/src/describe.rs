@@ -4,7 +4,7 @@
 
 use crate::estimate::{Estimate, estimate, human_bytes, human_duration};
 use rqps_model::plan::{Alternate, Arrival, TestPlan};
-use rqps_model::{Interleave, Plan, counted};
+use rqps_model::{Interleave, Plan, plural};
 use rqps_suites::SuiteName;
 use std::fmt::Write;
 use std::time::Duration;
@@ -60,7 +60,7 @@ fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
         [clients] if plan.stages.len() > 1 => format!(", with {clients} clients"),
         _ => String::new(),
     };
-    writeln!(out, "\n{} in order of execution{level}", counted(tests.len(), plan.suite.noun()))?;
+    writeln!(out, "\n{} in order of execution{level}", plural(tests.len(), plan.suite.noun()))?;
     let width = tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
     for test in tests {
         let how = match test.interleave {
@@ -87,7 +87,7 @@ fn write_rounds(plan: &Plan, out: &mut String) -> std::fmt::Result {
     } else {
         "each with every server restarted; order of starts"
     };
-    writeln!(out, "\n{}, {how}", counted(plan.rounds, "round"))?;
+    writeln!(out, "\n{}, {how}", plural(plan.rounds, "round"))?;
     for round in (1..=plan.rounds.min(SHOWN)).map(|number| plan.round(number)) {
         let order: Vec<String> = round.order.iter().map(|index| (index + 1).to_string()).collect();
         writeln!(out, "  {:>2}  {}", round.number, order.join(" "))?;
@@ -114,7 +114,7 @@ fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Res
         return writeln!(out, "disk       about {} while it runs: one pass at a time", human_bytes(costs.disk_bytes));
     }
     writeln!(out, "           tests {test}, copies and restarts {restart}, load {load}{work}")?;
-    let copies = counted(plan.treatments.len(), "server");
+    let copies = plural(plan.treatments.len(), "server");
     writeln!(out, "disk       about {} while it runs: data and its copy for {copies}", human_bytes(costs.disk_bytes))
 }
 

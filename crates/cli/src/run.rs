@@ -9,7 +9,7 @@ use rqps_campaign::{Command, describe, estimate, human_duration};
 use rqps_lab::prepare::{Builds, prepare};
 use rqps_lab::run::{Ended, check_results_place};
 use rqps_lab::{Lab, Prepared, Run, disk};
-use rqps_model::{Event, EventKind, counted};
+use rqps_model::{Event, EventKind, plural};
 use rqps_store::Campaign;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,8 +54,8 @@ pub(crate) fn run(file: Option<&Path>, args: &CampaignArgs, command: Command, sc
         "{}: {} treatments, {}, {}; about {}; results in {}",
         plan.name,
         plan.treatments.len(),
-        counted(plan.tests().len(), "test"),
-        counted(plan.rounds, "round"),
+        plural(plan.tests().len(), "test"),
+        plural(plan.rounds, "round"),
         human_duration(estimate(plan).duration()),
         run.campaign().folder().display()
     ));

@@ -28,6 +28,8 @@ pub(crate) struct Piece<'a> {
     pub(crate) round: &'a Round,
     pub(crate) stage: &'a Stage,
     pub(crate) test: &'a TestPlan,
+    /// The test as its suite has it.
+    pub(crate) planned: PlannedTest<'a>,
     pub(crate) clients: u32,
     /// CPUs that may be used.
     pub(crate) cpus: &'a [usize],
@@ -36,18 +38,11 @@ pub(crate) struct Piece<'a> {
     pub(crate) started_at: String,
 }
 
-impl<'a> Piece<'a> {
-    /// The test of the plan as its suite has it.
-    fn planned(&self) -> Result<PlannedTest<'a>, ConductError> {
-        let Piece { bench: Bench { job, .. }, round, test, clients, .. } = *self;
-        let planned = PlannedTest::new(job.plan, job.suites, test, clients, round.seed);
-        planned.ok_or_else(|| ConductError::UnknownTest(test.name.clone()))
-    }
-
+impl Piece<'_> {
     /// The sample of an arm, with what was counted there.
-    pub(crate) fn sample(&self, arm: &Arm<'_>, counted: Sample) -> Result<Sample, ConductError> {
+    pub(crate) fn sample(&self, arm: &Arm<'_>, counted: Sample) -> Sample {
         let Piece { bench, round, test, clients, .. } = *self;
-        Ok(Sample {
+        Sample {
             round: round.number,
             treatment: arm.name().to_owned(),
             suite: bench.job.plan.suite.name().to_owned(),
@@ -58,14 +53,14 @@ impl<'a> Piece<'a> {
             server_start: server_start(round.number, arm.starts, bench.job.resumed),
             data_copy: arm.copy.clone(),
             host: self.host.clone(),
-            score: self.planned()?.score(counted.score.count),
+            score: self.planned.score(counted.score.count),
             ..counted
-        })
+        }
     }
 
     /// The sample of an arm on which nothing was measured.
-    pub(crate) fn failed(&self, arm: &Arm<'_>, why: String) -> Result<SampleParts, ConductError> {
-        Ok(SampleParts::of(self.sample(arm, Sample { failure: Some(why), ..Sample::default() })?))
+    pub(crate) fn failed(&self, arm: &Arm<'_>, why: String) -> SampleParts {
+        SampleParts::of(self.sample(arm, Sample { failure: Some(why), ..Sample::default() }))
     }
 }
 
@@ -100,7 +95,6 @@ pub(crate) fn measure(
     advance: &mut dyn FnMut(f64),
 ) -> Result<Vec<SampleParts>, ConductError> {
     let Piece { bench, clients, stage, .. } = *piece;
-    let planned = piece.planned()?;
     // A CPU for each connection: on one CPU with a session that never stops asking, what InnoDB does behind the writes
     // got none for minutes (docs/measurement.md).
     let (server_cpus, client_cpus) =
@@ -110,7 +104,7 @@ pub(crate) fn measure(
     for arm in arms.iter_mut() {
         arm.notice_death();
         let reading = match arm.server.is_some() {
-            true => enter(piece, &planned, arm, &server_cpus, &client_cpus, store),
+            true => enter(piece, arm, &server_cpus, &client_cpus, store),
             false => Ok(None),
         };
         readings.push(match reading {
@@ -123,15 +117,15 @@ pub(crate) fn measure(
             }
         });
     }
-    let mut ran = drive(piece, &planned, arms, &mut readings, &client_cpus, chain, advance)?.into_iter();
+    let mut ran = drive(piece, arms, &mut readings, &client_cpus, chain, advance)?.into_iter();
     let mut samples = Vec::new();
     for (arm, reading) in arms.iter_mut().zip(readings) {
         let ran = if reading.is_some() { ran.next() } else { None };
         samples.push(match reading.zip(ran) {
-            Some((reading, ran)) => finish(piece, &planned, arm, reading, ran)?,
+            Some((reading, ran)) => finish(piece, arm, reading, ran)?,
             None => {
                 let failure = arm.failure.clone().unwrap_or_else(|| "the server did not answer".to_owned());
-                piece.failed(arm, failure)?
+                piece.failed(arm, failure)
             }
         });
     }
@@ -142,7 +136,6 @@ pub(crate) fn measure(
 /// each time: the planner may decide otherwise in another round.
 fn enter(
     piece: &Piece<'_>,
-    planned: &PlannedTest<'_>,
     arm: &mut Arm<'_>,
     server_cpus: &CpuSet,
     client_cpus: &CpuSet,
@@ -170,7 +163,7 @@ fn enter(
         store.write_settings(&name, &facts)?;
     }
     let plans = supervised(server, piece.bench.stop, || {
-        planned.plans(server.target()).map_err(ConductError::load(about("keeping the plans of")))
+        piece.planned.plans(server.target()).map_err(ConductError::load(about("keeping the plans of")))
     });
     let plans = match plans {
         Ok(plans) => kept_beside(store, &name, &piece.test.name, plans)?,
@@ -222,7 +215,6 @@ fn kept_beside(
 /// reading, in their order.
 fn drive(
     piece: &Piece<'_>,
-    planned: &PlannedTest<'_>,
     arms: &mut [Arm<'_>],
     readings: &mut [Option<Reading>],
     client_cpus: &CpuSet,
@@ -269,7 +261,7 @@ fn drive(
     let by_session = (is_shared && client_cpus.len() > 1).then_some(&placers as &dyn PlaceSession);
     let cpus = ClientCpus { cpus: client_cpus, by_session };
     let ran = supervised_by(&quits, stop, || {
-        let ran = planned.run(&targets, Clients { cpus, stop }, chain, &mut hook);
+        let ran = piece.planned.run(&targets, Clients { cpus, stop }, chain, &mut hook);
         ran.map_err(ConductError::load(format!("driving {}", piece.test.name)))
     });
     if freezes {
@@ -289,16 +281,10 @@ impl PlaceSession for Placers {
 }
 
 /// The sample of an arm that ran, with everything that is read afterwards.
-fn finish(
-    piece: &Piece<'_>,
-    planned: &PlannedTest<'_>,
-    arm: &mut Arm<'_>,
-    reading: Reading,
-    ran: Ran,
-) -> Result<SampleParts, ConductError> {
+fn finish(piece: &Piece<'_>, arm: &mut Arm<'_>, reading: Reading, ran: Ran) -> Result<SampleParts, ConductError> {
     arm.notice_death();
     let Ran { sample: counted, latency, mut parts } = ran;
-    let mut sample = piece.sample(arm, counted)?;
+    let mut sample = piece.sample(arm, counted);
     parts.push(latency_part(&latency.into_iter().collect(), sample.seconds)?);
     sample.warnings = std::mem::take(&mut arm.pending_warnings);
     parts.extend(arm.end(reading.probes, &mut sample));
@@ -309,7 +295,7 @@ fn finish(
     if let Some(refused) = sample.placement.as_ref().and_then(|placement| placement.refused.as_ref()) {
         sample.warnings.push(format!("the scheduler moved sessions about: {refused}"));
     }
-    let failure = sample.failure.take().or_else(|| stored_otherwise(planned, arm));
+    let failure = sample.failure.take().or_else(|| stored_otherwise(&piece.planned, arm));
     sample.failure = failure.map(|failure| arm.fail(failure));
     if !reading.plans.is_empty() {
         parts.push(Part::json(part::PLANS, &reading.plans));

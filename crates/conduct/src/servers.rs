@@ -16,7 +16,7 @@ use crate::measure::{Piece, measure};
 use crate::supervise::{check, supervised, supervised_on, unless_stopped};
 use crate::walk::{Setup, Visit};
 use rqps_load::LoadError;
-use rqps_load::suite::{self, Chain};
+use rqps_load::suite::{self, Chain, PlannedTest};
 use rqps_load::work::work;
 use rqps_machine::copy;
 use rqps_model::event::{TestPlace, TestResult};
@@ -277,11 +277,14 @@ impl<'a> Servers<'a> {
         let Bench { job, stop, .. } = self.bench;
         let task = Task::of(job.plan, self.setup, &test.name, clients);
         let place = TestPlace { interleave: test.interleave, ..self.place(&test.name, clients) };
+        let planned = PlannedTest::new(job.plan, job.suites, test, clients, self.round.seed)
+            .ok_or_else(|| ConductError::UnknownTest(test.name.clone()))?;
         let piece = Piece {
             bench: self.bench,
             round: self.round,
             stage: self.setup.stage,
             test,
+            planned,
             clients,
             cpus: &self.cpus,
             host: output.store.host_id().to_owned(),
@@ -291,8 +294,7 @@ impl<'a> Servers<'a> {
         self.chain.stalled_seconds = 0;
         if let Some(why) = self.why_skipped() {
             output.eta.skipped(&task);
-            let skipped = self.arms.iter().map(|arm| piece.failed(arm, why.clone()));
-            all = skipped.collect::<Result<_, ConductError>>()?;
+            all.extend(self.arms.iter().map(|arm| piece.failed(arm, why.clone())));
         } else {
             output.emit(EventKind::TestBegins { place: place.clone(), is_recorded });
             let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! As whom servers run: never as root.
+//! The account that servers run under: never root.
 //!
 //! In: who we are and, if the user wants another, a name from the system's account file. Out: uid and gid for every
 //! process and data folder of a server, and whether that account can enter a folder. It must not create accounts.

@@ -100,7 +100,7 @@ impl Cache {
         Ok(CacheLock { _file: file })
     }
 
-    /// A new folder to make a build in; only for who holds the lock.
+    /// A new folder to make a build in; only for the holder of the lock.
     pub fn part(&self, _lock: &CacheLock, name: &str) -> Result<Part> {
         let folder = self.root.join("builds").join(format!("{PART}{}-{name}", std::process::id()));
         fs::create_dir(&folder).map_err(MachineError::at("create", &folder))?;
@@ -153,7 +153,7 @@ impl Part {
 impl Drop for Part {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.take() {
-            // What cannot be removed now is cleared by the next who takes the lock.
+            // What cannot be removed now is cleared by the next holder of the lock.
             let _ = remove_tree(&folder);
         }
     }

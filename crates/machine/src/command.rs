@@ -93,7 +93,7 @@ pub fn program_with(
     command
 }
 
-/// Runs a program to its end and gives what it wrote to stdout; `input` goes to its stdin.
+/// Runs a program to its end and returns its stdout; `input` goes to its stdin.
 pub fn output(command: Command, name: &str, input: &str) -> Result<String> {
     run(command, name, input, None)
 }
@@ -128,14 +128,14 @@ fn run(mut command: Command, name: &str, input: &str, limit: Option<Duration>) -
     Err(MachineError::Program { program: name.to_owned(), status, output: last })
 }
 
-/// Feeds a child while its output is read: one that writes much before it reads would else wait for us as we for it.
-/// Gives what it wrote, and whether it was killed since it took longer than `limit`.
+/// Feeds a child while its output is read: otherwise one that writes much before it reads and we would wait for each
+/// other. Returns its output, and whether it was killed for exceeding `limit`.
 fn finish(mut child: Child, input: &str, limit: Option<Duration>) -> (io::Result<Output>, bool) {
     let process = ProcessId::of(child.id());
     let stdin = child.stdin.take();
     let (end, ended) = channel::<()>();
     std::thread::scope(|scope| {
-        // A program that leaves before it read all says why by its status and output.
+        // A program that exits before reading everything explains itself by its status and output.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
         let watch = limit.map(|limit| {
             scope.spawn(move || {

@@ -1,7 +1,7 @@
 //! What this machine can refuse: files, folders, disks, programs.
 //!
-//! In: what the operating system or a program said. Out: one lower-case sentence that names the thing, the cause and,
-//! where there is one, the remedy. It must not decide whether to go on.
+//! In: the message of the operating system or a program. Out: one lower-case sentence that names the thing, the cause
+//! and, where there is one, the remedy. It must not decide whether to go on.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,13 +61,13 @@ pub enum MachineError {
         program: String,
         /// How it ended.
         status: String,
-        /// Its last words.
+        /// The end of its output.
         output: String,
     },
 }
 
 impl MachineError {
-    /// Wraps what the file system said; a full disk becomes its own cause.
+    /// Wraps an error of the file system; a full disk becomes its own cause.
     pub fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         let path = path.into();
         if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
@@ -87,7 +87,7 @@ impl MachineError {
         }
     }
 
-    /// For `map_err`: wraps what the file system said.
+    /// For `map_err`: wraps an error of the file system.
     pub fn at(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| MachineError::io(action, path, source)
@@ -102,7 +102,7 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
 }
 
 fn needed(bytes: u64) -> String {
-    // Where it is not known, the system said so in the middle of it.
+    // Where it is not known, the system reported it during the call.
     if bytes == 0 { String::new() } else { format!("{:.0} MB needed, ", bytes as f64 / 1e6) }
 }
 

@@ -1,4 +1,4 @@
-//! A full disk, known by what programs and servers say.
+//! A full disk, recognised by the messages of programs and servers.
 //!
 //! In: what a program wrote, and the folder of its data. Out: whether that means a full disk. It is the one place that
 //! knows these words.
@@ -6,7 +6,7 @@
 use crate::MachineError;
 use std::path::Path;
 
-/// What programs and servers say when the disk is full: the system's words, its number, and hints where half a page
+/// Messages of programs and servers when the disk is full: the system's words, its number, and hints where half a page
 /// could still be written.
 const FULL_DISK: [&str; 8] = [
     "No space left on device",
@@ -19,7 +19,8 @@ const FULL_DISK: [&str; 8] = [
     "isk full",
 ];
 
-/// What MySQL and MariaDB say both when the disk is full and when a table has reached a limit of its own (error 1114).
+/// The message of MySQL and MariaDB both when the disk is full and when a table has reached a limit of its own (error
+/// 1114).
 const FULL_TABLE: &str = "' is full";
 
 /// A disk with less room than this, or than this share of its size, counts as full.
@@ -38,7 +39,7 @@ fn is_nearly_full(folder: &Path) -> bool {
     })
 }
 
-/// What a program says when the disk is full, told as what it is.
+/// A program's error, turned into that of a full disk where it is one.
 pub fn full_disk(error: MachineError, dir: &Path) -> MachineError {
     match &error {
         MachineError::Program { output, .. } if tells_full_disk(output, dir) => {
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told_from_a_full_table() {
+    fn a_full_disk_is_distinguished_from_a_full_table() {
         let folder = Path::new("/");
         assert!(!is_nearly_full(folder), "the test needs a little room");
         for told in [

@@ -3,7 +3,7 @@
 //! In: folders that are about to be made, and programs that are about to be started in them. Out:
 //! `<cache>/leases/<id>.json`, and after a crash [`clear_stale`], which stops the programs of leases whose owner is
 //! dead, then removes the folders, and gives the lease back when they are gone. A process is touched only if pid and
-//! start time match, or if it stands in a recorded folder and runs the recorded program or one from beside it; a folder
+//! start time match, or if it stands in a recorded folder and runs the recorded program or one next to it; a folder
 //! only if it carries our marker with the lease's id, which goes last. Nothing is ever found by name.
 
 use crate::proctree::{self, ProcessId};
@@ -68,7 +68,7 @@ struct ProgramRecord {
     /// What it is started in, and all that it starts in turn stands in: the folder that it writes to.
     folder: PathBuf,
     program: PathBuf,
-    /// Absent from before the start until the pid is known, and for what ends before whoever started it goes on.
+    /// Absent from before the start until the pid is known, and for what ends before its starter goes on.
     process: Option<ProcessId>,
 }
 
@@ -116,7 +116,7 @@ impl Lease {
         Ok(Lease { shared: Arc::new(Shared { cache, path, record, folders_made, not_removed }) })
     }
 
-    /// What it holds, for whoever must not keep it.
+    /// What it holds, without keeping it alive.
     pub fn holdings(&self) -> Holdings {
         Holdings { shared: Arc::downgrade(&self.shared) }
     }
@@ -174,7 +174,7 @@ impl Lease {
         self.change(|record| record.programs.retain(|p| p.folder != folder))
     }
 
-    /// Runs a program that writes to a folder to its end, in that folder, and gives what it wrote to stdout. It is in
+    /// Runs a program that writes to a folder to its end, in that folder, and returns its stdout. It is in
     /// the lease before it starts, with all that it starts in turn.
     pub fn run(&self, folder: &Path, program: &Path, mut command: Command, name: &str, input: &str) -> Result<String> {
         let real = |path: &Path| fs::canonicalize(path).map_err(MachineError::at("find", path));
@@ -208,7 +208,7 @@ impl Drop for Shared {
 }
 
 impl Holdings {
-    /// The folders that are there now; none where the lease is gone, or busy, since whoever asks may not be able to
+    /// The folders that are there now; none where the lease is gone, or busy, since the caller may not be able to
     /// wait.
     pub fn folders(&self) -> Vec<PathBuf> {
         let Some(shared) = self.shared.upgrade() else { return Vec::new() };
@@ -250,7 +250,7 @@ impl Place {
 }
 
 impl Record {
-    /// Only the same host can judge; after a reboot nobody lives; pids of another container say nothing here.
+    /// Only the same host can judge; after a reboot no process lives; pids of another container mean nothing here.
     fn owner_is_dead(&self, here: &Place) -> bool {
         if self.place.host != here.host {
             return false;
@@ -292,7 +292,7 @@ pub fn clear_stale(cache: &Cache) -> Result<Vec<Cleared>> {
     Ok(cleared)
 }
 
-/// Records of processes that were killed at writing them; the name itself says whose they are.
+/// Records of processes that were killed at writing them; the name itself shows whose they are.
 fn clear_unpublished(folder: &Path) {
     let owner = |path: &Path| {
         let (pid, rest) = path.file_stem()?.to_str()?.split_once('-')?;
@@ -345,7 +345,7 @@ fn clear(record: &Record, same_boot: bool) -> Cleared {
 }
 
 /// The recorded processes with their descendants, and what stands in a recorded folder and runs the recorded program or
-/// one from beside it: a server whose pid was not yet written down, what a tool has started, children that lost their
+/// one next to it: a server whose pid was not yet written down, what a tool has started, children that lost their
 /// parent. Whatever else stands there may be on its way to run such a program, and is given the time.
 fn processes_of(programs: &[ProgramRecord]) -> Vec<ProcessId> {
     let deadline = Instant::now() + BECOME_TIMEOUT;
@@ -369,7 +369,7 @@ fn processes_of(programs: &[ProgramRecord]) -> Vec<ProcessId> {
     }
 }
 
-/// Asks all to leave at once, then makes them; gives those that are still there.
+/// Asks all to end, then kills them; returns those that are still alive.
 fn stop(processes: &[ProcessId]) -> Vec<ProcessId> {
     for signal in [Signal::QUIT, Signal::CONT] {
         processes.iter().for_each(|p| _ = p.signal(signal));
@@ -379,8 +379,7 @@ fn stop(processes: &[ProcessId]) -> Vec<ProcessId> {
     proctree::wait_gone(&left, LEAVE_TIMEOUT)
 }
 
-/// Removes a folder, its marker last: who is killed at it leaves a folder that is still known to be ours, or an empty
-/// one.
+/// Removes a folder, its marker last: if killed meanwhile, a folder is left that is still known to be ours, or empty.
 fn remove_marked(folder: &Path, id: &str) -> Result<()> {
     let mut kept = Ok(());
     for entry in fs::read_dir(folder).map_err(MachineError::at("list", folder))? {
@@ -392,7 +391,7 @@ fn remove_marked(folder: &Path, id: &str) -> Result<()> {
             Ok(_) => fs::remove_file(&path).map_err(MachineError::at("remove", &path)),
             Err(e) => Err(MachineError::io("look at", path, e)),
         };
-        // The rest goes all the same; the first is told.
+        // The rest goes all the same; the first error is returned.
         kept = kept.and(removed);
     }
     kept?;

@@ -47,11 +47,11 @@ impl ProcessId {
         self.living_entry().and_then(|entry| stat(&entry)).is_some_and(|s| s.state == b'T')
     }
 
-    /// Sends a signal if the process is still there; says whether it was.
+    /// Sends a signal if the process is still there; returns whether it was.
     pub fn signal(self, signal: Signal) -> bool {
         let Some(pid) = Pid::from_raw(self.pid.cast_signed()) else { return false };
         match pidfd_open(pid, PidfdFlags::empty()) {
-            // The descriptor is of whoever had the pid when it was opened: check after, send through it.
+            // The descriptor is of the process that had the pid when it was opened: check after, send through it.
             Ok(fd) => self.is_alive() && pidfd_send_signal(&fd, signal).is_ok(),
             Err(rustix::io::Errno::NOSYS) => self.is_alive() && rustix::process::kill_process(pid, signal).is_ok(),
             Err(_) => false,
@@ -98,11 +98,11 @@ pub fn standing_in(folder: &Path) -> Vec<(ProcessId, PathBuf)> {
 /// A process and all its descendants that live, the process first; empty if it is gone.
 pub fn tree(root: ProcessId) -> Vec<ProcessId> {
     let all = snapshot();
-    // One that has ended and was not waited for is not there for anybody any more.
+    // One that has ended and was not waited for counts as gone.
     descendants(root, &all).into_iter().filter(|p| !all[&p.pid].has_ended()).collect()
 }
 
-/// [`tree`] with those that ended and were not waited for: until then nobody inherits the time that they took.
+/// [`tree`] with those that ended and were not waited for: until then their time is not added to their parent.
 pub fn tree_with_ended(root: ProcessId) -> Vec<ProcessId> {
     descendants(root, &snapshot())
 }
@@ -126,7 +126,7 @@ fn descendants(root: ProcessId, all: &BTreeMap<u32, PidStat>) -> Vec<ProcessId> 
     found
 }
 
-/// Waits until none of the processes is alive; gives those that still are when the time is over.
+/// Waits until none of the processes is alive; returns those that still are when the time is over.
 pub fn wait_gone(processes: &[ProcessId], timeout: Duration) -> Vec<ProcessId> {
     let deadline = Instant::now() + timeout;
     loop {
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn an_ended_child_is_in_the_tree_with_ended_until_it_is_waited_for() {
-        // The program that the shell becomes waits for nobody.
+        // The program that the shell becomes waits for no child.
         let mut parent = Command::new("sh").args(["-c", "true & exec sleep 60"]).spawn().expect("a shell");
         let root = ProcessId::of(parent.id()).expect("it runs");
         let ended = || tree_with_ended(root).get(1).copied().filter(|child| !child.is_alive());

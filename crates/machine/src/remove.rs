@@ -3,7 +3,7 @@
 //! In: a folder that rqps made; that it did is for the caller to know (a lease, a marker, a name in the cache). Out:
 //! nothing of it, or which file could not go. A file that is on disk already costs milliseconds in the file system,
 //! which it spends waiting and for several files at once, and a data folder has a thousand: so several threads remove.
-//! Symbolic links are removed and never followed, whoever changes the tree meanwhile: each name is looked up in a
+//! Symbolic links are removed and never followed, even if the tree changes meanwhile: each name is looked up in a
 //! folder that is held open.
 
 use crate::{MachineError, Result};
@@ -23,7 +23,7 @@ const THREADS: usize = 8;
 /// So few files are gone before threads have begun.
 const FEW: usize = 8;
 
-/// How often a folder is emptied in which somebody makes files meanwhile.
+/// How often a folder is emptied in which another process makes files meanwhile.
 const ATTEMPTS: usize = 3;
 
 /// Removes a folder with all that is in it; one that is not there is gone already. What can be removed is, also beside
@@ -106,7 +106,7 @@ fn entries(folder: &OwnedFd) -> rustix::io::Result<(Vec<CString>, Vec<CString>)>
             continue;
         }
         let kind = match entry.file_type() {
-            // Some file systems do not tell.
+            // Some file systems do not report the type.
             FileType::Unknown => FileType::from_raw_mode(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode),
             kind => kind,
         };
@@ -176,13 +176,13 @@ mod tests {
         assert_eq!(fs::read_dir(other.join("base/0")).expect("listed").count(), 2, "of others nothing goes");
         remove_tree(&folder).expect("gone already");
 
-        // A link in the place of the folder itself is somebody else's.
+        // A link in the place of the folder itself belongs to others.
         symlink(&other, &folder).expect("a link");
         assert!(matches!(remove_tree(&folder), Err(MachineError::NotRemoved { .. })));
         assert_eq!(fs::read_dir(other.join("base/0")).expect("listed").count(), 2);
     }
 
-    /// Removed is what is not there: a folder that is still written to is never told to be gone.
+    /// A folder that is still written to is never reported as removed.
     #[test]
     fn a_folder_that_somebody_writes_to_is_not_gone() {
         let root = tempfile::tempdir().expect("a folder");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_go_is_told_and_the_rest_goes() {
+    fn what_cannot_go_is_reported_and_the_rest_goes() {
         let root = tempfile::tempdir().expect("a folder");
         let folder = root.path().join("data");
         data_folder(&folder, 2, 20, false);

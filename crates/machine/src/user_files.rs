@@ -1,7 +1,7 @@
-//! The user's own files beside what is compiled in.
+//! The user's own files in addition to what is compiled in.
 //!
 //! In: a kind (`catalog`, `profiles`, `workloads`). Out: the files of that kind in the user's configuration folder. It
-//! must not know what they say.
+//! must not interpret them.
 
 use crate::{MachineError, Result};
 use std::fs;

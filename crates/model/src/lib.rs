@@ -5,7 +5,6 @@
 
 mod accounting;
 pub mod build;
-pub mod counted;
 pub mod engine;
 pub mod event;
 pub mod facts;
@@ -14,6 +13,7 @@ pub mod insert;
 mod order;
 pub mod part;
 pub mod plan;
+pub mod plural;
 pub mod sample;
 pub mod settings;
 pub mod test;
@@ -23,12 +23,12 @@ pub mod warning;
 mod words;
 
 pub use build::{BuildSource, BuildSpec};
-pub use counted::counted;
 pub use engine::{Engine, StorageEngine};
 pub use event::{Event, EventKind};
 pub use format::{FORMAT, Format};
 pub use part::Part;
 pub use plan::{Interleave, Plan};
+pub use plural::plural;
 pub use sample::Sample;
 pub use settings::Placement;
 pub use test::{Group, Unit};

@@ -10,7 +10,7 @@ use crate::order::{self, Block};
 use crate::rounds;
 use crate::{footnote, latency, suite, verdict_style};
 use rqps_analysis::findings::{CellFindings, Findings, TestFindings};
-use rqps_model::{Verdict, counted};
+use rqps_model::{Verdict, plural};
 
 /// The whole campaign as Markdown.
 pub fn markdown(findings: &Findings) -> String {
@@ -24,7 +24,7 @@ pub fn markdown(findings: &Findings) -> String {
             out.push_str(&format!("- {}\n", escaped(&treatment.sentence)));
         }
     }
-    let rounds = counted(campaign.rounds_complete, "round");
+    let rounds = plural(campaign.rounds_complete, "round");
     out.push_str(&format!(
         "\nRelative to **{}**. {}, {rounds}, {}, {}.\n",
         escaped(&findings.treatments[findings.base].name),
@@ -34,7 +34,7 @@ pub fn markdown(findings: &Findings) -> String {
     ));
     for level in order::levels(findings) {
         for block in &level.blocks {
-            let clients = counted(level.clients, "client");
+            let clients = plural(level.clients, "client");
             out.push_str(&format!("\n### {}, {clients}\n\n", block.title));
             match others[..] {
                 [only] => rows_of_one(&mut out, findings, block, only),
@@ -110,7 +110,7 @@ fn tail(findings: &Findings) -> String {
         "\nMeasured by rqps {} on {} ({}, {}), {}.\n",
         escaped(&findings.campaign.rqps_version),
         escaped(&findings.host.cpu_model),
-        counted(findings.host.cpus, "CPU"),
+        plural(findings.host.cpus, "CPU"),
         escaped(&findings.host.kernel),
         escaped(&findings.campaign.started_at),
     ));

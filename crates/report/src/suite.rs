@@ -10,8 +10,8 @@ use crate::order::Level;
 use crate::{number, order};
 use insert::sheet::{self, Sheet};
 use rqps_analysis::findings::Findings;
-use rqps_model::counted;
 use rqps_model::plan::SuitePlan;
+use rqps_model::plural;
 
 /// Unit of a column of throughput; where tests differ in theirs, it stands with each test.
 pub(crate) const fn unit(findings: &Findings) -> &'static str {
@@ -44,7 +44,7 @@ pub(crate) fn work(findings: &Findings, clients: Option<u32>, show: fn(f64) -> S
 pub(crate) fn facts(findings: &Findings, tests: usize, rounds: &str) -> Vec<(&'static str, String)> {
     let campaign = &findings.campaign;
     let clients = campaign.clients.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    let suite = ("Suite", format!("{}, {}", campaign.suite.name(), counted(tests, campaign.suite.noun())));
+    let suite = ("Suite", format!("{}, {}", campaign.suite.name(), plural(tests, campaign.suite.noun())));
     match &campaign.suite {
         SuitePlan::Insert(shape) => vec![
             suite,
@@ -55,7 +55,7 @@ pub(crate) fn facts(findings: &Findings, tests: usize, rounds: &str) -> Vec<(&'s
         ],
         SuitePlan::Sysbench(data) => vec![
             suite,
-            ("Data", format!("{} × {} rows", counted(data.tables, "table"), number::grouped(data.rows as f64))),
+            ("Data", format!("{} × {} rows", plural(data.tables, "table"), number::grouped(data.rows as f64))),
             ("Clients", format!("{clients}, {}", order::arrival(findings))),
             ("Rounds", format!("{rounds}, each with fresh server starts")),
             ("Builds alternate in", order::interleaving(findings)),

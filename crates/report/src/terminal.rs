@@ -16,7 +16,7 @@ use crate::rounds;
 use crate::suite;
 use crate::{number, text, verdict_style};
 use rqps_analysis::findings::{Comparison, Findings, TestFindings};
-use rqps_model::{Verdict, counted};
+use rqps_model::{Verdict, plural};
 
 /// Narrower than this the table is not folded further.
 const NARROWEST: usize = 60;
@@ -83,10 +83,10 @@ impl Page<'_> {
     fn level(&self, out: &mut String, level: &Level<'_>) {
         let campaign = &self.findings.campaign;
         let rounds = match campaign.rounds_complete {
-            n if n == campaign.rounds_planned => counted(n, "round"),
+            n if n == campaign.rounds_planned => plural(n, "round"),
             n => format!("{n} of {} rounds", campaign.rounds_planned),
         };
-        let clients = counted(level.clients, "client");
+        let clients = plural(level.clients, "client");
         let work = suite::work(self.findings, Some(level.clients), number::throughput);
         let line = format!(
             "{} {}, {clients}, {rounds}, {}, {work}, placement {}",
@@ -288,7 +288,7 @@ impl Page<'_> {
             let changed = changed(level, *index);
             let count = match changed.len() {
                 0 => unchanged(level, *index, noun),
-                n => format!("{} changed", counted(n, noun)),
+                n => format!("{} changed", plural(n, noun)),
             };
             grid.line(format!("{title}: {count}"));
             for test in changed.iter().take(LISTED) {

@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Makes a data folder with the database `sbtest` in it. The folder must not exist or be empty. MySQL and MariaDB have
-/// checksums by their settings alone, whatever `checksums` says. It is copied where one like it is kept in the cache,
+/// checksums by their settings alone, whatever `checksums` is. It is copied where one like it is kept in the cache,
 /// and kept there where it had to be made; what makes it belongs to the lease.
 pub fn initialise(build: &BuildFacts, dir: &Path, account: Account, checksums: bool, lease: &Lease) -> Result<()> {
     let kept = Kept::of(build, account, checksums, lease);
@@ -37,8 +37,8 @@ pub fn initialise(build: &BuildFacts, dir: &Path, account: Account, checksums: b
 const HEEDS_WITHIN: Duration = Duration::from_secs(5);
 
 /// Sends whatever we have running on a data folder, be it a server or what makes the folder, the signal that ends it at
-/// once: for data that is thrown away. It does not wait; `since` is how long ago this was asked for the first time, and
-/// after a while the signal is one that nobody can ignore.
+/// once: for data that is thrown away. It does not wait; `since` is the time since the first request, and after a while
+/// the signal is one that cannot be ignored.
 pub fn end_at_once(engine: Engine, data_dir: &Path, since: Duration) {
     let Ok(here) = fs::canonicalize(data_dir) else { return };
     let signal = if since < HEEDS_WITHIN { ending(engine).at_once[0].0 } else { Signal::KILL };
@@ -53,7 +53,7 @@ pub fn end_at_once(engine: Engine, data_dir: &Path, since: Duration) {
 pub fn snapshot(data_dir: &Path, to: &Path, method: CopyMethod) -> Result<Copied> {
     refuse_running(data_dir)?;
     let copied = copy::copy_tree(data_dir, to, method, &AtomicBool::new(false))?;
-    // A server that was killed leaves its file; the copy is nobody's.
+    // A server that was killed leaves its file; the copy has no owner.
     let _ = fs::remove_file(to.join(postgres::data_folder::PID_FILE));
     Ok(copied)
 }

@@ -30,14 +30,6 @@ pub(crate) fn initialise(
     }
 }
 
-/// The code that makes an engine's data folders, by which a folder that was made by other code is known.
-pub(crate) const fn initialising_code(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Postgres => include_str!("postgres/data_folder.rs"),
-        Engine::Mysql | Engine::Mariadb => include_str!("mysql/data_folder.rs"),
-    }
-}
-
 /// What every start of a build's server needs on its command line to find its data and its own files.
 pub fn base_arguments(build: &BuildFacts, data_dir: &Path) -> Result<Vec<String>> {
     match build.engine {

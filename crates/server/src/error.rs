@@ -1,7 +1,7 @@
 //! Everything that can go wrong between a build and its ready server, sorted by cause.
 //!
-//! In: what the operating system, a program or a server said. Out: one lower-case sentence that names the thing, the
-//! cause and, where there is one, the remedy. It must not decide whether to go on.
+//! In: the message of the operating system, a program or a server. Out: one lower-case sentence that names the thing,
+//! the cause and, where there is one, the remedy. It must not decide whether to go on.
 
 use rqps_builds::BuildError;
 use rqps_machine::MachineError;
@@ -153,7 +153,7 @@ pub enum ServerError {
 }
 
 impl ServerError {
-    /// For `map_err`: wraps what the file system said.
+    /// For `map_err`: wraps an error of the file system.
     pub(crate) fn at(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let wrapped = MachineError::at(action, path);
         move |source| wrapped(source).into()

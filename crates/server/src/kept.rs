@@ -3,11 +3,11 @@
 //!
 //! In: a build and what its initialisation depends on. Out: a copy where the caller wants it, checked against its
 //! digest, or nothing where there is none that is whole; and a folder that was just made is kept for the next time.
-//! What is kept is made beside its place and published by rename, so that no lock is needed: whoever finds it gone or
-//! damaged makes the folder anew. The least recently used go when all together grow too large. It must not run a
-//! program.
+//! What is kept is made next to its place and published by rename, so that no lock is needed: a process that finds it
+//! gone or damaged makes the folder anew. The least recently used go when all together grow too large. It must not run
+//! a program.
 
-use crate::{Result, ServerError, dbms};
+use crate::{Result, ServerError};
 use rqps_builds::verify;
 use rqps_machine::copy::{CopyMethod, copy_tree};
 use rqps_machine::{Account, Lease, remove_tree};
@@ -24,6 +24,10 @@ const FOLDER: &str = "initialised";
 /// What is in the folder of each: the data, and the seal, by which it is known to be whole.
 const DATA: &str = "data";
 const SEAL: &str = "seal";
+
+/// Part of every key. Raise it when `data_folder::initialise` of an engine puts something else into a data folder than
+/// before: other options, users, databases, files. Then all are made anew.
+const MADE_AS: u32 = 1;
 
 /// What all together may take.
 const BYTES_MAX: u64 = 2 << 30;
@@ -42,11 +46,10 @@ struct Seal {
 }
 
 impl<'a> Kept<'a> {
-    /// That of a build, by all that decides what is in it: the code that makes it, too.
+    /// That of a build, by all that decides what is in it.
     pub(crate) fn of(build: &BuildFacts, account: Account, checksums: bool, lease: &'a Lease) -> Kept<'a> {
-        let code = dbms::initialising_code(build.engine);
         let (folder, uid) = (build.folder.display(), account.uid);
-        let key = format!("{} {} {folder} {uid} {checksums}\n{code}", build.engine, build.sha256);
+        let key = format!("{MADE_AS} {} {} {folder} {uid} {checksums}", build.engine, build.sha256);
         let digest = verify::sha256_bytes(key.as_bytes());
         // Not by the name of the build, which the user gives.
         Kept::named(&format!("{}-{}", build.version.compact(build.engine), &digest[..16]), lease)
@@ -56,16 +59,16 @@ impl<'a> Kept<'a> {
         Kept { folder: lease.cache().root().join(FOLDER).join(name), lease }
     }
 
-    /// Copies it to a place that is not there yet or empty, and says whether it did: not where none is kept, or none
+    /// Copies it to a place that is not there yet or empty; returns whether it did: not where none is kept, or none
     /// that is whole. Then there is nothing at that place.
     pub(crate) fn copy_to(&self, dir: &Path) -> bool {
         let Some(seal) = read_seal(&self.folder) else { return false };
         let _ = fs::remove_dir(dir);
         let copied = copy(&self.folder.join(DATA), dir).is_ok();
-        // The copy is checked, not what it was made of, which somebody may be replacing.
+        // The copy is checked, not what it was made of, which another process may be replacing.
         let is_whole = copied && Seal::of(dir).is_ok_and(|found| found.sha256 == seal.sha256);
         if is_whole {
-            // When it was last used; who may not say so has a cache that somebody else looks after.
+            // Records the last use; where that is refused, the cache belongs to another user, who looks after it.
             let _ =
                 File::options().append(true).open(self.folder.join(SEAL)).map(|f| f.set_modified(SystemTime::now()));
         } else {
@@ -111,7 +114,7 @@ fn put_away(parent: &Path, to: &Path, bytes_max: u64) {
     for (at, (_, size, folder)) in kept.iter().enumerate() {
         bytes = bytes.saturating_add(*size);
         if at > 0 && bytes > bytes_max {
-            // Whoever is copying it finds files missing, and makes the folder anew.
+            // A process that is copying it finds files missing, and makes the folder anew.
             let _ = fs::rename(folder, to.join(at.to_string()));
         }
     }
@@ -154,6 +157,8 @@ impl Seal {
 mod tests {
     use super::*;
     use rqps_machine::Cache;
+    use rqps_model::Engine;
+    use std::collections::BTreeSet;
 
     struct Scene {
         root: tempfile::TempDir,
@@ -222,6 +227,41 @@ mod tests {
         fs::write(kept.folder.join(SEAL), "").expect("written");
         assert!(!scene.copies(&kept), "without a seal");
         assert_eq!(scene.entries(), ["pg"], "nothing else is left");
+    }
+
+    #[test]
+    fn each_build_account_and_setting_has_its_own() {
+        let scene = Scene::new();
+        let build = |sha256: &str, folder: &str, engine| BuildFacts {
+            name: String::new(),
+            engine,
+            version: "11.4.5".parse().expect("a version"),
+            banner: String::new(),
+            folder: folder.into(),
+            origin: String::new(),
+            sha256: sha256.to_owned(),
+            compiler: String::new(),
+            flags: String::new(),
+            configure: String::new(),
+            extensions: Vec::new(),
+            library_folders: Vec::new(),
+            size_bytes: 0,
+            symbols: String::new(),
+        };
+        let of = |build: &BuildFacts, uid, checksums| {
+            Kept::of(build, Account { uid, ..Account::choose() }, checksums, &scene.lease).folder
+        };
+        let one = build("aa", "/a", Engine::Mysql);
+        assert_eq!(of(&one, 1, true), of(&BuildFacts { name: "other".to_owned(), ..one.clone() }, 1, true));
+        let others = [
+            of(&one, 1, true),
+            of(&one, 1, false),
+            of(&one, 2, true),
+            of(&build("bb", "/a", Engine::Mysql), 1, true),
+            of(&build("aa", "/b", Engine::Mysql), 1, true),
+            of(&build("aa", "/a", Engine::Mariadb), 1, true),
+        ];
+        assert_eq!(BTreeSet::from(others).len(), 6);
     }
 
     #[test]

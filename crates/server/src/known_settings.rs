@@ -55,7 +55,7 @@ pub enum Presence {
     /// It may have it, by this name: the list was not made from this version, or it depends on how the server was
     /// built.
     Perhaps(String),
-    /// It does not have it; the text says since or until when others do.
+    /// It does not have it; the text names the versions that do.
     Lacks(String),
 }
 
@@ -166,7 +166,8 @@ impl KnownSettings {
         format!("{} {}", if self.is_exact_at(until) { "no longer there after" } else { "last seen in" }, until.text())
     }
 
-    /// Whether what came or went with a version did so just then: the manual says so, or every version was looked at.
+    /// Whether what came or went with a version did so exactly then: the manual states it, or every version was
+    /// checked.
     fn is_exact_at(&self, mark: &Mark) -> bool {
         self.is_exact || !self.seen.contains(mark)
     }

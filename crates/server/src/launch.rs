@@ -1,6 +1,6 @@
 //! What a start needs, and what an engine's own part makes of it.
 //!
-//! In: nothing. Out: types alone, for those who ask for a start and for the parts that prepare one.
+//! In: nothing. Out: types only, for callers that start a server and for the parts that prepare a start.
 
 use crate::Configuration;
 use rqps_machine::Account;
@@ -24,7 +24,7 @@ pub struct Launch<'a> {
     pub configuration: &'a Configuration,
     /// What stores the tables, where the engine leaves a choice: a plugin is loaded for it if need be.
     pub storage: Option<StorageEngine>,
-    /// As whom it runs.
+    /// The account that it runs under.
     pub account: Account,
     /// CPUs of all its processes; empty leaves them as ours are.
     pub cpus: &'a [usize],
@@ -48,7 +48,7 @@ pub(crate) struct Prepared {
 
 /// The signals that end a server, each with the time until the next.
 pub(crate) struct Ending {
-    /// The first asks it to write everything back.
+    /// The first makes it write everything back.
     pub(crate) in_order: &'static [(Signal, Duration)],
     /// For data that is thrown away.
     pub(crate) at_once: &'static [(Signal, Duration)],

@@ -15,7 +15,7 @@ const TAIL_BYTES: u64 = 64 << 10;
 /// How much of it is searched for errors.
 const SEARCHED_BYTES: u64 = 1 << 20;
 
-/// Opens it for adding, and says where it ends now.
+/// Opens it for appending, and returns its length.
 pub(crate) fn open(path: &Path) -> Result<(File, u64)> {
     let file = File::options().create(true).append(true).open(path).map_err(ServerError::at("open", path))?;
     let start = file.metadata().map_err(ServerError::at("look at", path))?.len();

@@ -1,4 +1,4 @@
-//! As whom everybody logs in to the servers that rqps makes, and into which database.
+//! The user and the database of every login to the servers that rqps makes.
 //!
 //! In: an engine and the way to its server. Out: an endpoint. It must not open anything.
 

@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Drops a build's binaries from the page cache and says how many files that were.
+/// Drops a build's binaries from the page cache and returns the number of files.
 ///
-/// Call it when no server of this build runs. A file that cannot be opened is passed over: the server will say so.
+/// Call it when no server of this build runs. A file that cannot be opened is skipped: the server will report it.
 pub fn renew(build: &BuildFacts) -> usize {
     let mut files: Vec<PathBuf> = rqps_builds::program(build).into_iter().collect();
     let folders: BTreeSet<PathBuf> = build
@@ -50,7 +50,7 @@ mod tests {
     use rqps_model::Engine;
 
     #[test]
-    fn asks_for_the_binary_and_its_libraries() {
+    fn finds_the_binary_and_its_libraries() {
         let root = tempfile::tempdir().expect("a folder");
         let cache = Cache::at(&root.path().join("cache")).expect("a cache");
         let lease = Lease::open(&cache).expect("a lease");

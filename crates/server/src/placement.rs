@@ -9,7 +9,7 @@ use rqps_model::settings::CpuSet;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet as CpuMask, sched_getaffinity, sched_setaffinity};
 
-/// The CPUs that the calling thread may use. Ask before anything is pinned.
+/// The CPUs that the calling thread may use. Call it before anything is pinned.
 pub fn available() -> Result<CpuSet> {
     read_back(None).map_err(|e| refused("this process", &[], &e.to_string()))
 }
@@ -36,7 +36,7 @@ pub fn choose(placement: Placement, online: &[usize], clients: u32) -> Result<(C
     }
 }
 
-/// Pins the calling thread and gives the CPUs as read back.
+/// Pins the calling thread and returns the CPUs as read back.
 pub fn pin_current(cpus: &[usize]) -> Result<CpuSet> {
     pin(None, cpus).map_err(|e| refused("this thread", cpus, &e.to_string()))?;
     let found = read_back(None).map_err(|e| refused("this thread", cpus, &e.to_string()))?;
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pinned_thread_says_where_it_is() {
+    fn a_pinned_thread_reports_its_cpus() {
         let online = available().expect("some");
         let last = *online.last().expect("one at least");
         let pinned = std::thread::spawn(move || (pin_current(&[last]), available()));

@@ -1,7 +1,7 @@
-//! A running server: started on a private socket, waited for, asked, pinned, frozen, stopped.
+//! A running server: started on a private socket, waited for, queried, pinned, frozen, stopped.
 //!
 //! In: a [`Launch`]. Out: a [`Server`] that answers. Whatever happens to us, the server goes: it stops when dropped,
-//! the kernel takes it down when we die, and the lease tells the next start what may be left. It must not generate
+//! the kernel takes it down when we die, and the lease lists for the next start what may be left. It must not generate
 //! load.
 
 use crate::dbms::{self, ending};
@@ -37,7 +37,7 @@ const READY_POLL: Duration = Duration::from_millis(5);
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped {
-    /// Whether it wrote everything back and said goodbye: only then may its data folder be copied.
+    /// Whether it shut down cleanly: only then may its data folder be copied.
     pub clean: bool,
 }
 
@@ -87,7 +87,7 @@ impl Server {
                 return Err(e);
             }
         };
-        // A child that has ended is still found: nobody has waited for it yet.
+        // A child that has ended is still found until it is waited for.
         let process = ProcessId::of(child.id()).expect("a child is in /proc until it is waited for");
         let (version, storage) = (launch.build.version.clone(), launch.storage);
         let target = Target { endpoint: prepared.endpoint, version, storage };
@@ -312,7 +312,7 @@ impl Drop for Server {
     }
 }
 
-/// Whether an attempt to connect says that the server is still starting.
+/// Whether a failed connection means that the server is still starting.
 fn is_not_yet(error: &rqps_wire::WireError) -> bool {
     use rqps_wire::WireError;
     error.is_not_ready() || matches!(error, WireError::Lost { .. } | WireError::Deadline { .. })

@@ -53,11 +53,11 @@ pub struct Configuration {
     /// The settings of these lines.
     pub written: BTreeMap<String, String>,
     /// Those of them that are written so that a server which does not know them passes over them: their list of
-    /// versions does not say whether it does.
+    /// versions does not show whether it does.
     pub loose: BTreeSet<String>,
     /// Settings that were wanted and are not written, with the reason.
     pub left_out: BTreeMap<String, String>,
-    /// What was made smaller than the profile says, with the reason.
+    /// What was made smaller than in the profile, with the reason.
     pub notes: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use crate::{Result, ServerError};
 use rqps_wire::{Session, Table};
 use std::collections::BTreeMap;
 
-/// What a running server says of itself.
+/// What a running server reports about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Readback {
     /// Every setting, in the form in which the server shows it.
@@ -38,7 +38,7 @@ pub struct Mismatch {
 }
 
 impl Readback {
-    /// Asks for encoding and collation of the database, the two columns of an answer.
+    /// Queries encoding and collation of the database, the two columns of an answer.
     pub(crate) fn read_encoding(&mut self, session: &mut Session, build: &str, sql: &str) -> Result<()> {
         let database = session.query(sql)?;
         let Some([Some(encoding), Some(collation)]) = database.rows.first().map(Vec::as_slice) else {

@@ -38,3 +38,28 @@ pub(crate) fn list(damages: &[Damage]) -> String {
         many => format!("{} damaged result files:\n  {}", many.len(), many.join("\n  ")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn all_damages_are_listed() {
+        let damage = |path: &str, line| Damage {
+            path: path.into(),
+            line,
+            found: "the file is missing".into(),
+            expected: "a sample",
+            remedy: "delete it".into(),
+        };
+        let damages = [damage("a/sample.json", None), damage("b/sample.json", Some(3))];
+        expect!["damaged result file a/sample.json: the file is missing; expected a sample; delete it"]
+            .assert_eq(&list(&damages[..1]));
+        expect![[r#"
+            2 damaged result files:
+              a/sample.json: the file is missing; expected a sample; delete it
+              b/sample.json:3: the file is missing; expected a sample; delete it"#]]
+        .assert_eq(&list(&damages));
+    }
+}

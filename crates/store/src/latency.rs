@@ -79,6 +79,7 @@ pub(crate) fn parse(file: &StoredFile, text: &[u8]) -> Result<Latencies, StoreEr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use expect_test::expect;
 
     fn file() -> StoredFile {
         StoredFile { path: "latency.hdr".into(), expected: "a histogram log", remedy: "delete it".into() }
@@ -117,18 +118,19 @@ mod tests {
     fn broken_lines_are_named() {
         let latencies = Latencies::from([(EVENT.to_owned(), histogram(&[5, 6, 7]))]);
         let text = String::from_utf8(render(&latencies, 1.0).expect("written")).expect("text");
-        let check = |broken: &str, line: usize, what: &str| {
-            let Err(StoreError::Damaged(damages)) = parse(&file(), broken.as_bytes()) else {
-                panic!("{broken} was read")
-            };
-            let [damage] = &damages[..] else { panic!("{damages:?}") };
-            assert_eq!(damage.line, Some(line), "{damage}");
-            assert!(damage.to_string().contains(what), "{damage}");
-        };
-        check(&text.replace("HISTF", "HIST!"), 4, "Invalid symbol");
-        check(&text.replace("Tag=event,", ""), 4, "no statement kind");
-        check(&format!("{text}{}", text.lines().last().expect("a line").to_owned() + "\n"), 5, "second time");
-        check(&text.replace("Tag=event,0.000,", "Tag=event;zero;"), 4, "not a line");
+        let broken = [
+            text.replace("HISTF", "HIST!"),
+            text.replace("Tag=event,", ""),
+            format!("{text}{}\n", text.lines().last().expect("a line")),
+            text.replace("Tag=event,0.000,", "Tag=event;zero;"),
+        ];
+        let told = broken.map(|broken| parse(&file(), broken.as_bytes()).expect_err("broken").to_string());
+        expect![[r#"
+            damaged result file latency.hdr:4: Invalid symbol 33, offset 4.; expected a histogram log; delete it
+            damaged result file latency.hdr:4: no statement kind (Tag=); expected a histogram log; delete it
+            damaged result file latency.hdr:5: `event` for the second time; expected a histogram log; delete it
+            damaged result file latency.hdr:4: not a line of a histogram log; expected a histogram log; delete it"#]]
+        .assert_eq(&told.join("\n"));
         for cut in 0..text.len() {
             // Whatever is left is read or refused, without a panic.
             drop(parse(&file(), &text.as_bytes()[..cut]));

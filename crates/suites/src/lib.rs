@@ -25,7 +25,7 @@ pub use suite::{ALL_TESTS, Suite};
 
 use rqps_model::insert::Shape;
 use rqps_model::plan::{Alternate, DataShape, Stage, SuitePlan, TestPlan};
-use rqps_model::{counted, words};
+use rqps_model::{plural, words};
 
 const SYSBENCH: &str = include_str!("../../../workloads/sysbench.toml");
 const INSERT: &str = include_str!("../../../workloads/insert.toml");
@@ -112,7 +112,7 @@ pub fn size(plan: &SuitePlan, clients: &[u32]) -> Vec<(&'static str, String)> {
     let clients = clients.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     match plan {
         SuitePlan::Sysbench(data) => {
-            let data = format!("{} of {}", counted(data.tables, "table"), counted(data.rows, "row"));
+            let data = format!("{} of {}", plural(data.tables, "table"), plural(data.rows, "row"));
             vec![("data", data), ("clients", clients)]
         }
         SuitePlan::Insert(shape) => insert::describe::size(shape, &clients),

@@ -12,7 +12,7 @@ use crate::words::{examples, rounds_in_words};
 use jiff::Timestamp;
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::{Alternate, TreatmentPlan};
-use rqps_model::{Plan, WarningKind, counted};
+use rqps_model::{Plan, WarningKind, plural};
 use rqps_stats::median;
 use rqps_store::{State, Status};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +51,7 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Stat
         found.push(warning(WarningKind::FewRounds, message.to_owned()));
     } else if planned < FEWEST_ROUNDS {
         let message =
-            format!("only {} planned: intervals are wide and one odd round decides", counted(planned, "round"));
+            format!("only {} planned: intervals are wide and one odd round decides", plural(planned, "round"));
         found.push(warning(WarningKind::FewRounds, message));
     }
     found.extend(incomplete(plan, traces, complete, status));
@@ -69,14 +69,14 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Stat
 /// What is not there: still to be measured, or lost since.
 fn incomplete(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> Option<Warning> {
     let planned = plan.rounds as usize;
-    let rounds = format!("{complete} of {} complete", counted(planned, "round"));
+    let rounds = format!("{complete} of {} complete", plural(planned, "round"));
     if status.state == State::Complete {
         let samples = planned * plan.treatments.len() * plan.tests().len() * plan.clients().len();
         let lost = samples.saturating_sub(traces.len());
         let are = if lost == 1 { "is" } else { "are" };
         let message = format!(
             "{lost} of {} {are} missing, though the campaign had finished; {rounds}",
-            counted(samples, "sample")
+            plural(samples, "sample")
         );
         return (lost > 0)
             .then(|| advised(WarningKind::Incomplete, message, "measure what is missing again with `rqps resume`"));
@@ -188,7 +188,7 @@ pub(crate) fn gates(treatments: &[TreatmentFindings], pairs: &[(usize, usize)], 
                 "{} and {} are the same and yet {} changed, and {} of {} intervals do not contain 1",
                 treatments[a].name,
                 treatments[b].name,
-                counted(gate.changed, "test"),
+                plural(gate.changed, "test"),
                 gate.excluding,
                 gate.tests
             );
@@ -221,7 +221,7 @@ pub(crate) fn other_load(noun: &str, tests: &[TestFindings], shares: &[Option<f6
         test.name,
         test.clients,
         percent(OTHER_LOAD_SHARE),
-        counted(known.len(), noun)
+        plural(known.len(), noun)
     );
     Some(warning(WarningKind::ForeignLoad, message))
 }
@@ -245,7 +245,7 @@ pub(crate) fn summary(tests: &[TestFindings], labels: &[&str]) -> Vec<Warning> {
     for (kind, words) in WarningKind::ALL.iter().filter_map(|&kind| Some((kind, summed(kind)?))) {
         let names = of_kind(kind);
         if !names.is_empty() {
-            let message = format!("{words} in {}: {}", counted(names.len(), "cell"), examples(&names));
+            let message = format!("{words} in {}: {}", plural(names.len(), "cell"), examples(&names));
             found.push(advised(kind, message, ""));
         }
     }
@@ -254,7 +254,7 @@ pub(crate) fn summary(tests: &[TestFindings], labels: &[&str]) -> Vec<Warning> {
     if let (Ok(middle), true) = (median(&mdes), noisy > 0) {
         let message = format!(
             "{noisy} of {} undecided because changes as large as the margin could not be seen (median of all: {})",
-            counted(mdes.len(), "comparison"),
+            plural(mdes.len(), "comparison"),
             percent(middle)
         );
         let of_test = |test: &TestFindings| {

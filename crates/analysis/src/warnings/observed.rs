@@ -9,7 +9,7 @@ use crate::digits::percent;
 use crate::evidence;
 use crate::findings::{Cost, Warning};
 use crate::words::rounds_in_words;
-use rqps_model::{Sample, WarningKind, counted};
+use rqps_model::{Sample, WarningKind, plural};
 use std::collections::BTreeMap;
 
 /// More stolen time than this moves throughput by more than the usual margin.
@@ -69,7 +69,7 @@ fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     if !errors.is_empty() {
         let total: u64 = errors.values().sum();
         let ((code, statement), most) = errors.iter().max_by_key(|(_, count)| **count).expect("there is an error");
-        let mut message = counted(total, "error");
+        let mut message = plural(total, "error");
         message.push_str(&format!(", {most} of them {code} in {statement}"));
         found.push(warning(WarningKind::Errors, message));
     }

@@ -12,7 +12,7 @@ use crate::findings::Warning;
 use crate::read::measured::Measured;
 use crate::words::rounds_in_words;
 use rqps_model::insert::{Stall, StepRecord};
-use rqps_model::{WarningKind, counted};
+use rqps_model::{WarningKind, plural};
 use std::collections::BTreeSet;
 
 /// Start and end of a step, a checkpoint more or less: in a shorter one they are all there is.
@@ -54,7 +54,7 @@ fn stalls(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         format!("almost no rows were inserted for {total} s, {begin}")
     } else {
         let rounds = rounds_in_words(stalls.iter().map(|(round, _)| *round));
-        let count = counted(stalls.len(), "stall");
+        let count = plural(stalls.len(), "stall");
         let longest = longest.seconds;
         format!("almost no rows were inserted for {total} s in {count} in {rounds}, the longest {longest} s {begin}")
     };

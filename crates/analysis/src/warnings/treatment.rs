@@ -9,7 +9,7 @@ use crate::evidence::settings::{self, LOG_SIZE, MEMORY};
 use crate::findings::{TreatmentFindings, Warning};
 use crate::words::examples;
 use rqps_model::plan::TreatmentPlan;
-use rqps_model::{StorageEngine, WarningKind, counted};
+use rqps_model::{StorageEngine, WarningKind, plural};
 use std::collections::BTreeMap;
 
 /// Buffers and logs that differ by less than this hold the same data.
@@ -153,7 +153,7 @@ pub(crate) fn unlike_settings(
     if !changed.is_empty() {
         let mut message = examples(&changed);
         if one_sided > 0 {
-            message.push_str(&format!("; {} on one side only", counted(one_sided, "setting")));
+            message.push_str(&format!("; {} on one side only", plural(one_sided, "setting")));
         }
         found.push(warning(WarningKind::Settings, message));
     }

@@ -8,7 +8,7 @@
 use super::warning;
 use crate::findings::Warning;
 use rqps_model::facts::BuildFacts;
-use rqps_model::{WarningKind, counted};
+use rqps_model::{WarningKind, plural};
 
 /// Most flags named on each side.
 const MOST_FLAGS: usize = 3;
@@ -62,7 +62,7 @@ fn flags(own: &BuildFacts, base: &BuildFacts, short: &mut Vec<String>, full: &mu
         short.push(format!("flags {} {place}", first.join(" ")));
     }
     if left_out > 0 {
-        short.push(format!("{} differ", counted(left_out, "more flag")));
+        short.push(format!("{} differ", plural(left_out, "more flag")));
     }
 }
 

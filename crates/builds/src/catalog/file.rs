@@ -1,6 +1,6 @@
 //! The form of a catalog file: sources, each with the way in which its packages are fetched and unpacked, and releases.
 //!
-//! In: TOML. Out: [`Release`]s, or one sentence that says which release is wrong and why. It must not touch the disk.
+//! In: TOML. Out: [`Release`]s, or one sentence naming the release that is wrong and why. It must not touch the disk.
 
 use super::release::Release;
 use crate::fetch::{Deb, Package};
@@ -131,7 +131,7 @@ fn release(engine: Engine, sources: &BTreeMap<String, Source>, entry: Entry) -> 
     })
 }
 
-/// The package of a release and the digest that tells it from others.
+/// The package of a release and the digest that identifies it.
 fn package(source: &Source, entry: &Entry) -> Result<(Package, String), String> {
     let single = || {
         let version = entry.package.clone().ok_or("package (the package's own version) is missing")?;

@@ -22,7 +22,7 @@ pub struct Release {
     pub package: Package,
     /// SHA-256 of the package file; of the list of digests where the package is several files.
     pub sha256: String,
-    /// Bytes to fetch, where the catalog tells.
+    /// Bytes to fetch, where the catalog has them.
     pub size_bytes: Option<u64>,
     /// What to take out of the package.
     pub contents: Contents,

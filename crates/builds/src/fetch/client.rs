@@ -1,6 +1,6 @@
 //! A package client: found, run to its end, and quoted where it fails.
 //!
-//! In: its name, the coordinate that it fetches, its arguments. Out: what it wrote, or the lines that say why it
+//! In: its name, the coordinate that it fetches, its arguments. Out: what it wrote, or the lines that explain why it
 //! failed. It must not know any one client.
 
 use crate::{BuildError, Result};
@@ -36,18 +36,18 @@ impl Client {
         command
     }
 
-    /// Runs it to its end and gives what it wrote to stdout.
+    /// Runs it to its end and returns its stdout.
     pub(super) fn run(&self, command: &mut Command) -> Result<String> {
         self.run_with(command, "")
     }
 
-    /// The same with words on its stdin, where other users of the machine do not see them.
+    /// The same with input on its stdin, where other users of the machine do not see them.
     pub(super) fn run_with(&self, command: &mut Command, input: &str) -> Result<String> {
         let cannot_run = || BuildError::at("run", &self.path);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().map_err(cannot_run())?;
         if let Some(mut stdin) = child.stdin.take() {
-            // A client that leaves before it read all says why by its status and output.
+            // A client that exits before reading everything explains itself by its status and output.
             let _ = stdin.write_all(input.as_bytes());
         }
         let output = child.wait_with_output().map_err(cannot_run())?;
@@ -63,7 +63,7 @@ impl Client {
     }
 }
 
-/// The lines that say why, without colours and the clients' advice on their own flags.
+/// The lines that explain the failure, without colours and the clients' advice on their own flags.
 pub(super) fn reason(said: &str) -> String {
     let plain = anstream::adapter::strip_str(said).to_string();
     let advice = [

@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
-/// How `curl` says that a server wants to know who asks.
+/// How `curl` reports that a server requires a login.
 const REFUSALS: [&str; 2] = ["error: 401", "error: 403"];
 
 pub(super) fn fetch(url: &str, path: &OsStr, file: &Path) -> Result<()> {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn who_lost_the_password_is_told_where_to_give_it() {
+    fn a_missing_password_is_reported_with_where_to_give_it() {
         let fault = |url: &str, said: &str| {
             let error = BuildError::Fetch { client: "curl", coordinate: "c".to_owned(), output: said.to_owned() };
             with_remedy(error, url).to_string()

@@ -57,7 +57,7 @@ fn a_failing_client_is_quoted() {
 }
 
 #[test]
-fn what_curl_cannot_get_is_told() {
+fn a_failed_curl_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let missing = format!("file://{}/absent.tar.gz", folder.path().display());
     let error = fetch_url(&missing, &folder.path().join("f")).expect_err("not there").to_string();
@@ -71,7 +71,7 @@ fn what_curl_cannot_get_is_told() {
 }
 
 #[test]
-fn what_is_told_is_plain_and_telling() {
+fn messages_of_clients_are_plain_and_useful() {
     let said = "[\u{1b}[1;31mERROR\u{1b}[m] Could not find artifact g:a -> [Help 1]\n[ERROR] \n\
                 [ERROR] Re-run Maven using the -X switch\n[ERROR] [Help 1] somewhere\n";
     assert_eq!(reason(said), "Could not find artifact g:a");

@@ -1,13 +1,13 @@
-//! `docs/INFO_BIN`: where MySQL's own tarballs say how they were compiled.
+//! `docs/INFO_BIN`: how MySQL's own tarballs were compiled.
 //!
-//! In: an installation folder. Out: compiler, flags and CMake options, each empty where the file does not tell or is
-//! not there. It must not pass on what only says where the sources lay.
+//! In: an installation folder. Out: compiler, flags and CMake options, each empty where the file lacks it or is not
+//! there. It must not pass on mere source paths.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// What the file tells.
+/// The contents of the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct InfoBin {
     /// The version of the compiler, such as `12.1.1`.

@@ -1,7 +1,7 @@
 //! What a MySQL or MariaDB installation is: its version text, its binary, its plugins, and `docs/INFO_BIN` where it has
 //! one.
 //!
-//! In: a folder that holds the server program in any of the usual layouts. Out: what [`Part`] asks for. It must not
+//! In: a folder that holds the server program in any of the usual layouts. Out: the fields of [`Part`]. It must not
 //! start a server.
 
 use super::info_bin::InfoBin;
@@ -12,7 +12,7 @@ use rqps_machine::Lease;
 use rqps_model::Version;
 use std::path::{Path, PathBuf};
 
-/// A present MariaDB has no `mysqld`; who calls it MySQL should read that, and not that it is missing.
+/// A present MariaDB has no `mysqld`; a user who calls it MySQL is shown that, not that it is missing.
 const OTHER_NAMES: [&str; 1] = ["mariadbd"];
 
 pub(super) const PART: Part = Part { find, arguments: &["--no-defaults"], read_banner, made };

@@ -1,7 +1,7 @@
-//! What a PostgreSQL installation is: its version text, and what `pg_config` or a throw-away server says of how it was
-//! made.
+//! What a PostgreSQL installation is: its version text, and what `pg_config` or a throw-away server reports about how
+//! it was made.
 //!
-//! In: a folder that holds `bin/`. Out: what [`Part`] asks for. It must not change the installation.
+//! In: a folder that holds `bin/`. Out: the fields of [`Part`]. It must not change the installation.
 
 use super::subject::{ANSWER_LIMIT, Banner, Made, Part, Subject, names_of};
 use crate::elf::ElfFacts;

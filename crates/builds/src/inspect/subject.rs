@@ -1,6 +1,6 @@
 //! What is to be inspected, and what an engine's own part finds out of it.
 //!
-//! In: a folder that somebody calls an installation. Out: types, and the folder that really is one. It must not run
+//! In: a folder that is called an installation. Out: types, and the folder that really is one. It must not run
 //! anything.
 
 use crate::elf::ElfFacts;
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Time for a program to say what it is.
+/// Time limit for a program to print its version.
 pub(super) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
 /// What is to be inspected.
@@ -23,7 +23,7 @@ pub struct Subject<'a> {
     pub engine: Engine,
     /// Package coordinate, address, or the folder as the user gave it.
     pub origin: &'a str,
-    /// Who packaged it; where that is not known, what the binary's own text says.
+    /// Who packaged it; where that is not known, the binary's own text.
     pub label: Option<&'a str>,
     /// Folders inside it whose libraries its programs need.
     pub library_folders: &'a [PathBuf],
@@ -50,7 +50,7 @@ impl Subject<'_> {
     }
 }
 
-/// What a server program says of its version.
+/// The version text of a server program.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Banner {
     pub(super) version: Version,
@@ -74,7 +74,7 @@ pub(super) struct Part {
     pub(super) arguments: &'static [&'static str],
     /// Reads what it prints for `--version`.
     pub(super) read_banner: fn(&str) -> Option<Banner>,
-    /// How it was made, as the folder of this version and the binary tell.
+    /// How it was made, from the folder of this version and the binary.
     pub(super) made: fn(&Path, &Version, &ElfFacts, &Lease) -> Result<Made>,
 }
 

@@ -17,7 +17,7 @@ fn subject(folder: &Path) -> Subject<'_> {
 }
 
 #[test]
-fn says_what_it_looked_for() {
+fn reports_what_it_looked_for() {
     let root = open_folder();
     let cache = Cache::at(&root.path().join("cache")).expect("a cache");
     let lease = Lease::open(&cache).expect("a lease");
@@ -36,7 +36,7 @@ fn says_what_it_looked_for() {
 }
 
 #[test]
-fn tells_the_facts_of_a_folder_of_the_machine() {
+fn finds_the_facts_of_a_folder_of_the_machine() {
     let root = open_folder();
     let cache = Cache::at(&root.path().join("cache")).expect("a cache");
     let lease = Lease::open(&cache).expect("a lease");
@@ -51,7 +51,7 @@ fn tells_the_facts_of_a_folder_of_the_machine() {
     assert_eq!(through_bin.folder, facts.folder);
 }
 
-/// A program that says what a server would.
+/// A program that prints what a server would.
 fn speaking(folder: &Path, name: &str, words: &str) {
     script(folder, name, &format!("echo '{words}'"));
 }
@@ -67,7 +67,7 @@ fn script(folder: &Path, name: &str, text: &str) {
 }
 
 #[test]
-fn a_program_is_asked_under_the_servers_account_and_without_the_machines_configuration() {
+fn a_program_is_run_under_the_servers_account_and_without_the_machines_configuration() {
     let root = open_folder();
     let cache = Cache::at(&root.path().join("cache")).expect("a cache");
     let lease = Lease::open(&cache).expect("a lease");

@@ -1,7 +1,7 @@
 //! Builds from an archive of the user's own, on this machine or at an address: official tarballs, mostly.
 //!
 //! In: a path, or an address with or without the digest of what is there. Out: the build's facts. The archive is
-//! unpacked once: its digest tells it from others, and another archive of the same version gets a name of its own.
+//! unpacked once: its digest identifies it, and another archive of the same version gets a name of its own.
 
 use super::installed::{Found, Installer};
 use super::make::{self, Making, Recipe};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Ends the names of builds from archives.
 const LABEL: &str = "tarball";
 
-/// So many digits of the digest tell archives of one version apart.
+/// Digits of the digest that distinguish archives of one version.
 const DIGEST_DIGITS: usize = 8;
 
 /// What of an official tarball no measurement needs: test suites, static libraries, servers with assertions.

@@ -1,4 +1,4 @@
-//! Builds that are in the cache: listed, shown, checked, removed, and found by whoever would else make them.
+//! Builds that are in the cache: listed, shown, checked, removed, and found before they are made again.
 //!
 //! In: the cache. Out: facts, or what is wrong with a build's files. It must not make a build.
 

@@ -2,7 +2,7 @@
 //! it.
 //!
 //! In: an unpacked installation with the loader and `patchelf` in it. Out: the same programs, which name that loader by
-//! its path and look for libraries beside themselves first. It must not change the machine's own libraries or search
+//! its path and look for libraries next to themselves first. It must not change the machine's own libraries or search
 //! path.
 
 use crate::{BuildError, Result};
@@ -28,7 +28,7 @@ pub(super) struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// Tells every program of the unpacked `install` to use the loader as it will be found at `home`.
+    /// Makes every program of the unpacked `install` use the loader as it will be found at `home`.
     pub(super) fn set(&self, install: &Path, home: &Path) -> Result<()> {
         let interpreter = home.join(self.path);
         let folders = self.library_folders.iter().map(|folder| format!("$ORIGIN/../{}", folder.display()));

@@ -49,7 +49,7 @@ pub(super) struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// Unpacks the files and asks the programs what they are.
+    /// Unpacks the files and inspects the programs.
     pub(super) fn unpack(&self, files: &[PathBuf], progress: &mut dyn FnMut(Progress)) -> Result<BuildFacts> {
         let Recipe { engine, origin, label, sha256, contents, library_folders, .. } = self.recipe;
         progress(Progress::Unpacking);

@@ -1,4 +1,4 @@
-//! What is written beside an installed build, and how it is found again.
+//! What is written next to an installed build, and how it is found again.
 //!
 //! In: a build's folder in the cache. Out: its record, or nothing where there is none that can be read. It must not
 //! install anything.
@@ -15,7 +15,7 @@ pub(super) const RECORD: &str = "build.json";
 pub(super) const MANIFEST: &str = "manifest.tsv";
 pub(super) const INSTALL: &str = "install";
 
-/// What is written beside an installed build.
+/// What is written next to an installed build.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct BuildRecord {
     pub(super) facts: BuildFacts,

@@ -1,5 +1,5 @@
-//! Builds from archives of the user's own, by path and by address: unpacked once, told apart by their digests, refused
-//! when broken, evil or something else.
+//! Builds from archives of the user's own, by path and by address: unpacked once, distinguished by their digests,
+//! refused when broken, evil or something else.
 //!
 //! The archives are made here of builds that are installed; addresses are served by the test itself.
 
@@ -65,7 +65,7 @@ impl Shelf {
     }
 }
 
-/// Serves a file to whoever asks, and counts how often.
+/// Serves a file to any client, and counts how often.
 struct Web {
     address: String,
     asked: &'static AtomicUsize,
@@ -101,7 +101,7 @@ impl Web {
 }
 
 #[test]
-fn an_archive_is_unpacked_once_and_told_from_others_of_its_version() {
+fn an_archive_is_unpacked_once_and_distinct_from_others_of_its_version() {
     let shelf = Shelf::new();
     let built = build("mysql:5.7.22");
     let first = shelf.pack(&built, "my.tar.gz", Some(("mysql-test/t/big.test", "left out")));

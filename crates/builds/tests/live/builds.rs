@@ -1,4 +1,4 @@
-//! Builds: installed once, refused when not what the catalog says, checked, removed; and what two of the same do.
+//! Builds: installed once, refused when not as in the catalog, checked, removed; and what two of the same do.
 
 use crate::scene::build;
 use rqps_builds::installation::{self, Progress};
@@ -124,7 +124,7 @@ fn a_package_that_does_not_match_is_not_installed() {
 }
 
 #[test]
-fn an_unknown_package_is_told_in_the_clients_words() {
+fn an_unknown_package_is_reported_as_by_the_client() {
     let (_root, cache) = own_cache();
     let (result, _) = install(&catalog_with("package = \"16.15.0\"", "package = \"16.15.0-nowhere\""), &cache);
     match result {

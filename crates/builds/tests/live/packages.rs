@@ -1,4 +1,4 @@
-//! Packages of MySQL and MariaDB, as the catalog has them: what becomes of each, and what is told of it.
+//! Packages of MySQL and MariaDB, as the catalog has them: what becomes of each, and its facts.
 //!
 //! Small ones are installed into the user's cache, like all builds of the live tests.
 
@@ -10,7 +10,7 @@ use rqps_model::facts::BuildFacts;
 use rqps_model::{Engine, StorageEngine};
 use std::path::Path;
 
-/// What is true of every build, whoever packed it.
+/// What holds for every build, from any packager.
 fn is_whole(facts: &BuildFacts) {
     let program = program(facts).expect("it has a server");
     assert!(program.starts_with(&facts.folder), "{}", program.display());
@@ -37,7 +37,7 @@ fn a_tar_in_a_jar_becomes_a_build() {
 }
 
 #[test]
-fn several_compilers_are_all_told() {
+fn several_compilers_are_all_listed() {
     let facts = build("mysql:8.0.15");
     is_whole(&facts);
     let compilers = "GCC 7.3.1 20180303 (Red Hat 7.3.1-5); parts by GCC 4.4.7 20120313 (Red Hat 4.4.7-16)";

@@ -1,5 +1,6 @@
 //! Words, folders and disks that cannot be used: told clearly, exit code 2, and nothing begun or left.
 
+use crate::builds::installed;
 use crate::scene::{BUILD, Scene, results};
 use std::fs;
 use std::process::Command;
@@ -13,29 +14,32 @@ fn a_campaign_file_shows_all_its_faults_at_once() {
     file(&format!("{text}5000\n"));
     let ended = scene.end(scene.rqps(&["run", "faulty.toml", "--placement", "somewhere"]));
     ended.refused(&[
-        "faulty.toml:1:28: error: unknown engine `postgre`",
-        "did you mean `postgres`?",
-        "faulty.toml:2:1: error: unknown key `rowz`",
-        "did you mean `rows`?",
-        "faulty.toml:3:10: error: `rounds` is too small",
+        "faulty.toml:1:28: error: ",
+        "`postgre`",
+        "`postgres`",
+        "faulty.toml:2:1: error: ",
+        "`rowz`",
+        "`rows`",
+        "faulty.toml:3:10: error: `rounds`",
         "faulty.toml:4:10: error: ",
-        "did you mean `hot-points`?",
-        "faulty.toml:5:9: error: `slice` is too large",
+        "`hot-points`",
+        "faulty.toml:5:9: error: `slice`",
         "--placement somewhere: error: ",
     ]);
     // A file that is not text, besides a settings file that is none.
     fs::write(scene.path("latin.toml"), b"rounds = 0 # n\xe4mlich\n").expect("written");
     let ended = scene.end(scene.rqps(&["run", "latin.toml", "--set", "@/nix", "--placement", "somewhere"]));
     ended.refused(&[
-        "latin.toml:1:15: error: invalid UTF-8: byte 0xe4",
-        "latin.toml:1:10: error: `rounds` is too small",
-        "--set @/nix: error: cannot read /nix: No such file or directory",
+        "latin.toml:1:15: error: ",
+        "0xe4",
+        "latin.toml:1:10: error: `rounds`",
+        "--set @/nix: error: ",
         "--placement somewhere: error: ",
     ]);
     // A file that is not even TOML.
     file(text);
     scene.end(scene.rqps(&["plan", "faulty.toml"])).refused(&["faulty.toml:5:"]);
-    scene.end(scene.rqps(&["run", "nowhere.toml"])).refused(&["cannot read the campaign file nowhere.toml"]);
+    scene.end(scene.rqps(&["run", "nowhere.toml"])).refused(&["nowhere.toml"]);
     assert!(!scene.path("results").exists());
     scene.assert_nothing_left();
 }
@@ -47,12 +51,12 @@ fn flags_that_mean_nothing_are_told_with_what_would() {
     let two = |words: &[&'static str]| [&["--build", "postgres:16.15", "--build", "postgres:17.11"], words].concat();
     refused(&["--build", "postgres:16.99", "--build", "postgres:17.11"], &["16.99", "12.22, 13.23", "18.6"]);
     refused(&two(&["--tests", "no-such-test"]), &["no-such-test"]);
-    refused(&two(&["--interleave", "slice"]), &["slices or turns", "did you mean `slices`?"]);
+    refused(&two(&["--interleave", "slice"]), &["`slices`", "turns"]);
     refused(&two(&["--rate", "-5"]), &["--rate"]);
-    refused(&two(&["--rounds", "three"]), &["`three` is not a whole number"]);
+    refused(&two(&["--rounds", "three"]), &["--rounds", "`three`"]);
     refused(&two(&["--base", "pg15"]), &["pg15"]);
-    refused(&two(&["--profile", "x10z"]), &["unknown profile `x10z`", "x10a"]);
-    refused(&two(&["--set", "work_mme=64MB"]), &["--set work_mme=64MB: error: ", "did you mean `work_mem`?"]);
+    refused(&two(&["--profile", "x10z"]), &["`x10z`", "x10a"]);
+    refused(&two(&["--set", "work_mme=64MB"]), &["--set work_mme=64MB: error: ", "`work_mem`"]);
     refused(&[], &["build"]);
     refused(&two(&["--rownds", "3"]), &["--rownds", "--rounds"]);
     let mut command = scene.rqps(&["compare", "x", "--fail-on", "slower"]);
@@ -68,16 +72,16 @@ fn words_of_the_wrong_suite_and_settings_of_our_own_are_refused_when_read() {
     let scene = Scene::new();
     let refused = |words: &[&str], expected: &[&str]| {
         let words = [&["--build", "postgres:16.15", "--build", "postgres:17.11"], words].concat();
-        let ended = scene.end(scene.run("x", &words)).refused(expected);
-        assert!(!ended.stderr.contains("fetching"), "{}", ended.stderr);
+        scene.end(scene.run("x", &words)).refused(expected);
+        assert_eq!(installed(&scene), [""; 0], "nothing was fetched");
     };
-    refused(&["--suite", "insert", "--tests", "scan"], &["--tests scan: error: ", "choose rates with `write-rates`"]);
-    refused(&["--scale", "small"], &["--scale small: error: `scale` belongs to suite insert"]);
-    refused(&["--suite", "insert", "--scale", "tiny"], &["unknown scale `tiny`", "cached-large, "]);
+    refused(&["--suite", "insert", "--tests", "scan"], &["--tests scan: error: ", "`write-rates`"]);
+    refused(&["--scale", "small"], &["--scale small: error: `scale`", "insert"]);
+    refused(&["--suite", "insert", "--scale", "tiny"], &["`tiny`", "cached-large, "]);
     refused(&["--suite", "insert", "--rows", "5"], &["--rows 5: error: ", "1000 rows"]);
-    refused(&["--set", "port=5432"], &["--set port=5432: error: ", "leave it out"]);
+    refused(&["--set", "port=5432"], &["--set port=5432: error: "]);
     refused(&["--set", "unix_socket_directories=/tmp"], &["--set unix_socket_directories=/tmp: error: "]);
-    refused(&["--profile", "x10z"], &["one of x10a, x10b, x10c, plain or with "]);
+    refused(&["--profile", "x10z"], &["x10a, x10b, x10c"]);
     scene.end(scene.rqps(&["demo", "--suite", "insert"])).refused(&["rqps run --suite insert"]);
     let mysql = ["--build", "mysql:8.0.33", "--build", "mariadb:11.4.5"];
     let away = [&mysql[..], &["--set", "log_bin=/elsewhere", "--storage-engine", "rocksdb"]].concat();
@@ -86,7 +90,7 @@ fn words_of_the_wrong_suite_and_settings_of_our_own_are_refused_when_read() {
     for (word, meant) in
         [("pg1711_zonki", "`pg1711_zonky`?"), ("17.11", "`postgres:17.11`?"), ("mysql", "mysql:8.0.33")]
     {
-        scene.end(scene.rqps(&["builds", "show", word])).refused(&[&format!("no build is called `{word}`"), meant]);
+        scene.end(scene.rqps(&["builds", "show", word])).refused(&[&format!("`{word}`"), meant]);
     }
     let nowhere = scene.end(scene.rqps(&["builds", "install", "mysql:/etc/none.tar.xz"])).refused(&["none.tar.xz"]);
     assert_eq!(nowhere.stderr.matches("No such file").count(), 1, "{}", nowhere.stderr);
@@ -106,14 +110,14 @@ fn a_setting_that_the_server_refuses_ends_the_campaign_before_it_begins() {
         );
         fs::write(scene.path("refused.toml"), file).expect("written");
         let ended = scene.end(scene.rqps(&["run", "refused.toml", "--machine", "c2r1", "--rows", "1000"]));
-        let ended = ended.refused(&[&format!("starting {broken}."), "shared_buffers", "100TB", "its log ends with"]);
-        assert!(!ended.stderr.contains("loading"), "{}", ended.stderr);
+        let ended = ended.refused(&[&format!("{broken}.x10a"), "shared_buffers", "100TB"]);
+        assert!(!ended.stderr.contains("1000 rows"), "nothing was loaded: {}", ended.stderr);
         assert!(!scene.campaign("refused").exists(), "nothing was measured, so the name is free again");
         scene.assert_nothing_left();
     }
     // A value that is not of its kind.
     let set = scene.end(scene.run_twins("refused", &["--set", "work_mem=plenty"]));
-    let set = set.refused(&["work_mem", "plenty", "excluded (see above)"]);
+    let set = set.refused(&["work_mem", "plenty"]);
     assert_eq!(set.stderr.matches("invalid value for parameter").count(), 2, "once for each: {}", set.stderr);
     assert!(!scene.campaign("refused").exists());
     scene.assert_nothing_left();
@@ -141,7 +145,7 @@ fn results_that_cannot_be_read_are_told() {
         fs::write(sample, &whole[..whole.len() / 2]).expect("cut");
     }
     // All of them at once.
-    refused(&["damaged result file", &names[0], &names[1], "sample.json", "rqps resume"]);
+    refused(&[&names[0], &names[1], "sample.json", "rqps resume"]);
     for (sample, whole) in samples.iter().zip(&whole) {
         fs::write(sample, whole).expect("repaired");
     }
@@ -150,9 +154,9 @@ fn results_that_cannot_be_read_are_told() {
     let whole = fs::read_to_string(&plan).expect("there");
     assert!(whole.contains("\"major\":1"), "{whole}");
     fs::write(&plan, whole.replacen("\"major\":1", "\"major\":99", 1)).expect("written");
-    refused(&["newer rqps (format 99", "update rqps"]);
+    refused(&["plan.json", "format 99"]);
     fs::write(&plan, "{").expect("broken");
-    refused(&["plan.json", "restore it"]);
+    refused(&["plan.json"]);
     fs::write(&plan, whole).expect("repaired");
     scene.end(scene.rqps(&["compare", "results/read"])).with_code(0);
 
@@ -164,7 +168,7 @@ fn results_that_cannot_be_read_are_told() {
     scene.end(scene.rqps(&["compare", "results/mine"])).refused(&["results/mine"]);
     scene.end(scene.rqps(&["resume", "nowhere"])).refused(&["nowhere"]);
     let file = [&words[..], &["--results", "results/mine/letter.txt"]].concat();
-    scene.end(scene.run_twins("x", &file)).refused(&["results/mine/letter.txt is not a directory", "--results"]);
+    scene.end(scene.run_twins("x", &file)).refused(&["results/mine/letter.txt", "--results"]);
     let nowhere = [&words[..], &["--results", "/dev/null/results"]].concat();
     scene.end(scene.run_twins("x", &nowhere)).refused(&["/dev/null"]);
     let nowhere = [&words[..], &["--data", "/dev/null/data"]].concat();
@@ -197,7 +201,7 @@ fn a_full_disk_is_told_and_nothing_is_left() {
     let run = |rows: &str| scene.run_twins("full", &["--tests", "point-query", "--rows", rows]);
     // What can never fit is refused before anything is made.
     let never = scene.end(on_a_disk_of(&scene, 20, 20, &run("2000")));
-    never.refused(&["21 MB is free under", "needs about", "--data DIR"]);
+    never.refused(&["21 MB", "--data"]);
     // Room at first, then too little for the data folder, for the loaded tables, for the copies.
     for (megabytes, rows) in [(20, "2000"), (90, "300000"), (110, "100000")] {
         let ended = scene.end(on_a_disk_of(&scene, 2000, megabytes, &run(rows))).refused(&[]);

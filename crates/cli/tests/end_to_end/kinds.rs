@@ -29,8 +29,10 @@ fn reads_and_writes_with_several_clients_on_several_tables() {
     let scene = Scene::new();
     let tests = "scan,update-index,insert,read-write_range=10";
     let words = ["--tests", tests, "--clients", "1,4", "--tables", "3", "--profile", "x10a_sync", "--rounds", "1"];
-    let ended = scene.end(scene.run_twins("mixed", &[&words[..], &["--placement", "split"]].concat())).with_code(0);
-    assert!(ended.stdout.contains("scan") && ended.stdout.contains("4 clients"), "{}", ended.stdout);
+    let words = [&words[..], &["--placement", "split", "--json"]].concat();
+    let comparison = scene.end(scene.run_twins("mixed", &words)).with_code(0).json();
+    let rows = comparison["rows"].as_array().expect("rows");
+    assert!(rows.iter().any(|row| row["test"] == "scan" && row["clients"] == 4), "{comparison:#}");
 
     let folder = scene.campaign("mixed");
     let samples = samples(&folder, 2 * 4 * 2);

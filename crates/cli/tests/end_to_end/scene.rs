@@ -3,6 +3,7 @@
 
 use rqps_machine::Cache;
 use rqps_machine::proctree::{self, ProcessId};
+use rqps_model::EventKind;
 use rqps_store::Campaign;
 use rqps_testkit::Folder;
 use rustix::process::Signal;
@@ -186,12 +187,17 @@ impl Scene {
     /// Ends the test: nothing runs, and nothing is left in the folders for data, sockets and leases.
     pub(crate) fn assert_nothing_left(&self) {
         wait_for("all processes of the test to end", || processes_in(self.data()).is_empty());
+        assert_eq!(self.left(), Vec::<PathBuf>::new());
+    }
+
+    /// What is in the folders for data, sockets and leases.
+    pub(crate) fn left(&self) -> Vec<PathBuf> {
         let mut left = Vec::new();
         for folder in [self.data().to_owned(), self.path("tmp"), self.path("cache/leases")] {
             let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
             left.extend(entries.map(|entry| entry.path()).filter(|path| !path.ends_with(".lock")));
         }
-        assert_eq!(left, Vec::<PathBuf>::new());
+        left
     }
 }
 
@@ -253,9 +259,9 @@ impl Running {
         fs::read_to_string(&self.stderr).expect("readable")
     }
 
-    /// Waits until it has said this on standard error.
-    pub(crate) fn wait_for_words(&mut self, words: &str) {
-        self.wait_for(words, |running| running.stderr().contains(words));
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Waits for something that must happen while it runs.
@@ -315,7 +321,7 @@ impl Ended {
         self
     }
 
-    /// Asserts that it failed with words on standard error and nothing on standard output.
+    /// Asserts that it failed with these names and values on standard error and nothing on standard output.
     #[track_caller]
     pub(crate) fn refused(self, words: &[&str]) -> Ended {
         let ended = self.with_code(2);
@@ -337,6 +343,12 @@ impl Ended {
 /// A campaign's results as they are on disk.
 pub(crate) fn results(folder: &Path) -> Campaign {
     Campaign::open(folder).expect("a results folder")
+}
+
+/// Whether something has happened in a campaign so far.
+pub(crate) fn has_happened(folder: &Path, is_it: impl Fn(&EventKind) -> bool) -> bool {
+    let events = Campaign::open(folder).and_then(|campaign| campaign.events());
+    events.is_ok_and(|events| events.iter().any(|event| is_it(&event.kind)))
 }
 
 /// How often rqps has begun to measure it.

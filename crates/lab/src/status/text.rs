@@ -5,7 +5,7 @@
 use super::{Activity, CampaignStatus, Cell, Failure};
 use crate::line::cut;
 use rqps_campaign::human_duration;
-use rqps_model::counted;
+use rqps_model::plural;
 use std::time::Duration;
 
 /// More failures than this are only counted; `--json` has them all.
@@ -16,7 +16,7 @@ pub fn text(status: &CampaignStatus, width: usize, is_coloured: bool) -> String 
     let mut lines = vec![headline(status, is_coloured)];
     lines.extend(status.running.first().map(|cell| match status.running.len() {
         1 => format!("now: {}", named(cell)),
-        _ => format!("now: round {}, {}, {}", cell.round, cell.test, counted(cell.clients, "client")),
+        _ => format!("now: round {}, {}, {}", cell.round, cell.test, plural(cell.clients, "client")),
     }));
     if let Some(seconds) = status.seconds_left {
         let left = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
@@ -66,7 +66,7 @@ fn headline(status: &CampaignStatus, is_coloured: bool) -> String {
 }
 
 fn named(cell: &Cell) -> String {
-    format!("round {}, {}, {}, {}", cell.round, cell.treatment, cell.test, counted(cell.clients, "client"))
+    format!("round {}, {}, {}, {}", cell.round, cell.treatment, cell.test, plural(cell.clients, "client"))
 }
 
 #[cfg(test)]

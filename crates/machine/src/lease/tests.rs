@@ -96,7 +96,7 @@ fn a_program_is_stopped_before_the_folder_that_it_writes_to_goes() {
     assert!(cleared[0].processes >= 1 && !folder.path().exists() && lease_files(&cache) == 0);
 }
 
-/// Nothing in the lease says who writes: then the folder keeps its marker and the lease its folder, until both can go.
+/// The lease does not list the writer: then the folder keeps its marker and the lease its folder, until both can go.
 #[test]
 fn a_lease_and_its_marker_stay_as_long_as_the_folder() {
     let Scene { root, cache } = scene();
@@ -125,7 +125,7 @@ fn a_lease_and_its_marker_stay_as_long_as_the_folder() {
 
 /// As where the disk gives an error: a folder that is a mount point, a file that is immutable.
 #[test]
-fn what_cannot_be_removed_stays_in_the_lease_and_is_told() {
+fn what_cannot_be_removed_stays_in_the_lease_and_is_reported() {
     let Scene { root, cache } = scene();
     let lease = Lease::open(&cache).expect("a lease");
     let folder = lease.folder(root.path(), "data", 0o711).expect("a folder");

@@ -5,7 +5,7 @@ use crate::order::{Block, Level};
 use crate::rounds;
 use crate::{number, order, verdict_style};
 use rqps_analysis::findings::{GroupFindings, TestFindings};
-use rqps_model::counted;
+use rqps_model::plural;
 use serde::Serialize;
 
 /// A matrix at one number of clients.
@@ -112,7 +112,7 @@ pub(super) fn tip(scene: &Scene<'_>, test: &TestFindings, index: usize) -> Strin
         format!("{} {} {}, {}", shown.glyph, shown.word, shown.ratio, number::change(comparison.rqps)),
         format!("{interval} {}", shown.interval),
         format!("{} → {} {}", throughput(scene.findings.base), throughput(index), test.unit.symbol()),
-        format!("{}, MDE {}, q {}", counted(shown.n, "round"), shown.mde, shown.q),
+        format!("{}, MDE {}, q {}", plural(shown.n, "round"), shown.mde, shown.q),
     ];
     if scene.findings.is_open_loop() {
         lines.extend(latency_change(test, scene.findings.base, index));
@@ -164,7 +164,7 @@ fn tip_of(scene: &Scene<'_>, block: &Block<'_>, index: usize, group: Option<&Gro
         block.title,
         scene.names[index],
         number::ratio(group.median),
-        counted(group.tests, "test"),
+        plural(group.tests, "test"),
         number::ratio(group.min),
         number::ratio(group.max)
     );

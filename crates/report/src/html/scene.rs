@@ -8,7 +8,7 @@ use crate::interval::Interval;
 use crate::svg::series;
 use crate::{latency, number, order, rounds, verdict_style};
 use rqps_analysis::findings::{CellFindings, Comparison, Findings, TestFindings, Warning};
-use rqps_model::{Verdict, WarningKind, counted};
+use rqps_model::{Verdict, WarningKind, plural};
 use serde::Serialize;
 
 /// What all parts of the page need.
@@ -39,7 +39,7 @@ impl<'a> Scene<'a> {
     /// The number of clients in words; empty where the campaign has one level only.
     pub(super) fn level(&self, clients: u32) -> String {
         let is_only = self.findings.tests.iter().all(|test| test.clients == clients);
-        if is_only { String::new() } else { counted(clients, "client") }
+        if is_only { String::new() } else { plural(clients, "client") }
     }
 
     /// Builds by name, separated by commas; all of several are `all builds`.
@@ -132,7 +132,7 @@ pub(super) fn latency_change(test: &TestFindings, base: usize, index: usize) -> 
 fn remark(comparison: &Comparison) -> String {
     let needed = match comparison.rounds_within_reach() {
         Some(rounds) if comparison.verdict == Verdict::Undecided => {
-            Some(format!("about {} would settle it", counted(rounds, "round")))
+            Some(format!("about {} would settle it", plural(rounds, "round")))
         }
         _ => None,
     };

@@ -4,7 +4,7 @@ use super::noise;
 use super::scene::{Notice, Scene, notice};
 use crate::{number, order, suite, verdict_style};
 use rqps_analysis::findings::TreatmentFindings;
-use rqps_model::{Engine, Placement, Verdict, WarningKind, counted};
+use rqps_model::{Engine, Placement, Verdict, WarningKind, plural};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -150,7 +150,7 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
         ("Placement", placement(campaign.placement).to_owned()),
         (
             "Host",
-            format!("{}, {}, {}", host.cpu_model, counted(host.cpus, "CPU"), number::bytes(host.memory_bytes as f64)),
+            format!("{}, {}, {}", host.cpu_model, plural(host.cpus, "CPU"), number::bytes(host.memory_bytes as f64)),
         ),
         ("Kernel", host.kernel.clone()),
     ]);

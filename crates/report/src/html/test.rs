@@ -13,7 +13,7 @@ use crate::svg::{Plot, Tick, latency, series};
 use crate::{metric, number, rounds, suite};
 use rqps_analysis::findings::{Comparison, TestFindings};
 use rqps_model::sample::ErrorCount;
-use rqps_model::{Interleave, Verdict, WarningKind, counted};
+use rqps_model::{Interleave, Verdict, WarningKind, plural};
 use serde::Serialize;
 
 /// All tests, in two lists.
@@ -139,7 +139,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         id: test_id(index),
         name: test.name.clone(),
         group: test.group.title(),
-        clients: counted(test.clients, "client"),
+        clients: plural(test.clients, "client"),
         level: scene.level(test.clients),
         interleave: match test.interleave {
             Some(Interleave::Slices) => "builds alternated in slices".to_owned(),

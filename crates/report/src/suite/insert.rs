@@ -9,15 +9,15 @@ pub(crate) mod sheet;
 pub(crate) use column::{ALL as COLUMNS, Column};
 pub(super) use files::files;
 
-use rqps_model::counted;
 use rqps_model::insert::Shape;
+use rqps_model::plural;
 
 /// How much data there is: `1 table, 100000 rows loaded by each client, 50000 more written`.
 pub(super) fn size(shape: &Shape, clients: u32, show: fn(f64) -> String) -> String {
     let tables = if shape.shared_table { 1 } else { clients };
     let (loaded, written) = (show(shape.rows_initial as f64), show(shape.rows_written as f64));
     let each = if clients > 1 { " by each client" } else { "" };
-    format!("{}, {loaded} rows loaded{each}, {written} more written", counted(tables, "table"))
+    format!("{}, {loaded} rows loaded{each}, {written} more written", plural(tables, "table"))
 }
 
 /// What writes behind the queries: `100, 500 and 1000 rows/s a client for 30 s`.

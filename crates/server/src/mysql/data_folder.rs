@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_installation_without_its_files_is_told() {
+    fn an_installation_without_its_files_is_refused() {
         let error =
             base_arguments(&build(Engine::Mariadb, "11.4.5"), Path::new("/d")).expect_err("not there").to_string();
         assert!(error.contains("/nowhere is not a mariadb installation") && error.contains(MESSAGES), "{error}");

@@ -28,8 +28,7 @@ const SOCKET: &str = "mysql.sock";
 /// The option file that a server is started with; the data folder's other files are the server's own.
 const OPTION_FILE: &str = "rqps.cnf";
 
-/// How it is ended. Asked by a signal it writes back all that is dirty, whatever the signal, so that only a kill is
-/// quick.
+/// How it is ended. On any signal it writes back all dirty pages, so that only a kill is quick.
 pub(crate) const ENDING: Ending = Ending {
     in_order: &[(Signal::TERM, Duration::from_secs(600)), (Signal::KILL, Duration::from_secs(10))],
     at_once: &[(Signal::KILL, Duration::from_secs(10))],
@@ -39,7 +38,7 @@ pub(crate) const ENDING: Ending = Ending {
 pub(crate) fn prepare(launch: &Launch<'_>, flavour: &Flavour, data_dir: &Path, lease: &Lease) -> Result<Prepared> {
     let plugin = plugin(launch)?;
     let socket_folder = socket_folder(launch.account, lease, SOCKET)?;
-    // Beside the data: sorting for an index may need as much room as the table.
+    // Next to the data: sorting for an index may need as much room as the table.
     let temporary = lease.folder(data_dir.parent().unwrap_or(Path::new("/")), "t", 0o700)?;
     launch.account.own_path(temporary.path())?;
     let file = write_option_file(launch, flavour, data_dir, socket_folder.path(), &temporary, plugin)?;

@@ -1,8 +1,8 @@
-//! Every setting of MySQL and MariaDB as the running server tells it, compared with what was written.
+//! Every setting of MySQL and MariaDB as the running server reports it, compared with what was written.
 //!
-//! In: a session and the configuration written. Out: a [`Readback`]. What the server rounded is told, not hidden; what
-//! was written for servers that may not know it, and this one does not, is left out with the reason. It must not decide
-//! whether a difference matters.
+//! In: a session and the configuration written. Out: a [`Readback`]. What the server rounded is reported, not hidden;
+//! what was written for servers that may not know it, and this one does not, is left out with the reason. It must not
+//! decide whether a difference matters.
 
 use super::data_folder::ENCODING;
 use super::value::{self, Likeness, boolean};
@@ -20,7 +20,7 @@ const SHOWN_AS: [(&str, &str); 3] =
 /// What a session's own character sets are called.
 const OF_SESSION: [&str; 3] = ["character_set_client", "character_set_connection", "character_set_results"];
 
-/// Asks a server for everything.
+/// Reads all settings of a server.
 pub(crate) fn read(
     session: &mut Session,
     form: &SettingsForm,

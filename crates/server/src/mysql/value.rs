@@ -1,7 +1,7 @@
 //! Whether a value as written means the value that MySQL or MariaDB shows.
 //!
 //! In: a setting's name, its value as written and as shown. Out: the same, rounded by the server itself, or another. It
-//! must not call a value the same that a server was not told.
+//! must not treat a value as equal that the server was not given.
 
 use crate::profile::SettingsForm;
 

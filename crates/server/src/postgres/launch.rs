@@ -15,10 +15,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The port in a private socket's name; the folder tells servers apart.
+/// The port in a private socket's name; the folder distinguishes servers.
 const SOCKET_PORT: u16 = 5432;
 
-/// The configuration file that a server is started with, beside the one that initdb wrote.
+/// The configuration file that a server is started with, next to the one that initdb wrote.
 const CONFIG_FILE: &str = "rqps.conf";
 
 /// How it is ended. A fast shutdown writes everything back, which may take as long as the disk needs.
@@ -42,7 +42,7 @@ pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, program: &Path, leas
     Ok(Prepared { command, endpoint, folders: vec![socket_folder], scrap: Vec::new() })
 }
 
-/// Writes the configuration beside the one that initdb wrote, which is read first and never changed.
+/// Writes the configuration next to the one that initdb wrote, which is read first and never changed.
 fn write_config(launch: &Launch<'_>, data_dir: &Path, socket_folder: &Path) -> Result<PathBuf> {
     let path = data_dir.join(CONFIG_FILE);
     let own = format!(

@@ -1,4 +1,4 @@
-//! Every setting of PostgreSQL as the running server tells it, compared with what was written.
+//! Every setting of PostgreSQL as the running server reports it, compared with what was written.
 //!
 //! In: a session and the settings written. Out: a [`Readback`]. It must not decide whether a difference matters.
 
@@ -8,7 +8,7 @@ use crate::readback::{Mismatch, Readback, unexpected};
 use rqps_wire::{Session, Table};
 use std::collections::BTreeMap;
 
-/// Asks a server for everything.
+/// Reads all settings of a server.
 pub(crate) fn read(session: &mut Session, build: &str, written: &BTreeMap<String, String>) -> Result<Readback> {
     let settings = session.query("SELECT name, setting, unit, vartype, current_setting(name) FROM pg_settings")?;
     if settings.rows.is_empty() {
@@ -45,7 +45,7 @@ fn compare(settings: &Table, written: &BTreeMap<String, String>) -> Readback {
     readback
 }
 
-/// Whether a value as written means the value that the server has, which it tells as a number of units.
+/// Whether a value as written means the value that the server has, reported as a number of units.
 fn is_same(written: &str, setting: &str, unit: Option<&str>, kind: &str) -> bool {
     match kind {
         "bool" => boolean(written) == boolean(setting),

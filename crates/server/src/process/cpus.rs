@@ -1,6 +1,6 @@
 //! On which CPUs a running server is: all its threads, and so what they will start.
 //!
-//! In: a server and CPUs. Out: the CPUs as the kernel says. It must not choose them: `placement` does.
+//! In: a server and CPUs. Out: the CPUs as the kernel reports them. It must not choose them: `placement` does.
 
 use super::{SIGNAL_TIMEOUT, Server};
 use crate::{Result, ServerError, placement};
@@ -10,7 +10,7 @@ use std::fs;
 use std::time::Instant;
 
 impl Server {
-    /// Pins every thread of every process, and so what they will start, and gives the CPUs as read back.
+    /// Pins every thread of every process, and so what they will start, and returns the CPUs as read back.
     pub fn set_cpus(&self, cpus: &[usize]) -> Result<CpuSet> {
         let refused = |who: String, reason: String| ServerError::Placement { who, cpus: cpus.to_vec(), reason };
         let deadline = Instant::now() + SIGNAL_TIMEOUT;
@@ -32,7 +32,7 @@ impl Server {
         }
     }
 
-    /// The CPUs that any of its threads may use, as the kernel says.
+    /// The CPUs that any of its threads may use, as the kernel reports.
     pub fn cpus(&self) -> Result<CpuSet> {
         Ok(self.cpu_sets()?.into_iter().flatten().collect::<BTreeSet<usize>>().into_iter().collect())
     }

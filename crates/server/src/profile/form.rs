@@ -1,7 +1,7 @@
 //! How settings are written for an engine: names, lines, and those that are not the user's to choose.
 //!
 //! In: `catalog/setting-forms.toml`, compiled in, and a setting's name and value. Out: the line of a configuration file
-//! that means just that. It must not know versions, nor one engine from another: a form says which it is for.
+//! that means just that. It must not know versions, nor distinguish engines: a form names its own.
 
 use rqps_model::Engine;
 use serde::Deserialize;
@@ -87,7 +87,7 @@ impl SettingsForm {
         self.files.contains(&name.to_ascii_lowercase()) && (value.contains('/') || value == "..")
     }
 
-    /// A name as the lists have it, and whether its writer said that a server may not know it.
+    /// A name as the lists have it, and whether it is marked as possibly unknown to a server.
     pub(super) fn plain_name(&self, name: &str) -> (String, bool) {
         if self.file == FileForm::Conf {
             return (name.to_owned(), false);

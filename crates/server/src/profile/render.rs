@@ -1,8 +1,8 @@
 //! A profile made into the configuration of one version.
 //!
 //! In: the layers of a profile (bases, variants, what belongs to a storage engine) and the user's own settings on top.
-//! Out: lines, and beside them what was left out and why. It must not ask a server: what a version may have is written
-//! so that a server without it starts all the same, and the read-back tells.
+//! Out: lines, and what was left out and why. It must not contact a server: what a version may have is written
+//! so that a server without it still starts, and the read-back shows it.
 
 use super::form::SettingsForm;
 use super::{Configuration, Profiles, Sizing};

@@ -29,7 +29,7 @@ struct Alternative {
 /// How a value is found.
 #[derive(Debug, Clone, PartialEq)]
 enum Form {
-    /// Not written, whatever the profile below says.
+    /// Not written, whatever is in the profile below.
     Unset,
     /// The same for every machine.
     Fixed(String),
@@ -216,7 +216,7 @@ impl Sized {
         let Some(wanted) = class.cloned().or_else(|| self.grown(sizing, unit_end)) else {
             return Value::default();
         };
-        // A disk that is too small for it holds whatever the class says.
+        // A disk that is too small limits it in every class.
         let limit = self.disk.zip(sizing.disk_free_bytes).map(|(share, free)| share * free as f64);
         match (limit, bytes(&wanted)) {
             (Some(limit), Some(size)) if size > limit => {
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_was_expected() {
+    fn reports_what_was_expected() {
         for (text, reason) in [
             ("5", "text in quotes"),
             ("[]", "text in quotes"),

@@ -55,7 +55,7 @@ fn small_machines_get_values_that_fit() {
 }
 
 #[test]
-fn leaves_out_what_a_version_lacks_and_says_so() {
+fn leaves_out_what_a_version_lacks_and_reports_it() {
     let old = render("x10b_sync", "12.22", &sizing(24, 64 << 10));
     assert_eq!(old.name, "x10b_sync_c24r64");
     assert_eq!(old.written["synchronous_commit"], "on");

@@ -1,7 +1,7 @@
 //! A disk that is too small: a clear error, and nothing left on it.
 //!
 //! The test runs itself again in a mount name space of its own, where a small file system can be mounted that goes with
-//! the process. Where the system allows that to nobody, the test fails rather than pass unseen.
+//! the process. Where the system does not allow that, the test fails rather than pass unseen.
 
 use crate::scene::{Scene, build};
 use rqps_builds::{BuildError, Catalog, installation};
@@ -78,7 +78,7 @@ fn on_a_small_disk() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_nothing_is_left() {
+fn a_full_disk_is_reported_and_nothing_is_left() {
     let folder = tempfile::Builder::new().prefix("rqps-small-").tempdir().expect("a folder");
     build("postgres:16.15");
     build("mysql:5.7.22");

@@ -1,5 +1,6 @@
-//! Real servers of MySQL and MariaDB: they are made, start with a profile, tell their settings and stop; and what such
-//! servers can be made to do. Every release of the catalog is walked through by name only: together they are gigabytes.
+//! Real servers of MySQL and MariaDB: they are made, start with a profile, report their settings and stop; and what
+//! such servers can be made to do. Every release of the catalog is walked through by name only: together they are
+//! gigabytes.
 
 use crate::scene::{Scene, ask, build, configuration, configuration_for, session, wait_dead};
 use rqps_builds::Catalog;
@@ -146,7 +147,7 @@ fn a_killed_server_recovers_and_a_copy_is_as_it_was() {
 }
 
 #[test]
-fn a_server_that_cannot_start_says_why() {
+fn a_server_that_cannot_start_reports_why() {
     let build = build(MYSQL);
     let scene = Scene::new();
     let data = scene.data(&build, "d");

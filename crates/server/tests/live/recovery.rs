@@ -1,5 +1,5 @@
-//! After `kill -9` of whoever started a server: the server goes by itself or is cleared by the next start, and nothing
-//! is left.
+//! After `kill -9` of the process that started a server: the server goes by itself or is cleared by the next start, and
+//! nothing is left.
 //!
 //! The test runs itself again as the process that is killed.
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Tells the child where its leases go, and whether to freeze its server.
+/// For the child: where its leases go, and whether to freeze its server.
 const ROOT: &str = "RQPS_TEST_RECOVERY_ROOT";
 const FREEZE: &str = "RQPS_TEST_RECOVERY_FREEZE";
 
@@ -94,7 +94,7 @@ struct Killed {
     processes: Vec<ProcessId>,
 }
 
-/// Starts a child with a server, kills it, and says what it had.
+/// Starts a child with a server, kills it, and returns what it had.
 fn killed(root: &Path, spec: &str, freeze: bool) -> Killed {
     let mut command = Command::new(std::env::current_exe().expect("a path"));
     command.args(["--exact", "recovery::child", "--ignored", "--nocapture"]).env(ROOT, root).env(BUILD, spec);
@@ -135,7 +135,7 @@ fn a_mysql_server_goes_when_its_owner_is_killed() {
 fn goes_when_its_owner_is_killed(spec: &str) {
     let root = tempfile::tempdir().expect("a folder");
     let Killed { cache, lease, data, processes } = killed(root.path(), spec, false);
-    // The kernel tells it; nobody has cleared anything yet.
+    // Signalled by the kernel; nothing has been cleared yet.
     assert_eq!(proctree::wait_gone(&processes, PATIENCE), []);
     assert!(data.join("d").exists());
     let cleared = clear_stale(&cache).expect("cleared");

@@ -2,7 +2,7 @@
 //! left.
 //!
 //! Builds and empty data folders come from the user's cache; what is not there is fetched or made once. Leases are kept
-//! in a folder of the test, so that it can say that all of them were given back.
+//! in a folder of the test, so that it can check that all of them were given back.
 
 use rqps_builds::{Catalog, installation};
 use rqps_machine::proctree::{self, ProcessId};
@@ -139,7 +139,7 @@ pub(crate) fn what_is_left(cache: &Cache, lease: &str, data: &Path) -> Vec<Strin
     left
 }
 
-/// A profile for a machine small enough for every test to run beside others.
+/// A profile for a machine small enough for tests to run in parallel.
 pub(crate) fn configuration(build: &BuildFacts, profile: &str, set: &[(&str, &str)]) -> Configuration {
     configuration_for(build, profile, build.engine.storage_engines().first().copied(), set)
 }

@@ -159,7 +159,7 @@ fn a_restored_folder_is_as_it_was() {
 }
 
 #[test]
-fn a_server_that_refuses_its_settings_says_why() {
+fn a_server_that_refuses_its_settings_reports_why() {
     let build = build("postgres:17.11");
     let scene = Scene::new();
     let data = scene.data(&build, "d");
@@ -231,7 +231,7 @@ fn a_folder_in_use_is_refused() {
 }
 
 #[test]
-fn a_start_outlives_the_thread_that_asked_for_it() {
+fn a_start_outlives_the_thread_that_requested_it() {
     let build = build("postgres:18.6");
     let scene = Scene::new();
     let data = scene.data(&build, "d");

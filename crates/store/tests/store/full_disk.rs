@@ -47,7 +47,6 @@ fn fill_the_disk() {
         })
         .expect("300 KB are not enough for 1000 samples");
     assert!(matches!(error, StoreError::DiskFull { .. }), "{error}");
-    assert!(error.to_string().contains("no space left to write"), "{error}");
     assert!(published > 2);
     assert_eq!(half_written(&root), Vec::<PathBuf>::new());
     assert_eq!(writer.check().expect("whole"), published as usize);

@@ -1,12 +1,12 @@
 //! The Insert Benchmark in words, for `rqps plan`.
 
-use rqps_model::counted;
 use rqps_model::insert::{Kind, Shape, steps};
+use rqps_model::plural;
 
 /// What each client does, a row a fact.
 pub(crate) fn size(shape: &Shape, clients: &str) -> Vec<(&'static str, String)> {
     let tables = if shape.shared_table { "one table for all" } else { "a table each" };
-    let loaded = counted(shape.rows_initial, "row");
+    let loaded = plural(shape.rows_initial, "row");
     let rates: Vec<String> = shape.rates_per_s.iter().map(u32::to_string).collect();
     let (rates, late) = (rates.join(", "), shape.catch_up_seconds);
     let mut rows = vec![

@@ -6,20 +6,20 @@
 use std::fmt::Display;
 
 /// `1 round`, `3 rounds`.
-pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+pub fn plural<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let ending = if count == N::from(1) { "" } else { "s" };
     format!("{count} {noun}{ending}")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::counted;
+    use super::plural;
 
     #[test]
     fn one_is_no_plural_in_any_integer_type() {
-        assert_eq!(counted(0_usize, "cell"), "0 cells");
-        assert_eq!(counted(1_u32, "cell"), "1 cell");
-        assert_eq!(counted(1_u64, "group"), "1 group");
-        assert_eq!(counted(21_u64, "cell"), "21 cells");
+        assert_eq!(plural(0_usize, "cell"), "0 cells");
+        assert_eq!(plural(1_u32, "cell"), "1 cell");
+        assert_eq!(plural(1_u64, "group"), "1 group");
+        assert_eq!(plural(21_u64, "cell"), "21 cells");
     }
 }
