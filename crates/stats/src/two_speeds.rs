@@ -1,9 +1,9 @@
 //! Rates that fall into two speeds, as those of a session do that runs now on one CPU, now across two.
 //!
 //! In: rates of slices or seconds. Out: the two speeds, where there are two. The rule: of all ways to cut the
-//! logarithms in two, the one that explains most of their variance (Otsu 1979) must explain at least 80 % of it (90 % of
-//! fewer than 30 rates), the speeds must differ by half, and each side must have a twentieth of the rates. The best cut
-//! of one hill explains less: 64 % of a normal distribution, 75 % of a uniform one.
+//! logarithms in two, the one that explains most of their variance (Otsu 1979) must explain at least 80 % of it (90 %
+//! of fewer than 30 rates), the speeds must differ by half, and each side must have a twentieth of the rates. The best
+//! cut of one hill explains less: 64 % of a normal distribution, 75 % of a uniform one.
 
 /// Fewer rates than this fall into two by chance.
 const FEWEST: usize = 15;

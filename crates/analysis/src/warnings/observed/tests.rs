@@ -192,7 +192,8 @@ fn samples_at_two_speeds_are_reported_with_their_cause() {
     };
     let moved = one_of(|| None).expect("advice");
     assert_ne!(one_of(|| Some(SessionPlacement::default())), Some(moved.clone()), "they could not move");
-    let refused = || Some(SessionPlacement { refused: Some("not permitted".to_owned()), ..SessionPlacement::default() });
+    let refused =
+        || Some(SessionPlacement { refused: Some("not permitted".to_owned()), ..SessionPlacement::default() });
     assert_eq!(one_of(refused), Some(moved));
 }
 
