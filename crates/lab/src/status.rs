@@ -7,8 +7,8 @@
 pub mod text;
 
 use rqps_campaign::estimate;
-use rqps_model::Plan;
-use rqps_model::plan::{Alternate, Stage, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Alternate, TestPlan, TreatmentPlan};
+use rqps_model::{EventKind, Plan};
 use rqps_store::{Campaign, State, StoreError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -141,11 +141,10 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
         (None, State::Complete) if !known.iter().any(is_absent) => Activity::Complete,
         (None, _) => Activity::Interrupted,
     };
-    let running = match (state, known.iter().find(|known| is_absent(known))) {
-        (Activity::Running, Some(first)) => known.iter().filter(|other| runs_with(plan, first, other)).collect(),
-        _ => Vec::new(),
+    let running = match state {
+        Activity::Running => running(&campaign, &known)?,
+        Activity::Interrupted | Activity::Complete => Vec::new(),
     };
-    let running: Vec<Cell> = running.into_iter().map(|known| known.cell.clone()).collect();
     let count = |treatment: Option<&str>| {
         let mut counts = Counts::default();
         for known in known.iter().filter(|known| treatment.is_none_or(|name| name == known.cell.treatment)) {
@@ -220,15 +219,22 @@ fn cells(plan: &Plan) -> Vec<(Cell, f64)> {
     cells
 }
 
-/// Whether two cells are measured together: a test on all treatments, where builds run side by side.
-fn runs_with(plan: &Plan, first: &Known, other: &Known) -> bool {
-    let (first, cell) = (&first.cell, &other.cell);
-    let has_test = |stage: &&Stage| stage.tests.iter().any(|test| test.name == first.test);
-    let stage = plan.stages.iter().find(has_test);
-    let is_side_by_side = stage.is_some_and(|stage| stage.alternate == Alternate::SideBySide);
-    matches!(other.found, Found::Absent)
-        && (first.round, &first.test, first.clients) == (cell.round, &cell.test, cell.clients)
-        && (is_side_by_side || first.treatment == cell.treatment)
+/// The samples of the test that began last in this run and has not ended.
+fn running(campaign: &Campaign, known: &[Known]) -> Result<Vec<Cell>, StoreError> {
+    let begun = campaign.status().starts.last().map_or("", |start| &start.at);
+    let events = campaign.events()?;
+    let mut of_this_run = events.iter().rev().take_while(|event| event.at.as_str() >= begun);
+    let last = of_this_run.find(|event| !matches!(event.kind, EventKind::Warning { .. }));
+    let Some(EventKind::TestBegins { place, is_recorded: true }) = last.map(|event| &event.kind) else {
+        return Ok(Vec::new());
+    };
+    let is_measured = |known: &&Known| {
+        let cell = &known.cell;
+        matches!(known.found, Found::Absent)
+            && (cell.round, &cell.test, cell.clients) == (place.round, &place.test, place.clients)
+            && place.treatments.contains(&cell.treatment)
+    };
+    Ok(known.iter().filter(is_measured).map(|known| known.cell.clone()).collect())
 }
 
 fn know(campaign: &Campaign, cell: Cell, planned_s: f64) -> Known {

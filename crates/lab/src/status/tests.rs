@@ -2,6 +2,8 @@
 
 use super::*;
 use rqps_madeup::Recipe;
+use rqps_model::Event;
+use rqps_model::event::TestPlace;
 use std::fs;
 use tempfile::TempDir;
 
@@ -56,17 +58,37 @@ fn what_is_missing_damaged_or_failed_is_counted_where_it_belongs() {
 }
 
 #[test]
-fn a_campaign_that_is_written_runs_what_is_next() {
+fn a_campaign_that_is_written_runs_the_test_that_began_last() {
     let (_root, folder) = complete();
     for gone in &samples(&folder, 2) {
         fs::remove_dir_all(gone).expect("removed");
     }
-    let start = rqps_store::Start { at: String::new(), rqps_version: String::new(), command_line: Vec::new() };
+    let campaign = Campaign::open(&folder).expect("a campaign");
+    let plan = campaign.plan();
+    let treatments: Vec<String> = plan.treatments.iter().map(|treatment| treatment.name.clone()).collect();
+    let event = |at: &str, kind: EventKind| Event { at: at.to_owned(), kind };
+    let begins = |at: &str, test: usize, is_recorded: bool| {
+        let test = plan.tests()[test].name.clone();
+        let (treatments, interleave) = (treatments.clone(), None);
+        let place = TestPlace { round: 2, rounds: 2, test, clients: 1, treatments, interleave };
+        event(at, EventKind::TestBegins { place, is_recorded })
+    };
+    let at = "2026-11-22T10:00:00.000Z".to_owned();
+    let start = rqps_store::Start { at, rqps_version: String::new(), command_line: Vec::new() };
     let writer = Campaign::open_to_resume(&folder, start).expect("free");
-    let status = read(&folder);
-    assert_eq!((status.state, status.process, status.resumed), (Activity::Running, Some(std::process::id()), 1));
-    assert_eq!(status.samples, Counts { done: 6, running: 2, left: 4, ..Counts::default() });
-    assert!(status.running.iter().all(|cell| cell.round == 2 && cell.test == status.running[0].test));
+    let after = |event: Event| {
+        writer.append_event(&event).expect("written");
+        let status = read(&folder);
+        assert_eq!((status.state, status.process, status.resumed), (Activity::Running, Some(std::process::id()), 1));
+        assert_eq!(status.samples.running + status.samples.left, 6);
+        status.running.iter().map(|cell| (cell.round, cell.test.clone())).collect::<Vec<_>>()
+    };
+    let test = |at: usize| vec![(2, plan.tests()[at].name.clone()); 2];
+    assert_eq!(after(begins("2026-11-22T09:00:00.000Z", 0, true)), [], "a run before this one was killed in it");
+    assert_eq!(after(begins("2026-11-22T10:00:01.000Z", 1, true)), test(1));
+    let warning = EventKind::Warning { message: "the clock was slow".to_owned() };
+    assert_eq!(after(event("2026-11-22T10:00:02.000Z", warning)), test(1));
+    assert_eq!(after(begins("2026-11-22T10:00:03.000Z", 0, false)), [], "nothing is kept of it");
     drop(writer);
     assert_eq!(read(&folder).state, Activity::Interrupted);
 }
