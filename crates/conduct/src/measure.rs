@@ -259,7 +259,7 @@ fn drive(
     let is_shared = piece.bench.job.plan.placement == Placement::Same;
     // On a single CPU there is nothing to choose.
     let by_session = (is_shared && client_cpus.len() > 1).then_some(&placers as &dyn PlaceSession);
-    let cpus = ClientCpus { cpus: client_cpus, by_session };
+    let cpus = ClientCpus { set: client_cpus, by_session };
     let ran = supervised_by(&quits, stop, || {
         let ran = piece.planned.run(&targets, Clients { cpus, stop }, chain, &mut hook);
         ran.map_err(ConductError::load(format!("driving {}", piece.test.name)))

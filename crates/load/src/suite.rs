@@ -97,7 +97,7 @@ impl<'a> PlannedTest<'a> {
                 let exercise = Exercise {
                     arms: &endpoints,
                     clients: self.clients,
-                    threads: (clients.cpus.cpus.len() as u32).min(self.clients),
+                    threads: (clients.cpus.set.len() as u32).min(self.clients),
                     cpus: clients.cpus,
                     schedule: side_by_side::schedule(self.plan, self.test),
                     arrival: self.plan.arrival,
@@ -117,7 +117,7 @@ impl<'a> PlannedTest<'a> {
                     shape,
                     // The same for all treatments of a round, so that they get the same rows and keys.
                     seed: derive_seed(self.seed, &format!("insert.c{}", shape.clients)),
-                    threads: clients.cpus.cpus.len().min(shape.clients as usize),
+                    threads: clients.cpus.set.len().min(shape.clients as usize),
                     cpus: clients.cpus,
                 };
                 Ok(vec![chain.run(&bench, step, clients.stop, hook)?])

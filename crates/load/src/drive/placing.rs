@@ -19,7 +19,7 @@ pub trait PlaceSession: Sync + Debug {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClientCpus<'a> {
     /// Their CPUs; empty leaves them where they are.
-    pub cpus: &'a [usize],
+    pub set: &'a [usize],
     /// With it each thread has one of the CPUs, together with what serves its sessions; else all threads share all.
     pub by_session: Option<&'a dyn PlaceSession>,
 }
@@ -27,7 +27,7 @@ pub struct ClientCpus<'a> {
 impl<'a> ClientCpus<'a> {
     /// The CPUs of a thread.
     pub(crate) fn of_thread(&self, thread: usize) -> &'a [usize] {
-        match self.cpus {
+        match self.set {
             [] => &[],
             cpus if self.by_session.is_some() => std::slice::from_ref(&cpus[thread % cpus.len()]),
             cpus => cpus,
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn threads_are_spread_evenly_only_where_sessions_are_placed() {
-        let shared = ClientCpus { cpus: &[2, 5], by_session: None };
+        let shared = ClientCpus { set: &[2, 5], by_session: None };
         assert_eq!([0, 1, 2].map(|thread| shared.of_thread(thread)), [&[2, 5]; 3]);
         let apart = ClientCpus { by_session: Some(&Anywhere), ..shared };
         assert_eq!([0, 1, 2].map(|thread| apart.of_thread(thread)), [&[2], &[5], &[2]]);

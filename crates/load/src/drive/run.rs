@@ -180,7 +180,7 @@ mod tests {
             Exercise { arrival: Arrival::Even { rate_per_s: 0.0 }, ..sound },
             Exercise { arrival: Arrival::Poisson { rate_per_s: f64::INFINITY }, ..sound },
             Exercise { schedule: Schedule { seconds: -1.0, ..schedule }, ..sound },
-            Exercise { cpus: ClientCpus { cpus: &[1 << 20], by_session: None }, ..sound },
+            Exercise { cpus: ClientCpus { set: &[1 << 20], by_session: None }, ..sound },
         ];
         for fault in faults {
             assert!(matches!(outcome(fault), Err(LoadError::Shape(_))), "{fault:?}");
