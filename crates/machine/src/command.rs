@@ -21,7 +21,10 @@ const LAST_LINES: usize = 20;
 /// The signal that a program gets when the thread that started it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnParentDeath {
-    /// A server: leave at once, without a checkpoint, but in order.
+    /// A server of PostgreSQL: cut clients off and leave in order. At QUIT its processes leave wherever they are, also
+    /// between making shared memory and noting it, and then it stays for good.
+    Interrupt,
+    /// The same alone, without clients: leave at once, without a checkpoint.
     Quit,
     /// A tool: be gone.
     Kill,
@@ -59,6 +62,7 @@ pub fn program(account: Account, on_death: OnParentDeath, program: &Path) -> Com
     let mut command = if has_parent_death_signal() {
         let mut wrapped = Command::new("setpriv");
         let signal = match on_death {
+            OnParentDeath::Interrupt => "INT",
             OnParentDeath::Quit => "QUIT",
             OnParentDeath::Kill => "KILL",
         };

@@ -35,7 +35,7 @@ pub(crate) const ENDING: Ending = Ending {
 pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, program: &Path, lease: &Lease) -> Result<Prepared> {
     let socket_folder = socket_folder(launch.account, lease, &format!(".s.PGSQL.{SOCKET_PORT}"))?;
     let config = write_config(launch, data_dir, socket_folder.path())?;
-    let mut command = command::program(launch.account, OnParentDeath::Quit, program);
+    let mut command = command::program(launch.account, OnParentDeath::Interrupt, program);
     command.arg("-D").arg(data_dir).arg("-c").arg(format!("config_file={}", config.display()));
     let transport = Transport::postgres_socket(socket_folder.path(), SOCKET_PORT);
     let endpoint = login::endpoint(launch.build.engine, transport);
