@@ -311,6 +311,9 @@ fn clear(record: &Record, same_boot: bool) -> Cleared {
     if same_boot {
         let mut stopped = BTreeSet::new();
         loop {
+            // Standing still: at QUIT each leaves wherever it is, also when it has made shared memory and not yet noted
+            // it. Then it is ours to remove, and we must have seen it.
+            let _ = proctree::freeze(|| processes_of(&record.programs), LEAVE_TIMEOUT);
             let processes = processes_of(&record.programs);
             let shared = SharedMemory::of(&processes);
             let left = stop(&processes);

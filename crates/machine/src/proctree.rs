@@ -126,6 +126,20 @@ fn descendants(root: ProcessId, all: &BTreeMap<u32, PidStat>) -> Vec<ProcessId> 
     found
 }
 
+/// Stops processes where they are until `find` shows none that moves, the first before those that it may start; gives
+/// those that still move when the time is over.
+pub fn freeze(find: impl Fn() -> Vec<ProcessId>, timeout: Duration) -> Vec<ProcessId> {
+    let deadline = Instant::now() + timeout;
+    loop {
+        let moving: Vec<ProcessId> = find().into_iter().filter(|p| p.is_alive() && !p.is_stopped()).collect();
+        if moving.is_empty() || Instant::now() >= deadline {
+            return moving;
+        }
+        moving.iter().for_each(|p| _ = p.signal(Signal::STOP));
+        std::thread::yield_now();
+    }
+}
+
 /// Waits until none of the processes is alive; returns those that still are when the time is over.
 pub fn wait_gone(processes: &[ProcessId], timeout: Duration) -> Vec<ProcessId> {
     let deadline = Instant::now() + timeout;

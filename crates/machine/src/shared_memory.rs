@@ -6,7 +6,7 @@
 use crate::proctree::ProcessId;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Shared memory of one server.
@@ -17,13 +17,17 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// What processes of a server have mapped; nothing where we may not look. Some parts only its children have.
+    /// What processes of a server have mapped, or opened to map it; nothing where we may not look. Some parts only its
+    /// children have.
     pub fn of(processes: &[ProcessId]) -> SharedMemory {
         let mut all = SharedMemory::default();
         for process in processes {
             let maps = fs::read_to_string(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
+            let files = fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten().flatten();
+            let open: Vec<PathBuf> = files.filter_map(|file| fs::read_link(file.path()).ok()).collect();
             if process.is_alive() {
                 all.add(parse_maps(&maps));
+                all.files.extend(open.into_iter().filter(|path| is_shared_memory(path)));
             }
         }
         all
@@ -49,13 +53,17 @@ impl SharedMemory {
     }
 }
 
+fn is_shared_memory(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.starts_with("/dev/shm/PostgreSQL."))
+}
+
 /// Lines as in proc(5): POSIX memory is a file below /dev/shm, a System V segment is `/SYSV<key>` with its id as inode.
 fn parse_maps(maps: &str) -> SharedMemory {
     let mut found = SharedMemory::default();
     for line in maps.lines() {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let [_, _, _, _, inode, path, ..] = fields[..] else { continue };
-        if path.starts_with("/dev/shm/PostgreSQL.") {
+        if is_shared_memory(Path::new(path)) {
             found.files.insert(PathBuf::from(path));
         } else if path.starts_with("/SYSV") {
             found.segments.extend(inode.parse::<u64>().ok());

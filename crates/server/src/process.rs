@@ -186,21 +186,11 @@ impl Server {
     pub fn freeze(&mut self) -> Result<()> {
         self.check_alive()?;
         self.frozen = true;
-        let deadline = Instant::now() + SIGNAL_TIMEOUT;
-        loop {
-            // The main process first: then no new ones come.
-            let moving: Vec<ProcessId> =
-                self.processes().into_iter().filter(|p| p.is_alive() && !p.is_stopped()).collect();
-            let Some(first) = moving.first() else { return Ok(()) };
-            if Instant::now() >= deadline {
-                return Err(ServerError::Unresponsive {
-                    pid: first.pid,
-                    what: "freeze",
-                    seconds: SIGNAL_TIMEOUT.as_secs(),
-                });
+        match proctree::freeze(|| self.processes(), SIGNAL_TIMEOUT).first() {
+            None => Ok(()),
+            Some(first) => {
+                Err(ServerError::Unresponsive { pid: first.pid, what: "freeze", seconds: SIGNAL_TIMEOUT.as_secs() })
             }
-            moving.iter().for_each(|p| _ = p.signal(Signal::STOP));
-            std::thread::yield_now();
         }
     }
 
@@ -229,12 +219,19 @@ impl Server {
         if let Some(status) = self.ended {
             return Ok(Stopped { clean: status.success() });
         }
+        if steps.first().is_some_and(|(signal, _)| *signal != in_order) {
+            // So that none makes shared memory between our look at it and the signal.
+            let _ = self.freeze();
+        }
         let mut family = self.processes();
         family.extend(self.orphans());
         let mut clean = false;
         self.shared_memory.add(SharedMemory::of(&family));
         for &(signal, timeout) in steps {
             self.process.signal(signal);
+            if signal != in_order {
+                family.iter().for_each(|p| _ = p.signal(signal));
+            }
             family.iter().rev().for_each(|p| _ = p.signal(Signal::CONT));
             self.frozen = false;
             if proctree::wait_gone(&[self.process], timeout).is_empty() {
