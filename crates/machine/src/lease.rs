@@ -311,14 +311,9 @@ fn clear(record: &Record, same_boot: bool) -> Cleared {
     if same_boot {
         let mut stopped = BTreeSet::new();
         loop {
-            // Standing still: at QUIT each leaves wherever it is, also when it has made shared memory and not yet noted
-            // it. Then it is ours to remove, and we must have seen it.
-            let _ = proctree::freeze(|| processes_of(&record.programs), LEAVE_TIMEOUT);
-            let processes = processes_of(&record.programs);
-            let shared = SharedMemory::of(&processes);
-            let left = stop(&processes);
-            shared.remove();
-            cleared.faults.extend(left.iter().map(|p| format!("process {} does not end", p.pid)));
+            let processes = stop(&|| processes_of(&record.programs));
+            let left = processes.iter().filter(|p| p.is_alive());
+            cleared.faults.extend(left.map(|p| format!("process {} does not end", p.pid)));
             let before = stopped.len();
             stopped.extend(processes);
             // Until there is nothing new: what was being started while we looked would write to what we remove.
@@ -372,14 +367,27 @@ fn processes_of(programs: &[ProgramRecord]) -> Vec<ProcessId> {
     }
 }
 
-/// Asks all to end, then kills them; returns those that are still alive.
-fn stop(processes: &[ProcessId]) -> Vec<ProcessId> {
-    for signal in [Signal::QUIT, Signal::CONT] {
-        processes.iter().for_each(|p| _ = p.signal(signal));
+/// Asks all to end, then kills them; gives those that there were.
+///
+/// At QUIT a process leaves wherever it is, also when it has made shared memory and not yet noted it, and one that is
+/// killed notes nothing. So each stands still before a signal, its memory goes first, and whenever we are killed
+/// ourselves, who is left still shows what it has.
+fn stop(find: &dyn Fn() -> Vec<ProcessId>) -> BTreeSet<ProcessId> {
+    let mut all = BTreeSet::new();
+    for signal in [Signal::QUIT, Signal::KILL] {
+        let _ = proctree::freeze(find, LEAVE_TIMEOUT);
+        let processes = find();
+        SharedMemory::of(&processes).remove();
+        for signal in [signal, Signal::CONT] {
+            processes.iter().for_each(|p| _ = p.signal(signal));
+        }
+        let left = proctree::wait_gone(&processes, LEAVE_TIMEOUT);
+        all.extend(processes);
+        if left.is_empty() {
+            break;
+        }
     }
-    let left = proctree::wait_gone(processes, LEAVE_TIMEOUT);
-    left.iter().for_each(|p| _ = p.signal(Signal::KILL));
-    proctree::wait_gone(&left, LEAVE_TIMEOUT)
+    all
 }
 
 /// Removes a folder, its marker last: if killed meanwhile, a folder is left that is still known to be ours, or empty.
