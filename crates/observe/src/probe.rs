@@ -119,7 +119,9 @@ mod tests {
         // Whatever else the machine does, the client's own are among them.
         assert!(busy.client.minor_faults >= 10, "{busy:?}");
         assert!(busy.host.page_faults >= busy.client.minor_faults, "{busy:?}");
-        assert!(idle.host.seconds < busy.host.seconds && busy.host.memory_available_bytes > 0, "{idle:?} {busy:?}");
+        assert!(idle.client.minor_faults < busy.client.minor_faults, "{idle:?} {busy:?}");
+        // How long each took is the machine's affair.
+        assert!(idle.host.seconds > 0.0 && busy.host.memory_available_bytes > 0, "{idle:?} {busy:?}");
     }
 
     #[derive(Debug)]
