@@ -75,9 +75,9 @@ fn what_made_a_data_folder_is_stopped_before_the_folder_goes() {
             break writer;
         }
     };
+    assert!(writer.is_alive());
     child.kill().expect("killed");
     child.wait().expect("waited for");
-    assert!(writer.is_alive());
     let cache = Cache::at(root.path()).expect("a cache");
     let cleared = clear_stale(&cache).expect("cleared");
     // Whether it was stopped here or before is left open: once the one that started it is gone, the kernel hangs up
