@@ -15,7 +15,7 @@ use crate::read::treatment::label;
 use crate::suite;
 use crate::warnings::campaign::Trace;
 use crate::warnings::cell::Cell;
-use crate::warnings::observed::{idles_otherwise, observed};
+use crate::warnings::observed::{idles_differently, observed};
 use rayon::prelude::*;
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::Arrival;
@@ -159,19 +159,17 @@ fn ratios_of(arm: &[Option<Measured>], base: &[Option<Measured>]) -> Vec<RoundRa
 /// Fills in the intervals from the insides of single passes, where they compare like with like.
 fn fill_inside(arms: &mut [Arm], base: usize, ratios: &[Vec<RoundRatio>], held_back: &[Option<String>]) {
     for at in (0..arms.len()).filter(|&at| at != base && held_back[at].is_none()) {
-        if is_uneven(&arms[at], &arms[base]) {
-            continue;
-        }
-        arms[at].cell.inside = inside::inside(&arms[at].rounds, &arms[base].rounds, &ratios[at]);
+        let inside = inside::inside(&arms[at].rounds, &arms[base].rounds, &ratios[at]);
+        arms[at].cell.inside = inside.filter(|_| !is_uneven(&arms[at], &arms[base]));
     }
 }
 
-/// Whether a single round says nothing of the builds: one of them ran at two speeds, or the CPUs idled on one only.
+/// Whether a single round cannot compare the builds: one of them ran at two speeds, or the CPUs idled on only one.
 fn is_uneven(arm: &Arm, base: &Arm) -> bool {
     let mut samples = [arm, base].into_iter().flat_map(|arm| arm.rounds.iter().flatten());
     let costs = arm.cell.cost.as_ref().zip(base.cell.cost.as_ref());
     samples.any(|measured| speeds::speeds(measured).is_some())
-        || costs.is_some_and(|(own, base)| idles_otherwise(own, base))
+        || costs.is_some_and(|(own, base)| idles_differently(own, base))
 }
 
 /// Errors by statement and code over all rounds, the most frequent first.

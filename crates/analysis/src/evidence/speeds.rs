@@ -1,7 +1,7 @@
-//! Whether a sample ran at one speed, or now at one and now at another.
+//! Whether a sample ran at one speed or at two.
 //!
-//! In: a sample with its slices and seconds. Out: the two speeds, where there are two (`stats::two_speeds`). What
-//! stalled is no speed and is reported as a stall.
+//! In: a sample with its slices and seconds. Out: the two speeds, where there are two (`stats::two_speeds`). Seconds
+//! that stalled are left out: they are reported as stalls.
 
 use crate::read::main_operation::Main;
 use crate::read::measured::Measured;

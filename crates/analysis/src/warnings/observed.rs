@@ -99,7 +99,7 @@ fn machine(cell: &Cell<'_>, found: &mut Vec<Warning>) {
             "measure this test again: the two did not run under the same conditions",
         ));
     }
-    if idles_otherwise(cost, base) {
+    if idles_differently(cost, base) {
         let (own, other) = (percent(cost.idle_share), percent(base.idle_share));
         let message = format!("the CPUs were idle {own} of the time, on the base {other}");
         found.push(warning(WarningKind::Idle, message));
@@ -112,20 +112,21 @@ fn speeds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let Some((_, worst)) = samples.iter().min_by(|a, b| a.1.slow_to_fast.total_cmp(&b.1.slow_to_fast)) else { return };
     let (share, speed) = (percent(worst.slow_share), percent(worst.slow_to_fast));
     let rounds = rounds_in_words(samples.iter().map(|(sample, _)| sample.round));
-    let message = format!("up to {share} of the time ran at {speed} of the speed of the rest, in {rounds}");
+    let worst = if samples.len() > 1 { "; in the worst," } else { ":" };
+    let message =
+        format!("ran at two speeds in {rounds}{worst} {share} of the time at {speed} of the speed of the rest");
     let is_placed = |sample: &Sample| sample.placement.as_ref().is_some_and(|placed| placed.refused.is_none());
-    let has_choice = cell.settings.client_cpus.len() > 1;
-    found.push(match samples.iter().all(|(sample, _)| is_placed(sample)) {
-        false if has_choice => {
-            let advice = "the scheduler moved sessions between CPUs: use placement same, or split";
-            advised(WarningKind::TwoSpeeds, message, advice)
-        }
-        _ => warning(WarningKind::TwoSpeeds, message),
+    let could_move = cell.settings.client_cpus.len() > 1 && !samples.iter().all(|(sample, _)| is_placed(sample));
+    found.push(if could_move {
+        let advice = "the scheduler could move sessions between CPUs: use placement same";
+        advised(WarningKind::TwoSpeeds, message, advice)
+    } else {
+        warning(WarningKind::TwoSpeeds, message)
     });
 }
 
-/// Whether the CPUs were idle for another part of the time than on the base.
-pub(crate) fn idles_otherwise(cost: &Cost, base: &Cost) -> bool {
+/// Whether the CPUs were idle for much more or much less of the time than on the base.
+pub(crate) fn idles_differently(cost: &Cost, base: &Cost) -> bool {
     (cost.idle_share - base.idle_share).abs() > IDLE_DIFFERENCE
 }
 

@@ -14,4 +14,5 @@ mod group;
 mod multiplicity;
 mod noise;
 mod power;
+mod two_speeds;
 mod within_run;

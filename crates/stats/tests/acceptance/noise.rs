@@ -124,14 +124,19 @@ impl Noise {
         Paired::new(&self.rounds(n, cell_cv, change.ln_1p(), shape)).unwrap().moderated(&floor).unwrap()
     }
 
-    /// A steady per-second series: mean 1, CV 5 %, autocorrelation `phi`.
-    pub(crate) fn series(&mut self, seconds: usize, phi: f64) -> Vec<f64> {
+    /// Standard normals with autocorrelation `phi`.
+    pub(crate) fn autocorrelated(&mut self, count: usize, phi: f64) -> Vec<f64> {
         let mut state = self.normal();
         let mut next = || {
             state = phi * state + (1.0 - phi * phi).sqrt() * self.normal();
-            1.0 + 0.05 * state
+            state
         };
-        (0..seconds).map(|_| next()).collect()
+        (0..count).map(|_| next()).collect()
+    }
+
+    /// A steady per-second series: mean 1, CV 5 %, autocorrelation `phi`.
+    pub(crate) fn series(&mut self, seconds: usize, phi: f64) -> Vec<f64> {
+        self.autocorrelated(seconds, phi).into_iter().map(|state| 1.0 + 0.05 * state).collect()
     }
 }
 
