@@ -1,8 +1,8 @@
 //! What a build's tables can be stored by.
 //!
-//! In: an installed build, or a release of the catalog. Out: its storage engines, as far as is known without
-//! started. This is the one place that knows what brings which of them: MariaDB has RocksDB as a plugin, in a package
-//! of its own.
+//! In: an installed build, or a release of the catalog. Out: its storage engines, as far as is known without starting
+//! it. This is the one place that knows what brings which of them: MariaDB has RocksDB as a plugin, in a package of its
+//! own.
 
 use crate::Release;
 use crate::fetch::Package;

@@ -293,7 +293,7 @@ fn finish(piece: &Piece<'_>, arm: &mut Arm<'_>, reading: Reading, ran: Ran) -> R
         sample.warnings.push(again.to_owned());
     }
     if let Some(refused) = sample.placement.as_ref().and_then(|placement| placement.refused.as_ref()) {
-        sample.warnings.push(format!("the scheduler moved sessions about: {refused}"));
+        sample.warnings.push(format!("sessions were left to the scheduler: {refused}"));
     }
     let failure = sample.failure.take().or_else(|| stored_otherwise(&piece.planned, arm));
     sample.failure = failure.map(|failure| arm.fail(failure));

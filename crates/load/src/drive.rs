@@ -2,7 +2,7 @@
 //!
 //! `run` takes an `exercise`; its `leader` walks cycles, or one run from begin to end, and calls the caller's hook;
 //! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries; `slot` is a
-//! session's place in its event; `placing` gives a thread and what serves its sessions a CPU; `arrival` says when
+//! session's place in its event; `placing` pins a thread and what serves its sessions to a CPU; `arrival` says when
 //! events are due, `batch` whether answers are waited for in one piece; `tally`, `intervals` and `recorder` count;
 //! `port` is the door to sockets and clock, which a simulation can take over. What is sent, programs say
 //! (`crate::program`).

@@ -68,7 +68,7 @@ struct ProgramRecord {
     /// What it is started in, and all that it starts in turn stands in: the folder that it writes to.
     folder: PathBuf,
     program: PathBuf,
-    /// Absent from before the start until the pid is known, and for what ends before its starter goes on.
+    /// Absent until the pid is known, and for a program that is waited for where it is started.
     process: Option<ProcessId>,
 }
 
@@ -292,7 +292,7 @@ pub fn clear_stale(cache: &Cache) -> Result<Vec<Cleared>> {
     Ok(cleared)
 }
 
-/// Records of processes that were killed at writing them; the name itself shows whose they are.
+/// Records of processes that were killed while writing them; the name itself shows whose they are.
 fn clear_unpublished(folder: &Path) {
     let owner = |path: &Path| {
         let (pid, rest) = path.file_stem()?.to_str()?.split_once('-')?;
@@ -367,11 +367,11 @@ fn processes_of(programs: &[ProgramRecord]) -> Vec<ProcessId> {
     }
 }
 
-/// Asks all to end, then kills them; gives those that there were.
+/// Asks all to end, then kills those that are left; returns all that were found.
 ///
-/// At QUIT a process leaves wherever it is, also when it has made shared memory and not yet noted it, and one that is
-/// killed notes nothing. So each stands still before a signal, its memory goes first, and whenever we are killed
-/// ourselves, who is left still shows what it has.
+/// At QUIT a process ends wherever it is, even when it has made shared memory and not yet recorded it, and one that is
+/// killed clears nothing up. So all are frozen before each signal, and their shared memory is removed first: should we
+/// be killed in between, the next start still finds it through those that are left.
 fn stop(find: &dyn Fn() -> Vec<ProcessId>) -> BTreeSet<ProcessId> {
     let mut all = BTreeSet::new();
     for signal in [Signal::QUIT, Signal::KILL] {
@@ -390,7 +390,8 @@ fn stop(find: &dyn Fn() -> Vec<ProcessId>) -> BTreeSet<ProcessId> {
     all
 }
 
-/// Removes a folder, its marker last: if killed meanwhile, a folder is left that is still known to be ours, or empty.
+/// Removes a folder, its marker last: if we are killed meanwhile, the folder that is left is still known to be ours, or
+/// it is empty.
 fn remove_marked(folder: &Path, id: &str) -> Result<()> {
     let mut kept = Ok(());
     for entry in fs::read_dir(folder).map_err(MachineError::at("list", folder))? {

@@ -32,9 +32,21 @@ impl ProcessId {
         ProcessId::of(std::process::id()).expect("a process finds itself in /proc")
     }
 
-    /// The pid of its parent, if it still runs.
+    /// The pid of its parent; `None` once it is gone.
     pub fn parent(self) -> Option<u32> {
         self.stat().map(|s| s.parent)
+    }
+
+    /// Its threads by id, each with its folder in `/proc`; none once it is gone.
+    pub fn threads(self) -> BTreeMap<u32, PathBuf> {
+        let folder = self.stat().and_then(|_| fs::read_dir(entry(self.pid).join("task")).ok());
+        let threads = folder.into_iter().flatten().flatten();
+        threads.filter_map(|thread| Some((thread.file_name().to_str()?.parse().ok()?, thread.path()))).collect()
+    }
+
+    /// Whether this is one of its threads, without listing them all.
+    pub fn has_thread(self, thread: u32) -> bool {
+        self.stat().is_some() && entry(self.pid).join("task").join(thread.to_string()).exists()
     }
 
     /// Whether it still runs; a process that ended and was not yet waited for does not.
@@ -79,8 +91,7 @@ impl ProcessId {
         if self.stat()?.state != b'Z' {
             return Some(own);
         }
-        let threads = fs::read_dir(own.join("task")).ok()?.flatten().map(|thread| thread.path());
-        threads.into_iter().find(|thread| stat(thread).is_some_and(|s| !matches!(s.state, b'Z' | b'X')))
+        self.threads().into_values().find(|thread| stat(thread).is_some_and(|s| !matches!(s.state, b'Z' | b'X')))
     }
 }
 
@@ -102,7 +113,8 @@ pub fn tree(root: ProcessId) -> Vec<ProcessId> {
     descendants(root, &all).into_iter().filter(|p| !all[&p.pid].has_ended()).collect()
 }
 
-/// [`tree`] with those that ended and were not waited for: until then their time is not added to their parent.
+/// [`tree`] with those that ended and were not waited for: until then their time is not added to their
+/// parent's.
 pub fn tree_with_ended(root: ProcessId) -> Vec<ProcessId> {
     descendants(root, &snapshot())
 }
@@ -126,8 +138,8 @@ fn descendants(root: ProcessId, all: &BTreeMap<u32, PidStat>) -> Vec<ProcessId> 
     found
 }
 
-/// Stops processes where they are until `find` shows none that moves, the first before those that it may start; gives
-/// those that still move when the time is over.
+/// Stops processes where they are until `find` shows none that moves, parents before the children that they may start;
+/// returns those that still move when the time is over.
 pub fn freeze(find: impl Fn() -> Vec<ProcessId>, timeout: Duration) -> Vec<ProcessId> {
     let deadline = Instant::now() + timeout;
     loop {
@@ -199,6 +211,7 @@ mod tests {
         wait_until("its main thread ends", || process.stat().is_some_and(|s| s.state == b'Z'));
 
         assert!(process.is_alive());
+        assert_eq!(process.threads().len(), 2, "a main thread that has ended stays until the last one ends");
         assert_eq!(tree(process), [process]);
         assert_eq!(wait_gone(&[process], Duration::ZERO), [process]);
         let here = fs::canonicalize(folder.path()).expect("it is there");
@@ -238,6 +251,10 @@ mod tests {
         let stranger = ProcessId { pid: root.pid, start_ticks: root.start_ticks + 1 };
         assert!(!stranger.signal(Signal::KILL) && !stranger.is_alive() && root.is_alive());
         assert_eq!(tree(stranger), []);
+        assert!(stranger.threads().is_empty() && stranger.parent().is_none());
+        assert_eq!(root.threads().into_keys().collect::<Vec<_>>(), [root.pid]);
+        assert!(root.has_thread(root.pid) && !root.has_thread(family[1].pid) && !stranger.has_thread(root.pid));
+        assert_eq!(root.parent(), Some(std::process::id()));
 
         // The shell first: without its child it would leave by itself.
         for process in &family {

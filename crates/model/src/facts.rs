@@ -79,6 +79,28 @@ pub struct BuildFacts {
     pub symbols: String,
 }
 
+impl BuildFacts {
+    /// A build of which nothing but engine and version is known.
+    pub fn unknown(engine: Engine, version: Version) -> BuildFacts {
+        BuildFacts {
+            name: String::new(),
+            engine,
+            version,
+            banner: String::new(),
+            folder: PathBuf::new(),
+            origin: String::new(),
+            sha256: String::new(),
+            compiler: String::new(),
+            flags: String::new(),
+            configure: String::new(),
+            extensions: Vec::new(),
+            library_folders: Vec::new(),
+            size_bytes: 0,
+            symbols: String::new(),
+        }
+    }
+}
+
 /// What loading the data took (`treatments/<t>/load.json`), kept for the treatment that loaded it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadFacts {

@@ -188,13 +188,13 @@ pub struct SessionPlacement {
     pub sessions_by_cpu: BTreeMap<usize, u32>,
     /// What placing took, outside of counted time, summed over threads and over sessions made in turn.
     pub seconds: f64,
-    /// Why others could not be placed: the scheduler moved them about.
+    /// Why others could not be placed, and were left to the scheduler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
 impl SessionPlacement {
-    /// That of two threads of a client.
+    /// Adds up those of two threads of a client.
     pub fn join(one: Option<SessionPlacement>, other: Option<SessionPlacement>) -> Option<SessionPlacement> {
         match (one, other) {
             (Some(mut one), Some(other)) => {
@@ -303,7 +303,7 @@ pub struct Sample {
     /// Whether the client's threads were in the batch scheduling class, since answers came in parts: it waits for whole
     /// ones.
     pub batch_scheduling: bool,
-    /// On which CPUs sessions were, where each shared one with what served it.
+    /// On which CPUs sessions ran, where both sides of each shared one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<SessionPlacement>,
     /// What became of the events.

@@ -32,7 +32,7 @@ words! {
         IdleSessions = "idle-sessions",
         /// The hypervisor took CPU time.
         Steal = "steal",
-        /// Some of the time went at another speed than the rest.
+        /// Part of the time it ran at another speed than the rest.
         TwoSpeeds = "two-speeds",
         /// In some cycles one side completed nothing.
         CyclesLost = "cycles-lost",

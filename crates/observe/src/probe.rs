@@ -120,7 +120,7 @@ mod tests {
         assert!(busy.client.minor_faults >= 10, "{busy:?}");
         assert!(busy.host.page_faults >= busy.client.minor_faults, "{busy:?}");
         assert!(idle.client.minor_faults < busy.client.minor_faults, "{idle:?} {busy:?}");
-        // How long each took is the machine's affair.
+        // How long each took depends on the machine.
         assert!(idle.host.seconds > 0.0 && busy.host.memory_available_bytes > 0, "{idle:?} {busy:?}");
     }
 

@@ -60,7 +60,7 @@ pub(crate) fn prepare(launch: &Launch<'_>, data_dir: &Path, program: &Path, leas
     }
 }
 
-/// The thread of a server, by its id on this machine, that serves a session.
+/// The system's id of the thread of a server that serves a session; of PostgreSQL's process, which has only one.
 pub(crate) fn serving_thread(engine: Engine, server: ProcessId, session: &mut Session) -> Result<u32> {
     match engine {
         Engine::Postgres => postgres::serving::thread(server, session),

@@ -127,9 +127,9 @@ pub enum ServerError {
         /// What came back.
         answer: String,
     },
-    /// A session cannot be placed, since what serves it is not known.
+    /// A session cannot be placed, since it has no process or thread of its own, or none that can be identified.
     #[error("cannot find what serves a session: {0}")]
-    Serving(String),
+    NoServingThread(String),
     /// CPUs cannot be had as chosen.
     #[error("cannot place {who} on CPU {}: {reason}", cpu_list(cpus))]
     Placement {

@@ -27,7 +27,7 @@ const SEAL: &str = "seal";
 
 /// Part of every key. Raise it when `data_folder::initialise` of an engine puts something else into a data folder than
 /// before: other options, users, databases, files. Then all are made anew.
-const MADE_AS: u32 = 1;
+const CONTENTS_VERSION: u32 = 1;
 
 /// What all together may take.
 const BYTES_MAX: u64 = 2 << 30;
@@ -46,10 +46,10 @@ struct Seal {
 }
 
 impl<'a> Kept<'a> {
-    /// That of a build, by all that decides what is in it.
+    /// That of a build, keyed by all that decides what is in it.
     pub(crate) fn of(build: &BuildFacts, account: Account, checksums: bool, lease: &'a Lease) -> Kept<'a> {
         let (folder, uid) = (build.folder.display(), account.uid);
-        let key = format!("{MADE_AS} {} {} {folder} {uid} {checksums}", build.engine, build.sha256);
+        let key = format!("{CONTENTS_VERSION} {} {} {folder} {uid} {checksums}", build.engine, build.sha256);
         let digest = verify::sha256_bytes(key.as_bytes());
         // Not by the name of the build, which the user gives.
         Kept::named(&format!("{}-{}", build.version.compact(build.engine), &digest[..16]), lease)
@@ -59,8 +59,8 @@ impl<'a> Kept<'a> {
         Kept { folder: lease.cache().root().join(FOLDER).join(name), lease }
     }
 
-    /// Copies it to a place that is not there yet or empty; returns whether it did: not where none is kept, or none
-    /// that is whole. Then there is nothing at that place.
+    /// Copies it to a folder that does not exist or is empty; returns whether it did. Where none is kept, or none that
+    /// is whole, it leaves nothing there.
     pub(crate) fn copy_to(&self, dir: &Path) -> bool {
         let Some(seal) = read_seal(&self.folder) else { return false };
         let _ = fs::remove_dir(dir);
@@ -233,20 +233,9 @@ mod tests {
     fn each_build_account_and_setting_has_its_own() {
         let scene = Scene::new();
         let build = |sha256: &str, folder: &str, engine| BuildFacts {
-            name: String::new(),
-            engine,
-            version: "11.4.5".parse().expect("a version"),
-            banner: String::new(),
             folder: folder.into(),
-            origin: String::new(),
             sha256: sha256.to_owned(),
-            compiler: String::new(),
-            flags: String::new(),
-            configure: String::new(),
-            extensions: Vec::new(),
-            library_folders: Vec::new(),
-            size_bytes: 0,
-            symbols: String::new(),
+            ..BuildFacts::unknown(engine, "11.4.5".parse().expect("a version"))
         };
         let of = |build: &BuildFacts, uid, checksums| {
             Kept::of(build, Account { uid, ..Account::choose() }, checksums, &scene.lease).folder

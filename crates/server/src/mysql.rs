@@ -1,5 +1,5 @@
-//! What is MySQL's and MariaDB's own: how their data folder is made, how their server is started and ended, how it
-//! tells its settings, which thread serves a session.
+//! What is MySQL's and MariaDB's own: how their data folder is made, how their server is started and ended, how its
+//! settings are read, which thread serves a session.
 //!
 //! In and out: as `cluster`, `process` and `readback`, which call it for these engines. It must not know another
 //! engine.

@@ -1,5 +1,5 @@
-//! What is PostgreSQL's own: how its data folder is made, how its server is started and ended, how it tells its
-//! settings, which process serves a session.
+//! What is PostgreSQL's own: how its data folder is made, how its server is started and ended, how its settings
+//! are read, which process serves a session.
 //!
 //! In and out: as `cluster`, `process` and `readback`, which call it for this engine. It must not know another engine.
 

@@ -220,7 +220,7 @@ impl Server {
             return Ok(Stopped { clean: status.success() });
         }
         if steps.first().is_some_and(|(signal, _)| *signal != in_order) {
-            // So that none makes shared memory between our look at it and the signal.
+            // So that none makes shared memory after it was looked for and before the signal.
             let _ = self.freeze();
         }
         let mut family = self.processes();

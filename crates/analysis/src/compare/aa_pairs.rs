@@ -99,20 +99,10 @@ mod tests {
     #[test]
     fn a_release_and_a_folder_with_it_are_one_build() {
         let facts = |sha256: &str, compiler: &str| BuildFacts {
-            name: "pg1711".to_owned(),
-            engine: rqps_model::Engine::Postgres,
-            version: "17.11".parse().unwrap(),
             banner: "postgres (PostgreSQL) 17.11".to_owned(),
-            folder: "/opt/pg".into(),
-            origin: String::new(),
             sha256: sha256.to_owned(),
             compiler: compiler.to_owned(),
-            flags: "-O2".to_owned(),
-            configure: "--with-openssl".to_owned(),
-            extensions: Vec::new(),
-            library_folders: Vec::new(),
-            size_bytes: 1,
-            symbols: String::new(),
+            ..BuildFacts::unknown(rqps_model::Engine::Postgres, "17.11".parse().unwrap())
         };
         let (release, folder) = (BuildSource::Catalog("17.11".parse().unwrap()), BuildSource::Folder("/opt/pg".into()));
         let check = |a: &BuildSource, b: &BuildSource, digests: (&str, &str), compilers: (&str, &str), expected| {

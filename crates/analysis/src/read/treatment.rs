@@ -89,21 +89,12 @@ fn placeholder(plan: &TreatmentPlan) -> BuildFacts {
         BuildSource::Folder(path) | BuildSource::Archive(path) => (None, path.clone()),
         BuildSource::Url { .. } => (None, PathBuf::new()),
     };
+    let version = version.unwrap_or_else(|| "0".parse().expect("a number is a version"));
     BuildFacts {
         name: plan.name.clone(),
-        engine: plan.build.engine,
-        version: version.unwrap_or_else(|| "0".parse().expect("a number is a version")),
-        banner: String::new(),
         folder,
         origin: plan.build.to_string(),
-        sha256: String::new(),
-        compiler: String::new(),
-        flags: String::new(),
-        configure: String::new(),
-        extensions: Vec::new(),
-        library_folders: Vec::new(),
-        size_bytes: 0,
-        symbols: String::new(),
+        ..BuildFacts::unknown(plan.build.engine, version)
     }
 }
 

@@ -123,20 +123,9 @@ mod tests {
 
     fn build(compiler: &str, flags: &str) -> BuildFacts {
         BuildFacts {
-            name: "a".to_owned(),
-            engine: rqps_model::Engine::Postgres,
-            version: "17.11".parse().unwrap(),
-            banner: String::new(),
-            folder: "/opt/pg".into(),
-            origin: String::new(),
-            sha256: String::new(),
             compiler: compiler.to_owned(),
             flags: flags.to_owned(),
-            configure: String::new(),
-            extensions: Vec::new(),
-            library_folders: Vec::new(),
-            size_bytes: 1,
-            symbols: String::new(),
+            ..BuildFacts::unknown(rqps_model::Engine::Postgres, "17.11".parse().unwrap())
         }
     }
 

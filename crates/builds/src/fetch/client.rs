@@ -41,7 +41,7 @@ impl Client {
         self.run_with(command, "")
     }
 
-    /// The same with input on its stdin, where other users of the machine do not see them.
+    /// The same with input on its stdin, where other users of the machine do not see it.
     pub(super) fn run_with(&self, command: &mut Command, input: &str) -> Result<String> {
         let cannot_run = || BuildError::at("run", &self.path);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

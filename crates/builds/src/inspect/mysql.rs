@@ -12,7 +12,7 @@ use rqps_machine::Lease;
 use rqps_model::Version;
 use std::path::{Path, PathBuf};
 
-/// A present MariaDB has no `mysqld`; a user who calls it MySQL is shown that, not that it is missing.
+/// Current MariaDB has no `mysqld`; a user who calls it MySQL is told what it is, not that `mysqld` is missing.
 const OTHER_NAMES: [&str; 1] = ["mariadbd"];
 
 pub(super) const PART: Part = Part { find, arguments: &["--no-defaults"], read_banner, made };

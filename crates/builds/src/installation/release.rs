@@ -1,6 +1,6 @@
 //! Releases of the catalog: found in the cache, or fetched, checked and made.
 //!
-//! In: a [`Release`]. Out: its facts. A release is installed once, however many installs run at a time.
+//! In: a [`Release`]. Out: its facts. A release is installed once, however many installs run at once.
 
 use super::installed::{Found, Installer};
 use super::make::{self, Making, Recipe};

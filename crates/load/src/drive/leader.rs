@@ -101,7 +101,7 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         self.note(arm, &report);
         let state = &mut self.states[arm];
         state.sessions += 1;
-        // Sessions that are gone took their time, but are nowhere any more.
+        // The time counts for all sessions, the CPUs only for those that are connected now.
         let before_s = state.placement.take().map_or(0.0, |before| before.seconds);
         state.placement = report.placement.map(|now| SessionPlacement { seconds: before_s + now.seconds, ..now });
     }

@@ -1,6 +1,6 @@
-//! Which CPU each thread of the client has, and with it what serves its sessions on the server's side.
+//! Pins each thread of the client to a CPU, and with it what serves its sessions on the server.
 //!
-//! In: CPUs, and the caller's way to move what serves a session. Out: how sessions were spread. A session whose two
+//! In: CPUs, and the caller's way to pin what serves a session. Out: how sessions were spread. A session whose two
 //! sides are on different CPUs is several times slower than one whose sides share a CPU (docs/measurement.md), so
 //! neither is left to the scheduler. It is done when a session is new, never in counted time.
 
@@ -9,9 +9,9 @@ use rqps_model::sample::SessionPlacement;
 use rqps_wire::Session;
 use std::fmt::Debug;
 
-/// Moves what serves a session, a process or a thread of the server, to a CPU.
+/// Pins what serves a session, a process or a thread of the server, to a CPU.
 pub trait PlaceSession: Sync + Debug {
-    /// Does it and reads it back; else says why not.
+    /// Pins it and reads the CPU back; the error is the reason why it could not.
     fn place(&self, arm: usize, session: &mut Session, cpu: usize) -> Result<(), String>;
 }
 
@@ -20,7 +20,7 @@ pub trait PlaceSession: Sync + Debug {
 pub struct ClientCpus<'a> {
     /// Their CPUs; empty leaves them where they are.
     pub set: &'a [usize],
-    /// With it each thread has one of the CPUs, together with what serves its sessions; else all threads share all.
+    /// If given, each thread has one of the CPUs, together with what serves its sessions; otherwise all share all.
     pub by_session: Option<&'a dyn PlaceSession>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> ClientCpus<'a> {
         }
     }
 
-    /// Moves what serves a thread's new sessions to the CPU of the thread.
+    /// Pins what serves a thread's new sessions to the CPU of the thread.
     pub(crate) fn place<'s>(
         &self,
         arm: usize,

@@ -166,7 +166,7 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
 
 pub(super) const fn placement(placement: Placement) -> &'static str {
     match placement {
-        Placement::Same => "same: each session shares a CPU with what serves it",
+        Placement::Same => "same: both sides of a session share a CPU",
         Placement::Split => "split: separate CPUs for server and client",
         Placement::Free => "free: left to the scheduler",
     }

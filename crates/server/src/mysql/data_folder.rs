@@ -203,20 +203,8 @@ mod tests {
 
     fn build(engine: Engine, version: &str) -> BuildFacts {
         BuildFacts {
-            name: String::new(),
-            engine,
-            version: version.parse().expect("a version"),
-            banner: String::new(),
             folder: PathBuf::from("/nowhere"),
-            origin: String::new(),
-            sha256: String::new(),
-            compiler: String::new(),
-            flags: String::new(),
-            configure: String::new(),
-            extensions: Vec::new(),
-            library_folders: Vec::new(),
-            size_bytes: 0,
-            symbols: String::new(),
+            ..BuildFacts::unknown(engine, version.parse().expect("a version"))
         }
     }
 

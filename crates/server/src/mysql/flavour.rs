@@ -15,7 +15,7 @@ pub(crate) struct Flavour {
     pub(super) global_priv: Option<Since>,
     /// From when on a server starts with a redo log of another size than it was made with.
     pub(super) resizes_redo_log: Since,
-    /// Asks which thread of the server, by its id on the machine, serves the session that asks.
+    /// A query for the thread that serves the session it is sent on: the system's id of it.
     pub(super) serving_thread: &'static str,
     /// Whether it would listen for the X Protocol, too.
     pub(super) has_x_protocol: bool,

@@ -11,6 +11,6 @@ pub(crate) fn thread(server: ProcessId, session: &mut Session) -> Result<u32> {
     let process = session.backend_pid();
     match ProcessId::of(process).and_then(ProcessId::parent) {
         Some(parent) if parent == server.pid => Ok(process),
-        _ => Err(ServerError::Serving(format!("process {process} is not a child of the server"))),
+        _ => Err(ServerError::NoServingThread(format!("process {process} is not a child of the server"))),
     }
 }

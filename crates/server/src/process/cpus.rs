@@ -6,7 +6,6 @@ use super::{SIGNAL_TIMEOUT, Server};
 use crate::{Result, ServerError, placement};
 use rqps_model::settings::CpuSet;
 use std::collections::BTreeSet;
-use std::fs;
 use std::time::Instant;
 
 impl Server {
@@ -47,8 +46,6 @@ impl Server {
     }
 
     fn threads(&self) -> Vec<u32> {
-        let tasks = |pid: u32| fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        let pids = self.processes().into_iter().map(|p| p.pid);
-        pids.flat_map(tasks).filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
+        self.processes().into_iter().flat_map(|process| process.threads().into_keys()).collect()
     }
 }

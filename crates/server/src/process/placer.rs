@@ -1,7 +1,7 @@
-//! On which CPU a session is served: by a process of its own, or by a thread of the server.
+//! Pins what serves a session, a process of its own or a thread of the server, to a CPU.
 //!
-//! In: a session of a running server, a CPU. Out: what serves it is there, as read back. It touches nothing that is not
-//! the server's, and must not choose the CPU.
+//! In: a session of a running server, a CPU. Out: it is pinned, as read back, or the reason why not. It touches nothing
+//! that is not the server's, and must not choose the CPU.
 
 use super::Server;
 use crate::{Result, ServerError, dbms, placement};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct SessionPlacer {
     engine: Engine,
     server: ProcessId,
-    /// One at a time: some threads are found by what they do while their session alone is at work.
+    /// One at a time: some threads are found by what they do while only their own session is at work.
     turn: Mutex<()>,
 }
 
@@ -27,7 +27,7 @@ impl Server {
 }
 
 impl SessionPlacer {
-    /// Moves what serves a session to a CPU.
+    /// Pins what serves a session to a CPU.
     pub fn place(&self, session: &mut Session, cpu: usize) -> Result<()> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let thread = dbms::serving_thread(self.engine, self.server, session)?;

@@ -10,8 +10,7 @@ use std::time::Instant;
 
 /// The server's threads that may run on this CPU only.
 fn confined_to(server: &Server, cpu: usize) -> Vec<PathBuf> {
-    let tasks = |pid: u32| fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let threads = server.pids().into_iter().flat_map(tasks).map(|task| task.path());
+    let threads = server.processes().into_iter().flat_map(|process| process.threads().into_values());
     let is_confined = |thread: &PathBuf| {
         let status = fs::read_to_string(thread.join("status")).unwrap_or_default();
         let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
@@ -71,7 +70,10 @@ fn a_pool_of_threads_cannot_be_placed() {
     let server = scene.start_with(&build, &data, &pool).expect("started");
     let processes = server.processes();
     let refused = server.session_placer().place(&mut session(&server), 0);
-    assert!(matches!(&refused, Err(ServerError::Serving(why)) if why.contains("pool-of-threads")), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(ServerError::NoServingThread(why)) if why.contains("pool-of-threads")),
+        "{refused:?}"
+    );
     drop(server);
     scene.end(&processes);
 }

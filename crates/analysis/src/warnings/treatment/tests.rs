@@ -18,19 +18,10 @@ fn plan(name: &str) -> TreatmentPlan {
 fn found(name: &str) -> TreatmentFindings {
     let build = BuildFacts {
         name: name.to_owned(),
-        engine: Engine::Postgres,
-        version: "17.11".parse().unwrap(),
-        banner: String::new(),
-        folder: "/opt/pg".into(),
-        origin: String::new(),
         sha256: "ab".to_owned(),
         compiler: "gcc 12".to_owned(),
         flags: "-O2 -g -ffile-prefix-map=/build/a=.".to_owned(),
-        configure: String::new(),
-        extensions: Vec::new(),
-        library_folders: Vec::new(),
-        size_bytes: 1,
-        symbols: String::new(),
+        ..BuildFacts::unknown(Engine::Postgres, "17.11".parse().unwrap())
     };
     TreatmentFindings {
         name: name.to_owned(),
