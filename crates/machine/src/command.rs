@@ -21,12 +21,12 @@ const LAST_LINES: usize = 20;
 /// The signal that a program gets when the thread that started it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnParentDeath {
-    /// A server of PostgreSQL: cut clients off and leave in order. At QUIT its processes leave wherever they are, also
-    /// between making shared memory and noting it, and then it stays for good.
+    /// A server of PostgreSQL: a fast shutdown. At QUIT its processes end wherever they are, even between making shared
+    /// memory and recording it, and then it stays for good.
     Interrupt,
-    /// The same alone, without clients: leave at once, without a checkpoint.
+    /// PostgreSQL in single-user mode, where INT only cancels a statement.
     Quit,
-    /// A tool: be gone.
+    /// Any other program: end at once.
     Kill,
 }
 

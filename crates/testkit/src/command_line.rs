@@ -34,10 +34,10 @@ const MYSQL: [&str; 9] = [
     "loose-skip-log-bin",
 ];
 
-/// The signal that ends a server at once. PostgreSQL then ends its processes and gives its shared memory back.
+/// The signal that ends a server: PostgreSQL by a fast shutdown, in which it gives its shared memory back.
 pub(crate) fn end(engine: Engine) -> &'static str {
     match Protocol::of(engine) {
-        Protocol::Postgres => "QUIT",
+        Protocol::Postgres => "INT",
         Protocol::Mysql => "KILL",
     }
 }
@@ -51,7 +51,7 @@ pub(crate) fn command(
     options: &[String],
 ) -> Command {
     let on_death = match Protocol::of(build.engine) {
-        Protocol::Postgres => OnParentDeath::Quit,
+        Protocol::Postgres => OnParentDeath::Interrupt,
         Protocol::Mysql => OnParentDeath::Kill,
     };
     let mut command = server_program(build, account, on_death).unwrap();

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A server that was stopped by a signal is ended too. Processes that outlive it for a moment may still write.
+/// A server that a test has frozen is ended too, with its children: they would not shut down. Processes that outlive it
+/// for a moment may still write.
 ///
 /// When our death leaves the shell's process group without a parent and one in it is stopped, the kernel sends SIGHUP
 /// to the group (setpgid(2)); the shell must survive it to tidy up. A handler, unlike an ignored signal, is not passed
@@ -29,7 +30,7 @@ while read -r word && [ "$word" = start ]; do
 done
 trap '' HUP
 kill -"$END" $!
-kill -CONT $!
+kill -CONT $! $(cat /proc/$!/task/$!/children)
 wait
 for try in 1 2 3 4 5 6 7 8 9; do
     rm -rf "$FOLDER" && exit
@@ -48,7 +49,7 @@ pub(crate) struct Guard {
 pub(crate) struct Duty<'a> {
     /// The program to run with its arguments and environment, if any.
     pub(crate) command: Option<&'a Command>,
-    /// The signal that ends it at once.
+    /// The signal that ends it.
     pub(crate) end: &'a str,
 }
 

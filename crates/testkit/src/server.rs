@@ -233,10 +233,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Those that a test has left frozen would not heed their end.
-        for process in proctree::tree(self.process) {
-            process.signal(Signal::CONT);
-        }
         self.guard.end();
         if !self.killed.get_mut().unwrap().is_empty() {
             self.shared_memory.remove();

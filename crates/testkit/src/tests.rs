@@ -9,7 +9,7 @@ use rqps_machine::proctree::{self, ProcessId};
 use rqps_wire::{Session, WireError};
 use rustix::process::Signal;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -22,15 +22,15 @@ fn child() {
     if std::env::var_os(CHILD).is_none() {
         return;
     }
-    // Frozen, it cannot end by itself.
+    // Frozen, they cannot end by themselves.
     let servers = [LiveServer::start(&Wanted::postgres()), LiveServer::start(&Wanted::mysql())];
     for server in &servers {
         let pids: Vec<String> = server.pids().iter().map(u32::to_string).collect();
         println!("runs {} {}", server.folder().display(), pids.join(","));
     }
-    servers[1].signal_all(Signal::STOP);
+    servers.iter().for_each(|server| server.signal_all(Signal::STOP));
     // Only once all its threads stand does the kernel hang up on a group that loses its parent.
-    wait_frozen(servers[1].processes()[0]);
+    servers.iter().for_each(|server| wait_frozen(server.processes()[0]));
     println!("ready");
     std::io::stdout().flush().unwrap();
     let _ = std::io::stdin().read(&mut [0]);
@@ -39,11 +39,8 @@ fn child() {
 
 fn wait_frozen(process: ProcessId) {
     let deadline = Instant::now() + PATIENCE;
-    let stands = |thread: std::io::Result<std::fs::DirEntry>| {
-        let status = std::fs::read_to_string(thread.unwrap().path().join("status")).unwrap();
-        status.contains("State:\tT")
-    };
-    while !std::fs::read_dir(format!("/proc/{}/task", process.pid)).unwrap().all(stands) {
+    let stands = |thread: &PathBuf| std::fs::read_to_string(thread.join("status")).unwrap().contains("State:\tT");
+    while !process.threads().values().all(stands) {
         assert!(Instant::now() < deadline, "a stopped process goes on");
         std::thread::sleep(Duration::from_millis(2));
     }
