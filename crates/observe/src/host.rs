@@ -124,6 +124,11 @@ impl HostReading {
         self.at
     }
 
+    /// Memory that was available, if the reading was full and the host tells.
+    pub(crate) fn memory_available_bytes(&self) -> u64 {
+        self.memory_available_bytes.unwrap_or(0)
+    }
+
     /// What happened between an earlier reading and this one.
     pub fn since(&self, earlier: &HostReading) -> HostUse {
         let ticks_per_s = rustix::param::clock_ticks_per_second() as f64;

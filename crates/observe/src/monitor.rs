@@ -1,7 +1,8 @@
 //! Host and server while a test runs, one row about each second: what shows checkpoints, vacuums and stalls in time.
 //!
-//! In: the way to a server, what stores its tables, its data folder. Out: [`MonitorRow`]s at whole seconds since the
-//! beginning.
+//! In: the way to a server, what stores its tables, its data folder, and when its slices begin and end. Out:
+//! [`MonitorRow`]s at whole seconds of the server's own time, with what the host did in it: where servers take turns,
+//! the time of the others is left out.
 //! One thread reads the host and makes the rows; another reads the server in a session of its own and fills in what it
 //! answers within the second, so that a server that is slow, frozen or gone leaves rows without numbers, but no gap.
 //! A few statements a second are all it takes; they read what the server knows of itself and never the tables.
@@ -12,9 +13,10 @@
 
 use crate::counters::Counters;
 use crate::engine::MonitorQueries;
-use crate::host::HostMeter;
+use crate::host::{HostMeter, HostReading};
 use crate::probe::{Probe, Subject};
-use rqps_model::sample::MonitorRow;
+use crate::tally::Tally;
+use rqps_model::sample::{HostUse, MonitorRow};
 use rqps_model::{Part, Sample, StorageEngine, part};
 use rqps_wire::{Endpoint, Session};
 use rustix::net::{Shutdown, shutdown};
@@ -26,6 +28,9 @@ use std::time::{Duration, Instant};
 
 /// How long a connection may take. After the end a thread that still connects is left to itself for so long.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
+
+/// While another server has its turn: when to look again.
+const IDLE_LOOK: Duration = Duration::from_millis(100);
 
 /// At the end: how long a query under way may go on, and then how long its thread may take to leave.
 const LEAVE_PATIENCE: Duration = Duration::from_millis(50);
@@ -41,11 +46,11 @@ impl Monitor {
     /// Begins to monitor a server and the host with the device of its data folder. A server that cannot be reached is
     /// tried again each second.
     pub fn begin(endpoint: &Endpoint, storage: Option<StorageEngine>, data_folder: &Path) -> Monitor {
-        let begun = Instant::now();
         let shared = Arc::new(Shared::default());
-        let host = HostMeter::open(data_folder).ok();
+        shared.lock().own.host = HostMeter::open(data_folder).ok();
+        shared.lock().own.go_on();
         let for_rows = Arc::clone(&shared);
-        let rows = std::thread::spawn(move || keep_rows(&for_rows, host, begun));
+        let rows = std::thread::spawn(move || keep_rows(&for_rows));
         let (for_queries, endpoint) = (Arc::clone(&shared), endpoint.clone());
         // Never joined: it may hang in a connection. What it does last is to say that it leaves.
         std::thread::spawn(move || {
@@ -54,6 +59,16 @@ impl Monitor {
             for_queries.changed.notify_all();
         });
         Monitor { shared, rows: Some(rows) }
+    }
+
+    /// The server's slice begins.
+    fn enter(&self) {
+        self.shared.lock().own.go_on();
+    }
+
+    /// And ends.
+    fn leave(&self) {
+        self.shared.lock().own.stand_still();
     }
 
     /// The rows so far; what the server answers within the second may still come into the last one.
@@ -92,8 +107,7 @@ impl Drop for Monitor {
     }
 }
 
-/// Rows of the time in which clients work. Meant for tests that one treatment runs alone: where builds alternate in
-/// slices, what it costs would fall to whichever build runs.
+/// Rows of the time in which clients work.
 #[derive(Debug, Default)]
 pub struct MonitorProbe {
     monitor: Option<Monitor>,
@@ -102,7 +116,17 @@ pub struct MonitorProbe {
 
 impl Probe for MonitorProbe {
     fn start(&mut self, server: &Subject<'_>) {
-        self.monitor = Some(Monitor::begin(server.endpoint, server.storage, server.data_folder));
+        let monitor = Monitor::begin(server.endpoint, server.storage, server.data_folder);
+        monitor.leave();
+        self.monitor = Some(monitor);
+    }
+
+    fn enter(&mut self) {
+        self.monitor.iter().for_each(Monitor::enter);
+    }
+
+    fn leave(&mut self) {
+        self.monitor.iter().for_each(Monitor::leave);
     }
 
     fn stop(&mut self, _server: &Subject<'_>) {
@@ -128,8 +152,60 @@ struct State {
     /// Whether the thread with the session has let go of it.
     has_left: bool,
     rows: Vec<MonitorRow>,
+    own: OwnTime,
     /// That of the session in use.
     socket: Option<OwnedFd>,
+}
+
+/// The server's own time, and what the host did in it.
+#[derive(Debug, Default)]
+struct OwnTime {
+    host: Option<HostMeter>,
+    /// While it goes: since when, and where the host stood then.
+    since: Option<(Instant, Option<HostReading>)>,
+    before: Duration,
+    /// Since the last row.
+    used: HostUse,
+}
+
+impl OwnTime {
+    fn go_on(&mut self) {
+        if self.since.is_none() {
+            let reading = self.host.as_mut().map(HostMeter::read);
+            self.since = Some((reading.map_or_else(Instant::now, |reading| reading.at()), reading));
+        }
+    }
+
+    fn stand_still(&mut self) {
+        let reading = self.host.as_mut().map(HostMeter::read);
+        self.pass(reading);
+        self.since = None;
+    }
+
+    /// Adds what has passed until a reading.
+    fn pass(&mut self, reading: Option<HostReading>) {
+        let Some((since, from)) = self.since else { return };
+        if let Some((reading, from)) = reading.zip(from) {
+            self.used.add(&reading.since(&from));
+        }
+        let now = reading.map_or_else(Instant::now, |reading| reading.at());
+        self.before += now.saturating_duration_since(since);
+        self.since = Some((now, reading));
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.before + self.since.map_or(Duration::ZERO, |(since, _)| since.elapsed())
+    }
+
+    /// A row of what has passed since the last one.
+    fn row(&mut self) -> MonitorRow {
+        let reading = self.host.as_mut().map(HostMeter::read_full);
+        match self.since {
+            Some(_) => self.pass(reading),
+            None => self.used.memory_available_bytes = reading.map_or(0, |now| now.memory_available_bytes()),
+        }
+        MonitorRow { second: self.before.as_secs_f64(), host: std::mem::take(&mut self.used), server: Counters::new() }
+    }
 }
 
 impl Shared {
@@ -157,29 +233,26 @@ impl Shared {
     }
 }
 
-/// Makes a row at each whole second.
-fn keep_rows(shared: &Shared, mut host: Option<HostMeter>, begun: Instant) {
-    let mut before = host.as_mut().map(HostMeter::read_full);
+/// Makes a row at each whole second of the server's own time.
+fn keep_rows(shared: &Shared) {
     let mut due = Duration::from_secs(1);
     loop {
+        let wait = match &shared.lock().own {
+            own if own.since.is_some() => due.saturating_sub(own.elapsed()),
+            _ => IDLE_LOOK,
+        };
+        let mut state = shared.wait(wait, |state| state.is_over);
         // A second that is over has its row even if the end came first.
-        if shared.wait(due.saturating_sub(begun.elapsed()), |state| state.is_over).is_over && begun.elapsed() < due {
+        if state.own.elapsed() >= due {
+            // The moment of the row is that of the reading: a busy machine may have taken the CPU from us just before
+            // it. Seconds that were slept through, as by a machine that stood still, are in this row.
+            let row = state.own.row();
+            due = Duration::from_secs(row.second as u64 + 1);
+            state.rows.push(row);
+            shared.changed.notify_all();
+        } else if state.is_over {
             return;
         }
-        let elapsed = begun.elapsed();
-        if elapsed < due {
-            continue;
-        }
-        let now = host.as_mut().map(HostMeter::read_full);
-        // The moment of the reading: a busy machine may have taken the CPU from us just before it.
-        let elapsed = now.map_or(elapsed, |now| now.at().saturating_duration_since(begun));
-        let used = now.zip(before).map(|(now, before)| now.since(&before)).unwrap_or_default();
-        before = now;
-        let row = MonitorRow { second: elapsed.as_secs_f64(), host: used, server: Counters::new() };
-        shared.lock().rows.push(row);
-        shared.changed.notify_all();
-        // Seconds that were slept through, as by a machine that stood still, are in the host's use of this row.
-        due = Duration::from_secs(elapsed.as_secs() + 1);
     }
 }
 
