@@ -109,6 +109,8 @@ pub struct CampaignFacts {
     pub clients: Vec<u32>,
     /// Slice length.
     pub slice_ms: f64,
+    /// Why builds went one by one, where they could have alternated in every test.
+    pub why_one_by_one: Option<String>,
     /// Margin of equivalence as a fraction.
     pub margin: f64,
     /// CPU placement.

@@ -29,7 +29,6 @@ use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
 use crate::read::{base, treatment};
 use crate::warnings::campaign::Trace;
 use rqps_model::Plan;
-use rqps_model::plan::Alternate;
 use rqps_stats::Margin;
 use rqps_store::Campaign;
 
@@ -45,7 +44,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let pairs = aa_pairs::pairs(&plan.treatments, &treatments);
     let keys = published_order(plan);
     let series = keys.len() * plan.treatments.len() * plan.rounds as usize;
-    let points = series::points_allowed(series * if runs_one_by_one(plan) { series::SERIES_OF_A_TIMELINE } else { 1 });
+    let points = series::points_allowed(series * if plan.is_chain() { series::SERIES_OF_A_TIMELINE } else { 1 });
     let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points, margin };
     let examined = examine_all(shared, &keys)?;
     let forced = forced::forced(
@@ -94,15 +93,10 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
 fn published_order(plan: &Plan) -> Vec<(usize, u32)> {
     let (tests, clients) = (plan.tests(), plan.clients());
     let mut order: Vec<usize> = (0..tests.len()).collect();
-    if !runs_one_by_one(plan) {
+    if !plan.is_chain() {
         order.sort_by_key(|&at| (tests[at].group, tests[at].rank, at));
     }
     order.iter().flat_map(|&test| clients.iter().map(move |&clients| (test, clients))).collect()
-}
-
-/// Whether tests build on each other, as steps do.
-fn runs_one_by_one(plan: &Plan) -> bool {
-    plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne)
 }
 
 fn unzip(examined: Vec<Examined>) -> (Vec<TestFindings>, Vec<Row>, Vec<Trace>) {
@@ -148,9 +142,10 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         seed: plan.seed,
         rounds_planned: plan.rounds,
         rounds_complete,
-        is_in_order: runs_one_by_one(plan),
+        is_in_order: plan.is_chain(),
         clients: plan.clients(),
         slice_ms: plan.slice_ms,
+        why_one_by_one: plan.why_one_by_one.clone(),
         margin: margin.fraction(),
         placement: plan.placement,
         arrival: plan.arrival,

@@ -45,7 +45,6 @@ fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64, 
     if all == 0 {
         return "nothing to compare yet".to_owned();
     }
-    let in_passes = tests.iter().any(|test| test.interleave.is_none());
     let is_several = has_several_levels(tests);
     let kind = if is_several { "comparison" } else { noun };
     let missing = tests.len() as u32 - all;
@@ -68,12 +67,17 @@ fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64, 
     add(faster, "faster", most.map(|(test, rqps)| format!("{test} {}x{}", ratio(rqps), the_most(faster))));
     add(slower, "slower", least.map(|(test, rqps)| format!("{test} {}{}", ratio(rqps), the_most(slower))));
     add(equal, &within, None);
-    let why = if in_passes { why_undecided(tests, treatment, base) } else { at_rate(tests, treatment) };
+    let why = if are_steps(tests) { why_undecided(tests, treatment, base) } else { at_rate(tests, treatment) };
     add(undecided, "undecided", why);
     if missing > 0 {
         parts.push(format!("{missing} without a number"));
     }
     parts.join(", ")
+}
+
+/// Whether some of them have writes at a rate beside them: they are steps, which build on each other.
+fn are_steps(tests: &[TestFindings]) -> bool {
+    tests.iter().flat_map(|test| &test.cells).any(|cell| cell.sla.is_some())
 }
 
 /// Why steps are undecided, where it is no matter of noise: a single round, or queries alongside too few writes.
@@ -106,10 +110,7 @@ fn extreme(tests: &[TestFindings], treatment: usize, verdict: Verdict) -> Option
     let distance = |comparison: &Comparison| comparison.rqps.ln().abs();
     let (test, comparison) = of_verdict.max_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))?;
     // Steps differ in what they count.
-    let unit = match test.interleave {
-        None => format!("{} of ", test.unit.symbol()),
-        Some(_) => String::new(),
-    };
+    let unit = if are_steps(tests) { format!("{} of ", test.unit.symbol()) } else { String::new() };
     Some((format!("{unit}{}", name_of(tests, test)), comparison.rqps))
 }
 
@@ -248,7 +249,6 @@ mod tests {
             ("qr1000", 1, Some((Undecided, 1.3))),
             ("qp1000", 1, Some((Undecided, 1.0))),
         ]);
-        tests.iter_mut().for_each(|test| test.interleave = None);
         tests[0].unit = Unit::RowsPerSecond;
         let sla =
             SlaFindings { target_per_s: 1000.0, reached_per_s: 412.0, least_per_s: 60.0, rounds_held: 4, rounds: 5 };

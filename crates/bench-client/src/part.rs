@@ -74,7 +74,8 @@ fn insert(request: &PartRequest) -> Result<PartResult> {
     let shape = Shape { clients: 1, shared_table: false, rows_initial: request.rows, ..preset };
     let endpoint = endpoint(request);
     let bench =
-        Bench { endpoint: &endpoint, storage: None, shape: &shape, seed: 1, threads: 1, cpus: ClientCpus::default() };
+        // One server takes no turns.
+        Bench { endpoint: &endpoint, storage: None, shape: &shape, seed: 1, threads: 1, cpus: ClientCpus::default(), slice: Duration::ZERO };
     let steps = steps(&shape);
     let load = steps.first().context("the benchmark has lost its steps")?;
     let record = run_step(&bench, load, &mut State::new(), &AtomicBool::new(false), &mut |_| ())?.record;

@@ -6,10 +6,11 @@
 use crate::diagnostic::{Diagnostic, Fault, Faults};
 use crate::engine::costs;
 use crate::place::{Place, Source, Spanned};
+use crate::together::{Together, why_one_by_one};
 use crate::vocabulary::nearest;
 use rqps_model::plan::{Alternate, Arrival, ForcedForm, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
-use rqps_model::{BuildSource, BuildSpec, FORMAT, Placement, Plan, StorageEngine};
+use rqps_model::{BuildSource, BuildSpec, FORMAT, Interleave, Placement, Plan, StorageEngine};
 use rqps_suites::{Pace, SuiteName};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,6 +52,8 @@ pub struct Campaign {
     pub(crate) treatments: Vec<TreatmentRequest>,
     pub(crate) base: Option<Spanned<String>>,
     pub(crate) tests: Vec<TestPlan>,
+    /// How builds alternate, where that was said or follows for all tests alike.
+    pub(crate) interleave: Option<Interleave>,
     pub(crate) clients: Vec<u32>,
     pub(crate) warmup_seconds: f64,
     pub(crate) slice_ms: f64,
@@ -73,6 +76,8 @@ pub struct Resolved {
     pub builds: Vec<ResolvedBuild>,
     /// Cores and memory of this machine.
     pub host: MachineClass,
+    /// Bytes free where data folders are made, if that is known.
+    pub disk_free_bytes: Option<u64>,
 }
 
 /// What the caller found out about a build.
@@ -101,12 +106,9 @@ impl Campaign {
             let own = treatment.spec.name.clone();
             treatment.build_name = own.or_else(|| resolved.builds.get(treatment.build).map(|build| build.name.clone()));
         }
-        // One by one, no other server is up.
-        let together = match rqps_suites::alternate(&self.suite) {
-            Alternate::OneByOne => 1,
-            Alternate::SideBySide => requested.len(),
-        };
-        let machine = self.machine.unwrap_or_else(|| shared(resolved.host, together));
+        // Where tests build on each other, each server has the buffers that it would have alone.
+        let sharing = if rqps_suites::is_chain(&self.suite) { 1 } else { requested.len() };
+        let machine = self.machine.unwrap_or_else(|| shared(resolved.host, sharing));
         let names = treatment_names(&requested, machine);
         let base = match &self.base {
             None => 0,
@@ -119,7 +121,16 @@ impl Campaign {
         let name = self.name.clone().unwrap_or_else(|| default_name(SuiteName::of(&self.suite), &requested, base));
         let pace = |requested: &TreatmentRequest| &costs((requested.spec.engine, requested.storage)).insert;
         let paces: Vec<&Pace> = requested.iter().map(pace).collect();
-        let stages = rqps_suites::stages(&self.suite, &self.clients, &self.tests, &paces, machine.cores);
+        let why_one_by_one = why_one_by_one(&Together {
+            suite: &self.suite,
+            interleave: self.interleave,
+            clients: self.clients.iter().copied().max().unwrap_or(1),
+            paces: &paces,
+            host: resolved.host,
+            disk_free_bytes: resolved.disk_free_bytes,
+        });
+        let alternate = if why_one_by_one.is_some() { Alternate::OneByOne } else { Alternate::SideBySide };
+        let stages = rqps_suites::stages(&self.suite, &self.clients, &self.tests, &paces, machine.cores, alternate);
         let treatment = |(requested, name): (TreatmentRequest, String)| TreatmentPlan {
             name,
             build: requested.spec,
@@ -136,6 +147,7 @@ impl Campaign {
             treatments: requested.into_iter().zip(names).map(treatment).collect(),
             base,
             stages,
+            why_one_by_one,
             warmup_seconds: self.warmup_seconds,
             slice_ms: self.slice_ms,
             arrival: self.arrival,

@@ -46,10 +46,10 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     // One slip does not hide others: what is no suite is taken for the usual one, unless it is rather the other.
     let suite = suite.or_else(|| checker.usual_suite());
     let (mut tests, mut shape) = (Vec::new(), None);
+    let interleave = checker.interleave();
     match suite {
         Some(suite) if !suite.scales.is_empty() => shape = checker.shape(suite),
         suite => {
-            let interleave = checker.interleave();
             tests = suite.map(|suite| checker.tests(suite, interleave)).unwrap_or_default();
             checker.slice_fits(&tests);
         }
@@ -79,6 +79,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
         treatments,
         base: request.base.clone(),
         tests,
+        interleave,
         clients: request.clients.as_ref()?.value.iter().map(|clients| clients.value).collect(),
         // Without slices and warm-up, where the suite has none.
         warmup_seconds: request.warmup.as_ref().map_or(0.0, |warmup| warmup.value),

@@ -3,7 +3,7 @@
 //! In: a plan. Out: text with lines below 100 characters where names allow; the caller prints it.
 
 use crate::estimate::{Estimate, estimate, human_bytes, human_duration};
-use rqps_model::plan::{Alternate, Arrival, TestPlan};
+use rqps_model::plan::{Arrival, TestPlan};
 use rqps_model::{Interleave, Plan, plural};
 use rqps_suites::SuiteName;
 use std::fmt::Write;
@@ -24,8 +24,13 @@ fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
     for (what, size) in rqps_suites::size(&plan.suite, &plan.clients()) {
         writeln!(out, "{what:<9}  {size}")?;
     }
-    if !is_one_by_one(plan) {
+    if !plan.is_chain() {
         writeln!(out, "requests   {}", arrival(plan.arrival))?;
+    }
+    if let Some(why) = &plan.why_one_by_one {
+        writeln!(out, "builds     one after the other: {why}")?;
+    } else if plan.is_chain() {
+        writeln!(out, "builds     side by side, in slices of about {} ms", plan.slice_ms)?;
     }
     let machine = plan.machine.map(|machine| format!(", profiles sized for {}", machine.suffix())).unwrap_or_default();
     writeln!(out, "placement  {}{machine}", plan.placement)?;
@@ -64,9 +69,9 @@ fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
     let width = tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
     for test in tests {
         let how = match test.interleave {
-            Some(Interleave::Slices) => format!("slices of {} ms", plan.slice_ms),
+            _ if plan.is_chain() => rqps_suites::work_of(&plan.suite, &test.name),
             Some(Interleave::Turns) => "turns".to_owned(),
-            None => rqps_suites::work_of(&plan.suite, &test.name),
+            _ => format!("slices of {} ms", plan.slice_ms),
         };
         let seconds = format!("{}{}", if test.timed { "" } else { "~" }, test.seconds);
         let line = format!("  {:width$}  {:9}  {seconds:>6} s  {how}{}", test.name, test.group, before(test));
@@ -82,10 +87,10 @@ fn before(test: &TestPlan) -> String {
 fn write_rounds(plan: &Plan, out: &mut String) -> std::fmt::Result {
     /// More orders than a reader wants to see.
     const SHOWN: u32 = 12;
-    let how = if is_one_by_one(plan) {
-        "a pass of each treatment from an empty data folder; order of passes"
-    } else {
-        "each with every server restarted; order of starts"
+    let how = match (plan.is_chain(), plan.servers_together()) {
+        (true, 1) => "a pass of each treatment from an empty data folder; order of passes",
+        (true, _) => "a pass of all treatments from empty data folders; order of starts",
+        (false, _) => "each with every server restarted; order of starts",
     };
     writeln!(out, "\n{}, {how}", plural(plan.rounds, "round"))?;
     for round in (1..=plan.rounds.min(SHOWN)).map(|number| plan.round(number)) {
@@ -104,23 +109,22 @@ fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Res
     let work =
         if costs.work_seconds > 0.0 { format!(", work between {}", said(costs.work_seconds)) } else { String::new() };
     let (load, restart, test) = (said(costs.load_seconds), said(costs.restart_seconds), said(costs.test_seconds));
-    if is_one_by_one(plan) {
+    if plan.is_chain() {
         let rest = said(costs.work_seconds);
         writeln!(
             out,
             "           steps {test}, rest after l.i2 {rest}, data folders and starts {}",
             said(costs.load_seconds + costs.restart_seconds)
         )?;
-        return writeln!(out, "disk       about {} while it runs: one pass at a time", human_bytes(costs.disk_bytes));
+        let passes = match plan.servers_together() {
+            1 => "one pass at a time".to_owned(),
+            servers => format!("{servers} passes at a time"),
+        };
+        return writeln!(out, "disk       about {} while it runs: {passes}", human_bytes(costs.disk_bytes));
     }
     writeln!(out, "           tests {test}, copies and restarts {restart}, load {load}{work}")?;
     let copies = plural(plan.treatments.len(), "server");
     writeln!(out, "disk       about {} while it runs: data and its copy for {copies}", human_bytes(costs.disk_bytes))
-}
-
-/// Whether builds take a whole stage each, alone.
-fn is_one_by_one(plan: &Plan) -> bool {
-    plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne)
 }
 
 fn arrival(arrival: Arrival) -> String {
@@ -205,6 +209,7 @@ mod tests {
             of each    2500000 rows loaded, 50000 inserted and as many deleted in l.i1 and l.i2
                        100, 1000 rows/s inserted and deleted behind queries, up to 10 s late
             rest       at least 80 s after l.i2
+            builds     one after the other: side by side they would need about 41 GB of memory, and there are 26 GB
             placement  same, profiles sized for c2r24
             margin     builds that differ by less than 2 % are equal
 

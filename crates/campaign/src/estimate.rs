@@ -3,7 +3,6 @@
 //! In: a plan. Out: seconds by what they are spent on, and bytes. Touches nothing; the true costs are known afterwards.
 
 use crate::engine::{Costs, costs};
-use rqps_model::plan::Alternate;
 use rqps_model::{Interleave, Plan};
 use std::time::Duration;
 
@@ -64,32 +63,35 @@ impl Estimate {
 
 /// Estimates a plan.
 pub fn estimate(plan: &Plan) -> Estimate {
-    match plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne) {
+    match plan.is_chain() {
         true => of_passes(plan),
         false => side_by_side(plan),
     }
 }
 
-/// Passes one after the other, each from an empty data folder that is gone when the next begins.
+/// Passes from an empty data folder on: side by side, or each gone when the next begins.
 fn of_passes(plan: &Plan) -> Estimate {
     let rounds = f64::from(plan.rounds);
     let cores = plan.machine.map_or(1, |machine| machine.cores);
     let (mut load_seconds, mut restart_seconds, mut work_seconds, mut test_seconds) = (0.0, 0.0, 0.0, 0.0);
-    let (mut empty_bytes, mut largest_bytes) = (0, 0);
+    let (mut empty_bytes, mut largest_bytes, mut all_bytes) = (0, 0, 0);
     for treatment in &plan.treatments {
         let costs = costs((treatment.build.engine, treatment.storage));
         load_seconds += costs.init_seconds;
         empty_bytes += costs.empty_bytes;
+        let mut own_bytes = 0;
         for clients in plan.clients() {
             let pass = rqps_suites::pass(&plan.suite, clients, &costs.insert, cores);
-            largest_bytes = largest_bytes.max(costs.empty_bytes + pass.bytes);
+            own_bytes = own_bytes.max(costs.empty_bytes + pass.bytes);
             restart_seconds += rounds * (costs.restart_seconds + costs.empty_bytes as f64 / COPY_BYTES_PER_S);
             test_seconds += rounds * pass.seconds;
             work_seconds += rounds * pass.rest_seconds;
         }
+        largest_bytes = largest_bytes.max(own_bytes);
+        all_bytes += own_bytes;
     }
-    // An empty folder of each treatment to copy, and the one in use.
-    let disk_bytes = empty_bytes + largest_bytes;
+    // An empty folder of each treatment to copy, and those in use.
+    let disk_bytes = empty_bytes + if plan.servers_together() > 1 { all_bytes } else { largest_bytes };
     Estimate { load_seconds, restart_seconds, work_seconds, test_seconds, disk_bytes }
 }
 

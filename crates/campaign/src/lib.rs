@@ -34,6 +34,7 @@ mod raw;
 mod read;
 #[cfg(test)]
 mod testing;
+mod together;
 mod write;
 
 pub use campaign::{Campaign, Resolved, ResolvedBuild};

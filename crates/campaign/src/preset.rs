@@ -143,7 +143,7 @@ mod tests {
             let [seconds, rest] =
                 [&request.read_seconds, &request.rest_seconds].map(|time| time.as_ref().expect("told").value);
             let clients: Vec<u32> = request.clients.iter().flat_map(|list| &list.value).map(|one| one.value).collect();
-            assert!(request.tests.is_none() && request.slice.is_none() && request.warmup.is_none());
+            assert!(request.tests.is_none() && request.warmup.is_none());
             format!(
                 "{clients:?} {rows} {written} {seconds} s, rest {rest} s, rounds {}",
                 request.rounds.expect("told").value

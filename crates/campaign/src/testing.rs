@@ -119,7 +119,8 @@ pub(crate) fn resolved(campaign: &Campaign) -> Resolved {
     };
     let build = |spec: &BuildSpec| ResolvedBuild { name: name(spec), storage: None };
     let builds = campaign.builds().iter().map(build).collect();
-    Resolved { builds, host: MachineClass { cores: 2, memory_bytes: 24 << 30 } }
+    let host = MachineClass { cores: 2, memory_bytes: 24 << 30 };
+    Resolved { builds, host, disk_free_bytes: Some(100 << 30) }
 }
 
 /// The request as the file says it: only used to prove that what is written reads back.

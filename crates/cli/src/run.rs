@@ -23,7 +23,8 @@ fn prepared(
     builds: Builds,
     screen: Screen,
 ) -> Result<Prepared> {
-    let prepared = prepare(lab, file, &args.flags.0, command, builds, &mut |notice| screen.notice(&notice))?;
+    let notify = &mut |notice| screen.notice(&notice);
+    let prepared = prepare(lab, file, &args.flags.0, args.data.as_deref(), command, builds, notify)?;
     screen.diagnostics(&prepared.notes);
     Ok(prepared)
 }

@@ -289,7 +289,10 @@ fn side_by_side(TestPlace { round, test, clients, .. }: &TestPlace, unit: Unit, 
     let base = results.first().and_then(|base| base.throughput);
     let ratios: Vec<String> = results.iter().skip(1).map(|result| ratio(result.throughput, base)).collect();
     let (numbers, unit, ratios) = (numbers.join("  "), unit.symbol(), ratios.join("  "));
-    format!("  {round:>3}  {test:<26} {clients:>3}  {numbers} {unit}  {ratios}")
+    let besides = results.iter().map(|result| (&result.treatment, beside(result.sla, result.stalled_seconds)));
+    let besides = besides.filter(|(_, beside)| !beside.is_empty());
+    let besides: String = besides.map(|(treatment, beside)| format!("\n       {treatment}{beside}")).collect();
+    format!("  {round:>3}  {test:<26} {clients:>3}  {numbers} {unit}  {ratios}{besides}")
 }
 
 /// A test on one build while no other is up.

@@ -4,6 +4,7 @@ use crate::ConductError;
 use crate::job::Output;
 use crate::supervise::supervised_on;
 use crate::treatment::{LOG_LINES, ResolvedTreatment};
+use rqps_load::suite::Chain;
 use rqps_machine::{Lease, Workspace, remove_tree};
 use rqps_model::{Part, Sample, StorageEngine};
 use rqps_observe::{Probes, Subject};
@@ -47,6 +48,9 @@ pub(crate) struct Arm<'a> {
     pub(crate) pending_warnings: Vec<String>,
     /// Why there is no server, or one that is not to be trusted: it failed a test or the work before one.
     pub(crate) failure: Option<String>,
+    /// Where tests build on each other: what they leave with the client, and which of them failed.
+    pub(crate) chain: Chain,
+    pub(crate) broken: Option<String>,
 }
 
 impl<'a> Arm<'a> {
@@ -68,6 +72,8 @@ impl<'a> Arm<'a> {
             pending_warnings: Vec::new(),
             is_excluded: why_excluded.is_some(),
             failure: why_excluded.map(str::to_owned),
+            chain: Chain::default(),
+            broken: None,
         }
     }
 
@@ -98,6 +104,20 @@ impl<'a> Arm<'a> {
                 observed(server, self.treatment.plan.storage, &self.data, |it| probes.end(Some(it), sample))
             }
             None => probes.end(None, sample),
+        }
+    }
+
+    /// Why a test that builds on others is not run.
+    pub(crate) fn why_skipped(&self) -> Option<String> {
+        let failure = self.failure.as_deref();
+        match &self.broken {
+            Some(failed) => {
+                // Enough for what only follows from it.
+                let why = failure.and_then(|failure| failure.lines().next()).unwrap_or("its sample says why");
+                Some(format!("{failed} failed before it in this pass: {why}"))
+            }
+            None if self.server.is_none() => Some(failure.unwrap_or("its server could not be started").to_owned()),
+            None => None,
         }
     }
 

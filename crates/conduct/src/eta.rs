@@ -72,6 +72,7 @@ impl Eta {
                     let planned_s = (test.seconds + plan.warmup_seconds) * setup.order.len() as f64;
                     eta.add(Task::of(plan, setup, &test.name, *clients), planned_s, test.timed);
                     if let Some(seconds) = rest_before(plan, test) {
+                        let seconds = seconds * setup.order.len() as f64;
                         eta.add(Task::of(plan, setup, REST, *clients), seconds, true);
                     }
                 }

@@ -10,11 +10,11 @@ use crate::bench::Bench;
 use crate::missing::server_start;
 use crate::supervise::{Quit, supervised, supervised_by};
 use rqps_load::drive::{ClientCpus, PlaceSession};
-use rqps_load::suite::{Chain, Clients, Moment, PlannedTest, Ran};
+use rqps_load::suite::{Clients, Moment, PlannedTest, Ran, TestServer};
 use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{DataSet, Round, Stage, TestPlan};
 use rqps_model::settings::CpuSet;
-use rqps_model::{Interleave, Part, Placement, Sample, StorageEngine, part};
+use rqps_model::{Part, Placement, Sample, StorageEngine, part};
 use rqps_observe::{ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, Probe, Probes, ProcessProbe};
 use rqps_server::process::SessionPlacer;
 use rqps_server::{Server, placement};
@@ -86,11 +86,11 @@ impl Live<'_> {
     }
 }
 
-/// Measures a test on all arms; the samples, in the order of arms.
+/// Measures a test on all arms but those that are skipped, with the reason; the samples, in the order of arms.
 pub(crate) fn measure(
     piece: &Piece<'_>,
     arms: &mut [Arm<'_>],
-    chain: &mut Chain,
+    skipped: &[Option<String>],
     store: &Writer,
     advance: &mut dyn FnMut(f64),
 ) -> Result<Vec<SampleParts>, ConductError> {
@@ -101,9 +101,9 @@ pub(crate) fn measure(
         placement::choose(bench.job.plan.placement, piece.cpus, clients * stage.connections)
             .map_err(ConductError::server("choosing CPUs"))?;
     let mut readings = Vec::new();
-    for arm in arms.iter_mut() {
+    for (arm, why_skipped) in arms.iter_mut().zip(skipped) {
         arm.notice_death();
-        let reading = match arm.server.is_some() {
+        let reading = match arm.server.is_some() && why_skipped.is_none() {
             true => enter(piece, arm, &server_cpus, &client_cpus, store),
             false => Ok(None),
         };
@@ -117,15 +117,15 @@ pub(crate) fn measure(
             }
         });
     }
-    let mut ran = drive(piece, arms, &mut readings, &client_cpus, chain, advance)?.into_iter();
+    let mut ran = drive(piece, arms, &mut readings, &client_cpus, advance)?.into_iter();
     let mut samples = Vec::new();
-    for (arm, reading) in arms.iter_mut().zip(readings) {
+    for ((arm, why_skipped), reading) in arms.iter_mut().zip(skipped).zip(readings) {
         let ran = if reading.is_some() { ran.next() } else { None };
         samples.push(match reading.zip(ran) {
             Some((reading, ran)) => finish(piece, arm, reading, ran)?,
             None => {
-                let failure = arm.failure.clone().unwrap_or_else(|| "the server did not answer".to_owned());
-                piece.failed(arm, failure)
+                let why = why_skipped.clone().or_else(|| arm.failure.clone());
+                piece.failed(arm, why.unwrap_or_else(|| "the server did not answer".to_owned()))
             }
         });
     }
@@ -211,48 +211,58 @@ fn kept_beside(
     }
 }
 
-/// Runs the test with probes at every moment; in turns, idle servers are frozen. What came of the arms that have a
-/// reading, in their order.
+/// Runs the test with probes at every moment. Where idle servers stand still, nothing is read while one works. What
+/// came of the arms that have a reading, in their order.
 fn drive(
     piece: &Piece<'_>,
     arms: &mut [Arm<'_>],
     readings: &mut [Option<Reading>],
     client_cpus: &CpuSet,
-    chain: &mut Chain,
     advance: &mut dyn FnMut(f64),
 ) -> Result<Vec<Ran>, ConductError> {
     let live = arms.iter_mut().zip(readings).filter_map(|(arm, reading)| {
         let storage = arm.treatment.plan.storage;
         let (server, reading) = arm.server.as_mut().zip(reading.as_mut())?;
-        Some(Live { server, probes: &mut reading.probes, storage, data: &arm.data })
+        let run = TestServer { endpoint: server.endpoint(), storage, chain: &mut arm.chain };
+        Some((run, Live { server, probes: &mut reading.probes, storage, data: &arm.data }))
     });
-    let mut live: Vec<Live<'_>> = live.collect();
+    let (mut servers, mut live): (Vec<TestServer<'_>>, Vec<Live<'_>>) = live.unzip();
     if live.is_empty() {
         return Ok(Vec::new());
     }
-    let targets: Vec<_> = live.iter().map(|live| (live.server.endpoint(), live.storage)).collect();
     let placers = Placers(live.iter().map(|live| live.server.session_placer()).collect());
     let quits: Vec<Quit> = live.iter().filter_map(|live| Quit::of(live.server)).collect();
     // A server that died cannot be frozen; the run finds that out by itself and goes on with the rest.
-    let freezes = piece.test.interleave == Some(Interleave::Turns);
-    if freezes {
-        live.iter_mut().for_each(|live| _ = live.server.freeze());
-    }
+    let freezes = piece.stage.freezes(piece.test);
     let mut hook = |moment| match moment {
-        Moment::Start => live.iter_mut().for_each(|live| live.observed(|probes, subject| probes.start(subject))),
+        Moment::Start => {
+            for live in &mut live {
+                live.observed(|probes, subject| probes.start(subject));
+            }
+            if freezes {
+                live.iter_mut().for_each(|live| _ = live.server.freeze());
+            }
+        }
         Moment::Enter(arm) => {
+            live[arm].probes.enter();
             if freezes {
                 let _ = live[arm].server.thaw();
             }
-            live[arm].probes.enter();
         }
         Moment::Leave(arm) => {
-            live[arm].probes.leave();
             if freezes {
                 let _ = live[arm].server.freeze();
             }
+            live[arm].probes.leave();
         }
-        Moment::Stop => live.iter_mut().for_each(|live| live.observed(|probes, subject| probes.stop(subject))),
+        Moment::Stop => {
+            for live in &mut live {
+                if freezes {
+                    let _ = live.server.thaw();
+                }
+                live.observed(|probes, subject| probes.stop(subject));
+            }
+        }
         Moment::Advance(fraction) => advance(fraction),
     };
     let stop = piece.bench.stop;
@@ -261,10 +271,11 @@ fn drive(
     let by_session = (is_shared && client_cpus.len() > 1).then_some(&placers as &dyn PlaceSession);
     let cpus = ClientCpus { set: client_cpus, by_session };
     let ran = supervised_by(&quits, stop, || {
-        let ran = piece.planned.run(&targets, Clients { cpus, stop }, chain, &mut hook);
+        let ran = piece.planned.run(&mut servers, Clients { cpus, stop }, &mut hook);
         ran.map_err(ConductError::load(format!("driving {}", piece.test.name)))
     });
     if freezes {
+        // It may have ended before its time.
         live.iter_mut().for_each(|live| _ = live.server.thaw());
     }
     ran

@@ -14,7 +14,7 @@ use crate::servers::Servers;
 use crate::supervise::check;
 use crate::walk::Setup;
 use rqps_machine::Workspace;
-use rqps_model::plan::{Alternate, Round};
+use rqps_model::plan::Round;
 use rqps_store::{Campaign, Writer};
 use std::sync::atomic::AtomicBool;
 
@@ -92,10 +92,10 @@ fn measure(
     for setup in setups {
         check(bench.stop)?;
         let mut servers = Servers::begin(bench, round, setup, output)?;
-        match (setup.stage.alternate, servers.start_failure()) {
-            (_, None) => started += 1,
-            (Alternate::OneByOne, Some(failure)) => failed.extend(failure),
-            (Alternate::SideBySide, Some(_)) => {}
+        match servers.start_failure() {
+            None => started += 1,
+            Some(failure) if setup.stage.is_chain() => failed.extend(failure),
+            Some(_) => {}
         }
         servers.run(output)?;
     }

@@ -1,8 +1,8 @@
 //! Servers that are up together: a fresh copy of the data and a fresh server for every treatment of a setup, then its
 //! tests.
 //!
-//! In: a setup of the walk. Out: published samples. Side by side, a server that dies is started again on the same data;
-//! one by one, a test that fails ends the tests of its build, since those after it build on it: their samples say so.
+//! In: a setup of the walk. Out: published samples. A server that dies is started again on the same data; where tests
+//! build on each other, one that fails ends the tests of its build, and the samples of those after it say so.
 //! Servers are stopped when this is dropped, however it ends; copies are removed after it, or with the workspace if the
 //! campaign ends here.
 
@@ -20,7 +20,7 @@ use rqps_load::suite::{self, Chain, PlannedTest};
 use rqps_load::work::work;
 use rqps_machine::copy;
 use rqps_model::event::{TestPlace, TestResult};
-use rqps_model::plan::{Alternate, DataSet, Round, TestPlan};
+use rqps_model::plan::{DataSet, Round, TestPlan};
 use rqps_model::settings::CpuSet;
 use rqps_model::{Event, EventKind, Sample};
 use rqps_observe::clock::rfc3339;
@@ -40,10 +40,6 @@ pub(crate) struct Servers<'a> {
     arms: Vec<Arm<'a>>,
     /// CPUs that may be used.
     cpus: CpuSet,
-    /// What tests that build on each other leave with the client.
-    chain: Chain,
-    /// What failed of tests that build on each other.
-    broken: Option<String>,
 }
 
 impl<'a> Servers<'a> {
@@ -65,7 +61,7 @@ impl<'a> Servers<'a> {
         let idle = |(_, treatment)| Arm::idle(treatment, &bench.workspace, bench.masters.why_excluded(treatment));
         let arms = treatments.map(idle).collect();
         let cpus = placement::available().map_err(ConductError::server("listing the CPUs"))?;
-        let mut servers = Servers { bench, round, setup, arms, cpus, chain: Chain::default(), broken: None };
+        let mut servers = Servers { bench, round, setup, arms, cpus };
         output.emit(EventKind::ServersStart {
             round: round.number,
             rounds: bench.job.plan.rounds,
@@ -147,12 +143,10 @@ impl<'a> Servers<'a> {
     /// Runs every test that is due and publishes its samples as it ends; keeps the logs; removes the copies.
     pub(crate) fn run(&mut self, output: &mut Output<'_, '_>) -> Result<(), ConductError> {
         let ran = self.run_tests(output);
-        let ran = match self.setup.stage.alternate {
-            Alternate::SideBySide => ran,
-            Alternate::OneByOne => ran.and_then(|()| self.stop_in_order(output)),
-        };
-        let heading = match (self.setup.stage.alternate, self.setup.stage.clients.as_slice()) {
-            (Alternate::OneByOne, [clients]) => format!("round {}, clients {clients}", self.round.number),
+        let stage = self.setup.stage;
+        let ran = if stage.is_chain() { ran.and_then(|()| self.stop_in_order(output)) } else { ran };
+        let heading = match stage.clients.as_slice() {
+            [clients] if stage.is_chain() => format!("round {}, clients {clients}", self.round.number),
             _ => format!("round {}", self.round.number),
         };
         for arm in &self.arms {
@@ -190,7 +184,7 @@ impl<'a> Servers<'a> {
     /// Gives every arm whose server died or failed a new one on the same data, with caches as warm as the others'.
     /// Where tests build on each other that would not be what they need.
     fn revive(&mut self, output: &mut Output<'_, '_>) -> Result<(), ConductError> {
-        if self.setup.stage.alternate == Alternate::OneByOne {
+        if self.setup.stage.is_chain() {
             return Ok(());
         }
         let Bench { job, stop, .. } = self.bench;
@@ -235,18 +229,24 @@ impl<'a> Servers<'a> {
         }
     }
 
-    /// A rest before a test. What fails there fails the test.
+    /// A rest before a test, of one server after the other, while the rest of them stand still. What fails there fails
+    /// the test.
     fn rest(&mut self, test: &TestPlan, clients: u32, output: &mut Output<'_, '_>) -> Result<(), ConductError> {
         let Bench { job, stop, .. } = self.bench;
         let task = Task::of(job.plan, self.setup, REST, clients);
-        if self.broken.is_some() || self.arms.iter().all(|arm| arm.server.is_none()) {
+        if self.arms.iter().all(|arm| arm.why_skipped().is_some()) {
             output.eta.skipped(&task);
             return Ok(());
         }
         let place = self.place(REST, clients);
         output.emit(EventKind::TestBegins { place, is_recorded: false });
         let begun = Instant::now();
-        for arm in &mut self.arms {
+        for alone in 0..self.arms.len() {
+            if self.arms[alone].why_skipped().is_some() {
+                continue;
+            }
+            self.let_run(|arm| arm == alone);
+            let arm = &mut self.arms[alone];
             let Some(server) = &arm.server else { continue };
             let doing = format!("the rest of {} before {}", arm.name(), test.name);
             let rested = supervised(server, stop, || {
@@ -256,14 +256,24 @@ impl<'a> Servers<'a> {
                 Err(ConductError::Interrupted) => return Err(ConductError::Interrupted),
                 Err(error) => {
                     arm.notice_death();
-                    self.broken = Some(format!("the rest before {}", test.name));
+                    arm.broken = Some(format!("the rest before {}", test.name));
                     output.warn(arm.fail(error.to_string()));
                 }
                 Ok(left) => arm.pending_warnings.extend(left.map(|left| format!("{doing}: {left}"))),
             }
         }
+        self.let_run(|_| true);
         output.eta.ended(&task, begun.elapsed());
         Ok(())
+    }
+
+    /// Lets the servers of these arms run, and freezes the others. One that died is found out elsewhere.
+    fn let_run(&mut self, runs: impl Fn(usize) -> bool) {
+        for (at, arm) in self.arms.iter_mut().enumerate() {
+            if let Some(server) = &mut arm.server {
+                let _ = if runs(at) { server.thaw() } else { server.freeze() };
+            }
+        }
     }
 
     fn run_test(
@@ -291,10 +301,13 @@ impl<'a> Servers<'a> {
             started_at: rfc3339(SystemTime::now()),
         };
         let mut all = Vec::new();
-        self.chain.stalled_seconds = 0;
-        if let Some(why) = self.why_skipped() {
+        let skipped: Vec<Option<String>> = match self.setup.stage.is_chain() {
+            true => self.arms.iter().map(Arm::why_skipped).collect(),
+            false => vec![None; self.arms.len()],
+        };
+        if skipped.iter().all(Option::is_some) {
             output.eta.skipped(&task);
-            all.extend(self.arms.iter().map(|arm| piece.failed(arm, why.clone())));
+            all.extend(self.arms.iter().zip(skipped).map(|(arm, why)| piece.failed(arm, why.unwrap_or_default())));
         } else {
             output.emit(EventKind::TestBegins { place: place.clone(), is_recorded });
             let begun = Instant::now();
@@ -305,11 +318,11 @@ impl<'a> Servers<'a> {
                 let kind = EventKind::TestAdvances { fraction, campaign, left_seconds };
                 (output.watch)(&Event { at: rfc3339(SystemTime::now()), kind });
             };
-            let measured = measure(&piece, &mut self.arms, &mut self.chain, output.store, &mut advance);
+            let measured = measure(&piece, &mut self.arms, &skipped, output.store, &mut advance);
             all.extend(measured?);
             output.eta.ended(&task, begun.elapsed());
-            if self.setup.stage.alternate == Alternate::OneByOne {
-                self.check_chain(test, is_last, &mut all, output)?;
+            if self.setup.stage.is_chain() {
+                self.check_chains(test, is_last, &mut all, output)?;
             }
         }
         if !is_recorded {
@@ -320,7 +333,7 @@ impl<'a> Servers<'a> {
             output.store.publish(parts)?;
         }
         let mut results: Vec<TestResult> =
-            all.iter().map(|parts| result(&parts.sample, self.chain.stalled_seconds)).collect();
+            all.iter().zip(&self.arms).map(|(parts, arm)| result(&parts.sample, &arm.chain)).collect();
         let base = &job.plan.treatments[job.plan.base].name;
         results.sort_by_key(|result| result.treatment != *base);
         let left_seconds = output.eta.left(None).map(|left| left.as_secs_f64());
@@ -339,41 +352,26 @@ impl<'a> Servers<'a> {
         }
     }
 
-    /// Why a test that builds on others is not run.
-    fn why_skipped(&self) -> Option<String> {
-        let [arm] = self.arms.as_slice() else { return None };
-        if self.setup.stage.alternate == Alternate::SideBySide {
-            return None;
-        }
-        let why = || first_line(arm.failure.as_deref());
-        match &self.broken {
-            Some(failed) => Some(format!("{failed} failed before it in this pass: {}", why())),
-            None if arm.server.is_none() => {
-                Some(arm.failure.clone().unwrap_or_else(|| "its server could not be started".to_owned()))
-            }
-            None => None,
-        }
-    }
-
-    /// After a test that others build on was run: whether it failed, and at the end whether the tables hold what they
-    /// should.
-    fn check_chain(
+    /// After a test that others build on was run: on which arms it failed, and at the end whether the tables hold what
+    /// they should.
+    fn check_chains(
         &mut self,
         test: &TestPlan,
         is_last: bool,
         all: &mut [SampleParts],
         output: &mut Output<'_, '_>,
     ) -> Result<(), ConductError> {
-        for (parts, arm) in all.iter_mut().zip(&self.arms) {
+        for (parts, arm) in all.iter_mut().zip(&mut self.arms) {
             match (&parts.sample.failure, &arm.server) {
+                (Some(_), _) if arm.broken.is_some() => {}
                 (Some(failure), _) => {
-                    self.broken = Some(test.name.clone());
+                    arm.broken = Some(test.name.clone());
                     output.warn(format!("{} failed in {}: {failure}", test.name, arm.name()));
                 }
                 (None, Some(server)) if is_last => {
                     let begun = Instant::now();
                     let warning = supervised(server, self.bench.stop, || {
-                        Ok(suite::check_rows(self.bench.job.plan, &self.chain, &server.endpoint()))
+                        Ok(suite::check_rows(self.bench.job.plan, &arm.chain, &server.endpoint()))
                     })?;
                     parts.sample.warnings.extend(warning);
                     output.eta.add_overhead(begun.elapsed());
@@ -422,12 +420,12 @@ impl<'a> Servers<'a> {
 }
 
 /// A sample as watchers see it.
-fn result(sample: &Sample, stalled_seconds: u32) -> TestResult {
+fn result(sample: &Sample, chain: &Chain) -> TestResult {
     TestResult {
         treatment: sample.treatment.clone(),
         throughput: sample.throughput(),
         sla: sample.step().and_then(|record| record.sla),
-        stalled_seconds,
+        stalled_seconds: chain.stalled_seconds,
     }
 }
 
@@ -457,11 +455,6 @@ fn on_server<T>(
         }
         Ok(value) => Ok(Some(value)),
     }
-}
-
-/// Enough of a failure for those that only follow from it.
-fn first_line(failure: Option<&str>) -> &str {
-    failure.and_then(|failure| failure.lines().next()).unwrap_or("its sample says why")
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use rqps_builds::{Catalog, installation};
 use rqps_machine::{Cache, Lease};
 use rqps_model::facts::{BuildFacts, HostFacts};
 use rqps_model::insert::{CONNECTIONS, Shape, steps};
-use rqps_model::plan::{Arrival, DataShape, Plan, Stage, SuitePlan, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Alternate, Arrival, DataShape, Plan, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
 use rqps_model::{Event, FORMAT, Group, Interleave, Placement, Unit};
 use rqps_server::Profiles;
@@ -40,6 +40,7 @@ pub(crate) fn plan(treatments: &[&str], base: usize) -> Plan {
         seed: 1,
         treatments: treatments.iter().map(treatment).collect(),
         base,
+        why_one_by_one: None,
         stages: vec![Stage::side_by_side(DATA, vec![1], vec![test("scan", Interleave::Slices, 1.0)])],
         warmup_seconds: 0.5,
         slice_ms: 10.0,
@@ -68,7 +69,17 @@ pub(crate) fn test(name: &str, interleave: Interleave, seconds: f64) -> TestPlan
     }
 }
 
-/// A pass of seconds, for treatments with these builds: a version of PostgreSQL, or whatever a build can be.
+/// The same passes with all builds up.
+pub(crate) fn alternating(mut plan: Plan) -> Plan {
+    for stage in &mut plan.stages {
+        stage.alternate = Alternate::SideBySide;
+        stage.tests.iter_mut().for_each(|test| test.interleave = Some(Interleave::Slices));
+    }
+    plan
+}
+
+/// A pass of seconds, for treatments with these builds: a version of PostgreSQL, or whatever a build can be. One build
+/// passes after the other.
 pub(crate) fn insert_plan(treatments: &[&str], builds: &[&str]) -> Plan {
     let shape = Shape {
         clients: 1,
@@ -95,7 +106,7 @@ pub(crate) fn insert_plan(treatments: &[&str], builds: &[&str]) -> Plan {
         treatment.build = build.parse().expect("a build");
     }
     let tests = steps(&shape).into_iter().map(step).collect();
-    plan.stages = vec![Stage::one_by_one(shape.rows_loaded(), 1, CONNECTIONS, tests)];
+    plan.stages = vec![Stage::chain(Alternate::OneByOne, shape.rows_loaded(), 1, CONNECTIONS, tests)];
     plan.warmup_seconds = 0.0;
     plan.suite = SuitePlan::Insert(shape);
     plan

@@ -7,8 +7,8 @@
 use rqps_model::Plan;
 use rqps_model::plan::{Alternate, Renew, Round, Stage, TestPlan, TreatmentPlan};
 
-/// What is measured together, and again as a whole: one test on all treatments, or all tests of a stage on one
-/// treatment, which build on each other.
+/// What is measured together, and again as a whole: one test on all treatments; where tests build on each other, all of
+/// them, on all treatments or on one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block<'a> {
     pub(crate) round: u32,
@@ -27,6 +27,9 @@ impl<'a> Block<'a> {
         let number = round.number;
         let block = |tests, treatments, clients: &u32| Block { round: number, clients: *clients, tests, treatments };
         match stage.alternate {
+            Alternate::SideBySide if stage.is_chain() => {
+                stage.clients.iter().map(|clients| block(&stage.tests[..], &plan.treatments[..], clients)).collect()
+            }
             Alternate::SideBySide => {
                 let at = |test| {
                     let tests = std::slice::from_ref(test);
@@ -84,8 +87,8 @@ pub(crate) fn setups<'a>(plan: &'a Plan, round: &Round, is_done: &dyn Fn(&Block<
     for stage in &plan.stages {
         let blocks = Block::of_stage(plan, stage, round);
         let together = match (stage.alternate, stage.renew) {
-            (Alternate::SideBySide, Renew::PerStage) => blocks.len().max(1),
-            (Alternate::OneByOne, _) | (_, Renew::PerTest) => 1,
+            (Alternate::SideBySide, Renew::PerStage) if !stage.is_chain() => blocks.len().max(1),
+            _ => 1,
         };
         for blocks in blocks.chunks(together) {
             let is_up = |index: &usize| blocks[0].treatments.iter().any(|it| it.name == plan.treatments[*index].name);

@@ -10,6 +10,7 @@ use rqps_builds::storage::storage_engines;
 use rqps_campaign::diagnostic::Diagnostic;
 use rqps_campaign::place::Place;
 use rqps_campaign::{Command, Flag, Resolved, ResolvedBuild, Source, read, to_toml};
+use rqps_machine::free_bytes;
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, Plan};
 use rqps_server::profile::parse_conf;
@@ -44,11 +45,12 @@ pub enum Builds {
     OnlyName,
 }
 
-/// Reads, checks, resolves and expands.
+/// Reads, checks, resolves and expands. `data` is where data folders are to be made, if not in the usual place.
 pub fn prepare(
     lab: &Lab,
     file: Option<&Path>,
     flags: &[Flag],
+    data: Option<&Path>,
     command: Command,
     builds: Builds,
     notify: &mut Notify<'_>,
@@ -79,7 +81,8 @@ pub fn prepare(
             }
         }
     }
-    let resolved = Resolved { builds: resolved, host: this_machine()? };
+    let disk_free_bytes = free_bytes(&lab.data_place(data)).ok();
+    let resolved = Resolved { builds: resolved, host: this_machine()?, disk_free_bytes };
     let plan = campaign.expand(&resolved).map_err(|faults| Faults([notes.clone(), faults].concat()))?;
     let of_treatment = |treatment: &rqps_model::plan::TreatmentPlan| {
         let at = campaign.builds().iter().position(|spec| *spec == treatment.build)?;

@@ -1,6 +1,7 @@
 //! The engine room: one client with sessions to every arm, which sends what programs say and counts exactly.
 //!
-//! `run` takes an `exercise`; its `leader` walks cycles, or one run from begin to end, and calls the caller's hook;
+//! `run` takes an `exercise`; its `leader` walks cycles, or in `to_end` each arm's run from begin to end, and calls the
+//! caller's hook;
 //! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries; `slot` is a
 //! session's place in its event; `placing` pins a thread and what serves its sessions to a CPU; `arrival` says when
 //! events are due, `batch` whether answers are waited for in one piece; `tally`, `intervals` and `recorder` count;
@@ -27,6 +28,7 @@ mod run;
 mod schedule;
 mod slot;
 mod tally;
+mod to_end;
 mod watchdog;
 
 pub use exercise::{Exercise, Phase, Switch};
@@ -37,6 +39,7 @@ pub use placing::{ClientCpus, PlaceSession};
 pub(crate) use port::monotonic_ns;
 pub use run::{run, run_events, run_to_end};
 pub use schedule::Schedule;
+pub use to_end::Slices;
 pub(crate) use watchdog::Watchdog;
 
 #[cfg(test)]

@@ -63,10 +63,11 @@ pub(crate) fn run<W: Workload>(
     let turns = visits(seconds, slice, lead_in) * exercise.arms.len() as f64;
     let mut turns_done = 0.0;
     let hook = RefCell::new(hook);
-    (hook.borrow_mut())(Moment::Start);
     let mut on_switch = |switch: Switch| {
         let mut hook = hook.borrow_mut();
         match switch {
+            Switch::Begin => hook(Moment::Start),
+            Switch::End => hook(Moment::Stop),
             Switch::Enter { arm, .. } => hook(Moment::Enter(arm)),
             Switch::Leave { arm, phase } => {
                 hook(Moment::Leave(arm));
@@ -79,13 +80,7 @@ pub(crate) fn run<W: Workload>(
         }
         Ok(())
     };
-    let advances = |fraction: f64| {
-        let mut hook = hook.borrow_mut();
-        if fraction >= 1.0 {
-            hook(Moment::Stop);
-        }
-        hook(Moment::Advance(fraction));
-    };
+    let advances = |fraction: f64| (hook.borrow_mut())(Moment::Advance(fraction));
     let runs = drive::run(exercise, workload, &mut on_switch, stop, &advances)?;
     Ok(runs.into_iter().map(ran).collect())
 }

@@ -21,6 +21,7 @@ use rqps_model::{Interleave, Plan, StorageEngine};
 use rqps_suites::{Suite, Test, data};
 use rqps_wire::{Endpoint, Target};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// A test of a plan at a number of clients, ready to be run.
 pub struct PlannedTest<'a> {
@@ -30,6 +31,16 @@ pub struct PlannedTest<'a> {
     /// Of the round.
     seed: u64,
     what: What<'a>,
+}
+
+/// A server on which a test runs.
+pub struct TestServer<'a> {
+    /// The way to it.
+    pub endpoint: Endpoint,
+    /// What stores its tables, where the engine leaves a choice.
+    pub storage: Option<StorageEngine>,
+    /// What tests before this one left with the client, where they build on each other.
+    pub chain: &'a mut Chain,
 }
 
 enum What<'a> {
@@ -82,17 +93,16 @@ impl<'a> PlannedTest<'a> {
         }
     }
 
-    /// Runs it on all arms.
+    /// Runs it on all servers; those of steps that build on each other have their chains.
     pub fn run(
         &self,
-        arms: &[(Endpoint, Option<StorageEngine>)],
+        servers: &mut [TestServer<'_>],
         clients: Clients<'_>,
-        chain: &mut Chain,
         hook: &mut dyn FnMut(Moment),
     ) -> Result<Vec<Ran>, LoadError> {
         match &self.what {
             What::Statements(test) => {
-                let endpoints: Vec<Endpoint> = arms.iter().map(|(endpoint, _)| endpoint.clone()).collect();
+                let endpoints: Vec<Endpoint> = servers.iter().map(|server| server.endpoint.clone()).collect();
                 let statements = Statements::compile(test, data(&self.plan.suite), &endpoints)?;
                 let exercise = Exercise {
                     arms: &endpoints,
@@ -107,20 +117,22 @@ impl<'a> PlannedTest<'a> {
                 side_by_side::run(&exercise, &statements, in_turns, clients.stop, hook)
             }
             What::Step(shape, step) => {
-                // Steps build on each other: one build runs them all, and no other is up.
-                let [(endpoint, storage)] = arms else {
-                    return Err(LoadError::Shape("the steps of a pass run on one server at a time".to_owned()));
-                };
-                let bench = Bench {
+                let (of_servers, mut chains): (Vec<_>, Vec<&mut Chain>) = servers
+                    .iter_mut()
+                    .map(|TestServer { endpoint, storage, chain }| ((&*endpoint, *storage), &mut **chain))
+                    .unzip();
+                let bench = |(endpoint, storage)| Bench {
                     endpoint,
-                    storage: *storage,
+                    storage,
                     shape,
                     // The same for all treatments of a round, so that they get the same rows and keys.
                     seed: derive_seed(self.seed, &format!("insert.c{}", shape.clients)),
                     threads: clients.cpus.set.len().min(shape.clients as usize),
                     cpus: clients.cpus,
+                    slice: Duration::from_secs_f64(self.plan.slice_ms / 1e3),
                 };
-                Ok(vec![chain.run(&bench, step, clients.stop, hook)?])
+                let benches: Vec<Bench<'_>> = of_servers.into_iter().map(bench).collect();
+                Chain::run_all(&mut chains, &benches, step, clients.stop, hook)
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use super::{Effect, Place, Recipe};
 use rqps_model::insert::{Kind, Shape, Step, steps};
-use rqps_model::plan::{Stage, SuitePlan, TestPlan};
+use rqps_model::plan::{Alternate, Stage, SuitePlan, TestPlan};
 use rqps_model::{Plan, Unit};
 
 /// Seconds in which a step inserts nothing.
@@ -89,7 +89,7 @@ impl InsertRecipe {
         let most = self.common.clients.iter().copied().max().unwrap_or(1);
         let stage = |clients: &u32| {
             let tests = (0..).zip(self.steps(*clients)).map(|(rank, step)| self.test(rank, &step)).collect();
-            Stage::one_by_one(self.shape.rows_initial * u64::from(*clients), *clients, 3, tests)
+            Stage::chain(Alternate::OneByOne, self.shape.rows_initial * u64::from(*clients), *clients, 3, tests)
         };
         Plan {
             suite: SuitePlan::Insert(Shape { clients: most, ..self.shape.clone() }),

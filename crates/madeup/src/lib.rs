@@ -213,6 +213,7 @@ impl Recipe {
             seed: self.seed,
             treatments: self.treatment_names().into_iter().enumerate().map(treatment).collect(),
             base: 0,
+            why_one_by_one: None,
             stages: vec![Stage::side_by_side(DATA, self.clients.clone(), tests.collect())],
             warmup_seconds: 1.0,
             slice_ms: 10.0,

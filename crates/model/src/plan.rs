@@ -142,9 +142,9 @@ pub enum Renew {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Alternate {
-    /// Each test runs on all builds at once, in slices or turns, with all servers up.
+    /// Each test runs on all builds, in slices or turns, with all servers up.
     SideBySide,
-    /// Each build runs all tests of the stage, which build on each other, with no other server up.
+    /// Each build runs all tests of the stage, with no other server up.
     OneByOne,
 }
 
@@ -195,17 +195,28 @@ impl Stage {
         }
     }
 
-    /// One build after the other, each from an empty data folder on, in which its tests make so many rows.
-    pub fn one_by_one(rows: u64, clients: u32, connections: u32, tests: Vec<TestPlan>) -> Stage {
+    /// From an empty data folder on, in which the tests make so many rows.
+    pub fn chain(alternate: Alternate, rows: u64, clients: u32, connections: u32, tests: Vec<TestPlan>) -> Stage {
         Stage {
             data: DataSet::Empty,
             renew: Renew::PerStage,
-            alternate: Alternate::OneByOne,
+            alternate,
             clients: vec![clients],
             connections,
             rows,
             tests,
         }
+    }
+
+    /// Whether each test builds on what those before it left: they make their tables themselves.
+    pub fn is_chain(&self) -> bool {
+        self.data == DataSet::Empty
+    }
+
+    /// Whether a server stands still while another one works in this test: in turns, and where what it does behind the
+    /// client is part of what is measured.
+    pub fn freezes(&self, test: &TestPlan) -> bool {
+        self.alternate == Alternate::SideBySide && (self.is_chain() || test.interleave == Some(Interleave::Turns))
     }
 }
 
@@ -226,6 +237,9 @@ pub struct Plan {
     pub base: usize,
     /// What a round consists of, in order of execution.
     pub stages: Vec<Stage>,
+    /// Why builds go one by one, where they could alternate in every test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_one_by_one: Option<String>,
     /// Seconds each treatment runs before counting starts.
     pub warmup_seconds: f64,
     /// Length of a slice.
@@ -271,6 +285,11 @@ impl Plan {
             }
         }
         levels
+    }
+
+    /// Whether tests build on each other.
+    pub fn is_chain(&self) -> bool {
+        self.stages.iter().any(Stage::is_chain)
     }
 
     /// The servers that are up at the same time.

@@ -111,6 +111,8 @@ struct Method {
     campaign_toml: String,
     margin: String,
     interleaving: String,
+    /// Why builds went one by one, where they could have alternated.
+    why_one_by_one: String,
     /// How a sentence about every round begins.
     each_round: String,
     rqps_version: String,
@@ -141,6 +143,7 @@ fn page(findings: &Findings) -> Page {
             campaign_toml: campaign.campaign_toml.trim_end().to_owned(),
             margin: number::percent(campaign.margin),
             interleaving: order::interleaving(findings),
+            why_one_by_one: campaign.why_one_by_one.clone().unwrap_or_default(),
             each_round: match campaign.rounds_complete {
                 0 => "In each round".to_owned(),
                 1 => "In the one round".to_owned(),

@@ -82,24 +82,31 @@ pub const fn of_shape(shape: Shape) -> SuitePlan {
     SuitePlan::Insert(shape)
 }
 
-/// How builds alternate in its stages.
-pub const fn alternate(plan: &SuitePlan) -> Alternate {
+/// Whether its tests build on each other, so that builds which cannot all be up at once go one by one.
+pub const fn is_chain(plan: &SuitePlan) -> bool {
     match plan {
-        SuitePlan::Sysbench(_) => Alternate::SideBySide,
-        SuitePlan::Insert(_) => Alternate::OneByOne,
+        SuitePlan::Sysbench(_) => false,
+        SuitePlan::Insert(_) => true,
     }
 }
 
-/// The stages of a plan at these numbers of clients: the chosen tests, or the steps of a size, of which engines with
-/// these paces take about so long on a machine of so many cores.
-pub fn stages(plan: &SuitePlan, clients: &[u32], tests: &[TestPlan], paces: &[&Pace], cores: u32) -> Vec<Stage> {
+/// The stages of a plan at these numbers of clients: the chosen tests; or the steps of a size, of which engines with
+/// these paces take about so long on a machine of so many cores, and in which builds alternate so.
+pub fn stages(
+    plan: &SuitePlan,
+    clients: &[u32],
+    tests: &[TestPlan],
+    paces: &[&Pace],
+    cores: u32,
+    alternate: Alternate,
+) -> Vec<Stage> {
     match plan {
         SuitePlan::Sysbench(data) => vec![Stage::side_by_side(*data, clients.to_vec(), tests.to_vec())],
-        SuitePlan::Insert(shape) => insert::stages::stages(shape, clients, paces, cores),
+        SuitePlan::Insert(shape) => insert::stages::stages(shape, clients, paces, cores, alternate),
     }
 }
 
-/// About what all tests of a stage that goes one by one cost on one build.
+/// About what all tests of a stage that build on each other cost on one build.
 pub fn pass(plan: &SuitePlan, clients: u32, pace: &Pace, cores: u32) -> Pass {
     match plan {
         SuitePlan::Sysbench(_) => Pass::default(),

@@ -45,7 +45,7 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Stat
     let mut found = Vec::new();
     let planned = plan.rounds as usize;
     let in_passes = plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne);
-    if in_passes && planned == 1 {
+    if plan.is_chain() && planned == 1 {
         let message = "one round only: a single pass of each build allows no verdict, and the \
                        seconds inside a pass do not show how passes differ";
         found.push(warning(WarningKind::FewRounds, message.to_owned()));
@@ -55,7 +55,7 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Stat
         found.push(warning(WarningKind::FewRounds, message));
     }
     found.extend(incomplete(plan, traces, complete, status));
-    found.extend(resumed(traces, status, in_passes));
+    found.extend(resumed(traces, status, plan.is_chain()));
     found.extend(several_runs(status));
     // Passes follow one another, each on a folder of its own: they are never side by side, and there is nothing to
     // swap.
@@ -101,12 +101,12 @@ fn several_runs(status: &Status) -> Vec<Warning> {
     found
 }
 
-/// A round that was interrupted and resumed, or in which a server was started more than once. In passes each number of
-/// clients has a start of its own.
-fn resumed(traces: &[Trace], status: &Status, in_passes: bool) -> Option<Warning> {
+/// A round that was interrupted and resumed, or in which a server was started more than once. Where tests build on each
+/// other, each number of clients has a start of its own.
+fn resumed(traces: &[Trace], status: &Status, is_chain: bool) -> Option<Warning> {
     let mut starts: BTreeMap<(u32, usize, u32), BTreeSet<&str>> = BTreeMap::new();
     for trace in traces {
-        let clients = if in_passes { trace.clients } else { 0 };
+        let clients = if is_chain { trace.clients } else { 0 };
         starts.entry((trace.round, trace.treatment, clients)).or_default().insert(&trace.server_start);
     }
     let spans = spans(traces, |trace| trace.round);
@@ -118,7 +118,7 @@ fn resumed(traces: &[Trace], status: &Status, in_passes: bool) -> Option<Warning
         return None;
     }
     let rounds = rounds_in_words(rounds);
-    let message = if in_passes {
+    let message = if is_chain {
         format!("in {rounds} passes were made in more than one run")
     } else {
         format!("in {rounds} tests ran on more than one start of a server")

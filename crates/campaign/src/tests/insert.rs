@@ -1,8 +1,8 @@
 //! The Insert Benchmark as a plan.
 
 use crate::testing::plan;
-use rqps_model::plan::{Alternate, DataSet, SuitePlan};
-use rqps_model::{Group, Unit};
+use rqps_model::plan::{Alternate, DataSet, SuitePlan, TestPlan};
+use rqps_model::{Group, Interleave, Unit};
 
 const TWO: [(&str, &str); 3] = [("suite", "insert"), ("build", "postgres:17.11"), ("build", "my8033")];
 
@@ -25,10 +25,11 @@ fn every_step_is_a_test() {
         7 qp20.L4 point: 60 s"#]]
     .assert_eq(&told.join("\n"));
     let [stage] = plan.stages.as_slice() else { panic!("{:?}", plan.stages) };
-    assert_eq!((stage.alternate, stage.data, stage.rows), (Alternate::OneByOne, DataSet::Empty, 500_000));
-    assert!(stage.tests.iter().all(|test| test.interleave.is_none() && test.before.is_empty()));
+    assert_eq!((stage.alternate, stage.data, stage.rows), (Alternate::SideBySide, DataSet::Empty, 500_000));
+    let in_slices = |test: &TestPlan| test.interleave == Some(Interleave::Slices) && test.before.is_empty();
+    assert!(stage.tests.iter().all(in_slices));
     assert_eq!((stage.tests[0].unit, stage.tests[4].group), (Unit::RowsPerSecond, Group::Range));
-    assert_eq!(plan.machine.map(|machine| machine.suffix()).as_deref(), Some("c2r24"), "one server at a time");
+    assert_eq!(plan.machine.map(|machine| machine.suffix()).as_deref(), Some("c2r24"), "what it would have alone");
 }
 
 #[test]

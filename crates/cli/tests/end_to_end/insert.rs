@@ -1,4 +1,5 @@
-//! The Insert Benchmark in passes: broken off, interrupted, with a server that dies, and gone on with.
+//! The Insert Benchmark in passes, one after the other and side by side: broken off, interrupted, with a server that
+//! dies, and gone on with.
 
 use crate::scene::{BUILD, Scene, published, results};
 use crate::stopping::interrupt;
@@ -10,7 +11,7 @@ use std::process::Command;
 /// The steps of one pass here.
 const STEPS: [&str; 6] = ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100"];
 
-/// A short pass of each of two names of one build.
+/// A short pass of each of two names of one build; with `TURNS`, one after the other.
 fn run(scene: &Scene, name: &str, words: &[&str]) -> Command {
     let builds = ["a", "b"].map(|name| format!("{name}={BUILD}"));
     let mut command = scene.rqps(&["run", "--suite", "insert", "--name", name, "--rounds", "1", "--machine", "c2r1"]);
@@ -32,11 +33,13 @@ fn order(folder: &std::path::Path) -> Vec<String> {
     plan.round(1).order.iter().map(|index| plan.treatments[*index].name.clone()).collect()
 }
 
+const TURNS: [&str; 2] = ["--interleave", "turns"];
+
 #[test]
 fn a_pass_that_was_killed_or_interrupted_is_done_again_alone() {
     let scene = Scene::new();
     let folder = scene.campaign("passes");
-    let mut running = scene.start(run(&scene, "passes", &["--rows-written", "1000"]));
+    let mut running = scene.start(run(&scene, "passes", &[&TURNS[..], &["--rows-written", "1000"]].concat()));
     // All of the first pass, and something of the second.
     running.wait_for("samples", |_| published(&folder).len() > STEPS.len() && !scene.servers().is_empty());
     running.signal(Signal::KILL);
@@ -79,7 +82,7 @@ fn a_pass_that_was_killed_or_interrupted_is_done_again_alone() {
 fn a_server_that_dies_in_a_step_fails_the_rest_of_its_pass_and_no_other() {
     let scene = Scene::new();
     let folder = scene.campaign("dies");
-    let mut running = scene.start(run(&scene, "dies", &["--rows-written", "100k"]));
+    let mut running = scene.start(run(&scene, "dies", &[&TURNS[..], &["--rows-written", "100k"]].concat()));
     let mut server = None;
     running.wait_for("l.i2 of the first pass", |_| {
         let churned = published(&folder).keys().any(|path| path.to_string_lossy().contains("l.i1"));
@@ -119,4 +122,36 @@ fn a_server_that_dies_in_a_step_fails_the_rest_of_its_pass_and_no_other() {
     let again = samples(&folder, first);
     assert!(again.iter().all(|sample| sample.failure.is_none() && sample.warnings.is_empty()), "{again:#?}");
     assert!(again.iter().all(|sample| sample.server_start == "1.1+1"));
+}
+
+/// One of the two servers stands still at any moment, so that it cannot notice that it is alone.
+#[test]
+fn passes_side_by_side_that_were_killed_are_done_again_together() {
+    let scene = Scene::new();
+    let folder = scene.campaign("both");
+    let mut command = run(&scene, "both", &["--rows-written", "50k"]);
+    for step in ["l.x", "l.i1"] {
+        let mut running = scene.start(command);
+        running.wait_for(step, |_| {
+            let is_there = published(&folder).keys().any(|path| path.to_string_lossy().contains(step));
+            is_there && scene.servers().len() == 2
+        });
+        running.signal(Signal::KILL);
+        running.end();
+        scene.end(scene.rqps(&["builds", "list"])).with_code(0);
+        scene.assert_nothing_left();
+        std::fs::remove_dir_all(folder.join("rounds"))
+            .expect("what was published goes, so that the next wait is for its own");
+        command = scene.rqps(&["resume", "results/both"]);
+    }
+    scene.end(command).with_code(0);
+    scene.assert_nothing_left();
+    for treatment in order(&folder) {
+        let of_one = samples(&folder, &treatment);
+        let tests: Vec<&str> = of_one.iter().map(|sample| sample.test.as_str()).collect();
+        assert_eq!(tests, STEPS);
+        let are_sound = of_one.iter().all(|sample| sample.throughput().is_some() && sample.server_start == "1.1+2");
+        assert!(are_sound, "{of_one:#?}");
+    }
+    results(&folder).check().expect("all is whole");
 }

@@ -1,14 +1,17 @@
 //! Rounds on real servers: short tests side by side, and short passes: every sample is there and adds up, and a pass
 //! that was broken off is redone alone.
 
-use crate::testing::{Scene, insert_plan, plan, start, test};
+use crate::testing::{Scene, alternating, insert_plan, plan, start, test};
 use crate::{ConductError, is_measured};
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::{DataShape, Stage, SuitePlan};
 use rqps_model::sample::{MonitorRow, Resources, SecondRow};
 use rqps_model::{EventKind, Interleave, Plan, Sample, StorageEngine, part};
 use rqps_store::{Campaign, Writer};
+use rustix::process::{Pid, Signal};
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Every sample of a campaign without failures.
@@ -42,7 +45,8 @@ fn check_samples(campaign: &Campaign) {
         assert!(used.server.memory_bytes > 0 && used.host.seconds >= sample.seconds * 0.99, "{what}: {used:?}");
         assert!(!folder.lines::<SecondRow>(part::SECONDS).expect("whole").is_empty(), "{what}");
         let watched = folder.lines::<MonitorRow>(part::MONITOR).expect("whole");
-        let is_told = watched.last().is_some_and(|row| row.server.contains_key("log_bytes") && row.host.cpus > 0);
+        // A server that has had its last slice may not answer for the last row.
+        let is_told = watched.iter().any(|row| row.server.contains_key("log_bytes") && row.host.cpus > 0);
         assert!(is_told || !sample.test.starts_with('q'), "{what}: {watched:?}");
         let latencies = folder.latencies().expect("whole");
         assert_eq!(latencies["insert"].len(), record.inserts.accounting.succeeded, "{what}");
@@ -67,7 +71,14 @@ fn check_samples(campaign: &Campaign) {
     assert!(is_measured(campaign));
 }
 
-fn check_two(plan: Plan) {
+/// Passes one after the other, and then side by side.
+fn check_both_ways(plan: Plan) {
+    check_two(plan.clone(), &["a", "b"]);
+    check_two(alternating(plan), &["a b"]);
+}
+
+/// Runs a plan whose servers are up in these groups.
+fn check_two(plan: Plan, groups: &[&str]) {
     let scene = Scene::new(plan);
     let mut store = scene.create();
     let mut seen = Vec::new();
@@ -76,9 +87,11 @@ fn check_two(plan: Plan) {
         EventKind::ServersStart { treatments, .. } => seen.push(treatments.join(" ")),
         EventKind::TestBegins { place, .. } => seen.push(place.test.clone()),
         EventKind::TestEnded { place, results, .. } => {
-            let [result] = results.as_slice() else { panic!("{results:?}") };
-            assert!(result.throughput.is_some_and(|rate| rate > 0.0), "{place:?}");
-            assert_eq!(result.sla.is_some(), place.test.starts_with('q'), "{place:?}");
+            assert_eq!(results.len() * groups.len(), 2, "{results:?}");
+            for result in results {
+                assert!(result.throughput.is_some_and(|rate| rate > 0.0), "{place:?}");
+                assert_eq!(result.sla.is_some(), place.test.starts_with('q'), "{place:?}");
+            }
         }
         EventKind::TestAdvances { campaign, .. } => {
             assert!(*campaign >= advanced, "{campaign} after {advanced}");
@@ -88,27 +101,90 @@ fn check_two(plan: Plan) {
     });
     ran.expect("measured");
     let steps = ["l.i0", "l.x", "l.i1", "l.i2", "rest", "qr100", "qp100"].map(str::to_owned);
-    let pass = |name: &str| [&[name.to_owned()], &steps[..]].concat();
-    assert_eq!(seen, [pass("a"), pass("b")].concat());
+    let pass = |servers: &&str| [&[(*servers).to_owned()], &steps[..]].concat();
+    assert_eq!(seen, groups.iter().flat_map(pass).collect::<Vec<_>>());
     // Everything but progress is kept, and so is how the round went.
     let kept = store.events().expect("read");
-    assert_eq!(kept.iter().filter(|event| matches!(event.kind, EventKind::TestEnded { .. })).count(), 12);
+    assert_eq!(kept.iter().filter(|event| matches!(event.kind, EventKind::TestEnded { .. })).count(), 6 * groups.len());
     assert_eq!(store.round(1).expect("read"), Some(scene.plan.round(1)));
     check_samples(&store);
 }
 
 #[test]
-fn two_versions_of_postgresql_pass_one_after_the_other() {
-    check_two(insert_plan(&["a", "b"], &["16.15", "17.11"]));
+fn two_versions_of_postgresql_pass_one_after_the_other_and_side_by_side() {
+    check_both_ways(insert_plan(&["a", "b"], &["16.15", "17.11"]));
 }
 
 #[test]
-fn two_versions_of_mysql_pass_one_after_the_other() {
+fn two_versions_of_mysql_pass_one_after_the_other_and_side_by_side() {
     let mut plan = insert_plan(&["a", "b"], &["mysql:5.7.22", "mysql:8.0.15"]);
     for treatment in &mut plan.treatments {
         (treatment.profile, treatment.storage) = ("z11a".to_owned(), Some(StorageEngine::Innodb));
     }
-    check_two(plan);
+    check_both_ways(plan);
+}
+
+#[test]
+fn passes_side_by_side_that_were_broken_off_are_done_again_together() {
+    let scene = Scene::new(alternating(insert_plan(&["a", "b"], &["17.11", "17.11"])));
+    let mut store = scene.create();
+    for step in ["l.x", "rest", "qp100"] {
+        let stop = AtomicBool::new(false);
+        let broken = scene.run(&mut store, &stop, &mut |event| {
+            if let EventKind::TestBegins { place, .. } = &event.kind
+                && place.test == step
+            {
+                stop.store(true, Ordering::Relaxed);
+            }
+        });
+        assert!(matches!(broken, Err(ConductError::Interrupted)), "{broken:?}");
+        assert!(!is_measured(&store));
+        drop(store);
+        store = Campaign::open_to_resume(&scene.results.path().join("x"), start()).expect("opened");
+    }
+    scene.run(&mut store, &AtomicBool::new(false), &mut |_| ()).expect("measured");
+    check_samples(&store);
+    let starts = store.samples().expect("whole").into_iter().map(|folder| folder.sample.server_start);
+    assert_eq!(starts.collect::<BTreeSet<_>>().len(), 1, "all steps are of one pass");
+}
+
+#[test]
+fn a_step_that_fails_on_one_build_ends_its_pass_and_no_other() {
+    let scene = Scene::new(alternating(insert_plan(&["a", "b"], &["16.15", "17.11"])));
+    let mut store = scene.create();
+    let data = scene.data.path().to_owned();
+    scene
+        .run(&mut store, &AtomicBool::new(false), &mut |event| {
+            if let EventKind::TestBegins { place, .. } = &event.kind
+                && place.test == "l.x"
+            {
+                kill_server_of(&data, "pg17");
+            }
+        })
+        .expect("measured");
+    let samples: Vec<Sample> = store.samples().expect("whole").into_iter().map(|folder| folder.sample).collect();
+    let failed = |name: &str| -> Vec<&str> {
+        let of = samples.iter().filter(|sample| sample.treatment == name && sample.failure.is_some());
+        of.map(|sample| sample.test.as_str()).collect()
+    };
+    assert_eq!(samples.len(), 12);
+    assert_eq!(failed("a"), Vec::<&str>::new());
+    assert_eq!(failed("b"), ["l.x", "l.i1", "l.i2", "qr100", "qp100"]);
+    let of_qr = samples.iter().find(|sample| sample.treatment == "b" && sample.test == "qr100").expect("there");
+    assert!(of_qr.failure.as_ref().is_some_and(|why| why.starts_with("l.x failed before it")), "{of_qr:?}");
+}
+
+/// Kills the server whose copy of the data has that in its name.
+fn kill_server_of(data: &Path, name: &str) {
+    let folders = fs::read_dir(data).expect("listed").flatten().map(|workspace| workspace.path());
+    let copies = folders.flat_map(|workspace| fs::read_dir(workspace).expect("listed").flatten());
+    let copy = copies.map(|copy| copy.path()).find(|copy| {
+        copy.file_name()
+            .is_some_and(|file| file.to_string_lossy().starts_with("copy-") && file.to_string_lossy().contains(name))
+    });
+    let pid = fs::read_to_string(copy.expect("there").join("postmaster.pid")).expect("a server runs");
+    let pid = pid.lines().next().and_then(|line| line.parse().ok()).and_then(Pid::from_raw).expect("its number");
+    rustix::process::kill_process(pid, Signal::KILL).expect("it was there");
 }
 
 #[test]

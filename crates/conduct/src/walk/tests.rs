@@ -1,7 +1,7 @@
 //! The walk without a server: every kind of stage, whole rounds and resumed ones.
 
 use super::*;
-use crate::testing::{insert_plan, plan, test};
+use crate::testing::{alternating, insert_plan, plan, test};
 use rqps_model::Interleave;
 
 /// Setups as text: whose servers, `^n` after n earlier ones, and every test with its clients: `+` recorded, `-` only
@@ -65,6 +65,8 @@ fn a_fresh_round_runs_everything_once_in_its_order() {
     };
     let passes = [pass("b", 0, 1), pass("a", 0, 1), pass("b", 1, 4), pass("a", 1, 4)];
     assert_eq!(told(&one_by_one(), &round(&[1, 0]), &[]), passes);
+    let together = [pass("b a", 0, 1), pass("b a", 1, 4)];
+    assert_eq!(told(&alternating(one_by_one()), &round(&[1, 0]), &[]), together);
 }
 
 #[test]
@@ -111,6 +113,10 @@ fn what_builds_on_each_other_is_measured_again_as_a_whole() {
     let left = told(&one_by_one(), &round(&[0, 1]), &done);
     assert_eq!(left.len(), 2, "{left:?}");
     assert!(left[0].starts_with("a^1: l.i0+4 l.x+4") && left[1].starts_with("b^1: l.i0+4"), "{left:?}");
+    // Side by side, all treatments pass again together.
+    let left = told(&alternating(one_by_one()), &round(&[0, 1]), &done);
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(left[0].starts_with("a b^1: l.i0+4 l.x+4"), "{left:?}");
 }
 
 #[test]

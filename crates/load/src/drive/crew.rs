@@ -1,7 +1,7 @@
 //! The threads of the client: each holds the sessions of its clients to every arm, all do the same visit together.
 //!
 //! In: commands of the leader, which is the calling thread and drives sessions itself. Out: reports when a visit is
-//! drained. They meet between visits only; with one thread there is none to meet. Client i belongs to thread i mod
+//! over. They meet between visits only; with one thread there is none to meet. Client i belongs to thread i mod
 //! threads.
 
 use super::arrival::Pace;
@@ -64,8 +64,10 @@ pub(crate) struct Report {
     pub(crate) unpinned: Option<LoadError>,
     /// Why the arm is lost.
     pub(crate) lost: Option<Lost>,
-    /// When the last session was done.
-    pub(crate) drained_ns: u64,
+    /// When the last session was done, or paused.
+    pub(crate) left_ns: u64,
+    /// Whether no session has anything to do: the visit was not paused.
+    pub(crate) is_idle: bool,
     /// CPU time used for it.
     pub(crate) cpu_ns: u64,
     /// Events that ended, and the time they took.
@@ -84,7 +86,8 @@ impl Report {
     fn join(mut self, other: Report) -> Report {
         self.unpinned = self.unpinned.or(other.unpinned);
         self.lost = self.lost.or(other.lost);
-        self.drained_ns = self.drained_ns.max(other.drained_ns);
+        self.left_ns = self.left_ns.max(other.left_ns);
+        self.is_idle &= other.is_idle;
         self.cpu_ns += other.cpu_ns;
         self.events += other.events;
         self.events_ns += other.events_ns;
@@ -171,14 +174,15 @@ impl<'a, 'w, W: Workload> Worker<'a, 'w, W> {
         let Some(port) = &mut self.ports[arm] else { return };
         let Shared { kinds, seed, stop, .. } = *self.shared;
         let lane = &mut self.lanes[arm];
+        port.set_clock(visit.behind_ns);
         let totals =
             |tally: &Tally| [tally.events_total, tally.events_total_ns, tally.operations_total, tally.bytes_total];
         let before = totals(&lane.tally);
         match lane.visit(port, visit, &Around { seed, kinds, stop, tick }) {
-            Ok(drained_ns) => report.drained_ns = drained_ns,
+            Ok(left) => (report.left_ns, report.is_idle) = (left.at_ns, left.is_idle),
             Err(lost) => {
                 report.lost = Some(lost);
-                report.drained_ns = monotonic_ns();
+                report.left_ns = monotonic_ns() - visit.behind_ns;
                 self.shared.watchdog.release(arm, self.thread);
                 self.ports[arm] = None;
             }

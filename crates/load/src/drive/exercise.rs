@@ -53,6 +53,10 @@ pub enum Phase {
 /// What happens next, or has just happened, while no server works for the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Switch {
+    /// Clients begin to work. Threads that the caller starts here run anywhere; ours are not on their CPUs yet.
+    Begin,
+    /// All is counted, and the sessions are still there.
+    End,
     /// The arm will be visited now: thaw its server, read counters.
     Enter {
         /// Index of the arm.
@@ -60,7 +64,7 @@ pub enum Switch {
         /// What for.
         phase: Phase,
     },
-    /// The visit is over, no statement is under way: read counters, freeze its server.
+    /// The visit is over, or paused with statements under way: freeze its server, read counters.
     Leave {
         /// Index of the arm.
         arm: usize,

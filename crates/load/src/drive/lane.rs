@@ -52,6 +52,15 @@ struct Run<'a, P> {
     tick: &'a dyn Fn(u64),
 }
 
+/// How a visit was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// When, on the arm's clock.
+    pub(crate) at_ns: u64,
+    /// Whether no session had anything to do; else the visit was paused.
+    pub(crate) is_idle: bool,
+}
+
 /// What a visit needs besides port and plan.
 pub(crate) struct Around<'a> {
     pub(crate) seed: u64,
@@ -98,20 +107,13 @@ impl<G: Program> Lane<G> {
         (self.tally, self.slots.into_iter().map(|slot| slot.program).collect())
     }
 
-    /// Runs one visit to its end, and returns when the last session was done.
-    pub(crate) fn visit<P: Port>(&mut self, port: &mut P, visit: &Visit, around: &Around<'_>) -> Result<u64, Lost> {
-        for slot in &mut self.slots {
-            slot.random = stream(around.seed, visit.purpose, u64::from(slot.client), visit.moment);
-            slot.phase = Phase::Idle;
-            slot.events_in_visit = 0;
-            slot.counted_in_visit = 0;
-            if G::HAS_TURNS {
-                slot.program.started(visit.start_ns);
-                slot.plan = slot.program.plan().map(SessionPlan::new);
-            }
+    /// Runs one visit to its end or pause.
+    pub(crate) fn visit<P: Port>(&mut self, port: &mut P, visit: &Visit, around: &Around<'_>) -> Result<Left, Lost> {
+        if !visit.continues {
+            self.prepare(visit, around.seed);
         }
         if visit.count_from_ns.is_some() {
-            self.tally.make_room(visit.end_ns.saturating_sub(visit.start_ns));
+            self.tally.make_room(visit.end_ns.min(visit.pause_ns).saturating_sub(port.now_ns()));
         }
         self.is_open = visit.is_paced && matches!(self.pace, Pace::Open(_));
         let Around { kinds, stop, tick, .. } = *around;
@@ -119,11 +121,11 @@ impl<G: Program> Lane<G> {
         let ended = self.turn(&mut run);
         let lost = self.lost.take();
         match (ended, lost) {
-            (Ok(now), None) => {
+            (Ok(left), None) => {
                 if visit.count_from_ns.is_some() {
                     self.tally.close_visit();
                 }
-                Ok(now)
+                Ok(left)
             }
             (ended, lost) => {
                 self.tally.visit_operations = 0;
@@ -133,28 +135,46 @@ impl<G: Program> Lane<G> {
         }
     }
 
-    /// Works until no session has anything to do; an error says that it cannot be waited.
-    fn turn<P: Port>(&mut self, run: &mut Run<'_, P>) -> Result<u64, Lost> {
+    /// Sessions begin anew.
+    fn prepare(&mut self, visit: &Visit, seed: u64) {
+        for slot in &mut self.slots {
+            slot.random = stream(seed, visit.purpose, u64::from(slot.client), visit.moment);
+            slot.phase = Phase::Idle;
+            slot.events_in_visit = 0;
+            slot.counted_in_visit = 0;
+            if G::HAS_TURNS {
+                slot.program.started(visit.start_ns);
+                slot.plan = slot.program.plan().map(SessionPlan::new);
+            }
+        }
+    }
+
+    /// Works until no session has anything to do, or the visit pauses; an error says that it cannot be waited.
+    fn turn<P: Port>(&mut self, run: &mut Run<'_, P>) -> Result<Left, Lost> {
         let mut now = run.port.now_ns().max(run.visit.start_ns);
         let mut next_tick_ns = now + TICK_NS;
         self.idle.clear();
         for index in 0..self.slots.len() {
-            self.slots[index].last_ns = now;
-            if self.is_open {
-                self.idle.push(index as u32);
+            if self.slots[index].phase == Phase::Idle {
+                self.slots[index].last_ns = now;
+                if self.is_open {
+                    self.idle.push(index as u32);
+                }
             }
         }
         if !self.is_open {
             now = self.follow_all(run, now);
         }
-        loop {
-            let timeout = match self.is_open {
+        let is_idle = loop {
+            let due = match self.is_open {
                 true => self.dispatch(run, now),
                 false => self.until_due(now),
             };
-            if self.running == 0 && timeout.is_none() {
-                break;
+            let is_idle = self.running == 0 && due.is_none();
+            if is_idle || (G::HAS_TURNS && now >= run.visit.pause_ns) {
+                break is_idle;
             }
+            let timeout = if G::HAS_TURNS { run.visit.until_pause(now, due) } else { due };
             self.ready.clear();
             if let Err(lost) = run.port.wait(timeout, &mut self.ready) {
                 self.abandon(run, &lost);
@@ -181,13 +201,13 @@ impl<G: Program> Lane<G> {
                 (run.tick)(now);
                 next_tick_ns = now + TICK_NS;
             }
-        }
+        };
         if self.is_open && run.visit.count_from_ns.is_some() {
             // Sessions are there to be used all the time; throughput is what got through, whether they were busy or
             // not.
             self.tally.visit_busy_ns = self.slots.len() as u64 * now.saturating_sub(run.visit.start_ns);
         }
-        Ok(now)
+        Ok(Left { at_ns: now, is_idle })
     }
 
     /// Whether nothing new is to be begun.

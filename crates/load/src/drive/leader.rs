@@ -34,7 +34,7 @@ struct Seen {
 
 /// The thread that decides what comes next.
 pub(super) struct Leader<'c, 'scope, 'a, 'w, W: Workload + 'w> {
-    exercise: &'c Exercise<'c>,
+    pub(super) exercise: &'c Exercise<'c>,
     workload: &'w W,
     threads: u64,
     pub(super) crew: Crew<'scope, 'a, 'w, W>,
@@ -80,12 +80,12 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         }
     }
 
-    fn live_arms(&self) -> Vec<usize> {
+    pub(super) fn live_arms(&self) -> Vec<usize> {
         (0..self.states.len()).filter(|arm| self.states[*arm].failure.is_none()).collect()
     }
 
     /// Notes what a visit showed.
-    fn note(&mut self, arm: usize, report: &Report) {
+    pub(super) fn note(&mut self, arm: usize, report: &Report) {
         let seen = &mut self.seen[arm];
         seen.events += report.events;
         seen.events_ns += report.events_ns;
@@ -148,6 +148,9 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
             own_base_ns: self.states[arm].own_ns,
             counted_base_ns: self.states[arm].counted_ns,
             origin_ns: self.origin_ns,
+            continues: false,
+            pause_ns: u64::MAX,
+            behind_ns: 0,
         }
     }
 
@@ -157,26 +160,17 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         self.note(arm, &report);
         let state = &mut self.states[arm];
         if report.lost.is_none() {
-            let wall_ns = report.drained_ns.saturating_sub(visit.start_ns);
+            let wall_ns = report.left_ns.saturating_sub(visit.start_ns);
             if visit.is_paced {
                 state.planned_end_ns = visit.own_ns(visit.end_ns);
                 state.own_ns += wall_ns;
             }
             if let Some(from) = visit.count_from_ns {
-                state.counted_ns += report.drained_ns.saturating_sub(from);
+                state.counted_ns += report.left_ns.saturating_sub(from);
                 state.cpu_ns += report.cpu_ns;
             }
         }
         self.stopped()
-    }
-
-    /// The only visit to the first arm; what was done until a server was lost counts too.
-    pub(super) fn visit_to_end(&mut self, visit: Visit, tick: &dyn Fn(u64)) {
-        let report = self.crew.visit(0, visit, tick);
-        self.note(0, &report);
-        let state = &mut self.states[0];
-        state.counted_ns = report.drained_ns.saturating_sub(visit.start_ns);
-        state.cpu_ns = report.cpu_ns;
     }
 
     /// Every live arm once, in the order of this cycle.

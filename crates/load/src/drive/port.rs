@@ -65,6 +65,8 @@ pub(crate) struct WirePort {
     waiting: Waiting,
     /// Sessions that were answered while they still sent, of which no readiness will tell.
     answered: Vec<u32>,
+    /// By how much its clock is behind the machine's.
+    behind_ns: u64,
 }
 
 /// How replies are waited for.
@@ -108,7 +110,12 @@ impl WirePort {
             _ => watch(&lines).map(Waiting::Many),
         };
         let waiting = waiting.map_err(|error| Lost(format!("cannot poll the sessions: {error}")))?;
-        Ok(WirePort { lines, waiting, answered: Vec::new() })
+        Ok(WirePort { lines, waiting, answered: Vec::new(), behind_ns: 0 })
+    }
+
+    /// Sets its clock, which stands still while its arm is paused.
+    pub(crate) fn set_clock(&mut self, behind_ns: u64) {
+        self.behind_ns = behind_ns;
     }
 
     /// Ends all sessions and waits until the server's processes are gone, so that their end falls into no slice.
@@ -173,7 +180,7 @@ impl Port for WirePort {
 
     #[inline]
     fn now_ns(&mut self) -> u64 {
-        monotonic_ns()
+        monotonic_ns() - self.behind_ns
     }
 
     #[inline]

@@ -1,14 +1,15 @@
-//! Runs one workload on all arms side by side, or on one arm from its first statement to its last.
+//! Runs one workload on all arms side by side: for so many seconds, or from its first statement to its last.
 //!
 //! In: an [`Exercise`], a workload and the caller's hook, which is called between slices only: there the caller reads
 //! host counters, freezes and thaws servers. Out: one [`ArmRun`] for each arm. An arm whose server is lost ends with a
 //! failure, the others go on. `leader` decides what comes next.
 
 use super::crew::{Crew, Shared};
-use super::exercise::{Exercise, Phase, Switch, check};
+use super::exercise::{Exercise, Switch, check};
 use super::leader::{Ended, Leader};
 use super::outcome::ArmRun;
 use super::schedule::Visit;
+use super::to_end::Slices;
 use super::watchdog::Watchdog;
 use crate::error::LoadError;
 use crate::program::Workload;
@@ -27,11 +28,13 @@ pub fn run<W: Workload>(
     exercise.schedule.check()?;
     let is_open = exercise.arrival != Arrival::Closed;
     let ended = with_crew(exercise, workload, is_open, stop, |leader| {
+        hook(Switch::Begin)?;
         leader.crew.pin()?;
         leader.connect_all(hook)?;
         leader.choose_batch_scheduling();
         leader.warm_up(hook)?;
-        leader.count(hook, progress)
+        leader.count(hook, progress)?;
+        hook(Switch::End)
     })?;
     Ok(ended.into_iter().map(|(run, _)| run).collect())
 }
@@ -56,30 +59,24 @@ pub fn run_events<W: Workload>(
     Ok(ended.into_iter().map(|(run, _)| run).collect())
 }
 
-/// Runs a workload whose programs know their own end, on the only arm, all of it counted. The hook is called when all
-/// is connected, before any thread is moved to its CPU, and when the last answer has come, while the sessions still
-/// stand; `tick` about once a second with the seconds since the start. Returns also the programs with what they noted.
+/// Runs a workload whose programs know their own end, all of it counted; the exercise's schedule says nothing here, but
+/// `slices` when an arm makes room for the next. The hook is called for each slice once all are connected; `tick` about
+/// once a second with an arm's seconds so far. Returns also the programs with what they noted.
 pub fn run_to_end<'w, W: Workload>(
     exercise: &Exercise<'_>,
     workload: &'w W,
     has_plan: bool,
+    slices: Slices<'_>,
     hook: &mut dyn FnMut(Switch) -> Result<(), LoadError>,
     stop: &AtomicBool,
-    tick: &dyn Fn(f64),
-) -> Result<Ended<'w, W>, LoadError> {
-    let ended = with_crew(exercise, workload, has_plan, stop, |leader| {
-        leader.connect(0);
-        if let Some(failure) = leader.states[0].failure.take() {
-            return Err(LoadError::Lost(failure));
+    tick: &dyn Fn(usize, f64),
+) -> Result<Vec<Ended<'w, W>>, LoadError> {
+    with_crew(exercise, workload, has_plan, stop, |leader| {
+        for arm in 0..exercise.arms.len() {
+            leader.connect(arm);
         }
-        hook(Switch::Enter { arm: 0, phase: Phase::Counted })?;
-        leader.crew.pin()?;
-        let now = leader.visit_now(0, Purpose::Keys, 0);
-        let visit = Visit { count_from_ns: Some(now.start_ns), end_ns: u64::MAX, ..now };
-        leader.visit_to_end(visit, &|at_ns| tick((at_ns - now.start_ns) as f64 / 1e9));
-        hook(Switch::Leave { arm: 0, phase: Phase::Counted })
-    })?;
-    ended.into_iter().next().ok_or_else(|| LoadError::Shape("an exercise needs at least one server".to_owned()))
+        leader.run_to_end(slices, hook, tick)
+    })
 }
 
 fn with_crew<'w, W: Workload>(

@@ -101,9 +101,26 @@ pub(crate) struct Visit {
     pub(crate) counted_base_ns: u64,
     /// When the exercise began.
     pub(crate) origin_ns: u64,
+    /// Whether it goes on where the visit before it paused, with the statements that were under way.
+    pub(crate) continues: bool,
+    /// When it pauses, whatever is under way; only programs with turns can.
+    pub(crate) pause_ns: u64,
+    /// By how much the arm's clock is behind the machine's: it stands still while the arm is paused, and all times of
+    /// the visit are its times.
+    pub(crate) behind_ns: u64,
 }
 
 impl Visit {
+    /// How long to wait at most for what is due, or for the pause.
+    #[inline]
+    pub(crate) fn until_pause(&self, now_ns: u64, due: Option<Duration>) -> Option<Duration> {
+        if self.pause_ns == u64::MAX {
+            return due;
+        }
+        let pause = Duration::from_nanos(self.pause_ns - now_ns);
+        Some(due.map_or(pause, |due| due.min(pause)))
+    }
+
     /// The arm's counted time at `now`.
     #[inline]
     pub(crate) fn counted_ns(&self, now_ns: u64) -> u64 {

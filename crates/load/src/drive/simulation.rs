@@ -8,9 +8,10 @@ use super::port::{Lost, Port};
 use super::recorder::Fine;
 use super::schedule::Visit;
 use super::tally::Tally;
-use crate::program::Parameters;
 use crate::program::sysbench::{Player, Script};
+use crate::program::{Cue, Ended, EvenPlan, Parameters, Program, StatementForm, Step, Turn};
 use crate::random::Purpose;
+use rand_pcg::Pcg64;
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_suites::Suite;
 use rqps_wire::{ErrorCode, Protocol, Reply, Rows, SqlState, TransactionStatus};
@@ -165,6 +166,9 @@ impl Bench {
     fn visit(&mut self, slice_ns: u64, lead_in_ns: u64, moment: u64) -> Result<u64, Lost> {
         let start_ns = self.port.now_ns;
         let visit = Visit {
+            continues: false,
+            pause_ns: u64::MAX,
+            behind_ns: 0,
             start_ns,
             count_from_ns: Some(start_ns + lead_in_ns),
             end_ns: start_ns + slice_ns,
@@ -178,7 +182,7 @@ impl Bench {
         };
         let kinds: Vec<String> = self.program.kind_names().map(str::to_owned).collect();
         let around = Around { seed: 1, kinds: &kinds, stop: &AtomicBool::new(false), tick: &|_| () };
-        let drained = self.lane.visit(&mut self.port, &visit, &around)?;
+        let drained = self.lane.visit(&mut self.port, &visit, &around)?.at_ns;
         self.own_ns += drained - start_ns;
         self.counted_ns += drained - start_ns - lead_in_ns;
         Ok(drained - start_ns)
@@ -389,4 +393,91 @@ fn rows_of_seconds_add_up_across_slices() {
     assert_eq!(rows.iter().map(|row| row.operations).sum::<u64>(), operations);
     assert!(rows[..rows.len() - 1].iter().all(|row| row.operations.abs_diff(4000) < 80), "{rows:?}");
     assert!(rows.iter().all(|row| row.max_ns == 500 * US));
+}
+
+/// A session that goes by its own plan and knows its end.
+struct Planned {
+    forms: Vec<StatementForm>,
+    left: u32,
+    ended: Vec<(u64, u64, Option<u64>)>,
+}
+
+impl Program for Planned {
+    const HAS_TURNS: bool = true;
+
+    fn statements(&self) -> &[StatementForm] {
+        &self.forms
+    }
+
+    fn next<S: Parameters>(&mut self, cue: Cue<'_>, _: &mut Pcg64, _: &mut [S]) -> Step {
+        match cue {
+            Cue::Answer(_) => Step::End,
+            Cue::Begin | Cue::Again => Step::Send { statement: 0, kind: 0 },
+        }
+    }
+
+    fn plan(&self) -> Option<EvenPlan> {
+        let gap_ns = 10.0 * MS as f64;
+        Some(EvenPlan { gap_ns, phase: 0.5, catch_up_ns: 30 * MS, give_up_ns: u64::MAX })
+    }
+
+    fn turn(&mut self, _: u64) -> Turn {
+        if self.left == 0 { Turn::Over } else { Turn::Begin }
+    }
+
+    fn ended(&mut self, ended: &Ended<'_>) {
+        self.left -= 1;
+        self.ended.push((ended.at_ns, ended.took_ns, ended.from_plan_ns));
+    }
+}
+
+/// What a planned session's events were, if the visit pauses each time after so long.
+fn planned_events(pause: Option<u64>) -> Vec<(u64, u64, Option<u64>)> {
+    let program = Planned { forms: vec![StatementForm::prepared("", &[])], left: 40, ended: Vec::new() };
+    let mut lane = Lane::new([(0, program)].into_iter(), 1, 1, 1, Pace::Closed);
+    let script = Bench::new("point-query", 1, 0, Arrival::Closed).program;
+    let mut port = Simulated::new(script, 1, 2 * MS);
+    port.stall = (SECOND + 100 * MS, SECOND + 150 * MS);
+    let visit = Visit {
+        continues: false,
+        pause_ns: pause.map_or(u64::MAX, |pause| SECOND + pause),
+        behind_ns: 0,
+        start_ns: SECOND,
+        count_from_ns: Some(SECOND),
+        end_ns: u64::MAX,
+        events: u32::MAX,
+        is_paced: true,
+        purpose: Purpose::Keys,
+        moment: 0,
+        own_base_ns: 0,
+        counted_base_ns: 0,
+        origin_ns: 0,
+    };
+    let kinds = ["point".to_owned()];
+    let around = Around { seed: 1, kinds: &kinds, stop: &AtomicBool::new(false), tick: &|_| () };
+    let (mut next, mut visits) = (visit, 1);
+    loop {
+        let left = lane.visit(&mut port, &next, &around).unwrap();
+        if left.is_idle {
+            break;
+        }
+        assert_eq!(left.at_ns, next.pause_ns, "it pauses when it should, whatever is under way");
+        visits += 1;
+        next = Visit { continues: true, pause_ns: left.at_ns + pause.unwrap(), ..visit };
+    }
+    assert!(pause.is_none_or(|pause| visits > 300 * MS / pause), "{visits}");
+    let (tally, programs) = lane.into_parts();
+    assert_eq!((tally.accounting().succeeded, tally.accounting().is_balanced()), (40, true));
+    programs.into_iter().next().unwrap().ended
+}
+
+#[test]
+fn pauses_change_nothing_on_the_clock_of_the_arm() {
+    let whole = planned_events(None);
+    // The events that the stall held up are made good; what is further behind is deferred.
+    assert_eq!(whole[0], (SECOND + 7 * MS, 2 * MS, Some(2 * MS)));
+    assert!(whole.iter().any(|(_, took_ns, _)| *took_ns > 40 * MS), "{whole:?}");
+    for pause in [MS, 3 * MS, 7 * MS, 60 * MS] {
+        assert_eq!(planned_events(Some(pause)), whole, "{pause}");
+    }
 }

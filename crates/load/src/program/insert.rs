@@ -4,13 +4,14 @@
 //! `shape` says how large it is and what the steps are; `sql`, `rows` and `queries` make the statements; `roles` are
 //! the programs of a client's sessions, `shared` is what they share, `step` makes them; `probes` finds the oldest and
 //! newest row on a connection of its own; `seconds` keeps what the published client reports; `run` is one step, `table`
-//! what lies between steps, `chain` a pass of them, `plans` keeps how the server means to answer. In come an endpoint,
-//! a [`Shape`] and a [`Step`], out goes a [`StepRun`].
+//! what lies between steps, `chain` a pass of them, `clock` a server's own time where several take turns, `plans` keeps
+//! how the server means to answer. In come endpoints, a [`Shape`] and a [`Step`], out goes a [`StepRun`] for each.
 //!
 //! While a step runs nothing is allocated (but for the first error of a kind, and seconds beyond the room for them),
 //! and a second of a client is all that memory grows by. It must not start a server or judge builds against each other.
 
 mod chain;
+mod clock;
 mod plans;
 mod probes;
 mod queries;
@@ -25,6 +26,6 @@ mod table;
 
 pub use chain::Chain;
 pub use plans::statement_plans;
-pub use run::{StepRun, run_step};
+pub use run::{StepRun, run_side_by_side, run_step};
 pub use shared::Bench;
 pub use table::{State, count_rows, rest};

@@ -64,6 +64,7 @@ fn slices_of_two_arms_are_balanced_and_sessions_renewed() {
 
     // One arm at a time, entered and left, in both orders.
     let switches = switches.into_inner();
+    let [Switch::Begin, switches @ .., Switch::End] = &switches[..] else { panic!("{switches:?}") };
     let mut firsts: BTreeMap<usize, usize> = BTreeMap::new();
     for pair in switches.chunks(2) {
         let [Switch::Enter { arm, phase }, leave] = pair else { panic!("{pair:?}") };
@@ -185,6 +186,7 @@ fn idle_servers_may_be_frozen() {
         match switch {
             Switch::Enter { arm, .. } => servers[arm].signal_all(Signal::CONT),
             Switch::Leave { arm, .. } => servers[arm].signal_all(Signal::STOP),
+            Switch::Begin | Switch::End => {}
         }
         left.set(Instant::now());
         Ok(())

@@ -4,9 +4,9 @@
 //! Steps with queries have planned seconds; those that load end with their rows, and their seconds are rules of thumb,
 //! good for progress and for `rqps plan` and nothing else.
 
-use rqps_model::Unit;
 use rqps_model::insert::{CONNECTIONS, Kind, Shape, Step, steps};
-use rqps_model::plan::{Stage, TestPlan};
+use rqps_model::plan::{Alternate, Stage, TestPlan};
+use rqps_model::{Interleave, Unit};
 use serde::Deserialize;
 
 /// Rows a second of one client on a small machine, and bytes.
@@ -41,10 +41,11 @@ pub struct Pass {
 }
 
 /// A stage for each number of clients: all steps on each build, from an empty data folder on.
-pub(crate) fn stages(shape: &Shape, clients: &[u32], paces: &[&Pace], cores: u32) -> Vec<Stage> {
+pub(crate) fn stages(shape: &Shape, clients: &[u32], paces: &[&Pace], cores: u32, alternate: Alternate) -> Vec<Stage> {
     let stage = |clients: &u32| {
         let shape = shape.at(*clients);
-        Stage::one_by_one(shape.rows_loaded(), *clients, CONNECTIONS, tests(&shape, paces, cores))
+        let tests = tests(&shape, paces, cores, alternate);
+        Stage::chain(alternate, shape.rows_loaded(), *clients, CONNECTIONS, tests)
     };
     clients.iter().map(stage).collect()
 }
@@ -61,7 +62,7 @@ pub(crate) fn pass(shape: &Shape, pace: &Pace, cores: u32) -> Pass {
 }
 
 /// A test for each step. Its seconds are an average over the engines.
-fn tests(shape: &Shape, paces: &[&Pace], cores: u32) -> Vec<TestPlan> {
+fn tests(shape: &Shape, paces: &[&Pace], cores: u32, alternate: Alternate) -> Vec<TestPlan> {
     let seconds = |step: &Step| {
         let sum: f64 = paces.iter().map(|pace| step_seconds(step, shape, pace, cores)).sum();
         // More digits would promise more than is known.
@@ -75,7 +76,7 @@ fn tests(shape: &Shape, paces: &[&Pace], cores: u32) -> Vec<TestPlan> {
         unit: if step.rate_per_s.is_some() { Unit::QueriesPerSecond } else { Unit::RowsPerSecond },
         writes: true,
         rank: u32::try_from(rank).unwrap_or(u32::MAX),
-        interleave: None,
+        interleave: (alternate == Alternate::SideBySide).then_some(Interleave::Slices),
         before: Vec::new(),
         name: step.name,
     };

@@ -1,7 +1,7 @@
 //! Every warning about a whole campaign, each from traces that call for it and from some that do not.
 
 use super::*;
-use rqps_model::plan::{Alternate, Arrival, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Alternate, Arrival, DataSet, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
 use rqps_store::{Start, State};
 
@@ -34,6 +34,7 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         seed: 1,
         treatments: vec![treatment("a"), treatment("b")],
         base: 0,
+        why_one_by_one: None,
         stages: vec![Stage::side_by_side(DATA, vec![1], vec![test])],
         warmup_seconds: 1.0,
         slice_ms: 10.0,
@@ -120,6 +121,7 @@ fn passes_follow_one_another_and_have_nothing_to_swap() {
     let in_passes = |rounds: u32| {
         let mut plan = plan(rounds);
         plan.stages[0].alternate = Alternate::OneByOne;
+        plan.stages[0].data = DataSet::Empty;
         plan
     };
     let mut traces = traces(3);

@@ -26,14 +26,10 @@ fn words_of_the_other_suite() {
             5 | warmup = 1
               |          ^
               = help: leave it out: a step counts from its first row
-            campaign.toml:6:14: error: `interleave` belongs to suite sysbench, and this is suite insert
-            6 | interleave = "turns"
-              |              ^^^^^^^
-              = help: leave it out: each build runs all steps in a pass of its own, one after the other
-            campaign.toml:7:9: error: `slice` belongs to suite sysbench, and this is suite insert
+            campaign.toml:7:9: error: `slice` says nothing here, since interleave is turns
             7 | slice = 5
               |         ^
-              = help: leave it out: each build runs all steps in a pass of its own, one after the other
+              = help: leave it out, or take slices
             campaign.toml:8:8: error: `rate` belongs to suite sysbench, and this is suite insert
             8 | rate = 100
               |        ^^^

@@ -1,10 +1,10 @@
-//! The steps of a pass, one after the other on a server: what each leaves to the next, and its numbers as a sample.
+//! The steps of a pass, one after the other on each server: what each leaves to the next, and its numbers as a sample.
 //!
-//! In: a bench and a step. Out: a [`Ran`], and the rows that the tables must hold by what was acknowledged so far. A
-//! server that cannot be connected to, or will not make the tables, is a failed sample.
+//! In: servers and a step. Out: a [`Ran`] for each, and the rows that its tables must hold by what was acknowledged so
+//! far. A server that cannot be connected to, or will not make the tables, is a failed sample.
 
 use super::roles::{INSERT, KINDS};
-use super::run::{StepRun, run_step};
+use super::run::{StepRun, run_side_by_side};
 use super::shared::Bench;
 use super::table::{State, count_rows};
 use crate::error::LoadError;
@@ -17,7 +17,7 @@ use rqps_wire::Endpoint;
 use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicBool;
 
-/// What the steps of a pass leave with the client.
+/// What the steps of a pass on one server leave with the client.
 #[derive(Debug, Clone)]
 pub struct Chain {
     state: State,
@@ -35,16 +35,23 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// Runs a step.
-    pub(crate) fn run(
-        &mut self,
-        bench: &Bench<'_>,
+    /// Runs a step on all servers, each with its chain.
+    pub(crate) fn run_all(
+        chains: &mut [&mut Chain],
+        benches: &[Bench<'_>],
         step: &Step,
         stop: &AtomicBool,
         hook: &mut dyn FnMut(Moment),
-    ) -> Result<Ran, LoadError> {
-        self.clients = bench.shape.clients;
-        match run_step(bench, step, &mut self.state, stop, hook) {
+    ) -> Result<Vec<Ran>, LoadError> {
+        let mut states: Vec<&mut State> = chains.iter_mut().map(|chain| &mut chain.state).collect();
+        let runs = run_side_by_side(benches, step, &mut states, stop, hook)?;
+        let noted = chains.iter_mut().zip(benches).zip(runs);
+        noted.map(|((chain, bench), run)| chain.note(bench, step, run)).collect()
+    }
+
+    fn note(&mut self, bench: &Bench<'_>, step: &Step, run: Result<StepRun, LoadError>) -> Result<Ran, LoadError> {
+        (self.clients, self.stalled_seconds) = (bench.shape.clients, 0);
+        match run {
             Ok(run) => {
                 self.rows = rows_after(&self.rows, &run.record);
                 self.stalled_seconds = stalled_seconds(&run);

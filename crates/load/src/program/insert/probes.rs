@@ -3,6 +3,7 @@
 //! In: requests of the clients. Out: ids in atomics. The probes have a connection and a thread of their own, as the
 //! published client has a process for them: after many deletes a min() can take long, and must not hold up any clock.
 
+use super::clock::OwnClock;
 use super::sql;
 use crate::drive::{monotonic_ns, thread_cpu_ns};
 use crate::error::LoadError;
@@ -98,6 +99,7 @@ pub(crate) struct Probed {
 /// Answers requests until no client is left that could send one. `fail` ends the step.
 pub(crate) fn answer(
     mut session: Session,
+    clock: &OwnClock,
     tables: &[TableCell],
     fail: &dyn Fn(&str),
     requested: &Receiver<(usize, IdProbe)>,
@@ -106,7 +108,7 @@ pub(crate) fn answer(
     let mut probed = Probed::default();
     while let Ok((table, probe)) = requested.recv() {
         let cell = &tables[table];
-        let before = monotonic_ns();
+        let before = clock.at(monotonic_ns());
         match probe_id(&mut session, &cell.name, probe) {
             Ok(id) => {
                 // An empty table has no oldest row; its deleter finds that out.
@@ -119,7 +121,7 @@ pub(crate) fn answer(
                 break;
             }
         }
-        let took_ns = monotonic_ns() - before;
+        let took_ns = clock.at(monotonic_ns()).saturating_sub(before);
         let known = &mut probed.by_id[probe as usize];
         known.count += 1;
         known.total_ns += took_ns;

@@ -158,7 +158,8 @@ impl Inserter<'_> {
             return self.place.write_no_more();
         }
         let (inserted, deleted) = self.place.resolved();
-        match self.place.work.step.deletes() && inserted + rows > deleted + self.place.apart_max() {
+        let is_ahead = self.place.work.step.deletes() && inserted + rows > deleted + self.place.apart_max();
+        match is_ahead || self.place.work.has_its_share() {
             true => Turn::Blocked,
             false => Turn::Begin,
         }
@@ -172,6 +173,7 @@ impl Inserter<'_> {
                 self.prepare(statements);
                 self.current = 1 - self.current;
                 self.rows = u64::from(std::mem::take(&mut self.ready_rows));
+                self.place.work.begin(self.rows);
                 self.kind = INSERT;
                 if self.rows == 0
                     && let Some(sql) = self.index_sql.last()
@@ -233,7 +235,8 @@ impl Deleter<'_> {
             return self.place.write_no_more();
         }
         let (inserted, deleted) = self.place.resolved();
-        match (deleted + rows > inserted + self.place.apart_max(), self.rows_missed > 0) {
+        let must_wait = deleted + rows > inserted + self.place.apart_max() || self.place.work.has_its_share();
+        match (must_wait, self.rows_missed > 0) {
             (true, _) => Turn::Blocked,
             (false, true) => Turn::BesidePlan,
             (false, false) => Turn::Begin,

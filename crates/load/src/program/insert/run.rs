@@ -1,15 +1,15 @@
-//! One step from connecting to its record.
+//! One step from connecting to its record, on one server or on several that take turns.
 //!
-//! In: an endpoint, the shape, a step, what the steps before left. Out: a [`StepRun`]. All connections are made and all
-//! statements prepared before the common start. A server that is lost is no error: the record says how far the step
-//! came and why it ended.
+//! In: endpoints, the shape, a step, what the steps before left. Out: a [`StepRun`] for each. All connections are made
+//! and all statements prepared before the common start. A server that is lost is no error: the record says how far the
+//! step came and why it ended.
 
-use super::probes::{Requests, TableCell, answer};
+use super::probes::{Probed, Requests, TableCell, answer};
 use super::roles::{DELETE, INSERT, KINDS, Noted, QUERY, Role};
 use super::shared::{Bench, StepWork};
 use super::step::StepWorkload;
 use super::{State, sql, table};
-use crate::drive::{ArmRun, Exercise, Schedule, Switch, Watchdog, run_to_end};
+use crate::drive::{ArmRun, Exercise, Schedule, Slices, Switch, Watchdog, monotonic_ns, run_to_end};
 use crate::error::LoadError;
 use crate::random::derive_seed;
 use crate::session::connect;
@@ -18,8 +18,8 @@ use hdrhistogram::Histogram;
 use rqps_model::insert::{IdProbes, Kind, Operations, Sla, Step, StepRecord, TableIds};
 use rqps_model::plan::Arrival;
 use rqps_model::sample::{SecondRow, SessionPlacement};
-use rqps_wire::Session;
-use std::cell::RefCell;
+use rqps_wire::{Endpoint, Session};
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -41,9 +41,9 @@ pub struct StepRun {
     pub placement: Option<SessionPlacement>,
 }
 
-/// Runs one step. `state` is what the step before left; if it knows nothing, it is read from the server. What `hook`
-/// reads at start and stop belongs to the step and to nothing else: neither connecting nor looking at the tables lies
-/// between them; in between it hears about once a second how far the step has come.
+/// Runs one step on one server. `state` is what the step before left; if it knows nothing, it is read from the server.
+/// What `hook` reads at start and stop belongs to the step and to nothing else: neither connecting nor looking at the
+/// tables lies between them; in between it hears about once a second how far the step has come.
 pub fn run_step(
     bench: &Bench<'_>,
     step: &Step,
@@ -51,6 +51,58 @@ pub fn run_step(
     stop: &AtomicBool,
     hook: &mut dyn FnMut(Moment),
 ) -> Result<StepRun, LoadError> {
+    let mut runs = run_side_by_side(std::slice::from_ref(bench), step, &mut [state], stop, hook)?;
+    runs.pop().unwrap_or_else(|| Err(LoadError::Shape("a step needs a server".to_owned())))
+}
+
+/// Runs one step on several servers, which take turns and differ in nothing else; a state for each. Rows are written in
+/// equal shares, so that servers alternate on the same rows at the same age of the table; what goes by the clock, and
+/// the building of indexes, alternates by each server's own time. A server that cannot be prepared fails alone.
+pub fn run_side_by_side(
+    benches: &[Bench<'_>],
+    step: &Step,
+    states: &mut [&mut State],
+    stop: &AtomicBool,
+    hook: &mut dyn FnMut(Moment),
+) -> Result<Vec<Result<StepRun, LoadError>>, LoadError> {
+    let mut outcomes: Vec<Option<LoadError>> = Vec::new();
+    let (mut places, mut ready) = (Vec::new(), Vec::new());
+    for (place, (bench, state)) in benches.iter().zip(states.iter_mut()).enumerate() {
+        let prepared = prepare(bench, step, state);
+        outcomes.push(match prepared {
+            Ok(prepared) => {
+                places.push(place);
+                ready.push(prepared);
+                None
+            }
+            Err(error) => Some(error),
+        });
+    }
+    let (probers, tables): (Vec<Session>, Vec<Vec<TableCell>>) = ready.into_iter().unzip();
+    let works: Vec<StepWork<'_>> =
+        places.iter().zip(&tables).map(|(place, tables)| StepWork::new(&benches[*place], step, tables, stop)).collect();
+    let mut of_all = |moment| {
+        hook(match moment {
+            Moment::Enter(arm) => Moment::Enter(places[arm]),
+            Moment::Leave(arm) => Moment::Leave(places[arm]),
+            other => other,
+        });
+    };
+    let mut runs = match works.is_empty() {
+        true => Vec::new(),
+        false => drive(&works, probers, stop, &mut of_all)?,
+    }
+    .into_iter();
+    let outcome = |(place, error): (usize, Option<LoadError>)| match error {
+        Some(error) => Err(error),
+        None => runs.next().expect("a run for each work")?.with_tables(&benches[place], states[place]),
+    };
+    Ok(outcomes.into_iter().enumerate().map(outcome).collect())
+}
+
+/// Makes what a server needs before the step; from then on its tables change, and should anything fail, their ids are
+/// read anew.
+fn prepare(bench: &Bench<'_>, step: &Step, state: &mut State) -> Result<(Session, Vec<TableCell>), LoadError> {
     let shape = bench.shape;
     shape.check()?;
     if step.kind == Kind::Load {
@@ -64,86 +116,163 @@ pub fn run_step(
     let cell = |(index, ids): (usize, &TableIds)| {
         TableCell::new(sql::table_name(index), ids.oldest, ids.newest, deleters, step.batch)
     };
-    let tables: Vec<TableCell> = state.tables.iter().enumerate().map(cell).collect();
-    let work = StepWork::new(bench, step, &tables, stop);
+    let tables = state.tables.iter().enumerate().map(cell).collect();
     let prober = connect(bench.endpoint)?;
-    // From here on the tables change; should anything fail, their ids are read anew.
     state.tables.clear();
-    let mut run = drive(&work, prober, hook)?;
-    if run.record.failure.is_none() {
-        match State::read(bench.endpoint, shape) {
-            Ok(read) => *state = read,
-            Err(error) => run.record.failure = Some(format!("after the step: {error}")),
-        }
-    }
-    run.record.tables.clone_from(&state.tables);
-    Ok(run)
+    Ok((prober, tables))
 }
 
-/// Runs the clients, and beside them the session that asks for ids.
-fn drive(work: &StepWork<'_>, prober: Session, hook: &mut dyn FnMut(Moment)) -> Result<StepRun, LoadError> {
-    let StepWork { bench, step, stop, .. } = *work;
-    let exercise = Exercise {
-        arms: std::slice::from_ref(bench.endpoint),
-        clients: bench.shape.clients,
-        threads: bench.threads as u32,
-        cpus: bench.cpus,
-        schedule: Schedule::one_slice(Duration::from_secs(1)),
-        arrival: Arrival::Closed,
-        seed: derive_seed(bench.seed, &step.name),
-    };
+impl StepRun {
+    /// With what the tables hold afterwards, which is also what the next step begins with.
+    fn with_tables(mut self, bench: &Bench<'_>, state: &mut State) -> Result<StepRun, LoadError> {
+        if self.record.failure.is_none() {
+            match State::read(bench.endpoint, bench.shape) {
+                Ok(read) => *state = read,
+                Err(error) => self.record.failure = Some(format!("after the step: {error}")),
+            }
+        }
+        self.record.tables.clone_from(&state.tables);
+        Ok(self)
+    }
+}
+
+/// Runs the clients, and beside them the sessions that ask for ids.
+fn drive(
+    works: &[StepWork<'_>],
+    probers: Vec<Session>,
+    stop: &AtomicBool,
+    hook: &mut dyn FnMut(Moment),
+) -> Result<Vec<Result<StepRun, LoadError>>, LoadError> {
     let watchdog = Watchdog::default();
-    let watched = watchdog.watch(0, 0, std::iter::once(&prober));
-    watched.map_err(|error| LoadError::System { doing: "watching the connections", error })?;
-    let (requests, requested) = sync_channel(REQUESTS_MAX);
+    for (arm, prober) in probers.iter().enumerate() {
+        let watched = watchdog.watch(arm, 0, std::iter::once(prober));
+        watched.map_err(|error| LoadError::System { doing: "watching the connections", error })?;
+    }
     std::thread::scope(|scope| {
         scope.spawn(|| watchdog.run(stop));
-        let prober = scope.spawn(move || answer(prober, work.tables, &|reason| work.fail(reason), &requested));
-        let outcome = drive_clients(&exercise, work, requests, hook);
-        // The last sender is gone by now, and with it the prober.
-        let probed = prober.join().expect("the prober does not panic");
+        let (mut requests, mut threads) = (Vec::new(), Vec::new());
+        for (work, prober) in works.iter().zip(probers) {
+            let (sender, requested) = sync_channel(REQUESTS_MAX);
+            requests.push(sender);
+            threads.push(
+                scope.spawn(move || answer(prober, &work.clock, work.tables, &|reason| work.fail(reason), &requested)),
+            );
+        }
+        let outcome = drive_clients(works, requests, stop, hook);
+        // The last senders are gone by now, and with them the probers.
+        let probed: Vec<Probed> =
+            threads.into_iter().map(|thread| thread.join().expect("the prober does not panic")).collect();
         watchdog.end();
-        let (mut run, threads) = outcome?;
-        let [min_probes, max_probes] = probed.by_id;
-        run.record = StepRecord { min_probes, max_probes, threads, ..run.record };
-        run.record.client_cpu_ns += probed.cpu_ns;
-        Ok(run)
+        let with_probes = |(run, probed): (Result<StepRun, LoadError>, Probed)| {
+            let mut run = run?;
+            [run.record.min_probes, run.record.max_probes] = probed.by_id;
+            run.record.client_cpu_ns += probed.cpu_ns;
+            Ok(run)
+        };
+        Ok(outcome?.into_iter().zip(probed).map(with_probes).collect())
     })
 }
 
 fn drive_clients(
-    exercise: &Exercise<'_>,
-    work: &StepWork<'_>,
-    requests: Requests,
+    works: &[StepWork<'_>],
+    requests: Vec<Requests>,
+    stop: &AtomicBool,
     hook: &mut dyn FnMut(Moment),
-) -> Result<(StepRun, u32), LoadError> {
-    let workload = StepWorkload { work, requests };
+) -> Result<Vec<Result<StepRun, LoadError>>, LoadError> {
+    let [first, ..] = works else { return Ok(Vec::new()) };
+    let (bench, step) = (first.bench, first.step);
+    let endpoints: Vec<Endpoint> = works.iter().map(|work| work.bench.endpoint.clone()).collect();
+    let exercise = Exercise {
+        arms: &endpoints,
+        clients: bench.shape.clients,
+        threads: bench.threads as u32,
+        cpus: bench.cpus,
+        schedule: Schedule::one_slice(bench.slice),
+        arrival: Arrival::Closed,
+        seed: derive_seed(bench.seed, &step.name),
+    };
+    let workload = StepWorkload { works, requests };
     let hook = RefCell::new(hook);
     let mut on_switch = |switch| {
         let mut hook = hook.borrow_mut();
         match switch {
+            Switch::Begin => hook(Moment::Start),
             Switch::Enter { arm, .. } => {
-                hook(Moment::Start);
                 hook(Moment::Enter(arm));
+                works[arm].clock.go_on(monotonic_ns());
             }
             Switch::Leave { arm, .. } => {
+                works[arm].clock.stop(monotonic_ns());
                 hook(Moment::Leave(arm));
-                hook(Moment::Stop);
             }
+            Switch::End => hook(Moment::Stop),
         }
         Ok(())
     };
-    let tick = |seconds| (hook.borrow_mut())(Moment::Advance(work.done(seconds)));
-    let has_plan = work.planned_ns.is_some();
-    let (arm, roles) = run_to_end(exercise, &workload, has_plan, &mut on_switch, work.stop, &tick)?;
-    if work.stop.load(Ordering::Relaxed) {
+    let done = RefCell::new(vec![0.0; works.len()]);
+    let tick = |arm: usize, seconds: f64| {
+        let mut done = done.borrow_mut();
+        done[arm] = works[arm].done(seconds);
+        (hook.borrow_mut())(Moment::Advance(done.iter().sum::<f64>() / done.len() as f64));
+    };
+    let shares = Shares::new(works);
+    let hand_out = |longest| shares.next(longest);
+    let slices = match step.kind {
+        _ if works.len() == 1 => Slices::Whole,
+        Kind::Load | Kind::Churn => Slices::Shares(&hand_out),
+        Kind::Index | Kind::RangeQueries | Kind::PointQueries => Slices::OwnTime(bench.slice),
+    };
+    let has_plan = first.planned_ns.is_some();
+    let ended = run_to_end(&exercise, &workload, has_plan, slices, &mut on_switch, stop, &tick)?;
+    if stop.load(Ordering::Relaxed) {
         return Err(LoadError::Interrupted);
     }
-    Ok((join(work, arm, roles), exercise.threads_used()))
+    let joined = works.iter().zip(ended).map(|(work, (arm, roles))| match &arm.failure {
+        Some(failure) if arm.seconds == 0.0 => Err(LoadError::Lost(failure.clone())),
+        _ => Ok(join(work, arm, roles, exercise.threads_used())),
+    });
+    Ok(joined.collect())
+}
+
+/// The rows of a step in equal shares to all servers, of about a slice each on the slowest.
+struct Shares<'a> {
+    works: &'a [StepWork<'a>],
+    rows: Cell<u64>,
+    handed_out: Cell<u64>,
+}
+
+impl<'a> Shares<'a> {
+    fn new(works: &'a [StepWork<'a>]) -> Shares<'a> {
+        let least = works.first().map_or(1, Shares::least);
+        Shares { works, rows: Cell::new(4 * least), handed_out: Cell::new(0) }
+    }
+
+    /// A statement of every client.
+    fn least(work: &StepWork<'_>) -> u64 {
+        u64::from(work.step.batch) * u64::from(work.bench.shape.clients)
+    }
+
+    /// Hands out the next share, and says whether it is the last.
+    fn next(&self, longest: Option<Duration>) -> bool {
+        let Some(first) = self.works.first() else { return true };
+        if let Some(longest) = longest {
+            let factor = first.bench.slice.as_secs_f64() / longest.as_secs_f64().max(1e-6);
+            let least = Shares::least(first);
+            let rows = (self.rows.get() as f64 * factor.clamp(0.5, 2.0) / least as f64).round() as u64;
+            self.rows.set(rows.max(1) * least);
+        }
+        let all: u64 = first.step.rows * u64::from(first.bench.shape.clients);
+        let until = self.handed_out.get() + self.rows.get();
+        // A rest shorter than half a share goes with it.
+        let is_last = until + self.rows.get() / 2 >= all;
+        self.handed_out.set(until);
+        self.works.iter().for_each(|work| work.allow(if is_last { u64::MAX } else { until }));
+        is_last
+    }
 }
 
 /// Makes the record of what was counted.
-fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
+fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>, threads: u32) -> StepRun {
     let (shape, step) = (work.bench.shape, work.step);
     let seconds = arm.seconds;
     let mut by_kind: [Operations; 3] = Default::default();
@@ -162,7 +291,8 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
         operations.response.add(&noted.response);
         operations.from_plan.add(&noted.from_plan);
         index_builds.extend(noted.built);
-        rows.push(noted.seconds.finish(client, KINDS[kind], seconds));
+        let machine_second = |second| work.clock.machine_second(second);
+        rows.push(noted.seconds.finish(client, KINDS[kind], seconds, machine_second));
     }
     rows.sort_by_key(|rows| rows.first().and_then(|row| row.client));
     let [inserts, deletes, queries] = by_kind;
@@ -174,7 +304,7 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>) -> StepRun {
     let record = StepRecord {
         step: step.name.clone(),
         clients: shape.clients,
-        threads: 0,
+        threads,
         seconds,
         planned_seconds: work.planned_ns.map(|planned_ns| planned_ns as f64 / 1e9),
         inserts,

@@ -66,7 +66,14 @@ impl Seconds {
     }
 
     /// The rows of a client's events of one kind, for all of a step's seconds and for all that were noted.
-    pub(crate) fn finish(mut self, client: u32, kind: &'static str, step_seconds: f64) -> Vec<SecondRow> {
+    /// `machine_second` says when a second was over on the machine's clock.
+    pub(crate) fn finish(
+        mut self,
+        client: u32,
+        kind: &'static str,
+        step_seconds: f64,
+        machine_second: impl Fn(f64) -> f64,
+    ) -> Vec<SecondRow> {
         let count = self.seconds.len().max(step_seconds.ceil() as usize);
         self.seconds.resize(count, Second::default());
         let row = |(index, second): (usize, &Second)| {
@@ -75,7 +82,7 @@ impl Seconds {
             let end = if begin < step_seconds { step_seconds.min(begin + 1.0) } else { begin + 1.0 };
             SecondRow {
                 second: end,
-                wall_second: end,
+                wall_second: machine_second(end),
                 kind: kind.into(),
                 client: Some(client),
                 operations: second.operations,
@@ -106,9 +113,10 @@ mod tests {
         note(Outcome::Succeeded, 7 * SECOND_NS, 1);
         note(Outcome::Succeeded, 10 * SECOND_NS - 1, 2);
         note(Outcome::Retried, 11 * SECOND_NS, 0);
-        let rows = seconds.finish(3, "insert", 5.9);
+        let rows = seconds.finish(3, "insert", 5.9, |second| 2.0 * second);
         assert_eq!(rows.iter().map(|row| row.rows).collect::<Vec<_>>(), [1, 0, 2, 0, 0, 0]);
         assert_eq!(rows.iter().map(|row| row.second).collect::<Vec<_>>(), [1.0, 2.0, 3.0, 4.0, 5.0, 5.9]);
+        assert!(rows.iter().all(|row| row.wall_second == 2.0 * row.second));
         assert!(rows.iter().enumerate().all(|(index, row)| (row.index(), row.client) == (index, Some(3))));
         assert_eq!((rows[4].errors, rows[4].retried, rows[2].latency_ns_max), (1, 1, 5));
         let twice = [rows.clone(), rows].concat();

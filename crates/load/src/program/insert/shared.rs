@@ -3,6 +3,7 @@
 //! In: a bench, a step, where each table begins and ends. Out: [`StepWork`], which is read and written
 //! without a lock; only a failure takes one, once.
 
+use super::clock::OwnClock;
 use super::probes::TableCell;
 use crate::drive::ClientCpus;
 use crate::program::EvenPlan;
@@ -11,6 +12,7 @@ use rqps_model::insert::{Shape, Step};
 use rqps_wire::{Endpoint, Protocol};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// A writer that is not done after so many times the planned seconds gives up.
 const OVERRUN: f64 = 2.0;
@@ -30,6 +32,8 @@ pub struct Bench<'a> {
     pub threads: usize,
     /// Where these run.
     pub cpus: ClientCpus<'a>,
+    /// How long a server has the machine before the next one's turn, where several take turns.
+    pub slice: Duration,
 }
 
 impl Bench<'_> {
@@ -59,6 +63,11 @@ pub(crate) struct StepWork<'a> {
     pub(crate) writers: AtomicUsize,
     /// By client.
     pub(crate) progress: Vec<Progress>,
+    /// Where it takes turns with others: rows of all clients whose insert has begun, and how many may until the slice
+    /// is over.
+    begun: AtomicU64,
+    share: AtomicU64,
+    pub(crate) clock: OwnClock,
     has_failed: AtomicBool,
     failure: Mutex<Option<String>>,
 }
@@ -80,6 +89,9 @@ impl<'a> StepWork<'a> {
             planned_ns: step.rate_per_s.map(|rate| (step.rows as f64 * 1e9 / f64::from(rate)) as u64),
             writers: AtomicUsize::new(writers * bench.shape.clients as usize),
             progress: (0..bench.shape.clients).map(|_| Progress::default()).collect(),
+            begun: AtomicU64::new(0),
+            share: AtomicU64::new(u64::MAX),
+            clock: OwnClock::default(),
             has_failed: AtomicBool::new(false),
             failure: Mutex::new(None),
         }
@@ -89,6 +101,23 @@ impl<'a> StepWork<'a> {
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// An insert of so many rows begins.
+    #[inline]
+    pub(crate) fn begin(&self, rows: u64) {
+        self.begun.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// Whether its share of rows is written, so that it waits for the next.
+    #[inline]
+    pub(crate) fn has_its_share(&self) -> bool {
+        self.begun.load(Ordering::Relaxed) >= self.share.load(Ordering::Relaxed)
+    }
+
+    /// So many rows in all may be begun.
+    pub(crate) fn allow(&self, rows: u64) {
+        self.share.store(rows, Ordering::Relaxed);
     }
 
     /// Something went wrong for good: ends the step, on all threads. The first reason is kept.

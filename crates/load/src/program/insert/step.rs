@@ -11,17 +11,24 @@ use super::shared::StepWork;
 use super::sql;
 use crate::program::{StatementForm, Workload};
 use crate::random::derive_seed;
-use rqps_model::insert::{Buckets, Kind};
+use rqps_model::insert::{Buckets, Kind, Step};
 
 /// Room for a delete as text.
 const DELETE_BYTES_MAX: usize = 256;
 /// Room for the statement that builds all indexes.
 const INDEX_BYTES_MAX: usize = 512;
 
-/// A step with the way to request ids, which ends when the last session lets go of it.
+/// A step on each server, with the ways to request ids, which end when the last session lets go of them.
 pub(crate) struct StepWorkload<'a> {
-    pub(crate) work: &'a StepWork<'a>,
-    pub(crate) requests: Requests,
+    pub(crate) works: &'a [StepWork<'a>],
+    pub(crate) requests: Vec<Requests>,
+}
+
+impl StepWorkload<'_> {
+    /// What all servers have in common.
+    fn step(&self) -> &Step {
+        self.works[0].step
+    }
 }
 
 impl Workload for StepWorkload<'_> {
@@ -31,7 +38,7 @@ impl Workload for StepWorkload<'_> {
         Self: 'w;
 
     fn sessions(&self) -> usize {
-        1 + usize::from(self.work.step.deletes()) + usize::from(self.work.step.queries())
+        1 + usize::from(self.step().deletes()) + usize::from(self.step().queries())
     }
 
     fn kinds(&self) -> Vec<String> {
@@ -42,11 +49,12 @@ impl Workload for StepWorkload<'_> {
         self.kinds()
     }
 
-    fn program(&self, _: usize, client: u32, session: usize) -> Role<'_> {
-        let StepWork { bench, step, protocol, .. } = *self.work;
+    fn program(&self, arm: usize, client: u32, session: usize) -> Role<'_> {
+        let work = &self.works[arm];
+        let StepWork { bench, step, protocol, .. } = *work;
         let shape = bench.shape;
         let table = if shape.shared_table { 0 } else { client as usize };
-        let name = &self.work.tables[table].name;
+        let name = &work.tables[table].name;
         let rows = step.rows_of(client, shape.clients);
         let is_builder = session == 0 && step.kind == Kind::Index && (!shape.shared_table || client == 0);
         let mut index_sql = if is_builder { sql::create_indexes(protocol, name, bench.storage()) } else { Vec::new() };
@@ -60,8 +68,8 @@ impl Workload for StepWorkload<'_> {
             built: Vec::with_capacity(index_sql.len()),
         };
         let place = Place {
-            work: self.work,
-            requests: self.requests.clone(),
+            work,
+            requests: self.requests[arm].clone(),
             client,
             table,
             batch: step.batch,

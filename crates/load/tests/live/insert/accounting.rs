@@ -5,7 +5,7 @@ use crate::RUNNING;
 use crate::servers::Product::{self, Mariadb, Mysql, Postgres, Rocksdb};
 use rqps_load::insert::{Bench, State, StepRun, rest, run_step};
 use rqps_load::suite::Moment;
-use rqps_model::insert::{Kind, Shape, steps};
+use rqps_model::insert::{Kind, Shape, Step, steps};
 use rqps_testkit::{LiveServer, on_each};
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ fn rows_of_tables(server: &LiveServer, shape: &Shape) -> u64 {
 }
 
 /// Every number of a step that must agree with another.
-fn check_sums(run: &StepRun, shape: &Shape) {
+pub(super) fn check_sums(run: &StepRun, shape: &Shape) {
     let record = &run.record;
     for (name, operations) in [("insert", record.inserts), ("delete", record.deletes), ("query", record.queries)] {
         let accounting = operations.accounting;
@@ -41,13 +41,18 @@ fn check_sums(run: &StepRun, shape: &Shape) {
     assert!(record.errors.is_empty() && record.client_cpu_ns > 0, "{:?}", record.errors);
 }
 
-fn check_every_step(server: &LiveServer, bench: &Bench<'_>) {
+/// Runs every step with `run` and checks what it says against what the server holds.
+pub(super) fn check_every_step(
+    server: &LiveServer,
+    bench: &Bench<'_>,
+    run: &mut dyn FnMut(&Step, &mut State) -> StepRun,
+) {
     let shape = bench.shape;
     let clients = u64::from(shape.clients);
     let mut state = State::new();
     let (mut rows, mut gave_up) = (0, false);
     for step in steps(shape) {
-        let run = run(bench, &step, &mut state);
+        let run = run(&step, &mut state);
         let record = &run.record;
         check_sums(&run, shape);
         let expected = if step.kind == Kind::Index { step.rows } else { step.rows * clients };
@@ -92,9 +97,11 @@ fn every_step_leaves_the_rows_that_it_counted() {
         let endpoint = server.endpoint();
         let storage = product.storage();
         let own_tables = shape();
-        check_every_step(&server, &Bench { storage, ..bench(&endpoint, &own_tables) });
+        let own = Bench { storage, ..bench(&endpoint, &own_tables) };
+        check_every_step(&server, &own, &mut |step, state| run(&own, step, state));
         let shared_table = Shape { clients: 5, shared_table: true, ..shape() };
-        check_every_step(&server, &Bench { storage, threads: 2, ..bench(&endpoint, &shared_table) });
+        let shared = Bench { storage, threads: 2, ..bench(&endpoint, &shared_table) };
+        check_every_step(&server, &shared, &mut |step, state| run(&shared, step, state));
         if product == Rocksdb {
             let engine = "SELECT DISTINCT ENGINE FROM information_schema.TABLES WHERE TABLE_NAME LIKE 'pi%'";
             assert_eq!(server.ask(engine), ["ROCKSDB"]);

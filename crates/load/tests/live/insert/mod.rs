@@ -9,6 +9,7 @@ mod memory;
 mod null_sink;
 mod pass;
 mod rows;
+mod side_by_side;
 
 use crate::RUNNING;
 use crate::servers::Product;
@@ -18,6 +19,7 @@ use rqps_model::insert::{Shape, Sla, Step, steps};
 use rqps_model::sample::{SecondRow, per_second};
 use rqps_testkit::{LiveServer, Wanted};
 use rqps_wire::Endpoint;
+use std::time::Duration;
 
 /// A server as these tests want it: MySQL is a small one of 8.0, without the binary log, and nobody gives up a lock.
 fn wanted(product: Product) -> Wanted {
@@ -55,7 +57,8 @@ fn shape() -> Shape {
 }
 
 fn bench<'a>(endpoint: &'a Endpoint, shape: &'a Shape) -> Bench<'a> {
-    Bench { endpoint, storage: None, shape, seed: 7, threads: 1, cpus: ClientCpus::default() }
+    let slice = Duration::from_millis(20);
+    Bench { endpoint, storage: None, shape, seed: 7, threads: 1, cpus: ClientCpus::default(), slice }
 }
 
 /// Runs the steps up to and with the one of that name, and returns what it left.

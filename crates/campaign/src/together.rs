@@ -1,0 +1,84 @@
+//! Whether builds whose tests build on each other can all be up at once, or go one by one.
+//!
+//! In: the suite, how long its passes take and what they leave behind on each engine, the machine. Out: why builds go
+//! one by one, or nothing. Rules of thumb: the sizes of rows are known.
+
+use crate::estimate::human_bytes;
+use rqps_model::Interleave;
+use rqps_model::plan::SuitePlan;
+use rqps_model::settings::MachineClass;
+use rqps_suites::Pace;
+
+/// What is asked for, and what there is.
+pub(crate) struct Together<'a> {
+    pub(crate) suite: &'a SuitePlan,
+    /// How builds alternate, where that was said.
+    pub(crate) interleave: Option<Interleave>,
+    /// The largest number of clients.
+    pub(crate) clients: u32,
+    /// Of each treatment.
+    pub(crate) paces: &'a [&'a Pace],
+    pub(crate) host: MachineClass,
+    pub(crate) disk_free_bytes: Option<u64>,
+}
+
+/// A server's own memory, without the data that it caches.
+const SERVER_BYTES: u64 = 500_000_000;
+
+/// A page may stand in the server's buffers and in the page cache.
+const COPIES_IN_MEMORY: u64 = 2;
+
+/// The part of memory and of what is free on the disk that builds may take together.
+const SHARE: f64 = 0.7;
+
+/// Why builds go one by one, where tests build on each other: the user wants it, or all of them with their data do not
+/// fit. A user who wants slices gets them.
+pub(crate) fn why_one_by_one(asked: &Together<'_>) -> Option<String> {
+    if !rqps_suites::is_chain(asked.suite) {
+        return None;
+    }
+    match asked.interleave {
+        Some(Interleave::Slices) => return None,
+        Some(Interleave::Turns) => return Some("the campaign or a profile asks for turns".to_owned()),
+        None => {}
+    }
+    let host = asked.host;
+    let bytes = |pace: &&Pace| rqps_suites::pass(asked.suite, asked.clients, pace, host.cores).bytes;
+    let data: u64 = asked.paces.iter().map(bytes).sum();
+    let memory = data * COPIES_IN_MEMORY + SERVER_BYTES * asked.paces.len() as u64;
+    let does_not_fit = |needed: u64, there: u64| needed as f64 > SHARE * there as f64;
+    let [memory_told, data_told] = [memory, data].map(human_bytes);
+    match asked.disk_free_bytes {
+        _ if does_not_fit(memory, host.memory_bytes) => Some(format!(
+            "side by side they would need about {memory_told} of memory, and there are {}",
+            human_bytes(host.memory_bytes)
+        )),
+        Some(free) if does_not_fit(data, free) => {
+            Some(format!("side by side they would need about {data_told} of disk, and {} are free", human_bytes(free)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::plan;
+    use rqps_model::plan::Alternate;
+
+    #[test]
+    fn builds_alternate_where_all_of_them_fit_or_the_user_says_so() {
+        let check = |words: &[(&str, &str)], expected: Option<&str>| {
+            let insert = [("suite", "insert"), ("build", "postgres:16.15"), ("build", "postgres:17.11")];
+            let plan = plan(&[&insert, words].concat(), false);
+            let is_one_by_one = plan.stages.iter().all(|stage| stage.alternate == Alternate::OneByOne);
+            let why = plan.why_one_by_one.as_deref();
+            assert_eq!((is_one_by_one, why.is_some()), (expected.is_some(), expected.is_some()), "{words:?}");
+            assert!(expected.is_none_or(|part| why.is_some_and(|why| why.contains(part))), "{words:?}: {why:?}");
+        };
+        check(&[], None);
+        check(&[("interleave", "turns")], Some("turns"));
+        check(&[("profile", "x10a_io")], Some("turns"));
+        check(&[("scale", "cached-small")], Some("of memory"));
+        check(&[("scale", "cached-small"), ("interleave", "slices")], None);
+    }
+}
