@@ -229,8 +229,8 @@ impl<'a> Servers<'a> {
         }
     }
 
-    /// A rest before a test, of one server after the other, while the rest of them stand still. What fails there fails
-    /// the test.
+    /// A rest before a test, of one server after the other, while the others stand still. What fails there fails the
+    /// test.
     fn rest(&mut self, test: &TestPlan, clients: u32, output: &mut Output<'_, '_>) -> Result<(), ConductError> {
         let Bench { job, stop, .. } = self.bench;
         let task = Task::of(job.plan, self.setup, REST, clients);
@@ -301,6 +301,7 @@ impl<'a> Servers<'a> {
             started_at: rfc3339(SystemTime::now()),
         };
         let mut all = Vec::new();
+        self.arms.iter_mut().for_each(|arm| arm.chain.stalled_seconds = 0);
         let skipped: Vec<Option<String>> = match self.setup.stage.is_chain() {
             true => self.arms.iter().map(Arm::why_skipped).collect(),
             false => vec![None; self.arms.len()],

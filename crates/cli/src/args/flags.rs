@@ -126,7 +126,8 @@ mod tests {
         for (command, flag, end) in [
             ("run", "rows", "[default: 1000000; insert: from the scale]"),
             ("plan", "rounds", "[default: 6; insert: 3]"),
-            ("run", "slice", "[suite sysbench; default: 10]"),
+            ("run", "slice", "[default: 10; insert: 100]"),
+            ("run", "warmup", "[suite sysbench; default: 1]"),
             ("run", "rate", "[suite sysbench]"),
             ("run", "scale", "[suite insert; default: small]"),
             ("run", "margin", "[default: 0.02]"),

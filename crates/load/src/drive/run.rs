@@ -105,21 +105,12 @@ fn with_crew<'w, W: Workload>(
     };
     std::thread::scope(|scope| {
         scope.spawn(|| watchdog.run(stop));
-        let _end = EndOfWatch(&watchdog);
+        let _end = watchdog.end_of_watch();
         let mut leader = Leader::new(exercise, workload, Crew::start(scope, &shared)?, stop);
         work(&mut leader)?;
         leader.stopped()?;
         Ok(leader.end(&kinds, &events))
     })
-}
-
-/// Whatever happens, the watchdog's thread must end for the scope to end.
-struct EndOfWatch<'a>(&'a Watchdog);
-
-impl Drop for EndOfWatch<'_> {
-    fn drop(&mut self) {
-        self.0.end();
-    }
 }
 
 #[cfg(test)]

@@ -52,8 +52,13 @@ impl Watchdog {
         state.sockets.retain(|(place, _)| *place != (arm, thread));
     }
 
+    /// Ends the watch when it is dropped: a scope with the watchdog's thread cannot end before.
+    pub(crate) fn end_of_watch(&self) -> EndOfWatch<'_> {
+        EndOfWatch(self)
+    }
+
     /// The exercise is over.
-    pub(crate) fn end(&self) {
+    fn end(&self) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
         self.changed.notify_all();
     }
@@ -72,5 +77,14 @@ impl Watchdog {
             let waited = self.changed.wait_timeout(state, PERIOD);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+}
+
+/// Whatever happens, the watchdog's thread must end.
+pub(crate) struct EndOfWatch<'a>(&'a Watchdog);
+
+impl Drop for EndOfWatch<'_> {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }

@@ -150,6 +150,7 @@ fn drive(
     }
     std::thread::scope(|scope| {
         scope.spawn(|| watchdog.run(stop));
+        let _end = watchdog.end_of_watch();
         let (mut requests, mut threads) = (Vec::new(), Vec::new());
         for (work, prober) in works.iter().zip(probers) {
             let (sender, requested) = sync_channel(REQUESTS_MAX);
@@ -162,7 +163,6 @@ fn drive(
         // The last senders are gone by now, and with them the probers.
         let probed: Vec<Probed> =
             threads.into_iter().map(|thread| thread.join().expect("the prober does not panic")).collect();
-        watchdog.end();
         let with_probes = |(run, probed): (Result<StepRun, LoadError>, Probed)| {
             let mut run = run?;
             [run.record.min_probes, run.record.max_probes] = probed.by_id;
@@ -187,7 +187,7 @@ fn drive_clients(
         clients: bench.shape.clients,
         threads: bench.threads as u32,
         cpus: bench.cpus,
-        schedule: Schedule::one_slice(bench.slice),
+        schedule: Schedule::one_slice(Duration::from_secs(1)),
         arrival: Arrival::Closed,
         seed: derive_seed(bench.seed, &step.name),
     };
