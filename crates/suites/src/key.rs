@@ -234,11 +234,11 @@ mod tests {
         let keys = |suite: SuiteName| -> Vec<&str> {
             KEYS.iter().filter(|key| key.suites.len() == 1 && key.is_of(suite)).map(|key| key.name.as_str()).collect()
         };
-        assert_eq!(keys(Sysbench), ["tests", "write-seconds", "warmup", "slice", "interleave", "rate"]);
+        assert_eq!(keys(Sysbench), ["tests", "write-seconds", "warmup", "rate"]);
         assert_eq!(keys(Insert), ["scale", "rows-written", "write-rates", "rest-seconds", "catch-up-seconds"]);
         let rounds = Key::find("rounds").unwrap();
         let default = |suite| rounds.default_in(suite).map(DefaultValue::text);
         assert_eq!([default(Sysbench), default(Insert)], [Some("6"), Some("3")]);
-        assert_eq!(Key::find("slice").unwrap().default_in(Insert), None);
+        assert_eq!(Key::find("warmup").unwrap().default_in(Insert), None);
     }
 }
