@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,14 +20,40 @@ PART_SECONDS_MAX = 45 * 60
 
 MYSQL = ["--build", "mysql:5.6.14", "--build", "mysql:8.0.33"]
 POSTGRES = ["--build", "postgres:16.15", "--build", "postgres:17.11"]
-TWINS = ["--build", "a=postgres:17.11", "--build", "b=postgres:17.11"]
 SHORT = ["--rows", "100k", "--read-seconds", "2", "--write-seconds", "2"]
+INSERT = ["run", "--suite", "insert", "--scale", "small"]
+THREE, FIVE = ["--rounds", "3"], ["--rounds", "5"]
+NEWER = ["--build", "postgres:17.11", "--build", "postgres:18.6"]
+LEVELS = ["--tests", "32", "--rows", "100k", *THREE, "--clients", "1,2,4"]
+LEVELS += ["--read-seconds", "0.5", "--write-seconds", "0.5", "--warmup", "0.1"]
+
+
+def same(build, count=2):
+    """One build under so many names."""
+    return [word for name in "abcd"[:count] for word in ("--build", f"{name}={build}")]
+
+
+TWINS = same("postgres:17.11")
 
 PARTS = {
+    # A change of the house or of the client changes no ratio.
     "aa": ["run", *TWINS, "--tests", "32", *SHORT, "--rounds", "6"],
     "demo": ["demo"],
-    "mysql": ["run", *MYSQL, "--tests", "32", *SHORT, "--rounds", "3"],
-    "insert": ["run", "--suite", "insert", "--scale", "small", *POSTGRES, "--rounds", "3"],
+    "mysql": ["run", *MYSQL, "--tests", "32", *SHORT, *THREE],
+    "insert": [*INSERT, *POSTGRES, *THREE],
+    # Several clients see as much as one, on every engine.
+    "clients-postgres": ["run", *TWINS, *LEVELS],
+    "clients-mysql": ["run", *same("mysql:8.0.33"), *LEVELS],
+    "clients-mariadb": ["run", *same("mariadb:10.11.18"), *LEVELS],
+    # Passes side by side, and the published form beside them.
+    "insert-aa": [*INSERT, *TWINS, *THREE],
+    "insert-postgres": [*INSERT, *NEWER, *THREE],
+    "insert-postgres-turns": [*INSERT, *NEWER, *THREE, "--interleave", "turns"],
+    "insert-mysql": [*INSERT, *MYSQL, *FIVE],
+    "insert-mysql-turns": [*INSERT, *MYSQL, *FIVE, "--interleave", "turns"],
+    # Timers of servers that stand still run on, the more the more arms there are.
+    "insert-two-arms": [*INSERT, "--quick", *THREE, *same("postgres:17.11")],
+    "insert-four-arms": [*INSERT, "--quick", *THREE, *same("postgres:17.11", 4)],
 }
 
 
@@ -101,3 +128,16 @@ def ratios(rows):
 def width(found):
     """The median half width of the intervals: how much noise the part itself saw."""
     return statistics.median(half for _, half in found.values()) if found else float("nan")
+
+
+def by_clients(rows):
+    """A line for each number of clients: verdicts, and the median of the smallest changes that could be seen."""
+    lines = []
+    for clients in sorted({row["clients"] for row in rows}):
+        judged = [row for row in rows if row["clients"] == clients and row.get("verdict")]
+        verdicts = Counter(row["verdict"] for row in judged)
+        seen = [row["mde"] for row in judged if row.get("mde")]
+        mde = f"{statistics.median(seen):.2%}" if seen else "none"
+        counted = ", ".join(f"{count} {word}" for word, count in verdicts.items())
+        lines.append(f"{clients} clients: median MDE {mde}; {counted}")
+    return lines

@@ -9,7 +9,7 @@ use crate::digits::percent;
 use crate::evidence;
 use crate::findings::{Cost, Warning};
 use crate::words::rounds_in_words;
-use rqps_model::{Sample, WarningKind, plural};
+use rqps_model::{WarningKind, plural};
 use std::collections::BTreeMap;
 
 /// More stolen time than this moves throughput by more than the usual margin.
@@ -115,14 +115,15 @@ fn speeds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let worst = if samples.len() > 1 { "; in the worst," } else { ":" };
     let message =
         format!("ran at two speeds in {rounds}{worst} {share} of the time at {speed} of the speed of the rest");
-    let is_placed = |sample: &Sample| sample.placement.as_ref().is_some_and(|placed| placed.refused.is_none());
-    let could_move = cell.settings.client_cpus.len() > 1 && !samples.iter().all(|(sample, _)| is_placed(sample));
-    found.push(if could_move {
-        let advice = "the scheduler could move sessions between CPUs: use placement same";
-        advised(WarningKind::TwoSpeeds, message, advice)
-    } else {
-        warning(WarningKind::TwoSpeeds, message)
-    });
+    let placements: Vec<_> = samples.iter().map(|(sample, _)| sample.placement.as_ref()).collect();
+    let refused = placements.iter().flatten().find_map(|placed| placed.refused.as_deref());
+    let could_move = cell.settings.client_cpus.len() > 1 && (refused.is_some() || placements.contains(&None));
+    let moves = "the scheduler could move sessions between CPUs";
+    let advice = match refused {
+        Some(reason) => format!("{moves}, since they could not be placed: {reason}"),
+        None => format!("{moves}: use placement same"),
+    };
+    found.push(advised(WarningKind::TwoSpeeds, message, if could_move { &advice } else { "" }));
 }
 
 /// Whether the CPUs were idle for much more or much less of the time than on the base.

@@ -2,12 +2,14 @@
 
 use crate::servers::Product::{self, Mariadb, Mysql, Postgres};
 use crate::{RUNNING, SMALL, Trial, run, run_all, run_events, schedule, trial};
-use rqps_load::drive::{ArmRun, Phase, Schedule, Switch};
-use rqps_load::prepare_data;
+use rqps_load::drive::{ArmRun, ClientCpus, Exercise, Phase, PlaceSession, Schedule, Switch};
+use rqps_load::{drive, prepare_data};
 use rqps_model::plan::Arrival;
 use rqps_suites::Suite;
 use rqps_testkit::LiveServer;
+use rqps_wire::Session;
 use rustix::process::Signal;
+use rustix::thread::CpuSet;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -103,6 +105,36 @@ fn several_threads_share_the_sessions() {
     }
     // More threads than clients are not started.
     run_all(&Trial { threads: 64, ..trial(&suite, "point-query", &arms, 2) });
+}
+
+/// A user who may not pin.
+#[derive(Debug)]
+struct NotPermitted;
+
+impl PlaceSession for NotPermitted {
+    fn place(&self, arm: usize, _: &mut Session, _: usize) -> Result<(), String> {
+        if arm == 0 { Ok(()) } else { Err("not permitted".to_owned()) }
+    }
+}
+
+#[test]
+fn a_session_that_cannot_be_placed_runs_all_the_same_and_its_arm_says_why() {
+    let server = Postgres.shared();
+    prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
+    let (suite, arms) = (Suite::sysbench(), [server.endpoint(), server.endpoint()]);
+    let online = rustix::thread::sched_getaffinity(None).unwrap();
+    let cpu = (0..CpuSet::MAX_CPU).find(|cpu| online.is_set(*cpu)).unwrap();
+    let (exercise, statements) = trial(&suite, "point-query", &arms, 2).exercise();
+    let cpus = ClientCpus { set: &[cpu], by_session: Some(&NotPermitted) };
+    let exercise = Exercise { cpus, ..exercise };
+    let ended = drive::run(&exercise, &statements, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
+    ended.iter().for_each(|arm| check_sums(arm, 1));
+    let [placed, refused] = &ended[..] else { panic!("two arms") };
+    let placements = [placed, refused].map(|arm| arm.placement.clone().unwrap());
+    assert_eq!(placements[0].sessions_by_cpu, BTreeMap::from([(cpu, 2 * placed.sessions)]));
+    assert_eq!(placements[0].refused, None);
+    assert!(placements[1].sessions_by_cpu.is_empty());
+    assert_eq!(placements[1].refused.as_deref(), Some("not permitted"));
 }
 
 #[test]
