@@ -83,6 +83,14 @@ pub(crate) enum Command {
     /// 2 GB at most and may be removed at any time.
     #[command(subcommand)]
     Builds(BuildsCommand),
+    /// Clear what a process of rqps leaves when it ends
+    #[command(name = rqps_lab::guard::COMMAND, hide = true)]
+    Guard {
+        /// Its pid
+        pid: u32,
+        /// When it started, in clock ticks since boot
+        start_ticks: u64,
+    },
 }
 
 #[derive(Debug, Args)]

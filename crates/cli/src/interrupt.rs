@@ -1,8 +1,8 @@
 //! Ctrl-C, SIGTERM and a terminal that closes: the first asks the campaign to end in order, the second ends it at once.
 //!
 //! In: signals, but those that this process was started to ignore. Out: the flag that `conduct` looks at between
-//! slices. Servers die with this process and a lease notes folders, so even the hard end leaves nothing that the next
-//! start does not clear. Commands that measure no campaign have nothing to end in order and leave signals as they are.
+//! slices. Servers die with this process, and its guard removes folders, so even the hard end leaves nothing. Commands
+//! that measure no campaign have nothing to end in order and leave signals as they are.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -72,7 +72,7 @@ pub(crate) fn last_words(left: &[PathBuf], campaign: &Path, is_told: bool) -> Ve
     let resume = (!is_told).then(|| resume_line(campaign));
     let folders: Vec<String> = left.iter().filter(|folder| folder.exists()).map(|f| f.display().to_string()).collect();
     let left = (!folders.is_empty())
-        .then(|| format!("not all was cleared away in time; the next start of rqps clears {}", folders.join(", ")));
+        .then(|| format!("not all was cleared away in time; still going in the background: {}", folders.join(", ")));
     resume.into_iter().chain(left).collect()
 }
 
@@ -89,7 +89,7 @@ mod tests {
         };
         let (resume, gone) = ("interrupted; finish it with: rqps resume results/x", Path::new("/nowhere/rqps"));
         let left =
-            format!("not all was cleared away in time; the next start of rqps clears {}", there.path().display());
+            format!("not all was cleared away in time; still going in the background: {}", there.path().display());
         assert_eq!(told(&[there.path(), gone], false), format!("{resume}\n{left}"));
         assert_eq!(told(&[there.path()], true), left);
         assert_eq!([told(&[gone], false), told(&[], true)], [resume, ""]);

@@ -10,6 +10,7 @@ mod screen;
 use args::{Cli, Command};
 use clap::Parser;
 use outcome::Ending;
+use rqps_lab::guard;
 use screen::Screen;
 use std::process::ExitCode;
 
@@ -38,5 +39,6 @@ fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
         Command::Compare(args) => outcome::compare(args, screen),
         Command::Report(args) => outcome::rewrite(args, screen),
         Command::Builds(command) => builds::builds(command, screen),
+        &Command::Guard { pid, start_ticks } => guard::clear_after(pid, start_ticks).map(|()| Ending::Clean),
     }
 }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use rqps_campaign::{Command, describe, estimate, human_duration};
 use rqps_lab::prepare::{Builds, prepare};
 use rqps_lab::run::{Ended, check_results_place};
-use rqps_lab::{Lab, Prepared, Run, disk};
+use rqps_lab::{Lab, Prepared, Run, disk, guard};
 use rqps_model::{Event, EventKind, plural};
 use rqps_store::Campaign;
 use std::path::Path;
@@ -83,6 +83,7 @@ fn measure_and_report(run: Run<'_>, data: Option<&Path>, json: bool, screen: Scr
         let told = told_before.load(Ordering::Relaxed);
         interrupt::last_words(&holdings.folders(), &folder, told).iter().for_each(|words| screen.say(words));
     })?;
+    guard::start()?;
     let mut progress = Progress::new(screen);
     let mut watch = |event: &Event| {
         is_told.fetch_or(matches!(event.kind, EventKind::Interrupted { .. }), Ordering::Relaxed);

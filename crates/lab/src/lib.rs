@@ -6,6 +6,7 @@
 
 pub mod builds;
 pub mod disk;
+pub mod guard;
 mod line;
 pub mod notice;
 pub mod open;

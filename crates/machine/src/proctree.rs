@@ -5,12 +5,16 @@
 //! a process by its name.
 
 use crate::proc_stat::PidStat;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// How often one looks for the end of a process where the kernel does not tell.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A process that is never confused with a later one of the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -67,6 +71,19 @@ impl ProcessId {
             Ok(fd) => self.is_alive() && pidfd_send_signal(&fd, signal).is_ok(),
             Err(rustix::io::Errno::NOSYS) => self.is_alive() && rustix::process::kill_process(pid, signal).is_ok(),
             Err(_) => false,
+        }
+    }
+
+    /// Waits until it has ended, however long that takes.
+    pub fn wait_end(self) {
+        let pid = Pid::from_raw(self.pid.cast_signed());
+        let fd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        // As with a signal: the descriptor is of the process that had the pid when it was opened.
+        while self.is_alive() {
+            match &fd {
+                Some(fd) => _ = poll(&mut [PollFd::new(fd, PollFlags::IN)], None),
+                None => std::thread::sleep(LOOK_EVERY),
+            }
         }
     }
 
@@ -219,8 +236,11 @@ mod tests {
         assert!(process.signal(Signal::STOP));
         wait_until("it stops", || process.is_stopped());
 
+        let waiter = std::thread::spawn(move || process.wait_end());
+        assert!(!waiter.is_finished());
         assert!(process.signal(Signal::KILL));
-        assert_eq!(wait_gone(&[process], Duration::from_secs(10)), []);
+        waiter.join().expect("it has seen the end");
+        assert_eq!(wait_gone(&[process], Duration::ZERO), []);
         assert_eq!((tree(process), process.folder_and_program()), (Vec::new(), None));
         assert_eq!(process.stat().map(|s| s.state), Some(b'Z'), "nobody has waited for it yet");
         child.wait().expect("waited for");

@@ -42,8 +42,7 @@ fn a_pass_that_was_killed_or_interrupted_is_done_again_alone() {
     let mut running = scene.start(run(&scene, "passes", &[&TURNS[..], &["--rows-written", "1000"]].concat()));
     // All of the first pass, and something of the second.
     running.wait_for("samples", |_| published(&folder).len() > STEPS.len() && !scene.servers().is_empty());
-    running.signal(Signal::KILL);
-    running.end();
+    running.kill_with_guard();
     let next = scene.end(scene.rqps(&["builds", "list"])).with_code(0);
     assert_ne!(next.stderr, "", "it says what it has cleared");
     scene.assert_nothing_left();
@@ -138,8 +137,7 @@ fn passes_side_by_side_that_were_killed_are_done_again_together() {
         });
         running.signal(Signal::KILL);
         running.end();
-        scene.end(scene.rqps(&["builds", "list"])).with_code(0);
-        scene.assert_nothing_left();
+        scene.wait_until_cleared();
         std::fs::remove_dir_all(folder.join("rounds"))
             .expect("what was published goes, so that the next wait is for its own");
         command = scene.rqps(&["resume", "results/both"]);

@@ -190,6 +190,11 @@ impl Scene {
         assert_eq!(self.left(), Vec::<PathBuf>::new());
     }
 
+    /// Waits until a guard has done its work.
+    pub(crate) fn wait_until_cleared(&self) {
+        wait_for("all to be cleared", || processes_in(self.data()).is_empty() && self.left().is_empty());
+    }
+
     /// What is in the folders for data, sockets and leases.
     pub(crate) fn left(&self) -> Vec<PathBuf> {
         let mut left = Vec::new();
@@ -262,6 +267,15 @@ impl Running {
     /// Its process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Kills it with what would clear up after it.
+    pub(crate) fn kill_with_guard(self) {
+        let family = proctree::tree(ProcessId::of(self.id()).expect("it runs"));
+        let guard = family.into_iter().find(|process| command_line(*process).starts_with("rqps guard "));
+        assert!(guard.expect("it has a guard").signal(Signal::KILL));
+        self.signal(Signal::KILL);
+        assert_eq!(self.end().code, None);
     }
 
     /// Waits for something that must happen while it runs.

@@ -35,8 +35,7 @@ fn killed_twice_and_resumed() {
             published(&folder).len() >= enough
                 && scene.servers().iter().filter(|server| !server.backends().is_empty()).count() == 2
         });
-        running.signal(Signal::KILL);
-        assert_eq!(running.end().code, None);
+        running.kill_with_guard();
         // Whether the servers go by themselves or not, the next start of rqps ends and clears all that is left.
         let next = scene.end(scene.rqps(&["builds", "list"])).with_code(0);
         assert_ne!(next.stderr, "", "it says what it has cleared");
@@ -57,7 +56,7 @@ fn killed_twice_and_resumed() {
     assert_kept(&complete, &folder, 8);
 }
 
-/// However rqps ends at once, its servers go with it, without anyone calling it again.
+/// However rqps ends at once, its servers and folders go with it, without anyone calling it again.
 #[test]
 fn servers_do_not_outlive_a_killed_rqps() {
     let scene = Scene::new();
@@ -71,8 +70,7 @@ fn servers_do_not_outlive_a_killed_rqps() {
         }
         running.end();
         wait_for("the servers to go", || servers.iter().all(|server| !server.process.is_alive()));
-        scene.end(scene.rqps(&["builds", "list"])).with_code(0);
-        scene.assert_nothing_left();
+        scene.wait_until_cleared();
     }
 }
 

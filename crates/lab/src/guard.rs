@@ -1,0 +1,35 @@
+//! A second process of rqps, which waits for the one that measures to end and clears what that left.
+//!
+//! In: the process that measures. Out: after a `kill -9`, or the kernel's want of memory, no server and no folder of
+//! it, without a next start. The kernel signals a server when its rqps dies, but one that stands still does not heed
+//! that, and side by side all but one do. A guard that is killed too leaves the work to the next start.
+
+use anyhow::{Context, Result};
+use rqps_machine::proctree::ProcessId;
+use rqps_machine::{Cache, lease};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+/// The command of `rqps` that calls [`clear_after`]; not one for users.
+pub const COMMAND: &str = "guard";
+
+/// Starts this program again as the guard of this process. It has a process group of its own, so that a Ctrl-C is not
+/// for it, and holds neither a folder nor the caller's output.
+pub fn start() -> Result<()> {
+    let ProcessId { pid, start_ticks } = ProcessId::own();
+    // This very program, even when its file has been replaced since.
+    let mut guard = Command::new("/proc/self/exe");
+    guard.arg0("rqps").arg(COMMAND).args([u64::from(pid), start_ticks].map(|number| number.to_string()));
+    guard.current_dir("/").process_group(0);
+    guard.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    guard.spawn().context("starting the process that clears up if rqps is killed")?;
+    Ok(())
+}
+
+/// Waits for the process that has this pid and start time to end, and clears what it left: nothing, if it ended in
+/// order.
+pub fn clear_after(pid: u32, start_ticks: u64) -> Result<()> {
+    ProcessId { pid, start_ticks }.wait_end();
+    lease::clear_stale(&Cache::open()?)?;
+    Ok(())
+}
