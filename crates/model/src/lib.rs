@@ -17,6 +17,7 @@ pub mod plural;
 pub mod sample;
 pub mod settings;
 pub mod test;
+pub mod tproc_c;
 pub mod verdict;
 pub mod version;
 pub mod warning;
