@@ -8,6 +8,8 @@
 
 pub mod drive;
 mod error;
+mod load_data;
+mod load_report;
 mod mysql;
 pub mod plan_capture;
 pub mod prepare_data;
@@ -19,6 +21,8 @@ mod session;
 mod side_by_side;
 pub mod suite;
 mod test_run;
+mod text;
+pub mod warehouses;
 pub mod work;
 mod zipfian;
 

@@ -9,6 +9,7 @@ mod mysql;
 mod postgres;
 
 use crate::error::LoadError;
+pub use crate::load_report::LoadReport;
 use crate::session::parallel_each;
 use crate::work::{SettleGoal, analyze, provide_prewarm, settle};
 use rqps_model::plan::DataShape;
@@ -17,19 +18,6 @@ use std::time::Instant;
 
 /// Tables that are loaded at once.
 const PARALLEL_MAX: usize = 4;
-
-/// What a load did.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct LoadReport {
-    /// Rows of all tables.
-    pub rows: u64,
-    /// Seconds until all tables were filled and indexed.
-    pub load_seconds: f64,
-    /// Seconds of statistics and of writing back after that.
-    pub settle_seconds: f64,
-    /// What did not come to rest in the time allowed, such as pages that are still dirty.
-    pub left: Option<String>,
-}
 
 /// Drops the tables if they are there, makes, fills and indexes them and brings the server to rest; `threads` tables at
 /// once at most.
@@ -58,7 +46,7 @@ pub fn prepare_data(target: &Target, data: DataShape, seed: u64, threads: usize)
         }
     };
     let settle_seconds = begun.elapsed().as_secs_f64() - load_seconds;
-    Ok(LoadReport { rows: data.rows * u64::from(data.tables), load_seconds, settle_seconds, left })
+    Ok(LoadReport { rows: data.rows * u64::from(data.tables), load_seconds, index_seconds: 0.0, settle_seconds, left })
 }
 
 fn load_tables(target: &Target, data: DataShape, seed: u64, threads: usize) -> Result<(), LoadError> {

@@ -80,6 +80,8 @@ words! {
         SwappedAmounts = "swapped-amounts",
         /// Taxes from 0.10 on, not from 0.
         NarrowTaxes = "narrow-taxes",
+        /// Last names are drawn with the same constant in load and run.
+        SameConstant = "same-constant",
         /// The mark of an original item is in lower case.
         LowercaseOriginal = "lowercase-original",
         /// ol_amount is an integer (MySQL, MariaDB).
@@ -119,6 +121,16 @@ impl Quirk {
     /// Whether it changes tables or rows, so that it needs data of its own.
     pub fn is_of_data(self) -> bool {
         self <= Quirk::ItemFirstStock
+    }
+
+    /// Whether it changes anything on an engine.
+    pub fn is_on(self, engine: Engine) -> bool {
+        use Quirk::{AddedPayment, CommittedInvalidItem, IntegerAmounts, ItemFirstStock, LiteralLastName};
+        match self {
+            ItemFirstStock | CommittedInvalidItem | LiteralLastName => engine == Engine::Postgres,
+            IntegerAmounts | AddedPayment | Quirk::UncheckedDelivery => engine != Engine::Postgres,
+            _ => true,
+        }
     }
 }
 

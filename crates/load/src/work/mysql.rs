@@ -28,19 +28,22 @@ pub(super) fn work(name: Work, target: &Target, data: DataShape) -> Result<Optio
     }
 }
 
-/// Statistics of every table, several at once. What goes wrong stands in the rows and is no error of the statement.
+/// Statistics of every table, several at once.
 pub(crate) fn analyze(endpoint: &Endpoint, data: DataShape) -> Result<(), LoadError> {
-    on_tables(endpoint, data, |session, table| {
-        let answer = rows(session, &format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {table}"))?;
-        let is_error = |row: &&Vec<Option<String>>| row.get(2).is_some_and(|kind| kind.as_deref() == Some("Error"));
-        match answer.iter().find(is_error) {
-            Some(row) => {
-                let reason = row.last().cloned().flatten().unwrap_or_default();
-                Err(LoadError::Shape(format!("table {table} cannot be analyzed: {reason}")))
-            }
-            None => Ok(()),
+    on_tables(endpoint, data, analyze_table)
+}
+
+/// Statistics of a table. What goes wrong stands in the rows and is no error of the statement.
+pub(crate) fn analyze_table(session: &mut Session, table: &str) -> Result<(), LoadError> {
+    let answer = rows(session, &format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {table}"))?;
+    let is_error = |row: &&Vec<Option<String>>| row.get(2).is_some_and(|kind| kind.as_deref() == Some("Error"));
+    match answer.iter().find(is_error) {
+        Some(row) => {
+            let reason = row.last().cloned().flatten().unwrap_or_default();
+            Err(LoadError::Shape(format!("table {table} cannot be analyzed: {reason}")))
         }
-    })
+        None => Ok(()),
+    }
 }
 
 /// Reads all of a table and of its secondary index. Both scans have a condition, since a bare COUNT may be answered

@@ -4,10 +4,10 @@
 //! The order of queries and what they draw is the same on every build; a point query's ids are drawn as places between
 //! the oldest and the newest row, wherever these are by then.
 
-use super::rows::push_number;
 use super::sql::{QUERY_ROWS, RangeQuery, point_query, prepared_point_query, range_queries};
 use crate::program::{Parameters, StatementForm};
 use crate::random::below;
+use crate::text::push_number;
 use rand_pcg::Pcg64;
 use rqps_model::insert::Kind;
 use rqps_wire::{ParameterType, Protocol};

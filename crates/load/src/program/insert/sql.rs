@@ -4,7 +4,7 @@
 //! engine and queries are prepared on PostgreSQL and text on MySQL, as published: parsing and planning them is part of
 //! what the servers are compared in.
 
-use super::rows::push_number;
+use crate::text::push_number;
 use rqps_model::StorageEngine;
 use rqps_wire::{ParameterType, Protocol};
 
