@@ -8,7 +8,7 @@ mod mysql;
 mod postgres;
 mod settle;
 
-pub(crate) use mysql::analyze;
+pub(crate) use mysql::{analyze, analyze_table};
 pub(crate) use postgres::{checkpoint, provide_prewarm};
 pub(crate) use settle::{SettleGoal, settle};
 

@@ -1,5 +1,5 @@
-//! The loader and the timed loop against real servers: PostgreSQL, MySQL, MariaDB, and all of them in one exercise; and
-//! the Insert Benchmark.
+//! The loader and the timed loop against real servers: PostgreSQL, MySQL, MariaDB, and all of them in one exercise; the
+//! Insert Benchmark, and the tables of TPROC-C.
 //!
 //! What is said of all engines runs over the list of products. Numbers of statements and rows are compared with what
 //! the server itself counted; nothing here depends on how fast the machine is.
@@ -15,6 +15,7 @@ mod rocksdb;
 mod servers;
 mod statements;
 mod toy;
+mod warehouses;
 
 use rqps_load::drive::{ArmRun, ClientCpus, Exercise, Schedule, Switch};
 use rqps_load::program::sysbench::Statements;
