@@ -1,12 +1,13 @@
 //! What a session sends: the seam between the engine room and the suites.
 //!
 //! `drive` asks a [`Program`] what comes next, given the last answer, and does everything else: connecting, pacing,
-//! retrying, counting. A [`Workload`] makes the programs of a test, one for each session. `sysbench` and `insert` are
-//! such; a test may bring its own. A program must not send, wait, or read a clock; in counted time it must not allocate
+//! retrying, counting. A [`Workload`] makes the programs of a test, one for each session. `sysbench`, `insert`
+//! and `tproc_c` are such; a test may bring its own. A program must not send, wait, or read a clock; in counted time it must not allocate
 //! or lock.
 
 pub mod insert;
 pub mod sysbench;
+pub mod tproc_c;
 
 use rand_pcg::Pcg64;
 use rqps_wire::{ParameterType, Rows, Statement};
@@ -111,6 +112,8 @@ pub enum Turn {
     Begin,
     /// Begin an event at once, whatever the plan says.
     BesidePlan,
+    /// Begin an event, but not before that moment of the arm's clock.
+    NotBefore(u64),
     /// Wait for another session of its client.
     Blocked,
     /// Nothing more.
@@ -171,6 +174,11 @@ pub trait Program: Send {
     /// Whether it has a say in when events begin, with [`Program::turn`] and [`Program::plan`].
     const HAS_TURNS: bool = false;
 
+    /// What a new session is told once, before anything else.
+    fn opening(&self) -> &[String] {
+        &[]
+    }
+
     /// Every statement of the session, by number.
     fn statements(&self) -> &[StatementForm];
 
@@ -182,7 +190,13 @@ pub trait Program: Send {
         None
     }
 
-    /// The kind of the event that was begun last, among those of the workload.
+    /// Whether an event that failed for a passing reason begins again.
+    fn retries(&self) -> bool {
+        true
+    }
+
+    /// The kind of the event that was begun last, among those of the workload. It is asked for again when the event has
+    /// succeeded, since its kind may depend on how it went.
     #[inline]
     fn event(&self) -> usize {
         0

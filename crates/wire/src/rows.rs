@@ -21,6 +21,19 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Rows as an answer would have them, for whoever stands in for a server.
+    pub fn of(rows: &[&[Option<&str>]]) -> Rows {
+        let mut kept = Rows::default();
+        kept.begin(rows.len());
+        for row in rows {
+            for value in *row {
+                kept.push(value.map(|value| |bytes: &mut Vec<u8>| bytes.extend_from_slice(value.as_bytes())));
+            }
+            kept.end_row(row.len());
+        }
+        kept
+    }
+
     /// How many rows were kept.
     pub fn count(&self) -> usize {
         self.count

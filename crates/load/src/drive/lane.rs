@@ -276,7 +276,14 @@ impl<G: Program> Lane<G> {
                     slot.planned_ns = visit.moment_of(plan.take(own_ns));
                     slot.is_planned = true;
                 }
-                (Turn::Begin | Turn::BesidePlan, _) => {}
+                (Turn::NotBefore(due_ns), _) if due_ns > now => {
+                    // What is due behind the visit's end is not waited for: it may begin in the next one.
+                    if due_ns < visit.end_ns {
+                        self.next_due_ns = self.next_due_ns.min(due_ns);
+                    }
+                    return false;
+                }
+                (Turn::Begin | Turn::BesidePlan | Turn::NotBefore(_), _) => {}
             }
         }
         slot.last_ns = now;
@@ -398,6 +405,11 @@ impl<G: Program> Lane<G> {
         self.tally.events_total_ns += busy_ns;
         if outcome == Outcome::Succeeded {
             slot.failures_in_a_row = 0;
+            let began_as = std::mem::replace(&mut slot.event, slot.program.event());
+            if slot.counts && slot.event != began_as {
+                self.tally.events[began_as].accounting.scheduled -= 1;
+                self.tally.events[slot.event].accounting.scheduled += 1;
+            }
         }
         let from_plan_ns = now.saturating_sub(slot.planned_ns);
         if slot.counts {

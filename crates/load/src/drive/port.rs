@@ -87,7 +87,8 @@ struct Line {
 }
 
 impl WirePort {
-    /// Connects a session for each program and prepares its statements; so do all `clients` together.
+    /// Connects a session for each program, opens it as the program wants and prepares its statements; so do all
+    /// `clients` together.
     pub(crate) fn connect<'p, P: Program + 'p>(
         endpoint: &Endpoint,
         programs: impl Iterator<Item = &'p P>,
@@ -96,6 +97,9 @@ impl WirePort {
         let mut lines = Vec::new();
         for program in programs {
             let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
+            for sql in program.opening() {
+                session.execute(sql)?;
+            }
             let forms = program.statements();
             let statements =
                 forms.iter().map(|form| prepare(&mut session, form, forms, clients)).collect::<Result<_, _>>();

@@ -28,7 +28,7 @@ impl<G: Program> Lane<G> {
             let message = run.port.error_message(index);
             return self.lose(run, index, Lost(format!("the server ended the session with {code}: {message}")));
         }
-        let again = code.is_transient() && slot.retries < RETRIES_MAX && !is_over;
+        let again = code.is_transient() && slot.program.retries() && slot.retries < RETRIES_MAX && !is_over;
         if again {
             slot.retries += 1;
             self.tally.events[slot.event].accounting.retried += u64::from(slot.counts);
