@@ -22,8 +22,10 @@ pub enum Purpose {
     Arrival = 5,
     /// Parameters of the statements whose plans are kept.
     Plans = 6,
+    /// Warehouses whose tables are checked.
+    Check = 7,
     /// Which transaction comes next, and what a virtual user does between two.
-    Cards = 7,
+    Cards = 8,
 }
 
 /// The stream for `purpose` at `place` and `moment`, such as client slot and cycle, or table and row.

@@ -15,6 +15,7 @@ mod rocksdb;
 mod servers;
 mod statements;
 mod toy;
+mod tproc_c;
 mod warehouses;
 
 use rqps_load::drive::{ArmRun, ClientCpus, Exercise, Schedule, Switch};

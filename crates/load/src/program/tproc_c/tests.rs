@@ -272,7 +272,8 @@ fn routines_take_the_round_trips_that_their_form_is_known_for() {
         hammerdb prepared-call delivery: set call results
         hammerdb prepared-call order-status: set call results
         hammerdb prepared-call stock-level: set call results
-    "#]].assert_eq(&lines);
+    "#]]
+    .assert_eq(&lines);
 }
 
 #[test]
