@@ -3,6 +3,7 @@
 //! In: what was read. Out: comparisons. What explains them is in `evidence`; what must stand beside them in `warnings`.
 
 pub(crate) mod aa_pairs;
+pub(crate) mod crossing;
 pub(crate) mod floor;
 pub(crate) mod groups;
 pub(crate) mod inside;

@@ -124,13 +124,23 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
     let logs: Vec<f64> = throughput_by_round.iter().flatten().map(|throughput| throughput.ln()).collect();
     let throughput = (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp());
     let present = || rounds.iter().flatten();
-    let latency = latency::latency(present());
+    let transactions = suite::transactions(shared.plan, &rounds);
+    let mut latency = latency::latency(present());
+    if let Some(found) = &transactions {
+        // Whole transactions come before their statements.
+        let place = |kind: &str| found.types.iter().position(|one| one.name == kind).unwrap_or(usize::MAX);
+        latency.sort_by_key(|found| place(&found.kind));
+    }
     let cell = CellFindings {
         rounds: logs.len() as u32,
         throughput,
         throughput_by_round,
         comparison: None,
-        cost: cost::cost(present(), throughput, clients_per_unit(unit, clients)),
+        cost: cost::cost(
+            present(),
+            throughput.map(|throughput| throughput / unit.seconds()),
+            clients_per_unit(unit, clients),
+        ),
         series: rounds
             .iter()
             .map(|m| m.as_ref().map_or_else(Vec::new, |measured| series::series(measured, shared.points)))
@@ -143,6 +153,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         timelines: timeline::timelines(&rounds, shared.points),
         inside: None,
         columns: suite::columns(shared.plan, &rounds, throughput),
+        transactions,
         latency,
         warnings: Vec::new(),
     };

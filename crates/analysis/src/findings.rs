@@ -7,7 +7,8 @@ mod sections;
 
 pub use counter::{CounterFindings, CounterUnit};
 pub use sections::{
-    InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings, TimelineFindings, TimelinePoint,
+    CrossingFindings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings, TimelineFindings,
+    TimelinePoint, TransactionFindings,
 };
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
@@ -34,6 +35,9 @@ pub struct Findings {
     pub tests: Vec<TestFindings>,
     /// One entry per group, number of clients and treatment other than the base.
     pub groups: Vec<GroupFindings>,
+    /// Where the ratio of a test crosses 1 as clients grow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crossings: Vec<CrossingFindings>,
     /// What engines force to be different, where several are compared; stated and as found in the statements.
     #[serde(default)]
     pub forced: Vec<ForcedForm>,
@@ -181,7 +185,7 @@ impl TestFindings {
 pub fn clients_per_unit(unit: Unit, clients: u32) -> f64 {
     match unit {
         Unit::KiloRowsPerSecond => f64::from(clients.max(1)),
-        Unit::QueriesPerSecond | Unit::RowsPerSecond => 1.0,
+        Unit::QueriesPerSecond | Unit::RowsPerSecond | Unit::NewOrdersPerMinute => 1.0,
     }
 }
 
@@ -226,6 +230,9 @@ pub struct CellFindings {
     /// The columns that are published of a step, over all rounds with a number; zeros where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<InsertColumns>,
+    /// What transactions did by type, where the suite tells types apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<TransactionFindings>,
     /// What a reader of the number must know.
     pub warnings: Vec<Warning>,
 }

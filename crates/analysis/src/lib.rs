@@ -22,7 +22,7 @@ pub use error::AnalysisError;
 
 use crate::advice::Kind;
 use crate::compare::judge::Row;
-use crate::compare::{aa_pairs, groups, judge};
+use crate::compare::{aa_pairs, crossing, groups, judge};
 use crate::evidence::{forced, semantic_settings, series};
 use crate::examine::{Examined, Shared, examine_all};
 use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
@@ -56,6 +56,8 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     judge_tests(&mut tests, &rows, base, margin);
     let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);
 
+    let crossings = crossing::crossings(&tests);
+
     let noun = plan.suite.noun();
     for at in 0..treatments.len() {
         treatments[at].counts = sentence::counts(&tests, at);
@@ -82,6 +84,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
         treatments,
         tests,
         groups,
+        crossings,
         forced,
         side_by_side,
         warnings,

@@ -4,8 +4,9 @@
 //! everything else follows from stages, units and records.
 
 mod insert;
+mod tproc_c;
 
-use crate::findings::InsertColumns;
+use crate::findings::{InsertColumns, TransactionFindings};
 use crate::read::measured::Measured;
 use rqps_model::plan::{Plan, SuitePlan};
 
@@ -13,6 +14,14 @@ use rqps_model::plan::{Plan, SuitePlan};
 pub(crate) fn columns(plan: &Plan, rounds: &[Option<Measured>], throughput: Option<f64>) -> Option<InsertColumns> {
     match &plan.suite {
         SuitePlan::Insert(_) => insert::columns(rounds, throughput),
-        SuitePlan::Sysbench(_) => None,
+        SuitePlan::Sysbench(_) | SuitePlan::TprocC(_) => None,
+    }
+}
+
+/// What transactions did by type, where the suite has several, and whether tables are consistent.
+pub(crate) fn transactions(plan: &Plan, rounds: &[Option<Measured>]) -> Option<TransactionFindings> {
+    match &plan.suite {
+        SuitePlan::TprocC(_) => tproc_c::transactions(rounds),
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => None,
     }
 }

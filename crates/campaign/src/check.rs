@@ -10,13 +10,14 @@ use crate::request::{Command, Request, place_of};
 use crate::select::{NoSuchTest, matching, select};
 use crate::vocabulary::{ProfileWord, Vocabulary, did_you_mean, nearest};
 use rqps_model::Interleave;
-use rqps_model::plan::{Arrival, DataShape, TestPlan};
+use rqps_model::plan::{Arrival, DataShape, SuitePlan, TestPlan};
 use rqps_suites::key::DefaultValue;
 use rqps_suites::{KEYS, Key, SecondsClass, Suite, SuiteName};
 
 mod forced;
 mod scale;
 mod settings;
+mod transactions;
 mod treatments;
 
 /// Fewer rounds than this leave no useful interval.
@@ -45,15 +46,14 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     checker.words_fit(suite);
     // One slip does not hide others: what is no suite is taken for the usual one, unless it is rather the other.
     let suite = suite.or_else(|| checker.usual_suite());
-    let (mut tests, mut shape) = (Vec::new(), None);
     let interleave = checker.interleave();
-    match suite {
-        Some(suite) if !suite.scales.is_empty() => shape = checker.shape(suite),
-        suite => {
-            tests = suite.map(|suite| checker.tests(suite, interleave)).unwrap_or_default();
-            checker.slice_fits(&tests);
-        }
-    }
+    let (plan, tests) = match suite {
+        Some(suite) if !suite.scales.is_empty() => (checker.shape(suite).map(rqps_suites::of_shape), None),
+        Some(suite) if suite.tests.is_empty() => checker.transactions(interleave).unzip(),
+        suite => (checker.tables(), suite.map(|suite| checker.tests(suite, interleave))),
+    };
+    let tests = tests.unwrap_or_default();
+    checker.slice_fits(&tests);
     checker.enough_rounds();
     if let Some(treatments) = &treatments {
         checker.base_exists(treatments);
@@ -68,13 +68,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     // Nothing is missing where nothing was wrong: defaults fill every key that is not a build or a name.
     Some(Campaign {
         name: request.name.as_ref().map(|name| name.value.clone()),
-        suite: match shape {
-            Some(shape) => rqps_suites::of_shape(shape),
-            None => rqps_suites::of_tables(DataShape {
-                tables: request.tables.as_ref()?.value,
-                rows: request.rows.as_ref()?.value,
-            }),
-        },
+        suite: plan?,
         builds: request.build.as_ref()?.value.iter().map(|build| build.spec.value.clone()).collect(),
         treatments,
         base: request.base.clone(),
@@ -119,11 +113,22 @@ impl<'a> Checker<'a> {
             let fault = fault.help("while one build has its slice, the requests of the other would all become late");
             self.error(&rate.place, fault.expected("interleave = \"turns\", or no rate"));
         }
+        let pauses = self.request.keying_and_thinking.as_ref().filter(|pauses| pauses.value);
+        if let (Some(pauses), Some(how)) = (pauses, said)
+            && how.value == Interleave::Slices
+        {
+            let fault = Fault::error("keying and thinking need turns, not slices");
+            let fault =
+                fault.help("a virtual user that thinks is idle for seconds, and a slice is over in milliseconds");
+            self.error(&pauses.place, fault.expected("interleave = \"turns\", or no keying and thinking"));
+        }
         let profiles = self.all_profiles();
         let (turns, why) = if let Some(how) = said {
             (how.value == Interleave::Turns, "interleave is turns".to_owned())
         } else if let Some(profile) = profiles.iter().find(|profile| profile.interleave == Interleave::Turns) {
             (true, format!("profile {} runs in turns", profile.name))
+        } else if pauses.is_some() {
+            (true, "keying and thinking run in turns".to_owned())
         } else {
             (open.is_some(), "requests at a planned rate run in turns".to_owned())
         };
@@ -144,6 +149,12 @@ impl<'a> Checker<'a> {
     fn all_profiles(&self) -> Vec<&'a ProfileWord> {
         let builds = self.request.build.iter().flat_map(|builds| &builds.value);
         builds.flat_map(|build| self.profiles_of(build)).map(|(_, profile)| profile).collect()
+    }
+
+    /// What is run where tests query tables.
+    fn tables(&self) -> Option<SuitePlan> {
+        let (tables, rows) = (self.request.tables.as_ref()?.value, self.request.rows.as_ref()?.value);
+        Some(rqps_suites::of_tables(DataShape { tables, rows }))
     }
 
     fn tests(&mut self, suite: &'a Suite, interleave: Option<Interleave>) -> Vec<TestPlan> {

@@ -3,7 +3,7 @@
 //! In: a plan. Out: text with lines below 100 characters where names allow; the caller prints it.
 
 use crate::estimate::{Estimate, estimate, human_bytes, human_duration};
-use rqps_model::plan::{Arrival, TestPlan};
+use rqps_model::plan::{Arrival, Renew, TestPlan};
 use rqps_model::{Interleave, Plan, plural};
 use rqps_suites::SuiteName;
 use std::fmt::Write;
@@ -58,10 +58,10 @@ fn write_treatments(plan: &Plan, out: &mut String) -> std::fmt::Result {
 }
 
 fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
-    // Stages differ in their clients only.
-    let largest = plan.stages.iter().max_by_key(|stage| stage.clients.iter().max());
-    let (tests, clients) = largest.map_or((&[][..], &[][..]), |stage| (&stage.tests, &stage.clients));
-    let level = match clients {
+    // Stages of a chain differ in their clients only.
+    let largest = plan.stages.iter().filter(|_| plan.is_chain()).max_by_key(|stage| stage.clients.iter().max());
+    let tests = largest.map_or_else(|| plan.tests(), |stage| stage.tests.iter().collect());
+    let level = match largest.map_or(&[][..], |stage| &stage.clients) {
         [clients] if plan.stages.len() > 1 => format!(", with {clients} clients"),
         _ => String::new(),
     };
@@ -90,6 +90,9 @@ fn write_rounds(plan: &Plan, out: &mut String) -> std::fmt::Result {
     let how = match (plan.is_chain(), plan.servers_together()) {
         (true, 1) => "a pass of each treatment from an empty data folder; order of passes",
         (true, _) => "a pass of all treatments from empty data folders; order of starts",
+        (false, _) if plan.stages.iter().any(|stage| stage.renew == Renew::PerTest) => {
+            "each with fresh copies and servers for each test; order of starts"
+        }
         (false, _) => "each with every server restarted; order of starts",
     };
     writeln!(out, "\n{}, {how}", plural(plan.rounds, "round"))?;

@@ -3,6 +3,7 @@
 //! In: a plan. Out: seconds by what they are spent on, and bytes. Touches nothing; the true costs are known afterwards.
 
 use crate::engine::{Costs, costs};
+use rqps_model::plan::{Renew, Stage};
 use rqps_model::{Interleave, Plan};
 use std::time::Duration;
 
@@ -97,30 +98,61 @@ fn of_passes(plan: &Plan) -> Estimate {
 
 /// Builds that alternate in each test on copies of what was loaded once.
 fn side_by_side(plan: &Plan) -> Estimate {
-    let treatments = plan.treatments.len() as f64;
-    let rounds = f64::from(plan.rounds);
-    let rows = plan.stages.iter().map(|stage| stage.rows).max().unwrap_or(0);
-    let (tests, levels) = (plan.tests(), plan.clients().len() as f64);
     let each: Vec<&Costs> = plan.treatments.iter().map(|one| costs((one.build.engine, one.storage))).collect();
+    let init_seconds = each.iter().map(|costs| costs.init_seconds).sum();
+    let none = Estimate {
+        load_seconds: init_seconds,
+        restart_seconds: 0.0,
+        work_seconds: 0.0,
+        test_seconds: 0.0,
+        disk_bytes: 0,
+    };
+    let mut copies_bytes = 0;
+    let mut all = plan.stages.iter().fold(none, |all, stage| {
+        let stage = of_stage(plan, stage, &each);
+        copies_bytes = copies_bytes.max(stage.1);
+        Estimate {
+            load_seconds: all.load_seconds + stage.0.load_seconds,
+            restart_seconds: all.restart_seconds + stage.0.restart_seconds,
+            work_seconds: all.work_seconds + stage.0.work_seconds,
+            test_seconds: all.test_seconds + stage.0.test_seconds,
+            disk_bytes: all.disk_bytes + stage.0.disk_bytes,
+        }
+    });
+    // The masters of each treatment and the copy it runs on.
+    all.disk_bytes += copies_bytes;
+    all
+}
+
+/// A stage, and the bytes of its copies; its disk is that of its masters.
+fn of_stage(plan: &Plan, stage: &Stage, each: &[&Costs]) -> (Estimate, u64) {
+    let (treatments, rounds, rows) = (each.len() as f64, f64::from(plan.rounds), stage.rows);
+    let (tests, levels) = (&stage.tests, stage.clients.len() as f64);
+    let (restarts, copied_for) = match stage.renew {
+        Renew::PerStage => (1.0, levels),
+        Renew::PerTest => (tests.len() as f64 * levels, 1.0),
+    };
     let restart = |costs: &&Costs| costs.restart_seconds + costs.master_bytes(rows) as f64 / COPY_BYTES_PER_S;
     let works: usize = tests.iter().map(|test| test.before.len()).sum();
-    let written: f64 = tests.iter().filter(|test| test.writes).map(|test| test.seconds).sum::<f64>() * levels;
+    let written: f64 = tests.iter().filter(|test| test.writes).map(|test| test.seconds).sum::<f64>() * copied_for;
     let test_seconds: f64 = tests
         .iter()
         .map(|test| match test.interleave {
-            Some(Interleave::Slices) => test.seconds * plan.slice_ms / (plan.slice_ms - UNCOUNTED_MS).max(UNCOUNTED_MS),
+            Some(Interleave::Slices) if !stage.own_clocks => {
+                test.seconds * plan.slice_ms / (plan.slice_ms - UNCOUNTED_MS).max(UNCOUNTED_MS)
+            }
             _ => test.seconds,
         })
         .map(|seconds| (seconds + plan.warmup_seconds) * levels)
         .sum();
-    Estimate {
-        load_seconds: each.iter().map(|costs| costs.init_seconds + rows as f64 / costs.load_rows_per_s).sum(),
-        restart_seconds: rounds * each.iter().map(restart).sum::<f64>(),
+    let estimate = Estimate {
+        load_seconds: each.iter().map(|costs| rows as f64 / costs.load_rows_per_s).sum(),
+        restart_seconds: rounds * restarts * each.iter().map(restart).sum::<f64>(),
         work_seconds: rounds * treatments * works as f64 * (WORK_SECONDS + rows as f64 / WORK_ROWS_PER_S),
         test_seconds: rounds * treatments * test_seconds,
-        // The master of each treatment and the copy it runs on.
-        disk_bytes: each.iter().map(|costs| costs.master_bytes(rows) + costs.copy_bytes(rows, written)).sum(),
-    }
+        disk_bytes: each.iter().map(|costs| costs.master_bytes(rows)).sum(),
+    };
+    (estimate, each.iter().map(|costs| costs.copy_bytes(rows, written)).sum())
 }
 
 /// Seconds as a person says them: `45 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.

@@ -10,8 +10,10 @@ use crate::value::{BuildRequest, Scale, Setting};
 use rqps_model::build::without_credentials;
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
+use rqps_model::tproc_c::{Check, Form as TransactionForm, Isolation, Profile};
 use rqps_model::{BuildSpec, Interleave, Placement, StorageEngine};
 use rqps_suites::key::Form;
+use rqps_suites::preset::PUBLISHED;
 use toml::Value;
 
 /// The type of a key's value: how it is read from what was written, and written to a campaign file.
@@ -46,6 +48,7 @@ field!(
     |reader, raw| match reader.key.form {
         Form::FolderName => reader.plain_name(&raw),
         // A build is meant by its address as it is kept and shown.
+        Form::Preset => reader.choice(&raw, &[PUBLISHED], |name| name).map(str::to_owned),
         Form::Build => reader.word(&raw).map(|word| without_credentials(&word)),
         _ => reader.word(&raw),
     },
@@ -53,6 +56,10 @@ field!(
 );
 field!(Vec<Spanned<String>>, |reader, raw| reader.words(raw), |words| texts(words));
 field!(Vec<Spanned<StorageEngine>>, |reader, raw| reader.storage_engines(raw), |engines| texts(engines));
+field!(Vec<Spanned<TransactionForm>>, |reader, raw| reader.transaction_forms(raw), |forms| texts(forms));
+field!(Profile, |reader, raw| reader.choice(&raw, &Profile::ALL, Profile::name), |profile| text(profile.name()));
+field!(Isolation, |reader, raw| reader.choice(&raw, &Isolation::ALL, Isolation::name), |level| text(level.name()));
+field!(Check, |reader, raw| reader.choice(&raw, &Check::ALL, Check::name), |how| text(how.name()));
 field!(Vec<Spanned<u32>>, |reader, raw| reader.distinct(raw), |numbers| {
     list(numbers.iter().map(|number| number.value.to_string()).collect())
 });

@@ -19,13 +19,14 @@ use std::collections::BTreeMap;
 pub(crate) fn fill(request: Request, demo: bool, vocabulary: &Vocabulary) -> Request {
     let quick = request.quick.as_ref().is_some_and(|quick| quick.value);
     let suite = request.suite_name();
+    let chosen = request.preset.as_ref().map(|preset| preset.value.clone());
     let names: &[&str] = match (demo, quick) {
         (true, true) => &["demo --quick", "demo"],
         (true, false) => &["demo"],
         (false, true) => &["quick"],
         (false, false) => &[],
     };
-    let presets = names.iter().filter_map(|name| suite.preset(name));
+    let presets = names.iter().copied().chain(chosen.as_deref()).filter_map(|name| suite.preset(name));
     let read = |preset: &'static Preset| read_preset(&preset.name, preset.words.iter().cloned());
     let filled = presets.fold(request, |request, preset| request.over(read(preset)));
     let defaults = KEYS.iter().filter_map(|key| match key.default_in(suite) {

@@ -9,6 +9,7 @@ use crate::raw::Raw;
 use crate::value::{BuildRequest, Scale, Setting};
 use crate::vocabulary::did_you_mean;
 use rqps_model::plan::Arrival;
+use rqps_model::tproc_c::Form as TransactionForm;
 use rqps_model::{BuildSpec, Engine, StorageEngine};
 use rqps_suites::Key;
 use rqps_suites::key::Form;
@@ -138,6 +139,11 @@ impl Reader<'_> {
         let mut reader = Reader { key, faults: &mut *self.faults };
         let engines = reader.each(raw, |reader, item| reader.choice(item, &StorageEngine::ALL, StorageEngine::name))?;
         reader.each_once(engines, |engine| format!("storage engine `{engine}`"))
+    }
+
+    pub(crate) fn transaction_forms(&mut self, raw: Spanned<Raw>) -> Read<Vec<Spanned<TransactionForm>>> {
+        let forms = self.each(raw, |reader, item| reader.choice(item, &TransactionForm::ALL, TransactionForm::name))?;
+        self.each_once(forms, |form| format!("form `{form}`"))
     }
 
     pub(crate) fn whole(&mut self, raw: &Spanned<Raw>) -> Read<u64> {

@@ -12,6 +12,7 @@ use crate::read::Reader;
 use crate::value::{BuildRequest, Scale, Setting};
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
+use rqps_model::tproc_c::{Check, Form, Isolation, Profile};
 use rqps_model::{Interleave, Placement, StorageEngine};
 use rqps_suites::{Key, SuiteName};
 use std::collections::BTreeSet;
@@ -106,6 +107,16 @@ request! {
     build: Vec<BuildRequest>,
     base: String,
     suite: String,
+    preset: String,
+    tproc_c_profile: Profile,
+    warehouses: Vec<Spanned<u32>>,
+    form: Vec<Spanned<Form>>,
+    quirks: Vec<Spanned<String>>,
+    isolation: Isolation,
+    all_warehouses: bool,
+    keying_and_thinking: bool,
+    partitioned: bool,
+    check: Check,
     scale: Scale,
     tests: Vec<Spanned<String>>,
     tables: u32,
@@ -115,6 +126,7 @@ request! {
     write_rates: Vec<Spanned<u32>>,
     read_seconds: f64,
     write_seconds: f64,
+    seconds: f64,
     rest_seconds: f64,
     catch_up_seconds: f64,
     warmup: f64,

@@ -195,9 +195,11 @@ impl Progress {
                 self.line("removed leftovers of a killed rqps:");
                 what.iter().for_each(|one| self.line(&format!("  {one}")));
             }
-            EventKind::Loading { treatment, tables, rows } => {
-                self.now(format!("loading {tables} x {rows} rows with {treatment}"))
+            EventKind::Loading { treatment, tables, rows, what } => {
+                let what = what.clone().unwrap_or_else(|| format!("{tables} x {rows} rows"));
+                self.now(format!("loading {what} with {treatment}"));
             }
+            EventKind::LoadingAdvances { fraction } => self.advance_loading(*fraction),
             EventKind::Loaded { treatment, rows, seconds } => {
                 self.line(&format!("loaded {rows} rows with {treatment} in {seconds:.1} s"));
             }
@@ -260,6 +262,16 @@ impl Progress {
         match &self.bar {
             Some(_) => self.now(label),
             None => self.label = label,
+        }
+    }
+
+    fn advance_loading(&mut self, fraction: f64) {
+        let message = format!("{}  {:.0} %", self.label, fraction * 100.0);
+        if let Some(bar) = &self.bar {
+            bar.set_message(message);
+        } else if self.last_plain.elapsed() >= PLAIN_EVERY {
+            self.last_plain = Instant::now();
+            self.screen.say(&message);
         }
     }
 

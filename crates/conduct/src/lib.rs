@@ -21,6 +21,7 @@ mod missing;
 mod run;
 mod servers;
 mod supervise;
+mod telling;
 #[cfg(test)]
 mod testing;
 mod treatment;

@@ -1,4 +1,4 @@
-//! The data folders that all copies are taken from: one for each kind of data folder in the campaign.
+//! The data folders that all copies are taken from: one for each kind of data folder and each data set of the campaign.
 //!
 //! In: the treatments. Out: stopped, checkpointed data folders with the loaded tables (empty ones where tests load
 //! themselves), and the treatments that are excluded because none can be made for them. Treatments whose builds can
@@ -8,12 +8,13 @@ use crate::ConductError;
 use crate::excluded::Excluded;
 use crate::job::{Job, Output};
 use crate::supervise::{check, supervised, supervised_on};
+use crate::telling::telling;
 use crate::treatment::{Connection, LOG_LINES, ResolvedTreatment};
-use rqps_load::prepare_data::prepare_data;
+use rqps_load::data_set;
 use rqps_load::random::derive_seed;
 use rqps_machine::{CopyMethod, Workspace, copy, remove_tree};
-use rqps_model::facts::LoadFacts;
-use rqps_model::plan::{DataSet, DataShape, Plan};
+use rqps_model::facts::{LoadFacts, LoadedSet};
+use rqps_model::plan::{DataSet, Plan};
 use rqps_model::{Engine, EventKind, StorageEngine, Version};
 use rqps_observe::host::HostMeter;
 use rqps_server::{Server, cluster};
@@ -54,7 +55,7 @@ impl FolderKind {
 /// The masters of a campaign.
 #[derive(Debug)]
 pub(crate) struct Masters {
-    folders: BTreeMap<FolderKind, PathBuf>,
+    folders: BTreeMap<FolderKind, Vec<(DataSet, PathBuf)>>,
     excluded: BTreeMap<String, String>,
     connections: BTreeMap<String, Connection>,
     method: CopyMethod,
@@ -75,8 +76,15 @@ impl Masters {
             sharers.entry(FolderKind::of(treatment)).or_default().push(treatment);
         }
         let mut made = BTreeMap::new();
-        let mut maker =
-            Maker { job, workspace, output, stop, excluded: Excluded::default(), connections: BTreeMap::new() };
+        let mut maker = Maker {
+            job,
+            workspace,
+            output,
+            stop,
+            excluded: Excluded::default(),
+            connections: BTreeMap::new(),
+            loaded: BTreeMap::new(),
+        };
         for (kind, sharers) in sharers {
             let folder = workspace.join(&format!("master-{}", kind.name()));
             let accepted = maker.initialise(&sharers, &folder)?;
@@ -86,13 +94,7 @@ impl Masters {
         maker.excluded.check(job.plan)?;
         let mut folders = BTreeMap::new();
         for (kind, (folder, accepted)) in made {
-            let is_ready = match data_set(job.plan) {
-                DataSet::Empty => !accepted.is_empty(),
-                DataSet::Loaded(data) => maker.load(&accepted, &folder, data)?,
-            };
-            if is_ready {
-                folders.insert(kind, folder);
-            }
+            folders.insert(kind, maker.fill(accepted, &folder, method)?);
         }
         maker.excluded.check(job.plan)?;
         Ok(Masters { folders, excluded: maker.excluded.reasons(), connections: maker.connections, method })
@@ -108,17 +110,34 @@ impl Masters {
         self.connections.get(&treatment.plan.name)
     }
 
-    /// Copies a master to `to`.
-    pub(crate) fn copy(&self, kind: &FolderKind, to: &Path, stop: &AtomicBool) -> Result<(), ConductError> {
-        let copied = cluster::restore(&self.folders[kind], to, self.method, stop);
-        check(stop)?;
-        copied.map(drop).map_err(ConductError::server(format!("copying the data folder {}", kind.name())))
+    /// Copies a master to `to`. Every data set of the plan is there for a kind that has a treatment left.
+    pub(crate) fn copy(
+        &self,
+        kind: &FolderKind,
+        data: &DataSet,
+        to: &Path,
+        stop: &AtomicBool,
+    ) -> Result<(), ConductError> {
+        let (_, master) = self.folders[kind].iter().find(|(of, _)| of == data).expect("every data set was loaded");
+        copy_folder(master, to, self.method, stop)
     }
 }
 
-/// What all stages of a plan begin with.
-fn data_set(plan: &Plan) -> DataSet {
-    plan.stages.first().map_or(DataSet::Empty, |stage| stage.data)
+fn copy_folder(from: &Path, to: &Path, method: CopyMethod, stop: &AtomicBool) -> Result<(), ConductError> {
+    let copied = cluster::restore(from, to, method, stop);
+    check(stop)?;
+    copied.map(drop).map_err(ConductError::server(format!("copying the data folder {}", from.display())))
+}
+
+/// What stages of a plan begin with, each once.
+fn data_sets(plan: &Plan) -> Vec<&DataSet> {
+    let mut sets: Vec<&DataSet> = Vec::new();
+    for stage in &plan.stages {
+        if !sets.contains(&&stage.data) {
+            sets.push(&stage.data);
+        }
+    }
+    sets
 }
 
 /// What making a master needs.
@@ -129,6 +148,8 @@ struct Maker<'a, 'o, 'w> {
     stop: &'a AtomicBool,
     excluded: Excluded,
     connections: BTreeMap<String, Connection>,
+    /// What each treatment loaded so far.
+    loaded: BTreeMap<String, Vec<LoadedSet>>,
 }
 
 impl Maker<'_, '_, '_> {
@@ -171,10 +192,10 @@ impl Maker<'_, '_, '_> {
     fn first_start(&mut self, treatment: &ResolvedTreatment<'_>, folder: &Path) -> Result<(), ConductError> {
         let mut server = self.start(treatment, folder, "for the first time")?;
         // The others' folder is left in order whatever the settings are.
-        let checked = treatment.settings(&server).map(drop).and_then(|()| match data_set(self.job.plan) {
-            DataSet::Empty => treatment.probe(&server.endpoint()).map(Some),
+        let checked = treatment.settings(&server).map(drop).and_then(|()| match self.job.plan.is_chain() {
+            true => treatment.probe(&server.endpoint()).map(Some),
             // A loaded master shows it.
-            DataSet::Loaded(_) => Ok(None),
+            false => Ok(None),
         });
         self.stop_in_order(treatment, &mut server)?;
         let name = &treatment.plan.name;
@@ -211,27 +232,56 @@ impl Maker<'_, '_, '_> {
         Ok(())
     }
 
-    /// Loads a master with the first treatment that can, and says whether there was one. Others are as good as the
-    /// first, for they all started on such a folder.
+    /// Makes a master of each data set from an empty folder, with the treatments that share it; none where no treatment
+    /// can load them all.
+    fn fill(
+        &mut self,
+        mut sharers: Vec<&ResolvedTreatment<'_>>,
+        empty: &Path,
+        method: CopyMethod,
+    ) -> Result<Vec<(DataSet, PathBuf)>, ConductError> {
+        let (sets, mut seconds) = (data_sets(self.job.plan), 0.0);
+        let mut masters = Vec::new();
+        for (at, data) in sets.iter().enumerate() {
+            if sharers.is_empty() {
+                return Ok(Vec::new());
+            }
+            // The last is loaded into the folder itself, the others into copies of it.
+            let folder = match at + 1 == sets.len() {
+                true => empty.to_owned(),
+                false => PathBuf::from(format!("{}-{}", empty.display(), at + 1)),
+            };
+            if folder != empty {
+                copy_folder(empty, &folder, method, self.stop)?;
+            }
+            if **data != DataSet::Empty {
+                seconds += self.load(&mut sharers, &folder, data)?;
+            }
+            masters.push(((*data).clone(), folder));
+        }
+        for treatment in sharers.iter().filter(|_| seconds > 0.0) {
+            self.output.store.set_load_seconds(&treatment.plan.name, seconds)?;
+        }
+        Ok(if sharers.is_empty() { Vec::new() } else { masters })
+    }
+
+    /// Loads a master with the first treatment that can, which others that cannot are no longer among; the seconds that
+    /// rows and indexes took. Others are as good as the first, for they all started on such a folder.
     fn load(
         &mut self,
-        sharers: &[&ResolvedTreatment<'_>],
+        sharers: &mut Vec<&ResolvedTreatment<'_>>,
         folder: &Path,
-        data: DataShape,
-    ) -> Result<bool, ConductError> {
-        for (at, loader) in sharers.iter().enumerate() {
+        data: &DataSet,
+    ) -> Result<f64, ConductError> {
+        while let Some(loader) = sharers.first() {
             check(self.stop)?;
             match self.load_with(loader, folder, data) {
-                Ok(seconds) => {
-                    for treatment in &sharers[at..] {
-                        self.output.store.set_load_seconds(&treatment.plan.name, seconds)?;
-                    }
-                    return Ok(true);
-                }
+                Ok(seconds) => return Ok(seconds),
                 Err(error) => self.exclude(loader, error)?,
             }
+            sharers.remove(0);
         }
-        Ok(false)
+        Ok(0.0)
     }
 
     /// Loads one master, keeps what the host did for it, and returns the seconds that rows and indexes took.
@@ -239,26 +289,39 @@ impl Maker<'_, '_, '_> {
         &mut self,
         treatment: &ResolvedTreatment<'_>,
         folder: &Path,
-        data: DataShape,
+        data: &DataSet,
     ) -> Result<f64, ConductError> {
         let name = &treatment.plan.name;
-        self.output.emit(EventKind::Loading { treatment: name.clone(), tables: data.tables, rows: data.rows });
+        let (tables, rows) = data.size();
+        let what = matches!(data, DataSet::Warehouses(_)).then(|| data.to_string());
+        let rows = rows / u64::from(tables.max(1));
+        self.output.emit(EventKind::Loading { treatment: name.clone(), tables, rows, what });
         let mut server = self.start(treatment, folder, "to load data")?;
         let endpoint = server.endpoint();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let seed = derive_seed(self.job.plan.seed, "data");
         let mut meter = HostMeter::open(self.workspace.path())?;
         let before = meter.read_full();
-        let loaded = supervised(&server, self.stop, || {
-            prepare_data(server.target(), data, seed, threads)
+        let load = |progress: &(dyn Fn(f64) + Sync)| {
+            data_set::load(server.target(), data, seed, threads, progress)
                 .map_err(ConductError::load(format!("loading data with {name}")))
-        });
+        };
+        let advance = |fraction| self.output.emit(EventKind::LoadingAdvances { fraction });
+        let loaded = supervised(&server, self.stop, || telling(load, advance));
         let report = loaded.map_err(|error| match error {
             ConductError::Interrupted => ConductError::Interrupted,
             error => ConductError::Loading { error: Box::new(error), log: server.log_tail(LOG_LINES) },
         })?;
         let host = meter.read_full().since(&before);
-        self.output.store.write_load(name, &LoadFacts { rows: report.rows, host })?;
+        let sets = self.loaded.entry(name.clone()).or_default();
+        sets.push(LoadedSet {
+            data: data.to_string(),
+            rows: report.rows,
+            load_seconds: report.load_seconds,
+            index_seconds: report.index_seconds,
+            analyze_seconds: report.settle_seconds,
+        });
+        self.output.store.write_load(name, &LoadFacts { rows: report.rows, host, sets: sets.clone() })?;
         treatment.connection(&endpoint)?;
         self.stop_in_order(treatment, &mut server)?;
         if let Some(left) = report.left {

@@ -148,10 +148,10 @@ fn enter(
     let endpoint = server.endpoint();
     if store.settings(&name)?.is_none() {
         let facts = arm.treatment.settings(server)?;
-        let connection = match (piece.stage.data, piece.bench.masters.connection(arm.treatment)) {
+        let connection = match (&piece.stage.data, piece.bench.masters.connection(arm.treatment)) {
             (DataSet::Empty, Some(connection)) => connection.clone(),
             (DataSet::Empty, None) => arm.treatment.probe(&endpoint)?,
-            (DataSet::Loaded(_), _) => arm.treatment.connection(&endpoint)?,
+            (DataSet::Loaded(_) | DataSet::Warehouses(_), _) => arm.treatment.connection(&endpoint)?,
         };
         let facts = SettingsFacts {
             server_cpus: placed,

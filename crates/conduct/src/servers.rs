@@ -16,8 +16,8 @@ use crate::measure::{Piece, measure};
 use crate::supervise::{check, supervised, supervised_on, unless_stopped};
 use crate::walk::{Setup, Visit};
 use rqps_load::LoadError;
+use rqps_load::data_set;
 use rqps_load::suite::{self, Chain, PlannedTest};
-use rqps_load::work::work;
 use rqps_machine::copy;
 use rqps_model::event::{TestPlace, TestResult};
 use rqps_model::plan::{DataSet, Round, TestPlan};
@@ -77,7 +77,7 @@ impl<'a> Servers<'a> {
             }
         }
         // Servers start with empty caches; cached tests must not measure how they fill.
-        if let DataSet::Loaded(_) = setup.stage.data {
+        if setup.stage.data != DataSet::Empty {
             servers.everywhere(Work::Warm)?;
         }
         output.eta.began(begun.elapsed());
@@ -106,6 +106,7 @@ impl<'a> Servers<'a> {
 
     fn copy_data(&mut self) -> Result<(), ConductError> {
         let Bench { treatments, masters, workspace, stop, .. } = self.bench;
+        let data = &self.setup.stage.data;
         // Copies of one master are told apart by their places in the round, which change from round to round.
         let mut copies: BTreeMap<FolderKind, u32> = BTreeMap::new();
         let mut names: BTreeMap<&str, String> = BTreeMap::new();
@@ -120,7 +121,7 @@ impl<'a> Servers<'a> {
             let kind = FolderKind::of(arm.treatment);
             arm.copy = names.remove(arm.name()).expect("every arm that is measured has a place");
             arm.data = workspace.join(&format!("copy-{}-{number}", kind.name()));
-            masters.copy(&kind, &arm.data, stop)?;
+            masters.copy(&kind, data, &arm.data, stop)?;
         }
         // What was written before must not reach the disk during a test.
         let folder = workspace.path().to_owned();
@@ -193,7 +194,7 @@ impl<'a> Servers<'a> {
             if arm.failure.is_some() && arm.may_start() {
                 arm.was_restarted = true;
                 arm.start(job.lease, stop)?;
-                work_on(arm, Work::Warm, self.bench)?;
+                work_on(arm, Work::Warm, self.bench, &self.setup.stage.data)?;
                 output.warn(match &arm.failure {
                     Some(failure) => failure.clone(),
                     None => format!("{} was started again on the same data", arm.name()),
@@ -209,7 +210,7 @@ impl<'a> Servers<'a> {
 
     /// Does work on every server, one after the other.
     fn everywhere(&mut self, work: Work) -> Result<(), ConductError> {
-        self.arms.iter_mut().try_for_each(|arm| work_on(arm, work, self.bench))
+        self.arms.iter_mut().try_for_each(|arm| work_on(arm, work, self.bench, &self.setup.stage.data))
     }
 
     /// Does the work that the plan wants before a test, and the rest that its suite wants.
@@ -322,6 +323,7 @@ impl<'a> Servers<'a> {
             let measured = measure(&piece, &mut self.arms, &skipped, output.store, &mut advance);
             all.extend(measured?);
             output.eta.ended(&task, begun.elapsed());
+            check_data(&piece, &mut self.arms, &mut all, output)?;
             if self.setup.stage.is_chain() {
                 self.check_chains(test, is_last, &mut all, output)?;
             }
@@ -420,6 +422,49 @@ impl<'a> Servers<'a> {
     }
 }
 
+/// After a test was run, and nothing of it is observed any more: what its suite checks on each server. One that was
+/// lost is started again where that tells what is lost with it.
+fn check_data(
+    piece: &Piece<'_>,
+    arms: &mut [Arm<'_>],
+    all: &mut [SampleParts],
+    output: &mut Output<'_, '_>,
+) -> Result<(), ConductError> {
+    let (begun, Bench { job, stop, .. }) = (Instant::now(), piece.bench);
+    for (SampleParts { sample, .. }, arm) in all.iter_mut().zip(arms) {
+        let has_failed = sample.failure.is_some();
+        if has_failed {
+            if !piece.planned.counts_acknowledged() || sample.record.is_none() || !arm.may_start() {
+                continue;
+            }
+            arm.start(job.lease, stop)?;
+        }
+        let Some(server) = &arm.server else { continue };
+        let doing = format!("checking the data of {}", arm.name());
+        let checked = supervised(server, stop, || {
+            let checked = match has_failed {
+                false => piece.planned.check(server.target(), sample).map(|()| None),
+                true => piece.planned.look_for_losses(server.target(), sample),
+            };
+            checked.map_err(ConductError::load(doing))
+        });
+        let told = match checked {
+            Err(ConductError::Interrupted) => return Err(ConductError::Interrupted),
+            Err(error) => Some(error.to_string()),
+            Ok(told) => told,
+        };
+        if let Some(told) = told {
+            let failure = sample.failure.take().map_or(String::new(), |failure| format!("{failure}; "));
+            sample.failure = Some(failure + &told);
+        }
+        if let Some(failure) = &sample.failure {
+            output.warn(format!("{} failed in {}: {failure}", piece.test.name, arm.name()));
+        }
+    }
+    output.eta.add_overhead(begun.elapsed());
+    Ok(())
+}
+
 /// A sample as watchers see it.
 fn result(sample: &Sample, chain: &Chain) -> TestResult {
     TestResult {
@@ -431,9 +476,9 @@ fn result(sample: &Sample, chain: &Chain) -> TestResult {
 }
 
 /// Does work on an arm's server, if it has one, and notes what that did not reach.
-fn work_on(arm: &mut Arm<'_>, name: Work, bench: &Bench<'_>) -> Result<(), ConductError> {
-    let data = rqps_suites::data(&bench.job.plan.suite);
-    let left = on_server(arm, name.name(), bench.stop, |target| Ok(work(name, target, data)?.left))?.flatten();
+fn work_on(arm: &mut Arm<'_>, name: Work, bench: &Bench<'_>, data: &DataSet) -> Result<(), ConductError> {
+    let worked = |target: &Target| Ok(data_set::work_on(name, target, data)?.left);
+    let left = on_server(arm, name.name(), bench.stop, worked)?.flatten();
     arm.pending_warnings.extend(left.map(|left| format!("{name} before the test: {left}")));
     Ok(())
 }

@@ -39,7 +39,7 @@ pub use placing::{ClientCpus, PlaceSession};
 pub(crate) use port::monotonic_ns;
 pub use run::{run, run_events, run_to_end};
 pub use schedule::Schedule;
-pub use to_end::Slices;
+pub use to_end::{Slices, Span};
 pub(crate) use watchdog::Watchdog;
 
 #[cfg(test)]

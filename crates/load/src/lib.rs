@@ -6,11 +6,13 @@
 //!
 //! It must not start a server, judge a number, print, or open a file.
 
+pub mod data_set;
 pub mod drive;
 mod error;
 mod load_data;
 mod load_report;
 mod mysql;
+mod own_clocks;
 pub mod plan_capture;
 pub mod prepare_data;
 pub mod program;
@@ -22,6 +24,7 @@ mod side_by_side;
 pub mod suite;
 mod test_run;
 mod text;
+mod transactions;
 pub mod warehouses;
 pub mod work;
 mod zipfian;

@@ -1,8 +1,8 @@
 //! LOAD DATA on MySQL and MariaDB: a session that leaves out what only costs, rows that all arrive, tables that are as
 //! they were meant.
 //!
-//! In: a session, a table's name and columns, rows as text. Out: rows in the table, or what the server made otherwise. A
-//! character set other than latin1 makes every comparison and every row cost more, and it has spoilt published
+//! In: a session, a table's name and columns, rows as text. Out: rows in the table, or what the server made otherwise.
+//! A character set other than latin1 makes every comparison and every row cost more, and it has spoilt published
 //! comparisons; so server, session, table and columns are checked, and a difference is an error.
 
 use crate::error::LoadError;
@@ -40,20 +40,20 @@ pub(crate) fn set_bulk_load(session: &mut Session, storage: StorageEngine, is_on
     }
 }
 
-/// Loads the rows that `feed` writes and counts, in one transaction. They are as LOAD DATA takes them if nothing else is
-/// said: fields end with a tab, rows with a newline.
+/// Loads the rows that `feed` writes and counts, in one transaction. They are as LOAD DATA takes them if nothing else
+/// is said: fields end with a tab, rows with a newline.
 pub(crate) fn load_rows(
     session: &mut Session,
     name: &str,
     columns: &str,
     feed: impl FnOnce(&mut CopyWriter<'_>) -> Result<u64, WireError>,
-) -> Result<u64, LoadError> {
+) -> Result<(), LoadError> {
     let sql = format!("LOAD DATA LOCAL INFILE 'rqps' INTO TABLE {name} CHARACTER SET {CHARSET} ({columns})");
     let (sent, taken) = session.copy_in(&sql, feed).map_err(LoadError::wire(format!("loading table {name}")))?;
     // What a server doesn't like about a row of LOAD DATA LOCAL is a warning, and the row may be missing.
     let warnings = rows(session, "SHOW WARNINGS")?;
     if taken == sent && warnings.is_empty() {
-        return Ok(sent);
+        return Ok(());
     }
     let warning = warnings.into_iter().next().and_then(|row| row.into_iter().nth(2)).flatten();
     let warning = warning.map_or_else(String::new, |warning| format!("; the server says: {warning}"));

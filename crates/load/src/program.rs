@@ -1,9 +1,9 @@
 //! What a session sends: the seam between the engine room and the suites.
 //!
 //! `drive` asks a [`Program`] what comes next, given the last answer, and does everything else: connecting, pacing,
-//! retrying, counting. A [`Workload`] makes the programs of a test, one for each session. `sysbench`, `insert`
-//! and `tproc_c` are such; a test may bring its own. A program must not send, wait, or read a clock; in counted time it must not allocate
-//! or lock.
+//! retrying, counting. A [`Workload`] makes the programs of a test, one for each session. `sysbench`, `insert` and
+//! `tproc_c` are such; a test may bring its own. A program must not send, wait, or read a clock; in counted time it
+//! must not allocate or lock.
 
 pub mod insert;
 pub mod sysbench;
@@ -200,6 +200,12 @@ pub trait Program: Send {
     #[inline]
     fn event(&self) -> usize {
         0
+    }
+
+    /// What an event that ended adds to throughput: its statements, where the workload rates nothing else.
+    #[inline]
+    fn rated(&self, _outcome: Outcome, statements: u64) -> u64 {
+        statements
     }
 
     /// The clients' common start.

@@ -10,14 +10,16 @@ use crate::plan_capture::plan_capture;
 pub use crate::program::insert::Chain;
 use crate::program::insert::{self, Bench};
 use crate::program::sysbench::Statements;
+use crate::program::tproc_c::{Transactions, provide_routines};
 use crate::random::derive_seed;
-use crate::side_by_side;
 pub use crate::test_run::{Clients, Moment, Ran};
+use crate::{side_by_side, transactions};
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Shape, Step, steps};
 use rqps_model::plan::{SuitePlan, TestPlan};
 use rqps_model::sample::Score;
-use rqps_model::{Interleave, Plan, StorageEngine};
+use rqps_model::tproc_c::TprocC;
+use rqps_model::{Interleave, Plan, Sample, StorageEngine};
 use rqps_suites::{Suite, Test, data};
 use rqps_wire::{Endpoint, Target};
 use std::sync::atomic::AtomicBool;
@@ -46,6 +48,8 @@ pub struct TestServer<'a> {
 enum What<'a> {
     Statements(&'a Test),
     Step(Shape, Step),
+    /// Of TPROC-C, on so many warehouses.
+    Transactions(&'a TprocC, u32),
 }
 
 impl<'a> PlannedTest<'a> {
@@ -67,6 +71,7 @@ impl<'a> PlannedTest<'a> {
                 let step = steps(&shape).into_iter().find(|step| step.name == test.name)?;
                 What::Step(shape, step)
             }
+            SuitePlan::TprocC(shape) => What::Transactions(shape, shape.warehouses_of(&test.name)?),
         };
         Some(PlannedTest { plan, test, clients, seed, what })
     }
@@ -75,7 +80,7 @@ impl<'a> PlannedTest<'a> {
     pub fn score(&self, count: u64) -> Score {
         let factor = match &self.what {
             What::Statements(test) => test.unit_per_operation(data(&self.plan.suite), self.clients),
-            What::Step(..) => 1.0,
+            What::Step(..) | What::Transactions(..) => 1.0,
         };
         Score { unit: self.test.unit, count, factor }
     }
@@ -90,7 +95,31 @@ impl<'a> PlannedTest<'a> {
         match &self.what {
             What::Statements(test) => plan_capture(target, test, data(&self.plan.suite)),
             What::Step(shape, step) => insert::statement_plans(target, shape, step),
+            What::Transactions(..) => Ok(Vec::new()),
         }
+    }
+
+    /// After it ran on a server: whether its tables are as they must be, where the suite can tell. What is found is
+    /// noted in the sample, and fails it if it must.
+    pub fn check(&self, target: &Target, sample: &mut Sample) -> Result<(), LoadError> {
+        match &self.what {
+            What::Statements(_) | What::Step(..) => Ok(()),
+            What::Transactions(shape, warehouses) => transactions::check(target, shape, *warehouses, self.seed, sample),
+        }
+    }
+
+    /// After it failed on a server that is up again: whether what the server acknowledged is there, in words. `None`
+    /// where the suite cannot tell.
+    pub fn look_for_losses(&self, target: &Target, sample: &mut Sample) -> Result<Option<String>, LoadError> {
+        match &self.what {
+            What::Statements(_) | What::Step(..) => Ok(None),
+            What::Transactions(_, warehouses) => transactions::look_for_losses(target, *warehouses, sample),
+        }
+    }
+
+    /// Whether it counts what is acknowledged, so that losses can be told.
+    pub fn counts_acknowledged(&self) -> bool {
+        matches!(self.what, What::Transactions(..))
     }
 
     /// Runs it on all servers; those of steps that build on each other have their chains.
@@ -102,19 +131,16 @@ impl<'a> PlannedTest<'a> {
     ) -> Result<Vec<Ran>, LoadError> {
         match &self.what {
             What::Statements(test) => {
-                let endpoints: Vec<Endpoint> = servers.iter().map(|server| server.endpoint.clone()).collect();
+                let endpoints = endpoints(servers);
                 let statements = Statements::compile(test, data(&self.plan.suite), &endpoints)?;
-                let exercise = Exercise {
-                    arms: &endpoints,
-                    clients: self.clients,
-                    threads: (clients.cpus.set.len() as u32).min(self.clients),
-                    cpus: clients.cpus,
-                    schedule: side_by_side::schedule(self.plan, self.test),
-                    arrival: self.plan.arrival,
-                    seed: derive_seed(self.seed, &format!("{}.c{}", test.name, self.clients)),
-                };
-                let in_turns = self.test.interleave == Some(Interleave::Turns);
-                side_by_side::run(&exercise, &statements, in_turns, clients.stop, hook)
+                let exercise = self.exercise(&endpoints, clients);
+                side_by_side::run(&exercise, &statements, self.is_in_turns(), clients.stop, hook)
+            }
+            What::Transactions(shape, warehouses) => {
+                let endpoints = endpoints(servers);
+                let programs = Transactions::compile(shape, *warehouses, self.clients, &endpoints)?;
+                let exercise = self.exercise(&endpoints, clients);
+                transactions::run(&exercise, &programs, self.is_in_turns(), clients.stop, hook)
             }
             What::Step(shape, step) => {
                 let (of_servers, mut chains): (Vec<_>, Vec<&mut Chain>) = servers
@@ -138,12 +164,39 @@ impl<'a> PlannedTest<'a> {
     }
 }
 
+impl PlannedTest<'_> {
+    /// All servers at once.
+    fn exercise<'e>(&self, arms: &'e [Endpoint], clients: Clients<'e>) -> Exercise<'e> {
+        Exercise {
+            arms,
+            clients: self.clients,
+            threads: (clients.cpus.set.len() as u32).min(self.clients),
+            cpus: clients.cpus,
+            schedule: side_by_side::schedule(self.plan, self.test),
+            arrival: self.plan.arrival,
+            seed: derive_seed(self.seed, &format!("{}.c{}", self.test.name, self.clients)),
+        }
+    }
+
+    fn is_in_turns(&self) -> bool {
+        self.test.interleave == Some(Interleave::Turns)
+    }
+}
+
+fn endpoints(servers: &[TestServer<'_>]) -> Vec<Endpoint> {
+    servers.iter().map(|server| server.endpoint.clone()).collect()
+}
+
 /// What is due on a server before and after every test, whatever the plan says.
 pub fn between_tests(plan: &Plan, target: &Target) -> Result<(), LoadError> {
     match &plan.suite {
         SuitePlan::Sysbench(_) => crate::work::between_tests(target),
         // Its steps follow each other as they are.
         SuitePlan::Insert(_) => Ok(()),
+        SuitePlan::TprocC(shape) => {
+            provide_routines(target, shape)?;
+            crate::work::between_tests(target)
+        }
     }
 }
 

@@ -11,8 +11,9 @@ mod load;
 mod mysql;
 mod population;
 mod postgres;
+mod stream;
 mod table;
 
 pub use check::{Broken, Counters, check, count};
 pub use condition::Expectation;
-pub use load::load;
+pub use load::{load, load_with_progress};

@@ -37,6 +37,16 @@ pub fn work(name: Work, target: &Target, data: DataShape) -> Result<Worked, Load
     Ok(Worked { seconds: begun.elapsed().as_secs_f64(), left })
 }
 
+/// Brings every table of the database and its indexes into memory.
+pub(crate) fn warm_all(target: &Target) -> Result<Worked, LoadError> {
+    let begun = Instant::now();
+    match target.endpoint.protocol() {
+        Protocol::Postgres => postgres::warm_all(&target.endpoint)?,
+        Protocol::Mysql => mysql::warm_all(&target.endpoint)?,
+    }
+    Ok(Worked { seconds: begun.elapsed().as_secs_f64(), left: None })
+}
+
 /// What is due on a server before and after every test, whatever the plan says.
 pub fn between_tests(target: &Target) -> Result<(), LoadError> {
     match target.endpoint.protocol() {

@@ -14,8 +14,9 @@ use made::Made;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use rqps_model::facts::HostFacts;
-use rqps_model::plan::{Arrival, DataShape, ForcedForm, Stage, SuitePlan, TestPlan, TreatmentPlan};
-use rqps_model::{BuildSpec, FORMAT, Group, Interleave, Placement, Plan, Unit};
+use rqps_model::plan::{Arrival, DataSet, DataShape, ForcedForm, Stage, SuitePlan, TestPlan, TreatmentPlan};
+use rqps_model::tproc_c::{Check, Form, Isolation, Profile, Quirk, TprocC};
+use rqps_model::{BuildSpec, Engine, FORMAT, Group, Interleave, Placement, Plan, Unit};
 use rqps_store::{Campaign, Start, StoreError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -75,6 +76,8 @@ pub struct Recipe {
     pub arrival: Arrival,
     /// What the plan states that engines force.
     pub forced: Vec<ForcedForm>,
+    /// What is run of TPROC-C instead of sysbench: its warehouses are the tests.
+    pub transactions: Option<TprocC>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -165,8 +168,26 @@ impl Recipe {
             failed: Vec::new(),
             arrival: Arrival::Closed,
             forced: Vec::new(),
+            transactions: None,
             seed,
         }
+    }
+
+    /// TPROC-C on 2 and 4 warehouses by these rules, on two treatments with 1 and 4 virtual users.
+    pub fn transactions(profile: Profile, rounds: u32, seed: u64) -> Recipe {
+        let shape = TprocC {
+            profile,
+            warehouses: vec![2, 4],
+            forms: BTreeMap::from([(Engine::Postgres, Form::usual(profile, Engine::Postgres))]),
+            quirks: Quirk::ALL.into_iter().filter(|_| profile == Profile::Hammerdb).collect(),
+            partitioned: false,
+            isolation: Isolation::ServerDefault,
+            all_warehouses: false,
+            keying_and_thinking: false,
+            check: Check::Full,
+        };
+        let recipe = Recipe::new(2, 2, rounds, seed);
+        Recipe { transactions: Some(shape), clients: vec![1, 4], cycles: 0, ..recipe }
     }
 
     /// The tests' names, by index.
@@ -205,16 +226,17 @@ impl Recipe {
                 set: BTreeMap::new(),
             }
         };
-        let tests = TESTS.iter().take(self.tests).map(|&(name, group, rank, _)| self.test(name, group, rank));
+        let tests = TESTS.iter().take(self.tests).enumerate();
+        let tests = tests.map(|(at, &(_, group, rank, _))| self.test(&self.name_of(at), group, rank));
         Plan {
             format: FORMAT,
             name: self.name.clone(),
-            suite: SuitePlan::Sysbench(DATA),
+            suite: self.suite(),
             seed: self.seed,
             treatments: self.treatment_names().into_iter().enumerate().map(treatment).collect(),
             base: 0,
             why_one_by_one: None,
-            stages: vec![Stage::side_by_side(DATA, self.clients.clone(), tests.collect())],
+            stages: self.stages(tests.collect()),
             warmup_seconds: 1.0,
             slice_ms: 10.0,
             arrival: self.arrival,
@@ -223,6 +245,37 @@ impl Recipe {
             margin: 0.02,
             rounds: self.rounds,
             forced: self.forced.clone(),
+        }
+    }
+
+    fn unit(&self, test: &str) -> Unit {
+        match (&self.transactions, test) {
+            (Some(_), _) => Unit::NewOrdersPerMinute,
+            (None, "scan") => Unit::KiloRowsPerSecond,
+            (None, _) => Unit::QueriesPerSecond,
+        }
+    }
+
+    fn suite(&self) -> SuitePlan {
+        self.transactions.clone().map_or(SuitePlan::Sysbench(DATA), SuitePlan::TprocC)
+    }
+
+    fn stages(&self, tests: Vec<TestPlan>) -> Vec<Stage> {
+        let Some(shape) = &self.transactions else {
+            return vec![Stage::side_by_side(DATA, self.clients.clone(), tests)];
+        };
+        let stage = |(warehouses, test): (&u32, TestPlan)| {
+            let data = DataSet::Warehouses(shape.data(*warehouses));
+            Stage::on_fresh_copies(data, self.clients.clone(), vec![test])
+        };
+        shape.warehouses.iter().zip(tests).map(stage).collect()
+    }
+
+    /// The name of a test: its own, or that of a number of warehouses.
+    fn name_of(&self, test: usize) -> String {
+        match &self.transactions {
+            Some(shape) => TprocC::test_name(shape.warehouses[test]),
+            None => TESTS[test].0.to_owned(),
         }
     }
 
@@ -235,12 +288,13 @@ impl Recipe {
     }
 
     fn test(&self, name: &str, group: Group, rank: u32) -> TestPlan {
+        let is_of_transactions = self.transactions.is_some();
         TestPlan {
             name: name.to_owned(),
             label: if name.contains("_range=") { name.to_owned() } else { format!("{name}_range=100") },
-            group,
-            unit: if name == "scan" { Unit::KiloRowsPerSecond } else { Unit::QueriesPerSecond },
-            writes: group == Group::Write,
+            group: if is_of_transactions { Group::Transaction } else { group },
+            unit: self.unit(name),
+            writes: group == Group::Write || is_of_transactions,
             rank,
             interleave: Some(if self.cycles > 0 { Interleave::Slices } else { Interleave::Turns }),
             seconds: self.seconds as f64,
@@ -302,7 +356,7 @@ impl Recipe {
                 recipe: self,
                 place,
                 treatment: name,
-                test: TESTS[test].0,
+                test: &self.name_of(test),
                 clients,
                 rate_per_s: able.min(due),
                 weather: &weather,

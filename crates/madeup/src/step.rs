@@ -87,7 +87,7 @@ impl Trial<'_> {
             .fold(Accounting::default(), |sum, kind| sum + kind.accounting);
         sample.failure = record.failure.clone();
         sample.growth = Some(self.growth(record.inserts.rows));
-        sample.record = Some(SuiteRecord::Insert(record));
+        sample.record = Some(SuiteRecord::Insert(Box::new(record)));
         let latency = latency_part(&latencies, seconds).expect("kinds are plain words");
         let parts = vec![latency, Part::lines(part::SECONDS, &rows), Part::lines(part::MONITOR, &watch)];
         SampleParts { sample, parts }

@@ -4,8 +4,9 @@
 //! publishes, consistent with one another: slices, seconds, histograms and costs all follow from the rate.
 
 use super::{Made, Noise, Place, Recipe};
-use rqps_model::sample::{Accounting, HostUse, ProcessUse, Resources, Score, SecondRow, Slices};
-use rqps_model::{Interleave, Part, Sample, Unit, part};
+use rqps_model::sample::{Accounting, HostUse, ProcessUse, Resources, Score, SecondRow, Slices, SuiteRecord};
+use rqps_model::tproc_c::{BrokenCondition, Check, NEW_ORDER, Profile, RunRecord, TypeCount};
+use rqps_model::{Interleave, Part, Sample, part};
 use rqps_store::{EVENT, Latencies, SampleParts, latency_part};
 
 /// Time of a slice that is counted.
@@ -86,8 +87,10 @@ impl Trial<'_> {
             let value = (1e9 / self.rate_per_s * (0.4 * noise.normal()).exp()).max(1.0) as u64;
             histogram.record_n(value, u64::from(1 + self.place.round)).expect("the histogram resizes");
         }
-        let select = histogram.clone();
-        Latencies::from([(EVENT.to_owned(), histogram), ("select".to_owned(), select)])
+        let other = histogram.clone();
+        let [first, second] =
+            if self.recipe.transactions.is_some() { [NEW_ORDER, "payment"] } else { [EVENT, "select"] };
+        Latencies::from([(first.to_owned(), histogram), (second.to_owned(), other)])
     }
 
     fn sample(&self, operations: u64, busy_ns: u64) -> Sample {
@@ -97,7 +100,7 @@ impl Trial<'_> {
         Sample {
             round,
             treatment: self.treatment.to_owned(),
-            suite: "sysbench".to_owned(),
+            suite: self.recipe.suite().name().to_owned(),
             test: self.test.to_owned(),
             clients: self.clients,
             started_at: format!("2026-11-{:02}T{:02}:{minute:02}:00Z", 1 + round % 28, (test * 2) / 60),
@@ -108,7 +111,7 @@ impl Trial<'_> {
             busy_ns,
             seconds: busy_ns as f64 / 1e9 / f64::from(self.clients),
             score: Score {
-                unit: Unit::QueriesPerSecond,
+                unit: self.recipe.unit(self.test),
                 count: operations,
                 factor: if self.test == "scan" { 100.0 } else { 1.0 },
             },
@@ -116,8 +119,33 @@ impl Trial<'_> {
             accounting: self.accounting(operations, busy_ns),
             resources: self.resources(operations, busy_ns),
             counters: self.counters(operations),
+            record: self.record(operations),
             ..Sample::default()
         }
+    }
+
+    /// Of TPROC-C, as many payments as new orders, and a condition that HammerDB's rules break.
+    fn record(&self, new_orders: u64) -> Option<SuiteRecord> {
+        let shape = self.recipe.transactions.as_ref()?;
+        let done = |name: &str| TypeCount {
+            name: name.to_owned(),
+            accounting: Accounting { scheduled: new_orders, succeeded: new_orders, ..Accounting::default() },
+        };
+        let broken = BrokenCondition {
+            condition: "C12".to_owned(),
+            rows: 30_000,
+            examples: vec!["c_w_id 1, c_d_id 1, c_id 1".to_owned()],
+            must_hold: false,
+        };
+        Some(SuiteRecord::TprocC(RunRecord {
+            transactions: vec![done(NEW_ORDER), done("payment")],
+            new_orders,
+            payments: new_orders,
+            unanswered: 0,
+            new_orders_of_districts: Some(new_orders),
+            checked: Some(Check::Full),
+            broken: if shape.profile == Profile::Hammerdb { vec![broken] } else { Vec::new() },
+        }))
     }
 
     /// What was due and not done was skipped.

@@ -68,6 +68,14 @@ pub enum EventKind {
         tables: u32,
         /// Rows of each table.
         rows: u64,
+        /// What is loaded, where its tables are not all alike.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        what: Option<String>,
+    },
+    /// Data that take long are being loaded.
+    LoadingAdvances {
+        /// Share of the rows that has been sent, 0 to 1.
+        fraction: f64,
     },
     /// The data folder is ready.
     Loaded {
@@ -133,9 +141,10 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Whether it stands in `events.jsonl`: progress inside a test is for those who watch, and nothing to keep.
+    /// Whether it stands in `events.jsonl`: progress inside a test or a load is for those who watch, and nothing to
+    /// keep.
     pub const fn is_kept(&self) -> bool {
-        !matches!(self, EventKind::TestAdvances { .. })
+        !matches!(self, EventKind::TestAdvances { .. } | EventKind::LoadingAdvances { .. })
     }
 }
 

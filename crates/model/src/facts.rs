@@ -101,13 +101,32 @@ impl BuildFacts {
     }
 }
 
-/// What loading the data took (`treatments/<t>/load.json`), kept for the treatment that loaded it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// What loading the data took (`treatments/<t>/load.json`), kept for the treatment that loaded it; of several data sets
+/// the last.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadFacts {
     /// Rows of all tables.
     pub rows: u64,
     /// What the host did from the first statement until the loaded and indexed tables were at rest.
     pub host: HostUse,
+    /// The parts of loading, of each data set that it loaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sets: Vec<LoadedSet>,
+}
+
+/// What loading one data set took.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadedSet {
+    /// What it is, such as `4 warehouses`.
+    pub data: String,
+    /// Rows of all tables.
+    pub rows: u64,
+    /// Seconds until the rows were there.
+    pub load_seconds: f64,
+    /// Seconds of indexes that were built after the rows; 0 where that cannot be told apart.
+    pub index_seconds: f64,
+    /// Seconds of statistics, and of writing back.
+    pub analyze_seconds: f64,
 }
 
 /// A treatment as it really ran (`treatments/<t>/settings.json`).

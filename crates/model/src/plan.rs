@@ -6,8 +6,9 @@
 use crate::insert::Shape;
 pub use crate::order::Round;
 use crate::settings::MachineClass;
-use crate::words;
+use crate::tproc_c::{TABLES, TprocC, Warehouses};
 use crate::{BuildSpec, Engine, Format, Group, Placement, StorageEngine, Unit};
+use crate::{plural, words};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -98,6 +99,9 @@ pub enum SuitePlan {
     Sysbench(DataShape),
     /// The Insert Benchmark; its number of clients is the largest of all stages.
     Insert(Shape),
+    /// TPROC-C; its clients are virtual users, its tests numbers of warehouses.
+    #[serde(rename = "tproc-c")]
+    TprocC(TprocC),
 }
 
 impl SuitePlan {
@@ -106,6 +110,7 @@ impl SuitePlan {
         match self {
             Self::Sysbench(_) => "sysbench",
             Self::Insert(_) => "insert",
+            Self::TprocC(_) => "tproc-c",
         }
     }
 
@@ -114,18 +119,42 @@ impl SuitePlan {
         match self {
             Self::Sysbench(_) => "test",
             Self::Insert(_) => "step",
+            Self::TprocC(_) => "test",
         }
     }
 }
 
 /// The data that a server begins with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DataSet {
     /// None: the tests make their tables themselves.
     Empty,
-    /// A copy of tables that were loaded once.
+    /// A copy of tables that were loaded once, all alike.
     Loaded(DataShape),
+    /// A copy of the tables of TPROC-C, which were loaded once.
+    Warehouses(Warehouses),
+}
+
+impl DataSet {
+    /// Its tables and the rows of all of them.
+    pub fn size(&self) -> (u32, u64) {
+        match self {
+            DataSet::Empty => (0, 0),
+            DataSet::Loaded(data) => (data.tables, u64::from(data.tables) * data.rows),
+            DataSet::Warehouses(data) => (TABLES, data.rows()),
+        }
+    }
+}
+
+impl std::fmt::Display for DataSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DataSet::Empty => write!(f, "nothing"),
+            DataSet::Loaded(DataShape { tables, rows }) => write!(f, "{tables} x {rows} rows"),
+            DataSet::Warehouses(data) => write!(f, "{}", plural(data.warehouses, "warehouse")),
+        }
+    }
 }
 
 /// When a server gets its data anew.
@@ -163,6 +192,10 @@ pub struct Stage {
     pub connections: u32,
     /// Rows of all tables once they are loaded, by which servers are sized.
     pub rows: u64,
+    /// Whether slices of builds that alternate cut between statements: then a server stands still, with its clock,
+    /// while another one works. In a chain they always do.
+    #[serde(default)]
+    pub own_clocks: bool,
     /// Tests in order of execution.
     pub tests: Vec<TestPlan>,
 }
@@ -191,6 +224,22 @@ impl Stage {
             clients,
             connections: 1,
             rows: u64::from(data.tables) * data.rows,
+            own_clocks: false,
+            tests,
+        }
+    }
+
+    /// All builds at once, on fresh copies of what was loaded for each test and number of clients, each on a clock of
+    /// its own.
+    pub fn on_fresh_copies(data: DataSet, clients: Vec<u32>, tests: Vec<TestPlan>) -> Stage {
+        Stage {
+            rows: data.size().1,
+            data,
+            renew: Renew::PerTest,
+            alternate: Alternate::SideBySide,
+            clients,
+            connections: 1,
+            own_clocks: true,
             tests,
         }
     }
@@ -204,6 +253,7 @@ impl Stage {
             clients: vec![clients],
             connections,
             rows,
+            own_clocks: true,
             tests,
         }
     }
@@ -213,10 +263,11 @@ impl Stage {
         self.data == DataSet::Empty
     }
 
-    /// Whether a server stands still while another one works in this test: in turns, and where what it does behind the
-    /// client is part of what is measured.
+    /// Whether a server stands still while another one works in this test: in turns, and where each has a clock of its
+    /// own.
     pub fn freezes(&self, test: &TestPlan) -> bool {
-        self.alternate == Alternate::SideBySide && (self.is_chain() || test.interleave == Some(Interleave::Turns))
+        let stands_still = self.own_clocks || self.is_chain() || test.interleave == Some(Interleave::Turns);
+        self.alternate == Alternate::SideBySide && stands_still
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub use crate::accounting::{Accounting, ErrorCount};
 use crate::insert::StepRecord;
+use crate::tproc_c::RunRecord;
 use crate::{Format, Interleave, Unit};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -239,12 +240,13 @@ pub struct MonitorRow {
     pub server: BTreeMap<String, f64>,
 }
 
-/// What a sample's throughput is made of: clients x count x factor / busy, in a unit that says what is counted.
+/// What a sample's throughput is made of: clients x count x factor / busy, in a unit that says what is counted, and per
+/// how many seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// The unit of the throughput.
     pub unit: Unit,
-    /// What was completed in counted time: statements, or rows where the unit is rows.
+    /// What was completed in counted time: statements, or what the unit counts.
     pub count: u64,
     /// Units in one of these: 1, or thousands of rows a statement for `scan`.
     pub factor: f64,
@@ -261,7 +263,10 @@ impl Default for Score {
 #[serde(rename_all = "lowercase")]
 pub enum SuiteRecord {
     /// What a step of the Insert Benchmark did.
-    Insert(StepRecord),
+    Insert(Box<StepRecord>),
+    /// What a run of TPROC-C did, and whether its tables are consistent.
+    #[serde(rename = "tproc-c")]
+    TprocC(RunRecord),
 }
 
 /// One cell in one round.
@@ -330,12 +335,24 @@ impl Sample {
     /// Throughput in the test's unit; `None` where nothing completed.
     pub fn throughput(&self) -> Option<f64> {
         let per_s = f64::from(self.clients) * self.score.count as f64 / (self.busy_ns as f64 / 1e9);
-        (self.failure.is_none() && self.score.count > 0 && self.busy_ns > 0).then_some(per_s * self.score.factor)
+        let throughput = per_s * self.score.factor * self.score.unit.seconds();
+        (self.failure.is_none() && self.score.count > 0 && self.busy_ns > 0).then_some(throughput)
     }
 
     /// What a step of the Insert Benchmark did.
     pub fn step(&self) -> Option<&StepRecord> {
-        self.record.as_ref().map(|SuiteRecord::Insert(step)| step)
+        match &self.record {
+            Some(SuiteRecord::Insert(step)) => Some(step.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// What a run of TPROC-C did.
+    pub fn transactions(&self) -> Option<&RunRecord> {
+        match &self.record {
+            Some(SuiteRecord::TprocC(run)) => Some(run),
+            _ => None,
+        }
     }
 }
 

@@ -14,6 +14,8 @@ words! {
         RangeAgg = "range-agg",
         /// Writes.
         Write = "write",
+        /// Transactions of several kinds, most of which write.
+        Transaction = "transaction",
     }
 }
 
@@ -25,6 +27,7 @@ impl Group {
             Group::Range => "Range queries without aggregation",
             Group::RangeAgg => "Range queries with aggregation",
             Group::Write => "Writes",
+            Group::Transaction => "Transactions",
         }
     }
 }
@@ -39,6 +42,8 @@ pub enum Unit {
     KiloRowsPerSecond,
     /// Table rows inserted, or indexed, per second.
     RowsPerSecond,
+    /// Committed new orders per minute, stalls included (TPROC-C); never called tpmC.
+    NewOrdersPerMinute,
 }
 
 impl Unit {
@@ -48,6 +53,15 @@ impl Unit {
             Unit::QueriesPerSecond => "q/s",
             Unit::KiloRowsPerSecond => "Krows/s",
             Unit::RowsPerSecond => "rows/s",
+            Unit::NewOrdersPerMinute => "NOPM",
+        }
+    }
+
+    /// The seconds that it is per.
+    pub const fn seconds(self) -> f64 {
+        match self {
+            Unit::QueriesPerSecond | Unit::KiloRowsPerSecond | Unit::RowsPerSecond => 1.0,
+            Unit::NewOrdersPerMinute => 60.0,
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What is run of TPROC-C: profile, forms of the transactions, warehouses, and the quirks of the `hammerdb` profile.
 //!
-//! In: choices of a campaign. Out: the [`TprocC`] of a plan, and the [`Warehouses`] that its servers begin with. It
-//! knows no SQL. The workload is derived from TPC-C; its results are not comparable with published TPC-C results.
+//! In: choices of a campaign. Out: the [`TprocC`] of a plan, the [`Warehouses`] that its servers begin with, and the
+//! [`RunRecord`] of a sample. It knows no SQL. The workload is derived from TPC-C; its results are not comparable with
+//! published TPC-C results.
 
-use crate::{Engine, words};
+use crate::accounting::Accounting;
+use crate::{Engine, plural, words};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,6 +36,15 @@ words! {
 }
 
 impl Form {
+    /// The usual one: that of the published results with HammerDB; else the one that is the same on every engine.
+    pub const fn usual(profile: Profile, engine: Engine) -> Form {
+        match (profile, engine) {
+            (Profile::Tpcc, _) => Form::ClientSql,
+            (Profile::Hammerdb, Engine::Postgres) => Form::Function,
+            (Profile::Hammerdb, Engine::Mysql | Engine::Mariadb) => Form::Call,
+        }
+    }
+
     /// Whether an engine has it.
     pub fn is_of(self, engine: Engine) -> bool {
         match self {
@@ -96,7 +107,7 @@ words! {
         DrawnHome = "drawn-home",
         /// Items, quantities and rollbacks are drawn in the server, where a routine runs the transaction.
         ServerDraws = "server-draws",
-        /// An order with an item that is not there is committed (PostgreSQL).
+        /// An order with an item that is not there is committed; routines work on all its lines at once (PostgreSQL).
         CommittedInvalidItem = "committed-invalid-item",
         /// The last name is a literal of the prepared call, so that nobody is found by it (PostgreSQL functions).
         LiteralLastName = "literal-last-name",
@@ -133,6 +144,9 @@ impl Quirk {
         }
     }
 }
+
+/// The type of transaction that throughput counts; what was rolled back is of another type.
+pub const NEW_ORDER: &str = "new-order";
 
 /// Tables of so many warehouses, as they are loaded.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -199,6 +213,53 @@ pub struct TprocC {
 }
 
 impl TprocC {
+    /// The name of the test with so many warehouses, as the published tables have it.
+    pub fn test_name(warehouses: u32) -> String {
+        format!("w={warehouses}")
+    }
+
+    /// The warehouses of a test.
+    pub fn warehouses_of(&self, test: &str) -> Option<u32> {
+        self.warehouses.iter().copied().find(|warehouses| TprocC::test_name(*warehouses) == test)
+    }
+
+    /// Its numbers of warehouses in words: `1 warehouse`, `2, 4 warehouses`.
+    pub fn warehouses_told(&self) -> String {
+        match &self.warehouses[..] {
+            [one] => plural(*one, "warehouse"),
+            several => format!("{} warehouses", several.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+        }
+    }
+
+    /// Profile and forms in words: `tpcc, client-sql`, `hammerdb, function (postgres), call (mysql)`.
+    pub fn rules(&self) -> String {
+        let mut forms: Vec<(Form, Vec<Engine>)> = Vec::new();
+        for (engine, form) in &self.forms {
+            match forms.iter_mut().find(|(known, _)| known == form) {
+                Some((_, engines)) => engines.push(*engine),
+                None => forms.push((*form, vec![*engine])),
+            }
+        }
+        let told = |(form, engines): &(Form, Vec<Engine>)| {
+            let names: Vec<String> = engines.iter().map(Engine::to_string).collect();
+            format!("{form} ({})", names.join(", "))
+        };
+        let told = match &forms[..] {
+            [(form, _)] => form.to_string(),
+            several => several.iter().map(told).collect::<Vec<_>>().join(", "),
+        };
+        format!("{}, {told}", self.profile)
+    }
+
+    /// Its quirks in words.
+    pub fn quirks_told(&self) -> String {
+        match self.quirks.len() {
+            0 => "none".to_owned(),
+            all if all == Quirk::ALL.len() => "all".to_owned(),
+            _ => self.quirks.iter().map(|quirk| quirk.name()).collect::<Vec<_>>().join(", "),
+        }
+    }
+
     /// The data of so many warehouses.
     pub fn data(&self, warehouses: u32) -> Warehouses {
         let is_partitioned = self.partitioned && warehouses >= PARTITIONED_FROM;
@@ -208,4 +269,45 @@ impl TprocC {
             quirks: self.quirks.iter().copied().filter(|quirk| quirk.is_of_data()).collect(),
         }
     }
+}
+
+/// What a run did beyond its committed new orders, and whether its tables are consistent afterwards.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// What became of the transactions of each type in counted time, in the order of the types.
+    pub transactions: Vec<TypeCount>,
+    /// New orders that were acknowledged, ramp-up included.
+    pub new_orders: u64,
+    /// Payments that were acknowledged, ramp-up included.
+    pub payments: u64,
+    /// New orders and payments whose answer never came: they may have been committed or not.
+    pub unanswered: u64,
+    /// By how much the districts' counters of orders grew meanwhile; `None` where that could not be read.
+    pub new_orders_of_districts: Option<u64>,
+    /// Which consistency conditions were checked.
+    pub checked: Option<Check>,
+    /// Those that are broken.
+    pub broken: Vec<BrokenCondition>,
+}
+
+/// What became of the transactions of one type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TypeCount {
+    /// The type, such as `new-order`.
+    pub name: String,
+    /// How many, and how they ended.
+    pub accounting: Accounting,
+}
+
+/// A consistency condition of the tables (TPC-C, clause 3.3.2) that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BrokenCondition {
+    /// Its name, such as `C2`.
+    pub condition: String,
+    /// Rows that violate it.
+    pub rows: u64,
+    /// Some of their keys.
+    pub examples: Vec<String>,
+    /// Whether it must hold for what was run. If so, the run is invalid.
+    pub must_hold: bool,
 }

@@ -4,7 +4,7 @@
 //! since one may have failed of something else than the other; of a server's log only what matters is repeated here,
 //! the page has it all.
 
-use crate::{latency, order, rounds};
+use crate::{latency, order, rounds, suite};
 use rqps_analysis::findings::{CellFindings, Findings, TestFindings, Warning};
 use rqps_model::{Unit, WarningKind};
 
@@ -47,6 +47,7 @@ pub(crate) fn legend(findings: &Findings) -> Vec<String> {
         known(rounds::has_one_round(findings), rounds::ONE_ROUND),
         known(is_open_loop, latency::OPEN_LOOP),
         latency::quotient_note(findings).filter(|_| !is_open_loop),
+        suite::legend(findings).map(str::to_owned),
     ];
     all.into_iter().flatten().collect()
 }

@@ -17,6 +17,7 @@ mod summary;
 mod test;
 mod test_tables;
 mod timeline;
+mod users;
 
 use crate::{latency, number, order, rounds, suite};
 use minijinja::syntax::SyntaxConfig;
@@ -34,10 +35,11 @@ pub enum ReportError {
     Template(#[from] minijinja::Error),
 }
 
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: [(&str, &str); 10] = [
     ("report.html", include_str!("../templates/report.html")),
     ("summary.html", include_str!("../templates/summary.html")),
     ("sheets.html", include_str!("../templates/sheets.html")),
+    ("users.html", include_str!("../templates/users.html")),
     ("timeline.html", include_str!("../templates/timeline.html")),
     ("results.html", include_str!("../templates/results.html")),
     ("test.html", include_str!("../templates/test.html")),
@@ -97,6 +99,7 @@ struct Page {
     /// What an interval in parentheses says; empty where there is none.
     one_round: &'static str,
     sheets: Vec<sheets::Level>,
+    users: Option<users::Users>,
     levels: Vec<compared::Level>,
     tests: test::Tests,
     settings: setting::Settings,
@@ -134,6 +137,7 @@ fn page(findings: &Findings) -> Page {
         summary: summary::summary(&scene),
         one_round: if rounds::has_one_round(findings) { rounds::ONE_ROUND } else { "" },
         sheets: sheets::levels(&scene),
+        users: users::users(&scene),
         levels: compared::levels(&scene),
         tests: test::tests(&scene),
         settings: setting::settings(&scene),

@@ -5,6 +5,7 @@
 //! Whatever came from a server or a file is escaped where it is rendered.
 
 mod columns;
+mod crossing;
 mod files;
 mod footnote;
 mod grid;

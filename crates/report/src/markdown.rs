@@ -53,7 +53,7 @@ fn rows_of_one(out: &mut String, findings: &Findings, block: &Block<'_>, other: 
     for (_, test) in &block.tests {
         let cells: Vec<String> =
             columns.iter().map(|column| escaped(&column.text(findings, test, other, true))).collect();
-        out.push_str(&format!("| {} | {} |\n", escaped(&test.name), cells.join(" | ")));
+        out.push_str(&format!("| {} | {} |\n", escaped(&suite::row(findings, test)), cells.join(" | ")));
     }
 }
 
@@ -76,7 +76,7 @@ fn rows_of_many(out: &mut String, findings: &Findings, block: &Block<'_>, others
         let cells: Vec<String> =
             others.iter().map(|index| cell(test, *index) + &latency(&test.cells[*index])).collect();
         let base = throughput(&test.cells[findings.base]) + &latency(&test.cells[findings.base]);
-        out.push_str(&format!("| {} | {base} | {} |\n", escaped(&test.name), cells.join(" | ")));
+        out.push_str(&format!("| {} | {base} | {} |\n", escaped(&suite::row(findings, test)), cells.join(" | ")));
     }
 }
 

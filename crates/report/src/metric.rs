@@ -29,7 +29,7 @@ impl Metric {
 pub(crate) fn per(findings: &Findings, test: &TestFindings) -> &'static str {
     match test.unit {
         Unit::KiloRowsPerSecond => "1000 rows",
-        Unit::QueriesPerSecond | Unit::RowsPerSecond => suite::operation(findings),
+        Unit::QueriesPerSecond | Unit::RowsPerSecond | Unit::NewOrdersPerMinute => suite::operation(findings),
     }
 }
 

@@ -5,11 +5,12 @@
 
 pub(crate) mod insert;
 mod sysbench;
+mod tproc_c;
 
 use crate::order::Level;
 use crate::{number, order};
 use insert::sheet::{self, Sheet};
-use rqps_analysis::findings::Findings;
+use rqps_analysis::findings::{Findings, TestFindings};
 use rqps_model::plan::SuitePlan;
 use rqps_model::plural;
 
@@ -18,6 +19,7 @@ pub(crate) const fn unit(findings: &Findings) -> &'static str {
     match &findings.campaign.suite {
         SuitePlan::Sysbench(_) => "q/s",
         SuitePlan::Insert(_) => "/s",
+        SuitePlan::TprocC(_) => "NOPM",
     }
 }
 
@@ -26,6 +28,7 @@ pub(crate) const fn operation(findings: &Findings) -> &'static str {
     match &findings.campaign.suite {
         SuitePlan::Sysbench(_) => "statement",
         SuitePlan::Insert(_) => "operation",
+        SuitePlan::TprocC(_) => "new order",
     }
 }
 
@@ -37,6 +40,7 @@ pub(crate) fn work(findings: &Findings, clients: Option<u32>, show: fn(f64) -> S
             let size = insert::size(shape, clients.unwrap_or(shape.clients), show);
             format!("{size}; behind the queries {}", insert::rates(shape))
         }
+        SuitePlan::TprocC(shape) => tproc_c::work(shape),
     }
 }
 
@@ -60,13 +64,23 @@ pub(crate) fn facts(findings: &Findings, tests: usize, rounds: &str) -> Vec<(&'s
             ("Rounds", format!("{rounds}, each with fresh server starts")),
             ("Builds alternate in", order::interleaving(findings)),
         ],
+        SuitePlan::TprocC(shape) => {
+            let mut facts = vec![suite];
+            facts.extend(tproc_c::facts(shape));
+            facts.extend([
+                ("Virtual users", clients),
+                ("Rounds", format!("{rounds}, each with fresh copies of the data for each test")),
+                ("Builds alternate in", order::interleaving(findings)),
+            ]);
+            facts
+        }
     }
 }
 
 /// The published tables that page and terminal show beyond verdicts.
 pub(crate) fn sheets(findings: &Findings, level: &Level<'_>) -> Vec<Sheet> {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) => Vec::new(),
+        SuitePlan::Sysbench(_) | SuitePlan::TprocC(_) => Vec::new(),
         SuitePlan::Insert(_) => sheet::sheets(findings, level),
     }
 }
@@ -76,5 +90,46 @@ pub(crate) fn files(findings: &Findings, level: &Level<'_>) -> Vec<(String, Stri
     match &findings.campaign.suite {
         SuitePlan::Sysbench(_) => sysbench::files(findings, level),
         SuitePlan::Insert(_) => insert::files(findings, level),
+        SuitePlan::TprocC(shape) => tproc_c::files(findings, shape, level),
+    }
+}
+
+/// The name of a test in a row of a table; clients stand in it where they are published so.
+pub(crate) fn row(findings: &Findings, test: &TestFindings) -> String {
+    match &findings.campaign.suite {
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => test.name.clone(),
+        SuitePlan::TprocC(_) => tproc_c::row(test),
+    }
+}
+
+/// Whether throughput over clients is worth a picture of each test: there are few of them.
+pub(crate) const fn has_users(findings: &Findings) -> bool {
+    match &findings.campaign.suite {
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => false,
+        SuitePlan::TprocC(_) => true,
+    }
+}
+
+/// What a reader must know about the suite's numbers as such.
+pub(crate) fn legend(findings: &Findings) -> Option<&'static str> {
+    match &findings.campaign.suite {
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => None,
+        SuitePlan::TprocC(_) => Some(tproc_c::LEGEND),
+    }
+}
+
+/// Sentences below a level's table.
+pub(crate) fn notes(findings: &Findings, level: &Level<'_>) -> Vec<String> {
+    match &findings.campaign.suite {
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => Vec::new(),
+        SuitePlan::TprocC(_) => tproc_c::consistency(findings, level),
+    }
+}
+
+/// Lines below a level's table, in the words of other programs that publish the same numbers.
+pub(crate) fn lines(findings: &Findings, level: &Level<'_>) -> Vec<String> {
+    match &findings.campaign.suite {
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => Vec::new(),
+        SuitePlan::TprocC(_) => tproc_c::lines(findings, level),
     }
 }

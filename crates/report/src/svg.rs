@@ -10,6 +10,7 @@ pub(crate) mod path;
 pub(crate) mod ratio_axis;
 pub(crate) mod series;
 pub(crate) mod spread;
+pub(crate) mod users;
 
 use serde::Serialize;
 

@@ -7,6 +7,7 @@ mod notes;
 mod timelines;
 
 use crate::columns::{self, Column};
+use crate::crossing;
 use crate::footnote::{self, Footnote};
 use crate::grid::{Cell, Grid};
 use crate::interval::Interval;
@@ -106,6 +107,11 @@ impl Page<'_> {
             self.many_builds(out, level, &others);
         }
         self.timeline_notes(out, level);
+        for note in suite::notes(self.findings, level) {
+            self.wrapped(out, &note, "", "  ");
+        }
+        // Whole, since programs read them.
+        suite::lines(self.findings, level).iter().for_each(|line| out.push_str(&format!("{line}\n")));
     }
 
     fn one_build(&self, out: &mut String, level: &Level<'_>, other: usize) {
@@ -166,7 +172,7 @@ impl Page<'_> {
 
     fn name(&self, test: &TestFindings) -> Cell {
         let marks = footnote::marks(&self.notes, test);
-        let name = text::plain(&test.name);
+        let name = text::plain(&suite::row(self.findings, test));
         Cell::plain(if marks.is_empty() { format!("  {name}") } else { format!("  {name} [{marks}]") })
     }
 
@@ -315,6 +321,9 @@ impl Page<'_> {
         }
         let name = text::plain(&order::short_names(self.findings)[index]);
         self.wrapped(out, &format!("{name}: {}", counts.join(", ")), "", "");
+        for crossing in crossing::of(self.findings, index) {
+            self.wrapped(out, &format!("{name}: {crossing}"), "", "");
+        }
     }
 
     fn wrapped(&self, out: &mut String, sentence: &str, first: &str, rest: &str) {

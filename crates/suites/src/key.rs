@@ -4,6 +4,8 @@
 //! the defaults are made, and by which the table in docs/campaign-file.md is tested. It reads no value of a key.
 
 use crate::SuiteName;
+use crate::preset::PUBLISHED;
+use rqps_model::tproc_c::{Check, Form as TransactionForm, Isolation, Profile};
 use rqps_model::{Interleave, Placement, StorageEngine};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -70,6 +72,16 @@ pub enum Form {
     Placement,
     /// A list of storage engines.
     StorageEngines,
+    /// The name of a preset.
+    Preset,
+    /// By whose rules TPROC-C is run.
+    TprocCProfile,
+    /// A list of forms of transactions.
+    TransactionForms,
+    /// An isolation level.
+    Isolation,
+    /// How much is checked after a run.
+    Check,
     /// Events a second, in equal or exponential gaps.
     Rate,
     /// A fraction or a percentage.
@@ -99,7 +111,10 @@ impl Form {
             Form::Scale => "a size such as small, with a factor if need be: cached-large:0.01".to_owned(),
             Form::Wholes { min, max } => format!("whole numbers from {min} to {max}"),
             Form::Number { min, max, unit } => format!("{unit} from {min} to {max}"),
-            Form::Interleave | Form::Placement | Form::StorageEngines => self.words().join(" or "),
+            Form::Interleave | Form::Placement | Form::StorageEngines | Form::Preset | Form::TprocCProfile => {
+                self.words().join(" or ")
+            }
+            Form::TransactionForms | Form::Isolation | Form::Check => self.words().join(" or "),
             Form::Rate => "events per second, such as 500, or \"even:500\" for equal gaps".to_owned(),
             Form::Fraction { min, max } => format!("a fraction from {min} to {max}, such as 0.02, or \"2%\""),
             Form::Machine => "a class such as \"c8r32\", or { cores = 8, memory = \"32GB\" }".to_owned(),
@@ -115,6 +130,12 @@ impl Form {
             Form::Interleave => Interleave::ALL.map(Interleave::name).to_vec(),
             Form::Placement => Placement::ALL.map(Placement::name).to_vec(),
             Form::StorageEngines => StorageEngine::ALL.map(StorageEngine::name).to_vec(),
+            // What flags of their own stand for is no name to choose.
+            Form::Preset => vec![PUBLISHED],
+            Form::TprocCProfile => Profile::ALL.map(Profile::name).to_vec(),
+            Form::TransactionForms => TransactionForm::ALL.map(TransactionForm::name).to_vec(),
+            Form::Isolation => Isolation::ALL.map(Isolation::name).to_vec(),
+            Form::Check => Check::ALL.map(Check::name).to_vec(),
             _ => Vec::new(),
         }
     }
@@ -126,7 +147,7 @@ impl Form {
 
     /// Whether a flag's value is several values with commas between.
     pub const fn splits_at_commas(&self) -> bool {
-        matches!(self, Form::Names(_) | Form::StorageEngines | Form::Wholes { .. })
+        matches!(self, Form::Names(_) | Form::StorageEngines | Form::TransactionForms | Form::Wholes { .. })
     }
 
     /// Whether a value may begin with a minus that is not a flag's, so that it is refused as a number out of range.
@@ -212,7 +233,7 @@ impl Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use SuiteName::{Insert, Sysbench};
+    use SuiteName::{Insert, Sysbench, TprocC};
 
     #[test]
     fn keys_are_distinct_kebab_words_with_a_sentence() {
@@ -234,8 +255,10 @@ mod tests {
         let keys = |suite: SuiteName| -> Vec<&str> {
             KEYS.iter().filter(|key| key.suites.len() == 1 && key.is_of(suite)).map(|key| key.name.as_str()).collect()
         };
-        assert_eq!(keys(Sysbench), ["tests", "write-seconds", "warmup", "rate"]);
+        assert_eq!(keys(Sysbench), ["tests", "write-seconds", "rate"]);
         assert_eq!(keys(Insert), ["scale", "rows-written", "write-rates", "rest-seconds", "catch-up-seconds"]);
+        let of_transactions = keys(TprocC);
+        assert!(of_transactions.len() == 11 && of_transactions.contains(&"warehouses"), "{of_transactions:?}");
         let rounds = Key::find("rounds").unwrap();
         let default = |suite| rounds.default_in(suite).map(DefaultValue::text);
         assert_eq!([default(Sysbench), default(Insert)], [Some("6"), Some("3")]);

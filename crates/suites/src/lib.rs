@@ -13,6 +13,7 @@ pub mod key;
 pub mod preset;
 mod statements;
 mod suite;
+mod tproc_c;
 
 pub use forced::Forced;
 pub use insert::stages::{Pace, Pass};
@@ -25,10 +26,12 @@ pub use suite::{ALL_TESTS, Suite};
 
 use rqps_model::insert::Shape;
 use rqps_model::plan::{Alternate, DataShape, Stage, SuitePlan, TestPlan};
-use rqps_model::{plural, words};
+use rqps_model::tproc_c::{TABLES, TprocC};
+use rqps_model::{Interleave, plural, words};
 
 const SYSBENCH: &str = include_str!("../../../workloads/sysbench.toml");
 const INSERT: &str = include_str!("../../../workloads/insert.toml");
+const TPROC_C: &str = include_str!("../../../workloads/tproc-c.toml");
 
 words! {
     /// The suites by name, the usual one first; the word is that of `--suite`, of plans and of folder names.
@@ -37,6 +40,8 @@ words! {
         Sysbench = "sysbench",
         /// The Insert Benchmark: no tests to choose, but steps of a size.
         Insert = "insert",
+        /// Transactions derived from TPC-C: numbers of warehouses.
+        TprocC = "tproc-c",
     }
 }
 
@@ -46,6 +51,7 @@ impl SuiteName {
         match plan {
             SuitePlan::Sysbench(_) => SuiteName::Sysbench,
             SuitePlan::Insert(_) => SuiteName::Insert,
+            SuitePlan::TprocC(_) => SuiteName::TprocC,
         }
     }
 
@@ -57,6 +63,7 @@ impl SuiteName {
         match self {
             SuiteName::Sysbench => Suite::parse(text),
             SuiteName::Insert => insert::parse(text),
+            SuiteName::TprocC => tproc_c::parse(text),
         }
     }
 }
@@ -68,6 +75,10 @@ pub fn data(plan: &SuitePlan) -> DataShape {
         SuitePlan::Insert(shape) => {
             let tables = shape.tables();
             DataShape { tables, rows: shape.rows_loaded() / u64::from(tables.max(1)) }
+        }
+        SuitePlan::TprocC(shape) => {
+            let most = shape.warehouses.iter().max().map_or(0, |warehouses| shape.data(*warehouses).rows());
+            DataShape { tables: TABLES, rows: most / u64::from(TABLES) }
         }
     }
 }
@@ -82,11 +93,18 @@ pub const fn of_shape(shape: Shape) -> SuitePlan {
     SuitePlan::Insert(shape)
 }
 
+/// What is run of TPROC-C, and its tests: a test for each number of warehouses.
+pub fn of_transactions(shape: TprocC, interleave: Option<Interleave>, seconds: f64) -> (SuitePlan, Vec<TestPlan>) {
+    let tests = tproc_c::tests(&shape, interleave, seconds);
+    (SuitePlan::TprocC(shape), tests)
+}
+
 /// Whether its tests build on each other, so that builds which cannot all be up at once go one by one.
 pub const fn is_chain(plan: &SuitePlan) -> bool {
     match plan {
         SuitePlan::Sysbench(_) => false,
         SuitePlan::Insert(_) => true,
+        SuitePlan::TprocC(_) => false,
     }
 }
 
@@ -103,13 +121,14 @@ pub fn stages(
     match plan {
         SuitePlan::Sysbench(data) => vec![Stage::side_by_side(*data, clients.to_vec(), tests.to_vec())],
         SuitePlan::Insert(shape) => insert::stages::stages(shape, clients, paces, cores, alternate),
+        SuitePlan::TprocC(shape) => tproc_c::stages(shape, clients, tests),
     }
 }
 
 /// About what all tests of a stage that build on each other cost on one build.
 pub fn pass(plan: &SuitePlan, clients: u32, pace: &Pace, cores: u32) -> Pass {
     match plan {
-        SuitePlan::Sysbench(_) => Pass::default(),
+        SuitePlan::Sysbench(_) | SuitePlan::TprocC(_) => Pass::default(),
         SuitePlan::Insert(shape) => insert::stages::pass(&shape.at(clients), pace, cores),
     }
 }
@@ -123,13 +142,14 @@ pub fn size(plan: &SuitePlan, clients: &[u32]) -> Vec<(&'static str, String)> {
             vec![("data", data), ("clients", clients)]
         }
         SuitePlan::Insert(shape) => insert::describe::size(shape, &clients),
+        SuitePlan::TprocC(shape) => tproc_c::size(shape, &clients),
     }
 }
 
 /// What a test does, where its statements are not to be read in the suite's file.
 pub fn work_of(plan: &SuitePlan, test: &str) -> String {
     match plan {
-        SuitePlan::Sysbench(_) => String::new(),
+        SuitePlan::Sysbench(_) | SuitePlan::TprocC(_) => String::new(),
         SuitePlan::Insert(shape) => insert::describe::work_of(shape, test),
     }
 }
@@ -137,7 +157,7 @@ pub fn work_of(plan: &SuitePlan, test: &str) -> String {
 impl Suite {
     /// Every suite as built in.
     pub fn built_in() -> Vec<Suite> {
-        vec![Suite::sysbench(), Suite::insert()]
+        vec![Suite::sysbench(), Suite::insert(), Suite::tproc_c()]
     }
 
     /// The sysbench tests as built in.
@@ -148,5 +168,10 @@ impl Suite {
     /// The Insert Benchmark as built in.
     pub fn insert() -> Suite {
         insert::parse(INSERT).expect("the built-in file of sizes is checked by a test")
+    }
+
+    /// TPROC-C as built in.
+    pub fn tproc_c() -> Suite {
+        tproc_c::parse(TPROC_C).expect("the built-in file is checked by a test")
     }
 }

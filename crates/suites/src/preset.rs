@@ -18,6 +18,9 @@ pub struct Preset {
     pub words: Vec<(String, String)>,
 }
 
+/// The preset that is chosen by its name; the others have flags and commands of their own.
+pub const PUBLISHED: &str = "published";
+
 /// All presets.
 pub static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
     #[derive(Deserialize)]

@@ -119,7 +119,7 @@ impl Test {
     /// Factor from statements per second (per client for `scan`) to the test's unit.
     pub fn unit_per_operation(&self, data: DataShape, clients: u32) -> f64 {
         match self.unit {
-            Unit::QueriesPerSecond | Unit::RowsPerSecond => 1.0,
+            Unit::QueriesPerSecond | Unit::RowsPerSecond | Unit::NewOrdersPerMinute => 1.0,
             // A statement reads a whole table, and the published figure is that of one client.
             Unit::KiloRowsPerSecond => data.rows as f64 / 1000.0 / f64::from(clients.max(1)),
         }

@@ -20,8 +20,14 @@ pub(crate) fn inside(
     let [ratio] = ratios else { return None };
     let of = |rounds: &[Option<Measured>]| -> Option<Vec<f64>> {
         let measured = rounds.iter().flatten().find(|measured| measured.sample.round == ratio.round)?;
-        let record = measured.sample.step()?;
-        Some(per_second(&measured.seconds, record.seconds, Main::of(record).by_second()?))
+        match measured.sample.step() {
+            Some(record) => Some(per_second(&measured.seconds, record.seconds, Main::of(record).by_second()?)),
+            // Whole runs are compared, as those of a step are.
+            None if measured.sample.transactions().is_some() => {
+                Some(per_second(&measured.seconds, measured.sample.seconds, |row| row.operations))
+            }
+            None => None,
+        }
     };
     let found = two_runs(&of(own)?, &of(base)?).ok()?;
     // Around the ratio of the whole runs, the one that is shown: pieces leave out what is left of the last second.

@@ -26,9 +26,9 @@ pub(crate) fn points_allowed(series: usize) -> usize {
 /// The throughput of one sample over its own time in at most `points` points.
 pub(crate) fn series(measured: &Measured, points: usize) -> Vec<(f64, f64)> {
     let sample = &measured.sample;
-    let scale = f64::from(sample.clients) * sample.score.factor * 1e9;
+    let scale = f64::from(sample.clients) * sample.score.factor * sample.score.unit.seconds() * 1e9;
     // A step has a timeline instead.
-    let rows = if sample.record.is_none() { &measured.seconds[..] } else { &[] };
+    let rows = if sample.step().is_none() { &measured.seconds[..] } else { &[] };
     let joined = rows.len().div_ceil(points.max(1)).max(1);
     pieces(rows, joined)
         .into_iter()

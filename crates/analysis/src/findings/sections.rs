@@ -6,6 +6,7 @@
 
 use rqps_model::insert::{Buckets, IndexBuild, Stall};
 use rqps_model::sample::Growth;
+use rqps_model::tproc_c::{BrokenCondition, TypeCount};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -152,6 +153,36 @@ pub struct Mark {
     pub second: f64,
     /// `checkpoint` or `vacuum`.
     pub what: String,
+}
+
+/// What runs of TPROC-C did besides new orders, over all rounds, and what was found in their tables.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TransactionFindings {
+    /// Transactions of all types a minute, those that were rolled back included; mean over rounds. Not compared.
+    pub tpm: f64,
+    /// What became of the transactions of each type.
+    pub types: Vec<TypeCount>,
+    /// Consistency conditions that are broken: with the rows of the round in which they were most.
+    pub broken: Vec<BrokenCondition>,
+    /// Rounds whose tables were checked.
+    pub rounds_checked: u32,
+}
+
+/// From about how many clients on a treatment is ahead of the base in a test, or the base of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CrossingFindings {
+    /// The test.
+    pub test: String,
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// Where they are equal.
+    pub clients: f64,
+    /// Ends of the 95 % interval; `None` where it goes on beyond the numbers of clients that were measured.
+    pub from: Option<f64>,
+    /// Its other end.
+    pub to: Option<f64>,
+    /// Whether the treatment is ahead with more clients; else it is with fewer.
+    pub is_ahead_above: bool,
 }
 
 /// What follows from the inside of a single pair of runs.

@@ -51,7 +51,7 @@ impl Measured {
         if folder.sample.throughput().is_some() {
             slices = folder.json(part::SLICES)?.unwrap_or_default();
             histograms = folder.latencies()?;
-            if folder.sample.record.is_none() {
+            if folder.sample.step().is_none() {
                 rows = folder.lines(part::SECONDS)?;
             }
             plans = folder.json(part::PLANS)?.unwrap_or_else(|| kept.to_vec());

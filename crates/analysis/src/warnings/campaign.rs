@@ -11,7 +11,7 @@ use crate::findings::{CellFindings, TestFindings, TreatmentFindings, Warning};
 use crate::words::{examples, rounds_in_words};
 use jiff::Timestamp;
 use rqps_model::facts::HostFacts;
-use rqps_model::plan::{Alternate, TreatmentPlan};
+use rqps_model::plan::{Alternate, Renew, TreatmentPlan};
 use rqps_model::{Plan, WarningKind, plural};
 use rqps_stats::median;
 use rqps_store::{State, Status};
@@ -55,7 +55,7 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Stat
         found.push(warning(WarningKind::FewRounds, message));
     }
     found.extend(incomplete(plan, traces, complete, status));
-    found.extend(resumed(traces, status, plan.is_chain()));
+    found.extend(resumed(traces, status, plan));
     found.extend(several_runs(status));
     // Passes follow one another, each on a folder of its own: they are never side by side, and there is nothing to
     // swap.
@@ -102,12 +102,15 @@ fn several_runs(status: &Status) -> Vec<Warning> {
 }
 
 /// A round that was interrupted and resumed, or in which a server was started more than once. Where tests build on each
-/// other, each number of clients has a start of its own.
-fn resumed(traces: &[Trace], status: &Status, is_chain: bool) -> Option<Warning> {
-    let mut starts: BTreeMap<(u32, usize, u32), BTreeSet<&str>> = BTreeMap::new();
+/// other, each number of clients has a start of its own; where data are renewed for each test, that has one as well.
+fn resumed(traces: &[Trace], status: &Status, plan: &Plan) -> Option<Warning> {
+    let is_chain = plan.is_chain();
+    let is_renewed = plan.stages.iter().any(|stage| stage.renew == Renew::PerTest);
+    let mut starts: BTreeMap<(u32, usize, usize, u32), BTreeSet<&str>> = BTreeMap::new();
     for trace in traces {
-        let clients = if is_chain { trace.clients } else { 0 };
-        starts.entry((trace.round, trace.treatment, clients)).or_default().insert(&trace.server_start);
+        let test = if is_renewed { trace.test } else { 0 };
+        let clients = if is_chain || is_renewed { trace.clients } else { 0 };
+        starts.entry((trace.round, trace.treatment, test, clients)).or_default().insert(&trace.server_start);
     }
     let spans = spans(traces, |trace| trace.round);
     let continued: Vec<f64> = status.starts.iter().skip(1).filter_map(|start| seconds_of(&start.at)).collect();

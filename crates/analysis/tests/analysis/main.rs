@@ -5,4 +5,5 @@
 mod choices;
 mod insert;
 mod published;
+mod tproc_c;
 mod truth;

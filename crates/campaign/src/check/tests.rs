@@ -70,7 +70,7 @@ rate = 500x
               = help: did you mean `set`?
             campaign.toml:7:9: error: unknown suite `sysbnech`
             7 | suite = "sysbnech"
-              |         ^^^^^^^^^^ expected sysbench or insert
+              |         ^^^^^^^^^^ expected sysbench or insert or tproc-c
               = help: did you mean `sysbench`?
             campaign.toml:8:10: error: unknown test `hot-point`
             8 | tests = ["hot-point"]
@@ -110,7 +110,7 @@ fn unknown_suites_and_tests() {
         expect![[r#"
             campaign.toml:2:9: error: unknown suite `tpcc`
             2 | suite = "tpcc"
-              |         ^^^^^^ expected sysbench or insert"#]],
+              |         ^^^^^^ expected sysbench or insert or tproc-c"#]],
     );
     check(
         &format!("{TWO}tests = [\"33\", \"hot-point\", \"zz*\", \"scan\"]\n"),
@@ -249,17 +249,17 @@ fn a_wrong_suite_hides_no_fault_of_its_tests() {
     check(
         &format!("{TWO}suite = \"sysbnech\"\ntests = [\"hot-pionts\"]\nslice = 50000\n"),
         expect![[r#"
-        campaign.toml:2:9: error: unknown suite `sysbnech`
-        2 | suite = "sysbnech"
-          |         ^^^^^^^^^^ expected sysbench or insert
-          = help: did you mean `sysbench`?
-        campaign.toml:3:10: error: unknown test `hot-pionts`
-        3 | tests = ["hot-pionts"]
-          |          ^^^^^^^^^^^^ expected a test, a pattern with * or ?, or one of 27, 32, 42, all
-          = help: did you mean `hot-points`?
-        campaign.toml:4:9: error: `slice` is too large
-        4 | slice = 50000
-          |         ^^^^^ expected milliseconds from 1 to 1000"#]],
+            campaign.toml:2:9: error: unknown suite `sysbnech`
+            2 | suite = "sysbnech"
+              |         ^^^^^^^^^^ expected sysbench or insert or tproc-c
+              = help: did you mean `sysbench`?
+            campaign.toml:3:10: error: unknown test `hot-pionts`
+            3 | tests = ["hot-pionts"]
+              |          ^^^^^^^^^^^^ expected a test, a pattern with * or ?, or one of 27, 32, 42, all
+              = help: did you mean `hot-points`?
+            campaign.toml:4:9: error: `slice` is too large
+            4 | slice = 50000
+              |         ^^^^^ expected milliseconds from 1 to 1000"#]],
     );
     check(
         &format!("{TWO}suite = 5\ntests = [\"hot-pionts\"]\n"),
@@ -276,10 +276,10 @@ fn a_wrong_suite_hides_no_fault_of_its_tests() {
     check(
         &format!("{TWO}suite = \"inserts\"\nscale = \"tiny\"\n"),
         expect![[r#"
-        campaign.toml:2:9: error: unknown suite `inserts`
-        2 | suite = "inserts"
-          |         ^^^^^^^^^ expected sysbench or insert
-          = help: did you mean `insert`?"#]],
+            campaign.toml:2:9: error: unknown suite `inserts`
+            2 | suite = "inserts"
+              |         ^^^^^^^^^ expected sysbench or insert or tproc-c
+              = help: did you mean `insert`?"#]],
     );
 }
 

@@ -25,7 +25,7 @@ fn every_step_is_a_test() {
         7 qp20.L4 point: 60 s"#]]
     .assert_eq(&told.join("\n"));
     let [stage] = plan.stages.as_slice() else { panic!("{:?}", plan.stages) };
-    assert_eq!((stage.alternate, stage.data, stage.rows), (Alternate::SideBySide, DataSet::Empty, 500_000));
+    assert_eq!((stage.alternate, &stage.data, stage.rows), (Alternate::SideBySide, &DataSet::Empty, 500_000));
     let in_slices = |test: &TestPlan| test.interleave == Some(Interleave::Slices) && test.before.is_empty();
     assert!(stage.tests.iter().all(in_slices));
     assert_eq!((stage.tests[0].unit, stage.tests[4].group), (Unit::RowsPerSecond, Group::Range));

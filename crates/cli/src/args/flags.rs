@@ -60,20 +60,18 @@ fn flag(key: &'static Key) -> Arg {
     }
 }
 
-/// What holds where the flag of a key is not given, by suite.
+/// The suites that know the key, unless all do, and what holds where its flag is not given, by suite.
 fn defaults(key: &Key) -> Option<String> {
-    let mut others = key.suites.iter().filter(|suite| key.default_in(**suite) != Some(&key.default)).peekable();
-    let usual = told(&key.default);
-    if key.suites.len() < SuiteName::ALL.len() {
-        let suites: Vec<&str> = key.suites.iter().map(|suite| suite.name()).collect();
-        let default = usual.map(|text| format!("; default: {text}")).unwrap_or_default();
-        return Some(format!("[suite {}{default}]", suites.join(", ")));
-    }
-    if others.peek().is_none() {
-        return usual.map(|text| format!("[default: {text}]"));
-    }
-    let others = others.filter_map(|suite| Some(format!("; {suite}: {}", key.default_in(*suite)?.text())));
-    Some(format!("[default: {}{}]", key.default.text(), others.collect::<String>()))
+    let suites: Vec<&str> = key.suites.iter().map(|suite| suite.name()).collect();
+    let known = (suites.len() < SuiteName::ALL.len()).then(|| format!("suite {}", suites.join(", ")));
+    let of_suite = |suite: &SuiteName| key.default_in(*suite).filter(|own| **own != key.default);
+    let mut others =
+        key.suites.iter().filter_map(|suite| Some(format!("{suite}: {}", of_suite(suite)?.text()))).peekable();
+    // A switch that is off needs no words, unless another suite has it on.
+    let usual = if others.peek().is_some() { Some(key.default.text()) } else { told(&key.default) };
+    let usual = usual.map(|text| format!("default: {text}"));
+    let notes: Vec<String> = known.into_iter().chain(usual).chain(others).collect();
+    (!notes.is_empty()).then(|| format!("[{}]", notes.join("; ")))
 }
 
 /// A flag of `demo`, which has values of its own and one suite.
@@ -124,10 +122,10 @@ mod tests {
             if arg.is_hide_set() { "hidden".to_owned() } else { arg.get_help().expect("help").to_string() }
         };
         for (command, flag, end) in [
-            ("run", "rows", "[default: 1000000; insert: from the scale]"),
+            ("run", "rows", "[suite sysbench, insert; default: 1000000; insert: from the scale]"),
             ("plan", "rounds", "[default: 6; insert: 3]"),
-            ("run", "slice", "[default: 10; insert: 100]"),
-            ("run", "warmup", "[suite sysbench; default: 1]"),
+            ("run", "slice", "[default: 10; insert: 100; tproc-c: 100]"),
+            ("run", "warmup", "[suite sysbench, tproc-c; default: 1; tproc-c: 2]"),
             ("run", "rate", "[suite sysbench]"),
             ("run", "scale", "[suite insert; default: small]"),
             ("run", "margin", "[default: 0.02]"),

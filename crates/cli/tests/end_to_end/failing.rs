@@ -7,7 +7,7 @@ use rustix::process::Signal;
 
 /// Waits until a test runs on all servers: only then each has a session that works. Those of the work before are short,
 /// but one may linger while the next server has its own.
-fn wait_for_a_test(scene: &Scene, running: &mut Running) -> Vec<Postmaster> {
+pub(crate) fn wait_for_a_test(scene: &Scene, running: &mut Running) -> Vec<Postmaster> {
     let mut servers = Vec::new();
     running.wait_for("a test on both servers", |_| {
         servers = scene.servers();

@@ -15,3 +15,4 @@ mod scene;
 mod screen;
 mod status;
 mod stopping;
+mod tproc_c;

@@ -414,11 +414,12 @@ impl<G: Program> Lane<G> {
         let from_plan_ns = now.saturating_sub(slot.planned_ns);
         if slot.counts {
             let visit = run.visit;
-            self.tally.visit_operations += slot.operations;
+            let operations = slot.program.rated(outcome, slot.operations);
+            self.tally.visit_operations += operations;
             self.tally.visit_busy_ns += busy_ns;
             self.tally.rows += slot.rows;
             let interval = self.tally.intervals.at(visit.counted_ns(now), now.saturating_sub(visit.origin_ns));
-            interval.operations += slot.operations;
+            interval.operations += operations;
             interval.rows += slot.rows;
             interval.busy_ns += busy_ns;
             interval.errors += slot.errors;

@@ -140,6 +140,7 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         Visit {
             start_ns,
             count_from_ns: None,
+            count_until_ns: u64::MAX,
             end_ns: start_ns + self.tuned.slice_ns,
             events: u32::MAX,
             is_paced: true,

@@ -31,7 +31,7 @@ pub struct EventRun {
 pub struct ArmRun {
     /// Operations and busy time by cycle; the same cycle of all arms ran side by side.
     pub slices: Slices,
-    /// Statements of counted events.
+    /// Statements of counted events, or what its programs rate.
     pub operations: u64,
     /// All statements: warm-up, settling of sessions and lead-ins included.
     pub operations_total: u64,

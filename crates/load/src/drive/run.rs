@@ -9,7 +9,7 @@ use super::exercise::{Exercise, Switch, check};
 use super::leader::{Ended, Leader};
 use super::outcome::ArmRun;
 use super::schedule::Visit;
-use super::to_end::Slices;
+use super::to_end::{Slices, Span};
 use super::watchdog::Watchdog;
 use crate::error::LoadError;
 use crate::program::Workload;
@@ -59,14 +59,15 @@ pub fn run_events<W: Workload>(
     Ok(ended.into_iter().map(|(run, _)| run).collect())
 }
 
-/// Runs a workload whose programs know their own end, all of it counted; the exercise's schedule says nothing here, but
-/// `slices` when an arm makes room for the next. The hook is called for each slice once all are connected; `tick` about
-/// once a second with an arm's seconds so far. Returns also the programs with what they noted.
+/// Runs a workload on arms with a clock each, as far as `span` says or the programs go; the exercise's schedule says
+/// nothing here, but `slices` when an arm makes room for the next. Programs must have turns where a slice can pause
+/// them. The hook is called for each slice once all are connected; `tick` about once a second with an arm's seconds so
+/// far. Returns also the programs with what they noted.
 pub fn run_to_end<'w, W: Workload>(
     exercise: &Exercise<'_>,
     workload: &'w W,
     has_plan: bool,
-    slices: Slices<'_>,
+    (span, slices): (Span, Slices<'_>),
     hook: &mut dyn FnMut(Switch) -> Result<(), LoadError>,
     stop: &AtomicBool,
     tick: &dyn Fn(usize, f64),
@@ -75,7 +76,7 @@ pub fn run_to_end<'w, W: Workload>(
         for arm in 0..exercise.arms.len() {
             leader.connect(arm);
         }
-        leader.run_to_end(slices, hook, tick)
+        leader.run_to_end(span, slices, hook, tick)
     })
 }
 

@@ -85,6 +85,8 @@ pub(crate) struct Visit {
     pub(crate) start_ns: u64,
     /// Events that start from here on count; nothing counts where it is absent.
     pub(crate) count_from_ns: Option<u64>,
+    /// Counted time ends here, where it does not go on until the last answer.
+    pub(crate) count_until_ns: u64,
     /// No event starts from here on (but each session runs one counted event at least).
     pub(crate) end_ns: u64,
     /// The most events that a session runs.
@@ -124,6 +126,7 @@ impl Visit {
     /// The arm's counted time at `now`.
     #[inline]
     pub(crate) fn counted_ns(&self, now_ns: u64) -> u64 {
+        let now_ns = now_ns.min(self.count_until_ns);
         self.counted_base_ns + now_ns.saturating_sub(self.count_from_ns.unwrap_or(u64::MAX))
     }
 

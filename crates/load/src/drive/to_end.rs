@@ -1,8 +1,8 @@
-//! Programs that know their own end: the run of each arm from its first statement to its last, in slices.
+//! The run of each arm from its first statement to its last, in slices, on a clock of its own.
 //!
-//! In: when a slice is over. Out: visits, each of which goes on where the arm's last was left. An arm has a clock of
-//! its own, which stands still while it is not visited; what its programs see and what is counted is of that clock. The
-//! order of the arms is drawn anew for each cycle.
+//! In: when a slice is over, and what part of the run counts. Out: visits, each of which goes on where the arm's last
+//! was left. An arm has a clock of its own, which stands still while it is not visited; what its programs see and what
+//! is counted is of that clock. The order of the arms is drawn anew for each cycle.
 
 use super::exercise::{Hook, Phase, Switch};
 use super::leader::Leader;
@@ -25,6 +25,20 @@ pub enum Slices<'a> {
     Shares(&'a dyn Fn(Option<Duration>) -> bool),
 }
 
+/// What part of a run counts, in the arm's own time.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    /// Events that begin from here on count.
+    pub from: Duration,
+    /// From here on none begins; `None` where programs know their own end.
+    pub until: Option<Duration>,
+}
+
+impl Span {
+    /// All of it, as long as programs go on.
+    pub const WHOLE: Span = Span { from: Duration::ZERO, until: None };
+}
+
 /// An arm's run under way.
 struct Course {
     visit: Visit,
@@ -37,6 +51,7 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
     /// Runs every arm to its end. What was done until a server was lost counts too.
     pub(super) fn run_to_end(
         &mut self,
+        span: Span,
         slices: Slices<'_>,
         hook: &mut Hook<'_>,
         tick: &dyn Fn(usize, f64),
@@ -56,7 +71,7 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
             let mut took = Vec::with_capacity(order.len());
             for arm in order {
                 hook(Switch::Enter { arm, phase: Phase::Counted })?;
-                took.push(self.go_on(arm, &mut courses[arm], slices, is_last, tick));
+                took.push(self.go_on(arm, &mut courses[arm], (span, slices), is_last, tick));
                 hook(Switch::Leave { arm, phase: Phase::Counted })?;
                 self.stopped()?;
             }
@@ -70,13 +85,15 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
         &mut self,
         arm: usize,
         course: &mut Option<Course>,
-        slices: Slices<'_>,
+        (span, slices): (Span, Slices<'_>),
         is_last: bool,
         tick: &dyn Fn(usize, f64),
     ) -> Duration {
         let now = self.visit_now(arm, Purpose::Keys, 0);
+        let count_from_ns = now.start_ns + nanos(span.from);
+        let end_ns = span.until.map_or(u64::MAX, |until| now.start_ns + nanos(until));
         let course = course.get_or_insert(Course {
-            visit: Visit { count_from_ns: Some(now.start_ns), end_ns: u64::MAX, ..now },
+            visit: Visit { count_from_ns: Some(count_from_ns), count_until_ns: end_ns, end_ns, ..now },
             left_ns: now.start_ns,
             is_over: false,
         });
@@ -85,7 +102,7 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
             Slices::OwnTime(length) => from_ns + nanos(length),
             Slices::Whole | Slices::Shares(_) => u64::MAX,
         };
-        let start_ns = course.visit.start_ns;
+        let Visit { start_ns, end_ns, count_from_ns, .. } = course.visit;
         let visit = Visit { pause_ns, behind_ns: monotonic_ns() - from_ns, ..course.visit };
         let report = self.crew.visit(arm, visit, &|at_ns| tick(arm, seconds(start_ns, at_ns)));
         self.note(arm, &report);
@@ -94,7 +111,9 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
         let has_more = matches!(slices, Slices::Shares(_)) && !is_last;
         course.is_over = report.is_idle && !has_more;
         let state = &mut self.states[arm];
-        state.counted_ns = report.left_ns.saturating_sub(start_ns);
+        // What began before the end counts, so the time does to the end, and not until the last of it was answered.
+        state.counted_ns = report.left_ns.min(end_ns).saturating_sub(count_from_ns.unwrap_or(start_ns));
+        state.always_busy = span.until.map(|_| self.exercise.clients);
         state.cpu_ns += report.cpu_ns;
         tick(arm, seconds(start_ns, report.left_ns));
         Duration::from_nanos(report.left_ns.saturating_sub(from_ns))

@@ -52,7 +52,7 @@ pub struct Acknowledged {
     pub payments: u64,
     /// Orders that were delivered.
     pub delivered: u64,
-    /// New orders and payments whose answer never came: they may have been committed or not.
+    /// New orders whose answer never came: they may have been committed or not.
     pub unknown_new_orders: u64,
     /// Payments of which that is so.
     pub unknown_payments: u64,

@@ -1,7 +1,7 @@
 //! Whether the tables are consistent, and how much they hold: asked on a server at rest, never in counted time.
 //!
-//! In: a target, its warehouses, the quirks of the run, a seed. Out: the conditions that are broken, each with how often
-//! and where; what clients count as well. It changes nothing.
+//! In: a target, its warehouses, the quirks of the run, a seed. Out: the conditions that are broken, each with how
+//! often and where; what clients count as well. It changes nothing.
 
 use super::condition::{CONDITIONS, Condition, Expectation, QUICK};
 use crate::error::LoadError;
@@ -30,8 +30,8 @@ pub struct Broken {
     pub examples: Vec<String>,
 }
 
-/// Checks the conditions, after a run with these quirks; quickly those that cost little, on at most 20 warehouses, drawn
-/// by the seed.
+/// Checks the conditions, after a run with these quirks; quickly those that cost little, on at most 20 warehouses,
+/// drawn by the seed.
 pub fn check(
     target: &Target,
     data: &Warehouses,

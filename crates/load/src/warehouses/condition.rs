@@ -1,8 +1,9 @@
 //! The twelve consistency conditions (TPC-C, clause 3.3.2), and which quirks break them.
 //!
 //! In: an engine and the quirks of a run. Out: a query of the keys that violate a condition, and whether it must hold.
-//! It sends nothing. `{o_w_id}` in a query is a condition on that column: only the warehouses that are checked. Words in
-//! capitals stand for the parts below. They are written for PostgreSQL from 12 on, MySQL from 5.6 on and MariaDB alike.
+//! It sends nothing. `{o_w_id}` in a query is a condition on that column: only the warehouses that are checked. Words
+//! in capitals stand for the parts below. They are written for PostgreSQL from 12 on, MySQL from 5.6 on and MariaDB
+//! alike.
 
 use rqps_model::Engine;
 use rqps_model::tproc_c::Quirk::{
@@ -143,8 +144,8 @@ pub(super) const CONDITIONS: [Condition; 12] = [
     Condition {
         name: "C5",
         keys: "o_w_id, o_d_id, o_id",
-        sql: "orders LEFT JOIN new_order ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id WHERE {o_w_id} AND \
-              (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL)",
+        sql: "orders LEFT JOIN new_order ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id \
+              WHERE {o_w_id} AND (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL)",
         may_break: &[UncheckedDelivery],
         breaks: &[],
     },

@@ -138,7 +138,7 @@ mod tests {
     fn constants_of_load_and_run_are_as_far_apart_as_the_clause_says() {
         let delta = LAST_NAME_OF_LOAD.abs_diff(LAST_NAME_OF_RUN);
         assert!((65..=119).contains(&delta) && delta != 96 && delta != 112);
-        assert!(LAST_NAME_OF_LOAD <= 255 && LAST_NAME_OF_RUN <= 255);
+        assert!([LAST_NAME_OF_LOAD, LAST_NAME_OF_RUN].iter().all(|c| *c <= 255));
         let same = BTreeSet::from([Quirk::SameConstant]);
         assert_eq!(NuRand::last_name_of_load(&same), NuRand::last_name_of_run(&same));
         assert_ne!(NuRand::last_name_of_load(&BTreeSet::new()), NuRand::last_name_of_run(&BTreeSet::new()));

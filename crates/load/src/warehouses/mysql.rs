@@ -4,8 +4,7 @@
 //! In: a target, the warehouses, rows. Out: streams, filled tables, statements that index them. Rows lie in the order
 //! of the primary key, so a table can be filled from several places at once; it is where threads are left over.
 
-use super::load::Stream;
-use super::population::Population;
+use super::stream::{Source, Stream};
 use super::table::{DECIMAL_AMOUNT, INTEGER_AMOUNT, Table};
 use crate::error::LoadError;
 use crate::load_data::{CHARSET, check_table, load_rows, prepare_session, set_bulk_load};
@@ -46,7 +45,8 @@ pub(super) fn create(
         execute(
             &mut session,
             &format!(
-                "CREATE TABLE {name} ({columns}{key}) ENGINE={storage} DEFAULT CHARSET={CHARSET} COLLATE={COLLATION}{by}"
+                "CREATE TABLE {name} ({columns}{key}) \
+                 ENGINE={storage} DEFAULT CHARSET={CHARSET} COLLATE={COLLATION}{by}"
             ),
         )?;
         check_table(&mut session, name, storage, COLLATION)?;
@@ -64,23 +64,20 @@ pub(super) fn create(
     Ok(Table::ALL.into_iter().flat_map(of_table).collect())
 }
 
-/// Fills a table, or a part of it, and says with how many rows.
+/// Fills a table, or a part of it.
 pub(super) fn fill(
     session: &mut Session,
     stream: &Stream,
-    population: &Population<'_>,
+    source: &Source<'_>,
     storage: StorageEngine,
-) -> Result<u64, LoadError> {
+) -> Result<(), LoadError> {
+    let Stream { table, into, warehouses } = stream;
     prepare_session(session)?;
     set_bulk_load(session, storage, true)?;
-    let mut rows = 0;
-    for warehouse in stream.warehouses.chunks(1) {
-        rows += load_rows(session, &stream.into, stream.table.schema().fields, |writer| {
-            stream.write(warehouse, population, writer)
-        })?;
+    for warehouse in warehouses.chunks(1) {
+        load_rows(session, into, table.schema().fields, |writer| source.write(*table, warehouse, writer))?;
     }
-    set_bulk_load(session, storage, false)?;
-    Ok(rows)
+    set_bulk_load(session, storage, false)
 }
 
 /// The statements that index all tables.

@@ -45,8 +45,8 @@ impl<'a> Population<'a> {
         self.quirks.contains(&quirk)
     }
 
-    /// Appends the rows of a tenth (from 0) of a warehouse, in the order of the primary key, and says how many they are.
-    /// The items are those of warehouse 0; a warehouse is in its first tenth.
+    /// Appends the rows of a tenth (from 0) of a warehouse, in the order of the primary key, and says how many they
+    /// are. The items are those of warehouse 0; a warehouse is in its first tenth.
     pub(crate) fn push_tenth(&self, table: Table, warehouse: u32, tenth: u32, rows: &mut Vec<u8>) -> u64 {
         let warehouse = u64::from(warehouse);
         let count = u64::from(table.rows_of_tenth());

@@ -4,8 +4,7 @@
 //! they come, which needs a table that was emptied in the same transaction: so there is one stream for each table, and
 //! for each partition.
 
-use super::load::Stream;
-use super::population::Population;
+use super::stream::{Source, Stream};
 use super::table::{ITEM_FIRST_KEY, Table};
 use crate::error::LoadError;
 use crate::session::{connect, execute};
@@ -57,20 +56,19 @@ fn create_partitions(session: &mut Session, data: &Warehouses) -> Result<Vec<Str
     streams.collect()
 }
 
-/// Fills a table or partition, and says with how many rows.
-pub(super) fn fill(session: &mut Session, stream: &Stream, population: &Population<'_>) -> Result<u64, LoadError> {
+/// Fills a table or partition.
+pub(super) fn fill(session: &mut Session, stream: &Stream, source: &Source<'_>) -> Result<(), LoadError> {
     let Stream { table, into, warehouses } = stream;
     // Dates have no zone in the rows.
     execute(session, "SET TIME ZONE 'UTC'")?;
     execute(session, &format!("BEGIN; TRUNCATE {into}"))?;
     let copy = format!("COPY {into} ({}) FROM STDIN (FREEZE)", table.schema().fields);
-    let copied = session.copy_in(&copy, |writer| stream.write(warehouses, population, writer));
+    let copied = session.copy_in(&copy, |writer| source.write(*table, warehouses, writer));
     let (sent, taken) = copied.map_err(LoadError::wire(format!("loading table {into}")))?;
     if taken != sent {
         return Err(LoadError::Shape(format!("{sent} rows were sent to table {into} and {taken} taken")));
     }
-    execute(session, "COMMIT")?;
-    Ok(sent)
+    execute(session, "COMMIT")
 }
 
 /// The statements that index all tables. They come after the rows because building an index at once is faster than

@@ -56,6 +56,23 @@ fn warm(session: &mut Session, table: &str) -> Result<(), LoadError> {
     Ok(())
 }
 
+/// Reads all of every table of the database and of its secondary indexes.
+pub(super) fn warm_all(endpoint: &Endpoint) -> Result<(), LoadError> {
+    let mut session = connect(endpoint)?;
+    let indexes = rows(
+        &mut session,
+        "SELECT t.TABLE_NAME, s.INDEX_NAME FROM information_schema.TABLES t \
+         LEFT JOIN (SELECT DISTINCT TABLE_NAME, INDEX_NAME FROM information_schema.STATISTICS \
+         WHERE TABLE_SCHEMA = DATABASE()) s ON s.TABLE_NAME = t.TABLE_NAME WHERE t.TABLE_SCHEMA = DATABASE()",
+    )?;
+    for index in indexes {
+        let [Some(table), index] = &index[..] else { continue };
+        let forced = index.as_ref().map_or(String::new(), |index| format!("FORCE INDEX ({index})"));
+        execute(&mut session, &format!("SELECT COUNT(*) FROM {table} {forced}"))?;
+    }
+    Ok(())
+}
+
 /// Begins the binary logs anew, if the server writes any.
 pub(super) fn reset_binlog(target: &Target) -> Result<(), LoadError> {
     let mut session = connect(&target.endpoint)?;

@@ -46,6 +46,24 @@ pub(crate) fn provide_prewarm(endpoint: &Endpoint) -> Result<bool, LoadError> {
     Ok(true)
 }
 
+/// Brings all tables of the user and their indexes into memory: the server's own with pg_prewarm, else the tables
+/// alone.
+pub(super) fn warm_all(endpoint: &Endpoint) -> Result<(), LoadError> {
+    let prewarms = provide_prewarm(endpoint)?;
+    let mut session = connect(endpoint)?;
+    let kinds = if prewarms { "'r', 'i'" } else { "'r'" };
+    let found = format!(
+        "SELECT oid::regclass FROM pg_class WHERE relkind IN ({kinds}) AND relnamespace = 'public'::regnamespace"
+    );
+    let found = session.query(&found).map_err(LoadError::wire("listing the tables"))?;
+    for name in found.rows.iter().filter_map(|row| row.first()?.as_deref()) {
+        let sql =
+            if prewarms { format!("SELECT pg_prewarm('{name}')") } else { format!("SELECT count(*) FROM {name}") };
+        execute(&mut session, &sql)?;
+    }
+    Ok(())
+}
+
 /// Brings a table and its indexes into memory: the server's own with pg_prewarm, else at least that of the operating
 /// system, by reading all of both.
 fn warm(session: &mut Session, table: &str, prewarms: bool) -> Result<(), LoadError> {

@@ -8,7 +8,7 @@ use crate::rounds;
 use crate::svg::Tick;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
-use crate::{number, order};
+use crate::{number, order, suite};
 use rqps_analysis::findings::TestFindings;
 use serde::Serialize;
 
@@ -141,7 +141,7 @@ fn row(scene: &Scene<'_>, at: usize, test: &TestFindings, index: usize, axis: Ra
     let comparison = cell.comparison.as_ref();
     let beyond = comparison.map(|c| (c.rqps, axis.place(c.rqps)));
     Row {
-        name: test.name.clone(),
+        name: suite::row(scene.findings, test),
         id: test_id(at),
         base: throughput(&test.cells[scene.findings.base]),
         new: throughput(cell),

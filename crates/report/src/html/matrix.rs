@@ -3,7 +3,7 @@
 use super::scene::{Scene, absence, latency_change, shown, shown_cell, size, test_id, throughput};
 use crate::order::{Block, Level};
 use crate::rounds;
-use crate::{number, order, verdict_style};
+use crate::{number, order, suite, verdict_style};
 use rqps_analysis::findings::{GroupFindings, TestFindings};
 use rqps_model::plural;
 use serde::Serialize;
@@ -75,7 +75,7 @@ pub(super) fn matrix(scene: &Scene<'_>, level: &Level<'_>) -> Option<Matrix> {
 
 fn block(scene: &Scene<'_>, clients: u32, block: &Block<'_>) -> MatrixBlock {
     let row = |(index, test): &(usize, &TestFindings)| Row {
-        name: test.name.clone(),
+        name: suite::row(scene.findings, test),
         id: test_id(*index),
         base: throughput(&test.cells[scene.findings.base]),
         cells: scene.others.iter().map(|index| cell(scene, test, *index)).collect(),

@@ -137,7 +137,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
     let has_timeline = timeline.is_some();
     Test {
         id: test_id(index),
-        name: test.name.clone(),
+        name: suite::row(scene.findings, test),
         group: test.group.title(),
         clients: plural(test.clients, "client"),
         level: scene.level(test.clients),
@@ -200,6 +200,7 @@ fn unit_in_words(test: &TestFindings) -> &'static str {
     match test.unit {
         rqps_model::Unit::QueriesPerSecond => "Queries per second",
         rqps_model::Unit::RowsPerSecond => "Rows per second",
+        rqps_model::Unit::NewOrdersPerMinute => "New orders per minute",
         rqps_model::Unit::KiloRowsPerSecond => "Thousands of rows per second and client",
     }
 }

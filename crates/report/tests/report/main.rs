@@ -9,4 +9,5 @@ mod notes;
 mod open_loop;
 mod page;
 mod terminal;
+mod tproc_c;
 mod world;

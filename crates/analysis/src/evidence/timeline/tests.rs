@@ -28,7 +28,7 @@ pub(crate) fn ran(kind: Kind, seconds: u32) -> Measured {
         ..Operations::default()
     };
     step.sample.suite = "insert".to_owned();
-    step.sample.record = Some(SuiteRecord::Insert(StepRecord {
+    step.sample.record = Some(SuiteRecord::Insert(Box::new(StepRecord {
         step: "qr1000".to_owned(),
         clients: 1,
         threads: 1,
@@ -40,7 +40,7 @@ pub(crate) fn ran(kind: Kind, seconds: u32) -> Measured {
         rows_indexed: (kind == Kind::Index).then_some(1000),
         sla: (kind == Kind::Queries).then_some(Sla { target_per_s: 1000.0, reached_per_s: 1000.0 }),
         ..StepRecord::default()
-    }));
+    })));
     step
 }
 

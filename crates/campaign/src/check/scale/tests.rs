@@ -22,7 +22,7 @@ fn words_of_the_other_suite() {
             4 | write-seconds = 5
               |                 ^
               = help: leave it out: l.i1 and l.i2 end when their rows are written; use `rows-written`
-            campaign.toml:5:10: error: `warmup` belongs to suite sysbench, and this is suite insert
+            campaign.toml:5:10: error: `warmup` belongs to suite sysbench and tproc-c, and this is suite insert
             5 | warmup = 1
               |          ^
               = help: leave it out: a step counts from its first row

@@ -101,7 +101,7 @@ fn ran(run: StepRun, kind: Kind) -> Ran {
         errors: record.errors.clone(),
         resources: Resources { operations: count, ..Resources::default() },
         failure: record.failure.clone(),
-        record: Some(SuiteRecord::Insert(record)),
+        record: Some(SuiteRecord::Insert(Box::new(record))),
         ..Sample::default()
     };
     Ran { sample, latency, parts: vec![Part::lines(part::SECONDS, &seconds)] }

@@ -9,7 +9,7 @@ use super::roles::{DELETE, INSERT, KINDS, Noted, QUERY, Role};
 use super::shared::{Bench, StepWork};
 use super::step::StepWorkload;
 use super::{State, sql, table};
-use crate::drive::{ArmRun, Exercise, Schedule, Slices, Switch, Watchdog, monotonic_ns, run_to_end};
+use crate::drive::{ArmRun, Exercise, Schedule, Slices, Span, Switch, Watchdog, monotonic_ns, run_to_end};
 use crate::error::LoadError;
 use crate::random::derive_seed;
 use crate::session::connect;
@@ -223,7 +223,7 @@ fn drive_clients(
         Kind::Index | Kind::RangeQueries | Kind::PointQueries => Slices::OwnTime(bench.slice),
     };
     let has_plan = first.planned_ns.is_some();
-    let ended = run_to_end(&exercise, &workload, has_plan, slices, &mut on_switch, stop, &tick)?;
+    let ended = run_to_end(&exercise, &workload, has_plan, (Span::WHOLE, slices), &mut on_switch, stop, &tick)?;
     if stop.load(Ordering::Relaxed) {
         return Err(LoadError::Interrupted);
     }

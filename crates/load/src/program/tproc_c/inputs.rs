@@ -195,3 +195,77 @@ impl Inputs {
         values.set(Parameter::Amount, cents as i64);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, stream};
+
+    /// What so many transactions of a type begin with on ten warehouses.
+    fn drawn<T>(card: Card, quirks: &[Quirk], count: usize, of: impl Fn(&Entry) -> T) -> Vec<T> {
+        let inputs = Inputs::new(10, &quirks.iter().copied().collect(), false);
+        let mut random = stream(1, Purpose::Keys, 0, 0);
+        let mut entry = Entry::with_room(0);
+        let mut draw = || {
+            inputs.draw(card, Home { warehouse: 3, level_district: 9 }, &mut random, &mut entry);
+            of(&entry)
+        };
+        (0..count).map(|_| draw()).collect()
+    }
+
+    fn share(all: &[bool]) -> f64 {
+        all.iter().filter(|one| **one).count() as f64 / all.len() as f64
+    }
+
+    #[test]
+    fn orders_are_as_the_specification_wants_them() {
+        let all = drawn(Card::NewOrder, &[], 20_000, |entry| entry.lines.all[..entry.lines.count].to_vec());
+        let lines: Vec<Line> = all.iter().flatten().copied().collect();
+        let mean = lines.len() as f64 / all.len() as f64;
+        assert!((mean - 10.0).abs() < 0.15, "{mean}");
+        let is_invalid = |lines: &Vec<Line>| lines.last().is_some_and(|line| line.item == INVALID_ITEM);
+        let invalid = share(&all.iter().map(is_invalid).collect::<Vec<_>>());
+        assert!((invalid - 0.01).abs() < 0.004, "{invalid}");
+        let remote = share(&lines.iter().map(|line| line.supply != 3).collect::<Vec<_>>());
+        assert!((remote - 0.01).abs() < 0.002, "{remote}");
+        assert!(lines.iter().all(|line| (1..=10).contains(&line.supply) && (1..=10).contains(&line.quantity)));
+        let local = drawn(Card::NewOrder, &[], 20_000, |entry| {
+            let is_local = entry.lines.all[..entry.lines.count].iter().all(|line| line.supply == 3);
+            (entry.values.number(Parameter::AllLocal) == 1) == is_local
+        });
+        assert_eq!(share(&local), 1.0);
+    }
+
+    #[test]
+    fn items_and_customers_are_skewed_unless_drawn_evenly() {
+        let frequent = |card, quirks: &[Quirk], parameter: Option<Parameter>| {
+            let of = |entry: &Entry| match parameter {
+                Some(parameter) => entry.values.number(parameter) as usize,
+                None => entry.lines.all[0].item as usize,
+            };
+            let mut counts = vec![0_u32; 100_002];
+            drawn(card, quirks, 60_000, of).into_iter().for_each(|number| counts[number] += 1);
+            counts.sort_unstable_by(|one, other| other.cmp(one));
+            f64::from(counts[..300].iter().sum::<u32>()) / 60_000.0
+        };
+        // The 300 customers that come most often have a tenth of even draws and a bit, since the luckiest are counted.
+        let even = frequent(Card::Payment, &[Quirk::EvenIds], Some(Parameter::Customer));
+        let skewed = frequent(Card::Payment, &[], Some(Parameter::Customer));
+        assert!(even < 0.15 && skewed > 0.25, "{even} {skewed}");
+        let [even, skewed] = [&[Quirk::EvenIds][..], &[]].map(|quirks| frequent(Card::NewOrder, quirks, None));
+        assert!(skewed > 2.0 * even, "{even} {skewed}");
+    }
+
+    #[test]
+    fn payments_are_mostly_at_home_and_mostly_by_name() {
+        let numbers = |parameter| drawn(Card::Payment, &[], 20_000, move |entry| entry.values.number(parameter));
+        let is =
+            |parameter, what: fn(i64) -> bool| share(&numbers(parameter).into_iter().map(what).collect::<Vec<_>>());
+        assert!((is(Parameter::ByName, |by_name| by_name == 1) - 0.6).abs() < 0.02);
+        assert!((is(Parameter::CustomerWarehouse, |warehouse| warehouse != 3) - 0.15).abs() < 0.015);
+        assert!(is(Parameter::Amount, |cents| (100..=500_000).contains(&cents)) == 1.0);
+        assert!(is(Parameter::Amount, |cents| cents % 100 == 0) < 0.02);
+        let whole = drawn(Card::Payment, &[Quirk::WholePayments], 1000, |entry| entry.values.number(Parameter::Amount));
+        assert!(whole.iter().all(|cents| cents % 100 == 0));
+    }
+}

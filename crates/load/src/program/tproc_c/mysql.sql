@@ -38,7 +38,9 @@ BEGIN
 [server-draws]     IF FLOOR(1 + RAND() * 100) = 1 THEN
 -- A single warehouse supplies itself, and counts as remote.
 [server-draws]       SET p_all_local = 0;
-[server-draws]       WHILE v_supply = p_w AND p_warehouses > 1 DO SET v_supply = FLOOR(1 + RAND() * p_warehouses); END WHILE;
+[server-draws]       WHILE v_supply = p_w AND p_warehouses > 1 DO
+[server-draws]         SET v_supply = FLOOR(1 + RAND() * p_warehouses);
+[server-draws]       END WHILE;
 [server-draws]     END IF;
 [server-draws]     SET v_quantity = FLOOR(1 + RAND() * 10);
     SELECT i_price, i_name, i_data INTO v_price, v_name, v_data FROM item WHERE i_id = v_item;

@@ -17,23 +17,26 @@ tproc.new_order(p_w int, p_d int, p_c int, p_ol_cnt int,
 [procedure] INOUT p_o int)
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_discount numeric; v_last text; v_credit text; v_w_tax numeric; v_d_tax numeric;
-  v_item int; v_supply int; v_quantity int; v_price numeric; v_info text; v_amount numeric; v_total numeric := 0;
-[server-draws]   v_all_local int := 1; v_lines int[];
+  v_discount numeric; v_last text; v_credit text; v_w_tax numeric; v_d_tax numeric; v_price numeric; v_info text;
+  v_items int[]; v_supplies int[]; v_quantities int[]; v_total numeric := 0;
+[server-draws]   v_all_local int := 1; v_supply int;
+[committed-invalid-item]   v_prices numeric[]; v_amounts numeric[]; v_infos text[];
 BEGIN
   SELECT c_discount, c_last, c_credit, w_tax INTO v_discount, v_last, v_credit, v_w_tax
   FROM customer, warehouse WHERE w_id = p_w AND c_w_id = p_w AND c_d_id = p_d AND c_id = p_c;
-[server-draws]   FOR n IN 1..p_ol_cnt LOOP
-[server-draws]     v_item := 1 + floor(random() * 100000);
-[server-draws]     IF n = p_ol_cnt AND floor(random() * 100) = 0 THEN v_item := 100001; END IF;
+  FOR n IN 1..p_ol_cnt LOOP
+[!server-draws]     v_items[n] := p_lines[3 * n - 2]; v_supplies[n] := p_lines[3 * n - 1];
+[!server-draws]     v_quantities[n] := p_lines[3 * n];
+[server-draws]     v_items[n] := 1 + floor(random() * 100000);
+[server-draws]     IF n = p_ol_cnt AND floor(random() * 100) = 0 THEN v_items[n] := 100001; END IF;
 [server-draws]     v_supply := p_w;
 [server-draws]     IF floor(random() * 100) = 0 THEN
 -- The home warehouse may be drawn too, and counts as remote.
 [server-draws]       v_all_local := 0;
 [server-draws]       v_supply := 1 + (p_w + floor(random() * p_warehouses)::int) % p_warehouses;
 [server-draws]     END IF;
-[server-draws]     v_lines := v_lines || ARRAY[v_item, v_supply, 1 + floor(random() * 10)::int];
-[server-draws]   END LOOP;
+[server-draws]     v_supplies[n] := v_supply; v_quantities[n] := 1 + floor(random() * 10);
+  END LOOP;
   UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = p_w AND d_id = p_d
   RETURNING d_next_o_id - 1, d_tax INTO p_o, v_d_tax;
   INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local)
@@ -41,25 +44,40 @@ BEGIN
 [!server-draws]   p_all_local);
 [server-draws]   v_all_local);
   INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (p_o, p_d, p_w);
-  FOR n IN 1..p_ol_cnt LOOP
-[!server-draws]     v_item := p_lines[3 * n - 2]; v_supply := p_lines[3 * n - 1]; v_quantity := p_lines[3 * n];
-[server-draws]     v_item := v_lines[3 * n - 2]; v_supply := v_lines[3 * n - 1]; v_quantity := v_lines[3 * n];
-    SELECT i_price INTO v_price FROM item WHERE i_id = v_item;
+-- All lines at once: no price is missed, and a line whose stock is not there gets neither amount nor text.
+[committed-invalid-item]   SELECT array_agg(i_price ORDER BY n) INTO v_prices
+[committed-invalid-item]   FROM unnest(v_items) WITH ORDINALITY line(line_item, n) LEFT JOIN item ON i_id = line_item;
+[committed-invalid-item]   WITH taken AS (
+[committed-invalid-item]     UPDATE stock
+[!committed-invalid-item]   FOR n IN 1..p_ol_cnt LOOP
+[!committed-invalid-item]     SELECT i_price INTO v_price FROM item WHERE i_id = v_items[n];
 [!committed-invalid-item]     IF NOT FOUND THEN RAISE EXCEPTION USING ERRCODE = 'RQ001'; END IF;
-    UPDATE stock SET s_quantity = CASE WHEN s_quantity >= v_quantity + 10 THEN s_quantity - v_quantity
-                                       ELSE s_quantity - v_quantity + 91 END
-[!missing-counters]     , s_ytd = s_ytd + v_quantity, s_order_cnt = s_order_cnt + 1
-[!missing-counters]     , s_remote_cnt = s_remote_cnt + CASE WHEN v_supply = p_w THEN 0 ELSE 1 END
-    WHERE s_i_id = v_item AND s_w_id = v_supply
-    RETURNING CASE p_d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04
+[!committed-invalid-item]     UPDATE stock
+    SET s_quantity = CASE WHEN s_quantity >= line_quantity + 10 THEN s_quantity - line_quantity
+                          ELSE s_quantity - line_quantity + 91 END
+[!missing-counters]     , s_ytd = s_ytd + line_quantity, s_order_cnt = s_order_cnt + 1
+[!missing-counters]     , s_remote_cnt = s_remote_cnt + CASE WHEN line_supply = p_w THEN 0 ELSE 1 END
+[committed-invalid-item]     FROM unnest(v_items, v_supplies, v_quantities, v_prices)
+[!committed-invalid-item]     FROM (SELECT v_items[n], v_supplies[n], v_quantities[n], v_price)
+    line(line_item, line_supply, line_quantity, line_price)
+    WHERE s_i_id = line_item AND s_w_id = line_supply
+    RETURNING line_quantity * line_price AS amount,
+              CASE p_d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04
                        WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08
-                       WHEN 9 THEN s_dist_09 ELSE s_dist_10 END INTO v_info;
-    v_amount := v_quantity * v_price;
-    INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount,
-                            ol_dist_info)
-    VALUES (p_o, p_d, p_w, n, v_item, v_supply, v_quantity, v_amount, v_info);
-    v_total := v_total + v_amount;
-  END LOOP;
+                       WHEN 9 THEN s_dist_09 ELSE s_dist_10 END AS info
+[committed-invalid-item]   ) SELECT array_agg(amount), array_agg(info) INTO v_amounts, v_infos FROM taken;
+[committed-invalid-item]   INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id,
+[committed-invalid-item]                           ol_quantity, ol_amount, ol_dist_info)
+[committed-invalid-item]   SELECT p_o, p_d, p_w, n, line_item, line_supply, line_quantity, line_amount, line_info
+[committed-invalid-item]   FROM unnest(v_items, v_supplies, v_quantities, v_amounts, v_infos)
+[committed-invalid-item]        WITH ORDINALITY line(line_item, line_supply, line_quantity, line_amount, line_info, n);
+[committed-invalid-item]   SELECT sum(amount) INTO v_total FROM unnest(v_amounts) amount;
+[!committed-invalid-item]     INTO v_price, v_info;
+[!committed-invalid-item]     INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id,
+[!committed-invalid-item]                             ol_quantity, ol_amount, ol_dist_info)
+[!committed-invalid-item]     VALUES (p_o, p_d, p_w, n, v_items[n], v_supplies[n], v_quantities[n], v_price, v_info);
+[!committed-invalid-item]     v_total := v_total + v_price;
+[!committed-invalid-item]   END LOOP;
   v_total := v_total * (1 + v_w_tax + v_d_tax) * (1 - v_discount);
 -- What was done since BEGIN is undone; the call itself succeeds.
 [!committed-invalid-item] EXCEPTION WHEN SQLSTATE 'RQ001' THEN p_o := 0;
@@ -120,23 +138,29 @@ tproc.delivery(p_w int, p_carrier int,
 [procedure] INOUT p_delivered int)
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_o int; v_c int; v_amount numeric;
+  v_districts int[]; v_orders int[]; v_customers int[]; v_amounts numeric[];
 BEGIN
-  p_delivered := 0;
-  FOR d IN 1..10 LOOP
-    SELECT no_o_id INTO v_o FROM new_order WHERE no_w_id = p_w AND no_d_id = d ORDER BY no_o_id LIMIT 1 FOR UPDATE;
-    CONTINUE WHEN NOT FOUND;
-    DELETE FROM new_order WHERE no_w_id = p_w AND no_d_id = d AND no_o_id = v_o;
-    UPDATE orders SET o_carrier_id = p_carrier WHERE o_w_id = p_w AND o_d_id = d AND o_id = v_o RETURNING o_c_id INTO v_c;
-    WITH line AS (
-      UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP WHERE ol_w_id = p_w AND ol_d_id = d AND ol_o_id = v_o
-      RETURNING ol_amount)
-    SELECT coalesce(sum(ol_amount), 0) INTO v_amount FROM line;
-    UPDATE customer SET c_balance = c_balance + v_amount
-[!missing-counters]     , c_delivery_cnt = c_delivery_cnt + 1
-    WHERE c_w_id = p_w AND c_d_id = d AND c_id = v_c;
-    p_delivered := p_delivered + 1;
-  END LOOP;
+-- The order that waits longest in each district, in the order of districts; one that another delivery has taken
+-- meanwhile is passed over for the next.
+  SELECT array_agg(d), array_agg(no_o_id) INTO v_districts, v_orders
+  FROM generate_series(1, 10) d CROSS JOIN LATERAL (
+    SELECT no_o_id FROM new_order WHERE no_w_id = p_w AND no_d_id = d ORDER BY no_o_id LIMIT 1 FOR UPDATE) oldest;
+  p_delivered := coalesce(array_length(v_districts, 1), 0);
+  DELETE FROM new_order USING unnest(v_districts, v_orders) oldest(d, o)
+  WHERE no_w_id = p_w AND no_d_id = d AND no_o_id = o;
+  WITH delivered AS (
+    UPDATE orders SET o_carrier_id = p_carrier FROM unnest(v_districts, v_orders) oldest(d, o)
+    WHERE o_w_id = p_w AND o_d_id = d AND o_id = o RETURNING o_d_id, o_c_id)
+  SELECT array_agg(o_c_id ORDER BY o_d_id) INTO v_customers FROM delivered;
+  WITH delivered AS (
+    UPDATE order_line SET ol_delivery_d = CURRENT_TIMESTAMP FROM unnest(v_districts, v_orders) oldest(d, o)
+    WHERE ol_w_id = p_w AND ol_d_id = d AND ol_o_id = o RETURNING ol_d_id, ol_amount)
+  SELECT array_agg(amount ORDER BY ol_d_id) INTO v_amounts
+  FROM (SELECT ol_d_id, coalesce(sum(ol_amount), 0) AS amount FROM delivered GROUP BY ol_d_id) amounts;
+  UPDATE customer SET c_balance = c_balance + amount
+[!missing-counters]   , c_delivery_cnt = c_delivery_cnt + 1
+  FROM unnest(v_districts, v_customers, v_amounts) delivered(d, c, amount)
+  WHERE c_w_id = p_w AND c_d_id = d AND c_id = c;
 END $$
 
 == order_status

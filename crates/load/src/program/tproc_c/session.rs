@@ -204,6 +204,12 @@ impl Program for Session<'_> {
         }
     }
 
+    /// Committed new orders are what counts.
+    #[inline]
+    fn rated(&self, outcome: Outcome, _statements: u64) -> u64 {
+        u64::from(outcome == Outcome::Succeeded && self.event() == Card::NewOrder as usize)
+    }
+
     #[inline]
     fn ended(&mut self, ended: &Ended<'_>) {
         let counts = &self.arm.counts;

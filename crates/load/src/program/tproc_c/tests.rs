@@ -156,11 +156,12 @@ fn clients_send_the_same_statements_to_every_engine() {
     assert_eq!(postgres["new-order-rolled-back"].last().unwrap().0, "rollback");
     // Nine districts have an order, one has none.
     assert_eq!(postgres["delivery"].len(), 2 + 9 * 7 + 1);
-    let told = ["payment", "order-status", "stock-level"].map(|event| told(&postgres[event]));
-    expect_test::expect![[r#"
-        begin update-warehouse select-warehouse update-district select-district select-customer update-customer insert-history commit
-        begin select-customer-status select-last-order select-lines commit
-        begin select-order-count select-low-stock commit"#]].assert_eq(&told.join("\n"));
+    let sent = |event: &str| told(&postgres[event]);
+    let by_number = "select-customer update-customer insert-history commit";
+    let payment = format!("begin update-warehouse select-warehouse update-district select-district {by_number}");
+    assert_eq!(sent("payment"), payment);
+    assert_eq!(sent("order-status"), "begin select-customers-by-name select-last-order select-lines commit");
+    assert_eq!(sent("stock-level"), "begin select-order-count select-low-stock commit");
 }
 
 #[test]
@@ -189,12 +190,14 @@ fn values_of_answers_feed_the_statements_behind_them() {
 #[test]
 fn lines_are_sorted_and_an_invalid_one_is_the_last() {
     let firsts = firsts(&compile(&shape(Profile::Tpcc, Engine::Mysql, Form::ClientSql), Engine::Mysql));
-    let items = |event: &str| -> Vec<u32> {
-        let items = firsts[event].iter().filter(|(kind, _)| kind == "select-item");
-        items.map(|(_, set)| set.0[&0].parse().unwrap()).collect()
-    };
-    assert!(items("new-order").is_sorted());
-    assert_eq!(items("new-order-rolled-back").last(), Some(&100_001));
+    let stock: Vec<[u32; 2]> = firsts["new-order"]
+        .iter()
+        .filter(|(kind, _)| kind == "select-stock")
+        .map(|(_, set)| [&set.0[&1], &set.0[&0]].map(|number| number.parse().unwrap()))
+        .collect();
+    assert!(stock.len() >= 5 && stock.is_sorted(), "{stock:?}");
+    let mut items = firsts["new-order-rolled-back"].iter().filter(|(kind, _)| kind == "select-item");
+    assert_eq!(items.next_back().unwrap().1.0[&0], "100001");
 }
 
 #[test]
@@ -222,56 +225,18 @@ fn routines_take_the_round_trips_that_their_form_is_known_for() {
     ];
     let mut lines = String::new();
     for (engine, form) in forms {
-        for profile in Profile::ALL {
-            let transactions = compile(&shape(profile, engine, form), engine);
-            let sent = firsts(&transactions);
-            for card in Card::ALL {
-                let sent = &sent[card.name()];
-                lines.push_str(&format!("{profile} {form} {card}: {}\n", told(sent)));
-            }
-        }
+        let [tpcc, hammerdb] = Profile::ALL.map(|profile| {
+            let sent = firsts(&compile(&shape(profile, engine, form), engine));
+            Card::ALL.map(|card| told(&sent[card.name()]))
+        });
+        assert_eq!(tpcc, hammerdb);
+        lines.push_str(&format!("{form}: {}\n", tpcc.join(", ")));
     }
     expect_test::expect![[r#"
-        tpcc function new-order: call
-        tpcc function payment: call
-        tpcc function delivery: call
-        tpcc function order-status: call
-        tpcc function stock-level: call
-        hammerdb function new-order: call
-        hammerdb function payment: call
-        hammerdb function delivery: call
-        hammerdb function order-status: call
-        hammerdb function stock-level: call
-        tpcc procedure new-order: call
-        tpcc procedure payment: call
-        tpcc procedure delivery: call
-        tpcc procedure order-status: call
-        tpcc procedure stock-level: call
-        hammerdb procedure new-order: call
-        hammerdb procedure payment: call
-        hammerdb procedure delivery: call
-        hammerdb procedure order-status: call
-        hammerdb procedure stock-level: call
-        tpcc call new-order: set call results
-        tpcc call payment: set call results
-        tpcc call delivery: call results
-        tpcc call order-status: set call results
-        tpcc call stock-level: call results
-        hammerdb call new-order: set call results
-        hammerdb call payment: set call results
-        hammerdb call delivery: call results
-        hammerdb call order-status: set call results
-        hammerdb call stock-level: call results
-        tpcc prepared-call new-order: set call results
-        tpcc prepared-call payment: set call results
-        tpcc prepared-call delivery: set call results
-        tpcc prepared-call order-status: set call results
-        tpcc prepared-call stock-level: set call results
-        hammerdb prepared-call new-order: set call results
-        hammerdb prepared-call payment: set call results
-        hammerdb prepared-call delivery: set call results
-        hammerdb prepared-call order-status: set call results
-        hammerdb prepared-call stock-level: set call results
+        function: call, call, call, call, call
+        procedure: call, call, call, call, call
+        call: set call results, set call results, call results, set call results, call results
+        prepared-call: set call results, set call results, set call results, set call results, set call results
     "#]]
     .assert_eq(&lines);
 }
@@ -346,4 +311,25 @@ fn what_cannot_be_run_is_refused() {
     assert!(Transactions::compile(&sound, 1, 1, &[endpoint(Engine::Mysql)]).is_err());
     let foreign = shape(Profile::Tpcc, Engine::Postgres, Form::Call);
     assert!(Transactions::compile(&foreign, 1, 1, &arms).is_err());
+}
+
+#[test]
+fn users_are_spread_over_warehouses_unless_they_draw_their_own() {
+    let homes = |quirks: &[Quirk]| {
+        let mut shape = shape(Profile::Tpcc, Engine::Postgres, Form::ClientSql);
+        shape.quirks = quirks.iter().copied().collect();
+        let transactions = Transactions::compile(&shape, 8, 8, &[endpoint(Engine::Postgres)]).unwrap();
+        let home = |client| {
+            let mut session = transactions.program(0, client, 0);
+            let mut random = stream(1, Purpose::Keys, client.into(), 0);
+            let of = |sent: Vec<Sent>| sent.into_iter().find(|(kind, _)| kind == "update-warehouse");
+            let mut play = || of(play(&transactions, &mut session, &mut random, Cue::Begin).1);
+            let homes: BTreeSet<String> = (0..60).filter_map(|_| play()).map(|(_, set)| set.0[&1].clone()).collect();
+            assert_eq!(homes.len(), 1, "a user keeps its home");
+            homes.into_iter().next().unwrap()
+        };
+        (0..8).map(home).collect::<BTreeSet<_>>().len()
+    };
+    assert_eq!(homes(&[]), 8);
+    assert!((2..8).contains(&homes(&[Quirk::DrawnHome])));
 }
