@@ -79,6 +79,7 @@ pub(crate) fn size(shape: &TprocC, clients: &str) -> Vec<(&'static str, String)>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rqps_model::tproc_c::Quirk;
 
     #[test]
     fn a_file_that_makes_no_sense_is_refused_with_the_reason() {
@@ -86,5 +87,13 @@ mod tests {
         assert!(matches!(refused("format = 1", "format = 2"), SuiteError::Format { found: 2 }));
         assert!(matches!(refused("because = ", "why = "), SuiteError::Syntax(_)));
         assert!(!Suite::tproc_c().forced.is_empty());
+    }
+
+    #[test]
+    fn the_document_tells_every_quirk() {
+        let document = include_str!("../../../docs/tproc-c.md");
+        for quirk in Quirk::ALL {
+            assert!(document.contains(&format!("\n| `{quirk}` |")), "{quirk}");
+        }
     }
 }
