@@ -141,7 +141,8 @@ pub(super) fn payments_are_added_and_what_is_not_there_is_delivered(server: &Liv
     }
 }
 
-/// Whether a payment waits for a customer's row.
+/// Whether a payment waits for a customer's row. One that reads it without a lock does not wait, and may not have read
+/// it yet.
 fn is_paying(server: &LiveServer) -> bool {
     let sql = match server.engine() {
         Engine::Postgres => {
@@ -150,8 +151,8 @@ fn is_paying(server: &LiveServer) -> bool {
         }
         _ => {
             "SELECT count(*) FROM information_schema.processlist WHERE id <> connection_id() AND \
-             (info LIKE 'UPDATE customer SET c_balance = %0.01%WHERE c_w_id%' OR info LIKE 'SELECT c_balance, c_credit%') \
-             AND info NOT LIKE '%c_balance + %'"
+             (info LIKE 'UPDATE customer SET c_balance = %0.01%WHERE c_w_id%' \
+              OR info LIKE 'SELECT c_balance, c_credit%FOR UPDATE%') AND info NOT LIKE '%c_balance + %'"
         }
     };
     server.number(sql) > 0
