@@ -12,7 +12,7 @@ use crate::vocabulary::{ProfileWord, Vocabulary, did_you_mean, nearest};
 use rqps_model::Interleave;
 use rqps_model::plan::{Arrival, DataShape, SuitePlan, TestPlan};
 use rqps_suites::key::DefaultValue;
-use rqps_suites::{KEYS, Key, SecondsClass, Suite, SuiteName};
+use rqps_suites::{Choice, KEYS, Key, SecondsClass, Suite, SuiteName};
 
 mod forced;
 mod scale;
@@ -47,10 +47,11 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     // One slip does not hide others: what is no suite is taken for the usual one, unless it is rather the other.
     let suite = suite.or_else(|| checker.usual_suite());
     let interleave = checker.interleave();
-    let (plan, tests) = match suite {
-        Some(suite) if !suite.scales.is_empty() => (checker.shape(suite).map(rqps_suites::of_shape), None),
-        Some(suite) if suite.tests.is_empty() => checker.transactions(interleave).unzip(),
-        suite => (checker.tables(), suite.map(|suite| checker.tests(suite, interleave))),
+    let choice = suite.and_then(|suite| SuiteName::find(&suite.name)).map(SuiteName::choice);
+    let (plan, tests) = match (suite, choice) {
+        (Some(suite), Some(Choice::Scale)) => (checker.shape(suite).map(rqps_suites::of_shape), None),
+        (Some(_), Some(Choice::Warehouses)) => checker.transactions(interleave).unzip(),
+        (suite, _) => (checker.tables(), suite.map(|suite| checker.tests(suite, interleave))),
     };
     let tests = tests.unwrap_or_default();
     checker.slice_fits(&tests);

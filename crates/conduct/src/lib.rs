@@ -18,10 +18,10 @@ mod job;
 mod master;
 mod measure;
 mod missing;
+mod progress;
 mod run;
 mod servers;
 mod supervise;
-mod telling;
 #[cfg(test)]
 mod testing;
 mod treatment;

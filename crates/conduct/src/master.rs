@@ -7,8 +7,8 @@
 use crate::ConductError;
 use crate::excluded::Excluded;
 use crate::job::{Job, Output};
+use crate::progress::with_progress;
 use crate::supervise::{check, supervised, supervised_on};
-use crate::telling::telling;
 use crate::treatment::{Connection, LOG_LINES, ResolvedTreatment};
 use rqps_load::data_set;
 use rqps_load::random::derive_seed;
@@ -307,7 +307,7 @@ impl Maker<'_, '_, '_> {
                 .map_err(ConductError::load(format!("loading data with {name}")))
         };
         let advance = |fraction| self.output.emit(EventKind::LoadingAdvances { fraction });
-        let loaded = supervised(&server, self.stop, || telling(load, advance));
+        let loaded = supervised(&server, self.stop, || with_progress(load, advance));
         let report = loaded.map_err(|error| match error {
             ConductError::Interrupted => ConductError::Interrupted,
             error => ConductError::Loading { error: Box::new(error), log: server.log_tail(LOG_LINES) },

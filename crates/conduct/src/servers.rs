@@ -25,12 +25,13 @@ use rqps_model::settings::CpuSet;
 use rqps_model::{Event, EventKind, Sample};
 use rqps_observe::clock::rfc3339;
 use rqps_server::{page_cache, placement};
-use rqps_store::SampleParts;
 use rqps_suites::Work;
 use rqps_wire::Target;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime};
+
+mod checks;
 
 /// A setup under way.
 pub(crate) struct Servers<'a> {
@@ -323,7 +324,7 @@ impl<'a> Servers<'a> {
             let measured = measure(&piece, &mut self.arms, &skipped, output.store, &mut advance);
             all.extend(measured?);
             output.eta.ended(&task, begun.elapsed());
-            check_data(&piece, &mut self.arms, &mut all, output)?;
+            checks::check_data(&piece, &mut self.arms, &mut all, output)?;
             if self.setup.stage.is_chain() {
                 self.check_chains(test, is_last, &mut all, output)?;
             }
@@ -353,36 +354,6 @@ impl<'a> Servers<'a> {
             treatments: self.names(),
             interleave: None,
         }
-    }
-
-    /// After a test that others build on was run: on which arms it failed, and at the end whether the tables hold what
-    /// they should.
-    fn check_chains(
-        &mut self,
-        test: &TestPlan,
-        is_last: bool,
-        all: &mut [SampleParts],
-        output: &mut Output<'_, '_>,
-    ) -> Result<(), ConductError> {
-        for (parts, arm) in all.iter_mut().zip(&mut self.arms) {
-            match (&parts.sample.failure, &arm.server) {
-                (Some(_), _) if arm.broken.is_some() => {}
-                (Some(failure), _) => {
-                    arm.broken = Some(test.name.clone());
-                    output.warn(format!("{} failed in {}: {failure}", test.name, arm.name()));
-                }
-                (None, Some(server)) if is_last => {
-                    let begun = Instant::now();
-                    let warning = supervised(server, self.bench.stop, || {
-                        Ok(suite::check_rows(self.bench.job.plan, &arm.chain, &server.endpoint()))
-                    })?;
-                    parts.sample.warnings.extend(warning);
-                    output.eta.add_overhead(begun.elapsed());
-                }
-                _ => {}
-            }
-        }
-        Ok(())
     }
 
     /// After a test that ran for its data only: nothing is recorded; where it failed, the next sample says so.
@@ -420,49 +391,6 @@ impl<'a> Servers<'a> {
         output.eta.add_overhead(begun.elapsed());
         Ok(())
     }
-}
-
-/// After a test was run, and nothing of it is observed any more: what its suite checks on each server. One that was
-/// lost is started again where that tells what is lost with it.
-fn check_data(
-    piece: &Piece<'_>,
-    arms: &mut [Arm<'_>],
-    all: &mut [SampleParts],
-    output: &mut Output<'_, '_>,
-) -> Result<(), ConductError> {
-    let (begun, Bench { job, stop, .. }) = (Instant::now(), piece.bench);
-    for (SampleParts { sample, .. }, arm) in all.iter_mut().zip(arms) {
-        let has_failed = sample.failure.is_some();
-        if has_failed {
-            if !piece.planned.counts_acknowledged() || sample.record.is_none() || !arm.may_start() {
-                continue;
-            }
-            arm.start(job.lease, stop)?;
-        }
-        let Some(server) = &arm.server else { continue };
-        let doing = format!("checking the data of {}", arm.name());
-        let checked = supervised(server, stop, || {
-            let checked = match has_failed {
-                false => piece.planned.check(server.target(), sample).map(|()| None),
-                true => piece.planned.look_for_losses(server.target(), sample),
-            };
-            checked.map_err(ConductError::load(doing))
-        });
-        let told = match checked {
-            Err(ConductError::Interrupted) => return Err(ConductError::Interrupted),
-            Err(error) => Some(error.to_string()),
-            Ok(told) => told,
-        };
-        if let Some(told) = told {
-            let failure = sample.failure.take().map_or(String::new(), |failure| format!("{failure}; "));
-            sample.failure = Some(failure + &told);
-        }
-        if let Some(failure) = &sample.failure {
-            output.warn(format!("{} failed in {}: {failure}", piece.test.name, arm.name()));
-        }
-    }
-    output.eta.add_overhead(begun.elapsed());
-    Ok(())
 }
 
 /// A sample as watchers see it.

@@ -27,14 +27,8 @@ pub(crate) fn run<W: Workload>(
         false => Slices::OwnTime(slice),
     };
     let hook = RefCell::new(hook);
-    let mut on_switch = |switch| {
-        let mut hook = hook.borrow_mut();
-        hook(match switch {
-            Switch::Begin => Moment::Start,
-            Switch::Enter { arm, .. } => Moment::Enter(arm),
-            Switch::Leave { arm, .. } => Moment::Leave(arm),
-            Switch::End => Moment::Stop,
-        });
+    let mut on_switch = |switch: Switch| {
+        (hook.borrow_mut())(switch.into());
         Ok(())
     };
     let done = RefCell::new(vec![0.0; exercise.arms.len()]);

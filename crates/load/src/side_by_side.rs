@@ -65,18 +65,11 @@ pub(crate) fn run<W: Workload>(
     let hook = RefCell::new(hook);
     let mut on_switch = |switch: Switch| {
         let mut hook = hook.borrow_mut();
-        match switch {
-            Switch::Begin => hook(Moment::Start),
-            Switch::End => hook(Moment::Stop),
-            Switch::Enter { arm, .. } => hook(Moment::Enter(arm)),
-            Switch::Leave { arm, phase } => {
-                hook(Moment::Leave(arm));
-                // A cycle of turns may take many minutes, and `advances` is called at its end only.
-                if in_turns && phase == Phase::Counted {
-                    turns_done += 1.0;
-                    hook(Moment::Advance(f64::min(turns_done / turns, 1.0)));
-                }
-            }
+        hook(switch.into());
+        // A cycle of turns may take many minutes, and `advances` is called at its end only.
+        if in_turns && matches!(switch, Switch::Leave { phase: Phase::Counted, .. }) {
+            turns_done += 1.0;
+            hook(Moment::Advance(f64::min(turns_done / turns, 1.0)));
         }
         Ok(())
     };

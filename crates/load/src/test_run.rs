@@ -2,7 +2,7 @@
 //!
 //! In: nothing. Out: the types that `suite` shares with the ways in which a test is run.
 
-use crate::drive::ClientCpus;
+use crate::drive::{ClientCpus, Switch};
 use hdrhistogram::Histogram;
 use rqps_model::{Part, Sample};
 use std::sync::atomic::AtomicBool;
@@ -29,6 +29,17 @@ pub enum Moment {
     Stop,
     /// This share is done.
     Advance(f64),
+}
+
+impl From<Switch> for Moment {
+    fn from(switch: Switch) -> Moment {
+        match switch {
+            Switch::Begin => Moment::Start,
+            Switch::Enter { arm, .. } => Moment::Enter(arm),
+            Switch::Leave { arm, .. } => Moment::Leave(arm),
+            Switch::End => Moment::Stop,
+        }
+    }
 }
 
 /// What came of an arm.

@@ -72,7 +72,7 @@ pub(crate) fn check(
     let broken = warehouses::check(target, &shape.data(warehouses), &shape.quirks, shape.check, seed)?;
     record.checked = Some(shape.check);
     record.broken = broken.into_iter().map(noted).collect();
-    let broken = record.broken.iter().filter(|broken| broken.must_hold).map(told);
+    let broken = record.broken.iter().filter(|broken| broken.must_hold).map(in_words);
     let faults: Vec<String> = miscounts.into_iter().chain(broken).collect();
     if !faults.is_empty() && sample.failure.is_none() {
         sample.failure = Some(format!("the data are not consistent: {}", faults.join("; ")));
@@ -103,8 +103,9 @@ fn miscounts(target: &Target, warehouses: u32, record: &mut RunRecord) -> Result
     let payments = counted.payments.saturating_sub(districts * u64::from(CUSTOMERS));
     record.new_orders_of_districts = Some(new_orders);
     let counts = [("new orders", record.new_orders, new_orders), ("payments", record.payments, payments)];
-    let told = counts.map(|(what, acknowledged, counted)| miscount(what, acknowledged, record.unanswered, counted));
-    Ok(told.into_iter().flatten().collect())
+    let miscounts =
+        counts.map(|(what, acknowledged, counted)| miscount(what, acknowledged, record.unanswered, counted));
+    Ok(miscounts.into_iter().flatten().collect())
 }
 
 fn noted(broken: Broken) -> BrokenCondition {
@@ -116,7 +117,7 @@ fn noted(broken: Broken) -> BrokenCondition {
     }
 }
 
-fn told(broken: &BrokenCondition) -> String {
+fn in_words(broken: &BrokenCondition) -> String {
     let examples = match broken.examples.is_empty() {
         true => String::new(),
         false => format!(", such as {}", broken.examples.join(" and ")),
@@ -141,10 +142,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_broken_is_told_with_its_rows() {
+    fn what_is_broken_is_shown_with_its_rows() {
         let examples = vec!["1/3".to_owned(), "1/4".to_owned()];
         let broken = BrokenCondition { condition: "C2".to_owned(), rows: 7, examples, must_hold: true };
-        assert_eq!(told(&broken), "C2 is broken in 7 rows, such as 1/3 and 1/4");
+        assert_eq!(in_words(&broken), "C2 is broken in 7 rows, such as 1/3 and 1/4");
         let check = |unanswered, counted, expected: Option<&str>| {
             assert_eq!(miscount("payments", 3, unanswered, counted).as_deref(), expected);
         };

@@ -224,7 +224,7 @@ impl TprocC {
     }
 
     /// Its numbers of warehouses in words: `1 warehouse`, `2, 4 warehouses`.
-    pub fn warehouses_told(&self) -> String {
+    pub fn warehouses_in_words(&self) -> String {
         match &self.warehouses[..] {
             [one] => plural(*one, "warehouse"),
             several => format!("{} warehouses", several.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
@@ -252,7 +252,7 @@ impl TprocC {
     }
 
     /// Its quirks in words.
-    pub fn quirks_told(&self) -> String {
+    pub fn quirks_in_words(&self) -> String {
         match self.quirks.len() {
             0 => "none".to_owned(),
             all if all == Quirk::ALL.len() => "all".to_owned(),

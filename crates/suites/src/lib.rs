@@ -45,7 +45,27 @@ words! {
     }
 }
 
+/// What a campaign chooses of a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// Tests, and tables of so many rows.
+    Tests,
+    /// A size, from which the steps follow.
+    Scale,
+    /// Numbers of warehouses, each of which is a test.
+    Warehouses,
+}
+
 impl SuiteName {
+    /// What a campaign chooses of it.
+    pub const fn choice(self) -> Choice {
+        match self {
+            SuiteName::Sysbench => Choice::Tests,
+            SuiteName::Insert => Choice::Scale,
+            SuiteName::TprocC => Choice::Warehouses,
+        }
+    }
+
     /// The suite of a plan.
     pub const fn of(plan: &SuitePlan) -> SuiteName {
         match plan {

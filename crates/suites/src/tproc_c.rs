@@ -66,12 +66,12 @@ pub(crate) fn size(shape: &TprocC, clients: &str) -> Vec<(&'static str, String)>
     let pauses = if shape.keying_and_thinking { ", key and think" } else { "" };
     let mut rows = vec![
         ("rules", shape.rules()),
-        ("data", format!("{}{partitions}; a fresh copy for each number of virtual users", shape.warehouses_told())),
+        ("data", format!("{}{partitions}; a fresh copy for each number of virtual users", shape.warehouses_in_words())),
         ("users", format!("{clients} virtual users, {homes}{pauses}")),
         ("isolation", shape.isolation.to_string()),
     ];
     if shape.profile == Profile::Hammerdb {
-        rows.push(("quirks", shape.quirks_told()));
+        rows.push(("quirks", shape.quirks_in_words()));
     }
     rows
 }

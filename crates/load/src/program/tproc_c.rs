@@ -24,7 +24,7 @@ use crate::error::LoadError;
 use arm::Arm;
 use client::Statement;
 use homes::Homes;
-use inputs::Card;
+use inputs::Transaction;
 use rqps_model::tproc_c::TprocC;
 use rqps_wire::{Endpoint, Protocol};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,15 +83,15 @@ impl Transactions {
     pub fn acknowledged(&self, arm: usize) -> Acknowledged {
         let counts = &self.arms[arm].1.counts;
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let unknown = |card: Card| of(&counts.unknown[card as usize]);
+        let unknown = |transaction: Transaction| of(&counts.unknown[transaction as usize]);
         Acknowledged {
-            new_orders: of(&counts.succeeded[Card::NewOrder as usize]),
+            new_orders: of(&counts.succeeded[Transaction::NewOrder as usize]),
             rolled_back: of(&counts.succeeded[session::ROLLED_BACK]),
-            payments: of(&counts.succeeded[Card::Payment as usize]),
+            payments: of(&counts.succeeded[Transaction::Payment as usize]),
             delivered: of(&counts.delivered),
-            unknown_new_orders: unknown(Card::NewOrder),
-            unknown_payments: unknown(Card::Payment),
-            unknown_deliveries: unknown(Card::Delivery),
+            unknown_new_orders: unknown(Transaction::NewOrder),
+            unknown_payments: unknown(Transaction::Payment),
+            unknown_deliveries: unknown(Transaction::Delivery),
         }
     }
 }
@@ -105,7 +105,7 @@ impl Workload for Transactions {
     }
 
     fn events(&self) -> Vec<String> {
-        Card::ALL.iter().map(|card| card.name()).chain([ROLLED_BACK]).map(str::to_owned).collect()
+        Transaction::ALL.iter().map(|transaction| transaction.name()).chain([ROLLED_BACK]).map(str::to_owned).collect()
     }
 
     fn program(&self, arm: usize, client: u32, _: usize) -> Session<'_> {

@@ -137,7 +137,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
     let has_timeline = timeline.is_some();
     Test {
         id: test_id(index),
-        name: suite::row(scene.findings, test),
+        name: test.name.clone(),
         group: test.group.title(),
         clients: plural(test.clients, "client"),
         level: scene.level(test.clients),

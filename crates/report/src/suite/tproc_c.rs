@@ -36,11 +36,11 @@ fn rules(shape: &TprocC) -> String {
 pub(super) fn facts(shape: &TprocC) -> Vec<(&'static str, String)> {
     let partitioned = if shape.partitioned { ", order_line partitioned from 200 on" } else { "" };
     vec![
-        ("Data", format!("{}{partitioned}", shape.warehouses_told())),
+        ("Data", format!("{}{partitioned}", shape.warehouses_in_words())),
         ("Rules", rules(shape)),
-        ("HammerDB's quirks", shape.quirks_told()),
+        ("HammerDB's quirks", shape.quirks_in_words()),
         ("Isolation", shape.isolation.to_string()),
-        ("Derived from", LEGEND.to_owned()),
+        ("Measure", LEGEND.to_owned()),
     ]
 }
 

@@ -99,7 +99,7 @@ fn each_number_of_warehouses_is_a_stage_with_data_of_its_own() {
     assert!(small.stages.iter().all(|stage| stage.freezes(&stage.tests[0])));
     let SuitePlan::TprocC(shape) = &small.suite else { panic!("{:?}", small.suite) };
     assert_eq!(shape.rules(), "hammerdb, function (postgres), call (mysql)");
-    assert!(shape.forms.keys().eq(&[Engine::Postgres, Engine::Mysql]) && shape.quirks_told() == "all");
+    assert!(shape.forms.keys().eq(&[Engine::Postgres, Engine::Mysql]) && shape.quirks_in_words() == "all");
 
     let published = planned(&[("preset", "published"), ("clients", "10")]);
     let DataSet::Warehouses(data) = &published.stages[0].data else { panic!("{:?}", published.stages[0]) };
@@ -110,5 +110,5 @@ fn each_number_of_warehouses_is_a_stage_with_data_of_its_own() {
     assert!(shape.quirks.iter().any(|quirk| quirk.is_of_data()));
     let chosen = planned(&[("tproc-c-profile", "hammerdb"), ("quirks", "even-ids,no-retry")]);
     let SuitePlan::TprocC(shape) = &chosen.suite else { panic!("{:?}", chosen.suite) };
-    assert_eq!(shape.quirks_told(), "even-ids, no-retry");
+    assert_eq!(shape.quirks_in_words(), "even-ids, no-retry");
 }

@@ -193,19 +193,13 @@ fn drive_clients(
     };
     let workload = StepWorkload { works, requests };
     let hook = RefCell::new(hook);
-    let mut on_switch = |switch| {
-        let mut hook = hook.borrow_mut();
-        match switch {
-            Switch::Begin => hook(Moment::Start),
-            Switch::Enter { arm, .. } => {
-                hook(Moment::Enter(arm));
-                works[arm].clock.go_on(monotonic_ns());
-            }
-            Switch::Leave { arm, .. } => {
-                works[arm].clock.stop(monotonic_ns());
-                hook(Moment::Leave(arm));
-            }
-            Switch::End => hook(Moment::Stop),
+    let mut on_switch = |switch: Switch| {
+        if let Switch::Leave { arm, .. } = switch {
+            works[arm].clock.stop(monotonic_ns());
+        }
+        (hook.borrow_mut())(switch.into());
+        if let Switch::Enter { arm, .. } = switch {
+            works[arm].clock.go_on(monotonic_ns());
         }
         Ok(())
     };

@@ -5,7 +5,7 @@
 
 use super::client::{NameRow, Rules, Statement};
 use super::homes::Homes;
-use super::inputs::{Card, Inputs};
+use super::inputs::{Inputs, Transaction};
 use super::pause::Pauses;
 use super::script::{Sql, Words, section};
 use crate::error::LoadError;
@@ -38,9 +38,9 @@ pub(super) enum Flow {
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     /// By kind of event.
-    pub(super) succeeded: [AtomicU64; Card::ALL.len() + 1],
+    pub(super) succeeded: [AtomicU64; Transaction::ALL.len() + 1],
     /// Those whose answer never came, by type.
-    pub(super) unknown: [AtomicU64; Card::ALL.len()],
+    pub(super) unknown: [AtomicU64; Transaction::ALL.len()],
     /// Orders of all deliveries.
     pub(super) delivered: AtomicU64,
 }
@@ -138,9 +138,9 @@ fn routines(protocol: Protocol, form: Form, words: &Words) -> (Flow, Vec<Stateme
         Form::PreparedCall => step != Statement::Call,
     };
     let mut forms = Vec::new();
-    let routines = Card::ALL.iter().map(|card| {
+    let routines = Transaction::ALL.iter().map(|transaction| {
         STEPS.map(|step| {
-            let sql = section(CALLS, &format!("{card}.{step}"), words)?;
+            let sql = section(CALLS, &format!("{transaction}.{step}"), words)?;
             let sql = if is_text(step) { sql.into_text() } else { sql };
             forms.push(sql.form(protocol));
             Some((forms.len() - 1, sql))

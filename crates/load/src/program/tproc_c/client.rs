@@ -3,7 +3,7 @@
 //! In: the statement that was answered and the rows of its answer. Out: the next one, and values for its parameters. It
 //! knows the transactions, no SQL and no engine. Where a row is missing that must be there, it rolls back.
 
-use super::inputs::{Card, Lines};
+use super::inputs::{Lines, Transaction};
 use super::values::{Parameter, Values, cents};
 use rqps_model::tproc_c::DISTRICTS;
 use rqps_model::words;
@@ -95,7 +95,7 @@ words! {
 pub(super) enum NameRow {
     /// The one in the middle, rounded up.
     Middle,
-    /// One before it, or nobody, in payments; in Order-Status one behind it.
+    /// One before it, if there is one, in payments; in Order-Status one behind it.
     Before,
     /// One behind it, if there is one.
     Behind,
@@ -130,7 +130,7 @@ impl Place {
     #[inline]
     pub(super) fn next(
         &mut self,
-        card: Card,
+        transaction: Transaction,
         rows: &Rows,
         rules: &Rules,
         lines: &Lines,
@@ -139,12 +139,12 @@ impl Place {
         if matches!(self.sent, Statement::Commit | Statement::Rollback) {
             return None;
         }
-        let next = match card {
-            Card::NewOrder => self.new_order(rows, rules, lines, values),
-            Card::Payment => self.payment(rows, rules, values),
-            Card::Delivery => self.delivery(rows, rules, values),
-            Card::OrderStatus => self.order_status(rows, rules, values),
-            Card::StockLevel => self.stock_level(rows, values),
+        let next = match transaction {
+            Transaction::NewOrder => self.new_order(rows, rules, lines, values),
+            Transaction::Payment => self.payment(rows, rules, values),
+            Transaction::Delivery => self.delivery(rows, rules, values),
+            Transaction::OrderStatus => self.order_status(rows, rules, values),
+            Transaction::StockLevel => self.stock_level(rows, values),
         };
         self.sent = next.unwrap_or(Statement::Rollback);
         Some(self.sent)
@@ -218,7 +218,7 @@ impl Place {
                     values.set(Parameter::Customer, rows.integer(row, 0)?);
                     Statement::SelectCustomer
                 }
-                // Nobody was fetched: the number that was drawn is taken, and no balance was read.
+                // No customer was fetched: the number that was drawn is taken, and no balance was read.
                 None if rules.name_row != NameRow::Middle => self.paid(0, rules, values),
                 None => return None,
             },
@@ -324,7 +324,7 @@ impl Place {
     }
 }
 
-/// The row that is taken of all customers of a name; nobody if there is none.
+/// The row that is taken of all customers of a name, if there is one.
 fn named(rows: &Rows, name_row: NameRow) -> Option<usize> {
     let count = rows.count();
     let place = match name_row {

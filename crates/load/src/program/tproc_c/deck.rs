@@ -1,22 +1,22 @@
 //! Which transaction comes next.
 //!
-//! In: a random stream of its own. Out: one card after the other. A deck of 23 cards is dealt to its end and shuffled
-//! again, so that the mix is exact; where transactions are drawn, each is one of 23 as well.
+//! In: a random stream of its own. Out: one transaction after the other. The deck holds 23 cards; it is dealt to its end
+//! and then shuffled again, which makes the mix exact. With the quirk that draws, each transaction is one of 23 as well.
 
-use super::inputs::Card;
+use super::inputs::Transaction;
 use crate::random::{Pcg64, below, shuffle};
 
 /// A deck: as many cards of a type as the specification wants at least, which come to 43.5, 43.5, 4.3, 4.3 and 4.3 %.
-const CARDS: [Card; 23] = {
-    let mut cards = [Card::NewOrder; 23];
+const CARDS: [Transaction; 23] = {
+    let mut cards = [Transaction::NewOrder; 23];
     let mut index = 10;
     while index < 20 {
-        cards[index] = Card::Payment;
+        cards[index] = Transaction::Payment;
         index += 1;
     }
-    cards[20] = Card::Delivery;
-    cards[21] = Card::StockLevel;
-    cards[22] = Card::OrderStatus;
+    cards[20] = Transaction::Delivery;
+    cards[21] = Transaction::StockLevel;
+    cards[22] = Transaction::OrderStatus;
     cards
 };
 
@@ -26,7 +26,7 @@ pub(super) const DECK: u32 = CARDS.len() as u32;
 /// The deck of a session.
 #[derive(Debug, Clone)]
 pub(super) struct Deck {
-    cards: [Card; CARDS.len()],
+    cards: [Transaction; CARDS.len()],
     left: usize,
     is_drawn: bool,
 }
@@ -37,9 +37,9 @@ impl Deck {
         Deck { cards: CARDS, left: 0, is_drawn }
     }
 
-    /// The next card.
+    /// The next transaction.
     #[inline]
-    pub(super) fn deal(&mut self, random: &mut Pcg64) -> Card {
+    pub(super) fn deal(&mut self, random: &mut Pcg64) -> Transaction {
         if self.is_drawn {
             return CARDS[below(random, CARDS.len() as u64) as usize];
         }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 words! {
     /// The types of transactions.
-    Card {
+    Transaction {
         /// Orders items.
         NewOrder = "new-order",
         /// Pays.
@@ -104,7 +104,7 @@ impl Inputs {
 
     /// Draws what a transaction begins with.
     #[inline]
-    pub(super) fn draw(&self, card: Card, home: Home, random: &mut Pcg64, entry: &mut Entry) {
+    pub(super) fn draw(&self, transaction: Transaction, home: Home, random: &mut Pcg64, entry: &mut Entry) {
         let Entry { values, lines, text } = entry;
         let Home { warehouse, level_district } = home;
         values.set(Parameter::Warehouse, warehouse.into());
@@ -113,12 +113,12 @@ impl Inputs {
         values.set(Parameter::CustomerWarehouse, warehouse.into());
         values.set(Parameter::CustomerDistrict, values.number(Parameter::District));
         values.set(Parameter::Order, 0);
-        match card {
-            Card::NewOrder => self.order(warehouse, random, values, lines),
-            Card::Payment => self.payment(warehouse, random, values, text),
-            Card::OrderStatus => self.customer(random, values, text),
-            Card::Delivery => values.set(Parameter::Carrier, one_to(random, 10) as i64),
-            Card::StockLevel => {
+        match transaction {
+            Transaction::NewOrder => self.order(warehouse, random, values, lines),
+            Transaction::Payment => self.payment(warehouse, random, values, text),
+            Transaction::OrderStatus => self.customer(random, values, text),
+            Transaction::Delivery => values.set(Parameter::Carrier, one_to(random, 10) as i64),
+            Transaction::StockLevel => {
                 values.set(Parameter::District, level_district.into());
                 values.set(Parameter::Threshold, between(random, 10, 20) as i64);
             }
@@ -202,12 +202,12 @@ mod tests {
     use crate::random::{Purpose, stream};
 
     /// What so many transactions of a type begin with on ten warehouses.
-    fn drawn<T>(card: Card, quirks: &[Quirk], count: usize, of: impl Fn(&Entry) -> T) -> Vec<T> {
+    fn drawn<T>(transaction: Transaction, quirks: &[Quirk], count: usize, of: impl Fn(&Entry) -> T) -> Vec<T> {
         let inputs = Inputs::new(10, &quirks.iter().copied().collect(), false);
         let mut random = stream(1, Purpose::Keys, 0, 0);
         let mut entry = Entry::with_room(0);
         let mut draw = || {
-            inputs.draw(card, Home { warehouse: 3, level_district: 9 }, &mut random, &mut entry);
+            inputs.draw(transaction, Home { warehouse: 3, level_district: 9 }, &mut random, &mut entry);
             of(&entry)
         };
         (0..count).map(|_| draw()).collect()
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn orders_are_as_the_specification_wants_them() {
-        let all = drawn(Card::NewOrder, &[], 20_000, |entry| entry.lines.all[..entry.lines.count].to_vec());
+        let all = drawn(Transaction::NewOrder, &[], 20_000, |entry| entry.lines.all[..entry.lines.count].to_vec());
         let lines: Vec<Line> = all.iter().flatten().copied().collect();
         let mean = lines.len() as f64 / all.len() as f64;
         assert!((mean - 10.0).abs() < 0.15, "{mean}");
@@ -229,7 +229,7 @@ mod tests {
         let remote = share(&lines.iter().map(|line| line.supply != 3).collect::<Vec<_>>());
         assert!((remote - 0.01).abs() < 0.002, "{remote}");
         assert!(lines.iter().all(|line| (1..=10).contains(&line.supply) && (1..=10).contains(&line.quantity)));
-        let local = drawn(Card::NewOrder, &[], 20_000, |entry| {
+        let local = drawn(Transaction::NewOrder, &[], 20_000, |entry| {
             let is_local = entry.lines.all[..entry.lines.count].iter().all(|line| line.supply == 3);
             (entry.values.number(Parameter::AllLocal) == 1) == is_local
         });
@@ -238,34 +238,35 @@ mod tests {
 
     #[test]
     fn items_and_customers_are_skewed_unless_drawn_evenly() {
-        let frequent = |card, quirks: &[Quirk], parameter: Option<Parameter>| {
+        let frequent = |transaction, quirks: &[Quirk], parameter: Option<Parameter>| {
             let of = |entry: &Entry| match parameter {
                 Some(parameter) => entry.values.number(parameter) as usize,
                 None => entry.lines.all[0].item as usize,
             };
             let mut counts = vec![0_u32; 100_002];
-            drawn(card, quirks, 60_000, of).into_iter().for_each(|number| counts[number] += 1);
+            drawn(transaction, quirks, 60_000, of).into_iter().for_each(|number| counts[number] += 1);
             counts.sort_unstable_by(|one, other| other.cmp(one));
             f64::from(counts[..300].iter().sum::<u32>()) / 60_000.0
         };
         // The 300 customers that come most often have a tenth of even draws and a bit, since the luckiest are counted.
-        let even = frequent(Card::Payment, &[Quirk::EvenIds], Some(Parameter::Customer));
-        let skewed = frequent(Card::Payment, &[], Some(Parameter::Customer));
+        let even = frequent(Transaction::Payment, &[Quirk::EvenIds], Some(Parameter::Customer));
+        let skewed = frequent(Transaction::Payment, &[], Some(Parameter::Customer));
         assert!(even < 0.15 && skewed > 0.25, "{even} {skewed}");
-        let [even, skewed] = [&[Quirk::EvenIds][..], &[]].map(|quirks| frequent(Card::NewOrder, quirks, None));
+        let [even, skewed] = [&[Quirk::EvenIds][..], &[]].map(|quirks| frequent(Transaction::NewOrder, quirks, None));
         assert!(skewed > 2.0 * even, "{even} {skewed}");
     }
 
     #[test]
     fn payments_are_mostly_at_home_and_mostly_by_name() {
-        let numbers = |parameter| drawn(Card::Payment, &[], 20_000, move |entry| entry.values.number(parameter));
+        let numbers = |parameter| drawn(Transaction::Payment, &[], 20_000, move |entry| entry.values.number(parameter));
         let is =
             |parameter, what: fn(i64) -> bool| share(&numbers(parameter).into_iter().map(what).collect::<Vec<_>>());
         assert!((is(Parameter::ByName, |by_name| by_name == 1) - 0.6).abs() < 0.02);
         assert!((is(Parameter::CustomerWarehouse, |warehouse| warehouse != 3) - 0.15).abs() < 0.015);
         assert!(is(Parameter::Amount, |cents| (100..=500_000).contains(&cents)) == 1.0);
         assert!(is(Parameter::Amount, |cents| cents % 100 == 0) < 0.02);
-        let whole = drawn(Card::Payment, &[Quirk::WholePayments], 1000, |entry| entry.values.number(Parameter::Amount));
+        let whole =
+            drawn(Transaction::Payment, &[Quirk::WholePayments], 1000, |entry| entry.values.number(Parameter::Amount));
         assert!(whole.iter().all(|cents| cents % 100 == 0));
     }
 }

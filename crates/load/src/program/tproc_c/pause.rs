@@ -3,19 +3,19 @@
 //! In: the transaction, a random stream. Out: nanoseconds. By the specification thinking times are drawn from an
 //! exponential distribution, cut at ten times its mean; HammerDB rounds them to seconds and does not cut.
 
-use super::inputs::Card;
+use super::inputs::Transaction;
 use crate::random::{Pcg64, unit_interval};
 
 const SECOND_NS: f64 = 1e9;
 
 /// Seconds of keying, and the mean of thinking.
-const fn seconds(card: Card) -> (f64, f64) {
-    match card {
-        Card::NewOrder => (18.0, 12.0),
-        Card::Payment => (3.0, 12.0),
-        Card::Delivery => (2.0, 5.0),
-        Card::OrderStatus => (2.0, 10.0),
-        Card::StockLevel => (2.0, 5.0),
+const fn seconds(transaction: Transaction) -> (f64, f64) {
+    match transaction {
+        Transaction::NewOrder => (18.0, 12.0),
+        Transaction::Payment => (3.0, 12.0),
+        Transaction::Delivery => (2.0, 5.0),
+        Transaction::OrderStatus => (2.0, 10.0),
+        Transaction::StockLevel => (2.0, 5.0),
     }
 }
 
@@ -38,13 +38,13 @@ impl Pauses {
     }
 
     /// Before a transaction.
-    pub(super) fn keying_ns(&self, card: Card) -> u64 {
-        (seconds(card).0 * SECOND_NS) as u64
+    pub(super) fn keying_ns(&self, transaction: Transaction) -> u64 {
+        (seconds(transaction).0 * SECOND_NS) as u64
     }
 
     /// Behind a transaction.
-    pub(super) fn thinking_ns(&self, card: Card, random: &mut Pcg64) -> u64 {
-        let mean = seconds(card).1;
+    pub(super) fn thinking_ns(&self, transaction: Transaction, random: &mut Pcg64) -> u64 {
+        let mean = seconds(transaction).1;
         let drawn = -unit_interval(random).ln() * mean;
         let seconds = if self.is_rounded { drawn.round() } else { drawn.min(10.0 * mean) };
         (seconds * SECOND_NS) as u64
@@ -61,7 +61,7 @@ mod tests {
         for is_rounded in [false, true] {
             let pauses = Pauses { clients: 2, is_rounded };
             let mut random = stream(1, Purpose::Cards, 0, 0);
-            let all: Vec<u64> = (0..40_000).map(|_| pauses.thinking_ns(Card::NewOrder, &mut random)).collect();
+            let all: Vec<u64> = (0..40_000).map(|_| pauses.thinking_ns(Transaction::NewOrder, &mut random)).collect();
             let mean = all.iter().sum::<u64>() as f64 / all.len() as f64 / SECOND_NS;
             // Five standard errors of an exponential distribution with mean 12 are 0.3.
             assert!((mean - 12.0).abs() < 0.3, "{mean}");
@@ -69,6 +69,6 @@ mod tests {
         }
         let pauses = Pauses { clients: 2, is_rounded: false };
         assert_eq!((pauses.first_ns(0), pauses.first_ns(1)), (0, 10_500_000_000));
-        assert_eq!(pauses.keying_ns(Card::NewOrder), 18_000_000_000);
+        assert_eq!(pauses.keying_ns(Transaction::NewOrder), 18_000_000_000);
     }
 }

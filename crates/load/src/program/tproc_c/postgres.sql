@@ -107,7 +107,7 @@ BEGIN
   END IF;
   p_balance := 0;
   IF v_c IS NULL THEN
--- Nobody was fetched: the number that came along is taken, and no balance was read.
+-- No customer was fetched: the number that came along is taken, and no balance was read.
     v_c := p_c;
   ELSE
     SELECT c_balance, c_credit, c_data INTO p_balance, v_credit, v_data FROM customer

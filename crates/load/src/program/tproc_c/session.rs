@@ -1,13 +1,13 @@
-//! A virtual user: a session that deals itself a card, enters what the transaction begins with, and works it off.
+//! A virtual user: a session that picks its next transaction, draws the inputs and runs it to the end.
 //!
 //! In: cues of the timed loop, what was compiled for its server. Out: statements, and counts of what was acknowledged.
-//! Cards come from a stream of its own, so that the mix goes on over slices; inputs come from that of the loop, so that
+//! The deck has a random stream of its own, so that the mix goes on over slices; inputs come from that of the loop, so that
 //! an event that begins again is the same. It allocates nothing once its text buffer has its size.
 
 use super::arm::{Arm, Flow, STEPS};
 use super::client::{Place, Statement};
 use super::deck::Deck;
-use super::inputs::{Card, Entry, Home};
+use super::inputs::{Entry, Home, Transaction};
 use super::pause::Pauses;
 use crate::program::{Cue, Ended, Outcome, Parameters, Program, StatementForm, Step, Turn};
 use crate::random::{Pcg64, Purpose, below, one_to, stream};
@@ -16,7 +16,7 @@ use rqps_model::tproc_c::DISTRICTS;
 use std::sync::atomic::Ordering;
 
 /// The kind of event that a new order becomes that is rolled back, as its user wished.
-pub(super) const ROLLED_BACK: usize = Card::ALL.len();
+pub(super) const ROLLED_BACK: usize = Transaction::ALL.len();
 
 /// A virtual user's session.
 pub struct Session<'w> {
@@ -26,10 +26,10 @@ pub struct Session<'w> {
     deck: Deck,
     /// What cards, homes and pauses are drawn from; made from the loop's stream when the first event begins.
     random: Option<Pcg64>,
-    /// The card that is played, or was last.
-    card: Card,
-    /// The card after it, where it decides how long the user keys.
-    next_card: Option<Card>,
+    /// The transaction that is under way, or was last.
+    transaction: Transaction,
+    /// The transaction after it, where it decides how long the user keys.
+    next_transaction: Option<Transaction>,
     entry: Entry,
     place: Place,
     /// Of a routine: the step that was sent.
@@ -48,8 +48,8 @@ impl<'w> Session<'w> {
             home: arm.homes.first(client),
             deck: Deck::new(arm.is_mix_drawn),
             random: None,
-            card: Card::NewOrder,
-            next_card: None,
+            transaction: Transaction::NewOrder,
+            next_transaction: None,
             entry: Entry::with_room(arm.room),
             place: Place::BEGIN,
             step: 0,
@@ -58,9 +58,9 @@ impl<'w> Session<'w> {
         }
     }
 
-    /// A new event: which card, and in which warehouse.
+    /// A new event: which transaction, and in which warehouse.
     fn deal(&mut self, loop_random: &Pcg64) {
-        let Session { arm, client, home, deck, random, card, next_card, .. } = self;
+        let Session { arm, client, home, deck, random, transaction, next_transaction, .. } = self;
         let random = random.get_or_insert_with(|| {
             let mut random = stream(loop_random.clone().next_u64(), Purpose::Cards, 0, 0);
             if arm.homes.is_drawn {
@@ -69,7 +69,7 @@ impl<'w> Session<'w> {
             }
             random
         });
-        *card = next_card.take().unwrap_or_else(|| deck.deal(random));
+        *transaction = next_transaction.take().unwrap_or_else(|| deck.deal(random));
         if let Some(owned) = arm.homes.owned() {
             home.warehouse = arm.homes.of(*client, below(random, owned.into()) as u32);
         }
@@ -77,7 +77,7 @@ impl<'w> Session<'w> {
 
     /// Enters the inputs and sends the first statement.
     fn begin<S: Parameters>(&mut self, random: &mut Pcg64, statements: &mut [S]) -> Step {
-        self.arm.inputs.draw(self.card, self.home, random, &mut self.entry);
+        self.arm.inputs.draw(self.transaction, self.home, random, &mut self.entry);
         self.place = Place::BEGIN;
         self.step = 0;
         self.result = None;
@@ -102,7 +102,7 @@ impl<'w> Session<'w> {
     #[inline]
     fn call<S: Parameters>(&mut self, statements: &mut [S]) -> Step {
         let Flow::Routines(routines) = &self.arm.flow else { return Step::End };
-        while let Some(step) = routines[self.card as usize].get(self.step) {
+        while let Some(step) = routines[self.transaction as usize].get(self.step) {
             if let Some((statement, sql)) = step {
                 let Entry { values, text, .. } = &mut self.entry;
                 sql.fill(values, text, &mut statements[*statement]);
@@ -119,13 +119,15 @@ impl<'w> Session<'w> {
             Flow::Client(_) => self.place.sent == Statement::Rollback,
             Flow::Routines(_) => self.step >= STEPS.len() && self.result.unwrap_or(0) == 0,
         };
-        self.card == Card::NewOrder && is_over
+        self.transaction == Transaction::NewOrder && is_over
     }
 
     fn delivered(&self) -> u64 {
-        match (self.card, &self.arm.flow) {
-            (Card::Delivery, Flow::Client(_)) => self.place.delivered.into(),
-            (Card::Delivery, Flow::Routines(_)) => self.result.and_then(|count| count.try_into().ok()).unwrap_or(0),
+        match (self.transaction, &self.arm.flow) {
+            (Transaction::Delivery, Flow::Client(_)) => self.place.delivered.into(),
+            (Transaction::Delivery, Flow::Routines(_)) => {
+                self.result.and_then(|count| count.try_into().ok()).unwrap_or(0)
+            }
             _ => 0,
         }
     }
@@ -134,8 +136,8 @@ impl<'w> Session<'w> {
     fn pause(&mut self, pauses: &Pauses, at_ns: u64) {
         let Some(random) = &mut self.random else { return };
         let next = self.deck.deal(random);
-        self.due_ns = at_ns + pauses.thinking_ns(self.card, random) + pauses.keying_ns(next);
-        self.next_card = Some(next);
+        self.due_ns = at_ns + pauses.thinking_ns(self.transaction, random) + pauses.keying_ns(next);
+        self.next_transaction = Some(next);
     }
 }
 
@@ -161,7 +163,7 @@ impl Program for Session<'_> {
             Cue::Answer(rows) => match &self.arm.flow {
                 Flow::Client(_) => {
                     let Entry { values, lines, .. } = &mut self.entry;
-                    match self.place.next(self.card, rows, &self.arm.rules, lines, values) {
+                    match self.place.next(self.transaction, rows, &self.arm.rules, lines, values) {
                         Some(statement) => self.send(statement, statements),
                         None => Step::End,
                     }
@@ -181,7 +183,7 @@ impl Program for Session<'_> {
 
     #[inline]
     fn event(&self) -> usize {
-        if self.is_rolled_back() { ROLLED_BACK } else { self.card as usize }
+        if self.is_rolled_back() { ROLLED_BACK } else { self.transaction as usize }
     }
 
     fn retries(&self) -> bool {
@@ -207,7 +209,7 @@ impl Program for Session<'_> {
     /// Committed new orders are what counts.
     #[inline]
     fn rated(&self, outcome: Outcome, _statements: u64) -> u64 {
-        u64::from(outcome == Outcome::Succeeded && self.event() == Card::NewOrder as usize)
+        u64::from(outcome == Outcome::Succeeded && self.event() == Transaction::NewOrder as usize)
     }
 
     #[inline]
@@ -216,11 +218,11 @@ impl Program for Session<'_> {
         match ended.outcome {
             Outcome::Succeeded => {
                 counts.succeeded[self.event()].fetch_add(1, Ordering::Relaxed);
-                if self.card == Card::Delivery {
+                if self.transaction == Transaction::Delivery {
                     counts.delivered.fetch_add(self.delivered(), Ordering::Relaxed);
                 }
             }
-            Outcome::Lost => _ = counts.unknown[self.card as usize].fetch_add(1, Ordering::Relaxed),
+            Outcome::Lost => _ = counts.unknown[self.transaction as usize].fetch_add(1, Ordering::Relaxed),
             Outcome::Retried => return,
             Outcome::Failed | Outcome::GivenUp => {}
         }

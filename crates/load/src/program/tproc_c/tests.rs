@@ -227,7 +227,7 @@ fn routines_take_the_round_trips_that_their_form_is_known_for() {
     for (engine, form) in forms {
         let [tpcc, hammerdb] = Profile::ALL.map(|profile| {
             let sent = firsts(&compile(&shape(profile, engine, form), engine));
-            Card::ALL.map(|card| told(&sent[card.name()]))
+            Transaction::ALL.map(|transaction| told(&sent[transaction.name()]))
         });
         assert_eq!(tpcc, hammerdb);
         lines.push_str(&format!("{form}: {}\n", tpcc.join(", ")));
