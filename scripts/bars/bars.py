@@ -24,6 +24,10 @@ SHORT = ["--rows", "100k", "--read-seconds", "2", "--write-seconds", "2"]
 INSERT = ["run", "--suite", "insert", "--scale", "small"]
 THREE, FIVE = ["--rounds", "3"], ["--rounds", "5"]
 NEWER = ["--build", "postgres:17.11", "--build", "postgres:18.6"]
+TEN_MINUTES = ["--rounds", "8", "--seconds", "20"]
+USERS = ["--clients", "1,4,40", "--rounds", "4", "--seconds", "10"]
+TRANSACTIONS = ["run", "--suite", "tproc-c", "--warehouses", "4"]
+ENGINES = ["--build", "postgres:17.11", "--build", "mysql:8.0.33"]
 LEVELS = ["--tests", "32", "--rows", "100k", *THREE, "--clients", "1,2,4"]
 LEVELS += ["--read-seconds", "0.5", "--write-seconds", "0.5", "--warmup", "0.1"]
 
@@ -54,6 +58,21 @@ PARTS = {
     # Timers of servers that stand still run on, the more the more arms there are.
     "insert-two-arms": [*INSERT, "--quick", *THREE, *same("postgres:17.11")],
     "insert-four-arms": [*INSERT, "--quick", *THREE, *same("postgres:17.11", 4)],
+    # NOPM of one build against itself in ten minutes, in slices and in turns.
+    "transactions-aa": [*TRANSACTIONS, *same("postgres:17.11"), "--clients", "2", *TEN_MINUTES],
+    "transactions-aa-again": [*TRANSACTIONS, *same("postgres:17.11"), "--clients", "2", *TEN_MINUTES, "--seed", "2"],
+    "transactions-aa-turns": [
+        *[*TRANSACTIONS, *same("postgres:17.11"), "--clients", "2", *TEN_MINUTES],
+        *["--interleave", "turns"],
+    ],
+    # Slices of 20 to 500 ms, with as many virtual users as there are and with far more than there are CPUs.
+    "transactions-slices-20": [*TRANSACTIONS, *same("postgres:17.11"), *USERS, "--slice", "20"],
+    "transactions-slices-100": [*TRANSACTIONS, *same("postgres:17.11"), *USERS, "--slice", "100"],
+    "transactions-slices-500": [*TRANSACTIONS, *same("postgres:17.11"), *USERS, "--slice", "500"],
+    # Versions, and engines.
+    "transactions-postgres": [*TRANSACTIONS, *POSTGRES, "--clients", "1,4", *FIVE],
+    "transactions-mysql": [*TRANSACTIONS, *MYSQL, "--clients", "1,4", *FIVE],
+    "transactions-engines": [*TRANSACTIONS, *ENGINES, "--clients", "1,4", *FIVE],
 }
 
 

@@ -19,7 +19,7 @@ pub(crate) fn wait_for_a_test(scene: &Scene, running: &mut Running) -> Vec<Postm
 /// Kills what `victim` chooses of the second server during the first test, and checks all that comes of it.
 fn check(name: &str, victim: fn(&Postmaster) -> ProcessId, interleave: &str) {
     let scene = Scene::new();
-    let words = ["--tests", "point-query,hot-points", "--read-seconds", "2", "--interleave", interleave];
+    let words = ["--tests", "point-query,hot-points", "--read-seconds", "1", "--interleave", interleave];
     let mut running = scene.start(scene.run_twins(name, &words));
     let servers = wait_for_a_test(&scene, &mut running);
     // A session may end just before it is killed; then there is another.

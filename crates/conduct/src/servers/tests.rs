@@ -116,6 +116,7 @@ fn two_versions_of_postgresql_pass_one_after_the_other_and_side_by_side() {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn two_versions_of_mysql_pass_one_after_the_other_and_side_by_side() {
     let mut plan = insert_plan(&["a", "b"], &["mysql:5.7.22", "mysql:8.0.15"]);
     for treatment in &mut plan.treatments {
