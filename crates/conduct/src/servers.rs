@@ -326,7 +326,7 @@ impl<'a> Servers<'a> {
             output.eta.ended(&task, begun.elapsed());
             checks::check_data(&piece, &mut self.arms, &mut all, output)?;
             if self.setup.stage.is_chain() {
-                self.check_chains(test, is_last, &mut all, output)?;
+                checks::check_chains(&piece, is_last, &mut self.arms, &mut all, output)?;
             }
         }
         if !is_recorded {

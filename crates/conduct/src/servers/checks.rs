@@ -2,7 +2,6 @@
 //!
 //! In: the samples of the test. Out: their failures and warnings; arms on which a chain of tests is broken.
 
-use super::Servers;
 use crate::ConductError;
 use crate::arm::Arm;
 use crate::bench::Bench;
@@ -10,7 +9,6 @@ use crate::job::Output;
 use crate::measure::Piece;
 use crate::supervise::supervised;
 use rqps_load::suite;
-use rqps_model::plan::TestPlan;
 use rqps_store::SampleParts;
 use std::time::Instant;
 
@@ -57,34 +55,31 @@ pub(super) fn check_data(
     Ok(())
 }
 
-impl Servers<'_> {
-    /// After a test that others build on was run: on which arms it failed, and at the end whether the tables hold what
-    /// they should.
-    pub(super) fn check_chains(
-        &mut self,
-        test: &TestPlan,
-        is_last: bool,
-        all: &mut [SampleParts],
-        output: &mut Output<'_, '_>,
-    ) -> Result<(), ConductError> {
-        for (parts, arm) in all.iter_mut().zip(&mut self.arms) {
-            match (&parts.sample.failure, &arm.server) {
-                (Some(_), _) if arm.broken.is_some() => {}
-                (Some(failure), _) => {
-                    arm.broken = Some(test.name.clone());
-                    output.warn(format!("{} failed in {}: {failure}", test.name, arm.name()));
-                }
-                (None, Some(server)) if is_last => {
-                    let begun = Instant::now();
-                    let warning = supervised(server, self.bench.stop, || {
-                        Ok(suite::check_rows(self.bench.job.plan, &arm.chain, &server.endpoint()))
-                    })?;
-                    parts.sample.warnings.extend(warning);
-                    output.eta.add_overhead(begun.elapsed());
-                }
-                _ => {}
+/// After a test that others build on was run: on which arms it failed, and behind the last one whether the tables hold
+/// what they should.
+pub(super) fn check_chains(
+    piece: &Piece<'_>,
+    is_last: bool,
+    arms: &mut [Arm<'_>],
+    all: &mut [SampleParts],
+    output: &mut Output<'_, '_>,
+) -> Result<(), ConductError> {
+    let Bench { job, stop, .. } = piece.bench;
+    for (SampleParts { sample, .. }, arm) in all.iter_mut().zip(arms) {
+        match (&sample.failure, &arm.server) {
+            (Some(_), _) if arm.broken.is_some() => {}
+            (Some(failure), _) => {
+                arm.broken = Some(piece.test.name.clone());
+                output.warn(format!("{} failed in {}: {failure}", piece.test.name, arm.name()));
             }
+            (None, Some(server)) if is_last => {
+                let begun = Instant::now();
+                let check = || Ok(suite::check_rows(job.plan, &arm.chain, &server.endpoint()));
+                sample.warnings.extend(supervised(server, stop, check)?);
+                output.eta.add_overhead(begun.elapsed());
+            }
+            _ => {}
         }
-        Ok(())
     }
+    Ok(())
 }

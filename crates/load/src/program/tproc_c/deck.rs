@@ -1,7 +1,8 @@
 //! Which transaction comes next.
 //!
-//! In: a random stream of its own. Out: one transaction after the other. The deck holds 23 cards; it is dealt to its end
-//! and then shuffled again, which makes the mix exact. With the quirk that draws, each transaction is one of 23 as well.
+//! In: a random stream of its own. Out: one transaction after the other. The deck holds 23 cards; it is dealt to its
+//! end and then shuffled again, which makes the mix exact. With the quirk that draws, each transaction is one of 23 as
+//! well.
 
 use super::inputs::Transaction;
 use crate::random::{Pcg64, below, shuffle};

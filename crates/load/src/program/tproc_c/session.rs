@@ -1,8 +1,8 @@
 //! A virtual user: a session that picks its next transaction, draws the inputs and runs it to the end.
 //!
 //! In: cues of the timed loop, what was compiled for its server. Out: statements, and counts of what was acknowledged.
-//! The deck has a random stream of its own, so that the mix goes on over slices; inputs come from that of the loop, so that
-//! an event that begins again is the same. It allocates nothing once its text buffer has its size.
+//! The deck has a random stream of its own, so that the mix goes on over slices; inputs come from that of the loop, so
+//! that an event that begins again is the same. It allocates nothing once its text buffer has its size.
 
 use super::arm::{Arm, Flow, STEPS};
 use super::client::{Place, Statement};
