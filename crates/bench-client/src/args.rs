@@ -23,7 +23,8 @@ pub(crate) struct Args {
     /// Seconds each client runs in a round; more where it would get too little of the CPU to tell its cost
     #[arg(long, value_name = "S", default_value_t = 3.0)]
     pub(crate) seconds: f64,
-    /// Workloads to measure; insert loads beside a Python program, insert-sink into a server that does nothing
+    /// Workloads to measure; insert loads beside a Python program, insert-sink into a server that does nothing;
+    /// tproc-c-1 and tproc-c-4 are the transactions of TPROC-C, profile hammerdb, from so many virtual users
     #[arg(
         long,
         value_name = "LIST",
@@ -36,6 +37,19 @@ pub(crate) struct Args {
     /// rounds; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) client: Vec<PathBuf>,
+    /// Warehouses of tproc-c-1 and tproc-c-4
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=999_999))]
+    pub(crate) warehouses: u32,
+    /// Seconds that a client of tproc-c-1 and tproc-c-4 runs before it is measured
+    #[arg(long, value_name = "S", default_value_t = 2.0)]
+    pub(crate) ramp_up: f64,
+    /// A checkout of HammerDB, whose virtual users then take part in tproc-c-1 and tproc-c-4; needs tclsh, tcl-thread
+    /// and libpgtcl or mysqltcl
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) hammerdb: Option<PathBuf>,
+    /// The server has CPUs of its own, instead of one that it shares with the clients
+    #[arg(long)]
+    pub(crate) split: bool,
     /// Also time the load of this many rows against sysbench prepare
     #[arg(long, value_name = "ROWS")]
     pub(crate) load: Option<u64>,

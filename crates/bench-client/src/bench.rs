@@ -6,12 +6,13 @@
 //! fails leaves the figures of the others alone, and its own of the rounds before.
 
 use crate::args::Args;
+use crate::hammerdb::Hammerdb;
 use crate::own_client::OwnClient;
 use crate::rounds::Measured;
 use crate::table::{self, Failure, Figures, Memory};
 use crate::test_server::TestServer;
 use crate::workload::Workload;
-use crate::{insert, output, queries};
+use crate::{insert, output, queries, transactions};
 use anyhow::Result;
 use rqps_server::placement;
 
@@ -22,6 +23,7 @@ fn measure(workload: Workload, server: &TestServer, args: &Args) -> Result<Measu
         Workload::Queries(queries) => queries::compare(server, queries, args, own),
         Workload::Insert => insert::compare(server, args, own),
         Workload::InsertSink => insert::sink(server, args, &own),
+        Workload::Transactions(users) => transactions::compare(server, users, args, own),
     }
 }
 
@@ -29,9 +31,9 @@ fn measure(workload: Workload, server: &TestServer, args: &Args) -> Result<Measu
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let workloads: Vec<Workload> = args.workloads.iter().map(|word| Workload::parse(word)).collect::<Result<_>>()?;
     OwnClient::all(&args.client)?;
+    args.hammerdb.as_deref().map_or(Ok(()), Hammerdb::check)?;
     // Read before this process is pinned to one of them.
     let cpus = placement::available()?;
-    placement::pin_current(&cpus[..1])?;
     let server = TestServer::start(args, cpus)?;
     let mut bench = Bench { args, figures: Figures::default() };
     bench.print(table::header);

@@ -20,6 +20,20 @@ pub(crate) struct Kind {
     pub(crate) statements: (&'static str, usize),
     /// Whether those are all inserts since the server's start, or only those of the table.
     pub(crate) counts_all: bool,
+    /// What tells how many statements of clients the server has executed, and how many rows were written; the numbers
+    /// of the rows' last columns are added up.
+    pub(crate) executed: &'static str,
+    pub(crate) written: &'static str,
+    /// What tells how many sessions there are besides the one that asks.
+    pub(crate) sessions: &'static str,
+    /// Its name for HammerDB, and the packages without which that does not run.
+    pub(crate) hammerdb: &'static str,
+    pub(crate) tcl_packages: &'static str,
+    /// Its client library, and what the compiler is told to use it.
+    pub(crate) library: &'static str,
+    pub(crate) library_flags: &'static [&'static str],
+    /// The package that has its headers.
+    pub(crate) library_package: &'static str,
 }
 
 static POSTGRES: Kind = Kind {
@@ -31,6 +45,15 @@ static POSTGRES: Kind = Kind {
     // Each statement is a transaction, and a row knows its own.
     statements: ("SELECT count(DISTINCT xmin::text) FROM pi1", 0),
     counts_all: false,
+    // Every statement is a transaction where a function runs it.
+    executed: "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()",
+    written: "SELECT tup_inserted + tup_updated + tup_deleted FROM pg_stat_database WHERE datname = current_database()",
+    sessions: "SELECT count(*) - 1 FROM pg_stat_activity WHERE backend_type = 'client backend'",
+    hammerdb: "postgres",
+    tcl_packages: "tcl tcl-thread libpgtcl",
+    library: "libpq",
+    library_flags: &["-DPOSTGRES", "-I/usr/include/postgresql", "-lpq"],
+    library_package: "libpq-dev",
 };
 
 static MYSQL: Kind = Kind {
@@ -41,6 +64,15 @@ static MYSQL: Kind = Kind {
     how_to_install: "no Python here has MySQLdb: apt-get install python3-mysqldb",
     statements: ("SHOW GLOBAL STATUS LIKE 'Com_insert'", 1),
     counts_all: true,
+    executed: "SHOW GLOBAL STATUS LIKE 'Questions'",
+    written: "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_rows_inserted', 'Innodb_rows_updated', \
+              'Innodb_rows_deleted')",
+    sessions: "SELECT count(*) - 1 FROM information_schema.processlist WHERE user = 'bench'",
+    hammerdb: "mysql",
+    tcl_packages: "tcl tcl-thread mysqltcl",
+    library: "libmariadb",
+    library_flags: &["-I/usr/include/mariadb", "-lmariadb"],
+    library_package: "libmariadb-dev",
 };
 
 /// The kind of an engine.

@@ -6,10 +6,13 @@
 
 mod args;
 mod bench;
+mod calls;
 mod child;
 mod engine;
+mod hammerdb;
 mod insert;
 mod inserter;
+mod library;
 mod other_client;
 mod output;
 mod own_client;
@@ -20,6 +23,8 @@ mod request;
 mod rounds;
 mod table;
 mod test_server;
+mod transactions;
+mod watch;
 mod workload;
 
 use args::Args;

@@ -74,16 +74,18 @@ impl OwnClient {
     }
 
     /// The program as one measured process against the server at `place`.
-    fn command(&self, part: &str, place: &Place, seconds: f64) -> Result<Command> {
+    pub(crate) fn command(&self, part: &str, place: &Place, seconds: f64, seed: u64) -> Result<Command> {
         let Place { engine, ref socket, rows, .. } = *place;
         let mut command = Command::new(Path::new(&self.program));
-        command.args(PartRequest { part: part.to_owned(), engine, socket: socket.clone(), rows, seconds }.arguments()?);
+        command.args(
+            PartRequest { part: part.to_owned(), engine, socket: socket.clone(), rows, seconds, seed }.arguments()?,
+        );
         Ok(command)
     }
 
     /// Runs it: what the kernel charged for it, and what it printed.
     pub(crate) fn run(&self, part: &str, place: &Place, seconds: f64) -> Result<(f64, PartResult)> {
-        run_part(&mut self.command(part, place, seconds)?)
+        run_part(&mut self.command(part, place, seconds, 0)?)
     }
 }
 

@@ -7,11 +7,13 @@ use crate::engine::kind;
 use crate::output;
 use crate::own_client::{ECHO, PING_PONG, PartResult};
 use crate::request::PartRequest;
-use crate::workload::{INSERT, Queries};
+use crate::transactions;
+use crate::workload::{INSERT, Queries, Users};
 use anyhow::{Context, Result, bail};
-use rqps_load::drive::{self, ClientCpus, Exercise, Schedule};
+use rqps_load::drive::{self, ClientCpus, Exercise, Schedule, Slices, Span};
 use rqps_load::insert::{Bench, State, run_step};
 use rqps_load::program::sysbench::Statements;
+use rqps_load::program::tproc_c::Transactions;
 use rqps_model::insert::{Shape, steps};
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_server::login;
@@ -36,7 +38,10 @@ pub(crate) fn run(request: &PartRequest) -> Result<()> {
         }
         PING_PONG => ping_pong(request)?,
         INSERT => insert(request)?,
-        word => query(Queries::find(word).with_context(|| format!("no part is called `{word}`"))?, request)?,
+        word => match Users::find(word) {
+            Some(users) => transact(users, request)?,
+            None => query(Queries::find(word).with_context(|| format!("no part is called `{word}`"))?, request)?,
+        },
     };
     output::print(&serde_json::to_string(&result)?);
     Ok(())
@@ -91,12 +96,42 @@ fn query(queries: &Queries, request: &PartRequest) -> Result<PartResult> {
     let suite = Suite::sysbench();
     let test = suite.test(queries.test).context("the suite has lost a test")?;
     let endpoint = endpoint(request);
-    let whole = Duration::from_secs_f64(request.seconds);
     let arms = [endpoint];
     let statements = Statements::compile(test, DataShape { tables: 1, rows: request.rows }, &arms)?;
-    let exercise = Exercise {
-        arms: &arms,
-        clients: queries.clients,
+    let exercise = exercise(&arms, queries.clients, request);
+    let runs = drive::run(&exercise, &statements, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ())?;
+    let run = &runs[0];
+    if let Some(failure) = &run.failure {
+        bail!("{failure}");
+    }
+    let cpu_s = rqps_load::drive::process_cpu_ns() as f64 / 1e9;
+    Ok(PartResult { operations: run.operations_total, seconds: request.seconds, cpu_s, peak_kb: peak_kb()? })
+}
+
+/// Our own virtual users on one server.
+fn transact(users: &Users, request: &PartRequest) -> Result<PartResult> {
+    let shape = transactions::shape(request.engine);
+    let arms = [endpoint(request)];
+    let programs = Transactions::compile(&shape, u32::try_from(request.rows)?, users.count, &arms)?;
+    let exercise = exercise(&arms, users.count, request);
+    let span = Span { from: Duration::ZERO, until: Some(Duration::from_secs_f64(request.seconds)) };
+    let stop = AtomicBool::new(false);
+    let ended =
+        drive::run_to_end(&exercise, &programs, true, (span, Slices::Whole), &mut |_| Ok(()), &stop, &|_, _| ())?;
+    if let Some(failure) = &ended[0].0.failure {
+        bail!("{failure}");
+    }
+    let cpu_s = rqps_load::drive::process_cpu_ns() as f64 / 1e9;
+    let operations = programs.acknowledged(0).new_orders;
+    Ok(PartResult { operations, seconds: request.seconds, cpu_s, peak_kb: peak_kb()? })
+}
+
+/// One thread against one server for all of the time.
+fn exercise<'a>(arms: &'a [Endpoint], clients: u32, request: &PartRequest) -> Exercise<'a> {
+    let whole = Duration::from_secs_f64(request.seconds);
+    Exercise {
+        arms,
+        clients,
         threads: 1,
         cpus: ClientCpus::default(),
         schedule: Schedule {
@@ -107,15 +142,8 @@ fn query(queries: &Queries, request: &PartRequest) -> Result<PartResult> {
             session_life: whole,
         },
         arrival: Arrival::Closed,
-        seed: 1,
-    };
-    let runs = drive::run(&exercise, &statements, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ())?;
-    let run = &runs[0];
-    if let Some(failure) = &run.failure {
-        bail!("{failure}");
+        seed: request.seed.max(1),
     }
-    let cpu_s = rqps_load::drive::process_cpu_ns() as f64 / 1e9;
-    Ok(PartResult { operations: run.operations_total, seconds: request.seconds, cpu_s, peak_kb: peak_kb()? })
 }
 
 fn peak_kb() -> Result<u64> {

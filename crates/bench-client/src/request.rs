@@ -27,6 +27,13 @@ pub(crate) struct PartRequest {
     pub(crate) rows: u64,
     /// How long to run.
     pub(crate) seconds: f64,
+    /// What is drawn: 0 for what older builds draw, which know no other.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) seed: u64,
+}
+
+fn is_zero(seed: &u64) -> bool {
+    *seed == 0
 }
 
 impl PartRequest {
@@ -63,6 +70,7 @@ mod tests {
             socket: PathBuf::from("/a folder/\"s"),
             rows: 100_000,
             seconds: 0.1 + 0.2,
+            seed: 7,
         };
         let again = PartRequest::read(request.arguments().unwrap().into_iter()).unwrap();
         assert_eq!(again.unwrap(), request);

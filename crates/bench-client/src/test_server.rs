@@ -1,4 +1,4 @@
-//! The server that clients are measured against, on one CPU.
+//! The server that clients are measured against, on the CPU of the clients or on others.
 //!
 //! In: a build and the rows of its table. Out: where it listens, answers to queries. It is gone when the value is
 //! dropped.
@@ -11,10 +11,10 @@ use rqps_builds::{Catalog, installation};
 use rqps_campaign::vocabulary::default_profile;
 use rqps_load::prepare_data::prepare_data;
 use rqps_machine::{Account, Cache, Lease, Workspace, lease};
-use rqps_model::StorageEngine;
 use rqps_model::plan::DataShape;
 use rqps_model::settings::MachineClass;
-use rqps_server::{Launch, Profiles, Server, Sizing, cluster};
+use rqps_model::{Placement, StorageEngine};
+use rqps_server::{Launch, Profiles, Server, Sizing, cluster, placement};
 use rqps_wire::{Endpoint, Session, Transport};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,13 +30,20 @@ const DEADLINE: Duration = Duration::from_secs(60);
 pub(crate) struct TestServer {
     /// All that this process may use.
     pub(crate) cpus: Vec<usize>,
+    /// Those of the server, and those of clients.
+    of_server: Vec<usize>,
+    of_clients: Vec<usize>,
     pub(crate) place: Place,
     pub(crate) process: Server,
     workspace: Workspace,
 }
 
 impl TestServer {
+    /// Starts it, and pins this process to the CPUs of clients.
     pub(crate) fn start(args: &Args, cpus: Vec<usize>) -> Result<TestServer> {
+        let placement = if args.split { Placement::Split } else { Placement::Same };
+        let (of_server, of_clients) = placement::choose(placement, &cpus, 1)?;
+        placement::pin_current(&of_clients)?;
         let cache = Cache::open().context("opening the cache (RQPS_CACHE names another folder for it)")?;
         for cleared in lease::clear_stale(&cache)? {
             cleared.faults.iter().for_each(|fault| warn(fault));
@@ -60,7 +67,7 @@ impl TestServer {
             configuration: &configuration,
             storage,
             account,
-            cpus: &cpus[..1],
+            cpus: &of_server,
             log: &workspace.join("server.log"),
             timeout: DEADLINE,
         };
@@ -72,12 +79,22 @@ impl TestServer {
         prepare_data(process.target(), DataShape { tables: 1, rows: args.rows }, 1, 1)?;
         let Endpoint { user, database, .. } = endpoint;
         let place = Place { engine: build.engine, socket, user, database, rows: args.rows };
-        Ok(TestServer { cpus, place, process, workspace })
+        Ok(TestServer { cpus, of_server, of_clients, place, process, workspace })
     }
 
     /// A folder for what clients need, gone with the server.
     pub(crate) fn folder(&self) -> &Path {
         self.workspace.path()
+    }
+
+    /// Gives server and this process all CPUs while `work` is done, as a campaign does while it loads.
+    pub(crate) fn on_all_cpus<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        placement::pin_current(&self.cpus)?;
+        self.process.set_cpus(&self.cpus)?;
+        let done = work()?;
+        self.process.set_cpus(&self.of_server)?;
+        placement::pin_current(&self.of_clients)?;
+        Ok(done)
     }
 
     /// A column of the first row of an answer.

@@ -17,6 +17,8 @@ pub(crate) enum Workload {
     Insert,
     /// The same against a server that does nothing.
     InsertSink,
+    /// Transactions of TPROC-C.
+    Transactions(&'static Users),
 }
 
 impl Workload {
@@ -25,12 +27,14 @@ impl Workload {
             Workload::Queries(queries) => queries.name,
             Workload::Insert => INSERT,
             Workload::InsertSink => INSERT_SINK,
+            Workload::Transactions(users) => users.name,
         }
     }
 
     pub(crate) fn parse(word: &str) -> Result<Workload> {
-        let all: Vec<Workload> =
-            QUERIES.iter().map(Workload::Queries).chain([Workload::Insert, Workload::InsertSink]).collect();
+        let inserts = [Workload::Insert, Workload::InsertSink];
+        let transactions = USERS.iter().map(Workload::Transactions);
+        let all: Vec<Workload> = QUERIES.iter().map(Workload::Queries).chain(inserts).chain(transactions).collect();
         let found = all.iter().find(|workload| workload.name() == word);
         found.copied().with_context(|| {
             let known: Vec<&str> = all.iter().map(|workload| workload.name()).collect();
@@ -67,6 +71,21 @@ impl Queries {
     /// Whether each is one row by primary key.
     pub(crate) fn are_points(&self) -> bool {
         self.test == POINT_QUERY
+    }
+}
+
+/// Virtual users of TPROC-C.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Users {
+    pub(crate) name: &'static str,
+    pub(crate) count: u32,
+}
+
+static USERS: [Users; 2] = [Users { name: "tproc-c-1", count: 1 }, Users { name: "tproc-c-4", count: 4 }];
+
+impl Users {
+    pub(crate) fn find(word: &str) -> Option<&'static Users> {
+        USERS.iter().find(|users| users.name == word)
     }
 }
 

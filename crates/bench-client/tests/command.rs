@@ -134,12 +134,35 @@ fn clients_of_other_builds_alternate_with_this_one() {
 }
 
 #[test]
+fn a_client_on_the_engines_library_makes_the_same_calls() {
+    let scene = Scene::new();
+    let mut args = vec!["--build", BUILD, "--workloads", "tproc-c-1,tproc-c-4", "--warehouses=1", "--json"];
+    args.extend(["--rows=1000", "--rounds=2", "--seconds=0.5", "--ramp-up=0.1"]);
+    let figures = scene.figures(&args, 0);
+    let units = ["NOPM", "us/order", "sent/order", "rows/order"];
+    let expected: Vec<[&str; 3]> = ["tproc-c-1", "tproc-c-4"]
+        .into_iter()
+        .flat_map(|workload| units.map(|unit| ["rqps", "libpq"].map(|client| [workload, client, unit])))
+        .flatten()
+        .collect();
+    assert_eq!(rows(&figures), expected, "{figures}");
+    // A call is one statement, and 10 of 23 calls are new orders, drawn by the same numbers for both clients.
+    for row in figures["rows"].as_array().expect("rows").iter().filter(|row| row["unit"] == "sent/order") {
+        let (median, ratio) = (row["median"].as_f64(), row["ratio"].as_f64());
+        assert!(median > Some(1.9) && median < Some(2.8), "{row}");
+        assert!(ratio > Some(0.85) && ratio < Some(1.18), "{row}");
+    }
+    scene.assert_nothing_left();
+}
+
+#[test]
 fn wrong_arguments_are_refused() {
     let scene = Scene::new();
     for (args, why) in [
         (&["--rounds", "0"][..], "0 is not in 1.."),
         (&["--client", "/nonexistent/rqps"], "/nonexistent/rqps is not a program"),
         (&["--workloads", "pint"], "`pint`"),
+        (&["--hammerdb", "/nonexistent"], "/nonexistent is no checkout of HammerDB"),
     ] {
         let (code, stdout, stderr) = scene.run(args);
         assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
