@@ -9,7 +9,9 @@ use crate::compare::round::{RoundRatio, ratio_of_round};
 use crate::compare::{inside, open_loop, sla};
 use crate::evidence::plan_structure::same_structure;
 use crate::evidence::{cost, counters, latency, other_load, response, series, speeds, timeline};
-use crate::findings::{CellFindings, PlanFindings, TestFindings, TreatmentFindings, clients_per_unit, peer};
+use crate::findings::{
+    CellFindings, ContinuedFindings, PlanFindings, TestFindings, TreatmentFindings, clients_per_unit, peer,
+};
 use crate::read::measured::Measured;
 use crate::read::treatment::label;
 use crate::suite;
@@ -18,7 +20,7 @@ use crate::warnings::cell::Cell;
 use crate::warnings::observed::{idles_differently, observed};
 use rayon::prelude::*;
 use rqps_model::facts::StatementPlan;
-use rqps_model::plan::Arrival;
+use rqps_model::plan::{Arrival, Stage};
 use rqps_model::sample::ErrorCount;
 use rqps_model::{Engine, Plan};
 use rqps_stats::Margin;
@@ -154,6 +156,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         inside: None,
         columns: suite::columns(shared.plan, &rounds, throughput),
         transactions,
+        continued: continued(shared.plan, test, present()),
         latency,
         warnings: Vec::new(),
     };
@@ -161,6 +164,17 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
     rounds.iter_mut().flatten().for_each(Measured::drop_bulk);
     let plans = rounds.iter().flatten().find(|m| m.has_number()).map_or_else(Vec::new, |first| first.plans.clone());
     Ok(Arm { rounds, cell, counters, plans, kept })
+}
+
+/// What the data of each round took, where builds go on with them.
+fn continued<'m>(plan: &Plan, test: &str, rounds: impl Iterator<Item = &'m Measured>) -> Vec<ContinuedFindings> {
+    let is_of = |stage: &&Stage| stage.is_continued() && stage.tests.iter().any(|one| one.name == test);
+    if !plan.stages.iter().any(|stage| is_of(&stage)) {
+        return Vec::new();
+    }
+    let of =
+        |Measured { sample, .. }: &Measured| Some(ContinuedFindings { round: sample.round, growth: sample.growth? });
+    rounds.filter_map(of).collect()
 }
 
 fn ratios_of(arm: &[Option<Measured>], base: &[Option<Measured>]) -> Vec<RoundRatio> {

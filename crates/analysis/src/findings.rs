@@ -7,8 +7,8 @@ mod sections;
 
 pub use counter::{CounterFindings, CounterUnit};
 pub use sections::{
-    CrossingFindings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings, TimelineFindings,
-    TimelinePoint, TransactionFindings,
+    ContinuedFindings, CrossingFindings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings,
+    TimelineFindings, TimelinePoint, TransactionFindings,
 };
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
@@ -115,6 +115,9 @@ pub struct CampaignFacts {
     pub slice_ms: f64,
     /// Why builds went one by one, where they could have alternated in every test.
     pub why_one_by_one: Option<String>,
+    /// Why builds went on with their data, where they could have had a fresh copy for each test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_continued: Option<String>,
     /// Margin of equivalence as a fraction.
     pub margin: f64,
     /// CPU placement.
@@ -233,6 +236,9 @@ pub struct CellFindings {
     /// What transactions did by type, where the suite tells types apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<TransactionFindings>,
+    /// Where builds went on with their data: what these took on disk before and after each round's run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub continued: Vec<ContinuedFindings>,
     /// What a reader of the number must know.
     pub warnings: Vec<Warning>,
 }

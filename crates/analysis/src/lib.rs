@@ -75,6 +75,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     warnings.extend(warnings::campaign::host(campaign.host()));
     warnings.extend(warnings::campaign::other_load(noun, &tests, &other_load));
     let labels: Vec<&str> = (0..treatments.len()).map(|at| treatment::label(&treatments, at)).collect();
+    warnings.extend(warnings::campaign::continued(plan, &tests, &labels));
     warnings.extend(warnings::campaign::summary(&tests, &labels));
     Ok(Findings {
         format: rqps_model::FORMAT,
@@ -149,6 +150,7 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         clients: plan.clients(),
         slice_ms: plan.slice_ms,
         why_one_by_one: plan.why_one_by_one.clone(),
+        why_continued: plan.why_continued.clone(),
         margin: margin.fraction(),
         placement: plan.placement,
         arrival: plan.arrival,

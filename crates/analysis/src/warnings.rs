@@ -66,6 +66,9 @@ const fn usual_advice(kind: WarningKind) -> Option<&'static str> {
         WarningKind::Resumed => "compare the ratios of those rounds with the others'",
         WarningKind::Apart => "measure these tests again: what the machine did meanwhile is in the ratio",
         WarningKind::CopiesNotSwapped => "swap the copies from round to round: a copy has an offset of its own",
+        WarningKind::Continued => {
+            "compare builds and rounds with that in mind, or measure where copies fit: another disk with `--data DIR`"
+        }
         WarningKind::Governor => "set it to performance, so that the clock does not follow the load",
         WarningKind::ForeignLoad => "stop what else runs on this machine and measure again",
         WarningKind::Epochs => "rounds of different runs may differ by more than the builds: look at them separately",

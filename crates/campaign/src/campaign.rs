@@ -6,6 +6,7 @@
 use crate::diagnostic::{Diagnostic, Fault, Faults};
 use crate::engine::costs;
 use crate::place::{Place, Source, Spanned};
+use crate::room::make_room;
 use crate::together::{Together, why_one_by_one};
 use crate::vocabulary::nearest;
 use rqps_model::plan::{Alternate, Arrival, ForcedForm, SuitePlan, TestPlan, TreatmentPlan};
@@ -78,6 +79,8 @@ pub struct Resolved {
     pub host: MachineClass,
     /// Bytes free where data folders are made, if that is known.
     pub disk_free_bytes: Option<u64>,
+    /// Whether copies made there share blocks with what they are copies of.
+    pub copies_share_blocks: bool,
 }
 
 /// What the caller found out about a build.
@@ -138,7 +141,7 @@ impl Campaign {
             profile: requested.profile,
             set: requested.set,
         };
-        Ok(Plan {
+        let mut plan = Plan {
             format: FORMAT,
             name,
             suite: self.suite.clone(),
@@ -148,6 +151,7 @@ impl Campaign {
             base,
             stages,
             why_one_by_one,
+            why_continued: None,
             warmup_seconds: self.warmup_seconds,
             slice_ms: self.slice_ms,
             arrival: self.arrival,
@@ -155,7 +159,10 @@ impl Campaign {
             machine: Some(machine),
             margin: self.margin,
             forced: self.forced.clone(),
-        })
+        };
+        // Copies that share blocks take no room.
+        make_room(&mut plan, resolved.disk_free_bytes.filter(|_| !resolved.copies_share_blocks));
+        Ok(plan)
     }
 
     /// Finds fault with builds that lack what shall store their tables, as only they themselves can tell.

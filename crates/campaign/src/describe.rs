@@ -3,7 +3,7 @@
 //! In: a plan. Out: text with lines below 100 characters where names allow; the caller prints it.
 
 use crate::estimate::{Estimate, estimate, human_bytes, human_duration};
-use rqps_model::plan::{Arrival, Renew, TestPlan};
+use rqps_model::plan::{Arrival, Renew, Stage, TestPlan};
 use rqps_model::{Interleave, Plan, plural};
 use rqps_suites::SuiteName;
 use std::fmt::Write;
@@ -31,6 +31,9 @@ fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
         writeln!(out, "builds     one after the other: {why}")?;
     } else if plan.is_chain() {
         writeln!(out, "builds     side by side, in slices of about {} ms", plan.slice_ms)?;
+    }
+    if let Some(why) = &plan.why_continued {
+        writeln!(out, "copies     none: {why}")?;
     }
     let machine = plan.machine.map(|machine| format!(", profiles sized for {}", machine.suffix())).unwrap_or_default();
     writeln!(out, "placement  {}{machine}", plan.placement)?;
@@ -93,6 +96,9 @@ fn write_rounds(plan: &Plan, out: &mut String) -> std::fmt::Result {
         (false, _) if plan.stages.iter().any(|stage| stage.renew == Renew::PerTest) => {
             "each with fresh copies and servers for each test; order of starts"
         }
+        (false, _) if plan.stages.iter().any(Stage::is_continued) => {
+            "each with servers for each test, on data that go on; order of starts"
+        }
         (false, _) => "each with every server restarted; order of starts",
     };
     writeln!(out, "\n{}, {how}", plural(plan.rounds, "round"))?;
@@ -126,8 +132,12 @@ fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Res
         return writeln!(out, "disk       about {} while it runs: {passes}", human_bytes(costs.disk_bytes));
     }
     writeln!(out, "           tests {test}, copies and restarts {restart}, load {load}{work}")?;
-    let copies = plural(plan.treatments.len(), "server");
-    writeln!(out, "disk       about {} while it runs: data and its copy for {copies}", human_bytes(costs.disk_bytes))
+    let servers = plural(plan.treatments.len(), "server");
+    let what = match plan.why_continued {
+        Some(_) => format!("{servers} with their own data, which grow"),
+        None => format!("data and its copy for {servers}"),
+    };
+    writeln!(out, "disk       about {} while it runs: {what}", human_bytes(costs.disk_bytes))
 }
 
 fn arrival(arrival: Arrival) -> String {

@@ -128,11 +128,15 @@ fn side_by_side(plan: &Plan) -> Estimate {
 fn of_stage(plan: &Plan, stage: &Stage, each: &[&Costs]) -> (Estimate, u64) {
     let (treatments, rounds, rows) = (each.len() as f64, f64::from(plan.rounds), stage.rows);
     let (tests, levels) = (&stage.tests, stage.clients.len() as f64);
-    let (restarts, copied_for) = match stage.renew {
-        Renew::PerStage => (1.0, levels),
-        Renew::PerTest => (tests.len() as f64 * levels, 1.0),
+    // How often servers start in a round, how often what was copied for it, and the tests that a copy sees.
+    let per_test = tests.len() as f64 * levels;
+    let (restarts, copies, copied_for) = match stage.renew {
+        Renew::PerStage => (1.0, 1.0, levels),
+        Renew::PerTest => (per_test, per_test, 1.0),
+        Renew::Once => (per_test, 0.0, levels * rounds),
     };
-    let restart = |costs: &&Costs| costs.restart_seconds + costs.master_bytes(rows) as f64 / COPY_BYTES_PER_S;
+    let restart =
+        |costs: &&Costs| restarts * costs.restart_seconds + copies * costs.master_bytes(rows) as f64 / COPY_BYTES_PER_S;
     let works: usize = tests.iter().map(|test| test.before.len()).sum();
     let written: f64 = tests.iter().filter(|test| test.writes).map(|test| test.seconds).sum::<f64>() * copied_for;
     let test_seconds: f64 = tests
@@ -147,12 +151,17 @@ fn of_stage(plan: &Plan, stage: &Stage, each: &[&Costs]) -> (Estimate, u64) {
         .sum();
     let estimate = Estimate {
         load_seconds: each.iter().map(|costs| rows as f64 / costs.load_rows_per_s).sum(),
-        restart_seconds: rounds * restarts * each.iter().map(restart).sum::<f64>(),
+        restart_seconds: rounds * each.iter().map(restart).sum::<f64>(),
         work_seconds: rounds * treatments * works as f64 * (WORK_SECONDS + rows as f64 / WORK_ROWS_PER_S),
         test_seconds: rounds * treatments * test_seconds,
         disk_bytes: each.iter().map(|costs| costs.master_bytes(rows)).sum(),
     };
-    (estimate, each.iter().map(|costs| costs.copy_bytes(rows, written)).sum())
+    let copies_bytes = each.iter().map(|costs| costs.copy_bytes(rows, written)).sum();
+    match stage.is_continued() {
+        // The masters become the data of the builds, and stay.
+        true => (Estimate { disk_bytes: copies_bytes, ..estimate }, 0),
+        false => (estimate, copies_bytes),
+    }
 }
 
 /// Seconds as a person says them: `45 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.

@@ -32,6 +32,7 @@ mod file;
 mod flags;
 mod raw;
 mod read;
+mod room;
 #[cfg(test)]
 mod testing;
 mod together;

@@ -103,11 +103,22 @@ fn suites() -> Vec<Suite> {
 
 /// The plan of some flags, on a machine with 2 cores and 24 GB.
 pub(crate) fn plan(words: &[(&str, &str)], demo: bool) -> Plan {
+    planned(words, demo, |_| ())
+}
+
+/// The plan of some flags on another machine.
+pub(crate) fn plan_on(words: &[(&str, &str)], change: impl Fn(&mut Resolved)) -> Plan {
+    planned(words, false, change)
+}
+
+fn planned(words: &[(&str, &str)], demo: bool, change: impl Fn(&mut Resolved)) -> Plan {
     let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
     let command = if demo { Command::Demo } else { Command::Run };
     let reading = read(None, &flags, command, &vocabulary());
     let campaign = reading.campaign.unwrap_or_else(|| panic!("{:#?}", reading.diagnostics));
-    campaign.expand(&resolved(&campaign)).expect("a plan")
+    let mut resolved = resolved(&campaign);
+    change(&mut resolved);
+    campaign.expand(&resolved).expect("a plan")
 }
 
 /// What a caller would find out: folders hold a 17.11 that someone built, archives a MySQL 9.4.0.
@@ -120,7 +131,7 @@ pub(crate) fn resolved(campaign: &Campaign) -> Resolved {
     let build = |spec: &BuildSpec| ResolvedBuild { name: name(spec), storage: None };
     let builds = campaign.builds().iter().map(build).collect();
     let host = MachineClass { cores: 2, memory_bytes: 24 << 30 };
-    Resolved { builds, host, disk_free_bytes: Some(100 << 30) }
+    Resolved { builds, host, disk_free_bytes: Some(100 << 30), copies_share_blocks: false }
 }
 
 /// The request as the file says it: only used to prove that what is written reads back.

@@ -29,7 +29,7 @@ const SERVER_BYTES: u64 = 500_000_000;
 const COPIES_IN_MEMORY: u64 = 2;
 
 /// The part of memory and of what is free on the disk that builds may take together.
-const SHARE: f64 = 0.7;
+pub(crate) const SHARE: f64 = 0.7;
 
 /// Why builds go one by one, where tests build on each other: the user wants it, or all of them with their data do not
 /// fit. A user who wants slices gets them.

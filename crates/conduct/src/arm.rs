@@ -4,7 +4,7 @@ use crate::ConductError;
 use crate::job::Output;
 use crate::supervise::supervised_on;
 use crate::treatment::{LOG_LINES, ResolvedTreatment};
-use rqps_load::suite::Chain;
+use rqps_load::suite::{Chain, Held};
 use rqps_machine::{Lease, Workspace, remove_tree};
 use rqps_model::{Part, Sample, StorageEngine};
 use rqps_observe::{Probes, Subject};
@@ -51,6 +51,8 @@ pub(crate) struct Arm<'a> {
     /// Where tests build on each other: what they leave with the client, and which of them failed.
     pub(crate) chain: Chain,
     pub(crate) broken: Option<String>,
+    /// Where data go on from test to test: what its tables hold before the next one.
+    pub(crate) held: Option<Held>,
 }
 
 impl<'a> Arm<'a> {
@@ -74,6 +76,7 @@ impl<'a> Arm<'a> {
             failure: why_excluded.map(str::to_owned),
             chain: Chain::default(),
             broken: None,
+            held: None,
         }
     }
 
@@ -85,12 +88,13 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Ends its server at once and removes its copy, which is not read again: no need for a shutdown that writes it
-    /// back. A copy that cannot be removed goes with the workspace, at the latest.
-    pub(crate) fn clear(&mut self, output: &mut Output<'_, '_>) {
+    /// Ends its server at once and removes its copy, unless it goes on with that: what is not read again needs no
+    /// shutdown that writes it back. A copy that cannot be removed goes with the workspace, at the latest.
+    pub(crate) fn clear(&mut self, keeps_data: bool, output: &mut Output<'_, '_>) {
         self.server = None;
         let _ = std::fs::remove_file(&self.log);
-        if !self.copy.is_empty()
+        if !keeps_data
+            && !self.copy.is_empty()
             && let Err(error) = remove_tree(&self.data)
         {
             output.warn(format!("could not remove the data of {}: {error}", self.name()));

@@ -12,7 +12,7 @@ use crate::supervise::{check, supervised, supervised_on};
 use crate::treatment::{Connection, LOG_LINES, ResolvedTreatment};
 use rqps_load::data_set;
 use rqps_load::random::derive_seed;
-use rqps_machine::{CopyMethod, Workspace, copy, remove_tree};
+use rqps_machine::{CopyMethod, MachineError, Workspace, copy, remove_tree};
 use rqps_model::facts::{LoadFacts, LoadedSet};
 use rqps_model::plan::{DataSet, Plan};
 use rqps_model::{Engine, EventKind, StorageEngine, Version};
@@ -118,8 +118,40 @@ impl Masters {
         to: &Path,
         stop: &AtomicBool,
     ) -> Result<(), ConductError> {
+        copy_folder(self.master(kind, data), to, self.method, stop)
+    }
+
+    /// The data with which a treatment goes on: at first a copy of the master, or the master itself for the last that
+    /// needs it, so that no more room is taken than the data of every treatment need.
+    pub(crate) fn own(
+        &self,
+        kind: &FolderKind,
+        data: &DataSet,
+        treatment: &str,
+        all: &[ResolvedTreatment<'_>],
+        stop: &AtomicBool,
+    ) -> Result<PathBuf, ConductError> {
+        let master = self.master(kind, data);
+        let own = |name: &str| PathBuf::from(format!("{}-{name}", master.display()));
+        let to = own(treatment);
+        if !to.exists() {
+            let is_waiting = |one: &&ResolvedTreatment<'_>| {
+                let is_other = one.plan.name != treatment && self.why_excluded(one).is_none();
+                is_other && FolderKind::of(one) == *kind && !own(&one.plan.name).exists()
+            };
+            match all.iter().find(is_waiting) {
+                Some(_) => copy_folder(master, &to, self.method, stop)?,
+                None => std::fs::rename(master, &to)
+                    .map_err(MachineError::at("move", master))
+                    .map_err(ConductError::server("taking a master as it is"))?,
+            }
+        }
+        Ok(to)
+    }
+
+    fn master(&self, kind: &FolderKind, data: &DataSet) -> &Path {
         let (_, master) = self.folders[kind].iter().find(|(of, _)| of == data).expect("every data set was loaded");
-        copy_folder(master, to, self.method, stop)
+        master
     }
 }
 

@@ -223,7 +223,7 @@ fn drive(
     let live = arms.iter_mut().zip(readings).filter_map(|(arm, reading)| {
         let storage = arm.treatment.plan.storage;
         let (server, reading) = arm.server.as_mut().zip(reading.as_mut())?;
-        let run = TestServer { endpoint: server.endpoint(), storage, chain: &mut arm.chain };
+        let run = TestServer { endpoint: server.endpoint(), storage, chain: &mut arm.chain, held: arm.held };
         Some((run, Live { server, probes: &mut reading.probes, storage, data: &arm.data }))
     });
     let (mut servers, mut live): (Vec<TestServer<'_>>, Vec<Live<'_>>) = live.unzip();

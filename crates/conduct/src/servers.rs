@@ -117,9 +117,15 @@ impl<'a> Servers<'a> {
             let number = copies.entry(kind.clone()).and_modify(|number| *number += 1).or_insert(1);
             names.insert(&treatment.plan.name, format!("{}#{number}", kind.name()));
         }
+        let is_continued = self.setup.stage.is_continued();
         for (number, arm) in self.in_order().into_iter().enumerate() {
             check(stop)?;
             let kind = FolderKind::of(arm.treatment);
+            if is_continued {
+                arm.copy = format!("{}-own", kind.name());
+                arm.data = masters.own(&kind, data, arm.name(), treatments, stop)?;
+                continue;
+            }
             arm.copy = names.remove(arm.name()).expect("every arm that is measured has a place");
             arm.data = workspace.join(&format!("copy-{}-{number}", kind.name()));
             masters.copy(&kind, data, &arm.data, stop)?;
@@ -146,7 +152,8 @@ impl<'a> Servers<'a> {
     pub(crate) fn run(&mut self, output: &mut Output<'_, '_>) -> Result<(), ConductError> {
         let ran = self.run_tests(output);
         let stage = self.setup.stage;
-        let ran = if stage.is_chain() { ran.and_then(|()| self.stop_in_order(output)) } else { ran };
+        let stops = stage.is_chain() || stage.is_continued();
+        let ran = if stops { ran.and_then(|()| self.stop_in_order(output)) } else { ran };
         let heading = match stage.clients.as_slice() {
             [clients] if stage.is_chain() => format!("round {}, clients {clients}", self.round.number),
             _ => format!("round {}", self.round.number),
@@ -155,8 +162,8 @@ impl<'a> Servers<'a> {
             arm.keep_log(output.store, &heading)?;
         }
         ran?;
-        // What comes next has copies of its own. Where this ended the campaign, they go with the workspace.
-        self.arms.iter_mut().for_each(|arm| arm.clear(output));
+        // What comes next has copies of its own, or goes on. Where this ended the campaign, they go with the workspace.
+        self.arms.iter_mut().for_each(|arm| arm.clear(stage.is_continued(), output));
         Ok(())
     }
 
@@ -172,10 +179,10 @@ impl<'a> Servers<'a> {
                 if nth > 0 {
                     self.revive(output)?;
                 }
-                let (plan, stop) = (self.bench.job.plan, self.bench.stop);
+                let (plan, stage, stop) = (self.bench.job.plan, self.setup.stage, self.bench.stop);
                 for arm in &mut self.arms {
-                    let between = |target: &Target| suite::between_tests(plan, target);
-                    on_server(arm, "preparing the next test", stop, between)?;
+                    let between = |target: &Target| suite::between_tests(plan, stage, target);
+                    arm.held = on_server(arm, "preparing the next test", stop, between)?.flatten();
                 }
                 self.run_test(test, *clients, *is_recorded, at + 1 == visits.len(), output)?;
             }

@@ -154,7 +154,7 @@ pub(crate) fn resolve<'a>(
 ) -> Result<Vec<ResolvedTreatment<'a>>, ConductError> {
     let plan = job.plan;
     let free = rustix::fs::statvfs(workspace.path()).ok().map(|fs| fs.f_bavail * fs.f_frsize);
-    let folders = plan.servers_together();
+    let folders = plan.folders_together();
     let rows = plan.stages.iter().map(|stage| stage.rows).max().unwrap_or(0);
     let connections = |stage: &Stage| stage.clients.iter().max().map_or(1, |clients| clients * stage.connections);
     let sizing = Sizing {

@@ -10,6 +10,7 @@ use rqps_builds::storage::storage_engines;
 use rqps_campaign::diagnostic::Diagnostic;
 use rqps_campaign::place::Place;
 use rqps_campaign::{Command, Flag, Resolved, ResolvedBuild, Source, read, to_toml};
+use rqps_machine::copy::{self, CopyMethod};
 use rqps_machine::free_bytes;
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, Plan};
@@ -81,8 +82,13 @@ pub fn prepare(
             }
         }
     }
-    let disk_free_bytes = free_bytes(&lab.data_place(data)).ok();
-    let resolved = Resolved { builds: resolved, host: this_machine()?, disk_free_bytes };
+    let place = lab.data_place(data);
+    let resolved = Resolved {
+        builds: resolved,
+        host: this_machine()?,
+        disk_free_bytes: free_bytes(&place).ok(),
+        copies_share_blocks: matches!(copy::detect(&place), Ok(CopyMethod::Reflink)),
+    };
     let plan = campaign.expand(&resolved).map_err(|faults| Faults([notes.clone(), faults].concat()))?;
     let of_treatment = |treatment: &rqps_model::plan::TreatmentPlan| {
         let at = campaign.builds().iter().position(|spec| *spec == treatment.build)?;

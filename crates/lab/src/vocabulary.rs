@@ -101,8 +101,9 @@ mod tests {
             let host = rqps_model::settings::MachineClass { cores: 2, memory_bytes: 8 << 30 };
             let build = |name: &str| rqps_campaign::ResolvedBuild { name: name.to_owned(), storage: None };
             let builds = vec![build("a"), build("b")];
-            let plan =
-                campaign.expand(&rqps_campaign::Resolved { builds, host, disk_free_bytes: None }).expect("a plan");
+            let copies_share_blocks = false;
+            let resolved = rqps_campaign::Resolved { builds, host, disk_free_bytes: None, copies_share_blocks };
+            let plan = campaign.expand(&resolved).expect("a plan");
             assert_eq!(plan.suite, rqps_model::plan::SuitePlan::Insert(shape.clone()));
             assert!(plan.forced.iter().any(|form| form.what == "secondary indexes"), "{:?}", plan.forced);
         }

@@ -16,8 +16,9 @@ pub use crate::test_run::{Clients, Moment, Ran};
 use crate::{side_by_side, transactions};
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Shape, Step, steps};
-use rqps_model::plan::{SuitePlan, TestPlan};
+use rqps_model::plan::{DataSet, Stage, SuitePlan, TestPlan};
 use rqps_model::sample::Score;
+pub use rqps_model::tproc_c::Held;
 use rqps_model::tproc_c::TprocC;
 use rqps_model::{Interleave, Plan, Sample, StorageEngine};
 use rqps_suites::{Suite, Test, data};
@@ -43,6 +44,8 @@ pub struct TestServer<'a> {
     pub storage: Option<StorageEngine>,
     /// What tests before this one left with the client, where they build on each other.
     pub chain: &'a mut Chain,
+    /// What they left in its tables, where data go on from test to test.
+    pub held: Option<Held>,
 }
 
 enum What<'a> {
@@ -113,7 +116,9 @@ impl<'a> PlannedTest<'a> {
     pub fn look_for_losses(&self, target: &Target, sample: &mut Sample) -> Result<Option<String>, LoadError> {
         match &self.what {
             What::Statements(_) | What::Step(..) => Ok(None),
-            What::Transactions(_, warehouses) => transactions::look_for_losses(target, *warehouses, sample),
+            What::Transactions(shape, warehouses) => {
+                transactions::look_for_losses(target, &shape.data(*warehouses), sample)
+            }
         }
     }
 
@@ -138,14 +143,15 @@ impl<'a> PlannedTest<'a> {
             }
             What::Transactions(shape, warehouses) => {
                 let endpoints = endpoints(servers);
+                let held: Vec<Option<Held>> = servers.iter().map(|server| server.held).collect();
                 let programs = Transactions::compile(shape, *warehouses, self.clients, &endpoints)?;
                 let exercise = self.exercise(&endpoints, clients);
-                transactions::run(&exercise, &programs, self.is_in_turns(), clients.stop, hook)
+                transactions::run(&exercise, &programs, &held, self.is_in_turns(), clients.stop, hook)
             }
             What::Step(shape, step) => {
                 let (of_servers, mut chains): (Vec<_>, Vec<&mut Chain>) = servers
                     .iter_mut()
-                    .map(|TestServer { endpoint, storage, chain }| ((&*endpoint, *storage), &mut **chain))
+                    .map(|TestServer { endpoint, storage, chain, .. }| ((&*endpoint, *storage), &mut **chain))
                     .unzip();
                 let bench = |(endpoint, storage)| Bench {
                     endpoint,
@@ -187,15 +193,20 @@ fn endpoints(servers: &[TestServer<'_>]) -> Vec<Endpoint> {
     servers.iter().map(|server| server.endpoint.clone()).collect()
 }
 
-/// What is due on a server before and after every test, whatever the plan says.
-pub fn between_tests(plan: &Plan, target: &Target) -> Result<(), LoadError> {
+/// What is due on a server before and after every test, whatever the plan says. Where data go on from test to test:
+/// what there is in its tables by now, if the suite counts that.
+pub fn between_tests(plan: &Plan, stage: &Stage, target: &Target) -> Result<Option<Held>, LoadError> {
     match &plan.suite {
-        SuitePlan::Sysbench(_) => crate::work::between_tests(target),
+        SuitePlan::Sysbench(_) => crate::work::between_tests(target).map(|()| None),
         // Its steps follow each other as they are.
-        SuitePlan::Insert(_) => Ok(()),
+        SuitePlan::Insert(_) => Ok(None),
         SuitePlan::TprocC(shape) => {
             provide_routines(target, shape)?;
-            crate::work::between_tests(target)
+            crate::work::between_tests(target)?;
+            match &stage.data {
+                DataSet::Warehouses(data) if stage.is_continued() => transactions::held(target, data).map(Some),
+                _ => Ok(None),
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::program::tproc_c::{Acknowledged, Transactions};
 use crate::test_run::{Moment, Ran};
 use crate::warehouses::{self, Broken, Expectation};
 use rqps_model::sample::{Resources, Score, SuiteRecord};
-use rqps_model::tproc_c::{BrokenCondition, CUSTOMERS, DISTRICTS, RunRecord, TprocC, TypeCount};
+use rqps_model::tproc_c::{BrokenCondition, CUSTOMERS, DISTRICTS, Held, RunRecord, TprocC, TypeCount, Warehouses};
 use rqps_model::{Part, Sample, part, plural};
 use rqps_wire::Target;
 use std::sync::atomic::AtomicBool;
@@ -20,22 +20,24 @@ use std::sync::atomic::AtomicBool;
 pub(crate) fn run(
     exercise: &Exercise<'_>,
     transactions: &Transactions,
+    held: &[Option<Held>],
     in_turns: bool,
     stop: &AtomicBool,
     hook: &mut dyn FnMut(Moment),
 ) -> Result<Vec<Ran>, LoadError> {
     let runs = own_clocks::run(exercise, transactions, in_turns, stop, hook)?;
-    let ran = |(arm, run)| ran(run, exercise.clients, transactions.acknowledged(arm));
+    let ran = |(arm, run)| ran(run, exercise.clients, transactions.acknowledged(arm), held[arm]);
     Ok(runs.into_iter().enumerate().map(ran).collect())
 }
 
-fn ran(run: ArmRun, clients: u32, acknowledged: Acknowledged) -> Ran {
+fn ran(run: ArmRun, clients: u32, acknowledged: Acknowledged, held: Option<Held>) -> Ran {
     let of_type = |event: &EventRun| TypeCount { name: event.name.clone(), accounting: event.accounting };
     let record = RunRecord {
         transactions: run.events.iter().map(of_type).collect(),
         new_orders: acknowledged.new_orders,
         payments: acknowledged.payments,
         unanswered: acknowledged.unknown_new_orders + acknowledged.unknown_payments,
+        held,
         ..RunRecord::default()
     };
     let sample = Sample {
@@ -68,8 +70,9 @@ pub(crate) fn check(
     sample: &mut Sample,
 ) -> Result<(), LoadError> {
     let Some(SuiteRecord::TprocC(record)) = &mut sample.record else { return Ok(()) };
-    let miscounts = miscounts(target, warehouses, record)?;
-    let broken = warehouses::check(target, &shape.data(warehouses), &shape.quirks, shape.check, seed)?;
+    let data = shape.data(warehouses);
+    let miscounts = miscounts(target, &data, record)?;
+    let broken = warehouses::check(target, &data, &shape.quirks, shape.check, seed)?;
     record.checked = Some(shape.check);
     record.broken = broken.into_iter().map(noted).collect();
     let broken = record.broken.iter().filter(|broken| broken.must_hold).map(in_words);
@@ -83,24 +86,33 @@ pub(crate) fn check(
 /// After a run that failed, on its server started again: whether what was acknowledged is there.
 pub(crate) fn look_for_losses(
     target: &Target,
-    warehouses: u32,
+    data: &Warehouses,
     sample: &mut Sample,
 ) -> Result<Option<String>, LoadError> {
     let Some(SuiteRecord::TprocC(record)) = &mut sample.record else { return Ok(None) };
-    let miscounts = miscounts(target, warehouses, record)?;
+    let miscounts = miscounts(target, data, record)?;
     Ok(Some(match miscounts.is_empty() {
         true => format!("after a restart all {} acknowledged new orders and all payments are there", record.new_orders),
         false => format!("after a restart {}", miscounts.join("; ")),
     }))
 }
 
-/// In what the tables differ from what was acknowledged; the districts' growth is noted.
-fn miscounts(target: &Target, warehouses: u32, record: &mut RunRecord) -> Result<Vec<String>, LoadError> {
-    // Copies are fresh: a district begins with the order after those that were loaded, a customer with a payment.
-    let districts = u64::from(warehouses) * u64::from(DISTRICTS);
+/// What the tables hold beyond what was loaded: then a district began with the order after those that it had, and a
+/// customer with a payment.
+pub(crate) fn held(target: &Target, data: &Warehouses) -> Result<Held, LoadError> {
+    let districts = u64::from(data.warehouses) * u64::from(DISTRICTS);
     let counted = warehouses::count(target)?;
-    let new_orders = counted.next_orders.saturating_sub(districts * u64::from(CUSTOMERS + 1));
-    let payments = counted.payments.saturating_sub(districts * u64::from(CUSTOMERS));
+    Ok(Held {
+        new_orders: counted.next_orders.saturating_sub(districts * u64::from(CUSTOMERS + 1)),
+        payments: counted.payments.saturating_sub(districts * u64::from(CUSTOMERS)),
+    })
+}
+
+/// In what the tables differ from what was acknowledged; the districts' growth is noted.
+fn miscounts(target: &Target, data: &Warehouses, record: &mut RunRecord) -> Result<Vec<String>, LoadError> {
+    let (before, after) = (record.held.unwrap_or_default(), held(target, data)?);
+    let new_orders = after.new_orders.saturating_sub(before.new_orders);
+    let payments = after.payments.saturating_sub(before.payments);
     record.new_orders_of_districts = Some(new_orders);
     let counts = [("new orders", record.new_orders, new_orders), ("payments", record.payments, payments)];
     let miscounts =

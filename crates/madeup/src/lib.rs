@@ -236,6 +236,7 @@ impl Recipe {
             treatments: self.treatment_names().into_iter().enumerate().map(treatment).collect(),
             base: 0,
             why_one_by_one: None,
+            why_continued: None,
             stages: self.stages(tests.collect()),
             warmup_seconds: 1.0,
             slice_ms: 10.0,

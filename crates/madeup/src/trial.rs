@@ -142,6 +142,7 @@ impl Trial<'_> {
             new_orders,
             payments: new_orders,
             unanswered: 0,
+            held: None,
             new_orders_of_districts: Some(new_orders),
             checked: Some(Check::Full),
             broken: if shape.profile == Profile::Hammerdb { vec![broken] } else { Vec::new() },

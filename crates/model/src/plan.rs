@@ -165,6 +165,8 @@ pub enum Renew {
     PerStage,
     /// Before each test at each number of clients.
     PerTest,
+    /// Once, before its first test: each test, number of clients and round goes on with what the one before left.
+    Once,
 }
 
 /// How builds take turns in a stage.
@@ -263,6 +265,16 @@ impl Stage {
         self.data == DataSet::Empty
     }
 
+    /// Whether each test at each number of clients has servers of its own, started for it.
+    pub fn has_servers_per_test(&self) -> bool {
+        self.renew != Renew::PerStage
+    }
+
+    /// Whether builds go on with their data from test to test and from round to round.
+    pub fn is_continued(&self) -> bool {
+        self.renew == Renew::Once
+    }
+
     /// Whether a server stands still while another one works in this test: in turns, and where each has a clock of its
     /// own.
     pub fn freezes(&self, test: &TestPlan) -> bool {
@@ -291,6 +303,9 @@ pub struct Plan {
     /// Why builds go one by one, where they could alternate in every test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_one_by_one: Option<String>,
+    /// Why builds go on with their data, where they could have a fresh copy for each test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_continued: Option<String>,
     /// Seconds each treatment runs before counting starts.
     pub warmup_seconds: f64,
     /// Length of a slice.
@@ -347,5 +362,11 @@ impl Plan {
     pub fn servers_together(&self) -> usize {
         let side_by_side = self.stages.iter().any(|stage| stage.alternate == Alternate::SideBySide);
         if side_by_side { self.treatments.len() } else { 1 }
+    }
+
+    /// The data folders of servers that are there at the same time.
+    pub fn folders_together(&self) -> usize {
+        let continued = self.stages.iter().filter(|stage| stage.is_continued()).count();
+        self.servers_together().max(continued * self.treatments.len())
     }
 }

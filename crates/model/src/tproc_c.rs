@@ -282,12 +282,24 @@ pub struct RunRecord {
     pub payments: u64,
     /// New orders and payments whose answer never came: they may have been committed or not.
     pub unanswered: u64,
+    /// What the tables held when the run began; `None` where they were a fresh copy of what was loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
     /// By how much the districts' counters of orders grew meanwhile; `None` where that could not be read.
     pub new_orders_of_districts: Option<u64>,
     /// Which consistency conditions were checked.
     pub checked: Option<Check>,
     /// Those that are broken.
     pub broken: Vec<BrokenCondition>,
+}
+
+/// What earlier runs left in the tables, beyond what was loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// New orders, delivered or not.
+    pub new_orders: u64,
+    /// Payments.
+    pub payments: u64,
 }
 
 /// What became of the transactions of one type.

@@ -86,6 +86,8 @@ words! {
         Apart = "apart",
         /// Each treatment kept its own copy of the data.
         CopiesNotSwapped = "copies-not-swapped",
+        /// Builds went on with their data, which grew from test to test.
+        Continued = "continued",
         /// The CPU frequency follows the load.
         Governor = "governor",
         /// Other programs used the CPUs.

@@ -1,11 +1,12 @@
 //! Every text file that belongs beside a report, as relative path and bytes; the caller writes them.
 //!
-//! What the suite publishes and `tables/cost.c<clients>.tsv` for each number of clients; `tables/summary.txt` (the
-//! terminal's table without colour), `tables/summary.md` and `compare.json`.
+//! What the suite publishes and `tables/cost.c<clients>.tsv` for each number of clients; `tables/growth.tsv` where
+//! builds went on with their data; `tables/summary.txt` (the terminal's table without colour), `tables/summary.md` and
+//! `compare.json`.
 
 use crate::metric::{self, Metric};
 use crate::order::{self, Level};
-use crate::{compare_json, markdown, suite, terminal, text};
+use crate::{compare_json, growth, markdown, suite, terminal, text};
 use rqps_analysis::findings::Findings;
 
 /// Width of the table that is kept as a file.
@@ -19,6 +20,7 @@ pub fn files(findings: &Findings) -> Vec<(String, Vec<u8>)> {
         files.extend(suite::files(findings, &level));
         files.push((path, costs(findings, &level)));
     }
+    files.extend(growth::file(findings));
     files.push(("tables/summary.txt".to_owned(), terminal(findings, SUMMARY_WIDTH, false)));
     files.push(("tables/summary.md".to_owned(), markdown(findings)));
     files.push(("compare.json".to_owned(), compare_json(findings)));

@@ -116,6 +116,8 @@ struct Method {
     interleaving: String,
     /// Why builds went one by one, where they could have alternated.
     why_one_by_one: String,
+    /// What a server is started on.
+    data: String,
     /// How a sentence about every round begins.
     each_round: String,
     rqps_version: String,
@@ -148,6 +150,10 @@ fn page(findings: &Findings) -> Page {
             margin: number::percent(campaign.margin),
             interleaving: order::interleaving(findings),
             why_one_by_one: campaign.why_one_by_one.clone().unwrap_or_default(),
+            data: match &campaign.why_continued {
+                Some(why) => format!("what the test before left of its build’s data ({why})"),
+                None => "its own copy of the same data".to_owned(),
+            },
             each_round: match campaign.rounds_complete {
                 0 => "In each round".to_owned(),
                 1 => "In the one round".to_owned(),

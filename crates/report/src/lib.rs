@@ -9,6 +9,7 @@ mod crossing;
 mod files;
 mod footnote;
 mod grid;
+mod growth;
 mod html;
 mod interval;
 mod json;

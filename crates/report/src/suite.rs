@@ -69,11 +69,19 @@ pub(crate) fn facts(findings: &Findings, tests: usize, rounds: &str) -> Vec<(&'s
             facts.extend(tproc_c::facts(shape));
             facts.extend([
                 ("Virtual users", clients),
-                ("Rounds", format!("{rounds}, each with fresh copies of the data for each test")),
+                ("Rounds", format!("{rounds}, {}", copies(findings))),
                 ("Builds alternate in", order::interleaving(findings)),
             ]);
             facts
         }
+    }
+}
+
+/// What data a test of a round begins with, where each has servers of its own.
+fn copies(findings: &Findings) -> String {
+    match &findings.campaign.why_continued {
+        Some(why) => format!("each test on what the ones before it left in the data: {why}"),
+        None => "each with fresh copies of the data for each test".to_owned(),
     }
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn size(shape: &TprocC, clients: &str) -> Vec<(&'static str, String)>
     let pauses = if shape.keying_and_thinking { ", key and think" } else { "" };
     let mut rows = vec![
         ("rules", shape.rules()),
-        ("data", format!("{}{partitions}; a fresh copy for each number of virtual users", shape.warehouses_in_words())),
+        ("data", format!("{}{partitions}", shape.warehouses_in_words())),
         ("users", format!("{clients} virtual users, {homes}{pauses}")),
         ("isolation", shape.isolation.to_string()),
     ];

@@ -168,6 +168,15 @@ pub struct TransactionFindings {
     pub rounds_checked: u32,
 }
 
+/// What a build's data took on disk around a run, where it went on with what earlier runs left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContinuedFindings {
+    /// Round, from 1.
+    pub round: u32,
+    /// Bytes before and after the run.
+    pub growth: Growth,
+}
+
 /// From about how many clients on a treatment is ahead of the base in a test, or the base of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CrossingFindings {

@@ -6,12 +6,12 @@
 use super::{advised, summed, warning};
 use crate::advice::{self, Advice, Kind};
 use crate::compare::aa_pairs::Gate;
-use crate::digits::percent;
+use crate::digits::{percent, significant};
 use crate::findings::{CellFindings, TestFindings, TreatmentFindings, Warning};
 use crate::words::{examples, rounds_in_words};
 use jiff::Timestamp;
 use rqps_model::facts::HostFacts;
-use rqps_model::plan::{Alternate, Renew, TreatmentPlan};
+use rqps_model::plan::{Alternate, Stage, TreatmentPlan};
 use rqps_model::{Plan, WarningKind, plural};
 use rqps_stats::median;
 use rqps_store::{State, Status};
@@ -102,14 +102,14 @@ fn several_runs(status: &Status) -> Vec<Warning> {
 }
 
 /// A round that was interrupted and resumed, or in which a server was started more than once. Where tests build on each
-/// other, each number of clients has a start of its own; where data are renewed for each test, that has one as well.
+/// other, each number of clients has a start of its own; where servers are started for each test, that has one as well.
 fn resumed(traces: &[Trace], status: &Status, plan: &Plan) -> Option<Warning> {
     let is_chain = plan.is_chain();
-    let is_renewed = plan.stages.iter().any(|stage| stage.renew == Renew::PerTest);
+    let is_per_test = plan.stages.iter().any(Stage::has_servers_per_test);
     let mut starts: BTreeMap<(u32, usize, usize, u32), BTreeSet<&str>> = BTreeMap::new();
     for trace in traces {
-        let test = if is_renewed { trace.test } else { 0 };
-        let clients = if is_chain || is_renewed { trace.clients } else { 0 };
+        let test = if is_per_test { trace.test } else { 0 };
+        let clients = if is_chain || is_per_test { trace.clients } else { 0 };
         starts.entry((trace.round, trace.treatment, test, clients)).or_default().insert(&trace.server_start);
     }
     let spans = spans(traces, |trace| trace.round);
@@ -175,6 +175,30 @@ fn copies_not_swapped(treatments: &[TreatmentPlan], traces: &[Trace]) -> Option<
     let names: Vec<String> = kept.keys().map(|&treatment| treatments[treatment].name.clone()).collect();
     let message = format!("each kept its own copy of the data in all rounds: {}", examples(&names));
     (rounds.len() > 1).then(|| warning(WarningKind::CopiesNotSwapped, message))
+}
+
+/// Builds that went on with their data: from and to what size these grew, by test and treatment.
+pub(crate) fn continued(plan: &Plan, tests: &[TestFindings], labels: &[&str]) -> Option<Warning> {
+    let why = plan.why_continued.as_ref()?;
+    let mut sizes: BTreeMap<(&str, usize), (u64, u64)> = BTreeMap::new();
+    for test in tests {
+        for (at, cell) in test.cells.iter().enumerate() {
+            for growth in cell.continued.iter().map(|one| one.growth) {
+                let (before, after) = (growth.before.database_bytes, growth.after.database_bytes);
+                let size = sizes.entry((&test.name, at)).or_insert((before, after));
+                *size = (size.0.min(before), size.1.max(after));
+            }
+        }
+    }
+    let grown: Vec<String> = sizes
+        .iter()
+        .map(|((test, at), (from, to))| {
+            let [from, to] = [from, to].map(|bytes| significant(*bytes as f64 / 1e6, 3));
+            format!("{test} {} from {from} to {to} MB", labels[*at])
+        })
+        .collect();
+    let message = format!("builds went on with their data from test to test: {why}; tables grew: {}", examples(&grown));
+    Some(warning(WarningKind::Continued, message))
 }
 
 /// Seconds since 1970 of `2026-11-21T06:00:00Z`.

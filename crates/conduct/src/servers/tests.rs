@@ -4,7 +4,7 @@
 use crate::testing::{Scene, alternating, insert_plan, plan, start, test};
 use crate::{ConductError, is_measured};
 use rqps_model::facts::StatementPlan;
-use rqps_model::plan::{DataShape, Stage, SuitePlan};
+use rqps_model::plan::{DataShape, Renew, Stage, SuitePlan, TestPlan};
 use rqps_model::sample::{MonitorRow, Resources, SecondRow};
 use rqps_model::{EventKind, Interleave, Plan, Sample, StorageEngine, part};
 use rqps_store::{Campaign, Writer};
@@ -284,4 +284,47 @@ fn what_a_server_used_is_read_while_its_sessions_are_there() {
             }
         }
     }
+}
+
+/// Data that go on are copied once for each treatment, but for the last of those that share a master: it takes that.
+#[test]
+fn data_go_on_from_test_to_test_and_from_round_to_round() {
+    let mut plan = plan(&["a", "b"], 0);
+    let data = DataShape { tables: 1, rows: 1000 };
+    let insert = TestPlan { writes: true, ..test("insert", Interleave::Slices, 0.3) };
+    plan.suite = SuitePlan::Sysbench(data);
+    plan.stages = vec![Stage { renew: Renew::Once, ..Stage::side_by_side(data, vec![1, 2], vec![insert]) }];
+    (plan.rounds, plan.warmup_seconds) = (2, 0.0);
+    let scene = Scene::new(plan);
+    let mut store = scene.create();
+    let mut folders = BTreeSet::new();
+    let ran = scene.run(&mut store, &AtomicBool::new(false), &mut |event| match &event.kind {
+        EventKind::TestBegins { .. } => _ = folders.insert(data_folders(scene.data.path())),
+        EventKind::Warning { message } => assert!(!message.contains("did not stop in order"), "{message}"),
+        _ => {}
+    });
+    ran.expect("measured");
+    assert_eq!(Vec::from_iter(folders), [["master-pg17-a", "master-pg17-b"]], "no master beside them, and no copy");
+    for name in ["a", "b"] {
+        let sample = |(round, clients)| store.sample(round, name, "insert", clients).expect("whole").expect("measured");
+        let samples = [(1, 1), (1, 2), (2, 1), (2, 2)].map(|at| sample(at).sample);
+        let starts = samples.each_ref().map(|sample| sample.server_start.as_str());
+        assert_eq!(starts, ["1.1", "1.2", "2.1", "2.2"], "each test has a server of its own");
+        for (before, after) in samples.iter().zip(&samples[1..]) {
+            assert_eq!((&after.failure, after.data_copy.as_str()), (&None, "pg17-own"));
+            let [left, found] = [before, after].map(|sample| sample.growth.expect("sizes"));
+            assert!(found.before.database_bytes >= left.after.database_bytes, "{name}: {left:?}, then {found:?}");
+            assert!(found.after.database_bytes > left.before.database_bytes, "{name}: {left:?}, then {found:?}");
+        }
+    }
+}
+
+/// The data folders of the only workspace, in order.
+fn data_folders(data: &Path) -> Vec<String> {
+    let workspaces = fs::read_dir(data).expect("listed").flatten();
+    let entries = workspaces.flat_map(|workspace| fs::read_dir(workspace.path()).expect("listed").flatten());
+    let folders = entries.filter(|entry| entry.path().join("base").exists());
+    let mut names: Vec<String> = folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
 }

@@ -35,6 +35,7 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         treatments: vec![treatment("a"), treatment("b")],
         base: 0,
         why_one_by_one: None,
+        why_continued: None,
         stages: vec![Stage::side_by_side(DATA, vec![1], vec![test])],
         warmup_seconds: 1.0,
         slice_ms: 10.0,
