@@ -45,7 +45,7 @@ impl Advice {
             return Advice::Rounds(rounds);
         }
         let rounds = comparison.rounds_needed;
-        if kind.interleave.is_none() {
+        if kind.interleave.is_none() && kind.group != Group::Transaction {
             return Advice::LongerSteps { rounds };
         }
         let (Some(sd), Some(inside)) = (comparison.sd, comparison.cycle_se.filter(|se| *se > 0.0)) else {

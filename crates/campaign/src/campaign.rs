@@ -109,9 +109,24 @@ impl Campaign {
             let own = treatment.spec.name.clone();
             treatment.build_name = own.or_else(|| resolved.builds.get(treatment.build).map(|build| build.name.clone()));
         }
-        // Where tests build on each other, each server has the buffers that it would have alone.
-        let sharing = if rqps_suites::is_chain(&self.suite) { 1 } else { requested.len() };
-        let machine = self.machine.unwrap_or_else(|| shared(resolved.host, sharing));
+        let pace = |requested: &TreatmentRequest| &costs((requested.spec.engine, requested.storage)).insert;
+        let paces: Vec<&Pace> = requested.iter().map(pace).collect();
+        let cores = self.machine.unwrap_or(resolved.host).cores;
+        let stages = |how| rqps_suites::stages(&self.suite, &self.clients, &self.tests, &paces, cores, how);
+        let together = stages(Alternate::SideBySide);
+        let why_one_by_one = why_one_by_one(&Together {
+            suite: &self.suite,
+            stages: &together,
+            interleave: self.interleave,
+            clients: self.clients.iter().copied().max().unwrap_or(1),
+            paces: &paces,
+            host: resolved.host,
+            disk_free_bytes: resolved.disk_free_bytes,
+        });
+        let stages = if why_one_by_one.is_some() { stages(Alternate::OneByOne) } else { together };
+        // Where it is up alone, and where tests build on each other, each server has the buffers that it has alone.
+        let is_alone = why_one_by_one.is_some() || rqps_suites::is_chain(&self.suite);
+        let machine = self.machine.unwrap_or_else(|| shared(resolved.host, if is_alone { 1 } else { requested.len() }));
         let names = treatment_names(&requested, machine);
         let base = match &self.base {
             None => 0,
@@ -122,18 +137,6 @@ impl Campaign {
             })?,
         };
         let name = self.name.clone().unwrap_or_else(|| default_name(SuiteName::of(&self.suite), &requested, base));
-        let pace = |requested: &TreatmentRequest| &costs((requested.spec.engine, requested.storage)).insert;
-        let paces: Vec<&Pace> = requested.iter().map(pace).collect();
-        let why_one_by_one = why_one_by_one(&Together {
-            suite: &self.suite,
-            interleave: self.interleave,
-            clients: self.clients.iter().copied().max().unwrap_or(1),
-            paces: &paces,
-            host: resolved.host,
-            disk_free_bytes: resolved.disk_free_bytes,
-        });
-        let alternate = if why_one_by_one.is_some() { Alternate::OneByOne } else { Alternate::SideBySide };
-        let stages = rqps_suites::stages(&self.suite, &self.clients, &self.tests, &paces, machine.cores, alternate);
         let treatment = |(requested, name): (TreatmentRequest, String)| TreatmentPlan {
             name,
             build: requested.spec,

@@ -74,6 +74,7 @@ fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
         let how = match test.interleave {
             _ if plan.is_chain() => rqps_suites::work_of(&plan.suite, &test.name),
             Some(Interleave::Turns) => "turns".to_owned(),
+            None => "one build after the other".to_owned(),
             _ => format!("slices of {} ms", plan.slice_ms),
         };
         let seconds = format!("{}{}", if test.timed { "" } else { "~" }, test.seconds);
@@ -93,6 +94,9 @@ fn write_rounds(plan: &Plan, out: &mut String) -> std::fmt::Result {
     let how = match (plan.is_chain(), plan.servers_together()) {
         (true, 1) => "a pass of each treatment from an empty data folder; order of passes",
         (true, _) => "a pass of all treatments from empty data folders; order of starts",
+        (false, 1) if plan.stages.iter().any(|stage| stage.renew == Renew::PerTest) => {
+            "each with a fresh copy and server for each test and treatment; order of treatments"
+        }
         (false, _) if plan.stages.iter().any(|stage| stage.renew == Renew::PerTest) => {
             "each with fresh copies and servers for each test; order of starts"
         }
@@ -135,6 +139,7 @@ fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Res
     let servers = plural(plan.treatments.len(), "server");
     let what = match plan.why_continued {
         Some(_) => format!("{servers} with their own data, which grow"),
+        None if plan.servers_together() == 1 => format!("data for {servers}, and a copy for one"),
         None => format!("data and its copy for {servers}"),
     };
     writeln!(out, "disk       about {} while it runs: {what}", human_bytes(costs.disk_bytes))

@@ -3,7 +3,7 @@
 //! In: a plan. Out: seconds by what they are spent on, and bytes. Touches nothing; the true costs are known afterwards.
 
 use crate::engine::{Costs, costs};
-use rqps_model::plan::{Renew, Stage};
+use rqps_model::plan::{Alternate, Renew, Stage};
 use rqps_model::{Interleave, Plan};
 use std::time::Duration;
 
@@ -156,11 +156,12 @@ fn of_stage(plan: &Plan, stage: &Stage, each: &[&Costs]) -> (Estimate, u64) {
         test_seconds: rounds * treatments * test_seconds,
         disk_bytes: each.iter().map(|costs| costs.master_bytes(rows)).sum(),
     };
-    let copies_bytes = each.iter().map(|costs| costs.copy_bytes(rows, written)).sum();
-    match stage.is_continued() {
+    let of_each = || each.iter().map(|costs| costs.copy_bytes(rows, written));
+    match stage.alternate {
         // The masters become the data of the builds, and stay.
-        true => (Estimate { disk_bytes: copies_bytes, ..estimate }, 0),
-        false => (estimate, copies_bytes),
+        _ if stage.is_continued() => (Estimate { disk_bytes: of_each().sum(), ..estimate }, 0),
+        Alternate::SideBySide => (estimate, of_each().sum()),
+        Alternate::OneByOne => (estimate, of_each().max().unwrap_or(0)),
     }
 }
 

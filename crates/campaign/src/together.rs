@@ -1,17 +1,20 @@
-//! Whether builds whose tests build on each other can all be up at once, or go one by one.
+//! Whether builds can all be up at once, or go one by one: where tests build on each other, or each has servers of its
+//! own.
 //!
 //! In: the suite, how long its passes take and what they leave behind on each engine, the machine. Out: why builds go
 //! one by one, or nothing. Rules of thumb: the sizes of rows are known.
 
 use crate::estimate::human_bytes;
 use rqps_model::Interleave;
-use rqps_model::plan::SuitePlan;
+use rqps_model::plan::{Stage, SuitePlan};
 use rqps_model::settings::MachineClass;
 use rqps_suites::Pace;
 
 /// What is asked for, and what there is.
 pub(crate) struct Together<'a> {
     pub(crate) suite: &'a SuitePlan,
+    /// Its stages with all builds up.
+    pub(crate) stages: &'a [Stage],
     /// How builds alternate, where that was said.
     pub(crate) interleave: Option<Interleave>,
     /// The largest number of clients.
@@ -31,15 +34,16 @@ const COPIES_IN_MEMORY: u64 = 2;
 /// The part of memory and of what is free on the disk that builds may take together.
 pub(crate) const SHARE: f64 = 0.7;
 
-/// Why builds go one by one, where tests build on each other: the user wants it, or all of them with their data do not
-/// fit. A user who wants slices gets them.
+/// Why builds go one by one: the user wants turns, in which no other server needs to be up; or tests build on each
+/// other, and all builds with their data do not fit. A user who wants slices gets them.
 pub(crate) fn why_one_by_one(asked: &Together<'_>) -> Option<String> {
-    if !rqps_suites::is_chain(asked.suite) {
+    if !asked.stages.iter().all(Stage::needs_no_others_in_turns) {
         return None;
     }
     match asked.interleave {
         Some(Interleave::Slices) => return None,
         Some(Interleave::Turns) => return Some("the campaign or a profile asks for turns".to_owned()),
+        None if !asked.stages.iter().any(Stage::is_chain) => return None,
         None => {}
     }
     let host = asked.host;
@@ -63,6 +67,7 @@ pub(crate) fn why_one_by_one(asked: &Together<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use crate::testing::plan;
+    use rqps_model::Interleave;
     use rqps_model::plan::Alternate;
 
     #[test]
@@ -80,5 +85,23 @@ mod tests {
         check(&[("profile", "x10a_io")], Some("turns"));
         check(&[("scale", "cached-small")], Some("of memory"));
         check(&[("scale", "cached-small"), ("interleave", "slices")], None);
+    }
+
+    #[test]
+    fn in_turns_a_server_is_up_alone_unless_all_tests_of_a_round_share_it() {
+        let told = |words: &[(&str, &str)]| {
+            let builds = [("build", "postgres:16.15"), ("build", "postgres:17.11")];
+            let plan = plan(&[&builds, words].concat(), false);
+            let interleave = plan.stages[0].tests[0].interleave;
+            (plan.servers_together(), interleave, plan.machine.expect("settled").suffix())
+        };
+        let tproc_c = [("suite", "tproc-c")];
+        let with = |word| [&tproc_c[..], &[word]].concat();
+        assert_eq!(told(&tproc_c), (2, Some(Interleave::Slices), "c2r12".to_owned()));
+        // Alone, each has the memory of the whole machine.
+        for word in [("interleave", "turns"), ("preset", "published"), ("keying-and-thinking", "true")] {
+            assert_eq!(told(&with(word)), (1, None, "c2r24".to_owned()), "{word:?}");
+        }
+        assert_eq!(told(&[("interleave", "turns")]), (2, Some(Interleave::Turns), "c2r12".to_owned()));
     }
 }

@@ -14,7 +14,7 @@ use crate::servers::Servers;
 use crate::supervise::check;
 use crate::walk::Setup;
 use rqps_machine::Workspace;
-use rqps_model::plan::Round;
+use rqps_model::plan::{Alternate, Round};
 use rqps_store::{Campaign, Writer};
 use std::sync::atomic::AtomicBool;
 
@@ -94,7 +94,9 @@ fn measure(
         let mut servers = Servers::begin(bench, round, setup, output)?;
         match servers.start_failure() {
             None => started += 1,
-            Some(failure) if setup.stage.is_chain() => failed.extend(failure),
+            Some(failure) if setup.stage.is_chain() || setup.stage.alternate == Alternate::OneByOne => {
+                failed.extend(failure);
+            }
             Some(_) => {}
         }
         servers.run(output)?;

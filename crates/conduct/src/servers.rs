@@ -20,7 +20,7 @@ use rqps_load::data_set;
 use rqps_load::suite::{self, Chain, PlannedTest};
 use rqps_machine::copy;
 use rqps_model::event::{TestPlace, TestResult};
-use rqps_model::plan::{DataSet, Round, TestPlan};
+use rqps_model::plan::{Alternate, DataSet, Round, TestPlan};
 use rqps_model::settings::CpuSet;
 use rqps_model::{Event, EventKind, Sample};
 use rqps_observe::clock::rfc3339;
@@ -66,7 +66,7 @@ impl<'a> Servers<'a> {
         output.emit(EventKind::ServersStart {
             round: round.number,
             rounds: bench.job.plan.rounds,
-            clients: setup.stage.clients.clone(),
+            clients: setup.clients(),
             treatments: servers.names(),
         });
         servers.copy_data()?;
@@ -209,7 +209,9 @@ impl<'a> Servers<'a> {
                 });
             }
         }
-        if self.arms.iter().all(|arm| arm.server.is_none()) {
+        // Where builds go one by one, there are others to come.
+        let is_one_of_several = self.setup.stage.alternate == Alternate::OneByOne;
+        if self.arms.iter().all(|arm| arm.server.is_none()) && !is_one_of_several {
             let last = self.arms.iter().filter_map(|arm| arm.failure.clone()).next_back().unwrap_or_default();
             return Err(ConductError::NoServerLeft { round: self.round.number, last });
         }

@@ -7,8 +7,8 @@
 use rqps_model::Plan;
 use rqps_model::plan::{Alternate, Renew, Round, Stage, TestPlan, TreatmentPlan};
 
-/// What is measured together, and again as a whole: one test on all treatments; where tests build on each other, all of
-/// them, on all treatments or on one.
+/// What is measured together, and again as a whole: one test, or where tests build on each other all of them; on all
+/// treatments, or where these go one by one on one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block<'a> {
     pub(crate) round: u32,
@@ -39,7 +39,10 @@ impl<'a> Block<'a> {
             }
             Alternate::OneByOne => {
                 let of = |index: &usize| std::slice::from_ref(&plan.treatments[*index]);
-                let at = |clients| round.order.iter().map(move |index| block(&stage.tests[..], of(index), clients));
+                let together = if stage.has_servers_per_test() { 1 } else { stage.tests.len().max(1) };
+                let on =
+                    |index, clients| stage.tests.chunks(together).map(move |tests| block(tests, of(index), clients));
+                let at = |clients| round.order.iter().flat_map(move |index| on(index, clients));
                 stage.clients.iter().flat_map(at).collect()
             }
         }
@@ -77,6 +80,16 @@ pub(crate) struct Setup<'a> {
     pub(crate) earlier: u32,
     pub(crate) dues: Vec<Due<'a>>,
     pub(crate) visits: Vec<Visit<'a>>,
+}
+
+impl Setup<'_> {
+    /// The numbers of clients for which its servers are started.
+    pub(crate) fn clients(&self) -> Vec<u32> {
+        match self.dues.first() {
+            Some(due) if self.stage.has_servers_per_test() => vec![due.block.clients],
+            _ => self.stage.clients.clone(),
+        }
+    }
 }
 
 /// What is due in a round, in order: all that is not done, and of what is done the tests that write and have something

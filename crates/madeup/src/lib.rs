@@ -14,7 +14,7 @@ use made::Made;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use rqps_model::facts::HostFacts;
-use rqps_model::plan::{Arrival, DataSet, DataShape, ForcedForm, Stage, SuitePlan, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Alternate, Arrival, DataSet, DataShape, ForcedForm, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::tproc_c::{Check, Form, Isolation, Profile, Quirk, TprocC};
 use rqps_model::{BuildSpec, Engine, FORMAT, Group, Interleave, Placement, Plan, Unit};
 use rqps_store::{Campaign, Start, StoreError};
@@ -267,7 +267,7 @@ impl Recipe {
         };
         let stage = |(warehouses, test): (&u32, TestPlan)| {
             let data = DataSet::Warehouses(shape.data(*warehouses));
-            Stage::on_fresh_copies(data, self.clients.clone(), vec![test])
+            Stage::on_fresh_copies(Alternate::SideBySide, data, self.clients.clone(), vec![test])
         };
         shape.warehouses.iter().zip(tests).map(stage).collect()
     }

@@ -175,7 +175,8 @@ pub enum Renew {
 pub enum Alternate {
     /// Each test runs on all builds, in slices or turns, with all servers up.
     SideBySide,
-    /// Each build runs all tests of the stage, with no other server up.
+    /// One build after the other, with no other server up: each runs what it has servers for, all tests of a chain or
+    /// one test.
     OneByOne,
 }
 
@@ -231,14 +232,13 @@ impl Stage {
         }
     }
 
-    /// All builds at once, on fresh copies of what was loaded for each test and number of clients, each on a clock of
-    /// its own.
-    pub fn on_fresh_copies(data: DataSet, clients: Vec<u32>, tests: Vec<TestPlan>) -> Stage {
+    /// On fresh copies of what was loaded for each test and number of clients, each build on a clock of its own.
+    pub fn on_fresh_copies(alternate: Alternate, data: DataSet, clients: Vec<u32>, tests: Vec<TestPlan>) -> Stage {
         Stage {
             rows: data.size().1,
             data,
             renew: Renew::PerTest,
-            alternate: Alternate::SideBySide,
+            alternate,
             clients,
             connections: 1,
             own_clocks: true,
@@ -268,6 +268,12 @@ impl Stage {
     /// Whether each test at each number of clients has servers of its own, started for it.
     pub fn has_servers_per_test(&self) -> bool {
         self.renew != Renew::PerStage
+    }
+
+    /// Whether nothing is gained by servers that are up while others have their turn: they are started anew for each
+    /// test, or for each pass.
+    pub fn needs_no_others_in_turns(&self) -> bool {
+        self.is_chain() || self.has_servers_per_test()
     }
 
     /// Whether builds go on with their data from test to test and from round to round.

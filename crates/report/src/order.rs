@@ -160,7 +160,8 @@ pub(crate) fn group_of(
 /// How the builds alternated, in words: one word where all tests agree.
 pub(crate) fn interleaving(findings: &Findings) -> String {
     if findings.tests.iter().any(|test| test.interleave.is_none()) {
-        return "whole passes".to_owned();
+        let is_chain = findings.campaign.is_in_order;
+        return if is_chain { "whole passes" } else { "whole runs, one server up at a time" }.to_owned();
     }
     let slices = findings.tests.iter().filter(|test| test.interleave == Some(Interleave::Slices)).count();
     let length = format!("slices of {} ms", crate::number::significant(findings.campaign.slice_ms, 2));

@@ -141,7 +141,7 @@ pub fn stages(
     match plan {
         SuitePlan::Sysbench(data) => vec![Stage::side_by_side(*data, clients.to_vec(), tests.to_vec())],
         SuitePlan::Insert(shape) => insert::stages::stages(shape, clients, paces, cores, alternate),
-        SuitePlan::TprocC(shape) => tproc_c::stages(shape, clients, tests),
+        SuitePlan::TprocC(shape) => tproc_c::stages(shape, clients, tests, alternate),
     }
 }
 

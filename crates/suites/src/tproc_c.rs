@@ -6,7 +6,7 @@
 use crate::forced::Forced;
 use crate::statements::SuiteError;
 use crate::suite::Suite;
-use rqps_model::plan::{DataSet, Stage, TestPlan};
+use rqps_model::plan::{Alternate, DataSet, Stage, TestPlan};
 use rqps_model::tproc_c::{Profile, TprocC};
 use rqps_model::{Group, Interleave, Unit};
 use serde::Deserialize;
@@ -49,9 +49,11 @@ pub(crate) fn tests(shape: &TprocC, interleave: Option<Interleave>, seconds: f64
 }
 
 /// A stage for each number of warehouses, with data of its own.
-pub(crate) fn stages(shape: &TprocC, clients: &[u32], tests: &[TestPlan]) -> Vec<Stage> {
+pub(crate) fn stages(shape: &TprocC, clients: &[u32], tests: &[TestPlan], alternate: Alternate) -> Vec<Stage> {
     let stage = |(warehouses, test): (&u32, &TestPlan)| {
-        Stage::on_fresh_copies(DataSet::Warehouses(shape.data(*warehouses)), clients.to_vec(), vec![test.clone()])
+        let interleave = test.interleave.filter(|_| alternate == Alternate::SideBySide);
+        let (data, tests) = (shape.data(*warehouses), vec![TestPlan { interleave, ..test.clone() }]);
+        Stage::on_fresh_copies(alternate, DataSet::Warehouses(data), clients.to_vec(), tests)
     };
     shape.warehouses.iter().zip(tests).map(stage).collect()
 }

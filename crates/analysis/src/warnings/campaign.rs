@@ -44,7 +44,7 @@ pub(crate) struct Trace {
 pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> Vec<Warning> {
     let mut found = Vec::new();
     let planned = plan.rounds as usize;
-    let in_passes = plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne);
+    let one_by_one = plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne);
     if plan.is_chain() && planned == 1 {
         let message = "one round only: a single pass of each build allows no verdict, and the \
                        seconds inside a pass do not show how passes differ";
@@ -57,9 +57,8 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Stat
     found.extend(incomplete(plan, traces, complete, status));
     found.extend(resumed(traces, status, plan));
     found.extend(several_runs(status));
-    // Passes follow one another, each on a folder of its own: they are never side by side, and there is nothing to
-    // swap.
-    if !in_passes {
+    // What goes one by one is never side by side, and passes begin with folders in which there is nothing to swap.
+    if !one_by_one {
         found.extend(apart(plan, traces));
         found.extend(copies_not_swapped(&plan.treatments, traces));
     }

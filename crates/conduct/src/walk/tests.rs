@@ -86,6 +86,20 @@ fn data_that_are_renewed_for_each_test_need_no_repeats() {
 }
 
 #[test]
+fn a_server_is_up_alone_for_each_test_where_builds_go_one_by_one_on_fresh_data() {
+    let mut plan = side_by_side();
+    (plan.stages[0].renew, plan.stages[0].alternate) = (Renew::PerTest, Alternate::OneByOne);
+    plan.stages[0].tests.truncate(2);
+    let all = told(&plan, &round(&[1, 0]), &[]);
+    let of = |name, level| {
+        [format!("{name}^{}: read+{level}", level / 2), format!("{name}^{}: write+{level}", level / 2 + 1)]
+    };
+    assert_eq!(all, [of("b", 1), of("a", 1), of("b", 4), of("a", 4)].concat());
+    let done = ["a read.c1", "b read.c1", "b write.c1", "a read.c4", "b read.c4", "a write.c4", "b write.c4"];
+    assert_eq!(told(&plan, &round(&[1, 0]), &done), ["a^1: write+1"]);
+}
+
+#[test]
 fn tests_that_write_run_again_where_something_is_missing_after_them() {
     let check = |gone: &[&str], expected: &[&str]| {
         assert_eq!(told(&side_by_side(), &round(&[0, 1]), &done_but(gone)), expected, "{gone:?}");

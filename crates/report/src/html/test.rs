@@ -144,7 +144,8 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         interleave: match test.interleave {
             Some(Interleave::Slices) => "builds alternated in slices".to_owned(),
             Some(Interleave::Turns) => "builds alternated in turns".to_owned(),
-            None => "whole passes, one build after the other".to_owned(),
+            None if scene.findings.campaign.is_in_order => "whole passes, one build after the other".to_owned(),
+            None => "one build after the other".to_owned(),
         },
         unit: test.unit.symbol(),
         open: false,

@@ -3,8 +3,8 @@
 use crate::check::tests::check;
 use crate::testing::plan;
 use expect_test::expect;
-use rqps_model::plan::{DataSet, SuitePlan};
-use rqps_model::{Engine, Interleave};
+use rqps_model::Engine;
+use rqps_model::plan::{Alternate, DataSet, SuitePlan};
 
 const TWO: &str = "build = [\"postgres:16.15\", \"mysql:8.0.33\"]\nsuite = \"tproc-c\"\n";
 
@@ -104,9 +104,12 @@ fn each_number_of_warehouses_is_a_stage_with_data_of_its_own() {
     let published = planned(&[("preset", "published"), ("clients", "10")]);
     let DataSet::Warehouses(data) = &published.stages[0].data else { panic!("{:?}", published.stages[0]) };
     assert_eq!((data.warehouses, data.partitions, published.clients()), (1000, 10, vec![10]));
-    assert_eq!(published.stages[0].tests[0].interleave, Some(Interleave::Turns));
     let thinking = planned(&[("keying-and-thinking", "true")]);
-    assert_eq!(thinking.stages[0].tests[0].interleave, Some(Interleave::Turns));
+    for in_turns in [&published, &thinking] {
+        let stage = &in_turns.stages[0];
+        assert_eq!((stage.alternate, stage.tests[0].interleave), (Alternate::OneByOne, None));
+        assert!(!stage.freezes(&stage.tests[0]) && in_turns.why_one_by_one.is_some());
+    }
     assert!(shape.quirks.iter().any(|quirk| quirk.is_of_data()));
     let chosen = planned(&[("tproc-c-profile", "hammerdb"), ("quirks", "even-ids,no-retry")]);
     let SuitePlan::TprocC(shape) = &chosen.suite else { panic!("{:?}", chosen.suite) };
