@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
 /// Asserts that what was published before is still there as it was, and that all is there now.
-fn assert_kept(before: &BTreeMap<PathBuf, (Vec<u8>, SystemTime)>, folder: &Path, expected: usize) {
+pub(crate) fn assert_kept(before: &BTreeMap<PathBuf, (Vec<u8>, SystemTime)>, folder: &Path, expected: usize) {
     let after = published(folder);
     assert_eq!(after.len(), expected, "{:?}", after.keys());
     for (path, sample) in before {

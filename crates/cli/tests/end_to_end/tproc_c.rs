@@ -1,10 +1,27 @@
 //! TPROC-C on real servers: loaded once, run at each number of virtual users, checked, compared and shown.
 
 use crate::failing::wait_for_a_test;
-use crate::scene::{BUILD, Scene, results};
+use crate::scene::{BUILD, Scene, published, results};
+use crate::stopping::assert_kept;
 use rqps_model::facts::LoadFacts;
-use rqps_model::tproc_c::{Check, NEW_ORDER};
+use rqps_model::tproc_c::{Check, Held, NEW_ORDER, RunRecord};
+use rqps_model::{EventKind, Sample};
 use rustix::process::Signal;
+use std::path::Path;
+use std::process::Command;
+
+/// Two names of one build.
+fn twins() -> [String; 2] {
+    ["a", "b"].map(|name| format!("{name}={BUILD}"))
+}
+
+/// Samples of a campaign in the order in which they were measured.
+fn samples(folder: &Path) -> Vec<Sample> {
+    let mut samples: Vec<Sample> =
+        results(folder).samples().expect("whole").into_iter().map(|each| each.sample).collect();
+    samples.sort_by_key(|sample| (sample.round, sample.clients));
+    samples
+}
 
 /// A campaign of one warehouse and short runs.
 fn run(scene: &Scene, name: &str, builds: &[&str], words: &[&str]) -> std::path::PathBuf {
@@ -15,7 +32,7 @@ fn run(scene: &Scene, name: &str, builds: &[&str], words: &[&str]) -> std::path:
     scene.with_users_cache(&mut command, builds);
     let ended = scene.end(command).with_code(0);
     let told = &ended.stdout;
-    assert!(told.contains("vu=1, w=1") && told.contains("base NOPM"), "{told}");
+    assert!(told.contains(", w=1") && told.contains("base NOPM"), "{told}");
     assert!(told.contains("not comparable with published TPC-C results") && !told.contains("tpmC"), "{told}");
     assert!(told.contains("all conditions hold") && told.contains("TEST RESULT : System achieved "), "{told}");
     scene.assert_nothing_left();
@@ -69,6 +86,138 @@ fn engines_stand_in_one_report() {
     let words = ["--clients", "1", "--rounds", "1", "--check", "full", "--interleave", "turns"];
     let folder = run(&scene, "engines", &["postgres:17.11", "mysql:5.6.14"], &words);
     check(&folder, 2);
+    assert_one_server_at_a_time(&folder, 2);
+}
+
+/// In turns: so many starts, each of one server.
+fn assert_one_server_at_a_time(folder: &Path, expected: usize) {
+    let events = results(folder).events().expect("read");
+    let started = |event: &rqps_model::Event| match &event.kind {
+        EventKind::ServersStart { treatments, .. } => Some(treatments.len()),
+        _ => None,
+    };
+    assert_eq!(events.iter().filter_map(started).collect::<Vec<_>>(), vec![1; expected]);
+    assert!(samples(folder).iter().all(|sample| sample.interleave.is_none()));
+}
+
+#[test]
+fn mariadb_runs_prepared_calls() {
+    let scene = Scene::new();
+    let words = ["--clients", "2", "--rounds", "1", "--check", "full", "--form", "prepared-call"];
+    let folder = run(&scene, "mariadb", &["mariadb:11.4.5"], &[&words[..], &["--profile", "z12a,z12a_sync"]].concat());
+    let samples = samples(&folder);
+    assert_eq!(samples.len(), 2);
+    for sample in samples {
+        let run = sample.transactions().expect("a record");
+        assert_eq!((&sample.failure, run.checked, &run.broken[..]), (&None, Some(Check::Full), &[][..]));
+        assert!(sample.score.count > 0 && run.new_orders_of_districts == Some(run.new_orders), "{sample:?}");
+    }
+}
+
+/// What is published is for large machines; here it runs with small numbers, and with all of its rules.
+#[test]
+fn the_published_preset_has_one_server_up_at_a_time() {
+    let scene = Scene::new();
+    let builds = twins();
+    let mut command = scene.rqps(&["run", "--suite", "tproc-c", "--name", "published", "--preset", "published"]);
+    command.args(["--warehouses", "1", "--clients", "2", "--machine", "c2r1", "--rounds", "1", "--warmup", "0.2"]);
+    command.args(["--seconds", "1", "--build", &builds[0], "--build", &builds[1]]);
+    scene.end(command).with_code(0);
+    let folder = scene.campaign("published");
+    assert_one_server_at_a_time(&folder, 2);
+    let table = std::fs::read_to_string(folder.join("tables/nopm.abs.tsv")).expect("made");
+    assert!(table.starts_with("NOPM, rules of hammerdb, function\n"), "{table}");
+    for sample in samples(&folder) {
+        let run = sample.transactions().expect("a record");
+        assert_eq!((&sample.failure, run.checked), (&None, Some(Check::Quick)));
+        assert!(sample.score.count > 0 && run.new_orders_of_districts == Some(run.new_orders), "{run:?}");
+    }
+    scene.assert_nothing_left();
+}
+
+/// Users who key and think do a few transactions in the seconds in which others do thousands.
+#[test]
+fn users_key_and_think() {
+    const USERS: u64 = 60;
+    let scene = Scene::new();
+    let builds = twins();
+    let mut command = scene.rqps(&["run", "--suite", "tproc-c", "--name", "thinking", "--keying-and-thinking"]);
+    command.args(["--warehouses", "1", "--clients", &USERS.to_string(), "--machine", "c2r1", "--rounds", "1"]);
+    command.args(["--warmup", "0", "--seconds", "4", "--build", &builds[0], "--build", &builds[1]]);
+    scene.end(command).with_code(0);
+    let folder = scene.campaign("thinking");
+    assert_one_server_at_a_time(&folder, 2);
+    for sample in samples(&folder) {
+        let run = sample.transactions().expect("a record");
+        assert_eq!((&sample.failure, &run.broken[..]), (&None, &[][..]));
+        let done: u64 = run.transactions.iter().map(|one| one.accounting.succeeded).sum();
+        // Their first ones are spread over 21 seconds; the shortest of keying takes 2.
+        assert!((5..USERS / 2).contains(&done) && sample.score.count > 0, "{run:?}");
+    }
+    scene.assert_nothing_left();
+}
+
+/// Killed with its guard in the middle of a test, then resumed: what was published stays as it was, the rest is
+/// measured, and nothing is left.
+#[test]
+fn a_killed_run_is_resumed() {
+    let scene = Scene::new();
+    let (folder, builds) = (scene.campaign("resumed"), twins());
+    let mut command = scene.rqps(&["run", "--suite", "tproc-c", "--name", "resumed", "--warehouses", "1"]);
+    command.args(["--machine", "c2r1", "--clients", "1,2", "--rounds", "1", "--warmup", "0.2", "--seconds", "1"]);
+    command.args(["--check", "full", "--build", &builds[0], "--build", &builds[1]]);
+    let mut running = scene.start(command);
+    running.wait_for("two samples, and a test under way", |_| {
+        let servers = scene.servers();
+        published(&folder).len() == 2 && servers.len() == 2 && servers.iter().all(|server| server.measured() > 0)
+    });
+    running.kill_with_guard();
+    scene.end(scene.rqps(&["builds", "list"])).with_code(0);
+    scene.assert_nothing_left();
+    let before = published(&folder);
+    assert_eq!(before.len(), 2);
+    scene.end(scene.rqps(&["resume", "results/resumed"])).with_code(0);
+    assert_kept(&before, &folder, 4);
+    check(&folder, 4);
+    scene.assert_nothing_left();
+}
+
+/// On a disk that has no room for copies, which is mounted where data are made and goes with rqps.
+#[test]
+fn data_go_on_where_copies_do_not_fit() {
+    const DISK: &str = "size=1600m,mode=0711";
+    let scene = Scene::new();
+    let builds = twins();
+    let mut run = scene.rqps(&["run", "--suite", "tproc-c", "--name", "small", "--warehouses", "1", "--rounds", "2"]);
+    run.args(["--machine", "c2r1", "--clients", "2", "--warmup", "0.2", "--seconds", "1", "--check", "full"]);
+    run.args(["--build", &builds[0], "--build", &builds[1]]);
+    let mut command = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        command.args(["--user", "--map-current-user", "--keep-caps"]);
+    }
+    let script = format!("mount -t tmpfs -o {DISK} tmpfs \"$0\" && exec \"$@\"");
+    command.args(["--mount", "sh", "-c", &script]).arg(scene.data()).arg(run.get_program()).args(run.get_args());
+    scene.furnish(&mut command);
+    scene.end(command).with_code(0);
+    let folder = scene.campaign("small");
+    let findings = std::fs::read_to_string(folder.join("findings.json")).expect("made");
+    assert!(
+        findings.contains("builds went on with their data from test to test: with a copy for each test they would")
+    );
+    check(&folder, 2 * 2);
+    for name in ["a", "b"] {
+        let samples = samples(&folder).into_iter().filter(|sample| sample.treatment.starts_with(name));
+        let runs: Vec<RunRecord> = samples.map(|sample| sample.transactions().expect("a record").clone()).collect();
+        assert_eq!(runs[0].held, Some(Held::default()), "the first begins with what was loaded");
+        for (before, after) in runs.iter().zip(&runs[1..]) {
+            let (held, left) = (after.held.expect("counted"), before.held.expect("counted"));
+            assert_eq!(held.new_orders, left.new_orders + before.new_orders, "{name}");
+            assert_eq!(held.payments, left.payments + before.payments, "{name}");
+        }
+    }
+    let growth = std::fs::read_to_string(folder.join("tables/growth.tsv")).expect("made");
+    assert_eq!(growth.lines().count(), 1 + 4, "{growth}");
+    scene.assert_nothing_left();
 }
 
 /// A server that is killed in a run: its trial has failed, and after a restart what it acknowledged is there, since it
@@ -76,7 +225,7 @@ fn engines_stand_in_one_report() {
 #[test]
 fn what_a_killed_server_acknowledged_is_there_after_a_restart() {
     let scene = Scene::new();
-    let builds = ["a", "b"].map(|name| format!("{name}={BUILD}"));
+    let builds = twins();
     let mut command = scene.rqps(&["run", "--suite", "tproc-c", "--name", "killed", "--warehouses", "1"]);
     command.args(["--machine", "c2r1", "--profile", "x10a_sync", "--clients", "2", "--rounds", "1", "--warmup", "0"]);
     command.args(["--seconds", "4", "--build", &builds[0], "--build", &builds[1]]);
