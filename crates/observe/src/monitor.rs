@@ -11,7 +11,6 @@
 //! 1 ms in the client. Counters in rows are totals as the server has them; `checkpoints` alone counts from the
 //! beginning.
 
-use crate::counters::Counters;
 use crate::engine::MonitorQueries;
 use crate::host::{HostMeter, HostReading};
 use crate::probe::{Probe, Subject};
@@ -25,6 +24,10 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+mod rows;
+
+use rows::Rows;
 
 /// How long a connection may take. After the end a thread that still connects is left to itself for so long.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
@@ -73,13 +76,13 @@ impl Monitor {
 
     /// The rows so far; what the server answers within the second may still come into the last one.
     pub fn rows(&self) -> Vec<MonitorRow> {
-        self.shared.lock().rows.clone()
+        self.shared.lock().rows.whole()
     }
 
     /// Ends, within 100 ms whatever the server does, with all rows.
     pub fn end(mut self) -> Vec<MonitorRow> {
         self.stop();
-        std::mem::take(&mut self.shared.lock().rows)
+        std::mem::take(&mut self.shared.lock().rows).whole()
     }
 
     fn stop(&mut self) {
@@ -151,7 +154,7 @@ struct State {
     is_over: bool,
     /// Whether the thread with the session has let go of it.
     has_left: bool,
-    rows: Vec<MonitorRow>,
+    rows: Rows,
     own: OwnTime,
     /// That of the session in use.
     socket: Option<OwnedFd>,
@@ -197,14 +200,14 @@ impl OwnTime {
         self.before + self.since.map_or(Duration::ZERO, |(since, _)| since.elapsed())
     }
 
-    /// A row of what has passed since the last one.
-    fn row(&mut self) -> MonitorRow {
+    /// What has passed since the last row, for the next: its second, and what the host did.
+    fn row(&mut self) -> (f64, HostUse) {
         let reading = self.host.as_mut().map(HostMeter::read_full);
         match self.since {
             Some(_) => self.pass(reading),
             None => self.used.memory_available_bytes = reading.map_or(0, |now| now.memory_available_bytes()),
         }
-        MonitorRow { second: self.before.as_secs_f64(), host: std::mem::take(&mut self.used), server: Counters::new() }
+        (self.before.as_secs_f64(), std::mem::take(&mut self.used))
     }
 }
 
@@ -246,9 +249,9 @@ fn keep_rows(shared: &Shared) {
         if state.own.elapsed() >= due {
             // The moment of the row is that of the reading: a busy machine may have taken the CPU from us just before
             // it. Seconds that were slept through, as by a machine that stood still, are in this row.
-            let row = state.own.row();
-            due = Duration::from_secs(row.second as u64 + 1);
-            state.rows.push(row);
+            let (second, host) = state.own.row();
+            due = Duration::from_secs(second as u64 + 1);
+            state.rows.push(second, host);
             shared.changed.notify_all();
         } else if state.is_over {
             return;
@@ -274,7 +277,7 @@ fn keep_reading(shared: &Shared, endpoint: &Endpoint, mut queries: MonitorQuerie
                 let mut state = shared.lock();
                 // Rows that came while it kept us waiting were not answered, nor was the one before.
                 match state.rows.len() == seen {
-                    true => state.rows[seen - 1].server = numbers,
+                    true => state.rows.answer(&numbers),
                     false => seen = state.rows.len(),
                 }
             }
