@@ -104,7 +104,8 @@ pub struct ErrorCode {
 }
 
 impl ErrorCode {
-    /// MySQL's errno of a transaction that was chosen as the victim of a deadlock and is rolled back.
+    /// MySQL's errno of a transaction that was chosen as the victim of a deadlock; on RocksDB also of one whose row
+    /// changed since its snapshot, which then stays open.
     pub const DEADLOCK_NUMBER: u16 = 1213;
     /// MySQL's errno of a lock that did not come in time.
     pub const LOCK_WAIT_TIMEOUT_NUMBER: u16 = 1205;

@@ -77,3 +77,19 @@ fn every_test_runs_on_rocksdb_as_on_innodb() {
     assert_eq!((run.accounting.scheduled, run.accounting.failed), (200, failed));
     assert_eq!(server.ask("SELECT count(*) FROM sbtest1"), ["12"]);
 }
+
+/// Unlike InnoDB after a deadlock, RocksDB keeps what was done before: only a ROLLBACK undoes it.
+#[test]
+fn a_row_that_changed_since_the_snapshot_is_refused_and_the_transaction_stays_open() {
+    let server = Rocksdb.start();
+    let (mut session, mut other) = (server.session(), server.session());
+    session.execute("CREATE TABLE two (id INT PRIMARY KEY, v INT) ENGINE=ROCKSDB").unwrap();
+    session.execute("INSERT INTO two VALUES (1, 0), (2, 0)").unwrap();
+    session.execute("BEGIN").unwrap();
+    session.execute("UPDATE two SET v = v + 1 WHERE id = 2").unwrap();
+    other.execute("UPDATE two SET v = v + 1 WHERE id = 1").unwrap();
+    let refused = session.execute("UPDATE two SET v = v + 1 WHERE id = 1").unwrap_err().to_string();
+    assert!(refused.contains("1213") && refused.contains("snapshot conflict"), "{refused}");
+    session.execute("COMMIT").unwrap();
+    assert_eq!(server.ask("SELECT v FROM two ORDER BY id"), ["1", "1"]);
+}

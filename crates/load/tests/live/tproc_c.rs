@@ -8,11 +8,11 @@ use crate::{RUNNING, schedule};
 use rqps_load::drive::{ArmRun, ClientCpus, Exercise, run_events};
 use rqps_load::program::tproc_c::{Acknowledged, Transactions, provide_routines};
 use rqps_load::warehouses::{Counters, check, count, load};
-use rqps_model::Engine;
 use rqps_model::plan::Arrival;
 use rqps_model::tproc_c::{Check, Form, Isolation, Profile, Quirk, TprocC};
+use rqps_model::{Engine, StorageEngine};
 use rqps_testkit::{LiveServer, PATIENCE, on_each};
-use rqps_wire::Endpoint;
+use rqps_wire::{Endpoint, Target};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -245,4 +245,19 @@ fn what_was_acknowledged_survives_the_servers_death(server: &mut LiveServer) {
     assert!((new_orders..=new_orders + unknown_new_orders).contains(&orders), "{what}");
     assert!((payments..=payments + unknown_payments).contains(&paid), "{what}");
     assert_eq!(broken(server, &shape), [""; 0], "{what}");
+}
+
+/// RocksDB refuses what changed since a transaction's snapshot, and leaves the transaction open.
+#[test]
+fn conflicts_on_rocksdb_are_rolled_back_whole() {
+    let server = Product::Rocksdb.start();
+    let shape = shape(Profile::Tpcc, server.engine(), Form::ClientSql, &[]);
+    let data = shape.data(WAREHOUSES);
+    let target = Target { storage: Some(StorageEngine::Rocksdb), ..server.target() };
+    load(&target, &data, SEED, 2).unwrap();
+    let played = play(&server, &shape, 8, 60, 3);
+    let conflicts = played.arm.errors.iter().filter(|error| error.message.contains("snapshot conflict"));
+    assert!(conflicts.map(|error| error.count).sum::<u64>() > 0, "{:?}", played.arm.errors);
+    assert_eq!(played.after.next_orders - played.before.next_orders, played.acknowledged.new_orders);
+    assert_eq!(check(&target, &data, &shape.quirks, Check::Full, SEED).unwrap(), []);
 }

@@ -10,7 +10,7 @@ use super::fields::Fields;
 use super::notes::ERROR_BYTES_MAX;
 use super::packet::{PacketError, Sink};
 use super::progress::{Prepared, Progress, Step};
-use super::tally::{status_after_error, transaction_status};
+use super::tally::transaction_status;
 
 /// The longest row that the control plane takes.
 const CONTROL_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -93,7 +93,6 @@ impl Sink for Collected {
             Step::Error(payload) | Step::Farewell(payload) => {
                 let mut error = ServerError::default();
                 error.read_err_packet(&payload[..payload.len().min(ERROR_BYTES_MAX)]);
-                self.in_transaction = status_after_error(error.error_code(), self.in_transaction);
                 self.error = Some(Box::new(error));
             }
             Step::WantsFile(name) => self.wants_file = Some(name.to_vec()),
