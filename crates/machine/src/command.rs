@@ -26,6 +26,8 @@ pub enum OnParentDeath {
     Interrupt,
     /// PostgreSQL in single-user mode, where INT only cancels a statement.
     Quit,
+    /// A program that starts others, such as `make`, which passes this on to them before it ends.
+    Terminate,
     /// Any other program: end at once.
     Kill,
 }
@@ -64,6 +66,7 @@ pub fn program(account: Account, on_death: OnParentDeath, program: &Path) -> Com
         let signal = match on_death {
             OnParentDeath::Interrupt => "INT",
             OnParentDeath::Quit => "QUIT",
+            OnParentDeath::Terminate => "TERM",
             OnParentDeath::Kill => "KILL",
         };
         wrapped.args([OsStr::new("--pdeathsig"), OsStr::new(signal), OsStr::new("--"), program.as_os_str()]);

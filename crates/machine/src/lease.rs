@@ -3,8 +3,9 @@
 //! In: folders that are about to be made, and programs that are about to be started in them. Out:
 //! `<cache>/leases/<id>.json`, and after a crash [`clear_stale`], which stops the programs of leases whose owner is
 //! dead, then removes the folders, and gives the lease back when they are gone. A process is touched only if pid and
-//! start time match, or if it stands in a recorded folder and runs the recorded program or one next to it; a folder
-//! only if it carries our marker with the lease's id, which goes last. Nothing is ever found by name.
+//! start time match, or if it stands in a recorded folder and is of the recorded process group, or runs the recorded
+//! program or one next to it; a folder only if it carries our marker with the lease's id, which goes last. Nothing is
+//! ever found by name.
 
 use crate::proctree::{self, ProcessId};
 use crate::shared_memory::SharedMemory;
@@ -342,14 +343,21 @@ fn clear(record: &Record, same_boot: bool) -> Cleared {
     cleared
 }
 
-/// The recorded processes with their descendants, and what stands in a recorded folder and runs the recorded program or
-/// one next to it: a server whose pid was not yet written down, what a tool has started, children that lost their
-/// parent. Whatever else stands there may be on its way to run such a program, and is given the time.
+/// The recorded processes with their descendants, those of their groups that stand in the recorded folder or below it
+/// (what `make` started and left behind), and what stands in a recorded folder and runs the recorded program or one
+/// next to it: a server whose pid was not yet written down, what a tool has started, children that lost their parent.
+/// Whatever else stands there may be on its way to run such a program, and is given the time.
 fn processes_of(programs: &[ProgramRecord]) -> Vec<ProcessId> {
     let deadline = Instant::now() + BECOME_TIMEOUT;
     loop {
         let mut found: Vec<ProcessId> = programs.iter().filter_map(|p| p.process).flat_map(proctree::tree).collect();
         let mut others = 0;
+        let in_groups = programs.iter().filter_map(|p| Some(proctree::group_in(p.process?, &p.folder)));
+        for process in in_groups.flatten().collect::<Vec<_>>() {
+            if !found.contains(&process) {
+                found.push(process);
+            }
+        }
         for recorded in programs {
             for (process, program) in proctree::standing_in(&recorded.folder) {
                 match program.parent() == recorded.program.parent() {

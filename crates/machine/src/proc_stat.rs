@@ -20,6 +20,8 @@ pub struct PidStat {
     pub state: u8,
     /// The pid of the parent.
     pub parent: u32,
+    /// The process group, by the pid of who leads or led it.
+    pub group: u32,
     /// Faults that needed no disk.
     pub minor_faults: u64,
     /// Those of children that were waited for.
@@ -65,6 +67,7 @@ impl PidStat {
         Some(PidStat {
             state,
             parent: field(4)? as u32,
+            group: field(5)? as u32,
             minor_faults: field(10)?,
             children_minor_faults: field(11)?,
             major_faults: field(12)?,
@@ -91,6 +94,7 @@ mod tests {
         let expected = PidStat {
             state: b'S',
             parent: 12,
+            group: 4567,
             minor_faults: 1001,
             children_minor_faults: 2002,
             major_faults: 3,

@@ -123,6 +123,19 @@ pub fn standing_in(folder: &Path) -> Vec<(ProcessId, PathBuf)> {
     found.filter(|(_, (standing, _))| standing == folder).map(|(process, (_, program))| (process, program)).collect()
 }
 
+/// The processes of the group that a process leads or led which stand in a folder or below it. Children that lost their
+/// parent are still of its group, and as long as there are any, no other process gets its pid.
+pub fn group_in(leader: ProcessId, folder: &Path) -> Vec<ProcessId> {
+    let all = snapshot();
+    if all.get(&leader.pid).is_some_and(|s| s.start != leader.start_ticks) {
+        return Vec::new();
+    }
+    let members = all.iter().filter(|(_, s)| s.group == leader.pid && !s.has_ended());
+    let members = members.map(|(&pid, s)| ProcessId { pid, start_ticks: s.start });
+    let stands_there = |process: &ProcessId| process.folder_and_program().is_some_and(|(at, _)| at.starts_with(folder));
+    members.filter(stands_there).collect()
+}
+
 /// A process and all its descendants that live, the process first; empty if it is gone.
 pub fn tree(root: ProcessId) -> Vec<ProcessId> {
     let all = snapshot();
@@ -244,6 +257,33 @@ mod tests {
         assert_eq!((tree(process), process.folder_and_program()), (Vec::new(), None));
         assert_eq!(process.stat().map(|s| s.state), Some(b'Z'), "nobody has waited for it yet");
         child.wait().expect("waited for");
+    }
+
+    #[test]
+    fn orphans_are_of_their_group_as_far_as_they_stand_in_its_folder() {
+        use std::os::unix::process::CommandExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let here = fs::canonicalize(folder.path()).expect("it is there");
+        fs::create_dir(here.join("inner")).expect("a folder");
+        // The first stands below the folder, the second elsewhere, and both lose their parent.
+        let script = "(cd inner; exec sleep 60) & (cd /; exec sleep 60) & wait";
+        let mut shell = Command::new("sh");
+        let mut shell = shell.args(["-c", script]).current_dir(&here).process_group(0).spawn().expect("a shell");
+        let leader = ProcessId::of(shell.id()).expect("it runs");
+        let runs_sleep = |p: &ProcessId| p.folder_and_program().is_some_and(|(_, program)| !program.ends_with("sh"));
+        let sleeping = || tree(leader).into_iter().filter(|p| *p != leader && runs_sleep(p)).collect::<Vec<_>>();
+        wait_until("both sleep", || sleeping().iter().filter(|p| p.folder_and_program().is_some()).count() == 2);
+        let both = sleeping();
+        assert!(leader.signal(Signal::KILL));
+        shell.wait().expect("waited for");
+        assert_eq!(tree(leader), [], "they have no parent that is known");
+        let found = group_in(leader, &here);
+        assert!(found.len() == 1 && both.contains(&found[0]), "{found:?} of {both:?}");
+        assert_eq!(group_in(leader, Path::new("/")).len(), 2);
+        let stranger = ProcessId { pid: std::process::id(), start_ticks: 1 };
+        assert_eq!(group_in(stranger, Path::new("/")), [], "another has the pid now");
+        both.iter().for_each(|p| _ = p.signal(Signal::KILL));
+        assert_eq!(wait_gone(&both, Duration::from_secs(10)), []);
     }
 
     #[test]
