@@ -1,13 +1,17 @@
-//! Which releases can be fetched, from where, and what their packages hash to. Versions are data.
+//! Which releases and sources can be fetched, from where, and what their packages hash to; how sources are compiled.
+//! Versions are data.
 //!
 //! In: the catalog that is compiled in and the user's own files on top. Out: a [`Release`] for a version, or an error
 //! that lists what there is. It must not fetch anything.
 
 mod file;
 mod release;
+mod source_package;
 
 pub use release::Release;
+pub use source_package::SourcePackage;
 
+use crate::source::recipe::Recipes;
 use crate::{BuildError, Result};
 use rqps_machine::user_files::user_files;
 use rqps_model::{Engine, Version};
@@ -23,12 +27,14 @@ const BUILT_IN: [(&str, &str); 3] = built_in!["catalog/postgres.toml", "catalog/
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     releases: BTreeMap<(Engine, Version), Release>,
+    sources: BTreeMap<(Engine, Version), SourcePackage>,
+    recipes: Recipes,
 }
 
 impl Catalog {
     /// The compiled-in catalog with the user's own files on top.
     pub fn load() -> Result<Catalog> {
-        let mut catalog = Catalog::built_in();
+        let mut catalog = Catalog { recipes: Recipes::load()?, ..Catalog::built_in() };
         for (path, text) in user_files("catalog")? {
             catalog.add(&path.display().to_string(), &text)?;
         }
@@ -37,7 +43,7 @@ impl Catalog {
 
     /// The compiled-in catalog alone.
     pub fn built_in() -> Catalog {
-        let mut catalog = Catalog::default();
+        let mut catalog = Catalog { recipes: Recipes::built_in(), ..Catalog::default() };
         for (name, text) in BUILT_IN {
             catalog.add(name, text).expect("a test reads the compiled-in catalog");
         }
@@ -58,11 +64,34 @@ impl Catalog {
         })
     }
 
-    /// Adds the releases of a catalog file; those that are there already are replaced.
+    /// All source packages, ordered by engine and version.
+    pub fn sources(&self) -> impl Iterator<Item = &SourcePackage> {
+        self.sources.values()
+    }
+
+    /// The source package of a version.
+    pub fn find_source(&self, engine: Engine, version: &Version) -> Result<&SourcePackage> {
+        self.sources.get(&(engine, version.clone())).ok_or_else(|| BuildError::UnknownSource {
+            engine: engine.name().to_owned(),
+            version: version.to_string(),
+            known: self.sources.keys().filter(|(e, _)| *e == engine).map(|(_, v)| v.to_string()).collect(),
+        })
+    }
+
+    /// How sources are compiled.
+    pub fn recipes(&self) -> &Recipes {
+        &self.recipes
+    }
+
+    /// Adds the releases and sources of a catalog file; those that are there already are replaced.
     pub fn add(&mut self, name: &str, text: &str) -> Result<()> {
         let malformed = |reason: String| BuildError::Malformed { file: name.to_owned(), reason };
-        for release in file::read(text).map_err(malformed)? {
+        let (releases, sources) = file::read(text).map_err(malformed)?;
+        for release in releases {
             self.releases.insert((release.engine, release.version.clone()), release);
+        }
+        for source in sources {
+            self.sources.insert((source.engine, source.version.clone()), source);
         }
         Ok(())
     }

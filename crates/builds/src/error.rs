@@ -83,6 +83,76 @@ pub enum BuildError {
         /// What is wrong, with the line where known.
         reason: String,
     },
+    /// No recipe compiles an engine.
+    #[error("rqps has no recipe to compile {engine} by, only for {}; name an installation or an archive of one", known.join(", "))]
+    NoRecipe {
+        /// The database system.
+        engine: &'static str,
+        /// Those that can be compiled.
+        known: Vec<&'static str>,
+    },
+    /// The user named a flavour that is not there.
+    #[error("{engine} has no flavour `{name}`; it has {}. Your own go into ~/.config/rqps/flavours/", known.join(", "))]
+    UnknownFlavour {
+        /// The database system.
+        engine: &'static str,
+        /// The name as given.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The catalog has no source package of a version.
+    #[error("the catalog has no source of {engine} {version}; it has {}. A tree or archive of your own is named by its path: --build {engine}:src:/PATH", known.join(", "))]
+    UnknownSource {
+        /// The database system.
+        engine: String,
+        /// The name as given.
+        version: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// Programs or headers that compiling needs are not on the machine.
+    #[error("to compile {engine} this machine lacks {}; install the {} {} (`apt-get install {}`)", missing.join(", "), if packages.len() == 1 { "package" } else { "packages" }, packages.join(", "), packages.join(" "))]
+    Lacking {
+        /// The database system.
+        engine: &'static str,
+        /// Programs and headers.
+        missing: Vec<String>,
+        /// Packages of Debian that have them.
+        packages: Vec<String>,
+    },
+    /// A place does not hold a source of the engine.
+    #[error("{place} is no source of {engine}: {} not there", missing.join(" and "))]
+    NotASource {
+        /// The folder or archive as given.
+        place: String,
+        /// The database system.
+        engine: &'static str,
+        /// Files that such a source has.
+        missing: Vec<String>,
+    },
+    /// A tree was configured in place.
+    #[error("{} was configured in place ({file} is there), so a copy of it would not be its source alone; run `{undo}` there, or keep it in git", folder.display())]
+    Configured {
+        /// The tree.
+        folder: PathBuf,
+        /// What says so.
+        file: String,
+        /// What undoes it.
+        undo: String,
+    },
+    /// A step of compiling failed.
+    #[error("the source could not be compiled: step `{step}` failed ({status}): {output}\n    all of it is in {}", log.display())]
+    NotCompiled {
+        /// The step.
+        step: String,
+        /// How it ended.
+        status: String,
+        /// The lines that explain it.
+        output: String,
+        /// Where all lines are.
+        log: PathBuf,
+    },
     /// A folder does not hold an installation.
     #[error("{} is not a {engine} installation: looked for {looked_for}; name the folder that holds bin/", folder.display())]
     NotAnInstallation {
@@ -133,6 +203,16 @@ impl BuildError {
     pub(crate) fn at(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let wrapped = MachineError::at(action, path);
         move |source| wrapped(source).into()
+    }
+
+    /// A folder of ours that holds no source is called as its user called it.
+    pub(crate) fn of_source(self, shown: &str) -> Self {
+        match self {
+            BuildError::NotASource { engine, missing, .. } => {
+                BuildError::NotASource { place: shown.to_owned(), engine, missing }
+            }
+            other => other,
+        }
     }
 
     /// For `map_err`: a full disk is that of the cache, where builds are.

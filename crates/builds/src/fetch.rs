@@ -34,5 +34,10 @@ pub fn fetch_url(url: &str, file: &Path) -> Result<()> {
     curl::fetch(url, &std::env::var_os("PATH").unwrap_or_default(), file)
 }
 
+/// Fetches the archive of a source package, as its makers published it.
+pub fn fetch_source(name: &str, version: &str, suite: &str, folder: &Path) -> Result<PathBuf> {
+    apt::fetch_source(name, version, suite, &std::env::var_os("PATH").unwrap_or_default(), folder)
+}
+
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
-//! Builds on this machine: installed from the catalog or an archive, listed, checked, removed; or taken from a folder
-//! as they are.
+//! Builds on this machine: installed from the catalog or an archive, compiled, listed, checked, removed; or taken from
+//! a folder as they are.
 //!
 //! In: a [`BuildSpec`], the catalog and the cache. Out: [`BuildFacts`]. A build becomes visible by one rename after its
 //! package was verified, unpacked, inspected and run once; what is interrupted before that leaves nothing that looks
@@ -12,10 +12,12 @@ mod make;
 mod progress;
 mod record;
 mod release;
+mod source;
 
 pub use archive::find_archive;
 pub use installed::{list, remove, show, verify};
 pub use progress::Progress;
+pub use source::{find_compiled, find_source};
 
 use crate::inspect::{Subject, inspect};
 use crate::{BuildError, Catalog, Result};
@@ -32,18 +34,25 @@ pub fn install(
     cache: &Cache,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<BuildFacts> {
-    install_with(Installer { trust: Trust::Program, cache, progress }, spec, catalog)
+    install_with(Installer { trust: Trust::Program, jobs: all_cpus(), cache, progress }, spec, catalog)
 }
 
 /// Makes sure that a build is on this machine and whole: all its files are read, and a build that is damaged is made
-/// again in its place. The old one stays until the new one is ready.
+/// again in its place. The old one stays until the new one is ready. A source is compiled by so many commands at a
+/// time, as many as there are CPUs where `jobs` does not say.
 pub fn install_whole(
     spec: &BuildSpec,
     catalog: &Catalog,
     cache: &Cache,
+    jobs: Option<usize>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<BuildFacts> {
-    install_with(Installer { trust: Trust::EveryFile, cache, progress }, spec, catalog)
+    let jobs = jobs.unwrap_or_else(all_cpus);
+    install_with(Installer { trust: Trust::EveryFile, jobs, cache, progress }, spec, catalog)
+}
+
+fn all_cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn install_with(installer: Installer<'_>, spec: &BuildSpec, catalog: &Catalog) -> Result<BuildFacts> {
@@ -57,6 +66,7 @@ fn install_with(installer: Installer<'_>, spec: &BuildSpec, catalog: &Catalog) -
         }
         BuildSource::Archive(path) => archive::install_archive(installer, spec.engine, path),
         BuildSource::Url { url, sha256 } => archive::install_url(installer, spec.engine, url, sha256.as_deref()),
+        BuildSource::Source(source) => source::install(installer, spec.engine, source, catalog),
         BuildSource::Catalog(version) => release::install(installer, catalog.find(spec.engine, version)?),
     }
     .map_err(BuildError::in_cache)?;

@@ -12,11 +12,12 @@ pub mod inspect;
 pub mod installation;
 pub mod manifest;
 pub mod program;
+pub mod source;
 pub mod storage;
 pub mod unpack;
 pub mod verify;
 
-pub use catalog::{Catalog, Release};
+pub use catalog::{Catalog, Release, SourcePackage};
 pub use error::BuildError;
 pub use installation::Progress;
 pub use program::{plugin_folder, program};

@@ -12,6 +12,7 @@ pub use place::Contents;
 pub(crate) use place::make_open_folder;
 
 use crate::{BuildError, Result};
+use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
 use place::Place;
@@ -59,16 +60,18 @@ enum Kind {
     Deb,
     Xz,
     Gzip,
+    Bzip2,
     Zstd,
 }
 
 impl Kind {
     fn of(head: &[u8]) -> Option<Kind> {
-        let magics: [(&[u8], Kind); 5] = [
+        let magics: [(&[u8], Kind); 6] = [
             (b"PK\x03\x04", Kind::Zip),
             (b"!<arch>\n", Kind::Deb),
             (b"\xfd7zXZ\0", Kind::Xz),
             (b"\x1f\x8b", Kind::Gzip),
+            (b"BZh", Kind::Bzip2),
             (b"\x28\xb5\x2f\xfd", Kind::Zstd),
         ];
         magics.into_iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| kind)
@@ -105,10 +108,12 @@ fn add_tar(place: &mut Place<'_>, mut reader: impl Read) -> Result<()> {
     match kind {
         Some(Kind::Xz) => add_entries(place, XzDecoder::new_multi_decoder(reader)),
         Some(Kind::Gzip) => add_entries(place, MultiGzDecoder::new(reader)),
+        Some(Kind::Bzip2) => add_entries(place, MultiBzDecoder::new(reader)),
         Some(Kind::Zstd) => {
-            Err(place.broken("it is compressed by zstd, which rqps does not read; pack it again with xz or gzip"))
+            Err(place
+                .broken("it is compressed by zstd, which rqps does not read; pack it again with xz, gzip or bzip2"))
         }
-        _ => Err(place.broken("it is no tar compressed by xz or gzip, no zip and no jar")),
+        _ => Err(place.broken("it is no tar compressed by xz, gzip or bzip2, no zip and no jar")),
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  rqps run --build base=postgres:src:.@merge-base --build mine=postgres:src:.
+                               my tree, as it lies here, against its base
   rqps demo                    PostgreSQL 16.15 against 17.11, a few minutes
   rqps run --build postgres:16.15 --build postgres:17.11 --quick
   rqps run --build pg1711 --build new=postgres:/opt/pg-new --tests 'update-*'
@@ -37,12 +39,13 @@ Examples:
   rqps run campaign.toml --rounds 10   a campaign file; flags win over its keys
   rqps compare results/NAME --fail-on regressed --json
 
-Builds are ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE or ENGINE:URL, for
-the engines postgres, mysql and mariadb; pg1711, my8033 and ma110405 are short for
-versions. Tables of MySQL and MariaDB are stored by InnoDB, those of MariaDB
-builds with the plugin by RocksDB as well (--storage-engine). One campaign may
-hold several engines; the report lists what each forces to be different. Commits
-are not flushed to disk unless the profile ends in _sync.";
+Builds are ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE or ENGINE:URL, or
+ENGINE:src:WHERE for a source that is compiled here (PostgreSQL), for the engines
+postgres, mysql and mariadb; pg1711, my8033 and ma110405 are short for versions.
+Tables of MySQL and MariaDB are stored by InnoDB, those of MariaDB builds with
+the plugin by RocksDB as well (--storage-engine). One campaign may hold several
+engines; the report lists what each forces to be different. Commits are not
+flushed to disk unless the profile ends in _sync.";
 
 /// What `--data` means to whatever measures.
 const DATA: &str =
@@ -77,7 +80,7 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Write report.html and the tables of a results folder again
     Report(Judged),
-    /// List, install, show, verify and remove builds
+    /// List, install, compile, show, verify and remove builds
     ///
     /// They are kept in the cache ($RQPS_CACHE), with an initialised data folder of each in `initialised`, which takes
     /// 2 GB at most and may be removed at any time.
@@ -178,6 +181,17 @@ pub(crate) enum BuildsCommand {
         #[arg(required = true)]
         build: Vec<String>,
     },
+    /// Compile sources into the cache, such as postgres:src:. or postgres:src:17.11+o3
+    Make {
+        /// ENGINE:src:WHERE[@REVISION][+FLAVOUR][+patch=FILE], see the guide
+        #[arg(required = true)]
+        build: Vec<String>,
+        /// Commands at a time [default: as many as there are CPUs]
+        #[arg(long, value_name = "N")]
+        jobs: Option<std::num::NonZeroUsize>,
+    },
+    /// The ways to compile sources, with their flags
+    Flavours,
     /// Compiler, flags, extensions, size and origin of a build that is installed; of another, what the catalog knows
     Show {
         /// Such as postgres:17.11, my8033 or postgres:/usr/lib/postgresql/15

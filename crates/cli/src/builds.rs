@@ -5,8 +5,9 @@ use crate::outcome::Ending;
 use crate::screen::Screen;
 use anyhow::{Result, bail};
 use rqps_lab::Lab;
-use rqps_lab::builds::text::{describe, describe_release, release_json, table};
-use rqps_lab::builds::{Found, find, install, list, remove, verify};
+use rqps_lab::builds::text::{describe, describe_release, flavours, release_json, table};
+use rqps_lab::builds::{Found, find, install, list, make, remove, verify};
+use rqps_model::BuildSource;
 
 pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> {
     let notify = &mut |notice| screen.notice(&notice);
@@ -14,6 +15,13 @@ pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> 
     match command {
         BuildsCommand::List { json: true } => screen.print(&serde_json::to_string_pretty(&list(&lab)?)?),
         BuildsCommand::List { json: false } => screen.print(&table(&list(&lab)?, screen.terminal_width())),
+        BuildsCommand::Flavours => screen.print(&flavours(lab.recipes())),
+        BuildsCommand::Make { build, jobs } => {
+            for word in build {
+                let facts = make(&lab, word, jobs.map(std::num::NonZeroUsize::get), notify)?;
+                screen.print(&format!("{}  {}", facts.name, facts.folder.display()));
+            }
+        }
         BuildsCommand::Install { build } => {
             for word in build {
                 let facts = install(&lab, word, notify)?;
@@ -26,6 +34,9 @@ pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> 
                 Found::Here(facts) => describe(&facts),
                 Found::Release(release) if *json => serde_json::to_string_pretty(&release_json(release))?,
                 Found::Release(release) => describe_release(release),
+                Found::Elsewhere(spec) if matches!(spec.source, BuildSource::Source(_)) => {
+                    bail!("{} is not compiled; `rqps builds make {build}` compiles it", spec.source)
+                }
                 Found::Elsewhere(spec) => {
                     bail!("{} is not installed; `rqps builds install {build}` fetches and unpacks it", spec.source)
                 }

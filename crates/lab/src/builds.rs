@@ -25,7 +25,7 @@ pub enum Found<'a> {
     Here(Box<BuildFacts>),
     /// A release of the catalog that is not installed.
     Release(&'a Release),
-    /// An archive or an address that is not installed.
+    /// An archive or an address that is not installed, or a source that is not compiled.
     Elsewhere(BuildSpec),
 }
 
@@ -55,6 +55,10 @@ pub fn find<'a>(lab: &'a Lab, word: &str) -> Result<Found<'a>> {
             let facts = installation::install(&spec, &lab.catalog, &lab.cache, &mut |_| ());
             here(facts.with_context(|| format!("build {spec}"))?)
         }
+        BuildSource::Source(source) => {
+            let facts = installation::find_source(spec.engine, source, &lab.catalog, &lab.cache);
+            facts.with_context(|| format!("build {spec}"))?.map_or(Found::Elsewhere(spec), here)
+        }
         BuildSource::Archive(_) | BuildSource::Url { .. } => {
             let facts = installation::find_archive(spec.engine, &spec.source, &lab.cache);
             facts.with_context(|| format!("build {spec}"))?.map_or(Found::Elsewhere(spec), here)
@@ -62,11 +66,20 @@ pub fn find<'a>(lab: &'a Lab, word: &str) -> Result<Found<'a>> {
     })
 }
 
+/// Compiles a source, by so many commands at a time, or finds it compiled and whole.
+pub fn make(lab: &Lab, word: &str, jobs: Option<usize>, notify: &mut Notify<'_>) -> Result<BuildFacts> {
+    let spec = spec(word)?;
+    if !matches!(spec.source, BuildSource::Source(_)) {
+        bail!("`{word}` is not compiled; a source is named ENGINE:src:…, and `rqps builds install` fetches all else");
+    }
+    lab.install_whole(&spec, jobs, notify)
+}
+
 /// Makes sure that what a word means is on this machine and whole.
 pub fn install(lab: &Lab, word: &str, notify: &mut Notify<'_>) -> Result<BuildFacts> {
     match find(lab, word)? {
-        Found::Release(release) => lab.install_whole(&spec_of(release), notify),
-        Found::Elsewhere(spec) => lab.install_whole(&spec, notify),
+        Found::Release(release) => lab.install_whole(&spec_of(release), None, notify),
+        Found::Elsewhere(spec) => lab.install_whole(&spec, None, notify),
         Found::Here(facts) => {
             let release = lab.catalog.releases().find(|release| release.build_name() == facts.name);
             let spec = match (release, word.parse()) {
@@ -75,7 +88,7 @@ pub fn install(lab: &Lab, word: &str, notify: &mut Notify<'_>) -> Result<BuildFa
                 // By its name: then it is made again from where it came.
                 (None, Err(_)) => spec(&format!("{}:{}", facts.engine, facts.origin))?,
             };
-            lab.install_whole(&spec, notify)
+            lab.install_whole(&spec, None, notify)
         }
     }
 }
@@ -94,7 +107,11 @@ fn meant(lab: &Lab, word: &str) -> Result<Option<String>> {
     let named =
         |row: &&BuildRow| row.build.split_once(':').is_some_and(|(engine, version)| [engine, version].contains(&word));
     let likely: Vec<&str> = match rows.iter().filter(named).map(|row| row.build.as_str()).collect::<Vec<_>>() {
-        none if none.is_empty() => nearest(word, rows.iter().map(|row| row.name.as_str())).into_iter().collect(),
+        none if none.is_empty() => {
+            nearest(word, rows.iter().map(|row| row.name.as_str()).filter(|name| !name.is_empty()))
+                .into_iter()
+                .collect()
+        }
         named => named,
     };
     Ok(Some(match likely.as_slice() {
@@ -117,6 +134,10 @@ fn installed_name(lab: &Lab, word: &str) -> Result<String> {
         BuildSource::Folder(folder) => {
             bail!("{} is your own folder: rqps keeps no digests of it and never changes it", folder.display())
         }
+        BuildSource::Source(source) => {
+            let found = installation::find_source(spec.engine, source, &lab.catalog, &lab.cache)?;
+            found.map(|facts| facts.name).with_context(|| format!("{} is not compiled; nothing to do", spec.source))
+        }
         BuildSource::Archive(_) | BuildSource::Url { .. } => {
             let found = installation::find_archive(spec.engine, &spec.source, &lab.cache)?;
             found.map(|facts| facts.name).with_context(|| format!("{} is not installed; nothing to do", spec.source))
@@ -124,14 +145,14 @@ fn installed_name(lab: &Lab, word: &str) -> Result<String> {
     }
 }
 
-/// A release, or a build that is installed and that the catalog does not have.
+/// A release, a source that the catalog can fetch, or a build that is installed and that the catalog does not have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BuildRow {
     /// Whose it is.
     pub engine: Engine,
     /// In `--build` syntax.
     pub build: String,
-    /// Its name in the cache.
+    /// Its name in the cache; a source has one when it is compiled.
     pub name: String,
     /// Where it comes from.
     #[serde(rename = "package")]
@@ -170,6 +191,17 @@ pub fn list(lab: &Lab) -> Result<Vec<BuildRow>> {
             sha256: release.sha256.clone(),
         });
     }
+    rows.extend(lab.catalog.sources().map(|source| BuildRow {
+        engine: source.engine,
+        build: format!("{}:src:{}", source.engine, source.version),
+        name: String::new(),
+        origin: source.to_string(),
+        sha256: source.sha256.clone(),
+        fetch_bytes: source.size_bytes,
+        is_installed: false,
+        installed_bytes: None,
+        storage: None,
+    }));
     rows.extend(installed.into_iter().map(|facts| BuildRow {
         engine: facts.engine,
         storage: Some(storage_engines(&facts)),

@@ -1,6 +1,6 @@
-//! A second process of rqps, which waits for the one that measures to end and clears what that left.
+//! A second process of rqps, which waits for the one that measures or compiles to end and clears what that left.
 //!
-//! In: the process that measures. Out: after a `kill -9`, or the kernel's want of memory, no server and no folder of
+//! In: that process. Out: after a `kill -9`, or the kernel's want of memory, no server and no folder of
 //! it, without a next start. The kernel signals a server when its rqps dies, but one that stands still does not heed
 //! that, and side by side all but one do. A guard that is killed too leaves the work to the next start.
 
@@ -9,13 +9,20 @@ use rqps_machine::proctree::ProcessId;
 use rqps_machine::{Cache, lease};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether this process has its guard.
+static HAS_GUARD: AtomicBool = AtomicBool::new(false);
 
 /// The command of `rqps` that calls [`clear_after`]; not one for users.
 pub const COMMAND: &str = "guard";
 
-/// Starts this program again as the guard of this process. It has a process group of its own, so that a Ctrl-C is not
-/// for it, and holds neither a folder nor the caller's output.
+/// Starts this program again as the guard of this process, unless it has one. It has a process group of its own, so
+/// that a Ctrl-C is not for it, and holds neither a folder nor the caller's output.
 pub fn start() -> Result<()> {
+    if HAS_GUARD.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
     let ProcessId { pid, start_ticks } = ProcessId::own();
     // This very program, even when its file has been replaced since.
     let mut guard = Command::new("/proc/self/exe");

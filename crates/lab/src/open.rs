@@ -2,15 +2,17 @@
 //!
 //! In: the user's environment. Out: [`Lab`]. Opening it also removes what an earlier rqps that was killed left behind.
 
+use crate::guard;
 use crate::notice::{Notice, Notify};
 use crate::vocabulary;
 use anyhow::{Context, Result, ensure};
+use rqps_builds::source::recipe::Recipes;
 use rqps_builds::{Catalog, installation};
 use rqps_campaign::Vocabulary;
 use rqps_machine::user_files::user_files;
 use rqps_machine::{Cache, Workspace, lease};
 use rqps_model::facts::BuildFacts;
-use rqps_model::{BuildSpec, settings::MachineClass};
+use rqps_model::{BuildSource, BuildSpec, settings::MachineClass};
 use rqps_server::Profiles;
 use rqps_suites::{Suite, SuiteName};
 use std::path::{Path, PathBuf};
@@ -43,6 +45,11 @@ impl Lab {
         })
     }
 
+    /// How sources are compiled.
+    pub fn recipes(&self) -> &Recipes {
+        self.catalog.recipes()
+    }
+
     /// The words that a campaign may use.
     pub(crate) fn vocabulary(&self) -> Result<Vocabulary> {
         let installed = installation::list(&self.cache).context("listing the installed builds")?;
@@ -51,15 +58,31 @@ impl Lab {
 
     /// Makes sure that a build is on this machine.
     pub(crate) fn install(&self, spec: &BuildSpec, notify: &mut Notify<'_>) -> Result<BuildFacts> {
+        guard_compilers(spec)?;
         let mut show = |step| notify(Notice::Build { build: spec.clone(), step });
         installation::install(spec, &self.catalog, &self.cache, &mut show).with_context(|| format!("build {spec}"))
     }
 
-    /// The same, and that it is whole: a build that is damaged is made again.
-    pub(crate) fn install_whole(&self, spec: &BuildSpec, notify: &mut Notify<'_>) -> Result<BuildFacts> {
+    /// The same, and that it is whole: a build that is damaged is made again. `jobs` is how many commands
+    /// compile at a time, if not as many as there are CPUs.
+    pub(crate) fn install_whole(
+        &self,
+        spec: &BuildSpec,
+        jobs: Option<usize>,
+        notify: &mut Notify<'_>,
+    ) -> Result<BuildFacts> {
+        guard_compilers(spec)?;
         let mut show = |step| notify(Notice::Build { build: spec.clone(), step });
-        installation::install_whole(spec, &self.catalog, &self.cache, &mut show)
+        installation::install_whole(spec, &self.catalog, &self.cache, jobs, &mut show)
             .with_context(|| format!("build {spec}"))
+    }
+
+    /// The build that a campaign began with, if it was compiled and is here: its source may be another by now.
+    pub(crate) fn begun_with(&self, spec: &BuildSpec, facts: &BuildFacts) -> Result<Option<BuildFacts>> {
+        if !matches!(spec.source, BuildSource::Source(_)) {
+            return Ok(None);
+        }
+        installation::find_compiled(&self.cache, &facts.sha256).with_context(|| format!("build {spec}"))
     }
 
     /// An existing folder on the device that the data of a campaign will be on.
@@ -67,6 +90,11 @@ impl Lab {
         let parent = Workspace::parent(&self.cache, data);
         parent.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/")).to_owned()
     }
+}
+
+/// What `make` has started outlives a rqps that is killed.
+fn guard_compilers(spec: &BuildSpec) -> Result<()> {
+    if matches!(spec.source, BuildSource::Source(_)) { guard::start() } else { Ok(()) }
 }
 
 /// The suites as built in, but for those that the user has a file of: `sysbench.toml` takes the place of `sysbench`.

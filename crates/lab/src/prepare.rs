@@ -6,14 +6,16 @@
 use crate::notice::Notify;
 use crate::open::{Lab, this_machine};
 use anyhow::{Context, Result};
+use rqps_builds::installation;
 use rqps_builds::storage::storage_engines;
 use rqps_campaign::diagnostic::Diagnostic;
 use rqps_campaign::place::Place;
 use rqps_campaign::{Command, Flag, Resolved, ResolvedBuild, Source, read, to_toml};
 use rqps_machine::copy::{self, CopyMethod};
 use rqps_machine::free_bytes;
+use rqps_model::build::{SourcePlace, SourceSpec};
 use rqps_model::facts::BuildFacts;
-use rqps_model::{BuildSource, Plan};
+use rqps_model::{BuildSource, Engine, Plan};
 use rqps_server::profile::parse_conf;
 use std::path::Path;
 
@@ -74,6 +76,17 @@ pub fn prepare(
                 resolved.push(ResolvedBuild { name, storage: None });
                 found.push(None);
             }
+            (BuildSource::Source(source), Builds::OnlyName) => {
+                // Compiling takes minutes, and all that is missing until then is the end of the name.
+                let here = installation::find_source(spec.engine, source, &lab.catalog, &lab.cache);
+                let here = here.with_context(|| format!("build {spec}"))?;
+                let name = match &here {
+                    Some(facts) => facts.name.clone(),
+                    None => name_of_source(lab, spec.engine, source)?,
+                };
+                resolved.push(ResolvedBuild { name, storage: here.as_ref().map(storage_engines) });
+                found.push(here);
+            }
             _ => {
                 let facts = lab.install(spec, notify)?;
                 let storage = Some(storage_engines(&facts));
@@ -99,6 +112,16 @@ pub fn prepare(
     let builds = plan.treatments.iter().filter_map(of_treatment).collect();
     let is_named = reading.request.name.as_ref().is_some_and(|name| !matches!(name.place, Place::Preset(_)));
     Ok(Prepared { plan, builds, campaign_toml: to_toml(&reading.request), is_named, notes })
+}
+
+/// The beginning of the name that the build of a source will have, as far as it is known.
+fn name_of_source(lab: &Lab, engine: Engine, source: &SourceSpec) -> Result<String> {
+    let flavour = lab.catalog.recipes().flavour(engine, source.flavour.as_deref())?;
+    let version = match &source.place {
+        SourcePlace::Release(version) => version.compact(engine),
+        _ => engine.prefix().to_owned(),
+    };
+    Ok(format!("{version}_{}", flavour.name))
 }
 
 fn read_source(path: &Path) -> Result<Source> {

@@ -84,9 +84,14 @@ impl<'a> Run<'a> {
         let plan = store.plan().clone();
         let mut builds = Vec::new();
         for treatment in &plan.treatments {
-            let facts = lab.install(&treatment.build, notify)?;
+            let before = store.build(&treatment.name)?;
+            let begun_with = before.as_ref().map(|before| lab.begun_with(&treatment.build, before)).transpose()?;
+            let facts = match begun_with.flatten() {
+                Some(facts) => facts,
+                None => lab.install(&treatment.build, notify)?,
+            };
             let name = treatment.build.name.clone().unwrap_or_else(|| facts.name.clone());
-            if let Some(before) = store.build(&treatment.name)?
+            if let Some(before) = before
                 && before.sha256 != facts.sha256
             {
                 bail!(

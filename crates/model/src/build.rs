@@ -1,12 +1,18 @@
-//! What a user names with `--build`: a release of the catalog, a folder or an archive on this machine, or the address
-//! of an archive; and an optional name.
+//! What a user names with `--build`: a release of the catalog, a folder or an archive on this machine, the address of
+//! an archive, or a source to be compiled; and an optional name.
 //!
-//! `postgres:17.11`, `my8033`, `candidate=postgres:/opt/pg17`, `mysql:/tmp/mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz`.
+//! `postgres:17.11`, `my8033`, `candidate=postgres:/opt/pg17`, `mysql:/tmp/mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz`,
+//! `mine=postgres:src:.`.
+
+mod address;
+mod source;
+
+pub use address::{ARCHIVE_ENDINGS, credentials, is_archive, without_credentials};
+pub use source::{InvalidSource, MERGE_BASE, SourcePlace, SourceSpec, is_flavour};
 
 use crate::{Engine, Version};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 use std::fmt;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -27,31 +33,24 @@ pub enum BuildSource {
         /// What it must hash to, if the user said so (`#sha256=` at the end).
         sha256: Option<String>,
     },
+    /// A source that is compiled here.
+    Source(SourceSpec),
 }
-
-/// Endings of the archives that can be unpacked.
-pub const ARCHIVE_ENDINGS: [&str; 6] = [".tar.xz", ".txz", ".tar.gz", ".tgz", ".zip", ".jar"];
 
 impl BuildSource {
     /// Reads what stands after the engine's colon.
     fn parse(text: &str) -> Result<BuildSource, InvalidBuildSpec> {
+        if let Some(source) = text.strip_prefix(source::SOURCE) {
+            return Ok(BuildSource::Source(SourceSpec::parse(source)?));
+        }
         if text.contains("://") {
-            let (url, sha256) = match text.split_once("#sha256=") {
-                Some((url, digest)) => (url, Some(digest)),
-                None => (text, None),
-            };
-            if let Some(digest) = sha256
-                && (digest.len() != 64 || !digest.chars().all(|c| c.is_ascii_hexdigit()))
-            {
-                return Err(InvalidBuildSpec::Digest(digest.to_owned()));
-            }
-            return Ok(BuildSource::Url { url: url.to_owned(), sha256: sha256.map(str::to_ascii_lowercase) });
+            let (url, sha256) = address::split_digest(text).map_err(InvalidBuildSpec::Digest)?;
+            return Ok(BuildSource::Url { url, sha256 });
         }
         if !text.contains('/') && !text.starts_with('.') {
             return Ok(BuildSource::Catalog(text.parse()?));
         }
-        let is_archive = ARCHIVE_ENDINGS.iter().any(|ending| text.ends_with(ending));
-        Ok(if is_archive { BuildSource::Archive(text.into()) } else { BuildSource::Folder(text.into()) })
+        Ok(if is_archive(text) { BuildSource::Archive(text.into()) } else { BuildSource::Folder(text.into()) })
     }
 }
 
@@ -60,28 +59,10 @@ impl fmt::Display for BuildSource {
         match self {
             BuildSource::Catalog(version) => write!(f, "{version}"),
             BuildSource::Folder(path) | BuildSource::Archive(path) => write!(f, "{}", path.display()),
-            BuildSource::Url { url, sha256: None } => f.write_str(&without_credentials(url)),
-            BuildSource::Url { url, sha256: Some(digest) } => {
-                write!(f, "{}#sha256={digest}", without_credentials(url))
-            }
+            BuildSource::Url { url, sha256 } => f.write_str(&address::shown(url, sha256.as_deref())),
+            BuildSource::Source(source) => write!(f, "{source}"),
         }
     }
-}
-
-/// An address, or a word that holds one, as it may be shown and kept: without a user's name and password.
-pub fn without_credentials(text: &str) -> String {
-    match credentials(text) {
-        Some(span) => [&text[..span.start], &text[span.end + 1..]].concat(),
-        None => text.to_owned(),
-    }
-}
-
-/// Where a user's name and password stand in a word that holds an address; the `@` behind them is not part of it.
-pub fn credentials(text: &str) -> Option<Range<usize>> {
-    let start = text.find("://")? + 3;
-    let end = text[start..].find(['/', '?', '#']).map_or(text.len(), |length| start + length);
-    let at = text[start..end].rfind('@')?;
-    Some(start..start + at)
 }
 
 /// A build as asked for: engine, source, and the name its user gave it.
@@ -91,7 +72,7 @@ pub struct BuildSpec {
     pub name: Option<String>,
     /// The database system.
     pub engine: Engine,
-    /// Release, folder, archive or address.
+    /// Release, folder, archive, address or source.
     pub source: BuildSource,
 }
 
@@ -113,6 +94,9 @@ pub enum InvalidBuildSpec {
     /// What an address must hash to is not a digest.
     #[error("`{0}` is not a SHA-256; give its 64 hexadecimal digits")]
     Digest(String),
+    /// A source that cannot be read.
+    #[error(transparent)]
+    Source(#[from] InvalidSource),
 }
 
 /// Whether a word may name a build or a campaign: it becomes a folder name and a column title.
@@ -168,6 +152,7 @@ mod tests {
             "a=mariadb:11.4.5",
             "mysql:./mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz",
             "x=mysql:https://example.org/my.tar.xz",
+            "mine=postgres:src:.@merge-base+o2nofp",
             &address,
         ] {
             assert_eq!(text.parse::<BuildSpec>().expect("a build").to_string(), text);

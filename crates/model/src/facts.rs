@@ -60,7 +60,8 @@ pub struct BuildFacts {
     pub folder: PathBuf,
     /// Package coordinate, or the folder as the user gave it.
     pub origin: String,
-    /// Digest of the package, or of the server binary for a folder.
+    /// Digest of the package, of the server binary for a folder, or of all that a source was compiled from: its
+    /// content, patches, recipe, flags and compiler.
     pub sha256: String,
     /// Compiler, as the binary has it.
     pub compiler: String,

@@ -87,7 +87,7 @@ fn placeholder(plan: &TreatmentPlan) -> BuildFacts {
     let (version, folder) = match &plan.build.source {
         BuildSource::Catalog(version) => (Some(version.clone()), PathBuf::new()),
         BuildSource::Folder(path) | BuildSource::Archive(path) => (None, path.clone()),
-        BuildSource::Url { .. } => (None, PathBuf::new()),
+        BuildSource::Url { .. } | BuildSource::Source(_) => (None, PathBuf::new()),
     };
     let version = version.unwrap_or_else(|| "0".parse().expect("a number is a version"));
     BuildFacts {

@@ -1,8 +1,10 @@
 //! The form of a catalog file: sources, each with the way in which its packages are fetched and unpacked, and releases.
 //!
-//! In: TOML. Out: [`Release`]s, or one sentence naming the release that is wrong and why. It must not touch the disk.
+//! In: TOML. Out: [`Release`]s and [`SourcePackage`]s, or one sentence naming the release that is wrong and why. It
+//! must not touch the disk.
 
 use super::release::Release;
+use super::source_package::SourcePackage;
 use crate::fetch::{Deb, Package};
 use crate::unpack::Contents;
 use crate::verify;
@@ -22,6 +24,19 @@ struct CatalogFile {
     source: BTreeMap<String, Source>,
     #[serde(default)]
     release: Vec<Entry>,
+    #[serde(default, rename = "source-package")]
+    source_package: Vec<SourceEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SourceEntry {
+    version: Version,
+    name: String,
+    package: String,
+    suite: String,
+    sha256: String,
+    size_bytes: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -92,15 +107,26 @@ struct DebEntry {
     sha256: String,
 }
 
-/// Reads the releases of a catalog file.
-pub(super) fn read(text: &str) -> Result<Vec<Release>, String> {
+/// Reads the releases and source packages of a catalog file.
+pub(super) fn read(text: &str) -> Result<(Vec<Release>, Vec<SourcePackage>), String> {
     let file: CatalogFile = toml::from_str(text).map_err(|e| e.to_string())?;
-    let CatalogFile { engine, source: sources, release: entries } = file;
+    let CatalogFile { engine, source: sources, release: entries, source_package: packages } = file;
     let named = |entry: Entry| {
         let version = entry.version.clone();
         release(engine, &sources, entry).map_err(|fault| format!("release {version}: {fault}"))
     };
-    entries.into_iter().map(named).collect()
+    let releases = entries.into_iter().map(named).collect::<Result<_, _>>()?;
+    let packages = packages.into_iter().map(|entry| source_package(engine, entry));
+    Ok((releases, packages.collect::<Result<_, _>>()?))
+}
+
+fn source_package(engine: Engine, entry: SourceEntry) -> Result<SourcePackage, String> {
+    let SourceEntry { version, name, package, suite, sha256, size_bytes } = entry;
+    if ![&name, &package].into_iter().all(|word| is_debian_word(word)) || !is_coordinate_part(&suite) {
+        return Err(format!("source {version}: `{name}={package}` of `{suite}` cannot name a Debian package"));
+    }
+    let sha256 = digest(&sha256).map_err(|fault| format!("source {version}: {fault}"))?;
+    Ok(SourcePackage { engine, version, name, package, suite, sha256, size_bytes })
 }
 
 fn release(engine: Engine, sources: &BTreeMap<String, Source>, entry: Entry) -> Result<Release, String> {

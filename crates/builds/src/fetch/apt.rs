@@ -1,4 +1,4 @@
-//! Packages of Debian releases, by `apt-get` with an index of its own.
+//! Packages and sources of Debian releases, by `apt-get` with an index of its own.
 //!
 //! In: packages with their exact versions and the releases of Debian that have them, which need not be the machine's.
 //! Out: their files, in the same order. The mirror is the one that the machine's own configuration of apt names for its
@@ -25,23 +25,49 @@ const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// Fetches all packages with one call of the client, since every call reads the index anew.
 pub(super) fn fetch(architecture: &str, debs: &[Deb], path: &OsStr, folder: &Path) -> Result<Vec<PathBuf>> {
-    let coordinate: Vec<String> = debs.iter().map(Deb::to_string).collect();
-    let client = Client::find("apt-get", "apt", path, coordinate.join(", "))?;
-    let os = fs::read_to_string("/etc/os-release").unwrap_or_default();
-    let targets = client.run(client.command(folder).args(TARGETS))?;
-    let mirror = Mirror::of(&targets, &os).ok_or_else(|| {
-        client.failed(
-            "this machine's apt has no Debian release among its sources; add one, or fetch the build elsewhere \
-                       and name its folder"
-                .to_owned(),
-        )
-    })?;
-    let index = Index::make(&mirror, architecture, debs, folder)?;
+    let client = client(debs, path)?;
+    let index = Index::make(&mirror(&client, folder)?, "deb", Some(architecture), debs, folder)?;
     client.run(index.options(&mut client.command(folder)).arg("update"))?;
     let wanted = debs.iter().map(|deb| format!("{}={}", deb.name, deb.version));
     let fetched = client.run(index.options(&mut client.command(folder)).arg("download").args(wanted));
     fetched.map_err(|error| index.gone(&client, debs, folder).unwrap_or(error))?;
     debs.iter().map(|deb| file_of(deb, folder)).collect()
+}
+
+/// Fetches the archive of a source package and returns it; the packager's own changes stay where they are.
+pub(super) fn fetch_source(name: &str, version: &str, suite: &str, path: &OsStr, folder: &Path) -> Result<PathBuf> {
+    let (name, version, suite) = (name.to_owned(), version.to_owned(), suite.to_owned());
+    let wanted = format!("{name}={version}");
+    // For the index and its errors it is a package like others.
+    let source = [Deb { name, version, suite, sha256: String::new() }];
+    let client = client(&source, path)?;
+    let index = Index::make(&mirror(&client, folder)?, "deb-src", None, &source, folder)?;
+    client.run(index.options(&mut client.command(folder)).arg("update"))?;
+    let mut fetch = client.command(folder);
+    index.options(&mut fetch).args(["source", "--tar-only", "--download-only", &wanted]);
+    client.run(&mut fetch).map_err(|error| index.gone(&client, &source, folder).unwrap_or(error))?;
+    let listed = fs::read_dir(folder).map_err(BuildError::at("list", folder))?;
+    let mut files = listed.flatten().map(|entry| entry.path());
+    let archive = files.find(|file| file.file_name().is_some_and(|name| name.to_string_lossy().contains(".orig.tar.")));
+    archive.ok_or_else(|| client.failed("it said nothing and left no archive".to_owned()))
+}
+
+fn client(debs: &[Deb], path: &OsStr) -> Result<Client> {
+    let coordinate: Vec<String> = debs.iter().map(Deb::to_string).collect();
+    Client::find("apt-get", "apt", path, coordinate.join(", "))
+}
+
+/// Where this machine's Debian comes from.
+fn mirror(client: &Client, folder: &Path) -> Result<Mirror> {
+    let os = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let targets = client.run(client.command(folder).args(TARGETS))?;
+    Mirror::of(&targets, &os).ok_or_else(|| {
+        client.failed(
+            "this machine's apt has no Debian release among its sources; add one, or fetch the build elsewhere \
+                       and name its folder"
+                .to_owned(),
+        )
+    })
 }
 
 /// Where the machine's own Debian comes from.
@@ -71,18 +97,19 @@ impl Mirror {
 /// An index of the releases that are needed, in a folder of our own.
 struct Index {
     folder: PathBuf,
-    architecture: String,
+    /// Sources have none.
+    architecture: Option<String>,
 }
 
 impl Index {
-    fn make(mirror: &Mirror, architecture: &str, debs: &[Deb], folder: &Path) -> Result<Index> {
-        let index = Index { folder: folder.join("apt"), architecture: architecture.to_owned() };
+    fn make(mirror: &Mirror, kind: &str, architecture: Option<&str>, debs: &[Deb], folder: &Path) -> Result<Index> {
+        let index = Index { folder: folder.join("apt"), architecture: architecture.map(str::to_owned) };
         for name in ["parts", "state/lists/partial", "cache/archives/partial"] {
             let folder = index.folder.join(name);
             fs::create_dir_all(&folder).map_err(BuildError::at("create", &folder))?;
         }
         let suites: BTreeSet<&str> = debs.iter().map(|deb| deb.suite.as_str()).collect();
-        let line = |suite: &str| format!("deb [signed-by={}] {} {suite} {COMPONENT}\n", mirror.keyring, mirror.uri);
+        let line = |suite: &str| format!("{kind} [signed-by={}] {} {suite} {COMPONENT}\n", mirror.keyring, mirror.uri);
         let sources: String = suites.into_iter().map(line).collect();
         for (name, text) in [("sources.list", sources), ("status", String::new()), ("apt.conf", index.configuration())]
         {
@@ -96,15 +123,16 @@ impl Index {
     /// in force, but not what it does after an update of its own index.
     fn configuration(&self) -> String {
         let folder = self.folder.display();
-        let architecture = &self.architecture;
+        let architecture = self.architecture.as_ref().map_or_else(String::new, |architecture| {
+            format!("APT::Architecture \"{architecture}\";\n#clear APT::Architectures;\n")
+        });
         format!(
             "Dir::Etc::sourcelist \"{folder}/sources.list\";\n\
              Dir::Etc::sourceparts \"{folder}/parts\";\n\
              Dir::State \"{folder}/state\";\n\
              Dir::State::status \"{folder}/status\";\n\
              Dir::Cache \"{folder}/cache\";\n\
-             APT::Architecture \"{architecture}\";\n\
-             #clear APT::Architectures;\n\
+             {architecture}\
              APT::Sandbox::User \"root\";\n\
              Acquire::Languages \"none\";\n\
              Acquire::IndexTargets::deb::DEP-11::DefaultEnabled \"false\";\n\

@@ -4,7 +4,7 @@
 //! unpacked once: its digest identifies it, and another archive of the same version gets a name of its own.
 
 use super::installed::{Found, Installer};
-use super::make::{self, Making, Recipe};
+use super::make::{self, Known, Making};
 use super::progress::Progress;
 use super::record::{BuildRecord, placed, read_record, search};
 use crate::fetch::{self, without_credentials};
@@ -83,12 +83,12 @@ pub(super) fn install_url(
 
 /// The installed build of an archive or address, without fetching anything.
 pub fn find_archive(engine: Engine, source: &rqps_model::BuildSource, cache: &Cache) -> Result<Option<BuildFacts>> {
-    use rqps_model::BuildSource::{Archive, Catalog, Folder, Url};
+    use rqps_model::BuildSource::{Archive, Catalog, Folder, Source, Url};
     match source {
         Archive(path) => with_digest(engine, &verify::sha256_file(path)?, path, cache),
         Url { url, sha256: Some(sha256) } => with_digest(engine, sha256, Path::new(&without_credentials(url)), cache),
         Url { url, sha256: None } => Ok(with_origin(engine, &without_credentials(url), cache)),
-        Catalog(_) | Folder(_) => Ok(None),
+        Catalog(_) | Folder(_) | Source(_) => Ok(None),
     }
 }
 
@@ -106,8 +106,8 @@ impl Archive<'_> {
         let Installer { cache, progress, .. } = installer;
         let contents = Contents { skip: SKIPPED.map(str::to_owned).to_vec(), lifts_top: true, ..Contents::default() };
         let (label, library_folders, loader) = (LABEL, &[][..], None);
-        let recipe = Recipe { engine, origin, label, sha256, contents: &contents, library_folders, loader };
-        let making = Making { cache, lock, part, recipe };
+        let known = Known { engine, origin, label, sha256, contents: &contents, library_folders, loader };
+        let making = Making { cache, lock, part, known };
         let mut facts = making.unpack(&[file.to_owned()], progress)?;
         facts.name = free_name(cache, &facts.name, sha256);
         making.publish(facts, progress)

@@ -24,6 +24,8 @@ pub(super) enum Trust {
 /// One installation: into which cache, what is made again there, and who is notified.
 pub(super) struct Installer<'a> {
     pub(super) trust: Trust,
+    /// Commands at a time, where something is compiled.
+    pub(super) jobs: usize,
     pub(super) cache: &'a Cache,
     pub(super) progress: &'a mut dyn FnMut(Progress),
 }

@@ -21,12 +21,12 @@ use std::path::{Path, PathBuf};
 /// The folder inside a part that fetched files are in until the build is made.
 const FETCHED: &str = "fetched";
 
-/// What is known of a package before it is unpacked.
-pub(super) struct Recipe<'a> {
+/// What is known of a build before its programs are asked.
+pub(super) struct Known<'a> {
     pub(super) engine: Engine,
     pub(super) origin: &'a str,
     pub(super) label: &'a str,
-    /// Of the package, or of the list of digests of several.
+    /// Of the package, of the list of digests of several, or of all that a build is compiled from.
     pub(super) sha256: &'a str,
     pub(super) contents: &'a Contents,
     pub(super) library_folders: &'a [PathBuf],
@@ -45,17 +45,23 @@ pub(super) struct Making<'a> {
     pub(super) cache: &'a Cache,
     pub(super) lock: &'a CacheLock,
     pub(super) part: Part,
-    pub(super) recipe: Recipe<'a>,
+    pub(super) known: Known<'a>,
 }
 
 impl Making<'_> {
     /// Unpacks the files and inspects the programs.
     pub(super) fn unpack(&self, files: &[PathBuf], progress: &mut dyn FnMut(Progress)) -> Result<BuildFacts> {
-        let Recipe { engine, origin, label, sha256, contents, library_folders, .. } = self.recipe;
         progress(Progress::Unpacking);
         let install = self.part.path().join(INSTALL);
         unpack::make_open_folder(&install)?;
-        unpack::unpack(files, contents, &install)?;
+        unpack::unpack(files, self.known.contents, &install)?;
+        self.inspect(progress)
+    }
+
+    /// Inspects the programs of an installation that is in its place.
+    pub(super) fn inspect(&self, progress: &mut dyn FnMut(Progress)) -> Result<BuildFacts> {
+        let Known { engine, origin, label, sha256, library_folders, .. } = self.known;
+        let install = self.part.path().join(INSTALL);
         progress(Progress::Inspecting);
         // Programs with a loader of their own find their libraries by themselves; on the search path, such libraries
         // would be taken by other programs, too.
@@ -86,9 +92,9 @@ impl Making<'_> {
         facts.size_bytes = manifest.size_bytes;
         let record = BuildRecord {
             facts,
-            package_sha256: self.recipe.sha256.to_owned(),
+            package_sha256: self.known.sha256.to_owned(),
             manifest_sha256: verify::sha256_bytes(text.as_bytes()),
-            bound_to: self.recipe.loader.map(|_| folder),
+            bound_to: self.known.loader.map(|_| folder),
         };
         let json = serde_json::to_string_pretty(&record).expect("a record has only text keys");
         for (name, text) in [(MANIFEST, text), (RECORD, json)] {
@@ -102,6 +108,6 @@ impl Making<'_> {
     }
 
     fn loader(&self) -> Option<Loader<'_>> {
-        self.recipe.loader.map(|path| Loader { path, library_folders: self.recipe.library_folders })
+        self.known.loader.map(|path| Loader { path, library_folders: self.known.library_folders })
     }
 }

@@ -35,6 +35,22 @@ pub enum Progress {
     Verifying,
     /// The archive is unpacked.
     Unpacking,
+    /// What a source is, where its name does not say it.
+    Source {
+        /// Such as its commit.
+        about: String,
+    },
+    /// A step of compiling begins.
+    Compiling {
+        /// Its number.
+        step: usize,
+        /// How many there are.
+        steps: usize,
+        /// What it does.
+        name: String,
+        /// The flavour.
+        flavour: String,
+    },
     /// The binaries are inspected.
     Inspecting,
     /// The build is there.

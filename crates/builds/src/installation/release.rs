@@ -3,7 +3,7 @@
 //! In: a [`Release`]. Out: its facts. A release is installed once, however many installs run at once.
 
 use super::installed::{Found, Installer};
-use super::make::{self, Making, Recipe};
+use super::make::{self, Known, Making};
 use super::progress::Progress;
 use super::record::{placed, read_record};
 use crate::{BuildError, Release, Result};
@@ -25,7 +25,7 @@ pub(super) fn install(mut installer: Installer<'_>, release: &Release) -> Result
     let files = release.package.fetch(&folder)?;
     progress(Progress::Verifying);
     release.check(&files)?;
-    let recipe = Recipe {
+    let known = Known {
         engine: release.engine,
         origin: &coordinate,
         label: &release.label,
@@ -34,7 +34,7 @@ pub(super) fn install(mut installer: Installer<'_>, release: &Release) -> Result
         library_folders: &release.library_folders,
         loader: release.loader.as_deref(),
     };
-    let making = Making { cache, lock: &lock, part, recipe };
+    let making = Making { cache, lock: &lock, part, known };
     let facts = making.unpack(&files, progress)?;
     if facts.version != release.version {
         let reason =

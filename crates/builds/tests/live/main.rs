@@ -6,3 +6,4 @@ mod archives;
 mod builds;
 mod packages;
 mod scene;
+mod sources;

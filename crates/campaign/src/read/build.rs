@@ -1,11 +1,11 @@
-//! Builds: `[NAME=]ENGINE:VERSION|/FOLDER|/ARCHIVE|URL`, a short form such as `my8033`, or a table that says more about
-//! one of them.
+//! Builds: `[NAME=]ENGINE:VERSION|/FOLDER|/ARCHIVE|URL|src:SOURCE`, a short form such as `my8033`, or a table that says
+//! more about one of them.
 //!
 //! What can be read of a list is kept even if the rest cannot, so that all its faults are told at once.
 
 use super::{BuildRequest, BuildSpec, Engine, Fault, Raw, Read, Reader, Spanned, Wrong, did_you_mean};
 use crate::engine::likely_engine;
-use rqps_model::build::{ARCHIVE_ENDINGS, InvalidBuildSpec};
+use rqps_model::build::{InvalidBuildSpec, is_archive};
 
 /// The keys of a build that is written as a table.
 const BUILD_KEYS: [&str; 5] = ["name", "from", "profile", "storage-engine", "set"];
@@ -119,6 +119,10 @@ fn spec_fault(text: &str, error: &InvalidBuildSpec) -> Fault {
         InvalidBuildSpec::Digest(digest) => {
             Fault::error(format!("`{digest}` is not a SHA-256")).expected("64 hexadecimal digits")
         }
+        InvalidBuildSpec::Source(error) => Fault::error(error.to_string()).help(
+            "such as postgres:src:. for a tree with its changes, postgres:src:.@merge-base for what it branched from, \
+             postgres:src:17.11 for a version, each with +FLAVOUR at the end if you like",
+        ),
         InvalidBuildSpec::Name(name) => Fault::error(format!("`{name}` cannot name a build"))
             .expected("letters, digits, `.`, `_` and `-`, first a letter or digit, at most 64 in all"),
     }
@@ -134,8 +138,4 @@ fn named_engine(text: &str) -> Option<Engine> {
 fn likely_build(text: &str) -> Option<String> {
     let named = text.split_once('_').and_then(|(short, _)| short.parse::<BuildSpec>().ok());
     named.map(|spec| spec.to_string()).or_else(|| likely_engine(text).map(|engine| format!("{engine}:{text}")))
-}
-
-fn is_archive(text: &str) -> bool {
-    ARCHIVE_ENDINGS.iter().any(|ending| text.ends_with(ending))
 }

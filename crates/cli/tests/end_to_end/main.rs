@@ -13,6 +13,7 @@ mod kinds;
 mod largest;
 mod scene;
 mod screen;
+mod sources;
 mod status;
 mod stopping;
 mod tproc_c;

@@ -242,7 +242,7 @@ fn command_line(process: ProcessId) -> String {
 }
 
 /// Processes that stand in a folder below this one or were told of it.
-fn processes_in(folder: &Path) -> Vec<ProcessId> {
+pub(crate) fn processes_in(folder: &Path) -> Vec<ProcessId> {
     let told = folder.to_string_lossy().into_owned();
     let in_it = |process: &ProcessId| {
         let stands = process.folder_and_program().is_some_and(|(place, _)| place.starts_with(folder));

@@ -5,6 +5,7 @@
 use super::BuildRow;
 use crate::line::cut;
 use rqps_builds::Release;
+use rqps_builds::source::recipe::Recipes;
 use rqps_builds::storage::storage_engines;
 use rqps_campaign::human_bytes;
 use rqps_model::facts::BuildFacts;
@@ -57,11 +58,13 @@ pub fn table(rows: &[BuildRow], width: Option<usize>) -> String {
         text.push_str(&format!("\n{}\n", engine.title()));
         for row in rows.iter().filter(|row| row.engine == engine) {
             // What has no release is named by where it came from, which the last column says.
-            let build = if row.fetch_bytes.is_none() && row.build.contains('/') { "-" } else { &row.build };
+            let is_elsewhere = row.fetch_bytes.is_none() && (row.build.contains('/') || row.build.contains(":src:"));
+            let build = if is_elsewhere { "-" } else { &row.build };
+            let name = if row.name.is_empty() { "-" } else { &row.name };
             let (fetch, installed) = (size(row.fetch_bytes), size(row.installed_bytes));
             let rocksdb = row.storage.as_ref().is_some_and(|storage| storage.contains(&StorageEngine::Rocksdb));
             let first = if rocksdb { "with RocksDB, " } else { "" };
-            let line = format!("{build:<18} {:<18} {fetch:>9} {installed:>9}  {first}{}", row.name, row.origin);
+            let line = format!("{build:<18} {name:<18} {fetch:>9} {installed:>9}  {first}{}", row.origin);
             text.push_str(&cut(&line, width.unwrap_or(usize::MAX)));
             text.push('\n');
         }
@@ -70,8 +73,27 @@ pub fn table(rows: &[BuildRow], width: Option<usize>) -> String {
         "\nA folder, an archive on this machine or its address is a build, too:\n  \
          --build postgres:/usr/lib/postgresql/15\n  \
          --build mysql:/tmp/mysql-9.4.0-linux-glibc2.28-x86_64.tar.xz\n  \
-         --build mariadb:https://HOST/PATH.tar.gz#sha256=DIGEST",
+         --build mariadb:https://HOST/PATH.tar.gz#sha256=DIGEST\n\
+         A source is compiled here; `rqps builds flavours` shows with which flags:\n  \
+         --build base=postgres:src:.@merge-base --build mine=postgres:src:.",
     );
+    text
+}
+
+/// The flavours of an engine, with their variables.
+pub fn flavours(recipes: &Recipes) -> String {
+    let mut text = String::new();
+    for engine in Engine::ALL {
+        let Ok(usual) = recipes.flavour(engine, None) else { continue };
+        text.push_str(&format!("{}\n", engine.title()));
+        for flavour in recipes.flavours(engine) {
+            let mark = if flavour.name == usual.name { " (where none is named)" } else { "" };
+            let variables: Vec<String> =
+                flavour.variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            text.push_str(&format!("  {:<20} {}{mark}\n", flavour.name, flavour.about));
+            text.push_str(&variables.iter().map(|variable| format!("{:23}{variable}\n", "")).collect::<String>());
+        }
+    }
     text
 }
 

@@ -1,0 +1,167 @@
+//! Builds that are compiled here: found by what they were made of, or made.
+//!
+//! In: a source as asked for. Out: the build's facts. What identifies a build is the content of its source and patches,
+//! the recipe, the flavour's flags and the compiler. All happens in a folder of the lease; the build appears by one
+//! rename at the end.
+
+use super::installed::{Found, Installer, check_program};
+use super::make::{Known, Making};
+use super::progress::Progress;
+use super::record::{INSTALL, placed, search};
+use crate::source::compile::Workshop;
+use crate::source::content::{Content, known_id};
+use crate::source::needs;
+use crate::source::recipe::{Flavour, Recipe};
+use crate::unpack::Contents;
+use crate::{BuildError, Catalog, Result, verify};
+use rqps_machine::{Cache, Lease};
+use rqps_model::Engine;
+use rqps_model::build::SourceSpec;
+use rqps_model::facts::BuildFacts;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder of the cache in which sources are compiled.
+const WORKSHOP: &str = "compiling";
+
+/// The folder of the cache that has the logs of what did not compile.
+const LOGS: &str = "logs";
+
+/// What was said while a build was compiled, next to it.
+const LOG: &str = "build.log";
+
+/// Digits of the key that distinguish builds of one version and flavour.
+const KEY_DIGITS: usize = 8;
+
+/// The digest of all that decides what comes out.
+struct Key(String);
+
+impl Key {
+    fn of(id: &str, patches: &[PathBuf], recipe: &Recipe, flavour: &Flavour) -> Result<Key> {
+        let compiler = recipe.compiler(flavour);
+        if needs::find(compiler).is_none() {
+            needs::check(recipe, flavour, patches)?;
+        }
+        let mut text = format!("{id}\n");
+        for patch in patches {
+            text.push_str(&format!("patch {}\n", verify::sha256_file(patch)?));
+        }
+        let steps = serde_json::to_string(recipe).expect("a recipe has only text keys");
+        let variables = serde_json::to_string(&flavour.variables).expect("text");
+        text.push_str(&format!("{steps}\n{variables}\n{}\n", needs::compiler_facts(compiler)?));
+        Ok(Key(verify::sha256_bytes(text.as_bytes())))
+    }
+
+    fn find(&self, cache: &Cache) -> Option<BuildFacts> {
+        let found = search(cache, |record, folder| record.holds(&self.0, folder));
+        found.map(|(folder, record)| placed(record.facts, &folder))
+    }
+}
+
+/// The installed build of a source, if it is here: nothing is fetched or compiled. A source whose content only fetching
+/// would tell is not found.
+pub fn find_source(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache: &Cache) -> Result<Option<BuildFacts>> {
+    let recipe = catalog.recipes().recipe(engine)?;
+    let flavour = catalog.recipes().flavour(engine, spec.flavour.as_deref())?;
+    let lease = Lease::open(cache)?;
+    let folder = lease.folder(&cache.root().join(WORKSHOP), "look", 0o711)?;
+    let id = match known_id(spec, catalog, recipe)? {
+        None if Content::is_fetched(spec) => return Ok(None),
+        None => Content::of(spec, catalog, recipe, folder.path())?.id,
+        Some(id) => id,
+    };
+    Ok(Key::of(&id, &spec.patches, recipe, flavour)?.find(cache))
+}
+
+/// The build that was compiled of what this digest says, as the facts of a build have it: also when the source is
+/// another by now.
+pub fn find_compiled(cache: &Cache, sha256: &str) -> Result<Option<BuildFacts>> {
+    let found = Key(sha256.to_owned()).find(cache);
+    found.map(|facts| check_program(cache, &facts).map(|()| facts)).transpose()
+}
+
+/// Compiles a source, or finds its build.
+pub(super) fn install(
+    mut installer: Installer<'_>,
+    engine: Engine,
+    spec: &SourceSpec,
+    catalog: &Catalog,
+) -> Result<BuildFacts> {
+    let cache = installer.cache;
+    let recipe = catalog.recipes().recipe(engine)?;
+    let flavour = catalog.recipes().flavour(engine, spec.flavour.as_deref())?;
+    if let Some(id) = known_id(spec, catalog, recipe)? {
+        let key = Key::of(&id, &spec.patches, recipe, flavour)?;
+        if let Some(facts) = key.find(cache).filter(|facts| installer.holds(facts)) {
+            return Ok(facts);
+        }
+    }
+    let lease = Lease::open(cache)?;
+    let folder = lease.folder(&cache.root().join(WORKSHOP), "source", 0o711)?;
+    let own = folder.path().join("fetched");
+    fs::create_dir(&own).map_err(BuildError::at("create", &own))?;
+    if Content::is_fetched(spec) {
+        (installer.progress)(Progress::Fetching { coordinate: spec.place.to_string() });
+    }
+    let content = Content::of(spec, catalog, recipe, &own)?;
+    let key = Key::of(&content.id, &spec.patches, recipe, flavour)?;
+    let lock = match installer.find_or_lock(|| Ok(key.find(cache)))? {
+        Found::Here(facts) => return Ok(*facts),
+        Found::Missing(lock) => lock,
+    };
+    needs::check(recipe, flavour, &spec.patches)?;
+    if let Some(about) = content.about.clone() {
+        (installer.progress)(Progress::Source { about });
+    }
+    let origin = SourceSpec { flavour: Some(flavour.name.clone()), ..content.spec.clone() }.to_string();
+    let Installer { jobs, progress, .. } = installer;
+    let workshop = Workshop {
+        recipe,
+        flavour,
+        jobs,
+        lease: &lease,
+        folder: folder.path().to_owned(),
+        log: folder.path().join(LOG),
+    };
+    content.write(recipe, &own, &workshop.tree())?;
+    let installed = workshop
+        .run(&spec.patches, &mut |step, steps, name| {
+            progress(Progress::Compiling { step, steps, name: name.to_owned(), flavour: flavour.name.clone() });
+        })
+        .map_err(|error| keep_log(error, cache, &key))?;
+    let part = cache.part(&lock, &flavour.name)?;
+    for (from, to) in [(installed.as_path(), INSTALL), (workshop.log.as_path(), LOG)] {
+        fs::rename(from, part.path().join(to)).map_err(BuildError::at("move", from))?;
+    }
+    let contents = Contents::default();
+    let known = Known {
+        engine,
+        origin: &origin,
+        label: &flavour.name,
+        sha256: &key.0,
+        contents: &contents,
+        library_folders: &[],
+        loader: None,
+    };
+    let making = Making { cache, lock: &lock, part, known };
+    let mut facts = making.inspect(progress)?;
+    facts.name = format!("{}_{}", facts.name, &key.0[..KEY_DIGITS]);
+    making.publish(facts, progress)
+}
+
+/// Keeps the log of what did not compile, and says where it is.
+fn keep_log(error: BuildError, cache: &Cache, key: &Key) -> BuildError {
+    match error {
+        BuildError::NotCompiled { step, status, output, log } => {
+            let kept = cache.root().join(LOGS).join(format!("{}.log", &key.0[..KEY_DIGITS]));
+            let log = if copy(&log, &kept) { kept } else { log };
+            BuildError::NotCompiled { step, status, output, log }
+        }
+        error => error,
+    }
+}
+
+/// A log that cannot be kept must not hide why it would have been needed.
+fn copy(from: &Path, to: &Path) -> bool {
+    to.parent().is_some_and(|folder| fs::create_dir_all(folder).is_ok()) && fs::copy(from, to).is_ok()
+}

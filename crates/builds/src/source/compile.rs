@@ -1,0 +1,163 @@
+//! Compiling: the steps of a recipe, one after the other, in a copy of the source.
+//!
+//! In: a folder of ours with the source in it, a recipe and a flavour. Out: an installation below the stage, and a log
+//! with all that was said. Steps run without rights, in the lease of this rqps, and end with it. It must not write
+//! outside its folder, but for ccache's own.
+
+use super::recipe::{Flavour, Recipe};
+use super::{needs, tree};
+use crate::{BuildError, Result};
+use rqps_machine::command::{self, OnParentDeath};
+use rqps_machine::proctree::ProcessId;
+use rqps_machine::{Account, Lease};
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+/// The program that keeps what compilers made of the same text before.
+const CCACHE: &str = "ccache";
+
+/// Lines of the log that an error carries: those that name errors first, then the last ones.
+const ERRORS_TOLD: usize = 4;
+const LAST_TOLD: usize = 6;
+
+/// What is compiled, and where.
+pub struct Workshop<'a> {
+    /// Its steps.
+    pub recipe: &'a Recipe,
+    /// Its flags.
+    pub flavour: &'a Flavour,
+    /// Commands at a time.
+    pub jobs: usize,
+    /// What notes the programs that run.
+    pub lease: &'a Lease,
+    /// A folder of ours in which all happens; it is in the lease.
+    pub folder: PathBuf,
+    /// What is said meanwhile.
+    pub log: PathBuf,
+}
+
+/// One command of a build.
+struct Order<'a> {
+    name: &'a str,
+    words: Vec<String>,
+    input: Option<&'a Path>,
+}
+
+impl Workshop<'_> {
+    /// The copy of the source.
+    pub fn tree(&self) -> PathBuf {
+        self.folder.join("tree")
+    }
+
+    fn stage(&self) -> PathBuf {
+        self.folder.join("stage")
+    }
+
+    /// Applies the patches and runs all steps; `progress` hears of each with its number and how many there are. Returns
+    /// the installation folder, which is ours then.
+    pub fn run(&self, patches: &[PathBuf], progress: &mut dyn FnMut(usize, usize, &str)) -> Result<PathBuf> {
+        let account = Account::choose();
+        for name in ["stage", "temporary"] {
+            account.private_folder(&self.folder.join(name))?;
+        }
+        if account.differs_from_us() {
+            tree::give(&self.tree(), account)?;
+        }
+        let tools = self.tools()?;
+        let words = [needs::PATCH, "-p1", "--batch", "--forward"].map(str::to_owned).to_vec();
+        let patching = patches.iter().map(|file| Order { name: "patch", words: words.clone(), input: Some(file) });
+        let stage = self.stage().display().to_string();
+        let steps = self.recipe.steps.iter().map(|step| {
+            let words = step.command(self.recipe, self.flavour, self.jobs, &stage);
+            Order { name: &step.name, words, input: None }
+        });
+        let orders: Vec<Order<'_>> = patching.chain(steps).collect();
+        for (at, order) in (1..).zip(&orders) {
+            progress(at, orders.len(), order.name);
+            self.execute(order, account, tools.as_deref())?;
+        }
+        let installed = self.stage().join(&self.recipe.prefix);
+        if account.differs_from_us() {
+            // What runs as a server later must not be able to change its own programs.
+            tree::give(&installed, Account::own())?;
+        }
+        Ok(installed)
+    }
+
+    /// A folder that has ccache under the compiler's name, where it is installed: no flag of the build says so.
+    fn tools(&self) -> Result<Option<PathBuf>> {
+        let compiler = self.recipe.compiler(self.flavour);
+        let Some(ccache) = needs::find(CCACHE).filter(|_| !compiler.contains('/')) else { return Ok(None) };
+        let tools = self.folder.join("tools");
+        crate::unpack::make_open_folder(&tools)?;
+        let link = tools.join(compiler);
+        symlink(ccache, &link).map_err(BuildError::at("create", &link))?;
+        Ok(Some(tools))
+    }
+
+    fn execute(&self, order: &Order<'_>, account: Account, tools: Option<&Path>) -> Result<()> {
+        let tree = fs::canonicalize(self.tree()).map_err(BuildError::at("find", &self.tree()))?;
+        let path = match order.words[0].strip_prefix("./") {
+            Some(inside) => tree.join(inside),
+            None => needs::find(&order.words[0]).unwrap_or_else(|| order.words[0].clone().into()),
+        };
+        let program = fs::canonicalize(&path).map_err(BuildError::at("find", &path))?;
+        let mut log = self.open_log()?;
+        let said = BuildError::at("write", &self.log);
+        writeln!(log, "# {}: {}", order.name, order.words.join(" ")).map_err(said)?;
+        let mut command = command::program(account, OnParentDeath::Terminate, &path);
+        command.args(&order.words[1..]).current_dir(&tree).envs(&self.recipe.environment);
+        command.env("TMPDIR", self.folder.join("temporary"));
+        if let Some(tools) = tools {
+            let cache = self.lease.cache().root().join(CCACHE);
+            account.private_folder(&cache)?;
+            command.env("PATH", format!("{}:{}", tools.display(), needs::PATH));
+            // The same text is the same, in whatever folder it is compiled.
+            command.env("CCACHE_DIR", cache).env("CCACHE_NOHASHDIR", "1");
+        }
+        if let Some(input) = order.input {
+            command.stdin(File::open(input).map_err(BuildError::at("open", input))?);
+        }
+        let both = log.try_clone().map_err(BuildError::at("open", &self.log))?;
+        command.stdout(Stdio::from(log)).stderr(Stdio::from(both));
+        self.lease.add_program(&tree, &program)?;
+        let ended = command.spawn().and_then(|mut child| {
+            // Should it have ended already, there is nothing to note.
+            let noted = ProcessId::of(child.id()).map(|process| self.lease.set_process(&tree, process));
+            let ended = child.wait()?;
+            noted.transpose().map_err(std::io::Error::other)?;
+            Ok(ended)
+        });
+        self.lease.remove_program(&tree)?;
+        let ended = ended.map_err(BuildError::at("run", &path))?;
+        if ended.success() { Ok(()) } else { Err(self.failed(order, &ended.to_string())) }
+    }
+
+    fn open_log(&self) -> Result<File> {
+        let log = File::options().create(true).append(true).open(&self.log);
+        log.map_err(BuildError::at("open", &self.log))
+    }
+
+    fn failed(&self, order: &Order<'_>, status: &str) -> BuildError {
+        let log = fs::read(&self.log).unwrap_or_default();
+        let output = telling(&String::from_utf8_lossy(&log)).join("\n    ");
+        BuildError::NotCompiled {
+            step: order.name.to_owned(),
+            status: status.to_owned(),
+            output,
+            log: self.log.clone(),
+        }
+    }
+}
+
+/// The lines of the last step that explain its end: with several commands at a time, the error is not the last line.
+pub(super) fn telling(log: &str) -> Vec<String> {
+    let all: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
+    let begin = all.iter().rposition(|line| line.starts_with("# ")).map_or(0, |at| at + 1);
+    let (before, last) = all[begin..].split_at(all[begin..].len().saturating_sub(LAST_TOLD));
+    let is_error = |line: &&&str| line.contains("error:") || line.contains("undefined reference");
+    before.iter().filter(is_error).take(ERRORS_TOLD).chain(last).map(|line| (*line).to_owned()).collect()
+}

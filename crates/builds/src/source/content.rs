@@ -1,0 +1,161 @@
+//! The content of a source: what identifies it, and its files in a folder of ours.
+//!
+//! In: a source as asked for, the catalog, an empty folder. Out: [`Content`], known before anything is compiled, so
+//! that what was compiled before is found. The user's own files are only read.
+
+use super::git::{self, Git, Tree};
+use super::recipe::Recipe;
+use super::tree;
+use crate::fetch;
+use crate::unpack::{self, Contents, make_open_folder};
+use crate::{BuildError, Catalog, Result, verify};
+use rqps_model::build::{SourcePlace, SourceSpec};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a source holds.
+pub struct Content {
+    /// Says what is in it: the same content has the same.
+    pub id: String,
+    /// The source as it can be named again: with its commit, and absolute.
+    pub spec: SourceSpec,
+    /// What is worth telling of it, such as changes that are not committed.
+    pub about: Option<String>,
+    files: Files,
+}
+
+enum Files {
+    Folder(PathBuf),
+    Tree(PathBuf, Tree),
+    Archive(PathBuf),
+}
+
+/// What identifies a source, where that is known without fetching or reading all of it.
+pub fn known_id(spec: &SourceSpec, catalog: &Catalog, recipe: &Recipe) -> Result<Option<String>> {
+    Ok(match &spec.place {
+        SourcePlace::Release(version) => Some(of_archive(&catalog.find_source(recipe.engine, version)?.sha256)),
+        SourcePlace::ArchiveUrl { sha256, .. } => sha256.as_deref().map(of_archive),
+        SourcePlace::Archive(_) | SourcePlace::Folder(_) | SourcePlace::Repository(_) => None,
+    })
+}
+
+fn of_archive(sha256: &str) -> String {
+    format!("archive {sha256}")
+}
+
+impl Content {
+    /// Whether finding out what is in a source means to fetch it.
+    pub fn is_fetched(spec: &SourceSpec) -> bool {
+        match spec.place {
+            SourcePlace::Release(_) | SourcePlace::ArchiveUrl { .. } | SourcePlace::Repository(_) => true,
+            SourcePlace::Archive(_) | SourcePlace::Folder(_) => false,
+        }
+    }
+
+    /// Finds out what is in a source; what has to be fetched is fetched into `own`, an empty folder of ours.
+    pub fn of(spec: &SourceSpec, catalog: &Catalog, recipe: &Recipe, own: &Path) -> Result<Content> {
+        let place = &spec.place;
+        let content = |id: String, files: Files| Content { id, spec: absolute(spec), about: None, files };
+        Ok(match place {
+            SourcePlace::Release(version) => {
+                let package = catalog.find_source(recipe.engine, version)?;
+                let file = package.fetch(own)?;
+                verify::check_package(&file, &package.to_string(), &package.sha256)?;
+                content(of_archive(&package.sha256), Files::Archive(file))
+            }
+            SourcePlace::Archive(file) => {
+                content(of_archive(&verify::sha256_file(file)?), Files::Archive(file.clone()))
+            }
+            SourcePlace::ArchiveUrl { url, sha256 } => {
+                let file = own.join("archive");
+                fetch::fetch_url(url, &file)?;
+                let computed = verify::sha256_file(&file)?;
+                if let Some(expected) = sha256 {
+                    verify::check_pinned(&computed, &place.to_string(), expected)?;
+                }
+                content(of_archive(&computed), Files::Archive(file))
+            }
+            SourcePlace::Repository(url) => {
+                let git = Git::fetch(url, spec.revision.as_deref().unwrap_or("HEAD"), own)?;
+                of_tree(spec, own.join("repository"), git.fetched()?)
+            }
+            SourcePlace::Folder(folder) => {
+                let folder = fs::canonicalize(folder).map_err(BuildError::at("find the source tree", folder))?;
+                match &spec.revision {
+                    Some(revision) => {
+                        let tree = Git::at(&folder, own)?.revision(revision)?;
+                        of_tree(spec, folder, tree)
+                    }
+                    None if git::is_repository(&folder) => {
+                        let tree = Git::at(&folder, own)?.work_tree()?;
+                        of_tree(spec, folder, tree)
+                    }
+                    None => {
+                        check_marks(&folder, recipe)?;
+                        check_unconfigured(&folder, recipe)?;
+                        content(format!("tree {}", tree::digest(&folder)?), Files::Folder(folder))
+                    }
+                }
+            }
+        })
+    }
+
+    /// Puts the files into a folder, which is made, and applies the patches to them.
+    pub fn write(&self, recipe: &Recipe, own: &Path, to: &Path) -> Result<()> {
+        make_open_folder(to)?;
+        match &self.files {
+            Files::Folder(folder) => tree::copy(folder, to)?,
+            Files::Tree(repository, tree) => Git::at(repository, own)?.export(tree, to)?,
+            Files::Archive(file) => {
+                let contents = Contents { lifts_top: true, ..Contents::default() };
+                unpack::unpack(std::slice::from_ref(file), &contents, to)?;
+            }
+        }
+        check_marks(to, recipe).map_err(|error| error.of_source(&self.spec.to_string()))
+    }
+}
+
+fn of_tree(spec: &SourceSpec, repository: PathBuf, tree: Tree) -> Content {
+    let mut spec = absolute(spec);
+    // A tree as it lies there has no revision: its changes have none.
+    if spec.revision.is_some() || matches!(spec.place, SourcePlace::Repository(_)) {
+        spec.revision.clone_from(&tree.commit);
+    }
+    let short = tree.commit.as_deref().map_or("no commit", |commit| &commit[..commit.len().min(10)]);
+    let changes = if tree.is_changed { " with changes that are not committed" } else { "" };
+    let about = Some(format!("commit {short}{changes}"));
+    Content { id: format!("git {}", tree.id), spec, about, files: Files::Tree(repository, tree) }
+}
+
+/// The same source for somebody who stands elsewhere.
+fn absolute(spec: &SourceSpec) -> SourceSpec {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut spec = spec.clone();
+    match &mut spec.place {
+        SourcePlace::Folder(path) | SourcePlace::Archive(path) => *path = real(path),
+        SourcePlace::Release(_) | SourcePlace::ArchiveUrl { .. } | SourcePlace::Repository(_) => {}
+    }
+    spec.patches.iter_mut().for_each(|patch| *patch = real(patch));
+    spec
+}
+
+fn check_marks(folder: &Path, recipe: &Recipe) -> Result<()> {
+    let missing: Vec<String> = recipe.marks.iter().filter(|mark| !folder.join(mark).is_file()).cloned().collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let place = folder.display().to_string();
+    Err(BuildError::NotASource { place, engine: recipe.engine.title(), missing })
+}
+
+/// A copy of a tree that was configured in place would hold what was compiled there.
+fn check_unconfigured(folder: &Path, recipe: &Recipe) -> Result<()> {
+    if !folder.join(&recipe.configured).exists() {
+        return Ok(());
+    }
+    Err(BuildError::Configured {
+        folder: folder.to_owned(),
+        file: recipe.configured.clone(),
+        undo: recipe.undo.clone(),
+    })
+}

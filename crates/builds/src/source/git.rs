@@ -1,0 +1,219 @@
+//! Revisions and work trees of git, by the user's own `git`.
+//!
+//! In: a repository, as a folder or an address, and a revision. Out: the id of a tree, which says its content, and its
+//! files in another folder. Nothing is written into the user's repository: what git must write (an index, objects of
+//! changes that were not committed) goes into a folder of ours.
+
+use crate::fetch::without_credentials;
+use crate::{BuildError, Result};
+use rqps_machine::command::{find_in_path, users_program};
+use rqps_model::build::{MERGE_BASE, credentials};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where the work of a tree may have branched from, the likeliest first.
+const TRUNKS: [&str; 8] = [
+    "refs/remotes/upstream/HEAD",
+    "refs/remotes/origin/HEAD",
+    "refs/remotes/upstream/master",
+    "refs/remotes/upstream/main",
+    "refs/remotes/origin/master",
+    "refs/remotes/origin/main",
+    "refs/heads/master",
+    "refs/heads/main",
+];
+
+/// How many lines of git's words an error carries.
+const TOLD_LINES: usize = 4;
+
+/// A repository, and a folder of ours for what git writes.
+pub struct Git<'a> {
+    program: PathBuf,
+    repository: PathBuf,
+    own: &'a Path,
+    /// As its user names it.
+    shown: String,
+}
+
+/// A tree of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tree {
+    /// What git calls it: the same content has the same id.
+    pub id: String,
+    /// The commit that it is, or that it was changed from.
+    pub commit: Option<String>,
+    /// Whether there are changes that were not committed.
+    pub is_changed: bool,
+}
+
+/// Whether a folder is a work tree of git, or a repository without one.
+pub fn is_repository(folder: &Path) -> bool {
+    folder.join(".git").exists() || folder.join("HEAD").is_file() && folder.join("objects").is_dir()
+}
+
+impl<'a> Git<'a> {
+    /// A repository on this machine; `own` is an empty folder.
+    pub fn at(repository: &Path, own: &'a Path) -> Result<Git<'a>> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let shown = repository.display().to_string();
+        let program = find_in_path("git", &path).ok_or_else(|| BuildError::NoPackageClient {
+            client: "git",
+            package: "git",
+            coordinate: shown.clone(),
+        })?;
+        Ok(Git { program, repository: repository.to_owned(), own, shown })
+    }
+
+    /// Fetches a revision from an address into a repository of ours; only that revision where the server can.
+    pub fn fetch(url: &str, revision: &str, own: &'a Path) -> Result<Git<'a>> {
+        let repository = own.join("repository");
+        let git = Git { shown: without_credentials(url), ..Git::at(&repository, own)? };
+        if credentials(url).is_some_and(|span| url[span].contains(':')) {
+            // Every user of the machine can read the arguments of git and of what it starts.
+            return Err(git.failed("give the password to git (`git help credentials`), not in the address".to_owned()));
+        }
+        let mut init = git.plain();
+        init.args(["init", "--quiet", "--bare"]).arg(&repository);
+        git.run(init)?;
+        let fetch = |depth: &[&str], what: &[&str]| {
+            let mut fetch = git.command();
+            fetch.args(["fetch", "--quiet", "--no-write-fetch-head"]).args(depth).args(["--", url]).args(what);
+            git.run(fetch)
+        };
+        let wanted = format!("+{revision}:refs/heads/rqps");
+        if fetch(&["--depth=1"], &[&wanted]).is_err() {
+            // A server need not give a commit that no name points to.
+            fetch(&[], &["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"])?;
+            let commit = git.commit(revision)?;
+            let mut name = git.command();
+            name.args(["update-ref", "refs/heads/rqps", &commit]);
+            git.run(name)?;
+        }
+        Ok(git)
+    }
+
+    /// The tree of what [`Git::fetch`] fetched.
+    pub fn fetched(&self) -> Result<Tree> {
+        self.of_commit(self.commit("refs/heads/rqps")?)
+    }
+
+    /// The tree of a revision.
+    pub fn revision(&self, revision: &str) -> Result<Tree> {
+        // What keeps git from reading the repository at all is told before what is not in it.
+        self.path("objects")?;
+        let commit = if revision == MERGE_BASE { self.merge_base()? } else { self.commit(revision)? };
+        self.of_commit(commit)
+    }
+
+    /// The tree as it lies in the folder: what is tracked and what is new, but not what is ignored.
+    pub fn work_tree(&self) -> Result<Tree> {
+        let index = self.path("index")?;
+        if index.is_file() {
+            // It knows which files need not be read again.
+            let own = self.index();
+            std::fs::copy(&index, &own).map_err(BuildError::at("copy", &index))?;
+        }
+        let mut add = self.on_our_index()?;
+        add.args(["add", "--all", "--", "."]);
+        self.run(add)?;
+        let mut write = self.on_our_index()?;
+        write.arg("write-tree");
+        let id = self.run(write)?;
+        let commit = self.commit("HEAD").ok();
+        let committed = commit.clone().map(|commit| self.of_commit(commit)).transpose()?;
+        let is_changed = committed.is_none_or(|tree| tree.id != id);
+        Ok(Tree { id, commit, is_changed })
+    }
+
+    /// Writes the files of a tree into a folder, which exists.
+    pub fn export(&self, tree: &Tree, to: &Path) -> Result<()> {
+        let mut read = self.on_our_index()?;
+        read.args(["read-tree", &tree.id]);
+        self.run(read)?;
+        let mut write = self.on_our_index()?;
+        // The work tree is named so that a repository without one will do.
+        write.arg("--work-tree").arg(to).args(["checkout-index", "--all", "--force", "--quiet"]);
+        write.arg(format!("--prefix={}/", to.display()));
+        self.run(write).map(drop)
+    }
+
+    /// What the work of the folder branched from.
+    fn merge_base(&self) -> Result<String> {
+        let trunk = TRUNKS.into_iter().find(|trunk| self.commit(trunk).is_ok());
+        let trunk = trunk.ok_or_else(|| {
+            self.failed(format!(
+                "there is no branch main or master, here or at a remote, to find the {MERGE_BASE} with; name the \
+                 revision after the `@`"
+            ))
+        })?;
+        let mut base = self.command();
+        base.args(["merge-base", "HEAD", trunk]);
+        self.run(base)
+    }
+
+    fn commit(&self, revision: &str) -> Result<String> {
+        let mut parse = self.command();
+        parse.args(["rev-parse", "--verify", "--quiet", "--end-of-options"]).arg(format!("{revision}^{{commit}}"));
+        self.run(parse).map_err(|_| self.failed(format!("it has no revision `{revision}`")))
+    }
+
+    fn of_commit(&self, commit: String) -> Result<Tree> {
+        let mut parse = self.command();
+        parse.args(["rev-parse", "--verify", &format!("{commit}^{{tree}}")]);
+        Ok(Tree { id: self.run(parse)?, commit: Some(commit), is_changed: false })
+    }
+
+    fn path(&self, name: &str) -> Result<PathBuf> {
+        let mut parse = self.command();
+        parse.args(["rev-parse", "--git-path", name]);
+        Ok(self.repository.join(self.run(parse)?))
+    }
+
+    fn index(&self) -> PathBuf {
+        self.own.join("index")
+    }
+
+    /// A command that writes its index and its objects into our folder.
+    fn on_our_index(&self) -> Result<Command> {
+        let objects = std::path::absolute(self.path("objects")?).map_err(BuildError::at("find", &self.repository))?;
+        let own = self.own.join("objects");
+        std::fs::create_dir_all(&own).map_err(BuildError::at("create", &own))?;
+        let mut command = self.command();
+        command.env("GIT_INDEX_FILE", self.index()).env("GIT_OBJECT_DIRECTORY", own);
+        command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects);
+        Ok(command)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = self.plain();
+        command.arg("-C").arg(&self.repository);
+        command
+    }
+
+    /// The user's own git, but for variables that name another repository, and for questions.
+    fn plain(&self) -> Command {
+        let mut command = users_program(&self.program);
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"] {
+            command.env_remove(name);
+        }
+        command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end and returns what it says, without the line's end.
+    fn run(&self, mut command: Command) -> Result<String> {
+        let output = command.output().map_err(BuildError::at("run", &self.program))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
+        }
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).take(TOLD_LINES).collect();
+        Err(self.failed(without_credentials(&lines.join("; "))))
+    }
+
+    fn failed(&self, said: String) -> BuildError {
+        let output = if said.is_empty() { "it gave no reason".to_owned() } else { said };
+        BuildError::Fetch { client: "git", coordinate: self.shown.clone(), output }
+    }
+}

@@ -1,0 +1,89 @@
+//! What a recipe needs and the machine lacks: all of it at once, with the packages that have it.
+//!
+//! In: a recipe and a compiler. Out: nothing, or an error that names every missing program and header. It must not
+//! install anything.
+
+use super::recipe::{Flavour, Need, Recipe};
+use crate::{BuildError, Result};
+use rqps_machine::Account;
+use rqps_machine::command::{self, OnParentDeath, find_in_path};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where programs of steps are looked for; as [`command::program`] has it.
+pub(super) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// What applies patches, and the package that has it.
+pub(super) const PATCH: &str = "patch";
+
+/// Where headers are where there is no compiler to ask.
+const HEADERS: [&str; 2] = ["/usr/local/include", "/usr/include"];
+
+/// Time limit for a compiler to say something.
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+
+/// The program of this name that steps would run.
+pub fn find(program: &str) -> Option<PathBuf> {
+    // A compiler may be named by its path.
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(|path| path.is_file());
+    }
+    find_in_path(program, OsStr::new(PATH))
+}
+
+/// Refuses a machine that lacks something.
+pub fn check(recipe: &Recipe, flavour: &Flavour, patches: &[PathBuf]) -> Result<()> {
+    let compiler = recipe.compiler(flavour);
+    let found = find(compiler);
+    let mut missing: Vec<String> = Vec::new();
+    let mut packages: Vec<String> = Vec::new();
+    let mut lacks = |what: String, package: &str| {
+        missing.push(what);
+        if !packages.iter().any(|known| known == package) {
+            packages.push(package.to_owned());
+        }
+    };
+    if found.is_none() {
+        // Debian names the packages of compilers as the programs, up to those of other languages.
+        lacks(format!("the compiler {compiler}"), compiler.rsplit('/').next().unwrap_or(compiler));
+    }
+    if !patches.is_empty() && find(PATCH).is_none() {
+        lacks(PATCH.to_owned(), PATCH);
+    }
+    for need in &recipe.needs {
+        match need {
+            Need { program: Some(program), package, .. } if find(program).is_none() => lacks(program.clone(), package),
+            Need { header: Some(header), package, .. } if !has_header(header, found.as_deref()) => {
+                lacks(header.clone(), package);
+            }
+            Need { .. } => {}
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(BuildError::Lacking { engine: recipe.engine.title(), missing, packages })
+}
+
+/// What a compiler says of itself: its version and the machine that it compiles for.
+pub fn compiler_facts(compiler: &str) -> Result<String> {
+    let path = find(compiler).unwrap_or_else(|| compiler.into());
+    let ask = |argument: &str| {
+        let mut command = command::program(Account::choose(), OnParentDeath::Kill, &path);
+        command.arg(argument);
+        command::output_within(command, &format!("{compiler} {argument}"), ANSWER_LIMIT)
+    };
+    let version = ask("--version")?;
+    let first = version.lines().next().unwrap_or_default().trim().to_owned();
+    Ok(format!("{first} for {}", ask("-dumpmachine")?.trim()))
+}
+
+fn has_header(header: &str, compiler: Option<&Path>) -> bool {
+    let Some(compiler) = compiler else {
+        return HEADERS.iter().any(|folder| Path::new(folder).join(header).is_file());
+    };
+    let mut command = command::program(Account::choose(), OnParentDeath::Kill, compiler);
+    command.args(["-E", "-x", "c", "-o", "/dev/null", "-"]);
+    command::output(command, "the compiler", &format!("#include <{header}>\n")).is_ok()
+}

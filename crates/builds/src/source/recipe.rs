@@ -1,0 +1,219 @@
+//! Recipes and flavours, as data: what the steps of a build are, and with which flags.
+//!
+//! In: the files that are compiled in and the user's own on top. Out: a [`Recipe`] of an engine, and a [`Flavour`] of
+//! it by name. It must not run anything.
+
+use crate::{BuildError, Result};
+use rqps_machine::user_files::user_files;
+use rqps_model::Engine;
+use rqps_model::build::is_flavour;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+macro_rules! built_in {
+    ($($name:literal),*) => { [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $name)))),*] };
+}
+
+const RECIPES: [(&str, &str); 1] = built_in!["recipes/postgres.toml"];
+const FLAVOURS: [(&str, &str); 1] = built_in!["flavours/postgres.toml"];
+
+/// How an engine is compiled.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Of which engine.
+    pub engine: Engine,
+    /// For readers of the file.
+    pub about: String,
+    /// Files that every source of the engine has.
+    pub marks: Vec<String>,
+    /// A file of a tree that was configured in place, which cannot be compiled as a copy.
+    pub configured: String,
+    /// What undoes that.
+    pub undo: String,
+    /// The folder below the stage that becomes the installation.
+    pub prefix: String,
+    /// How the compiler is named.
+    pub compiler: CompilerWord,
+    /// Set for every step.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// What must be on the machine.
+    #[serde(rename = "need")]
+    pub needs: Vec<Need>,
+    /// What is run, in this order.
+    #[serde(rename = "step")]
+    pub steps: Vec<Step>,
+}
+
+/// The variable that names the compiler, and the program where no flavour says another.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct CompilerWord {
+    /// Such as `CC`.
+    pub variable: String,
+    /// Such as `gcc`.
+    pub program: String,
+}
+
+/// A program or a header that must be there.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Need {
+    /// A program.
+    pub program: Option<String>,
+    /// A header of C.
+    pub header: Option<String>,
+    /// The package of Debian that has it.
+    pub package: String,
+}
+
+/// One command of a recipe.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// What it does, in a word.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+}
+
+/// A set of flags with a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flavour {
+    /// Such as `o2nofp`.
+    pub name: String,
+    /// What it is, in words.
+    pub about: String,
+    /// Variables of the recipe's first step, such as `CFLAGS`.
+    pub variables: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FlavourFile {
+    engine: Engine,
+    default: Option<String>,
+    flavour: BTreeMap<String, FlavourEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FlavourEntry {
+    about: String,
+    variables: BTreeMap<String, String>,
+}
+
+/// All that is known of compiling.
+#[derive(Debug, Clone, Default)]
+pub struct Recipes {
+    recipes: BTreeMap<Engine, Recipe>,
+    flavours: BTreeMap<Engine, BTreeMap<String, Flavour>>,
+    defaults: BTreeMap<Engine, String>,
+}
+
+impl Recipes {
+    /// Those that are compiled in, with the user's own files on top.
+    pub fn load() -> Result<Recipes> {
+        let mut recipes = Recipes::built_in();
+        for (path, text) in user_files("recipes")? {
+            recipes.add_recipe(&path.display().to_string(), &text)?;
+        }
+        for (path, text) in user_files("flavours")? {
+            recipes.add_flavours(&path.display().to_string(), &text)?;
+        }
+        Ok(recipes)
+    }
+
+    /// Those that are compiled in alone.
+    pub fn built_in() -> Recipes {
+        let mut recipes = Recipes::default();
+        let known = "a test reads the compiled-in recipes and flavours";
+        RECIPES.into_iter().for_each(|(name, text)| recipes.add_recipe(name, text).expect(known));
+        FLAVOURS.into_iter().for_each(|(name, text)| recipes.add_flavours(name, text).expect(known));
+        recipes
+    }
+
+    /// The recipe of an engine.
+    pub fn recipe(&self, engine: Engine) -> Result<&Recipe> {
+        self.recipes.get(&engine).ok_or_else(|| BuildError::NoRecipe {
+            engine: engine.title(),
+            known: self.recipes.keys().map(|engine| engine.title()).collect(),
+        })
+    }
+
+    /// The flavours of an engine, by name.
+    pub fn flavours(&self, engine: Engine) -> impl Iterator<Item = &Flavour> {
+        self.flavours.get(&engine).into_iter().flat_map(BTreeMap::values)
+    }
+
+    /// The flavour of this name, or the usual one of the engine.
+    pub fn flavour(&self, engine: Engine, name: Option<&str>) -> Result<&Flavour> {
+        let name = name.or(self.defaults.get(&engine).map(String::as_str)).unwrap_or_default();
+        self.flavours(engine).find(|flavour| flavour.name == name).ok_or_else(|| BuildError::UnknownFlavour {
+            engine: engine.title(),
+            name: name.to_owned(),
+            known: self.flavours(engine).map(|flavour| flavour.name.clone()).collect(),
+        })
+    }
+
+    /// Adds the recipe of a file, which takes the place of the engine's.
+    pub fn add_recipe(&mut self, name: &str, text: &str) -> Result<()> {
+        let malformed = |reason: String| BuildError::Malformed { file: name.to_owned(), reason };
+        let recipe: Recipe = toml::from_str(text).map_err(|e| malformed(e.to_string()))?;
+        if let Some(step) = recipe.steps.iter().find(|step| step.command.is_empty()) {
+            return Err(malformed(format!("step `{}` has no command", step.name)));
+        }
+        if let Some(need) = recipe.needs.iter().find(|need| need.program.is_some() == need.header.is_some()) {
+            return Err(malformed(format!("the need of `{}` must be one of program and header", need.package)));
+        }
+        self.recipes.insert(recipe.engine, recipe);
+        Ok(())
+    }
+
+    /// Adds the flavours of a file; those of the same name are replaced.
+    pub fn add_flavours(&mut self, name: &str, text: &str) -> Result<()> {
+        let malformed = |reason: String| BuildError::Malformed { file: name.to_owned(), reason };
+        let file: FlavourFile = toml::from_str(text).map_err(|e| malformed(e.to_string()))?;
+        if let Some(wrong) = file.flavour.keys().find(|name| !is_flavour(name)) {
+            let reason = format!("`{wrong}` cannot name a flavour; use letters, digits and `_`, first a letter");
+            return Err(malformed(reason));
+        }
+        let known = self.flavours.entry(file.engine).or_default();
+        for (name, FlavourEntry { about, variables }) in file.flavour {
+            known.insert(name.clone(), Flavour { name, about, variables });
+        }
+        if let Some(default) = file.default {
+            if !known.contains_key(&default) {
+                return Err(malformed(format!("there is no flavour `{default}` for the default")));
+            }
+            self.defaults.insert(file.engine, default);
+        }
+        Ok(())
+    }
+}
+
+impl Recipe {
+    /// The compiler's program under a flavour.
+    pub fn compiler<'a>(&'a self, flavour: &'a Flavour) -> &'a str {
+        flavour.variables.get(&self.compiler.variable).unwrap_or(&self.compiler.program)
+    }
+
+    /// The variables of a flavour, with the compiler among them: what is not said may be another on another machine.
+    fn variables(&self, flavour: &Flavour) -> Vec<String> {
+        let mut variables = flavour.variables.clone();
+        variables.entry(self.compiler.variable.clone()).or_insert_with(|| self.compiler.program.clone());
+        variables.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+    }
+}
+
+impl Step {
+    /// The program and its arguments.
+    pub fn command(&self, recipe: &Recipe, flavour: &Flavour, jobs: usize, stage: &str) -> Vec<String> {
+        let words = self.command.iter().flat_map(|word| match word.as_str() {
+            "{variables}" => recipe.variables(flavour),
+            word => vec![word.replace("{jobs}", &jobs.to_string()).replace("{stage}", stage)],
+        });
+        words.collect()
+    }
+}

@@ -1,0 +1,331 @@
+//! Sources by their content: git's trees and plain ones, patches, what is missing, recipes and flavours as files, and a
+//! build that is broken off.
+//!
+//! Whole builds of PostgreSQL are live tests. What is run here by the machinery of recipes are commands of the system.
+
+use super::compile::{Workshop, telling};
+use super::content::Content;
+use super::needs;
+use super::recipe::{Flavour, Need, Recipe, Recipes};
+use crate::{BuildError, Catalog};
+use rqps_machine::{Account, Cache, Lease};
+use rqps_model::Engine;
+use rqps_model::build::{BuildSource, BuildSpec, SourceSpec};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder that the account of steps may enter.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("opened");
+    folder
+}
+
+fn run(program: &str, arguments: &[&str], folder: &Path) -> String {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null").env_remove("GIT_DIR");
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    run("git", &[&["-c", "user.name=n", "-c", "user.email=e"], arguments].concat(), folder)
+}
+
+/// A repository with one commit on `master`.
+fn repository() -> tempfile::TempDir {
+    let folder = folder();
+    git(folder.path(), &["init", "--quiet", "--initial-branch=master"]);
+    write(folder.path(), &[("configure", "one\n"), ("src/backend/Makefile", "two\n"), (".gitignore", "*.o\n")]);
+    run("chmod", &["+x", "configure"], folder.path());
+    git(folder.path(), &["add", "--all"]);
+    git(folder.path(), &["commit", "--quiet", "-m", "first"]);
+    folder
+}
+
+fn write(folder: &Path, files: &[(&str, &str)]) {
+    for (name, text) in files {
+        let file = folder.join(name);
+        fs::create_dir_all(file.parent().expect("below the folder")).expect("made");
+        fs::write(file, text).expect("written");
+    }
+}
+
+fn spec(text: &str) -> SourceSpec {
+    match format!("postgres:{text}").parse::<BuildSpec>().expect("a build").source {
+        BuildSource::Source(source) => source,
+        other => panic!("{other:?} is no source"),
+    }
+}
+
+fn recipe() -> Recipe {
+    Recipes::built_in().recipe(Engine::Postgres).expect("there").clone()
+}
+
+fn content(place: &str) -> Result<Content, BuildError> {
+    let own = folder();
+    Content::of(&spec(&format!("src:{place}")), &Catalog::built_in(), &recipe(), own.path())
+}
+
+fn id(place: &str) -> String {
+    content(place).expect("a source").id
+}
+
+/// Everything below a folder that git itself keeps: what it was before and must be after.
+fn state(folder: &Path) -> String {
+    run("sh", &["-c", "find . -type f -print0 | sort -z | xargs -0 sha256sum"], folder)
+}
+
+#[test]
+fn uncommitted_changes_count_and_the_tree_is_not_written_to() {
+    let tree = repository();
+    let path = tree.path().display().to_string();
+    let committed = id(&path);
+    assert_eq!(committed, id(&format!("{path}@HEAD")), "a clean tree is its commit");
+    assert!(
+        content(&path)
+            .expect("a source")
+            .about
+            .expect("told")
+            .ends_with(&git(tree.path(), &["rev-parse", "HEAD"])[..10])
+    );
+
+    write(tree.path(), &[("src/backend/Makefile", "changed\n")]);
+    let changed = id(&path);
+    write(tree.path(), &[("src/new.c", "new\n")]);
+    let with_new = id(&path);
+    write(tree.path(), &[("src/new.o", "compiled\n")]);
+    let before = state(tree.path());
+    assert_eq!(id(&path), with_new, "what is ignored does not count");
+    assert!(committed != changed && changed != with_new && committed != with_new);
+    assert_eq!(id(&format!("{path}@master")), committed);
+    let told = content(&path).expect("a source").about.expect("told");
+    assert!(told.ends_with("with changes that are not committed"), "{told}");
+
+    let (own, to) = (folder(), folder());
+    let (own_write, to) = (own.path().join("x"), to.path().join("copy"));
+    fs::create_dir(&own_write).expect("made");
+    let content =
+        Content::of(&spec(&format!("src:{path}")), &Catalog::built_in(), &recipe(), &own_write).expect("read");
+    content.write(&recipe(), &own_write, &to).expect("written");
+    assert_eq!(fs::read_to_string(to.join("src/new.c")).expect("there"), "new\n");
+    assert_eq!(fs::read_to_string(to.join("src/backend/Makefile")).expect("there"), "changed\n");
+    assert!(!to.join("src/new.o").exists() && !to.join(".git").exists());
+    assert_ne!(fs::metadata(to.join("configure")).expect("there").permissions().mode() & 0o111, 0);
+    assert_eq!(state(tree.path()), before, "neither the tree nor what git keeps of it has changed");
+}
+
+#[test]
+fn the_merge_base_is_where_the_work_began() {
+    let tree = repository();
+    let path = tree.path().display().to_string();
+    let base = format!("{path}@merge-base");
+    let first = git(tree.path(), &["rev-parse", "HEAD"]);
+    git(tree.path(), &["checkout", "--quiet", "-b", "work"]);
+    write(tree.path(), &[("src/a.c", "a\n")]);
+    git(tree.path(), &["add", "--all"]);
+    git(tree.path(), &["commit", "--quiet", "-m", "work"]);
+    assert_eq!(id(&base), id(&format!("{path}@{first}")));
+    assert_ne!(id(&base), id(&path));
+    let named = content(&base).expect("a source").spec.to_string();
+    let real = fs::canonicalize(tree.path()).expect("there");
+    assert_eq!(named, format!("src:{}@{first}", real.display()), "it can be made again from elsewhere");
+
+    let error = content(&format!("{path}@nowhere")).err().expect("refused").to_string();
+    assert!(error.contains("it has no revision `nowhere`"), "{error}");
+    git(tree.path(), &["branch", "--quiet", "-D", "master"]);
+    let error = content(&base).err().expect("refused").to_string();
+    assert!(error.contains("no branch main or master"), "{error}");
+}
+
+#[test]
+fn a_repository_is_fetched_from_its_address() {
+    let tree = repository();
+    git(tree.path(), &["tag", "v1"]);
+    write(tree.path(), &[("src/a.c", "a\n")]);
+    git(tree.path(), &["add", "--all"]);
+    git(tree.path(), &["commit", "--quiet", "-m", "second"]);
+    let (path, address) = (tree.path().display().to_string(), format!("file://{}", tree.path().display()));
+    let first = git(tree.path(), &["rev-parse", "v1"]);
+    assert_eq!(id(&address), id(&path));
+    for revision in ["v1", &first, "master"] {
+        assert_eq!(id(&format!("{address}@{revision}")), id(&format!("{path}@{revision}")), "{revision}");
+    }
+    let error = content(&format!("{address}@nowhere")).err().expect("refused").to_string();
+    assert!(error.contains("`git` could not fetch") && error.contains("nowhere"), "{error}");
+    let error = content("https://u:secret@localhost:1/pg").err().expect("refused").to_string();
+    assert!(error.contains("give the password to git") && !error.contains("secret"), "{error}");
+    // Nothing listens there.
+    let error = content("https://localhost:1/pg").err().expect("refused").to_string();
+    assert!(error.contains("https://localhost:1/pg"), "{error}");
+}
+
+#[test]
+fn a_tree_without_git_is_known_by_its_files() {
+    let tree = folder();
+    let path = tree.path().display().to_string();
+    write(tree.path(), &[("configure", "one\n")]);
+    let error = content(&path).err().expect("refused").to_string();
+    assert!(error.contains("is no source of PostgreSQL: src/backend/Makefile not there"), "{error}");
+    write(tree.path(), &[("src/backend/Makefile", "two\n")]);
+    let first = id(&path);
+    assert_eq!(id(&path), first);
+    run("chmod", &["+x", "configure"], tree.path());
+    let runs = id(&path);
+    run("mv", &["configure", "other"], tree.path());
+    run("cp", &["other", "configure"], tree.path());
+    let more = id(&path);
+    assert!(first != runs && runs != more && first != more);
+    write(tree.path(), &[("config.status", "")]);
+    let error = content(&path).err().expect("refused").to_string();
+    assert!(error.contains("was configured in place") && error.contains("make distclean"), "{error}");
+    assert!(content(&format!("{path}@main")).is_err(), "only a repository has revisions");
+}
+
+#[test]
+fn an_archive_of_each_kind_is_a_source() {
+    let tree = repository();
+    let place = folder();
+    for (ending, option) in [(".tar.gz", "-z"), (".tar.bz2", "-j"), (".tar.xz", "-J")] {
+        let archive = place.path().join(format!("pg{ending}"));
+        let name = archive.display().to_string();
+        run("tar", &[option, "-cf", &name, "--exclude=.git", "--transform=s,^\\.,pg-1,", "."], tree.path());
+        let (own, to) = (folder(), place.path().join(ending));
+        let source = Content::of(&spec(&format!("src:{name}")), &Catalog::built_in(), &recipe(), own.path());
+        source.expect("a source").write(&recipe(), own.path(), &to).expect("written");
+        assert_eq!(fs::read_to_string(to.join("configure")).expect("there"), "one\n", "{ending}");
+    }
+    let other = place.path().join("other.tar.gz").display().to_string();
+    run("tar", &["-z", "-cf", &other, "--transform=s,^,x/,", "configure"], tree.path());
+    let (own, to) = (folder(), place.path().join("other"));
+    let source = Content::of(&spec(&format!("src:{other}")), &Catalog::built_in(), &recipe(), own.path());
+    let error = source.expect("read").write(&recipe(), own.path(), &to).expect_err("refused").to_string();
+    assert!(error.starts_with(&format!("src:{other} is no source")), "{error}");
+}
+
+#[test]
+fn all_that_is_missing_is_told_at_once_with_its_packages() {
+    let need = |program: Option<&str>, header: Option<&str>, package: &str| Need {
+        program: program.map(str::to_owned),
+        header: header.map(str::to_owned),
+        package: package.to_owned(),
+    };
+    let mut recipe = recipe();
+    recipe.needs = vec![
+        need(Some("sh"), None, "dash"),
+        need(Some("no-such-bison"), None, "bison"),
+        need(None, Some("stdio.h"), "libc6-dev"),
+        need(None, Some("no/such.h"), "libno-dev"),
+        need(None, Some("no/other.h"), "libno-dev"),
+    ];
+    let usual = Recipes::built_in().flavour(Engine::Postgres, None).expect("there").clone();
+    let error = needs::check(&recipe, &usual, &[]).expect_err("lacking").to_string();
+    assert_eq!(
+        error,
+        "to compile PostgreSQL this machine lacks no-such-bison, no/such.h, no/other.h; install the packages bison, \
+         libno-dev (`apt-get install bison libno-dev`)"
+    );
+    let clang = Flavour { variables: [("CC".to_owned(), "no-such-cc-9".to_owned())].into(), ..usual };
+    recipe.needs.truncate(2);
+    let error = needs::check(&recipe, &clang, &[]).expect_err("lacking").to_string();
+    assert!(error.contains("lacks the compiler no-such-cc-9, no-such-bison; install"), "{error}");
+}
+
+#[test]
+fn flavours_and_recipes_are_files() {
+    let mut recipes = Recipes::built_in();
+    let names: Vec<&str> = recipes.flavours(Engine::Postgres).map(|flavour| flavour.name.as_str()).collect();
+    assert_eq!(names.join(" "), "def o0 o2nofp o3 o3_native o3_native_lto o3_native_lto_nofp o3_nofp os");
+    let usual = recipes.flavour(Engine::Postgres, None).expect("there");
+    assert_eq!(usual.variables["CFLAGS"], "-O2 -fno-omit-frame-pointer");
+    let configure = recipe().steps[0].command(&recipe(), usual, 2, "/s");
+    assert_eq!(configure[configure.len() - 2..], ["CC=gcc", "CFLAGS=-O2 -fno-omit-frame-pointer"]);
+    assert_eq!(recipe().steps[2].command(&recipe(), usual, 2, "/s"), ["make", "DESTDIR=/s", "install"]);
+    // The slip of a published set: what is called -O3 must be.
+    for flavour in recipes.flavours(Engine::Postgres).filter(|flavour| flavour.name.starts_with("o3")) {
+        assert!(flavour.variables["CFLAGS"].starts_with("-O3"), "{}", flavour.name);
+    }
+    let error = recipes.flavour(Engine::Postgres, Some("o4")).expect_err("unknown").to_string();
+    assert!(error.contains("PostgreSQL has no flavour `o4`; it has def, o0, o2nofp"), "{error}");
+    let error = recipes.recipe(Engine::Mysql).expect_err("none").to_string();
+    assert!(error.contains("no recipe to compile MySQL by, only for PostgreSQL"), "{error}");
+
+    let own = |name: &str| {
+        format!("engine = \"postgres\"\n[flavour.{name}]\nabout = \"a\"\nvariables = {{ CC = \"clang\" }}\n")
+    };
+    recipes.add_flavours("own.toml", &own("clang")).expect("read");
+    assert_eq!(recipe().compiler(recipes.flavour(Engine::Postgres, Some("clang")).expect("there")), "clang");
+    for (text, reason) in [
+        (own("\"a-b\""), "`a-b` cannot name a flavour"),
+        (own("x").replace("about", "abuot"), "unknown field `abuot`"),
+        (format!("default = \"y\"\n{}", own("x")), "no flavour `y`"),
+    ] {
+        let error = recipes.add_flavours("own.toml", &text).expect_err("refused").to_string();
+        assert!(error.starts_with("own.toml: ") && error.contains(reason), "{error}");
+    }
+}
+
+/// A workshop whose steps are commands of the system.
+fn work<T>(
+    commands: &[&[&str]],
+    patches: &[PathBuf],
+    look: impl FnOnce(&Workshop<'_>, Result<PathBuf, BuildError>) -> T,
+) -> T {
+    let root = folder();
+    let cache = Cache::at(root.path()).expect("a cache");
+    let lease = Lease::open(&cache).expect("a lease");
+    let folder = lease.folder(&root.path().join("compiling"), "test", 0o711).expect("a folder");
+    let mut recipe = recipe();
+    let step = |command: &&[&str]| super::recipe::Step {
+        name: command[0].to_owned(),
+        command: command.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    recipe.steps = commands.iter().map(step).collect();
+    let flavour = Recipes::built_in().flavour(Engine::Postgres, None).expect("there").clone();
+    let (path, log) = (folder.path().to_owned(), folder.path().join("log"));
+    let workshop = Workshop { recipe: &recipe, flavour: &flavour, jobs: 2, lease: &lease, folder: path, log };
+    fs::create_dir(workshop.tree()).expect("made");
+    write(&workshop.tree(), &[("file", "one\ntwo\nthree\n")]);
+    let result = workshop.run(patches, &mut |_, _, _| ());
+    look(&workshop, result)
+}
+
+#[test]
+fn steps_run_without_rights_in_a_fixed_environment_and_what_they_install_is_ours() {
+    let script = "id -u; echo $LD_RUN_PATH; mkdir $0/install; cp file $0/install; echo x >&2";
+    work(&[&["sh", "-c", script, "{stage}"]], &[], |workshop, installed| {
+        let installed = installed.expect("it works");
+        let owner = std::os::unix::fs::MetadataExt::uid(&fs::metadata(installed.join("file")).expect("there"));
+        assert_eq!(owner, Account::own().uid);
+        let log = fs::read_to_string(&workshop.log).expect("a log");
+        let uid = Account::choose().uid;
+        assert!(log.ends_with(&format!("{uid}\n$ORIGIN/../lib\nx\n")) && log.starts_with("# sh: sh -c"), "{log}");
+    });
+}
+
+#[test]
+fn a_patch_is_applied_before_the_steps_or_refused() {
+    let place = folder();
+    let patch = place.path().join("x.diff");
+    fs::write(&patch, "--- a/file\n+++ b/file\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n").expect("written");
+    let steps: &[&[&str]] = &[&["sh", "-c", "mkdir $0/install; grep TWO file", "{stage}"]];
+    work(steps, std::slice::from_ref(&patch), |_, installed| _ = installed.expect("patched"));
+    fs::write(&patch, "--- a/file\n+++ b/file\n@@ -1,3 +1,3 @@\n one\n-2\n+TWO\n three\n").expect("written");
+    work(steps, &[patch], |_, installed| {
+        let error = installed.expect_err("refused").to_string();
+        assert!(error.contains("step `patch` failed") && error.contains("FAILED"), "{error}");
+    });
+}
+
+#[test]
+fn a_step_that_fails_tells_its_errors_and_where_the_log_is() {
+    work(&[&["sh", "-c", "echo 'a.c:1: error: x'; seq 20; exit 3"], &["true"]], &[], |workshop, installed| {
+        let error = installed.expect_err("it fails").to_string();
+        assert!(error.contains("step `sh` failed (exit status: 3): a.c:1: error: x\n    15"), "{error}");
+        assert!(error.ends_with(&format!("all of it is in {}", workshop.log.display())), "{error}");
+    });
+    assert_eq!(telling("# a: x\nerror: old\n# b: y\nnew\n"), ["new"]);
+}
