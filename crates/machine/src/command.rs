@@ -13,10 +13,13 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many last lines of a program's output an error carries.
 const LAST_LINES: usize = 20;
+
+/// How long a family that is killed may take to stand still; one that waits for a disk does not.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The signal that a program gets when the thread that started it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,17 +165,20 @@ fn finish(mut child: Child, input: &str, limit: Option<Duration>) -> (io::Result
 
 /// Kills a process and all that it started. One that a child escapes would keep the output open.
 fn kill_family(root: ProcessId) {
-    let mut family = Vec::new();
-    loop {
-        let mut found = proctree::tree(root);
-        found.retain(|process| !family.contains(process));
-        if found.is_empty() {
-            break;
+    let deadline = Instant::now() + STOP_TIMEOUT;
+    let mut stood_still = false;
+    let family = loop {
+        let found = proctree::tree(root);
+        let moving: Vec<ProcessId> = found.iter().copied().filter(|process| !process.is_stopped()).collect();
+        // A fork under way is finished although a stop is pending. So all must stand still at one look, and the next
+        // look finds all that there will ever be.
+        if moving.is_empty() && stood_still || Instant::now() >= deadline {
+            break found;
         }
-        // With a stop pending it gets no more children: the next look finds all that there will ever be.
-        found.iter().for_each(|process| _ = process.signal(Signal::STOP));
-        family.extend(found);
-    }
+        stood_still = moving.is_empty();
+        moving.iter().for_each(|process| _ = process.signal(Signal::STOP));
+        std::thread::yield_now();
+    };
     family.iter().for_each(|process| _ = process.signal(Signal::KILL));
 }
 
