@@ -160,3 +160,17 @@ def by_clients(rows):
         counted = ", ".join(f"{count} {word}" for word, count in verdicts.items())
         lines.append(f"{clients} clients: median MDE {mde}; {counted}")
     return lines
+
+
+def by_seconds(out, name):
+    """Of a part of the Insert Benchmark: the query steps whose own seconds differ most, largest over smallest."""
+    spread = []
+    for file in (out / name / "results").glob("*/rounds/*/*/insert/q*/seconds.jsonl"):
+        queries = Counter()
+        for row in map(json.loads, file.read_text().splitlines()):
+            # What is left at the end is no whole second.
+            if row["kind"] == "query" and row["second"].is_integer():
+                queries[row["second"]] += row["operations"]
+        if queries:
+            spread.append((max(queries.values()) / max(min(queries.values()), 1), str(file.parent).split("/rounds/")[1]))
+    return [f"{step}: seconds differ by {ratio:.2f} times" for ratio, step in sorted(spread, reverse=True)[:3]]

@@ -24,6 +24,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// A whole campaign on real servers ends within this time there: dozens of things, one after the other.
 const END_PATIENCE: Duration = Duration::from_secs(600);
 
+/// How often is looked for what is waited for. To look costs time of the CPU that the test needs.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
 /// How often a session has waited for its next statement that is measured: all the work before a test takes fewer.
 const MEASURED_WAITS: u64 = 200;
 
@@ -285,7 +288,7 @@ impl Running {
             let ended = self.child.try_wait().expect("asked");
             assert!(ended.is_none(), "it ended ({ended:?}) before {what}:\n{}", self.stderr());
             assert!(Instant::now() < deadline, "waited in vain for {what}:\n{}", self.stderr());
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::sleep(LOOK_EVERY);
         }
     }
 
@@ -302,7 +305,7 @@ impl Running {
             match self.child.try_wait().expect("asked") {
                 Some(status) => break status,
                 None if Instant::now() > deadline => panic!("it does not end:\n{}", self.stderr()),
-                None => std::thread::sleep(Duration::from_millis(1)),
+                None => std::thread::sleep(LOOK_EVERY),
             }
         };
         let stdout = fs::read_to_string(&self.stdout).expect("readable");
@@ -397,7 +400,7 @@ pub(crate) fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !happened() {
         assert!(Instant::now() < deadline, "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(LOOK_EVERY);
     }
 }
 

@@ -19,11 +19,7 @@ pub(crate) enum Product {
 /// One of each engine.
 pub(crate) const ENGINES: [Product; 3] = [Product::Postgres, Product::Mysql, Product::Mariadb];
 
-/// One of each protocol, for tests that take long: with MariaDB, which is sent what MySQL is, they run in
-/// `scripts/nightly`.
-pub(crate) const POSTGRES_AND_MYSQL: [Product; 2] = [Product::Postgres, Product::Mysql];
-
-/// Those that speak MySQL's protocol.
+/// Those that speak MySQL's protocol. Tests that take long run on PostgreSQL, and on these in `scripts/nightly`.
 pub(crate) const MYSQL_AND_MARIADB: [Product; 2] = [Product::Mysql, Product::Mariadb];
 
 impl Product {

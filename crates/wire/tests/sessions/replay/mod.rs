@@ -48,6 +48,16 @@ fn first_position(scenario: &Scenario, transcript: &Transcript) -> usize {
     }
 }
 
+/// Runs a test on all recordings at once.
+fn on_each_recording(test: impl Fn(&str, &'static Scenario, &Transcript) + Sync) {
+    std::thread::scope(|scope| {
+        for (file, scenario, transcript) in recordings() {
+            let test = &test;
+            scope.spawn(move || test(&file, scenario, &transcript));
+        }
+    });
+}
+
 fn server_bytes(transcript: &Transcript) -> usize {
     transcript.exchanges.iter().map(|e| e.server.len()).sum()
 }
@@ -64,13 +74,13 @@ fn whole_recordings_give_the_recorded_outcomes() {
 
 #[test]
 fn recordings_split_at_every_byte_give_the_recorded_outcomes() {
-    for (file, scenario, transcript) in recordings() {
-        for position in first_position(scenario, &transcript)..server_bytes(&transcript) {
-            let (outcomes, error) = replay(scenario, &transcript, Delivery::SplitAt(position));
+    on_each_recording(|file, scenario, transcript| {
+        for position in first_position(scenario, transcript)..server_bytes(transcript) {
+            let (outcomes, error) = replay(scenario, transcript, Delivery::SplitAt(position));
             assert_eq!(outcomes, transcript.outcomes, "{file} split at {position}");
             assert!(error.is_none(), "{file} split at {position}: {error:?}");
         }
-    }
+    });
 }
 
 #[test]
@@ -84,12 +94,12 @@ fn recordings_in_single_bytes_give_the_recorded_outcomes() {
 
 #[test]
 fn recordings_cut_at_every_byte_end_in_a_lost_connection() {
-    for (file, scenario, transcript) in recordings() {
-        for position in first_position(scenario, &transcript)..server_bytes(&transcript) {
-            let (outcomes, error) = replay(scenario, &transcript, Delivery::CutAt(position));
+    on_each_recording(|file, scenario, transcript| {
+        for position in first_position(scenario, transcript)..server_bytes(transcript) {
+            let (outcomes, error) = replay(scenario, transcript, Delivery::CutAt(position));
             let error = error.unwrap_or_else(|| panic!("{file} cut at {position} goes unnoticed"));
             assert!(matches!(error, WireError::Lost { .. }), "{file} cut at {position}: {error}");
             assert!(transcript.outcomes.starts_with(&outcomes), "{file} cut at {position}");
         }
-    }
+    });
 }
