@@ -195,8 +195,8 @@ pub struct Stage {
     pub connections: u32,
     /// Rows of all tables once they are loaded, by which servers are sized.
     pub rows: u64,
-    /// Whether slices of builds that alternate cut between statements: then a server stands still, with its clock,
-    /// while another one works. In a chain they always do.
+    /// Whether each server has a clock of its own and stands still with it, statements under way included, while
+    /// another one works. Chains of older plans do so without saying it.
     #[serde(default)]
     pub own_clocks: bool,
     /// Tests in order of execution.
@@ -284,6 +284,7 @@ impl Stage {
     /// Whether a server stands still while another one works in this test: in turns, and where each has a clock of its
     /// own.
     pub fn freezes(&self, test: &TestPlan) -> bool {
+        // Plans that were written before there was `own_clocks` have chains without it.
         let stands_still = self.own_clocks || self.is_chain() || test.interleave == Some(Interleave::Turns);
         self.alternate == Alternate::SideBySide && stands_still
     }
