@@ -142,7 +142,7 @@ fn of_stage(plan: &Plan, stage: &Stage, each: &[&Costs]) -> (Estimate, u64) {
     let test_seconds: f64 = tests
         .iter()
         .map(|test| match test.interleave {
-            Some(Interleave::Slices) if !stage.own_clocks => {
+            Some(Interleave::Slices) if !stage.has_own_clocks() => {
                 test.seconds * plan.slice_ms / (plan.slice_ms - UNCOUNTED_MS).max(UNCOUNTED_MS)
             }
             _ => test.seconds,

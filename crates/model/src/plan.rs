@@ -196,7 +196,7 @@ pub struct Stage {
     /// Rows of all tables once they are loaded, by which servers are sized.
     pub rows: u64,
     /// Whether each server has a clock of its own and stands still with it, statements under way included, while
-    /// another one works. Chains of older plans do so without saying it.
+    /// another one works. Ask [`Stage::has_own_clocks`], which knows older plans too.
     #[serde(default)]
     pub own_clocks: bool,
     /// Tests in order of execution.
@@ -281,11 +281,16 @@ impl Stage {
         self.renew == Renew::Once
     }
 
+    /// Whether each server has a clock that stands still while another one works.
+    pub fn has_own_clocks(&self) -> bool {
+        // Plans that were written before there was `own_clocks` have chains without it.
+        self.own_clocks || self.is_chain()
+    }
+
     /// Whether a server stands still while another one works in this test: in turns, and where each has a clock of its
     /// own.
     pub fn freezes(&self, test: &TestPlan) -> bool {
-        // Plans that were written before there was `own_clocks` have chains without it.
-        let stands_still = self.own_clocks || self.is_chain() || test.interleave == Some(Interleave::Turns);
+        let stands_still = self.has_own_clocks() || test.interleave == Some(Interleave::Turns);
         self.alternate == Alternate::SideBySide && stands_still
     }
 }

@@ -19,6 +19,7 @@ fn found(profile: Profile) -> Findings {
 #[test]
 fn rows_are_as_published_and_tables_say_by_whose_rules() {
     let found = found(Profile::Hammerdb);
+    let shown = terminal(&found, 100, false);
     expect![[r#"
         Relative to: pg1615_o2.x10a_c2r8
         col-1 : pg1711_o2.x10a_c2r8
@@ -69,7 +70,7 @@ fn rows_are_as_published_and_tables_say_by_whose_rules() {
         within 2 %.
         pg1711_o2: 2 regressed, 0 improved, 2 equal, 0 undecided
     "#]]
-    .assert_eq(&terminal(&found, 100, false));
+    .assert_eq(&shown);
     let files = files(&found);
     let file = |name: &str| {
         let found = files.iter().find(|(path, _)| path == name).unwrap_or_else(|| panic!("no {name}"));
@@ -104,25 +105,9 @@ fn rows_are_as_published_and_tables_say_by_whose_rules() {
         vu=1, w=2	pg1615_o2.x10a_c2r8	new-order	361495	0	0	0.224	0.451	0.549	0.702
         vu=1, w=2	pg1615_o2.x10a_c2r8	payment	361495	0	0	0.224	0.451	0.549	0.702"#]]
     .assert_eq(&file("tables/transactions.tsv").lines().take(3).collect::<Vec<_>>().join("\n"));
-    expect![[r#"
-        pg1615_o2.x10a_c2r8: 1 Active Virtual Users configured, w=2, DBVersion:16.15
-        TEST RESULT : System achieved 271119 NOPM from 542241 PostgreSQL TPM
-        pg1711_o2.x10a_c2r8: 1 Active Virtual Users configured, w=2, DBVersion:17.11
-        TEST RESULT : System achieved 272449 NOPM from 544899 PostgreSQL TPM
-        pg1615_o2.x10a_c2r8: 1 Active Virtual Users configured, w=4, DBVersion:16.15
-        TEST RESULT : System achieved 1436648 NOPM from 2873305 PostgreSQL TPM
-        pg1711_o2.x10a_c2r8: 1 Active Virtual Users configured, w=4, DBVersion:17.11
-        TEST RESULT : System achieved 1297183 NOPM from 2594397 PostgreSQL TPM
-        pg1615_o2.x10a_c2r8: 4 Active Virtual Users configured, w=2, DBVersion:16.15
-        TEST RESULT : System achieved 1087288 NOPM from 2174636 PostgreSQL TPM
-        pg1711_o2.x10a_c2r8: 4 Active Virtual Users configured, w=2, DBVersion:17.11
-        TEST RESULT : System achieved 1083902 NOPM from 2167832 PostgreSQL TPM
-        pg1615_o2.x10a_c2r8: 4 Active Virtual Users configured, w=4, DBVersion:16.15
-        TEST RESULT : System achieved 5776725 NOPM from 11553770 PostgreSQL TPM
-        pg1711_o2.x10a_c2r8: 4 Active Virtual Users configured, w=4, DBVersion:17.11
-        TEST RESULT : System achieved 5155875 NOPM from 10312165 PostgreSQL TPM
-    "#]]
-    .assert_eq(&file("tables/hammerdb.txt"));
+    let is_hammerdbs = |line: &&str| line.contains("Active Virtual Users") || line.starts_with("TEST RESULT");
+    let lines: Vec<&str> = shown.lines().filter(is_hammerdbs).collect();
+    assert_eq!(file("tables/hammerdb.txt").lines().collect::<Vec<_>>(), lines);
 }
 
 #[test]
