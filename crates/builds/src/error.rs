@@ -3,9 +3,12 @@
 //! In: the message of a package client, an archive or a program. Out: one lower-case sentence that names the thing, the
 //! cause and, where there is one, the remedy. It must not decide whether to go on.
 
-use rqps_machine::MachineError;
+use rqps_machine::{MachineError, free_bytes};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// With less than this a disk is full.
+const NO_ROOM_BYTES: u64 = 4 << 20;
 
 /// Why a build is not to be had.
 #[derive(Debug, thiserror::Error)]
@@ -142,7 +145,7 @@ pub enum BuildError {
         undo: String,
     },
     /// A step of compiling failed.
-    #[error("the source could not be compiled: step `{step}` failed ({status}): {output}\n    all of it is in {}", log.display())]
+    #[error("the source could not be compiled: step `{step}` failed ({status}): {output}{}", log.as_ref().map(|log| format!("\n    all of it is in {}", log.display())).unwrap_or_default())]
     NotCompiled {
         /// The step.
         step: String,
@@ -150,8 +153,8 @@ pub enum BuildError {
         status: String,
         /// The lines that explain it.
         output: String,
-        /// Where all lines are.
-        log: PathBuf,
+        /// Where all lines are, if they could be kept.
+        log: Option<PathBuf>,
     },
     /// A folder does not hold an installation.
     #[error("{} is not a {engine} installation: looked for {looked_for}; name the folder that holds bin/", folder.display())]
@@ -213,6 +216,19 @@ impl BuildError {
             }
             other => other,
         }
+    }
+
+    /// For `map_err`: a program that failed since the disk under this folder is full has that as its cause.
+    pub(crate) fn on_disk_of(self, folder: &Path) -> Self {
+        let said = match &self {
+            BuildError::NotCompiled { output, .. } | BuildError::Fetch { output, .. } => output,
+            _ => return self,
+        };
+        // What is full may not hold the words that say so.
+        if said.contains("No space left on device") || free_bytes(folder).is_ok_and(|free| free < NO_ROOM_BYTES) {
+            return BuildError::io("write into", folder, io::ErrorKind::StorageFull.into());
+        }
+        self
     }
 
     /// For `map_err`: a full disk is that of the cache, where builds are.

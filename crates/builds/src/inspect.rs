@@ -70,6 +70,7 @@ pub fn inspect(subject: &Subject<'_>, lease: &Lease) -> Result<BuildFacts> {
         version: stated.version,
         banner,
         origin: subject.origin.to_owned(),
+        source: String::new(),
         sha256: verify::sha256_bytes(&bytes),
         compiler: made.compiler,
         flags: made.flags,

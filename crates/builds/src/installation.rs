@@ -15,13 +15,13 @@ mod release;
 mod source;
 
 pub use archive::find_archive;
-pub use installed::{list, remove, show, verify};
+pub use installed::{Trust, list, remove, show, verify};
 pub use progress::Progress;
-pub use source::{find_compiled, find_source};
+pub use source::{check_source, find_compiled, find_source};
 
 use crate::inspect::{Subject, inspect};
 use crate::{BuildError, Catalog, Result};
-use installed::{Installer, Trust, check_program};
+use installed::{Installer, check_program};
 use rqps_machine::{Cache, Lease};
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, BuildSpec};
@@ -34,29 +34,21 @@ pub fn install(
     cache: &Cache,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<BuildFacts> {
-    install_with(Installer { trust: Trust::Program, jobs: all_cpus(), cache, progress }, spec, catalog)
+    install_as(spec, catalog, cache, Trust::Program, None, progress)
 }
 
-/// Makes sure that a build is on this machine and whole: all its files are read, and a build that is damaged is made
-/// again in its place. The old one stays until the new one is ready. A source is compiled by so many commands at a
+/// The same, with what must hold of a build that is installed already. A source is compiled by so many commands at a
 /// time, as many as there are CPUs where `jobs` does not say.
-pub fn install_whole(
+pub fn install_as(
     spec: &BuildSpec,
     catalog: &Catalog,
     cache: &Cache,
+    trust: Trust,
     jobs: Option<usize>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<BuildFacts> {
-    let jobs = jobs.unwrap_or_else(all_cpus);
-    install_with(Installer { trust: Trust::EveryFile, jobs, cache, progress }, spec, catalog)
-}
-
-fn all_cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-fn install_with(installer: Installer<'_>, spec: &BuildSpec, catalog: &Catalog) -> Result<BuildFacts> {
-    let cache = installer.cache;
+    let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let installer = Installer { trust, jobs, cache, progress };
     let facts = match &spec.source {
         BuildSource::Folder(folder) => {
             let lease = Lease::open(cache)?;

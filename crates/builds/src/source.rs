@@ -8,6 +8,7 @@ pub mod compile;
 pub mod content;
 pub mod git;
 pub mod needs;
+pub mod pace;
 pub mod recipe;
 pub mod tree;
 

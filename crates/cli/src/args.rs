@@ -5,6 +5,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rqps_model::Verdict;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 mod flags;
@@ -50,6 +51,9 @@ flushed to disk unless the profile ends in _sync.";
 /// What `--data` means to whatever measures.
 const DATA: &str =
     "Folder for the servers' data while the campaign runs (default: $RQPS_DATA, else a temporary folder)";
+
+/// What `--jobs` means to whatever compiles.
+const JOBS: &str = "Commands at a time where a source is compiled [default: as many as there are CPUs]";
 
 /// What `--json` means to whatever plans or measures.
 const AS_JSON: &str = "Print JSON instead of text";
@@ -113,6 +117,8 @@ pub(crate) struct CampaignArgs {
     pub(crate) results: PathBuf,
     #[arg(long, value_name = "DIR", help = DATA)]
     pub(crate) data: Option<PathBuf>,
+    #[arg(long, value_name = "N", help = JOBS)]
+    pub(crate) jobs: Option<NonZeroUsize>,
     #[arg(long, help = AS_JSON)]
     pub(crate) json: bool,
 }
@@ -123,6 +129,8 @@ pub(crate) struct ResumeArgs {
     pub(crate) dir: PathBuf,
     #[arg(long, value_name = "DIR", help = DATA)]
     pub(crate) data: Option<PathBuf>,
+    #[arg(long, value_name = "N", help = JOBS)]
+    pub(crate) jobs: Option<NonZeroUsize>,
     #[arg(long, help = AS_JSON)]
     pub(crate) json: bool,
 }
@@ -186,9 +194,8 @@ pub(crate) enum BuildsCommand {
         /// ENGINE:src:WHERE[@REVISION][+FLAVOUR][+patch=FILE], see the guide
         #[arg(required = true)]
         build: Vec<String>,
-        /// Commands at a time [default: as many as there are CPUs]
-        #[arg(long, value_name = "N")]
-        jobs: Option<std::num::NonZeroUsize>,
+        #[arg(long, value_name = "N", help = JOBS)]
+        jobs: Option<NonZeroUsize>,
     },
     /// The ways to compile sources, with their flags
     Flavours,

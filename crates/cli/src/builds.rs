@@ -11,14 +11,15 @@ use rqps_model::BuildSource;
 
 pub(crate) fn builds(command: &BuildsCommand, screen: Screen) -> Result<Ending> {
     let notify = &mut |notice| screen.notice(&notice);
-    let lab = Lab::open(notify)?;
+    let mut lab = Lab::open(notify)?;
     match command {
         BuildsCommand::List { json: true } => screen.print(&serde_json::to_string_pretty(&list(&lab)?)?),
         BuildsCommand::List { json: false } => screen.print(&table(&list(&lab)?, screen.terminal_width())),
         BuildsCommand::Flavours => screen.print(&flavours(lab.recipes())),
         BuildsCommand::Make { build, jobs } => {
+            lab = lab.with_jobs(*jobs);
             for word in build {
-                let facts = make(&lab, word, jobs.map(std::num::NonZeroUsize::get), notify)?;
+                let facts = make(&lab, word, notify)?;
                 screen.print(&format!("{}  {}", facts.name, facts.folder.display()));
             }
         }

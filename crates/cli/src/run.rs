@@ -47,7 +47,7 @@ pub(crate) fn plan(RunArgs { file, campaign }: &RunArgs, screen: Screen) -> Resu
 pub(crate) fn run(file: Option<&Path>, args: &CampaignArgs, command: Command, screen: Screen) -> Result<Ending> {
     check_results_place(&args.results)?;
     let notify = &mut |notice| screen.notice(&notice);
-    let lab = Lab::open(notify)?;
+    let lab = Lab::open(notify)?.with_jobs(args.jobs);
     let prepared = prepared(&lab, file, args, command, Builds::Install, screen)?;
     let run = Run::begin(&lab, prepared, &args.results, args.data.as_deref(), notify)?;
     let plan = run.plan();
@@ -66,7 +66,7 @@ pub(crate) fn run(file: Option<&Path>, args: &CampaignArgs, command: Command, sc
 /// `rqps resume`.
 pub(crate) fn resume(args: &ResumeArgs, screen: Screen) -> Result<Ending> {
     let notify = &mut |notice| screen.notice(&notice);
-    let lab = Lab::open(notify)?;
+    let lab = Lab::open(notify)?.with_jobs(args.jobs);
     match Run::resume(&lab, &args.dir, notify)? {
         Some(run) => measure_and_report(run, args.data.as_deref(), args.json, screen),
         None => {

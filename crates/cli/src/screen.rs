@@ -124,7 +124,10 @@ fn installation_step(step: &Step) -> String {
         Step::Verifying => "checking its SHA-256".to_owned(),
         Step::Unpacking => "unpacking".to_owned(),
         Step::Source { about } => about.clone(),
-        Step::Compiling { step, steps, name, flavour } => format!("{flavour}, step {step} of {steps}: {name}"),
+        Step::Compiling { step, steps, name, flavour, left } => {
+            let left = left.map(|left| format!(", {} left", human_duration(left))).unwrap_or_default();
+            format!("{flavour}, step {step} of {steps}: {name}{left}")
+        }
         Step::Inspecting => "inspecting its binaries".to_owned(),
         Step::Unpinned { url, sha256 } => format!("no checksum given; pin it with {url}#sha256={sha256}"),
         Step::Kept { name, sha256 } => {

@@ -7,8 +7,9 @@ pub mod text;
 use crate::notice::Notify;
 use crate::open::Lab;
 use anyhow::{Context, Result, anyhow, bail};
+use rqps_builds::installation::{self, Trust};
 use rqps_builds::storage::storage_engines;
-use rqps_builds::{BuildError, Release, installation};
+use rqps_builds::{BuildError, Release};
 use rqps_campaign::vocabulary::nearest;
 use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, BuildSpec, Engine, StorageEngine};
@@ -66,20 +67,20 @@ pub fn find<'a>(lab: &'a Lab, word: &str) -> Result<Found<'a>> {
     })
 }
 
-/// Compiles a source, by so many commands at a time, or finds it compiled and whole.
-pub fn make(lab: &Lab, word: &str, jobs: Option<usize>, notify: &mut Notify<'_>) -> Result<BuildFacts> {
+/// Compiles a source, or finds it compiled and whole.
+pub fn make(lab: &Lab, word: &str, notify: &mut Notify<'_>) -> Result<BuildFacts> {
     let spec = spec(word)?;
     if !matches!(spec.source, BuildSource::Source(_)) {
         bail!("`{word}` is not compiled; a source is named ENGINE:src:…, and `rqps builds install` fetches all else");
     }
-    lab.install_whole(&spec, jobs, notify)
+    lab.install(&spec, Trust::EveryFile, notify)
 }
 
 /// Makes sure that what a word means is on this machine and whole.
 pub fn install(lab: &Lab, word: &str, notify: &mut Notify<'_>) -> Result<BuildFacts> {
     match find(lab, word)? {
-        Found::Release(release) => lab.install_whole(&spec_of(release), None, notify),
-        Found::Elsewhere(spec) => lab.install_whole(&spec, None, notify),
+        Found::Release(release) => lab.install(&spec_of(release), Trust::EveryFile, notify),
+        Found::Elsewhere(spec) => lab.install(&spec, Trust::EveryFile, notify),
         Found::Here(facts) => {
             let release = lab.catalog.releases().find(|release| release.build_name() == facts.name);
             let spec = match (release, word.parse()) {
@@ -88,7 +89,7 @@ pub fn install(lab: &Lab, word: &str, notify: &mut Notify<'_>) -> Result<BuildFa
                 // By its name: then it is made again from where it came.
                 (None, Err(_)) => spec(&format!("{}:{}", facts.engine, facts.origin))?,
             };
-            lab.install_whole(&spec, None, notify)
+            lab.install(&spec, Trust::EveryFile, notify)
         }
     }
 }

@@ -16,7 +16,7 @@ pub enum Notice {
     /// A build is being installed.
     Build {
         /// As it was named.
-        build: BuildSpec,
+        build: Box<BuildSpec>,
         /// How far it is.
         step: Progress,
     },

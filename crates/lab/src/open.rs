@@ -6,8 +6,9 @@ use crate::guard;
 use crate::notice::{Notice, Notify};
 use crate::vocabulary;
 use anyhow::{Context, Result, ensure};
+use rqps_builds::Catalog;
+use rqps_builds::installation::{self, Trust};
 use rqps_builds::source::recipe::Recipes;
-use rqps_builds::{Catalog, installation};
 use rqps_campaign::Vocabulary;
 use rqps_machine::user_files::user_files;
 use rqps_machine::{Cache, Workspace, lease};
@@ -15,6 +16,7 @@ use rqps_model::facts::BuildFacts;
 use rqps_model::{BuildSource, BuildSpec, settings::MachineClass};
 use rqps_server::Profiles;
 use rqps_suites::{Suite, SuiteName};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 /// Everything a campaign is made from.
@@ -24,6 +26,8 @@ pub struct Lab {
     pub(crate) catalog: Catalog,
     pub(crate) profiles: Profiles,
     pub(crate) suites: Vec<Suite>,
+    /// How many commands compile at a time, if not as many as there are CPUs.
+    jobs: Option<usize>,
 }
 
 impl Lab {
@@ -42,7 +46,13 @@ impl Lab {
             catalog: Catalog::load().context("reading the catalog")?,
             profiles: Profiles::load().context("reading the profiles")?,
             suites: own_suites(user_files("workloads").context("reading the workloads")?)?,
+            jobs: None,
         })
+    }
+
+    /// Has sources compiled by so many commands at a time.
+    pub fn with_jobs(self, jobs: Option<NonZeroUsize>) -> Lab {
+        Lab { jobs: jobs.map(NonZeroUsize::get), ..self }
     }
 
     /// How sources are compiled.
@@ -57,23 +67,13 @@ impl Lab {
     }
 
     /// Makes sure that a build is on this machine.
-    pub(crate) fn install(&self, spec: &BuildSpec, notify: &mut Notify<'_>) -> Result<BuildFacts> {
-        guard_compilers(spec)?;
-        let mut show = |step| notify(Notice::Build { build: spec.clone(), step });
-        installation::install(spec, &self.catalog, &self.cache, &mut show).with_context(|| format!("build {spec}"))
-    }
-
-    /// The same, and that it is whole: a build that is damaged is made again. `jobs` is how many commands
-    /// compile at a time, if not as many as there are CPUs.
-    pub(crate) fn install_whole(
-        &self,
-        spec: &BuildSpec,
-        jobs: Option<usize>,
-        notify: &mut Notify<'_>,
-    ) -> Result<BuildFacts> {
-        guard_compilers(spec)?;
-        let mut show = |step| notify(Notice::Build { build: spec.clone(), step });
-        installation::install_whole(spec, &self.catalog, &self.cache, jobs, &mut show)
+    pub(crate) fn install(&self, spec: &BuildSpec, trust: Trust, notify: &mut Notify<'_>) -> Result<BuildFacts> {
+        if matches!(spec.source, BuildSource::Source(_)) {
+            // What `make` has started outlives a rqps that is killed.
+            guard::start()?;
+        }
+        let mut show = |step| notify(Notice::Build { build: Box::new(spec.clone()), step });
+        installation::install_as(spec, &self.catalog, &self.cache, trust, self.jobs, &mut show)
             .with_context(|| format!("build {spec}"))
     }
 
@@ -90,11 +90,6 @@ impl Lab {
         let parent = Workspace::parent(&self.cache, data);
         parent.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/")).to_owned()
     }
-}
-
-/// What `make` has started outlives a rqps that is killed.
-fn guard_compilers(spec: &BuildSpec) -> Result<()> {
-    if matches!(spec.source, BuildSource::Source(_)) { guard::start() } else { Ok(()) }
 }
 
 /// The suites as built in, but for those that the user has a file of: `sysbench.toml` takes the place of `sysbench`.

@@ -6,7 +6,7 @@
 use crate::notice::Notify;
 use crate::open::{Lab, this_machine};
 use anyhow::{Context, Result};
-use rqps_builds::installation;
+use rqps_builds::installation::{self, Trust};
 use rqps_builds::storage::storage_engines;
 use rqps_campaign::diagnostic::Diagnostic;
 use rqps_campaign::place::Place;
@@ -15,7 +15,7 @@ use rqps_machine::copy::{self, CopyMethod};
 use rqps_machine::free_bytes;
 use rqps_model::build::{SourcePlace, SourceSpec};
 use rqps_model::facts::BuildFacts;
-use rqps_model::{BuildSource, Engine, Plan};
+use rqps_model::{BuildSource, BuildSpec, Engine, Plan};
 use rqps_server::profile::parse_conf;
 use std::path::Path;
 
@@ -66,6 +66,9 @@ pub fn prepare(
     notes.sort_by_key(Diagnostic::rank);
     let Some(campaign) = reading.campaign.filter(|_| is_read) else { return Err(Faults(notes).into()) };
 
+    if builds == Builds::Install {
+        check_sources(lab, campaign.builds())?;
+    }
     let mut found: Vec<Option<BuildFacts>> = Vec::new();
     let mut resolved = Vec::new();
     for spec in campaign.builds() {
@@ -88,7 +91,7 @@ pub fn prepare(
                 found.push(here);
             }
             _ => {
-                let facts = lab.install(spec, notify)?;
+                let facts = lab.install(spec, Trust::Program, notify)?;
                 let storage = Some(storage_engines(&facts));
                 resolved.push(ResolvedBuild { name: facts.name.clone(), storage });
                 found.push(Some(facts));
@@ -112,6 +115,17 @@ pub fn prepare(
     let builds = plan.treatments.iter().filter_map(of_treatment).collect();
     let is_named = reading.request.name.as_ref().is_some_and(|name| !matches!(name.place, Place::Preset(_)));
     Ok(Prepared { plan, builds, campaign_toml: to_toml(&reading.request), is_named, notes })
+}
+
+/// Refuses sources that cannot be compiled before the first of them is.
+fn check_sources(lab: &Lab, builds: &[BuildSpec]) -> Result<()> {
+    for spec in builds {
+        if let BuildSource::Source(source) = &spec.source {
+            let checked = installation::check_source(spec.engine, source, &lab.catalog, &lab.cache);
+            checked.with_context(|| format!("build {spec}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// The beginning of the name that the build of a source will have, as far as it is known.

@@ -8,6 +8,7 @@ use crate::notice::{Notice, Notify};
 use crate::open::Lab;
 use crate::prepare::Prepared;
 use anyhow::{Result, bail};
+use rqps_builds::installation::Trust;
 use rqps_conduct::{ConductError, Job, Outcome, Watch};
 use rqps_machine::Lease;
 use rqps_machine::lease::Holdings;
@@ -88,7 +89,7 @@ impl<'a> Run<'a> {
             let begun_with = before.as_ref().map(|before| lab.begun_with(&treatment.build, before)).transpose()?;
             let facts = match begun_with.flatten() {
                 Some(facts) => facts,
-                None => lab.install(&treatment.build, notify)?,
+                None => lab.install(&treatment.build, Trust::Program, notify)?,
             };
             let name = treatment.build.name.clone().unwrap_or_else(|| facts.name.clone());
             if let Some(before) = before

@@ -5,7 +5,7 @@
 //! a process by its name.
 
 use crate::proc_stat::PidStat;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -76,15 +76,27 @@ impl ProcessId {
 
     /// Waits until it has ended, however long that takes.
     pub fn wait_end(self) {
+        while !self.ends_within(Duration::MAX) {}
+    }
+
+    /// Waits until it has ended, but no longer than this; whether it has.
+    pub fn ends_within(self, limit: Duration) -> bool {
+        let begun = Instant::now();
         let pid = Pid::from_raw(self.pid.cast_signed());
         let fd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         // As with a signal: the descriptor is of the process that had the pid when it was opened.
         while self.is_alive() {
+            let left = limit.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                return false;
+            }
             match &fd {
-                Some(fd) => _ = poll(&mut [PollFd::new(fd, PollFlags::IN)], None),
-                None => std::thread::sleep(LOOK_EVERY),
+                // A limit that the kernel cannot express is none.
+                Some(fd) => _ = poll(&mut [PollFd::new(fd, PollFlags::IN)], Timespec::try_from(left).ok().as_ref()),
+                None => std::thread::sleep(LOOK_EVERY.min(left)),
             }
         }
+        true
     }
 
     /// Current folder and program of the process, where we may see them.

@@ -59,6 +59,7 @@ impl Made {
             },
             folder: PathBuf::from(format!("/opt/builds/{version}")),
             origin: format!("package:{version}"),
+            source: String::new(),
             sha256: format!("{:0>64}", version.to_string().replace(|c: char| !c.is_ascii_hexdigit(), "")),
             version: version.clone(),
             compiler: compiler.to_owned(),

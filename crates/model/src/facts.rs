@@ -60,6 +60,9 @@ pub struct BuildFacts {
     pub folder: PathBuf,
     /// Package coordinate, or the folder as the user gave it.
     pub origin: String,
+    /// What a source was where its origin does not say it: its commit, and whether it was changed since.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
     /// Digest of the package, of the server binary for a folder, or of all that a source was compiled from: its
     /// content, patches, recipe, flags and compiler.
     pub sha256: String,
@@ -90,6 +93,7 @@ impl BuildFacts {
             banner: String::new(),
             folder: PathBuf::new(),
             origin: String::new(),
+            source: String::new(),
             sha256: String::new(),
             compiler: String::new(),
             flags: String::new(),

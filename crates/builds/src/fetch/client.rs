@@ -13,6 +13,9 @@ use std::process::{Command, Stdio};
 /// How many lines of a client's output an error carries.
 const TOLD_LINES: usize = 6;
 
+/// How apt-get marks an error.
+const APT_ERROR: &str = "E: ";
+
 /// A package client that is there.
 pub(super) struct Client {
     pub(super) name: &'static str,
@@ -74,9 +77,12 @@ pub(super) fn reason(said: &str) -> String {
         "A complete log",
         "Reading package lists",
     ];
-    let marks = ["[ERROR]", "npm error", "npm ERR!", "npm notice"];
+    let marks = ["[ERROR]", "npm error", "npm ERR!", "npm notice", APT_ERROR];
     let unmarked = |line: &'_ str| marks.iter().find_map(|mark| line.strip_prefix(mark).map(str::to_owned));
-    let lines = plain.lines().map(|line| unmarked(line).unwrap_or_else(|| line.to_owned()).trim().to_owned());
+    // apt-get says much before its errors, and marks these.
+    let only_errors = plain.lines().any(|line| line.starts_with(APT_ERROR));
+    let lines = plain.lines().filter(|line| !only_errors || line.starts_with(APT_ERROR));
+    let lines = lines.map(|line| unmarked(line).unwrap_or_else(|| line.to_owned()).trim().to_owned());
     let lines = lines.map(|line| line.split_once(" -> [Help").map_or(line.clone(), |(reason, _)| reason.to_owned()));
     let telling = lines.filter(|line| !line.is_empty() && !advice.iter().any(|a| line.starts_with(a)));
     let mut telling: Vec<String> = telling.take(TOLD_LINES).collect();

@@ -76,5 +76,8 @@ fn messages_of_clients_are_plain_and_useful() {
                 [ERROR] Re-run Maven using the -X switch\n[ERROR] [Help 1] somewhere\n";
     assert_eq!(reason(said), "Could not find artifact g:a");
     assert_eq!(reason("npm error code E404\nnpm error A complete log of this run\n"), "code E404");
+    let said =
+        "NOTICE: packaging is maintained elsewhere\nErr:1 x\n  404 Not Found\nE: Failed to fetch x  404\nE: Some\n";
+    assert_eq!(reason(said), "Failed to fetch x  404; Some");
     assert_eq!(reason("\n"), "it gave no reason");
 }

@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 
 /// What must hold of a build that is installed already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
+pub enum Trust {
     /// Its server program is there.
     Program,
-    /// Every file is as it was installed.
+    /// Every file is as it was installed; a build that is damaged is made again in its place, and the old one stays
+    /// until the new one is ready.
     EveryFile,
 }
 

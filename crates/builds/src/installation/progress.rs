@@ -2,6 +2,8 @@
 //!
 //! In: nothing. Out: the type that callers are notified with.
 
+use std::time::Duration;
+
 /// A step of an installation, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
@@ -50,6 +52,8 @@ pub enum Progress {
         name: String,
         /// The flavour.
         flavour: String,
+        /// How long the step will still take, once that is known.
+        left: Option<Duration>,
     },
     /// The binaries are inspected.
     Inspecting,

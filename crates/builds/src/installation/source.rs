@@ -8,7 +8,7 @@ use super::installed::{Found, Installer, check_program};
 use super::make::{Known, Making};
 use super::progress::Progress;
 use super::record::{INSTALL, placed, search};
-use crate::source::compile::Workshop;
+use crate::source::compile::{Stand, Workshop};
 use crate::source::content::{Content, known_id};
 use crate::source::needs;
 use crate::source::recipe::{Flavour, Recipe};
@@ -16,7 +16,7 @@ use crate::unpack::Contents;
 use crate::{BuildError, Catalog, Result, verify};
 use rqps_machine::{Cache, Lease};
 use rqps_model::Engine;
-use rqps_model::build::SourceSpec;
+use rqps_model::build::{SourcePlace, SourceSpec};
 use rqps_model::facts::BuildFacts;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,8 @@ impl Key {
         }
         let steps = serde_json::to_string(recipe).expect("a recipe has only text keys");
         let variables = serde_json::to_string(&flavour.variables).expect("text");
-        text.push_str(&format!("{steps}\n{variables}\n{}\n", needs::compiler_facts(compiler)?));
+        let arguments = flavour.arguments.join("\n");
+        text.push_str(&format!("{steps}\n{variables}\n{arguments}\n{}\n", needs::compiler_facts(compiler)?));
         Ok(Key(verify::sha256_bytes(text.as_bytes())))
     }
 
@@ -71,6 +72,16 @@ pub fn find_source(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache: 
         Some(id) => id,
     };
     Ok(Key::of(&id, &spec.patches, recipe, flavour)?.find(cache))
+}
+
+/// Refuses a source that cannot be compiled here, as far as that is known without fetching it: minutes of compiling
+/// another one should not come first.
+pub fn check_source(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache: &Cache) -> Result<()> {
+    if find_source(engine, spec, catalog, cache)?.is_some() {
+        return Ok(());
+    }
+    let flavour = catalog.recipes().flavour(engine, spec.flavour.as_deref())?;
+    needs::check(catalog.recipes().recipe(engine)?, flavour, &spec.patches)
 }
 
 /// The build that was compiled of what this digest says, as the facts of a build have it: also when the source is
@@ -101,19 +112,26 @@ pub(super) fn install(
     let own = folder.path().join("fetched");
     fs::create_dir(&own).map_err(BuildError::at("create", &own))?;
     if Content::is_fetched(spec) {
-        (installer.progress)(Progress::Fetching { coordinate: spec.place.to_string() });
+        let coordinate = match &spec.place {
+            SourcePlace::Release(version) => catalog.find_source(engine, version)?.to_string(),
+            place => place.to_string(),
+        };
+        (installer.progress)(Progress::Fetching { coordinate });
     }
-    let content = Content::of(spec, catalog, recipe, &own)?;
+    let content = Content::of(spec, catalog, recipe, &own).map_err(|error| error.on_disk_of(&own))?;
     let key = Key::of(&content.id, &spec.patches, recipe, flavour)?;
+    let origin = SourceSpec { flavour: Some(flavour.name.clone()), ..content.spec.clone() }.to_string();
+    let source = content.about.clone();
     let lock = match installer.find_or_lock(|| Ok(key.find(cache)))? {
-        Found::Here(facts) => return Ok(*facts),
+        // What it was compiled from may have had another name then.
+        Found::Here(facts) => return Ok(BuildFacts { origin, source, ..*facts }),
         Found::Missing(lock) => lock,
     };
     needs::check(recipe, flavour, &spec.patches)?;
-    if let Some(about) = content.about.clone() {
-        (installer.progress)(Progress::Source { about });
+    needs::check_room(recipe, folder.path())?;
+    if !source.is_empty() {
+        (installer.progress)(Progress::Source { about: source.clone() });
     }
-    let origin = SourceSpec { flavour: Some(flavour.name.clone()), ..content.spec.clone() }.to_string();
     let Installer { jobs, progress, .. } = installer;
     let workshop = Workshop {
         recipe,
@@ -123,12 +141,13 @@ pub(super) fn install(
         folder: folder.path().to_owned(),
         log: folder.path().join(LOG),
     };
-    content.write(recipe, &own, &workshop.tree())?;
+    content.write(recipe, &own, &workshop.tree()).map_err(|error| error.on_disk_of(&own))?;
     let installed = workshop
-        .run(&spec.patches, &mut |step, steps, name| {
-            progress(Progress::Compiling { step, steps, name: name.to_owned(), flavour: flavour.name.clone() });
+        .run(&spec.patches, &mut |Stand { step, steps, name, left }| {
+            let (name, flavour) = (name.to_owned(), flavour.name.clone());
+            progress(Progress::Compiling { step, steps, name, flavour, left });
         })
-        .map_err(|error| keep_log(error, cache, &key))?;
+        .map_err(|error| keep_log(error.on_disk_of(folder.path()), cache, &key))?;
     let part = cache.part(&lock, &flavour.name)?;
     for (from, to) in [(installed.as_path(), INSTALL), (workshop.log.as_path(), LOG)] {
         fs::rename(from, part.path().join(to)).map_err(BuildError::at("move", from))?;
@@ -146,15 +165,16 @@ pub(super) fn install(
     let making = Making { cache, lock: &lock, part, known };
     let mut facts = making.inspect(progress)?;
     facts.name = format!("{}_{}", facts.name, &key.0[..KEY_DIGITS]);
+    facts.source = source;
     making.publish(facts, progress)
 }
 
 /// Keeps the log of what did not compile, and says where it is.
 fn keep_log(error: BuildError, cache: &Cache, key: &Key) -> BuildError {
     match error {
-        BuildError::NotCompiled { step, status, output, log } => {
+        BuildError::NotCompiled { step, status, output, log: Some(log) } => {
             let kept = cache.root().join(LOGS).join(format!("{}.log", &key.0[..KEY_DIGITS]));
-            let log = if copy(&log, &kept) { kept } else { log };
+            let log = copy(&log, &kept).then_some(kept);
             BuildError::NotCompiled { step, status, output, log }
         }
         error => error,

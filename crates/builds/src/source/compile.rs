@@ -4,7 +4,8 @@
 //! with all that was said. Steps run without rights, in the lease of this rqps, and end with it. It must not write
 //! outside its folder, but for ccache's own.
 
-use super::recipe::{Flavour, Recipe};
+use super::pace::Meter;
+use super::recipe::{Flavour, Pace, Recipe};
 use super::{needs, tree};
 use crate::{BuildError, Result};
 use rqps_machine::command::{self, OnParentDeath};
@@ -15,6 +16,7 @@ use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 /// The program that keeps what compilers made of the same text before.
 const CCACHE: &str = "ccache";
@@ -22,6 +24,9 @@ const CCACHE: &str = "ccache";
 /// Lines of the log that an error carries: those that name errors first, then the last ones.
 const ERRORS_TOLD: usize = 4;
 const LAST_TOLD: usize = 6;
+
+/// How often the time that is left is told.
+const TOLD_EVERY: Duration = Duration::from_secs(30);
 
 /// What is compiled, and where.
 pub struct Workshop<'a> {
@@ -44,6 +49,20 @@ struct Order<'a> {
     name: &'a str,
     words: Vec<String>,
     input: Option<&'a Path>,
+    pace: Option<&'a Pace>,
+}
+
+/// How far compiling is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stand<'a> {
+    /// The step's number.
+    pub step: usize,
+    /// How many there are.
+    pub steps: usize,
+    /// What the step does, in a word.
+    pub name: &'a str,
+    /// How long the step will still take, where that is known.
+    pub left: Option<Duration>,
 }
 
 impl Workshop<'_> {
@@ -56,9 +75,9 @@ impl Workshop<'_> {
         self.folder.join("stage")
     }
 
-    /// Applies the patches and runs all steps; `progress` hears of each with its number and how many there are. Returns
-    /// the installation folder, which is ours then.
-    pub fn run(&self, patches: &[PathBuf], progress: &mut dyn FnMut(usize, usize, &str)) -> Result<PathBuf> {
+    /// Applies the patches and runs all steps; `progress` hears of each as it begins, and of long ones how long they
+    /// will take. Returns the installation folder, which is ours then.
+    pub fn run(&self, patches: &[PathBuf], progress: &mut dyn FnMut(Stand<'_>)) -> Result<PathBuf> {
         let account = Account::choose();
         for name in ["stage", "temporary"] {
             account.private_folder(&self.folder.join(name))?;
@@ -68,16 +87,18 @@ impl Workshop<'_> {
         }
         let tools = self.tools()?;
         let words = [needs::PATCH, "-p1", "--batch", "--forward"].map(str::to_owned).to_vec();
-        let patching = patches.iter().map(|file| Order { name: "patch", words: words.clone(), input: Some(file) });
+        let patching =
+            patches.iter().map(|file| Order { name: "patch", words: words.clone(), input: Some(file), pace: None });
         let stage = self.stage().display().to_string();
         let steps = self.recipe.steps.iter().map(|step| {
             let words = step.command(self.recipe, self.flavour, self.jobs, &stage);
-            Order { name: &step.name, words, input: None }
+            Order { name: &step.name, words, input: None, pace: step.pace.as_ref() }
         });
         let orders: Vec<Order<'_>> = patching.chain(steps).collect();
         for (at, order) in (1..).zip(&orders) {
-            progress(at, orders.len(), order.name);
-            self.execute(order, account, tools.as_deref())?;
+            let stand = Stand { step: at, steps: orders.len(), name: order.name, left: None };
+            progress(stand);
+            self.execute(order, account, tools.as_deref(), &mut |left| progress(Stand { left: Some(left), ..stand }))?;
         }
         let installed = self.stage().join(&self.recipe.prefix);
         if account.differs_from_us() {
@@ -98,7 +119,13 @@ impl Workshop<'_> {
         Ok(Some(tools))
     }
 
-    fn execute(&self, order: &Order<'_>, account: Account, tools: Option<&Path>) -> Result<()> {
+    fn execute(
+        &self,
+        order: &Order<'_>,
+        account: Account,
+        tools: Option<&Path>,
+        tell_left: &mut dyn FnMut(Duration),
+    ) -> Result<()> {
         let tree = fs::canonicalize(self.tree()).map_err(BuildError::at("find", &self.tree()))?;
         let path = match order.words[0].strip_prefix("./") {
             Some(inside) => tree.join(inside),
@@ -123,10 +150,15 @@ impl Workshop<'_> {
         }
         let both = log.try_clone().map_err(BuildError::at("open", &self.log))?;
         command.stdout(Stdio::from(log)).stderr(Stdio::from(both));
+        let meter = order.pace.map(|pace| Meter::begin(pace, &tree, &self.log)).transpose()?;
         self.lease.add_program(&tree, &program)?;
         let ended = command.spawn().and_then(|mut child| {
             // Should it have ended already, there is nothing to note.
-            let noted = ProcessId::of(child.id()).map(|process| self.lease.set_process(&tree, process));
+            let process = ProcessId::of(child.id());
+            let noted = process.map(|process| self.lease.set_process(&tree, process));
+            while process.is_some_and(|process| !process.ends_within(TOLD_EVERY)) {
+                meter.as_ref().and_then(Meter::left).into_iter().for_each(&mut *tell_left);
+            }
             let ended = child.wait()?;
             noted.transpose().map_err(std::io::Error::other)?;
             Ok(ended)
@@ -148,7 +180,7 @@ impl Workshop<'_> {
             step: order.name.to_owned(),
             status: status.to_owned(),
             output,
-            log: self.log.clone(),
+            log: Some(self.log.clone()),
         }
     }
 }

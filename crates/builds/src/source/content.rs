@@ -19,8 +19,8 @@ pub struct Content {
     pub id: String,
     /// The source as it can be named again: with its commit, and absolute.
     pub spec: SourceSpec,
-    /// What is worth telling of it, such as changes that are not committed.
-    pub about: Option<String>,
+    /// What its name does not say: its commit, and whether there are changes that are not committed.
+    pub about: String,
     files: Files,
 }
 
@@ -55,7 +55,7 @@ impl Content {
     /// Finds out what is in a source; what has to be fetched is fetched into `own`, an empty folder of ours.
     pub fn of(spec: &SourceSpec, catalog: &Catalog, recipe: &Recipe, own: &Path) -> Result<Content> {
         let place = &spec.place;
-        let content = |id: String, files: Files| Content { id, spec: absolute(spec), about: None, files };
+        let content = |id: String, files: Files| Content { id, spec: absolute(spec), about: String::new(), files };
         Ok(match place {
             SourcePlace::Release(version) => {
                 let package = catalog.find_source(recipe.engine, version)?;
@@ -123,7 +123,11 @@ fn of_tree(spec: &SourceSpec, repository: PathBuf, tree: Tree) -> Content {
     }
     let short = tree.commit.as_deref().map_or("no commit", |commit| &commit[..commit.len().min(10)]);
     let changes = if tree.is_changed { " with changes that are not committed" } else { "" };
-    let about = Some(format!("commit {short}{changes}"));
+    let without = match tree.submodules.as_slice() {
+        [] => String::new(),
+        submodules => format!(", without its submodules: {}", submodules.join(", ")),
+    };
+    let about = format!("commit {short}{changes}{without}");
     Content { id: format!("git {}", tree.id), spec, about, files: Files::Tree(repository, tree) }
 }
 

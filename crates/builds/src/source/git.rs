@@ -44,11 +44,25 @@ pub struct Tree {
     pub commit: Option<String>,
     /// Whether there are changes that were not committed.
     pub is_changed: bool,
+    /// Other repositories inside, of which the tree has only the commit.
+    pub submodules: Vec<String>,
 }
 
 /// Whether a folder is a work tree of git, or a repository without one.
 pub fn is_repository(folder: &Path) -> bool {
     folder.join(".git").exists() || folder.join("HEAD").is_file() && folder.join("objects").is_dir()
+}
+
+/// Lists a tree with all that is below it.
+fn list(mut command: Command, tree: &str) -> Command {
+    command.args(["ls-tree", "-r", "--full-tree", tree]);
+    command
+}
+
+/// The paths of what a list says to be a commit of another repository.
+fn submodules(listed: &str) -> Vec<String> {
+    let rows = listed.lines().filter_map(|line| line.split_once('\t'));
+    rows.filter(|(about, _)| about.contains(" commit ")).map(|(_, path)| path.to_owned()).collect()
 }
 
 impl<'a> Git<'a> {
@@ -122,7 +136,9 @@ impl<'a> Git<'a> {
         let commit = self.commit("HEAD").ok();
         let committed = commit.clone().map(|commit| self.of_commit(commit)).transpose()?;
         let is_changed = committed.is_none_or(|tree| tree.id != id);
-        Ok(Tree { id, commit, is_changed })
+        // The tree is in our own objects only.
+        let submodules = submodules(&self.run(list(self.on_our_index()?, &id))?);
+        Ok(Tree { id, commit, is_changed, submodules })
     }
 
     /// Writes the files of a tree into a folder, which exists.
@@ -160,7 +176,9 @@ impl<'a> Git<'a> {
     fn of_commit(&self, commit: String) -> Result<Tree> {
         let mut parse = self.command();
         parse.args(["rev-parse", "--verify", &format!("{commit}^{{tree}}")]);
-        Ok(Tree { id: self.run(parse)?, commit: Some(commit), is_changed: false })
+        let id = self.run(parse)?;
+        let submodules = submodules(&self.run(list(self.command(), &id))?);
+        Ok(Tree { id, commit: Some(commit), is_changed: false, submodules })
     }
 
     fn path(&self, name: &str) -> Result<PathBuf> {

@@ -1,12 +1,12 @@
 //! What a recipe needs and the machine lacks: all of it at once, with the packages that have it.
 //!
-//! In: a recipe and a compiler. Out: nothing, or an error that names every missing program and header. It must not
-//! install anything.
+//! In: a recipe and a compiler. Out: nothing, or an error that names every missing program and header, or the disk. It
+//! must not install anything.
 
 use super::recipe::{Flavour, Need, Recipe};
 use crate::{BuildError, Result};
-use rqps_machine::Account;
 use rqps_machine::command::{self, OnParentDeath, find_in_path};
+use rqps_machine::{Account, MachineError, free_bytes};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub fn check(recipe: &Recipe, flavour: &Flavour, patches: &[PathBuf]) -> Result<
     if !patches.is_empty() && find(PATCH).is_none() {
         lacks(PATCH.to_owned(), PATCH);
     }
-    for need in &recipe.needs {
+    for need in recipe.needs.iter().chain(&flavour.needs) {
         match need {
             Need { program: Some(program), package, .. } if find(program).is_none() => lacks(program.clone(), package),
             Need { header: Some(header), package, .. } if !has_header(header, found.as_deref()) => {
@@ -64,6 +64,17 @@ pub fn check(recipe: &Recipe, flavour: &Flavour, patches: &[PathBuf]) -> Result<
         return Ok(());
     }
     Err(BuildError::Lacking { engine: recipe.engine.title(), missing, packages })
+}
+
+/// Refuses a disk that has no room for what compiling makes.
+pub fn check_room(recipe: &Recipe, folder: &Path) -> Result<()> {
+    let needed_bytes = recipe.disk_mb * 1_000_000;
+    let free_bytes = free_bytes(folder).map_err(BuildError::at("look at", folder))?;
+    if free_bytes >= needed_bytes {
+        return Ok(());
+    }
+    let remedy = "RQPS_CACHE";
+    Err(MachineError::DiskFull { path: folder.to_owned(), needed_bytes, free_bytes, remedy }.into())
 }
 
 /// What a compiler says of itself: its version and the machine that it compiles for.

@@ -17,20 +17,30 @@ macro_rules! built_in {
 const RECIPES: [(&str, &str); 1] = built_in!["recipes/postgres.toml"];
 const FLAVOURS: [(&str, &str); 1] = built_in!["flavours/postgres.toml"];
 
-/// How an engine is compiled.
+/// How an engine is compiled. What is written of it as text is what decides what comes out.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// Of which engine.
     pub engine: Engine,
     /// For readers of the file.
+    #[serde(skip_serializing)]
     pub about: String,
+    /// What is left out of every build, unless a flavour has it.
+    #[serde(default, skip_serializing)]
+    pub left_out: Vec<String>,
     /// Files that every source of the engine has.
+    #[serde(skip_serializing)]
     pub marks: Vec<String>,
     /// A file of a tree that was configured in place, which cannot be compiled as a copy.
+    #[serde(skip_serializing)]
     pub configured: String,
     /// What undoes that.
+    #[serde(skip_serializing)]
     pub undo: String,
+    /// Megabytes that compiling takes on the disk of the cache.
+    #[serde(default, skip_serializing)]
+    pub disk_mb: u64,
     /// The folder below the stage that becomes the installation.
     pub prefix: String,
     /// How the compiler is named.
@@ -39,7 +49,7 @@ pub struct Recipe {
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
     /// What must be on the machine.
-    #[serde(rename = "need")]
+    #[serde(rename = "need", skip_serializing)]
     pub needs: Vec<Need>,
     /// What is run, in this order.
     #[serde(rename = "step")]
@@ -76,6 +86,21 @@ pub struct Step {
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<String>,
+    /// How far it is, where its output says it.
+    #[serde(default, skip_serializing)]
+    pub pace: Option<Pace>,
+}
+
+/// What tells how far a step is.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pace {
+    /// A line of its output with this text is one file compiled.
+    pub line: String,
+    /// The folders whose files are compiled.
+    pub folders: Vec<String>,
+    /// How such a file's name ends.
+    pub ending: String,
 }
 
 /// A set of flags with a name.
@@ -87,6 +112,10 @@ pub struct Flavour {
     pub about: String,
     /// Variables of the recipe's first step, such as `CFLAGS`.
     pub variables: BTreeMap<String, String>,
+    /// Arguments of the same step, which turn on what is left out elsewhere.
+    pub arguments: Vec<String>,
+    /// What must be on the machine besides what the recipe needs.
+    pub needs: Vec<Need>,
 }
 
 #[derive(Deserialize)]
@@ -102,6 +131,10 @@ struct FlavourFile {
 struct FlavourEntry {
     about: String,
     variables: BTreeMap<String, String>,
+    #[serde(default)]
+    arguments: Vec<String>,
+    #[serde(default, rename = "need")]
+    needs: Vec<Need>,
 }
 
 /// All that is known of compiling.
@@ -164,9 +197,7 @@ impl Recipes {
         if let Some(step) = recipe.steps.iter().find(|step| step.command.is_empty()) {
             return Err(malformed(format!("step `{}` has no command", step.name)));
         }
-        if let Some(need) = recipe.needs.iter().find(|need| need.program.is_some() == need.header.is_some()) {
-            return Err(malformed(format!("the need of `{}` must be one of program and header", need.package)));
-        }
+        check_needs(&recipe.needs).map_err(malformed)?;
         self.recipes.insert(recipe.engine, recipe);
         Ok(())
     }
@@ -180,8 +211,9 @@ impl Recipes {
             return Err(malformed(reason));
         }
         let known = self.flavours.entry(file.engine).or_default();
-        for (name, FlavourEntry { about, variables }) in file.flavour {
-            known.insert(name.clone(), Flavour { name, about, variables });
+        for (name, FlavourEntry { about, variables, arguments, needs }) in file.flavour {
+            check_needs(&needs).map_err(malformed)?;
+            known.insert(name.clone(), Flavour { name, about, variables, arguments, needs });
         }
         if let Some(default) = file.default {
             if !known.contains_key(&default) {
@@ -191,6 +223,12 @@ impl Recipes {
         }
         Ok(())
     }
+}
+
+fn check_needs(needs: &[Need]) -> Result<(), String> {
+    let wrong = needs.iter().find(|need| need.program.is_some() == need.header.is_some());
+    let reason = |need: &Need| format!("the need of `{}` must be one of program and header", need.package);
+    wrong.map_or(Ok(()), |need| Err(reason(need)))
 }
 
 impl Recipe {
@@ -212,6 +250,7 @@ impl Step {
     pub fn command(&self, recipe: &Recipe, flavour: &Flavour, jobs: usize, stage: &str) -> Vec<String> {
         let words = self.command.iter().flat_map(|word| match word.as_str() {
             "{variables}" => recipe.variables(flavour),
+            "{arguments}" => flavour.arguments.clone(),
             word => vec![word.replace("{jobs}", &jobs.to_string()).replace("{stage}", stage)],
         });
         words.collect()

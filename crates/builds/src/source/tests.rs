@@ -6,6 +6,7 @@
 use super::compile::{Workshop, telling};
 use super::content::Content;
 use super::needs;
+use super::pace::{Meter, rest};
 use super::recipe::{Flavour, Need, Recipe, Recipes};
 use crate::{BuildError, Catalog};
 use rqps_machine::{Account, Cache, Lease};
@@ -15,6 +16,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// A folder that the account of steps may enter.
 fn folder() -> tempfile::TempDir {
@@ -85,13 +87,7 @@ fn uncommitted_changes_count_and_the_tree_is_not_written_to() {
     let path = tree.path().display().to_string();
     let committed = id(&path);
     assert_eq!(committed, id(&format!("{path}@HEAD")), "a clean tree is its commit");
-    assert!(
-        content(&path)
-            .expect("a source")
-            .about
-            .expect("told")
-            .ends_with(&git(tree.path(), &["rev-parse", "HEAD"])[..10])
-    );
+    assert!(content(&path).expect("a source").about.ends_with(&git(tree.path(), &["rev-parse", "HEAD"])[..10]));
 
     write(tree.path(), &[("src/backend/Makefile", "changed\n")]);
     let changed = id(&path);
@@ -102,7 +98,7 @@ fn uncommitted_changes_count_and_the_tree_is_not_written_to() {
     assert_eq!(id(&path), with_new, "what is ignored does not count");
     assert!(committed != changed && changed != with_new && committed != with_new);
     assert_eq!(id(&format!("{path}@master")), committed);
-    let told = content(&path).expect("a source").about.expect("told");
+    let told = content(&path).expect("a source").about;
     assert!(told.ends_with("with changes that are not committed"), "{told}");
 
     let (own, to) = (folder(), folder());
@@ -116,6 +112,19 @@ fn uncommitted_changes_count_and_the_tree_is_not_written_to() {
     assert!(!to.join("src/new.o").exists() && !to.join(".git").exists());
     assert_ne!(fs::metadata(to.join("configure")).expect("there").permissions().mode() & 0o111, 0);
     assert_eq!(state(tree.path()), before, "neither the tree nor what git keeps of it has changed");
+}
+
+#[test]
+fn submodules_are_left_out_and_named() {
+    let (tree, other) = (repository(), repository());
+    let path = tree.path().display().to_string();
+    let from = other.path().display().to_string();
+    git(tree.path(), &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &from, "lib/other"]);
+    let told = |place: &str| content(place).expect("a source").about;
+    assert!(told(&path).ends_with("not committed, without its submodules: lib/other"), "{}", told(&path));
+    git(tree.path(), &["commit", "--quiet", "-m", "with"]);
+    let commit = told(&format!("{path}@HEAD"));
+    assert!(commit.ends_with(", without its submodules: lib/other") && commit == told(&path), "{commit}");
 }
 
 #[test]
@@ -230,26 +239,34 @@ fn all_that_is_missing_is_told_at_once_with_its_packages() {
     );
     let clang = Flavour { variables: [("CC".to_owned(), "no-such-cc-9".to_owned())].into(), ..usual };
     recipe.needs.truncate(2);
+    let clang = Flavour { needs: vec![need(None, Some("no/uring.h"), "libno-uring-dev")], ..clang };
     let error = needs::check(&recipe, &clang, &[]).expect_err("lacking").to_string();
-    assert!(error.contains("lacks the compiler no-such-cc-9, no-such-bison; install"), "{error}");
+    assert!(error.contains("lacks the compiler no-such-cc-9, no-such-bison, no/uring.h; install"), "{error}");
 }
 
 #[test]
 fn flavours_and_recipes_are_files() {
     let mut recipes = Recipes::built_in();
     let names: Vec<&str> = recipes.flavours(Engine::Postgres).map(|flavour| flavour.name.as_str()).collect();
-    assert_eq!(names.join(" "), "def o0 o2nofp o3 o3_native o3_native_lto o3_native_lto_nofp o3_nofp os");
+    assert_eq!(
+        names.join(" "),
+        "clang_o2nofp def o0 o2nofp o2nofp_lz4 o2nofp_lz4_uring o3 o3_native o3_native_lto o3_native_lto_nofp \
+         o3_nofp os"
+    );
     let usual = recipes.flavour(Engine::Postgres, None).expect("there");
     assert_eq!(usual.variables["CFLAGS"], "-O2 -fno-omit-frame-pointer");
     let configure = recipe().steps[0].command(&recipe(), usual, 2, "/s");
     assert_eq!(configure[configure.len() - 2..], ["CC=gcc", "CFLAGS=-O2 -fno-omit-frame-pointer"]);
+    let with_lz4 = recipes.flavour(Engine::Postgres, Some("o2nofp_lz4")).expect("there");
+    let configure = recipe().steps[0].command(&recipe(), with_lz4, 2, "/s");
+    assert_eq!(configure[configure.len() - 3..][..2], ["--with-lz4", "CC=gcc"]);
     assert_eq!(recipe().steps[2].command(&recipe(), usual, 2, "/s"), ["make", "DESTDIR=/s", "install"]);
     // The slip of a published set: what is called -O3 must be.
     for flavour in recipes.flavours(Engine::Postgres).filter(|flavour| flavour.name.starts_with("o3")) {
         assert!(flavour.variables["CFLAGS"].starts_with("-O3"), "{}", flavour.name);
     }
     let error = recipes.flavour(Engine::Postgres, Some("o4")).expect_err("unknown").to_string();
-    assert!(error.contains("PostgreSQL has no flavour `o4`; it has def, o0, o2nofp"), "{error}");
+    assert!(error.contains("PostgreSQL has no flavour `o4`; it has clang_o2nofp, def, o0"), "{error}");
     let error = recipes.recipe(Engine::Mysql).expect_err("none").to_string();
     assert!(error.contains("no recipe to compile MySQL by, only for PostgreSQL"), "{error}");
 
@@ -262,10 +279,27 @@ fn flavours_and_recipes_are_files() {
         (own("\"a-b\""), "`a-b` cannot name a flavour"),
         (own("x").replace("about", "abuot"), "unknown field `abuot`"),
         (format!("default = \"y\"\n{}", own("x")), "no flavour `y`"),
+        (own("x") + "need = [{ package = \"p\" }]", "the need of `p` must be one of program and header"),
     ] {
         let error = recipes.add_flavours("own.toml", &text).expect_err("refused").to_string();
         assert!(error.starts_with("own.toml: ") && error.contains(reason), "{error}");
     }
+}
+
+#[test]
+fn the_time_left_is_told_by_the_files_that_were_compiled() {
+    let place = folder();
+    let log = place.path().join("log");
+    write(place.path(), &[("tree/src/a.c", ""), ("tree/src/b/c.c", ""), ("tree/src/b.h", ""), ("tree/d.c", "")]);
+    write(place.path(), &[("log", "gcc -c before\n")]);
+    let pace = recipe().steps[1].pace.clone().expect("the step that compiles has one");
+    let meter = Meter::begin(&pace, &place.path().join("tree"), &log).expect("begun");
+    assert_eq!((meter.compiled(), meter.left()), (Some(0), None));
+    fs::write(&log, "gcc -c before\nmake all\ngcc -O2 -c -o a.o a.c\n").expect("written");
+    assert_eq!(meter.compiled(), Some(1));
+    assert!(meter.left().is_some(), "one of two");
+    let of_ten_seconds = |done: f64| rest(done, Duration::from_secs(10)).map(|rest| rest.as_secs());
+    assert_eq!([0.01, 0.25, 0.5, 1.0, 1.1].map(of_ten_seconds), [None, Some(30), Some(10), Some(0), Some(0)]);
 }
 
 /// A workshop whose steps are commands of the system.
@@ -282,6 +316,7 @@ fn work<T>(
     let step = |command: &&[&str]| super::recipe::Step {
         name: command[0].to_owned(),
         command: command.iter().map(|word| (*word).to_owned()).collect(),
+        pace: None,
     };
     recipe.steps = commands.iter().map(step).collect();
     let flavour = Recipes::built_in().flavour(Engine::Postgres, None).expect("there").clone();
@@ -289,7 +324,7 @@ fn work<T>(
     let workshop = Workshop { recipe: &recipe, flavour: &flavour, jobs: 2, lease: &lease, folder: path, log };
     fs::create_dir(workshop.tree()).expect("made");
     write(&workshop.tree(), &[("file", "one\ntwo\nthree\n")]);
-    let result = workshop.run(patches, &mut |_, _, _| ());
+    let result = workshop.run(patches, &mut |_| ());
     look(&workshop, result)
 }
 

@@ -64,7 +64,7 @@ pub fn give(folder: &Path, owner: rqps_machine::Account) -> Result<()> {
 }
 
 /// Files and links below a folder by their paths from there, sorted; what is neither has no place in a source.
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![PathBuf::new()]);
     while let Some(inner) = folders.pop() {
         let listed = folder.join(&inner);

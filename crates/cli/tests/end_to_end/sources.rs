@@ -4,11 +4,15 @@
 //! it matters how steps end and not what they make.
 
 use crate::builds::installed;
-use crate::scene::{BUILD, Scene, processes_in, wait_for};
+use crate::scene::{BUILD, Ended, Scene, processes_in, results, wait_for};
 use crate::stopping::interrupt;
+use rqps_builds::Catalog;
+use rqps_model::Engine;
+use rqps_model::facts::BuildFacts;
 use rustix::process::Signal;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A scene with a source tree, and a recipe whose only step is this script.
 fn with_step(script: &str) -> (Scene, String) {
@@ -70,7 +74,7 @@ fn what_cannot_be_compiled_is_told_and_its_log_kept() {
     refused(&word, &["could not be compiled", "step `compile` failed (exit status: 1): x.c:1: error: this", &log]);
     let logs: Vec<PathBuf> = fs::read_dir(&log).expect("there").flatten().map(|entry| entry.path()).collect();
     assert!(logs.len() == 1 && fs::read_to_string(&logs[0]).expect("a log").contains("error: this"), "{logs:?}");
-    refused(&format!("{word}+o4"), &["PostgreSQL has no flavour `o4`; it has def, o0"]);
+    refused(&format!("{word}+o4"), &["PostgreSQL has no flavour `o4`; it has clang_o2nofp, def, o0"]);
     refused(&format!("{word}@main"), &["git"]);
     refused("postgres:src:17.99", &["the catalog has no source of postgres 17.99; it has 13.16"]);
     refused("mysql:src:.", &["no recipe to compile MySQL"]);
@@ -80,6 +84,66 @@ fn what_cannot_be_compiled_is_told_and_its_log_kept() {
     scene.end(scene.run("x", &["--build", BUILD, "--build", &word])).refused(&["error: this"]);
     assert!(compiling(&scene).is_empty() && !scene.path("results").exists());
     scene.assert_nothing_left();
+}
+
+#[test]
+fn what_can_be_known_to_fail_is_told_before_anything_is_compiled() {
+    let (scene, word) = with_step("echo compiled; exit 1");
+    fs::create_dir_all(scene.path("config/rqps/flavours")).expect("made");
+    let flavour = "engine = \"postgres\"\n[flavour.other]\nabout = \"test\"\nvariables = { CC = \"no-such-cc\" }\n";
+    fs::write(scene.path("config/rqps/flavours/own.toml"), flavour).expect("written");
+    let refused = |second: &str, words: &[&str]| {
+        let ended = scene.end(scene.run("x", &["--build", &word, "--build", second])).refused(words);
+        assert!(!ended.stderr.contains("step 1 of"), "{}", ended.stderr);
+    };
+    refused(&format!("{word}+other"), &["lacks the compiler no-such-cc", "`apt-get install no-such-cc`"]);
+    refused(&format!("{word}@nowhere"), &["git"]);
+    refused(&format!("{word}+o4"), &["PostgreSQL has no flavour `o4`"]);
+    assert!(compiling(&scene).is_empty() && !scene.path("results").exists());
+    scene.assert_nothing_left();
+}
+
+#[test]
+fn as_many_commands_compile_as_were_asked_for() {
+    let (scene, word) = with_step("echo 'error: {jobs} jobs'; exit 1");
+    let cpus = std::thread::available_parallelism().expect("counted");
+    for (words, jobs) in [(&["--jobs", "7"][..], 7), (&[], cpus.get())] {
+        let make = [&["builds", "make", &word], words].concat();
+        scene.end(scene.rqps(&make)).refused(&[&format!("error: {jobs} jobs")]);
+        let run = [&["--build", BUILD, "--build", &word], words].concat();
+        scene.end(scene.run("x", &run)).refused(&[&format!("error: {jobs} jobs")]);
+    }
+    scene.end(scene.rqps(&["builds", "make", &word, "--jobs", "0"])).refused(&["--jobs"]);
+}
+
+#[test]
+fn a_full_disk_is_told_while_it_compiles_and_nothing_is_left() {
+    let (scene, word) = with_step("head -c 100000000 /dev/zero > big");
+    small(&scene, &word).refused(&["the file system of", "is full", "choose another folder with RQPS_CACHE"]);
+    scene.assert_nothing_left();
+    // What can never fit is refused at once.
+    let recipe = scene.path("config/rqps/recipes/own.toml");
+    let text = fs::read_to_string(&recipe).expect("there");
+    fs::write(&recipe, text.replacen("prefix", "disk_mb = 100\nprefix", 1)).expect("written");
+    let ended = small(&scene, &word).refused(&["is full (100 MB needed", "choose another folder with RQPS_CACHE"]);
+    assert!(!ended.stderr.contains("step 1 of"), "{}", ended.stderr);
+    scene.assert_nothing_left();
+}
+
+/// Has a source compiled in a cache of 30 MB, on which nothing may be left.
+fn small(scene: &Scene, word: &str) -> Ended {
+    let rqps = scene.rqps(&["builds", "make", word]);
+    let mut inside = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        inside.args(["--user", "--map-current-user", "--keep-caps"]);
+    }
+    // The file system goes with the process that mounted it, so that what is left on it is looked for in there.
+    let script = "mount -t tmpfs -o size=30m,mode=0755 tmpfs \"$0\" || exit 8
+        \"$@\"; code=$?; [ -z \"$(ls \"$0/compiling\" \"$0/builds\" | grep -v :)\" ] || exit 9; exit $code";
+    inside.args(["--mount", "sh", "-c", script]).arg(scene.path("cache"));
+    inside.arg(rqps.get_program()).args(rqps.get_args());
+    scene.furnish(&mut inside);
+    scene.end(inside)
 }
 
 /// The step takes real servers from where Debian has them: here it matters which build a campaign goes on with.
@@ -105,6 +169,86 @@ fn a_campaign_goes_on_with_the_builds_that_it_began_with() {
     scene.assert_nothing_left();
 }
 
+/// A repository of PostgreSQL with its base on `master` and a branch that is a commit ahead, made from its source
+/// package.
+fn repository(scene: &Scene) -> PathBuf {
+    let catalog = Catalog::built_in();
+    let package = catalog.find_source(Engine::Postgres, &"17.11".parse().expect("a version")).expect("there");
+    let fetched = scene.path("fetched");
+    fs::create_dir(&fetched).expect("made");
+    let archive = package.fetch(&fetched).expect("fetched");
+    let tree = scene.path("tree");
+    fs::create_dir(&tree).expect("made");
+    let run = |program: &str, words: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(words).current_dir(&tree).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        assert!(command.status().expect("it runs").success(), "{program} {words:?}");
+    };
+    let git = |words: &[&str]| run("git", &[&["-c", "user.name=n", "-c", "user.email=e"], words].concat());
+    run("tar", &["--strip-components=1", "-xf", &archive.display().to_string()]);
+    git(&["init", "--quiet", "--initial-branch=master"]);
+    git(&["add", "--all", "--force"]);
+    git(&["commit", "--quiet", "-m", "base"]);
+    git(&["checkout", "--quiet", "-b", "work"]);
+    fs::write(tree.join("src/backend/README.mine"), "what I do").expect("written");
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "-m", "work"]);
+    tree
+}
+
+#[test]
+#[ignore = "long: scripts/nightly runs it"]
+fn my_tree_is_compared_with_its_base() {
+    let scene = Scene::new();
+    let tree = repository(&scene);
+    // Every execution of a statement waits: whatever the machine does meanwhile, that is seen.
+    let file = tree.join("src/backend/tcop/pquery.c");
+    let text = fs::read_to_string(&file).expect("there");
+    let slow = text.replacen(
+        "\tAssert(PortalIsValid(portal));\n\n\tTRACE_POSTGRESQL_QUERY_EXECUTE_START",
+        "\tpg_usleep(200);\n\n\tTRACE_POSTGRESQL_QUERY_EXECUTE_START",
+        1,
+    );
+    assert_ne!(slow, text, "the place of the change is there");
+    fs::write(&file, slow).expect("written");
+
+    let there = |mut command: Command| {
+        command.current_dir(&tree);
+        command
+    };
+    // In two steps, since each may take its minutes.
+    let base = "base=postgres:src:.@merge-base";
+    let made = scene.end(there(scene.rqps(&["builds", "make", base]))).with_code(0);
+    assert!(made.stderr.contains("step 2 of 7: compile, ") && made.stderr.contains(" left"), "{}", made.stderr);
+    let place = scene.path("results").display().to_string();
+    let words = ["--build", base, "--build", "mine=postgres:src:.", "--tests", "point-query", "--results", &place];
+    let ended = scene.end(there(scene.run("x", &words))).with_code(0);
+    assert!(ended.stderr.contains("with changes that are not committed"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("regressed"), "{}", ended.stdout);
+
+    let campaign = results(&scene.campaign("x"));
+    let facts = |name: &str| campaign.build(&format!("{name}.x10a_c2r1")).expect("read").expect("there");
+    let (base, mine) = (facts("base"), facts("mine"));
+    assert_eq!((&base.compiler, &base.flags, &base.configure), (&mine.compiler, &mine.flags, &mine.configure));
+    assert_eq!(base.folder.as_os_str().len(), mine.folder.as_os_str().len(), "paths of one length");
+    assert!(mine.source.ends_with("with changes that are not committed"), "{}", mine.source);
+    assert!(base.origin.contains("tree@") && !base.source.contains("changes"), "{base:?}");
+    assert!(!code_names(&base, &scene.path("cache")) && !code_names(&mine, &scene.path("cache")));
+    scene.assert_nothing_left();
+}
+
+/// Whether a path is in a server program, in what is left of it without debug information.
+fn code_names(build: &BuildFacts, path: &Path) -> bool {
+    let code = tempfile::NamedTempFile::new().expect("a file");
+    let mut strip = Command::new("strip");
+    strip.arg("--strip-debug").arg("-o").arg(code.path()).arg(build.folder.join("bin/postgres"));
+    assert!(strip.status().expect("it runs").success());
+    let bytes = fs::read(code.path()).expect("there");
+    assert!(bytes.windows(8).any(|window| window == b"postgres"), "it is a program");
+    let path = path.display().to_string();
+    bytes.windows(path.len()).any(|window| window == path.as_bytes())
+}
+
 #[test]
 fn a_plan_compiles_nothing() {
     let (scene, word) = with_step("exit 1");
@@ -114,7 +258,7 @@ fn a_plan_compiles_nothing() {
         assert!(plan.stdout.contains(name), "{name} in {}", plan.stdout);
     }
     let list = scene.end(scene.rqps(&["builds", "list"])).with_code(0);
-    assert!(list.stdout.contains("postgres:src:17.11 -"), "{}", list.stdout);
+    assert!(list.stdout.contains("postgres:src:17.11   -"), "{}", list.stdout);
     let flavours = scene.end(scene.rqps(&["builds", "flavours"])).with_code(0);
     assert!(flavours.stdout.contains("CFLAGS=-O2 -fno-omit-frame-pointer"), "{}", flavours.stdout);
     assert_eq!(installed(&scene), Vec::<String>::new());

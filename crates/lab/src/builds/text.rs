@@ -53,7 +53,7 @@ fn lines(rows: &[(&str, String)]) -> String {
 /// The list as a table, lines cut to the width of a terminal.
 pub fn table(rows: &[BuildRow], width: Option<usize>) -> String {
     let size = |bytes: Option<u64>| bytes.map_or("-".to_owned(), human_bytes);
-    let mut text = format!("{:<18} {:<18} {:>9} {:>9}  {}\n", "build", "name", "to fetch", "installed", "package");
+    let mut text = format!("{:<20} {:<22} {:>9} {:>9}  {}\n", "build", "name", "to fetch", "installed", "package");
     for engine in Engine::ALL {
         text.push_str(&format!("\n{}\n", engine.title()));
         for row in rows.iter().filter(|row| row.engine == engine) {
@@ -64,7 +64,7 @@ pub fn table(rows: &[BuildRow], width: Option<usize>) -> String {
             let (fetch, installed) = (size(row.fetch_bytes), size(row.installed_bytes));
             let rocksdb = row.storage.as_ref().is_some_and(|storage| storage.contains(&StorageEngine::Rocksdb));
             let first = if rocksdb { "with RocksDB, " } else { "" };
-            let line = format!("{build:<18} {name:<18} {fetch:>9} {installed:>9}  {first}{}", row.origin);
+            let line = format!("{build:<20} {name:<22} {fetch:>9} {installed:>9}  {first}{}", row.origin);
             text.push_str(&cut(&line, width.unwrap_or(usize::MAX)));
             text.push('\n');
         }
@@ -88,10 +88,13 @@ pub fn flavours(recipes: &Recipes) -> String {
         text.push_str(&format!("{}\n", engine.title()));
         for flavour in recipes.flavours(engine) {
             let mark = if flavour.name == usual.name { " (where none is named)" } else { "" };
-            let variables: Vec<String> =
-                flavour.variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let variables = flavour.variables.iter().map(|(name, value)| format!("{name}={value}"));
             text.push_str(&format!("  {:<20} {}{mark}\n", flavour.name, flavour.about));
-            text.push_str(&variables.iter().map(|variable| format!("{:23}{variable}\n", "")).collect::<String>());
+            text.extend(variables.chain(flavour.arguments.clone()).map(|word| format!("{:23}{word}\n", "")));
+        }
+        let left_out = recipes.recipe(engine).map(|recipe| recipe.left_out.join(", ")).unwrap_or_default();
+        if !left_out.is_empty() {
+            text.push_str(&format!("  Left out of every build, but for what a flavour names: {left_out}\n"));
         }
     }
     text
@@ -103,6 +106,7 @@ pub fn describe(facts: &BuildFacts) -> String {
         ("name", facts.name.clone()),
         ("version", facts.banner.clone()),
         ("origin", facts.origin.clone()),
+        ("source", facts.source.clone()),
         ("folder", facts.folder.display().to_string()),
         ("sha256", facts.sha256.clone()),
         ("compiler", or_unknown(&facts.compiler)),

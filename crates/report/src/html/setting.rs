@@ -97,6 +97,7 @@ fn build(scene: &Scene<'_>, index: usize) -> Build {
         ("Engine", format!("{} {}", build.engine.title(), build.version)),
         ("Version", build.banner.clone()),
         ("Origin", build.origin.clone()),
+        ("Source", build.source.clone()),
         ("SHA-256", build.sha256.clone()),
         ("Folder", build.folder.display().to_string()),
         ("Compiler", build.compiler.clone()),

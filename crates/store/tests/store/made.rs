@@ -162,6 +162,7 @@ pub(crate) fn build_facts() -> BuildFacts {
         banner: "postgres (PostgreSQL) 17.11".into(),
         folder: "/opt/pg".into(),
         origin: "postgres:/opt/pg".into(),
+        source: String::new(),
         sha256: "00".repeat(32),
         compiler: "gcc".into(),
         flags: "-O2".into(),

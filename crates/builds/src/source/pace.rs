@@ -1,0 +1,56 @@
+//! How long a step of compiling will still take, from what it says.
+//!
+//! In: the pace of a step's recipe, the tree and the log. Out: an estimate, once there is something to go by. It must
+//! not write anything.
+
+use super::recipe::Pace;
+use super::tree;
+use crate::{BuildError, Result};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The share of a step that must be done before the rest of it is estimated.
+const ENOUGH: f64 = 0.02;
+
+/// Measures a step that has begun.
+pub struct Meter<'a> {
+    pace: &'a Pace,
+    log: PathBuf,
+    /// Where the step begins in the log.
+    begin: u64,
+    begun: Instant,
+    files: usize,
+}
+
+impl Meter<'_> {
+    /// Begins with a step that will write to the end of the log.
+    pub fn begin<'a>(pace: &'a Pace, tree: &Path, log: &Path) -> Result<Meter<'a>> {
+        let mut files = 0;
+        for folder in pace.folders.iter().map(|folder| tree.join(folder)).filter(|folder| folder.is_dir()) {
+            let is_one = |file: &&PathBuf| file.to_string_lossy().ends_with(&pace.ending);
+            files += tree::files(&folder)?.iter().filter(is_one).count();
+        }
+        let begin = fs::metadata(log).map_err(BuildError::at("look at", log))?.len();
+        Ok(Meter { pace, log: log.to_owned(), begin, begun: Instant::now(), files })
+    }
+
+    /// How long the step will still take, if that can be told.
+    pub fn left(&self) -> Option<Duration> {
+        rest(self.compiled()? as f64 / self.files as f64, self.begun.elapsed())
+    }
+
+    /// How many files the log has so far.
+    pub(super) fn compiled(&self) -> Option<usize> {
+        let mut log = File::open(&self.log).ok()?;
+        log.seek(SeekFrom::Start(self.begin)).ok()?;
+        let lines = BufReader::new(log).split(b'\n').map_while(std::result::Result::ok);
+        Some(lines.filter(|line| String::from_utf8_lossy(line).contains(&self.pace.line)).count())
+    }
+}
+
+/// The rest of what took so long until this share of it was done.
+pub(super) fn rest(done: f64, elapsed: Duration) -> Option<Duration> {
+    (done >= ENOUGH).then(|| elapsed.div_f64(done.min(1.0)).saturating_sub(elapsed))
+}
