@@ -3,7 +3,7 @@
 //! In: a campaign file, flags. Out: the plan, the builds of its treatments, and the campaign file that says the same;
 //! or all that is wrong, at once.
 
-use crate::notice::Notify;
+use crate::notice::{Notice, Notify};
 use crate::open::{Lab, this_machine};
 use anyhow::{Context, Result};
 use rqps_builds::installation::{self, Trust};
@@ -98,6 +98,7 @@ pub fn prepare(
             }
         }
     }
+    tell_same_sources(campaign.builds(), &found, notify);
     let place = lab.data_place(data);
     let resolved = Resolved {
         builds: resolved,
@@ -126,6 +127,22 @@ fn check_sources(lab: &Lab, builds: &[BuildSpec]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Says where sources that were named apart have the same content: a base that is what it is compared with is rarely
+/// meant.
+fn tell_same_sources(builds: &[BuildSpec], found: &[Option<BuildFacts>], notify: &mut Notify<'_>) {
+    let compiled: Vec<(&BuildSpec, &str)> = std::iter::zip(builds, found)
+        .filter(|(spec, _)| matches!(spec.source, BuildSource::Source(_)))
+        .filter_map(|(spec, facts)| Some((spec, facts.as_ref()?.sha256.as_str())))
+        .collect();
+    for (at, (later, digest)) in compiled.iter().enumerate() {
+        let same = compiled[..at].iter().find(|(spec, other)| other == digest && spec.source != later.source);
+        if let Some((earlier, _)) = same {
+            let warning = format!("{earlier} and {later} are one build: their sources do not differ");
+            notify(Notice::Warning(warning));
+        }
+    }
 }
 
 /// The beginning of the name that the build of a source will have, as far as it is known.

@@ -118,7 +118,7 @@ pub(super) fn install(
         };
         (installer.progress)(Progress::Fetching { coordinate });
     }
-    let content = Content::of(spec, catalog, recipe, &own).map_err(|error| error.on_disk_of(&own))?;
+    let content = Content::of(spec, catalog, recipe, &own).map_err(|error| error.on_disk_of(cache.root()))?;
     let key = Key::of(&content.id, &spec.patches, recipe, flavour)?;
     let origin = SourceSpec { flavour: Some(flavour.name.clone()), ..content.spec.clone() }.to_string();
     let source = content.about.clone();
@@ -128,7 +128,7 @@ pub(super) fn install(
         Found::Missing(lock) => lock,
     };
     needs::check(recipe, flavour, &spec.patches)?;
-    needs::check_room(recipe, folder.path())?;
+    needs::check_room(recipe, cache.root())?;
     if !source.is_empty() {
         (installer.progress)(Progress::Source { about: source.clone() });
     }
@@ -141,13 +141,13 @@ pub(super) fn install(
         folder: folder.path().to_owned(),
         log: folder.path().join(LOG),
     };
-    content.write(recipe, &own, &workshop.tree()).map_err(|error| error.on_disk_of(&own))?;
+    content.write(recipe, &own, &workshop.tree()).map_err(|error| error.on_disk_of(cache.root()))?;
     let installed = workshop
         .run(&spec.patches, &mut |Stand { step, steps, name, left }| {
             let (name, flavour) = (name.to_owned(), flavour.name.clone());
             progress(Progress::Compiling { step, steps, name, flavour, left });
         })
-        .map_err(|error| keep_log(error.on_disk_of(folder.path()), cache, &key))?;
+        .map_err(|error| keep_log(error.on_disk_of(cache.root()), cache, &key))?;
     let part = cache.part(&lock, &flavour.name)?;
     for (from, to) in [(installed.as_path(), INSTALL), (workshop.log.as_path(), LOG)] {
         fs::rename(from, part.path().join(to)).map_err(BuildError::at("move", from))?;

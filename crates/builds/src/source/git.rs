@@ -164,7 +164,13 @@ impl<'a> Git<'a> {
         })?;
         let mut base = self.command();
         base.args(["merge-base", "HEAD", trunk]);
-        self.run(base)
+        // git says nothing where there is none.
+        self.run(base).map_err(|_| {
+            self.failed(format!(
+                "HEAD and {trunk} have no commit in common here, so there is no {MERGE_BASE}; in a shallow clone \
+                 `git fetch --unshallow` gets it, or name the revision after the `@`"
+            ))
+        })
     }
 
     fn commit(&self, revision: &str) -> Result<String> {

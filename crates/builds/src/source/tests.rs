@@ -145,6 +145,10 @@ fn the_merge_base_is_where_the_work_began() {
 
     let error = content(&format!("{path}@nowhere")).err().expect("refused").to_string();
     assert!(error.contains("it has no revision `nowhere`"), "{error}");
+    git(tree.path(), &["checkout", "--quiet", "--orphan", "alone"]);
+    git(tree.path(), &["commit", "--quiet", "-m", "alone"]);
+    let error = content(&base).err().expect("refused").to_string();
+    assert!(error.contains("HEAD and refs/heads/master have no commit in common here"), "{error}");
     git(tree.path(), &["branch", "--quiet", "-D", "master"]);
     let error = content(&base).err().expect("refused").to_string();
     assert!(error.contains("no branch main or master"), "{error}");

@@ -130,6 +130,26 @@ fn a_full_disk_is_told_while_it_compiles_and_nothing_is_left() {
     scene.assert_nothing_left();
 }
 
+#[test]
+fn two_names_of_one_content_are_one_build_and_told() {
+    let (scene, word) = with_step("mkdir {stage}/install && cp -r /usr/lib/postgresql/15/. {stage}/install");
+    let copied = Command::new("cp").arg("-r").arg(scene.path("tree")).arg(scene.path("other")).status();
+    assert!(copied.expect("it runs").success());
+    let other = format!("mine=postgres:src:{}", scene.path("other").display());
+    let run = |second: &str| {
+        let words = ["--build", &word, "--build", second, "--tests", "point-query", "--read-seconds", "0.1"];
+        let ended = scene.end(scene.run("x", &words)).with_code(0);
+        fs::remove_dir_all(scene.campaign("x")).expect("removed");
+        ended.stderr.contains("are one build: their sources do not differ")
+    };
+    assert!(run(&other));
+    assert_eq!(installed(&scene).len(), 1);
+    assert!(!run(&format!("mine={word}")), "a build against itself is meant");
+    fs::write(scene.path("other/configure"), "changed").expect("written");
+    assert!(!run(&other));
+    scene.assert_nothing_left();
+}
+
 /// Has a source compiled in a cache of 30 MB, on which nothing may be left.
 fn small(scene: &Scene, word: &str) -> Ended {
     let rqps = scene.rqps(&["builds", "make", word]);
