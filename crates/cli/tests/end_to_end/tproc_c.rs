@@ -10,9 +10,12 @@ use rustix::process::Signal;
 use std::path::Path;
 use std::process::Command;
 
-/// Two names of one build.
-fn twins() -> [String; 2] {
-    ["a", "b"].map(|name| format!("{name}={BUILD}"))
+/// `rqps run` of two names of one build on one warehouse, with more words.
+fn run_twins(scene: &Scene, name: &str, words: &str) -> Command {
+    let mut command =
+        scene.rqps(&["run", "--suite", "tproc-c", "--name", name, "--warehouses", "1", "--machine", "c2r1"]);
+    command.args(["--build", &format!("a={BUILD}"), "--build", &format!("b={BUILD}")]).args(words.split(' '));
+    command
 }
 
 /// Samples of a campaign in the order in which they were measured.
@@ -118,11 +121,8 @@ fn mariadb_runs_prepared_calls() {
 #[test]
 fn the_published_preset_has_one_server_up_at_a_time() {
     let scene = Scene::new();
-    let builds = twins();
-    let mut command = scene.rqps(&["run", "--suite", "tproc-c", "--name", "published", "--preset", "published"]);
-    command.args(["--warehouses", "1", "--clients", "2", "--machine", "c2r1", "--rounds", "1", "--warmup", "0.2"]);
-    command.args(["--seconds", "1", "--build", &builds[0], "--build", &builds[1]]);
-    scene.end(command).with_code(0);
+    let words = "--preset published --clients 2 --rounds 1 --warmup 0.2 --seconds 1";
+    scene.end(run_twins(&scene, "published", words)).with_code(0);
     let folder = scene.campaign("published");
     assert_one_server_at_a_time(&folder, 2);
     let table = std::fs::read_to_string(folder.join("tables/nopm.abs.tsv")).expect("made");
@@ -140,11 +140,8 @@ fn the_published_preset_has_one_server_up_at_a_time() {
 fn users_key_and_think() {
     const USERS: u64 = 60;
     let scene = Scene::new();
-    let builds = twins();
-    let mut command = scene.rqps(&["run", "--suite", "tproc-c", "--name", "thinking", "--keying-and-thinking"]);
-    command.args(["--warehouses", "1", "--clients", &USERS.to_string(), "--machine", "c2r1", "--rounds", "1"]);
-    command.args(["--warmup", "0", "--seconds", "4", "--build", &builds[0], "--build", &builds[1]]);
-    scene.end(command).with_code(0);
+    let words = format!("--keying-and-thinking --clients {USERS} --rounds 1 --warmup 0 --seconds 4");
+    scene.end(run_twins(&scene, "thinking", &words)).with_code(0);
     let folder = scene.campaign("thinking");
     assert_one_server_at_a_time(&folder, 2);
     for sample in samples(&folder) {
@@ -162,11 +159,9 @@ fn users_key_and_think() {
 #[test]
 fn a_killed_run_is_resumed() {
     let scene = Scene::new();
-    let (folder, builds) = (scene.campaign("resumed"), twins());
-    let mut command = scene.rqps(&["run", "--suite", "tproc-c", "--name", "resumed", "--warehouses", "1"]);
-    command.args(["--machine", "c2r1", "--clients", "1,2", "--rounds", "1", "--warmup", "0.2", "--seconds", "1"]);
-    command.args(["--check", "full", "--build", &builds[0], "--build", &builds[1]]);
-    let mut running = scene.start(command);
+    let folder = scene.campaign("resumed");
+    let words = "--clients 1,2 --rounds 1 --warmup 0.2 --seconds 1 --check full";
+    let mut running = scene.start(run_twins(&scene, "resumed", words));
     running.wait_for("two samples, and a test under way", |_| {
         let servers = scene.servers();
         published(&folder).len() == 2 && servers.len() == 2 && servers.iter().all(|server| server.measured() > 0)
@@ -187,10 +182,7 @@ fn a_killed_run_is_resumed() {
 fn data_go_on_where_copies_do_not_fit() {
     const DISK: &str = "size=1600m,mode=0711";
     let scene = Scene::new();
-    let builds = twins();
-    let mut run = scene.rqps(&["run", "--suite", "tproc-c", "--name", "small", "--warehouses", "1", "--rounds", "2"]);
-    run.args(["--machine", "c2r1", "--clients", "2", "--warmup", "0.2", "--seconds", "1", "--check", "full"]);
-    run.args(["--build", &builds[0], "--build", &builds[1]]);
+    let run = run_twins(&scene, "small", "--clients 2 --rounds 2 --warmup 0.2 --seconds 1 --check full");
     let mut command = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         command.args(["--user", "--map-current-user", "--keep-caps"]);
@@ -225,11 +217,8 @@ fn data_go_on_where_copies_do_not_fit() {
 #[test]
 fn what_a_killed_server_acknowledged_is_there_after_a_restart() {
     let scene = Scene::new();
-    let builds = twins();
-    let mut command = scene.rqps(&["run", "--suite", "tproc-c", "--name", "killed", "--warehouses", "1"]);
-    command.args(["--machine", "c2r1", "--profile", "x10a_sync", "--clients", "2", "--rounds", "1", "--warmup", "0"]);
-    command.args(["--seconds", "4", "--build", &builds[0], "--build", &builds[1]]);
-    let mut running = scene.start(command);
+    let words = "--profile x10a_sync --clients 2 --rounds 1 --warmup 0 --seconds 4";
+    let mut running = scene.start(run_twins(&scene, "killed", words));
     let servers = wait_for_a_test(&scene, &mut running);
     servers[1].family().into_iter().for_each(|process| _ = process.signal(Signal::KILL));
     running.end().with_code(3);
