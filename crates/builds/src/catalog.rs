@@ -17,10 +17,6 @@ use rqps_machine::user_files::user_files;
 use rqps_model::{Engine, Version};
 use std::collections::BTreeMap;
 
-macro_rules! built_in {
-    ($($name:literal),*) => { [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $name)))),*] };
-}
-
 const BUILT_IN: [(&str, &str); 3] = built_in!["catalog/postgres.toml", "catalog/mysql.toml", "catalog/mariadb.toml"];
 
 /// All releases, by engine and version.

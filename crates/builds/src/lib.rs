@@ -4,6 +4,11 @@
 //! [`BuildFacts`](rqps_model::facts::BuildFacts): fetched, checked, unpacked, inspected and published whole. This crate
 //! must not start a server that others can reach, nor measure anything.
 
+/// Files of the repository that are compiled in, with their names.
+macro_rules! built_in {
+    ($($name:literal),*) => { [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $name)))),*] };
+}
+
 pub mod catalog;
 pub mod elf;
 pub mod error;

@@ -7,7 +7,7 @@
 mod address;
 mod source;
 
-pub use address::{ARCHIVE_ENDINGS, credentials, is_archive, without_credentials};
+pub use address::{ARCHIVE_ENDINGS, credentials, has_password, is_archive, without_credentials};
 pub use source::{InvalidSource, MERGE_BASE, SourcePlace, SourceSpec, is_flavour};
 
 use crate::{Engine, Version};

@@ -8,7 +8,7 @@ use super::installed::{Found, Installer, check_program};
 use super::make::{Known, Making};
 use super::progress::Progress;
 use super::record::{INSTALL, placed, search};
-use crate::source::compile::{Stand, Workshop};
+use crate::source::compile::{Compilation, StepProgress};
 use crate::source::content::{Content, known_id};
 use crate::source::needs;
 use crate::source::recipe::{Flavour, Recipe};
@@ -133,7 +133,7 @@ pub(super) fn install(
         (installer.progress)(Progress::Source { about: source.clone() });
     }
     let Installer { jobs, progress, .. } = installer;
-    let workshop = Workshop {
+    let compilation = Compilation {
         recipe,
         flavour,
         jobs,
@@ -141,15 +141,15 @@ pub(super) fn install(
         folder: folder.path().to_owned(),
         log: folder.path().join(LOG),
     };
-    content.write(recipe, &own, &workshop.tree()).map_err(|error| error.on_disk_of(cache.root()))?;
-    let installed = workshop
-        .run(&spec.patches, &mut |Stand { step, steps, name, left }| {
+    content.write(recipe, &own, &compilation.tree()).map_err(|error| error.on_disk_of(cache.root()))?;
+    let installed = compilation
+        .run(&spec.patches, &mut |StepProgress { step, steps, name, left }| {
             let (name, flavour) = (name.to_owned(), flavour.name.clone());
             progress(Progress::Compiling { step, steps, name, flavour, left });
         })
         .map_err(|error| keep_log(error.on_disk_of(cache.root()), cache, &key))?;
     let part = cache.part(&lock, &flavour.name)?;
-    for (from, to) in [(installed.as_path(), INSTALL), (workshop.log.as_path(), LOG)] {
+    for (from, to) in [(installed.as_path(), INSTALL), (compilation.log.as_path(), LOG)] {
         fs::rename(from, part.path().join(to)).map_err(BuildError::at("move", from))?;
     }
     let contents = Contents::default();

@@ -29,7 +29,7 @@ const LAST_TOLD: usize = 6;
 const TOLD_EVERY: Duration = Duration::from_secs(30);
 
 /// What is compiled, and where.
-pub struct Workshop<'a> {
+pub struct Compilation<'a> {
     /// Its steps.
     pub recipe: &'a Recipe,
     /// Its flags.
@@ -45,7 +45,7 @@ pub struct Workshop<'a> {
 }
 
 /// One command of a build.
-struct Order<'a> {
+struct BuildCommand<'a> {
     name: &'a str,
     words: Vec<String>,
     input: Option<&'a Path>,
@@ -54,7 +54,7 @@ struct Order<'a> {
 
 /// How far compiling is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stand<'a> {
+pub struct StepProgress<'a> {
     /// The step's number.
     pub step: usize,
     /// How many there are.
@@ -65,7 +65,7 @@ pub struct Stand<'a> {
     pub left: Option<Duration>,
 }
 
-impl Workshop<'_> {
+impl Compilation<'_> {
     /// The copy of the source.
     pub fn tree(&self) -> PathBuf {
         self.folder.join("tree")
@@ -77,7 +77,7 @@ impl Workshop<'_> {
 
     /// Applies the patches and runs all steps; `progress` hears of each as it begins, and of long ones how long they
     /// will take. Returns the installation folder, which is ours then.
-    pub fn run(&self, patches: &[PathBuf], progress: &mut dyn FnMut(Stand<'_>)) -> Result<PathBuf> {
+    pub fn run(&self, patches: &[PathBuf], progress: &mut dyn FnMut(StepProgress<'_>)) -> Result<PathBuf> {
         let account = Account::choose();
         for name in ["stage", "temporary"] {
             account.private_folder(&self.folder.join(name))?;
@@ -87,18 +87,24 @@ impl Workshop<'_> {
         }
         let tools = self.tools()?;
         let words = [needs::PATCH, "-p1", "--batch", "--forward"].map(str::to_owned).to_vec();
-        let patching =
-            patches.iter().map(|file| Order { name: "patch", words: words.clone(), input: Some(file), pace: None });
+        let patching = patches.iter().map(|file| BuildCommand {
+            name: "patch",
+            words: words.clone(),
+            input: Some(file),
+            pace: None,
+        });
         let stage = self.stage().display().to_string();
         let steps = self.recipe.steps.iter().map(|step| {
             let words = step.command(self.recipe, self.flavour, self.jobs, &stage);
-            Order { name: &step.name, words, input: None, pace: step.pace.as_ref() }
+            BuildCommand { name: &step.name, words, input: None, pace: step.pace.as_ref() }
         });
-        let orders: Vec<Order<'_>> = patching.chain(steps).collect();
-        for (at, order) in (1..).zip(&orders) {
-            let stand = Stand { step: at, steps: orders.len(), name: order.name, left: None };
-            progress(stand);
-            self.execute(order, account, tools.as_deref(), &mut |left| progress(Stand { left: Some(left), ..stand }))?;
+        let commands: Vec<BuildCommand<'_>> = patching.chain(steps).collect();
+        for (at, build_command) in (1..).zip(&commands) {
+            let at_step = StepProgress { step: at, steps: commands.len(), name: build_command.name, left: None };
+            progress(at_step);
+            self.execute(build_command, account, tools.as_deref(), &mut |left| {
+                progress(StepProgress { left: Some(left), ..at_step })
+            })?;
         }
         let installed = self.stage().join(&self.recipe.prefix);
         if account.differs_from_us() {
@@ -121,22 +127,22 @@ impl Workshop<'_> {
 
     fn execute(
         &self,
-        order: &Order<'_>,
+        build_command: &BuildCommand<'_>,
         account: Account,
         tools: Option<&Path>,
         tell_left: &mut dyn FnMut(Duration),
     ) -> Result<()> {
         let tree = fs::canonicalize(self.tree()).map_err(BuildError::at("find", &self.tree()))?;
-        let path = match order.words[0].strip_prefix("./") {
+        let path = match build_command.words[0].strip_prefix("./") {
             Some(inside) => tree.join(inside),
-            None => needs::find(&order.words[0]).unwrap_or_else(|| order.words[0].clone().into()),
+            None => needs::find(&build_command.words[0]).unwrap_or_else(|| build_command.words[0].clone().into()),
         };
         let program = fs::canonicalize(&path).map_err(BuildError::at("find", &path))?;
         let mut log = self.open_log()?;
         let said = BuildError::at("write", &self.log);
-        writeln!(log, "# {}: {}", order.name, order.words.join(" ")).map_err(said)?;
+        writeln!(log, "# {}: {}", build_command.name, build_command.words.join(" ")).map_err(said)?;
         let mut command = command::program(account, OnParentDeath::Terminate, &path);
-        command.args(&order.words[1..]).current_dir(&tree).envs(&self.recipe.environment);
+        command.args(&build_command.words[1..]).current_dir(&tree).envs(&self.recipe.environment);
         command.env("TMPDIR", self.folder.join("temporary"));
         if let Some(tools) = tools {
             let cache = self.lease.cache().root().join(CCACHE);
@@ -145,12 +151,12 @@ impl Workshop<'_> {
             // The same text is the same, in whatever folder it is compiled.
             command.env("CCACHE_DIR", cache).env("CCACHE_NOHASHDIR", "1");
         }
-        if let Some(input) = order.input {
+        if let Some(input) = build_command.input {
             command.stdin(File::open(input).map_err(BuildError::at("open", input))?);
         }
         let both = log.try_clone().map_err(BuildError::at("open", &self.log))?;
         command.stdout(Stdio::from(log)).stderr(Stdio::from(both));
-        let meter = order.pace.map(|pace| Meter::begin(pace, &tree, &self.log)).transpose()?;
+        let meter = build_command.pace.map(|pace| Meter::begin(pace, &tree, &self.log)).transpose()?;
         self.lease.add_program(&tree, &program)?;
         let ended = command.spawn().and_then(|mut child| {
             // Should it have ended already, there is nothing to note.
@@ -165,7 +171,7 @@ impl Workshop<'_> {
         });
         self.lease.remove_program(&tree)?;
         let ended = ended.map_err(BuildError::at("run", &path))?;
-        if ended.success() { Ok(()) } else { Err(self.failed(order, &ended.to_string())) }
+        if ended.success() { Ok(()) } else { Err(self.failed(build_command, &ended.to_string())) }
     }
 
     fn open_log(&self) -> Result<File> {
@@ -173,11 +179,11 @@ impl Workshop<'_> {
         log.map_err(BuildError::at("open", &self.log))
     }
 
-    fn failed(&self, order: &Order<'_>, status: &str) -> BuildError {
+    fn failed(&self, build_command: &BuildCommand<'_>, status: &str) -> BuildError {
         let log = fs::read(&self.log).unwrap_or_default();
-        let output = telling(&String::from_utf8_lossy(&log)).join("\n    ");
+        let output = explaining_lines(&String::from_utf8_lossy(&log)).join("\n    ");
         BuildError::NotCompiled {
-            step: order.name.to_owned(),
+            step: build_command.name.to_owned(),
             status: status.to_owned(),
             output,
             log: Some(self.log.clone()),
@@ -186,7 +192,7 @@ impl Workshop<'_> {
 }
 
 /// The lines of the last step that explain its end: with several commands at a time, the error is not the last line.
-pub(super) fn telling(log: &str) -> Vec<String> {
+pub(super) fn explaining_lines(log: &str) -> Vec<String> {
     let all: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
     let begin = all.iter().rposition(|line| line.starts_with("# ")).map_or(0, |at| at + 1);
     let (before, last) = all[begin..].split_at(all[begin..].len().saturating_sub(LAST_TOLD));

@@ -100,7 +100,7 @@ impl Content {
         })
     }
 
-    /// Puts the files into a folder, which is made, and applies the patches to them.
+    /// Puts the files into a folder, which is made; patches are applied later, as a step of compiling.
     pub fn write(&self, recipe: &Recipe, own: &Path, to: &Path) -> Result<()> {
         make_open_folder(to)?;
         match &self.files {

@@ -7,7 +7,7 @@
 use crate::fetch::without_credentials;
 use crate::{BuildError, Result};
 use rqps_machine::command::{find_in_path, users_program};
-use rqps_model::build::{MERGE_BASE, credentials};
+use rqps_model::build::{MERGE_BASE, has_password};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -82,7 +82,7 @@ impl<'a> Git<'a> {
     pub fn fetch(url: &str, revision: &str, own: &'a Path) -> Result<Git<'a>> {
         let repository = own.join("repository");
         let git = Git { shown: without_credentials(url), ..Git::at(&repository, own)? };
-        if credentials(url).is_some_and(|span| url[span].contains(':')) {
+        if has_password(url) {
             // Every user of the machine can read the arguments of git and of what it starts.
             return Err(git.failed("give the password to git (`git help credentials`), not in the address".to_owned()));
         }

@@ -10,10 +10,6 @@ use rqps_model::build::is_flavour;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-macro_rules! built_in {
-    ($($name:literal),*) => { [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $name)))),*] };
-}
-
 const RECIPES: [(&str, &str); 1] = built_in!["recipes/postgres.toml"];
 const FLAVOURS: [(&str, &str); 1] = built_in!["flavours/postgres.toml"];
 

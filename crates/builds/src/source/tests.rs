@@ -3,7 +3,7 @@
 //!
 //! Whole builds of PostgreSQL are live tests. What is run here by the machinery of recipes are commands of the system.
 
-use super::compile::{Workshop, telling};
+use super::compile::{Compilation, explaining_lines};
 use super::content::Content;
 use super::needs;
 use super::pace::{Meter, rest};
@@ -306,11 +306,11 @@ fn the_time_left_is_told_by_the_files_that_were_compiled() {
     assert_eq!([0.01, 0.25, 0.5, 1.0, 1.1].map(of_ten_seconds), [None, Some(30), Some(10), Some(0), Some(0)]);
 }
 
-/// A workshop whose steps are commands of the system.
+/// A compilation whose steps are commands of the system.
 fn work<T>(
     commands: &[&[&str]],
     patches: &[PathBuf],
-    look: impl FnOnce(&Workshop<'_>, Result<PathBuf, BuildError>) -> T,
+    look: impl FnOnce(&Compilation<'_>, Result<PathBuf, BuildError>) -> T,
 ) -> T {
     let root = folder();
     let cache = Cache::at(root.path()).expect("a cache");
@@ -325,21 +325,21 @@ fn work<T>(
     recipe.steps = commands.iter().map(step).collect();
     let flavour = Recipes::built_in().flavour(Engine::Postgres, None).expect("there").clone();
     let (path, log) = (folder.path().to_owned(), folder.path().join("log"));
-    let workshop = Workshop { recipe: &recipe, flavour: &flavour, jobs: 2, lease: &lease, folder: path, log };
-    fs::create_dir(workshop.tree()).expect("made");
-    write(&workshop.tree(), &[("file", "one\ntwo\nthree\n")]);
-    let result = workshop.run(patches, &mut |_| ());
-    look(&workshop, result)
+    let compilation = Compilation { recipe: &recipe, flavour: &flavour, jobs: 2, lease: &lease, folder: path, log };
+    fs::create_dir(compilation.tree()).expect("made");
+    write(&compilation.tree(), &[("file", "one\ntwo\nthree\n")]);
+    let result = compilation.run(patches, &mut |_| ());
+    look(&compilation, result)
 }
 
 #[test]
 fn steps_run_without_rights_in_a_fixed_environment_and_what_they_install_is_ours() {
     let script = "id -u; echo $LD_RUN_PATH; mkdir $0/install; cp file $0/install; echo x >&2";
-    work(&[&["sh", "-c", script, "{stage}"]], &[], |workshop, installed| {
+    work(&[&["sh", "-c", script, "{stage}"]], &[], |compilation, installed| {
         let installed = installed.expect("it works");
         let owner = std::os::unix::fs::MetadataExt::uid(&fs::metadata(installed.join("file")).expect("there"));
         assert_eq!(owner, Account::own().uid);
-        let log = fs::read_to_string(&workshop.log).expect("a log");
+        let log = fs::read_to_string(&compilation.log).expect("a log");
         let uid = Account::choose().uid;
         assert!(log.ends_with(&format!("{uid}\n$ORIGIN/../lib\nx\n")) && log.starts_with("# sh: sh -c"), "{log}");
     });
@@ -361,10 +361,10 @@ fn a_patch_is_applied_before_the_steps_or_refused() {
 
 #[test]
 fn a_step_that_fails_tells_its_errors_and_where_the_log_is() {
-    work(&[&["sh", "-c", "echo 'a.c:1: error: x'; seq 20; exit 3"], &["true"]], &[], |workshop, installed| {
+    work(&[&["sh", "-c", "echo 'a.c:1: error: x'; seq 20; exit 3"], &["true"]], &[], |compilation, installed| {
         let error = installed.expect_err("it fails").to_string();
         assert!(error.contains("step `sh` failed (exit status: 3): a.c:1: error: x\n    15"), "{error}");
-        assert!(error.ends_with(&format!("all of it is in {}", workshop.log.display())), "{error}");
+        assert!(error.ends_with(&format!("all of it is in {}", compilation.log.display())), "{error}");
     });
-    assert_eq!(telling("# a: x\nerror: old\n# b: y\nnew\n"), ["new"]);
+    assert_eq!(explaining_lines("# a: x\nerror: old\n# b: y\nnew\n"), ["new"]);
 }

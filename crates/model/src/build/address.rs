@@ -48,6 +48,11 @@ pub fn credentials(text: &str) -> Option<Range<usize>> {
     Some(start..start + at)
 }
 
+/// Whether an address holds a password.
+pub fn has_password(url: &str) -> bool {
+    credentials(url).is_some_and(|span| url[span].contains(':'))
+}
+
 /// Where the host of an address stands, with what may stand in front of it.
 pub(super) fn host(text: &str) -> Option<(usize, usize)> {
     let start = text.find("://")? + 3;

@@ -4,7 +4,7 @@
 //! package. `src:.` is the tree as it lies there, uncommitted changes included; `src:.@merge-base` is what it branched
 //! from.
 
-use super::address::{credentials, host, is_archive, shown, split_digest};
+use super::address::{has_password, host, is_archive, shown, split_digest};
 use crate::Version;
 use crate::version::InvalidVersion;
 use std::fmt;
@@ -134,10 +134,6 @@ pub fn is_flavour(name: &str) -> bool {
 /// Nothing that a program could take for an option, nor what no terminal shows.
 fn is_revision(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('-') && !text.chars().any(|c| c.is_whitespace() || c.is_control())
-}
-
-fn has_password(url: &str) -> bool {
-    credentials(url).is_some_and(|span| url[span].contains(':'))
 }
 
 impl fmt::Display for SourcePlace {
