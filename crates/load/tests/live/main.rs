@@ -17,7 +17,6 @@ mod statements;
 mod toy;
 mod tproc_c;
 mod warehouses;
-mod warehouses_speed;
 
 use rqps_load::drive::{ArmRun, ClientCpus, Exercise, Schedule, Switch};
 use rqps_load::program::sysbench::Statements;
