@@ -118,7 +118,7 @@ impl Screen {
 /// A step of an installation in words.
 fn installation_step(step: &Step) -> String {
     match step {
-        Step::Waiting => "another rqps is installing; waiting for it".to_owned(),
+        Step::Waiting => "another rqps is installing or compiling; waiting for it".to_owned(),
         Step::Fetching { coordinate } => format!("fetching {coordinate}"),
         Step::Damaged { fault } => format!("made again, since {fault}"),
         Step::Verifying => "checking its SHA-256".to_owned(),

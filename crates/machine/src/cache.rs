@@ -1,7 +1,8 @@
 //! Where builds and leases are kept between starts.
 //!
 //! In: the user's environment. Out: the folder `<root>/builds/<name>` of a build, made by rename and so whole or
-//! absent, and the lock that keeps two rqps from changing the builds at once. It must not know what a build is.
+//! absent, and the locks that keep two rqps from changing the builds, or from compiling, at once. It must not know what
+//! a build is.
 
 use crate::{MachineError, Result, remove_tree};
 use std::fs::{self, File};
@@ -20,6 +21,12 @@ pub struct Cache {
 /// The right to change the builds; given back when dropped.
 #[derive(Debug)]
 pub struct CacheLock {
+    _file: File,
+}
+
+/// The right to compile; given back when dropped.
+#[derive(Debug)]
+pub struct CompileLock {
     _file: File,
 }
 
@@ -88,16 +95,27 @@ impl Cache {
 
     /// Waits for the right to change the builds (`waiting` is called if another rqps has it), and clears what a
     /// rqps that was killed at it left half made.
-    pub fn lock(&self, waiting: impl FnOnce(&Path)) -> Result<CacheLock> {
-        let path = self.root.join("builds/.lock");
+    pub fn lock(&self, waiting: &mut dyn FnMut()) -> Result<CacheLock> {
+        let file = self.lock_file("builds/.lock", waiting)?;
+        self.clear_parts()?;
+        Ok(CacheLock { _file: file })
+    }
+
+    /// Waits for the right to compile. It is apart from that to change the builds, since compiling takes long and
+    /// others may install meanwhile.
+    pub fn lock_compiling(&self, waiting: &mut dyn FnMut()) -> Result<CompileLock> {
+        self.lock_file(".compiling", waiting).map(|file| CompileLock { _file: file })
+    }
+
+    fn lock_file(&self, name: &str, waiting: &mut dyn FnMut()) -> Result<File> {
+        let path = self.root.join(name);
         let file = File::options().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(MachineError::at("open", &path))?;
         if file.try_lock().is_err() {
-            waiting(&path);
+            waiting();
             file.lock().map_err(MachineError::at("lock", &path))?;
         }
-        self.clear_parts()?;
-        Ok(CacheLock { _file: file })
+        Ok(file)
     }
 
     /// A new folder to make a build in; only for the holder of the lock.
@@ -172,7 +190,7 @@ mod tests {
     fn a_build_is_whole_or_absent() {
         let root = tempfile::tempdir().expect("a folder");
         let cache = Cache::at(root.path()).expect("a cache");
-        let lock = cache.lock(|_| panic!("no other has it")).expect("the lock");
+        let lock = cache.lock(&mut || panic!("no other has it")).expect("the lock");
         let part = cache.part(&lock, "pg1_x").expect("a part");
         fs::write(part.path().join("build.json"), "{}").expect("written");
         assert_eq!(cache.build_names().expect("names"), Vec::<String>::new());
@@ -196,15 +214,16 @@ mod tests {
         let cache = Cache::at(root.path()).expect("a cache");
         let left = root.path().join("builds/.part-1-pg1711_zonky");
         fs::create_dir_all(left.join("install/bin")).expect("made");
-        let lock = cache.lock(|_| ()).expect("the lock");
+        let lock = cache.lock(&mut || ()).expect("the lock");
         assert!(!left.exists());
 
         let mut waited = false;
         std::thread::scope(|scope| {
-            let second = scope.spawn(|| cache.lock(|_| waited = true).expect("the lock, later"));
+            let second = scope.spawn(|| cache.lock(&mut || waited = true).expect("the lock, later"));
             let path = root.path().join("builds/.lock");
             let file = File::open(&path).expect("the lock file");
             assert!(file.try_lock().is_err(), "held while the first has it");
+            cache.lock_compiling(&mut || panic!("it is another lock")).expect("the other lock");
             drop(lock);
             second.join().expect("no panic");
         });

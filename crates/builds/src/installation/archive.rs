@@ -30,7 +30,7 @@ const SKIPPED: [&str; 7] =
 pub(super) fn install_archive(mut installer: Installer<'_>, engine: Engine, path: &Path) -> Result<BuildFacts> {
     let cache = installer.cache;
     let sha256 = verify::sha256_file(path)?;
-    match installer.find_or_lock(|| with_digest(engine, &sha256, path, cache))? {
+    match installer.find_or(Cache::lock, || with_digest(engine, &sha256, path, cache))? {
         Found::Here(facts) => Ok(*facts),
         Found::Missing(lock) => {
             let part = cache.part(&lock, LABEL)?;
@@ -53,7 +53,7 @@ pub(super) fn install_url(
         Some(sha256) => with_digest(engine, sha256, Path::new(&origin), cache),
         None => Ok(with_origin(engine, &origin, cache)),
     };
-    let lock = match installer.find_or_lock(find)? {
+    let lock = match installer.find_or(Cache::lock, find)? {
         Found::Here(facts) => {
             if pinned.is_none() {
                 (installer.progress)(Progress::Kept { name: facts.name.clone(), sha256: facts.sha256.clone() });

@@ -7,7 +7,6 @@ use super::record::{BuildRecord, INSTALL, MANIFEST, RECORD, placed, read_record}
 use crate::manifest::Manifest;
 use crate::{BuildError, Result, program, verify};
 use rqps_machine::Cache;
-use rqps_machine::cache::CacheLock;
 use rqps_model::facts::BuildFacts;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,18 +31,25 @@ pub(super) struct Installer<'a> {
 }
 
 /// A build that is there, or the right to make it.
-pub(super) enum Found {
+pub(super) enum Found<L> {
     Here(Box<BuildFacts>),
-    Missing(CacheLock),
+    Missing(L),
 }
 
+/// Waits for a right of the cache.
+type Lock<L> = fn(&Cache, &mut dyn FnMut()) -> rqps_machine::Result<L>;
+
 impl Installer<'_> {
-    /// Looks for a build, and again when this process alone may change the cache: another may have made it meanwhile.
-    pub(super) fn find_or_lock(&mut self, find: impl Fn() -> Result<Option<BuildFacts>>) -> Result<Found> {
+    /// Looks for a build, and again when this process alone may make it: another may have made it meanwhile.
+    pub(super) fn find_or<L>(
+        &mut self,
+        lock: Lock<L>,
+        find: impl Fn() -> Result<Option<BuildFacts>>,
+    ) -> Result<Found<L>> {
         if let Some(facts) = find()?.filter(|facts| self.holds(facts)) {
             return Ok(Found::Here(Box::new(facts)));
         }
-        let lock = self.cache.lock(|_| (self.progress)(Progress::Waiting))?;
+        let lock = lock(self.cache, &mut || (self.progress)(Progress::Waiting))?;
         let made = find()?.filter(|facts| self.fault(facts).is_none());
         Ok(made.map_or(Found::Missing(lock), |facts| Found::Here(Box::new(facts))))
     }
@@ -96,7 +102,7 @@ pub fn show(cache: &Cache, name: &str) -> Result<BuildFacts> {
 
 /// Removes an installed build.
 pub fn remove(cache: &Cache, name: &str) -> Result<()> {
-    let lock = cache.lock(|_| ())?;
+    let lock = cache.lock(&mut || ())?;
     // A folder without a readable record is a damaged build, and may be removed just so.
     if !cache.build_names()?.iter().any(|known| known == name) {
         return Err(not_installed(cache, name));

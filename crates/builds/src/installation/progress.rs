@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A step of an installation, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// Another rqps is installing; this one waits.
+    /// Another rqps is installing or compiling; this one waits.
     Waiting,
     /// A package client or `curl` fetches.
     Fetching {

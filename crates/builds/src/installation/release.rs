@@ -13,7 +13,7 @@ use rqps_model::facts::BuildFacts;
 /// Installs a release, or finds it installed.
 pub(super) fn install(mut installer: Installer<'_>, release: &Release) -> Result<BuildFacts> {
     let cache = installer.cache;
-    let lock = match installer.find_or_lock(|| Ok(installed(release, cache)))? {
+    let lock = match installer.find_or(Cache::lock, || Ok(installed(release, cache)))? {
         Found::Here(facts) => return Ok(*facts),
         Found::Missing(lock) => lock,
     };

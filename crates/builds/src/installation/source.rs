@@ -38,8 +38,8 @@ struct Key(String);
 
 impl Key {
     fn of(id: &str, patches: &[PathBuf], recipe: &Recipe, flavour: &Flavour) -> Result<Key> {
-        let compiler = recipe.compiler(flavour);
-        if needs::find(compiler).is_none() {
+        let compilers = recipe.compilers(flavour);
+        if compilers.iter().any(|compiler| needs::find(compiler).is_none()) {
             needs::check(recipe, flavour, patches)?;
         }
         let mut text = format!("{id}\n");
@@ -49,7 +49,8 @@ impl Key {
         let steps = serde_json::to_string(recipe).expect("a recipe has only text keys");
         let variables = serde_json::to_string(&flavour.variables).expect("text");
         let arguments = flavour.arguments.join("\n");
-        text.push_str(&format!("{steps}\n{variables}\n{arguments}\n{}\n", needs::compiler_facts(compiler)?));
+        let facts: Vec<String> = compilers.into_iter().map(needs::compiler_facts).collect::<Result<_>>()?;
+        text.push_str(&format!("{steps}\n{variables}\n{arguments}\n{}\n", facts.join("\n")));
         Ok(Key(verify::sha256_bytes(text.as_bytes())))
     }
 
@@ -62,7 +63,7 @@ impl Key {
 /// The installed build of a source, if it is here: nothing is fetched or compiled. A source whose content only fetching
 /// would tell is not found.
 pub fn find_source(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache: &Cache) -> Result<Option<BuildFacts>> {
-    let recipe = catalog.recipes().recipe(engine)?;
+    let recipe = catalog.recipes().recipe(engine);
     let flavour = catalog.recipes().flavour(engine, spec.flavour.as_deref())?;
     let lease = Lease::open(cache)?;
     let folder = lease.folder(&cache.root().join(WORKSHOP), "look", 0o711)?;
@@ -81,7 +82,7 @@ pub fn check_source(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache:
         return Ok(());
     }
     let flavour = catalog.recipes().flavour(engine, spec.flavour.as_deref())?;
-    needs::check(catalog.recipes().recipe(engine)?, flavour, &spec.patches)
+    needs::check(catalog.recipes().recipe(engine), flavour, &spec.patches)
 }
 
 /// The build that was compiled of what this digest says, as the facts of a build have it: also when the source is
@@ -99,7 +100,7 @@ pub(super) fn install(
     catalog: &Catalog,
 ) -> Result<BuildFacts> {
     let cache = installer.cache;
-    let recipe = catalog.recipes().recipe(engine)?;
+    let recipe = catalog.recipes().recipe(engine);
     let flavour = catalog.recipes().flavour(engine, spec.flavour.as_deref())?;
     if let Some(id) = known_id(spec, catalog, recipe)? {
         let key = Key::of(&id, &spec.patches, recipe, flavour)?;
@@ -122,10 +123,10 @@ pub(super) fn install(
     let key = Key::of(&content.id, &spec.patches, recipe, flavour)?;
     let origin = SourceSpec { flavour: Some(flavour.name.clone()), ..content.spec.clone() }.to_string();
     let source = content.about.clone();
-    let lock = match installer.find_or_lock(|| Ok(key.find(cache)))? {
+    let _turn = match installer.find_or(Cache::lock_compiling, || Ok(key.find(cache)))? {
         // What it was compiled from may have had another name then.
         Found::Here(facts) => return Ok(BuildFacts { origin, source, ..*facts }),
-        Found::Missing(lock) => lock,
+        Found::Missing(turn) => turn,
     };
     needs::check(recipe, flavour, &spec.patches)?;
     needs::check_room(recipe, cache.root())?;
@@ -148,6 +149,7 @@ pub(super) fn install(
             progress(Progress::Compiling { step, steps, name, flavour, left });
         })
         .map_err(|error| keep_log(error.on_disk_of(cache.root()), cache, &key))?;
+    let lock = cache.lock(&mut || progress(Progress::Waiting))?;
     let part = cache.part(&lock, &flavour.name)?;
     for (from, to) in [(installed.as_path(), INSTALL), (compilation.log.as_path(), LOG)] {
         fs::rename(from, part.path().join(to)).map_err(BuildError::at("move", from))?;
