@@ -86,14 +86,6 @@ pub enum BuildError {
         /// What is wrong, with the line where known.
         reason: String,
     },
-    /// No recipe compiles an engine.
-    #[error("rqps has no recipe to compile {engine} by, only for {}; name an installation or an archive of one", known.join(", "))]
-    NoRecipe {
-        /// The database system.
-        engine: &'static str,
-        /// Those that can be compiled.
-        known: Vec<&'static str>,
-    },
     /// The user named a flavour that is not there.
     #[error("{engine} has no flavour `{name}`; it has {}. Your own go into ~/.config/rqps/flavours/", known.join(", "))]
     UnknownFlavour {

@@ -41,8 +41,8 @@ Examples:
   rqps compare results/NAME --fail-on regressed --json
 
 Builds are ENGINE:VERSION, ENGINE:/FOLDER, ENGINE:/ARCHIVE or ENGINE:URL, or
-ENGINE:src:WHERE for a source that is compiled here (PostgreSQL), for the engines
-postgres, mysql and mariadb; pg1711, my8033 and ma110405 are short for versions.
+ENGINE:src:WHERE for a source that is compiled here, for the engines postgres,
+mysql and mariadb; pg1711, my8033 and ma110405 are short for versions.
 Tables of MySQL and MariaDB are stored by InnoDB, those of MariaDB builds with
 the plugin by RocksDB as well (--storage-engine). One campaign may hold several
 engines; the report lists what each forces to be different. Commits are not

@@ -5,7 +5,7 @@
 //! outside its folder, but for ccache's own.
 
 use super::pace::Meter;
-use super::recipe::{Flavour, Pace, Recipe};
+use super::recipe::{Flavour, Pace, Places, Recipe};
 use super::{needs, tree};
 use crate::{BuildError, Result};
 use rqps_machine::command::{self, OnParentDeath};
@@ -93,9 +93,10 @@ impl Compilation<'_> {
             input: Some(file),
             pace: None,
         });
-        let stage = self.stage().display().to_string();
+        let (tree, stage) = (self.tree().display().to_string(), self.stage().display().to_string());
+        let places = Places { tree: &tree, stage: &stage, jobs: self.jobs };
         let steps = self.recipe.steps.iter().map(|step| {
-            let words = step.command(self.recipe, self.flavour, self.jobs, &stage);
+            let words = step.command(self.recipe, self.flavour, places);
             BuildCommand { name: &step.name, words, input: None, pace: step.pace.as_ref() }
         });
         let commands: Vec<BuildCommand<'_>> = patching.chain(steps).collect();
@@ -114,14 +115,16 @@ impl Compilation<'_> {
         Ok(installed)
     }
 
-    /// A folder that has ccache under the compiler's name, where it is installed: no flag of the build says so.
+    /// A folder that has ccache under the compilers' names, where it is installed: no flag of the build says so.
     fn tools(&self) -> Result<Option<PathBuf>> {
-        let compiler = self.recipe.compiler(self.flavour);
-        let Some(ccache) = needs::find(CCACHE).filter(|_| !compiler.contains('/')) else { return Ok(None) };
+        let compilers = self.recipe.compilers(self.flavour);
+        let Some(ccache) = needs::find(CCACHE) else { return Ok(None) };
         let tools = self.folder.join("tools");
         crate::unpack::make_open_folder(&tools)?;
-        let link = tools.join(compiler);
-        symlink(ccache, &link).map_err(BuildError::at("create", &link))?;
+        for compiler in compilers.into_iter().filter(|compiler| !compiler.contains('/')) {
+            let link = tools.join(compiler);
+            symlink(&ccache, &link).map_err(BuildError::at("create", &link))?;
+        }
         Ok(Some(tools))
     }
 
@@ -149,7 +152,7 @@ impl Compilation<'_> {
             account.private_folder(&cache)?;
             command.env("PATH", format!("{}:{}", tools.display(), needs::PATH));
             // The same text is the same, in whatever folder it is compiled.
-            command.env("CCACHE_DIR", cache).env("CCACHE_NOHASHDIR", "1");
+            command.env("CCACHE_DIR", cache).env("CCACHE_NOHASHDIR", "1").env("CCACHE_BASEDIR", &tree);
         }
         if let Some(input) = build_command.input {
             command.stdin(File::open(input).map_err(BuildError::at("open", input))?);

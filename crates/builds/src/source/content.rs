@@ -122,13 +122,13 @@ fn of_tree(spec: &SourceSpec, repository: PathBuf, tree: Tree) -> Content {
         spec.revision.clone_from(&tree.commit);
     }
     let short = tree.commit.as_deref().map_or("no commit", |commit| &commit[..commit.len().min(10)]);
-    let changes = if tree.is_changed { " with changes that are not committed" } else { "" };
-    let without = match tree.submodules.as_slice() {
+    let changes = if tree.is_changed() { " with changes that are not committed" } else { "" };
+    let without = match tree.missing().as_slice() {
         [] => String::new(),
-        submodules => format!(", without its submodules: {}", submodules.join(", ")),
+        missing => format!(", without submodules that are not checked out: {}", missing.join(", ")),
     };
     let about = format!("commit {short}{changes}{without}");
-    Content { id: format!("git {}", tree.id), spec, about, files: Files::Tree(repository, tree) }
+    Content { id: format!("git {}", tree.content_id()), spec, about, files: Files::Tree(repository, tree) }
 }
 
 /// The same source for somebody who stands elsewhere.

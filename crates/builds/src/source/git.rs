@@ -38,14 +38,47 @@ pub struct Git<'a> {
 /// A tree of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
-    /// What git calls it: the same content has the same id.
+    /// What git calls it: the same content has the same id, submodules apart.
     pub id: String,
     /// The commit that it is, or that it was changed from.
     pub commit: Option<String>,
-    /// Whether there are changes that were not committed.
-    pub is_changed: bool,
+    /// Whether the repository itself has changes that were not committed.
+    has_changes: bool,
     /// Other repositories inside, of which the tree has only the commit.
-    pub submodules: Vec<String>,
+    pub submodules: Vec<Submodule>,
+}
+
+/// A repository inside another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submodule {
+    /// Where it is in the tree.
+    pub path: String,
+    /// What is in it, if it is checked out and has the commit.
+    pub tree: Option<Tree>,
+}
+
+impl Tree {
+    /// Says the content, that of the submodules included.
+    pub fn content_id(&self) -> String {
+        let inner =
+            self.submodules.iter().filter_map(|one| Some(format!("{}={}", one.path, one.tree.as_ref()?.content_id())));
+        std::iter::once(self.id.clone()).chain(inner).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether there are changes that were not committed, in submodules too.
+    pub fn is_changed(&self) -> bool {
+        let mut inner = self.submodules.iter().filter_map(|one| one.tree.as_ref());
+        self.has_changes || inner.any(Tree::is_changed)
+    }
+
+    /// The paths of submodules that are not here.
+    pub fn missing(&self) -> Vec<String> {
+        let of = |one: &Submodule| match &one.tree {
+            Some(tree) => tree.missing().iter().map(|path| format!("{}/{path}", one.path)).collect(),
+            None => vec![one.path.clone()],
+        };
+        self.submodules.iter().flat_map(of).collect()
+    }
 }
 
 /// Whether a folder is a work tree of git, or a repository without one.
@@ -59,10 +92,10 @@ fn list(mut command: Command, tree: &str) -> Command {
     command
 }
 
-/// The paths of what a list says to be a commit of another repository.
-fn submodules(listed: &str) -> Vec<String> {
+/// What a list says to be a commit of another repository: `160000 commit ID`, a tab and the path.
+fn links(listed: &str) -> impl Iterator<Item = (&str, &str)> {
     let rows = listed.lines().filter_map(|line| line.split_once('\t'));
-    rows.filter(|(about, _)| about.contains(" commit ")).map(|(_, path)| path.to_owned()).collect()
+    rows.filter_map(|(about, path)| Some((about.split_once(" commit ")?.1, path)))
 }
 
 impl<'a> Git<'a> {
@@ -134,11 +167,12 @@ impl<'a> Git<'a> {
         write.arg("write-tree");
         let id = self.run(write)?;
         let commit = self.commit("HEAD").ok();
-        let committed = commit.clone().map(|commit| self.of_commit(commit)).transpose()?;
-        let is_changed = committed.is_none_or(|tree| tree.id != id);
+        let committed = commit.as_deref().map(|commit| self.tree_id(commit)).transpose()?;
+        let has_changes = committed.is_none_or(|committed| committed != id);
         // The tree is in our own objects only.
-        let submodules = submodules(&self.run(list(self.on_our_index()?, &id))?);
-        Ok(Tree { id, commit, is_changed, submodules })
+        let listed = self.run(list(self.on_our_index()?, &id))?;
+        let submodules = links(&listed).map(|(_, path)| self.submodule(path, None)).collect::<Result<_>>()?;
+        Ok(Tree { id, commit, has_changes, submodules })
     }
 
     /// Writes the files of a tree into a folder, which exists.
@@ -150,7 +184,14 @@ impl<'a> Git<'a> {
         // The work tree is named so that a repository without one will do.
         write.arg("--work-tree").arg(to).args(["checkout-index", "--all", "--force", "--quiet"]);
         write.arg(format!("--prefix={}/", to.display()));
-        self.run(write).map(drop)
+        self.run(write)?;
+        for Submodule { path, tree } in &tree.submodules {
+            let Some(tree) = tree else { continue };
+            let to = to.join(path);
+            std::fs::create_dir_all(&to).map_err(BuildError::at("create", &to))?;
+            self.inner(path, |inner| inner.export(tree, &to))?;
+        }
+        Ok(())
     }
 
     /// What the work of the folder branched from.
@@ -180,11 +221,35 @@ impl<'a> Git<'a> {
     }
 
     fn of_commit(&self, commit: String) -> Result<Tree> {
+        let id = self.tree_id(&commit)?;
+        let listed = self.run(list(self.command(), &id))?;
+        let submodules = links(&listed).map(|(commit, path)| self.submodule(path, Some(commit)));
+        let submodules = submodules.collect::<Result<_>>()?;
+        Ok(Tree { id, commit: Some(commit), has_changes: false, submodules })
+    }
+
+    fn tree_id(&self, commit: &str) -> Result<String> {
         let mut parse = self.command();
         parse.args(["rev-parse", "--verify", &format!("{commit}^{{tree}}")]);
-        let id = self.run(parse)?;
-        let submodules = submodules(&self.run(list(self.command(), &id))?);
-        Ok(Tree { id, commit: Some(commit), is_changed: false, submodules })
+        self.run(parse)
+    }
+
+    /// What is checked out at a path, as it lies there or at a commit that it has.
+    fn submodule(&self, path: &str, commit: Option<&str>) -> Result<Submodule> {
+        let is_here = self.repository.join(path).join(".git").exists();
+        let tree = |inner: &Git<'_>| match commit {
+            None => inner.work_tree().map(Some),
+            Some(commit) => inner.commit(commit).ok().map(|commit| inner.of_commit(commit)).transpose(),
+        };
+        let tree = if is_here { self.inner(path, tree)? } else { None };
+        Ok(Submodule { path: path.to_owned(), tree })
+    }
+
+    /// Does something with the repository of a submodule; what git writes for it has a folder of its own.
+    fn inner<T>(&self, path: &str, what: impl FnOnce(&Git<'_>) -> Result<T>) -> Result<T> {
+        let own = self.own.join("submodules").join(path);
+        std::fs::create_dir_all(&own).map_err(BuildError::at("create", &own))?;
+        what(&Git::at(&self.repository.join(path), &own)?)
     }
 
     fn path(&self, name: &str) -> Result<PathBuf> {

@@ -34,8 +34,7 @@ pub fn find(program: &str) -> Option<PathBuf> {
 
 /// Refuses a machine that lacks something.
 pub fn check(recipe: &Recipe, flavour: &Flavour, patches: &[PathBuf]) -> Result<()> {
-    let compiler = recipe.compiler(flavour);
-    let found = find(compiler);
+    let compilers = recipe.compilers(flavour);
     let mut missing: Vec<String> = Vec::new();
     let mut packages: Vec<String> = Vec::new();
     let mut lacks = |what: String, package: &str| {
@@ -44,9 +43,10 @@ pub fn check(recipe: &Recipe, flavour: &Flavour, patches: &[PathBuf]) -> Result<
             packages.push(package.to_owned());
         }
     };
-    if found.is_none() {
-        // Debian names the packages of compilers as the programs, up to those of other languages.
-        lacks(format!("the compiler {compiler}"), compiler.rsplit('/').next().unwrap_or(compiler));
+    for compiler in compilers.iter().filter(|compiler| find(compiler).is_none()) {
+        // Debian names the packages of compilers as the programs, but for Clang, which is one package.
+        let name = compiler.rsplit('/').next().unwrap_or(compiler);
+        lacks(format!("the compiler {compiler}"), &name.replace("clang++", "clang"));
     }
     if !patches.is_empty() && find(PATCH).is_none() {
         lacks(PATCH.to_owned(), PATCH);
@@ -54,7 +54,7 @@ pub fn check(recipe: &Recipe, flavour: &Flavour, patches: &[PathBuf]) -> Result<
     for need in recipe.needs.iter().chain(&flavour.needs) {
         match need {
             Need { program: Some(program), package, .. } if find(program).is_none() => lacks(program.clone(), package),
-            Need { header: Some(header), package, .. } if !has_header(header, found.as_deref()) => {
+            Need { header: Some(header), package, .. } if !has_header(header, compilers[0]) => {
                 lacks(header.clone(), package);
             }
             Need { .. } => {}
@@ -90,11 +90,13 @@ pub fn compiler_facts(compiler: &str) -> Result<String> {
     Ok(format!("{first} for {}", ask("-dumpmachine")?.trim()))
 }
 
-fn has_header(header: &str, compiler: Option<&Path>) -> bool {
-    let Some(compiler) = compiler else {
+fn has_header(header: &str, compiler: &str) -> bool {
+    let Some(compiler) = find(compiler) else {
         return HEADERS.iter().any(|folder| Path::new(folder).join(header).is_file());
     };
-    let mut command = command::program(Account::choose(), OnParentDeath::Kill, compiler);
+    let mut command = command::program(Account::choose(), OnParentDeath::Kill, &compiler);
     command.args(["-E", "-x", "c", "-o", "/dev/null", "-"]);
-    command::output(command, "the compiler", &format!("#include <{header}>\n")).is_ok()
+    // Only looked for: a header may ask for another before it, or be one of C++.
+    let text = format!("#if !__has_include(<{header}>)\n#error missing\n#endif\n");
+    command::output(command, "the compiler", &text).is_ok()
 }

@@ -27,27 +27,42 @@ pub struct Meter<'a> {
 impl Meter<'_> {
     /// Begins with a step that will write to the end of the log.
     pub fn begin<'a>(pace: &'a Pace, tree: &Path, log: &Path) -> Result<Meter<'a>> {
-        let mut files = 0;
-        for folder in pace.folders.iter().map(|folder| tree.join(folder)).filter(|folder| folder.is_dir()) {
-            let is_one = |file: &&PathBuf| file.to_string_lossy().ends_with(&pace.ending);
-            files += tree::files(&folder)?.iter().filter(is_one).count();
-        }
+        let files = match pace {
+            Pace::Percent => 0,
+            Pace::Files { folders, ending, .. } => count(tree, folders, ending)?,
+        };
         let begin = fs::metadata(log).map_err(BuildError::at("look at", log))?.len();
         Ok(Meter { pace, log: log.to_owned(), begin, begun: Instant::now(), files })
     }
 
     /// How long the step will still take, if that can be told.
     pub fn left(&self) -> Option<Duration> {
-        rest(self.compiled()? as f64 / self.files as f64, self.begun.elapsed())
+        rest(self.done()?, self.begun.elapsed())
     }
 
-    /// How many files the log has so far.
-    pub(super) fn compiled(&self) -> Option<usize> {
+    /// The share of the step that the log has so far.
+    pub(super) fn done(&self) -> Option<f64> {
         let mut log = File::open(&self.log).ok()?;
         log.seek(SeekFrom::Start(self.begin)).ok()?;
         let lines = BufReader::new(log).split(b'\n').map_while(std::result::Result::ok);
-        Some(lines.filter(|line| String::from_utf8_lossy(line).contains(&self.pace.line)).count())
+        let lines = lines.map(|line| String::from_utf8_lossy(&line).into_owned());
+        Some(match self.pace {
+            // Commands that run at a time may be told out of order.
+            Pace::Percent => lines.filter_map(|line| percent(&line)).fold(0.0, f64::max) / 100.0,
+            Pace::Files { line, .. } => lines.filter(|one| one.contains(line)).count() as f64 / self.files as f64,
+        })
     }
+}
+
+fn count(tree: &Path, folders: &[String], ending: &str) -> Result<usize> {
+    let is_one = |file: &&PathBuf| file.to_string_lossy().ends_with(ending);
+    let folders = folders.iter().map(|folder| tree.join(folder)).filter(|folder| folder.is_dir());
+    folders.map(|folder| Ok(tree::files(&folder)?.iter().filter(is_one).count())).sum()
+}
+
+/// Reads `[ 45%] Building C object …`.
+fn percent(line: &str) -> Option<f64> {
+    line.strip_prefix('[')?.split_once("%]")?.0.trim().parse().ok()
 }
 
 /// The rest of what took so long until this share of it was done.

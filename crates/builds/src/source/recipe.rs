@@ -10,8 +10,8 @@ use rqps_model::build::is_flavour;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-const RECIPES: [(&str, &str); 1] = built_in!["recipes/postgres.toml"];
-const FLAVOURS: [(&str, &str); 1] = built_in!["flavours/postgres.toml"];
+const RECIPES: [(&str, &str); 3] = built_in!["recipes/postgres.toml", "recipes/mysql.toml", "recipes/mariadb.toml"];
+const FLAVOURS: [(&str, &str); 3] = built_in!["flavours/postgres.toml", "flavours/mysql.toml", "flavours/mariadb.toml"];
 
 /// How an engine is compiled. What is written of it as text is what decides what comes out.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
@@ -39,8 +39,8 @@ pub struct Recipe {
     pub disk_mb: u64,
     /// The folder below the stage that becomes the installation.
     pub prefix: String,
-    /// How the compiler is named.
-    pub compiler: CompilerWord,
+    /// How the compilers are named, one for each language.
+    pub compilers: Vec<CompilerWord>,
     /// Set for every step.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
@@ -52,7 +52,7 @@ pub struct Recipe {
     pub steps: Vec<Step>,
 }
 
-/// The variable that names the compiler, and the program where no flavour says another.
+/// The variable that names a compiler, and the program where no flavour says another.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CompilerWord {
@@ -89,14 +89,19 @@ pub struct Step {
 
 /// What tells how far a step is.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pace {
-    /// A line of its output with this text is one file compiled.
-    pub line: String,
-    /// The folders whose files are compiled.
-    pub folders: Vec<String>,
-    /// How such a file's name ends.
-    pub ending: String,
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Pace {
+    /// Lines of its output that begin with a percentage in brackets, such as `[ 45%]`.
+    Percent,
+    /// Each file that is compiled is a line of its output.
+    Files {
+        /// What such a line has in it.
+        line: String,
+        /// The folders whose files are compiled.
+        folders: Vec<String>,
+        /// How such a file's name ends.
+        ending: String,
+    },
 }
 
 /// A set of flags with a name.
@@ -106,7 +111,7 @@ pub struct Flavour {
     pub name: String,
     /// What it is, in words.
     pub about: String,
-    /// Variables of the recipe's first step, such as `CFLAGS`.
+    /// Variables of the recipe's first step, such as `CFLAGS` or `CMAKE_C_FLAGS`.
     pub variables: BTreeMap<String, String>,
     /// Arguments of the same step, which turn on what is left out elsewhere.
     pub arguments: Vec<String>,
@@ -164,11 +169,8 @@ impl Recipes {
     }
 
     /// The recipe of an engine.
-    pub fn recipe(&self, engine: Engine) -> Result<&Recipe> {
-        self.recipes.get(&engine).ok_or_else(|| BuildError::NoRecipe {
-            engine: engine.title(),
-            known: self.recipes.keys().map(|engine| engine.title()).collect(),
-        })
+    pub fn recipe(&self, engine: Engine) -> &Recipe {
+        self.recipes.get(&engine).expect("every engine has a recipe that is compiled in")
     }
 
     /// The flavours of an engine, by name.
@@ -192,6 +194,9 @@ impl Recipes {
         let recipe: Recipe = toml::from_str(text).map_err(|e| malformed(e.to_string()))?;
         if let Some(step) = recipe.steps.iter().find(|step| step.command.is_empty()) {
             return Err(malformed(format!("step `{}` has no command", step.name)));
+        }
+        if recipe.compilers.is_empty() {
+            return Err(malformed("it names no compiler".to_owned()));
         }
         check_needs(&recipe.needs).map_err(malformed)?;
         self.recipes.insert(recipe.engine, recipe);
@@ -228,26 +233,44 @@ fn check_needs(needs: &[Need]) -> Result<(), String> {
 }
 
 impl Recipe {
-    /// The compiler's program under a flavour.
-    pub fn compiler<'a>(&'a self, flavour: &'a Flavour) -> &'a str {
-        flavour.variables.get(&self.compiler.variable).unwrap_or(&self.compiler.program)
+    /// The compilers' programs under a flavour, the first of them that of C.
+    pub fn compilers<'a>(&'a self, flavour: &'a Flavour) -> Vec<&'a str> {
+        let program = |word: &'a CompilerWord| flavour.variables.get(&word.variable).unwrap_or(&word.program);
+        self.compilers.iter().map(|word| program(word).as_str()).collect()
     }
 
-    /// The variables of a flavour, with the compiler among them: what is not said may be another on another machine.
-    fn variables(&self, flavour: &Flavour) -> Vec<String> {
-        let mut variables = flavour.variables.clone();
-        variables.entry(self.compiler.variable.clone()).or_insert_with(|| self.compiler.program.clone());
-        variables.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+    /// The variables of a flavour, with the compilers among them: what is not said may be another on another machine.
+    fn variables(&self, flavour: &Flavour) -> BTreeMap<String, String> {
+        let usual = self.compilers.iter().map(|word| (word.variable.clone(), word.program.clone()));
+        usual.chain(flavour.variables.clone()).collect()
     }
+}
+
+/// What the words of a step stand for while it runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Places<'a> {
+    /// The folder of the source, `{tree}`.
+    pub tree: &'a str,
+    /// The folder that is installed into, `{stage}`.
+    pub stage: &'a str,
+    /// Commands at a time, `{jobs}`.
+    pub jobs: usize,
 }
 
 impl Step {
     /// The program and its arguments.
-    pub fn command(&self, recipe: &Recipe, flavour: &Flavour, jobs: usize, stage: &str) -> Vec<String> {
-        let words = self.command.iter().flat_map(|word| match word.as_str() {
-            "{variables}" => recipe.variables(flavour),
-            "{arguments}" => flavour.arguments.clone(),
-            word => vec![word.replace("{jobs}", &jobs.to_string()).replace("{stage}", stage)],
+    pub fn command(&self, recipe: &Recipe, flavour: &Flavour, places: Places<'_>) -> Vec<String> {
+        let fill = |word: &str| {
+            let word = word.replace("{jobs}", &places.jobs.to_string());
+            word.replace("{stage}", places.stage).replace("{tree}", places.tree)
+        };
+        let words = self.command.iter().flat_map(|word| match word.strip_suffix("{variables}") {
+            Some(before) => {
+                let variables = recipe.variables(flavour).into_iter();
+                variables.map(|(name, value)| fill(&format!("{before}{name}={value}"))).collect()
+            }
+            None if word == "{arguments}" => flavour.arguments.clone(),
+            None => vec![fill(word)],
         });
         words.collect()
     }

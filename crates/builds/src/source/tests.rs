@@ -7,12 +7,13 @@ use super::compile::{Compilation, explaining_lines};
 use super::content::Content;
 use super::needs;
 use super::pace::{Meter, rest};
-use super::recipe::{Flavour, Need, Recipe, Recipes};
+use super::recipe::{Flavour, Need, Pace, Places, Recipe, Recipes};
 use crate::{BuildError, Catalog};
 use rqps_machine::{Account, Cache, Lease};
 use rqps_model::Engine;
 use rqps_model::build::{BuildSource, BuildSpec, SourceSpec};
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -64,8 +65,10 @@ fn spec(text: &str) -> SourceSpec {
 }
 
 fn recipe() -> Recipe {
-    Recipes::built_in().recipe(Engine::Postgres).expect("there").clone()
+    Recipes::built_in().recipe(Engine::Postgres).clone()
 }
+
+const PLACES: Places<'static> = Places { tree: "/t", stage: "/s", jobs: 2 };
 
 fn content(place: &str) -> Result<Content, BuildError> {
     let own = folder();
@@ -115,16 +118,35 @@ fn uncommitted_changes_count_and_the_tree_is_not_written_to() {
 }
 
 #[test]
-fn submodules_are_left_out_and_named() {
+fn submodules_count_as_they_are_checked_out() {
     let (tree, other) = (repository(), repository());
     let path = tree.path().display().to_string();
     let from = other.path().display().to_string();
     git(tree.path(), &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &from, "lib/other"]);
-    let told = |place: &str| content(place).expect("a source").about;
-    assert!(told(&path).ends_with("not committed, without its submodules: lib/other"), "{}", told(&path));
     git(tree.path(), &["commit", "--quiet", "-m", "with"]);
-    let commit = told(&format!("{path}@HEAD"));
-    assert!(commit.ends_with(", without its submodules: lib/other") && commit == told(&path), "{commit}");
+    let committed = id(&path);
+    assert_eq!(id(&format!("{path}@HEAD")), committed, "a clean tree is its commit");
+    write(tree.path(), &[("lib/other/configure", "changed\n")]);
+    let changed = content(&path).expect("a source");
+    assert!(changed.id != committed && changed.about.ends_with("not committed"), "{}", changed.about);
+
+    let before = state(tree.path());
+    let (own, to) = (folder(), folder());
+    for (place, text) in [(path.clone(), "changed\n"), (format!("{path}@HEAD"), "one\n")] {
+        let (own, to) = (own.path().join(text.trim()), to.path().join(text.trim()));
+        fs::create_dir(&own).expect("made");
+        let content = Content::of(&spec(&format!("src:{place}")), &Catalog::built_in(), &recipe(), &own);
+        content.expect("read").write(&recipe(), &own, &to).expect("written");
+        assert_eq!(fs::read_to_string(to.join("lib/other/configure")).expect("there"), text);
+    }
+    assert_eq!(state(tree.path()), before, "neither the tree nor what git keeps of it has changed");
+
+    let about = |place: &str| content(place).expect("a source").about;
+    assert!(about(&format!("file://{path}")).ends_with("submodules that are not checked out: lib/other"));
+    git(tree.path(), &["submodule", "--quiet", "deinit", "--force", "--all"]);
+    let without = about(&format!("{path}@HEAD"));
+    assert!(without.ends_with(", without submodules that are not checked out: lib/other"), "{without}");
+    assert_eq!(about(&path), without);
 }
 
 #[test]
@@ -259,26 +281,24 @@ fn flavours_and_recipes_are_files() {
     );
     let usual = recipes.flavour(Engine::Postgres, None).expect("there");
     assert_eq!(usual.variables["CFLAGS"], "-O2 -fno-omit-frame-pointer");
-    let configure = recipe().steps[0].command(&recipe(), usual, 2, "/s");
+    let configure = recipe().steps[0].command(&recipe(), usual, PLACES);
     assert_eq!(configure[configure.len() - 2..], ["CC=gcc", "CFLAGS=-O2 -fno-omit-frame-pointer"]);
     let with_lz4 = recipes.flavour(Engine::Postgres, Some("o2nofp_lz4")).expect("there");
-    let configure = recipe().steps[0].command(&recipe(), with_lz4, 2, "/s");
+    let configure = recipe().steps[0].command(&recipe(), with_lz4, PLACES);
     assert_eq!(configure[configure.len() - 3..][..2], ["--with-lz4", "CC=gcc"]);
-    assert_eq!(recipe().steps[2].command(&recipe(), usual, 2, "/s"), ["make", "DESTDIR=/s", "install"]);
+    assert_eq!(recipe().steps[2].command(&recipe(), usual, PLACES), ["make", "DESTDIR=/s", "install"]);
     // The slip of a published set: what is called -O3 must be.
     for flavour in recipes.flavours(Engine::Postgres).filter(|flavour| flavour.name.starts_with("o3")) {
         assert!(flavour.variables["CFLAGS"].starts_with("-O3"), "{}", flavour.name);
     }
     let error = recipes.flavour(Engine::Postgres, Some("o4")).expect_err("unknown").to_string();
     assert!(error.contains("PostgreSQL has no flavour `o4`; it has clang_o2nofp, def, o0"), "{error}");
-    let error = recipes.recipe(Engine::Mysql).expect_err("none").to_string();
-    assert!(error.contains("no recipe to compile MySQL by, only for PostgreSQL"), "{error}");
 
     let own = |name: &str| {
         format!("engine = \"postgres\"\n[flavour.{name}]\nabout = \"a\"\nvariables = {{ CC = \"clang\" }}\n")
     };
     recipes.add_flavours("own.toml", &own("clang")).expect("read");
-    assert_eq!(recipe().compiler(recipes.flavour(Engine::Postgres, Some("clang")).expect("there")), "clang");
+    assert_eq!(recipe().compilers(recipes.flavour(Engine::Postgres, Some("clang")).expect("there")), ["clang"]);
     for (text, reason) in [
         (own("\"a-b\""), "`a-b` cannot name a flavour"),
         (own("x").replace("about", "abuot"), "unknown field `abuot`"),
@@ -291,6 +311,34 @@ fn flavours_and_recipes_are_files() {
 }
 
 #[test]
+fn every_engine_is_compiled_by_the_flags_of_its_flavours() {
+    let recipes = Recipes::built_in();
+    for engine in Engine::ALL {
+        let recipe = recipes.recipe(engine);
+        for flavour in recipes.flavours(engine) {
+            let words = recipe.steps[0].command(recipe, flavour, PLACES);
+            for (name, value) in &flavour.variables {
+                assert!(words.iter().any(|word| word.ends_with(&format!("{name}={value}"))), "{engine} {name}");
+            }
+            assert!(!words.iter().any(|word| word.contains('{')), "{engine} {}: {words:?}", flavour.name);
+        }
+    }
+    let recipe = recipes.recipe(Engine::Mariadb);
+    let usual = recipes.flavour(Engine::Mariadb, None).expect("there");
+    let words = recipe.steps[0].command(recipe, usual, PLACES);
+    let flags = "RELWITHDEBINFO=-O2 -g1 -DNDEBUG -fno-omit-frame-pointer";
+    let expected = [
+        "-DCMAKE_BUILD_TYPE=RelWithDebInfo".to_owned(),
+        "-DCMAKE_CXX_COMPILER=g++".to_owned(),
+        format!("-DCMAKE_CXX_FLAGS_{flags}"),
+        "-DCMAKE_C_COMPILER=gcc".to_owned(),
+        format!("-DCMAKE_C_FLAGS_{flags}"),
+    ];
+    assert_eq!(words[words.len() - expected.len()..], expected);
+    assert!(words.contains(&"-DCMAKE_C_FLAGS=-ffile-prefix-map=/t/=".to_owned()), "{words:?}");
+}
+
+#[test]
 fn the_time_left_is_told_by_the_files_that_were_compiled() {
     let place = folder();
     let log = place.path().join("log");
@@ -298,10 +346,15 @@ fn the_time_left_is_told_by_the_files_that_were_compiled() {
     write(place.path(), &[("log", "gcc -c before\n")]);
     let pace = recipe().steps[1].pace.clone().expect("the step that compiles has one");
     let meter = Meter::begin(&pace, &place.path().join("tree"), &log).expect("begun");
-    assert_eq!((meter.compiled(), meter.left()), (Some(0), None));
+    assert_eq!((meter.done(), meter.left()), (Some(0.0), None));
     fs::write(&log, "gcc -c before\nmake all\ngcc -O2 -c -o a.o a.c\n").expect("written");
-    assert_eq!(meter.compiled(), Some(1));
+    assert_eq!(meter.done(), Some(0.5));
     assert!(meter.left().is_some(), "one of two");
+    let meter = Meter::begin(&Pace::Percent, &place.path().join("tree"), &log).expect("begun");
+    let mut log = fs::File::options().append(true).open(&log).expect("there");
+    log.write_all(b"[  7%] Building C object a.o\nIn file included from b.c\n[  5%] Built target b\n")
+        .expect("written");
+    assert_eq!(meter.done(), Some(0.07), "commands that run at a time are told out of order");
     let of_ten_seconds = |done: f64| rest(done, Duration::from_secs(10)).map(|rest| rest.as_secs());
     assert_eq!([0.01, 0.25, 0.5, 1.0, 1.1].map(of_ten_seconds), [None, Some(30), Some(10), Some(0), Some(0)]);
 }

@@ -25,7 +25,7 @@ fn with_step(script: &str) -> (Scene, String) {
     }
     let recipe = format!(
         "engine = \"postgres\"\nabout = \"test\"\nmarks = [\"configure\"]\nconfigured = \"config.status\"\n\
-         undo = \"make distclean\"\nprefix = \"install\"\ncompiler = {{ variable = \"CC\", program = \"gcc\" }}\n\
+         undo = \"make distclean\"\nprefix = \"install\"\ncompilers = [{{ variable = \"CC\", program = \"gcc\" }}]\n\
          [[need]]\nprogram = \"sh\"\npackage = \"dash\"\n\
          [[step]]\nname = \"compile\"\ncommand = [\"sh\", \"-c\", \"{script}\"]\n"
     );
@@ -77,7 +77,10 @@ fn what_cannot_be_compiled_is_told_and_its_log_kept() {
     refused(&format!("{word}+o4"), &["PostgreSQL has no flavour `o4`; it has clang_o2nofp, def, o0"]);
     refused(&format!("{word}@main"), &["git"]);
     refused("postgres:src:17.99", &["the catalog has no source of postgres 17.99; it has 13.16"]);
-    refused("mysql:src:.", &["no recipe to compile MySQL"]);
+    refused(
+        &format!("mysql:src:{}", scene.path("tree").display()),
+        &["is no source of MySQL: CMakeLists.txt and sql/"],
+    );
     refused("postgres:17.11", &["is not compiled", "`rqps builds install`"]);
     let missing = scene.path("nowhere").display().to_string();
     refused(&format!("postgres:src:{missing}"), &["cannot find the source tree", &missing]);

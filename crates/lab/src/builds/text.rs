@@ -92,7 +92,7 @@ pub fn flavours(recipes: &Recipes) -> String {
             text.push_str(&format!("  {:<20} {}{mark}\n", flavour.name, flavour.about));
             text.extend(variables.chain(flavour.arguments.clone()).map(|word| format!("{:23}{word}\n", "")));
         }
-        let left_out = recipes.recipe(engine).map(|recipe| recipe.left_out.join(", ")).unwrap_or_default();
+        let left_out = recipes.recipe(engine).left_out.join(", ");
         if !left_out.is_empty() {
             text.push_str(&format!("  Left out of every build, but for what a flavour names: {left_out}\n"));
         }
