@@ -168,6 +168,9 @@ pub(super) fn install(
     let mut facts = making.inspect(progress)?;
     facts.name = format!("{}_{}", facts.name, &key.0[..KEY_DIGITS]);
     facts.source = source;
+    if facts.configure.is_empty() {
+        facts.configure = recipe.options(flavour);
+    }
     making.publish(facts, progress)
 }
 

@@ -239,6 +239,15 @@ impl Recipe {
         self.compilers.iter().map(|word| program(word).as_str()).collect()
     }
 
+    /// What its first step configures, as one would give it.
+    pub fn options(&self, flavour: &Flavour) -> String {
+        let places = Places { tree: ".", stage: "", jobs: 1 };
+        let words = self.steps.first().map(|step| step.command(self, flavour, places)).unwrap_or_default();
+        let options = words.into_iter().filter(|word| word.starts_with("--") || word.starts_with("-D"));
+        let quoted = |word: String| if word.contains(' ') { format!("'{word}'") } else { word };
+        options.map(quoted).collect::<Vec<_>>().join(" ")
+    }
+
     /// The variables of a flavour, with the compilers among them: what is not said may be another on another machine.
     fn variables(&self, flavour: &Flavour) -> BTreeMap<String, String> {
         let usual = self.compilers.iter().map(|word| (word.variable.clone(), word.program.clone()));

@@ -336,6 +336,12 @@ fn every_engine_is_compiled_by_the_flags_of_its_flavours() {
     ];
     assert_eq!(words[words.len() - expected.len()..], expected);
     assert!(words.contains(&"-DCMAKE_C_FLAGS=-ffile-prefix-map=/t/=".to_owned()), "{words:?}");
+    let options = recipe.options(usual);
+    assert!(options.starts_with("-DCMAKE_INSTALL_PREFIX=/install -DCMAKE_C_FLAGS=-ffile-prefix-map=./= "), "{options}");
+    assert!(
+        options.ends_with(" '-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -g1 -DNDEBUG -fno-omit-frame-pointer'"),
+        "{options}"
+    );
 }
 
 #[test]
