@@ -90,6 +90,10 @@ pub(crate) enum Command {
     /// 2 GB at most and may be removed at any time.
     #[command(subcommand)]
     Builds(BuildsCommand),
+    /// Is this host fit to measure? Looks at CPUs, clock, memory, disk and other work, and names what to change
+    ///
+    /// Nothing is changed. The exit code is 1 if there is a problem.
+    Doctor(DoctorArgs),
     /// Clear what a process of rqps leaves when it ends
     #[command(name = rqps_lab::guard::COMMAND, hide = true)]
     Guard {
@@ -132,6 +136,18 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "N", help = JOBS)]
     pub(crate) jobs: Option<NonZeroUsize>,
     #[arg(long, help = AS_JSON)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[arg(long, value_name = "DIR", help = DATA)]
+    pub(crate) data: Option<PathBuf>,
+    /// How long to watch what else runs on this host
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) seconds: u64,
+    /// Print JSON
+    #[arg(long)]
     pub(crate) json: bool,
 }
 

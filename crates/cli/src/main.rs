@@ -2,6 +2,7 @@
 
 mod args;
 mod builds;
+mod doctor;
 mod interrupt;
 mod outcome;
 mod run;
@@ -39,6 +40,7 @@ fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
         Command::Compare(args) => outcome::compare(args, screen),
         Command::Report(args) => outcome::rewrite(args, screen),
         Command::Builds(command) => builds::builds(command, screen),
+        Command::Doctor(args) => doctor::doctor(args, screen),
         &Command::Guard { pid, start_ticks } => guard::clear_after(pid, start_ticks).map(|()| Ending::Clean),
     }
 }

@@ -16,6 +16,8 @@ pub(crate) enum Ending {
     Clean,
     /// 1: a verdict that `--fail-on` names.
     VerdictFound,
+    /// 1: a host that is not fit to measure.
+    ProblemFound,
     /// 3: done, but some trial failed.
     TrialFailed,
     /// 130: the user asked to stop.
@@ -27,7 +29,7 @@ impl Ending {
     pub(crate) const fn code(self) -> u8 {
         match self {
             Ending::Clean => 0,
-            Ending::VerdictFound => 1,
+            Ending::VerdictFound | Ending::ProblemFound => 1,
             Ending::TrialFailed => 3,
             Ending::Interrupted => crate::interrupt::INTERRUPTED,
         }

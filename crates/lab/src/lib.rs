@@ -1,4 +1,4 @@
-//! What a command is made of: open the lab, prepare a campaign, run it, report it, tell its status; builds.
+//! What a command is made of: open the lab, prepare a campaign, run it, report it, tell its status; builds; the host.
 //!
 //! In: what was typed, as values, and someone who is notified. Out: values and errors. It calls the crates that do the
 //! work in their order; it prints nothing, knows no argument parser and no exit code, so that another front end, or a
@@ -6,6 +6,7 @@
 
 pub mod builds;
 pub mod disk;
+pub mod doctor;
 pub mod guard;
 mod line;
 pub mod notice;

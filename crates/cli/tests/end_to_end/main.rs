@@ -6,6 +6,7 @@
 mod bad_input;
 mod builds;
 mod campaign;
+mod doctor;
 mod engines;
 mod failing;
 mod insert;

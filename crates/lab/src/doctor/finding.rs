@@ -1,0 +1,59 @@
+//! One thing that was looked at, and what it means for measuring.
+//!
+//! In: nothing. Out: types.
+
+use serde::Serialize;
+
+/// What a finding means for measuring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// As it should be.
+    Good,
+    /// Worth knowing: it costs precision, or an aid is missing.
+    Note,
+    /// It makes numbers wrong or wide.
+    Problem,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What was looked at, such as `swap`.
+    pub about: &'static str,
+    /// What it means.
+    pub level: Level,
+    /// What was found.
+    pub found: String,
+    /// Why it matters; empty where all is well.
+    pub why: &'static str,
+    /// What changes it: a command, or what to do.
+    pub remedy: String,
+}
+
+impl Finding {
+    /// As it should be.
+    pub(super) fn good(about: &'static str, found: impl Into<String>) -> Finding {
+        Finding { about, level: Level::Good, found: found.into(), why: "", remedy: String::new() }
+    }
+
+    /// Worth knowing.
+    pub(super) fn note(
+        about: &'static str,
+        found: impl Into<String>,
+        why: &'static str,
+        remedy: impl Into<String>,
+    ) -> Finding {
+        Finding { about, level: Level::Note, found: found.into(), why, remedy: remedy.into() }
+    }
+
+    /// In the way of measuring.
+    pub(super) fn problem(
+        about: &'static str,
+        found: impl Into<String>,
+        why: &'static str,
+        remedy: impl Into<String>,
+    ) -> Finding {
+        Finding { level: Level::Problem, ..Finding::note(about, found, why, remedy) }
+    }
+}
