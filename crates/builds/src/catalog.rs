@@ -115,7 +115,7 @@ mod tests {
         );
         assert_eq!(
             names(Engine::Mysql),
-            "my5534_jcabi my5614_jcabi my5624_npm my5722_presto my8015_presto my8033_jcabi"
+            "my5534_jcabi my5614_jcabi my5624_npm my5722_presto my8015_presto my8033_jcabi my9704_debian"
         );
         assert_eq!(
             names(Engine::Mariadb),
