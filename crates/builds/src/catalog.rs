@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(
             names(Engine::Postgres),
             "pg1222_zonky pg1323_zonky pg1420_zonky pg1424_zonky pg1515_zonky pg1519_zonky pg1611_zonky pg1615_zonky \
-             pg177_zonky pg1711_zonky pg181_zonky pg186_zonky"
+             pg177_zonky pg1711_zonky pg181_zonky pg186_zonky pg19rc1_debian"
         );
         assert_eq!(
             names(Engine::Mysql),

@@ -249,8 +249,11 @@ mod tests {
             ("old_snapshot_threshold", "17.7", "lacks: no longer there after 16"),
             ("vacuum_cleanup_index_scale_factor", "13.23", "vacuum_cleanup_index_scale_factor"),
             ("pg_stat_statements.track", "12.22", "pg_stat_statements.track"),
-            ("io_method", "19beta1", "perhaps: io_method"),
-            ("brand_new_thing", "19beta1", "brand_new_thing"),
+            ("io_method", "19rc1", "io_method"),
+            ("io_workers", "19rc1", "lacks: no longer there after 18"),
+            ("io_min_workers", "18.6", "lacks: new in 19"),
+            ("io_method", "20beta1", "perhaps: io_method"),
+            ("brand_new_thing", "20beta1", "brand_new_thing"),
             ("skip_jit", "17.7", "no postgres version has a setting `skip_jit`"),
             (
                 "shared_bufers",
