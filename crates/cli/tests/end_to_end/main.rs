@@ -7,6 +7,7 @@ mod bad_input;
 mod builds;
 mod campaign;
 mod engines;
+mod examples;
 mod failing;
 mod insert;
 mod kinds;
