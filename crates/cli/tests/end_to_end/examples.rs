@@ -15,10 +15,6 @@ const STAND_INS: [(&str, &str); 3] = [
     ("postgres:src:/SOURCES/", "postgres:17.11"),
 ];
 
-/// Profiles that rqps may lack, and what is planned in their place then; the README lists them.
-const AWAITED: [(&str, &str); 4] =
-    [("\"x10d\"", "\"x10a\""), ("\"z13b\"", "\"z12b\""), ("x10b_walsize", "x10b_sync"), ("_50g\"", "\"")];
-
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/small-datum")
 }
@@ -47,10 +43,6 @@ fn with_catalog_builds(text: &str) -> String {
         }
     }
     text
-}
-
-fn without_awaited(text: &str) -> String {
-    AWAITED.iter().fold(text.to_owned(), |text, (profile, other)| text.replace(profile, other))
 }
 
 /// What `rqps plan` says of a campaign file with this text.
@@ -83,9 +75,7 @@ fn examples_of_published_size_can_be_planned_with_builds_in_place_of_their_paths
     for (name, text) in files("published") {
         let planned = with_catalog_builds(&text);
         assert_ne!(planned, text, "{name} names its builds by path");
-        let ended = plan(&scene, &planned);
-        let lacks_profile = ended.code == Some(2) && ended.stderr.contains("unknown profile");
-        assert_planned(&scene, &name, &if lacks_profile { without_awaited(&planned) } else { planned });
+        assert_planned(&scene, &name, &planned);
     }
     assert_eq!(installed(&scene), Vec::<String>::new(), "nothing is fetched for a plan");
     scene.assert_nothing_left();
@@ -96,7 +86,7 @@ fn examples_of_published_size_say_which_path_is_not_there() {
     let scene = Scene::new();
     let root = scene.path("nowhere").display().to_string();
     for (name, text) in files("published") {
-        let text = without_awaited(&text).replace("/BUILDS", &root).replace("/SOURCES", &root);
+        let text = text.replace("/BUILDS", &root).replace("/SOURCES", &root);
         let ended = plan(&scene, &text).refused(&[&root, "No such file or directory"]);
         assert!(ended.stderr.contains("error: build "), "{name}: {}", ended.stderr);
     }
