@@ -176,7 +176,7 @@ impl Profiles {
     }
 
     /// Refuses a build that was configured without what a profile needs. A version that has none of the profile's own
-    /// settings runs without them, and a build that does not tell how it was configured is left for its server to judge.
+    /// settings runs without them; a build that does not tell how it was configured is left for its server to judge.
     pub fn check_build(&self, profile: &str, build: &BuildFacts) -> Result<()> {
         let known = KnownSettings::of(build.engine);
         let has = |name: &String| !matches!(known.find(name, &build.version), Ok(Presence::Lacks(_)));
