@@ -111,11 +111,11 @@ mod tests {
         assert_eq!(
             names(Engine::Postgres),
             "pg1222_zonky pg1323_zonky pg1420_zonky pg1424_zonky pg1515_zonky pg1519_zonky pg1611_zonky pg1615_zonky \
-             pg177_zonky pg1711_zonky pg181_zonky pg186_zonky"
+             pg177_zonky pg1711_zonky pg181_zonky pg186_zonky pg19rc1_debian"
         );
         assert_eq!(
             names(Engine::Mysql),
-            "my5534_jcabi my5614_jcabi my5624_npm my5722_presto my8015_presto my8033_jcabi"
+            "my5534_jcabi my5614_jcabi my5624_npm my5722_presto my8015_presto my8033_jcabi my9704_debian"
         );
         assert_eq!(
             names(Engine::Mariadb),

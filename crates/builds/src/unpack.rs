@@ -34,6 +34,9 @@ pub fn unpack(packages: &[PathBuf], contents: &Contents, folder: &Path) -> Resul
         place.archive = package.file_name().map_or_else(|| "the package".into(), |n| n.to_string_lossy().into_owned());
         add_package(&mut place, package)?;
     }
+    if !contents.programs.as_os_str().is_empty() {
+        place.link_programs(&contents.programs)?;
+    }
     if contents.lifts_top { place.lift() } else { Ok(()) }
 }
 

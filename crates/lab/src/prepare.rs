@@ -113,7 +113,14 @@ pub fn prepare(
         // The user's own name wins, in the record as in the tables.
         Some(BuildFacts { name: treatment.build.name.clone().unwrap_or(facts.name.clone()), ..facts })
     };
-    let builds = plan.treatments.iter().filter_map(of_treatment).collect();
+    let of_treatments = plan.treatments.iter().map(|treatment| (treatment, of_treatment(treatment)));
+    let mut builds = Vec::new();
+    for (treatment, facts) in of_treatments {
+        let Some(facts) = facts else { continue };
+        let checked = lab.profiles.check_build(&treatment.profile, &facts);
+        checked.with_context(|| format!("build {}", treatment.build))?;
+        builds.push(facts);
+    }
     let is_named = reading.request.name.as_ref().is_some_and(|name| !matches!(name.place, Place::Preset(_)));
     Ok(Prepared { plan, builds, campaign_toml: to_toml(&reading.request), is_named, notes })
 }

@@ -49,6 +49,11 @@ impl Version {
         self.parts.get(n).copied().unwrap_or(0)
     }
 
+    /// Whether it is no alpha, beta or release candidate.
+    pub fn is_final(&self) -> bool {
+        self.pre.is_none()
+    }
+
     /// The form without dots used in result names: `pg1615`, `pg19b1`, `my8408`, `ma110806`. Where a version has three
     /// numbers, so many digits are written that the form can be read again.
     pub fn compact(&self, engine: Engine) -> String {
@@ -161,6 +166,8 @@ mod tests {
         for pair in ordered.windows(2) {
             assert!(version(pair[0]) < version(pair[1]), "{} < {}", pair[0], pair[1]);
         }
+        let finals: Vec<&str> = ordered.into_iter().filter(|text| version(text).is_final()).collect();
+        assert_eq!(finals, ["9.6", "10.1", "16.9", "16.15", "19", "19.1"]);
     }
 
     #[test]

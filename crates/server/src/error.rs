@@ -114,6 +114,18 @@ pub enum ServerError {
         /// The plugin, and where it should be.
         looked_for: String,
     },
+    /// A build was configured without what a profile needs.
+    #[error("profile {profile} needs a build that was configured {option}, and {build} was not; {remedy}")]
+    MadeWithout {
+        /// The build.
+        build: String,
+        /// The profile.
+        profile: String,
+        /// The option of `configure`.
+        option: String,
+        /// What to do.
+        remedy: String,
+    },
     /// A question to a server went wrong.
     #[error(transparent)]
     Wire(#[from] rqps_wire::WireError),

@@ -5,9 +5,10 @@
 //! out. It must not start anything or read the host: cores, memory and free disk are given.
 
 use crate::error::nearest;
-use crate::known_settings::KnownSettings;
+use crate::known_settings::{KnownSettings, Presence};
 use crate::{Result, ServerError};
 use rqps_machine::user_files::user_files;
+use rqps_model::facts::BuildFacts;
 use rqps_model::settings::MachineClass;
 use rqps_model::{Engine, StorageEngine};
 use serde::Deserialize;
@@ -84,6 +85,17 @@ struct Profile {
     storage: BTreeMap<StorageEngine, Stored>,
     #[serde(default)]
     left_alone: BTreeMap<String, String>,
+    needs: Option<Needs>,
+}
+
+/// What a build must have been made with.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Needs {
+    /// The option of `configure`.
+    option: String,
+    /// What to do where a build was made without.
+    remedy: String,
 }
 
 /// What belongs to a storage engine.
@@ -161,6 +173,26 @@ impl Profiles {
         let variants =
             self.variants.iter().filter(of_engine).map(|((_, name), p)| (format!("_{name}"), p.about.clone()));
         profiles.chain(variants).collect()
+    }
+
+    /// Refuses a build that was configured without what a profile needs. A version that has none of the profile's own
+    /// settings runs without them; a build that does not tell how it was configured is left for its server to judge.
+    pub fn check_build(&self, profile: &str, build: &BuildFacts) -> Result<()> {
+        let known = KnownSettings::of(build.engine);
+        let has = |name: &String| !matches!(known.find(name, &build.version), Ok(Presence::Lacks(_)));
+        for part in self.parts(build.engine, profile)? {
+            let Some(Needs { option, remedy }) = &part.needs else { continue };
+            let is_given = build.configure.split_whitespace().any(|word| word.trim_matches('\'') == option);
+            if !build.configure.is_empty() && !is_given && part.settings.keys().any(has) {
+                return Err(ServerError::MadeWithout {
+                    build: build.name.clone(),
+                    profile: profile.to_owned(),
+                    option: option.clone(),
+                    remedy: remedy.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The profiles that a name is made of: bases first, then itself, then variants in the order in which they stand.

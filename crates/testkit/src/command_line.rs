@@ -71,6 +71,8 @@ pub(crate) fn command(
             let mut own = vec![
                 format!("socket={}", folder.join("s").display()),
                 format!("pid-file={}", folder.join("own-pid").display()),
+                // Debian's packages name a folder that their installation would have made.
+                format!("secure-file-priv={}", folder.display()),
             ];
             own.extend(match port {
                 Some(port) => vec![format!("bind-address={HOST}"), format!("port={port}")],

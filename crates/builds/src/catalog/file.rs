@@ -54,6 +54,8 @@ struct Source {
     #[serde(default)]
     library_folders: Vec<PathBuf>,
     loader: Option<PathBuf>,
+    #[serde(default)]
+    programs: PathBuf,
     #[expect(dead_code, reason = "for readers of the file; accepted so that an own file may have it too")]
     about: Option<String>,
 }
@@ -139,9 +141,10 @@ fn release(engine: Engine, sources: &BTreeMap<String, Source>, entry: Entry) -> 
         return Err("the source's name ends the build's name and must be made of letters and digits".to_owned());
     }
     let folder = PathBuf::from(source.folder.replace(VERSION, &entry.version.to_string()));
-    let inside = [&folder].into_iter().chain(&source.library_folders).chain(&source.loader);
+    let inside = [&folder, &source.programs].into_iter().chain(&source.library_folders).chain(&source.loader);
     if !inside.into_iter().all(|path| is_below(path)) {
-        return Err("folder, library_folders and loader must be paths below the installation, without `..`".to_owned());
+        return Err("folder, programs, library_folders and loader must be paths below the installation, without `..`"
+            .to_owned());
     }
     let (package, sha256) = package(source, &entry)?;
     Ok(Release {
@@ -150,7 +153,13 @@ fn release(engine: Engine, sources: &BTreeMap<String, Source>, entry: Entry) -> 
         package,
         sha256,
         size_bytes: entry.size_bytes,
-        contents: Contents { archive: source.archive.clone(), folder, skip: source.skip.clone(), lifts_top: false },
+        contents: Contents {
+            archive: source.archive.clone(),
+            folder,
+            skip: source.skip.clone(),
+            programs: source.programs.clone(),
+            lifts_top: false,
+        },
         library_folders: source.library_folders.clone(),
         loader: source.loader.clone(),
         version: entry.version,

@@ -156,18 +156,22 @@ impl Index {
         let names = debs.iter().map(|deb| deb.name.as_str());
         let offered = asker.run(self.options(&mut asker.command(folder)).arg("madison").args(names)).ok()?;
         let gone = what_is_gone(debs, &offered);
-        (!gone.is_empty()).then(|| client.failed(gone.join("; ")))
+        let remedy = "a release of what is there can stand in a catalog file of your own (~/.config/rqps/catalog/)";
+        (!gone.is_empty()).then(|| client.failed(format!("{}; {remedy}", gone.join("; "))))
     }
 }
 
-/// Compares what is wanted with lines such as `mariadb-server | 1:10.11.18-0+deb12u1 | …`.
+/// Compares what is wanted with lines such as `mariadb-server | 1:10.11.18-0+deb12u1 | URI bookworm/main …`.
 fn what_is_gone(debs: &[Deb], offered: &str) -> Vec<String> {
     let rows: Vec<Vec<&str>> = offered.lines().map(|line| line.split('|').map(str::trim).collect()).collect();
-    let versions = |name: &str| -> Vec<&str> {
-        rows.iter().filter(|row| row.first() == Some(&name)).filter_map(|row| row.get(1).copied()).collect()
+    // The index may hold several releases of Debian, each with a version of its own.
+    let is_in = |place: &str, suite: &str| place.split_whitespace().any(|w| w == format!("{suite}/{COMPONENT}"));
+    let versions = |deb: &Deb| -> Vec<&str> {
+        let of_deb = |row: &&Vec<&str>| row.len() > 2 && row[0] == deb.name && is_in(row[2], &deb.suite);
+        rows.iter().filter(of_deb).map(|row| row[1]).collect()
     };
     let reason = |deb: &Deb| {
-        let offered = versions(&deb.name);
+        let offered = versions(deb);
         let offers = if offered.is_empty() { "nothing of this name".to_owned() } else { offered.join(", ") };
         let text = format!("{} no longer offers {} {}; it has {offers}", deb.suite, deb.name, deb.version);
         (!offered.contains(&deb.version.as_str())).then_some(text)
@@ -213,7 +217,8 @@ mod tests {
             sha256: String::new(),
         };
         let debs = [deb("a", "1:1-1"), deb("b", "2"), deb("c", "3")];
-        let offered = "   a | 1:1-2 | m bookworm/main\n   a | 1:1-3 | m\n b | 2 | m\n";
+        let offered = "   a | 1:1-2 | m bookworm/main amd64 Packages\n   a | 1:1-3 | m bookworm/main amd64 Packages\n \
+                       a | 1:1-1 | m sid/main amd64 Packages\n b | 2 | m bookworm/main amd64 Packages\n";
         assert_eq!(
             what_is_gone(&debs, offered),
             [

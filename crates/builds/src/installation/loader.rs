@@ -25,15 +25,18 @@ pub(super) struct Loader<'a> {
     pub(super) path: &'a Path,
     /// Where its libraries are.
     pub(super) library_folders: &'a [PathBuf],
+    /// A further folder of programs, where the package has one.
+    pub(super) programs: &'a Path,
 }
 
 impl Loader<'_> {
     /// Makes every program of the unpacked `install` use the loader as it will be found at `home`.
     pub(super) fn set(&self, install: &Path, home: &Path) -> Result<()> {
         let interpreter = home.join(self.path);
-        let folders = self.library_folders.iter().map(|folder| format!("$ORIGIN/../{}", folder.display()));
-        let search = folders.collect::<Vec<_>>().join(":");
-        for program in programs(install)? {
+        for (folder, program) in self.programs(install)? {
+            let up = "../".repeat(folder.components().count());
+            let folders = self.library_folders.iter().map(|folder| format!("$ORIGIN/{up}{}", folder.display()));
+            let search = folders.collect::<Vec<_>>().join(":");
             let mut command = Command::new(install.join(TOOL));
             command.arg("--set-interpreter").arg(&interpreter);
             // The old form of the search path holds for plugins that the program loads, too.
@@ -60,21 +63,24 @@ impl Loader<'_> {
         let tool = install.join(TOOL);
         fs::remove_file(&tool).map_err(BuildError::at("remove", &tool))
     }
-}
 
-/// The programs of an installation, but the tool itself, scripts and links.
-fn programs(install: &Path) -> Result<Vec<PathBuf>> {
-    let mut programs = Vec::new();
-    for folder in FOLDERS.iter().map(|name| install.join(name)).filter(|folder| folder.is_dir()) {
-        for entry in fs::read_dir(&folder).map_err(BuildError::at("list", &folder))?.flatten() {
-            let path = entry.path();
-            let is_plain = entry.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
-            if is_plain && path != install.join(TOOL) && is_elf(&path) {
-                programs.push(path);
+    /// The programs of an installation with their folders below it, but the tool itself, scripts and links.
+    fn programs(&self, install: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
+        let mut programs = Vec::new();
+        let own = Some(self.programs).filter(|own| !own.as_os_str().is_empty());
+        for folder in FOLDERS.iter().map(Path::new).chain(own).filter(|folder| install.join(folder).is_dir()) {
+            let place = install.join(folder);
+            for entry in fs::read_dir(&place).map_err(BuildError::at("list", &place))?.flatten() {
+                let path = entry.path();
+                let mode = |meta: fs::Metadata| meta.is_file() && meta.permissions().mode() & 0o111 != 0;
+                let is_plain = entry.metadata().is_ok_and(mode);
+                if is_plain && path != install.join(TOOL) && is_elf(&path) {
+                    programs.push((folder.to_owned(), path));
+                }
             }
         }
+        Ok(programs)
     }
-    Ok(programs)
 }
 
 fn is_elf(path: &Path) -> bool {

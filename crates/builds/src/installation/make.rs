@@ -108,6 +108,10 @@ impl Making<'_> {
     }
 
     fn loader(&self) -> Option<Loader<'_>> {
-        self.known.loader.map(|path| Loader { path, library_folders: self.known.library_folders })
+        self.known.loader.map(|path| Loader {
+            path,
+            library_folders: self.known.library_folders,
+            programs: &self.known.contents.programs,
+        })
     }
 }

@@ -20,6 +20,8 @@ pub struct Contents {
     pub folder: PathBuf,
     /// What is left out: `*.a` by the end of a file's name, anything else by its path below `folder`.
     pub skip: Vec<String>,
+    /// A folder below it whose programs are linked into `bin/`, where a packager has them elsewhere; empty for none.
+    pub programs: PathBuf,
     /// Whether a single folder around everything is taken for the installation folder.
     pub lifts_top: bool,
 }
@@ -115,6 +117,17 @@ impl<'a> Place<'a> {
         }
         let target = self.target(path)?;
         fs::hard_link(self.folder.join(to), &target).map_err(BuildError::at("create", &target))
+    }
+
+    /// Links the programs of a folder of the packages into `bin/`; they find their own files by where they really are.
+    pub(super) fn link_programs(&mut self, programs: &Path) -> Result<()> {
+        let folder = self.folder.join(programs);
+        let listed = fs::read_dir(&folder).map_err(BuildError::at("list", &folder))?;
+        for name in listed.flatten().map(|entry| entry.file_name()) {
+            let to = Path::new("..").join(programs).join(&name);
+            self.symbolic_link(&name.to_string_lossy(), &Path::new("bin").join(&name), Some(&to))?;
+        }
+        Ok(())
     }
 
     /// Makes a single folder around everything the folder itself. The folder's parent must be ours.

@@ -260,6 +260,21 @@ fn takes_one_folder_and_skips_what_is_not_wanted() {
 }
 
 #[test]
+fn programs_elsewhere_are_linked_into_bin() {
+    let tar = tar_of(&[(FILE, "usr/bin/tool", 0o755, "t"), (FILE, "usr/lib/pg/9/bin/server", 0o755, "s")]);
+    let contents = Contents { folder: "usr".into(), programs: "lib/pg/9/bin".into(), ..Contents::default() };
+    let (outer, result) = unpack_all(&[("p.deb", deb_of(&xz(&tar)))], &contents);
+    result.expect("unpacked");
+    let bin = outer.path().join("in/bin");
+    assert_eq!(fs::read_link(bin.join("server")).expect("a link"), Path::new("../lib/pg/9/bin/server"));
+    assert_eq!(fs::read_to_string(bin.join("server")).expect("it leads there"), "s");
+    assert!(fs::symlink_metadata(bin.join("tool")).expect("there").is_file());
+    let absent = Contents { programs: "lib/pg/8/bin".into(), ..contents };
+    let error = unpack_all(&[("p.deb", deb_of(&xz(&tar)))], &absent).1.expect_err("not there").to_string();
+    assert!(error.contains("lib/pg/8/bin"), "{error}");
+}
+
+#[test]
 fn the_links_of_one_archive_bind_the_next() {
     let first = gzip(&tar_of(&[(LINK, "a/b", 0o777, "../c")]));
     let second = gzip(&tar_of(&[(FILE, "a/b/evil", 0o644, "x")]));

@@ -304,7 +304,7 @@ pub(super) fn titles(engines: &[Engine], last: &str) -> String {
 
 fn no_build(vocabulary: &Vocabulary) -> Fault {
     let engine = Engine::ALL[0];
-    let newest = vocabulary.versions(engine).into_iter().next_back();
+    let newest = vocabulary.versions(engine).into_iter().rfind(|version| version.is_final());
     let newest = newest.map_or_else(|| "17.11".to_owned(), ToString::to_string);
     Fault::error("no build is named").expected("two builds or more, or one build with two profiles").help(format!(
         "such as --build {engine}:{newest} --build {engine}:/opt/{engine}; `rqps builds list` shows what there is"

@@ -59,7 +59,7 @@ fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let docs = fs::read_dir(root.join("docs")).expect("the docs").flatten().map(|entry| entry.path());
     let mut documents: Vec<PathBuf> = docs.filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
-    documents.push(root.join("README.md"));
+    documents.extend([root.join("README.md"), root.join("examples/small-datum/README.md")]);
     documents.sort();
     documents
 }

@@ -8,6 +8,7 @@ mod builds;
 mod campaign;
 mod doctor;
 mod engines;
+mod examples;
 mod failing;
 mod insert;
 mod kinds;

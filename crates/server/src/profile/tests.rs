@@ -107,7 +107,7 @@ fn an_unknown_profile_lists_what_there_is() {
     let error = profiles.parts(Engine::Postgres, "x10a_snyc").expect_err("unknown").to_string();
     assert!(
         error.starts_with(
-            "unknown profile `x10a_snyc` (did you mean `x10a_sync`?); known are x10a, x10b, x10c, x10a_io"
+            "unknown profile `x10a_snyc` (did you mean `x10a_sync`?); known are x10a, x10b, x10c, x10d, x10a_50g"
         ),
         "{error}"
     );
@@ -116,7 +116,7 @@ fn an_unknown_profile_lists_what_there_is() {
     }
     profiles.parts(Engine::Postgres, "x10b_io_sync").expect("variants combine");
     let names: Vec<String> = profiles.list(Engine::Postgres).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["x10a", "x10b", "x10c", "_io", "_sync"]);
+    assert_eq!(names, ["x10a", "x10b", "x10c", "x10d", "_50g", "_io", "_sync", "_walsize"]);
 }
 
 #[test]
@@ -195,13 +195,18 @@ fn one_profile_fits_all_versions() {
     let new = render_as(
         Engine::Mysql,
         "z12a",
-        "9.6.0",
+        "9.8.0",
         &machine,
         &[("optimizer_hypergraph", "1"), ("sort-buffer-size", "1M")],
     );
     assert!(new.text().contains("loose_innodb_buffer_pool_size = 23G\n"), "{}", new.text());
     assert!(new.text().contains("\noptimizer_hypergraph = 1\n"), "a word that nobody knows is the server's to judge");
-    assert!(new.left_out["innodb_log_file_size"].starts_with("not for 9.6.0: the profile sets it up to 5.5 and up to"));
+    assert!(new.left_out["innodb_log_file_size"].starts_with("9.8.0 does not have it: last seen in 8.0.33"));
+    let seen = render_as(Engine::Mysql, "z13b", "9.7.4", &machine, &[]);
+    assert!(seen.text().contains("\noptimizer_switch = hypergraph_optimizer=on\n"), "{}", seen.text());
+    assert_eq!(seen.left_out["ssl"], "9.7.4 does not have it: no longer there after 8.3");
+    let old = render_as(Engine::Mysql, "z13b", "8.0.33", &machine, &[]);
+    assert_eq!(old.left_out["optimizer_switch"], "not for 8.0.33: the profile sets it from 9.7 on");
     let newer = render_as(Engine::Mariadb, "z12c", "12.3.1", &machine, &[]);
     assert!(
         newer.text().contains("loose_binlog_storage_engine = innodb\n")
@@ -214,6 +219,38 @@ fn one_profile_fits_all_versions() {
     assert_eq!(off.written["innodb_doublewrite"], "0");
     let on = render_as(Engine::Mysql, "z12a_bl0", "8.0.33", &machine, &[("log-bin", "mine"), ("loose-ssl", "1")]);
     assert!(on.written["log_bin"] == "mine" && !on.written.contains_key("skip_log_bin") && on.loose.contains("ssl"));
+}
+
+#[test]
+fn published_variants_are_as_large_as_published() {
+    let large = sizing(32, 128 << 10);
+    for (cores, memory_gb, wal) in [(8, 32, "40GB"), (24, 64, "64GB"), (32, 128, "96GB")] {
+        let written = render("x10a_walsize", "18.6", &sizing(cores, memory_gb << 10)).written;
+        assert_eq!((written["min_wal_size"].as_str(), written["max_wal_size"].as_str()), (wal, wal));
+    }
+    assert_eq!(render("x10a_50g", "18.6", &large).written["shared_buffers"], "50GB");
+    assert_eq!(render("x10a_50g", "18.6", &sizing(8, 32 << 10)).written["shared_buffers"], "12779MB");
+    for (engine, version) in [(Engine::Mysql, "9.7.4"), (Engine::Mariadb, "11.8.6")] {
+        assert_eq!(render_as(engine, "z12a_50g", version, &large, &[]).written["innodb_buffer_pool_size"], "50G");
+    }
+}
+
+#[test]
+fn a_build_must_be_made_with_what_its_profile_needs() {
+    let profiles = Profiles::built_in();
+    let check = |profile: &str, version: &str, configure: &str| {
+        let facts = BuildFacts::unknown(Engine::Postgres, version.parse().expect("a version"));
+        let build = BuildFacts { name: "mine".into(), configure: configure.into(), ..facts };
+        profiles.check_build(profile, &build).map_err(|error| error.to_string())
+    };
+    let error = check("x10d_sync", "18.6", "'--with-icu' '--with-lz4'").expect_err("without");
+    let expected =
+        "profile x10d_sync needs a build that was configured --with-liburing, and mine was not; compile one,";
+    assert!(error.starts_with(expected), "{error}");
+    check("x10d", "18.6", "'--with-icu' '--with-liburing'").expect("with");
+    check("x10d", "17.11", "'--with-icu'").expect("17 has no io_method, and runs without");
+    check("x10d", "19rc1", "").expect("the server's to judge");
+    check("x10c", "18.6", "'--with-icu'").expect("needs nothing");
 }
 
 #[test]
@@ -261,14 +298,14 @@ fn rocksdb_gets_the_memory_where_it_stores_the_tables() {
 fn every_profile_fits_every_version_at_hand() {
     let profiles = Profiles::built_in();
     for (engine, versions) in [
-        (Engine::Mysql, &["5.5.34", "5.6.51", "5.7.44", "8.0.11", "8.0.45", "8.4.8", "9.7.0"][..]),
+        (Engine::Mysql, &["5.5.34", "5.6.51", "5.7.44", "8.0.11", "8.0.45", "8.4.8", "9.7.4", "9.8.0"][..]),
         (Engine::Mariadb, &["10.1.23", "10.2.44", "10.6.20", "10.11.18", "11.4.5", "11.8.6", "12.3.1"]),
     ] {
         let (plain, variants): (Vec<_>, Vec<_>) =
             profiles.list(engine).into_iter().map(|(name, _)| name).partition(|name| !name.starts_with('_'));
         assert_eq!(
             (plain.join(" "), variants.join(" ")),
-            ("z11a z12a z12b z12c z13a".to_owned(), "_ahi1 _bl0 _dw0 _io _sync".to_owned())
+            ("z11a z12a z12b z12c z13a z13b".to_owned(), "_50g _ahi1 _bl0 _dw0 _io _sync".to_owned())
         );
         for (profile, version) in
             plain.iter().flat_map(|profile| versions.iter().map(move |version| (profile, version)))
