@@ -3,8 +3,9 @@
 //! In: a checkup. Out: a finding a rule, or none where there is nothing to look at. The limits are stated with each
 //! rule; docs/doctor.md tells where they come from.
 
+use super::checkup::Checkup;
 use super::finding::Finding;
-use super::{Checkup, PingPong};
+use super::trials::PingPong;
 use rqps_campaign::human_bytes;
 
 #[cfg(test)]
@@ -13,7 +14,7 @@ mod tests;
 type Rule = fn(&Checkup) -> Option<Finding>;
 
 /// In the order in which they are told.
-pub(super) const RULES: [Rule; 19] = [
+const RULES: [Rule; 19] = [
     virtual_machine,
     cpu_count,
     cpu_quota,
@@ -34,6 +35,13 @@ pub(super) const RULES: [Rule; 19] = [
     copies,
     profiling,
 ];
+
+impl Checkup {
+    /// What there is to say, in the order in which it is looked at.
+    pub fn findings(&self) -> Vec<Finding> {
+        RULES.iter().flat_map(|rule| rule(self)).collect()
+    }
+}
 
 /// What a CPU keeps of its median speed in 95 of 100 pieces of work, on a machine of one's own.
 const KEPT_WELL: f64 = 0.95;

@@ -2,7 +2,8 @@
 //!
 //! In: findings. Out: text and JSON for whoever prints them.
 
-use super::{Checkup, Finding, Level};
+use super::checkup::Checkup;
+use super::finding::{Finding, Level};
 use rqps_campaign::human_bytes;
 use rqps_model::facts::HostFacts;
 use rqps_model::plural;
