@@ -120,7 +120,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
     let name = &shared.plan.treatments[treatment].name;
     let kept = shared.campaign.plans(name, test)?.unwrap_or_default();
     let read = |round: u32| Measured::read(shared.campaign, round, name, test, clients, &kept);
-    let mut rounds: Vec<Option<Measured>> = (1..=shared.plan.rounds).map(read).collect::<Result<_, _>>()?;
+    let mut rounds: Vec<Option<Measured>> = (1..=shared.campaign.rounds()).map(read).collect::<Result<_, _>>()?;
     let throughput_by_round: Vec<Option<f64>> =
         rounds.iter().map(|measured| measured.as_ref()?.sample.throughput()).collect();
     let logs: Vec<f64> = throughput_by_round.iter().flatten().map(|throughput| throughput.ln()).collect();

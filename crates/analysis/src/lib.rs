@@ -43,7 +43,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
 
     let pairs = aa_pairs::pairs(&plan.treatments, &treatments);
     let keys = published_order(plan);
-    let series = keys.len() * plan.treatments.len() * plan.rounds as usize;
+    let series = keys.len() * plan.treatments.len() * campaign.rounds() as usize;
     let points = series::points_allowed(series * if plan.is_chain() { series::SERIES_OF_A_TIMELINE } else { 1 });
     let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points, margin };
     let examined = examine_all(shared, &keys)?;
@@ -68,10 +68,10 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
         }
     }
     let side_by_side = semantic_settings::side_by_side(&treatments);
-    let rounds_complete = rounds_complete(plan, &traces);
+    let rounds_complete = rounds_complete(campaign, &traces);
     let gates: Vec<_> = (0..pairs.len()).map(|pair| aa_pairs::gate(pair, &rows, margin)).collect();
     let mut warnings: Vec<Warning> = warnings::campaign::gates(&treatments, &pairs, &gates);
-    warnings.extend(warnings::campaign::rounds(plan, &traces, rounds_complete, campaign.status()));
+    warnings.extend(warnings::campaign::rounds(plan, &traces, (rounds_complete, campaign.rounds()), campaign.status()));
     warnings.extend(warnings::campaign::host(campaign.host()));
     warnings.extend(warnings::campaign::other_load(noun, &tests, &other_load));
     let labels: Vec<&str> = (0..treatments.len()).map(|at| treatment::label(&treatments, at)).collect();
@@ -126,10 +126,11 @@ fn judge_tests(tests: &mut [TestFindings], rows: &[Row], base: usize, margin: Ma
 }
 
 /// Rounds of which every cell was measured, with or without success.
-fn rounds_complete(plan: &Plan, traces: &[Trace]) -> u32 {
+fn rounds_complete(campaign: &Campaign, traces: &[Trace]) -> u32 {
+    let plan = campaign.plan();
     let cells = plan.treatments.len() * plan.tests().len() * plan.clients().len();
     let measured = |round: u32| traces.iter().filter(|trace| trace.round == round).count();
-    (1..=plan.rounds).filter(|round| measured(*round) == cells).count() as u32
+    (1..=campaign.rounds()).filter(|round| measured(*round) == cells).count() as u32
 }
 
 fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> Result<CampaignFacts, AnalysisError> {
@@ -144,7 +145,8 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         campaign_toml: campaign.campaign_toml()?,
         rqps_version: first.map_or_else(String::new, |start| start.rqps_version.clone()),
         seed: plan.seed,
-        rounds_planned: plan.rounds,
+        rounds_planned: campaign.rounds(),
+        time_seconds: plan.time.map(|time| time.seconds),
         rounds_complete,
         is_in_order: plan.is_chain(),
         clients: plan.clients(),

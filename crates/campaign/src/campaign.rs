@@ -3,6 +3,7 @@
 //! In: what `check` found right, and what the caller found out about builds and machine. Out: a `Plan` in which nothing
 //! is open. The same campaign and facts give the same plan; no clock, no randomness but the seed's.
 
+use crate::budget::Budget;
 use crate::diagnostic::{Diagnostic, Fault, Faults};
 use crate::engine::costs;
 use crate::place::{Place, Source, Spanned};
@@ -63,6 +64,8 @@ pub struct Campaign {
     pub(crate) machine: Option<MachineClass>,
     pub(crate) margin: f64,
     pub(crate) rounds: u32,
+    /// What is left open for the time to decide, where one is given.
+    pub(crate) budget: Option<Budget>,
     pub(crate) seed: u64,
     pub(crate) forced: Vec<ForcedForm>,
     /// Releases known to store tables by what some treatment asks for, to name as a remedy.
@@ -130,11 +133,8 @@ impl Campaign {
         let names = treatment_names(&requested, machine);
         let base = match &self.base {
             None => 0,
-            Some(base) => find_base(&base.value, &requested, Names::All(&names)).map_err(|fault| {
-                let mut faults = Faults::new(self.source.clone());
-                faults.add(&base.place, fault);
-                faults.sorted()
-            })?,
+            Some(base) => find_base(&base.value, &requested, Names::All(&names))
+                .map_err(|fault| self.faults_at(&base.place, fault))?,
         };
         let name = self.name.clone().unwrap_or_else(|| default_name(SuiteName::of(&self.suite), &requested, base));
         let treatment = |(requested, name): (TreatmentRequest, String)| TreatmentPlan {
@@ -155,6 +155,7 @@ impl Campaign {
             stages,
             why_one_by_one,
             why_continued: None,
+            time: None,
             warmup_seconds: self.warmup_seconds,
             slice_ms: self.slice_ms,
             arrival: self.arrival,
@@ -163,9 +164,18 @@ impl Campaign {
             margin: self.margin,
             forced: self.forced.clone(),
         };
+        if let Some(budget) = &self.budget {
+            budget.spend(&mut plan).map_err(|fault| self.faults_at(&budget.time.place, fault))?;
+        }
         // Copies that share blocks take no room.
         make_room(&mut plan, resolved.disk_free_bytes.filter(|_| !resolved.copies_share_blocks));
         Ok(plan)
+    }
+
+    fn faults_at(&self, place: &Place, fault: Fault) -> Vec<Diagnostic> {
+        let mut faults = Faults::new(self.source.clone());
+        faults.add(place, fault);
+        faults.sorted()
     }
 
     /// Finds fault with builds that lack what shall store their tables, as only they themselves can tell.

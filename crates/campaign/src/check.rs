@@ -3,6 +3,7 @@
 //! In: the merged request and the vocabulary. Out: a `Campaign`, or every fault at once. What only the builds
 //! themselves can tell (their names, where they come from a folder) is left to `expand`.
 
+use crate::budget::{Budget, Open};
 use crate::campaign::{Campaign, TreatmentRequest};
 use crate::diagnostic::{Fault, Faults};
 use crate::place::Place;
@@ -78,16 +79,35 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
         clients: request.clients.as_ref()?.value.iter().map(|clients| clients.value).collect(),
         // Without slices and warm-up, where the suite has none.
         warmup_seconds: request.warmup.as_ref().map_or(0.0, |warmup| warmup.value),
+        budget: budget(request),
         slice_ms: request.slice.as_ref().map_or(0.0, |slice| slice.value),
         arrival: request.rate.as_ref().map_or(Arrival::Closed, |rate| rate.value),
         placement: request.placement.as_ref()?.value,
         machine: request.machine.as_ref().map(|machine| machine.value),
         margin: request.margin.as_ref()?.value,
-        rounds: request.rounds.as_ref()?.value,
+        rounds: request.rounds.as_ref().map_or(1, |rounds| rounds.value),
         seed: request.seed.as_ref()?.value,
         forced,
         builds_with,
         source: request.source.clone(),
+    })
+}
+
+/// What follows from the time, where one is given.
+fn budget(request: &Request) -> Option<Budget> {
+    let suite = request.suite_name();
+    let is_open = |name: &str| {
+        let follows = Key::find(name).is_some_and(|key| key.follows_from_time.contains(&suite));
+        follows && request.given(name).is_none()
+    };
+    Some(Budget {
+        time: request.time.clone()?,
+        rounds_max: request.rounds.as_ref().map(|rounds| rounds.value),
+        open: Open {
+            read_seconds: is_open("read-seconds"),
+            write_seconds: is_open("write-seconds"),
+            warmup: is_open("warmup"),
+        },
     })
 }
 
@@ -181,7 +201,7 @@ impl<'a> Checker<'a> {
                 writes: test.writes,
                 rank: test.rank,
                 interleave: Some(interleave.or(test.interleave).unwrap_or(Interleave::Slices)),
-                // Open only where the key was said wrongly, and then there is no plan.
+                // Open where the key was said wrongly, and then there is no plan, and where it follows from the time.
                 seconds: seconds(test.seconds).map_or(f64::INFINITY, |seconds| seconds.value),
                 timed: true,
                 before: selected.before.iter().map(ToString::to_string).collect(),

@@ -2,9 +2,10 @@
 //!
 //! In: a plan. Out: text with lines below 100 characters where names allow; the caller prints it.
 
-use crate::estimate::{Estimate, estimate, human_bytes, human_duration};
+use crate::budget::half_width;
+use crate::estimate::{Estimate, estimate, human_bytes};
 use rqps_model::plan::{Arrival, Renew, Stage, TestPlan};
-use rqps_model::{Interleave, Plan, plural};
+use rqps_model::{Interleave, Plan, human_duration, plural};
 use rqps_suites::SuiteName;
 use std::fmt::Write;
 use std::time::Duration;
@@ -88,6 +89,18 @@ fn before(test: &TestPlan) -> String {
     if test.before.is_empty() { String::new() } else { format!(", after {}", test.before.join(", ")) }
 }
 
+/// How many rounds there are: `6 rounds`, or `about 6 rounds in 10 min`.
+pub fn rounds(plan: &Plan) -> String {
+    let rounds = plural(plan.rounds, "round");
+    match plan.time {
+        None => rounds,
+        Some(time) => {
+            let time = Duration::try_from_secs_f64(time.seconds).unwrap_or(Duration::MAX);
+            format!("about {rounds} in {}", human_duration(time))
+        }
+    }
+}
+
 fn write_rounds(plan: &Plan, out: &mut String) -> std::fmt::Result {
     /// More orders than a reader wants to see.
     const SHOWN: u32 = 12;
@@ -105,15 +118,25 @@ fn write_rounds(plan: &Plan, out: &mut String) -> std::fmt::Result {
         }
         (false, _) => "each with every server restarted; order of starts",
     };
-    writeln!(out, "\n{}, {how}", plural(plan.rounds, "round"))?;
+    writeln!(out, "\n{}, {how}", rounds(plan))?;
     for round in (1..=plan.rounds.min(SHOWN)).map(|number| plan.round(number)) {
         let order: Vec<String> = round.order.iter().map(|index| (index + 1).to_string()).collect();
         writeln!(out, "  {:>2}  {}", round.number, order.join(" "))?;
     }
-    if plan.rounds > SHOWN {
-        writeln!(out, "  ... and {} more", plan.rounds - SHOWN)?;
+    match plan.time {
+        Some(_) => writeln!(out, "  ... as many as fit")?,
+        None if plan.rounds > SHOWN => writeln!(out, "  ... and {} more", plan.rounds - SHOWN)?,
+        None => {}
     }
     Ok(())
+}
+
+/// Half of the 95 % interval of a usual test, where all tests run in slices and there are enough rounds for one.
+fn expected_half_width(plan: &Plan) -> Option<f64> {
+    let in_slices = |stage: &Stage| {
+        !stage.has_own_clocks() && stage.tests.iter().all(|test| test.interleave == Some(Interleave::Slices))
+    };
+    (plan.rounds > 1 && plan.stages.iter().all(in_slices)).then(|| half_width(plan, plan.rounds))
 }
 
 fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Result {
@@ -122,6 +145,10 @@ fn write_costs(plan: &Plan, costs: &Estimate, out: &mut String) -> std::fmt::Res
     let work =
         if costs.work_seconds > 0.0 { format!(", work between {}", said(costs.work_seconds)) } else { String::new() };
     let (load, restart, test) = (said(costs.load_seconds), said(costs.restart_seconds), said(costs.test_seconds));
+    if let Some(half_width) = expected_half_width(plan) {
+        let percent = (half_width * 1000.0).round() / 10.0;
+        writeln!(out, "precision  about ±{percent} % for a usual test (docs/statistics.md)")?;
+    }
     if plan.is_chain() {
         let rest = said(costs.work_seconds);
         writeln!(
@@ -198,8 +225,9 @@ mod tests {
                4  1 2
                5  1 2
 
-            time       about 4 min 31 s
-                       tests 3 min 7 s, copies and restarts 53 s, load 7 s, work between 24 s
+            time       about 4 min 10 s
+            precision  about ±1.7 % for a usual test (docs/statistics.md)
+                       tests 3 min 21 s, copies and restarts 18 s, load 7 s, work between 24 s
             disk       about 492 MB while it runs: data and its copy for 2 servers
         "#]]
         .assert_eq(&describe(&plan(&[], true)));
@@ -247,7 +275,7 @@ mod tests {
                3  2 1
 
             time       about 1 d
-                       steps 1 d, rest after l.i2 16 min, data folders and starts 1 min 28 s
+                       steps 1 d, rest after l.i2 16 min, data folders and starts 1 min 7 s
             disk       about 11 GB while it runs: one pass at a time
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
@@ -303,8 +331,8 @@ mod tests {
               12  4 2 1 3
               ... and 2 more
 
-            time       about 3 h 21 min
-                       tests 20 min 32 s, copies and restarts 1 h 24 min, load 21 min 32 s, work between 1 h 15 min
+            time       about 3 h 18 min
+                       tests 20 min 48 s, copies and restarts 1 h 21 min, load 21 min 32 s, work between 1 h 15 min
             disk       about 205 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
@@ -347,8 +375,9 @@ mod tests {
                5  3 1 4 2
                6  2 4 1 3
 
-            time       about 10 min 9 s
-                       tests 4 min 51 s, copies and restarts 3 min 33 s, load 1 min 9 s, work between 36 s
+            time       about 9 min 51 s
+            precision  about ±1.3 % for a usual test (docs/statistics.md)
+                       tests 4 min 54 s, copies and restarts 3 min 12 s, load 1 min 9 s, work between 36 s
             disk       about 5.7 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));

@@ -70,6 +70,7 @@ field!(
     f64,
     |reader, raw| match reader.key.form {
         Form::Fraction { .. } => reader.fraction(&raw),
+        Form::Duration { .. } => reader.duration(&raw),
         _ => reader.number(&raw),
     },
     |number| number.to_string()

@@ -22,6 +22,7 @@ pub mod select;
 pub mod value;
 pub mod vocabulary;
 
+mod budget;
 mod campaign;
 mod check;
 mod describe;
@@ -39,9 +40,9 @@ mod together;
 mod write;
 
 pub use campaign::{Campaign, Resolved, ResolvedBuild};
-pub use describe::describe;
+pub use describe::{describe, rounds};
 pub use diagnostic::Diagnostic;
-pub use estimate::{Estimate, estimate, human_bytes, human_duration};
+pub use estimate::{Estimate, estimate, human_bytes};
 pub use flags::Flag;
 pub use place::Source;
 pub use request::{Command, Request};

@@ -12,7 +12,7 @@ use crate::vocabulary::{Vocabulary, default_profile};
 use rqps_model::Engine;
 use rqps_model::insert::Shape;
 use rqps_suites::key::DefaultValue;
-use rqps_suites::{KEYS, Preset};
+use rqps_suites::{KEYS, Key, Preset};
 use std::collections::BTreeMap;
 
 /// The request with presets and defaults below it; a key that was said wrongly stays open.
@@ -27,9 +27,16 @@ pub(crate) fn fill(request: Request, demo: bool, vocabulary: &Vocabulary) -> Req
         (false, false) => &[],
     };
     let presets = names.iter().copied().chain(chosen.as_deref()).filter_map(|name| suite.preset(name));
-    let read = |preset: &'static Preset| read_preset(&preset.name, preset.words.iter().cloned());
+    let is_timed = request.time.is_some() || request.is_faulty("time");
+    // What follows from a time stays open, and is settled once there is a plan.
+    let is_left_open = |key: &Key| is_timed && key.follows_from_time.contains(&suite);
+    let read = |preset: &'static Preset| {
+        let words = preset.words.iter().filter(|(name, _)| !Key::find(name).is_some_and(is_left_open));
+        read_preset(&preset.name, words.cloned())
+    };
     let filled = presets.fold(request, |request, preset| request.over(read(preset)));
-    let defaults = KEYS.iter().filter_map(|key| match key.default_in(suite) {
+    let open = KEYS.iter().filter(|key| !is_left_open(key));
+    let defaults = open.filter_map(|key| match key.default_in(suite) {
         Some(DefaultValue::Is(text)) => Some((key.name.clone(), text.clone())),
         Some(DefaultValue::Means(_)) | None => None,
     });

@@ -8,6 +8,7 @@ use crate::place::Spanned;
 use crate::raw::Raw;
 use crate::value::{BuildRequest, Scale, Setting};
 use crate::vocabulary::did_you_mean;
+use jiff::SignedDuration;
 use rqps_model::plan::Arrival;
 use rqps_model::tproc_c::Form as TransactionForm;
 use rqps_model::{BuildSpec, Engine, StorageEngine};
@@ -213,6 +214,28 @@ impl Reader<'_> {
             return self.refuse(raw, Fault::error(format!("`{}` {what}", self.key.name)).expected(expected));
         }
         Ok(number)
+    }
+
+    /// Seconds from a time such as 15m or 1h30m; a plain number is one of seconds.
+    pub(crate) fn duration(&mut self, raw: &Spanned<Raw>) -> Read<f64> {
+        let (min, max) = match &self.key.form {
+            Form::Duration { min, max } => (*min, *max),
+            kind => unreachable!("{kind:?} is read as a duration"),
+        };
+        if let Raw::Word(text) | Raw::Text(text) = &raw.value
+            && text.ends_with(char::is_alphabetic)
+        {
+            return match text.parse::<SignedDuration>() {
+                Ok(time) => {
+                    self.number_within(&Spanned::new(Raw::Number(time.as_secs_f64()), raw.place.clone()), min, max)
+                }
+                Err(_) => {
+                    let fault = Fault::error(format!("`{text}` is not a time"));
+                    self.refuse(raw, fault.expected(self.key.form.expected()))
+                }
+            };
+        }
+        self.number_within(raw, min, max)
     }
 
     /// A fraction such as 0.02, or a percentage such as 2%.

@@ -130,6 +130,7 @@ request! {
     rest_seconds: f64,
     catch_up_seconds: f64,
     warmup: f64,
+    time: f64,
     rounds: u32,
     slice: f64,
     interleave: Interleave,

@@ -121,6 +121,15 @@ fn planned(words: &[(&str, &str)], demo: bool, change: impl Fn(&mut Resolved)) -
     campaign.expand(&resolved).expect("a plan")
 }
 
+/// What is told of flags that the plan refuses.
+pub(crate) fn refused(words: &[(&str, &str)]) -> String {
+    let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
+    let reading = read(None, &flags, Command::Run, &vocabulary());
+    let campaign = reading.campaign.expect("no fault");
+    let told = campaign.expand(&resolved(&campaign)).expect_err("no plan");
+    told.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
 /// What a caller would find out: folders hold a 17.11 that someone built, archives a MySQL 9.4.0.
 pub(crate) fn resolved(campaign: &Campaign) -> Resolved {
     let name = |spec: &BuildSpec| match &spec.source {

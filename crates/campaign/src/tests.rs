@@ -83,6 +83,7 @@ fn cell(form: &Form) -> String {
         Form::Wholes { min, max } => format!("list of {min} to {max}"),
         Form::Scale => "a size, `\"small:0.1\"`".to_owned(),
         Form::Number { min, max, unit } => format!("{min} to {max} {unit}"),
+        Form::Duration { .. } => "a time, `\"15m\"`".to_owned(),
         Form::Rate => "events per second".to_owned(),
         Form::Fraction { min, max } => format!("{min} to {max}, or `\"2%\"`"),
         Form::Machine => "`\"c8r32\"`, or a table".to_owned(),

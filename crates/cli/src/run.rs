@@ -5,11 +5,11 @@ use crate::interrupt;
 use crate::outcome::{self, Ending};
 use crate::screen::{Progress, Screen};
 use anyhow::Result;
-use rqps_campaign::{Command, describe, estimate, human_duration};
+use rqps_campaign::{Command, describe, estimate, rounds};
 use rqps_lab::prepare::{Builds, prepare};
 use rqps_lab::run::{Ended, check_results_place};
 use rqps_lab::{Lab, Prepared, Run, disk, guard};
-use rqps_model::{Event, EventKind, plural};
+use rqps_model::{Event, EventKind, Plan, human_duration, plural};
 use rqps_store::Campaign;
 use std::path::Path;
 use std::sync::Arc;
@@ -52,15 +52,21 @@ pub(crate) fn run(file: Option<&Path>, args: &CampaignArgs, command: Command, sc
     let run = Run::begin(&lab, prepared, &args.results, args.data.as_deref(), notify)?;
     let plan = run.plan();
     screen.say(&format!(
-        "{}: {} treatments, {}, {}; about {}; results in {}",
+        "{}: {} treatments, {}, {}; results in {}",
         plan.name,
         plan.treatments.len(),
         plural(plan.tests().len(), "test"),
-        plural(plan.rounds, "round"),
-        human_duration(estimate(plan).duration()),
+        how_long(plan),
         run.campaign().folder().display()
     ));
     measure_and_report(run, args.data.as_deref(), args.json, screen)
+}
+
+fn how_long(plan: &Plan) -> String {
+    match plan.time {
+        Some(_) => rounds(plan),
+        None => format!("{}; about {}", rounds(plan), human_duration(estimate(plan).duration())),
+    }
 }
 
 /// `rqps resume`.

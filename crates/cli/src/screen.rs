@@ -7,11 +7,10 @@ use crate::interrupt::resume_line;
 use indicatif::{ProgressBar, ProgressStyle};
 use rqps_builds::Progress as Step;
 use rqps_campaign::diagnostic::Diagnostic;
-use rqps_campaign::human_duration;
 use rqps_lab::{Faults, Notice};
 use rqps_model::event::{TestPlace, TestResult};
 use rqps_model::insert::Sla;
-use rqps_model::{EventKind, Unit};
+use rqps_model::{EventKind, Unit, human_duration};
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 

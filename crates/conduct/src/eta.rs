@@ -51,6 +51,8 @@ struct Known {
 /// Progress over a campaign's planned work.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Eta {
+    /// Rounds in all.
+    rounds: u32,
     tasks: BTreeMap<Task, Known>,
     /// Planned measuring seconds of everything, resumed cells left out.
     planned_s: f64,
@@ -62,23 +64,28 @@ pub(crate) struct Eta {
 }
 
 impl Eta {
-    /// A campaign with these setups ahead: servers are started for each.
-    pub(crate) fn new(plan: &Plan, setups: &[Setup<'_>]) -> Eta {
-        let mut eta = Eta { beginnings_left: setups.len() as u32, ..Eta::default() };
+    /// From here on so many rounds are expected in all, with these setups ahead: servers are started for each.
+    pub(crate) fn expect(&mut self, plan: &Plan, rounds: u32, setups: &[Setup<'_>]) {
+        (self.rounds, self.beginnings_left, self.planned_s) = (rounds, setups.len() as u32, self.done_s);
+        self.tasks.values_mut().for_each(|known| known.left = 0);
         for setup in setups {
             for visit in &setup.visits {
                 let test = visit.test;
                 for (clients, _) in &visit.levels {
                     let planned_s = (test.seconds + plan.warmup_seconds) * setup.order.len() as f64;
-                    eta.add(Task::of(plan, setup, &test.name, *clients), planned_s, test.timed);
+                    self.add(Task::of(plan, setup, &test.name, *clients), planned_s, test.timed);
                     if let Some(seconds) = rest_before(plan, test) {
                         let seconds = seconds * setup.order.len() as f64;
-                        eta.add(Task::of(plan, setup, REST, *clients), seconds, true);
+                        self.add(Task::of(plan, setup, REST, *clients), seconds, true);
                     }
                 }
             }
         }
-        eta
+    }
+
+    /// Rounds that are expected in all.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.rounds
     }
 
     fn add(&mut self, task: Task, planned_s: f64, is_timed: bool) {
@@ -164,6 +171,12 @@ mod tests {
     use crate::testing::{insert_plan, plan};
     use crate::walk::setups;
 
+    fn expecting(plan: &Plan, setups: &[Setup<'_>]) -> Eta {
+        let mut eta = Eta::default();
+        eta.expect(plan, plan.rounds, setups);
+        eta
+    }
+
     fn all(plan: &Plan) -> Vec<Setup<'_>> {
         (1..=plan.rounds).flat_map(|number| setups(plan, &plan.round(number), &|_| false)).collect()
     }
@@ -185,7 +198,7 @@ mod tests {
         plan.stages[0].tests[0].seconds = 19.5;
         plan.rounds = 2;
         let setups = all(&plan);
-        let mut eta = Eta::new(&plan, &setups);
+        let mut eta = expecting(&plan, &setups);
         let task = Task::of(&plan, &setups[0], "scan", 1);
         assert_eq!(eta.left(None), None);
         eta.began(Duration::from_secs(5));
@@ -197,10 +210,23 @@ mod tests {
     }
 
     #[test]
+    fn rounds_that_are_added_count_as_those_before() {
+        let plan = plan(&["a", "b"], 0);
+        let setups = all(&plan);
+        let mut eta = expecting(&plan, &setups);
+        let task = Task::of(&plan, &setups[0], "scan", 1);
+        eta.began(Duration::from_secs(1));
+        eta.ended(&task, Duration::from_secs(4));
+        assert_eq!((eta.rounds(), eta.share(None), eta.left(None)), (1, 1.0, Some(Duration::ZERO)));
+        eta.expect(&plan, 4, &[&setups[..], &setups[..], &setups[..]].concat());
+        assert_eq!((eta.rounds(), eta.share(None), eta.left(None)), (4, 0.25, Some(Duration::from_secs(3 * 5))));
+    }
+
+    #[test]
     fn a_pass_takes_as_long_as_the_ones_before() {
         let plan = insert_plan(&["a", "b"], &["17.11", "17.11"]);
         let setups = all(&plan);
-        let mut eta = Eta::new(&plan, &setups);
+        let mut eta = expecting(&plan, &setups);
         let task = |setup: usize, test: &str| Task::of(&plan, &setups[setup], test, 1);
         eta.began(Duration::from_secs(2));
         eta.ended(&task(0, "l.i0"), Duration::from_secs(30));

@@ -5,9 +5,9 @@
 //! talks to a database.
 //!
 //! The path, in order: `run` (one run of a campaign on a `job`) prepares the `bench`: it resolves each `treatment`,
-//! makes each `master`, and leaves out what is `excluded`. For each round, `walk` says what is `missing`; for each
-//! setup `servers` starts its `arm`s, and `measure` runs one test on them through `load`, under `supervise`. `eta` says
-//! how long it will take.
+//! makes each `master`, and leaves out what is `excluded`. For each of the `rounds`, `walk` says what is `missing`; for
+//! each setup `servers` starts its `arm`s, and `measure` runs one test on them through `load`, under `supervise`. `eta`
+//! says how long it will take.
 
 mod arm;
 mod bench;
@@ -19,6 +19,7 @@ mod master;
 mod measure;
 mod missing;
 mod progress;
+mod rounds;
 mod run;
 mod servers;
 mod supervise;
@@ -30,4 +31,5 @@ mod walk;
 pub use error::ConductError;
 pub use job::{Job, Watch};
 pub use missing::is_measured;
+pub use rounds::rounds;
 pub use run::{Outcome, Run};

@@ -10,12 +10,12 @@ use rqps_model::{Plan, Sample};
 use rqps_store::Campaign;
 use std::collections::BTreeSet;
 
-/// Whether the results folder has every sample of its plan, and none that `rqps resume` would measure again.
-pub fn is_measured(campaign: &Campaign) -> bool {
+/// Whether the results folder has every sample of so many rounds, and none that `rqps resume` would measure again.
+pub fn is_measured(campaign: &Campaign, rounds: u32) -> bool {
     let again = Failed::found(campaign);
     let plan = campaign.plan();
     let missing = Missing { plan, store: campaign, again: &again };
-    (1..=plan.rounds).all(|number| missing.setups(&plan.round(number)).is_empty())
+    (1..=rounds).all(|number| missing.setups(&plan.round(number)).is_empty())
 }
 
 /// Names a start of a server, also apart from those of the same round before the campaign was resumed.
@@ -38,7 +38,7 @@ impl Failed {
     pub(crate) fn found(campaign: &Campaign) -> Failed {
         let plan = campaign.plan();
         let mut found = BTreeSet::new();
-        for block in (1..=plan.rounds).flat_map(|number| Block::all(plan, &plan.round(number))) {
+        for block in (1..=campaign.rounds()).flat_map(|number| Block::all(plan, &plan.round(number))) {
             for (treatment, test) in block.samples() {
                 let read = campaign.sample(block.round, &treatment.name, &test.name, block.clients);
                 let failed = |sample: &Sample| sample.failure.is_some() && had_server(sample);

@@ -10,6 +10,7 @@ use crate::bench::Bench;
 use crate::eta::Eta;
 use crate::job::{Job, Output, Watch};
 use crate::missing::{Failed, Missing};
+use crate::rounds::rounds;
 use crate::servers::Servers;
 use crate::supervise::check;
 use crate::walk::Setup;
@@ -17,6 +18,7 @@ use rqps_machine::Workspace;
 use rqps_model::plan::{Alternate, Round};
 use rqps_store::{Campaign, Writer};
 use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
 
 /// What came of asking for a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,15 +55,16 @@ impl<'a> Run<'a> {
         let bench = Bench::prepare(job, workspace, &mut output, stop)?;
         // A failed trial is a result of the run that made it; a resumed campaign tries again.
         let again = if job.resumed == 0 { Failed::default() } else { Failed::found(store) };
-        let all = (1..=job.plan.rounds).flat_map(|number| setups(job, store, &again, &job.plan.round(number)));
-        let eta = Eta::new(job.plan, &all.collect::<Vec<_>>());
-        Ok(Run { bench, again, eta, last: 0 })
+        Ok(Run { bench, again, eta: Eta::default(), last: 0 })
     }
 
     /// Measures what is missing of the next round of which something is.
     pub fn next_round(&mut self, store: &mut Writer, watch: &mut Watch<'_>) -> Result<Outcome, ConductError> {
         let Run { bench, again, eta, last } = self;
-        while *last < bench.job.plan.rounds {
+        let rounds = rounds(store, Some(SystemTime::now()));
+        let of_round = |number| setups(bench.job, store, again, &bench.job.plan.round(number));
+        eta.expect(bench.job.plan, rounds, &(*last + 1..=rounds).flat_map(of_round).collect::<Vec<_>>());
+        while *last < rounds {
             *last += 1;
             let round = bench.job.plan.round(*last);
             let setups = setups(bench.job, store, again, &round);

@@ -65,7 +65,7 @@ impl<'a> Servers<'a> {
         let mut servers = Servers { bench, round, setup, arms, cpus };
         output.emit(EventKind::ServersStart {
             round: round.number,
-            rounds: bench.job.plan.rounds,
+            rounds: output.eta.rounds(),
             clients: setup.clients(),
             treatments: servers.names(),
         });
@@ -249,7 +249,7 @@ impl<'a> Servers<'a> {
             output.eta.skipped(&task);
             return Ok(());
         }
-        let place = self.place(REST, clients);
+        let place = self.place(REST, clients, output);
         output.emit(EventKind::TestBegins { place, is_recorded: false });
         let begun = Instant::now();
         for alone in 0..self.arms.len() {
@@ -297,7 +297,7 @@ impl<'a> Servers<'a> {
     ) -> Result<(), ConductError> {
         let Bench { job, stop, .. } = self.bench;
         let task = Task::of(job.plan, self.setup, &test.name, clients);
-        let place = TestPlace { interleave: test.interleave, ..self.place(&test.name, clients) };
+        let place = TestPlace { interleave: test.interleave, ..self.place(&test.name, clients, output) };
         let planned = PlannedTest::new(job.plan, job.suites, test, clients, self.round.seed)
             .ok_or_else(|| ConductError::UnknownTest(test.name.clone()))?;
         let piece = Piece {
@@ -354,10 +354,10 @@ impl<'a> Servers<'a> {
         check(stop)
     }
 
-    fn place(&self, test: &str, clients: u32) -> TestPlace {
+    fn place(&self, test: &str, clients: u32, output: &Output<'_, '_>) -> TestPlace {
         TestPlace {
             round: self.round.number,
-            rounds: self.bench.job.plan.rounds,
+            rounds: output.eta.rounds(),
             test: test.to_owned(),
             clients,
             treatments: self.names(),

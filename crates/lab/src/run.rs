@@ -78,7 +78,7 @@ impl<'a> Run<'a> {
     pub fn resume(lab: &'a Lab, folder: &Path, notify: &mut Notify<'_>) -> Result<Option<Run<'a>>> {
         let campaign = Campaign::open(folder)?;
         campaign.samples()?;
-        if campaign.status().state == State::Complete && rqps_conduct::is_measured(&campaign) {
+        if campaign.status().state == State::Complete && rqps_conduct::is_measured(&campaign, campaign.rounds()) {
             return Ok(None);
         }
         let store = Campaign::open_to_resume(folder, this_start())?;
@@ -186,7 +186,8 @@ fn measure_rounds(
     watch: &mut Watch<'_>,
     stop: &AtomicBool,
 ) -> Result<(), ConductError> {
-    if !rqps_conduct::is_measured(store) {
+    let rounds = rqps_conduct::rounds(store, Some(SystemTime::now()));
+    if !rqps_conduct::is_measured(store, rounds) {
         let mut run = rqps_conduct::Run::begin(job, store, watch, stop)?;
         while run.next_round(store, watch)? != Outcome::Complete {}
     }

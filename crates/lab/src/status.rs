@@ -134,7 +134,12 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
     let campaign = Campaign::open(folder)?;
     let plan = campaign.plan();
     let writer = campaign.writer();
-    let known: Vec<Known> = cells(plan).into_iter().map(|(cell, planned_s)| know(&campaign, cell, planned_s)).collect();
+    let rounds = match campaign.status().state {
+        State::Complete => campaign.rounds(),
+        State::Incomplete => rqps_conduct::rounds(&campaign, writer.as_ref().map(|_| now)),
+    };
+    let known: Vec<Known> =
+        cells(plan, rounds).into_iter().map(|(cell, planned_s)| know(&campaign, cell, planned_s)).collect();
     let is_absent = |known: &Known| matches!(known.found, Found::Absent);
     let state = match (&writer, campaign.status().state) {
         (Some(_), _) => Activity::Running,
@@ -162,7 +167,6 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
         let failure = |known: &Known| Some(Failure { cell: known.cell.clone(), why: reason(&known.found)?.clone() });
         known.iter().filter_map(failure).collect()
     };
-    let rounds = known.iter().map(|known| known.cell.round).max().unwrap_or(0);
     let is_done = |round: &u32| known.iter().all(|known| known.cell.round != *round || !is_absent(known));
     let samples = count(None);
     let treatments = plan.treatments.iter().map(|one| (one.name.clone(), count(Some(&one.name)))).collect();
@@ -188,10 +192,10 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
     })
 }
 
-/// Every sample of a plan with its planned seconds, in the order in which they are measured.
-fn cells(plan: &Plan) -> Vec<(Cell, f64)> {
+/// Every sample of so many rounds with its planned seconds, in the order in which they are measured.
+fn cells(plan: &Plan, rounds: u32) -> Vec<(Cell, f64)> {
     let mut cells = Vec::new();
-    for round in (1..=plan.rounds).map(|number| plan.round(number)) {
+    for round in (1..=rounds).map(|number| plan.round(number)) {
         let mut add = |treatment: &TreatmentPlan, test: &TestPlan, clients: u32| {
             let (treatment, test_name) = (treatment.name.clone(), test.name.clone());
             let cell = Cell { round: round.number, treatment, test: test_name, clients };

@@ -237,6 +237,7 @@ impl Recipe {
             base: 0,
             why_one_by_one: None,
             why_continued: None,
+            time: None,
             stages: self.stages(tests.collect()),
             warmup_seconds: 1.0,
             slice_ms: 10.0,

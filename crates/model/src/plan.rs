@@ -295,6 +295,15 @@ impl Stage {
     }
 }
 
+/// How long a campaign may take: as many rounds as fit are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TimeLimit {
+    /// Seconds from its start to its end, loading included.
+    pub seconds: f64,
+    /// However many would fit, there are no more rounds than these.
+    pub rounds_max: u32,
+}
+
 /// A whole campaign. It holds rules and the seed; what was run in which order by them stands beside the samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -330,8 +339,12 @@ pub struct Plan {
     pub machine: Option<MachineClass>,
     /// Margin of equivalence, as a fraction (0.02).
     pub margin: f64,
-    /// How many rounds are measured; [`Plan::round`] says how each of them goes.
+    /// How many rounds are measured; [`Plan::round`] says how each of them goes. Where a time is given, how many are
+    /// expected to fit.
     pub rounds: u32,
+    /// What ends the campaign instead of a number of rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<TimeLimit>,
     /// What its engines force to be different; empty where there is one engine only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forced: Vec<ForcedForm>,
@@ -341,6 +354,11 @@ impl Plan {
     /// Order and seed of a round, from 1 on. They follow from the seed, whatever the number of rounds.
     pub fn round(&self, number: u32) -> Round {
         crate::order::round(self.treatments.len(), self.seed, number)
+    }
+
+    /// No round has a higher number.
+    pub fn rounds_max(&self) -> u32 {
+        self.time.map_or(self.rounds, |time| time.rounds_max)
     }
 
     /// Each test once, in order of execution.

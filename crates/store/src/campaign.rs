@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::layout::{self, BUILD, CAMPAIGN, EVENTS, LOAD, PLAN, SERVER_LOG, SETTINGS, STATUS};
 use crate::lock::{Lock, Owner};
 use crate::sample::SampleFolder;
-use crate::status::Status;
+use crate::status::{State, Status};
 use crate::stored_file::{Damages, StoredFile, read_json};
 use rqps_model::facts::{BuildFacts, HostFacts, LoadFacts, SettingsFacts, StatementPlan};
 use rqps_model::plan::Round;
@@ -147,6 +147,24 @@ impl Campaign {
         self.optional(layout::round_file(&self.folder, number), "order and seed of a round")
     }
 
+    /// The rounds that a campaign has, or is to have: where it ends with a time, those that began in it, and before its
+    /// end at least those that were expected.
+    pub fn rounds(&self) -> u32 {
+        if self.plan.time.is_none() {
+            return self.plan.rounds;
+        }
+        match self.status.state {
+            State::Complete => self.rounds_begun(),
+            State::Incomplete => self.rounds_begun().max(self.plan.rounds),
+        }
+    }
+
+    /// The rounds that began.
+    pub fn rounds_begun(&self) -> u32 {
+        let has_begun = |number: &u32| layout::round_file(&self.folder, *number).exists();
+        (1..=self.plan.rounds_max()).take_while(has_begun).last().unwrap_or(0)
+    }
+
     /// Whether a sample is published.
     pub fn is_complete(&self, round: u32, treatment: &str, test: &str, clients: u32) -> bool {
         self.place(round, treatment, test, clients).is_ok_and(|folder| folder.is_dir())
@@ -174,7 +192,7 @@ impl Campaign {
         let mut samples = Vec::new();
         for test in self.plan.tests() {
             for clients in self.plan.clients() {
-                for round in 1..=self.plan.rounds {
+                for round in 1..=self.rounds() {
                     for treatment in &self.plan.treatments {
                         let read = self.sample(round, &treatment.name, &test.name, clients);
                         samples.extend(damages.note(read)?.flatten());

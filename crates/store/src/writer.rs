@@ -183,7 +183,7 @@ impl Writer {
         let sample = &parts.sample;
         let plan = self.plan();
         let planned = plan.suite.name() == sample.suite
-            && (1..=plan.rounds).contains(&sample.round)
+            && (1..=plan.rounds_max()).contains(&sample.round)
             && plan.treatments.iter().any(|treatment| treatment.name == sample.treatment)
             && plan.tests().iter().any(|test| test.name == sample.test)
             && plan.clients().contains(&sample.clients);

@@ -66,6 +66,13 @@ pub enum Form {
         /// What it counts, in the plural.
         unit: String,
     },
+    /// A length of time.
+    Duration {
+        /// Shortest, in seconds.
+        min: f64,
+        /// Longest, in seconds.
+        max: f64,
+    },
     /// How builds alternate.
     Interleave,
     /// On which CPUs server and client run.
@@ -111,6 +118,7 @@ impl Form {
             Form::Scale => "a size such as small, with a factor if need be: cached-large:0.01".to_owned(),
             Form::Wholes { min, max } => format!("whole numbers from {min} to {max}"),
             Form::Number { min, max, unit } => format!("{unit} from {min} to {max}"),
+            Form::Duration { .. } => "a time such as \"90s\", \"15m\" or \"8h\"".to_owned(),
             Form::Interleave | Form::Placement | Form::StorageEngines | Form::Preset | Form::TprocCProfile => {
                 self.words().join(" or ")
             }
@@ -199,6 +207,9 @@ pub struct Key {
     /// The suites that know it.
     #[serde(default = "all_suites")]
     pub suites: Vec<SuiteName>,
+    /// The suites in which its value follows from the time, where one is given and the key is not.
+    #[serde(default)]
+    pub follows_from_time: Vec<SuiteName>,
     /// What to do in a suite that does not know it, where "leave it out" is not all.
     #[serde(default)]
     pub instead: BTreeMap<SuiteName, String>,

@@ -69,7 +69,7 @@ fn check(campaign: &Campaign) -> Result<(), StoreError> {
 /// Whether any sample of a treatment has a number.
 fn has_numbers(campaign: &Campaign, treatment: &str) -> Result<bool, StoreError> {
     let plan = campaign.plan();
-    for round in 1..=plan.rounds {
+    for round in 1..=campaign.rounds() {
         for test in plan.tests() {
             for clients in plan.clients() {
                 let sample = campaign.sample(round, treatment, &test.name, clients)?;

@@ -18,7 +18,7 @@ use rqps_store::{State, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Below this many rounds an interval says little.
-const FEWEST_ROUNDS: usize = 3;
+const FEWEST_ROUNDS: u32 = 3;
 /// Seconds by which the samples of a round may start apart, besides what turns take.
 const APART_SECONDS: f64 = 600.0;
 /// Turns, warm-up and restarts together take at most this many times the counted seconds.
@@ -40,10 +40,9 @@ pub(crate) struct Trace {
     pub(crate) started_at: String,
 }
 
-/// Warnings from how rounds were run.
-pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> Vec<Warning> {
+/// Warnings from how rounds were run, so many of which are complete, of so many.
+pub(crate) fn rounds(plan: &Plan, traces: &[Trace], (complete, planned): (u32, u32), status: &Status) -> Vec<Warning> {
     let mut found = Vec::new();
-    let planned = plan.rounds as usize;
     let one_by_one = plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne);
     if plan.is_chain() && planned == 1 {
         let message = "one round only: a single pass of each build allows no verdict, and the \
@@ -54,7 +53,7 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Stat
             format!("only {} planned: intervals are wide and one odd round decides", plural(planned, "round"));
         found.push(warning(WarningKind::FewRounds, message));
     }
-    found.extend(incomplete(plan, traces, complete, status));
+    found.extend(incomplete(plan, traces, (complete, planned), status));
     found.extend(resumed(traces, status, plan));
     found.extend(several_runs(status));
     // What goes one by one is never side by side, and passes begin with folders in which there is nothing to swap.
@@ -66,11 +65,10 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], complete: u32, status: &Stat
 }
 
 /// What is not there: still to be measured, or lost since.
-fn incomplete(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> Option<Warning> {
-    let planned = plan.rounds as usize;
+fn incomplete(plan: &Plan, traces: &[Trace], (complete, planned): (u32, u32), status: &Status) -> Option<Warning> {
     let rounds = format!("{complete} of {} complete", plural(planned, "round"));
     if status.state == State::Complete {
-        let samples = planned * plan.treatments.len() * plan.tests().len() * plan.clients().len();
+        let samples = planned as usize * plan.treatments.len() * plan.tests().len() * plan.clients().len();
         let lost = samples.saturating_sub(traces.len());
         let are = if lost == 1 { "is" } else { "are" };
         let message = format!(
@@ -80,7 +78,7 @@ fn incomplete(plan: &Plan, traces: &[Trace], complete: u32, status: &Status) -> 
         return (lost > 0)
             .then(|| advised(WarningKind::Incomplete, message, "measure what is missing again with `rqps resume`"));
     }
-    ((complete as usize) < planned).then(|| warning(WarningKind::Incomplete, rounds))
+    (complete < planned).then(|| warning(WarningKind::Incomplete, rounds))
 }
 
 /// A campaign that was continued later: the machine, and rqps itself, may have changed in between.

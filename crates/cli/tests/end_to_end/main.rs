@@ -18,4 +18,5 @@ mod screen;
 mod sources;
 mod status;
 mod stopping;
+mod time;
 mod tproc_c;

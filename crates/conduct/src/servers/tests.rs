@@ -68,7 +68,7 @@ fn check_samples(campaign: &Campaign) {
         let log = campaign.server_log(&treatment.name).expect("a path");
         assert!(fs::read_to_string(log).expect("kept").contains("server start round 1, clients 1"));
     }
-    assert!(is_measured(campaign));
+    assert!(is_measured(campaign, campaign.rounds()));
 }
 
 /// Passes one after the other, and then side by side.
@@ -139,7 +139,7 @@ fn passes_side_by_side_that_were_broken_off_are_done_again_together() {
             }
         });
         assert!(matches!(broken, Err(ConductError::Interrupted)), "{broken:?}");
-        assert!(!is_measured(&store));
+        assert!(!is_measured(&store, store.rounds()));
         drop(store);
         store = Campaign::open_to_resume(&scene.results.path().join("x"), start()).expect("opened");
     }
@@ -218,7 +218,7 @@ fn a_pass_that_was_broken_off_is_done_again_alone() {
             (published.len() - of_b, of_b),
             (6, ["l.i0", "", "", "", "rest", "qp100"].iter().position(|at| *at == step).expect("named"))
         );
-        assert!(!is_measured(&store));
+        assert!(!is_measured(&store, store.rounds()));
         drop(store);
         store = Campaign::open_to_resume(&scene.results.path().join("x"), start()).expect("opened");
     }

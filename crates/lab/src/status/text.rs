@@ -4,8 +4,7 @@
 
 use super::{Activity, CampaignStatus, Cell, Failure};
 use crate::line::cut;
-use rqps_campaign::human_duration;
-use rqps_model::plural;
+use rqps_model::{human_duration, plural};
 use std::time::Duration;
 
 /// More failures than this are only counted; `--json` has them all.

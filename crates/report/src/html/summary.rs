@@ -4,9 +4,10 @@ use super::noise;
 use super::scene::{Notice, Scene, notice};
 use crate::{number, order, suite, verdict_style};
 use rqps_analysis::findings::TreatmentFindings;
-use rqps_model::{Engine, Placement, Verdict, WarningKind, plural};
+use rqps_model::{Engine, Placement, Verdict, WarningKind, human_duration, plural};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// The top of the page.
 #[derive(Serialize)]
@@ -143,6 +144,8 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
         n if n == campaign.rounds_planned => n.to_string(),
         n => format!("{n} of {}", campaign.rounds_planned),
     };
+    let in_time = campaign.time_seconds.map(Duration::from_secs_f64).map(human_duration);
+    let rounds = rounds + &in_time.map_or_else(String::new, |time| format!(", as many as fitted in {time}"));
     let tests: BTreeSet<&str> = findings.tests.iter().map(|test| test.name.as_str()).collect();
     let mut facts = vec![("Base", scene.names[findings.base].clone())];
     facts.extend(suite::facts(findings, tests.len(), &rounds));

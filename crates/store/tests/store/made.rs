@@ -41,6 +41,7 @@ pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
         base: 0,
         why_one_by_one: None,
         why_continued: None,
+        time: None,
         stages: vec![Stage::side_by_side(DATA, vec![1], (0..tests).map(test).collect())],
         warmup_seconds: 0.5,
         slice_ms: 10.0,

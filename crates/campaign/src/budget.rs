@@ -1,0 +1,139 @@
+//! How a given time is spent: how many rounds fit, and where it is open, how long a test is counted in each.
+//!
+//! In: a plan, the time, and what of the plan is open. Out: the plan with seconds, warm-up and expected rounds. What a
+//! round takes is the estimate's rule of thumb; how many rounds there are is decided while measuring, by what rounds
+//! took.
+
+use crate::diagnostic::Fault;
+use crate::estimate::{Estimate, estimate};
+use crate::place::Spanned;
+use rqps_model::plan::TimeLimit;
+use rqps_model::{Plan, human_duration, plural};
+use rqps_stats::distribution::student_t_quantile;
+use std::time::Duration;
+
+/// Seconds of a test among which the best for a time is found.
+const SECONDS: [f64; 12] = [0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0];
+
+/// Shorter than so many slices no test is: the mean of fewer is not trimmed well.
+const SLICES_MIN: f64 = 20.0;
+
+/// The warm-up is this part of a test, within limits in seconds.
+const WARMUP_PART: f64 = 0.2;
+const WARMUP_MIN: f64 = 0.1;
+const WARMUP_MAX: f64 = 1.0;
+
+/// Standard deviations of the log ratio of a round: what differs from one start of the servers to the next, and the
+/// noise of a second of slices, which shrinks with the root of the seconds. As of a usual test (docs/statistics.md).
+const START_SPREAD: f64 = 0.012;
+const SECOND_NOISE: f64 = 0.007;
+
+/// Fewer rounds leave no useful interval.
+const ROUNDS_MIN: u32 = 3;
+
+/// More are not measured, whatever the time.
+const ROUNDS_MAX: u32 = 1000;
+
+/// A time, and what it decides.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Budget {
+    /// Seconds, loading included.
+    pub(crate) time: Spanned<f64>,
+    /// Rounds at most, where that was said.
+    pub(crate) rounds_max: Option<u32>,
+    /// What else is to be chosen.
+    pub(crate) open: Open,
+}
+
+/// What of a test's length is to be chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Open {
+    /// Seconds of tests that only read.
+    pub(crate) read_seconds: bool,
+    /// Seconds of tests that write.
+    pub(crate) write_seconds: bool,
+    /// Warm-up.
+    pub(crate) warmup: bool,
+}
+
+impl Budget {
+    /// Settles seconds, warm-up and expected rounds of a plan.
+    ///
+    /// # Errors
+    /// Where the time is too short for anything; the shortest that makes sense is named.
+    pub(crate) fn spend(&self, plan: &mut Plan) -> Result<(), Fault> {
+        let needed = self.rounds_max.unwrap_or(ROUNDS_MIN).min(ROUNDS_MIN);
+        let choices = SECONDS.map(|seconds| self.open.settle(plan, seconds));
+        let fitting = choices.iter().map(|choice| (self.rounds_within(choice), choice));
+        let narrowest = fitting
+            .filter(|(rounds, _)| *rounds >= needed)
+            .min_by(|a, b| half_width(a.1, a.0).total_cmp(&half_width(b.1, b.0)));
+        let Some((rounds, best)) = narrowest else {
+            let shortest = choices.iter().map(|choice| seconds(choice, needed)).fold(f64::INFINITY, f64::min);
+            return Err(too_short(self.time.value, shortest, needed));
+        };
+        let rounds_max = self.rounds_max.unwrap_or(ROUNDS_MAX);
+        *plan = Plan { rounds, time: Some(TimeLimit { seconds: self.time.value, rounds_max }), ..best.clone() };
+        Ok(())
+    }
+
+    /// How many rounds of a plan fit.
+    fn rounds_within(&self, plan: &Plan) -> u32 {
+        let (load, round) = costs(plan);
+        let fitting = ((self.time.value - load) / round.max(f64::MIN_POSITIVE)).clamp(0.0, f64::from(ROUNDS_MAX));
+        (fitting as u32).min(self.rounds_max.unwrap_or(ROUNDS_MAX))
+    }
+}
+
+impl Open {
+    /// The plan of one round with tests of this length, where that is open.
+    fn settle(&self, plan: &Plan, seconds: f64) -> Plan {
+        let seconds = seconds.max(SLICES_MIN * plan.slice_ms / 1000.0);
+        let is_open = |writes: bool| if writes { self.write_seconds } else { self.read_seconds };
+        let mut plan = Plan { rounds: 1, ..plan.clone() };
+        let tests = plan.stages.iter_mut().flat_map(|stage| &mut stage.tests);
+        tests.filter(|test| is_open(test.writes)).for_each(|test| test.seconds = seconds);
+        if self.warmup {
+            plan.warmup_seconds = (seconds * WARMUP_PART).clamp(WARMUP_MIN, WARMUP_MAX);
+        }
+        plan
+    }
+}
+
+/// Seconds that a plan takes with so many rounds.
+fn seconds(plan: &Plan, rounds: u32) -> f64 {
+    let (load, round) = costs(plan);
+    load + f64::from(rounds) * round
+}
+
+/// Seconds before the first round, and of a round.
+fn costs(plan: &Plan) -> (f64, f64) {
+    let Estimate { load_seconds, restart_seconds, work_seconds, test_seconds, .. } =
+        estimate(&Plan { rounds: 1, ..plan.clone() });
+    (load_seconds, restart_seconds + work_seconds + test_seconds)
+}
+
+/// Half of the 95 % interval of a usual test, as a fraction, after so many rounds.
+pub(crate) fn half_width(plan: &Plan, rounds: u32) -> f64 {
+    let tests = plan.tests();
+    let shortest = tests.iter().map(|test| test.seconds).fold(f64::INFINITY, f64::min);
+    let spread = (START_SPREAD.powi(2) + SECOND_NOISE.powi(2) / shortest).sqrt();
+    // One round has no interval; the longer it is the better, all the same.
+    let degrees_of_freedom = f64::from(rounds.saturating_sub(1)).max(0.5);
+    student_t_quantile(0.975, degrees_of_freedom) * spread / f64::from(rounds.max(1)).sqrt()
+}
+
+fn too_short(time: f64, shortest: f64, rounds: u32) -> Fault {
+    let said = |seconds: f64| human_duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    // A little more than the rule of thumb says, in words that the flag takes.
+    let enough = match shortest * 1.05 {
+        seconds if seconds < 60.0 => format!("{:.0}s", (seconds / 5.0).ceil() * 5.0),
+        seconds => format!("{:.0}m", (seconds / 60.0).ceil()),
+    };
+    let rounds = plural(rounds, "round");
+    Fault::error(format!("{} is too short: {rounds} of these tests take about {}", said(time), said(shortest)))
+        .expected(format!("{enough} or more, or fewer tests, builds, clients or rows"))
+}
+
+#[cfg(test)]
+mod tests;

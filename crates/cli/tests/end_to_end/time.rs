@@ -1,0 +1,74 @@
+//! Campaigns that end with a time instead of a number of rounds.
+
+use crate::scene::{Scene, published, results, starts};
+use jiff::Timestamp;
+use rqps_model::{Event, EventKind};
+use rqps_store::Campaign;
+use rustix::process::Signal;
+
+/// Tests and treatments of each round.
+const SAMPLES: usize = 2;
+
+/// Seconds from a campaign's start to the beginning of each round and to the end.
+fn seconds(campaign: &Campaign) -> Vec<f64> {
+    let at = |text: &str| text.parse::<Timestamp>().expect("a time").as_millisecond() as f64 / 1000.0;
+    let events = campaign.events().expect("they can be read");
+    let begins = |event: &&Event| matches!(event.kind, EventKind::ServersStart { .. });
+    let moments = events.iter().filter(begins).chain(events.last());
+    moments.map(|event| at(&event.at) - at(&campaign.status().starts[0].at)).collect()
+}
+
+#[test]
+fn rounds_are_measured_until_the_time_is_used() {
+    const SECONDS: f64 = 25.0;
+    let scene = Scene::new();
+    let folder = scene.campaign("timed");
+    let words = ["--tests", "point-query", "--time", "25s", "--rounds", "1000"];
+    let ended = scene.end(scene.run_twins("timed", &words)).with_code(0);
+    assert!(ended.stderr.contains(" rounds in 25 s; results in results/timed"), "{}", ended.stderr);
+    let campaign = results(&folder);
+    let rounds = campaign.rounds() as usize;
+    assert_eq!(published(&folder).len(), rounds * SAMPLES);
+    let seconds = seconds(&campaign);
+    assert_eq!(seconds.len(), rounds + 1, "{seconds:?}");
+    // The last round was begun since it would end in time if it took as long as those before it.
+    if let [first, .., last, _] = seconds[..]
+        && rounds > 1
+    {
+        let mean = (last - first) / (rounds - 1) as f64;
+        assert!(last + mean <= 1.03 * SECONDS, "{seconds:?}");
+    }
+    let report = std::fs::read_to_string(folder.join("report.html")).expect("a report");
+    assert!(report.contains("as many as fitted in 25 s"));
+    // It is complete: there is no time left.
+    scene.end(scene.rqps(&["resume", "results/timed"])).with_code(0);
+    assert_eq!((starts(&folder), published(&folder).len()), (1, rounds * SAMPLES));
+    scene.assert_nothing_left();
+}
+
+#[test]
+fn an_interrupted_campaign_goes_on_until_as_many_rounds_as_wanted() {
+    let scene = Scene::new();
+    let folder = scene.campaign("capped");
+    let words = ["--tests", "point-query", "--time", "1h", "--rounds", "3"];
+    let mut running = scene.start(scene.run_twins("capped", &words));
+    running.wait_for("a sample", |_| published(&folder).len() >= SAMPLES);
+    running.signal(Signal::KILL);
+    running.end();
+    let told = scene.end(scene.rqps(&["status", "results/capped", "--json"])).with_code(0).json();
+    assert_eq!((&told["state"], &told["rounds"]), (&"interrupted".into(), &3.into()), "{told}");
+    scene.end(scene.rqps(&["resume", "results/capped"])).with_code(0);
+    assert_eq!((starts(&folder), published(&folder).len()), (2, 3 * SAMPLES));
+    scene.assert_nothing_left();
+}
+
+#[test]
+fn a_time_that_is_too_short_is_refused_before_anything_is_made() {
+    let scene = Scene::new();
+    scene.end(scene.run_twins("short", &["--rows", "50m", "--time", "10s"])).refused(&[
+        "--time 10s",
+        "too short",
+        "or more",
+    ]);
+    assert!(!scene.campaign("short").exists());
+}

@@ -1,0 +1,93 @@
+//! How many rounds a campaign has: those of its plan, or as many as fit in the time that it was given.
+//!
+//! In: a results folder, and the time where a process measures it now. Out: a number of rounds. Time counts while the
+//! campaign is measured, over all its starts; between them it stands still. Reads no clock: time is an argument.
+
+use crate::walk::Block;
+use rqps_model::plan::TimeLimit;
+use rqps_model::{Event, EventKind};
+use rqps_observe::clock::moment;
+use rqps_store::Campaign;
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+/// A round begins if it is expected to end at most this part of the time late.
+const LATE_PART: f64 = 0.025;
+
+/// Rounds that a campaign has, or is expected to have in the end. `now` is the time where it is being measured.
+///
+/// Where a time is given, the rounds that began are finished whatever it takes; another one begins if it is expected
+/// to fit, by what those before it took.
+pub fn rounds(campaign: &Campaign, now: Option<SystemTime>) -> u32 {
+    let plan = campaign.plan();
+    let (Some(limit), Ok(events)) = (plan.time, campaign.events()) else { return campaign.rounds() };
+    let starts: Vec<SystemTime> = campaign.status().starts.iter().filter_map(|start| moment(&start.at)).collect();
+    let begun = campaign.rounds_begun();
+    let under_way = (begun > 0 && !is_whole(campaign, begun)).then_some(begun);
+    match Spent::of(&starts, &events, now).rounds_more(limit, under_way) {
+        None => plan.rounds.max(begun),
+        Some(more) => begun.saturating_add(more).min(limit.rounds_max),
+    }
+}
+
+/// Whether every sample of a round is there.
+fn is_whole(campaign: &Campaign, round: u32) -> bool {
+    let plan = campaign.plan();
+    Block::all(plan, &plan.round(round)).iter().all(|block| {
+        block.samples().all(|(treatment, test)| campaign.is_complete(round, &treatment.name, &test.name, block.clients))
+    })
+}
+
+/// Seconds that a campaign was measured.
+#[derive(Debug, Default, PartialEq)]
+struct Spent {
+    all: f64,
+    by_round: BTreeMap<u32, f64>,
+}
+
+impl Spent {
+    /// What lies between two events of one start belongs to the round under way.
+    fn of(starts: &[SystemTime], events: &[Event], now: Option<SystemTime>) -> Spent {
+        let mut spent = Spent::default();
+        let (mut last, mut round, mut started) = (None, None, 0);
+        let marks = events.iter().filter_map(|event| Some((moment(&event.at)?, round_of(&event.kind))));
+        for (at, of_event) in marks.chain(now.map(|now| (now, None))) {
+            // The first event of a start comes some time after it, and long after the last one of the start before.
+            let begun = starts.iter().filter(|start| **start <= at).count();
+            if begun > started {
+                (last, round, started) = (Some(starts[begun - 1]), None, begun);
+            }
+            let seconds = last.and_then(|last: SystemTime| at.duration_since(last).ok()).unwrap_or_default();
+            spent.all += seconds.as_secs_f64();
+            if let Some(round) = round {
+                *spent.by_round.entry(round).or_default() += seconds.as_secs_f64();
+            }
+            (last, round) = (Some(at), of_event.or(round));
+        }
+        spent
+    }
+
+    /// How many rounds fit after those that began, the last of which may be under way; `None` before one was whole.
+    fn rounds_more(mut self, limit: TimeLimit, under_way: Option<u32>) -> Option<u32> {
+        let part = under_way.and_then(|round| self.by_round.remove(&round));
+        if self.by_round.is_empty() {
+            return None;
+        }
+        let mean = (self.by_round.values().sum::<f64>() / self.by_round.len() as f64).max(f64::MIN_POSITIVE);
+        // What is under way takes as long as the others.
+        let spent = self.all + part.map_or(0.0, |part| (mean - part).max(0.0));
+        Some(((limit.seconds * (1.0 + LATE_PART) - spent) / mean).clamp(0.0, f64::from(limit.rounds_max)) as u32)
+    }
+}
+
+/// The round that an event belongs to.
+fn round_of(kind: &EventKind) -> Option<u32> {
+    match kind {
+        EventKind::ServersStart { round, .. } => Some(*round),
+        EventKind::TestBegins { place, .. } | EventKind::TestEnded { place, .. } => Some(place.round),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

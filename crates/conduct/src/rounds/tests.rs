@@ -1,0 +1,107 @@
+//! Rounds that fit in a time, on made-up events; what a folder has of them on a real one.
+
+use super::*;
+use crate::testing::plan;
+use rqps_model::Sample;
+use rqps_model::facts::HostFacts;
+use rqps_observe::clock::rfc3339;
+use rqps_store::{SampleParts, Start, Writer};
+use std::time::{Duration, UNIX_EPOCH};
+
+fn at(seconds: f64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs_f64(seconds)
+}
+
+fn round_begins(seconds: f64, round: u32) -> Event {
+    let kind = EventKind::ServersStart { round, rounds: 1, clients: vec![1], treatments: Vec::new() };
+    Event { at: rfc3339(at(seconds)), kind }
+}
+
+fn loaded(seconds: f64) -> Event {
+    let kind = EventKind::Loaded { treatment: "a".to_owned(), rows: 1, seconds: 1.0 };
+    Event { at: rfc3339(at(seconds)), kind }
+}
+
+/// Loading for 20 s, then rounds of 100 s.
+fn events() -> Vec<Event> {
+    vec![loaded(1020.0), round_begins(1020.0, 1), round_begins(1120.0, 2)]
+}
+
+fn limit(seconds: f64) -> TimeLimit {
+    TimeLimit { seconds, rounds_max: 1000 }
+}
+
+#[test]
+fn time_is_spent_on_loading_and_on_rounds() {
+    let spent = Spent::of(&[at(1000.0)], &events(), Some(at(1220.0)));
+    assert_eq!(spent, Spent { all: 220.0, by_round: BTreeMap::from([(1, 100.0), (2, 100.0)]) });
+    // Nobody measures now: what was spent after the last event is not known, and little.
+    assert_eq!(Spent::of(&[at(1000.0)], &events(), None).all, 120.0);
+}
+
+#[test]
+fn time_between_two_starts_does_not_count() {
+    let mut events = events();
+    // Broken off in the second round, which is begun again a day later; the copy is made anew in 7 s.
+    events.extend([round_begins(90_007.0, 2)]);
+    let spent = Spent::of(&[at(1000.0), at(90_000.0)], &events, Some(at(90_107.0)));
+    assert_eq!(spent, Spent { all: 120.0 + 107.0, by_round: BTreeMap::from([(1, 100.0), (2, 100.0)]) });
+}
+
+#[test]
+fn another_round_begins_if_it_ends_in_time_or_a_little_late() {
+    let more = |seconds: f64, under_way: Option<u32>| {
+        Spent::of(&[at(1000.0)], &events(), Some(at(1220.0))).rounds_more(limit(seconds), under_way)
+    };
+    assert_eq!([312.0, 313.0, 409.0, 410.0].map(|time| more(time, None)), [0, 1, 1, 2].map(Some));
+    // Too late already.
+    assert_eq!(more(100.0, None), Some(0));
+    // The one under way takes as long as the one before it, although 100 s of it have passed; none was whole before.
+    assert_eq!(more(410.0, Some(2)), Some(2));
+    assert_eq!(Spent::of(&[at(1000.0)], &events()[..2], Some(at(1100.0))).rounds_more(limit(410.0), Some(1)), None);
+}
+
+#[test]
+fn no_more_rounds_than_wanted() {
+    let more = Spent::of(&[at(1000.0)], &events(), Some(at(1220.0)))
+        .rounds_more(TimeLimit { seconds: 4000.0, rounds_max: 5 }, None);
+    assert_eq!(more, Some(5));
+}
+
+/// A campaign of four expected rounds in a time, of which some began; of the last one, a sample is missing.
+fn campaign(root: &std::path::Path, time: Option<TimeLimit>, events: &[Event]) -> Writer {
+    let start = Start { at: rfc3339(at(1000.0)), rqps_version: "0".to_owned(), command_line: Vec::new() };
+    let plan = rqps_model::Plan { rounds: 4, time, ..plan(&["a", "b"], 0) };
+    let store = Campaign::create(root, "x", &plan, &HostFacts::default(), "", start).expect("created");
+    for event in events {
+        store.append_event(event).expect("written");
+        if let Some(round) = round_of(&event.kind) {
+            store.write_round(&plan.round(round)).expect("written");
+            for treatment in if round == 1 { &["a", "b"][..] } else { &["a"] } {
+                store.publish(&sample(round, treatment)).expect("published");
+            }
+        }
+    }
+    store
+}
+
+fn sample(round: u32, treatment: &str) -> SampleParts {
+    let [treatment, test, suite] = [treatment, "scan", "sysbench"].map(str::to_owned);
+    let failure = Some("it failed".to_owned());
+    SampleParts::of(Sample { round, treatment, test, suite, clients: 1, failure, ..Sample::default() })
+}
+
+#[test]
+fn a_campaign_has_the_rounds_of_its_plan_or_those_that_fit() {
+    let root = tempfile::tempdir().expect("a folder");
+    let rounds = |name: &str, time: Option<TimeLimit>, events: &[Event], now: f64| {
+        rounds(&campaign(&root.path().join(name), time, events), Some(at(now)))
+    };
+    assert_eq!(rounds("no-time", None, &events(), 9000.0), 4);
+    // None was whole so far: as many as expected.
+    assert_eq!(rounds("before", Some(limit(90.0)), &events()[..1], 1020.0), 4);
+    // Two began; the second is to end at 220 s, as the first took 100 s.
+    assert_eq!(rounds("begun", Some(limit(510.0)), &events(), 1150.0), 5);
+    assert_eq!(rounds("late", Some(limit(120.0)), &events(), 1150.0), 2);
+    assert_eq!(rounds("enough", Some(TimeLimit { seconds: 500.0, rounds_max: 3 }), &events(), 1150.0), 3);
+}
