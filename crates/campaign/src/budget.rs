@@ -6,7 +6,7 @@
 
 use crate::diagnostic::Fault;
 use crate::estimate::{Estimate, estimate};
-use crate::place::Spanned;
+use crate::place::{Place, Spanned};
 use rqps_model::plan::TimeLimit;
 use rqps_model::{Plan, human_duration, plural};
 use rqps_stats::distribution::student_t_quantile;
@@ -33,6 +33,9 @@ const ROUNDS_MIN: u32 = 3;
 
 /// More are not measured, whatever the time.
 const ROUNDS_MAX: u32 = 1000;
+
+/// A little more than the rule of thumb says is surely enough.
+const ENOUGH: f64 = 1.05;
 
 /// A time, and what it decides.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,23 +67,26 @@ impl Budget {
     pub(crate) fn spend(&self, plan: &mut Plan) -> Result<(), Fault> {
         let needed = self.rounds_max.unwrap_or(ROUNDS_MIN).min(ROUNDS_MIN);
         let choices = SECONDS.map(|seconds| self.open.settle(plan, seconds));
-        let fitting = choices.iter().map(|choice| (self.rounds_within(choice), choice));
+        let shortest = choices.iter().map(|choice| seconds(choice, needed)).fold(f64::INFINITY, f64::min);
+        let time = match self.time.place {
+            // A time that nobody gave is as long as it must be.
+            Place::Preset(_) => self.time.value.max(shortest * ENOUGH),
+            _ => self.time.value,
+        };
+        let fitting = choices.iter().map(|choice| (self.rounds_within(time, choice), choice));
         let narrowest = fitting
             .filter(|(rounds, _)| *rounds >= needed)
             .min_by(|a, b| half_width(a.1, a.0).total_cmp(&half_width(b.1, b.0)));
-        let Some((rounds, best)) = narrowest else {
-            let shortest = choices.iter().map(|choice| seconds(choice, needed)).fold(f64::INFINITY, f64::min);
-            return Err(too_short(self.time.value, shortest, needed));
-        };
+        let Some((rounds, best)) = narrowest else { return Err(too_short(time, shortest, needed)) };
         let rounds_max = self.rounds_max.unwrap_or(ROUNDS_MAX);
-        *plan = Plan { rounds, time: Some(TimeLimit { seconds: self.time.value, rounds_max }), ..best.clone() };
+        *plan = Plan { rounds, time: Some(TimeLimit { seconds: time, rounds_max }), ..best.clone() };
         Ok(())
     }
 
     /// How many rounds of a plan fit.
-    fn rounds_within(&self, plan: &Plan) -> u32 {
+    fn rounds_within(&self, time: f64, plan: &Plan) -> u32 {
         let (load, round) = costs(plan);
-        let fitting = ((self.time.value - load) / round.max(f64::MIN_POSITIVE)).clamp(0.0, f64::from(ROUNDS_MAX));
+        let fitting = ((time - load) / round.max(f64::MIN_POSITIVE)).clamp(0.0, f64::from(ROUNDS_MAX));
         (fitting as u32).min(self.rounds_max.unwrap_or(ROUNDS_MAX))
     }
 }
@@ -125,8 +131,8 @@ pub(crate) fn half_width(plan: &Plan, rounds: u32) -> f64 {
 
 fn too_short(time: f64, shortest: f64, rounds: u32) -> Fault {
     let said = |seconds: f64| human_duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
-    // A little more than the rule of thumb says, in words that the flag takes.
-    let enough = match shortest * 1.05 {
+    // In words that the flag takes.
+    let enough = match shortest * ENOUGH {
         seconds if seconds < 60.0 => format!("{:.0}s", (seconds / 5.0).ceil() * 5.0),
         seconds => format!("{:.0}m", (seconds / 60.0).ceil()),
     };

@@ -263,9 +263,13 @@ impl<'a> Checker<'a> {
         if rounds.value < ROUNDS_FOR_AN_INTERVAL {
             let told = if rounds.value == 1 { "one round gives" } else { "two rounds give" };
             let usual = Key::find("rounds").and_then(|key| key.default_in(self.request.suite_name()));
-            let usual = usual.map(DefaultValue::text);
-            let usual = usual.filter(|usual| *usual != ROUNDS_FOR_AN_INTERVAL.to_string());
-            let usual = usual.map(|usual| format!("; {usual} is the usual number")).unwrap_or_default();
+            let usual = match usual {
+                Some(DefaultValue::Is(usual)) if *usual != ROUNDS_FOR_AN_INTERVAL.to_string() => {
+                    format!("; {usual} is the usual number")
+                }
+                Some(DefaultValue::Means(_)) => ", or leave them to `time`".to_owned(),
+                _ => String::new(),
+            };
             let help = format!("take {ROUNDS_FOR_AN_INTERVAL} rounds or more{usual}");
             self.error(
                 &rounds.place,

@@ -365,19 +365,26 @@ mod tests {
             margin     builds that differ by less than 2 % are equal
 
             1 test in order of execution
-              hot-points  point          10 s  slices of 10 ms, after warm
+              hot-points  point         1.5 s  slices of 10 ms, after warm
 
-            6 rounds, each with every server restarted; order of starts
+            about 17 rounds in 15 min, each with every server restarted; order of starts
                1  3 1 4 2
                2  2 4 1 3
                3  4 3 2 1
                4  1 2 3 4
                5  3 1 4 2
                6  2 4 1 3
+               7  4 3 2 1
+               8  1 2 3 4
+               9  1 4 3 2
+              10  3 1 2 4
+              11  2 3 4 1
+              12  4 2 1 3
+              ... as many as fit
 
-            time       about 9 min 51 s
-            precision  about ±1.3 % for a usual test (docs/statistics.md)
-                       tests 4 min 54 s, copies and restarts 3 min 12 s, load 1 min 9 s, work between 36 s
+            time       about 14 min 19 s
+            precision  about ±0.7 % for a usual test (docs/statistics.md)
+                       tests 2 min 23 s, copies and restarts 9 min 5 s, load 1 min 9 s, work between 1 min 42 s
             disk       about 5.7 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));

@@ -12,7 +12,7 @@ use crate::vocabulary::{Vocabulary, default_profile};
 use rqps_model::Engine;
 use rqps_model::insert::Shape;
 use rqps_suites::key::DefaultValue;
-use rqps_suites::{KEYS, Key, Preset};
+use rqps_suites::{KEYS, Key};
 use std::collections::BTreeMap;
 
 /// The request with presets and defaults below it; a key that was said wrongly stays open.
@@ -27,24 +27,33 @@ pub(crate) fn fill(request: Request, demo: bool, vocabulary: &Vocabulary) -> Req
         (false, false) => &[],
     };
     let presets = names.iter().copied().chain(chosen.as_deref()).filter_map(|name| suite.preset(name));
-    let is_timed = request.time.is_some() || request.is_faulty("time");
-    // What follows from a time stays open, and is settled once there is a plan.
-    let is_left_open = |key: &Key| is_timed && key.follows_from_time.contains(&suite);
-    let read = |preset: &'static Preset| {
-        let words = preset.words.iter().filter(|(name, _)| !Key::find(name).is_some_and(is_left_open));
-        read_preset(&preset.name, words.cloned())
-    };
-    let filled = presets.fold(request, |request, preset| request.over(read(preset)));
-    let open = KEYS.iter().filter(|key| !is_left_open(key));
-    let defaults = open.filter_map(|key| match key.default_in(suite) {
+    let filled = presets.fold(request, |request, preset| below(request, &preset.name, &preset.words));
+    let defaults = KEYS.iter().filter_map(|key| match key.default_in(suite) {
         Some(DefaultValue::Is(text)) => Some((key.name.clone(), text.clone())),
         Some(DefaultValue::Means(_)) | None => None,
     });
-    let filled = filled.over(read_preset(DEFAULT, defaults));
+    let filled = below(filled, DEFAULT, &defaults.collect::<Vec<_>>());
     let filled = vocabulary.scales(suite.name()).into_iter().fold(filled, with_scale);
     let of_engines = defaults_of_engines(&filled);
     filled.over(read_preset(DEFAULT, of_engines))
 }
+
+/// The request with some words below it. Where rounds are known, a weaker time says nothing. Where a time is, what
+/// follows from it stays open, and is settled once there is a plan.
+fn below(request: Request, name: &'static str, words: &[(String, String)]) -> Request {
+    let suite = request.suite_name();
+    let (time, others): (Vec<_>, Vec<_>) = words.iter().cloned().partition(|(key, _)| key == TIME);
+    let request = match request.rounds {
+        Some(_) => request,
+        None => request.over(read_preset(name, time)),
+    };
+    let is_timed = request.time.is_some() || request.is_faulty(TIME);
+    let is_open = |key: &str| is_timed && Key::find(key).is_some_and(|key| key.follows_from_time.contains(&suite));
+    request.over(read_preset(name, others.into_iter().filter(|(key, _)| !is_open(key))))
+}
+
+/// The key from whose value others follow.
+const TIME: &str = "time";
 
 /// The request with the numbers of its scale below it. Tables stay open: how many there are follows from the clients.
 fn with_scale(request: Request, scales: &BTreeMap<String, Shape>) -> Request {
@@ -140,6 +149,25 @@ mod tests {
         let request = fill(said(&[("quick", "false")]), false, &vocabulary());
         assert_eq!(request.rows.map(|rows| rows.value), Some(1_000_000));
         assert!(request.build.is_none());
+    }
+
+    #[test]
+    fn a_time_leaves_open_what_follows_from_it_and_gives_way_to_rounds() {
+        let filled = |words: &[(&str, &str)]| {
+            let request = fill(read_preset("said", owned(words)), false, &vocabulary());
+            let seconds = |stated: Option<Spanned<f64>>| stated.map(|seconds| seconds.value);
+            let rounds = request.rounds.map(|rounds| rounds.value);
+            (seconds(request.time), rounds, seconds(request.read_seconds), seconds(request.warmup))
+        };
+        assert_eq!(filled(&[]), (Some(900.0), None, None, None));
+        assert_eq!(filled(&[("quick", "true")]), (Some(300.0), None, None, None));
+        assert_eq!(filled(&[("quick", "true"), ("time", "1h")]), (Some(3600.0), None, None, None));
+        assert_eq!(filled(&[("rounds", "4")]), (None, Some(4), Some(10.0), Some(1.0)));
+        assert_eq!(filled(&[("quick", "true"), ("rounds", "4")]), (None, Some(4), Some(2.0), Some(0.5)));
+        assert_eq!(filled(&[("time", "1h"), ("rounds", "4")]), (Some(3600.0), Some(4), None, None));
+        assert_eq!(filled(&[("read-seconds", "2")]), (Some(900.0), None, Some(2.0), None));
+        assert_eq!(filled(&[("suite", "insert")]), (None, Some(3), Some(15.0), None));
+        assert_eq!(filled(&[("suite", "insert"), ("time", "1h")]), (Some(3600.0), None, Some(15.0), None));
     }
 
     #[test]

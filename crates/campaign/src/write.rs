@@ -11,11 +11,21 @@ use rqps_suites::KEYS;
 pub fn to_toml(request: &Request) -> String {
     let mut text = String::from("# A campaign of rqps; docs/campaign-file.md tells every key.\n");
     for key in KEYS.iter() {
-        if let Some((value, _)) = request.given(&key.name).filter(|_| key.name != "slice" || slices_fit(request)) {
+        let says_something = match key.name.as_str() {
+            "slice" => slices_fit(request),
+            "time" => is_time_said(request),
+            _ => true,
+        };
+        if let Some((value, _)) = request.given(&key.name).filter(|_| says_something) {
             text.push_str(&format!("{} = {}\n", key.name, value.write()));
         }
     }
     text
+}
+
+/// Whether the user gave a time: one that was given is refused if it is too short, a default becomes longer instead.
+fn is_time_said(request: &Request) -> bool {
+    request.time.as_ref().is_some_and(|time| !matches!(time.place, Place::Preset(_)))
 }
 
 /// Whether a length of slices says something: a default length is left out where there are none, since it would

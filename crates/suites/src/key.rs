@@ -272,7 +272,7 @@ mod tests {
         assert!(of_transactions.len() == 11 && of_transactions.contains(&"warehouses"), "{of_transactions:?}");
         let rounds = Key::find("rounds").unwrap();
         let default = |suite| rounds.default_in(suite).map(DefaultValue::text);
-        assert_eq!([default(Sysbench), default(Insert)], [Some("6"), Some("3")]);
+        assert_eq!([default(Insert), default(TprocC)], [Some("3"), Some("6")]);
         assert_eq!(Key::find("warmup").unwrap().default_in(Insert), None);
     }
 }

@@ -50,6 +50,15 @@ fn what_is_said_stays() {
 }
 
 #[test]
+fn a_time_that_nobody_gave_is_as_long_as_three_rounds_at_least() {
+    let usual = in_time(&[]);
+    assert_eq!(usual.time.map(|time| time.seconds), Some(900.0));
+    let large = in_time(&[("rows", "50m")]);
+    let seconds = large.time.expect("a time").seconds;
+    assert!(large.rounds >= 3 && seconds > 900.0 && estimate(&large).duration().as_secs_f64() <= seconds, "{seconds}");
+}
+
+#[test]
 fn suites_with_steps_and_transactions_keep_their_seconds() {
     for (suite, time) in [("insert", "30m"), ("tproc-c", "30m")] {
         let plain = in_time(&[("suite", suite)]);

@@ -199,10 +199,10 @@ fn contradictions() {
     check(
         &format!("{TWO}rounds = 2\n"),
         expect![[r#"
-        campaign.toml:2:10: note: two rounds give no useful interval, so most verdicts will be undecided
-        2 | rounds = 2
-          |          ^
-          = help: take 3 rounds or more; 6 is the usual number"#]],
+            campaign.toml:2:10: note: two rounds give no useful interval, so most verdicts will be undecided
+            2 | rounds = 2
+              |          ^
+              = help: take 3 rounds or more, or leave them to `time`"#]],
     );
     // A flag that contradicts the file's slice replaces what the file meant.
     expect![[r#"
