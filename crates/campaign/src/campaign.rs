@@ -53,6 +53,8 @@ pub struct Campaign {
     pub(crate) builds: Vec<BuildSpec>,
     pub(crate) treatments: Vec<TreatmentRequest>,
     pub(crate) base: Option<Spanned<String>>,
+    /// Whether the base is also compared with itself.
+    pub(crate) measures_base_twice: bool,
     pub(crate) tests: Vec<TestPlan>,
     /// How builds alternate, where that was said or follows for all tests alike.
     pub(crate) interleave: Option<Interleave>,
@@ -72,6 +74,9 @@ pub struct Campaign {
     pub(crate) builds_with: BTreeMap<StorageEngine, Vec<String>>,
     pub(crate) source: Option<Source>,
 }
+
+/// What the base is called where it is measured a second time.
+const BASE_AGAIN: &str = "aa";
 
 /// What the caller found out before a campaign is expanded.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,7 +112,29 @@ impl Campaign {
     /// Where builds come from folders, the base may turn out to be no treatment, and a build to lack a storage engine.
     pub fn expand(&self, resolved: &Resolved) -> Result<Plan, Vec<Diagnostic>> {
         self.storage_is_brought(resolved)?;
-        let mut requested = self.treatments.clone();
+        let mut plan = self.with_treatments(self.treatments.clone(), resolved, None)?;
+        if self.measures_base_twice {
+            // What else there is changes with their number, such as the memory that each has.
+            let base = plan.base;
+            let mut again = self.treatments[base].clone();
+            again.spec.name = Some(BASE_AGAIN.to_owned());
+            plan = self.with_treatments([&self.treatments[..], &[again]].concat(), resolved, Some(base))?;
+        }
+        if let Some(budget) = &self.budget {
+            budget.spend(&mut plan).map_err(|fault| self.faults_at(&budget.time.place, fault))?;
+        }
+        // Copies that share blocks take no room.
+        make_room(&mut plan, resolved.disk_free_bytes.filter(|_| !resolved.copies_share_blocks));
+        Ok(plan)
+    }
+
+    /// The plan of some treatments, but for what follows from time and disk.
+    fn with_treatments(
+        &self,
+        mut requested: Vec<TreatmentRequest>,
+        resolved: &Resolved,
+        base: Option<usize>,
+    ) -> Result<Plan, Vec<Diagnostic>> {
         for treatment in &mut requested {
             let own = treatment.spec.name.clone();
             treatment.build_name = own.or_else(|| resolved.builds.get(treatment.build).map(|build| build.name.clone()));
@@ -131,9 +158,10 @@ impl Campaign {
         let is_alone = why_one_by_one.is_some() || rqps_suites::is_chain(&self.suite);
         let machine = self.machine.unwrap_or_else(|| shared(resolved.host, if is_alone { 1 } else { requested.len() }));
         let names = treatment_names(&requested, machine);
-        let base = match &self.base {
-            None => 0,
-            Some(base) => find_base(&base.value, &requested, Names::All(&names))
+        let base = match (&self.base, base) {
+            (_, Some(known)) => known,
+            (None, None) => 0,
+            (Some(base), None) => find_base(&base.value, &requested, Names::All(&names))
                 .map_err(|fault| self.faults_at(&base.place, fault))?,
         };
         let name = self.name.clone().unwrap_or_else(|| default_name(SuiteName::of(&self.suite), &requested, base));
@@ -144,7 +172,7 @@ impl Campaign {
             profile: requested.profile,
             set: requested.set,
         };
-        let mut plan = Plan {
+        Ok(Plan {
             format: FORMAT,
             name,
             suite: self.suite.clone(),
@@ -163,13 +191,7 @@ impl Campaign {
             machine: Some(machine),
             margin: self.margin,
             forced: self.forced.clone(),
-        };
-        if let Some(budget) = &self.budget {
-            budget.spend(&mut plan).map_err(|fault| self.faults_at(&budget.time.place, fault))?;
-        }
-        // Copies that share blocks take no room.
-        make_room(&mut plan, resolved.disk_free_bytes.filter(|_| !resolved.copies_share_blocks));
-        Ok(plan)
+        })
     }
 
     fn faults_at(&self, place: &Place, fault: Fault) -> Vec<Diagnostic> {

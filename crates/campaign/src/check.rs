@@ -74,6 +74,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
         builds: request.build.as_ref()?.value.iter().map(|build| build.spec.value.clone()).collect(),
         treatments,
         base: request.base.clone(),
+        measures_base_twice: request.measures_base_twice(),
         tests,
         interleave,
         clients: request.clients.as_ref()?.value.iter().map(|clients| clients.value).collect(),

@@ -106,6 +106,7 @@ request! {
     name: String,
     build: Vec<BuildRequest>,
     base: String,
+    aa: bool,
     suite: String,
     preset: String,
     tproc_c_profile: Profile,
@@ -170,6 +171,11 @@ impl Request {
     pub(crate) fn suite_name(&self) -> SuiteName {
         let named = self.suite.as_ref().and_then(|suite| SuiteName::find(&suite.value));
         named.unwrap_or(SuiteName::ALL[0])
+    }
+
+    /// Whether the base is also compared with itself.
+    pub(crate) fn measures_base_twice(&self) -> bool {
+        self.aa.as_ref().is_some_and(|aa| aa.value)
     }
 
     /// Whether a key was said, and wrongly.

@@ -108,7 +108,11 @@ pub fn prepare(
     };
     let plan = campaign.expand(&resolved).map_err(|faults| Faults([notes.clone(), faults].concat()))?;
     let of_treatment = |treatment: &rqps_model::plan::TreatmentPlan| {
-        let at = campaign.builds().iter().position(|spec| *spec == treatment.build)?;
+        let find = |is: &dyn Fn(&BuildSpec) -> bool| campaign.builds().iter().position(is);
+        // The base that is measured twice has another name the second time.
+        let is_same =
+            |spec: &BuildSpec| (spec.engine, &spec.source) == (treatment.build.engine, &treatment.build.source);
+        let at = find(&|spec| *spec == treatment.build).or_else(|| find(&is_same))?;
         let facts = found[at].clone()?;
         // The user's own name wins, in the record as in the tables.
         Some(BuildFacts { name: treatment.build.name.clone().unwrap_or(facts.name.clone()), ..facts })

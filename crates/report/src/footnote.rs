@@ -131,6 +131,20 @@ pub(crate) fn warning(warning: &Warning) -> String {
     warning.advice.as_ref().map_or_else(|| message.clone(), |advice| format!("{message} {}", begun(&ended(advice))))
 }
 
+/// Warnings of the whole campaign by which all others, and the verdicts, are to be read: they come first.
+pub(crate) fn first(findings: &Findings) -> impl Iterator<Item = &Warning> {
+    findings.warnings.iter().filter(|warning| is_first(warning))
+}
+
+/// The other warnings of the whole campaign.
+pub(crate) fn others(findings: &Findings) -> impl Iterator<Item = &Warning> {
+    findings.warnings.iter().filter(|warning| !is_first(warning))
+}
+
+fn is_first(warning: &Warning) -> bool {
+    warning.kind == WarningKind::FloorViolated
+}
+
 /// The text with a point at its end, if it has no sign there.
 pub(crate) fn ended(text: &str) -> String {
     let text = text.trim_end();

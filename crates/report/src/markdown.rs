@@ -18,6 +18,9 @@ pub fn markdown(findings: &Findings) -> String {
     let names = order::short_names(findings);
     let campaign = &findings.campaign;
     let mut out = format!("## {}\n\n", escaped(&campaign.name));
+    for warning in footnote::first(findings) {
+        out.push_str(&format!("**Too noisy**: {}\n\n", escaped(&footnote::warning(warning))));
+    }
     for index in &others {
         let treatment = &findings.treatments[*index];
         if !treatment.sentence.is_empty() {
@@ -98,7 +101,7 @@ fn tail(findings: &Findings) -> String {
         treatment.warnings.iter().map(move |w| format!("{name}: {}", footnote::warning(w)))
     });
     let of_cells = notes.iter().flat_map(|note| footnote::sentences(findings, note));
-    let all = findings.warnings.iter().map(footnote::warning).chain(of_treatments).chain(of_cells);
+    let all = footnote::others(findings).map(footnote::warning).chain(of_treatments).chain(of_cells);
     for (at, note) in all.enumerate() {
         out.push_str(&format!("{}- {}\n", if at == 0 { "\n" } else { "" }, escaped(&note)));
     }

@@ -44,6 +44,7 @@ pub fn terminal(findings: &Findings, width: usize, colour: bool) -> String {
     page.shows_remarks = width >= WIDEST && page.has_room();
     page.shows_new = width >= WIDE || page.has_room();
     let mut out = String::new();
+    page.alarms(&mut out);
     page.legend(&mut out);
     for level in order::levels(findings) {
         page.level(&mut out, &level);
@@ -67,6 +68,12 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
+    fn alarms(&self, out: &mut String) {
+        for warning in footnote::first(self.findings) {
+            self.wrapped(out, &text::plain(&footnote::warning(warning)), "Too noisy: ", "  ");
+        }
+    }
+
     fn legend(&self, out: &mut String) {
         let several = self.findings.has_several_engines();
         let name = |index: usize| {

@@ -34,6 +34,24 @@ fn names_that_collide_are_numbered() {
 }
 
 #[test]
+fn the_base_is_measured_twice_where_that_is_wanted() {
+    let two = [("build", "postgres:16.15"), ("build", "postgres:17.11"), ("aa", "true")];
+    let check = |words: &[(&str, &str)], base: usize, expected: &[&str]| {
+        let plan = plan(words, false);
+        let names: Vec<&str> = plan.treatments.iter().map(|treatment| treatment.name.as_str()).collect();
+        assert_eq!((plan.base, &names[..]), (base, expected));
+        let [of_base, again] = [base, names.len() - 1].map(|at| &plan.treatments[at]);
+        assert_eq!((&of_base.build.source, &of_base.set), (&again.build.source, &again.set));
+    };
+    // Three servers share the memory.
+    check(&two, 0, &["pg1615_zonky.x10a_c2r8", "pg1711_zonky.x10a_c2r8", "aa.x10a_c2r8"]);
+    let newer = [&two[..], &[("base", "pg1711_zonky.x10a_c2r8")]].concat();
+    check(&newer, 1, &["pg1615_zonky.x10a_c2r8", "pg1711_zonky.x10a_c2r8", "aa.x10a_c2r8"]);
+    // One build alone shows the noise of a machine.
+    check(&two[1..], 0, &["pg1711_zonky.x10a_c2r12", "aa.x10a_c2r12"]);
+}
+
+#[test]
 fn the_base_is_found_by_any_of_its_names() {
     for (base, index) in [
         ("16.15", 0),

@@ -39,10 +39,10 @@ impl<'a> Checker<'a> {
             }
         }
         let is_whole = !["build", "profile", "storage-engine", "set"].iter().any(|key| self.request.is_faulty(key));
-        if is_whole && self.faults.errors() == errors && treatments.len() < 2 {
+        if is_whole && self.faults.errors() == errors && treatments.len() < 2 && !self.request.measures_base_twice() {
             let fault = Fault::error("there is only one treatment, so there is nothing to compare")
                 .expected("two builds or more, or one build with two profiles");
-            self.error(&builds.place, fault.help("name the same build twice to see the noise of this machine"));
+            self.error(&builds.place, fault.help("or `aa`, to see the noise of this machine"));
         }
         (is_whole && self.faults.errors() == errors).then_some(treatments)
     }

@@ -2,7 +2,7 @@
 
 use super::noise;
 use super::scene::{Notice, Scene, notice};
-use crate::{number, order, suite, verdict_style};
+use crate::{footnote, number, order, suite, verdict_style};
 use rqps_analysis::findings::TreatmentFindings;
 use rqps_model::{Engine, Placement, Verdict, WarningKind, human_duration, plural};
 use serde::Serialize;
@@ -17,6 +17,8 @@ pub(super) struct Summary {
     builds: Vec<Build>,
     /// Name and value.
     facts: Vec<(&'static str, String)>,
+    /// What all else is to be read by.
+    first: Vec<Notice>,
     warnings: Vec<Notice>,
     /// With many builds their warnings stand together, by kind.
     gathered: Vec<(WarningKind, Vec<Notice>)>,
@@ -48,7 +50,8 @@ pub(super) fn summary(scene: &Scene<'_>) -> Summary {
         subtitle: format!("{} · {}", campaign.name, when(&campaign.started_at, campaign.finished_at.as_deref())),
         builds: scene.others.iter().map(|index| build(scene, *index)).collect(),
         facts: facts(scene),
-        warnings: scene.findings.warnings.iter().map(notice).collect(),
+        first: footnote::first(scene.findings).map(notice).collect(),
+        warnings: footnote::others(scene.findings).map(notice).collect(),
         gathered: gathered(scene),
     }
 }

@@ -32,7 +32,7 @@ impl Page<'_> {
                 self.wrapped(out, &text::plain(sentence), if line == 0 { &number } else { "    " }, "    ");
             }
         }
-        for warning in &self.findings.warnings {
+        for warning in footnote::others(self.findings) {
             self.wrapped(out, &text::plain(&footnote::warning(warning)), "Note: ", "      ");
         }
         self.treatment_notes(out);

@@ -45,6 +45,21 @@ fn notes_name_their_treatment_and_say_the_advice_once() {
 }
 
 #[test]
+fn what_the_verdicts_are_to_be_read_by_comes_first() {
+    let mut made = findings(Size::TWO_BUILDS);
+    made.warnings.push(warning(WarningKind::FloorViolated, "a and b are the same and yet 3 tests changed", "stop"));
+    let shown = terminal(&made, 80, false);
+    assert!(flowed(&shown).starts_with("Too noisy: a and b are the same and yet 3 tests changed. Stop."), "{shown}");
+    assert_eq!(shown.matches("the same and yet").count(), 1, "{shown}");
+    let shown = markdown(&made);
+    assert!(shown.lines().nth(2).is_some_and(|line| line.starts_with("**Too noisy**: a and b are")), "{shown}");
+    assert_eq!(shown.matches("the same and yet").count(), 1, "{shown}");
+    let page = html(&made).expect("a page");
+    let [told, first_build] = ["<b>Too noisy</b>", "<article"].map(|word| page.find(word).expect("it is there"));
+    assert!(told < first_build);
+}
+
+#[test]
 fn with_two_builds_notes_have_a_name_too() {
     let mut made = findings(Size::TWO_BUILDS);
     made.treatments[0].warnings =

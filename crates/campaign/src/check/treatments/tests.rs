@@ -16,10 +16,10 @@ fn too_few_treatments() {
     check(
         "build = \"postgres:17.11\"\n",
         expect![[r#"
-        campaign.toml:1:9: error: there is only one treatment, so there is nothing to compare
-        1 | build = "postgres:17.11"
-          |         ^^^^^^^^^^^^^^^^ expected two builds or more, or one build with two profiles
-          = help: name the same build twice to see the noise of this machine"#]],
+            campaign.toml:1:9: error: there is only one treatment, so there is nothing to compare
+            1 | build = "postgres:17.11"
+              |         ^^^^^^^^^^^^^^^^ expected two builds or more, or one build with two profiles
+              = help: or `aa`, to see the noise of this machine"#]],
     );
     assert_eq!(told("build = \"postgres:17.11\"\nprofile = [\"x10a\", \"x10a_sync\"]\n", &[]), "");
     assert_eq!(told("build = [\"postgres:17.11\", \"postgres:17.11\"]\n", &[]), "");
