@@ -13,8 +13,8 @@ demo-small: needs       ## the demo in its smallest form, for CI, with the binar
 	[ -x target/debug/rqps ] || cargo build --locked
 	target/debug/rqps demo --quick --results target/demo-results
 
-# Tests often wait, for servers and for time to pass: one more than there are CPUs keeps the CPUs busy.
-test: export RUST_TEST_THREADS ?= $(shell expr $$(nproc) + 1)
+# Tests often wait, for servers and for time to pass: two more than there are CPUs keep the CPUs busy.
+test: export RUST_TEST_THREADS ?= $(shell expr $$(nproc) + 2)
 test: needs lint        ## everything: lints, unit tests, real servers, simulated error rates
 	cargo test --workspace --locked --no-fail-fast
 

@@ -78,12 +78,14 @@ fn defaults(key: &Key) -> Option<String> {
 pub(super) fn of_demo(arg: Arg) -> Arg {
     let Some(key) = arg.get_long().and_then(Key::find) else { return arg };
     let Some(usual) = key.default_in(SUITE_OF_DEMO) else { return arg.hide(true) };
-    if key.form == Form::Switch {
+    if key.name == "quick" {
         let value = |name: &str| of_preset("demo --quick", name).unwrap_or_default();
         let (rows, seconds, rounds) = (value("rows"), value("read-seconds"), value("rounds"));
         return arg.help(format!("Smaller still: {rows} rows, {seconds} seconds per test, {rounds} rounds"));
     }
-    let own = of_preset("demo", &key.name).or_else(|| told(usual).map(str::to_owned));
+    // The demo has a number of rounds, and so no time.
+    let usual = if key.name == "time" { None } else { told(usual) };
+    let own = of_preset("demo", &key.name).or_else(|| usual.map(str::to_owned));
     arg.help(with_note(&key.about, own.map(|text| format!("[default: {text}]"))))
 }
 
@@ -123,7 +125,10 @@ mod tests {
         };
         for (command, flag, end) in [
             ("run", "rows", "[suite sysbench, insert; default: 1000000; insert: from the scale]"),
-            ("plan", "rounds", "[default: 6; insert: 3]"),
+            ("plan", "rounds", "[default: as many as fit in the time; insert: 3; tproc-c: 6]"),
+            ("run", "time", "[default: 15m; insert: as long as its rounds take; tproc-c: as long as its rounds take]"),
+            ("demo", "time", "seconds and warm-up are chosen too"),
+            ("demo", "aa", "the report begins with it"),
             ("run", "slice", "[default: 10; insert: 100; tproc-c: 100]"),
             ("run", "warmup", "[suite sysbench, tproc-c; default: 1; tproc-c: 2]"),
             ("run", "rate", "[suite sysbench]"),

@@ -33,6 +33,7 @@ fn samples(folder: &Path, expected: usize) -> Vec<Sample> {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn two_versions_of_mysql_are_compared() {
     let scene = Scene::new();
     let ended = run(&scene, "mysql", &[OLD_MYSQL, "my8015"], &["--tests", TESTS]).with_code(0);

@@ -85,6 +85,7 @@ fn a_killed_server_fails_its_test_and_no_other() {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn a_killed_server_in_turns_fails_its_test_and_no_other() {
     check("frozen", |server| server.process, "turns");
 }

@@ -104,6 +104,7 @@ fn assert_one_server_at_a_time(folder: &Path, expected: usize) {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn mariadb_runs_prepared_calls() {
     let scene = Scene::new();
     let words = ["--clients", "2", "--rounds", "1", "--check", "full", "--form", "prepared-call"];
@@ -137,6 +138,7 @@ fn the_published_preset_has_one_server_up_at_a_time() {
 
 /// Users who key and think do a few transactions in the seconds in which others do thousands.
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn users_key_and_think() {
     const USERS: u64 = 60;
     let scene = Scene::new();

@@ -257,6 +257,7 @@ fn data_of_hammerdb_depart_as_they_are_known_to() {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn lines_of_orders_are_partitioned_and_parts_of_tables_loaded_at_once() {
     check_partitions(Product::Postgres);
 }
@@ -304,6 +305,7 @@ fn tables_of_mysql_are_at_rest_and_in_latin1() {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn tables_of_rocksdb_hold_the_rows_of_innodb() {
     let server = Product::Rocksdb.start();
     let data = data(2, 2, &[]);
