@@ -36,7 +36,8 @@ fn rounds_are_measured_until_the_time_is_used() {
         && rounds > 1
     {
         let mean = (last - first) / (rounds - 1) as f64;
-        assert!(last + mean <= 1.03 * SECONDS, "{seconds:?}");
+        // It is told a moment after that was decided.
+        assert!(last + mean <= 1.025 * SECONDS + 1.0, "{seconds:?}");
     }
     let report = std::fs::read_to_string(folder.join("report.html")).expect("a report");
     assert!(report.contains("as many as fitted in 25 s"));
