@@ -45,6 +45,11 @@ PARTS = {
     "demo": ["demo"],
     "mysql": ["run", *MYSQL, "--tests", "32", *SHORT, *THREE],
     "insert": [*INSERT, *POSTGRES, *THREE],
+    # Rounds in which nothing changed, as many as it takes to draw campaigns from them (scripts/bars/aa-rounds).
+    "aa-rounds": [
+        *["run", "--build", "postgres:17.11", "--aa", "--tests", "32", "--rows", "100k", "--rounds", "62"],
+        *["--read-seconds", "0.25", "--write-seconds", "0.25", "--warmup", "0.1"],
+    ],
     # Several clients see as much as one, on every engine.
     "clients-postgres": ["run", *TWINS, *LEVELS],
     "clients-mysql": ["run", *same("mysql:8.0.33"), *LEVELS],

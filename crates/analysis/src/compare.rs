@@ -8,6 +8,8 @@ pub(crate) mod floor;
 pub(crate) mod groups;
 pub(crate) mod inside;
 pub(crate) mod judge;
+pub(crate) mod measures;
 pub(crate) mod open_loop;
 pub(crate) mod round;
+pub(crate) mod row;
 pub(crate) mod sla;

@@ -4,9 +4,10 @@
 //! the judge works on, and a trace of each sample. Tests are examined side by side on all CPUs; histograms and seconds
 //! are dropped as soon as they are summarised, so that a campaign of any size fits in memory.
 
-use crate::compare::judge::Row;
+use crate::compare::measures::{MeasureRows, RoundMeasures};
 use crate::compare::round::{RoundRatio, ratio_of_round};
-use crate::compare::{inside, open_loop, sla};
+use crate::compare::row::Row;
+use crate::compare::{inside, measures, open_loop, sla};
 use crate::evidence::plan_structure::same_structure;
 use crate::evidence::{cost, counters, latency, other_load, response, series, speeds, timeline};
 use crate::findings::{
@@ -47,6 +48,7 @@ pub(crate) struct Examined {
     /// The statements as each treatment prepared them, without their plans; only where several engines are compared.
     pub(crate) statements: Vec<(Engine, Vec<StatementPlan>)>,
     pub(crate) row: Row,
+    pub(crate) measure_rows: MeasureRows,
     pub(crate) traces: Vec<Trace>,
     /// The share of the CPUs that other programs used, where it is known.
     pub(crate) other_load: Option<f64>,
@@ -60,6 +62,8 @@ pub(crate) fn examine_all(shared: Shared<'_>, keys: &[(usize, u32)]) -> Result<V
 /// One treatment's samples by round, and what was computed from them while they were whole.
 struct Arm {
     rounds: Vec<Option<Measured>>,
+    /// What else each round tells, by round.
+    measures: Vec<Option<RoundMeasures>>,
     cell: CellFindings,
     /// Counters per thousand statements.
     counters: BTreeMap<String, f64>,
@@ -87,6 +91,8 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
         ((a, b), if is_like { ratios_of(&arms[b].rounds, &arms[a].rounds) } else { Vec::new() })
     };
     let pairs = shared.pairs.iter().map(of_pair).collect();
+    let measured: Vec<_> = arms.iter_mut().map(|arm| std::mem::take(&mut arm.measures)).collect();
+    let measure_rows = measures::rows(&measured, shared.base, shared.pairs, &misses);
     let held_back = open_loop::held_back(sla::held_back(&misses, shared.base), &at_rate, shared.base);
     fill_inside(&mut arms, shared.base, &ratios, &held_back);
     let interleave = arms.iter().flat_map(|arm| arm.rounds.iter().flatten()).next().map(|m| m.sample.interleave);
@@ -111,7 +117,8 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
         statements,
         cells: arms.into_iter().map(|arm| arm.cell).collect(),
     };
-    Ok(Examined { findings, statements: prepared, row: Row { cells: ratios, pairs, held_back }, traces, other_load })
+    let row = Row { cells: ratios, pairs, held_back };
+    Ok(Examined { findings, statements: prepared, row, measure_rows, traces, other_load })
 }
 
 fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> Result<Arm, StoreError> {
@@ -138,6 +145,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         throughput,
         throughput_by_round,
         comparison: None,
+        causes: Vec::new(),
         cost: cost::cost(
             present(),
             throughput.map(|throughput| throughput / unit.seconds()),
@@ -158,12 +166,14 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         transactions,
         continued: continued(shared.plan, test, present()),
         latency,
+        measures: Vec::new(),
         warnings: Vec::new(),
     };
+    let measures = measures::by_round(&rounds);
     let counters = counters::per_kilo_op(present());
     rounds.iter_mut().flatten().for_each(Measured::drop_bulk);
     let plans = rounds.iter().flatten().find(|m| m.has_number()).map_or_else(Vec::new, |first| first.plans.clone());
-    Ok(Arm { rounds, cell, counters, plans, kept })
+    Ok(Arm { rounds, measures, cell, counters, plans, kept })
 }
 
 /// What the data of each round took, where builds go on with them.

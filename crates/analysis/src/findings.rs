@@ -2,9 +2,13 @@
 //!
 //! Full precision: digits are a matter of display. Lists are in display order. Also written as `findings.json`.
 
+mod cause;
+mod comparison;
 mod counter;
 mod sections;
 
+pub use cause::{Cause, Moved};
+pub use comparison::{Comparison, MeasureComparison, RoundFindings};
 pub use counter::{CounterFindings, CounterUnit};
 pub use sections::{
     ContinuedFindings, CrossingFindings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings,
@@ -13,8 +17,7 @@ pub use sections::{
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
 use rqps_model::plan::{Arrival, ForcedForm, SuitePlan};
-use rqps_model::{Group, Interleave, Placement, StorageEngine, Unit, Verdict, WarningKind};
-use rqps_stats::DEFAULT_FALSE_DISCOVERY_RATE;
+use rqps_model::{Group, Interleave, Placement, StorageEngine, Unit, WarningKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -206,10 +209,15 @@ pub struct CellFindings {
     pub throughput_by_round: Vec<Option<f64>>,
     /// Against the base; `None` for the base itself and where nothing can be compared.
     pub comparison: Option<Comparison>,
+    /// What stands behind a change, as far as it was measured, what explains most first; empty where nothing changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
     /// Costs per operation, over all rounds.
     pub cost: Option<Cost>,
     /// Latency by statement kind (`event` first), all rounds merged.
     pub latency: Vec<LatencyFindings>,
+    /// How quantiles of the events' latency and costs per operation compare with the base's, as far as they are known.
+    pub measures: Vec<MeasureComparison>,
     /// Throughput over time, one series per round: (seconds of own time, throughput).
     pub series: Vec<Vec<(f64, f64)>>,
     /// Plans by statement kind.
@@ -247,64 +255,14 @@ pub struct CellFindings {
 }
 
 impl CellFindings {
+    /// How a measure compares with the base's, where it can be compared.
+    pub fn measure(&self, name: &str) -> Option<&MeasureComparison> {
+        self.measures.iter().find(|one| one.measure == name)
+    }
+
     /// Whether a write rate was missed in any round.
     pub fn is_sla_missed(&self) -> bool {
         self.sla.is_some_and(|sla| !sla.is_held())
-    }
-}
-
-/// A treatment's throughput relative to the base.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// Relative throughput, geometric mean over rounds.
-    pub rqps: f64,
-    /// Lower end of the 95 % interval; `None` with a single round.
-    pub low: Option<f64>,
-    /// Upper end.
-    pub high: Option<f64>,
-    /// Median over rounds.
-    pub median: f64,
-    /// Relative throughput of each round that has both.
-    pub by_round: Vec<(u32, f64)>,
-    /// Verdict after correction for multiplicity.
-    pub verdict: Verdict,
-    /// Why the verdict reads so, where it needs words: `real but below the margin`, `q = 0.08`, `one round only`, or
-    /// why there is no comparison: who missed a write rate, or that throughput was the requested rate.
-    pub remark: Option<String>,
-    /// Whether the whole interval lies beyond the margin.
-    pub beyond_margin: bool,
-    /// Rounds compared.
-    pub n: u32,
-    /// Smallest change that would have been found with 80 % power, as a fraction.
-    pub mde: Option<f64>,
-    /// Two-sided p.
-    pub p: Option<f64>,
-    /// p corrected over all cells of the campaign (Benjamini-Hochberg).
-    pub q: Option<f64>,
-    /// Noise floor used: sd of a round's log ratio in an A/A comparison.
-    pub floor: Option<f64>,
-    /// Sd of the rounds' log ratios.
-    pub sd: Option<f64>,
-    /// Standard error of the rounds' estimates from the cycles inside them (root mean square).
-    pub cycle_se: Option<f64>,
-    /// Rounds that would settle an undecided cell, where that can be estimated.
-    pub rounds_needed: Option<u32>,
-}
-
-/// Advice to run more than this many times the rounds already run would not be followed.
-const REACH: u32 = 3;
-
-impl Comparison {
-    /// Rounds that would settle an undecided cell, where they are not out of all proportion to those run.
-    pub fn rounds_within_reach(&self) -> Option<u32> {
-        self.rounds_needed.filter(|&rounds| rounds <= REACH.saturating_mul(self.n))
-    }
-
-    /// Whether the interval excludes "no change", and the verdict is undecided only since so many cells were compared.
-    pub fn is_taken_back(&self) -> bool {
-        let excludes_one = self.low.is_some_and(|low| low > 1.0) || self.high.is_some_and(|high| high < 1.0);
-        let is_corrected = self.q.is_some_and(|q| q > DEFAULT_FALSE_DISCOVERY_RATE);
-        self.verdict == Verdict::Undecided && excludes_one && is_corrected
     }
 }
 

@@ -15,20 +15,23 @@ mod read;
 mod sentence;
 mod suite;
 mod warnings;
+mod why;
 mod words;
 
 pub use compare::sla::is_held;
 pub use error::AnalysisError;
 
 use crate::advice::Kind;
-use crate::compare::judge::Row;
-use crate::compare::{aa_pairs, crossing, groups, judge};
+use crate::compare::measures::MeasureRows;
+use crate::compare::row::Row;
+use crate::compare::{aa_pairs, crossing, groups, judge, measures};
 use crate::evidence::{forced, semantic_settings, series};
 use crate::examine::{Examined, Shared, examine_all};
 use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
 use crate::read::{base, treatment};
 use crate::warnings::campaign::Trace;
 use rqps_model::Plan;
+use rqps_model::plan::Arrival;
 use rqps_stats::Margin;
 use rqps_store::Campaign;
 
@@ -52,8 +55,15 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
         examined.iter().map(|examined| (examined.findings.name.as_str(), &examined.statements[..])),
     );
     let other_load: Vec<Option<f64>> = examined.iter().map(|examined| examined.other_load).collect();
-    let (mut tests, rows, traces) = unzip(examined);
+    let (mut tests, rows, measure_rows, traces) = unzip(examined);
     judge_tests(&mut tests, &rows, base, margin);
+    let found = measures::judged(&measure_rows, treatments.len(), base, margin);
+    for (test, cells) in tests.iter_mut().zip(found) {
+        test.cells.iter_mut().zip(cells).for_each(|(cell, found)| cell.measures = found);
+        for at in 0..treatments.len() {
+            test.cells[at].causes = why::causes(test, at, base, plan.arrival == Arrival::Closed);
+        }
+    }
     let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);
 
     let crossings = crossing::crossings(&tests);
@@ -103,14 +113,15 @@ fn published_order(plan: &Plan) -> Vec<(usize, u32)> {
     order.iter().flat_map(|&test| clients.iter().map(move |&clients| (test, clients))).collect()
 }
 
-fn unzip(examined: Vec<Examined>) -> (Vec<TestFindings>, Vec<Row>, Vec<Trace>) {
-    let (mut tests, mut rows, mut traces) = (Vec::new(), Vec::new(), Vec::new());
-    for Examined { findings, row, traces: own, .. } in examined {
+fn unzip(examined: Vec<Examined>) -> (Vec<TestFindings>, Vec<Row>, Vec<MeasureRows>, Vec<Trace>) {
+    let (mut tests, mut rows, mut measure_rows, mut traces) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for Examined { findings, row, measure_rows: own_rows, traces: own, .. } in examined {
         tests.push(findings);
         rows.push(row);
+        measure_rows.push(own_rows);
         traces.extend(own);
     }
-    (tests, rows, traces)
+    (tests, rows, measure_rows, traces)
 }
 
 fn judge_tests(tests: &mut [TestFindings], rows: &[Row], base: usize, margin: Margin) {

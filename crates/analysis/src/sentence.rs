@@ -179,6 +179,7 @@ mod tests {
             p: None,
             q: None,
             floor: None,
+            floor_weight: None,
             sd: None,
             cycle_se: None,
             rounds_needed: None,

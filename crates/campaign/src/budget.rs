@@ -9,6 +9,7 @@ use crate::estimate::{Estimate, estimate};
 use crate::place::{Place, Spanned};
 use rqps_model::plan::TimeLimit;
 use rqps_model::{Plan, human_duration, plural};
+use rqps_stats::PRIOR_DEGREES_OF_FREEDOM;
 use rqps_stats::distribution::student_t_quantile;
 use std::time::Duration;
 
@@ -27,6 +28,9 @@ const WARMUP_MAX: f64 = 1.0;
 /// noise of a second of slices, which shrinks with the root of the seconds. As of a usual test (docs/statistics.md).
 const START_SPREAD: f64 = 0.012;
 const SECOND_NOISE: f64 = 0.007;
+
+/// So many cells lend each other what they know of the noise.
+const CELLS_THAT_LEND: usize = 8;
 
 /// Fewer rounds leave no useful interval.
 const ROUNDS_MIN: u32 = 3;
@@ -124,8 +128,10 @@ pub(crate) fn half_width(plan: &Plan, rounds: u32) -> f64 {
     let tests = plan.tests();
     let shortest = tests.iter().map(|test| test.seconds).fold(f64::INFINITY, f64::min);
     let spread = (START_SPREAD.powi(2) + SECOND_NOISE.powi(2) / shortest).sqrt();
+    let cells = tests.len() * plan.clients().len() * plan.treatments.len().saturating_sub(1);
+    let lent = if cells < CELLS_THAT_LEND { 0.0 } else { PRIOR_DEGREES_OF_FREEDOM };
     // One round has no interval; the longer it is the better, all the same.
-    let degrees_of_freedom = f64::from(rounds.saturating_sub(1)).max(0.5);
+    let degrees_of_freedom = if rounds < 2 { 0.5 } else { f64::from(rounds - 1) + lent };
     student_t_quantile(0.975, degrees_of_freedom) * spread / f64::from(rounds.max(1)).sqrt()
 }
 

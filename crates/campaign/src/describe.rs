@@ -226,7 +226,7 @@ mod tests {
                5  1 2
 
             time       about 4 min 10 s
-            precision  about ±1.7 % for a usual test (docs/statistics.md)
+            precision  about ±1.5 % for a usual test (docs/statistics.md)
                        tests 3 min 21 s, copies and restarts 18 s, load 7 s, work between 24 s
             disk       about 492 MB while it runs: data and its copy for 2 servers
         "#]]
@@ -365,9 +365,9 @@ mod tests {
             margin     builds that differ by less than 2 % are equal
 
             1 test in order of execution
-              hot-points  point         1.5 s  slices of 10 ms, after warm
+              hot-points  point           1 s  slices of 10 ms, after warm
 
-            about 17 rounds in 15 min, each with every server restarted; order of starts
+            about 26 rounds in 15 min, each with every server restarted; order of starts
                1  3 1 4 2
                2  2 4 1 3
                3  4 3 2 1
@@ -382,9 +382,9 @@ mod tests {
               12  4 2 1 3
               ... as many as fit
 
-            time       about 14 min 19 s
-            precision  about ±0.7 % for a usual test (docs/statistics.md)
-                       tests 2 min 23 s, copies and restarts 9 min 5 s, load 1 min 9 s, work between 1 min 42 s
+            time       about 14 min 57 s
+            precision  about ±0.6 % for a usual test (docs/statistics.md)
+                       tests 2 min 31 s, copies and restarts 8 min 42 s, load 1 min 9 s, work between 2 min 36 s
             disk       about 5.7 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));

@@ -82,6 +82,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Compare the builds of a results folder again, perhaps with another base; print a table, Markdown or JSON
     Compare(CompareArgs),
+    /// Say what stands behind each change of a results folder: CPU, plans, context switches, bytes written and read
+    Explain(ExplainArgs),
     /// Write report.html and the tables of a results folder again
     Report(Judged),
     /// List, install, compile, show, verify and remove builds
@@ -182,6 +184,18 @@ pub(crate) struct CompareArgs {
     /// Print a Markdown table to paste in a mail or a blog
     #[arg(long)]
     pub(crate) markdown: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    pub(crate) judged: Judged,
+    /// Explain these tests [default: those that changed]
+    #[arg(long, value_name = "TEST", value_delimiter = ',')]
+    pub(crate) tests: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The verdicts that `--fail-on` can name.

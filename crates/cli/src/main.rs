@@ -38,6 +38,7 @@ fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
         Command::Demo(args) => run::run(None, args, rqps_campaign::Command::Demo, screen),
         Command::Status(args) => outcome::status(args, screen),
         Command::Compare(args) => outcome::compare(args, screen),
+        Command::Explain(args) => outcome::explain(args, screen),
         Command::Report(args) => outcome::rewrite(args, screen),
         Command::Builds(command) => builds::builds(command, screen),
         Command::Doctor(args) => doctor::doctor(args, screen),

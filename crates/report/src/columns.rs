@@ -80,7 +80,7 @@ impl Column {
                 None => format!("{}  ", number::NONE),
             },
             Column::BaseLatency((_, quantile)) => latency::shown(base, quantile),
-            Column::NewLatency((_, quantile)) => latency::shown(cell, quantile),
+            Column::NewLatency(quantile) => latency::shown_judged(cell, quantile),
             Column::Interval => Interval::of(cell).text(),
             Column::Mde => comparison.and_then(|c| c.mde).map_or_else(none, number::percent),
             Column::Verdict => match comparison {

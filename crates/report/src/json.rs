@@ -5,14 +5,15 @@
 //! engines force to differ), `side_by_side` (their settings by what they do), `warnings`. A row has `test`, `group`,
 //! `clients`, `treatment`, `base`, `rqps`, `low`, `high`, `verdict`, `n`, `mde`, `q`, `base_throughput`, `throughput`,
 //! `unit`, `remark`, `latency_us` and `base_latency_us` (`p50`, `p95`, `p99` of whole events, in an open loop from
-//! their planned start; `null` where events have no latency) and the `warnings` of its cell; of the Insert Benchmark
-//! also `sla` and `base_sla` (whether background inserts kept up in every round: `held`, `missed`; `null` where nothing
-//! writes behind queries; a ratio with a missed one does not compare), `stalls` (seconds of all rounds in which next to
-//! nothing was inserted), `inside` (of a single round the interval `[low, high]` that the seconds inside the two runs
-//! tell: how steady they were, no interval over rounds) and `failure` (why the step failed in some round); elsewhere
-//! these are `null`. A warning has `kind`, `cause`, `advice` and `in_full` (the whole list where the cause has only the
-//! first of it). Every key is always there; what is not known is `null`. Ratios and shares are fractions in full
-//! precision. Keys may be added, none is renamed or removed within a format.
+//! their planned start; `null` where events have no latency), `measures` (of each quantile and cost that is known its
+//! `measure`, `ratio` to the base, `low`, `high`, `by_round`, `verdict`, `remark`, `n`, `mde`, `q`) and the `warnings`
+//! of its cell; of the Insert Benchmark also `sla` and `base_sla` (whether background inserts kept up in every round:
+//! `held`, `missed`; `null` where nothing writes behind queries; a ratio with a missed one does not compare), `stalls`
+//! (seconds of all rounds in which next to nothing was inserted), `inside` (of a single round the interval `[low,
+//! high]` that the seconds inside the two runs tell: how steady they were, no interval over rounds) and `failure` (why
+//! the step failed in some round); elsewhere these are `null`. A warning has `kind`, `cause`, `advice` and `in_full`
+//! (the whole list where the cause has only the first of it). Every key is always there; what is not known is `null`.
+//! Ratios and shares are fractions in full precision. Keys may be added, none is renamed or removed within a format.
 
 use crate::rounds;
 use crate::{latency, order};
@@ -78,6 +79,7 @@ fn row(findings: &Findings, test: &TestFindings, index: usize) -> Value {
         "unit": test.unit.symbol(),
         "latency_us": latency_us(cell),
         "base_latency_us": latency_us(&test.cells[findings.base]),
+        "measures": cell.measures,
         "sla": sla(cell),
         "base_sla": sla(&test.cells[findings.base]),
         "stalls": is_recorded.then(|| rounds::stalled_seconds(cell)),

@@ -1,17 +1,20 @@
 //! Latency of whole events, the throughput's other half: what an open loop compares, next to every ratio for
 //! scripts.
 //!
-//! In: findings. Out: quantiles of a cell in microseconds, and how far rQPS is from the quotient of the two throughputs
-//! beside it. It must not judge: latency has no verdict.
+//! In: findings. Out: quantiles of a cell in microseconds with their verdicts, in which tests a quantile changed, and
+//! how far rQPS is from the quotient of the two throughputs beside it.
 
-use crate::number;
-use rqps_analysis::findings::{CellFindings, Findings, TestFindings};
-use rqps_model::Interleave;
+use crate::{number, suite, text, verdict_style};
+use rqps_analysis::findings::{CellFindings, Findings, MeasureComparison, TestFindings};
+use rqps_model::{Interleave, Verdict, plural};
 
 /// What stands below a table of an open loop.
 pub(crate) const OPEN_LOOP: &str = "Open loop: throughput is the requested rate, so it has no verdict where both \
-                                    builds kept up. Compare the latency of events, counted from the planned start of \
+                                    builds kept up. The latency of events has one, counted from the planned start of \
                                     each.";
+
+/// Tests that a line about a quantile names.
+const NAMED: usize = 4;
 
 /// rQPS further from the quotient than this is explained.
 const EXPLAINED: f64 = 0.02;
@@ -34,6 +37,53 @@ pub(crate) fn events(cell: &CellFindings) -> Option<&[f64; 6]> {
 /// One of the quantiles as it is shown.
 pub(crate) fn shown(cell: &CellFindings, quantile: usize) -> String {
     events(cell).map_or_else(|| number::NONE.to_owned(), |events| number::duration_us(events[quantile]))
+}
+
+/// One of the quantiles as it is shown, with the glyph of its verdict.
+pub(crate) fn shown_judged(cell: &CellFindings, (name, quantile): Quantile) -> String {
+    match cell.measure(name) {
+        Some(one) => format!("{} {}", shown(cell, quantile), verdict_style::glyph(one.verdict)),
+        None => shown(cell, quantile),
+    }
+}
+
+/// The ratio of a measure with its interval: `1.34 (1.20 to 1.50)`.
+pub(crate) fn interval(one: &MeasureComparison) -> String {
+    let ends = one.low.zip(one.high).map(|(low, high)| format!(" ({} to {})", number::ratio(low), number::ratio(high)));
+    number::ratio(one.ratio) + &ends.unwrap_or_default()
+}
+
+/// A line for each quantile that changed in some test. In a closed loop p50 is left out, as it tells what throughput
+/// has told.
+pub(crate) fn changes(findings: &Findings, treatment: usize) -> Vec<String> {
+    let quantiles = ["p50", "p95", "p99"].into_iter().skip(usize::from(!findings.is_open_loop()));
+    quantiles.filter_map(|name| changes_of(findings, treatment, name)).collect()
+}
+
+fn changes_of(findings: &Findings, treatment: usize, name: &str) -> Option<String> {
+    let all: Vec<(&TestFindings, &MeasureComparison)> =
+        findings.tests.iter().filter_map(|test| Some((test, test.cells[treatment].measure(name)?))).collect();
+    let noun = findings.campaign.suite.noun();
+    let of = |verdict: Verdict| {
+        let of_verdict = all.iter().filter(|(_, one)| one.verdict == verdict);
+        let mut changed: Vec<(&TestFindings, f64)> = of_verdict.map(|(test, one)| (*test, one.ratio)).collect();
+        changed.sort_by(|a, b| b.1.ln().abs().total_cmp(&a.1.ln().abs()));
+        let names: Vec<String> = changed.iter().take(NAMED).map(|one| named(findings, *one)).collect();
+        let more = if changed.len() > NAMED { ", …" } else { "" };
+        let count = plural(changed.len() as u32, noun);
+        (!changed.is_empty()).then(|| format!("{verdict} in {count} ({}{more})", names.join(", ")))
+    };
+    let changed: Vec<String> = [Verdict::Regressed, Verdict::Improved].into_iter().filter_map(of).collect();
+    (!changed.is_empty()).then(|| format!("{name} latency {}", changed.join(", ")))
+}
+
+/// A test with its change, and with its clients where the campaign has several numbers of them.
+fn named(findings: &Findings, (test, ratio): (&TestFindings, f64)) -> String {
+    let level = match findings.campaign.clients.len() {
+        0 | 1 => String::new(),
+        _ => format!(" at {}", plural(test.clients, "client")),
+    };
+    format!("{}{level} {}", text::plain(&suite::row(findings, test)), number::change(ratio))
 }
 
 /// By how much a quantile changed from the base; empty where one of the two is not known.

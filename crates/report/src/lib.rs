@@ -24,9 +24,11 @@ mod svg;
 mod terminal;
 mod text;
 mod verdict_style;
+mod why;
 
 pub use files::files;
 pub use html::{ReportError, html};
 pub use json::compare_json;
 pub use markdown::markdown;
 pub use terminal::terminal;
+pub use why::{explain, explain_json};

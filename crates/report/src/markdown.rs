@@ -4,7 +4,6 @@
 //! relative throughput and glyph for more.
 
 use crate::columns;
-use crate::latency::{P50, P99};
 use crate::number;
 use crate::order::{self, Block};
 use crate::rounds;
@@ -25,6 +24,9 @@ pub fn markdown(findings: &Findings) -> String {
         let treatment = &findings.treatments[*index];
         if !treatment.sentence.is_empty() {
             out.push_str(&format!("- {}\n", escaped(&treatment.sentence)));
+        }
+        for change in latency::changes(findings, *index) {
+            out.push_str(&format!("- {}: {}\n", escaped(&names[*index]), escaped(&change)));
         }
     }
     let rounds = plural(campaign.rounds_complete, "round");
@@ -72,7 +74,7 @@ fn rows_of_many(out: &mut String, findings: &Findings, block: &Block<'_>, others
     };
     // In an open loop p50 and p99 stand behind each number.
     let latency = |cell: &CellFindings| match findings.is_open_loop() {
-        true => format!(", {} / {}", latency::shown(cell, P50), latency::shown(cell, P99)),
+        true => format!(", {}", latency::QUANTILES.map(|of| latency::shown_judged(cell, of)).join(" / ")),
         false => String::new(),
     };
     for (_, test) in &block.tests {

@@ -253,13 +253,13 @@ impl Page<'_> {
 
     /// In an open loop a block of columns for each quantile of latency.
     fn rate_columns(&self, out: &mut String, level: &Level<'_>, columns: &[usize], first: usize) {
-        for (name, quantile) in QUANTILES {
+        for (name, place) in QUANTILES {
             let heads = (0..columns.len()).map(|at| format!("col-{}", first + at + 1));
             let mut grid = Grid::headed([format!("{name} of events"), "base".to_owned()].into_iter().chain(heads));
             for block in &level.blocks {
                 grid.line(block.title);
                 for (_, test) in &block.tests {
-                    let of = |index: &usize| Cell::plain(latency::shown(&test.cells[*index], quantile));
+                    let of = |index: &usize| Cell::plain(latency::shown_judged(&test.cells[*index], (name, place)));
                     let cells = std::iter::once(&self.findings.base).chain(columns).map(of);
                     grid.row(std::iter::once(self.name(test)).chain(cells));
                 }
@@ -328,6 +328,9 @@ impl Page<'_> {
         }
         let name = text::plain(&order::short_names(self.findings)[index]);
         self.wrapped(out, &format!("{name}: {}", counts.join(", ")), "", "");
+        for change in latency::changes(self.findings, index) {
+            self.wrapped(out, &format!("{name}: {change}"), "", "");
+        }
         for crossing in crossing::of(self.findings, index) {
             self.wrapped(out, &format!("{name}: {crossing}"), "", "");
         }

@@ -35,6 +35,14 @@ impl Floor {
         Ok(Self { sd, degrees_of_freedom })
     }
 
+    /// What two floors say together: variances weighed by their degrees of freedom, and no more weight than the
+    /// default.
+    pub fn joined(self, other: Floor) -> Floor {
+        let weight = self.degrees_of_freedom + other.degrees_of_freedom;
+        let squares = self.degrees_of_freedom * self.sd.powi(2) + other.degrees_of_freedom * other.sd.powi(2);
+        Floor { sd: (squares / weight).sqrt(), degrees_of_freedom: weight.min(DEFAULT_FLOOR_DEGREES_OF_FREEDOM) }
+    }
+
     /// Standard deviation of one round's log ratio.
     pub fn sd(&self) -> f64 {
         self.sd
@@ -103,6 +111,15 @@ mod tests {
         let rounds: Vec<f64> = (0..60).map(|i| f64::from(i % 2) * 0.01).collect();
         let floor = pooled_floor(&[&rounds]).unwrap().floor();
         assert_eq!(floor.degrees_of_freedom(), DEFAULT_FLOOR_DEGREES_OF_FREEDOM);
+    }
+
+    #[test]
+    fn floors_are_joined_by_their_weight() {
+        let of = |sd, weight| Floor::with_degrees_of_freedom(sd, weight).unwrap();
+        let joined = of(0.01, 1.0).joined(of(0.02, 2.0));
+        assert!((joined.sd().powi(2) - 3e-4).abs() < 1e-15);
+        assert_eq!(joined.degrees_of_freedom(), 3.0);
+        assert_eq!(joined.joined(of(0.02, 3.0)).degrees_of_freedom(), DEFAULT_FLOOR_DEGREES_OF_FREEDOM);
     }
 
     #[test]

@@ -22,6 +22,7 @@ fn undecided(needed: Option<u32>, sd: f64, cycle_se: Option<f64>) -> Comparison 
         p: Some(0.4),
         q: Some(0.5),
         floor: None,
+        floor_weight: None,
         sd: Some(sd),
         cycle_se,
         rounds_needed: needed,

@@ -5,7 +5,7 @@
 //! nothing did. Two of a kind are what a campaign's noise is known from; when they seem to differ, no other verdict of
 //! the campaign can be trusted.
 
-use crate::compare::judge::{Row, log_ratios};
+use crate::compare::row::{Row, log_ratios};
 use crate::evidence::settings;
 use crate::findings::TreatmentFindings;
 use rqps_model::BuildSource;

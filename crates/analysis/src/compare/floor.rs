@@ -1,10 +1,12 @@
 //! The noise floor that a cell is judged with: how much an unchanged build differs from itself on this test.
 //!
-//! In: the log ratios of one test (or group): of every treatment against the base, and of the A/A pairs. Out: a floor,
-//! where one can be known. A floor never comes from the comparison it is to judge: a cell's own rounds, counted twice,
-//! would make intervals too narrow.
+//! In: the log ratios of one test (or group): of every treatment against the base, and of the A/A pairs; and how the
+//! cells of the campaign's other tests spread. Out: a floor, where one can be known. A floor never comes from the
+//! comparison it is to judge: a cell's own rounds, counted twice, would make intervals too narrow.
 
-use rqps_stats::{DEFAULT_FLOOR_DEGREES_OF_FREEDOM, Floor, median, pooled_floor, sample_variance};
+use crate::compare::round::RoundRatio;
+use crate::compare::row::{Row, log_ratios};
+use rqps_stats::{DEFAULT_FLOOR_DEGREES_OF_FREEDOM, Floor, Prior, Spread, mean, median, pooled_floor, sample_variance};
 
 /// Treatments other than the base that a campaign needs before their spread makes a floor.
 const FEWEST_TREATMENTS: usize = 3;
@@ -21,10 +23,34 @@ pub(crate) struct Pair<'a> {
     pub(crate) log_ratios: &'a [f64],
 }
 
-/// The floor for judging `treatment` against `base`: from the A/A pairs, else from the other treatments of the test.
-/// `cells` holds the log ratios of each treatment against the base, empty for the base.
-pub(crate) fn floor(treatment: usize, base: usize, cells: &[&[f64]], pairs: &[Pair<'_>]) -> Option<Floor> {
-    from_pairs(treatment, base, pairs).or_else(|| from_others(treatment, base, cells))
+/// The floor that the test itself gives for judging `treatment` against `base`: from the A/A pairs, else from the other
+/// treatments. `cells` holds the log ratios of each treatment against the base, empty for the base.
+pub(crate) fn of_test(treatment: usize, base: usize, cells: &[&[f64]], pairs: &[Pair<'_>]) -> Option<Floor> {
+    from_pairs(treatment, base, pairs).or_else(|| from_treatments(treatment, base, cells))
+}
+
+/// By row: how its cells spread, to judge those of the other rows by.
+pub(crate) fn spreads(rows: &[Row]) -> Vec<Vec<Spread>> {
+    let of_row = |row: &Row| (0..row.cells.len()).filter_map(|at| spread(row.comparable(at))).collect();
+    rows.iter().map(of_row).collect()
+}
+
+/// What the cells of all other rows say of the noise of `row`.
+pub(crate) fn prior(row: usize, spreads: &[Vec<Spread>]) -> Option<Prior> {
+    let others = spreads.iter().enumerate().filter(|(at, _)| *at != row);
+    Prior::of_cells(&others.flat_map(|(_, cells)| cells.iter().copied()).collect::<Vec<_>>())
+}
+
+/// How a cell's rounds spread, `None` for fewer than two of them.
+fn spread(rounds: &[RoundRatio]) -> Option<Spread> {
+    let variance = sample_variance(&log_ratios(rounds)).ok()??;
+    Some(Spread { variance, degrees_of_freedom: (rounds.len() - 1) as f64, slices: slice_variance(rounds) })
+}
+
+/// Mean square of the slices' standard errors, 0 where rounds have none.
+pub(crate) fn slice_variance(rounds: &[RoundRatio]) -> f64 {
+    let squares: Vec<f64> = rounds.iter().filter_map(|round| round.cycle_se).map(|se| se * se).collect();
+    mean(&squares).unwrap_or(0.0)
 }
 
 fn from_pairs(treatment: usize, base: usize, pairs: &[Pair<'_>]) -> Option<Floor> {
@@ -39,7 +65,7 @@ fn from_pairs(treatment: usize, base: usize, pairs: &[Pair<'_>]) -> Option<Floor
     weighed(pooled.sd, pooled.degrees_of_freedom)
 }
 
-fn from_others(treatment: usize, base: usize, cells: &[&[f64]]) -> Option<Floor> {
+fn from_treatments(treatment: usize, base: usize, cells: &[&[f64]]) -> Option<Floor> {
     let spread = |log_ratios: &&[f64]| -> Option<(f64, f64)> {
         let sd = sample_variance(log_ratios).ok()??.sqrt();
         let degrees_of_freedom = (log_ratios.len() - 1) as f64;

@@ -4,11 +4,12 @@
 //! [`GroupFindings`]. Tests of one round share a server's life, so they are averaged within the round and the rounds
 //! are the replicates; ratios of a group are never pooled as if independent.
 
-use crate::compare::judge::{Row, compare, log_ratios};
+use crate::compare::judge::compare;
 use crate::compare::round::RoundRatio;
-use crate::findings::{GroupFindings, TestFindings};
+use crate::compare::row::{Row, log_ratios};
+use crate::findings::{Comparison, GroupFindings, TestFindings};
 use rqps_model::{Group, Verdict};
-use rqps_stats::{Decision, Margin, Paired, decide, mean, median};
+use rqps_stats::{Decision, Floor, Margin, Paired, decide, mean, median};
 
 /// A test that has fewer than this share of the group's rounds would take the others' rounds away and is left out of
 /// the interval.
@@ -43,7 +44,7 @@ pub(crate) fn groups(
             let rqps: Vec<f64> = compared.map(|comparison| comparison.rqps).collect();
             let (Ok(mean), Ok(median)) = (mean(&rqps), median(&rqps)) else { continue };
             if let Some(comparison) = comparison.as_mut() {
-                let carried = carried_by(&members, tests, rows, treatment, comparison.verdict, margin);
+                let carried = carried_by(&members, tests, rows, treatment, comparison, margin);
                 comparison.remark = carried.or(comparison.remark.take());
             }
             found.push(GroupFindings {
@@ -68,9 +69,10 @@ fn carried_by(
     tests: &[TestFindings],
     rows: &[Row],
     treatment: usize,
-    verdict: Verdict,
+    comparison: &Comparison,
     margin: Margin,
 ) -> Option<String> {
+    let verdict = comparison.verdict;
     let sign = match verdict {
         Verdict::Improved => 1.0,
         Verdict::Regressed => -1.0,
@@ -83,7 +85,9 @@ fn carried_by(
     let compared: Vec<(usize, f64)> = members.iter().filter_map(|&at| Some((at, change(at)?))).collect();
     let (most, _) = *compared.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let rest = compared.iter().filter(|(at, _)| *at != most).map(|(at, _)| rows[*at].comparable(treatment));
-    let estimate = Paired::new(&log_ratios(&average_rounds(rest))).ok()?.plain()?;
+    let floor = comparison.floor.zip(comparison.floor_weight);
+    let floor = floor.and_then(|(sd, weight)| Floor::with_degrees_of_freedom(sd, weight).ok());
+    let estimate = Paired::new(&log_ratios(&average_rounds(rest))).ok()?.estimate(floor.as_ref())?;
     let stays = match decide(&estimate, margin).decision {
         Decision::Improved => verdict == Verdict::Improved,
         Decision::Regressed => verdict == Verdict::Regressed,
@@ -101,7 +105,7 @@ fn average(rows: &[&Row]) -> Row {
     Row {
         cells: (0..treatments).map(of).collect(),
         pairs: pairs.iter().enumerate().map(|(at, &(pair, _))| (pair, of_pair(at))).collect(),
-        held_back: Vec::new(),
+        ..Row::default()
     }
 }
 
@@ -117,10 +121,13 @@ fn average_rounds<'a>(tests: impl Iterator<Item = &'a [RoundRatio]>) -> Vec<Roun
     first
         .iter()
         .filter_map(|ratio| {
-            let others = rest.iter().map(|rounds| Some(at(rounds, ratio.round)?.log_ratio));
-            let all: Vec<f64> = std::iter::once(Some(ratio.log_ratio)).chain(others).collect::<Option<_>>()?;
-            let log_ratio = mean(&all).ok()?;
-            Some(RoundRatio { round: ratio.round, log_ratio, cycle_se: None, cycles: 0, cycles_lost: 0 })
+            let others = rest.iter().map(|rounds| at(rounds, ratio.round));
+            let all: Vec<RoundRatio> = std::iter::once(Some(*ratio)).chain(others).collect::<Option<_>>()?;
+            let log_ratio = mean(&log_ratios(&all)).ok()?;
+            // Slices of two tests have nothing in common but what a start gave them.
+            let squares: Option<Vec<f64>> = all.iter().map(|ratio| Some(ratio.cycle_se?.powi(2))).collect();
+            let cycle_se = squares.map(|squares| squares.iter().sum::<f64>().sqrt() / all.len() as f64);
+            Some(RoundRatio { round: ratio.round, log_ratio, cycle_se, cycles: 0, cycles_lost: 0 })
         })
         .collect()
 }

@@ -4,41 +4,15 @@
 //! row and treatment. The mathematics is `stats`'; this room chooses the floor, carries the q-values across cells and
 //! puts into words why a verdict reads as it does. Tests and groups are judged apart, each with their own correction.
 
-use crate::compare::floor::{Pair, floor};
+use crate::compare::floor::{self, Pair, slice_variance};
 use crate::compare::round::RoundRatio;
-use crate::findings::Comparison;
+use crate::compare::row::{Row, log_ratios};
+use crate::findings::{Comparison, RoundFindings};
 use rqps_model::Verdict;
 use rqps_stats::{
-    DEFAULT_FALSE_DISCOVERY_RATE, Decision, Estimate, Judgement, Margin, Paired, decide, q_values, rounds_needed,
+    DEFAULT_FALSE_DISCOVERY_RATE, Decision, Estimate, Floor, Judgement, Margin, Paired, Prior, decide, q_values,
+    rounds_needed,
 };
-
-/// One test at one number of clients, or one group of them.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Row {
-    /// By treatment: its rounds against the base, empty for the base itself.
-    pub(crate) cells: Vec<Vec<RoundRatio>>,
-    /// A/A pairs and their rounds.
-    pub(crate) pairs: Vec<((usize, usize), Vec<RoundRatio>)>,
-    /// By treatment: why its rounds, though there are numbers, are no comparison; empty where none is held back.
-    pub(crate) held_back: Vec<Option<String>>,
-}
-
-impl Row {
-    /// Why a treatment's rounds are no comparison.
-    pub(crate) fn reason(&self, treatment: usize) -> Option<&str> {
-        self.held_back.get(treatment)?.as_deref()
-    }
-
-    /// A treatment's rounds against the base, as far as they compare like with like.
-    pub(crate) fn comparable(&self, treatment: usize) -> &[RoundRatio] {
-        if self.reason(treatment).is_some() { &[] } else { &self.cells[treatment] }
-    }
-}
-
-/// The log ratios of rounds.
-pub(crate) fn log_ratios(rounds: &[RoundRatio]) -> Vec<f64> {
-    rounds.iter().map(|round| round.log_ratio).collect()
-}
 
 /// A comparison with what the correction needs.
 struct Draft {
@@ -51,8 +25,12 @@ struct Draft {
 
 /// Compares every treatment with the base in every row, by row and treatment.
 pub(crate) fn compare(rows: &[Row], base: usize, margin: Margin) -> Vec<Vec<Option<Comparison>>> {
-    let mut drafts: Vec<Draft> =
-        rows.iter().enumerate().flat_map(|(at, row)| drafts_of_row(at, row, base, margin)).collect();
+    let spreads = floor::spreads(rows);
+    let mut drafts: Vec<Draft> = rows
+        .iter()
+        .enumerate()
+        .flat_map(|(at, row)| drafts_of_row(at, row, base, floor::prior(at, &spreads), margin))
+        .collect();
     correct(&mut drafts);
     let mut found: Vec<Vec<Option<Comparison>>> = rows.iter().map(|row| vec![None; row.cells.len()]).collect();
     for draft in drafts {
@@ -62,7 +40,7 @@ pub(crate) fn compare(rows: &[Row], base: usize, margin: Margin) -> Vec<Vec<Opti
     found
 }
 
-fn drafts_of_row(at: usize, row: &Row, base: usize, margin: Margin) -> Vec<Draft> {
+fn drafts_of_row(at: usize, row: &Row, base: usize, prior: Option<Prior>, margin: Margin) -> Vec<Draft> {
     let cells: Vec<Vec<f64>> = (0..row.cells.len()).map(|at| log_ratios(row.comparable(at))).collect();
     let slices: Vec<&[f64]> = cells.iter().map(Vec::as_slice).collect();
     let pair_ratios: Vec<Vec<f64>> = row.pairs.iter().map(|(_, rounds)| log_ratios(rounds)).collect();
@@ -79,10 +57,12 @@ fn drafts_of_row(at: usize, row: &Row, base: usize, margin: Margin) -> Vec<Draft
                 return held_back(at, treatment, &row.cells[treatment], reason);
             }
             let paired = Paired::new(slices[treatment]).ok()?;
-            let floor = floor(treatment, base, &slices, &pairs);
+            let of_campaign = prior.and_then(|prior| prior.floor(slice_variance(&row.cells[treatment])));
+            let of_test = floor::of_test(treatment, base, &slices, &pairs);
+            let floor = of_campaign.into_iter().chain(of_test).reduce(Floor::joined);
             let estimate = paired.estimate(floor.as_ref());
             let judgement = estimate.as_ref().map_or(Judgement::UNDECIDED, |estimate| decide(estimate, margin));
-            let comparison = describe(&row.cells[treatment], &paired, estimate.as_ref(), floor.map(|floor| floor.sd()));
+            let comparison = describe(&row.cells[treatment], &paired, estimate.as_ref(), floor);
             Some(Draft { row: at, treatment, estimate, judgement, comparison })
         })
         .collect()
@@ -97,15 +77,14 @@ fn held_back(row: usize, treatment: usize, rounds: &[RoundRatio], reason: &str) 
 }
 
 /// The numbers of a comparison; verdict and remark are put in when all cells are known.
-fn describe(rounds: &[RoundRatio], paired: &Paired, estimate: Option<&Estimate>, floor: Option<f64>) -> Comparison {
-    let squares: Vec<f64> = rounds.iter().filter_map(|round| round.cycle_se).map(|se| se * se).collect();
-    let cycle_se = (!squares.is_empty()).then(|| (squares.iter().sum::<f64>() / squares.len() as f64).sqrt());
+fn describe(rounds: &[RoundRatio], paired: &Paired, estimate: Option<&Estimate>, floor: Option<Floor>) -> Comparison {
+    let has_slices = rounds.iter().any(|round| round.cycle_se.is_some());
     Comparison {
         rqps: paired.mean.exp(),
         low: estimate.map(|estimate| estimate.low95.exp()),
         high: estimate.map(|estimate| estimate.high95.exp()),
         median: paired.median.exp(),
-        by_round: rounds.iter().map(|round| (round.round, round.log_ratio.exp())).collect(),
+        by_round: rounds.iter().map(of_round).collect(),
         verdict: Verdict::Undecided,
         remark: None,
         beyond_margin: false,
@@ -113,11 +92,16 @@ fn describe(rounds: &[RoundRatio], paired: &Paired, estimate: Option<&Estimate>,
         mde: estimate.map(|estimate| estimate.mde80().fraction()),
         p: estimate.map(|estimate| estimate.p_value),
         q: None,
-        floor,
+        floor: floor.map(|floor| floor.sd()),
+        floor_weight: floor.map(|floor| floor.degrees_of_freedom()),
         sd: paired.sd,
-        cycle_se,
+        cycle_se: has_slices.then(|| slice_variance(rounds).sqrt()),
         rounds_needed: None,
     }
+}
+
+fn of_round(ratio: &RoundRatio) -> RoundFindings {
+    RoundFindings { round: ratio.round, rqps: ratio.log_ratio.exp(), cycle_se: ratio.cycle_se }
 }
 
 /// Benjamini-Hochberg over all cells that have a p-value.

@@ -93,6 +93,8 @@ fn injected_changes_are_found_with_their_size() {
     assert!(plan.differs && plan.plan.starts_with("Index Only Scan"));
     assert!(cell(&found, "hot-points", 1).warnings.iter().any(|warning| warning.kind == WarningKind::PlanChanged));
     assert!(found.treatments[1].sentence.contains("1 test faster (hot-points 1.8"), "{}", found.treatments[1].sentence);
+    let p50 = cell(&found, "hot-points", 1).measure("p50").unwrap();
+    assert!(p50.verdict == Verdict::Improved && (p50.ratio * 1.88 - 1.0).abs() < 0.08, "{p50:?}");
     assert_eq!(found.treatments[0].sentence, "");
 }
 
@@ -138,7 +140,7 @@ fn what_is_absent_or_failed_stays_absent() {
         hot.throughput_by_round.iter().map(Option::is_some).collect::<Vec<_>>(),
         [true, false, true, false, true]
     );
-    let rounds: Vec<u32> = comparison(&found, "hot-points", 1).by_round.iter().map(|round| round.0).collect();
+    let rounds: Vec<u32> = comparison(&found, "hot-points", 1).by_round.iter().map(|round| round.round).collect();
     assert_eq!((hot.rounds, rounds), (3, vec![1, 3, 5]));
     assert_eq!(hot.series.iter().map(Vec::is_empty).collect::<Vec<_>>(), [false, true, false, true, false]);
     let told: Vec<&str> = hot.warnings.iter().map(|warning| warning.cause.as_str()).collect();
@@ -213,8 +215,9 @@ fn arms_that_are_the_same_and_differ_are_told() {
     let violated = found.warnings.iter().find(|warning| warning.kind == WarningKind::FloorViolated).unwrap();
     assert!(violated.cause.contains("1 test changed"), "{}", violated.cause);
     assert!(found.treatments[2].sentence.contains("(the same build)"), "{}", found.treatments[2].sentence);
-    assert!(comparison(&found, "hot-points", 1).floor.is_some(), "the pair gives the others a floor");
-    assert!(comparison(&found, "hot-points", 2).floor.is_none(), "but none to itself");
+    let weight = |treatment| comparison(&found, "hot-points", treatment).floor_weight.unwrap();
+    assert_eq!(weight(2), rqps_stats::PRIOR_DEGREES_OF_FREEDOM, "a pair knows its noise from other tests only");
+    assert!(weight(1) > weight(2), "the others know it from the pair too");
     assert_eq!(found.treatments[1].settings_diff["io_method"], (None, Some("worker".to_owned())));
     assert!(found.treatments[1].warnings.iter().any(|warning| warning.kind == WarningKind::Settings));
     assert!(found.treatments[2].settings_diff.is_empty());
@@ -449,7 +452,7 @@ fn the_same_build_at_a_rate_is_no_pair_of_noise() {
 fn what_chance_may_explain_is_not_called_invisible() {
     // One clear change among many tests, in so few rounds that the correction takes it back.
     let mut recipe = Recipe { start_noise: 0.02, ..Recipe::new(27, 2, 3, 1) };
-    recipe.effects = vec![Effect { treatment: 1, test: 0, ratio: 1.15 }];
+    recipe.effects = vec![Effect { treatment: 1, test: 0, ratio: 1.09 }];
     let (_root, found) = findings(&recipe);
     let taken_back: Vec<&CellFindings> = found
         .tests

@@ -71,6 +71,19 @@ fn an_injected_slowdown_is_found_and_its_twin_is_not() {
     let point = slow.iter().find(|row| row["test"] == "point-query").expect("tested");
     assert_eq!(point["verdict"], "regressed", "{point:#}");
     assert!((0.001..0.6).contains(&number(point, "rqps")), "{point:#}");
+    let p50 = point["measures"].as_array().and_then(|all| all.iter().find(|one| one["measure"] == "p50"));
+    assert!(p50.is_some_and(|p50| p50["verdict"] == "regressed" && number(p50, "ratio") > 1.6), "{point:#}");
+    // What stands behind it: another plan, and the CPU that it takes.
+    let explained = scene.end(scene.rqps(&["explain", "elsewhere", "--json"])).with_code(0).json();
+    let is_point = |row: &&Value| row["test"] == "point-query" && row["treatment"] == point["treatment"];
+    let why = explained.as_array().and_then(|rows| rows.iter().find(is_point)).expect("it changed");
+    assert_eq!(why["causes"][0]["kind"], "plan", "{why:#}");
+    let cpu = why["causes"].as_array().and_then(|all| all.iter().find(|one| one["kind"] == "server-cpu"));
+    assert!(cpu.is_some_and(|cpu| number(cpu, "share") > 0.5), "{why:#}");
+    let words = scene.end(scene.rqps(&["explain", "elsewhere", "--tests", "point-query"])).with_code(0);
+    assert!(words.stdout.contains("another plan of "), "{}", words.stdout);
+    scene.end(scene.rqps(&["explain", "elsewhere", "--tests", "none"])).refused(&["no test `none`", "point-query"]);
+
     // At the 5 % level one of the twin's two tests may show a small change once in twenty runs, but not both.
     let twin = rows(&comparison, "aa");
     assert!(twin.iter().filter(|row| change(row)).count() <= 1, "{twin:#?}");

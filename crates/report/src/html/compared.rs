@@ -1,5 +1,6 @@
 //! The results at each number of clients: the matrix, and per build the table with the interval plot.
 
+use super::cost::JudgedMeasure;
 use super::matrix::{self, Matrix};
 use super::scene::{Scene, Shown, shown, shown_cell, test_id, throughput};
 use crate::interval::Interval;
@@ -72,6 +73,7 @@ struct Latency {
     base: String,
     new: String,
     change: String,
+    judged: Option<JudgedMeasure>,
 }
 
 #[derive(Serialize)]
@@ -168,5 +170,6 @@ fn compared(scene: &Scene<'_>, test: &TestFindings, index: usize, (name, quantil
         base: latency::shown(base, quantile),
         new: latency::shown(cell, quantile),
         change: latency::change(base, cell, quantile),
+        judged: JudgedMeasure::of(cell, name),
     }
 }

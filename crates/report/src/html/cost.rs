@@ -1,7 +1,7 @@
 //! Tables of one test whose columns are the builds: costs per operation, latencies, server counters that moved.
 
 use super::scene::Scene;
-use crate::{metric, number, order};
+use crate::{latency, metric, number, order, verdict_style};
 use rqps_analysis::findings::{CellFindings, CounterFindings, CounterUnit, LatencyFindings, TestFindings};
 use rqps_model::{Engine, Verdict};
 use serde::Serialize;
@@ -28,6 +28,31 @@ struct Cell {
     relative: String,
     /// Whether it moved by more than the eye should pass over.
     moved: bool,
+    /// Of what was compared with the base's by round.
+    judged: Option<JudgedMeasure>,
+}
+
+/// The verdict on a quantile of latency or on a cost.
+#[derive(Serialize)]
+pub(super) struct JudgedMeasure {
+    hue: &'static str,
+    glyph: &'static str,
+    /// Ratio, interval and verdict, in words.
+    tip: String,
+    is_changed: bool,
+}
+
+impl JudgedMeasure {
+    pub(super) fn of(cell: &CellFindings, measure: &str) -> Option<Self> {
+        let one = cell.measure(measure)?;
+        let remark = one.remark.as_ref().map_or_else(String::new, |remark| format!(", {remark}"));
+        Some(Self {
+            hue: verdict_style::hue(one.verdict),
+            glyph: verdict_style::glyph(one.verdict),
+            tip: format!("{} {}{remark}", latency::interval(one), one.verdict),
+            is_changed: matches!(one.verdict, Verdict::Regressed | Verdict::Improved),
+        })
+    }
 }
 
 /// A cost or counter that moved by more than this stands out; half of it hides in noise.
@@ -41,7 +66,7 @@ const COUNTERS: usize = 12;
 
 impl Table {
     /// Without weight on what moved in undecided cells: where throughput may not have changed, nothing else is
-    /// highlighted.
+    /// highlighted but what has a verdict of its own.
     pub(super) fn weighed(mut self, scene: &Scene<'_>, test: &TestFindings) -> Table {
         let index = |head: &String| scene.names.iter().position(|name| name == head);
         let is_decided = |index: usize| {
@@ -50,6 +75,9 @@ impl Table {
         for (column, head) in self.heads.iter().enumerate() {
             if !index(head).is_some_and(is_decided) {
                 self.rows.iter_mut().for_each(|row| row.cells[column].moved = false);
+            }
+            for cell in self.rows.iter_mut().map(|row| &mut row.cells[column]) {
+                cell.moved = cell.judged.as_ref().map_or(cell.moved, |judged| judged.is_changed);
             }
         }
         self
@@ -68,18 +96,23 @@ pub(super) fn table(scene: &Scene<'_>, rows: Vec<Row>) -> Option<Table> {
 
 fn cell(value: String, relative: Option<f64>) -> Cell {
     let moved = relative.is_some_and(|r| r == 0.0 || r.ln().abs() > STANDS_OUT.ln_1p());
-    Cell { value, relative: relative.map_or_else(String::new, number::change), moved }
+    Cell { value, relative: relative.map_or_else(String::new, number::change), moved, judged: None }
 }
 
 /// A share of a whole, and by how many percentage points it differs from the base's.
 fn share(value: f64, base: Option<f64>) -> Cell {
     let difference = base.map(|base| value - base);
     let moved = difference.is_some_and(|difference| difference.abs() > STANDS_OUT);
-    Cell { value: number::percent(value), relative: difference.map_or_else(String::new, number::points), moved }
+    Cell {
+        value: number::percent(value),
+        relative: difference.map_or_else(String::new, number::points),
+        moved,
+        judged: None,
+    }
 }
 
 fn empty() -> Cell {
-    Cell { value: number::NONE.to_owned(), relative: String::new(), moved: false }
+    Cell { value: number::NONE.to_owned(), relative: String::new(), moved: false, judged: None }
 }
 
 /// A row of one number: the base's, and each other build's with its ratio to it.
@@ -120,7 +153,8 @@ pub(super) fn costs(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
         let cells = scene.base_first().into_iter().map(|index| match &test.cells[index].cost {
             Some(cost) => {
                 let relative = cost.relative.get(metric.name).copied().filter(|_| index != scene.findings.base);
-                cell((metric.show)((metric.value)(cost)), relative)
+                let judged = JudgedMeasure::of(&test.cells[index], metric.name);
+                Cell { judged, ..cell((metric.show)((metric.value)(cost)), relative) }
             }
             None => empty(),
         });
@@ -136,30 +170,36 @@ pub(super) fn latencies(scene: &Scene<'_>, test: &TestFindings) -> Option<Table>
     let latencies = test.cells.iter().flat_map(|cell| &cell.latency);
     let mut kinds = order::distinct(latencies.map(|latency| latency.kind.as_str()));
     kinds.retain(|kind| *kind == EVENT || !test.cells.iter().all(|cell| is_event(cell, kind)));
-    let of = |index: usize, kind: &str| latency(&test.cells[index], kind);
+    let of = |index: usize, kind: &str| of_kind(&test.cells[index], kind);
     let mut rows = Vec::new();
     for kind in &kinds {
         // All percentiles of whole events, the two that matter most of each statement inside them.
         let chosen: &[usize] = if *kind == EVENT || kinds.len() == 1 { &[0, 1, 2, 3, 4, 5] } else { &[0, 3] };
         for at in chosen {
             let us = |index: usize| of(index, kind).map(|latency| latency.quantiles_us[*at]);
-            rows.push(row(scene, format!("{kind} {}", NAMES[*at]), us, number::duration_us));
+            let mut row = row(scene, format!("{kind} {}", NAMES[*at]), us, number::duration_us);
+            if *kind == EVENT {
+                for (cell, index) in row.cells.iter_mut().zip(scene.base_first()) {
+                    cell.judged = JudgedMeasure::of(&test.cells[index], NAMES[*at]);
+                }
+            }
+            rows.push(row);
         }
     }
     table(scene, rows).map(|table| table.weighed(scene, test))
 }
 
-fn latency<'a>(cell: &'a CellFindings, kind: &str) -> Option<&'a LatencyFindings> {
+fn of_kind<'a>(cell: &'a CellFindings, kind: &str) -> Option<&'a LatencyFindings> {
     cell.latency.iter().find(|latency| latency.kind == kind)
 }
 
 /// Whether a statement took what the event took that consists of it alone, so that its rows would be the same again. In
 /// an open loop they are not: an event may begin late.
 fn is_event(cell: &CellFindings, kind: &str) -> bool {
-    let same = |(event, of_kind): (&LatencyFindings, &LatencyFindings)| {
-        event.count == of_kind.count && event.quantiles_us == of_kind.quantiles_us
+    let same = |(event, other): (&LatencyFindings, &LatencyFindings)| {
+        event.count == other.count && event.quantiles_us == other.quantiles_us
     };
-    latency(cell, kind).is_none() || latency(cell, EVENT).zip(latency(cell, kind)).is_some_and(same)
+    of_kind(cell, kind).is_none() || of_kind(cell, EVENT).zip(of_kind(cell, kind)).is_some_and(same)
 }
 
 /// Server counters with their title, engine by engine, since engines have none in common: those that moved on any

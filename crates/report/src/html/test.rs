@@ -10,7 +10,7 @@ use crate::order::grouped;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
 use crate::svg::{Plot, Tick, latency, series};
-use crate::{metric, number, rounds, suite};
+use crate::{metric, number, rounds, suite, why};
 use rqps_analysis::findings::{Comparison, TestFindings};
 use rqps_model::sample::ErrorCount;
 use rqps_model::{Interleave, Verdict, WarningKind, plural};
@@ -48,6 +48,8 @@ struct Test {
     chips: Vec<Chip>,
     /// Ratio of the only build; empty where there are many.
     headline: Option<Shown>,
+    /// By build that changed: what stands behind it.
+    why: Vec<(String, String)>,
     ticks: Vec<Tick>,
     rows: Vec<Row>,
     /// What a test recorded by the second shows in place of series and latency.
@@ -127,7 +129,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
     let is_change = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
     let sizes = comparisons.iter().filter(|c| is_change(c.verdict)).map(|c| c.rqps.ln().abs());
     let ends = scene.others.iter().filter_map(|at| Interval::of(&test.cells[*at]).ends());
-    let rounds = comparisons.iter().flat_map(|c| c.by_round.iter().map(|(_, ratio)| *ratio).chain([c.rqps]));
+    let rounds = comparisons.iter().flat_map(|c| c.by_round.iter().map(|round| round.rqps).chain([c.rqps]));
     let values: Vec<f64> = ends.flat_map(|(low, high)| [low, high]).chain(rounds).collect();
     let axis = RatioAxis::around(&values, scene.margin());
     let plans = plan::plans(scene, test);
@@ -158,6 +160,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
             [only] => headline(scene, test, only),
             _ => None,
         },
+        why: why_of(scene, test),
         ticks: axis.ticks(),
         rows: scene.base_first().into_iter().map(|at| row(scene, test, at, axis)).collect(),
         timeline,
@@ -179,6 +182,13 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         errors: errors(scene, test),
         warnings: warnings(scene, test),
     }
+}
+
+/// What stands behind each change, with the build's name where there are several.
+fn why_of(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, String)> {
+    let name = |index: usize| if scene.others.len() > 1 { scene.names[index].clone() } else { String::new() };
+    let of = |index: &usize| Some((name(*index), why::sentence(scene.findings, test, *index)?));
+    scene.others.iter().filter_map(of).collect()
 }
 
 /// The ratio of the only build; in an open loop, where no interval belongs to it, how its latency compares.

@@ -61,8 +61,8 @@ fn background(svg: &mut String, axis: RatioAxis, margin: f64) {
 }
 
 fn dots(svg: &mut String, axis: RatioAxis, comparison: &Comparison) {
-    for (_, ratio) in &comparison.by_round {
-        let at = axis.place(*ratio);
+    for round in &comparison.by_round {
+        let at = axis.place(round.rqps);
         if (0.0..=100.0).contains(&at) {
             let _ = write!(svg, "<circle class=\"rd\" cx=\"{at}%\" cy=\"{ROUNDS}\" r=\"2.2\"/>");
         }

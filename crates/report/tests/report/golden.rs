@@ -75,6 +75,7 @@ fn cell(throughput: f64, rqps: Option<f64>) -> CellFindings {
         p: None,
         q: None,
         floor: None,
+        floor_weight: None,
         sd: None,
         cycle_se: None,
         rounds_needed: None,

@@ -4,7 +4,7 @@ use crate::world::{FIVE_OF_THREE_ENGINES, MYSQL, Size, findings, of_engines};
 use rqps_report::compare_json;
 use serde_json::Value;
 
-const ROW: [&str; 24] = [
+const ROW: [&str; 25] = [
     "test",
     "group",
     "clients",
@@ -23,6 +23,7 @@ const ROW: [&str; 24] = [
     "remark",
     "latency_us",
     "base_latency_us",
+    "measures",
     "sla",
     "base_sla",
     "stalls",

@@ -44,7 +44,7 @@ fn latency_fits_eighty_columns() {
     assert_eq!(head.join(" "), "base q/s rQPS base p50 new p50 base p99 new p99");
     let row: Vec<&str> =
         table.lines().find(|line| line.starts_with("  hot-points ")).expect("a row").split_whitespace().collect();
-    assert_eq!(row.join(" "), "hot-points 499 1.000 ? 104 µs 104 µs 12.1 ms 3.76 ms");
+    assert_eq!(row.join(" "), "hot-points 499 1.000 ? 104 µs 104 µs ▲ 12.1 ms 3.76 ms");
     assert!(!table.contains("MDE"));
     assert!(table.contains("Open loop: throughput is the requested rate"));
     let wide = terminal(&made, 132, false);
@@ -66,7 +66,7 @@ fn many_builds_get_a_block_for_each_quantile() {
             .collect::<Vec<_>>()
             .join(" ")
     };
-    assert_eq!(row("p50 of events"), "hot-points 104 µs 104 µs 104 µs 104 µs 104 µs");
+    assert_eq!(row("p50 of events"), "hot-points 104 µs 104 µs ? 104 µs ? 104 µs ? 104 µs ▲");
     assert_eq!(row("p99 of events"), "hot-points 12.1 ms 3.76 ms 12.1 ms 12.1 ms 12.1 ms");
 }
 
@@ -76,12 +76,12 @@ fn markdown_and_page_compare_latency() {
     let text = markdown(&made);
     assert!(text.contains("| Base p50 | New p50 | Base p99 | New p99 |"), "{text}");
     assert!(
-        text.contains("| hot-points | 499 | 499 | 1.000 | 104 µs | 104 µs | 12.1 ms | 3.76 ms | – | ? undecided |"),
+        text.contains("| hot-points | 499 | 499 | 1.000 | 104 µs | 104 µs ▲ | 12.1 ms | 3.76 ms | – | ? undecided |"),
         "{text}"
     );
     assert!(html(&made).expect("a page").contains("Open loop: throughput is the requested rate"));
     let text = markdown(&at_rate(Size::FIVE_BUILDS));
-    assert!(text.contains("| hot-points | 499, 104 µs / 12.1 ms | 1.000 ?, 104 µs / 3.76 ms |"), "{text}");
+    assert!(text.contains("| hot-points | 499, 104 µs / 12.1 ms | 1.000 ?, 104 µs ? / 3.76 ms |"), "{text}");
 }
 
 #[test]

@@ -170,6 +170,8 @@ fn shares_are_compared_in_points_and_only_what_is_decided_has_weight() {
     };
     set(&mut test.cells[0], 0.14);
     set(&mut test.cells[1], 0.122);
+    // What is judged by itself has the weight of its own verdict.
+    test.cells[1].measures.clear();
     let page = html(&made).expect("renders");
     assert!(page.contains("<td>12 %<i>−1.8 pp</i></td>") && page.contains("<i class=\"m\">×2.00</i>"));
     made.tests[0].cells[1].comparison.as_mut().expect("compared").verdict = Verdict::Undecided;

@@ -28,8 +28,8 @@ fn rows_are_as_published_and_tables_say_by_whose_rules() {
 
                       base NOPM  new NOPM   rQPS  95 % interval     MDE  verdict
         Transactions
-          vu=1, w=2      271119    272449  1.005    1.000–1.010  0.70 %  = equal
-          vu=1, w=4     1436648   1297183  0.903    0.898–0.908  0.68 %  ▼ regressed
+          vu=1, w=2      271119    272449  1.005    0.998–1.012  0.95 %  = equal
+          vu=1, w=4     1436648   1297183  0.903    0.897–0.909  0.95 %  ▼ regressed
           median 0.954, min 0.903, max 1.005; all 0.953 0.951–0.954 ▼ regressed (carried by w=4 alone)
 
         consistency of vu=1, w=2 (pg1615_o2, pg1711_o2), vu=1, w=4 (pg1615_o2, pg1711_o2): C12 is broken in
@@ -47,8 +47,8 @@ fn rows_are_as_published_and_tables_say_by_whose_rules() {
 
                       base NOPM  new NOPM   rQPS  95 % interval    MDE  verdict
         Transactions
-          vu=4, w=2     1087288   1083902  0.997    0.977–1.018  2.8 %  = equal
-          vu=4, w=4     5776725   5155875  0.893    0.872–0.914  3.2 %  ▼ regressed
+          vu=4, w=2     1087288   1083902  0.997    0.981–1.013  2.2 %  = equal
+          vu=4, w=4     5776725   5155875  0.893    0.877–0.909  2.5 %  ▼ regressed
           median 0.945, min 0.893, max 0.997; all 0.943 0.924–0.962 ▼ regressed (carried by w=4 alone)
 
         consistency of vu=4, w=2 (pg1615_o2, pg1711_o2), vu=4, w=4 (pg1615_o2, pg1711_o2): C12 is broken in

@@ -13,6 +13,7 @@ mod fixtures;
 mod group;
 mod multiplicity;
 mod noise;
+mod pooled;
 mod power;
 mod two_speeds;
 mod within_run;

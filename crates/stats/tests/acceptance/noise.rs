@@ -71,9 +71,14 @@ impl Noise {
         (0..degrees_of_freedom).map(|_| self.normal().powi(2)).sum()
     }
 
+    /// A whole number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.uniform() * end as f64) as usize
+    }
+
     /// One of the values.
     pub(crate) fn choice(&mut self, values: &[f64]) -> f64 {
-        values[(self.uniform() * values.len() as f64) as usize]
+        values[self.below(values.len())]
     }
 
     /// Noise of one restart: mean 0, variance 1.

@@ -10,19 +10,19 @@ fn pairs_come_first_and_never_judge_themselves() {
     let noisy = [0.05, -0.05, 0.03, -0.03];
     let cells: [&[f64]; 5] = [&[], &quiet, &noisy, &noisy, &noisy];
     let pairs = [Pair { treatments: (0, 1), log_ratios: &quiet }];
-    assert!(floor(2, 0, &cells, &pairs).unwrap().sd() < 0.002);
-    assert!(floor(1, 0, &cells, &pairs).unwrap().sd() > 0.03, "the pair's own cell is judged by the others");
-    assert!(floor(1, 0, &cells[..2], &pairs).is_none(), "and by none where there are no others");
+    assert!(of_test(2, 0, &cells, &pairs).unwrap().sd() < 0.002);
+    assert!(of_test(1, 0, &cells, &pairs).unwrap().sd() > 0.03, "the pair's own cell is judged by the others");
+    assert!(of_test(1, 0, &cells[..2], &pairs).is_none(), "and by none where there are no others");
 }
 
 #[test]
 fn three_treatments_make_a_floor_two_do_not() {
     let cell = [0.01, -0.01, 0.01, -0.01];
     let cells: [&[f64]; 4] = [&[], &cell, &cell, &cell];
-    assert!(floor(1, 0, &cells, &[]).is_some());
-    assert!(floor(1, 0, &cells[..3], &[]).is_none());
+    assert!(of_test(1, 0, &cells, &[]).is_some());
+    assert!(of_test(1, 0, &cells[..3], &[]).is_none());
     let single: [&[f64]; 4] = [&[], &cell, &[0.1], &[]];
-    assert!(floor(1, 0, &single, &[]).is_none(), "single rounds have no spread");
+    assert!(of_test(1, 0, &single, &[]).is_none(), "single rounds have no spread");
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn few_rounds_weigh_little() {
     let weight = |rounds: usize| {
         let cell: Vec<f64> = (0..rounds).map(|n| 0.01 * (n as f64 * 2.3).sin()).collect();
         let cells: [&[f64]; 4] = [&[], &cell, &cell, &cell];
-        floor(1, 0, &cells, &[]).unwrap().degrees_of_freedom()
+        of_test(1, 0, &cells, &[]).unwrap().degrees_of_freedom()
     };
     assert!(weight(2) < 1.1);
     assert!(weight(3) < 2.2);
@@ -59,7 +59,7 @@ fn share_missing(rounds: usize, treatments: usize, campaigns: usize, with_pair: 
             (0..=treatments).map(|at| if at == 0 { Vec::new() } else { against(&logs[at], &logs[0]) }).collect();
         let cells: Vec<&[f64]> = cells.iter().map(Vec::as_slice).collect();
         let pairs = [Pair { treatments: (0, treatments), log_ratios: cells[treatments] }];
-        let floor = floor(1, 0, &cells, if with_pair { &pairs } else { &[] });
+        let floor = of_test(1, 0, &cells, if with_pair { &pairs } else { &[] });
         let estimate = Paired::new(cells[1]).unwrap().estimate(floor.as_ref()).unwrap();
         missed += usize::from(estimate.low95 > 0.0 || estimate.high95 < 0.0);
     }

@@ -20,6 +20,7 @@ fn comparisons_that_are_skewed_or_noisy_are_told() {
         p: None,
         q: None,
         floor: None,
+        floor_weight: None,
         sd: None,
         cycle_se: None,
         rounds_needed: None,

@@ -1,0 +1,191 @@
+//! What a round tells of a build beside its throughput, quantiles of latency and costs per operation → how each of them
+//! changed relative to the base.
+//!
+//! In: the samples of each treatment. Out: rows that the judge works on, and [`MeasureComparison`]s. A round gives one
+//! number, as it does of throughput; rounds are never merged here, since a merged histogram remembers its worst round
+//! only. Each measure is judged apart from the others and from throughput, with a correction over all tests of its own.
+
+use crate::compare::judge::compare;
+use crate::compare::round::RoundRatio;
+use crate::compare::row::Row;
+use crate::evidence::cost::cost;
+use crate::findings::{Comparison, Cost, MeasureComparison};
+use crate::read::measured::Measured;
+use rqps_stats::Margin;
+use rqps_store::EVENT;
+
+/// One number of a round, of which less is better.
+struct Measure {
+    name: &'static str,
+    /// Of a sample with a number; `None` where it is not known.
+    value: fn(&Measured) -> Option<f64>,
+}
+
+/// Quantiles of whole events, and costs by the names of the fields of [`Cost`].
+const MEASURES: [Measure; 9] = [
+    Measure { name: "p50", value: |sample| quantile(sample, 0.5) },
+    Measure { name: "p95", value: |sample| quantile(sample, 0.95) },
+    Measure { name: "p99", value: |sample| quantile(sample, 0.99) },
+    Measure { name: "server_cpu_us", value: |sample| Some(costs(sample)?.server_cpu_us) },
+    Measure { name: "client_cpu_us", value: |sample| Some(costs(sample)?.client_cpu_us) },
+    Measure { name: "cs_per_op", value: |sample| Some(costs(sample)?.cs_per_op) },
+    Measure { name: "server_write_bytes_per_op", value: |sample| Some(costs(sample)?.server_write_bytes_per_op) },
+    Measure { name: "server_faults_per_op", value: |sample| Some(costs(sample)?.server_faults_per_op) },
+    Measure { name: "rkb_per_op", value: |sample| Some(costs(sample)?.rkb_per_op) },
+];
+
+/// A round's quantile is known from so many slower events: 2,000 events for p99.
+const FEWEST_BEYOND: f64 = 20.0;
+
+fn quantile(sample: &Measured, fraction: f64) -> Option<f64> {
+    let histogram = sample.histograms.get(EVENT)?;
+    let beyond = histogram.len() as f64 * (1.0 - fraction);
+    // A fraction such as 0.99 is not exact in binary.
+    (beyond > FEWEST_BEYOND - 1e-6).then(|| histogram.value_at_quantile(fraction) as f64)
+}
+
+fn costs(sample: &Measured) -> Option<Cost> {
+    cost(std::iter::once(sample), None, 1.0)
+}
+
+/// The measures of one round, as far as they are known and have a logarithm.
+pub(crate) type RoundMeasures = [Option<f64>; MEASURES.len()];
+
+/// The measures of each round with a number.
+pub(crate) fn by_round(rounds: &[Option<Measured>]) -> Vec<Option<RoundMeasures>> {
+    let of =
+        |sample: &Measured| MEASURES.each_ref().map(|measure| (measure.value)(sample).filter(|value| *value > 0.0));
+    rounds.iter().map(|round| round.as_ref().filter(|sample| sample.has_number()).map(of)).collect()
+}
+
+/// A test's rows, one per measure.
+pub(crate) type MeasureRows = [Row; MEASURES.len()];
+
+/// The rows of a test; `arms` and `missed` by treatment, `missed` as what spoils a comparison.
+pub(crate) fn rows(
+    arms: &[Vec<Option<RoundMeasures>>],
+    base: usize,
+    pairs: &[(usize, usize)],
+    missed: &[Option<String>],
+) -> MeasureRows {
+    std::array::from_fn(|measure| {
+        let of = |arm: usize, base: usize| match missed[arm].is_some() || missed[base].is_some() {
+            true => Vec::new(),
+            false => ratios(&arms[arm], &arms[base], measure),
+        };
+        Row {
+            cells: (0..arms.len()).map(|at| if at == base { Vec::new() } else { of(at, base) }).collect(),
+            pairs: pairs.iter().map(|&(a, b)| ((a, b), of(b, a))).collect(),
+            held_back: Vec::new(),
+        }
+    })
+}
+
+/// As ratios of thrift: what takes half as much is twice as good, so that verdicts read as those of throughput do.
+fn ratios(arm: &[Option<RoundMeasures>], base: &[Option<RoundMeasures>], measure: usize) -> Vec<RoundRatio> {
+    let rounds = arm.iter().zip(base).zip(1..);
+    rounds
+        .filter_map(|((arm, base), round)| {
+            let log_ratio = (base.as_ref()?[measure]? / arm.as_ref()?[measure]?).ln();
+            Some(RoundRatio { round, log_ratio, cycle_se: None, cycles: 0, cycles_lost: 0 })
+        })
+        .collect()
+}
+
+/// Compares the measures of all tests: by test and treatment those that can be compared.
+pub(crate) fn judged(
+    tests: &[MeasureRows],
+    treatments: usize,
+    base: usize,
+    margin: Margin,
+) -> Vec<Vec<Vec<MeasureComparison>>> {
+    let mut found = vec![vec![Vec::new(); treatments]; tests.len()];
+    for (at, measure) in MEASURES.iter().enumerate() {
+        let rows: Vec<Row> = tests.iter().map(|rows| rows[at].clone()).collect();
+        for (test, comparisons) in compare(&rows, base, margin).into_iter().enumerate() {
+            for (treatment, comparison) in comparisons.into_iter().enumerate() {
+                found[test][treatment].extend(comparison.map(|comparison| of_measure(measure.name, &comparison)));
+            }
+        }
+    }
+    found
+}
+
+/// The same as a ratio of amounts, above 1 where the base took less.
+fn of_measure(measure: &str, thrift: &Comparison) -> MeasureComparison {
+    MeasureComparison {
+        measure: measure.to_owned(),
+        ratio: 1.0 / thrift.rqps,
+        low: thrift.high.map(|high| 1.0 / high),
+        high: thrift.low.map(|low| 1.0 / low),
+        by_round: thrift.by_round.iter().map(|round| (round.round, 1.0 / round.rqps)).collect(),
+        verdict: thrift.verdict,
+        remark: thrift.remark.clone(),
+        n: thrift.n,
+        mde: thrift.mde,
+        q: thrift.q,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::measured::tests::measured;
+    use hdrhistogram::Histogram;
+    use rqps_model::Verdict;
+    use rqps_model::sample::Slices;
+
+    /// A round of so many events, one in fifty of which is slow.
+    fn round(events: u64, usual: u64, slow: u64) -> Option<Measured> {
+        let mut measured = measured(1000, 1_000_000_000, Slices::default());
+        let mut histogram = Histogram::new(3).unwrap();
+        histogram.record_n(usual, events * 98 / 100).unwrap();
+        histogram.record_n(slow, events - events * 98 / 100).unwrap();
+        measured.histograms.insert(EVENT.to_owned(), histogram);
+        Some(measured)
+    }
+
+    fn compared(base: &[Option<Measured>], arm: &[Option<Measured>]) -> Vec<MeasureComparison> {
+        let arms = [by_round(base), by_round(arm)];
+        let rows = rows(&arms, 0, &[], &[None, None]);
+        judged(&[rows], 2, 0, Margin::default()).remove(0).remove(1)
+    }
+
+    #[test]
+    fn a_slow_tail_regresses_where_the_middle_stays() {
+        let base = [round(4000, 100_000, 200_000), round(4000, 100_400, 201_000), round(4000, 100_200, 200_500)];
+        let arm = [round(4000, 100_200, 300_000), round(4000, 100_300, 302_000), round(4000, 100_300, 300_500)];
+        let found = compared(&base, &arm);
+        let verdicts: Vec<(&str, Verdict)> = found.iter().map(|one| (one.measure.as_str(), one.verdict)).collect();
+        assert_eq!(verdicts, [("p50", Verdict::Equal), ("p95", Verdict::Equal), ("p99", Verdict::Regressed)]);
+        let p99 = &found[2];
+        assert!((p99.ratio - 1.5).abs() < 0.01 && p99.low.unwrap() > 1.4 && p99.high.unwrap() < 1.6, "{p99:?}");
+        assert_eq!(p99.by_round.len(), 3);
+    }
+
+    #[test]
+    fn a_quantile_of_too_few_events_is_not_compared() {
+        let few = |events| [round(events, 100_000, 200_000), round(events, 101_000, 200_000)];
+        let quantiles = |events| -> Vec<String> {
+            compared(&few(events), &few(events)).into_iter().map(|one| one.measure).collect()
+        };
+        assert_eq!(quantiles(2000), ["p50", "p95", "p99"]);
+        assert_eq!(quantiles(1999), ["p50", "p95"]);
+        assert_eq!(quantiles(399), ["p50"]);
+        assert!(quantiles(39).is_empty());
+    }
+
+    #[test]
+    fn costs_are_compared_by_round() {
+        let spent = |cpu_s: f64| {
+            let mut measured = measured(1000, 1_000_000_000, Slices::default());
+            measured.sample.resources.operations = 1000;
+            measured.sample.resources.server.cpu_user_s = cpu_s;
+            Some(measured)
+        };
+        let found = compared(&[spent(0.5), spent(0.51), spent(0.5)], &[spent(0.6), spent(0.61), spent(0.6)]);
+        let [server] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((server.measure.as_str(), server.verdict), ("server_cpu_us", Verdict::Regressed));
+        assert!((server.ratio - 1.2).abs() < 0.005);
+    }
+}

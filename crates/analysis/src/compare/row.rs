@@ -1,0 +1,33 @@
+//! What is judged together: a test at one number of clients, or a group of tests, on all treatments.
+//!
+//! In: the rounds' ratios. Out: types.
+
+use crate::compare::round::RoundRatio;
+
+/// One test at one number of clients, or one group of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Row {
+    /// By treatment: its rounds against the base, empty for the base itself.
+    pub(crate) cells: Vec<Vec<RoundRatio>>,
+    /// A/A pairs and their rounds.
+    pub(crate) pairs: Vec<((usize, usize), Vec<RoundRatio>)>,
+    /// By treatment: why its rounds, though there are numbers, are no comparison; empty where none is held back.
+    pub(crate) held_back: Vec<Option<String>>,
+}
+
+impl Row {
+    /// Why a treatment's rounds are no comparison.
+    pub(crate) fn reason(&self, treatment: usize) -> Option<&str> {
+        self.held_back.get(treatment)?.as_deref()
+    }
+
+    /// A treatment's rounds against the base, as far as they compare like with like.
+    pub(crate) fn comparable(&self, treatment: usize) -> &[RoundRatio] {
+        if self.reason(treatment).is_some() { &[] } else { &self.cells[treatment] }
+    }
+}
+
+/// The log ratios of rounds.
+pub(crate) fn log_ratios(rounds: &[RoundRatio]) -> Vec<f64> {
+    rounds.iter().map(|round| round.log_ratio).collect()
+}

@@ -1,0 +1,64 @@
+//! What stands behind a change: what a build does more or less of per operation than the base.
+//!
+//! Amounts are per operation, in the units of `Cost`; shares are fractions of the change in time per operation.
+
+use serde::{Deserialize, Serialize};
+
+/// One thing that differs from the base by more than chance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Cause {
+    /// The plans of these statements have another structure.
+    Plan {
+        /// Kinds of statements.
+        statements: Vec<String>,
+    },
+    /// CPU time of the server.
+    ServerCpu {
+        /// Microseconds.
+        moved: Moved,
+        /// Of the change in time per operation the share that it accounts for.
+        share: Option<f64>,
+        /// Of its own change the share that is in the kernel, where that is most or hardly any of it.
+        kernel: Option<f64>,
+    },
+    /// CPU time of the client, which is no property of the build.
+    ClientCpu {
+        /// Microseconds.
+        moved: Moved,
+        /// Of the change in time per operation the share that it accounts for.
+        share: Option<f64>,
+    },
+    /// Neither server nor client used the CPU for most of what changed.
+    Waiting {
+        /// Of the change in time per operation.
+        share: f64,
+    },
+    /// Another amount of work.
+    Work {
+        /// The field of `Cost`.
+        measure: String,
+        /// How much.
+        moved: Moved,
+    },
+}
+
+/// An amount per operation of the base and of the build.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Moved {
+    /// Of the base.
+    pub from: f64,
+    /// Of the build.
+    pub to: f64,
+    /// Lower end of the 95 % interval of their ratio.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Moved {
+    /// Build over base.
+    pub fn ratio(&self) -> f64 {
+        self.to / self.from
+    }
+}

@@ -1,0 +1,114 @@
+//! From a verdict to what stands behind it, by written rules.
+//!
+//! In: a test that changed, with its costs, plans and measures. Out: [`Cause`]s, those that explain most first. Only
+//! what differs from the base by more than chance is a cause; where nothing does, there is none, and the largest number
+//! does not take its place. docs/explain.md has the rules.
+
+use crate::findings::{Cause, CellFindings, Comparison, Cost, Moved, TestFindings};
+use rqps_model::Verdict;
+
+/// A share of the change that is worth a word.
+const WORTH_A_SHARE: f64 = 0.1;
+/// More of a change than this is "most of it", less than the rest of it hardly any.
+const MOST: f64 = 0.7;
+/// Work that moved by less than this explains nothing, however sure it is.
+const WORTH_NAMING: f64 = 1.05;
+
+/// A measure of work and its field.
+type Work = (&'static str, fn(&Cost) -> f64);
+
+/// The measures of work, in the order in which they are told.
+const WORK: [Work; 4] = [
+    ("cs_per_op", |cost| cost.cs_per_op),
+    ("server_write_bytes_per_op", |cost| cost.server_write_bytes_per_op),
+    ("rkb_per_op", |cost| cost.rkb_per_op),
+    ("server_faults_per_op", |cost| cost.server_faults_per_op),
+];
+
+/// What stands behind the change of a treatment; empty where nothing that was measured does, or where nothing changed.
+pub(crate) fn causes(test: &TestFindings, treatment: usize, base: usize, is_closed: bool) -> Vec<Cause> {
+    let (cell, base) = (&test.cells[treatment], &test.cells[base]);
+    let is_change = |one: &&Comparison| matches!(one.verdict, Verdict::Regressed | Verdict::Improved);
+    let Some(comparison) = cell.comparison.as_ref().filter(is_change) else { return Vec::new() };
+    let mut causes: Vec<Cause> = plans(cell).into_iter().collect();
+    if let Some((own, of_base)) = cell.cost.as_ref().zip(base.cost.as_ref()) {
+        // In a closed loop the time of an operation is what its client waits for it.
+        let time_us = f64::from(test.clients.max(1)) * 1e6 / of_base.ops_per_s;
+        let change_us = (is_closed && time_us.is_finite()).then(|| time_us * (1.0 / comparison.rqps - 1.0));
+        causes.extend(cpu(cell, own, of_base, change_us));
+        causes.extend(WORK.into_iter().filter_map(|(name, of)| work(cell, name, of(own), of(of_base))));
+    }
+    causes
+}
+
+fn plans(cell: &CellFindings) -> Option<Cause> {
+    let differing = cell.plans.iter().filter(|plan| plan.differs);
+    let statements: Vec<String> = differing.map(|plan| plan.statement.clone()).collect();
+    (!statements.is_empty()).then_some(Cause::Plan { statements })
+}
+
+/// CPU of server and client, and what neither accounts for; the largest share first.
+fn cpu(cell: &CellFindings, own: &Cost, base: &Cost, change_us: Option<f64>) -> Vec<Cause> {
+    let share = |moved: Option<Moved>| Some(moved.map_or(0.0, |moved| moved.to - moved.from) / change_us?);
+    let server = moved(cell, "server_cpu_us", base.server_cpu_us);
+    let client = moved(cell, "client_cpu_us", base.client_cpu_us);
+    let waiting = change_us.and_then(|change_us| waiting(cell, base, change_us));
+    let server_cause =
+        server.map(|moved| Cause::ServerCpu { moved, share: share(server), kernel: in_kernel(own, base) });
+    // The client is the same program beside every build: it is named only where it accounts for something.
+    let is_told = |share: &Option<f64>| share.is_some_and(|share| share.abs() >= WORTH_A_SHARE);
+    let client_cause = client.map(|moved| (moved, share(client))).filter(|(_, share)| is_told(share));
+    let client_cause = client_cause.map(|(moved, share)| Cause::ClientCpu { moved, share });
+    let waiting_cause = waiting.map(|share| Cause::Waiting { share });
+    let mut causes: Vec<Cause> = server_cause.into_iter().chain(client_cause).chain(waiting_cause).collect();
+    causes.sort_by(|a, b| share_of(b).total_cmp(&share_of(a)));
+    causes
+}
+
+/// The share of a change that neither server nor client spent on a CPU, where it is most of it, and more than half even
+/// if both used as much as their intervals allow.
+fn waiting(cell: &CellFindings, base: &Cost, change_us: f64) -> Option<f64> {
+    let shares = |name: &str, from_us: f64| {
+        let measure = cell.measure(name)?;
+        let share = |ratio: f64| from_us * (ratio - 1.0) / change_us;
+        Some((share(measure.ratio), share(measure.low?).max(share(measure.high?))))
+    };
+    let (server, server_most) = shares("server_cpu_us", base.server_cpu_us)?;
+    let (client, client_most) = shares("client_cpu_us", base.client_cpu_us)?;
+    let share = 1.0 - server - client;
+    (share >= MOST && 1.0 - server_most - client_most > 0.5).then_some(share)
+}
+
+fn share_of(cause: &Cause) -> f64 {
+    match cause {
+        Cause::ServerCpu { share, .. } | Cause::ClientCpu { share, .. } => share.unwrap_or(0.0),
+        Cause::Waiting { share } => *share,
+        Cause::Plan { .. } | Cause::Work { .. } => 0.0,
+    }
+}
+
+/// The share of the change of the server's CPU that is in the kernel, where that is most of it or hardly any.
+fn in_kernel(own: &Cost, base: &Cost) -> Option<f64> {
+    let kernel_us = |cost: &Cost| cost.server_cpu_us * (1.0 - cost.server_user_share);
+    let share = (kernel_us(own) - kernel_us(base)) / (own.server_cpu_us - base.server_cpu_us);
+    (share >= MOST || share <= 1.0 - MOST).then_some(share).filter(|share| share.is_finite())
+}
+
+fn work(cell: &CellFindings, name: &str, own: f64, base: f64) -> Option<Cause> {
+    let moved = moved(cell, name, base)?;
+    // A ratio of rounds and of sums agree, unless an odd round is behind it.
+    let agrees = (own / base).ln() * moved.ratio().ln() > 0.0;
+    let is_large = moved.ratio().ln().abs() >= WORTH_NAMING.ln();
+    (agrees && is_large).then(|| Cause::Work { measure: name.to_owned(), moved })
+}
+
+/// An amount that differs by more than chance: its verdict says so, after correction over all tests.
+fn moved(cell: &CellFindings, name: &str, from: f64) -> Option<Moved> {
+    let measure = cell.measure(name)?;
+    let (low, high) = measure.low.zip(measure.high)?;
+    let is_sure = measure.q.is_some_and(|q| q <= rqps_stats::DEFAULT_FALSE_DISCOVERY_RATE);
+    (is_sure && (low > 1.0 || high < 1.0) && from > 0.0).then_some(Moved { from, to: from * measure.ratio, low, high })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! What stands behind a change, in words.
+//!
+//! In: the causes that analysis found. Out: a sentence for a test, and the text of `rqps explain`.
+
+use crate::{metric, number, order, suite, text, verdict_style};
+use rqps_analysis::findings::{Cause, Findings, Moved, TestFindings};
+use rqps_model::{Verdict, plural};
+use serde_json::{Value, json};
+
+/// The causes of a change as one sentence without a full stop; `None` where the test did not change.
+pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usize) -> Option<String> {
+    let cell = &test.cells[treatment];
+    let is_changed = matches!(cell.comparison.as_ref()?.verdict, Verdict::Regressed | Verdict::Improved);
+    if !is_changed {
+        return None;
+    }
+    let per = metric::per(findings, test);
+    let mut parts: Vec<String> = cell.causes.iter().map(|cause| words(cause, per)).collect();
+    if parts.is_empty() {
+        parts.push("not explained by anything measured".to_owned());
+    }
+    let has_plans = !cell.plans.is_empty() && cell.plans.iter().all(|plan| !plan.differs);
+    parts.extend(has_plans.then(|| "plan equal".to_owned()));
+    Some(parts.join("; "))
+}
+
+fn words(cause: &Cause, per: &str) -> String {
+    match cause {
+        Cause::Plan { statements } => format!("another plan of {}", text::plain(&statements.join(", "))),
+        Cause::ServerCpu { moved, share, kernel } => {
+            let mut words = amount("server CPU", moved, per, number::duration_us);
+            words.extend(share.map(|share| format!(", {}", share_in_words(share))));
+            words.extend(kernel.map(|share| if share > 0.5 { ", most of it in the kernel" } else { ", in user mode" }));
+            words
+        }
+        Cause::ClientCpu { moved, share } => {
+            let mut words = amount("CPU of the client itself", moved, per, number::duration_us);
+            words.extend(share.map(|share| format!(", {}", share_in_words(share))));
+            words
+        }
+        Cause::Waiting { share } => {
+            format!("{} of the change is waiting: neither server nor client CPU", number::percent(share.min(1.0)))
+        }
+        Cause::Work { measure, moved } => {
+            let known = metric::ALL.iter().find(|metric| metric.name == measure);
+            let (name, show) = known.map_or((measure.as_str(), number::grouped as fn(f64) -> String), |metric| {
+                (plain_name(metric.name, metric.title), metric.show)
+            });
+            amount(name, moved, per, show)
+        }
+    }
+}
+
+/// What the table of costs abbreviates, in words.
+fn plain_name<'a>(name: &str, title: &'a str) -> &'a str {
+    match name {
+        "cs_per_op" => "context switches",
+        "rkb_per_op" => "read from the device",
+        "server_write_bytes_per_op" => "written by the server",
+        "server_faults_per_op" => "page faults of the server",
+        _ => title,
+    }
+}
+
+/// `server CPU per statement −33 % (−35 to −31 %): 12.3 µs → 8.2 µs`, with the change's interval in parentheses.
+fn amount(name: &str, moved: &Moved, per: &str, show: fn(f64) -> String) -> String {
+    format!(
+        "{name} per {per} {} ({} to {}), {} → {}",
+        number::change(moved.ratio()),
+        number::ratio(moved.low),
+        number::ratio(moved.high),
+        show(moved.from),
+        show(moved.to)
+    )
+}
+
+fn share_in_words(share: f64) -> String {
+    match share {
+        share if share < 0.0 => "against the change".to_owned(),
+        share if share > 1.1 => "more than the whole change".to_owned(),
+        share if share > 0.95 => "all of the change".to_owned(),
+        share => format!("{} of the change", number::percent((share * 100.0).round() / 100.0)),
+    }
+}
+
+/// `rqps explain`: by build each test that changed, or those named, the largest change first.
+pub fn explain(findings: &Findings, tests: &[String], width: usize) -> String {
+    let mut out = format!("Relative to: {}\n", text::plain(&findings.treatments[findings.base].name));
+    for index in order::others(findings) {
+        let name = text::plain(&findings.treatments[index].name);
+        let changed = changed(findings, index, tests);
+        let count = match changed.len() {
+            0 => "nothing changed".to_owned(),
+            count => plural(count as u32, findings.campaign.suite.noun()),
+        };
+        out.push_str(&format!("\n{name}: {count}\n"));
+        for test in changed {
+            for line in text::wrap(&of_test(findings, test, index), width, "  ", "      ") {
+                out.push_str(&format!("{line}\n"));
+            }
+        }
+    }
+    out
+}
+
+/// Tests to explain, the largest change first.
+fn changed<'a>(findings: &'a Findings, treatment: usize, tests: &[String]) -> Vec<&'a TestFindings> {
+    let size = |test: &TestFindings| test.cells[treatment].comparison.as_ref().map_or(0.0, |c| c.rqps.ln().abs());
+    let is_chosen = |test: &&TestFindings| match tests.is_empty() {
+        true => sentence(findings, test, treatment).is_some(),
+        false => tests.contains(&test.name) && test.cells[treatment].comparison.is_some(),
+    };
+    let mut chosen: Vec<&TestFindings> = findings.tests.iter().filter(is_chosen).collect();
+    chosen.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    chosen
+}
+
+fn of_test(findings: &Findings, test: &TestFindings, treatment: usize) -> String {
+    let cell = &test.cells[treatment];
+    let clients = match findings.campaign.clients.len() {
+        0 | 1 => String::new(),
+        _ => format!(", {}", plural(test.clients, "client")),
+    };
+    let verdict = cell.comparison.as_ref().map_or_else(String::new, |comparison| {
+        format!(" {} {}", number::change(comparison.rqps), verdict_style::glyph(comparison.verdict))
+    });
+    let why = sentence(findings, test, treatment).unwrap_or_else(|| "no change to explain".to_owned());
+    format!("{}{clients}{verdict}: {why}", text::plain(&suite::row(findings, test)))
+}
+
+/// The same for scripts: a list of `test`, `clients`, `treatment`, `base`, `rqps`, `verdict`, `causes` (each with its
+/// `kind`, and amounts per operation), and `sentence`, which is `null` where nothing changed.
+pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
+    let of = |index: usize, test: &TestFindings| {
+        let comparison = test.cells[index].comparison.as_ref();
+        json!({
+            "test": test.name,
+            "clients": test.clients,
+            "treatment": findings.treatments[index].name,
+            "base": findings.treatments[findings.base].name,
+            "rqps": comparison.map(|comparison| comparison.rqps),
+            "verdict": comparison.map(|comparison| comparison.verdict),
+            "causes": test.cells[index].causes,
+            "sentence": sentence(findings, test, index),
+        })
+    };
+    let others = order::others(findings).into_iter();
+    let rows: Vec<Value> =
+        others.flat_map(|index| changed(findings, index, tests).into_iter().map(move |test| of(index, test))).collect();
+    format!("{:#}\n", Value::from(rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_read_as_a_person_would_say_them() {
+        let moved = |from, to, low, high| Moved { from, to, low, high };
+        let said = |cause: Cause| words(&cause, "statement");
+        let cpu = moved(12.3, 8.241, 0.65, 0.69);
+        let server = said(Cause::ServerCpu { moved: cpu, share: Some(0.801), kernel: Some(0.9) });
+        assert_eq!(
+            server,
+            "server CPU per statement −33.0 % (0.650 to 0.690), 12.3 µs → 8.24 µs, 80 % of the change, most of it in \
+             the kernel"
+        );
+        let switches = Cause::Work { measure: "cs_per_op".to_owned(), moved: moved(3.8, 2.0, 0.51, 0.54) };
+        assert_eq!(said(switches), "context switches per statement −47.4 % (0.510 to 0.540), 3.80 → 2.00");
+        let waiting = said(Cause::Waiting { share: 0.84 });
+        assert_eq!(waiting, "84 % of the change is waiting: neither server nor client CPU");
+        assert_eq!(said(Cause::Plan { statements: vec!["select".to_owned()] }), "another plan of select");
+        let shares = [-0.2, 0.4, 1.0, 1.3].map(share_in_words);
+        let expected = ["against the change", "40 % of the change", "all of the change", "more than the whole change"];
+        assert_eq!(shares, expected);
+    }
+}
