@@ -57,11 +57,13 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let other_load: Vec<Option<f64>> = examined.iter().map(|examined| examined.other_load).collect();
     let (mut tests, rows, measure_rows, traces) = unzip(examined);
     judge_tests(&mut tests, &rows, base, margin);
+    // At a rate time is no cost; in a chain inserts and deletes run beside each other, and beside queries.
+    let has_shares = plan.arrival == Arrival::Closed && !plan.is_chain();
     let found = measures::judged(&measure_rows, treatments.len(), base, margin);
     for (test, cells) in tests.iter_mut().zip(found) {
         test.cells.iter_mut().zip(cells).for_each(|(cell, found)| cell.measures = found);
         for at in 0..treatments.len() {
-            test.cells[at].causes = why::causes(test, at, base, plan.arrival == Arrival::Closed);
+            test.cells[at].causes = why::causes(test, at, base, has_shares);
         }
     }
     let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);

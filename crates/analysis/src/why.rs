@@ -14,29 +14,32 @@ const MOST: f64 = 0.7;
 /// Work that moved by less than this explains nothing, however sure it is.
 const WORTH_NAMING: f64 = 1.05;
 
-/// A measure of work and its field.
-type Work = (&'static str, fn(&Cost) -> f64);
+/// A measure of work, its field, and the amount per operation below which it costs next to nothing.
+type Work = (&'static str, fn(&Cost) -> f64, f64);
 
 /// The measures of work, in the order in which they are told.
 const WORK: [Work; 4] = [
-    ("cs_per_op", |cost| cost.cs_per_op),
-    ("server_write_bytes_per_op", |cost| cost.server_write_bytes_per_op),
-    ("rkb_per_op", |cost| cost.rkb_per_op),
-    ("server_faults_per_op", |cost| cost.server_faults_per_op),
+    ("cs_per_op", |cost| cost.cs_per_op, 0.01),
+    ("server_write_bytes_per_op", |cost| cost.server_write_bytes_per_op, 10.0),
+    ("rkb_per_op", |cost| cost.rkb_per_op, 0.01),
+    ("server_faults_per_op", |cost| cost.server_faults_per_op, 0.01),
 ];
 
 /// What stands behind the change of a treatment; empty where nothing that was measured does, or where nothing changed.
-pub(crate) fn causes(test: &TestFindings, treatment: usize, base: usize, is_closed: bool) -> Vec<Cause> {
+/// `has_shares` where the time of an operation is what one session of each client spends on it, and nothing else works
+/// beside it.
+pub(crate) fn causes(test: &TestFindings, treatment: usize, base: usize, has_shares: bool) -> Vec<Cause> {
     let (cell, base) = (&test.cells[treatment], &test.cells[base]);
     let is_change = |one: &&Comparison| matches!(one.verdict, Verdict::Regressed | Verdict::Improved);
     let Some(comparison) = cell.comparison.as_ref().filter(is_change) else { return Vec::new() };
     let mut causes: Vec<Cause> = plans(cell).into_iter().collect();
     if let Some((own, of_base)) = cell.cost.as_ref().zip(base.cost.as_ref()) {
-        // In a closed loop the time of an operation is what its client waits for it.
         let time_us = f64::from(test.clients.max(1)) * 1e6 / of_base.ops_per_s;
-        let change_us = (is_closed && time_us.is_finite()).then(|| time_us * (1.0 / comparison.rqps - 1.0));
+        let change_us = (has_shares && time_us.is_finite()).then(|| time_us * (1.0 / comparison.rqps - 1.0));
         causes.extend(cpu(cell, own, of_base, change_us));
-        causes.extend(WORK.into_iter().filter_map(|(name, of)| work(cell, name, of(own), of(of_base))));
+        let matters = |&(_, of, least): &Work| of(own).max(of(of_base)) >= least;
+        let worked = WORK.into_iter().filter(matters);
+        causes.extend(worked.filter_map(|(name, of, _)| work(cell, name, of(own), of(of_base))));
     }
     causes
 }
