@@ -13,6 +13,8 @@ pub(super) struct Table {
     builds: usize,
     heads: Vec<String>,
     rows: Vec<Row>,
+    /// Whether a number has a verdict of its own.
+    has_verdicts: bool,
 }
 
 #[derive(Serialize)]
@@ -91,7 +93,8 @@ fn heads(scene: &Scene<'_>) -> Vec<String> {
 /// `None` without rows.
 pub(super) fn table(scene: &Scene<'_>, rows: Vec<Row>) -> Option<Table> {
     let heads = heads(scene);
-    (!rows.is_empty()).then_some(Table { builds: heads.len(), heads, rows })
+    let has_verdicts = rows.iter().flat_map(|row| &row.cells).any(|cell| cell.judged.is_some());
+    (!rows.is_empty()).then_some(Table { builds: heads.len(), heads, rows, has_verdicts })
 }
 
 fn cell(value: String, relative: Option<f64>) -> Cell {
@@ -225,7 +228,7 @@ pub(super) fn counters(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, T
         };
         let rows: Vec<Row> = names.into_iter().map(|name| counter_row(test, &builds, name)).collect();
         let heads: Vec<String> = builds.iter().map(|index| scene.names[*index].clone()).collect();
-        let table = Table { builds: heads.len(), heads, rows };
+        let table = Table { builds: heads.len(), heads, rows, has_verdicts: false };
         (!table.rows.is_empty()).then(|| (title, table.weighed(scene, test)))
     };
     engines.iter().filter_map(of_engine).collect()

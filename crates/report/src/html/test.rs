@@ -4,7 +4,7 @@ use super::cost::{self, Table};
 use super::plan::{self, StatementPlans};
 use super::scene::{Notice, Scene, Shown, absence, latency_change, notice, shown_cell, test_id, throughput};
 use super::timeline::{self, Timeline};
-use crate::footnote::is_of_timeline;
+use crate::footnote::{begun, is_of_timeline};
 use crate::interval::Interval;
 use crate::order::grouped;
 use crate::svg::interval::{self, Rounds};
@@ -187,7 +187,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
 /// What stands behind each change, with the build's name where there are several.
 fn why_of(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, String)> {
     let name = |index: usize| if scene.others.len() > 1 { scene.names[index].clone() } else { String::new() };
-    let of = |index: &usize| Some((name(*index), why::sentence(scene.findings, test, *index)?));
+    let of = |index: &usize| Some((name(*index), begun(&why::sentence(scene.findings, test, *index)?)));
     scene.others.iter().filter_map(of).collect()
 }
 
