@@ -218,9 +218,11 @@ impl<'a> Servers<'a> {
         Ok(())
     }
 
-    /// Does work on every server, one after the other.
+    /// Does work on every server, one after the other, in the order of this round: who comes first does it right after
+    /// the test before.
     fn everywhere(&mut self, work: Work) -> Result<(), ConductError> {
-        self.arms.iter_mut().try_for_each(|arm| work_on(arm, work, self.bench, &self.setup.stage.data))
+        let (bench, stage) = (self.bench, self.setup.stage);
+        self.in_order().into_iter().try_for_each(|arm| work_on(arm, work, bench, &stage.data))
     }
 
     /// Does the work that the plan wants before a test, and the rest that its suite wants.

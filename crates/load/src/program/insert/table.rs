@@ -7,7 +7,7 @@ use super::probes::{IdProbe, probe_id};
 use super::sql;
 use crate::error::LoadError;
 use crate::session::{PARALLEL_MAX, connect, execute, parallel_each};
-use crate::work::{SettleGoal, Worked, checkpoint, settle};
+use crate::work::{SettleGoal, Worked, checkpoint, flush_commits, settle};
 use rqps_model::StorageEngine;
 use rqps_model::insert::{Shape, TableIds};
 use rqps_model::plan::DataShape;
@@ -65,6 +65,9 @@ pub(crate) fn create(endpoint: &Endpoint, shape: &Shape, storage: StorageEngine)
 pub fn rest(target: &Target, shape: &Shape, stop: &AtomicBool) -> Result<Worked, LoadError> {
     let begun = Instant::now();
     let endpoint = &target.endpoint;
+    if endpoint.protocol() == Protocol::Postgres {
+        flush_commits(endpoint)?;
+    }
     on_tables(endpoint, shape, |session, table| execute(session, &sql::rest(endpoint.protocol(), table)))?;
     let left = match endpoint.protocol() {
         Protocol::Postgres => checkpoint(endpoint).map(|()| None)?,
