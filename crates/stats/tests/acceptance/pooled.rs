@@ -18,10 +18,10 @@ const CELLS: usize = 40_000;
 /// What the rounds were compared by, as columns of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Measure {
-    Throughput = 4,
-    P50 = 5,
-    P95 = 6,
-    P99 = 7,
+    Throughput = 3,
+    P50 = 4,
+    P95 = 5,
+    P99 = 6,
 }
 
 /// A test of the real campaign: by round its log ratio, less their mean, and the standard error of its slices.
@@ -33,7 +33,7 @@ fn real_tests(measure: Measure) -> Vec<RealTest> {
     let lines = include_str!("../aa_rounds.csv").lines().filter(|line| !line.starts_with('#')).skip(1);
     for line in lines {
         let fields: Vec<&str> = line.split(',').collect();
-        let [test, _kind, _round, slice_se, ..] = fields[..] else { panic!("too few fields: {line}") };
+        let [test, _round, slice_se, ..] = fields[..] else { panic!("too few fields: {line}") };
         let rounds = tests.entry(test).or_default();
         let Ok(log_ratio) = fields[measure as usize].parse() else { continue };
         // A quantile has no slices.
