@@ -65,13 +65,16 @@ pub(crate) fn create(endpoint: &Endpoint, shape: &Shape, storage: StorageEngine)
 pub fn rest(target: &Target, shape: &Shape, stop: &AtomicBool) -> Result<Worked, LoadError> {
     let begun = Instant::now();
     let endpoint = &target.endpoint;
-    if endpoint.protocol() == Protocol::Postgres {
-        flush_commits(endpoint)?;
-    }
-    on_tables(endpoint, shape, |session, table| execute(session, &sql::rest(endpoint.protocol(), table)))?;
+    let rest_tables =
+        || on_tables(endpoint, shape, |session, table| execute(session, &sql::rest(endpoint.protocol(), table)));
     let left = match endpoint.protocol() {
-        Protocol::Postgres => checkpoint(endpoint).map(|()| None)?,
+        Protocol::Postgres => {
+            flush_commits(endpoint)?;
+            rest_tables()?;
+            checkpoint(endpoint).map(|()| None)?
+        }
         Protocol::Mysql => {
+            rest_tables()?;
             let data = DataShape { tables: shape.tables(), rows: shape.rows_loaded() / u64::from(shape.tables()) };
             settle(target, data, SettleGoal::Both)?
         }
