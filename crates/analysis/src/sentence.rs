@@ -8,7 +8,7 @@
 
 use crate::compare::open_loop;
 use crate::digits::ratio;
-use crate::findings::{Comparison, TestFindings, TreatmentFindings};
+use crate::findings::{CellFindings, Comparison, TestFindings, TreatmentFindings};
 use rqps_model::{Verdict, plural};
 
 /// Number of cells by verdict, in the order of [`Verdict::ALL`].
@@ -67,7 +67,7 @@ fn verdicts(tests: &[TestFindings], treatment: usize, base: usize, margin: f64, 
     add(faster, "faster", most.map(|(test, rqps)| format!("{test} {}x{}", ratio(rqps), the_most(faster))));
     add(slower, "slower", least.map(|(test, rqps)| format!("{test} {}{}", ratio(rqps), the_most(slower))));
     add(equal, &within, None);
-    let why = if are_steps(tests) { why_undecided(tests, treatment, base) } else { at_rate(tests, treatment) };
+    let why = if are_steps(tests) { why_undecided(tests, treatment, base) } else { at_rate(tests, treatment, &within) };
     add(undecided, "undecided", why);
     if missing > 0 {
         parts.push(format!("{missing} without a number"));
@@ -97,11 +97,38 @@ fn why_undecided(tests: &[TestFindings], treatment: usize, base: usize) -> Optio
     (!why.is_empty()).then(|| why.join("; "))
 }
 
-/// Why tests in an open loop are undecided: both sides kept up with the requested rate.
-fn at_rate(tests: &[TestFindings], treatment: usize) -> Option<String> {
+/// Why tests in an open loop are undecided: both sides kept up with the requested rate. What counts is their latency.
+fn at_rate(tests: &[TestFindings], treatment: usize, within: &str) -> Option<String> {
     let is_at_rate = |comparison: &Comparison| comparison.remark.as_deref() == Some(open_loop::REMARK);
-    let count = compared(tests, treatment).filter(|(_, comparison)| is_at_rate(comparison)).count();
-    (count > 0).then(|| "open loop: compare latency".to_owned())
+    let at_rate = compared(tests, treatment).filter(|(_, comparison)| is_at_rate(comparison));
+    let verdicts: Vec<Option<Verdict>> = at_rate.map(|(test, _)| of_latency(&test.cells[treatment])).collect();
+    let words = |(verdict, words): (Verdict, &str)| {
+        let count = verdicts.iter().filter(|&&found| found == Some(verdict)).count();
+        (count > 0).then(|| format!("{words} in {count}"))
+    };
+    let known = [
+        (Verdict::Regressed, "higher"),
+        (Verdict::Improved, "lower"),
+        (Verdict::Equal, within),
+        (Verdict::Undecided, "undecided"),
+    ];
+    let told: Vec<String> = known.into_iter().filter_map(words).collect();
+    match (verdicts.is_empty(), told.is_empty()) {
+        (true, _) => None,
+        (false, true) => Some("open loop: latency is not known".to_owned()),
+        (false, false) => Some(format!("open loop: latency {}", told.join(", "))),
+    }
+}
+
+/// One word for the quantiles of a cell's latency: higher if any of them is, else lower if any is.
+fn of_latency(cell: &CellFindings) -> Option<Verdict> {
+    let verdicts: Vec<Verdict> = cell.measures.iter().filter(|one| one.is_latency()).map(|one| one.verdict).collect();
+    let changed = [Verdict::Regressed, Verdict::Improved].into_iter().find(|change| verdicts.contains(change));
+    let unchanged = || match verdicts.iter().all(|&verdict| verdict == Verdict::Equal) {
+        true => Verdict::Equal,
+        false => Verdict::Undecided,
+    };
+    (!verdicts.is_empty()).then(|| changed.unwrap_or_else(unchanged))
 }
 
 /// The cell of a verdict that is furthest from 1.
@@ -161,29 +188,12 @@ fn trimmed(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::{CellFindings, SlaFindings};
+    use crate::findings::{MeasureComparison, SlaFindings};
     use rqps_model::{Group, Interleave, Unit};
 
     fn cell(comparison: Option<(Verdict, f64)>) -> CellFindings {
-        let comparison = comparison.map(|(verdict, rqps)| Comparison {
-            rqps,
-            low: None,
-            high: None,
-            median: rqps,
-            by_round: Vec::new(),
-            verdict,
-            remark: None,
-            beyond_margin: false,
-            n: 5,
-            mde: None,
-            p: None,
-            q: None,
-            floor: None,
-            floor_weight: None,
-            sd: None,
-            cycle_se: None,
-            rounds_needed: None,
-        });
+        let of = |(verdict, rqps)| Comparison { verdict, ..Comparison::undecided(rqps, 5) };
+        let comparison = comparison.map(of);
         CellFindings { rounds: 5, comparison, ..CellFindings::default() }
     }
 
@@ -266,11 +276,29 @@ mod tests {
     }
 
     #[test]
-    fn an_open_loop_points_to_latency() {
-        let mut tests = tests_of(&[("scan", 1, Some((Verdict::Undecided, 1.0))), ("insert", 1, None)]);
-        tests[0].cells[1].comparison.as_mut().unwrap().remark = Some(open_loop::REMARK.to_owned());
-        let expected = "1 test undecided (open loop: compare latency), 1 without a number";
-        assert_eq!(verdicts(&tests, 1, 0, 0.02, "test"), expected);
+    fn an_open_loop_tells_of_latency() {
+        use Verdict::{Equal, Improved, Regressed, Undecided};
+        let of = |latencies: &[&[Verdict]]| {
+            let mut tests = tests_of(&vec![("scan", 1, Some((Undecided, 1.0))); latencies.len()]);
+            for (test, verdicts) in tests.iter_mut().zip(latencies) {
+                test.cells[1].comparison.as_mut().unwrap().remark = Some(open_loop::REMARK.to_owned());
+                let quantiles = MeasureComparison::LATENCY.into_iter().chain(["server_cpu_us"]);
+                let measure =
+                    |(name, &verdict)| MeasureComparison { verdict, ..MeasureComparison::undecided(name, 1.0, 5) };
+                test.cells[1].measures = quantiles.zip(*verdicts).map(measure).collect();
+            }
+            tests.extend(tests_of(&[("insert", 1, None)]));
+            verdicts(&tests, 1, 0, 0.02, "test")
+        };
+        let unknown = "1 test undecided (open loop: latency is not known), 1 without a number";
+        assert_eq!(of(&[&[]]), unknown);
+        // A cost is no latency.
+        let costly = [Equal, Equal, Equal, Regressed];
+        assert_eq!(
+            of(&[&[Equal, Improved, Regressed], &[Improved, Undecided], &[Equal, Undecided], &costly, &[Equal]]),
+            "5 tests undecided (open loop: latency higher in 1, lower in 1, equal within 2 % in 2, undecided in 1), 1 \
+             without a number"
+        );
     }
 
     #[test]

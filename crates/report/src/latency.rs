@@ -56,7 +56,7 @@ pub(crate) fn interval(one: &MeasureComparison) -> String {
 /// A line for each quantile that changed in some test. In a closed loop p50 is left out, as it tells what throughput
 /// has told.
 pub(crate) fn changes(findings: &Findings, treatment: usize) -> Vec<String> {
-    let quantiles = ["p50", "p95", "p99"].into_iter().skip(usize::from(!findings.is_open_loop()));
+    let quantiles = MeasureComparison::LATENCY.into_iter().skip(usize::from(!findings.is_open_loop()));
     quantiles.filter_map(|name| changes_of(findings, treatment, name)).collect()
 }
 

@@ -9,23 +9,15 @@ const STEP: Kind = Kind { group: Group::Write, interleave: None };
 
 fn undecided(needed: Option<u32>, sd: f64, cycle_se: Option<f64>) -> Comparison {
     Comparison {
-        rqps: 0.99,
         low: Some(0.9),
         high: Some(1.1),
-        median: 0.99,
-        by_round: Vec::new(),
-        verdict: Verdict::Undecided,
-        remark: None,
-        beyond_margin: false,
-        n: 4,
         mde: Some(0.1),
         p: Some(0.4),
         q: Some(0.5),
-        floor: None,
-        floor_weight: None,
         sd: Some(sd),
         cycle_se,
         rounds_needed: needed,
+        ..Comparison::undecided(0.99, 4)
     }
 }
 

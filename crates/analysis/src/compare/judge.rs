@@ -80,23 +80,17 @@ fn held_back(row: usize, treatment: usize, rounds: &[RoundRatio], reason: &str) 
 fn describe(rounds: &[RoundRatio], paired: &Paired, estimate: Option<&Estimate>, floor: Option<Floor>) -> Comparison {
     let has_slices = rounds.iter().any(|round| round.cycle_se.is_some());
     Comparison {
-        rqps: paired.mean.exp(),
         low: estimate.map(|estimate| estimate.low95.exp()),
         high: estimate.map(|estimate| estimate.high95.exp()),
         median: paired.median.exp(),
         by_round: rounds.iter().map(of_round).collect(),
-        verdict: Verdict::Undecided,
-        remark: None,
-        beyond_margin: false,
-        n: paired.n as u32,
         mde: estimate.map(|estimate| estimate.mde80().fraction()),
         p: estimate.map(|estimate| estimate.p_value),
-        q: None,
         floor: floor.map(|floor| floor.sd()),
         floor_weight: floor.map(|floor| floor.degrees_of_freedom()),
         sd: paired.sd,
         cycle_se: has_slices.then(|| slice_variance(rounds).sqrt()),
-        rounds_needed: None,
+        ..Comparison::undecided(paired.mean.exp(), paired.n as u32)
     }
 }
 

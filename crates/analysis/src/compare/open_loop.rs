@@ -2,7 +2,7 @@
 //!
 //! In: the samples of one test in an open loop. Out: for each treatment whether it kept up, and the words that hold a
 //! verdict back where both sides did. Where one fell behind, throughput is its own again and is judged as any other.
-//! Latency is what an open loop measures; it is shown next to it and has no verdict.
+//! Latency is what an open loop measures; its quantiles have verdicts of their own (`compare::measures`).
 
 use crate::read::measured::Measured;
 use rqps_stats::Margin;

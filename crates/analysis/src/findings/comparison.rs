@@ -71,6 +71,32 @@ pub struct MeasureComparison {
     pub q: Option<f64>,
 }
 
+impl MeasureComparison {
+    /// The quantiles of whole events' latency.
+    pub const LATENCY: [&str; 3] = ["p50", "p95", "p99"];
+
+    /// A ratio that so many rounds gave, of which nothing else is known.
+    pub fn undecided(measure: &str, ratio: f64, rounds: u32) -> MeasureComparison {
+        MeasureComparison {
+            measure: measure.to_owned(),
+            ratio,
+            low: None,
+            high: None,
+            by_round: Vec::new(),
+            verdict: Verdict::Undecided,
+            remark: None,
+            n: rounds,
+            mde: None,
+            q: None,
+        }
+    }
+
+    /// Whether it is a quantile of latency, and not a cost.
+    pub fn is_latency(&self) -> bool {
+        MeasureComparison::LATENCY.contains(&self.measure.as_str())
+    }
+}
+
 /// One round of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RoundFindings {
@@ -86,6 +112,29 @@ pub struct RoundFindings {
 const REACH: u32 = 3;
 
 impl Comparison {
+    /// A ratio that so many rounds gave, of which nothing else is known.
+    pub fn undecided(rqps: f64, rounds: u32) -> Comparison {
+        Comparison {
+            rqps,
+            low: None,
+            high: None,
+            median: rqps,
+            by_round: Vec::new(),
+            verdict: Verdict::Undecided,
+            remark: None,
+            beyond_margin: false,
+            n: rounds,
+            mde: None,
+            p: None,
+            q: None,
+            floor: None,
+            floor_weight: None,
+            sd: None,
+            cycle_se: None,
+            rounds_needed: None,
+        }
+    }
+
     /// Rounds that would settle an undecided cell, where they are not out of all proportion to those run.
     pub fn rounds_within_reach(&self) -> Option<u32> {
         self.rounds_needed.filter(|&rounds| rounds <= REACH.saturating_mul(self.n))

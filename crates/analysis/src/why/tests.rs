@@ -7,16 +7,10 @@ use rqps_model::{Group, Unit};
 /// A measure that moved by `ratio`, give or take a percent.
 fn measure(name: &str, ratio: f64) -> MeasureComparison {
     MeasureComparison {
-        measure: name.to_owned(),
-        ratio,
         low: Some(ratio * 0.99),
         high: Some(ratio * 1.01),
-        by_round: Vec::new(),
-        verdict: Verdict::Undecided,
-        remark: None,
-        n: 5,
-        mde: None,
         q: Some(if (ratio - 1.0).abs() < 0.01 { 0.6 } else { 0.001 }),
+        ..MeasureComparison::undecided(name, ratio, 5)
     }
 }
 
@@ -24,23 +18,11 @@ fn measure(name: &str, ratio: f64) -> MeasureComparison {
 /// An operation costs the server 60 µs of CPU, half of it in the kernel, and the client 20 µs.
 fn test(rqps: f64, own: Cost, measures: Vec<MeasureComparison>) -> TestFindings {
     let comparison = Comparison {
-        rqps,
         low: Some(rqps - 0.01),
         high: Some(rqps + 0.01),
-        median: rqps,
-        by_round: Vec::new(),
         verdict: if rqps < 1.0 { Verdict::Regressed } else { Verdict::Improved },
-        remark: None,
         beyond_margin: true,
-        n: 5,
-        mde: None,
-        p: None,
-        q: None,
-        floor: None,
-        floor_weight: None,
-        sd: None,
-        cycle_se: None,
-        rounds_needed: None,
+        ..Comparison::undecided(rqps, 5)
     };
     let base = CellFindings { cost: Some(cost()), ..CellFindings::default() };
     let cell = CellFindings { cost: Some(own), comparison: Some(comparison), measures, ..CellFindings::default() };

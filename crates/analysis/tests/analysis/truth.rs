@@ -432,7 +432,7 @@ fn in_an_open_loop_throughput_decides_nothing_unless_a_side_fell_behind() {
     assert_eq!(found.treatments[1].counts, [1, 0, 0, 2]);
     let sentence = &found.treatments[1].sentence;
     let told = format!(
-        "1 test slower (hot-points {}), 2 undecided (open loop: compare latency).",
+        "1 test slower (hot-points {}), 2 undecided (open loop: latency lower in 1, undecided in 1).",
         rqps_analysis::digits::ratio(behind.rqps)
     );
     assert!(sentence.ends_with(&told), "{sentence}");

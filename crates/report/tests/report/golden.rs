@@ -2,7 +2,7 @@
 
 use crate::world::{Size, findings};
 use rqps_analysis::findings::{CellFindings, Comparison, Cost, Findings, TestFindings};
-use rqps_model::{Group, Verdict};
+use rqps_model::Group;
 use rqps_report::files;
 
 const MYSQL_ABSOLUTE: &str = include_str!("../golden/qps.abs.all.tsv");
@@ -61,25 +61,7 @@ fn test(findings: &Findings, label: &str, throughputs: &[f64]) -> TestFindings {
 }
 
 fn cell(throughput: f64, rqps: Option<f64>) -> CellFindings {
-    let comparison = rqps.map(|rqps| Comparison {
-        rqps,
-        low: None,
-        high: None,
-        median: rqps,
-        by_round: Vec::new(),
-        verdict: Verdict::Undecided,
-        remark: None,
-        beyond_margin: false,
-        n: 1,
-        mde: None,
-        p: None,
-        q: None,
-        floor: None,
-        floor_weight: None,
-        sd: None,
-        cycle_se: None,
-        rounds_needed: None,
-    });
+    let comparison = rqps.map(|rqps| Comparison::undecided(rqps, 1));
     CellFindings {
         rounds: 1,
         throughput: Some(throughput),

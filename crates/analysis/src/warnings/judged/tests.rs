@@ -7,23 +7,12 @@ const KIND: Kind = Kind { group: rqps_model::Group::Point, interleave: Some(rqps
 #[test]
 fn comparisons_that_are_skewed_or_noisy_are_told() {
     let mut comparison = Comparison {
-        rqps: 0.97,
         low: Some(0.96),
         high: Some(0.98),
         median: 0.972,
-        by_round: Vec::new(),
         verdict: Verdict::Regressed,
-        remark: None,
-        beyond_margin: false,
-        n: 5,
         mde: Some(0.012),
-        p: None,
-        q: None,
-        floor: None,
-        floor_weight: None,
-        sd: None,
-        cycle_se: None,
-        rounds_needed: None,
+        ..Comparison::undecided(0.97, 5)
     };
     assert!(judged(&comparison, KIND, 0.02).is_empty());
     comparison.median = 0.985;
