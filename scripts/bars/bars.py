@@ -24,6 +24,8 @@ SHORT = ["--rows", "100k", "--read-seconds", "2", "--write-seconds", "2"]
 INSERT = ["run", "--suite", "insert", "--scale", "small"]
 THREE, FIVE = ["--rounds", "3"], ["--rounds", "5"]
 NEWER = ["--build", "postgres:17.11", "--build", "postgres:18.6"]
+IN_TIME = ["--tests", "32", "--rows", "100k", "--time", "10m"]
+WRITES = "update-*,write-only,read-write_range=*,delete,insert"
 TEN_MINUTES = ["--rounds", "8", "--seconds", "20"]
 USERS = ["--clients", "1,4,40", "--rounds", "4", "--seconds", "10"]
 TRANSACTIONS = ["run", "--suite", "tproc-c", "--warehouses", "4"]
@@ -50,6 +52,10 @@ PARTS = {
         *["run", "--build", "postgres:17.11", "--aa", "--tests", "32", "--rows", "100k", "--rounds", "62"],
         *["--read-seconds", "0.25", "--write-seconds", "0.25", "--warmup", "0.1"],
     ],
+    # An answer in the time given.
+    "answer-postgres": ["run", *NEWER, *IN_TIME],
+    "answer-mariadb": ["run", "--build", "mariadb:10.5.23", "--build", "mariadb:10.11.18", *IN_TIME],
+    "answer-mysql-writes": ["run", *MYSQL, "--tests", WRITES, "--rows", "100k", "--time", "10m"],
     # Several clients see as much as one, on every engine.
     "clients-postgres": ["run", *TWINS, *LEVELS],
     "clients-mysql": ["run", *same("mysql:8.0.33"), *LEVELS],

@@ -13,6 +13,7 @@ use crate::evidence::{cost, counters, latency, other_load, response, series, spe
 use crate::findings::{
     CellFindings, ContinuedFindings, PlanFindings, TestFindings, TreatmentFindings, clients_per_unit, peer,
 };
+use crate::read::looks::LevelsOfTests;
 use crate::read::measured::Measured;
 use crate::read::treatment::label;
 use crate::suite;
@@ -21,7 +22,7 @@ use crate::warnings::cell::Cell;
 use crate::warnings::observed::{idles_differently, observed};
 use rayon::prelude::*;
 use rqps_model::facts::StatementPlan;
-use rqps_model::plan::{Arrival, Stage};
+use rqps_model::plan::{Arrival, Round, Stage};
 use rqps_model::sample::ErrorCount;
 use rqps_model::{Engine, Plan};
 use rqps_stats::Margin;
@@ -33,6 +34,10 @@ use std::collections::BTreeMap;
 pub(crate) struct Shared<'a> {
     pub(crate) campaign: &'a Campaign,
     pub(crate) plan: &'a Plan,
+    /// The rounds that began.
+    pub(crate) rounds: &'a [Round],
+    /// The levels of their tests' intervals.
+    pub(crate) levels: &'a LevelsOfTests,
     pub(crate) base: usize,
     pub(crate) treatments: &'a [TreatmentFindings],
     /// A/A pairs.
@@ -92,14 +97,16 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     };
     let pairs = shared.pairs.iter().map(of_pair).collect();
     let measured: Vec<_> = arms.iter_mut().map(|arm| std::mem::take(&mut arm.measures)).collect();
-    let measure_rows = measures::rows(&measured, shared.base, shared.pairs, &misses);
+    let fewest = ratios.iter().map(Vec::len).filter(|rounds| *rounds > 0).min();
+    let levels = shared.levels.of_test(&planned.name, fewest.unwrap_or(0));
+    let measure_rows = measures::rows(&measured, shared.base, shared.pairs, &misses, levels);
     let held_back = open_loop::held_back(sla::held_back(&misses, shared.base), &at_rate, shared.base);
     fill_inside(&mut arms, shared.base, &ratios, &held_back);
     let interleave = arms.iter().flat_map(|arm| arm.rounds.iter().flatten()).next().map(|m| m.sample.interleave);
     let other_load = other_load::share(arms.iter().flat_map(|arm| arm.rounds.iter().flatten()));
     let statements = statements(&arms, shared.base);
     let traces = arms.iter().enumerate().flat_map(|(at, arm)| traces(arm, at, test)).collect();
-    relate_to_base(shared, &mut arms, &ratios);
+    relate_to_base(shared, &planned.name, &mut arms, &ratios);
     let engine = |at: usize| shared.treatments[at].build.engine;
     let several = (0..arms.len()).any(|at| engine(at) != engine(0));
     let of_engine = |(at, arm): (usize, &mut Arm)| {
@@ -117,7 +124,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
         statements,
         cells: arms.into_iter().map(|arm| arm.cell).collect(),
     };
-    let row = Row { cells: ratios, pairs, held_back };
+    let row = Row { cells: ratios, pairs, held_back, levels };
     Ok(Examined { findings, statements: prepared, row, measure_rows, traces, other_load })
 }
 
@@ -251,7 +258,9 @@ fn traces(arm: &Arm, treatment: usize, test: usize) -> impl Iterator<Item = Trac
 
 /// Fills in what a cell has only beside the base: relative costs and warnings; and beside its peer, since engines have
 /// no names in common: ranked counters, plans that differ.
-fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio>]) {
+fn relate_to_base(shared: Shared<'_>, test: &str, arms: &mut [Arm], ratios: &[Vec<RoundRatio>]) {
+    let left_out = shared.rounds.iter().filter(|round| !round.measures(test)).map(|round| round.number);
+    let left_out: Vec<u32> = left_out.collect();
     let base_cost = arms[shared.base].cell.cost.clone();
     let base_rounds = std::mem::take(&mut arms[shared.base].rounds);
     let peers: Vec<usize> = (0..arms.len()).map(|at| peer(shared.treatments, shared.base, at)).collect();
@@ -267,6 +276,7 @@ fn relate_to_base(shared: Shared<'_>, arms: &mut [Arm], ratios: &[Vec<RoundRatio
         let cell = Cell {
             rounds: if at == shared.base { &base_rounds } else { &arm.rounds },
             base_rounds: &base_rounds,
+            left_out: &left_out,
             ratios: &ratios[at],
             is_closed: shared.plan.arrival == Arrival::Closed,
             cost: arm.cell.cost.as_ref(),

@@ -110,6 +110,9 @@ pub struct CampaignFacts {
     /// The time that the campaign was given, if it ended with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_seconds: Option<f64>,
+    /// Whether tests that were decided were left out of later rounds.
+    #[serde(default)]
+    pub is_divided: bool,
     /// Rounds of which every cell is there.
     pub rounds_complete: u32,
     /// Whether each test begins with what the one before left: then they stay in the order in which they ran.

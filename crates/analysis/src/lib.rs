@@ -5,6 +5,7 @@
 //! folder and options give the same findings to the last bit.
 
 mod advice;
+mod allot;
 mod compare;
 pub mod digits;
 mod error;
@@ -18,6 +19,7 @@ mod warnings;
 mod why;
 mod words;
 
+pub use allot::allot;
 pub use compare::sla::is_held;
 pub use error::AnalysisError;
 
@@ -28,10 +30,11 @@ use crate::compare::{aa_pairs, crossing, groups, judge, measures};
 use crate::evidence::{forced, semantic_settings, series};
 use crate::examine::{Examined, Shared, examine_all};
 use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
-use crate::read::{base, treatment};
+use crate::read::looks::LevelsOfTests;
+use crate::read::{base, looks, treatment};
 use crate::warnings::campaign::Trace;
 use rqps_model::Plan;
-use rqps_model::plan::Arrival;
+use rqps_model::plan::{Arrival, Round, TestPlan};
 use rqps_stats::Margin;
 use rqps_store::Campaign;
 
@@ -48,7 +51,20 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let keys = published_order(plan);
     let series = keys.len() * plan.treatments.len() * campaign.rounds() as usize;
     let points = series::points_allowed(series * if plan.is_chain() { series::SERIES_OF_A_TIMELINE } else { 1 });
-    let shared = Shared { campaign, plan, base, treatments: &treatments, pairs: &pairs, points, margin };
+    let begun = looks::rounds(campaign)?;
+    let tests = plan.tests();
+    let levels = LevelsOfTests::of(&begun, campaign.status(), tests.iter().map(|test| test.name.as_str()));
+    let shared = Shared {
+        campaign,
+        plan,
+        rounds: &begun,
+        levels: &levels,
+        base,
+        treatments: &treatments,
+        pairs: &pairs,
+        points,
+        margin,
+    };
     let examined = examine_all(shared, &keys)?;
     let forced = forced::forced(
         plan,
@@ -80,15 +96,17 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
         }
     }
     let side_by_side = semantic_settings::side_by_side(&treatments);
-    let rounds_complete = rounds_complete(campaign, &traces);
+    let planned = samples_planned(campaign, &begun);
+    let rounds_complete = rounds_complete(&planned, &traces);
     let gates: Vec<_> = (0..pairs.len()).map(|pair| aa_pairs::gate(pair, &rows, margin)).collect();
     let mut warnings: Vec<Warning> = warnings::campaign::gates(&treatments, &pairs, &gates);
-    warnings.extend(warnings::campaign::rounds(plan, &traces, (rounds_complete, campaign.rounds()), campaign.status()));
+    warnings.extend(warnings::campaign::rounds(plan, &traces, (rounds_complete, &planned), campaign.status()));
     warnings.extend(warnings::campaign::host(campaign.host()));
     warnings.extend(warnings::campaign::other_load(noun, &tests, &other_load));
     let labels: Vec<&str> = (0..treatments.len()).map(|at| treatment::label(&treatments, at)).collect();
     warnings.extend(warnings::campaign::continued(plan, &tests, &labels));
-    warnings.extend(warnings::campaign::summary(&tests, &labels));
+    let of_a_round = seconds_of_a_round(campaign, begun.len());
+    warnings.extend(warnings::campaign::summary(&tests, &labels, of_a_round));
     Ok(Findings {
         format: rqps_model::FORMAT,
         campaign: campaign_facts(campaign, margin, rounds_complete)?,
@@ -139,11 +157,28 @@ fn judge_tests(tests: &mut [TestFindings], rows: &[Row], base: usize, margin: Ma
 }
 
 /// Rounds of which every cell was measured, with or without success.
-fn rounds_complete(campaign: &Campaign, traces: &[Trace]) -> u32 {
-    let plan = campaign.plan();
-    let cells = plan.treatments.len() * plan.tests().len() * plan.clients().len();
+fn rounds_complete(planned: &[usize], traces: &[Trace]) -> u32 {
     let measured = |round: u32| traces.iter().filter(|trace| trace.round == round).count();
-    (1..=campaign.rounds()).filter(|round| measured(*round) == cells).count() as u32
+    planned.iter().zip(1..).filter(|(planned, round)| measured(*round) == **planned).count() as u32
+}
+
+/// What a round took of a campaign that was measured in one go.
+fn seconds_of_a_round(campaign: &Campaign, rounds: usize) -> Option<f64> {
+    let status = campaign.status();
+    let ([start], Some(finished_at)) = (&status.starts[..], &status.finished_at) else { return None };
+    let seconds = warnings::campaign::seconds_of(finished_at)? - warnings::campaign::seconds_of(&start.at)?;
+    (rounds > 0 && seconds > 0.0).then(|| seconds / rounds as f64)
+}
+
+/// How many samples each round has, or is to have.
+fn samples_planned(campaign: &Campaign, begun: &[Round]) -> Vec<usize> {
+    let plan = campaign.plan();
+    let of_tests = |tests: usize| tests * plan.treatments.len() * plan.clients().len();
+    let of_round = |round: Option<&Round>| {
+        let is_measured = |test: &&TestPlan| round.is_none_or(|round| round.measures(&test.name));
+        of_tests(plan.tests().into_iter().filter(is_measured).count())
+    };
+    (0..campaign.rounds() as usize).map(|at| of_round(begun.get(at))).collect()
 }
 
 fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> Result<CampaignFacts, AnalysisError> {
@@ -160,6 +195,7 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         seed: plan.seed,
         rounds_planned: campaign.rounds(),
         time_seconds: plan.time.map(|time| time.seconds),
+        is_divided: plan.division().is_some(),
         rounds_complete,
         is_in_order: plan.is_chain(),
         clients: plan.clients(),

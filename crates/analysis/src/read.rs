@@ -4,6 +4,7 @@
 //! In: the campaign as `store` reads it. Out: plain values. Compares nothing.
 
 pub(crate) mod base;
+pub(crate) mod looks;
 pub(crate) mod main_operation;
 pub(crate) mod measured;
 pub(crate) mod seconds;

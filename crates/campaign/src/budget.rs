@@ -7,10 +7,10 @@
 use crate::diagnostic::Fault;
 use crate::estimate::{Estimate, estimate};
 use crate::place::{Place, Spanned};
-use rqps_model::plan::TimeLimit;
+use rqps_model::plan::{Alternate, Arrival, Division, Renew, Stage, TimeLimit};
 use rqps_model::{Plan, human_duration, plural};
-use rqps_stats::PRIOR_DEGREES_OF_FREEDOM;
 use rqps_stats::distribution::student_t_quantile;
+use rqps_stats::{PRIOR_DEGREES_OF_FREEDOM, USUAL_START_SPREAD};
 use std::time::Duration;
 
 /// Seconds of a test among which the best for a time is found.
@@ -24,9 +24,8 @@ const WARMUP_PART: f64 = 0.2;
 const WARMUP_MIN: f64 = 0.1;
 const WARMUP_MAX: f64 = 1.0;
 
-/// Standard deviations of the log ratio of a round: what differs from one start of the servers to the next, and the
-/// noise of a second of slices, which shrinks with the root of the seconds. As of a usual test (docs/statistics.md).
-const START_SPREAD: f64 = 0.012;
+/// Standard deviation of the log ratio of a round that is due to a second of slices; it shrinks with the root of the
+/// seconds. As of a usual test (docs/statistics.md).
 const SECOND_NOISE: f64 = 0.007;
 
 /// So many cells lend each other what they know of the noise.
@@ -36,7 +35,7 @@ const CELLS_THAT_LEND: usize = 8;
 const ROUNDS_MIN: u32 = 3;
 
 /// More are not measured, whatever the time.
-const ROUNDS_MAX: u32 = 1000;
+pub const ROUNDS_MAX: u32 = 1000;
 
 /// A little more than the rule of thumb says is surely enough.
 const ENOUGH: f64 = 1.05;
@@ -50,6 +49,8 @@ pub(crate) struct Budget {
     pub(crate) rounds_max: Option<u32>,
     /// What else is to be chosen.
     pub(crate) open: Open,
+    /// Whether it is enough that every test is decided.
+    pub(crate) until_decided: bool,
 }
 
 /// What of a test's length is to be chosen.
@@ -83,7 +84,10 @@ impl Budget {
             .min_by(|a, b| half_width(a.1, a.0).total_cmp(&half_width(b.1, b.0)));
         let Some((rounds, best)) = narrowest else { return Err(too_short(time, shortest, needed)) };
         let rounds_max = self.rounds_max.unwrap_or(ROUNDS_MAX);
-        *plan = Plan { rounds, time: Some(TimeLimit { seconds: time, rounds_max }), ..best.clone() };
+        let Open { read_seconds, write_seconds, .. } = self.open;
+        let until_decided = self.until_decided;
+        let division = division(plan).map(|_| Division { read_seconds, write_seconds, until_decided });
+        *plan = Plan { rounds, time: Some(TimeLimit { seconds: time, rounds_max, division }), ..best.clone() };
         Ok(())
     }
 
@@ -93,6 +97,16 @@ impl Budget {
         let fitting = ((time - load) / round.max(f64::MIN_POSITIVE)).clamp(0.0, f64::from(ROUNDS_MAX));
         (fitting as u32).min(self.rounds_max.unwrap_or(ROUNDS_MAX))
     }
+}
+
+/// How the time of a plan can be divided, with the seconds of its tests as they are; `None` where every round must
+/// measure all tests: where they build on each other or have servers of their own, since then a pass is what it is; and
+/// at a rate, since throughput then shows nothing.
+pub fn division(plan: &Plan) -> Option<Division> {
+    let is_divisible =
+        |stage: &Stage| stage.alternate == Alternate::SideBySide && stage.renew == Renew::PerStage && !stage.is_chain();
+    let may_leave_out = plan.arrival == Arrival::Closed && plan.stages.iter().all(is_divisible);
+    may_leave_out.then_some(Division { read_seconds: false, write_seconds: false, until_decided: false })
 }
 
 impl Open {
@@ -127,7 +141,7 @@ fn costs(plan: &Plan) -> (f64, f64) {
 pub(crate) fn half_width(plan: &Plan, rounds: u32) -> f64 {
     let tests = plan.tests();
     let shortest = tests.iter().map(|test| test.seconds).fold(f64::INFINITY, f64::min);
-    let spread = (START_SPREAD.powi(2) + SECOND_NOISE.powi(2) / shortest).sqrt();
+    let spread = (USUAL_START_SPREAD.powi(2) + SECOND_NOISE.powi(2) / shortest).sqrt();
     let cells = tests.len() * plan.clients().len() * plan.treatments.len().saturating_sub(1);
     let lent = if cells < CELLS_THAT_LEND { 0.0 } else { PRIOR_DEGREES_OF_FREEDOM };
     // One round has no interval; the longer it is the better, all the same.

@@ -57,6 +57,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     let tests = tests.unwrap_or_default();
     checker.slice_fits(&tests);
     checker.enough_rounds();
+    checker.end_has_a_limit();
     if let Some(treatments) = &treatments {
         checker.base_exists(treatments);
     }
@@ -109,6 +110,7 @@ fn budget(request: &Request) -> Option<Budget> {
             write_seconds: is_open("write-seconds"),
             warmup: is_open("warmup"),
         },
+        until_decided: request.until_decided.as_ref().is_some_and(|until| until.value),
     })
 }
 
@@ -121,6 +123,20 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn error(&mut self, place: &Place, fault: Fault) {
         self.faults.add(place, fault);
+    }
+
+    /// What ends once everything is decided may never end.
+    fn end_has_a_limit(&mut self) {
+        let until_decided = self.request.until_decided.as_ref().filter(|until| until.value);
+        let Some(until) = until_decided else { return };
+        if self.request.time.is_none() {
+            let fault = Fault::error("some tests may never be decided, and there is no time at which to end");
+            self.error(&until.place, fault.help("add a time as its limit, such as `time` 8h"));
+        }
+        if self.request.rate.as_ref().is_some_and(|rate| rate.value != Arrival::Closed) {
+            let fault = Fault::error("nothing is decided at a rate, since throughput is that rate");
+            self.error(&until.place, fault.help("leave `rate` or `until-decided` out"));
+        }
     }
 
     /// How builds alternate: for all tests alike where that was said or follows, else as each test wants it.

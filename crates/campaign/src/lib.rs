@@ -39,6 +39,7 @@ mod testing;
 mod together;
 mod write;
 
+pub use budget::{ROUNDS_MAX, division};
 pub use campaign::{Campaign, Resolved, ResolvedBuild};
 pub use describe::{describe, rounds};
 pub use diagnostic::Diagnostic;

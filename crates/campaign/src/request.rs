@@ -132,6 +132,7 @@ request! {
     catch_up_seconds: f64,
     warmup: f64,
     time: f64,
+    until_decided: bool,
     rounds: u32,
     slice: f64,
     interleave: Interleave,

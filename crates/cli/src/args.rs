@@ -4,9 +4,11 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use jiff::SignedDuration;
 use rqps_model::Verdict;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 mod flags;
 
@@ -75,6 +77,10 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Finish an interrupted campaign: measure what is missing or failed, on freshly loaded data
     Resume(ResumeArgs),
+    /// Go on with a campaign that is complete, for so much time more; what is undecided comes first
+    ///
+    /// Its intervals then hold however often one looks and goes on, which makes them wider, so give it enough.
+    More(MoreArgs),
     /// Compare PostgreSQL 16.15 with 17.11 in about ten tests; a table and a report after a few minutes
     #[command(mut_args(flags::of_demo))]
     Demo(CampaignArgs),
@@ -142,6 +148,15 @@ pub(crate) struct ResumeArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct MoreArgs {
+    #[command(flatten)]
+    pub(crate) resume: ResumeArgs,
+    /// How much longer, such as 20m or 8h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) time: Duration,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "DIR", help = DATA)]
     pub(crate) data: Option<PathBuf>,
@@ -196,6 +211,15 @@ pub(crate) struct ExplainArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A time such as 20m, 8h or 1h30m; a plain number is one of seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let expected = || "expected a time of 10 s or more, such as 20m, 8h or 1h30m".to_owned();
+    let seconds = || Duration::try_from_secs_f64(text.parse().ok()?).ok();
+    let time = text.parse::<SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok()).or_else(seconds);
+    let time = time.ok_or_else(expected)?;
+    if time < Duration::from_secs(10) { Err(expected()) } else { Ok(time) }
 }
 
 /// The verdicts that `--fail-on` can name.

@@ -35,6 +35,7 @@ fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
         Command::Plan(args) => run::plan(args, screen),
         Command::Run(args) => run::run(args.file.as_deref(), &args.campaign, rqps_campaign::Command::Run, screen),
         Command::Resume(args) => run::resume(args, screen),
+        Command::More(args) => run::more(args, screen),
         Command::Demo(args) => run::run(None, args, rqps_campaign::Command::Demo, screen),
         Command::Status(args) => outcome::status(args, screen),
         Command::Compare(args) => outcome::compare(args, screen),

@@ -1,6 +1,6 @@
 //! `plan`, `run`, `demo` and `resume`: measure, then compare and report.
 
-use crate::args::{CampaignArgs, ResumeArgs, RunArgs};
+use crate::args::{CampaignArgs, MoreArgs, ResumeArgs, RunArgs};
 use crate::interrupt;
 use crate::outcome::{self, Ending};
 use crate::screen::{Progress, Screen};
@@ -80,6 +80,14 @@ pub(crate) fn resume(args: &ResumeArgs, screen: Screen) -> Result<Ending> {
             outcome::report(&Campaign::open(&args.dir)?, args.json, screen)
         }
     }
+}
+
+/// `rqps more`.
+pub(crate) fn more(MoreArgs { resume, time }: &MoreArgs, screen: Screen) -> Result<Ending> {
+    let notify = &mut |notice| screen.notice(&notice);
+    let lab = Lab::open(notify)?.with_jobs(resume.jobs);
+    let run = Run::more(&lab, &resume.dir, time.as_secs_f64(), notify)?;
+    measure_and_report(run, resume.data.as_deref(), resume.json, screen)
 }
 
 fn measure_and_report(run: Run<'_>, data: Option<&Path>, json: bool, screen: Screen) -> Result<Ending> {

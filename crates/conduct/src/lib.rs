@@ -31,5 +31,5 @@ mod walk;
 pub use error::ConductError;
 pub use job::{Job, Watch};
 pub use missing::is_measured;
-pub use rounds::rounds;
-pub use run::{Outcome, Run};
+pub use rounds::{limit_with, rounds, spent};
+pub use run::Run;

@@ -3,11 +3,12 @@
 //! In: a results folder, and the time where a process measures it now. Out: a number of rounds. Time counts while the
 //! campaign is measured, over all its starts; between them it stands still. Reads no clock: time is an argument.
 
+use crate::missing::round_of;
 use crate::walk::Block;
 use rqps_model::plan::TimeLimit;
 use rqps_model::{Event, EventKind};
 use rqps_observe::clock::moment;
-use rqps_store::Campaign;
+use rqps_store::{Campaign, StoreError};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
@@ -21,20 +22,41 @@ const LATE_PART: f64 = 0.025;
 pub fn rounds(campaign: &Campaign, now: Option<SystemTime>) -> u32 {
     let plan = campaign.plan();
     let (Some(limit), Ok(events)) = (plan.time, campaign.events()) else { return campaign.rounds() };
-    let starts: Vec<SystemTime> = campaign.status().starts.iter().filter_map(|start| moment(&start.at)).collect();
     let begun = campaign.rounds_begun();
     let under_way = (begun > 0 && !is_whole(campaign, begun)).then_some(begun);
-    match Spent::of(&starts, &events, now).rounds_more(limit, under_way) {
+    match Spent::of(&starts(campaign), &events, now).rounds_more(limit, under_way) {
         None => plan.rounds.max(begun),
         Some(more) => begun.saturating_add(more).min(limit.rounds_max),
     }
 }
 
+/// The time limit of a campaign that is measured for so many seconds more.
+///
+/// # Errors
+/// Where its events cannot be read.
+pub fn limit_with(more: f64, campaign: &Campaign) -> Result<f64, StoreError> {
+    // What was spent is spent: only what is added may be a little late.
+    Ok(Spent::of(&starts(campaign), &campaign.events()?, None).all / (1.0 + LATE_PART) + more)
+}
+
+/// The share of its time that a campaign has spent, where it has one. `now` is the time where it is being measured.
+pub fn spent(campaign: &Campaign, now: Option<SystemTime>) -> Option<f64> {
+    let (limit, events) = (campaign.plan().time?, campaign.events().ok()?);
+    // With the part that may be late: the last round begins before all is spent.
+    let seconds = limit.seconds * (1.0 + LATE_PART);
+    Some((Spent::of(&starts(campaign), &events, now).all / seconds).min(1.0))
+}
+
+fn starts(campaign: &Campaign) -> Vec<SystemTime> {
+    campaign.status().starts.iter().filter_map(|start| moment(&start.at)).collect()
+}
+
 /// Whether every sample of a round is there.
-fn is_whole(campaign: &Campaign, round: u32) -> bool {
-    let plan = campaign.plan();
-    Block::all(plan, &plan.round(round)).iter().all(|block| {
-        block.samples().all(|(treatment, test)| campaign.is_complete(round, &treatment.name, &test.name, block.clients))
+fn is_whole(campaign: &Campaign, number: u32) -> bool {
+    let round = round_of(campaign, number);
+    Block::all(campaign.plan(), &round).iter().all(|block| {
+        let mut measured = block.samples().filter(|(_, test)| round.measures(&test.name));
+        measured.all(|(treatment, test)| campaign.is_complete(number, &treatment.name, &test.name, block.clients))
     })
 }
 
@@ -50,7 +72,7 @@ impl Spent {
     fn of(starts: &[SystemTime], events: &[Event], now: Option<SystemTime>) -> Spent {
         let mut spent = Spent::default();
         let (mut last, mut round, mut started) = (None, None, 0);
-        let marks = events.iter().filter_map(|event| Some((moment(&event.at)?, round_of(&event.kind))));
+        let marks = events.iter().filter_map(|event| Some((moment(&event.at)?, round_of_event(&event.kind))));
         for (at, of_event) in marks.chain(now.map(|now| (now, None))) {
             // The first event of a start comes some time after it, and long after the last one of the start before.
             let begun = starts.iter().filter(|start| **start <= at).count();
@@ -73,15 +95,17 @@ impl Spent {
         if self.by_round.is_empty() {
             return None;
         }
-        let mean = (self.by_round.values().sum::<f64>() / self.by_round.len() as f64).max(f64::MIN_POSITIVE);
+        // Where tests are left out, rounds become shorter, and the last one is the best guess.
+        let alike = if limit.division.is_some() { 1 } else { self.by_round.len() };
+        let one = (self.by_round.values().rev().take(alike).sum::<f64>() / alike as f64).max(f64::MIN_POSITIVE);
         // What is under way takes as long as the others.
-        let spent = self.all + part.map_or(0.0, |part| (mean - part).max(0.0));
-        Some(((limit.seconds * (1.0 + LATE_PART) - spent) / mean).clamp(0.0, f64::from(limit.rounds_max)) as u32)
+        let spent = self.all + part.map_or(0.0, |part| (one - part).max(0.0));
+        Some(((limit.seconds * (1.0 + LATE_PART) - spent) / one).clamp(0.0, f64::from(limit.rounds_max)) as u32)
     }
 }
 
 /// The round that an event belongs to.
-fn round_of(kind: &EventKind) -> Option<u32> {
+fn round_of_event(kind: &EventKind) -> Option<u32> {
     match kind {
         EventKind::ServersStart { round, .. } => Some(*round),
         EventKind::TestBegins { place, .. } | EventKind::TestEnded { place, .. } => Some(place.round),

@@ -1,33 +1,24 @@
 //! A run of a campaign, from its masters on, one round at a time.
 //!
 //! In: a plan whose builds are on this machine, and an open results folder. Out: samples in the folder and events for
-//! whoever watches. [`Run::begin`] makes the data; [`Run::next_round`] measures the next round of which something is
-//! missing. The caller has the loop, and so may stop it by a rule of its own; resuming a campaign is another run on the
-//! same folder.
+//! whoever watches. [`Run::begin`] makes the data; [`Run::next_round`] names the next round of which something is
+//! missing, and [`Run::measure`] measures it. The caller has the loop, and so may stop it by a rule of its own, and say
+//! what a round measures; resuming a campaign is another run on the same folder.
 
 use crate::ConductError;
 use crate::bench::Bench;
 use crate::eta::Eta;
 use crate::job::{Job, Output, Watch};
-use crate::missing::{Failed, Missing};
-use crate::rounds::rounds;
+use crate::missing::{Failed, Missing, round_of};
+use crate::rounds::{rounds, spent};
 use crate::servers::Servers;
 use crate::supervise::check;
 use crate::walk::Setup;
 use rqps_machine::Workspace;
-use rqps_model::plan::{Alternate, Round};
+use rqps_model::plan::{Allotment, Alternate, Round};
 use rqps_store::{Campaign, Writer};
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
-
-/// What came of asking for a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// This round was measured, as far as something of it was missing.
-    Measured(u32),
-    /// Nothing is left: every round of the plan was measured, in this run or before.
-    Complete,
-}
 
 /// One run of a campaign, or of the rest of it.
 pub struct Run<'a> {
@@ -58,30 +49,45 @@ impl<'a> Run<'a> {
         Ok(Run { bench, again, eta: Eta::default(), last: 0 })
     }
 
-    /// Measures what is missing of the next round of which something is.
-    pub fn next_round(&mut self, store: &mut Writer, watch: &mut Watch<'_>) -> Result<Outcome, ConductError> {
-        let Run { bench, again, eta, last } = self;
+    /// The next round of which something is missing; `None` once every round was measured, in this run or before.
+    pub fn next_round(&mut self, store: &Campaign) -> Option<u32> {
         let rounds = rounds(store, Some(SystemTime::now()));
-        let of_round = |number| setups(bench.job, store, again, &bench.job.plan.round(number));
-        eta.expect(bench.job.plan, rounds, &(*last + 1..=rounds).flat_map(of_round).collect::<Vec<_>>());
-        while *last < rounds {
-            *last += 1;
-            let round = bench.job.plan.round(*last);
-            let setups = setups(bench.job, store, again, &round);
-            if !setups.is_empty() {
-                store.write_round(&round)?;
-                let mut output = Output { store, watch, eta };
-                let measured = measure(bench, &round, &setups, &mut output);
-                return output.pass(measured).map(|()| Outcome::Measured(round.number));
-            }
-        }
-        Ok(Outcome::Complete)
+        let plan = self.bench.job.plan;
+        let missing = Missing { plan, store, again: &self.again };
+        (self.last + 1..=rounds).find(|number| !missing.setups(&round_of(store, *number)).is_empty())
     }
-}
 
-/// What is still to be measured of a round.
-fn setups<'a>(job: Job<'a>, store: &Campaign, again: &Failed, round: &Round) -> Vec<Setup<'a>> {
-    Missing { plan: job.plan, store, again }.setups(round)
+    /// Measures what is missing of a round. One that begins measures what `allotment` says, or every test; one that
+    /// began before goes on as it began.
+    pub fn measure(
+        &mut self,
+        number: u32,
+        allotment: Option<Allotment>,
+        store: &mut Writer,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), ConductError> {
+        let Run { bench, again, eta, last } = self;
+        let round = match store.round(number)? {
+            Some(begun) => begun,
+            None => Round { allotment, ..bench.job.plan.round(number) },
+        };
+        let plan = bench.job.plan.allotted(&round);
+        let missing = Missing { plan: &plan, store, again };
+        let setups = missing.setups(&round);
+        let rounds = rounds(store, Some(SystemTime::now()));
+        // Those to come are taken to be like this one.
+        let later = (number + 1..=rounds).flat_map(|number| missing.setups(&Round { number, ..round.clone() }));
+        eta.expect(&plan, rounds, &setups.iter().cloned().chain(later).collect::<Vec<_>>());
+        store.write_round(&round)?;
+        let mut output = Output { store, watch, eta };
+        let measured = measure(bench, &round, &setups, &mut output);
+        output.pass(measured)?;
+        *last = number;
+        if let Some(share) = spent(store, Some(SystemTime::now())) {
+            store.set_spent(share)?;
+        }
+        Ok(())
+    }
 }
 
 /// One setup of servers after the other.

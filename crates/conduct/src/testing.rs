@@ -4,7 +4,7 @@
 //! In: treatments, tests, builds. Out: a plan, and a [`Scene`] with folders and installed builds that measures it on
 //! real servers. It checks no sample.
 
-use crate::{ConductError, Job, Outcome, Run};
+use crate::{ConductError, Job, Run};
 use rqps_builds::{Catalog, installation};
 use rqps_machine::{Cache, Lease};
 use rqps_model::facts::{BuildFacts, HostFacts};
@@ -176,7 +176,9 @@ impl Scene {
         };
         let mut measure = |store: &mut Writer| {
             let mut run = Run::begin(job, store, watch, stop)?;
-            while run.next_round(store, watch)? != Outcome::Complete {}
+            while let Some(number) = run.next_round(store) {
+                run.measure(number, None, store, watch)?;
+            }
             store.finish("2026-11-21T09:00:00Z")?;
             Ok(())
         };

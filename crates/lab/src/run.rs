@@ -9,12 +9,14 @@ use crate::open::Lab;
 use crate::prepare::Prepared;
 use anyhow::{Result, bail};
 use rqps_builds::installation::Trust;
-use rqps_conduct::{ConductError, Job, Outcome, Watch};
+use rqps_campaign::{ROUNDS_MAX, division};
+use rqps_conduct::{ConductError, Job, Watch};
 use rqps_machine::Lease;
 use rqps_machine::lease::Holdings;
 use rqps_model::Plan;
 use rqps_model::build::without_credentials;
 use rqps_model::facts::BuildFacts;
+use rqps_model::plan::{Allotment, TimeLimit};
 use rqps_observe::clock::rfc3339;
 use rqps_observe::facts::host_facts;
 use rqps_store::{Campaign, Start, State, Writer};
@@ -81,7 +83,26 @@ impl<'a> Run<'a> {
         if campaign.status().state == State::Complete && rqps_conduct::is_measured(&campaign, campaign.rounds()) {
             return Ok(None);
         }
-        let store = Campaign::open_to_resume(folder, this_start())?;
+        Run::go_on(lab, Campaign::open_to_resume(folder, this_start())?, notify).map(Some)
+    }
+
+    /// A campaign that is complete, with so many seconds more.
+    pub fn more(lab: &'a Lab, folder: &Path, seconds: f64, notify: &mut Notify<'_>) -> Result<Run<'a>> {
+        let campaign = Campaign::open(folder)?;
+        campaign.samples()?;
+        if campaign.status().state != State::Complete {
+            bail!("{0} is not complete; first finish it: rqps resume {0}", folder.display());
+        }
+        let seconds = rqps_conduct::limit_with(seconds, &campaign)?;
+        let division = campaign.plan().division().or_else(|| division(campaign.plan()));
+        let limit = TimeLimit { seconds, rounds_max: ROUNDS_MAX, division };
+        let mut store = Campaign::open_to_resume(folder, this_start())?;
+        store.extend(limit)?;
+        Run::go_on(lab, store, notify)
+    }
+
+    /// What a folder lacks, on the builds that it began with.
+    fn go_on(lab: &'a Lab, store: Writer, notify: &mut Notify<'_>) -> Result<Run<'a>> {
         let plan = store.plan().clone();
         let mut builds = Vec::new();
         for treatment in &plan.treatments {
@@ -105,7 +126,7 @@ impl<'a> Run<'a> {
             }
             builds.push(BuildFacts { name, ..facts });
         }
-        Ok(Some(Run { lab, plan, builds, store, lease: Lease::open(&lab.cache)?, is_new: false }))
+        Ok(Run { lab, plan, builds, store, lease: Lease::open(&lab.cache)?, is_new: false })
     }
 
     /// What is measured.
@@ -162,7 +183,7 @@ impl<'a> Run<'a> {
             data_parent: data,
             resumed: store.status().starts.len() - 1,
         };
-        let measured = measure_rounds(job, store, watch, stop);
+        let measured = measure_rounds(job, store, watch, stop, notify);
         for left in lease.not_removed() {
             notify(Notice::Warning(format!("{left}; the next start of rqps tries again")));
         }
@@ -185,14 +206,52 @@ fn measure_rounds(
     store: &mut Writer,
     watch: &mut Watch<'_>,
     stop: &AtomicBool,
+    notify: &mut Notify<'_>,
 ) -> Result<(), ConductError> {
     let rounds = rqps_conduct::rounds(store, Some(SystemTime::now()));
     if !rqps_conduct::is_measured(store, rounds) {
         let mut run = rqps_conduct::Run::begin(job, store, watch, stop)?;
-        while run.next_round(store, watch)? != Outcome::Complete {}
+        measure_while_it_tells(&mut run, store, watch, notify)?;
     }
     store.finish(&rfc3339(SystemTime::now()))?;
     Ok(())
+}
+
+/// Rounds, until there is no further one or nothing is left to be seen.
+fn measure_while_it_tells(
+    run: &mut rqps_conduct::Run<'_>,
+    store: &mut Writer,
+    watch: &mut Watch<'_>,
+    notify: &mut Notify<'_>,
+) -> Result<(), ConductError> {
+    let is_divided = store.plan().division().is_some();
+    while let Some(number) = run.next_round(store) {
+        let mut allotment = None;
+        if is_divided && store.round(number)?.is_none() {
+            allotment = allotted(store, notify);
+            if allotment.is_none() {
+                return Ok(());
+            }
+        }
+        run.measure(number, allotment, store, watch)?;
+    }
+    if is_divided {
+        // No further round fits: nothing is kept for a later look.
+        store.set_spent(1.0)?;
+    }
+    Ok(())
+}
+
+/// What a new round measures; `None` where nothing is left to be seen. If the results so far cannot be read, the report
+/// will tell; until then every test is measured.
+fn allotted(store: &Campaign, notify: &mut Notify<'_>) -> Option<Allotment> {
+    let plan = store.plan();
+    let spent = rqps_conduct::spent(store, Some(SystemTime::now())).unwrap_or(0.0);
+    rqps_analysis::allot(store, spent).unwrap_or_else(|error| {
+        notify(Notice::Warning(format!("every test is measured, since the results so far cannot be judged: {error}")));
+        let seconds = plan.tests().iter().map(|test| (test.name.clone(), test.seconds)).collect();
+        Some(Allotment { spent, seconds })
+    })
 }
 
 fn this_start() -> Start {

@@ -7,7 +7,7 @@
 pub mod text;
 
 use rqps_campaign::estimate;
-use rqps_model::plan::{Alternate, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Alternate, Round, TestPlan, TreatmentPlan};
 use rqps_model::{EventKind, Plan};
 use rqps_store::{Campaign, State, StoreError};
 use serde::Serialize;
@@ -138,8 +138,8 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
         State::Complete => campaign.rounds(),
         State::Incomplete => rqps_conduct::rounds(&campaign, writer.as_ref().map(|_| now)),
     };
-    let known: Vec<Known> =
-        cells(plan, rounds).into_iter().map(|(cell, planned_s)| know(&campaign, cell, planned_s)).collect();
+    let cells = cells(plan, &rounds_of(&campaign, rounds)?).into_iter();
+    let known: Vec<Known> = cells.map(|(cell, planned_s)| know(&campaign, cell, planned_s)).collect();
     let is_absent = |known: &Known| matches!(known.found, Found::Absent);
     let state = match (&writer, campaign.status().state) {
         (Some(_), _) => Activity::Running,
@@ -192,11 +192,26 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
     })
 }
 
-/// Every sample of so many rounds with its planned seconds, in the order in which they are measured.
-fn cells(plan: &Plan, rounds: u32) -> Vec<(Cell, f64)> {
+/// The rounds that began, and those to come, which are taken to measure what the last one does.
+fn rounds_of(campaign: &Campaign, rounds: u32) -> Result<Vec<Round>, StoreError> {
+    let mut found: Vec<Round> = Vec::new();
+    for number in 1..=rounds {
+        let allotment = found.last().and_then(|last| last.allotment.clone());
+        let planned = || Round { allotment, ..campaign.plan().round(number) };
+        found.push(campaign.round(number)?.unwrap_or_else(planned));
+    }
+    Ok(found)
+}
+
+/// Every sample of these rounds with its planned seconds, in the order in which they are measured.
+fn cells(plan: &Plan, rounds: &[Round]) -> Vec<(Cell, f64)> {
     let mut cells = Vec::new();
-    for round in (1..=rounds).map(|number| plan.round(number)) {
+    for round in rounds {
+        let plan = &plan.allotted(round);
         let mut add = |treatment: &TreatmentPlan, test: &TestPlan, clients: u32| {
+            if !round.measures(&test.name) {
+                return;
+            }
             let (treatment, test_name) = (treatment.name.clone(), test.name.clone());
             let cell = Cell { round: round.number, treatment, test: test_name, clients };
             cells.push((cell, test.seconds + plan.warmup_seconds));

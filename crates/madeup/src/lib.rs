@@ -14,7 +14,9 @@ use made::Made;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use rqps_model::facts::HostFacts;
-use rqps_model::plan::{Alternate, Arrival, DataSet, DataShape, ForcedForm, Stage, SuitePlan, TestPlan, TreatmentPlan};
+use rqps_model::plan::{
+    Alternate, Arrival, DataSet, DataShape, ForcedForm, Stage, SuitePlan, TestPlan, TimeLimit, TreatmentPlan,
+};
 use rqps_model::tproc_c::{Check, Form, Isolation, Profile, Quirk, TprocC};
 use rqps_model::{BuildSpec, Engine, FORMAT, Group, Interleave, Placement, Plan, Unit};
 use rqps_store::{Campaign, Start, StoreError};
@@ -56,6 +58,8 @@ pub struct Recipe {
     pub versions: Vec<String>,
     /// Rounds.
     pub rounds: u32,
+    /// The time that the campaign ends with.
+    pub time: Option<TimeLimit>,
     /// Concurrency levels.
     pub clients: Vec<u32>,
     /// True changes; all else is unchanged.
@@ -158,6 +162,7 @@ impl Recipe {
             tests,
             versions: versions.iter().map(|&version| version.to_owned()).collect(),
             rounds,
+            time: None,
             clients: vec![1],
             effects: Vec::new(),
             cycles: 100,
@@ -237,7 +242,7 @@ impl Recipe {
             base: 0,
             why_one_by_one: None,
             why_continued: None,
-            time: None,
+            time: self.time,
             stages: self.stages(tests.collect()),
             warmup_seconds: 1.0,
             slice_ms: 10.0,

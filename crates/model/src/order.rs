@@ -9,13 +9,23 @@
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Streams of the generator, so that orders and seeds of rounds don't depend on each other.
 const ORDER_STREAM: u128 = 1;
 const SEED_STREAM: u128 = 2;
 
+/// What of the plan's tests a round measures, where the time that is left goes to what is still open.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Allotment {
+    /// Share of the campaign's time that was spent when this was settled, after a look at the results.
+    pub spent: f64,
+    /// Seconds counted of each test that is measured, by name. The others are left out.
+    pub seconds: BTreeMap<String, f64>,
+}
+
 /// How a round goes: the order of treatments, and what everything random in it is drawn from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     /// Counted from 1.
     pub number: u32,
@@ -23,6 +33,16 @@ pub struct Round {
     pub order: Vec<usize>,
     /// Seed of everything random inside this round.
     pub seed: u64,
+    /// What it measures; `None` for every test as planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allotment: Option<Allotment>,
+}
+
+impl Round {
+    /// Whether it measures a test.
+    pub fn measures(&self, test: &str) -> bool {
+        self.allotment.as_ref().is_none_or(|allotment| allotment.seconds.contains_key(test))
+    }
 }
 
 /// A round of so many treatments, by its number.
@@ -30,7 +50,7 @@ pub(crate) fn round(treatments: usize, seed: u64, number: u32) -> Round {
     let (mut seeds, mut orders) = (Pcg64::new(u128::from(seed), SEED_STREAM), Orders::new(treatments, seed));
     let draws = (0..number.max(1)).map(|_| (orders.next_order(), seeds.next_u64()));
     let (order, seed) = draws.last().expect("at least one is drawn");
-    Round { number, order, seed }
+    Round { number, order, seed, allotment: None }
 }
 
 /// Draws orders block by block.

@@ -4,7 +4,7 @@
 //! same order and the same keys.
 
 use crate::insert::Shape;
-pub use crate::order::Round;
+pub use crate::order::{Allotment, Round};
 use crate::settings::MachineClass;
 use crate::tproc_c::{TABLES, TprocC, Warehouses};
 use crate::{BuildSpec, Engine, Format, Group, Placement, StorageEngine, Unit};
@@ -302,6 +302,20 @@ pub struct TimeLimit {
     pub seconds: f64,
     /// However many would fit, there are no more rounds than these.
     pub rounds_max: u32,
+    /// How the time is divided among the tests; `None` where every round measures all of them as planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub division: Option<Division>,
+}
+
+/// How a time is divided among tests, by what the rounds so far have shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Division {
+    /// Whether the seconds of tests that only read may be changed.
+    pub read_seconds: bool,
+    /// Whether the seconds of tests that write may be changed.
+    pub write_seconds: bool,
+    /// Whether the campaign ends as soon as every test is decided, however wide its interval.
+    pub until_decided: bool,
 }
 
 /// A whole campaign. It holds rules and the seed; what was run in which order by them stands beside the samples.
@@ -354,6 +368,22 @@ impl Plan {
     /// Order and seed of a round, from 1 on. They follow from the seed, whatever the number of rounds.
     pub fn round(&self, number: u32) -> Round {
         crate::order::round(self.treatments.len(), self.seed, number)
+    }
+
+    /// The plan with the seconds that tests have in a round.
+    pub fn allotted(&self, round: &Round) -> Plan {
+        let mut plan = self.clone();
+        if let Some(allotment) = &round.allotment {
+            for test in plan.stages.iter_mut().flat_map(|stage| &mut stage.tests) {
+                test.seconds = allotment.seconds.get(&test.name).copied().unwrap_or(test.seconds);
+            }
+        }
+        plan
+    }
+
+    /// How its time is divided by what its rounds show; `None` where all rounds are alike.
+    pub fn division(&self) -> Option<Division> {
+        self.time.and_then(|time| time.division)
     }
 
     /// No round has a higher number.

@@ -29,7 +29,7 @@ pub fn markdown(findings: &Findings) -> String {
             out.push_str(&format!("- {}: {}\n", escaped(&names[*index]), escaped(&change)));
         }
     }
-    let rounds = plural(campaign.rounds_complete, "round");
+    let rounds = order::rounds(findings);
     out.push_str(&format!(
         "\nRelative to **{}**. {}, {rounds}, {}, {}.\n",
         escaped(&findings.treatments[findings.base].name),

@@ -5,7 +5,7 @@
 
 use rqps_analysis::findings::{Findings, GroupFindings, TestFindings};
 use rqps_model::plan::{Arrival, ForcedForm};
-use rqps_model::{Engine, Group, Interleave};
+use rqps_model::{Engine, Group, Interleave, plural};
 
 /// All tests at one number of clients.
 pub(crate) struct Level<'a> {
@@ -170,6 +170,25 @@ pub(crate) fn interleaving(findings: &Findings) -> String {
         n if n == findings.tests.len() => length,
         n => format!("{length} ({n} tests), turns ({} tests)", findings.tests.len() - n),
     }
+}
+
+/// How many rounds there are: `12 rounds`, `3 of 12 rounds`, or `12 rounds (3 to 12 of a test)` where tests were left
+/// out.
+pub(crate) fn rounds(findings: &Findings) -> String {
+    let campaign = &findings.campaign;
+    let whole = match campaign.rounds_complete {
+        n if n == campaign.rounds_planned => plural(n, "round"),
+        n => format!("{n} of {} rounds", campaign.rounds_planned),
+    };
+    whole + &rounds_of_tests(findings).map_or_else(String::new, |rounds| format!(" ({rounds} of a test)"))
+}
+
+/// The fewest and the most rounds that a test has, where some were left out: `3 to 12`.
+pub(crate) fn rounds_of_tests(findings: &Findings) -> Option<String> {
+    let compared = findings.tests.iter().flat_map(|test| &test.cells).filter_map(|cell| cell.comparison.as_ref());
+    let rounds: Vec<u32> = compared.map(|comparison| comparison.n).collect();
+    let (fewest, most) = (rounds.iter().min()?, rounds.iter().max()?);
+    (findings.campaign.is_divided && fewest < most).then(|| format!("{fewest} to {most}"))
 }
 
 /// When events came, in words.

@@ -90,10 +90,7 @@ impl Page<'_> {
 
     fn level(&self, out: &mut String, level: &Level<'_>) {
         let campaign = &self.findings.campaign;
-        let rounds = match campaign.rounds_complete {
-            n if n == campaign.rounds_planned => plural(n, "round"),
-            n => format!("{n} of {} rounds", campaign.rounds_planned),
-        };
+        let rounds = order::rounds(self.findings);
         let clients = plural(level.clients, "client");
         let work = suite::work(self.findings, Some(level.clients), number::throughput);
         let line = format!(

@@ -31,10 +31,17 @@ impl Mde {
 }
 
 impl Estimate {
-    /// The change that this estimate would have shown with 80 % probability.
+    /// The change that this estimate would have shown with 80 % probability. One that is seen more than once shows less
+    /// by as much as its interval is wider.
     pub fn mde80(&self) -> Mde {
-        mde80(self.standard_error, self.degrees_of_freedom)
+        let once = mde80(self.standard_error, self.degrees_of_freedom).log;
+        Mde { log: once + (self.high95 - self.mean) - half_width(self.standard_error, self.degrees_of_freedom) }
     }
+}
+
+/// Half of the 95 % interval of a single look.
+fn half_width(standard_error: f64, degrees_of_freedom: f64) -> f64 {
+    student_t_quantile(0.975, degrees_of_freedom) * standard_error
 }
 
 /// The change found with 80 % probability by the two-sided 5 % test.

@@ -9,6 +9,7 @@
 use crate::distribution::{student_t_quantile, student_t_two_sided_p};
 use crate::error::{Error, check_values};
 use crate::floor::Floor;
+use crate::looks::Levels;
 use crate::summary::{mean_of_checked, sorted, variance_of_checked};
 
 /// The log ratios of a cell, described.
@@ -61,22 +62,22 @@ impl Paired {
 
     fn infer(&self, sd: f64, degrees_of_freedom: f64) -> Estimate {
         let standard_error = sd / (self.n as f64).sqrt();
-        let half95 = student_t_quantile(0.975, degrees_of_freedom) * standard_error;
-        let half90 = student_t_quantile(0.95, degrees_of_freedom) * standard_error;
-        Estimate {
+        let estimate = Estimate {
             n: self.n,
             mean: self.mean,
             sd,
             median: self.median,
             standard_error,
             degrees_of_freedom,
+            levels: Levels::ONCE,
             p_value: student_t_two_sided_p(t_statistic(self.mean, standard_error), degrees_of_freedom),
-            low95: self.mean - half95,
-            high95: self.mean + half95,
-            low90: self.mean - half90,
-            high90: self.mean + half90,
-            skewed: (self.mean - self.median).abs() > half95,
-        }
+            low95: self.mean,
+            high95: self.mean,
+            low90: self.mean,
+            high90: self.mean,
+            skewed: false,
+        };
+        estimate.with_intervals()
     }
 }
 
@@ -96,9 +97,11 @@ pub struct Estimate {
     pub standard_error: f64,
     /// Degrees of freedom of `sd`, the floor's included.
     pub degrees_of_freedom: f64,
-    /// Two-sided p-value of "no change".
+    /// Levels of the intervals: those of a single look, or of the last of several.
+    pub levels: Levels,
+    /// Two-sided p-value of "no change", raised as far as looks before lower the level.
     pub p_value: f64,
-    /// Lower end of the 95 % interval.
+    /// Lower end of the 95 % interval, which holds at all looks together.
     pub low95: f64,
     /// Upper end of the 95 % interval.
     pub high95: f64,
@@ -111,6 +114,27 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// As the last of several looks at it sees it: with wider intervals, so that all looks together err as often as a
+    /// single one would.
+    #[must_use]
+    pub fn seen_at(self, levels: Levels) -> Estimate {
+        let p_value = (self.p_value * (self.levels.change / levels.change)).min(1.0);
+        Estimate { levels, p_value, ..self }.with_intervals()
+    }
+
+    fn with_intervals(self) -> Estimate {
+        let half = |level: f64| student_t_quantile(1.0 - 0.5 * level, self.degrees_of_freedom) * self.standard_error;
+        let (half95, half90) = (half(self.levels.change), half(self.levels.equal));
+        Estimate {
+            low95: self.mean - half95,
+            high95: self.mean + half95,
+            low90: self.mean - half90,
+            high90: self.mean + half90,
+            skewed: (self.mean - self.median).abs() > half95,
+            ..self
+        }
+    }
+
     /// Mean over its standard error; infinite where the rounds agree to the last bit on a change.
     pub fn t(&self) -> f64 {
         t_statistic(self.mean, self.standard_error)
@@ -167,6 +191,19 @@ mod tests {
         assert_eq!((same.p_value, same.t(), same.low95, same.high95), (1.0, 0.0, 0.0, 0.0));
         let moved = Paired::new(&[0.25, 0.25]).unwrap().plain().unwrap();
         assert_eq!((moved.p_value, moved.t(), moved.low95), (0.0, f64::INFINITY, 0.25));
+    }
+
+    #[test]
+    fn the_last_of_several_looks_has_wider_intervals_and_agrees_with_its_p_value() {
+        let once = Paired::new(&SLEEP).unwrap().plain().unwrap();
+        assert_eq!(once.seen_at(Levels::ONCE), once);
+        let levels = Levels { change: 0.002, equal: 0.01 };
+        let seen = once.seen_at(levels);
+        // The two-sided p of this example is 0.00283: below 0.05, above 0.002.
+        assert!(once.low95 > 0.0 && seen.low95 < 0.0 && seen.p_value > 0.05, "{seen:?}");
+        assert!((seen.p_value - once.p_value * 25.0).abs() < 1e-12);
+        assert!(seen.high90 < seen.high95 && seen.high90 > once.high90);
+        assert!(seen.mde80().log > once.mde80().log);
     }
 
     #[test]

@@ -15,6 +15,10 @@ const FEWEST_CELLS: usize = 3;
 /// for a usual one: with more the noisiest of 32 real tests is held too rarely.
 pub const PRIOR_DEGREES_OF_FREEDOM: f64 = 1.0;
 
+/// What usually differs from one start of the servers to the next: the standard deviation of a round's log ratio,
+/// slices apart (docs/statistics.md). A rule of thumb for plans, never for intervals.
+pub const USUAL_START_SPREAD: f64 = 0.012;
+
 /// What a prior counts for of the usual variance. So light a prior has long tails, which by themselves make intervals
 /// wider; with the whole of it they hold more often than stated.
 const SCALE: f64 = 0.68;

@@ -50,9 +50,10 @@ impl Campaign {
             damages.note(StoredFile { path, expected, remedy: restore.to_owned() }.check_format(format))?;
         }
         damages.settle()?;
-        let (Some(plan), Some(host), Some(status)) = (plan, host, status) else {
+        let (Some(mut plan), Some(host), Some(status)) = (plan, host, status) else {
             unreachable!("what is missing was noted as damage")
         };
+        plan.time = status.extended.or(plan.time);
         Ok(Campaign { folder: folder.to_owned(), plan, host, status })
     }
 

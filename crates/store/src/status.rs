@@ -2,6 +2,7 @@
 //!
 //! In and out: plain values, times as text from the caller; this room reads no clock.
 
+use rqps_model::plan::TimeLimit;
 use rqps_model::{FORMAT, Format};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,12 +43,26 @@ pub struct Status {
     pub finished_at: Option<String>,
     /// Seconds for loading the data set, by treatment.
     pub load_seconds: BTreeMap<String, f64>,
+    /// Share of the campaign's time that was spent when its last round ended, where it has a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<f64>,
+    /// The time as `rqps more` extended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extended: Option<TimeLimit>,
 }
 
 impl Status {
     pub(crate) fn begun(start: Start, host: String) -> Status {
-        let (state, finished_at) = (State::Incomplete, None);
-        Status { format: FORMAT, host, state, starts: vec![start], finished_at, load_seconds: BTreeMap::new() }
+        Status {
+            format: FORMAT,
+            host,
+            state: State::Incomplete,
+            starts: vec![start],
+            finished_at: None,
+            load_seconds: BTreeMap::new(),
+            spent: None,
+            extended: None,
+        }
     }
 
     /// When the campaign was begun; empty if that was not written.

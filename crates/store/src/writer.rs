@@ -15,7 +15,7 @@ use crate::manifest::digest;
 use crate::sample::{SampleParts, name_of};
 use crate::status::{Start, State, Status};
 use rqps_model::facts::{BuildFacts, HostFacts, LoadFacts, SettingsFacts, StatementPlan};
-use rqps_model::plan::Round;
+use rqps_model::plan::{Round, TimeLimit};
 use rqps_model::{Event, Part, Plan, build::is_plain_name};
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
@@ -264,6 +264,19 @@ impl Writer {
     pub fn set_load_seconds(&mut self, treatment: &str, seconds: f64) -> Result<(), StoreError> {
         self.treatment_file(treatment, BUILD)?;
         self.campaign.status.load_seconds.insert(treatment.to_owned(), seconds);
+        self.write_status()
+    }
+
+    /// Keeps how much of its time the campaign has spent.
+    pub fn set_spent(&mut self, share: f64) -> Result<(), StoreError> {
+        self.campaign.status.spent = Some(share);
+        self.write_status()
+    }
+
+    /// Gives a campaign more time than it was planned with.
+    pub fn extend(&mut self, limit: TimeLimit) -> Result<(), StoreError> {
+        self.campaign.status.extended = Some(limit);
+        self.campaign.plan.time = Some(limit);
         self.write_status()
     }
 

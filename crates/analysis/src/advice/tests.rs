@@ -1,7 +1,6 @@
 //! Each kind of advice, from the numbers that call for it.
 
 use super::*;
-use rqps_model::Verdict;
 
 const READ: Kind = Kind { group: Group::Range, interleave: Some(Interleave::Slices) };
 const WRITE: Kind = Kind { group: Group::Write, interleave: Some(Interleave::Slices) };

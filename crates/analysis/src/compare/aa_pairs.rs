@@ -63,8 +63,11 @@ impl Gate {
 
 /// Judges one pair by its own rounds, over all rows.
 pub(crate) fn gate(pair: usize, rows: &[Row], margin: Margin) -> Gate {
-    let rounds = rows.iter().filter_map(|row| row.pairs.get(pair));
-    let estimates: Vec<_> = rounds.filter_map(|(_, rounds)| Paired::new(&log_ratios(rounds)).ok()?.plain()).collect();
+    let estimate = |row: &Row| {
+        let (_, rounds) = row.pairs.get(pair)?;
+        Some(Paired::new(&log_ratios(rounds)).ok()?.plain()?.seen_at(row.levels))
+    };
+    let estimates: Vec<_> = rows.iter().filter_map(estimate).collect();
     let p_values: Vec<f64> = estimates.iter().map(|estimate| estimate.p_value).collect();
     let q_values = q_values(&p_values).expect("p-values of estimates lie between 0 and 1");
     let changed = estimates.iter().zip(&q_values).filter(|&(estimate, &q)| {

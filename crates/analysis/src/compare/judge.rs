@@ -60,7 +60,7 @@ fn drafts_of_row(at: usize, row: &Row, base: usize, prior: Option<Prior>, margin
             let of_campaign = prior.and_then(|prior| prior.floor(slice_variance(&row.cells[treatment])));
             let of_test = floor::of_test(treatment, base, &slices, &pairs);
             let floor = of_campaign.into_iter().chain(of_test).reduce(Floor::joined);
-            let estimate = paired.estimate(floor.as_ref());
+            let estimate = paired.estimate(floor.as_ref()).map(|estimate| estimate.seen_at(row.levels));
             let judgement = estimate.as_ref().map_or(Judgement::UNDECIDED, |estimate| decide(estimate, margin));
             let comparison = describe(&row.cells[treatment], &paired, estimate.as_ref(), floor);
             Some(Draft { row: at, treatment, estimate, judgement, comparison })

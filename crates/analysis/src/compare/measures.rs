@@ -11,7 +11,7 @@ use crate::compare::row::Row;
 use crate::evidence::cost::cost;
 use crate::findings::{Comparison, Cost, MeasureComparison};
 use crate::read::measured::Measured;
-use rqps_stats::Margin;
+use rqps_stats::{Levels, Margin};
 use rqps_store::EVENT;
 
 /// One number of a round, of which less is better.
@@ -61,12 +61,14 @@ pub(crate) fn by_round(rounds: &[Option<Measured>]) -> Vec<Option<RoundMeasures>
 /// A test's rows, one per measure.
 pub(crate) type MeasureRows = [Row; MEASURES.len()];
 
-/// The rows of a test; `arms` and `missed` by treatment, `missed` as what spoils a comparison.
+/// The rows of a test; `arms` and `missed` by treatment, `missed` as what spoils a comparison, `levels` after all looks
+/// at the test.
 pub(crate) fn rows(
     arms: &[Vec<Option<RoundMeasures>>],
     base: usize,
     pairs: &[(usize, usize)],
     missed: &[Option<String>],
+    levels: Levels,
 ) -> MeasureRows {
     std::array::from_fn(|measure| {
         let of = |arm: usize, base: usize| match missed[arm].is_some() || missed[base].is_some() {
@@ -77,6 +79,7 @@ pub(crate) fn rows(
             cells: (0..arms.len()).map(|at| if at == base { Vec::new() } else { of(at, base) }).collect(),
             pairs: pairs.iter().map(|&(a, b)| ((a, b), of(b, a))).collect(),
             held_back: Vec::new(),
+            levels,
         }
     })
 }
@@ -147,7 +150,7 @@ mod tests {
 
     fn compared(base: &[Option<Measured>], arm: &[Option<Measured>]) -> Vec<MeasureComparison> {
         let arms = [by_round(base), by_round(arm)];
-        let rows = rows(&arms, 0, &[], &[None, None]);
+        let rows = rows(&arms, 0, &[], &[None, None], Levels::ONCE);
         judged(&[rows], 2, 0, Margin::default()).remove(0).remove(1)
     }
 

@@ -3,6 +3,7 @@
 //! In: the rounds' ratios. Out: types.
 
 use crate::compare::round::RoundRatio;
+use rqps_stats::Levels;
 
 /// One test at one number of clients, or one group of them.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +14,8 @@ pub(crate) struct Row {
     pub(crate) pairs: Vec<((usize, usize), Vec<RoundRatio>)>,
     /// By treatment: why its rounds, though there are numbers, are no comparison; empty where none is held back.
     pub(crate) held_back: Vec<Option<String>>,
+    /// At which levels its intervals are, after all looks at it.
+    pub(crate) levels: Levels,
 }
 
 impl Row {

@@ -40,8 +40,14 @@ pub(crate) struct Trace {
     pub(crate) started_at: String,
 }
 
-/// Warnings from how rounds were run, so many of which are complete, of so many.
-pub(crate) fn rounds(plan: &Plan, traces: &[Trace], (complete, planned): (u32, u32), status: &Status) -> Vec<Warning> {
+/// Warnings from how rounds were run, so many of which are complete; `samples` has how many each is to have.
+pub(crate) fn rounds(
+    plan: &Plan,
+    traces: &[Trace],
+    (complete, samples): (u32, &[usize]),
+    status: &Status,
+) -> Vec<Warning> {
+    let planned = samples.len() as u32;
     let mut found = Vec::new();
     let one_by_one = plan.stages.iter().any(|stage| stage.alternate == Alternate::OneByOne);
     if plan.is_chain() && planned == 1 {
@@ -53,7 +59,7 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], (complete, planned): (u32, u
             format!("only {} planned: intervals are wide and one odd round decides", plural(planned, "round"));
         found.push(warning(WarningKind::FewRounds, message));
     }
-    found.extend(incomplete(plan, traces, (complete, planned), status));
+    found.extend(incomplete(traces, (complete, samples), status));
     found.extend(resumed(traces, status, plan));
     found.extend(several_runs(status));
     // What goes one by one is never side by side, and passes begin with folders in which there is nothing to swap.
@@ -65,10 +71,11 @@ pub(crate) fn rounds(plan: &Plan, traces: &[Trace], (complete, planned): (u32, u
 }
 
 /// What is not there: still to be measured, or lost since.
-fn incomplete(plan: &Plan, traces: &[Trace], (complete, planned): (u32, u32), status: &Status) -> Option<Warning> {
+fn incomplete(traces: &[Trace], (complete, samples): (u32, &[usize]), status: &Status) -> Option<Warning> {
+    let planned = samples.len() as u32;
     let rounds = format!("{complete} of {} complete", plural(planned, "round"));
     if status.state == State::Complete {
-        let samples = planned as usize * plan.treatments.len() * plan.tests().len() * plan.clients().len();
+        let samples: usize = samples.iter().sum();
         let lost = samples.saturating_sub(traces.len());
         let are = if lost == 1 { "is" } else { "are" };
         let message = format!(
@@ -199,7 +206,7 @@ pub(crate) fn continued(plan: &Plan, tests: &[TestFindings], labels: &[&str]) ->
 }
 
 /// Seconds since 1970 of `2026-11-21T06:00:00Z`.
-fn seconds_of(rfc3339: &str) -> Option<f64> {
+pub(crate) fn seconds_of(rfc3339: &str) -> Option<f64> {
     rfc3339.parse::<Timestamp>().ok().map(|moment| moment.as_second() as f64)
 }
 
@@ -251,7 +258,7 @@ pub(crate) fn other_load(noun: &str, tests: &[TestFindings], shares: &[Option<f6
 }
 
 /// One line for each kind of warning that cells have.
-pub(crate) fn summary(tests: &[TestFindings], labels: &[&str]) -> Vec<Warning> {
+pub(crate) fn summary(tests: &[TestFindings], labels: &[&str], seconds_of_a_round: Option<f64>) -> Vec<Warning> {
     let is_several = tests.iter().any(|test| test.clients != tests[0].clients);
     let cells: Vec<(String, &CellFindings)> = tests
         .iter()
@@ -288,9 +295,19 @@ pub(crate) fn summary(tests: &[TestFindings], labels: &[&str]) -> Vec<Warning> {
             noisy.filter_map(|cell| Some(Advice::of(cell.comparison.as_ref()?, kind))).collect::<Vec<_>>()
         };
         let all: Vec<Advice> = tests.iter().flat_map(of_test).collect();
-        found.push(advised(WarningKind::Noisy, message, &advice::for_all(&all)));
+        let more = seconds_of_a_round.and_then(|seconds| time_for_more(&cells, seconds));
+        let more = more.map_or_else(String::new, |time| format!("; `rqps more` with `--time {time}` adds them"));
+        found.push(advised(WarningKind::Noisy, message, &(advice::for_all(&all) + &more)));
     }
     found
+}
+
+/// The time that the rounds would take which would decide more tests that are too noisy, as `--time` takes it.
+fn time_for_more(cells: &[(String, &CellFindings)], seconds_of_a_round: f64) -> Option<String> {
+    let noisy = cells.iter().filter(|(_, cell)| cell.warnings.iter().any(|it| it.kind == WarningKind::Noisy));
+    let compared = noisy.filter_map(|(_, cell)| cell.comparison.as_ref());
+    let more = compared.filter_map(|it| Some(it.rounds_within_reach()?.saturating_sub(it.n))).max()?;
+    Some(format!("{:.0}m", (f64::from(more) * seconds_of_a_round / 60.0).ceil()))
 }
 
 #[cfg(test)]

@@ -42,8 +42,9 @@ pub(crate) fn observed(cell: &Cell<'_>) -> Vec<Warning> {
 
 fn failures(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     let present = cell.samples().count();
-    let absent = (1..).zip(cell.rounds).filter(|(_, sample)| sample.is_none()).map(|(round, _)| round);
-    if present > 0 && present < cell.rounds.len() {
+    let due = (1..).zip(cell.rounds).filter(|(round, _)| !cell.left_out.contains(round));
+    let absent: Vec<u32> = due.filter(|(_, sample)| sample.is_none()).map(|(round, _)| round).collect();
+    if present > 0 && !absent.is_empty() {
         found.push(warning(WarningKind::Absent, format!("no sample in {}", rounds_in_words(absent))));
     }
     if let Some(rounds) = cell.rounds_where(|m| m.sample.failure.is_some()) {

@@ -81,6 +81,7 @@ mod tests {
         let cell = Cell {
             rounds: &rounds,
             base_rounds: &[],
+            left_out: &[],
             ratios: &[],
             is_closed: true,
             cost: None,

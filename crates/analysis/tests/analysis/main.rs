@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, and says where")]
 
+mod allot;
 mod choices;
 mod insert;
 mod published;

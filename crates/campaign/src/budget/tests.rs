@@ -1,7 +1,8 @@
 //! How a given time is spent, on plans as users ask for them.
 
 use super::*;
-use crate::testing::{plan, refused};
+use crate::testing::{plan, refused, vocabulary};
+use crate::{Command, Flag, read};
 
 const TWO: [(&str, &str); 2] = [("build", "postgres:16.15"), ("build", "postgres:17.11")];
 
@@ -13,7 +14,8 @@ fn in_time(words: &[(&str, &str)]) -> Plan {
 fn a_time_is_filled_with_rounds_and_more_time_with_more() {
     for (time, seconds) in [("5m", 300.0), ("10m", 600.0), ("1h", 3600.0), ("1h30m", 5400.0)] {
         let plan = in_time(&[("time", time), ("rows", "100k")]);
-        assert_eq!(plan.time, Some(TimeLimit { seconds, rounds_max: ROUNDS_MAX }), "{time}");
+        let division = Some(Division { read_seconds: true, write_seconds: true, until_decided: false });
+        assert_eq!(plan.time, Some(TimeLimit { seconds, rounds_max: ROUNDS_MAX, division }), "{time}");
         let expected = estimate(&plan).duration().as_secs_f64();
         let round = costs(&plan).1;
         assert!(expected <= seconds && expected + round > seconds, "{time}: {expected} s of rounds of {round} s");
@@ -44,6 +46,8 @@ fn what_is_said_stays() {
     assert!(plan.tests().iter().filter(|test| !test.writes).all(|test| test.seconds == 2.0));
     assert!(plan.tests().iter().filter(|test| test.writes).all(|test| test.seconds <= 2.0));
     assert_eq!((plan.warmup_seconds, plan.rounds, plan.rounds_max()), (0.3, 4, 4));
+    let division = plan.division().expect("tests can be left out");
+    assert_eq!((division.read_seconds, division.write_seconds), (false, true));
     // A preset says less than a time.
     let quick = in_time(&[("time", "20m"), ("quick", "true")]);
     assert!(quick.rounds > 3 && quick.stages[0].rows == 100_000, "{}", quick.rounds);
@@ -64,6 +68,7 @@ fn suites_with_steps_and_transactions_keep_their_seconds() {
         let plain = in_time(&[("suite", suite)]);
         let timed = in_time(&[("suite", suite), ("time", time)]);
         assert_eq!(timed.stages, plain.stages, "{suite}");
+        assert_eq!(timed.division(), None, "{suite}: a pass is what it is");
         assert!(timed.rounds > plain.rounds && timed.warmup_seconds == plain.warmup_seconds, "{suite}");
     }
 }
@@ -82,4 +87,19 @@ fn a_time_too_short_is_refused_with_one_that_is_not() {
     let enough = rest.split(' ').next().expect("a time");
     assert!(told.contains("--time 30s: error: 30 s is too short: 3 rounds of these tests take about"), "{told}");
     assert!(plan(&words(enough), false).rounds >= 3, "{enough}");
+}
+
+#[test]
+fn an_end_by_decisions_needs_a_time_and_a_throughput_that_is_free() {
+    let until = in_time(&[("time", "1h"), ("until-decided", "true")]);
+    assert!(until.division().is_some_and(|division| division.until_decided));
+    assert_eq!(in_time(&[("time", "1h"), ("rate", "500")]).division(), None, "throughput is the rate");
+    for (words, expected) in
+        [([("rounds", "5")], "no time at which to end"), ([("rate", "500")], "nothing is decided at a rate")]
+    {
+        let flags = [&TWO[..], &words, &[("until-decided", "true")]].concat();
+        let flags: Vec<Flag> = flags.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
+        let told = read(None, &flags, Command::Run, &vocabulary()).diagnostics;
+        assert!(told.iter().any(|fault| fault.to_string().contains(expected)), "{told:?}");
+    }
 }

@@ -54,7 +54,7 @@ fn colour_and_pipes() {
 fn every_command_has_help() {
     let scene = Scene::new();
     let help = scene.end(scene.rqps(&["--help"])).with_code(0);
-    for command in ["plan", "run", "resume", "status", "demo", "compare", "report", "builds"] {
+    for command in ["plan", "run", "resume", "more", "status", "demo", "compare", "report", "builds"] {
         assert!(help.stdout.contains(&format!("\n  {command} ")), "{command} in\n{}", help.stdout);
         let own = scene.end(scene.rqps(&[command, "--help"])).with_code(0);
         assert!(own.stdout.contains(&format!("rqps {command}")), "{}", own.stdout);

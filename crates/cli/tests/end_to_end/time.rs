@@ -63,6 +63,45 @@ fn an_interrupted_campaign_goes_on_until_as_many_rounds_as_wanted() {
     scene.assert_nothing_left();
 }
 
+/// Hot points are three quarters faster in 17, which shows at once; a point query is as fast.
+#[test]
+fn what_is_decided_makes_room_and_more_time_goes_on() {
+    let scene = Scene::new();
+    let folder = scene.campaign("divided");
+    let measure = |words: &[&str]| {
+        let mut command = scene.rqps(words);
+        scene.with_users_cache(&mut command, &["postgres:16.15", "postgres:17.11"]);
+        scene.end(command).with_code(0);
+    };
+    let builds = ["run", "--build", "postgres:16.15", "--build", "postgres:17.11", "--name", "divided"];
+    // With so small a margin a point query stays undecided, and in so long a time it is not given up.
+    let words = ["--rows", "10k", "--tests", "hot-points,point-query", "--read-seconds", "0.5", "--margin", "0.5%"];
+    measure(&[&builds[..], &words, &["--time", "5m", "--rounds", "6"]].concat());
+    let measured = |campaign: &Campaign, number: u32| {
+        let round = campaign.round(number).expect("it can be read").expect("it began");
+        ["hot-points", "point-query"].map(|test| round.measures(test))
+    };
+    let campaign = results(&folder);
+    let rounds = campaign.rounds();
+    assert_eq!([1, 2].map(|number| measured(&campaign, number)), [[true; 2]; 2]);
+    assert_eq!(measured(&campaign, rounds), [false, true], "of {rounds} rounds");
+    let told = scene.end(scene.rqps(&["compare", "results/divided", "--json"])).with_code(0).json();
+    let row = |test: &str| {
+        let rows = told["rows"].as_array().expect("rows");
+        rows.iter().find(|row| row["test"] == test).expect("a row").clone()
+    };
+    let n = |test: &str| row(test)["n"].as_u64().expect("a number");
+    assert_eq!((row("hot-points")["verdict"].as_str(), n("point-query")), (Some("improved"), u64::from(rounds)));
+    assert!((2..u64::from(rounds)).contains(&n("hot-points")), "{told}");
+    let state = scene.end(scene.rqps(&["status", "results/divided", "--json"])).with_code(0).json();
+    assert_eq!(state["state"], "complete", "{state}");
+    // More time adds rounds to those that are there.
+    measure(&["more", "results/divided", "--time", "30s"]);
+    assert!(results(&folder).rounds() > rounds && starts(&folder) == 2);
+    scene.end(scene.rqps(&["more", "results/divided", "--time", "soon"])).refused(&["20m, 8h or 1h30m"]);
+    scene.assert_nothing_left();
+}
+
 #[test]
 fn a_time_that_is_too_short_is_refused_before_anything_is_made() {
     let scene = Scene::new();

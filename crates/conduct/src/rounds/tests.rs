@@ -4,6 +4,7 @@ use super::*;
 use crate::testing::plan;
 use rqps_model::Sample;
 use rqps_model::facts::HostFacts;
+use rqps_model::plan::Division;
 use rqps_observe::clock::rfc3339;
 use rqps_store::{SampleParts, Start, Writer};
 use std::time::{Duration, UNIX_EPOCH};
@@ -28,7 +29,7 @@ fn events() -> Vec<Event> {
 }
 
 fn limit(seconds: f64) -> TimeLimit {
-    TimeLimit { seconds, rounds_max: 1000 }
+    TimeLimit { seconds, rounds_max: 1000, division: None }
 }
 
 #[test]
@@ -62,9 +63,23 @@ fn another_round_begins_if_it_ends_in_time_or_a_little_late() {
 }
 
 #[test]
+fn where_tests_are_left_out_the_last_round_is_the_measure() {
+    let mut events = events();
+    // A third round of 40 s.
+    events.extend([round_begins(1220.0, 3)]);
+    let more = |division: Option<Division>| {
+        let limit = TimeLimit { division, ..limit(400.0) };
+        Spent::of(&[at(1000.0)], &events, Some(at(1260.0))).rounds_more(limit, None)
+    };
+    let division = Division { read_seconds: true, write_seconds: true, until_decided: false };
+    // 150 s are left: rounds take 80 s on average, and the last one took 40 s.
+    assert_eq!((more(None), more(Some(division))), (Some(1), Some(3)));
+}
+
+#[test]
 fn no_more_rounds_than_wanted() {
     let more = Spent::of(&[at(1000.0)], &events(), Some(at(1220.0)))
-        .rounds_more(TimeLimit { seconds: 4000.0, rounds_max: 5 }, None);
+        .rounds_more(TimeLimit { rounds_max: 5, ..limit(4000.0) }, None);
     assert_eq!(more, Some(5));
 }
 
@@ -75,7 +90,7 @@ fn campaign(root: &std::path::Path, time: Option<TimeLimit>, events: &[Event]) -
     let store = Campaign::create(root, "x", &plan, &HostFacts::default(), "", start).expect("created");
     for event in events {
         store.append_event(event).expect("written");
-        if let Some(round) = round_of(&event.kind) {
+        if let Some(round) = round_of_event(&event.kind) {
             store.write_round(&plan.round(round)).expect("written");
             for treatment in if round == 1 { &["a", "b"][..] } else { &["a"] } {
                 store.publish(&sample(round, treatment)).expect("published");
@@ -103,5 +118,5 @@ fn a_campaign_has_the_rounds_of_its_plan_or_those_that_fit() {
     // Two began; the second is to end at 220 s, as the first took 100 s.
     assert_eq!(rounds("begun", Some(limit(510.0)), &events(), 1150.0), 5);
     assert_eq!(rounds("late", Some(limit(120.0)), &events(), 1150.0), 2);
-    assert_eq!(rounds("enough", Some(TimeLimit { seconds: 500.0, rounds_max: 3 }), &events(), 1150.0), 3);
+    assert_eq!(rounds("enough", Some(TimeLimit { rounds_max: 3, ..limit(500.0) }), &events(), 1150.0), 3);
 }

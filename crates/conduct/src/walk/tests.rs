@@ -30,7 +30,7 @@ fn told(plan: &Plan, round: &Round, done: &[&str]) -> Vec<String> {
 }
 
 fn round(order: &[usize]) -> Round {
-    Round { number: 1, order: order.to_vec(), seed: 1 }
+    Round { number: 1, order: order.to_vec(), seed: 1, allotment: None }
 }
 
 /// Five tests at two numbers of clients, two of which write.

@@ -99,8 +99,8 @@ fn the_rest_takes_as_long_as_what_was_measured() {
     let begun = SystemTime::now() - std::time::Duration::from_secs(100);
     let campaign = Campaign::open(&folder).expect("a campaign");
     let plan = campaign.plan();
-    let mut known: Vec<Known> =
-        cells(plan, plan.rounds).into_iter().map(|(cell, _)| know(&campaign, cell, 1.0)).collect();
+    let rounds: Vec<Round> = (1..=plan.rounds).map(|number| plan.round(number)).collect();
+    let mut known: Vec<Known> = cells(plan, &rounds).into_iter().map(|(cell, _)| know(&campaign, cell, 1.0)).collect();
     assert_eq!(seconds_left(plan, &known, Some(begun), SystemTime::now()), None);
     for cell in &mut known[6..] {
         (cell.found, cell.published) = (Found::Absent, None);

@@ -147,8 +147,10 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
         n if n == campaign.rounds_planned => n.to_string(),
         n => format!("{n} of {}", campaign.rounds_planned),
     };
+    let of_tests = order::rounds_of_tests(findings).map_or_else(String::new, |of| format!(" ({of} of a test)"));
     let in_time = campaign.time_seconds.map(Duration::from_secs_f64).map(human_duration);
-    let rounds = rounds + &in_time.map_or_else(String::new, |time| format!(", as many as fitted in {time}"));
+    let in_time = in_time.map_or_else(String::new, |time| format!(", as many as fitted in {time}"));
+    let rounds = rounds + &of_tests + &in_time;
     let tests: BTreeSet<&str> = findings.tests.iter().map(|test| test.name.as_str()).collect();
     let mut facts = vec![("Base", scene.names[findings.base].clone())];
     facts.extend(suite::facts(findings, tests.len(), &rounds));

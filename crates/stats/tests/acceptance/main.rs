@@ -11,6 +11,7 @@ mod equality;
 mod false_changes;
 mod fixtures;
 mod group;
+mod looks;
 mod multiplicity;
 mod noise;
 mod pooled;

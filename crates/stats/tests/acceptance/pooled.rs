@@ -17,7 +17,7 @@ const CELLS: usize = 40_000;
 
 /// What the rounds were compared by, as columns of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Measure {
+pub(crate) enum Measure {
     Throughput = 3,
     P50 = 4,
     P95 = 5,
@@ -25,10 +25,10 @@ enum Measure {
 }
 
 /// A test of the real campaign: by round its log ratio, less their mean, and the standard error of its slices.
-type RealTest = Vec<(f64, f64)>;
+pub(crate) type RealTest = Vec<(f64, f64)>;
 
 /// The tests that have the measure in every round.
-fn real_tests(measure: Measure) -> Vec<RealTest> {
+pub(crate) fn real_tests(measure: Measure) -> Vec<RealTest> {
     let mut tests: BTreeMap<&str, RealTest> = BTreeMap::new();
     let lines = include_str!("../aa_rounds.csv").lines().filter(|line| !line.starts_with('#')).skip(1);
     for line in lines {
@@ -82,13 +82,9 @@ fn simulate(real: &[RealTest], tests: usize, rounds: usize) -> Outcome {
         let at: Vec<usize> = (0..rounds).map(|_| noise.below(real[0].len())).collect();
         let cells: Vec<Vec<(f64, f64)>> =
             drawn.iter().map(|&test| at.iter().map(|&round| real[test][round]).collect()).collect();
-        let spreads: Vec<Spread> = cells.iter().map(|cell| spread(cell)).collect();
-        for (place, (&test, cell)) in drawn.iter().zip(&cells).enumerate() {
-            let log_ratios: Vec<f64> = cell.iter().map(|round| round.0).collect();
-            let paired = Paired::new(&log_ratios).unwrap();
-            let others: Vec<Spread> = (0..tests).filter(|&other| other != place).map(|other| spreads[other]).collect();
-            let prior = Prior::of_cells(&others);
-            let floor: Option<Floor> = prior.and_then(|prior| prior.floor(spreads[place].slices));
+        let floors = floors(&cells, rounds);
+        for ((&test, cell), floor) in drawn.iter().zip(&cells).zip(floors) {
+            let paired = Paired::new(&log_ratios(cell)).unwrap();
             let (pooled, plain) = (paired.estimate(floor.as_ref()).unwrap(), paired.plain().unwrap());
             let holds = |low: f64, high: f64| usize::from(low <= 0.0 && 0.0 <= high);
             let found = [1, holds(pooled.low95, pooled.high95), holds(plain.low95, plain.high95)];
@@ -98,6 +94,20 @@ fn simulate(real: &[RealTest], tests: usize, rounds: usize) -> Outcome {
         }
     }
     outcome
+}
+
+/// The floor of each cell after so many rounds, from all others.
+pub(crate) fn floors(cells: &[RealTest], rounds: usize) -> Vec<Option<Floor>> {
+    let spreads: Vec<Spread> = cells.iter().map(|cell| spread(&cell[..rounds])).collect();
+    let of = |place: usize| {
+        let others = (0..cells.len()).filter(|&other| other != place).map(|other| spreads[other]);
+        Prior::of_cells(&others.collect::<Vec<_>>())?.floor(spreads[place].slices)
+    };
+    (0..cells.len()).map(of).collect()
+}
+
+pub(crate) fn log_ratios(cell: &[(f64, f64)]) -> Vec<f64> {
+    cell.iter().map(|round| round.0).collect()
 }
 
 /// Different tests as long as there are any.
@@ -114,9 +124,8 @@ fn draw_tests(real: usize, tests: usize, noise: &mut Noise) -> Vec<usize> {
 }
 
 fn spread(cell: &[(f64, f64)]) -> Spread {
-    let log_ratios: Vec<f64> = cell.iter().map(|round| round.0).collect();
     Spread {
-        variance: sample_variance(&log_ratios).unwrap().unwrap(),
+        variance: sample_variance(&log_ratios(cell)).unwrap().unwrap(),
         degrees_of_freedom: (cell.len() - 1) as f64,
         slices: cell.iter().map(|round| round.1.powi(2)).sum::<f64>() / cell.len() as f64,
     }

@@ -7,6 +7,21 @@ use rqps_store::{Start, State};
 
 const DATA: DataShape = DataShape { tables: 1, rows: 1000 };
 
+pub(crate) fn test(name: &str, writes: bool) -> TestPlan {
+    TestPlan {
+        name: name.to_owned(),
+        label: format!("{name}_range=100"),
+        group: Group::Point,
+        unit: Unit::QueriesPerSecond,
+        writes,
+        rank: 1,
+        interleave: Some(Interleave::Slices),
+        seconds: 10.0,
+        timed: true,
+        before: Vec::new(),
+    }
+}
+
 pub(crate) fn plan(rounds: u32) -> Plan {
     let treatment = |name: &str| TreatmentPlan {
         name: name.to_owned(),
@@ -14,18 +29,6 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         storage: None,
         profile: "x10a".to_owned(),
         set: BTreeMap::new(),
-    };
-    let test = TestPlan {
-        name: "point-query".to_owned(),
-        label: "point-query_range=100".to_owned(),
-        group: Group::Point,
-        unit: Unit::QueriesPerSecond,
-        writes: false,
-        rank: 1,
-        interleave: Some(Interleave::Slices),
-        seconds: 10.0,
-        timed: true,
-        before: Vec::new(),
     };
     Plan {
         format: FORMAT,
@@ -37,7 +40,7 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         why_one_by_one: None,
         why_continued: None,
         time: None,
-        stages: vec![Stage::side_by_side(DATA, vec![1], vec![test])],
+        stages: vec![Stage::side_by_side(DATA, vec![1], vec![test("point-query", false)])],
         warmup_seconds: 1.0,
         slice_ms: 10.0,
         arrival: Arrival::Closed,
@@ -77,6 +80,8 @@ fn starts(versions: &[&str]) -> Status {
         starts: versions.iter().map(start).collect(),
         finished_at: None,
         load_seconds: BTreeMap::new(),
+        spent: None,
+        extended: None,
     }
 }
 
@@ -86,15 +91,15 @@ fn kinds(warnings: &[Warning]) -> Vec<WarningKind> {
 
 #[test]
 fn a_campaign_in_order_has_none() {
-    assert!(rounds(&plan(4), &traces(4), (4, 4), &starts(&["0.1.0"])).is_empty());
+    assert!(rounds(&plan(4), &traces(4), (4, &[2; 4]), &starts(&["0.1.0"])).is_empty());
 }
 
 #[test]
 fn few_and_missing_rounds_are_told() {
-    assert_eq!(kinds(&rounds(&plan(2), &traces(2), (2, 2), &starts(&["0.1.0"]))), [WarningKind::FewRounds]);
+    assert_eq!(kinds(&rounds(&plan(2), &traces(2), (2, &[2; 2]), &starts(&["0.1.0"]))), [WarningKind::FewRounds]);
     let mut status = starts(&["0.1.0"]);
     let check = |status: &Status, message: &str| {
-        let found = rounds(&plan(5), &traces(3), (3, 5), status);
+        let found = rounds(&plan(5), &traces(3), (3, &[2; 5]), status);
         assert_eq!((kinds(&found), found[0].cause.as_str()), (vec![WarningKind::Incomplete], message));
     };
     check(&status, "4 of 10 samples are missing, though the campaign had finished; 3 of 5 rounds complete");
@@ -107,13 +112,13 @@ fn resumed_rounds_and_several_runs_are_told() {
     let mut traces = traces(4);
     let again = Trace { clients: 2, server_start: "3.2".to_owned(), ..traces[5].clone() };
     traces.push(again);
-    let found = rounds(&plan(4), &traces, (4, 4), &starts(&["0.1.0", "0.2.0"]));
+    let found = rounds(&plan(4), &traces, (4, &[2; 4]), &starts(&["0.1.0", "0.2.0"]));
     assert_eq!(kinds(&found), [WarningKind::Resumed, WarningKind::Epochs, WarningKind::Epochs]);
     assert!(found[0].cause.starts_with("in round 3 tests ran"), "{}", found[0].cause);
 
     let mut continued = starts(&["0.1.0", "0.1.0"]);
     continued.starts[1].at = "2026-11-21T02:00:01Z".to_owned();
-    let found = rounds(&plan(4), &self::traces(4), (4, 4), &continued);
+    let found = rounds(&plan(4), &self::traces(4), (4, &[2; 4]), &continued);
     assert_eq!(kinds(&found), [WarningKind::Resumed, WarningKind::Epochs]);
     assert!(found[0].cause.starts_with("in round 2 tests ran"), "{}", found[0].cause);
 }
@@ -135,13 +140,13 @@ fn passes_follow_one_another_and_have_nothing_to_swap() {
     let other_clients = |trace: &Trace| Trace { clients: 8, server_start: "other".to_owned(), ..trace.clone() };
     let more: Vec<Trace> = traces.iter().map(other_clients).collect();
     traces.extend(more);
-    assert!(rounds(&in_passes(3), &traces, (3, 3), &starts(&["0.1.0"])).is_empty());
+    assert!(rounds(&in_passes(3), &traces, (3, &[2; 3]), &starts(&["0.1.0"])).is_empty());
     let mut continued = starts(&["0.1.0", "0.1.0"]);
     continued.starts[1].at = "2026-11-22T08:00:00Z".to_owned();
-    let found = rounds(&in_passes(3), &traces, (3, 3), &continued);
+    let found = rounds(&in_passes(3), &traces, (3, &[2; 3]), &continued);
     assert_eq!(kinds(&found), [WarningKind::Resumed, WarningKind::Epochs]);
     assert_eq!(found[0].cause, "in round 2 passes were made in more than one run");
-    let found = rounds(&in_passes(1), &traces[..2], (1, 1), &starts(&["0.1.0"]));
+    let found = rounds(&in_passes(1), &traces[..2], (1, &[2; 1]), &starts(&["0.1.0"]));
     assert_eq!(kinds(&found), [WarningKind::FewRounds]);
     assert!(found[0].cause.starts_with("one round only: "), "{}", found[0].cause);
 }
@@ -150,7 +155,7 @@ fn passes_follow_one_another_and_have_nothing_to_swap() {
 fn arms_measured_at_different_times_are_told() {
     let mut traces = traces(4);
     traces[3].started_at = "2026-11-24T02:00:00Z".to_owned();
-    let found = rounds(&plan(4), &traces, (4, 4), &starts(&["0.1.0"]));
+    let found = rounds(&plan(4), &traces, (4, &[2; 4]), &starts(&["0.1.0"]));
     assert_eq!(kinds(&found), [WarningKind::Apart]);
     assert!(found[0].cause.contains("point-query in round 2 by 72.0 h"), "{}", found[0].cause);
 }
@@ -159,10 +164,10 @@ fn arms_measured_at_different_times_are_told() {
 fn copies_that_stay_with_their_arm_are_told() {
     let mut traces = traces(4);
     traces.iter_mut().for_each(|trace| trace.data_copy = ["pg#1", "pg#2"][trace.treatment].to_owned());
-    assert_eq!(kinds(&rounds(&plan(4), &traces, (4, 4), &starts(&["0.1.0"]))), [WarningKind::CopiesNotSwapped]);
+    assert_eq!(kinds(&rounds(&plan(4), &traces, (4, &[2; 4]), &starts(&["0.1.0"]))), [WarningKind::CopiesNotSwapped]);
     traces.iter_mut().for_each(|trace| trace.data_copy = ["pg16#1", "pg17#1"][trace.treatment].to_owned());
     assert!(
-        rounds(&plan(4), &traces, (4, 4), &starts(&["0.1.0"])).is_empty(),
+        rounds(&plan(4), &traces, (4, &[2; 4]), &starts(&["0.1.0"])).is_empty(),
         "copies of unlike masters cannot be swapped"
     );
 }

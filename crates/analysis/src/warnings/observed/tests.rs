@@ -20,6 +20,7 @@ fn blank(settings: &SettingsFacts) -> Cell<'_> {
     Cell {
         rounds: &[],
         base_rounds: &[],
+        left_out: &[],
         ratios: &[],
         is_closed: true,
         cost: None,
@@ -59,6 +60,8 @@ fn absent_failed_and_empty_trials_are_told() {
         one(&[Some(trial(1)), None, Some(trial(3)), None]),
         said(WarningKind::Absent, "no sample in rounds 2, 4")
     );
+    let found = kinds_of(&[Some(trial(1)), None, Some(trial(3)), None], |cell| cell.left_out = &[2]);
+    assert_eq!(found, [said(WarningKind::Absent, "no sample in round 4")], "round 2 was not to measure it");
     let mut failed = trial(2);
     failed.sample.failure = Some("server died".to_owned());
     assert_eq!(one(&[Some(trial(1)), Some(failed)]), said(WarningKind::Failed, "failed in round 2 of 2: server died"));

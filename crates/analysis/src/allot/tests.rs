@@ -1,0 +1,65 @@
+//! What the next round measures, on comparisons made by hand.
+
+use super::*;
+use crate::warnings::campaign::tests as campaign;
+use rqps_model::plan::TimeLimit;
+
+/// A comparison with a mean, an interval of so wide a half, and rounds of so large a standard deviation.
+fn comparison(verdict: Verdict, mean: f64, half: f64, (rounds, sd): (u32, f64)) -> Comparison {
+    Comparison {
+        low: Some((mean - half).exp()),
+        high: Some((mean + half).exp()),
+        verdict,
+        sd: Some(sd),
+        ..Comparison::undecided(mean.exp(), rounds)
+    }
+}
+
+#[test]
+fn what_is_narrow_needs_nothing_whatever_it_shows() {
+    for (verdict, mean) in [(Verdict::Equal, 0.0), (Verdict::Regressed, -0.3), (Verdict::Undecided, 0.012)] {
+        let narrow = comparison(verdict, mean, 0.0105, (8, 0.012));
+        assert_eq!(need(Some(&narrow), 0.02, 0.5, 4.0), Need::Nothing, "{verdict:?}");
+        let wide = Comparison { low: Some((mean - 0.03f64).exp()), high: Some((mean + 0.03).exp()), ..narrow };
+        assert_ne!(need(Some(&wide), 0.02, 0.5, 4.0), Need::Nothing, "{verdict:?}");
+    }
+    assert_eq!(need(Some(&comparison(Verdict::Improved, 0.6, 0.03, (3, 0.01))), 0.02, 0.2, 9.0), Need::Wide);
+}
+
+#[test]
+fn a_test_is_given_up_where_the_time_left_will_not_do_and_no_earlier_than_after_a_third() {
+    // Rounds that differ by 10 % leave an interval of 6 % or so after twelve of them.
+    let noisy = comparison(Verdict::Undecided, 0.02, 0.2, (4, 0.10));
+    assert_eq!(need(Some(&noisy), 0.02, 0.30, 8.0), Need::Open);
+    assert_eq!(need(Some(&noisy), 0.02, 0.35, 8.0), Need::GivenUp);
+    assert_eq!(need(Some(&noisy), 0.02, 0.35, 800.0), Need::Open);
+    let plain = comparison(Verdict::Undecided, 0.15, 0.2, (4, 0.10));
+    assert_eq!(need(Some(&plain), 0.02, 0.35, 8.0), Need::Open, "a change so large may still show");
+    // What has no interval yet is no reason to give up early.
+    let lone = Comparison { low: None, high: None, ..plain };
+    assert_eq!([0.1, 0.4].map(|spent| need(Some(&lone), 0.02, spent, 8.0)), [Need::Open, Need::GivenUp]);
+    assert_eq!(need(None, 0.02, 0.1, 8.0), Need::Nothing, "it failed in every round");
+}
+
+fn plan(writes: &[bool], until_decided: bool) -> Plan {
+    let mut plan = campaign::plan(3);
+    plan.stages[0].tests = (0..).zip(writes).map(|(at, writes)| campaign::test(&format!("t{at}"), *writes)).collect();
+    let division = Division { read_seconds: true, write_seconds: true, until_decided };
+    plan.time = Some(TimeLimit { seconds: 600.0, rounds_max: 1000, division: Some(division) });
+    plan
+}
+
+#[test]
+fn open_tests_come_first_with_the_writes_before_them() {
+    let names = |needs: &[Need], until_decided: bool| -> Vec<String> {
+        let plan = plan(&[false, true, false, true, false], until_decided);
+        choose(&plan, needs).iter().map(|test| test.name.clone()).collect()
+    };
+    use Need::{GivenUp, Nothing, Open, Wide};
+    assert_eq!(names(&[Nothing, Wide, Open, Wide, Nothing], false), ["t1", "t2"]);
+    assert_eq!(names(&[Open, Wide, Nothing, Wide, Nothing], false), ["t0"], "no write comes before it");
+    assert_eq!(names(&[Wide, Nothing, Nothing, Nothing, GivenUp], false), ["t0", "t1", "t3", "t4"]);
+    assert_eq!(names(&[Nothing; 5], false), [""; 0]);
+    assert_eq!(names(&[Wide, Wide, Nothing, Wide, Nothing], true), [""; 0], "decided is enough");
+    assert_eq!(names(&[Wide, Wide, GivenUp, Wide, Nothing], true), ["t1", "t2"]);
+}
