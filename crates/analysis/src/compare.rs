@@ -10,6 +10,7 @@ pub(crate) mod inside;
 pub(crate) mod judge;
 pub(crate) mod measures;
 pub(crate) mod open_loop;
+pub(crate) mod planted;
 pub(crate) mod round;
 pub(crate) mod row;
 pub(crate) mod sla;

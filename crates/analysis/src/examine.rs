@@ -7,7 +7,7 @@
 use crate::compare::measures::{MeasureRows, RoundMeasures};
 use crate::compare::round::{RoundRatio, ratio_of_round};
 use crate::compare::row::Row;
-use crate::compare::{inside, measures, open_loop, sla};
+use crate::compare::{inside, measures, open_loop, planted, sla};
 use crate::evidence::plan_structure::same_structure;
 use crate::evidence::{cost, counters, latency, other_load, response, series, speeds, timeline};
 use crate::findings::{
@@ -42,6 +42,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) treatments: &'a [TreatmentFindings],
     /// A/A pairs.
     pub(crate) pairs: &'a [(usize, usize)],
+    /// Treatments in which a change was planted.
+    pub(crate) planted: &'a [usize],
     /// Most points of a series.
     pub(crate) points: usize,
     pub(crate) margin: Margin,
@@ -99,9 +101,10 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     let measured: Vec<_> = arms.iter_mut().map(|arm| std::mem::take(&mut arm.measures)).collect();
     let fewest = ratios.iter().map(Vec::len).filter(|rounds| *rounds > 0).min();
     let levels = shared.levels.of_test(&planned.name, fewest.unwrap_or(0));
-    let measure_rows = measures::rows(&measured, shared.base, shared.pairs, &misses, levels);
+    let measure_rows = measures::rows(&measured, shared.base, (shared.pairs, shared.planted), &misses, levels);
     let held_back = open_loop::held_back(sla::held_back(&misses, shared.base), &at_rate, shared.base);
     fill_inside(&mut arms, shared.base, &ratios, &held_back);
+    fill_planted(shared, &mut arms);
     let interleave = arms.iter().flat_map(|arm| arm.rounds.iter().flatten()).next().map(|m| m.sample.interleave);
     let other_load = other_load::share(arms.iter().flat_map(|arm| arm.rounds.iter().flatten()));
     let statements = statements(&arms, shared.base);
@@ -124,7 +127,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
         statements,
         cells: arms.into_iter().map(|arm| arm.cell).collect(),
     };
-    let row = Row { cells: ratios, pairs, held_back, levels };
+    let row = Row { cells: ratios, pairs, held_back, levels, planted: shared.planted.to_vec() };
     Ok(Examined { findings, statements: prepared, row, measure_rows, traces, other_load })
 }
 
@@ -152,6 +155,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         throughput,
         throughput_by_round,
         comparison: None,
+        planted: None,
         causes: Vec::new(),
         cost: cost::cost(
             present(),
@@ -203,6 +207,16 @@ fn fill_inside(arms: &mut [Arm], base: usize, ratios: &[Vec<RoundRatio>], held_b
     for at in (0..arms.len()).filter(|&at| at != base && held_back[at].is_none()) {
         let inside = inside::inside(&arms[at].rounds, &arms[base].rounds, &ratios[at]);
         arms[at].cell.inside = inside.filter(|_| !is_uneven(&arms[at], &arms[base]));
+    }
+}
+
+/// Fills in what is true of planted changes, as far as they are known: against the build that they were planted in.
+fn fill_planted(shared: Shared<'_>, arms: &mut [Arm]) {
+    let Shared { plan, base, pairs, .. } = shared;
+    if base == plan.base || pairs.contains(&(base, plan.base)) || pairs.contains(&(plan.base, base)) {
+        for &at in shared.planted.iter().filter(|&&at| at != base) {
+            arms[at].cell.planted = planted::truth(&arms[at].rounds, &arms[base].rounds);
+        }
     }
 }
 

@@ -5,11 +5,13 @@
 mod cause;
 mod comparison;
 mod counter;
+mod planted;
 mod sections;
 
 pub use cause::{Cause, Moved};
 pub use comparison::{Comparison, MeasureComparison, RoundFindings};
 pub use counter::{CounterFindings, CounterUnit};
+pub use planted::{PlantedCell, PlantedFindings};
 pub use sections::{
     ContinuedFindings, CrossingFindings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings,
     TimelineFindings, TimelinePoint, TransactionFindings,
@@ -38,6 +40,9 @@ pub struct Findings {
     pub tests: Vec<TestFindings>,
     /// One entry per group, number of clients and treatment other than the base.
     pub groups: Vec<GroupFindings>,
+    /// What became of the changes that were planted, where they are known against this base.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planted: Vec<PlantedFindings>,
     /// Where the ratio of a test crosses 1 as clients grow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossings: Vec<CrossingFindings>,
@@ -145,6 +150,9 @@ pub struct TreatmentFindings {
     /// The storage engine requested for its tables, where the engine leaves a choice.
     #[serde(default)]
     pub storage: Option<StorageEngine>,
+    /// The change that was planted in it, as a share of a statement's time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planted: Option<f64>,
     /// The settings as they ran.
     pub settings: SettingsFacts,
     /// Settings whose effective value differs from its peer's (`Findings::peer`: the base within one engine): name →
@@ -212,6 +220,9 @@ pub struct CellFindings {
     pub throughput_by_round: Vec<Option<f64>>,
     /// Against the base; `None` for the base itself and where nothing can be compared.
     pub comparison: Option<Comparison>,
+    /// What is true of it, where a change was planted and is known against this base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planted: Option<PlantedCell>,
     /// What stands behind a change, as far as it was measured, what explains most first; empty where nothing changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,

@@ -26,7 +26,7 @@ pub use error::AnalysisError;
 use crate::advice::Kind;
 use crate::compare::measures::MeasureRows;
 use crate::compare::row::Row;
-use crate::compare::{aa_pairs, crossing, groups, judge, measures};
+use crate::compare::{aa_pairs, crossing, groups, judge, measures, planted};
 use crate::evidence::{forced, semantic_settings, series};
 use crate::examine::{Examined, Shared, examine_all};
 use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
@@ -48,6 +48,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     treatment::relate_to_base(plan, &mut treatments, base);
 
     let pairs = aa_pairs::pairs(&plan.treatments, &treatments);
+    let planted = planted::treatments(plan);
     let keys = published_order(plan);
     let series = keys.len() * plan.treatments.len() * campaign.rounds() as usize;
     let points = series::points_allowed(series * if plan.is_chain() { series::SERIES_OF_A_TIMELINE } else { 1 });
@@ -62,6 +63,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
         base,
         treatments: &treatments,
         pairs: &pairs,
+        planted: &planted,
         points,
         margin,
     };
@@ -85,14 +87,20 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);
 
     let crossings = crossing::crossings(&tests);
+    let planted_findings = planted::summary(plan, &tests, &pairs, base);
 
     let noun = plan.suite.noun();
     for at in 0..treatments.len() {
         treatments[at].counts = sentence::counts(&tests, at);
         if at != base {
             let is_pair = pairs.iter().any(|&pair| pair == (at, base) || pair == (base, at));
+            let kind = match planted.contains(&at) {
+                true => " (with a planted change)",
+                false if is_pair => " (the same build)",
+                false => "",
+            };
             treatments[at].sentence =
-                sentence::sentence(&treatments, at, base, &tests, margin.fraction(), (noun, is_pair));
+                sentence::sentence(&treatments, at, base, &tests, margin.fraction(), (noun, kind));
         }
     }
     let side_by_side = semantic_settings::side_by_side(&treatments);
@@ -115,6 +123,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
         treatments,
         tests,
         groups,
+        planted: planted_findings,
         crossings,
         forced,
         side_by_side,

@@ -20,18 +20,17 @@ pub(crate) fn counts(tests: &[TestFindings], treatment: usize) -> [u32; 4] {
     counts
 }
 
-/// The sentence for a treatment other than the base.
+/// The sentence for a treatment other than the base; `kind` says, in parentheses, what else it is than another build.
 pub(crate) fn sentence(
     treatments: &[TreatmentFindings],
     treatment: usize,
     base: usize,
     tests: &[TestFindings],
     margin: f64,
-    (noun, is_pair): (&str, bool),
+    (noun, kind): (&str, &str),
 ) -> String {
-    let pair = if is_pair { " (the same build)" } else { "" };
     let (this, other) = short_names(treatments, treatment, base);
-    format!("{this} against {other}{pair}: {}.", verdicts(tests, treatment, base, margin, noun))
+    format!("{this} against {other}{kind}: {}.", verdicts(tests, treatment, base, margin, noun))
 }
 
 fn compared(tests: &[TestFindings], treatment: usize) -> impl Iterator<Item = (&TestFindings, &Comparison)> {

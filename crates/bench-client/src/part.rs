@@ -143,6 +143,7 @@ fn exercise<'a>(arms: &'a [Endpoint], clients: u32, request: &PartRequest) -> Ex
         },
         arrival: Arrival::Closed,
         seed: request.seed.max(1),
+        planted: &[],
     }
 }
 

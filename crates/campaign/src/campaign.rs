@@ -30,6 +30,8 @@ pub(crate) struct TreatmentRequest {
     /// What stores the tables, where the engine leaves a choice.
     pub(crate) storage: Option<StorageEngine>,
     pub(crate) set: BTreeMap<String, String>,
+    /// The change that is planted in it, as a share of a statement's time.
+    pub(crate) planted: Option<f64>,
 }
 
 impl TreatmentRequest {
@@ -55,6 +57,8 @@ pub struct Campaign {
     pub(crate) base: Option<Spanned<String>>,
     /// Whether the base is also compared with itself.
     pub(crate) measures_base_twice: bool,
+    /// Whether a change is planted in the base measured again: the share of a statement's time.
+    pub(crate) control: Option<f64>,
     pub(crate) tests: Vec<TestPlan>,
     /// How builds alternate, where that was said or follows for all tests alike.
     pub(crate) interleave: Option<Interleave>,
@@ -77,6 +81,9 @@ pub struct Campaign {
 
 /// What the base is called where it is measured a second time.
 const BASE_AGAIN: &str = "aa";
+
+/// What it is called where a change is planted in it.
+const CONTROL: &str = "control";
 
 /// What the caller found out before a campaign is expanded.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,12 +120,11 @@ impl Campaign {
     pub fn expand(&self, resolved: &Resolved) -> Result<Plan, Vec<Diagnostic>> {
         self.storage_is_brought(resolved)?;
         let mut plan = self.with_treatments(self.treatments.clone(), resolved, None)?;
-        if self.measures_base_twice {
+        let base = plan.base;
+        let again = self.base_again(base);
+        if !again.is_empty() {
             // What else there is changes with their number, such as the memory that each has.
-            let base = plan.base;
-            let mut again = self.treatments[base].clone();
-            again.spec.name = Some(BASE_AGAIN.to_owned());
-            plan = self.with_treatments([&self.treatments[..], &[again]].concat(), resolved, Some(base))?;
+            plan = self.with_treatments([&self.treatments[..], &again[..]].concat(), resolved, Some(base))?;
         }
         if let Some(budget) = &self.budget {
             budget.spend(&mut plan).map_err(|fault| self.faults_at(&budget.time.place, fault))?;
@@ -126,6 +132,17 @@ impl Campaign {
         // Copies that share blocks take no room.
         make_room(&mut plan, resolved.disk_free_bytes.filter(|_| !resolved.copies_share_blocks));
         Ok(plan)
+    }
+
+    /// The base as often as it is measured again, as it is or with a change planted in it.
+    fn base_again(&self, base: usize) -> Vec<TreatmentRequest> {
+        let again = |name: &str, planted: Option<f64>| {
+            let mut again = TreatmentRequest { planted, ..self.treatments[base].clone() };
+            again.spec.name = Some(name.to_owned());
+            again
+        };
+        let twin = self.measures_base_twice.then(|| again(BASE_AGAIN, None));
+        twin.into_iter().chain(self.control.map(|share| again(CONTROL, Some(share)))).collect()
     }
 
     /// The plan of some treatments, but for what follows from time and disk.
@@ -171,6 +188,7 @@ impl Campaign {
             storage: requested.storage,
             profile: requested.profile,
             set: requested.set,
+            planted: requested.planted,
         };
         Ok(Plan {
             format: FORMAT,

@@ -10,8 +10,8 @@ use crate::place::Place;
 use crate::request::{Command, Request, place_of};
 use crate::select::{NoSuchTest, matching, select};
 use crate::vocabulary::{ProfileWord, Vocabulary, did_you_mean, nearest};
-use rqps_model::Interleave;
 use rqps_model::plan::{Arrival, DataShape, SuitePlan, TestPlan};
+use rqps_model::{Interleave, Placement};
 use rqps_suites::key::DefaultValue;
 use rqps_suites::{Choice, KEYS, Key, SecondsClass, Suite, SuiteName};
 
@@ -56,6 +56,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     };
     let tests = tests.unwrap_or_default();
     checker.slice_fits(&tests);
+    checker.control_fits();
     checker.enough_rounds();
     checker.end_has_a_limit();
     if let Some(treatments) = &treatments {
@@ -76,6 +77,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
         treatments,
         base: request.base.clone(),
         measures_base_twice: request.measures_base_twice(),
+        control: request.control(),
         tests,
         interleave,
         clients: request.clients.as_ref()?.value.iter().map(|clients| clients.value).collect(),
@@ -273,6 +275,28 @@ impl<'a> Checker<'a> {
             let message = format!("a slice of {} ms is longer than a test of {shortest} s", slice.value);
             self.error(&slice.place, Fault::error(message).help("shorten `slice`, or lengthen the tests"));
         }
+    }
+
+    /// Finds fault with a planted change whose size would not be known.
+    fn control_fits(&mut self) {
+        let request = self.request;
+        let is_of_suite = Key::find("control").is_some_and(|key| key.is_of(request.suite_name()));
+        let Some(control) = request.control.as_ref().filter(|_| is_of_suite) else { return };
+        let rate = request.rate.as_ref().filter(|rate| rate.value != Arrival::Closed);
+        let several = request.clients.iter().flat_map(|clients| &clients.value).find(|clients| clients.value > 1);
+        let apart = request.placement.as_ref().filter(|placement| placement.value != Placement::Same);
+        let fault = if rate.is_some() {
+            Fault::error("at a planned rate wasted time lowers no throughput, so no change can be planted")
+                .expected("no `rate`, or no `control`")
+        } else if let (Some(clients), Some(placement)) = (several, apart) {
+            let (clients, placement) = (clients.value, placement.value);
+            Fault::error(format!("with {clients} clients and placement {placement} the size of a change is not known"))
+                .help("while a thread of the client wastes time, the server goes on working for its other sessions")
+                .expected("placement = \"same\", clients = 1, or no `control`")
+        } else {
+            return;
+        };
+        self.error(&control.place, fault);
     }
 
     fn enough_rounds(&mut self) {

@@ -56,6 +56,9 @@ fn write_treatments(plan: &Plan, out: &mut String) -> std::fmt::Result {
         for (name, value) in &treatment.set {
             write!(out, ", {name}={value}")?;
         }
+        if let Some(share) = treatment.planted {
+            write!(out, ", the client wastes {} % of a statement's time", percent(share))?;
+        }
         writeln!(out)?;
     }
     writeln!(out)

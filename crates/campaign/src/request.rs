@@ -107,6 +107,7 @@ request! {
     build: Vec<BuildRequest>,
     base: String,
     aa: bool,
+    control: f64,
     suite: String,
     preset: String,
     tproc_c_profile: Profile,
@@ -177,6 +178,11 @@ impl Request {
     /// Whether the base is also compared with itself.
     pub(crate) fn measures_base_twice(&self) -> bool {
         self.aa.as_ref().is_some_and(|aa| aa.value)
+    }
+
+    /// The change that is planted in the base measured again, as a share of a statement's time.
+    pub(crate) fn control(&self) -> Option<f64> {
+        self.control.as_ref().map(|control| control.value)
     }
 
     /// Whether a key was said, and wrongly.

@@ -12,7 +12,7 @@ use crate::supervise::{Quit, supervised, supervised_by};
 use rqps_load::drive::{ClientCpus, PlaceSession};
 use rqps_load::suite::{Clients, Moment, PlannedTest, Ran, TestServer};
 use rqps_model::facts::{SettingsFacts, StatementPlan};
-use rqps_model::plan::{DataSet, Round, Stage, TestPlan};
+use rqps_model::plan::{DataSet, Round, Stage, TestPlan, TreatmentPlan};
 use rqps_model::settings::CpuSet;
 use rqps_model::{Part, Placement, Sample, StorageEngine, part};
 use rqps_observe::{ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, Probe, Probes, ProcessProbe};
@@ -221,9 +221,9 @@ fn drive(
     advance: &mut dyn FnMut(f64),
 ) -> Result<Vec<Ran>, ConductError> {
     let live = arms.iter_mut().zip(readings).filter_map(|(arm, reading)| {
-        let storage = arm.treatment.plan.storage;
+        let TreatmentPlan { storage, planted, .. } = *arm.treatment.plan;
         let (server, reading) = arm.server.as_mut().zip(reading.as_mut())?;
-        let run = TestServer { endpoint: server.endpoint(), storage, chain: &mut arm.chain, held: arm.held };
+        let run = TestServer { endpoint: server.endpoint(), storage, chain: &mut arm.chain, held: arm.held, planted };
         Some((run, Live { server, probes: &mut reading.probes, storage, data: &arm.data }))
     });
     let (mut servers, mut live): (Vec<TestServer<'_>>, Vec<Live<'_>>) = live.unzip();

@@ -32,6 +32,7 @@ pub(crate) fn plan(treatments: &[&str], base: usize) -> Plan {
         storage: None,
         profile: "x10a".to_owned(),
         set: BTreeMap::new(),
+        planted: None,
     };
     Plan {
         format: FORMAT,

@@ -33,8 +33,10 @@ pub fn has_failed(campaign: &Campaign) -> Result<bool, StoreError> {
     Ok(campaign.samples()?.iter().any(|sample| sample.sample.failure.is_some()))
 }
 
-/// Whether some test has one of these verdicts.
+/// Whether some test has one of these verdicts; a change that was planted is nobody's.
 pub fn has_verdict(findings: &Findings, verdicts: &[Verdict]) -> bool {
-    let cells = findings.tests.iter().flat_map(|test| &test.cells);
-    cells.filter_map(|cell| cell.comparison.as_ref()).any(|comparison| verdicts.contains(&comparison.verdict))
+    let cells = findings.tests.iter().flat_map(|test| test.cells.iter().zip(&findings.treatments));
+    let of_builds = cells.filter(|(_, treatment)| treatment.planted.is_none());
+    let mut comparisons = of_builds.filter_map(|(cell, _)| cell.comparison.as_ref());
+    comparisons.any(|comparison| verdicts.contains(&comparison.verdict))
 }

@@ -4,7 +4,8 @@
 //! caller's hook;
 //! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries; `slot` is a
 //! session's place in its event; `placing` pins a thread and what serves its sessions to a CPU; `arrival` says when
-//! events are due, `batch` whether answers are waited for in one piece; `tally`, `intervals` and `recorder` count;
+//! events are due, `batch` whether answers are waited for in one piece, `burn` how a planted change is made; `tally`,
+//! `intervals` and `recorder` count;
 //! `port` is the door to sockets and clock, which a simulation can take over. What is sent, programs say
 //! (`crate::program`).
 //!
@@ -14,6 +15,7 @@
 
 mod arrival;
 mod batch;
+mod burn;
 mod crew;
 mod exercise;
 mod intervals;

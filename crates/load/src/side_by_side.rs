@@ -7,7 +7,7 @@ use crate::error::LoadError;
 use crate::program::Workload;
 use crate::test_run::{Moment, Ran};
 use rqps_model::plan::{Plan, TestPlan};
-use rqps_model::sample::{Resources, Score};
+use rqps_model::sample::{Planted, Resources, Score};
 use rqps_model::{Interleave, Part, Sample, part};
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
@@ -75,10 +75,13 @@ pub(crate) fn run<W: Workload>(
     };
     let advances = |fraction: f64| (hook.borrow_mut())(Moment::Advance(fraction));
     let runs = drive::run(exercise, workload, &mut on_switch, stop, &advances)?;
-    Ok(runs.into_iter().map(ran).collect())
+    let planted = exercise.planted.iter().map(|share| Some(*share).filter(|share| *share > 0.0));
+    Ok(runs.into_iter().zip(planted.chain(std::iter::repeat(None))).map(|(run, share)| ran(run, share)).collect())
 }
 
-fn ran(run: ArmRun) -> Ran {
+/// `planted` is the share of a statement's time that was to be burned.
+fn ran(run: ArmRun, planted: Option<f64>) -> Ran {
+    let burned_ns = run.slices.burned_ns.iter().sum();
     let sample = Sample {
         score: Score { count: run.operations, ..Score::default() },
         rows: run.rows,
@@ -87,6 +90,7 @@ fn ran(run: ArmRun) -> Ran {
         sessions: run.sessions,
         batch_scheduling: run.batch_scheduling,
         placement: run.placement,
+        planted: planted.map(|share| Planted::new(share, burned_ns, run.busy_ns)),
         accounting: run.accounting,
         errors: run.errors,
         resources: Resources { operations: run.operations_total, ..Resources::default() },

@@ -46,6 +46,8 @@ pub struct TestServer<'a> {
     pub chain: &'a mut Chain,
     /// What they left in its tables, where data go on from test to test.
     pub held: Option<Held>,
+    /// The change that is planted in what the client sends to it, as a share of a statement's time.
+    pub planted: Option<f64>,
 }
 
 enum What<'a> {
@@ -138,7 +140,10 @@ impl<'a> PlannedTest<'a> {
             What::Statements(test) => {
                 let endpoints = endpoints(servers);
                 let statements = Statements::compile(test, data(&self.plan.suite), &endpoints)?;
-                let exercise = self.exercise(&endpoints, clients);
+                let planted: Vec<f64> = servers.iter().map(|server| server.planted.unwrap_or(0.0)).collect();
+                let is_planted = planted.iter().any(|share| *share > 0.0);
+                let planted = if is_planted { &planted[..] } else { &[] };
+                let exercise = Exercise { planted, ..self.exercise(&endpoints, clients) };
                 side_by_side::run(&exercise, &statements, self.is_in_turns(), clients.stop, hook)
             }
             What::Transactions(shape, warehouses) => {
@@ -181,6 +186,7 @@ impl PlannedTest<'_> {
             schedule: side_by_side::schedule(self.plan, self.test),
             arrival: self.plan.arrival,
             seed: derive_seed(self.seed, &format!("{}.c{}", self.test.name, self.clients)),
+            planted: &[],
         }
     }
 

@@ -82,6 +82,8 @@ pub struct Recipe {
     pub forced: Vec<ForcedForm>,
     /// What is run of TPROC-C instead of sysbench: its warehouses are the tests.
     pub transactions: Option<TprocC>,
+    /// The change that is planted in the last treatment, as a share of a statement's time; it counts in its slices.
+    pub planted: Option<f64>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -174,6 +176,7 @@ impl Recipe {
             arrival: Arrival::Closed,
             forced: Vec::new(),
             transactions: None,
+            planted: None,
             seed,
         }
     }
@@ -218,6 +221,11 @@ impl Recipe {
         effect.map_or(1.0, |effect| effect.ratio)
     }
 
+    /// The change that is planted in a treatment.
+    fn planted_in(&self, treatment: usize) -> Option<f64> {
+        self.planted.filter(|_| treatment + 1 == self.versions.len())
+    }
+
     /// The plan of the campaign.
     pub fn plan(&self) -> Plan {
         let treatment = |(at, name): (usize, String)| {
@@ -229,6 +237,7 @@ impl Recipe {
                 storage: made.storage,
                 profile: made.profile().to_owned(),
                 set: BTreeMap::new(),
+                planted: self.planted_in(at),
             }
         };
         let tests = TESTS.iter().take(self.tests).enumerate();
@@ -357,7 +366,8 @@ impl Recipe {
         for (treatment, name) in names.iter().enumerate() {
             let place = Place { round, treatment, test };
             let offset = self.start_noise * noise.normal();
-            let able = TESTS[test].3 * self.truth(treatment, test) * offset.exp();
+            let left = 1.0 - self.planted_in(treatment).unwrap_or(0.0);
+            let able = TESTS[test].3 * self.truth(treatment, test) * left * offset.exp();
             let due = self.due_per_s().map_or(f64::INFINITY, |due| due / f64::from(clients));
             let trial = Trial {
                 recipe: self,

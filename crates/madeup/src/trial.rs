@@ -4,7 +4,7 @@
 //! publishes, consistent with one another: slices, seconds, histograms and costs all follow from the rate.
 
 use super::{Made, Noise, Place, Recipe};
-use rqps_model::sample::{Accounting, HostUse, ProcessUse, Resources, Score, SecondRow, Slices, SuiteRecord};
+use rqps_model::sample::{Accounting, HostUse, Planted, ProcessUse, Resources, Score, SecondRow, Slices, SuiteRecord};
 use rqps_model::tproc_c::{BrokenCondition, Check, NEW_ORDER, Profile, RunRecord, TypeCount};
 use rqps_model::{Interleave, Part, Sample, part};
 use rqps_store::{EVENT, Latencies, SampleParts, latency_part};
@@ -37,6 +37,9 @@ impl Trial<'_> {
             _ => (slices.operations.iter().sum(), slices.busy_ns.iter().sum()),
         };
         let mut sample = self.sample(operations, busy_ns);
+        let burned_ns = slices.burned_ns.iter().sum();
+        let planted = self.recipe.planted_in(self.place.treatment);
+        sample.planted = planted.map(|share| Planted::new(share, burned_ns, busy_ns));
         if self.recipe.failed.contains(&self.place) {
             sample.failure = Some("the server ended: signal 9".to_owned());
         }
@@ -57,8 +60,12 @@ impl Trial<'_> {
     fn slices(&self, noise: &mut Noise) -> Slices {
         let rate = |weather: &f64, own: f64| self.rate_per_s * (weather + self.recipe.slice_noise * own).exp();
         let pieces = self.weather.iter().map(|weather| self.counts(rate(weather, noise.normal()), SLICE_S));
-        let (operations, busy_ns) = pieces.unzip();
-        Slices { operations, busy_ns }
+        let (operations, busy_ns): (Vec<u64>, Vec<u64>) = pieces.unzip();
+        let burned_ns = match self.recipe.planted_in(self.place.treatment) {
+            Some(share) => busy_ns.iter().map(|busy_ns| (*busy_ns as f64 * share).round() as u64).collect(),
+            None => Vec::new(),
+        };
+        Slices { operations, busy_ns, burned_ns }
     }
 
     fn seconds(&self, noise: &mut Noise) -> Vec<SecondRow> {

@@ -54,6 +54,10 @@ pub struct TreatmentPlan {
     pub profile: String,
     /// Settings on top of the profile (`--set`), the later wins.
     pub set: BTreeMap<String, String>,
+    /// The share of a statement's time that the client wastes between two of them: a change that is planted, to see
+    /// whether the campaign finds it. Such a treatment is the base again, and is judged apart from the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planted: Option<f64>,
 }
 
 /// A test as planned, in order of execution.

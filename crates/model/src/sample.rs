@@ -12,30 +12,47 @@ use std::collections::BTreeMap;
 
 /// The pieces in which builds alternated: index = cycle, the same cycle of all treatments ran side by side.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "TwoLists")]
+#[serde(try_from = "Lists")]
 pub struct Slices {
     /// Statements completed in the counted part of the cycle's slice.
     pub operations: Vec<u64>,
     /// Time those took, summed over sessions.
     pub busy_ns: Vec<u64>,
+    /// How much of that was burned, since a change is planted; empty where none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub burned_ns: Vec<u64>,
 }
 
 /// Slices as read, before they are known to match.
 #[derive(Deserialize)]
-struct TwoLists {
+struct Lists {
     operations: Vec<u64>,
     busy_ns: Vec<u64>,
+    #[serde(default)]
+    burned_ns: Vec<u64>,
 }
 
-impl TryFrom<TwoLists> for Slices {
+impl TryFrom<Lists> for Slices {
     type Error = String;
 
-    fn try_from(TwoLists { operations, busy_ns }: TwoLists) -> Result<Slices, String> {
-        let (counts, times) = (operations.len(), busy_ns.len());
-        let slices = Slices { operations, busy_ns };
-        (counts == times)
-            .then_some(slices)
-            .ok_or(format!("slices have {counts} counts of operations, but {times} times"))
+    fn try_from(Lists { operations, busy_ns, burned_ns }: Lists) -> Result<Slices, String> {
+        let (counts, times, burns) = (operations.len(), busy_ns.len(), burned_ns.len());
+        let slices = Slices { operations, busy_ns, burned_ns };
+        match (counts == times, burns == 0 || burns == times) {
+            (true, true) => Ok(slices),
+            (false, _) => Err(format!("slices have {counts} counts of operations, but {times} times")),
+            (true, false) => Err(format!("slices have {times} times, but {burns} of what was burned")),
+        }
+    }
+}
+
+impl Slices {
+    /// The slices as they would have been had nothing been burned.
+    pub fn without_burns(&self) -> Slices {
+        let mut slices = Slices { burned_ns: Vec::new(), ..self.clone() };
+        let times = slices.busy_ns.iter_mut().zip(&self.burned_ns);
+        times.for_each(|(busy_ns, burned_ns)| *busy_ns = busy_ns.saturating_sub(*burned_ns));
+        slices
     }
 }
 
@@ -167,6 +184,26 @@ pub struct ProcessUse {
     pub memory_bytes: u64,
     /// Processes at the end.
     pub processes: u32,
+}
+
+/// A change that was planted in a sample: between two statements its sessions burned time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Planted {
+    /// The share of a statement's time that was to be burned.
+    pub share: f64,
+    /// Time that was burned in counted events, summed over the sessions that it held up: a part of the sample's busy
+    /// time.
+    pub burned_ns: u64,
+    /// The throughput that was left of what it would have been, by sums over the whole sample: the true ratio.
+    pub ratio: f64,
+}
+
+impl Planted {
+    /// What was planted where of `busy_ns` so much was burned.
+    pub fn new(share: f64, burned_ns: u64, busy_ns: u64) -> Planted {
+        let ratio = if busy_ns == 0 { 1.0 } else { busy_ns.saturating_sub(burned_ns) as f64 / busy_ns as f64 };
+        Planted { share, burned_ns, ratio }
+    }
 }
 
 /// Everything observed about one sample's use of the machine.
@@ -311,6 +348,9 @@ pub struct Sample {
     /// On which CPUs sessions ran, where both sides of each shared one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<SessionPlacement>,
+    /// The change that was planted in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planted: Option<Planted>,
     /// What became of the events.
     pub accounting: Accounting,
     /// Errors by statement and code.
@@ -365,5 +405,19 @@ mod tests {
         let row = |second, client, rows| SecondRow { second, client: Some(client), rows, ..SecondRow::default() };
         let rows = [row(1.0, 0, 1), row(2.0, 0, 2), row(2.9, 0, 4), row(1.0, 1, 10), row(2.0, 1, 20)];
         assert_eq!(per_second(&rows, 2.9, |row| row.rows), [11.0, 22.0]);
+    }
+
+    #[test]
+    fn slices_without_what_was_burned_are_those_of_an_unchanged_build() {
+        let slices = Slices { operations: vec![10, 20], busy_ns: vec![101, 202], burned_ns: vec![1, 2] };
+        let unchanged = Slices { operations: vec![10, 20], busy_ns: vec![100, 200], burned_ns: Vec::new() };
+        assert_eq!(slices.without_burns(), unchanged);
+        assert_eq!(unchanged.without_burns(), unchanged);
+        let planted = Planted::new(0.01, 3, 303);
+        assert!((planted.ratio - 300.0 / 303.0).abs() < 1e-12);
+        assert!((Planted::new(0.01, 0, 0).ratio - 1.0).abs() < f64::EPSILON);
+        let read = |text: &str| serde_json::from_str::<Slices>(text);
+        assert_eq!(read(r#"{"operations":[10,20],"busy_ns":[100,200]}"#).unwrap(), unchanged);
+        assert!(read(r#"{"operations":[10,20],"busy_ns":[100,200],"burned_ns":[1]}"#).is_err());
     }
 }

@@ -1,11 +1,15 @@
 //! `rqps compare --json`: one flat row per test and treatment, for scripts.
 //!
 //! The shape is a contract. Top level: `format` (1), `campaign`, `suite`, `base`, `margin`, `rounds`, `treatments`
-//! (`name`, `engine`, `version`, `storage_engine`, `sentence`, counts by verdict), `rows`, `groups`, `forced` (what
-//! engines force to differ), `side_by_side` (their settings by what they do), `warnings`. A row has `test`, `group`,
+//! (`name`, `engine`, `version`, `storage_engine`, `sentence`, counts by verdict), `rows`, `groups`, `planted` (of each
+//! treatment in which a change was planted the `share` of a statement asked for, the true `ratio` with the `least` and
+//! the `most` of a test, how many `intervals` there are, and how many of them `found` it and `held` the true ratio; of
+//! the base measured again `unplanted_intervals` and `unplanted_found`), `forced` (what engines force to differ),
+//! `side_by_side` (their settings by what they do), `warnings`. A row has `test`, `group`,
 //! `clients`, `treatment`, `base`, `rqps`, `low`, `high`, `verdict`, `n`, `mde`, `q`, `base_throughput`, `throughput`,
 //! `unit`, `remark`, `latency_us` and `base_latency_us` (`p50`, `p95`, `p99` of whole events, in an open loop from
-//! their planned start; `null` where events have no latency), `measures` (of each quantile and cost that is known its
+//! their planned start; `null` where events have no latency), `planted` (the true `ratio` of a planted change, also
+//! `by_round`; else `null`), `measures` (of each quantile and cost that is known its
 //! `measure`, `ratio` to the base, `low`, `high`, `by_round`, `verdict`, `remark`, `n`, `mde`, `q`) and the `warnings`
 //! of its cell; of the Insert Benchmark also `sla` and `base_sla` (whether background inserts kept up in every round:
 //! `held`, `missed`; `null` where nothing writes behind queries; a ratio with a missed one does not compare), `stalls`
@@ -17,7 +21,9 @@
 
 use crate::rounds;
 use crate::{latency, order};
-use rqps_analysis::findings::{CellFindings, Comparison, Findings, GroupFindings, TestFindings, Warning};
+use rqps_analysis::findings::{
+    CellFindings, Comparison, Findings, GroupFindings, PlantedFindings, TestFindings, Warning,
+};
 use rqps_model::{StorageEngine, Verdict};
 use serde_json::{Value, json};
 
@@ -38,6 +44,7 @@ pub fn compare_json(findings: &Findings) -> String {
         "treatments": (0..findings.treatments.len()).map(|index| treatment(findings, index)).collect::<Vec<_>>(),
         "rows": rows.collect::<Vec<_>>(),
         "groups": findings.groups.iter().map(|g| group(findings, g)).collect::<Vec<_>>(),
+        "planted": findings.planted.iter().map(|one| planted(findings, one)).collect::<Vec<_>>(),
         "forced": findings.forced,
         "side_by_side": findings.side_by_side,
         "warnings": warnings(&findings.warnings),
@@ -85,10 +92,17 @@ fn row(findings: &Findings, test: &TestFindings, index: usize) -> Value {
         "stalls": is_recorded.then(|| rounds::stalled_seconds(cell)),
         "inside": cell.inside.map(|inside| [inside.low, inside.high]),
         "failure": rounds::failure(cell),
+        "planted": cell.planted,
         "warnings": warnings(&cell.warnings),
     });
     add_comparison(&mut row, comparison);
     row
+}
+
+fn planted(findings: &Findings, planted: &PlantedFindings) -> Value {
+    let mut all = json!(planted);
+    all["treatment"] = json!(findings.treatments[planted.treatment].name);
+    all
 }
 
 fn latency_us(cell: &CellFindings) -> Option<Value> {

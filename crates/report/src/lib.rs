@@ -18,6 +18,7 @@ mod markdown;
 mod metric;
 mod number;
 mod order;
+mod planted;
 mod rounds;
 mod suite;
 mod svg;

@@ -7,7 +7,7 @@ use crate::columns;
 use crate::number;
 use crate::order::{self, Block};
 use crate::rounds;
-use crate::{footnote, latency, suite, verdict_style};
+use crate::{footnote, latency, planted, suite, verdict_style};
 use rqps_analysis::findings::{CellFindings, Findings, TestFindings};
 use rqps_model::{Verdict, plural};
 
@@ -27,6 +27,9 @@ pub fn markdown(findings: &Findings) -> String {
         }
         for change in latency::changes(findings, *index) {
             out.push_str(&format!("- {}: {}\n", escaped(&names[*index]), escaped(&change)));
+        }
+        if let Some(planted) = planted::of(findings, *index) {
+            out.push_str(&format!("- {}\n", escaped(&planted)));
         }
     }
     let rounds = order::rounds(findings);

@@ -15,7 +15,7 @@ use crate::latency::{self, QUANTILES};
 use crate::order::{self, Level};
 use crate::rounds;
 use crate::suite;
-use crate::{number, text, verdict_style};
+use crate::{number, planted, text, verdict_style};
 use rqps_analysis::findings::{Comparison, Findings, TestFindings};
 use rqps_model::{Verdict, plural};
 
@@ -327,6 +327,9 @@ impl Page<'_> {
         self.wrapped(out, &format!("{name}: {}", counts.join(", ")), "", "");
         for change in latency::changes(self.findings, index) {
             self.wrapped(out, &format!("{name}: {change}"), "", "");
+        }
+        if let Some(planted) = planted::of(self.findings, index) {
+            self.wrapped(out, &text::plain(&planted), "", "");
         }
         for crossing in crossing::of(self.findings, index) {
             self.wrapped(out, &format!("{name}: {crossing}"), "", "");

@@ -18,10 +18,15 @@ const LEVEL: f64 = 0.05;
 /// A number of false changes that chance exceeds no more often than this is chance.
 const CHANCE: f64 = 0.025;
 
-/// Pairs of treatments that are the same, each with the first of its kind.
+/// Pairs of treatments that are the same, each with the first of its kind. One in which a change was planted is not.
 pub(crate) fn pairs(plans: &[TreatmentPlan], treatments: &[TreatmentFindings]) -> Vec<(usize, usize)> {
     let same = |a: usize, b: usize| {
-        same_build((&plans[a].build.source, &treatments[a].build), (&plans[b].build.source, &treatments[b].build))
+        plans[a].planted.is_none()
+            && plans[b].planted.is_none()
+            && same_build(
+                (&plans[a].build.source, &treatments[a].build),
+                (&plans[b].build.source, &treatments[b].build),
+            )
             && (&plans[a].profile, plans[a].storage, &plans[a].set)
                 == (&plans[b].profile, plans[b].storage, &plans[b].set)
             && settings::diff(&treatments[a].settings, &treatments[b].settings).is_empty()

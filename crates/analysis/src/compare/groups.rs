@@ -110,6 +110,7 @@ fn average(rows: &[&Row]) -> Row {
         cells: (0..treatments).map(of).collect(),
         pairs: pairs.iter().enumerate().map(|(at, &(pair, _))| (pair, of_pair(at))).collect(),
         levels,
+        planted: rows.first().map_or_else(Vec::new, |row| row.planted.clone()),
         ..Row::default()
     }
 }

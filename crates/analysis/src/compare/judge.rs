@@ -13,6 +13,7 @@ use rqps_stats::{
     DEFAULT_FALSE_DISCOVERY_RATE, Decision, Estimate, Floor, Judgement, Margin, Paired, Prior, decide, q_values,
     rounds_needed,
 };
+use std::collections::BTreeSet;
 
 /// A comparison with what the correction needs.
 struct Draft {
@@ -24,7 +25,27 @@ struct Draft {
 }
 
 /// Compares every treatment with the base in every row, by row and treatment.
+///
+/// One in which a change was planted is judged as if it were the only one, and the others as if it were not there: a
+/// change that is there for sure would let theirs pass the correction more easily.
 pub(crate) fn compare(rows: &[Row], base: usize, margin: Margin) -> Vec<Vec<Option<Comparison>>> {
+    let planted: BTreeSet<usize> = rows.iter().flat_map(|row| row.planted.iter().copied()).collect();
+    let of = |is_kept: &dyn Fn(usize) -> bool| {
+        let kept: Vec<Row> = rows.iter().map(|row| row.of(is_kept)).collect();
+        compare_together(&kept, base, margin)
+    };
+    if planted.is_empty() {
+        return compare_together(rows, base, margin);
+    }
+    let mut found = of(&|treatment| !planted.contains(&treatment));
+    for &only in &planted {
+        let alone = of(&|treatment| treatment == only);
+        found.iter_mut().zip(alone).for_each(|(row, mut alone)| row[only] = alone[only].take());
+    }
+    found
+}
+
+fn compare_together(rows: &[Row], base: usize, margin: Margin) -> Vec<Vec<Option<Comparison>>> {
     let spreads = floor::spreads(rows);
     let mut drafts: Vec<Draft> = rows
         .iter()
@@ -213,6 +234,30 @@ mod tests {
         assert!(found.remark.as_deref().unwrap().starts_with("q = 0."), "{:?}", found.remark);
         assert!(found.q.unwrap() > 0.05 && found.p.unwrap() < 0.05);
         assert!(!found.beyond_margin && found.rounds_needed.unwrap() > 5);
+    }
+
+    #[test]
+    fn a_planted_change_has_no_part_in_the_verdicts_of_others() {
+        let chance = [-0.05, -0.02, -0.09, -0.04, -0.015];
+        let quiet = |n: u32| [0.03, -0.03, 0.02 + 1e-4 * f64::from(n), -0.02, 0.0];
+        let others: Vec<Row> = (0..3).map(|n| two(&quiet(n))).chain([two(&chance)]).collect();
+        let sure = |n: usize| rounds(&[-0.011, -0.010, -0.0105 - 1e-5 * n as f64, -0.0095, -0.01]);
+        let with_control = |(n, row): (usize, &Row)| {
+            let cells = vec![Vec::new(), row.cells[1].clone(), sure(n)];
+            Row { cells, planted: vec![2], ..Row::default() }
+        };
+        let both: Vec<Row> = others.iter().enumerate().map(with_control).collect();
+        let alone: Vec<Row> = (0..4).map(|n| Row { cells: vec![Vec::new(), sure(n)], ..Row::default() }).collect();
+        let (found, without) = (compare(&both, 0, Margin::default()), compare(&others, 0, Margin::default()));
+        let control = compare(&alone, 0, Margin::default());
+        for row in 0..4 {
+            assert_eq!((&found[row][1], &found[row][2]), (&without[row][1], &control[row][1]));
+        }
+        assert!(found[0][2].as_ref().unwrap().high.unwrap() < 1.0);
+        // Were it a treatment like others, what chance brings would pass.
+        let unmarked: Vec<Row> = both.iter().map(|row| Row { planted: Vec::new(), ..row.clone() }).collect();
+        let q = |rows: &[Row]| compare(rows, 0, Margin::default())[3][1].as_ref().unwrap().q.unwrap();
+        assert!(q(&unmarked) < q(&both));
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub(crate) type MeasureRows = [Row; MEASURES.len()];
 pub(crate) fn rows(
     arms: &[Vec<Option<RoundMeasures>>],
     base: usize,
-    pairs: &[(usize, usize)],
+    (pairs, planted): (&[(usize, usize)], &[usize]),
     missed: &[Option<String>],
     levels: Levels,
 ) -> MeasureRows {
@@ -80,6 +80,7 @@ pub(crate) fn rows(
             pairs: pairs.iter().map(|&(a, b)| ((a, b), of(b, a))).collect(),
             held_back: Vec::new(),
             levels,
+            planted: planted.to_vec(),
         }
     })
 }
@@ -150,7 +151,7 @@ mod tests {
 
     fn compared(base: &[Option<Measured>], arm: &[Option<Measured>]) -> Vec<MeasureComparison> {
         let arms = [by_round(base), by_round(arm)];
-        let rows = rows(&arms, 0, &[], &[None, None], Levels::ONCE);
+        let rows = rows(&arms, 0, (&[], &[]), &[None, None], Levels::ONCE);
         judged(&[rows], 2, 0, Margin::default()).remove(0).remove(1)
     }
 

@@ -47,6 +47,21 @@ pub(crate) fn ratio_of_round(arm: &Measured, base: &Measured) -> Option<RoundRat
     })
 }
 
+/// What a change that was planted in the arm did to the number of its round: that number, less what it would be had
+/// nothing been burned. `None` where nothing was planted or either has no number.
+pub(crate) fn planted_log_ratio(arm: &Measured, base: &Measured) -> Option<f64> {
+    let planted = arm.sample.planted.as_ref().filter(|_| arm.has_number() && base.has_number())?;
+    let trimmed = |slices: &Slices| {
+        let cycles = cycle_log_ratios(slices, &base.slices);
+        let mean = || trimmed_mean(&cycles, DEFAULT_TRIM).expect("two finite values or more, and a constant trim").mean;
+        (cycles.len() >= FEWEST_CYCLES).then(mean)
+    };
+    match (trimmed(&arm.slices), trimmed(&arm.slices.without_burns())) {
+        (Some(with), Some(without)) => Some(with - without),
+        _ => Some(planted.ratio.ln()).filter(|log_ratio| log_ratio.is_finite()),
+    }
+}
+
 /// Log ratio of the rates of each cycle in which both sides completed something.
 fn cycle_log_ratios(arm: &Slices, base: &Slices) -> Vec<f64> {
     let rates = |slices: &Slices| -> Vec<Option<f64>> {
@@ -63,9 +78,10 @@ fn cycle_log_ratios(arm: &Slices, base: &Slices) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::read::measured::tests::measured;
+    use rqps_model::sample::Planted;
 
     fn slices(operations: &[u64], busy_ns: u64) -> Slices {
-        Slices { operations: operations.to_vec(), busy_ns: vec![busy_ns; operations.len()] }
+        Slices { operations: operations.to_vec(), busy_ns: vec![busy_ns; operations.len()], burned_ns: Vec::new() }
     }
 
     #[test]
@@ -96,6 +112,24 @@ mod tests {
         let ratio = ratio_of_round(&arm, &base).unwrap();
         assert!((ratio.log_ratio - 0.9f64.ln()).abs() < 1e-12);
         assert_eq!((ratio.cycles, ratio.cycle_se), (0, None));
+    }
+
+    #[test]
+    fn the_truth_of_a_planted_change_is_what_it_did_to_the_number() {
+        let base = measured(1000, 50_000_000, slices(&[100; 10], 5_000_000));
+        let mut pieces = slices(&[100; 10], 5_000_000);
+        pieces.burned_ns = vec![50_000; 10];
+        // A stall makes a slice ten times as long; it is trimmed from the number, and so from the truth.
+        (pieces.busy_ns[4], pieces.burned_ns[4]) = (50_000_000, 50_000);
+        let mut arm = measured(1000, 95_000_000, pieces);
+        assert_eq!(planted_log_ratio(&arm, &base), None);
+        arm.sample.planted = Some(Planted::new(0.01, 500_000, 95_000_000));
+        assert!((planted_log_ratio(&arm, &base).unwrap() - 0.99f64.ln()).abs() < 1e-12);
+        let sums = 94.5f64 / 95.0;
+        arm.slices = Slices::default();
+        assert!((planted_log_ratio(&arm, &base).unwrap() - sums.ln()).abs() < 1e-12, "without cycles by sums");
+        arm.sample.failure = Some("server died".to_owned());
+        assert_eq!(planted_log_ratio(&arm, &base), None);
     }
 
     #[test]

@@ -16,9 +16,18 @@ pub(crate) struct Row {
     pub(crate) held_back: Vec<Option<String>>,
     /// At which levels its intervals are, after all looks at it.
     pub(crate) levels: Levels,
+    /// Treatments in which a change was planted.
+    pub(crate) planted: Vec<usize>,
 }
 
 impl Row {
+    /// The row with the rounds of some treatments only.
+    pub(crate) fn of(&self, is_kept: impl Fn(usize) -> bool) -> Row {
+        let cells = self.cells.iter().enumerate();
+        let cells = cells.map(|(at, rounds)| if is_kept(at) { rounds.clone() } else { Vec::new() });
+        Row { cells: cells.collect(), ..self.clone() }
+    }
+
     /// Why a treatment's rounds are no comparison.
     pub(crate) fn reason(&self, treatment: usize) -> Option<&str> {
         self.held_back.get(treatment)?.as_deref()

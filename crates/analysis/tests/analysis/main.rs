@@ -5,6 +5,7 @@
 mod allot;
 mod choices;
 mod insert;
+mod planted;
 mod published;
 mod tproc_c;
 mod truth;

@@ -52,6 +52,25 @@ fn the_base_is_measured_twice_where_that_is_wanted() {
 }
 
 #[test]
+fn a_change_is_planted_in_the_base_measured_again() {
+    let words = [("build", "postgres:16.15"), ("build", "postgres:17.11"), ("base", "17.11"), ("control", "1%")];
+    let names = |words: &[(&str, &str)]| -> Vec<(String, Option<f64>)> {
+        plan(words, false).treatments.into_iter().map(|treatment| (treatment.name, treatment.planted)).collect()
+    };
+    let expected =
+        [("pg1615_zonky.x10a_c2r8", None), ("pg1711_zonky.x10a_c2r8", None), ("control.x10a_c2r8", Some(0.01))];
+    assert_eq!(names(&words), expected.map(|(name, planted)| (name.to_owned(), planted)));
+    assert_eq!(plan(&words, false).treatments[2].build.source, plan(&words, false).treatments[1].build.source);
+    // Beside the base alone, and beside the base measured again as it is.
+    let alone = names(&words[1..]);
+    assert_eq!((alone.len(), alone[1].1), (2, Some(0.01)));
+    let both = names(&[&words[1..], &[("aa", "true")]].concat());
+    let (twin, control) = (&both[1], &both[2]);
+    assert_eq!((twin.0.split('.').next(), twin.1), (Some("aa"), None));
+    assert_eq!((control.0.split('.').next(), control.1), (Some("control"), Some(0.01)));
+}
+
+#[test]
 fn the_base_is_found_by_any_of_its_names() {
     for (base, index) in [
         ("16.15", 0),

@@ -304,3 +304,29 @@ fn settings_that_are_none_hide_no_wrong_names() {
           = help: did you mean `work_mem`?"#]],
     );
 }
+
+#[test]
+fn a_change_is_planted_where_its_size_is_known() {
+    let control = format!("{TWO}control = 0.01\n");
+    assert_eq!(told(&control, &[]), "");
+    assert_eq!(told(&control, &[("clients", "1,8")]), "");
+    assert_eq!(told(&control, &[("placement", "split")]), "");
+    assert_eq!(told(&control, &[("interleave", "turns")]), "");
+    let refused = |flags: &[(&str, &str)]| {
+        let told = told(&control, flags);
+        told.lines().filter(|line| line.contains("error: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let at = "campaign.toml:2:11: error: ";
+    assert_eq!(
+        refused(&[("rate", "500")]),
+        [format!("{at}at a planned rate wasted time lowers no throughput, so no change can be planted")]
+    );
+    assert_eq!(
+        refused(&[("clients", "1,8"), ("placement", "split")]),
+        [format!("{at}with 8 clients and placement split the size of a change is not known")]
+    );
+    assert_eq!(
+        refused(&[("suite", "tproc-c")]),
+        [format!("{at}`control` belongs to suite sysbench, and this is suite tproc-c")]
+    );
+}

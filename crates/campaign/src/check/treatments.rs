@@ -39,7 +39,8 @@ impl<'a> Checker<'a> {
             }
         }
         let is_whole = !["build", "profile", "storage-engine", "set"].iter().any(|key| self.request.is_faulty(key));
-        if is_whole && self.faults.errors() == errors && treatments.len() < 2 && !self.request.measures_base_twice() {
+        let has_base_again = self.request.measures_base_twice() || self.request.control().is_some();
+        if is_whole && self.faults.errors() == errors && treatments.len() < 2 && !has_base_again {
             let fault = Fault::error("there is only one treatment, so there is nothing to compare")
                 .expected("two builds or more, or one build with two profiles");
             self.error(&builds.place, fault.help("or `aa`, to see the noise of this machine"));
@@ -67,6 +68,7 @@ impl<'a> Checker<'a> {
             profile: profile.value.clone(),
             storage,
             set: self.settings_of(build),
+            planted: None,
         }
     }
 

@@ -6,6 +6,7 @@
 mod bad_input;
 mod builds;
 mod campaign;
+mod control;
 mod doctor;
 mod engines;
 mod examples;

@@ -9,7 +9,7 @@ use super::batch::BatchScheduling;
 use super::lane::{Around, Lane};
 use super::pinning::{Pinned, thread_cpu_ns};
 use super::placing::ClientCpus;
-use super::port::{Lost, WirePort, monotonic_ns};
+use super::port::{Lost, WirePort, clock_reading_ns, monotonic_ns};
 use super::schedule::Visit;
 use super::tally::Tally;
 use super::watchdog::Watchdog;
@@ -53,6 +53,8 @@ enum Command {
     BatchScheduling,
     /// Counting starts: plans of arrivals start anew.
     Reset,
+    /// Sessions to an arm burn so much before each statement.
+    Plant { arm: usize, held_ns: f64 },
     /// The last due time that counts, in an arm's own time.
     Skip { arm: usize, own_ns: u64 },
 }
@@ -141,6 +143,8 @@ impl<'a, 'w, W: Workload> Worker<'a, 'w, W> {
                     lane.pace = Pace::new(arrival, seed, clients, threads, self.thread);
                 }
             }
+            // Each thread asks its own CPU what the clock takes.
+            Command::Plant { arm, held_ns } => self.lanes[arm].plant(held_ns, clock_reading_ns()),
             Command::Skip { arm, own_ns } => self.lanes[arm].skip_until(own_ns),
         }
         report.cpu_ns = thread_cpu_ns() - cpu_ns;
@@ -274,6 +278,11 @@ impl<'w, W: Workload> Crew<'_, '_, 'w, W> {
     /// Counting starts.
     pub(crate) fn reset(&mut self) {
         self.all(Command::Reset, &|_| ());
+    }
+
+    /// From now on each session to an arm is held up by that much for each of its statements.
+    pub(crate) fn plant(&mut self, arm: usize, held_ns: f64) {
+        self.all(Command::Plant { arm, held_ns }, &|_| ());
     }
 
     /// What was due before that point of an arm's own time and not sent is skipped.

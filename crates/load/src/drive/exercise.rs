@@ -30,6 +30,9 @@ pub struct Exercise<'a> {
     pub arrival: Arrival,
     /// Seed of this round and test.
     pub seed: u64,
+    /// By arm: the share of a statement's time that its sessions burn between two statements, a change that is planted.
+    /// Arms beyond its end, and those with 0, run as they are.
+    pub planted: &'a [f64],
 }
 
 impl Exercise<'_> {
@@ -85,6 +88,14 @@ pub(super) fn check(exercise: &Exercise<'_>, sessions: usize) -> Result<(), Load
         && !(rate_per_s.is_finite() && rate_per_s > 0.0)
     {
         return Err(LoadError::Shape(format!("a rate of {rate_per_s} events a second cannot be planned")));
+    }
+    let is_share = |share: &f64| (0.0..1.0).contains(share);
+    let planted = exercise.planted;
+    if planted.len() > exercise.arms.len() || !planted.iter().all(is_share) {
+        return Err(LoadError::Shape("a change is planted in an arm, as a share of a statement's time".to_owned()));
+    }
+    if !planted.is_empty() && exercise.arrival != Arrival::Closed {
+        return Err(LoadError::Shape("a change is planted in a closed loop only".to_owned()));
     }
     // Each session has its socket, the watchdog's copy of it and, where it is alone on its thread, what waits for it.
     let needed = 3 * sessions as u64 * u64::from(exercise.clients) * exercise.arms.len() as u64 + OTHER_FILES;

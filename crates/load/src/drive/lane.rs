@@ -7,6 +7,7 @@
 mod failure;
 
 use super::arrival::{Pace, SessionPlan};
+use super::burn::Burn;
 use super::port::{Lost, Port};
 use super::schedule::Visit;
 use super::slot::{Phase, Slot};
@@ -34,6 +35,8 @@ pub(crate) struct Lane<P> {
     running: usize,
     /// Whether this visit goes by the plan.
     is_open: bool,
+    /// What is burned before each statement, where a change is planted.
+    burn: Burn,
     ready: Vec<u32>,
     /// Sessions without an event; used in an open loop.
     idle: Vec<u32>,
@@ -85,6 +88,7 @@ impl<G: Program> Lane<G> {
             sessions,
             running: 0,
             is_open: false,
+            burn: Burn::default(),
             ready: Vec::with_capacity(slots.len().max(64)),
             idle: Vec::with_capacity(slots.len()),
             next_due_ns: u64::MAX,
@@ -98,6 +102,11 @@ impl<G: Program> Lane<G> {
     /// Its programs, a session each.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &G> {
         self.slots.iter().map(|slot| &slot.program)
+    }
+
+    /// From now on each session is held up by that much for each of its statements.
+    pub(crate) fn plant(&mut self, held_ns: f64, clock_reading_ns: u64) {
+        self.burn = Burn::new(held_ns, self.slots.len(), clock_reading_ns);
     }
 
     /// What it counted, and its programs.
@@ -130,6 +139,7 @@ impl<G: Program> Lane<G> {
             (ended, lost) => {
                 self.tally.visit_operations = 0;
                 self.tally.visit_busy_ns = 0;
+                self.tally.visit_burned_ns = 0;
                 Err(lost.or(ended.err()).unwrap_or_default())
             }
         }
@@ -330,6 +340,7 @@ impl<G: Program> Lane<G> {
         slot.rows = 0;
         slot.errors = 0;
         slot.retries = 0;
+        slot.burned_ns = 0;
         slot.events_in_visit += 1;
         slot.at_start.clone_from(&slot.random);
         let step = slot.program.next(Cue::Begin, &mut slot.random, run.port.statements(index).1);
@@ -349,12 +360,21 @@ impl<G: Program> Lane<G> {
         match step {
             Step::Send { statement, kind } => {
                 self.slots[index].kind = kind;
+                if self.burn.length_ns > 0 {
+                    self.burn(run, index);
+                }
                 if let Err(lost) = run.port.submit(index, statement) {
                     self.lose(run, index, lost);
                 }
             }
             Step::End => self.ended(run, index, Outcome::Succeeded, ""),
         }
+    }
+
+    /// Burns time between two statements of a session: all sessions of the thread that are at work are held up.
+    fn burn<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize) {
+        let seen_ns = run.port.burn(self.burn.length_ns);
+        self.slots[index].burned_ns += self.burn.counted_ns(seen_ns) * self.running as u64;
     }
 
     /// A session's statement was answered at `now`; the time afterwards.
@@ -417,6 +437,7 @@ impl<G: Program> Lane<G> {
             let operations = slot.program.rated(outcome, slot.operations);
             self.tally.visit_operations += operations;
             self.tally.visit_busy_ns += busy_ns;
+            self.tally.visit_burned_ns += slot.burned_ns;
             self.tally.rows += slot.rows;
             let interval = self.tally.intervals.at(visit.counted_ns(now), now.saturating_sub(visit.origin_ns));
             interval.operations += operations;

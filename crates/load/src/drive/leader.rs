@@ -42,6 +42,8 @@ pub(super) struct Leader<'c, 'scope, 'a, 'w, W: Workload + 'w> {
     origin_ns: u64,
     tuned: Tuned,
     seen: Vec<Seen>,
+    /// What had been seen when half of the warm-up was over.
+    seen_before: Vec<Seen>,
     stop: &'a AtomicBool,
 }
 
@@ -62,6 +64,7 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
             origin_ns: monotonic_ns(),
             tuned: exercise.schedule.tune(0, 1, exercise.arrival),
             seen: vec![Seen::default(); exercise.arms.len()],
+            seen_before: vec![Seen::default(); exercise.arms.len()],
             stop,
         }
     }
@@ -219,14 +222,33 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         }
         self.phase_started();
         let before: Vec<u64> = self.states.iter().map(|state| state.own_ns).collect();
+        let mut is_first_half = true;
         // Warm-up cycles are numbered from the far end, so that no counted cycle has their keys.
         let mut number = u64::MAX;
         while self.live_arms().into_iter().any(|arm| self.states[arm].own_ns - before[arm] < wanted_ns) {
             self.cycle(number, Phase::WarmUp, hook)?;
             number -= 1;
+            let is_past_half = |arm: usize| 2 * (self.states[arm].own_ns - before[arm]) >= wanted_ns;
+            if is_first_half && self.live_arms().into_iter().all(is_past_half) {
+                is_first_half = false;
+                self.seen_before.clone_from(&self.seen);
+            }
         }
         self.tune();
         Ok(())
+    }
+
+    /// Plants the changes that are asked for, by what a statement of the arm took in the second half of the warm-up, or
+    /// in all that was seen where there was no such time. Sessions lose the share of their time from now on.
+    pub(super) fn plant(&mut self) {
+        for (arm, &share) in self.exercise.planted.iter().enumerate() {
+            let (all, before) = (self.seen[arm], self.seen_before[arm]);
+            let late = (all.events_ns - before.events_ns, all.operations - before.operations);
+            let (events_ns, operations) = if late.1 > 0 { late } else { (all.events_ns, all.operations) };
+            if share > 0.0 && operations > 0 {
+                self.crew.plant(arm, events_ns as f64 / operations as f64 * share / (1.0 - share));
+            }
+        }
     }
 
     pub(super) fn count(&mut self, hook: &mut Hook<'_>, progress: &dyn Fn(f64)) -> Result<(), LoadError> {

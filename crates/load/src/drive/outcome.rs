@@ -159,7 +159,13 @@ fn join_slices(tallies: &[Tally]) -> Slices {
     let sum = |field: fn(&Slices) -> &Vec<u64>| {
         (0..count).map(|index| tallies.iter().map(|tally| field(&tally.slices)[index]).sum()).collect()
     };
-    Slices { operations: sum(|slices| &slices.operations), busy_ns: sum(|slices| &slices.busy_ns) }
+    let burned_ns: Vec<u64> = sum(|slices| &slices.burned_ns);
+    let is_planted = burned_ns.iter().any(|&burned_ns| burned_ns > 0);
+    Slices {
+        operations: sum(|slices| &slices.operations),
+        busy_ns: sum(|slices| &slices.busy_ns),
+        burned_ns: if is_planted { burned_ns } else { Vec::new() },
+    }
 }
 
 fn join_errors(tallies: &[Tally], kinds: &[String]) -> Vec<ErrorCount> {

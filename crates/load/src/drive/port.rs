@@ -45,6 +45,9 @@ pub(crate) trait Port {
     /// `timeout`.
     fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost>;
 
+    /// Uses up that much time and gives back how much it was.
+    fn burn(&mut self, ns: u64) -> u64;
+
     /// A session is lost: nothing of it is waited for any more.
     fn forget(&mut self, session: usize);
 
@@ -57,6 +60,19 @@ pub(crate) trait Port {
 pub(crate) fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// What it takes to read that clock once: of some batches of readings the fastest, since whatever else the machine does
+/// makes them slower only.
+pub(crate) fn clock_reading_ns() -> u64 {
+    const BATCHES: usize = 16;
+    const READINGS: u64 = 256;
+    let batch = || {
+        let begun_ns = monotonic_ns();
+        (1..READINGS).for_each(|_| _ = std::hint::black_box(monotonic_ns()));
+        (monotonic_ns() - begun_ns) / READINGS
+    };
+    (0..BATCHES).map(|_| batch()).min().unwrap_or(0)
 }
 
 /// The real port: connected sessions with their prepared statements.
@@ -229,6 +245,18 @@ impl Port for WirePort {
             }
         };
         waited.map_err(|error| Lost(format!("cannot wait: {error}")))
+    }
+
+    /// On the CPU, as a slower program would: a thread that sleeps is woken late.
+    #[inline]
+    fn burn(&mut self, ns: u64) -> u64 {
+        let begun_ns = monotonic_ns();
+        loop {
+            let burned_ns = monotonic_ns() - begun_ns;
+            if burned_ns >= ns {
+                return burned_ns;
+            }
+        }
     }
 
     fn forget(&mut self, session: usize) {

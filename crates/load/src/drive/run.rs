@@ -33,6 +33,7 @@ pub fn run<W: Workload>(
         leader.connect_all(hook)?;
         leader.choose_batch_scheduling();
         leader.warm_up(hook)?;
+        leader.plant();
         leader.count(hook, progress)?;
         hook(Switch::End)
     })?;
@@ -156,6 +157,7 @@ mod tests {
             schedule,
             arrival: Arrival::Closed,
             seed: 1,
+            planted: &[],
         };
         let outcome =
             |exercise: Exercise<'_>| run(&exercise, &workload, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ());
@@ -170,6 +172,10 @@ mod tests {
             Exercise { arrival: Arrival::Poisson { rate_per_s: f64::INFINITY }, ..sound },
             Exercise { schedule: Schedule { seconds: -1.0, ..schedule }, ..sound },
             Exercise { cpus: ClientCpus { set: &[1 << 20], by_session: None }, ..sound },
+            Exercise { planted: &[1.0], ..sound },
+            Exercise { planted: &[0.01, 0.01], ..sound },
+            Exercise { planted: &[f64::NAN], ..sound },
+            Exercise { planted: &[0.01], arrival: Arrival::Even { rate_per_s: 10.0 }, ..sound },
         ];
         for fault in faults {
             assert!(matches!(outcome(fault), Err(LoadError::Shape(_))), "{fault:?}");

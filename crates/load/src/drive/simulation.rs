@@ -18,6 +18,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 mod pauses;
+mod planted;
 mod slices;
 
 const US: u64 = 1000;
@@ -135,6 +136,11 @@ impl Port for Simulated {
             }
         }
         Ok(())
+    }
+
+    fn burn(&mut self, ns: u64) -> u64 {
+        self.now_ns += ns;
+        ns
     }
 
     fn forget(&mut self, session: usize) {

@@ -55,6 +55,8 @@ pub(crate) struct Slot<P> {
     pub(crate) rows: u64,
     /// Errors of its event.
     pub(crate) errors: u64,
+    /// What its event burned, summed over the sessions that this held up.
+    pub(crate) burned_ns: u64,
     /// How often its event was tried again.
     pub(crate) retries: u32,
     /// Events that failed without a success in between.
@@ -85,6 +87,7 @@ impl<P> Slot<P> {
             operations: 0,
             rows: 0,
             errors: 0,
+            burned_ns: 0,
             retries: 0,
             failures_in_a_row: 0,
             events_in_visit: 0,

@@ -58,6 +58,7 @@ pub(crate) struct Tally {
     /// The visit under way.
     pub(crate) visit_operations: u64,
     pub(crate) visit_busy_ns: u64,
+    pub(crate) visit_burned_ns: u64,
     /// Statements that succeeded at all.
     pub(crate) operations_total: u64,
     /// Bytes of all answers.
@@ -86,6 +87,7 @@ impl Tally {
             slices: Slices::default(),
             visit_operations: 0,
             visit_busy_ns: 0,
+            visit_burned_ns: 0,
             operations_total: 0,
             bytes_total: 0,
             events_total: 0,
@@ -105,6 +107,7 @@ impl Tally {
     pub(crate) fn make_room(&mut self, visit_ns: u64) {
         self.slices.operations.reserve(1);
         self.slices.busy_ns.reserve(1);
+        self.slices.burned_ns.reserve(1);
         self.intervals.make_room(visit_ns);
     }
 
@@ -117,6 +120,7 @@ impl Tally {
     pub(crate) fn close_visit(&mut self) {
         self.slices.operations.push(std::mem::take(&mut self.visit_operations));
         self.slices.busy_ns.push(std::mem::take(&mut self.visit_busy_ns));
+        self.slices.burned_ns.push(std::mem::take(&mut self.visit_burned_ns));
     }
 
     /// Counts an error of a counted event.

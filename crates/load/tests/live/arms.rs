@@ -118,6 +118,29 @@ impl PlaceSession for NotPermitted {
 }
 
 #[test]
+fn a_planted_change_is_burned_and_counted() {
+    let server = Postgres.shared();
+    prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();
+    let (suite, arms) = (Suite::sysbench(), [server.endpoint(), server.endpoint()]);
+    for clients in [1, 4] {
+        let trial = Trial { schedule: schedule(0.5), ..trial(&suite, "point-query", &arms, clients) };
+        let (exercise, statements) = trial.exercise();
+        let exercise = Exercise { planted: &[0.0, 0.2], ..exercise };
+        let ended = drive::run(&exercise, &statements, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
+        ended.iter().for_each(|arm| check_sums(arm, 1));
+        let [base, control] = &ended[..] else { panic!("two arms") };
+        assert!(base.slices.burned_ns.is_empty());
+        assert_eq!(control.slices.burned_ns.len(), control.slices.busy_ns.len());
+        let burned_ns = control.slices.burned_ns.iter().sum::<u64>();
+        let share = burned_ns as f64 / control.busy_ns as f64;
+        // What statements took in the warm-up and what they take later may be far apart while others work here too.
+        assert!((0.05..0.5).contains(&share), "{share} with {clients} clients");
+        let mut slices = control.slices.busy_ns.iter().zip(&control.slices.burned_ns);
+        assert!(slices.all(|(busy_ns, burned_ns)| burned_ns < busy_ns));
+    }
+}
+
+#[test]
 fn a_session_that_cannot_be_placed_runs_all_the_same_and_its_arm_says_why() {
     let server = Postgres.shared();
     prepare_data::prepare_data(&server.target(), SMALL, 1, 2).unwrap();

@@ -74,7 +74,8 @@ fn trial<'a>(suite: &'a Suite, test: &str, arms: &'a [Endpoint], clients: u32) -
 impl<'a> Trial<'a> {
     fn exercise(&self) -> (Exercise<'a>, Statements) {
         let Trial { test, data, arms, clients, threads, schedule, arrival, seed } = *self;
-        let exercise = Exercise { arms, clients, threads, cpus: ClientCpus::default(), schedule, arrival, seed };
+        let cpus = ClientCpus::default();
+        let exercise = Exercise { arms, clients, threads, cpus, schedule, arrival, seed, planted: &[] };
         (exercise, Statements::compile(test, data, arms).unwrap())
     }
 }

@@ -95,6 +95,7 @@ fn a_suite_of_two_statements_uses_what_the_first_returned() {
         schedule: schedule(0.1),
         arrival: Arrival::Closed,
         seed: 11,
+        planted: &[],
     };
     let notes = |server: &LiveServer| server.number("SELECT count(*) FROM notes");
     let right = "SELECT count(*) FROM notes n JOIN counters c ON n.id = c.id AND n.value = c.value";

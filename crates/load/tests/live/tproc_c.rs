@@ -71,7 +71,8 @@ fn play(server: &LiveServer, shape: &TprocC, clients: u32, events: u32, seed: u6
 fn exercise(arms: &[Endpoint], clients: u32, seed: u64) -> Exercise<'_> {
     let threads = clients.min(2);
     let cpus = ClientCpus::default();
-    Exercise { arms, clients, threads, cpus, schedule: schedule(0.1), arrival: Arrival::Closed, seed }
+    let (schedule, arrival) = (schedule(0.1), Arrival::Closed);
+    Exercise { arms, clients, threads, cpus, schedule, arrival, seed, planted: &[] }
 }
 
 impl Played {

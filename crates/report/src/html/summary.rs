@@ -2,7 +2,7 @@
 
 use super::noise;
 use super::scene::{Notice, Scene, notice};
-use crate::{footnote, number, order, suite, verdict_style};
+use crate::{footnote, number, order, planted, suite, verdict_style};
 use rqps_analysis::findings::TreatmentFindings;
 use rqps_model::{Engine, Placement, Verdict, WarningKind, human_duration, plural};
 use serde::Serialize;
@@ -30,6 +30,8 @@ struct Build {
     name: String,
     version: String,
     sentence: String,
+    /// What was found of a planted change; empty where none was planted.
+    planted: String,
     counts: Vec<Count>,
     warnings: Vec<Notice>,
 }
@@ -132,6 +134,7 @@ fn build(scene: &Scene<'_>, index: usize) -> Build {
         name: scene.names[index].clone(),
         version: treatment.build.version.to_string(),
         sentence: treatment.sentence.clone(),
+        planted: planted::of(scene.findings, index).unwrap_or_default(),
         counts: Verdict::ALL.into_iter().zip(treatment.counts).map(count).collect(),
         warnings: match scene.others.len() {
             1 => [scene.findings.base, index].into_iter().flat_map(|at| named(scene, at)).collect(),

@@ -4,7 +4,7 @@ use crate::world::{FIVE_OF_THREE_ENGINES, MYSQL, Size, findings, of_engines};
 use rqps_report::compare_json;
 use serde_json::Value;
 
-const ROW: [&str; 25] = [
+const ROW: [&str; 26] = [
     "test",
     "group",
     "clients",
@@ -29,6 +29,7 @@ const ROW: [&str; 25] = [
     "stalls",
     "inside",
     "failure",
+    "planted",
     "warnings",
 ];
 

@@ -19,6 +19,7 @@ pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
         storage: None,
         profile: "x10a".into(),
         set: [("jit".to_owned(), "off".to_owned())].into(),
+        planted: None,
     };
     let test = |n: usize| TestPlan {
         name: format!("random-points_range={}", 10 + n),
@@ -83,6 +84,7 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
     let slices = Slices {
         operations: (0..cycles).map(|cycle| 100 + (cycle * mark) % 37).collect(),
         busy_ns: (0..cycles).map(|cycle| 9_000_000 + (cycle * mark) % 999_983).collect(),
+        burned_ns: Vec::new(),
     };
     let operations: u64 = slices.operations.iter().sum();
     let counter = |n: u64| (format!("pg_stat_made.counter_number_{n}"), (mark * n) as f64 / 3.0);
@@ -104,6 +106,7 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         seconds: 9.1 + 0.1 * mark as f64,
         sessions: 12,
         batch_scheduling: false,
+        planted: None,
         placement: None,
         accounting: Accounting { scheduled: operations + 3, succeeded: operations, failed: 2, skipped: 1, retried: 5 },
         errors: vec![ErrorCount {

@@ -29,6 +29,7 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         storage: None,
         profile: "x10a".to_owned(),
         set: BTreeMap::new(),
+        planted: None,
     };
     Plan {
         format: FORMAT,

@@ -176,7 +176,7 @@ fn samples_at_two_speeds_are_reported_with_their_cause() {
     let with = |round: u32, slow: u64, placed: Option<SessionPlacement>| {
         let mut trial = trial(round);
         let operations: Vec<u64> = (0..100).map(|cycle| if cycle < slow { 25 } else { 100 }).collect();
-        trial.slices = Slices { busy_ns: vec![10_000_000; operations.len()], operations };
+        trial.slices = Slices { busy_ns: vec![10_000_000; operations.len()], operations, burned_ns: Vec::new() };
         (trial.sample.clients, trial.sample.placement) = (2, placed);
         // Sessions waited for nothing.
         trial.sample.seconds = 0.5;

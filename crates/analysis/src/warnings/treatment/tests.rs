@@ -12,6 +12,7 @@ fn plan(name: &str) -> TreatmentPlan {
         storage: None,
         profile: "x10a".to_owned(),
         set: BTreeMap::new(),
+        planted: None,
     }
 }
 
@@ -24,6 +25,7 @@ fn found(name: &str) -> TreatmentFindings {
         ..BuildFacts::unknown(Engine::Postgres, "17.11".parse().unwrap())
     };
     TreatmentFindings {
+        planted: None,
         name: name.to_owned(),
         build,
         storage: None,

@@ -190,6 +190,7 @@ fn drive_clients(
         schedule: Schedule::one_slice(Duration::from_secs(1)),
         arrival: Arrival::Closed,
         seed: derive_seed(bench.seed, &step.name),
+        planted: &[],
     };
     let workload = StepWorkload { works, requests };
     let hook = RefCell::new(hook);
