@@ -142,11 +142,15 @@ pub(crate) fn half_width(plan: &Plan, rounds: u32) -> f64 {
     let tests = plan.tests();
     let shortest = tests.iter().map(|test| test.seconds).fold(f64::INFINITY, f64::min);
     let spread = (USUAL_START_SPREAD.powi(2) + SECOND_NOISE.powi(2) / shortest).sqrt();
-    let cells = tests.len() * plan.clients().len() * plan.treatments.len().saturating_sub(1);
-    let lent = if cells < CELLS_THAT_LEND { 0.0 } else { PRIOR_DEGREES_OF_FREEDOM };
     // One round has no interval; the longer it is the better, all the same.
-    let degrees_of_freedom = if rounds < 2 { 0.5 } else { f64::from(rounds - 1) + lent };
+    let degrees_of_freedom = if rounds < 2 { 0.5 } else { f64::from(rounds - 1) + lent(plan) };
     student_t_quantile(0.975, degrees_of_freedom) * spread / f64::from(rounds.max(1)).sqrt()
+}
+
+/// Degrees of freedom that the cells of a plan lend each other.
+pub(crate) fn lent(plan: &Plan) -> f64 {
+    let cells = plan.tests().len() * plan.clients().len() * plan.treatments.len().saturating_sub(1);
+    if cells < CELLS_THAT_LEND { 0.0 } else { PRIOR_DEGREES_OF_FREEDOM }
 }
 
 fn too_short(time: f64, shortest: f64, rounds: u32) -> Fault {

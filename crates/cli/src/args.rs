@@ -12,7 +12,7 @@ use std::time::Duration;
 
 mod flags;
 
-pub(crate) use flags::CampaignFlags;
+pub(crate) use flags::{CALIBRATION_TIME, CampaignFlags};
 use flags::about_base;
 
 /// A database performance-regression lab: which queries did a new version make faster or slower, by how much, how
@@ -84,6 +84,11 @@ pub(crate) enum Command {
     /// Compare PostgreSQL 16.15 with 17.11 in about ten tests; a table and a report after a few minutes
     #[command(mut_args(flags::of_demo))]
     Demo(CampaignArgs),
+    /// Measure the noise of this host: a build against itself, kept for `rqps plan` to foretell what it would see
+    ///
+    /// What is kept lies in `floors` in $RQPS_STATE, else /var/lib/rqps for root, else ~/.local/state/rqps.
+    #[command(mut_args(flags::of_calibrate))]
+    Calibrate(CalibrateArgs),
     /// Show how much of a campaign is done, running, failed and left, also while it runs in another terminal
     Status(StatusArgs),
     /// Compare the builds of a results folder again, perhaps with another base; print a table, Markdown or JSON
@@ -121,6 +126,15 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CalibrateArgs {
+    /// List what is kept, the newest first, and measure nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+    #[command(flatten)]
+    pub(crate) campaign: CampaignArgs,
+}
+
+#[derive(Debug, Clone, Args)]
 pub(crate) struct CampaignArgs {
     #[command(flatten)]
     pub(crate) flags: CampaignFlags,

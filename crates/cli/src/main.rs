@@ -2,6 +2,7 @@
 
 mod args;
 mod builds;
+mod calibrate;
 mod doctor;
 mod interrupt;
 mod outcome;
@@ -37,6 +38,7 @@ fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
         Command::Resume(args) => run::resume(args, screen),
         Command::More(args) => run::more(args, screen),
         Command::Demo(args) => run::run(None, args, rqps_campaign::Command::Demo, screen),
+        Command::Calibrate(args) => calibrate::calibrate(args, screen),
         Command::Status(args) => outcome::status(args, screen),
         Command::Compare(args) => outcome::compare(args, screen),
         Command::Explain(args) => outcome::explain(args, screen),

@@ -49,7 +49,8 @@ pub(crate) fn report(campaign: &Campaign, json: bool, screen: Screen) -> Result<
     Ok(ending(campaign)?)
 }
 
-fn ending(campaign: &Campaign) -> Result<Ending, StoreError> {
+/// How a campaign ended whose verdicts nobody asks about.
+pub(crate) fn ending(campaign: &Campaign) -> Result<Ending, StoreError> {
     Ok(if results::has_failed(campaign)? { Ending::TrialFailed } else { Ending::Clean })
 }
 

@@ -8,9 +8,9 @@ use anyhow::Result;
 use rqps_campaign::{Command, describe, estimate, rounds};
 use rqps_lab::prepare::{Builds, prepare};
 use rqps_lab::run::{Ended, check_results_place};
-use rqps_lab::{Lab, Prepared, Run, disk, guard};
+use rqps_lab::{Lab, Prepared, Run, disk, floors, guard};
 use rqps_model::{Event, EventKind, Plan, human_duration, plural};
-use rqps_store::Campaign;
+use rqps_store::{Campaign, Writer};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,14 +37,45 @@ pub(crate) fn plan(RunArgs { file, campaign }: &RunArgs, screen: Screen) -> Resu
         screen.print(&serde_json::to_string_pretty(&prepared.plan)?);
     } else {
         screen.print(&describe(&prepared.plan));
+        foretell(&prepared.plan, screen);
         let place = lab.data_place(campaign.data.as_deref());
         screen.print(&disk::describe(&prepared.plan, &place, &campaign.results));
     }
     Ok(Ending::Clean)
 }
 
+/// What is known of this host's noise, as far as it tells something of the plan.
+fn foretell(plan: &Plan, screen: Screen) {
+    match floors::list() {
+        Ok(kept) => {
+            let (foretold, sources) = floors::of_plan(&kept, plan, &floors::this_host());
+            if !foretold.is_empty() {
+                screen.print(&floors::text::describe(plan, &foretold, &sources));
+            }
+        }
+        Err(error) => screen.warn(&format!("{error:#}")),
+    }
+}
+
 /// `rqps run` and `rqps demo`.
 pub(crate) fn run(file: Option<&Path>, args: &CampaignArgs, command: Command, screen: Screen) -> Result<Ending> {
+    report(measured(file, args, command, screen)?, args.json, screen)
+}
+
+fn report(measured: Option<Writer>, json: bool, screen: Screen) -> Result<Ending> {
+    match measured {
+        Some(store) => outcome::report(&store, json, screen),
+        None => Ok(Ending::Interrupted),
+    }
+}
+
+/// Runs a campaign from its first word; its results, or nothing where the user stopped it.
+pub(crate) fn measured(
+    file: Option<&Path>,
+    args: &CampaignArgs,
+    command: Command,
+    screen: Screen,
+) -> Result<Option<Writer>> {
     check_results_place(&args.results)?;
     let notify = &mut |notice| screen.notice(&notice);
     let lab = Lab::open(notify)?.with_jobs(args.jobs);
@@ -59,7 +90,7 @@ pub(crate) fn run(file: Option<&Path>, args: &CampaignArgs, command: Command, sc
         how_long(plan),
         run.campaign().folder().display()
     ));
-    measure_and_report(run, args.data.as_deref(), args.json, screen)
+    measure(run, args.data.as_deref(), screen)
 }
 
 fn how_long(plan: &Plan) -> String {
@@ -74,7 +105,7 @@ pub(crate) fn resume(args: &ResumeArgs, screen: Screen) -> Result<Ending> {
     let notify = &mut |notice| screen.notice(&notice);
     let lab = Lab::open(notify)?.with_jobs(args.jobs);
     match Run::resume(&lab, &args.dir, notify)? {
-        Some(run) => measure_and_report(run, args.data.as_deref(), args.json, screen),
+        Some(run) => report(measure(run, args.data.as_deref(), screen)?, args.json, screen),
         None => {
             screen.say("campaign is complete; showing its results");
             outcome::report(&Campaign::open(&args.dir)?, args.json, screen)
@@ -87,10 +118,10 @@ pub(crate) fn more(MoreArgs { resume, time }: &MoreArgs, screen: Screen) -> Resu
     let notify = &mut |notice| screen.notice(&notice);
     let lab = Lab::open(notify)?.with_jobs(resume.jobs);
     let run = Run::more(&lab, &resume.dir, time.as_secs_f64(), notify)?;
-    measure_and_report(run, resume.data.as_deref(), resume.json, screen)
+    report(measure(run, resume.data.as_deref(), screen)?, resume.json, screen)
 }
 
-fn measure_and_report(run: Run<'_>, data: Option<&Path>, json: bool, screen: Screen) -> Result<Ending> {
+fn measure(run: Run<'_>, data: Option<&Path>, screen: Screen) -> Result<Option<Writer>> {
     let is_told = Arc::new(AtomicBool::new(false));
     let (holdings, folder, told_before) = (run.holdings(), run.campaign().folder().to_owned(), Arc::clone(&is_told));
     let stop = interrupt::flag_on_interrupt(move || {
@@ -105,8 +136,8 @@ fn measure_and_report(run: Run<'_>, data: Option<&Path>, json: bool, screen: Scr
     };
     let measured = run.measure(data, &mut watch, &stop, &mut |notice| screen.notice(&notice));
     progress.end();
-    match measured? {
-        (Ended::Complete, store) => outcome::report(&store, json, screen),
-        (Ended::Interrupted, _) => Ok(Ending::Interrupted),
-    }
+    Ok(match measured? {
+        (Ended::Complete, store) => Some(store),
+        (Ended::Interrupted, _) => None,
+    })
 }

@@ -7,6 +7,7 @@
 pub mod builds;
 pub mod disk;
 pub mod doctor;
+pub mod floors;
 pub mod guard;
 mod line;
 pub mod notice;

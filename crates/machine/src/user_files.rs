@@ -1,11 +1,26 @@
-//! The user's own files in addition to what is compiled in.
+//! The user's own files in addition to what is compiled in, and where what was learnt about this machine is kept.
 //!
-//! In: a kind (`catalog`, `profiles`, `workloads`). Out: the files of that kind in the user's configuration folder. It
-//! must not interpret them.
+//! In: a kind (`catalog`, `profiles`, `workloads`). Out: the files of that kind in the user's configuration folder; the
+//! folder of states. It must not interpret them.
 
 use crate::{MachineError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Where rqps keeps what it has learnt about this machine: `$RQPS_STATE`, else `/var/lib/rqps` for root, else
+/// `$XDG_STATE_HOME/rqps` or `~/.local/state/rqps`.
+pub fn state_folder() -> PathBuf {
+    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    if let Some(state) = set("RQPS_STATE") {
+        state
+    } else if rustix::process::geteuid().is_root() {
+        PathBuf::from("/var/lib/rqps")
+    } else if let Some(state) = set("XDG_STATE_HOME") {
+        state.join("rqps")
+    } else {
+        set("HOME").unwrap_or_else(|| PathBuf::from("/var/tmp")).join(".local/state/rqps")
+    }
+}
 
 /// The user's own `*.toml` of one kind (`catalog`, `profiles`, `workloads`), in order of name.
 pub fn user_files(kind: &str) -> Result<Vec<(PathBuf, String)>> {

@@ -11,6 +11,12 @@ use rqps_suites::{KEYS, Key, SuiteName};
 /// The suite that `demo` runs.
 const SUITE_OF_DEMO: SuiteName = SuiteName::ALL[0];
 
+/// How long a calibration takes where nothing else is said.
+pub(crate) const CALIBRATION_TIME: &str = "10m";
+
+/// Keys that say how several builds are compared, or what a calibration has decided.
+const OF_COMPARISONS: [&str; 6] = ["aa", "base", "control", "margin", "rate", "suite"];
+
 /// The flags of a campaign in the order in which they were typed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CampaignFlags(pub(crate) Vec<Flag>);
@@ -89,6 +95,19 @@ pub(super) fn of_demo(arg: Arg) -> Arg {
     arg.help(with_note(&key.about, own.map(|text| format!("[default: {text}]"))))
 }
 
+/// A flag of `calibrate`, which compares one build with itself.
+pub(super) fn of_calibrate(arg: Arg) -> Arg {
+    let Some(key) = arg.get_long().and_then(Key::find) else { return arg };
+    if !key.is_of(SUITE_OF_DEMO) || OF_COMPARISONS.contains(&key.name.as_str()) {
+        return arg.hide(true);
+    }
+    match key.name.as_str() {
+        "build" => arg.help("Build to measure twice, such as postgres:17.11"),
+        "time" => arg.help(with_note(&key.about, Some(format!("[default: {CALIBRATION_TIME}]")))),
+        _ => arg,
+    }
+}
+
 /// What the base is, the same before a campaign and after it.
 pub(super) fn about_base() -> &'static str {
     Key::find("base").map_or("", |key| &key.about)
@@ -141,6 +160,9 @@ mod tests {
             ("demo", "margin", "[default: 0.02]"),
             ("demo", "scale", "hidden"),
             ("demo", "quick", "50000 rows, 0.5 seconds per test, 3 rounds"),
+            ("calibrate", "time", "[default: 10m]"),
+            ("calibrate", "aa", "hidden"),
+            ("calibrate", "warehouses", "hidden"),
         ] {
             assert!(help(command, flag).ends_with(end), "{command} --{flag}: {}", help(command, flag));
         }

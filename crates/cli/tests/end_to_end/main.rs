@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod builds;
+mod calibrate;
 mod campaign;
 mod control;
 mod doctor;

@@ -140,6 +140,7 @@ impl Scene {
         command.current_dir(self.root.path()).stdin(Stdio::null());
         command.env("RQPS_CACHE", self.path("cache")).env("RQPS_DATA", self.data()).env("TMPDIR", self.path("tmp"));
         command.env("XDG_CONFIG_HOME", self.path("config")).env_remove("NO_COLOR");
+        command.env("RQPS_STATE", self.path("state"));
     }
 
     /// `rqps run` of a small campaign of this name; later words win.

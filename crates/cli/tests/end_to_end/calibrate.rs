@@ -1,0 +1,38 @@
+//! The noise of a host: measured, kept, listed, and what a plan foretells from it.
+
+use crate::scene::{BUILD, SMALL, Scene};
+use std::fs;
+
+#[test]
+fn what_a_calibration_keeps_a_plan_foretells_from() {
+    let scene = Scene::new();
+    let tests = ["--tests", "point-query,range-covered-pk"];
+    let [a, b] = ["a", "b"].map(|name| format!("{name}={BUILD}"));
+    let twins = ["plan", "--build", a.as_str(), "--build", b.as_str()];
+    let plan = [&twins[..], &SMALL, &tests].concat();
+    let planned = || scene.end(scene.rqps(&plan)).with_code(0).stdout;
+    assert!(!planned().contains("on this host"), "{}", planned());
+    let empty = scene.end(scene.rqps(&["calibrate", "--list"])).with_code(0);
+    assert!(empty.stdout.contains("nothing is known"), "{}", empty.stdout);
+
+    let build = format!("mine={BUILD}");
+    let words = [&["calibrate", "--build", build.as_str(), "--tests", "point-query", "--json"][..], &SMALL].concat();
+    let ended = scene.end(scene.rqps(&words)).with_code(0);
+    let kept = ended.json();
+    assert_eq!((kept["build"].as_str(), kept["floors"].as_array().map(Vec::len)), (Some("mine"), Some(1)), "{kept:#}");
+    let floor = &kept["floors"][0];
+    assert!(floor["sd"].as_f64().is_some_and(|sd| sd > 0.0) && floor["rounds"] == 2, "{kept:#}");
+    assert!(ended.stderr.contains("kept for rqps plan"), "{}", ended.stderr);
+    let files = fs::read_dir(scene.path("state/floors")).expect("a folder").count();
+    assert_eq!(files, 1);
+
+    let listed = scene.end(scene.rqps(&["calibrate", "--list"])).with_code(0);
+    assert!(listed.stdout.contains("mine") && listed.stdout.contains("this host"), "{}", listed.stdout);
+    let as_json = scene.end(scene.rqps(&["calibrate", "--list", "--json"])).with_code(0).json();
+    assert_eq!(as_json[0], kept);
+    let told = planned();
+    assert!(told.contains("by an A/A of mine on ") && told.contains("of 1 more nothing is known"), "{told}");
+
+    scene.end(scene.rqps(&["calibrate"])).refused(&["no build is named"]);
+    scene.assert_nothing_left();
+}

@@ -1,0 +1,217 @@
+//! The noise of this host, as an A/A campaign showed it, kept for later plans.
+//!
+//! In: a campaign that measured its base twice, with its findings. Out: a file in the user's state folder, the list of
+//! such files, and what they foretell of a plan. No verdict is made with them.
+
+pub mod text;
+
+use anyhow::{Context, Result, ensure};
+use rqps_analysis::findings::Findings;
+use rqps_campaign::{Foretold, Noise, foretell};
+use rqps_machine::user_files::state_folder;
+use rqps_model::facts::HostFacts;
+use rqps_model::plan::{Arrival, DataSet, DataShape};
+use rqps_model::{Engine, Placement, Plan};
+use rqps_observe::facts::host_facts;
+use rqps_store::Campaign;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Version of the files.
+const FORMAT: u32 = 1;
+
+/// What an A/A campaign showed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// Version of this form.
+    pub format: u32,
+    /// When it ended, RFC 3339, UTC.
+    pub at: String,
+    /// Where.
+    pub host: Host,
+    /// The build's name.
+    pub build: String,
+    /// Its engine.
+    pub engine: Engine,
+    /// The profile that it ran with.
+    pub profile: String,
+    /// Tables, and rows of each.
+    pub data: DataShape,
+    /// CPUs of server and client.
+    pub placement: Placement,
+    /// Where its results were written.
+    pub results: PathBuf,
+    /// By test and number of clients.
+    pub floors: Vec<TestFloor>,
+}
+
+/// A host as far as its noise depends on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// CPU model.
+    pub cpu_model: String,
+    /// CPUs online.
+    pub cpus: u32,
+    /// Kernel release.
+    pub kernel: String,
+}
+
+impl Host {
+    /// The same in short.
+    pub fn of(facts: &HostFacts) -> Host {
+        Host { cpu_model: facts.cpu_model.clone(), cpus: facts.cpus, kernel: facts.kernel.clone() }
+    }
+}
+
+/// The noise of one test at a number of clients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TestFloor {
+    /// The test.
+    pub test: String,
+    /// Clients.
+    pub clients: u32,
+    /// Rounds compared.
+    pub rounds: u32,
+    /// Seconds that each counted.
+    pub seconds: f64,
+    /// Sd of the rounds' log ratios.
+    pub sd: f64,
+    /// Standard error that the slices of a round explain; 0 where it has none.
+    pub slice_se: f64,
+}
+
+/// What an A/A campaign shows, by its findings.
+pub fn calibration(campaign: &Campaign, findings: &Findings) -> Result<Calibration> {
+    let plan = campaign.plan();
+    let data = loaded(plan).context("noise is kept of tests on loaded tables, those of suite sysbench")?;
+    ensure!(plan.arrival == Arrival::Closed, "at a planned rate throughput has no noise to be kept; leave out --rate");
+    let base = &plan.treatments[plan.base];
+    let is_twin = |at: &usize| {
+        let other = &plan.treatments[*at];
+        *at != plan.base
+            && other.planted.is_none()
+            && (&other.build.source, &other.profile, other.storage, &other.set)
+                == (&base.build.source, &base.profile, base.storage, &base.set)
+    };
+    let twin = (0..plan.treatments.len()).find(is_twin).context("the base was not measured twice")?;
+    let planned = plan.tests();
+    let floor = |test: &rqps_analysis::findings::TestFindings| {
+        let comparison = test.cells[twin].comparison.as_ref()?;
+        Some(TestFloor {
+            test: test.name.clone(),
+            clients: test.clients,
+            rounds: comparison.n,
+            seconds: planned.iter().find(|one| one.name == test.name)?.seconds,
+            sd: comparison.sd?,
+            slice_se: comparison.cycle_se.unwrap_or(0.0),
+        })
+    };
+    let floors: Vec<TestFloor> = findings.tests.iter().filter_map(floor).collect();
+    ensure!(!floors.is_empty(), "no test has two rounds, so that nothing is known of the noise; give it more --time");
+    Ok(Calibration {
+        format: FORMAT,
+        at: campaign.status().finished_at.clone().context("the campaign has not ended")?,
+        host: Host::of(campaign.host()),
+        build: findings.treatments[plan.base].build.name.clone(),
+        engine: base.build.engine,
+        profile: base.profile.clone(),
+        data,
+        placement: plan.placement,
+        results: std::path::absolute(campaign.folder())?,
+        floors,
+    })
+}
+
+/// The tables that were loaded for all of a plan's tests alike.
+fn loaded(plan: &Plan) -> Option<DataShape> {
+    plan.stages.iter().find_map(|stage| match stage.data {
+        DataSet::Loaded(data) => Some(data),
+        _ => None,
+    })
+}
+
+/// Keeps it in the user's state folder; the file.
+pub fn keep(calibration: &Calibration) -> Result<PathBuf> {
+    keep_in(&folder(), calibration)
+}
+
+/// This host.
+pub fn this_host() -> Host {
+    Host::of(&host_facts(Path::new("/")))
+}
+
+/// All that are kept, the newest first.
+pub fn list() -> Result<Vec<Calibration>> {
+    list_in(&folder())
+}
+
+fn folder() -> PathBuf {
+    state_folder().join("floors")
+}
+
+fn keep_in(folder: &Path, calibration: &Calibration) -> Result<PathBuf> {
+    fs::create_dir_all(folder)
+        .with_context(|| format!("creating {} (RQPS_STATE names another folder)", folder.display()))?;
+    let moment: String = calibration.at.chars().filter(char::is_ascii_alphanumeric).collect();
+    let path = folder.join(format!("{moment}.{}.json", calibration.build));
+    let part = path.with_extension("part");
+    let writing = || format!("writing {}", path.display());
+    fs::write(&part, serde_json::to_vec_pretty(calibration)?).with_context(writing)?;
+    fs::rename(&part, &path).with_context(writing)?;
+    Ok(path)
+}
+
+fn list_in(folder: &Path) -> Result<Vec<Calibration>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut kept = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("listing {}", folder.display()))? {
+        let path = entry?.path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let damaged = || format!("{} cannot be read; delete it, and calibrate again", path.display());
+        let one: Calibration = serde_json::from_slice(&fs::read(&path).with_context(damaged)?).with_context(damaged)?;
+        // What a newer rqps keeps is for that one.
+        kept.extend(Some(one).filter(|one| one.format == FORMAT));
+    }
+    kept.sort_by(|a, b| b.at.cmp(&a.at));
+    Ok(kept)
+}
+
+/// What the tests of a plan would see on this host, and the campaigns that tell: of each test the newest on this CPU
+/// and kernel, of the same engine, profile and placement.
+pub fn of_plan<'k>(kept: &'k [Calibration], plan: &Plan, host: &Host) -> (Vec<Foretold>, Vec<&'k Calibration>) {
+    let base = &plan.treatments[plan.base];
+    let has_noise = loaded(plan).is_some() && plan.arrival == Arrival::Closed;
+    let fits = |one: &&Calibration| {
+        has_noise
+            && one.host == *host
+            && (one.engine, &one.profile, one.placement) == (base.build.engine, &base.profile, plan.placement)
+    };
+    let fitting: Vec<&Calibration> = kept.iter().filter(fits).collect();
+    let find = |test: &str, clients: u32| {
+        let of = |one: &'k Calibration| {
+            let floor = one.floors.iter().find(|floor| floor.test == test && floor.clients == clients)?;
+            Some((one, floor))
+        };
+        fitting.iter().find_map(|&one| of(one))
+    };
+    let noise = |test: &str, clients: u32| {
+        let (_, floor) = find(test, clients)?;
+        Some(Noise { sd: floor.sd, slice_se: floor.slice_se, seconds: floor.seconds })
+    };
+    let foretold = foretell(plan, &noise);
+    let told = |one: &&Calibration| {
+        let is_of =
+            |cell: &Foretold| find(&cell.test, cell.clients).is_some_and(|(source, _)| std::ptr::eq(source, *one));
+        foretold.iter().any(is_of)
+    };
+    let sources = fitting.iter().copied().filter(told).collect();
+    (foretold, sources)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Calibrations of made-up campaigns, kept in a folder of the test.
+
+use super::*;
+use rqps_analysis::analyse;
+use rqps_madeup::Recipe;
+use rqps_model::Interleave;
+
+/// A campaign of one build, measured twice, with this noise from start to start.
+fn made(start_noise: f64, arrival: Arrival) -> Result<Calibration> {
+    let versions = vec!["17.11".to_owned(), "17.11".to_owned()];
+    let recipe = Recipe { versions, start_noise, slice_noise: 0.02, arrival, ..Recipe::new(10, 2, 12, 5) };
+    let root = tempfile::tempdir().expect("a folder");
+    let campaign = Campaign::open(&recipe.write(root.path()).expect("written")).expect("opened");
+    let findings = analyse(&campaign, None).expect("analysed");
+    calibration(&campaign, &findings)
+}
+
+#[test]
+fn what_an_a_a_shows_is_kept_and_found_again() {
+    let (quiet, noisy) = (made(0.003, Arrival::Closed).expect("A/A"), made(0.02, Arrival::Closed).expect("A/A"));
+    assert_eq!((quiet.floors.len(), quiet.floors[0].rounds, quiet.engine), (10, 12, Engine::Postgres));
+    // Two servers with a start each: the sd is the root of two times that of one, and of the slices'.
+    let middle = |one: &Calibration| one.floors.iter().map(|floor| floor.sd).sum::<f64>() / 10.0;
+    assert!((0.003..0.007).contains(&middle(&quiet)) && (0.02..0.04).contains(&middle(&noisy)));
+
+    let folder = tempfile::tempdir().expect("a folder");
+    assert_eq!(list_in(&folder.path().join("none")).expect("nothing"), []);
+    let later = Calibration { at: "2026-11-22T09:00:00Z".to_owned(), ..noisy };
+    let written = keep_in(folder.path(), &quiet).expect("written");
+    assert!(written.file_name().is_some_and(|name| name.to_string_lossy().ends_with(".pg1711_o2.json")), "{written:?}");
+    keep_in(folder.path(), &later).expect("written");
+    let kept = list_in(folder.path()).expect("read");
+    assert_eq!(kept, [later.clone(), quiet.clone()], "the newest first");
+    fs::write(folder.path().join("x.json"), "{").expect("written");
+    let fault = format!("{:#}", list_in(folder.path()).expect_err("damaged"));
+    assert!(fault.contains("x.json cannot be read; delete it"), "{fault}");
+}
+
+#[test]
+fn a_plan_is_foretold_by_the_newest_of_the_same_host_and_profile() {
+    let (quiet, noisy) = (made(0.003, Arrival::Closed).expect("A/A"), made(0.02, Arrival::Closed).expect("A/A"));
+    let plan = Recipe::new(12, 2, 6, 1).plan();
+    let host = quiet.host.clone();
+    let mde = |kept: &[Calibration]| {
+        let (foretold, sources) = of_plan(kept, &plan, &host);
+        assert_eq!(foretold.len(), if sources.is_empty() { 0 } else { 10 });
+        foretold.first().map(|cell| cell.mde)
+    };
+    let (of_quiet, of_noisy) = (mde(std::slice::from_ref(&quiet)), mde(std::slice::from_ref(&noisy)));
+    assert!(of_noisy > of_quiet && of_quiet.is_some());
+    assert_eq!(mde(&[noisy.clone(), quiet.clone()]), of_noisy, "the first is the newest");
+    let elsewhere = Calibration { host: Host { kernel: "7.0".to_owned(), ..host.clone() }, ..noisy.clone() };
+    assert_eq!(mde(&[elsewhere, quiet.clone()]), of_quiet);
+    assert_eq!(mde(&[Calibration { profile: "x10z".to_owned(), ..quiet.clone() }]), None);
+
+    let kept = [quiet];
+    let (foretold, sources) = of_plan(&kept, &plan, &host);
+    let told = text::describe(&plan, &foretold, &sources);
+    assert!(told.contains("by an A/A of pg1711_o2 on 2026-11-21 on this host"), "{told}");
+    assert!(told.contains("of 2 more nothing is known"), "{told}");
+    assert!(text::list(&kept, &host).contains("10 tests, 12 rounds, sd of a round 0."), "{}", text::list(&kept, &host));
+    assert!(text::list(&[], &host).starts_with("nothing is known"));
+    // Where nothing is known, nothing is said; in turns as in slices.
+    let mut turned = plan.clone();
+    turned.stages[0].tests[0].interleave = Some(Interleave::Turns);
+    assert_eq!(text::describe(&turned, &[], &[]), "");
+}
+
+#[test]
+fn what_has_no_noise_is_not_kept() {
+    let open = made(0.003, Arrival::Even { rate_per_s: 1000.0 }).expect_err("refused");
+    assert!(open.to_string().contains("leave out --rate"), "{open}");
+}
