@@ -12,8 +12,8 @@ use std::time::Duration;
 
 mod flags;
 
-pub(crate) use flags::{CALIBRATION_TIME, CampaignFlags};
 use flags::about_base;
+pub(crate) use flags::{CALIBRATION_TIME, CampaignFlags};
 
 /// A database performance-regression lab: which queries did a new version make faster or slower, by how much, how
 /// sure is that, and why.
@@ -153,6 +153,9 @@ pub(crate) struct CampaignArgs {
 pub(crate) struct ResumeArgs {
     /// Campaign folder, such as results/NAME
     pub(crate) dir: PathBuf,
+    /// Refuse a host that is not as it was when the campaign was begun, such as after a restart, and another day
+    #[arg(long)]
+    pub(crate) strict: bool,
     #[arg(long, value_name = "DIR", help = DATA)]
     pub(crate) data: Option<PathBuf>,
     #[arg(long, value_name = "N", help = JOBS)]

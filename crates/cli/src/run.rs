@@ -104,7 +104,7 @@ fn how_long(plan: &Plan) -> String {
 pub(crate) fn resume(args: &ResumeArgs, screen: Screen) -> Result<Ending> {
     let notify = &mut |notice| screen.notice(&notice);
     let lab = Lab::open(notify)?.with_jobs(args.jobs);
-    match Run::resume(&lab, &args.dir, notify)? {
+    match Run::resume(&lab, &args.dir, args.data.as_deref(), args.strict, notify)? {
         Some(run) => report(measure(run, args.data.as_deref(), screen)?, args.json, screen),
         None => {
             screen.say("campaign is complete; showing its results");
@@ -117,7 +117,8 @@ pub(crate) fn resume(args: &ResumeArgs, screen: Screen) -> Result<Ending> {
 pub(crate) fn more(MoreArgs { resume, time }: &MoreArgs, screen: Screen) -> Result<Ending> {
     let notify = &mut |notice| screen.notice(&notice);
     let lab = Lab::open(notify)?.with_jobs(resume.jobs);
-    let run = Run::more(&lab, &resume.dir, time.as_secs_f64(), notify)?;
+    let on = (resume.data.as_deref(), resume.strict);
+    let run = Run::more(&lab, &resume.dir, time.as_secs_f64(), on, notify)?;
     report(measure(run, resume.data.as_deref(), screen)?, resume.json, screen)
 }
 

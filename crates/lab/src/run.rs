@@ -7,7 +7,7 @@ use crate::disk;
 use crate::notice::{Notice, Notify};
 use crate::open::Lab;
 use crate::prepare::Prepared;
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use rqps_builds::installation::Trust;
 use rqps_campaign::{ROUNDS_MAX, division};
 use rqps_conduct::{ConductError, Job, Watch};
@@ -77,26 +77,43 @@ impl<'a> Run<'a> {
     }
 
     /// A campaign that was begun before, if something is missing.
-    pub fn resume(lab: &'a Lab, folder: &Path, notify: &mut Notify<'_>) -> Result<Option<Run<'a>>> {
+    ///
+    /// `data` is where data folders are to be made. A host that is not as it was is told; where `is_strict` it is
+    /// refused, and so is another day.
+    pub fn resume(
+        lab: &'a Lab,
+        folder: &Path,
+        data: Option<&Path>,
+        is_strict: bool,
+        notify: &mut Notify<'_>,
+    ) -> Result<Option<Run<'a>>> {
         let campaign = Campaign::open(folder)?;
         campaign.samples()?;
         if campaign.status().state == State::Complete && rqps_conduct::is_measured(&campaign, campaign.rounds()) {
             return Ok(None);
         }
-        Run::go_on(lab, Campaign::open_to_resume(folder, this_start())?, notify).map(Some)
+        let start = start_on(lab, &campaign, data, is_strict, notify)?;
+        Run::go_on(lab, Campaign::open_to_resume(folder, start)?, notify).map(Some)
     }
 
     /// A campaign that is complete, with so many seconds more.
-    pub fn more(lab: &'a Lab, folder: &Path, seconds: f64, notify: &mut Notify<'_>) -> Result<Run<'a>> {
+    pub fn more(
+        lab: &'a Lab,
+        folder: &Path,
+        seconds: f64,
+        (data, is_strict): (Option<&Path>, bool),
+        notify: &mut Notify<'_>,
+    ) -> Result<Run<'a>> {
         let campaign = Campaign::open(folder)?;
         campaign.samples()?;
         if campaign.status().state != State::Complete {
             bail!("{0} is not complete; first finish it: rqps resume {0}", folder.display());
         }
+        let start = start_on(lab, &campaign, data, is_strict, notify)?;
         let seconds = rqps_conduct::limit_with(seconds, &campaign)?;
         let division = campaign.plan().division().or_else(|| division(campaign.plan()));
         let limit = TimeLimit { seconds, rounds_max: ROUNDS_MAX, division };
-        let mut store = Campaign::open_to_resume(folder, this_start())?;
+        let mut store = Campaign::open_to_resume(folder, start)?;
         store.extend(limit)?;
         Run::go_on(lab, store, notify)
     }
@@ -254,13 +271,48 @@ fn allotted(store: &Campaign, notify: &mut Notify<'_>) -> Option<Allotment> {
     })
 }
 
+/// Another start of a campaign, with what of the host is not as it was.
+fn start_on(
+    lab: &Lab,
+    campaign: &Campaign,
+    data: Option<&Path>,
+    is_strict: bool,
+    notify: &mut Notify<'_>,
+) -> Result<Start> {
+    let host_changes = host_facts(&lab.data_place(data)).changes_since(campaign.host());
+    let start = Start { host_changes, ..this_start() };
+    check_host(&start, campaign.status().started_at(), is_strict, notify)?;
+    Ok(start)
+}
+
 fn this_start() -> Start {
     Start {
         at: rfc3339(SystemTime::now()),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         // Passwords in the addresses of builds are not kept.
         command_line: std::env::args().map(|word| without_credentials(&word)).collect(),
+        host_changes: Vec::new(),
     }
+}
+
+/// Tells of a host that is not as it was when the campaign was begun, or refuses it, and another day, where that is
+/// wanted: rounds of one campaign are compared as if nothing but chance made them differ.
+fn check_host(start: &Start, begun_at: &str, is_strict: bool, notify: &mut Notify<'_>) -> Result<()> {
+    let day = |at: &str| at.split('T').next().unwrap_or_default().to_owned();
+    let changes: Vec<String> = start.host_changes.iter().map(ToString::to_string).collect();
+    let remedy = "start a new campaign, or leave out --strict";
+    if changes.is_empty() {
+        ensure!(
+            !is_strict || day(begun_at) == day(&start.at),
+            "the campaign was begun on {}, and --strict refuses another day; {remedy}",
+            day(begun_at)
+        );
+        return Ok(());
+    }
+    let told = format!("this host is not as it was when the campaign was begun: {}", changes.join("; "));
+    ensure!(!is_strict, "{told}; {remedy}");
+    notify(Notice::Warning(told));
+    Ok(())
 }
 
 /// A name that no campaign in the folder has yet.

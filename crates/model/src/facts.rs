@@ -45,6 +45,54 @@ pub struct HostFacts {
     pub rqps_version: String,
 }
 
+/// Something of a host that became another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostChange {
+    /// What, in words: `kernel`.
+    pub what: String,
+    /// As it was.
+    pub before: String,
+    /// As it is now.
+    pub now: String,
+}
+
+impl std::fmt::Display for HostChange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}, before {}", self.what, self.now, self.before)
+    }
+}
+
+impl HostFacts {
+    /// What of this host is not as it was on another one, or on itself at another time; what either does not know is
+    /// left out.
+    pub fn changes_since(&self, before: &HostFacts) -> Vec<HostChange> {
+        let gb = |bytes: u64| if bytes == 0 { String::new() } else { format!("{:.1} GB", bytes as f64 / 1e9) };
+        let count = |count: u32| if count == 0 { String::new() } else { count.to_string() };
+        let known = |text: &Option<String>| text.clone().unwrap_or_default();
+        let switch = |is_on: Option<bool>| is_on.map_or("", |is_on| if is_on { "on" } else { "off" }).to_owned();
+        let of = |host: &HostFacts| {
+            [
+                ("host", host.hostname.clone()),
+                ("kernel", host.kernel.clone()),
+                ("CPU", host.cpu_model.clone()),
+                ("CPUs", count(host.cpus)),
+                ("threads a core", host.threads_per_core.map_or_else(String::new, count)),
+                ("governor", known(&host.governor)),
+                ("turbo", switch(host.turbo)),
+                ("hypervisor", known(&host.virtualization)),
+                ("memory", gb(host.memory_bytes)),
+                ("transparent huge pages", known(&host.transparent_huge_pages)),
+                ("file system", host.filesystem.clone()),
+                ("device", host.device.clone()),
+                ("boot", host.boot_id.chars().take(8).collect()),
+            ]
+        };
+        let both = of(before).into_iter().zip(of(self));
+        let differing = both.filter(|((_, before), (_, now))| before != now && !before.is_empty() && !now.is_empty());
+        differing.map(|((what, before), (_, now))| HostChange { what: what.to_owned(), before, now }).collect()
+    }
+}
+
 /// A build that is on this machine (`treatments/<t>/build.json`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BuildFacts {
@@ -171,4 +219,33 @@ pub struct StatementPlan {
     pub sql: String,
     /// The plan as the server prints it.
     pub plan: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_of_a_host_is_named_and_what_is_not_known_is_no_change() {
+        let before = HostFacts {
+            kernel: "6.1".to_owned(),
+            cpus: 4,
+            turbo: Some(true),
+            memory_bytes: 8_000_000_000,
+            device: "vda".to_owned(),
+            boot_id: "5e1b7c11-0000".to_owned(),
+            ..HostFacts::default()
+        };
+        assert_eq!(before.changes_since(&before), []);
+        let now = HostFacts {
+            kernel: "6.12".to_owned(),
+            turbo: Some(false),
+            memory_bytes: 8_000_100_000,
+            device: String::new(),
+            boot_id: "aa000000-0000".to_owned(),
+            ..before.clone()
+        };
+        let told: Vec<String> = now.changes_since(&before).iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["kernel 6.12, before 6.1", "turbo off, before on", "boot aa000000, before 5e1b7c11"]);
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! In and out: plain values, times as text from the caller; this room reads no clock.
 
+use rqps_model::facts::HostChange;
 use rqps_model::plan::TimeLimit;
 use rqps_model::{FORMAT, Format};
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,9 @@ pub struct Start {
     pub rqps_version: String,
     /// The command line, word by word.
     pub command_line: Vec<String>,
+    /// What was not as when the campaign was begun: `hosts/` has the machine of the first start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host_changes: Vec<HostChange>,
 }
 
 /// The content of `status.json`.

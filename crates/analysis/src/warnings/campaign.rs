@@ -96,6 +96,15 @@ fn several_runs(status: &Status) -> Vec<Warning> {
         let message = format!("measured in {} runs, started {}", begun.len(), begun.join(", "));
         found.push(warning(WarningKind::Epochs, message));
     }
+    for start in status.starts.iter().filter(|start| !start.host_changes.is_empty()) {
+        let changes: Vec<String> = start.host_changes.iter().map(ToString::to_string).collect();
+        let message = format!("the host of the run that started {} is not as it was: {}", start.at, changes.join("; "));
+        found.push(advised(
+            WarningKind::Epochs,
+            message,
+            "measure again on one host; `rqps resume --strict` refuses others",
+        ));
+    }
     let versions: BTreeSet<&str> = status.starts.iter().map(|start| start.rqps_version.as_str()).collect();
     if versions.len() > 1 {
         let versions: Vec<&str> = versions.into_iter().collect();

@@ -12,6 +12,7 @@ mod doctor;
 mod engines;
 mod examples;
 mod failing;
+mod hosts;
 mod insert;
 mod kinds;
 mod largest;

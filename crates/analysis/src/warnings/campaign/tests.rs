@@ -1,6 +1,7 @@
 //! Every warning about a whole campaign, each from traces that call for it and from some that do not.
 
 use super::*;
+use rqps_model::facts::HostChange;
 use rqps_model::plan::{Alternate, Arrival, DataSet, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
 use rqps_store::{Start, State};
@@ -73,6 +74,7 @@ fn starts(versions: &[&str]) -> Status {
         at: "2026-11-21T01:00:00Z".to_owned(),
         rqps_version: version.to_owned(),
         command_line: Vec::new(),
+        host_changes: Vec::new(),
     };
     Status {
         format: FORMAT,
@@ -122,6 +124,22 @@ fn resumed_rounds_and_several_runs_are_told() {
     let found = rounds(&plan(4), &self::traces(4), (4, &[2; 4]), &continued);
     assert_eq!(kinds(&found), [WarningKind::Resumed, WarningKind::Epochs]);
     assert!(found[0].cause.starts_with("in round 2 tests ran"), "{}", found[0].cause);
+}
+
+#[test]
+fn a_host_that_became_another_is_told() {
+    let mut continued = starts(&["0.1.0", "0.1.0"]);
+    let change = |what: &str, before: &str, now: &str| HostChange {
+        what: what.to_owned(),
+        before: before.to_owned(),
+        now: now.to_owned(),
+    };
+    continued.starts[1].host_changes = vec![change("kernel", "6.1", "6.12"), change("CPUs", "4", "2")];
+    let found = rounds(&plan(4), &traces(4), (4, 4), &continued);
+    assert_eq!(kinds(&found), [WarningKind::Epochs, WarningKind::Epochs]);
+    let told = "the host of the run that started 2026-11-21T01:00:00Z is not as it was: kernel 6.12, before 6.1; CPUs \
+                2, before 4";
+    assert_eq!(found[1].cause, told);
 }
 
 #[test]
