@@ -133,7 +133,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
 
 fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> Result<Arm, StoreError> {
     let planned = shared.plan.tests()[test];
-    let (unit, test) = (planned.unit, &planned.name);
+    let (unit, test, writes) = (planned.unit, &planned.name, planned.writes);
     let name = &shared.plan.treatments[treatment].name;
     let kept = shared.campaign.plans(name, test)?.unwrap_or_default();
     let read = |round: u32| Measured::read(shared.campaign, round, name, test, clients, &kept);
@@ -180,7 +180,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         measures: Vec::new(),
         warnings: Vec::new(),
     };
-    let measures = measures::by_round(&rounds);
+    let measures = measures::by_round(&rounds, writes);
     let counters = counters::per_kilo_op(present());
     rounds.iter_mut().flatten().for_each(Measured::drop_bulk);
     let plans = rounds.iter().flatten().find(|m| m.has_number()).map_or_else(Vec::new, |first| first.plans.clone());

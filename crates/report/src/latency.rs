@@ -13,6 +13,9 @@ pub(crate) const OPEN_LOOP: &str = "Open loop: throughput is the requested rate,
                                     builds kept up. The latency of events has one, counted from the planned start of \
                                     each.";
 
+/// What the measure of steadiness is called.
+const SLOW_SECONDS: &str = "the share of seconds at less than half the usual rate";
+
 /// Tests that a line about a quantile names.
 const NAMED: usize = 4;
 
@@ -53,37 +56,45 @@ pub(crate) fn interval(one: &MeasureComparison) -> String {
     number::ratio(one.ratio) + &ends.unwrap_or_default()
 }
 
-/// A line for each quantile that changed in some test. In a closed loop p50 is left out, as it tells what throughput
-/// has told.
+/// A line for each quantile that changed in some test, and one for steadiness. In a closed loop p50 is left out, as it
+/// tells what throughput has told.
 pub(crate) fn changes(findings: &Findings, treatment: usize) -> Vec<String> {
     let quantiles = MeasureComparison::LATENCY.into_iter().skip(usize::from(!findings.is_open_loop()));
-    quantiles.filter_map(|name| changes_of(findings, treatment, name)).collect()
+    let quantiles = quantiles.filter_map(|name| changes_of(findings, treatment, name, &format!("{name} latency")));
+    let slow = changes_of(findings, treatment, MeasureComparison::SLOW_SECONDS, SLOW_SECONDS);
+    quantiles.chain(slow).collect()
 }
 
-fn changes_of(findings: &Findings, treatment: usize, name: &str) -> Option<String> {
+fn changes_of(findings: &Findings, treatment: usize, name: &str, title: &str) -> Option<String> {
     let all: Vec<(&TestFindings, &MeasureComparison)> =
         findings.tests.iter().filter_map(|test| Some((test, test.cells[treatment].measure(name)?))).collect();
     let noun = findings.campaign.suite.noun();
     let of = |verdict: Verdict| {
         let of_verdict = all.iter().filter(|(_, one)| one.verdict == verdict);
-        let mut changed: Vec<(&TestFindings, f64)> = of_verdict.map(|(test, one)| (*test, one.ratio)).collect();
-        changed.sort_by(|a, b| b.1.ln().abs().total_cmp(&a.1.ln().abs()));
+        let mut changed: Vec<(&TestFindings, &MeasureComparison)> = of_verdict.copied().collect();
+        changed.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
         let names: Vec<String> = changed.iter().take(NAMED).map(|one| named(findings, *one)).collect();
         let more = if changed.len() > NAMED { ", …" } else { "" };
         let count = plural(changed.len() as u32, noun);
         (!changed.is_empty()).then(|| format!("{verdict} in {count} ({}{more})", names.join(", ")))
     };
     let changed: Vec<String> = [Verdict::Regressed, Verdict::Improved].into_iter().filter_map(of).collect();
-    (!changed.is_empty()).then(|| format!("{name} latency {}", changed.join(", ")))
+    (!changed.is_empty()).then(|| format!("{title} {}", changed.join(", ")))
+}
+
+/// How much a measure changed, whichever way.
+fn size(one: &MeasureComparison) -> f64 {
+    if one.is_difference { one.ratio.abs() } else { one.ratio.ln().abs() }
 }
 
 /// A test with its change, and with its clients where the campaign has several numbers of them.
-fn named(findings: &Findings, (test, ratio): (&TestFindings, f64)) -> String {
+fn named(findings: &Findings, (test, one): (&TestFindings, &MeasureComparison)) -> String {
     let level = match findings.campaign.clients.len() {
         0 | 1 => String::new(),
         _ => format!(" at {}", plural(test.clients, "client")),
     };
-    format!("{}{level} {}", text::plain(&suite::row(findings, test)), number::change(ratio))
+    let change = if one.is_difference { number::points(one.ratio) } else { number::change(one.ratio) };
+    format!("{}{level} {change}", text::plain(&suite::row(findings, test)))
 }
 
 /// By how much a quantile changed from the base; empty where one of the two is not known.

@@ -11,7 +11,8 @@ use crate::compare::row::Row;
 use crate::evidence::cost::cost;
 use crate::findings::{Comparison, Cost, MeasureComparison};
 use crate::read::measured::Measured;
-use rqps_stats::{Levels, Margin};
+use rqps_model::sample::per_second;
+use rqps_stats::{Levels, Margin, median};
 use rqps_store::EVENT;
 
 /// One number of a round, of which less is better.
@@ -19,19 +20,35 @@ struct Measure {
     name: &'static str,
     /// Of a sample with a number; `None` where it is not known.
     value: fn(&Measured) -> Option<f64>,
+    /// What is compared of it.
+    scale: Scale,
 }
 
-/// Quantiles of whole events, and costs by the names of the fields of [`Cost`].
-const MEASURES: [Measure; 9] = [
-    Measure { name: "p50", value: |sample| quantile(sample, 0.5) },
-    Measure { name: "p95", value: |sample| quantile(sample, 0.95) },
-    Measure { name: "p99", value: |sample| quantile(sample, 0.99) },
-    Measure { name: "server_cpu_us", value: |sample| Some(costs(sample)?.server_cpu_us) },
-    Measure { name: "client_cpu_us", value: |sample| Some(costs(sample)?.client_cpu_us) },
-    Measure { name: "cs_per_op", value: |sample| Some(costs(sample)?.cs_per_op) },
-    Measure { name: "server_write_bytes_per_op", value: |sample| Some(costs(sample)?.server_write_bytes_per_op) },
-    Measure { name: "server_faults_per_op", value: |sample| Some(costs(sample)?.server_faults_per_op) },
-    Measure { name: "rkb_per_op", value: |sample| Some(costs(sample)?.rkb_per_op) },
+/// What is compared of a measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scale {
+    /// Its ratio.
+    Ratio,
+    /// Its difference: it may be 0. Known of tests that write.
+    Difference,
+}
+
+const fn ratio(name: &'static str, value: fn(&Measured) -> Option<f64>) -> Measure {
+    Measure { name, value, scale: Scale::Ratio }
+}
+
+/// Quantiles of whole events, steadiness, and costs by the names of the fields of [`Cost`].
+const MEASURES: [Measure; 10] = [
+    ratio("p50", |sample| quantile(sample, 0.5)),
+    ratio("p95", |sample| quantile(sample, 0.95)),
+    ratio("p99", |sample| quantile(sample, 0.99)),
+    Measure { name: MeasureComparison::SLOW_SECONDS, value: slow_seconds, scale: Scale::Difference },
+    ratio("server_cpu_us", |sample| Some(costs(sample)?.server_cpu_us)),
+    ratio("client_cpu_us", |sample| Some(costs(sample)?.client_cpu_us)),
+    ratio("cs_per_op", |sample| Some(costs(sample)?.cs_per_op)),
+    ratio("server_write_bytes_per_op", |sample| Some(costs(sample)?.server_write_bytes_per_op)),
+    ratio("server_faults_per_op", |sample| Some(costs(sample)?.server_faults_per_op)),
+    ratio("rkb_per_op", |sample| Some(costs(sample)?.rkb_per_op)),
 ];
 
 /// A round's quantile is known from so many slower events: 2,000 events for p99.
@@ -44,17 +61,35 @@ fn quantile(sample: &Measured, fraction: f64) -> Option<f64> {
     (beyond > FEWEST_BEYOND - 1e-6).then(|| histogram.value_at_quantile(fraction) as f64)
 }
 
+/// Fewer seconds tell nothing of how steady a sample was.
+const FEWEST_SECONDS: usize = 10;
+
+/// The share of the seconds in which less than half was done of what is done in the second in the middle.
+fn slow_seconds(sample: &Measured) -> Option<f64> {
+    let rates = per_second(&sample.seconds, sample.sample.seconds, |row| row.operations);
+    if rates.len() < FEWEST_SECONDS || sample.sample.record.is_some() {
+        return None;
+    }
+    let usual = median(&rates).ok().filter(|usual| *usual > 0.0)?;
+    Some(rates.iter().filter(|rate| **rate < usual / 2.0).count() as f64 / rates.len() as f64)
+}
+
 fn costs(sample: &Measured) -> Option<Cost> {
     cost(std::iter::once(sample), None, 1.0)
 }
 
-/// The measures of one round, as far as they are known and have a logarithm.
+/// The measures of one round, as far as they are known and can be compared.
 pub(crate) type RoundMeasures = [Option<f64>; MEASURES.len()];
 
-/// The measures of each round with a number.
-pub(crate) fn by_round(rounds: &[Option<Measured>]) -> Vec<Option<RoundMeasures>> {
-    let of =
-        |sample: &Measured| MEASURES.each_ref().map(|measure| (measure.value)(sample).filter(|value| *value > 0.0));
+/// The measures of each round with a number, of a test that `writes` or not.
+pub(crate) fn by_round(rounds: &[Option<Measured>], writes: bool) -> Vec<Option<RoundMeasures>> {
+    let is_comparable = |scale: Scale, value: f64| match scale {
+        Scale::Ratio => value > 0.0,
+        Scale::Difference => writes,
+    };
+    let of = |sample: &Measured| {
+        MEASURES.each_ref().map(|one| (one.value)(sample).filter(|value| is_comparable(one.scale, *value)))
+    };
     rounds.iter().map(|round| round.as_ref().filter(|sample| sample.has_number()).map(of)).collect()
 }
 
@@ -85,12 +120,17 @@ pub(crate) fn rows(
     })
 }
 
-/// As ratios of thrift: what takes half as much is twice as good, so that verdicts read as those of throughput do.
+/// As ratios of thrift: what takes half as much is twice as good, so that verdicts read as those of throughput do. A
+/// difference stands where the logarithm of a ratio stands, so that the margin is one of points.
 fn ratios(arm: &[Option<RoundMeasures>], base: &[Option<RoundMeasures>], measure: usize) -> Vec<RoundRatio> {
     let rounds = arm.iter().zip(base).zip(1..);
     rounds
         .filter_map(|((arm, base), round)| {
-            let log_ratio = (base.as_ref()?[measure]? / arm.as_ref()?[measure]?).ln();
+            let (base, arm) = (base.as_ref()?[measure]?, arm.as_ref()?[measure]?);
+            let log_ratio = match MEASURES[measure].scale {
+                Scale::Ratio => (base / arm).ln(),
+                Scale::Difference => base - arm,
+            };
             Some(RoundRatio { round, log_ratio, cycle_se: None, cycles: 0, cycles_lost: 0 })
         })
         .collect()
@@ -108,25 +148,28 @@ pub(crate) fn judged(
         let rows: Vec<Row> = tests.iter().map(|rows| rows[at].clone()).collect();
         for (test, comparisons) in compare(&rows, base, margin).into_iter().enumerate() {
             for (treatment, comparison) in comparisons.into_iter().enumerate() {
-                found[test][treatment].extend(comparison.map(|comparison| of_measure(measure.name, &comparison)));
+                found[test][treatment].extend(comparison.map(|comparison| of_measure(measure, &comparison)));
             }
         }
     }
     found
 }
 
-/// The same as a ratio of amounts, above 1 where the base took less.
-fn of_measure(measure: &str, thrift: &Comparison) -> MeasureComparison {
+/// The same as a ratio of amounts, above 1 where the base took less; or as the difference that it is.
+fn of_measure(measure: &Measure, thrift: &Comparison) -> MeasureComparison {
+    let is_difference = measure.scale == Scale::Difference;
+    let amount = |thrift: f64| if is_difference { -thrift.ln() } else { 1.0 / thrift };
     MeasureComparison {
-        measure: measure.to_owned(),
-        ratio: 1.0 / thrift.rqps,
-        low: thrift.high.map(|high| 1.0 / high),
-        high: thrift.low.map(|low| 1.0 / low),
-        by_round: thrift.by_round.iter().map(|round| (round.round, 1.0 / round.rqps)).collect(),
+        measure: measure.name.to_owned(),
+        is_difference,
+        ratio: amount(thrift.rqps),
+        low: thrift.high.map(amount),
+        high: thrift.low.map(amount),
+        by_round: thrift.by_round.iter().map(|round| (round.round, amount(round.rqps))).collect(),
         verdict: thrift.verdict,
         remark: thrift.remark.clone(),
         n: thrift.n,
-        mde: thrift.mde,
+        mde: thrift.mde.map(|mde| if is_difference { mde.ln_1p() } else { mde }),
         q: thrift.q,
     }
 }
@@ -137,7 +180,7 @@ mod tests {
     use crate::read::measured::tests::measured;
     use hdrhistogram::Histogram;
     use rqps_model::Verdict;
-    use rqps_model::sample::Slices;
+    use rqps_model::sample::{SecondRow, Slices};
 
     /// A round of so many events, one in fifty of which is slow.
     fn round(events: u64, usual: u64, slow: u64) -> Option<Measured> {
@@ -150,7 +193,7 @@ mod tests {
     }
 
     fn compared(base: &[Option<Measured>], arm: &[Option<Measured>]) -> Vec<MeasureComparison> {
-        let arms = [by_round(base), by_round(arm)];
+        let arms = [by_round(base, true), by_round(arm, true)];
         let rows = rows(&arms, 0, (&[], &[]), &[None, None], Levels::ONCE);
         judged(&[rows], 2, 0, Margin::default()).remove(0).remove(1)
     }
@@ -177,6 +220,38 @@ mod tests {
         assert_eq!(quantiles(1999), ["p50", "p95"]);
         assert_eq!(quantiles(399), ["p50"]);
         assert!(quantiles(39).is_empty());
+    }
+
+    /// A round of 20 seconds, in so many of which next to nothing is done.
+    fn uneven(slow: usize) -> Option<Measured> {
+        let mut measured = measured(1000, 1_000_000_000, Slices::default());
+        measured.sample.seconds = 20.0;
+        let row = |second: usize| SecondRow {
+            second: second as f64,
+            operations: if second <= slow { 40 } else { 100 },
+            ..SecondRow::default()
+        };
+        measured.seconds = (1..=20).map(row).collect();
+        Some(measured)
+    }
+
+    #[test]
+    fn seconds_at_half_the_rate_are_compared_as_a_difference() {
+        let found = compared(&[uneven(0), uneven(1), uneven(0)], &[uneven(4), uneven(5), uneven(4)]);
+        let [slow] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(
+            (slow.measure.as_str(), slow.verdict, slow.is_difference),
+            ("slow_seconds", Verdict::Regressed, true)
+        );
+        assert!((slow.ratio - 0.2).abs() < 1e-9 && slow.by_round.iter().all(|(_, by)| (by - 0.2).abs() < 1e-9));
+        // No second is slow on either side: that is no change, and it is shown.
+        let steady = compared(&[uneven(0), uneven(0)], &[uneven(0), uneven(0)]);
+        assert_eq!((steady[0].verdict, steady[0].ratio.abs() < 1e-12), (Verdict::Equal, true));
+        let reads = [by_round(&[uneven(0)], false), by_round(&[uneven(4)], false)];
+        assert!(reads.iter().flatten().flatten().all(|round| round.iter().all(Option::is_none)));
+        let mut short = [uneven(2), uneven(2)];
+        short.iter_mut().flatten().for_each(|round| round.sample.seconds = 9.5);
+        assert!(compared(&short, &short).is_empty());
     }
 
     #[test]

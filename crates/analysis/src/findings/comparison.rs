@@ -46,11 +46,15 @@ pub struct Comparison {
     pub rounds_needed: Option<u32>,
 }
 
-/// A quantile of latency, or a cost per operation, relative to the base's. Regressed means that it takes more.
+/// A quantile of latency, a cost per operation, or how steady a test was, relative to the base's. Regressed means that
+/// it takes more, or is less steady.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MeasureComparison {
-    /// `p50`, `p95`, `p99`, or a field of [`Cost`] such as `server_cpu_us`.
+    /// `p50`, `p95`, `p99`, `slow_seconds`, or a field of [`Cost`] such as `server_cpu_us`.
     pub measure: String,
+    /// Whether `ratio`, its interval, the rounds and the MDE are differences: this less the base's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_difference: bool,
     /// This over the base's, geometric mean over rounds.
     pub ratio: f64,
     /// Lower end of its 95 % interval; `None` with a single round.
@@ -75,10 +79,14 @@ impl MeasureComparison {
     /// The quantiles of whole events' latency.
     pub const LATENCY: [&str; 3] = ["p50", "p95", "p99"];
 
+    /// The share of the seconds in which less than half was done of what is done in the second in the middle.
+    pub const SLOW_SECONDS: &str = "slow_seconds";
+
     /// A ratio that so many rounds gave, of which nothing else is known.
     pub fn undecided(measure: &str, ratio: f64, rounds: u32) -> MeasureComparison {
         MeasureComparison {
             measure: measure.to_owned(),
+            is_difference: false,
             ratio,
             low: None,
             high: None,
