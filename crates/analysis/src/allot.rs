@@ -72,13 +72,30 @@ pub fn allot(campaign: &Campaign, spent: f64) -> Result<Option<Allotment>, Analy
 /// What each test needs, in the order of the plan; of several numbers of clients or treatments the most urgent counts.
 fn needs(plan: &Plan, findings: &Findings, (spent, of_a_round): (f64, f64)) -> Vec<Need> {
     let rounds_left = (1.0 - spent).max(0.0) / of_a_round.max(f64::MIN_POSITIVE);
+    let asked = asked(plan, findings.base);
     let of_test = |test: &TestPlan| {
         let levels = findings.tests.iter().filter(|found| found.name == test.name);
-        let cells = levels.flat_map(|found| found.cells.iter().enumerate().filter(move |(at, _)| *at != findings.base));
-        let needs = cells.map(|(_, cell)| need(cell.comparison.as_ref(), plan.margin, spent, rounds_left));
+        let cells = levels.flat_map(|found| asked.iter().map(|at| &found.cells[*at]));
+        let needs = cells.map(|cell| need(cell.comparison.as_ref(), plan.margin, spent, rounds_left));
         needs.min().unwrap_or(Need::Nothing)
     };
     plan.tests().into_iter().map(of_test).collect()
+}
+
+/// The treatments that a user asks about: what is there only to show the noise, the base again or with a planted change,
+/// takes no time from them. Where there is nothing else, it is what is asked about.
+fn asked(plan: &Plan, base: usize) -> Vec<usize> {
+    let others: Vec<usize> = (0..plan.treatments.len()).filter(|at| *at != base).collect();
+    let is_control = |at: &usize| {
+        let (own, base) = (&plan.treatments[*at], &plan.treatments[base]);
+        own.planted.is_some()
+            || (&own.build.source, &own.profile, own.storage, &own.set)
+                == (&base.build.source, &base.profile, base.storage, &base.set)
+    };
+    match others.iter().all(is_control) {
+        true => others,
+        false => others.into_iter().filter(|at| !is_control(at)).collect(),
+    }
 }
 
 fn need(comparison: Option<&Comparison>, margin: f64, spent: f64, rounds_left: f64) -> Need {

@@ -128,6 +128,10 @@ impl Campaign {
         }
         if let Some(budget) = &self.budget {
             budget.spend(&mut plan).map_err(|fault| self.faults_at(&budget.time.place, fault))?;
+            // One build against itself is to show the noise of every test.
+            if let (1, Some(time), false) = (self.treatments.len(), &mut plan.time, budget.until_decided) {
+                time.division = None;
+            }
         }
         // Copies that share blocks take no room.
         make_room(&mut plan, resolved.disk_free_bytes.filter(|_| !resolved.copies_share_blocks));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::warnings::campaign::tests as campaign;
-use rqps_model::plan::TimeLimit;
+use rqps_model::plan::{TimeLimit, TreatmentPlan};
 
 /// A comparison with a mean, an interval of so wide a half, and rounds of so large a standard deviation.
 fn comparison(verdict: Verdict, mean: f64, half: f64, (rounds, sd): (u32, f64)) -> Comparison {
@@ -47,6 +47,16 @@ fn plan(writes: &[bool], until_decided: bool) -> Plan {
     let division = Division { read_seconds: true, write_seconds: true, until_decided };
     plan.time = Some(TimeLimit { seconds: 600.0, rounds_max: 1000, division: Some(division) });
     plan
+}
+
+#[test]
+fn the_base_measured_again_takes_no_time_from_what_is_asked() {
+    let mut plan = plan(&[false], false);
+    let twin = plan.treatments[1].clone();
+    assert_eq!(asked(&plan, 0), [1], "an A/A is all there is");
+    plan.treatments[1].build = "postgres:18.6".parse().unwrap();
+    plan.treatments.extend([twin.clone(), TreatmentPlan { planted: Some(0.01), ..twin }]);
+    assert_eq!((asked(&plan, 0), asked(&plan, 1)), (vec![1], vec![0, 2]));
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn a_host_that_became_another_is_told() {
         now: now.to_owned(),
     };
     continued.starts[1].host_changes = vec![change("kernel", "6.1", "6.12"), change("CPUs", "4", "2")];
-    let found = rounds(&plan(4), &traces(4), (4, 4), &continued);
+    let found = rounds(&plan(4), &traces(4), (4, &[2; 4]), &continued);
     assert_eq!(kinds(&found), [WarningKind::Epochs, WarningKind::Epochs]);
     let told = "the host of the run that started 2026-11-21T01:00:00Z is not as it was: kernel 6.12, before 6.1; CPUs \
                 2, before 4";
