@@ -157,6 +157,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         comparison: None,
         planted: None,
         causes: Vec::new(),
+        profile: None,
         cost: cost::cost(
             present(),
             throughput.map(|throughput| throughput / unit.seconds()),

@@ -6,12 +6,14 @@ mod cause;
 mod comparison;
 mod counter;
 mod planted;
+mod profile;
 mod sections;
 
 pub use cause::{Cause, Moved};
 pub use comparison::{Comparison, MeasureComparison, RoundFindings};
 pub use counter::{CounterFindings, CounterUnit};
 pub use planted::{PlantedCell, PlantedFindings};
+pub use profile::{Amount, FrameFindings, FunctionFindings, ProfileFindings};
 pub use sections::{
     ContinuedFindings, CrossingFindings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings,
     TimelineFindings, TimelinePoint, TransactionFindings,
@@ -226,6 +228,9 @@ pub struct CellFindings {
     /// What stands behind a change, as far as it was measured, what explains most first; empty where nothing changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
+    /// Where its CPU time goes, by function, where rounds that explain the campaign say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileFindings>,
     /// Costs per operation, over all rounds.
     pub cost: Option<Cost>,
     /// Latency by statement kind (`event` first), all rounds merged.

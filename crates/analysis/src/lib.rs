@@ -12,6 +12,7 @@ mod error;
 mod evidence;
 mod examine;
 pub mod findings;
+mod profile;
 mod read;
 mod sentence;
 mod suite;
@@ -33,6 +34,7 @@ use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
 use crate::read::looks::LevelsOfTests;
 use crate::read::{base, looks, treatment};
 use crate::warnings::campaign::Trace;
+use rayon::prelude::*;
 use rqps_model::Plan;
 use rqps_model::plan::{Arrival, Round, TestPlan};
 use rqps_stats::Margin;
@@ -84,6 +86,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
             test.cells[at].causes = why::causes(test, at, base, has_shares);
         }
     }
+    explain(campaign, &mut tests, base)?;
     let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);
 
     let crossings = crossing::crossings(&tests);
@@ -163,6 +166,21 @@ fn judge_tests(tests: &mut [TestFindings], rows: &[Row], base: usize, margin: Ma
             cell.comparison = comparison;
         }
     }
+}
+
+/// Fills in what rounds that explain the campaign say.
+fn explain(campaign: &Campaign, tests: &mut [TestFindings], base: usize) -> Result<(), AnalysisError> {
+    let profiles = profile::open(campaign)?;
+    if profiles.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = campaign.plan().treatments.iter().map(|treatment| treatment.name.as_str()).collect();
+    let found: Vec<_> =
+        tests.par_iter().map(|test| profile::profiles(&profiles, test, &names, base)).collect::<Result<_, _>>()?;
+    for (test, found) in tests.iter_mut().zip(found) {
+        test.cells.iter_mut().zip(found).for_each(|(cell, found)| cell.profile = found);
+    }
+    Ok(())
 }
 
 /// Rounds of which every cell was measured, with or without success.

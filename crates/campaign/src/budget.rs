@@ -131,7 +131,7 @@ fn seconds(plan: &Plan, rounds: u32) -> f64 {
 }
 
 /// Seconds before the first round, and of a round.
-fn costs(plan: &Plan) -> (f64, f64) {
+pub(crate) fn costs(plan: &Plan) -> (f64, f64) {
     let Estimate { load_seconds, restart_seconds, work_seconds, test_seconds, .. } =
         estimate(&Plan { rounds: 1, ..plan.clone() });
     (load_seconds, restart_seconds + work_seconds + test_seconds)

@@ -206,6 +206,7 @@ impl Campaign {
             why_one_by_one,
             why_continued: None,
             time: None,
+            profiled: false,
             warmup_seconds: self.warmup_seconds,
             slice_ms: self.slice_ms,
             arrival: self.arrival,

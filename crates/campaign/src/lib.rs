@@ -17,6 +17,7 @@
 pub mod diagnostic;
 pub mod place;
 pub mod preset;
+pub mod profiled;
 pub mod request;
 pub mod select;
 pub mod value;

@@ -4,11 +4,9 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use jiff::SignedDuration;
 use rqps_model::Verdict;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::Duration;
 
 mod flags;
 
@@ -94,6 +92,8 @@ pub(crate) enum Command {
     /// Compare the builds of a results folder again, perhaps with another base; print a table, Markdown or JSON
     Compare(CompareArgs),
     /// Say what stands behind each change of a results folder: CPU, plans, context switches, bytes written and read
+    ///
+    /// With --time also which functions gained or lost: that samples the servers, and needs root or the right to.
     Explain(ExplainArgs),
     /// Write report.html and the tables of a results folder again
     Report(Judged),
@@ -169,8 +169,8 @@ pub(crate) struct MoreArgs {
     #[command(flatten)]
     pub(crate) resume: ResumeArgs,
     /// How much longer, such as 20m or 8h
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(crate) time: Duration,
+    #[arg(long, value_name = "TIME", value_parser = rqps_campaign::profiled::time)]
+    pub(crate) time: f64,
 }
 
 #[derive(Debug, Args)]
@@ -225,18 +225,15 @@ pub(crate) struct ExplainArgs {
     /// Explain these tests [default: those that changed]
     #[arg(long, value_name = "TEST", value_delimiter = ',')]
     pub(crate) tests: Vec<String>,
+    /// First run the tests again for so long, such as 5m, and sample which functions the servers' CPU time goes to;
+    /// these rounds change no verdict
+    #[arg(long, value_name = "TIME", value_parser = rqps_campaign::profiled::time)]
+    pub(crate) time: Option<f64>,
+    #[arg(long, value_name = "DIR", help = DATA, requires = "time")]
+    pub(crate) data: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// A time such as 20m, 8h or 1h30m; a plain number is one of seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let expected = || "expected a time of 10 s or more, such as 20m, 8h or 1h30m".to_owned();
-    let seconds = || Duration::try_from_secs_f64(text.parse().ok()?).ok();
-    let time = text.parse::<SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok()).or_else(seconds);
-    let time = time.ok_or_else(expected)?;
-    if time < Duration::from_secs(10) { Err(expected()) } else { Ok(time) }
 }
 
 /// The verdicts that `--fail-on` can name.

@@ -4,6 +4,7 @@ mod args;
 mod builds;
 mod calibrate;
 mod doctor;
+mod explain;
 mod interrupt;
 mod outcome;
 mod run;
@@ -41,7 +42,7 @@ fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
         Command::Calibrate(args) => calibrate::calibrate(args, screen),
         Command::Status(args) => outcome::status(args, screen),
         Command::Compare(args) => outcome::compare(args, screen),
-        Command::Explain(args) => outcome::explain(args, screen),
+        Command::Explain(args) => explain::explain(args, screen),
         Command::Report(args) => outcome::rewrite(args, screen),
         Command::Builds(command) => builds::builds(command, screen),
         Command::Doctor(args) => doctor::doctor(args, screen),

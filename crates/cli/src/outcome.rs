@@ -2,9 +2,9 @@
 //!
 //! In: a results folder. Out: findings.json, report.html and tables/ in it, what is printed of them, and how it ended.
 
-use crate::args::{CompareArgs, ExplainArgs, Judged, StatusArgs};
+use crate::args::{CompareArgs, Judged, StatusArgs};
 use crate::screen::Screen;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use rqps_lab::{results, status};
 use rqps_store::{Campaign, StoreError};
 use std::time::SystemTime;
@@ -66,22 +66,6 @@ pub(crate) fn compare(args: &CompareArgs, screen: Screen) -> Result<Ending> {
         screen.print(&rqps_report::terminal(&findings, screen.width(), screen.colour_on_stdout()));
     }
     if results::has_verdict(&findings, &args.fail_on) { Ok(Ending::VerdictFound) } else { Ok(ending(&campaign)?) }
-}
-
-/// `rqps explain`.
-pub(crate) fn explain(args: &ExplainArgs, screen: Screen) -> Result<Ending> {
-    let campaign = Campaign::open(&args.judged.dir)?;
-    let findings = results::compare(&campaign, args.judged.base.as_deref())?;
-    let is_there = |name: &&String| findings.tests.iter().any(|test| test.name == **name);
-    if let Some(unknown) = args.tests.iter().find(|name| !is_there(name)) {
-        let names: Vec<&str> = findings.tests.iter().map(|test| test.name.as_str()).collect();
-        bail!("no test `{unknown}` in {}; there are {}", args.judged.dir.display(), names.join(", "));
-    }
-    screen.print(&match args.json {
-        true => rqps_report::explain_json(&findings, &args.tests),
-        false => rqps_report::explain(&findings, &args.tests, screen.width()),
-    });
-    Ok(Ending::Clean)
 }
 
 /// `rqps report`.

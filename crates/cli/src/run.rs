@@ -93,7 +93,7 @@ pub(crate) fn measured(
     measure(run, args.data.as_deref(), screen)
 }
 
-fn how_long(plan: &Plan) -> String {
+pub(crate) fn how_long(plan: &Plan) -> String {
     match plan.time {
         Some(_) => rounds(plan),
         None => format!("{}; about {}", rounds(plan), human_duration(estimate(plan).duration())),
@@ -118,11 +118,12 @@ pub(crate) fn more(MoreArgs { resume, time }: &MoreArgs, screen: Screen) -> Resu
     let notify = &mut |notice| screen.notice(&notice);
     let lab = Lab::open(notify)?.with_jobs(resume.jobs);
     let on = (resume.data.as_deref(), resume.strict);
-    let run = Run::more(&lab, &resume.dir, time.as_secs_f64(), on, notify)?;
+    let run = Run::more(&lab, &resume.dir, *time, on, notify)?;
     report(measure(run, resume.data.as_deref(), screen)?, resume.json, screen)
 }
 
-fn measure(run: Run<'_>, data: Option<&Path>, screen: Screen) -> Result<Option<Writer>> {
+/// Measures with progress on the screen; `None` where the user ended it.
+pub(crate) fn measure(run: Run<'_>, data: Option<&Path>, screen: Screen) -> Result<Option<Writer>> {
     let is_told = Arc::new(AtomicBool::new(false));
     let (holdings, folder, told_before) = (run.holdings(), run.campaign().folder().to_owned(), Arc::clone(&is_told));
     let stop = interrupt::flag_on_interrupt(move || {

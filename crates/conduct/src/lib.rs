@@ -18,6 +18,7 @@ mod job;
 mod master;
 mod measure;
 mod missing;
+mod profiling;
 mod progress;
 mod rounds;
 mod run;

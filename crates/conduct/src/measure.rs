@@ -8,6 +8,7 @@ use crate::ConductError;
 use crate::arm::{Arm, observed};
 use crate::bench::Bench;
 use crate::missing::server_start;
+use crate::profiling::Profiling;
 use crate::supervise::{Quit, supervised, supervised_by};
 use rqps_load::drive::{ClientCpus, PlaceSession};
 use rqps_load::suite::{Clients, Moment, PlannedTest, Ran, TestServer};
@@ -234,17 +235,20 @@ fn drive(
     let quits: Vec<Quit> = live.iter().filter_map(|live| Quit::of(live.server)).collect();
     // A server that died cannot be frozen; the run finds that out by itself and goes on with the rest.
     let freezes = piece.stage.freezes(piece.test);
+    let mut profiling = Profiling::new(piece.bench.job.plan.profiled, piece.cpus);
     let mut hook = |moment| match moment {
         Moment::Start => {
             for live in &mut live {
                 live.observed(|probes, subject| probes.start(subject));
             }
+            profiling.start(live.iter().map(|live| live.server.pids()));
             if freezes {
                 live.iter_mut().for_each(|live| _ = live.server.freeze());
             }
         }
         Moment::Enter(arm) => {
             live[arm].probes.enter();
+            profiling.enter(arm);
             if freezes {
                 let _ = live[arm].server.thaw();
             }
@@ -253,9 +257,11 @@ fn drive(
             if freezes {
                 let _ = live[arm].server.freeze();
             }
+            profiling.leave(arm);
             live[arm].probes.leave();
         }
         Moment::Stop => {
+            profiling.stop(live.iter().map(|live| live.server.pids()));
             for live in &mut live {
                 if freezes {
                     let _ = live.server.thaw();
@@ -278,7 +284,9 @@ fn drive(
         // It may have ended before its time.
         live.iter_mut().for_each(|live| _ = live.server.thaw());
     }
-    ran
+    let mut ran = ran?;
+    profiling.end(&mut ran);
+    Ok(ran)
 }
 
 /// Places the sessions of arms, by index.
@@ -294,10 +302,10 @@ impl PlaceSession for Placers {
 /// The sample of an arm that ran, with everything that is read afterwards.
 fn finish(piece: &Piece<'_>, arm: &mut Arm<'_>, reading: Reading, ran: Ran) -> Result<SampleParts, ConductError> {
     arm.notice_death();
-    let Ran { sample: counted, latency, mut parts } = ran;
+    let Ran { sample: counted, latency, mut parts, .. } = ran;
     let mut sample = piece.sample(arm, counted);
     parts.push(latency_part(&latency.into_iter().collect(), sample.seconds)?);
-    sample.warnings = std::mem::take(&mut arm.pending_warnings);
+    sample.warnings.append(&mut arm.pending_warnings);
     parts.extend(arm.end(reading.probes, &mut sample));
     if arm.was_restarted {
         let again = "the server had died before in this round and was started again on the same data";

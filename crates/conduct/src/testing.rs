@@ -44,6 +44,7 @@ pub(crate) fn plan(treatments: &[&str], base: usize) -> Plan {
         why_one_by_one: None,
         why_continued: None,
         time: None,
+        profiled: false,
         stages: vec![Stage::side_by_side(DATA, vec![1], vec![test("scan", Interleave::Slices, 1.0)])],
         warmup_seconds: 0.5,
         slice_ms: 10.0,

@@ -4,7 +4,7 @@
 
 use anyhow::{Context, Result};
 use rqps_analysis::analyse;
-use rqps_analysis::findings::Findings;
+use rqps_analysis::findings::{Findings, TestFindings};
 use rqps_model::Verdict;
 use rqps_store::{Campaign, StoreError};
 use std::path::PathBuf;
@@ -31,6 +31,18 @@ pub fn write(campaign: &Campaign, findings: &Findings) -> Result<PathBuf> {
 /// Whether some trial failed.
 pub fn has_failed(campaign: &Campaign) -> Result<bool, StoreError> {
     Ok(campaign.samples()?.iter().any(|sample| sample.sample.failure.is_some()))
+}
+
+/// The tests that changed on some treatment, each once.
+pub fn changed(findings: &Findings) -> Vec<String> {
+    let is_change = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
+    let has_changed = |test: &&TestFindings| {
+        test.cells.iter().filter_map(|cell| cell.comparison.as_ref()).any(|comparison| is_change(comparison.verdict))
+    };
+    let mut names: Vec<String> = findings.tests.iter().filter(has_changed).map(|test| test.name.clone()).collect();
+    // A test at several numbers of clients is one.
+    names.dedup();
+    names
 }
 
 /// Whether some test has one of these verdicts; a change that was planted is nobody's.

@@ -121,29 +121,37 @@ impl<'a> Run<'a> {
     /// What a folder lacks, on the builds that it began with.
     fn go_on(lab: &'a Lab, store: Writer, notify: &mut Notify<'_>) -> Result<Run<'a>> {
         let plan = store.plan().clone();
-        let mut builds = Vec::new();
-        for treatment in &plan.treatments {
-            let before = store.build(&treatment.name)?;
-            let begun_with = before.as_ref().map(|before| lab.begun_with(&treatment.build, before)).transpose()?;
-            let facts = match begun_with.flatten() {
-                Some(facts) => facts,
-                None => lab.install(&treatment.build, Trust::Program, notify)?,
-            };
-            let name = treatment.build.name.clone().unwrap_or_else(|| facts.name.clone());
-            if let Some(before) = before
-                && before.sha256 != facts.sha256
-            {
-                bail!(
-                    "the build of {} is not the one that the campaign began with (server binary {} then, {} now); \
-                     start a new campaign",
-                    treatment.name,
-                    before.sha256,
-                    facts.sha256
-                );
-            }
-            builds.push(BuildFacts { name, ..facts });
-        }
+        let builds = builds_of(lab, &store, notify)?;
         Ok(Run { lab, plan, builds, store, lease: Lease::open(&lab.cache)?, is_new: false })
+    }
+
+    /// Rounds that explain a campaign: its builds on these tests again, for so many seconds, with their functions
+    /// sampled. They have a results folder of their own inside of the campaign's.
+    pub fn explain(
+        lab: &'a Lab,
+        campaign: &Campaign,
+        tests: &[String],
+        seconds: f64,
+        data: Option<&Path>,
+        notify: &mut Notify<'_>,
+    ) -> Result<Run<'a>> {
+        if let Some(writer) = campaign.writer() {
+            bail!("{} is being measured by process {}; wait for its end", campaign.folder().display(), writer.process);
+        }
+        rqps_profile::check()?;
+        let planned = rqps_campaign::profiled::profiled(campaign.plan(), tests, seconds).map_err(anyhow::Error::msg)?;
+        let data_place = lab.data_place(data);
+        if let Some(warning) = disk::check(&planned, &data_place)? {
+            notify(Notice::Warning(warning));
+        }
+        let builds = builds_of(lab, campaign, notify)?;
+        let host = host_facts(&data_place);
+        let root = campaign.profiles_folder();
+        let name = (1..).map(|number: u32| number.to_string()).find(|name| !root.join(name).exists());
+        let plan = Plan { name: name.expect("one of infinitely many names is free"), ..planned };
+        let lease = Lease::open(&lab.cache)?;
+        let store = Campaign::create(&root, &plan.name, &plan, &host, &campaign.campaign_toml()?, this_start())?;
+        Ok(Run { lab, plan, builds, store, lease, is_new: true })
     }
 
     /// What is measured.
@@ -215,6 +223,33 @@ impl<'a> Run<'a> {
             }
         }
     }
+}
+
+/// The builds that a campaign began with, on this machine.
+fn builds_of(lab: &Lab, campaign: &Campaign, notify: &mut Notify<'_>) -> Result<Vec<BuildFacts>> {
+    let mut builds = Vec::new();
+    for treatment in &campaign.plan().treatments {
+        let before = campaign.build(&treatment.name)?;
+        let begun_with = before.as_ref().map(|before| lab.begun_with(&treatment.build, before)).transpose()?;
+        let facts = match begun_with.flatten() {
+            Some(facts) => facts,
+            None => lab.install(&treatment.build, Trust::Program, notify)?,
+        };
+        let name = treatment.build.name.clone().unwrap_or_else(|| facts.name.clone());
+        if let Some(before) = before
+            && before.sha256 != facts.sha256
+        {
+            bail!(
+                "the build of {} is not the one that the campaign began with (server binary {} then, {} now); start a \
+                 new campaign",
+                treatment.name,
+                before.sha256,
+                facts.sha256
+            );
+        }
+        builds.push(BuildFacts { name, ..facts });
+    }
+    Ok(builds)
 }
 
 /// Measures everything that the results folder does not have yet, round by round.

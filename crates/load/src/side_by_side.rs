@@ -98,7 +98,7 @@ fn ran(run: ArmRun, planted: Option<f64>) -> Ran {
         ..Sample::default()
     };
     let parts = vec![Part::json(part::SLICES, &run.slices), Part::lines(part::SECONDS, &run.second_rows)];
-    Ran { sample, latency: run.latency, parts }
+    Ran { sample, latency: run.latency, parts, counted: run.counted }
 }
 
 #[cfg(test)]

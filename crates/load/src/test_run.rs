@@ -5,6 +5,7 @@
 use crate::drive::{ClientCpus, Switch};
 use hdrhistogram::Histogram;
 use rqps_model::{Part, Sample};
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 /// The clients that run a test.
@@ -51,4 +52,6 @@ pub struct Ran {
     pub latency: Vec<(String, Histogram<u64>)>,
     /// What stands beside the sample.
     pub parts: Vec<Part>,
+    /// When its work was counted, in nanoseconds of the machine's monotonic clock; empty where that is not known.
+    pub counted: Vec<Range<u64>>,
 }

@@ -57,7 +57,8 @@ fn ran(run: ArmRun, clients: u32, acknowledged: Acknowledged, held: Option<Held>
     let of_types = run.events.into_iter().filter(|event| !event.response.is_empty());
     let mut latency: Vec<_> = of_types.map(|event| (event.name, event.response)).collect();
     latency.extend(run.latency);
-    Ran { sample, latency, parts: vec![Part::lines(part::SECONDS, &run.second_rows)] }
+    let parts = vec![Part::lines(part::SECONDS, &run.second_rows)];
+    Ran { sample, latency, parts, counted: run.counted }
 }
 
 /// Checks the tables after a run, and notes in its sample what is broken. The tables must have as many new orders

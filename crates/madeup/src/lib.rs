@@ -7,10 +7,12 @@
 pub mod insert;
 mod made;
 mod pass;
+mod profile;
 mod step;
 mod trial;
 
 use made::Made;
+pub use profile::StackTruth;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use rqps_model::facts::HostFacts;
@@ -84,6 +86,8 @@ pub struct Recipe {
     pub transactions: Option<TprocC>,
     /// The change that is planted in the last treatment, as a share of a statement's time; it counts in its slices.
     pub planted: Option<f64>,
+    /// Stacks with their true times, of rounds that explain a campaign; others have none.
+    pub stacks: Vec<StackTruth>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -177,6 +181,7 @@ impl Recipe {
             forced: Vec::new(),
             transactions: None,
             planted: None,
+            stacks: Vec::new(),
             seed,
         }
     }
@@ -252,6 +257,7 @@ impl Recipe {
             why_one_by_one: None,
             why_continued: None,
             time: self.time,
+            profiled: !self.stacks.is_empty(),
             stages: self.stages(tests.collect()),
             warmup_seconds: 1.0,
             slice_ms: 10.0,
@@ -379,7 +385,10 @@ impl Recipe {
                 rate_per_s: able.min(due),
                 weather: &weather,
             };
-            let parts = trial.parts(noise);
+            let mut parts = trial.parts(noise);
+            if !self.stacks.is_empty() {
+                profile::add(&mut parts, &self.stacks, treatment, &mut |mean| noise.poisson(mean));
+            }
             if !self.absent.contains(&place) {
                 writer.publish(&parts)?;
             }
@@ -395,6 +404,18 @@ impl Noise {
     /// Uniform in [0, 1).
     fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// How many events of a mean rate come in a unit of time.
+    fn poisson(&mut self, mean: f64) -> u64 {
+        let (mut count, mut time) = (0, 0.0);
+        loop {
+            time -= (1.0 - self.uniform()).ln();
+            if time >= mean {
+                return count;
+            }
+            count += 1;
+        }
     }
 
     /// Standard normal (Box and Muller 1958).

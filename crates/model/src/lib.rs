@@ -15,6 +15,7 @@ mod order;
 pub mod part;
 pub mod plan;
 pub mod plural;
+pub mod profile;
 pub mod sample;
 pub mod settings;
 pub mod test;

@@ -20,6 +20,11 @@ pub const MONITOR: &str = "monitor.jsonl";
 /// The plans of the test's statements in this round, where they are not, word for word, those kept for the treatment:
 /// [`crate::facts::StatementPlan`].
 pub const PLANS: &str = "plans.json";
+/// How functions were sampled, in rounds that explain: [`crate::profile::ProfileFacts`].
+pub const PROFILE: &str = "profile.json";
+/// The stacks that were found then, folded: a line each, frames from the outermost on with `;` between them, a space,
+/// and the number of samples.
+pub const STACKS: &str = "stacks.folded";
 
 /// One file of a sample. A part without bytes is not written.
 #[derive(Clone, PartialEq, Eq)]

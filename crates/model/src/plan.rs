@@ -363,6 +363,9 @@ pub struct Plan {
     /// What ends the campaign instead of a number of rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeLimit>,
+    /// Whether functions are sampled: the rounds explain a campaign, and give no verdict.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub profiled: bool,
     /// What its engines force to be different; empty where there is one engine only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forced: Vec<ForcedForm>,

@@ -9,6 +9,7 @@ mod lanes;
 mod matrix;
 mod noise;
 mod plan;
+mod profile;
 mod response;
 mod scene;
 mod setting;
@@ -35,7 +36,7 @@ pub enum ReportError {
     Template(#[from] minijinja::Error),
 }
 
-const TEMPLATES: [(&str, &str); 10] = [
+const TEMPLATES: [(&str, &str); 11] = [
     ("report.html", include_str!("../templates/report.html")),
     ("summary.html", include_str!("../templates/summary.html")),
     ("sheets.html", include_str!("../templates/sheets.html")),
@@ -43,6 +44,7 @@ const TEMPLATES: [(&str, &str); 10] = [
     ("timeline.html", include_str!("../templates/timeline.html")),
     ("results.html", include_str!("../templates/results.html")),
     ("test.html", include_str!("../templates/test.html")),
+    ("profile.html", include_str!("../templates/profile.html")),
     ("settings.html", include_str!("../templates/settings.html")),
     ("noise.html", include_str!("../templates/noise.html")),
     ("repeat.html", include_str!("../templates/repeat.html")),

@@ -8,6 +8,7 @@ mod columns;
 mod crossing;
 mod files;
 mod footnote;
+mod functions;
 mod grid;
 mod growth;
 mod html;

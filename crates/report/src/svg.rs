@@ -3,6 +3,7 @@
 //! One picture a file. Labels are HTML beside the picture (see [`Plot`]), because text inside a stretched SVG is
 //! stretched too. Colours come from classes and CSS variables, so one picture serves light, dark and print.
 
+pub(crate) mod flame;
 pub(crate) mod interval;
 pub(crate) mod lane;
 pub(crate) mod latency;

@@ -2,8 +2,8 @@
 //!
 //! In: the causes that analysis found. Out: a sentence for a test, and the text of `rqps explain`.
 
-use crate::{metric, number, order, suite, text, verdict_style};
-use rqps_analysis::findings::{Cause, Findings, Moved, TestFindings};
+use crate::{functions, metric, number, order, suite, text, verdict_style};
+use rqps_analysis::findings::{Cause, Findings, Moved, ProfileFindings, TestFindings};
 use rqps_model::{Verdict, plural};
 use serde_json::{Value, json};
 
@@ -16,8 +16,13 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
     }
     let per = metric::per(findings, test);
     let mut parts: Vec<String> = cell.causes.iter().map(|cause| words(cause, per)).collect();
-    if parts.is_empty() {
-        parts.push("not explained by anything measured".to_owned());
+    let has_moved = cell.profile.as_ref().is_some_and(|profile| profile.moved().next().is_some());
+    match has_moved {
+        true if parts.is_empty() => {
+            parts.push("functions of the server moved, nothing else that was measured".to_owned())
+        }
+        false if parts.is_empty() => parts.push("not explained by anything measured".to_owned()),
+        _ => {}
     }
     let has_plans = !cell.plans.is_empty() && cell.plans.iter().all(|plan| !plan.differs);
     parts.extend(has_plans.then(|| "plan equal".to_owned()));
@@ -98,6 +103,10 @@ pub fn explain(findings: &Findings, tests: &[String], width: usize) -> String {
             for line in text::wrap(&of_test(findings, test, index), width, "  ", "      ") {
                 out.push_str(&format!("{line}\n"));
             }
+            if let Some(profile) = &test.cells[index].profile {
+                let lines = functions::lines(profile, metric::per(findings, test), width);
+                lines.iter().for_each(|line| out.push_str(&format!("{line}\n")));
+            }
         }
     }
     out
@@ -129,7 +138,8 @@ fn of_test(findings: &Findings, test: &TestFindings, treatment: usize) -> String
 }
 
 /// The same for scripts: a list of `test`, `clients`, `treatment`, `base`, `rqps`, `verdict`, `causes` (each with its
-/// `kind`, and amounts per operation), and `sentence`, which is `null` where nothing changed.
+/// `kind`, and amounts per operation), `sentence`, which is `null` where nothing changed, and `profile`, the functions
+/// where they were sampled, else `null`.
 pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
     let of = |index: usize, test: &TestFindings| {
         let comparison = test.cells[index].comparison.as_ref();
@@ -142,12 +152,29 @@ pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
             "verdict": comparison.map(|comparison| comparison.verdict),
             "causes": test.cells[index].causes,
             "sentence": sentence(findings, test, index),
+            "profile": test.cells[index].profile.as_ref().map(profile_json),
         })
     };
     let others = order::others(findings).into_iter();
     let rows: Vec<Value> =
         others.flat_map(|index| changed(findings, index, tests).into_iter().map(move |test| of(index, test))).collect();
     format!("{:#}\n", Value::from(rows))
+}
+
+/// A profile without its stacks, which are for drawing.
+fn profile_json(profile: &ProfileFindings) -> Value {
+    json!({
+        "rounds": profile.rounds,
+        "base_samples": profile.base_samples,
+        "samples": profile.samples,
+        "total": profile.total,
+        "functions": profile.functions,
+        "rest": profile.rest,
+        "rest_count": profile.rest_count,
+        "inclusive": profile.inclusive,
+        "mde_us": profile.mde_us,
+        "warnings": profile.warnings,
+    })
 }
 
 #[cfg(test)]

@@ -111,6 +111,107 @@
     event.target.textContent = opening ? "Close all" : "Open all";
   });
 
+  // Flame graphs: a frame can be zoomed into, one build shown alone, a function found. Frames stand in the order in
+  // which they call each other, each one deeper than its caller.
+  for (const flame of document.querySelectorAll(".flame")) {
+    const tools = flame.querySelector("form"), said = flame.querySelector(".said"), find = tools.querySelector(".hit");
+    const frames = [...flame.querySelectorAll(".fr")].map((box) => {
+      const [name, text] = [box.querySelector("text"), box.querySelector("title")].map((part) => part.textContent);
+      const { d, w, b, o } = box.dataset;
+      return { box, name, text, depth: Number(d), w: Number(w), b: Number(b), o: Number(o), up: null, down: [] };
+    });
+    const of = new Map(frames.map((frame) => [frame.box, frame]));
+    const path = [];
+    for (const frame of frames) {
+      path.length = frame.depth;
+      frame.up = path[frame.depth - 1] || null;
+      if (frame.up) frame.up.down.push(frame);
+      path.push(frame);
+    }
+    const tops = frames.filter((frame) => !frame.up);
+    let zoomed = null, by = "w";
+    const place = (frame, left, width) => {
+      frame.box.setAttribute("x", left + "%");
+      frame.box.setAttribute("width", width + "%");
+      frame.box.style.display = width < 0.05 ? "none" : "";
+      let next = left;
+      for (const below of frame.down) {
+        const part = frame[by] ? width * below[by] / frame[by] : 0;
+        place(below, next, part);
+        next += part;
+      }
+    };
+    const draw = () => {
+      frames.forEach((frame) => { frame.box.style.display = "none"; frame.box.classList.remove("above"); });
+      if (zoomed) {
+        place(zoomed, 0, 100);
+        for (let up = zoomed.up; up; up = up.up) {
+          up.box.setAttribute("x", "0%");
+          up.box.setAttribute("width", "100%");
+          up.box.style.display = "";
+          up.box.classList.add("above");
+        }
+      } else {
+        const whole = tops.reduce((sum, frame) => sum + frame[by], 0) || 1;
+        let next = 0;
+        for (const frame of tops) { place(frame, next, 100 * frame[by] / whole); next += 100 * frame[by] / whole; }
+      }
+    };
+    const zoom = (frame) => { zoomed = frame && frame.up ? frame : null; draw(); };
+    const say = (frame) => { said.textContent = frame.text; };
+    const search = () => {
+      const word = find.value.trim().toLowerCase();
+      const fits = (frame) => word !== "" && frame.name.toLowerCase().includes(word);
+      let base = 0, own = 0;
+      for (const frame of frames) {
+        frame.box.classList.toggle("hit", fits(frame));
+        let up = frame.up;
+        while (up && !fits(up)) up = up.up;
+        // What is below a frame that was found is in its time.
+        if (fits(frame) && !up) { base += frame.b; own += frame.o; }
+      }
+      const us = (ns) => (ns / 1000).toPrecision(3) + " µs";
+      said.textContent = word === "" ? "" : "found: " + us(base) + " → " + us(own);
+    };
+    const go = (frame) => {
+      if (!frame || frame.box.style.display === "none") return;
+      frames.forEach((other) => other.box.setAttribute("tabindex", other === frame ? "0" : "-1"));
+      frame.box.focus();
+    };
+    const beside = (frame, step) => {
+      const row = (frame.up ? frame.up.down : tops).filter((other) => other.box.style.display !== "none");
+      return row[row.indexOf(frame) + step];
+    };
+    const moves = {
+      ArrowUp: (frame) => go(frame.up),
+      ArrowDown: (frame) => go(frame.down.find((below) => below.box.style.display !== "none")),
+      ArrowLeft: (frame) => go(beside(frame, -1)),
+      ArrowRight: (frame) => go(beside(frame, 1)),
+      Enter: (frame) => zoom(frame),
+      " ": (frame) => zoom(frame),
+      Escape: () => zoom(null),
+    };
+    const drawing = flame.querySelector(".graph");
+    const frameOf = (event) => of.get(event.target.closest(".fr"));
+    drawing.addEventListener("click", (event) => { const frame = frameOf(event); if (frame) { zoom(frame); go(frame); } });
+    drawing.addEventListener("pointerover", (event) => { const frame = frameOf(event); if (frame) say(frame); });
+    drawing.addEventListener("focusin", (event) => { const frame = frameOf(event); if (frame) say(frame); });
+    drawing.addEventListener("keydown", (event) => {
+      const frame = frameOf(event), move = moves[event.key];
+      if (!frame || !move) return;
+      event.preventDefault();
+      move(frame);
+    });
+    tools.hidden = false;
+    tools.addEventListener("submit", (event) => event.preventDefault());
+    tools.addEventListener("change", (event) => {
+      if (event.target.type === "radio") { by = event.target.value; draw(); }
+    });
+    find.addEventListener("input", search);
+    tools.querySelector(".unzoom").addEventListener("click", () => { find.value = ""; search(); zoom(null); });
+    if (tops[0]) tops[0].box.setAttribute("tabindex", "0");
+  }
+
   // A build's name in a test's key lifts its lines out of the others.
   for (const event of ["pointerover", "pointerout"]) {
     document.addEventListener(event, (found) => {

@@ -119,6 +119,21 @@ impl Campaign {
         self.optional(layout::plans_file(&self.folder, treatment, test)?, "the plans of a test's statements")
     }
 
+    /// The results folders of rounds that explain this campaign, the oldest first.
+    pub fn profiles(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.profiles_folder()).into_iter().flatten().flatten();
+        let number = |name: &std::ffi::OsStr| name.to_str()?.parse::<u32>().ok();
+        let mut folders: Vec<(u32, PathBuf)> =
+            entries.filter_map(|entry| Some((number(&entry.file_name())?, entry.path()))).collect();
+        folders.sort();
+        folders.into_iter().map(|(_, folder)| folder).collect()
+    }
+
+    /// Where those lie, by number.
+    pub fn profiles_folder(&self) -> PathBuf {
+        layout::profiles_folder(&self.folder)
+    }
+
     /// Where the log of a treatment's servers is.
     pub fn server_log(&self, treatment: &str) -> Result<PathBuf, StoreError> {
         layout::treatment_file(&self.folder, treatment, SERVER_LOG)

@@ -15,6 +15,7 @@ pub(crate) const TREATMENTS: &str = "treatments";
 pub(crate) const ROUNDS: &str = "rounds";
 pub(crate) const ROUND: &str = "round.json";
 pub(crate) const EVENTS: &str = "events.jsonl";
+pub(crate) const PROFILES: &str = "profiles";
 
 pub(crate) const BUILD: &str = "build.json";
 pub(crate) const SETTINGS: &str = "settings.json";
@@ -26,7 +27,7 @@ pub(crate) const SAMPLE: &str = "sample.json";
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// What the campaign itself is made of; nothing derived may take these places.
-const RAW: [&str; 7] = [CAMPAIGN, PLAN, HOSTS, STATUS, EVENTS, TREATMENTS, ROUNDS];
+const RAW: [&str; 8] = [CAMPAIGN, PLAN, HOSTS, STATUS, EVENTS, PROFILES, TREATMENTS, ROUNDS];
 
 /// Longer names do not leave room for the part prefix within the 255 bytes of a file name.
 const NAME_BYTES_MAX: usize = 200;
@@ -57,6 +58,11 @@ pub(crate) fn treatment_file(campaign: &Path, treatment: &str, file: &str) -> Re
 pub(crate) fn plans_file(campaign: &Path, treatment: &str, test: &str) -> Result<PathBuf, StoreError> {
     check_name(test, "a test")?;
     Ok(treatment_file(campaign, treatment, PLANS)?.join(format!("{test}.json")))
+}
+
+/// The folder that holds the rounds that explain a campaign, each time in a results folder of its own.
+pub(crate) fn profiles_folder(campaign: &Path) -> PathBuf {
+    campaign.join(PROFILES)
 }
 
 /// How a round went as a whole.

@@ -98,7 +98,7 @@ fn what_is_decided_makes_room_and_more_time_goes_on() {
     // More time adds rounds to those that are there.
     measure(&["more", "results/divided", "--time", "30s"]);
     assert!(results(&folder).rounds() > rounds && starts(&folder) == 2);
-    scene.end(scene.rqps(&["more", "results/divided", "--time", "soon"])).refused(&["20m, 8h or 1h30m"]);
+    scene.end(scene.rqps(&["more", "results/divided", "--time", "soon"])).refused(&["--time", "such as 5m"]);
     scene.assert_nothing_left();
 }
 

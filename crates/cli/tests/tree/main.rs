@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// Which crate may know which, apart from tests: the code map and the picture in ARCHITECTURE.md.
-const EDGES: [(&str, &[&str]); 19] = [
+const EDGES: [(&str, &[&str]); 20] = [
     ("model", &[]),
     ("stats", &[]),
     ("suites", &["model"]),
@@ -24,6 +24,7 @@ const EDGES: [(&str, &[&str]); 19] = [
     ("server", &["builds", "machine", "model", "wire"]),
     ("load", &["model", "stats", "suites", "wire"]),
     ("observe", &["machine", "model", "wire"]),
+    ("profile", &["model"]),
     ("analysis", &["model", "stats", "store"]),
     ("report", &["model", "analysis"]),
     // For developers, not shipped.
@@ -31,12 +32,12 @@ const EDGES: [(&str, &[&str]); 19] = [
     // For tests alone: no crate has an edge to them.
     ("madeup", &["model", "store"]),
     ("testkit", &["builds", "machine", "model", "server", "wire"]),
-    ("conduct", &["builds", "load", "machine", "model", "observe", "server", "store", "suites", "wire"]),
+    ("conduct", &["builds", "load", "machine", "model", "observe", "profile", "server", "store", "suites", "wire"]),
     (
         "lab",
         &[
-            "analysis", "builds", "campaign", "conduct", "machine", "model", "observe", "report", "server", "store",
-            "suites",
+            "analysis", "builds", "campaign", "conduct", "machine", "model", "observe", "profile", "report", "server",
+            "store", "suites",
         ],
     ),
     ("cli", &["builds", "campaign", "lab", "model", "report", "store", "suites"]),

@@ -171,6 +171,7 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
             }
             if let Some(from) = visit.count_from_ns {
                 state.counted_ns += report.left_ns.saturating_sub(from);
+                state.counted.push(from..report.left_ns.max(from));
                 state.cpu_ns += report.cpu_ns;
             }
         }
@@ -259,6 +260,8 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
             state.always_busy = (self.exercise.arrival != Arrival::Closed).then_some(self.exercise.clients);
         }
         let wanted_ns = self.exercise.schedule.seconds * 1e9;
+        let slices = wanted_ns / (self.tuned.slice_ns - self.tuned.lead_in_ns) as f64;
+        self.states.iter_mut().for_each(|state| state.counted.reserve(2 * slices as usize + 1));
         let mut number = 0;
         loop {
             self.cycle(number, Phase::Counted, hook)?;

@@ -10,6 +10,7 @@ use crate::program::EVENT;
 use hdrhistogram::Histogram;
 use rqps_model::sample::{Accounting, ErrorCount, SecondRow, SessionPlacement, Slices};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The events of one kind.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub struct ArmRun {
     pub busy_ns: u64,
     /// Wall seconds of the counted part of the slices.
     pub seconds: f64,
+    /// When those were, in nanoseconds of the machine's monotonic clock.
+    pub counted: Vec<Range<u64>>,
     /// How many connections each client made in turn, the first included.
     pub sessions: u32,
     /// What became of the events.
@@ -79,8 +82,9 @@ pub struct ArmRun {
 pub(crate) struct ArmState {
     pub(crate) failure: Option<String>,
     pub(crate) sessions: u32,
-    /// Counted time so far.
+    /// Counted time so far, and when it was on the machine's clock.
     pub(crate) counted_ns: u64,
+    pub(crate) counted: Vec<Range<u64>>,
     /// Own time so far: counted time with lead-ins and drains.
     pub(crate) own_ns: u64,
     /// Own time at which the last visit was to end.
@@ -125,6 +129,7 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
         operations_total: sum(|tally| tally.operations_total),
         rows: sum(|tally| tally.rows),
         seconds: state.counted_ns as f64 / 1e9,
+        counted: state.counted.clone(),
         sessions: state.sessions,
         accounting,
         events,

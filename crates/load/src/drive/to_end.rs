@@ -103,7 +103,8 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
             Slices::Whole | Slices::Shares(_) => u64::MAX,
         };
         let Visit { start_ns, end_ns, count_from_ns, .. } = course.visit;
-        let visit = Visit { pause_ns, behind_ns: monotonic_ns() - from_ns, ..course.visit };
+        let behind_ns = monotonic_ns() - from_ns;
+        let visit = Visit { pause_ns, behind_ns, ..course.visit };
         let report = self.crew.visit(arm, visit, &|at_ns| tick(arm, seconds(start_ns, at_ns)));
         self.note(arm, &report);
         course.visit.continues = true;
@@ -113,6 +114,10 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
         let state = &mut self.states[arm];
         // What began before the end counts, so the time does to the end, and not until the last of it was answered.
         state.counted_ns = report.left_ns.min(end_ns).saturating_sub(count_from_ns.unwrap_or(start_ns));
+        let counted = from_ns.max(count_from_ns.unwrap_or(start_ns))..report.left_ns.min(end_ns);
+        if !counted.is_empty() {
+            state.counted.push(counted.start + behind_ns..counted.end + behind_ns);
+        }
         state.always_busy = span.until.map(|_| self.exercise.clients);
         state.cpu_ns += report.cpu_ns;
         tick(arm, seconds(start_ns, report.left_ns));

@@ -2,6 +2,7 @@
 
 use super::cost::{self, Table};
 use super::plan::{self, StatementPlans};
+use super::profile::{self, Profile};
 use super::scene::{Notice, Scene, Shown, absence, latency_change, notice, shown_cell, test_id, throughput};
 use super::timeline::{self, Timeline};
 use crate::footnote::{begun, is_of_timeline};
@@ -50,6 +51,8 @@ struct Test {
     headline: Option<Shown>,
     /// By build that changed: what stands behind it.
     why: Vec<(String, String)>,
+    /// By build whose functions were sampled.
+    profiles: Vec<Profile>,
     ticks: Vec<Tick>,
     rows: Vec<Row>,
     /// What a test recorded by the second shows in place of series and latency.
@@ -161,6 +164,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
             _ => None,
         },
         why: why_of(scene, test),
+        profiles: profile::profiles(scene, test, &test_id(index)),
         ticks: axis.ticks(),
         rows: scene.base_first().into_iter().map(|at| row(scene, test, at, axis)).collect(),
         timeline,

@@ -1,11 +1,11 @@
 //! Names, plans, settings and messages that try to become markup, script, formulas or terminal commands.
 
 use crate::world::{InsertSize, insert_findings};
-use crate::world::{Size, findings};
+use crate::world::{Size, explained, findings};
 use rqps_analysis::findings::{Findings, SideBySide, Warning};
 use rqps_model::plan::ForcedForm;
 use rqps_model::{Engine, WarningKind};
-use rqps_report::{files, html, markdown, terminal};
+use rqps_report::{explain, files, html, markdown, terminal};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{1b}[31m|x";
 
@@ -79,9 +79,20 @@ fn spoiled(mut made: Findings) -> Findings {
     made
 }
 
+/// A campaign whose functions have hostile names.
+fn hostile_functions() -> Findings {
+    let mut made = spoiled(explained());
+    for profile in made.tests.iter_mut().flat_map(|test| &mut test.cells).filter_map(|cell| cell.profile.as_mut()) {
+        let functions = profile.functions.iter_mut().chain(&mut profile.inclusive).map(|function| &mut function.name);
+        functions.chain(profile.graph.iter_mut().map(|frame| &mut frame.name)).for_each(|name| *name = HOSTILE.into());
+        profile.warnings = vec![HOSTILE.to_owned()];
+    }
+    made
+}
+
 #[test]
 fn nothing_from_outside_becomes_markup() {
-    for made in [hostile(), hostile_insert()] {
+    for made in [hostile(), hostile_insert(), hostile_functions()] {
         check_page(&html(&made).expect("renders"));
     }
 }
@@ -97,10 +108,11 @@ fn check_page(page: &str) {
 
 #[test]
 fn nothing_from_outside_reaches_a_terminal_raw() {
-    for made in [hostile(), hostile_insert()] {
+    for made in [hostile(), hostile_insert(), hostile_functions()] {
         for width in [60, 80, 140] {
             let table = terminal(&made, width, false);
             assert!(!table.contains('\u{1b}'), "an escape sequence got through");
+            assert!(!explain(&made, &[], width).contains('\u{1b}'), "an escape sequence got through");
         }
         let text = markdown(&made);
         assert!(!text.contains("<script>") && !text.contains('\u{1b}'));

@@ -1,7 +1,8 @@
 //! The page: size, speed, what it holds, what it must never let through.
 
 use crate::world::{
-    FIVE_OF_THREE_ENGINES, InsertSize, MYSQL, STORAGE_ENGINES, Size, TWO_ENGINES, findings, insert_findings, of_engines,
+    FIVE_OF_THREE_ENGINES, InsertSize, MYSQL, STORAGE_ENGINES, Size, TWO_ENGINES, explained, findings, insert_findings,
+    of_engines,
 };
 use rqps_analysis::findings::{CellFindings, Findings, LatencyFindings};
 use rqps_model::Verdict;
@@ -31,6 +32,28 @@ fn costs_and_counters_say_what_they_are_per() {
     made.tests.iter_mut().for_each(|test| test.unit = rqps_model::Unit::KiloRowsPerSecond);
     let page = html(&made).expect("renders");
     assert!(page.contains("<h4>Cost per 1000 rows</h4>") && !page.contains("Cost per statement"));
+}
+
+#[test]
+fn functions_that_moved_stand_in_their_test_with_a_flame_graph() {
+    let page = html(&explained()).expect("renders");
+    keep("explained.html", &page);
+    let expected = [
+        "<h4>Functions <span",
+        "<code>_bt_readpage</code>",
+        "everything else (12 functions)",
+        "class=\"fr less\"",
+        "class=\"fr more\"",
+        "▼ _bt_readpage</text>",
+        "▲ send_[k]</text>",
+        "<title>_bt_readpage: ",
+    ];
+    for expected in expected {
+        assert!(page.contains(expected), "{expected}");
+    }
+    assert!(!page.contains("class=\"fr more\" x=\"NaN"), "places are numbers");
+    // The test that did not change was sampled as well.
+    assert_eq!(page.matches("class=\"flame\"").count(), 2);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use rqps_analysis::analyse;
 use rqps_analysis::findings::Findings;
 use rqps_madeup::insert::{InsertRecipe, StallAt};
-use rqps_madeup::{Effect, Place, Recipe};
+use rqps_madeup::{Effect, Place, Recipe, StackTruth};
 use rqps_model::Engine;
 use rqps_model::plan::ForcedForm;
 use rqps_store::{Campaign, StoreError};
@@ -138,6 +138,22 @@ pub(crate) fn insert_findings(size: InsertSize) -> Findings {
     recipe.behind = (1..=size.rounds).flat_map(|round| [place(round, 8), place(round, 9)]).collect();
     recipe.common.failed = (3..=size.rounds).take(1).map(|round| place(round, 3)).collect();
     kept(format!("{recipe:?}"), |root| recipe.write(root))
+}
+
+/// Two builds of which the first test changed, with rounds that explain it: what a function gained and another lost.
+pub(crate) fn explained() -> Findings {
+    let recipe = Recipe { cycles: 24, ..Recipe::new(2, 2, 5, 29) };
+    let recipe = Recipe { effects: vec![Effect { treatment: 1, test: 0, ratio: 1.9 }], ..recipe };
+    let even = |number: u32| (format!("main;ServerLoop;executor;step_{number}"), [5.0, 5.0]);
+    let moved = [("main;ServerLoop;executor;_bt_readpage", [80.0, 20.0]), ("main;ServerLoop;send_[k]", [10.0, 30.0])];
+    let stacks = (1..=12).map(even).chain(moved.map(|(stack, us)| (stack.to_owned(), us)));
+    let stacks = stacks.map(|(stack, us)| StackTruth { stack, us: us.to_vec() }).collect();
+    let profile = Recipe { name: "1".to_owned(), cycles: 200, stacks, ..recipe.clone() };
+    kept(format!("{profile:?}"), |root| {
+        let folder = recipe.write(root)?;
+        profile.write(&folder.join("profiles"))?;
+        Ok(folder)
+    })
 }
 
 /// Findings made from what `write` leaves in a folder, once for all tests that ask with the same key.

@@ -43,6 +43,7 @@ pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
         why_one_by_one: None,
         why_continued: None,
         time: None,
+        profiled: false,
         stages: vec![Stage::side_by_side(DATA, vec![1], (0..tests).map(test).collect())],
         warmup_seconds: 0.5,
         slice_ms: 10.0,

@@ -42,6 +42,7 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         why_one_by_one: None,
         why_continued: None,
         time: None,
+        profiled: false,
         stages: vec![Stage::side_by_side(DATA, vec![1], vec![test("point-query", false)])],
         warmup_seconds: 1.0,
         slice_ms: 10.0,

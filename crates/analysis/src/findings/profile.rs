@@ -1,0 +1,87 @@
+//! Where a server's CPU time goes, by function, and how that differs from the base.
+//!
+//! Amounts are microseconds of CPU time per operation, in the unit of `Cost`. They come from rounds of their own, which
+//! give no verdict.
+
+use serde::{Deserialize, Serialize};
+
+/// The functions of a treatment beside those of the base, in one test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProfileFindings {
+    /// Rounds in which both were sampled.
+    pub rounds: u32,
+    /// Samples of the base in counted time.
+    pub base_samples: u64,
+    /// Samples of the treatment.
+    pub samples: u64,
+    /// All functions together.
+    pub total: Amount,
+    /// Time in functions themselves, of those that have enough samples; the largest difference first.
+    pub functions: Vec<FunctionFindings>,
+    /// All functions that are not shown to differ, together.
+    pub rest: Amount,
+    /// How many those are.
+    pub rest_count: u32,
+    /// Time in functions and in all that they call; the largest difference first.
+    pub inclusive: Vec<FunctionFindings>,
+    /// A difference that would have been found in 4 of 5 cases in any of the functions; `None` where none has enough
+    /// samples.
+    pub mde_us: Option<f64>,
+    /// The stacks, from their outermost frames on: each frame is followed by those that it called, which are one
+    /// deeper.
+    pub graph: Vec<FrameFindings>,
+    /// What a reader must know of the samples.
+    pub warnings: Vec<String>,
+}
+
+impl ProfileFindings {
+    /// The functions that differ by more than chance.
+    pub fn moved(&self) -> impl Iterator<Item = &FunctionFindings> {
+        self.functions.iter().filter(|function| function.amount.is_sure)
+    }
+}
+
+/// A function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FunctionFindings {
+    /// Its name, without what compilers and versions add; one of the kernel ends with `_[k]`.
+    pub name: String,
+    /// Samples of both builds.
+    pub samples: u64,
+    /// Its time.
+    pub amount: Amount,
+}
+
+/// A frame of the flame graph: a function below the functions that called it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FrameFindings {
+    /// Its function.
+    pub name: String,
+    /// How many functions called each other until this one.
+    pub depth: u32,
+    /// The time in it and in all that it called.
+    pub amount: Amount,
+    /// The time in itself, of the base.
+    pub base_self_us: f64,
+    /// Of the treatment.
+    pub self_us: f64,
+}
+
+/// Microseconds per operation of two builds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Amount {
+    /// Of the base.
+    pub base_us: f64,
+    /// Of the treatment.
+    pub us: f64,
+    /// Treatment minus base: mean over rounds.
+    pub difference_us: f64,
+    /// Lower end of its 95 % interval.
+    pub low_us: f64,
+    /// Upper end.
+    pub high_us: f64,
+    /// The p-value after correction for what it was judged together with.
+    pub q: Option<f64>,
+    /// Whether it differs by more than chance, after correction.
+    pub is_sure: bool,
+}

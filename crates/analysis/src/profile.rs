@@ -1,0 +1,183 @@
+//! From sampled stacks to the functions that gained or lost, with intervals.
+//!
+//! In: the rounds that explain a campaign, as stored. Out: [`ProfileFindings`] of a treatment in a test. Each amount is
+//! CPU time per operation, so that a function that got slower makes no other one smaller.
+
+mod compared;
+mod estimate;
+mod stacks;
+
+use crate::findings::{ProfileFindings, TestFindings, clients_per_unit};
+use rqps_model::plan::Arrival;
+use rqps_model::profile::ProfileFacts;
+use rqps_model::{Sample, part};
+use rqps_store::{Campaign, StoreError};
+use stacks::{Stacks, Weighed};
+
+/// Of the samples that are due, these must be there.
+const DUE_MIN: f64 = 0.95;
+
+/// A server that was sampled in a round.
+struct Sampled {
+    sample: Sample,
+    facts: ProfileFacts,
+    stacks: Vec<u8>,
+}
+
+/// The rounds that explain a campaign, as results folders of their own.
+pub(crate) fn open(campaign: &Campaign) -> Result<Vec<Campaign>, StoreError> {
+    campaign.profiles().iter().map(|folder| Campaign::open(folder)).collect()
+}
+
+/// What they say of a test, by treatment.
+pub(crate) fn profiles(
+    profiles: &[Campaign],
+    test: &TestFindings,
+    names: &[&str],
+    base: usize,
+) -> Result<Vec<Option<ProfileFindings>>, StoreError> {
+    let of = |at: usize| match at == base {
+        true => Ok(None),
+        false => profile(profiles, test, at, names[base], names[at]),
+    };
+    (0..names.len()).map(of).collect()
+}
+
+fn profile(
+    profiles: &[Campaign],
+    test: &TestFindings,
+    treatment: usize,
+    base: &str,
+    name: &str,
+) -> Result<Option<ProfileFindings>, StoreError> {
+    let mut stacks = Stacks::default();
+    let mut pairs = Vec::new();
+    for profile in profiles {
+        let is_closed = profile.plan().arrival == Arrival::Closed;
+        for round in 1..=profile.rounds() {
+            let read = |name: &str| sampled(profile, round, name, &test.name, test.clients);
+            let Some((base, own)) = read(base)?.zip(read(name)?) else { continue };
+            let us = |sampled: &Sampled| sampled.us_per_sample(test, is_closed);
+            let Some((base_us, own_us)) = us(&base).zip(us(&own)) else { continue };
+            stacks.add([Weighed { folded: &base.stacks, us: base_us }, Weighed { folded: &own.stacks, us: own_us }]);
+            pairs.push((base, own));
+        }
+    }
+    if pairs.is_empty() {
+        return Ok(None);
+    }
+    let mut found = compared::compared(&stacks);
+    let verdict = test.cells[treatment].comparison.as_ref().map(|comparison| (comparison.low, comparison.high));
+    found.warnings = warnings(&pairs, verdict.and_then(|(low, high)| low.zip(high)), [base, name]);
+    Ok(Some(found))
+}
+
+fn sampled(
+    campaign: &Campaign,
+    round: u32,
+    treatment: &str,
+    test: &str,
+    clients: u32,
+) -> Result<Option<Sampled>, StoreError> {
+    let is_planned = campaign.plan().treatments.iter().any(|planned| planned.name == treatment);
+    let Some(found) = campaign.sample(round, treatment, test, clients)?.filter(|_| is_planned) else { return Ok(None) };
+    let (facts, stacks) = (found.json(part::PROFILE)?, found.bytes(part::STACKS)?);
+    let is_whole = found.sample.throughput().is_some();
+    Ok(facts.zip(stacks).filter(|_| is_whole).map(|(facts, stacks)| Sampled { sample: found.sample, facts, stacks }))
+}
+
+impl Sampled {
+    /// Microseconds per operation that a sample stands for.
+    ///
+    /// Samples are of all of the counted time, operations of those events that began and ended in it. In a closed loop
+    /// the busy time is that of these events, so that what ran in the rest of the time is taken off in proportion.
+    fn us_per_sample(&self, test: &TestFindings, is_closed: bool) -> Option<f64> {
+        let Sample { score, busy_ns, clients, .. } = &self.sample;
+        let operations = score.count as f64 * score.factor * clients_per_unit(test.unit, *clients);
+        let busy = match is_closed {
+            true => *busy_ns as f64 / f64::from(*clients) / self.facts.counted_ns as f64,
+            false => 1.0,
+        };
+        let us = self.facts.period_ns as f64 / 1e3 / operations * busy;
+        (us.is_finite() && us > 0.0).then_some(us)
+    }
+
+    /// Seconds of CPU time that the samples stand for, and those that the system counted.
+    fn cpu_seconds(&self) -> (f64, f64) {
+        let ProfileFacts { samples, uncounted, background, period_ns, .. } = self.facts;
+        let server = &self.sample.resources.server;
+        let sampled = (samples + uncounted + background) as f64 * period_ns as f64 / 1e9;
+        (sampled, server.cpu_user_s + server.cpu_system_s)
+    }
+}
+
+/// What a reader must know. `verdict` is the interval of the rounds that gave the verdict.
+fn warnings(pairs: &[(Sampled, Sampled)], verdict: Option<(f64, f64)>, names: [&str; 2]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (at, name) in names.into_iter().enumerate() {
+        let of = || pairs.iter().map(move |pair| if at == 0 { &pair.0 } else { &pair.1 });
+        let (sampled, counted) =
+            of().map(Sampled::cpu_seconds).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let share = sampled / counted;
+        // Of few samples the share is known roughly: twice its Poisson error is allowed for.
+        let samples: u64 = of().map(|one| one.facts.samples + one.facts.uncounted + one.facts.background).sum();
+        let error = 2.0 / (samples.max(1) as f64).sqrt();
+        if share.is_finite() && (share < DUE_MIN - error || share > 2.0 - DUE_MIN + error) {
+            warnings.push(format!(
+                "samples of {name} stand for {:.1} s of CPU time, the system counted {counted:.1} s",
+                sampled
+            ));
+        }
+        let cut: u64 = of().map(|one| one.facts.cut).sum();
+        let stacks: u64 = of().map(|one| one.facts.samples).sum();
+        if cut * 10 > stacks {
+            warnings.push(format!(
+                "{:.0} % of the stacks of {name} could not be followed to their outermost function, and begin with \
+                 [cut]",
+                100.0 * cut as f64 / stacks as f64
+            ));
+        }
+        let mut stripped: Vec<&str> = of()
+            .flat_map(|one| &one.facts.without_symbols)
+            .map(String::as_str)
+            .filter(|file| is_program(file))
+            .collect();
+        stripped.sort_unstable();
+        stripped.dedup();
+        if !stripped.is_empty() {
+            warnings.push(format!(
+                "{name} has no symbol table in {}: of its functions only those have names that others call; a package \
+                 with symbols, or a build from source (postgres:src:VERSION), has all",
+                stripped.join(", ")
+            ));
+        }
+    }
+    let of_any =
+        |of: fn(&ProfileFacts) -> u64| pairs.iter().map(|(base, own)| of(&base.facts).max(of(&own.facts))).sum::<u64>();
+    let (lost, throttled) = (of_any(|facts| facts.lost), of_any(|facts| facts.throttled));
+    if lost > 0 || throttled > 0 {
+        warnings.push(format!("the kernel lost {lost} samples and held sampling back {throttled} times"));
+    }
+    let logs: Vec<f64> = pairs
+        .iter()
+        .filter_map(|(base, own)| Some((own.sample.throughput()? / base.sample.throughput()?).ln()))
+        .collect();
+    let of_profiles = rqps_stats::Paired::new(&logs).ok().and_then(|paired| paired.plain()).map(|it| it.ratio95());
+    if let (Some((low, high)), Some(verdict)) = (of_profiles, verdict)
+        && (low > verdict.1 || high < verdict.0)
+    {
+        warnings.push(format!(
+            "in these rounds rQPS was {low:.3} to {high:.3}, in those that gave the verdict {:.3} to {:.3}",
+            verdict.0, verdict.1
+        ));
+    }
+    warnings
+}
+
+/// Whether a file is the server itself: libraries of the system are stripped everywhere.
+fn is_program(file: &str) -> bool {
+    ["postgres", "mysqld", "mariadbd"].contains(&file)
+}
+
+#[cfg(test)]
+mod tests;

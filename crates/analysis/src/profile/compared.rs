@@ -1,0 +1,130 @@
+//! Functions and frames of two builds side by side.
+//!
+//! In: the stacks of all rounds. Out: findings without warnings. Many functions are judged at once, so each is shown to
+//! differ only after a correction for the number of them; those with few samples are judged together, as the rest.
+
+use super::estimate::{Estimate, estimate};
+use super::stacks::{Stacks, add};
+use crate::findings::{Amount, FrameFindings, FunctionFindings, ProfileFindings};
+use rqps_stats::{DEFAULT_FALSE_DISCOVERY_RATE, q_values};
+
+/// Fewer samples say nothing of a function.
+const SAMPLES_MIN: u64 = 20;
+
+/// Frames that are narrower than this part of all are left out of the flame graph: nobody would see them.
+const WIDTH_MIN: f64 = 0.002;
+
+/// By round, the base first.
+type Counts = Vec<[u64; 2]>;
+
+pub(super) fn compared(stacks: &Stacks) -> ProfileFindings {
+    let (own, inclusive) = (stacks.own(), stacks.inclusive());
+    let by_function = |of_frames: &[Counts], is_counted: &dyn Fn(usize) -> bool| {
+        let mut sums = vec![vec![[0; 2]; stacks.rounds()]; stacks.names.len()];
+        let frames = stacks.frames.iter().zip(of_frames).enumerate().filter(|(at, _)| is_counted(*at));
+        frames.for_each(|(_, (frame, counts))| add(&mut sums[frame.name], counts));
+        sums
+    };
+    let itself = by_function(&own, &|_| true);
+    let judged = judged(stacks, &itself);
+    let mut rest = vec![[0; 2]; stacks.rounds()];
+    let is_sure = |name: usize| judged.iter().any(|(at, found)| *at == name && found.amount.is_sure);
+    let unsure: Vec<usize> = (0..stacks.names.len()).filter(|name| !is_sure(*name)).collect();
+    unsure.iter().for_each(|name| add(&mut rest, &itself[*name]));
+    // A function that only calls others has no time of its own.
+    let rest_count = unsure.iter().filter(|name| itself[**name].iter().any(|counts| *counts != [0; 2])).count();
+    let mut all = vec![[0; 2]; stacks.rounds()];
+    itself.iter().for_each(|counts| add(&mut all, counts));
+    let samples = |build: usize| all.iter().map(|counts| counts[build]).sum::<u64>();
+    let total = alone(stacks, &all);
+    let mdes = judged.iter().map(|(_, found)| found.mde_us);
+    ProfileFindings {
+        rounds: stacks.rounds() as u32,
+        base_samples: samples(0),
+        samples: samples(1),
+        total,
+        rest: alone(stacks, &rest),
+        rest_count: rest_count as u32,
+        mde_us: mdes.reduce(f64::max),
+        functions: functions(stacks, judged),
+        inclusive: functions(
+            stacks,
+            self::judged(stacks, &by_function(&inclusive, &|frame| !stacks.is_recursive(frame))),
+        ),
+        graph: graph(stacks, &own, &inclusive, total),
+        warnings: Vec::new(),
+    }
+}
+
+/// Those of several that have enough samples, by index, judged together.
+fn judged(stacks: &Stacks, counts: &[Counts]) -> Vec<(usize, Estimate)> {
+    let estimates = counts.iter().map(|counts| estimate(&stacks.weighed(counts))).enumerate();
+    let mut enough: Vec<(usize, Estimate)> = estimates.filter(|(_, found)| found.samples >= SAMPLES_MIN).collect();
+    let p_values: Vec<f64> = enough.iter().map(|(_, found)| found.p).collect();
+    let q_values = q_values(&p_values).expect("p-values are from 0 to 1");
+    for ((_, found), q) in enough.iter_mut().zip(q_values) {
+        found.amount.q = Some(q);
+        found.amount.is_sure = q <= DEFAULT_FALSE_DISCOVERY_RATE;
+    }
+    enough
+}
+
+/// Judged by itself.
+fn alone(stacks: &Stacks, counts: &[[u64; 2]]) -> Amount {
+    let Estimate { amount, p, .. } = estimate(&stacks.weighed(counts));
+    Amount { q: Some(p), is_sure: p <= DEFAULT_FALSE_DISCOVERY_RATE, ..amount }
+}
+
+fn functions(stacks: &Stacks, judged: Vec<(usize, Estimate)>) -> Vec<FunctionFindings> {
+    let mut functions: Vec<FunctionFindings> = judged
+        .into_iter()
+        .map(|(name, Estimate { amount, samples, .. })| FunctionFindings {
+            name: stacks.names[name].clone(),
+            samples,
+            amount,
+        })
+        .collect();
+    functions.sort_by(|a, b| {
+        let size = |function: &FunctionFindings| function.amount.difference_us.abs();
+        size(b).total_cmp(&size(a)).then_with(|| a.name.cmp(&b.name))
+    });
+    functions
+}
+
+/// The frames that are wide enough to be seen, each followed by what it called, in alphabetical order.
+fn graph(stacks: &Stacks, own: &[Counts], inclusive: &[Counts], total: Amount) -> Vec<FrameFindings> {
+    let least = WIDTH_MIN * total.base_us.max(total.us);
+    let mut amounts: Vec<Amount> = inclusive.iter().map(|counts| estimate(&stacks.weighed(counts)).amount).collect();
+    for (at, found) in judged(stacks, inclusive) {
+        amounts[at] = found.amount;
+    }
+    let name = |at: usize| stacks.names[stacks.frames[at].name].as_str();
+    let mut called: Vec<Vec<usize>> = vec![Vec::new(); stacks.frames.len()];
+    let mut due = Vec::new();
+    for (at, frame) in stacks.frames.iter().enumerate() {
+        if amounts[at].base_us.max(amounts[at].us) >= least {
+            match frame.parent {
+                Some(parent) => called[parent].push(at),
+                None => due.push(at),
+            }
+        }
+    }
+    // What is due next stands last.
+    let sort = |frames: &mut Vec<usize>| frames.sort_by(|a, b| name(*b).cmp(name(*a)));
+    sort(&mut due);
+    let mut due: Vec<(usize, u32)> = due.into_iter().map(|at| (at, 0)).collect();
+    let mut graph = Vec::new();
+    while let Some((at, depth)) = due.pop() {
+        let itself = estimate(&stacks.weighed(&own[at])).amount;
+        graph.push(FrameFindings {
+            name: name(at).to_owned(),
+            depth,
+            amount: amounts[at],
+            base_self_us: itself.base_us,
+            self_us: itself.us,
+        });
+        sort(&mut called[at]);
+        due.extend(called[at].iter().map(|&below| (below, depth + 1)));
+    }
+    graph
+}

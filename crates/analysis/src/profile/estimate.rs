@@ -1,0 +1,122 @@
+//! How an amount of CPU time differs between two builds, from counts of samples by round.
+//!
+//! In: for each round the samples of both builds and what one stands for. Out: the mean difference over rounds, with
+//! its interval. The samples of a round scatter by chance, as Poisson counts do; rounds differ by more than that where
+//! they draw pages and plans anew. The larger of the two decides.
+
+use crate::findings::Amount;
+use rqps_stats::distribution::{normal_cdf, normal_quantile, student_t_quantile, student_t_two_sided_p};
+use rqps_stats::sample_variance;
+
+/// The power at which a difference counts as one that would have been found.
+const POWER: f64 = 0.8;
+
+/// What a build shows in a round: samples, and microseconds per operation that one stands for.
+pub(crate) type Counted = (u64, f64);
+
+/// An amount with its p-value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Estimate {
+    pub(crate) amount: Amount,
+    pub(crate) p: f64,
+    pub(crate) samples: u64,
+    /// What would have been found in 4 of 5 cases.
+    pub(crate) mde_us: f64,
+}
+
+/// The estimate over rounds, the base first in each.
+pub(crate) fn estimate(rounds: &[[Counted; 2]]) -> Estimate {
+    let n = rounds.len().max(1) as f64;
+    let mean = |of: &dyn Fn(&[Counted; 2]) -> f64| rounds.iter().map(of).sum::<f64>() / n;
+    let us = |(count, us): Counted| count as f64 * us;
+    let (base_us, own_us) = (mean(&|pair| us(pair[0])), mean(&|pair| us(pair[1])));
+    let difference_us = own_us - base_us;
+    let square = |(count, us): Counted| count as f64 * us * us;
+    let by_chance = mean(&|pair| square(pair[0]) + square(pair[1])) / n;
+    let differences: Vec<f64> = rounds.iter().map(|pair| us(pair[1]) - us(pair[0])).collect();
+    let between = sample_variance(&differences).ok().flatten().unwrap_or(0.0) / n;
+    let error = by_chance.max(between).sqrt();
+    // Samples are many, rounds few.
+    let degrees_of_freedom = (between > by_chance).then_some(n - 1.0);
+    let quantile = |probability: f64| match degrees_of_freedom {
+        Some(degrees_of_freedom) => student_t_quantile(probability, degrees_of_freedom),
+        None => normal_quantile(probability),
+    };
+    let z = (difference_us / error).abs();
+    let p = match degrees_of_freedom {
+        _ if z.is_nan() => 1.0,
+        Some(degrees_of_freedom) => student_t_two_sided_p(z, degrees_of_freedom),
+        None => (2.0 * normal_cdf(-z)).min(1.0),
+    };
+    let half = quantile(0.975) * error;
+    let amount = Amount {
+        base_us,
+        us: own_us,
+        difference_us,
+        low_us: difference_us - half,
+        high_us: difference_us + half,
+        q: None,
+        is_sure: false,
+    };
+    let samples = rounds.iter().flatten().map(|(count, _)| count).sum();
+    Estimate { amount, p, samples, mde_us: half + quantile(POWER) * error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_core::{Rng, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    /// A count that scatters as samples do: the events of a second in which each of many instants has one or none.
+    fn poisson(random: &mut Pcg64, mean: f64) -> u64 {
+        const INSTANTS: u32 = 2_000;
+        let chance = (mean / f64::from(INSTANTS) * f64::from(u32::MAX)) as u32;
+        (0..INSTANTS).filter(|_| random.next_u32() < chance).count() as u64
+    }
+
+    #[test]
+    fn one_in_twenty_intervals_of_equal_builds_leaves_zero_out() {
+        let mut random = Pcg64::seed_from_u64(1);
+        let trials = 2_000;
+        let mut missed = 0;
+        for _ in 0..trials {
+            let rounds: Vec<[Counted; 2]> =
+                (0..6).map(|_| [(poisson(&mut random, 60.0), 0.1), (poisson(&mut random, 60.0), 0.1)]).collect();
+            let Estimate { amount, .. } = estimate(&rounds);
+            missed += u32::from(amount.low_us > 0.0 || amount.high_us < 0.0);
+        }
+        // Taking the larger of two errors is careful: at most one in twenty, and not next to none.
+        let share = f64::from(missed) / f64::from(trials);
+        assert!((0.01..=0.055).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn a_difference_as_large_as_promised_is_found_in_four_of_five_cases() {
+        let mut random = Pcg64::seed_from_u64(2);
+        let pair = |random: &mut Pcg64, own: f64| [(poisson(random, 100.0), 1.0), (poisson(random, own), 1.0)];
+        let mut rounds = |own: f64| (0..6).map(|_| pair(&mut random, own)).collect::<Vec<_>>();
+        let trials = 500;
+        let promised = (0..trials).map(|_| estimate(&rounds(100.0)).mde_us).sum::<f64>() / f64::from(trials);
+        let found = (0..trials).filter(|_| estimate(&rounds(100.0 + promised)).amount.low_us > 0.0);
+        let share = found.count() as f64 / f64::from(trials);
+        assert!((0.7..0.95).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn rounds_that_differ_widen_the_interval() {
+        let even = estimate(&[[(100, 1.0), (150, 1.0)]; 4]);
+        assert!(even.amount.low_us > 0.0 && even.p < 1e-6, "{even:?}");
+        let uneven: [[Counted; 2]; 4] = [100, 200, 100, 200].map(|own| [(100, 1.0), (own, 1.0)]);
+        let uneven = estimate(&uneven);
+        assert!((uneven.amount.difference_us - 50.0).abs() < 1e-9 && uneven.amount.low_us < 0.0, "{uneven:?}");
+    }
+
+    #[test]
+    fn nothing_is_shown_by_no_samples() {
+        let none = estimate(&[[(0, 1.0), (0, 1.0)]; 3]);
+        assert_eq!((none.p, none.samples, none.amount.difference_us), (1.0, 0, 0.0));
+        let one_round = estimate(&[[(100, 1.0), (100, 1.0)]]);
+        assert!(one_round.amount.low_us < -20.0 && one_round.amount.high_us > 20.0, "{one_round:?}");
+    }
+}

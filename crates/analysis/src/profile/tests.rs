@@ -1,0 +1,70 @@
+//! Stacks made for each rule, and the functions and frames that come of them.
+
+use super::compared::compared;
+use super::stacks::{Stacks, Weighed};
+use crate::findings::{Amount, FunctionFindings, ProfileFindings};
+
+/// Rounds with these stacks on base and build, each sample of which stands for a microsecond.
+fn found(rounds: &[[&str; 2]]) -> ProfileFindings {
+    let mut stacks = Stacks::default();
+    for [base, own] in rounds {
+        stacks.add([Weighed { folded: base.as_bytes(), us: 1.0 }, Weighed { folded: own.as_bytes(), us: 1.0 }]);
+    }
+    compared(&stacks)
+}
+
+fn amount(functions: &[FunctionFindings], name: &str) -> Amount {
+    functions.iter().find(|function| function.name == name).unwrap_or_else(|| panic!("no {name}")).amount
+}
+
+#[test]
+fn time_is_that_of_the_innermost_function_and_inclusive_that_of_all_above() {
+    let base = "main;scan;read page 100\nmain;scan 50\nmain;send 30\n";
+    let own = "main;scan;read page 40\nmain;scan 50\nmain;send 30\n";
+    let found = found(&[[base, own]; 4]);
+    assert_eq!((found.rounds, found.base_samples, found.samples), (4, 720, 480));
+    // Names hold spaces.
+    let page = amount(&found.functions, "read page");
+    assert_eq!((page.base_us, page.us, page.difference_us), (100.0, 40.0, -60.0));
+    assert!(page.is_sure && page.high_us < 0.0);
+    assert!(found.functions.iter().all(|function| function.name != "main"), "it only calls others");
+    let inclusive = |name| amount(&found.inclusive, name).difference_us;
+    assert_eq!((inclusive("main"), inclusive("scan"), inclusive("send")), (-60.0, -60.0, 0.0));
+    assert_eq!(found.moved().map(|function| function.name.as_str()).collect::<Vec<_>>(), ["read page"]);
+    assert_eq!((found.rest_count, found.rest.difference_us), (2, 0.0));
+    assert!((found.total.difference_us - (page.difference_us + found.rest.difference_us)).abs() < 1e-9);
+}
+
+#[test]
+fn a_function_that_calls_itself_is_counted_once() {
+    let stacks = "main;walk;walk;walk 90\nmain;walk;leaf 10\n";
+    let found = found(&[[stacks, stacks]; 2]);
+    assert_eq!(amount(&found.inclusive, "walk").us, 100.0);
+    assert_eq!(amount(&found.functions, "walk").us, 90.0);
+}
+
+#[test]
+fn what_is_gone_and_what_is_new_is_seen() {
+    let found = found(&[["main;old 80\n", "main;new 60\n"]; 3]);
+    let (old, new) = (amount(&found.functions, "old"), amount(&found.functions, "new"));
+    assert!(old.is_sure && new.is_sure);
+    assert_eq!((old.us, new.base_us, found.total.difference_us), (0.0, 0.0, -20.0));
+    let shown: Vec<(&str, u32)> = found.graph.iter().map(|frame| (frame.name.as_str(), frame.depth)).collect();
+    assert_eq!(shown, [("main", 0), ("new", 1), ("old", 1)]);
+}
+
+#[test]
+fn few_samples_are_of_the_rest_and_narrow_frames_are_left_out() {
+    let stacks = "main;often 10000\nmain;rare 2\n";
+    let found = found(&[[stacks, stacks]; 3]);
+    assert!(found.functions.iter().all(|function| function.name != "rare"));
+    assert!((found.rest.us - 10002.0).abs() < 1e-9 && found.rest_count == 2);
+    assert!(found.graph.iter().all(|frame| frame.name != "rare"));
+}
+
+#[test]
+fn lines_that_are_no_stacks_are_left_out() {
+    let found = found(&[["main 30\n\nno count\nmain x\n -1\n", "main 30"]]);
+    assert_eq!((found.base_samples, found.samples, found.rounds), (30, 30, 1));
+    assert!(!amount(&found.functions, "main").is_sure);
+}

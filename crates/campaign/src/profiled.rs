@@ -1,0 +1,114 @@
+//! Rounds that explain a campaign: its plan, cut down to some tests, in which functions are sampled.
+//!
+//! In: a plan, tests, a time. Out: a plan of as many rounds as fit, with tests long enough for some thousand samples.
+
+use crate::budget::costs;
+use jiff::SignedDuration;
+use rqps_model::plan::TimeLimit;
+use rqps_model::{FORMAT, Plan, human_duration};
+use std::time::Duration;
+
+/// Seconds of a test among which the longest that leaves enough rounds is taken: samples come with the seconds, and how
+/// much rounds differ is known from rounds.
+const SECONDS: [f64; 7] = [10.0, 7.0, 5.0, 3.0, 2.0, 1.0, 0.5];
+
+/// Rounds that there should be, and those that there must be.
+const ROUNDS_WANTED: u32 = 6;
+const ROUNDS_MIN: u32 = 3;
+
+/// More are not measured, whatever the time.
+const ROUNDS_MAX: u32 = 100;
+
+/// Seconds from a time such as 5m or 90s.
+pub fn time(text: &str) -> Result<f64, String> {
+    let seconds = match text.parse::<f64>() {
+        Ok(seconds) => seconds,
+        Err(_) => text.parse::<SignedDuration>().map_err(|_| "expected a time such as 5m".to_owned())?.as_secs_f64(),
+    };
+    match seconds.is_finite() && (1.0..=7.0 * 86400.0).contains(&seconds) {
+        true => Ok(seconds),
+        false => Err("expected a time from 1s to 7d, such as 5m".to_owned()),
+    }
+}
+
+/// The plan of rounds that explain these tests of a campaign, in so many seconds; else what is in the way.
+pub fn profiled(plan: &Plan, tests: &[String], seconds: f64) -> Result<Plan, String> {
+    if plan.is_chain() {
+        return Err(
+            "functions cannot be sampled where each test builds on the one before, as in the Insert Benchmark: \
+                    a pass would have to be run again as a whole"
+                .to_owned(),
+        );
+    }
+    let mut cut = Plan { format: FORMAT, profiled: true, time: None, ..plan.clone() };
+    cut.stages.iter_mut().for_each(|stage| stage.tests.retain(|test| tests.contains(&test.name)));
+    cut.stages.retain(|stage| !stage.tests.is_empty());
+    if cut.stages.is_empty() {
+        return Err("there is no test to explain".to_owned());
+    }
+    let choices = SECONDS.map(|seconds| {
+        let mut plan = cut.clone();
+        plan.stages.iter_mut().flat_map(|stage| &mut stage.tests).for_each(|test| test.seconds = seconds);
+        plan
+    });
+    let rounds = |plan: &Plan| {
+        let (load, round) = costs(plan);
+        ((seconds - load) / round.max(f64::MIN_POSITIVE)).clamp(0.0, f64::from(ROUNDS_MAX)) as u32
+    };
+    let enough = choices.iter().find(|plan| rounds(plan) >= ROUNDS_WANTED);
+    let best = enough.or_else(|| choices.iter().rev().find(|plan| rounds(plan) >= ROUNDS_MIN));
+    let Some(best) = best else { return Err(too_short(seconds, &choices[SECONDS.len() - 1])) };
+    let time = Some(TimeLimit { seconds, rounds_max: ROUNDS_MAX, division: None });
+    Ok(Plan { rounds: rounds(best), time, ..best.clone() })
+}
+
+fn too_short(seconds: f64, shortest: &Plan) -> String {
+    let (load, round) = costs(shortest);
+    let said = |seconds: f64| human_duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    format!(
+        "{} is too short: {ROUNDS_MIN} rounds of these tests take about {}; give more time, or fewer tests with --tests",
+        said(seconds),
+        said(load + f64::from(ROUNDS_MIN) * round)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(suite: &str) -> Plan {
+        let words = [("suite", suite), ("build", "postgres:16.15"), ("build", "postgres:17.11")];
+        crate::testing::plan(&words, false)
+    }
+
+    fn names(tests: &[&str]) -> Vec<String> {
+        tests.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_time_is_spent_on_these_tests_only() {
+        let whole = plan("sysbench");
+        let few = profiled(&whole, &names(&["hot-points"]), 300.0).expect("a plan");
+        assert!(few.profiled && few.rounds >= ROUNDS_WANTED, "{}", few.rounds);
+        assert_eq!(few.tests().iter().map(|test| test.name.as_str()).collect::<Vec<_>>(), ["hot-points"]);
+        assert_eq!((few.seed, &few.treatments), (whole.seed, &whole.treatments));
+        let more = profiled(&whole, &names(&["hot-points", "scan", "insert", "delete"]), 300.0).expect("a plan");
+        assert!(more.tests()[0].seconds <= few.tests()[0].seconds);
+    }
+
+    #[test]
+    fn what_cannot_be_explained_is_refused_with_the_reason() {
+        let refused = |suite, tests: &[&str], seconds| profiled(&plan(suite), &names(tests), seconds).expect_err("no");
+        assert!(refused("sysbench", &["hot-points"], 5.0).contains("give more time"));
+        assert_eq!(refused("sysbench", &[], 300.0), "there is no test to explain");
+        assert!(refused("insert", &["qr100"], 300.0).contains("Insert Benchmark"));
+    }
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        assert_eq!(["5m", "90s", "90", "1h30m"].map(time), [Ok(300.0), Ok(90.0), Ok(90.0), Ok(5400.0)]);
+        for wrong in ["", "5 apples", "-5m", "0", "inf", "NaN"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+    }
+}

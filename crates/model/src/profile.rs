@@ -1,0 +1,28 @@
+//! How a server's functions were sampled in a test, as kept beside the stacks.
+//!
+//! Made by `profile`, kept as a part of a sample, read by `analysis`.
+
+use serde::{Deserialize, Serialize};
+
+/// What a reader of the stacks must know.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileFacts {
+    /// Nanoseconds of CPU time that a sample stands for.
+    pub period_ns: u64,
+    /// Samples in counted time: those of the stacks.
+    pub samples: u64,
+    /// Samples while the server was visited, but nothing was counted: lead-ins, new sessions.
+    pub uncounted: u64,
+    /// Samples while the client worked on another server, or on none.
+    pub background: u64,
+    /// Samples of any process that the kernel had no room for.
+    pub lost: u64,
+    /// How often the kernel held sampling back.
+    pub throttled: u64,
+    /// Stacks that could not be followed to their outermost frame.
+    pub cut: u64,
+    /// The spans of counted time together.
+    pub counted_ns: u64,
+    /// Files in which only those functions have names that others call.
+    pub without_symbols: Vec<String>,
+}

@@ -1,0 +1,136 @@
+//! Which functions servers spend their CPU time in, sampled while a test runs.
+//!
+//! In: the processes of servers, the moments of a test, and the spans in which each server's work was counted. Out: a
+//! [`Profile`] of each server: folded stacks with their counts, and what a reader must know to trust them. It sends
+//! nothing, starts no server, compares nothing.
+
+mod error;
+mod image;
+mod kernel;
+mod maps;
+mod names;
+mod sampler;
+mod stacks;
+
+pub use error::Refused;
+
+use kernel::Kernel;
+use maps::Mapping;
+use rqps_model::profile::ProfileFacts;
+use sampler::{PERIOD_NS, RawSample, Sampler};
+use stacks::{Code, Folded, Images};
+use std::ops::Range;
+
+/// Sampling of all servers of a test.
+#[derive(Debug)]
+pub struct Profiler {
+    sampler: Sampler,
+    servers: Vec<Server>,
+    /// When all was counted.
+    stopped_ns: u64,
+}
+
+#[derive(Debug, Default)]
+struct Server {
+    mappings: Vec<Mapping>,
+    /// When it was visited.
+    visits: Vec<Range<u64>>,
+}
+
+/// What a server did in a test.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Profile {
+    /// How it was sampled.
+    pub facts: ProfileFacts,
+    /// Stacks of the samples in counted time, a line each: frames from the outermost on, separated by `;`, a space, and
+    /// how many samples were found there.
+    pub folded: String,
+}
+
+/// Whether this user may sample here; else why not.
+pub fn check() -> Result<(), Refused> {
+    Sampler::start(&[0], &[]).map(|sampler| _ = sampler.end())
+}
+
+impl Profiler {
+    /// Begins to sample servers, each of which is known by its processes, on these CPUs.
+    pub fn start(cpus: &[usize], servers: &[Vec<u32>]) -> Result<Profiler, Refused> {
+        let sampler = Sampler::start(cpus, servers)?;
+        let visited = servers.iter().map(|_| Server::default()).collect();
+        let mut profiler = Profiler { sampler, servers: visited, stopped_ns: u64::MAX };
+        profiler.see(servers);
+        Ok(profiler)
+    }
+
+    /// A server is visited from now on.
+    pub fn enter(&mut self, server: usize) {
+        self.servers[server].visits.push(monotonic_ns()..u64::MAX);
+    }
+
+    /// And was until now.
+    pub fn leave(&mut self, server: usize) {
+        if let Some(visit) = self.servers[server].visits.last_mut() {
+            visit.end = monotonic_ns();
+        }
+    }
+
+    /// What comes after this moment is no part of the test. The processes of sessions are still there.
+    pub fn stop(&mut self, servers: &[Vec<u32>]) {
+        self.stopped_ns = monotonic_ns();
+        self.see(servers);
+    }
+
+    /// Notes what code is mapped in processes; sessions may have libraries that came late.
+    fn see(&mut self, servers: &[Vec<u32>]) {
+        for (server, pids) in self.servers.iter_mut().zip(servers) {
+            server.mappings.extend(pids.iter().flat_map(|&pid| maps::of_process(pid)));
+        }
+    }
+
+    /// Ends sampling. By server: the profile of the spans in which its work was counted.
+    pub fn end(self, counted: &[Vec<Range<u64>>]) -> Vec<Profile> {
+        let samples = self.sampler.end();
+        let (mut images, kernel) = (Images::new(), Kernel::read());
+        let mut profiles = Vec::new();
+        for (at, (server, counted)) in self.servers.into_iter().zip(counted).enumerate() {
+            let mut code = Code::of(server.mappings, &mut images, &kernel);
+            let mut facts = ProfileFacts {
+                period_ns: PERIOD_NS,
+                counted_ns: counted.iter().map(|span| span.end - span.start).sum(),
+                lost: samples.lost,
+                throttled: samples.throttled,
+                without_symbols: code.without_symbols(),
+                ..ProfileFacts::default()
+            };
+            let mut folded = Folded::new();
+            let is_of_test = |sample: &&RawSample| sample.server == at && sample.time_ns < self.stopped_ns;
+            for sample in samples.all.iter().filter(is_of_test) {
+                if is_within(counted, sample.time_ns) {
+                    let (stack, is_whole) = code.fold(&samples, sample);
+                    facts.samples += 1;
+                    facts.cut += u64::from(!is_whole);
+                    *folded.entry(stack).or_default() += 1;
+                } else if is_within(&server.visits, sample.time_ns) {
+                    facts.uncounted += 1;
+                } else {
+                    facts.background += 1;
+                }
+            }
+            let folded = folded.iter().map(|(stack, count)| format!("{stack} {count}\n")).collect();
+            profiles.push(Profile { facts, folded });
+        }
+        profiles
+    }
+}
+
+/// Nanoseconds of the clock by which samples are dated.
+fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Whether a moment is in one of the spans, which are in order.
+fn is_within(spans: &[Range<u64>], time_ns: u64) -> bool {
+    let after = spans.partition_point(|span| span.start <= time_ns);
+    after > 0 && time_ns < spans[after - 1].end
+}

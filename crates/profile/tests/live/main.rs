@@ -1,0 +1,104 @@
+//! Real servers that work, and what sampling says of them.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, and says where")]
+
+use rqps_observe::ProcessMeter;
+use rqps_profile::{Profile, Profiler, Refused};
+use rqps_testkit::{LiveServer, PATIENCE, Wanted};
+use rqps_wire::Session;
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Whether this user may sample; if not, the reason must name what lifts it.
+fn may_sample() -> bool {
+    match rqps_profile::check() {
+        Ok(()) => true,
+        Err(refused) => {
+            assert!(matches!(refused, Refused::NotAllowed), "{refused}");
+            assert!(refused.to_string().contains("perf_event_paranoid"), "{refused}");
+            false
+        }
+    }
+}
+
+/// Two servers of which only the first works, in one session that begins after sampling has begun; what was sampled,
+/// and the seconds of CPU time that the system counted for the first.
+fn worked(wanted: &Wanted, sql: &str, seconds: f64) -> (Vec<Profile>, f64) {
+    let servers = [LiveServer::start(wanted), LiveServer::start(wanted)];
+    let pids = || servers.iter().map(LiveServer::pids).collect::<Vec<_>>();
+    let cpus: Vec<usize> = (0..std::thread::available_parallelism().unwrap().get()).collect();
+    let mut meter = ProcessMeter::new();
+    let before = meter.read(&servers[0].pids());
+    let mut profiler = Profiler::start(&cpus, &pids()).unwrap();
+    profiler.enter(0);
+    let mut session = Session::connect(&servers[0].endpoint(), PATIENCE).unwrap();
+    let counted = work(&mut session, sql, seconds);
+    profiler.leave(0);
+    profiler.stop(&pids());
+    let used = meter.read(&servers[0].pids()).since(&before);
+    let profiles = profiler.end(&[vec![counted], Vec::new()]);
+    (profiles, used.cpu_user_s + used.cpu_system_s)
+}
+
+fn work(session: &mut Session, sql: &str, seconds: f64) -> Range<u64> {
+    let (begun, from) = (Instant::now(), monotonic_ns());
+    while begun.elapsed() < Duration::from_secs_f64(seconds) {
+        session.execute(sql).unwrap();
+    }
+    from..monotonic_ns()
+}
+
+/// Samples by function, of all stacks in which it is.
+fn inclusive(folded: &str) -> BTreeMap<&str, u64> {
+    let mut functions = BTreeMap::new();
+    for line in folded.lines() {
+        let (stack, count) = line.rsplit_once(' ').unwrap();
+        let mut names: Vec<&str> = stack.split(';').collect();
+        names.sort_unstable();
+        names.dedup();
+        names.into_iter().for_each(|name| *functions.entry(name).or_default() += count.parse::<u64>().unwrap());
+    }
+    functions
+}
+
+fn check(wanted: &Wanted, sql: &str, outermost: &str, working: &str) {
+    if !may_sample() {
+        return;
+    }
+    let (profiles, cpu_s) = worked(wanted, sql, 3.0);
+    let [Profile { facts, folded }, idle] = &profiles[..] else { panic!("{} profiles", profiles.len()) };
+    let sampled = facts.samples + facts.uncounted + facts.background;
+    let sampled_s = sampled as f64 * facts.period_ns as f64 / 1e9;
+    // Twice the Poisson error, and a tick of the clock by which several threads are counted.
+    let error = 0.05 + 2.0 / (sampled as f64).sqrt() + 0.02 / cpu_s;
+    assert!((sampled_s / cpu_s - 1.0).abs() < error, "{sampled_s} s sampled, {cpu_s} s counted; {facts:?}");
+    assert_eq!(facts.lost, 0, "{facts:?}");
+    assert!(facts.samples > 500 && facts.samples * 10 > sampled * 9, "{facts:?}");
+    assert!(facts.cut * 20 < facts.samples, "{} of {} stacks are cut", facts.cut, facts.samples);
+    let functions = inclusive(folded);
+    let share = |name: &str| functions.get(name).copied().unwrap_or(0) as f64 / facts.samples as f64;
+    assert!(share(outermost) > 0.9, "{outermost} in {}\n{folded}", share(outermost));
+    assert!(share(working) > 0.5, "{working} in {}\n{folded}", share(working));
+    assert!(functions.keys().any(|name| name.ends_with("_[k]") && !name.starts_with('[')), "the kernel has names");
+    // The other server is told apart.
+    assert_eq!((idle.facts.samples, idle.facts.uncounted, idle.folded.as_str()), (0, 0, ""));
+    assert!(idle.facts.background * 20 < sampled, "{:?}", idle.facts);
+}
+
+#[test]
+fn a_busy_postgres_is_seen_down_to_its_functions() {
+    let sql = "select count(*) from generate_series(1, 2000) as i where md5(i::text) like 'a%'";
+    check(&Wanted::postgres(), sql, "PostmasterMain", "PostgresMain");
+}
+
+#[test]
+fn a_busy_mariadb_is_seen_down_to_its_functions() {
+    check(&Wanted::mariadb(), "do benchmark(20000, md5('a'))", "handle_one_connection", "Item_func_benchmark::val_int");
+}

@@ -1,0 +1,149 @@
+//! The functions that gained or lost, in words and as lines of a terminal.
+//!
+//! In: the profile of a treatment in a test. Out: text. Only functions that differ by more than chance are named; what
+//! is left is one line.
+
+use crate::{number, text};
+use rqps_analysis::findings::{Amount, FunctionFindings, ProfileFindings};
+use rqps_model::plural;
+
+/// Functions that a terminal shows.
+const SHOWN: usize = 10;
+
+/// The lines below a test: what was sampled, the functions that moved, the rest, and what a reader must know.
+pub(crate) fn lines(profile: &ProfileFindings, per: &str, width: usize) -> Vec<String> {
+    let mut lines = text::wrap(&sampled(profile, per), width, "      ", "      ");
+    let moved: Vec<&FunctionFindings> = profile.moved().collect();
+    let named = |function: &&FunctionFindings| {
+        let amount = function.amount;
+        (amount, format!("{}, {}", text::plain(&function.name), from_to(&amount)))
+    };
+    let mut rows: Vec<(Amount, String)> = moved.iter().take(SHOWN).map(named).collect();
+    if let Some(more) = moved.len().checked_sub(SHOWN + 1) {
+        let all = moved[SHOWN..].iter().map(|function| function.amount.difference_us).sum::<f64>();
+        let words = format!("{} more that moved, together {}", more + 1, difference(all));
+        rows.push((Amount { difference_us: f64::NAN, ..Amount::default() }, words));
+    }
+    if !moved.is_empty() {
+        let rest = format!("everything else ({}), {}", functions(profile.rest_count), from_to(&profile.rest));
+        rows.push((profile.rest, rest));
+    }
+    let shown: Vec<(String, String)> = rows
+        .into_iter()
+        .map(|(amount, words)| match amount.difference_us.is_nan() {
+            true => (String::new(), words),
+            false => (change(&amount), words),
+        })
+        .collect();
+    let column = shown.iter().map(|(change, _)| text::width(change)).max().unwrap_or(0);
+    for (change, words) in shown {
+        let padding = " ".repeat(column - text::width(&change));
+        lines.extend(text::wrap(&words, width, &format!("        {change}{padding}  "), &" ".repeat(column + 10)));
+    }
+    for warning in &profile.warnings {
+        lines.extend(text::wrap(&format!("warning: {}", text::plain(warning)), width, "      ", "      "));
+    }
+    lines
+}
+
+/// What was sampled, and what it shows of all functions together.
+pub(crate) fn sampled(profile: &ProfileFindings, per: &str) -> String {
+    let ProfileFindings { rounds, base_samples, samples, total, .. } = profile;
+    let mut words = format!(
+        "functions, from {} with {base_samples} and {samples} samples: {} per {per} in all, {}",
+        plural(*rounds, "round"),
+        change(total),
+        from_to(total)
+    );
+    if profile.moved().next().is_none() {
+        words.push_str("; no function moved by more than chance");
+        if let Some(mde) = profile.mde_us {
+            words.push_str(&format!(", {} in any of them would have been found", number::duration_us(mde)));
+        }
+    }
+    words
+}
+
+/// A number of functions.
+pub(crate) fn functions(count: u32) -> String {
+    plural(count, "function")
+}
+
+/// `−30.1 µs (−31.0 to −29.2)`; with units in parentheses where they are not all the same.
+pub(crate) fn change(amount: &Amount) -> String {
+    let all = [amount.difference_us, amount.low_us, amount.high_us].map(difference);
+    let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
+    let is_one_unit = all.iter().all(|text| unit(text) == unit(&all[0]));
+    let [middle, low, high] = &all;
+    let plain = |text: &String| match text.split_once(' ') {
+        Some((number, _)) if is_one_unit => number.to_owned(),
+        _ => text.clone(),
+    };
+    format!("{middle} ({} to {})", plain(low), plain(high))
+}
+
+/// `40.2 µs → 10.1 µs`
+pub(crate) fn from_to(amount: &Amount) -> String {
+    format!("{} → {}", number::duration_us(amount.base_us), number::duration_us(amount.us))
+}
+
+/// A difference with its sign.
+pub(crate) fn difference(us: f64) -> String {
+    match us {
+        us if us < 0.0 => format!("−{}", number::duration_us(-us)),
+        us if us > 0.0 => format!("+{}", number::duration_us(us)),
+        _ => "0".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amount(base_us: f64, us: f64, half: f64, is_sure: bool) -> Amount {
+        let difference_us = us - base_us;
+        let (low_us, high_us) = (difference_us - half, difference_us + half);
+        Amount { base_us, us, difference_us, low_us, high_us, q: Some(0.01), is_sure }
+    }
+
+    fn profile(functions: Vec<FunctionFindings>) -> ProfileFindings {
+        ProfileFindings {
+            rounds: 6,
+            base_samples: 1200,
+            samples: 800,
+            total: amount(107.0, 57.5, 1.5, true),
+            functions,
+            rest: amount(50.0, 48.5, 2.0, false),
+            rest_count: 231,
+            inclusive: Vec::new(),
+            mde_us: Some(2.1),
+            graph: Vec::new(),
+            warnings: vec!["the kernel lost 3 samples".to_owned()],
+        }
+    }
+
+    #[test]
+    fn functions_that_moved_are_listed_with_the_rest() {
+        let named = |name: &str, amount| FunctionFindings { name: name.to_owned(), samples: 500, amount };
+        let profile = profile(vec![
+            named("_bt_readpage", amount(40.2, 10.1, 0.9, true)),
+            named("hash_search\x1b[31m", amount(0.0, 1.5, 0.2, true)),
+            named("not_sure", amount(5.0, 5.1, 0.2, false)),
+        ]);
+        let text = lines(&profile, "statement", 78).join("\n");
+        let begin = "      functions, from 6 rounds with 1200 and 800 samples: −49.5 µs (−51.0 to";
+        assert!(text.starts_with(begin), "{text}");
+        assert!(text.contains("−30.1 µs (−31.0 to −29.2)       _bt_readpage, 40.2 µs → 10.1 µs"), "{text}");
+        assert!(text.contains("hash_search [31m, 0 → 1.50 µs") && !text.contains("not_sure"), "{text}");
+        assert!(text.contains("−1.50 µs (−3.50 µs to +500 ns)  everything else (231 functions), 50.0\n"), "{text}");
+        assert!(text.contains("warning: the kernel lost 3 samples"), "{text}");
+    }
+
+    #[test]
+    fn where_none_moved_what_would_have_been_found_is_said() {
+        let profile = profile(Vec::new());
+        let words = sampled(&profile, "statement");
+        assert!(words.ends_with("no function moved by more than chance, 2.10 µs in any of them would have been found"));
+        assert!(!lines(&profile, "statement", 78).join("\n").contains("everything else"));
+    }
+}

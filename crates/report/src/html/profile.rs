@@ -1,0 +1,92 @@
+//! The functions of a test: a table of those that moved, and the flame graph of both builds.
+
+use super::scene::Scene;
+use crate::functions::{change, difference, functions, sampled};
+use crate::svg::flame;
+use crate::{metric, number};
+use rqps_analysis::findings::{Amount, FunctionFindings, ProfileFindings, TestFindings};
+use serde::Serialize;
+
+/// A build's functions beside those of the base.
+#[derive(Serialize)]
+pub(super) struct Profile {
+    /// Names this part of the page.
+    id: String,
+    name: String,
+    base: String,
+    sampled: String,
+    moved: Vec<Row>,
+    /// All others together; absent where none moved.
+    rest: Option<Row>,
+    /// Those that use most time, moved or not.
+    largest: Vec<Row>,
+    graph: Option<minijinja::Value>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    base: String,
+    own: String,
+    /// Difference with its interval.
+    change: String,
+    /// More, less, or no more than chance.
+    hue: &'static str,
+    glyph: &'static str,
+    /// The difference of the function with all that it calls.
+    inclusive: String,
+}
+
+/// Functions that moved and are listed; the graph has all.
+const MOVED: usize = 40;
+
+/// Functions that are listed by their time.
+const LARGEST: usize = 40;
+
+pub(super) fn profiles(scene: &Scene<'_>, test: &TestFindings, id: &str) -> Vec<Profile> {
+    let of = |&index: &usize| {
+        let profile = test.cells[index].profile.as_ref()?;
+        let mut largest: Vec<&FunctionFindings> = profile.functions.iter().collect();
+        let time = |function: &FunctionFindings| function.amount.base_us.max(function.amount.us);
+        largest.sort_by(|a, b| time(b).total_cmp(&time(a)));
+        let row = |function: &FunctionFindings| row(profile, function);
+        let moved: Vec<Row> = profile.moved().take(MOVED).map(row).collect();
+        let rest = || of_amount(format!("everything else ({})", functions(profile.rest_count)), &profile.rest);
+        Some(Profile {
+            id: format!("{id}f{index}"),
+            name: scene.names[index].clone(),
+            base: scene.names[scene.findings.base].clone(),
+            sampled: sampled(profile, metric::per(scene.findings, test)),
+            rest: (!moved.is_empty()).then(rest),
+            moved,
+            largest: largest.into_iter().take(LARGEST).map(row).collect(),
+            graph: flame::graph(&profile.graph),
+            warnings: profile.warnings.clone(),
+        })
+    };
+    scene.others.iter().filter_map(of).collect()
+}
+
+fn row(profile: &ProfileFindings, function: &FunctionFindings) -> Row {
+    let with_called = profile.inclusive.iter().find(|other| other.name == function.name);
+    let inclusive = with_called.map_or_else(String::new, |found| difference(found.amount.difference_us));
+    Row { inclusive, ..of_amount(function.name.clone(), &function.amount) }
+}
+
+fn of_amount(name: String, amount: &Amount) -> Row {
+    let (hue, glyph) = match amount {
+        amount if !amount.is_sure => ("vu", ""),
+        amount if amount.difference_us > 0.0 => ("vr", "▲"),
+        _ => ("vi", "▼"),
+    };
+    Row {
+        name,
+        base: number::duration_us(amount.base_us),
+        own: number::duration_us(amount.us),
+        change: change(amount),
+        hue,
+        glyph,
+        inclusive: String::new(),
+    }
+}
