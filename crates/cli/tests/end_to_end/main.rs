@@ -11,6 +11,7 @@ mod control;
 mod doctor;
 mod engines;
 mod examples;
+mod explain;
 mod failing;
 mod hosts;
 mod insert;
