@@ -82,8 +82,8 @@ fn needs(plan: &Plan, findings: &Findings, (spent, of_a_round): (f64, f64)) -> V
     plan.tests().into_iter().map(of_test).collect()
 }
 
-/// The treatments that a user asks about: what is there only to show the noise, the base again or with a planted change,
-/// takes no time from them. Where there is nothing else, it is what is asked about.
+/// The treatments that a user asks about: what is there only to show the noise, the base again or with a planted
+/// change, takes no time from them. Where there is nothing else, it is what is asked about.
 fn asked(plan: &Plan, base: usize) -> Vec<usize> {
     let others: Vec<usize> = (0..plan.treatments.len()).filter(|at| *at != base).collect();
     let is_control = |at: &usize| {
