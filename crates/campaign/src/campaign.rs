@@ -58,7 +58,7 @@ pub struct Campaign {
     /// Whether the base is also compared with itself.
     pub(crate) measures_base_twice: bool,
     /// Whether a change is planted in the base measured again: the share of a statement's time.
-    pub(crate) control: Option<f64>,
+    pub(crate) control: Option<Spanned<f64>>,
     pub(crate) tests: Vec<TestPlan>,
     /// How builds alternate, where that was said or follows for all tests alike.
     pub(crate) interleave: Option<Interleave>,
@@ -119,6 +119,7 @@ impl Campaign {
     /// Where builds come from folders, the base may turn out to be no treatment, and a build to lack a storage engine.
     pub fn expand(&self, resolved: &Resolved) -> Result<Plan, Vec<Diagnostic>> {
         self.storage_is_brought(resolved)?;
+        self.control_fits(resolved)?;
         let mut plan = self.with_treatments(self.treatments.clone(), resolved, None)?;
         let base = plan.base;
         let again = self.base_again(base);
@@ -146,7 +147,8 @@ impl Campaign {
             again
         };
         let twin = self.measures_base_twice.then(|| again(BASE_AGAIN, None));
-        twin.into_iter().chain(self.control.map(|share| again(CONTROL, Some(share)))).collect()
+        let control = self.control.as_ref().map(|share| again(CONTROL, Some(share.value)));
+        twin.into_iter().chain(control).collect()
     }
 
     /// The plan of some treatments, but for what follows from time and disk.
@@ -221,6 +223,17 @@ impl Campaign {
         let mut faults = Faults::new(self.source.clone());
         faults.add(place, fault);
         faults.sorted()
+    }
+
+    /// Finds fault with a planted change where threads of the client have several sessions each: a burn holds up all of
+    /// them, and by how much is not known (docs/measurement.md).
+    fn control_fits(&self, resolved: &Resolved) -> Result<(), Vec<Diagnostic>> {
+        let (most, cpus) = (self.clients.iter().copied().max().unwrap_or(1), resolved.host.cores);
+        let Some(control) = self.control.as_ref().filter(|_| most > cpus) else { return Ok(()) };
+        let fault =
+            Fault::error(format!("with {most} clients on {cpus} CPUs the size of a planted change is not known"));
+        Err(self
+            .faults_at(&control.place, fault.expected("at most as many clients as there are CPUs, or no `control`")))
     }
 
     /// Finds fault with builds that lack what shall store their tables, as only they themselves can tell.

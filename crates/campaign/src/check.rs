@@ -77,7 +77,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
         treatments,
         base: request.base.clone(),
         measures_base_twice: request.measures_base_twice(),
-        control: request.control(),
+        control: request.control.clone(),
         tests,
         interleave,
         clients: request.clients.as_ref()?.value.iter().map(|clients| clients.value).collect(),

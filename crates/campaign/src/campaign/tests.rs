@@ -1,6 +1,6 @@
 //! Names, bases and plans.
 
-use crate::testing::{plan, resolved, vocabulary};
+use crate::testing::{plan, refused, resolved, vocabulary};
 use crate::{Command, Flag, read};
 use proptest::prelude::*;
 use rqps_model::plan::TestPlan;
@@ -64,6 +64,10 @@ fn a_change_is_planted_in_the_base_measured_again() {
     // Beside the base alone, and beside the base measured again as it is.
     let alone = names(&words[1..]);
     assert_eq!((alone.len(), alone[1].1), (2, Some(0.01)));
+    // With a CPU for each client what is planted is known.
+    assert_eq!(names(&[&words[..], &[("clients", "1,2")]].concat()).len(), 3);
+    let told = refused(&[&words[..], &[("clients", "1,3")]].concat());
+    assert!(told.contains("with 3 clients on 2 CPUs the size of a planted change is not known"), "{told}");
     let both = names(&[&words[1..], &[("aa", "true")]].concat());
     let (twin, control) = (&both[1], &both[2]);
     assert_eq!((twin.0.split('.').next(), twin.1), (Some("aa"), None));
