@@ -266,7 +266,7 @@ mod tests {
         let keys = |suite: SuiteName| -> Vec<&str> {
             KEYS.iter().filter(|key| key.suites.len() == 1 && key.is_of(suite)).map(|key| key.name.as_str()).collect()
         };
-        assert_eq!(keys(Sysbench), ["tests", "write-seconds", "until-decided", "rate"]);
+        assert_eq!(keys(Sysbench), ["control", "tests", "write-seconds", "until-decided", "rate"]);
         assert_eq!(keys(Insert), ["scale", "rows-written", "write-rates", "rest-seconds", "catch-up-seconds"]);
         let of_transactions = keys(TprocC);
         assert!(of_transactions.len() == 11 && of_transactions.contains(&"warehouses"), "{of_transactions:?}");

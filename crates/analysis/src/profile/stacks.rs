@@ -6,6 +6,9 @@
 use super::estimate::Counted;
 use std::collections::HashMap;
 
+/// The functions that serve a session, statement by statement: of PostgreSQL, and of MySQL and MariaDB.
+const SERVES_SESSION: [&str; 2] = ["PostgresMain", "do_command"];
+
 /// Folded stacks, and what a sample of them stands for.
 pub(crate) struct Weighed<'a> {
     pub(crate) folded: &'a [u8],
@@ -44,7 +47,7 @@ impl Stacks {
                 // Names of C++ hold spaces.
                 let Some((stack, count)) = line.rsplit_once(' ') else { continue };
                 let Ok(count) = count.parse::<u64>() else { continue };
-                let frame = stack.split(';').fold(None, |caller, name| Some(self.frame(caller, name)));
+                let frame = work_of_session(stack).fold(None, |caller, name| Some(self.frame(caller, name)));
                 let Some(frame) = frame else { continue };
                 let own = &mut self.frames[frame].own;
                 own.resize(own.len().max(round + 1), [0; 2]);
@@ -108,6 +111,14 @@ impl Stacks {
         let weigh = |(counts, us): (&[u64; 2], &[f64; 2])| [(counts[0], us[0]), (counts[1], us[1])];
         counts.iter().zip(&self.us).map(weigh).collect()
     }
+}
+
+/// The functions of a stack from the one on that serves a session: what lies above it is how a version starts its
+/// sessions, and would make all that is below another stack.
+fn work_of_session(stack: &str) -> impl Iterator<Item = &str> {
+    let serves = |name: &str| SERVES_SESSION.contains(&name.split('(').next().unwrap_or(name));
+    let above = stack.split(';').position(serves).unwrap_or(0);
+    stack.split(';').skip(above)
 }
 
 /// Adds samples up, by round.

@@ -54,6 +54,22 @@ fn what_is_gone_and_what_is_new_is_seen() {
 }
 
 #[test]
+fn how_a_version_starts_its_sessions_makes_no_other_stacks() {
+    let base = "main;ServerLoop;PostgresMain;scan 90\nmain;checkpoint 30\n";
+    let own = "main;ServerLoop;BackendMain;PostgresMain;scan 60\nmain;checkpoint 30\n";
+    let graph = found(&[[base, own]; 3]).graph;
+    let scan: Vec<(f64, f64)> = graph
+        .iter()
+        .filter(|frame| frame.name == "scan")
+        .map(|frame| (frame.amount.base_us, frame.amount.us))
+        .collect();
+    assert_eq!(scan, [(90.0, 60.0)]);
+    assert!(graph.iter().any(|frame| frame.name == "main") && graph.iter().all(|frame| frame.name != "ServerLoop"));
+    let threads = ["start_thread;handle_one_connection;do_command(THD*) 5\n", "pfs_spawn_thread;do_command 5\n"];
+    assert_eq!(found(&[threads; 3]).graph.iter().map(|frame| frame.depth).max(), Some(0));
+}
+
+#[test]
 fn few_samples_are_of_the_rest_and_narrow_frames_are_left_out() {
     let stacks = "main;often 10000\nmain;rare 2\n";
     let found = found(&[[stacks, stacks]; 3]);
