@@ -6,7 +6,7 @@
 
 use crate::engine::kind;
 use crate::output::warn;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rqps_model::{Engine, plural};
 use rqps_wire::{Endpoint, Session};
 use std::fs::File;
@@ -211,7 +211,10 @@ fn cpu_ns(process: u32) -> Result<u64> {
         let told = std::fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
         told.split_whitespace().next()?.parse().ok()
     };
-    threads.map(of_thread).sum::<Option<u64>>().context("the kernel tells no CPU time of threads (schedstat)")
+    // A thread may end while it is looked at; there is always one that does not.
+    let told: Vec<u64> = threads.filter_map(of_thread).collect();
+    ensure!(!told.is_empty(), "the kernel tells no CPU time of threads (schedstat)");
+    Ok(told.iter().sum())
 }
 
 #[cfg(test)]
