@@ -63,8 +63,8 @@ fn an_interrupted_campaign_goes_on_until_as_many_rounds_as_wanted() {
     scene.assert_nothing_left();
 }
 
-/// Which tests are left out is a matter of noise; a made-up campaign shows it (`analysis/tests/analysis/allot.rs`). Here
-/// the way from one round's results to the next one's allotment is gone on real servers, and from a finished campaign to
+/// Which tests are left out is a matter of noise; made-up campaigns show it (`analysis/tests/analysis/allot.rs`). Here
+/// the way from a round's results to the next one's allotment is gone on real servers, and from a finished campaign to
 /// more rounds.
 #[test]
 fn each_round_is_allotted_by_those_before_and_more_time_goes_on() {
