@@ -50,7 +50,7 @@ pub use flags::Flag;
 pub use foretell::{Foretold, Noise, foretell};
 pub use place::Source;
 pub use request::{Command, Request};
-pub use value::Scale;
+pub use value::{Scale, time};
 pub use vocabulary::Vocabulary;
 pub use write::to_toml;
 

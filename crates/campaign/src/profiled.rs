@@ -3,7 +3,6 @@
 //! In: a plan, tests, a time. Out: a plan of as many rounds as fit, with tests long enough for some thousand samples.
 
 use crate::budget::costs;
-use jiff::SignedDuration;
 use rqps_model::plan::TimeLimit;
 use rqps_model::{FORMAT, Plan, human_duration};
 use std::time::Duration;
@@ -18,18 +17,6 @@ const ROUNDS_MIN: u32 = 3;
 
 /// More are not measured, whatever the time.
 const ROUNDS_MAX: u32 = 100;
-
-/// Seconds from a time such as 5m or 90s.
-pub fn time(text: &str) -> Result<f64, String> {
-    let seconds = match text.parse::<f64>() {
-        Ok(seconds) => seconds,
-        Err(_) => text.parse::<SignedDuration>().map_err(|_| "expected a time such as 5m".to_owned())?.as_secs_f64(),
-    };
-    match seconds.is_finite() && (1.0..=7.0 * 86400.0).contains(&seconds) {
-        true => Ok(seconds),
-        false => Err("expected a time from 1s to 7d, such as 5m".to_owned()),
-    }
-}
 
 /// The plan of rounds that explain these tests of a campaign, in so many seconds; else what is in the way.
 pub fn profiled(plan: &Plan, tests: &[String], seconds: f64) -> Result<Plan, String> {
@@ -102,13 +89,5 @@ mod tests {
         assert!(refused("sysbench", &["hot-points"], 5.0).contains("give more time"));
         assert_eq!(refused("sysbench", &[], 300.0), "there is no test to explain");
         assert!(refused("insert", &["qr100"], 300.0).contains("Insert Benchmark"));
-    }
-
-    #[test]
-    fn times_are_read_as_people_write_them() {
-        assert_eq!(["5m", "90s", "90", "1h30m"].map(time), [Ok(300.0), Ok(90.0), Ok(90.0), Ok(5400.0)]);
-        for wrong in ["", "5 apples", "-5m", "0", "inf", "NaN"] {
-            assert!(time(wrong).is_err(), "{wrong}");
-        }
     }
 }

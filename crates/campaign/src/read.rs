@@ -6,9 +6,8 @@
 use crate::diagnostic::{Fault, Faults};
 use crate::place::Spanned;
 use crate::raw::Raw;
-use crate::value::{BuildRequest, Scale, Setting};
+use crate::value::{BuildRequest, Scale, Setting, seconds};
 use crate::vocabulary::did_you_mean;
-use jiff::SignedDuration;
 use rqps_model::plan::Arrival;
 use rqps_model::tproc_c::Form as TransactionForm;
 use rqps_model::{BuildSpec, Engine, StorageEngine};
@@ -225,11 +224,9 @@ impl Reader<'_> {
         if let Raw::Word(text) | Raw::Text(text) = &raw.value
             && text.ends_with(char::is_alphabetic)
         {
-            return match text.parse::<SignedDuration>() {
-                Ok(time) => {
-                    self.number_within(&Spanned::new(Raw::Number(time.as_secs_f64()), raw.place.clone()), min, max)
-                }
-                Err(_) => {
+            return match seconds(text) {
+                Some(time) => self.number_within(&Spanned::new(Raw::Number(time), raw.place.clone()), min, max),
+                None => {
                     let fault = Fault::error(format!("`{text}` is not a time"));
                     self.refuse(raw, fault.expected(self.key.form.expected()))
                 }

@@ -75,9 +75,9 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Finish an interrupted campaign: measure what is missing or failed, on freshly loaded data
     Resume(ResumeArgs),
-    /// Go on with a campaign that is complete, for so much time more; what is undecided comes first
+    /// Add rounds to a complete campaign for as long as you say; undecided tests come first
     ///
-    /// Its intervals then hold however often one looks and goes on, which makes them wider, so give it enough.
+    /// From then on intervals are such that hold however often you look and go on. They are wider, so give it time.
     More(MoreArgs),
     /// Compare PostgreSQL 16.15 with 17.11 in about ten tests; a table and a report after a few minutes
     #[command(mut_args(flags::of_demo))]
@@ -153,7 +153,7 @@ pub(crate) struct CampaignArgs {
 pub(crate) struct ResumeArgs {
     /// Campaign folder, such as results/NAME
     pub(crate) dir: PathBuf,
-    /// Refuse a host that is not as it was when the campaign was begun, such as after a restart, and another day
+    /// Refuse to go on if the host has changed since the campaign began, for instance after a reboot, or on another day
     #[arg(long)]
     pub(crate) strict: bool,
     #[arg(long, value_name = "DIR", help = DATA)]
@@ -169,7 +169,7 @@ pub(crate) struct MoreArgs {
     #[command(flatten)]
     pub(crate) resume: ResumeArgs,
     /// How much longer, such as 20m or 8h
-    #[arg(long, value_name = "TIME", value_parser = rqps_campaign::profiled::time)]
+    #[arg(long, value_name = "TIME", value_parser = rqps_campaign::time)]
     pub(crate) time: f64,
 }
 
@@ -227,7 +227,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) tests: Vec<String>,
     /// First run the tests again for so long, such as 5m, and sample which functions the servers' CPU time goes to;
     /// these rounds change no verdict
-    #[arg(long, value_name = "TIME", value_parser = rqps_campaign::profiled::time)]
+    #[arg(long, value_name = "TIME", value_parser = rqps_campaign::time)]
     pub(crate) time: Option<f64>,
     #[arg(long, value_name = "DIR", help = DATA, requires = "time")]
     pub(crate) data: Option<PathBuf>,

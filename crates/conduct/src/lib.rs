@@ -32,5 +32,5 @@ mod walk;
 pub use error::ConductError;
 pub use job::{Job, Watch};
 pub use missing::is_measured;
-pub use rounds::{limit_with, rounds, spent};
+pub use rounds::{extended_limit, rounds, spent};
 pub use run::Run;

@@ -33,14 +33,14 @@ impl<'a> Profiling<'a> {
         }
     }
 
-    /// A server is visited.
+    /// A visit to a server begins.
     pub(crate) fn enter(&mut self, server: usize) {
         if let Some(profiler) = &mut self.profiler {
             profiler.enter(server);
         }
     }
 
-    /// And was.
+    /// It is over.
     pub(crate) fn leave(&mut self, server: usize) {
         if let Some(profiler) = &mut self.profiler {
             profiler.leave(server);

@@ -30,11 +30,11 @@ pub fn rounds(campaign: &Campaign, now: Option<SystemTime>) -> u32 {
     }
 }
 
-/// The time limit of a campaign that is measured for so many seconds more.
+/// The time limit, in seconds, of a campaign that is given `more` of them.
 ///
 /// # Errors
 /// Where its events cannot be read.
-pub fn limit_with(more: f64, campaign: &Campaign) -> Result<f64, StoreError> {
+pub fn extended_limit(campaign: &Campaign, more: f64) -> Result<f64, StoreError> {
     // What was spent is spent: only what is added may be a little late.
     Ok(Spent::of(&starts(campaign), &campaign.events()?, None).all / (1.0 + LATE_PART) + more)
 }

@@ -134,12 +134,7 @@ fn data_parent() -> &'static Path {
 
 /// When rqps was started, as far as the tests care.
 pub(crate) fn start() -> Start {
-    Start {
-        at: "2026-11-21T08:00:00Z".to_owned(),
-        rqps_version: "0".to_owned(),
-        command_line: Vec::new(),
-        host_changes: Vec::new(),
-    }
+    Start { at: "2026-11-21T08:00:00Z".to_owned(), rqps_version: "0".to_owned(), ..Start::default() }
 }
 
 impl Scene {

@@ -78,8 +78,8 @@ impl<'a> Run<'a> {
 
     /// A campaign that was begun before, if something is missing.
     ///
-    /// `data` is where data folders are to be made. A host that is not as it was is told; where `is_strict` it is
-    /// refused, and so is another day.
+    /// `data` is where data folders are to be made. A host that has changed is reported; `is_strict` refuses it,
+    /// and another day as well.
     pub fn resume(
         lab: &'a Lab,
         folder: &Path,
@@ -110,7 +110,7 @@ impl<'a> Run<'a> {
             bail!("{0} is not complete; first finish it: rqps resume {0}", folder.display());
         }
         let start = start_on(lab, &campaign, data, is_strict, notify)?;
-        let seconds = rqps_conduct::limit_with(seconds, &campaign)?;
+        let seconds = rqps_conduct::extended_limit(&campaign, seconds)?;
         let division = campaign.plan().division().or_else(|| division(campaign.plan()));
         let limit = TimeLimit { seconds, rounds_max: ROUNDS_MAX, division };
         let mut store = Campaign::open_to_resume(folder, start)?;
@@ -263,14 +263,14 @@ fn measure_rounds(
     let rounds = rqps_conduct::rounds(store, Some(SystemTime::now()));
     if !rqps_conduct::is_measured(store, rounds) {
         let mut run = rqps_conduct::Run::begin(job, store, watch, stop)?;
-        measure_while_it_tells(&mut run, store, watch, notify)?;
+        measure_due_rounds(&mut run, store, watch, notify)?;
     }
     store.finish(&rfc3339(SystemTime::now()))?;
     Ok(())
 }
 
-/// Rounds, until there is no further one or nothing is left to be seen.
-fn measure_while_it_tells(
+/// Measures round by round, until no further one is due or every test is known well enough.
+fn measure_due_rounds(
     run: &mut rqps_conduct::Run<'_>,
     store: &mut Writer,
     watch: &mut Watch<'_>,
@@ -306,7 +306,7 @@ fn allotted(store: &Campaign, notify: &mut Notify<'_>) -> Option<Allotment> {
     })
 }
 
-/// Another start of a campaign, with what of the host is not as it was.
+/// Another start of a campaign, with what has changed on the host since it began.
 fn start_on(
     lab: &Lab,
     campaign: &Campaign,
@@ -330,8 +330,8 @@ fn this_start() -> Start {
     }
 }
 
-/// Tells of a host that is not as it was when the campaign was begun, or refuses it, and another day, where that is
-/// wanted: rounds of one campaign are compared as if nothing but chance made them differ.
+/// Reports a host that has changed since the campaign began, or refuses it, and another day, if that is wanted: rounds
+/// of one campaign are compared as if nothing but chance made them differ.
 fn check_host(start: &Start, begun_at: &str, is_strict: bool, notify: &mut Notify<'_>) -> Result<()> {
     let day = |at: &str| at.split('T').next().unwrap_or_default().to_owned();
     let changes: Vec<String> = start.host_changes.iter().map(ToString::to_string).collect();
@@ -344,7 +344,7 @@ fn check_host(start: &Start, begun_at: &str, is_strict: bool, notify: &mut Notif
         );
         return Ok(());
     }
-    let told = format!("this host is not as it was when the campaign was begun: {}", changes.join("; "));
+    let told = format!("this host has changed since the campaign began: {}", changes.join("; "));
     ensure!(!is_strict, "{told}; {remedy}");
     notify(Notice::Warning(told));
     Ok(())

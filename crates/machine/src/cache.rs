@@ -4,6 +4,7 @@
 //! absent, and the locks that keep two rqps from changing the builds, or from compiling, at once. It must not know what
 //! a build is.
 
+use crate::user_files::own_folder;
 use crate::{MachineError, Result, remove_tree};
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -40,17 +41,7 @@ impl Cache {
     /// The user's cache: `$RQPS_CACHE`, else `/var/cache/rqps` for root (whose servers run under an account that
     /// cannot enter root's home), else `$XDG_CACHE_HOME/rqps` or `~/.cache/rqps`.
     pub fn open() -> Result<Cache> {
-        let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        let root = if let Some(root) = set("RQPS_CACHE") {
-            root
-        } else if rustix::process::geteuid().is_root() {
-            PathBuf::from("/var/cache/rqps")
-        } else if let Some(cache) = set("XDG_CACHE_HOME") {
-            cache.join("rqps")
-        } else {
-            set("HOME").unwrap_or_else(|| PathBuf::from("/var/tmp")).join(".cache/rqps")
-        };
-        Cache::at(&root)
+        Cache::at(&own_folder("RQPS_CACHE", "/var/cache/rqps", "XDG_CACHE_HOME", ".cache/rqps"))
     }
 
     /// A cache in a given folder, which is made if it is not there.

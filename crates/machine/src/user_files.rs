@@ -10,15 +10,21 @@ use std::path::{Path, PathBuf};
 /// Where rqps keeps what it has learnt about this machine: `$RQPS_STATE`, else `/var/lib/rqps` for root, else
 /// `$XDG_STATE_HOME/rqps` or `~/.local/state/rqps`.
 pub fn state_folder() -> PathBuf {
-    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    if let Some(state) = set("RQPS_STATE") {
-        state
+    own_folder("RQPS_STATE", "/var/lib/rqps", "XDG_STATE_HOME", ".local/state/rqps")
+}
+
+/// A folder of rqps itself: what the environment says, else root's, else the one that `xdg` names, else that in the
+/// user's home.
+pub(crate) fn own_folder(variable: &str, of_root: &str, xdg: &str, in_home: &str) -> PathBuf {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(folder) = set(variable) {
+        folder
     } else if rustix::process::geteuid().is_root() {
-        PathBuf::from("/var/lib/rqps")
-    } else if let Some(state) = set("XDG_STATE_HOME") {
-        state.join("rqps")
+        PathBuf::from(of_root)
+    } else if let Some(folder) = set(xdg) {
+        folder.join("rqps")
     } else {
-        set("HOME").unwrap_or_else(|| PathBuf::from("/var/tmp")).join(".local/state/rqps")
+        set("HOME").unwrap_or_else(|| PathBuf::from("/var/tmp")).join(in_home)
     }
 }
 

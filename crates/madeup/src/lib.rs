@@ -332,7 +332,7 @@ impl Recipe {
             at: "2026-11-21T01:00:00Z".to_owned(),
             rqps_version: "0.1.0".to_owned(),
             command_line: vec!["rqps".to_owned(), "run".to_owned()],
-            host_changes: Vec::new(),
+            ..Start::default()
         };
         let toml = format!("name = \"{}\"\nseed = {}\n", self.name, self.seed);
         let mut writer = Campaign::create(root, &self.name, &plan, &host(), &toml, start)?.without_sync();

@@ -19,7 +19,7 @@ impl InsertRecipe {
             at: "2026-11-21T01:00:00Z".to_owned(),
             rqps_version: "0.1.0".to_owned(),
             command_line: ["rqps", "run", "--suite", "insert"].map(str::to_owned).to_vec(),
-            host_changes: Vec::new(),
+            ..Start::default()
         };
         let toml = format!("name = \"{}\"\nsuite = \"insert\"\nseed = {}\n", plan.name, plan.seed);
         let mut writer = Campaign::create(root, &plan.name, &plan, &host(), &toml, start)?.without_sync();

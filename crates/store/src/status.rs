@@ -19,7 +19,7 @@ pub enum State {
 }
 
 /// One time that rqps began or continued the campaign.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
     /// UTC, RFC 3339.
     pub at: String,

@@ -177,4 +177,4 @@ fn log_size(this: Side<'_>, base: Side<'_>) -> Option<Warning> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -36,7 +36,7 @@ fn left_out(recipe: &Recipe, rounds: &[Round]) -> Vec<Place> {
 }
 
 fn start(at: &str) -> Start {
-    Start { at: at.to_owned(), rqps_version: "0".to_owned(), command_line: Vec::new(), host_changes: Vec::new() }
+    Start { at: at.to_owned(), rqps_version: "0".to_owned(), ..Start::default() }
 }
 
 /// The folder after these rounds.

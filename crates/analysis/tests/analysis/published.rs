@@ -45,12 +45,7 @@ fn findings_of(tests: &[(String, Vec<Published>)]) -> Findings {
     let [stage] = plan.stages.as_mut_slice() else { panic!("one stage") };
     let test = |name: &String| rqps_model::plan::TestPlan { name: name.clone(), ..stage.tests[0].clone() };
     stage.tests = tests.iter().map(|(name, _)| test(name)).collect();
-    let start = Start {
-        at: "2026-04-10T00:00:00Z".to_owned(),
-        rqps_version: "0".to_owned(),
-        command_line: Vec::new(),
-        host_changes: Vec::new(),
-    };
+    let start = Start { at: "2026-04-10T00:00:00Z".to_owned(), rqps_version: "0".to_owned(), ..Start::default() };
     let writer = Campaign::create(root.path(), "published", &plan, pattern.host(), "", start).unwrap().without_sync();
     for (treatment, name) in recipe.treatment_names().iter().enumerate() {
         writer.write_build(name, &pattern.build(name).unwrap().unwrap()).unwrap();

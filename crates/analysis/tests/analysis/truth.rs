@@ -274,7 +274,7 @@ fn each_number_of_clients_has_its_own_plans() {
 fn start() -> Start {
     let (at, rqps_version) = ("2026-11-22T01:00:00Z".to_owned(), "0.1.0".to_owned());
     let command_line = vec!["rqps".to_owned(), "resume".to_owned()];
-    Start { at, rqps_version, command_line, host_changes: Vec::new() }
+    Start { at, rqps_version, command_line, ..Start::default() }
 }
 
 #[test]

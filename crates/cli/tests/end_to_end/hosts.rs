@@ -1,4 +1,4 @@
-//! A campaign that goes on where the host is not as it was: told, or refused.
+//! A campaign that goes on after the host has changed: that is reported, or refused.
 
 use crate::scene::Scene;
 use serde_json::Value;

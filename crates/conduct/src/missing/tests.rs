@@ -1,10 +1,10 @@
 //! A results folder with samples that failed for this reason and that.
 
 use super::*;
-use crate::testing::plan;
+use crate::testing::{plan, start};
 use rqps_model::Interleave;
 use rqps_model::facts::HostFacts;
-use rqps_store::{SampleParts, Start, Writer};
+use rqps_store::{SampleParts, Writer};
 
 fn parts(treatment: &str, server_start: &str, failure: Option<&str>) -> SampleParts {
     let sample = Sample {
@@ -24,13 +24,8 @@ fn parts(treatment: &str, server_start: &str, failure: Option<&str>) -> SamplePa
 
 /// A campaign of the treatments a and b whose samples of the one test are these.
 fn campaign(root: &std::path::Path, samples: &[(&str, &str, Option<&str>)]) -> Writer {
-    let start = Start {
-        at: "2026-11-21T08:00:00Z".to_owned(),
-        rqps_version: "0".to_owned(),
-        command_line: Vec::new(),
-        host_changes: Vec::new(),
-    };
-    let store = Campaign::create(root, "x", &plan(&["a", "b"], 0), &HostFacts::default(), "", start).expect("created");
+    let store =
+        Campaign::create(root, "x", &plan(&["a", "b"], 0), &HostFacts::default(), "", start()).expect("created");
     for (treatment, server_start, failure) in samples {
         store.publish(&parts(treatment, server_start, *failure)).expect("published");
     }
@@ -68,13 +63,7 @@ fn starts_before_and_after_a_resume_have_different_names() {
 fn a_pass_with_a_failed_step_is_not_done_and_the_others_are() {
     let root = tempfile::tempdir().expect("a folder");
     let plan = crate::testing::insert_plan(&["a", "b"], &["17.11", "17.11"]);
-    let start = Start {
-        at: "2026-11-21T08:00:00Z".to_owned(),
-        rqps_version: "0".to_owned(),
-        command_line: Vec::new(),
-        host_changes: Vec::new(),
-    };
-    let store = Campaign::create(root.path(), "x", &plan, &HostFacts::default(), "", start).expect("created");
+    let store = Campaign::create(root.path(), "x", &plan, &HostFacts::default(), "", start()).expect("created");
     for (treatment, test) in
         ["a", "b"].iter().flat_map(|name| plan.stages[0].tests.iter().map(move |test| (name, test)))
     {

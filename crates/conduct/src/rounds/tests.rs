@@ -1,7 +1,7 @@
 //! Rounds that fit in a time, on made-up events; what a folder has of them on a real one.
 
 use super::*;
-use crate::testing::plan;
+use crate::testing::{plan, start};
 use rqps_model::Sample;
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::Division;
@@ -85,12 +85,7 @@ fn no_more_rounds_than_wanted() {
 
 /// A campaign of four expected rounds in a time, of which some began; of the last one, a sample is missing.
 fn campaign(root: &std::path::Path, time: Option<TimeLimit>, events: &[Event]) -> Writer {
-    let start = Start {
-        at: rfc3339(at(1000.0)),
-        rqps_version: "0".to_owned(),
-        command_line: Vec::new(),
-        host_changes: Vec::new(),
-    };
+    let start = Start { at: rfc3339(at(1000.0)), ..start() };
     let plan = rqps_model::Plan { rounds: 4, time, ..plan(&["a", "b"], 0) };
     let store = Campaign::create(root, "x", &plan, &HostFacts::default(), "", start).expect("created");
     for event in events {

@@ -74,8 +74,7 @@ fn a_campaign_that_is_written_runs_the_test_that_began_last() {
         event(at, EventKind::TestBegins { place, is_recorded })
     };
     let at = "2026-11-22T10:00:00.000Z".to_owned();
-    let start =
-        rqps_store::Start { at, rqps_version: String::new(), command_line: Vec::new(), host_changes: Vec::new() };
+    let start = rqps_store::Start { at, ..rqps_store::Start::default() };
     let writer = Campaign::open_to_resume(&folder, start).expect("free");
     let after = |event: Event| {
         writer.append_event(&event).expect("written");

@@ -71,7 +71,7 @@ pub(crate) fn start() -> Start {
         at: "2026-11-20T05:14:00.000Z".into(),
         rqps_version: "0.1.0".into(),
         command_line: vec!["rqps".into(), "run".into(), "--quick".into()],
-        host_changes: Vec::new(),
+        ..Start::default()
     }
 }
 

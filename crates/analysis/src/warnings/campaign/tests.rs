@@ -1,8 +1,9 @@
 //! Every warning about a whole campaign, each from traces that call for it and from some that do not.
 
 use super::*;
+use crate::warnings::treatment::tests::plan as treatment;
 use rqps_model::facts::HostChange;
-use rqps_model::plan::{Alternate, Arrival, DataSet, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
+use rqps_model::plan::{Alternate, Arrival, DataSet, DataShape, Stage, SuitePlan, TestPlan};
 use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
 use rqps_store::{Start, State};
 
@@ -24,14 +25,6 @@ pub(crate) fn test(name: &str, writes: bool) -> TestPlan {
 }
 
 pub(crate) fn plan(rounds: u32) -> Plan {
-    let treatment = |name: &str| TreatmentPlan {
-        name: name.to_owned(),
-        build: "postgres:17.11".parse().unwrap(),
-        storage: None,
-        profile: "x10a".to_owned(),
-        set: BTreeMap::new(),
-        planted: None,
-    };
     Plan {
         format: FORMAT,
         name: "c".to_owned(),
@@ -74,8 +67,7 @@ fn starts(versions: &[&str]) -> Status {
     let start = |&version: &&str| Start {
         at: "2026-11-21T01:00:00Z".to_owned(),
         rqps_version: version.to_owned(),
-        command_line: Vec::new(),
-        host_changes: Vec::new(),
+        ..Start::default()
     };
     Status {
         format: FORMAT,

@@ -5,7 +5,7 @@ use rqps_model::Engine;
 use rqps_model::facts::{BuildFacts, SettingsFacts};
 use std::collections::BTreeMap;
 
-fn plan(name: &str) -> TreatmentPlan {
+pub(crate) fn plan(name: &str) -> TreatmentPlan {
     TreatmentPlan {
         name: name.to_owned(),
         build: "postgres:17.11".parse().unwrap(),
