@@ -79,7 +79,9 @@ fn an_injected_slowdown_is_found_and_its_twin_is_not() {
     let why = explained.as_array().and_then(|rows| rows.iter().find(is_point)).expect("it changed");
     assert_eq!(why["causes"][0]["kind"], "plan", "{why:#}");
     let cpu = why["causes"].as_array().and_then(|all| all.iter().find(|one| one["kind"] == "server-cpu"));
-    assert!(cpu.is_some_and(|cpu| number(cpu, "share") > 0.5), "{why:#}");
+    // How large its share is depends on the machine: on a busy one a slower statement also waits longer for its CPU.
+    let costs_more = |cpu: &Value| number(&cpu["moved"], "low") > 1.5 && number(cpu, "share") > 0.1;
+    assert!(cpu.is_some_and(costs_more), "{why:#}");
     let words = scene.end(scene.rqps(&["explain", "elsewhere", "--tests", "point-query"])).with_code(0);
     assert!(words.stdout.contains("another plan of "), "{}", words.stdout);
     scene.end(scene.rqps(&["explain", "elsewhere", "--tests", "none"])).refused(&["no test `none`", "point-query"]);
