@@ -12,9 +12,13 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// Which crate may know which, apart from tests: the code map and the picture in ARCHITECTURE.md.
-const EDGES: [(&str, &[&str]); 20] = [
+const EDGES: [(&str, &[&str]); 24] = [
     ("model", &[]),
     ("stats", &[]),
+    ("draw", &[]),
+    ("sql", &[]),
+    ("pgbench", &["draw", "sql"]),
+    ("querylog", &["sql"]),
     ("suites", &["model"]),
     ("campaign", &["model", "stats", "suites"]),
     ("wire", &["model"]),

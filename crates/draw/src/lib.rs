@@ -1,0 +1,1 @@
+//! Numbers and values that are drawn: the generator of pgbench, its distributions, and sources of values.

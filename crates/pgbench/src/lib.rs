@@ -1,0 +1,1 @@
+//! pgbench's scripts: from text to commands, and what their expressions give.

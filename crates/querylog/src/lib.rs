@@ -1,0 +1,1 @@
+//! What a server wrote down of its queries: logs and statistics, read into statements with their values.

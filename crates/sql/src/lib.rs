@@ -1,0 +1,1 @@
+//! SQL as text: tokens, statements, dumps, names of parameters, literals.
