@@ -10,5 +10,5 @@ mod rows;
 mod source;
 
 pub use random::{Random, hash_fnv1a, hash_murmur2, permute};
-pub use rows::{Rows, Take, Tuples};
+pub use rows::{Rows, SharedRows, Take, Tuples};
 pub use source::{Constant, Drawn, Source, SourceError, SourceSpec};

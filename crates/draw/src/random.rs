@@ -80,8 +80,8 @@ impl Random {
         lo.wrapping_add((count(lo, hi) * place) as i64)
     }
 
-    /// Numbers whose k-th, from `lo` on, has a probability that is proportional to k to the minus `skew`, which is above 1.
-    /// The rejection method of Devroye, Non-Uniform Random Variate Generation, page 551.
+    /// Numbers whose k-th, from `lo` on, has a probability that is proportional to k to the minus `skew`, which is
+    /// above 1. The rejection method of Devroye, Non-Uniform Random Variate Generation, page 551.
     pub fn zipfian(&mut self, lo: i64, hi: i64, skew: f64) -> i64 {
         debug_assert!(skew > 1.0);
         let range = hi.wrapping_sub(lo).wrapping_add(1);
@@ -113,13 +113,13 @@ fn count(lo: i64, hi: i64) -> f64 {
     (hi.wrapping_sub(lo).wrapping_add(1)) as f64
 }
 
-/// Where `value`, modulo `size`, goes in a permutation of the numbers below `size` that the seed chooses; `size` is
-/// above 0.
+/// Where `value`, taken as unsigned modulo `size`, goes in a permutation of the numbers below `size` that the seed
+/// chooses; `size` is above 0.
 pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
     const ROUNDS: usize = 6;
     debug_assert!(size > 0);
     let size = size as u64;
-    let mut v = value.rem_euclid(size as i64) as u64;
+    let mut v = value as u64 % size;
     if size == 1 {
         return 0;
     }
@@ -211,5 +211,6 @@ mod tests {
         assert_eq!(hash_fnv1a(10, 5432), -7_793_829_335_365_542_153);
         let all: Vec<i64> = (0..10).map(|value| permute(value, 10, 42)).collect();
         assert_eq!(all, [1, 7, 0, 4, 3, 8, 6, 5, 9, 2]);
+        assert_eq!(permute(-1, 10, 42), 8);
     }
 }

@@ -45,13 +45,16 @@ pub enum Take {
     InOrder,
 }
 
+/// Rows of values, each of which may be NULL, for all sessions.
+pub type SharedRows = Arc<Vec<Vec<Option<String>>>>;
+
 /// Rows that were given, such as those of a CSV.
 #[derive(Debug, Clone)]
 pub struct Tuples {
     /// The names of the columns.
     pub columns: Vec<String>,
     /// The rows.
-    pub rows: Arc<Vec<Vec<Option<String>>>>,
+    pub rows: SharedRows,
     /// Which comes next.
     pub take: Take,
 }

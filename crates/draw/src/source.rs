@@ -323,9 +323,11 @@ fn range(what: &'static str, range: Option<[i64; 2]>) -> Result<(i64, i64), Sour
 fn within(what: &'static str, found: f64, min: f64, max: f64) -> Result<f64, SourceError> {
     match (min..=max).contains(&found) {
         true => Ok(found),
-        false => {
-            Err(SourceError::Bounds { what, found: found.to_string(), expected: format!("a number from {min} to {max}") })
-        }
+        false => Err(SourceError::Bounds {
+            what,
+            found: found.to_string(),
+            expected: format!("a number from {min} to {max}"),
+        }),
     }
 }
 

@@ -77,7 +77,8 @@ fn a_shuffle_scatters_the_frequent_ones_and_loses_none() {
 
 #[test]
 fn lists_dates_and_decimals_have_their_distributions() {
-    let own = |list: &[(&str, f64)]| list.iter().map(|(value, weight)| ((*value).to_owned(), *weight)).collect::<Vec<_>>();
+    let own =
+        |list: &[(&str, f64)]| list.iter().map(|(value, weight)| ((*value).to_owned(), *weight)).collect::<Vec<_>>();
     fits(r#"{"pick": ["a", 2, 0.5], "weights": [1, 2, 7]}"#, &own(&[("a", 1.0), ("2", 2.0), ("0.5", 7.0)]));
     fits(r#"{"constant": "x", "nulls": 0.25}"#, &own(&[("x", 3.0), ("NULL", 1.0)]));
     let days = own(&[("2024-02-28", 1.0), ("2024-02-29", 1.0), ("2024-03-01", 1.0)]);
