@@ -14,7 +14,7 @@ use rqps_model::plan::{Plan, SuitePlan};
 pub(crate) fn columns(plan: &Plan, rounds: &[Option<Measured>], throughput: Option<f64>) -> Option<InsertColumns> {
     match &plan.suite {
         SuitePlan::Insert(_) => insert::columns(rounds, throughput),
-        SuitePlan::Sysbench(_) | SuitePlan::TprocC(_) => None,
+        SuitePlan::Sysbench(_) | SuitePlan::TprocC(_) | SuitePlan::Own(_) => None,
     }
 }
 
@@ -22,6 +22,6 @@ pub(crate) fn columns(plan: &Plan, rounds: &[Option<Measured>], throughput: Opti
 pub(crate) fn transactions(plan: &Plan, rounds: &[Option<Measured>]) -> Option<TransactionFindings> {
     match &plan.suite {
         SuitePlan::TprocC(_) => tproc_c::transactions(rounds),
-        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => None,
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::Own(_) => None,
     }
 }

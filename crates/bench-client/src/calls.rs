@@ -9,7 +9,7 @@ use rqps_load::program::tproc_c::Transactions;
 use rqps_load::program::{Cue, Parameters, Program, Step, Workload};
 use rqps_load::random::{Purpose, stream};
 use rqps_model::tproc_c::TprocC;
-use rqps_wire::{Endpoint, Rows};
+use rqps_wire::{AnyValue, Endpoint, Rows};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -49,6 +49,9 @@ impl Parameters for Filled {
     fn set_sql(&mut self, sql: &[u8]) {
         self.sql = one_line(&String::from_utf8_lossy(sql));
     }
+
+    // No transaction of TPROC-C has such parameters.
+    fn set_any<'v>(&mut self, _: impl Fn(usize) -> AnyValue<'v>) {}
 }
 
 /// Writes down the calls of so many virtual users.

@@ -6,6 +6,7 @@
 use crate::budget::{Budget, Open};
 use crate::campaign::{Campaign, TreatmentRequest};
 use crate::diagnostic::{Fault, Faults};
+use crate::own::Files;
 use crate::place::Place;
 use crate::request::{Command, Request, place_of};
 use crate::select::{NoSuchTest, matching, select};
@@ -16,6 +17,7 @@ use rqps_suites::key::DefaultValue;
 use rqps_suites::{Choice, KEYS, Key, SecondsClass, Suite, SuiteName};
 
 mod forced;
+mod own;
 mod scale;
 mod settings;
 mod transactions;
@@ -39,7 +41,12 @@ pub(crate) fn fits_command(request: &Request, command: Command, faults: &mut Fau
 }
 
 /// Checks a request that presets and defaults have filled.
-pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Faults) -> Option<Campaign> {
+pub(crate) fn check(
+    request: &Request,
+    vocabulary: &Vocabulary,
+    files: &dyn Files,
+    faults: &mut Faults,
+) -> Option<Campaign> {
     let mut checker = Checker { request, vocabulary, faults };
     let treatments = checker.treatments();
     checker.settings_exist();
@@ -52,6 +59,7 @@ pub(crate) fn check(request: &Request, vocabulary: &Vocabulary, faults: &mut Fau
     let (plan, tests) = match (suite, choice) {
         (Some(suite), Some(Choice::Scale)) => (checker.shape(suite).map(rqps_suites::of_shape), None),
         (Some(_), Some(Choice::Warehouses)) => checker.transactions(interleave).unzip(),
+        (Some(_), Some(Choice::Files)) => checker.workload(files, interleave).unzip(),
         (suite, _) => (checker.tables(), suite.map(|suite| checker.tests(suite, interleave))),
     };
     let tests = tests.unwrap_or_default();

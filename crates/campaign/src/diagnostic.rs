@@ -233,6 +233,11 @@ impl Faults {
         self.found.push(Diagnostic { place: place.clone(), line, fault });
     }
 
+    /// Adds what was found in another file.
+    pub(crate) fn append(&mut self, other: Faults) {
+        self.found.extend(other.found);
+    }
+
     /// How many errors there are so far; who remembers it knows later whether something was wrong since.
     pub(crate) fn errors(&self) -> usize {
         self.found.iter().filter(|diagnostic| diagnostic.fault.severity == Severity::Error).count()

@@ -4,6 +4,7 @@
 //! asks which engine it is.
 
 use rqps_model::{Engine, StorageEngine, Version};
+use rqps_sql::Dialect;
 use rqps_suites::Pace;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -33,6 +34,23 @@ pub(crate) const fn words(engine: Engine) -> &'static Words {
     match engine {
         Engine::Postgres => &WORDS_OF_POSTGRES,
         Engine::Mysql | Engine::Mariadb => &WORDS_OF_MYSQL,
+    }
+}
+
+/// The engine whose forms an engine takes where it has none of its own.
+pub(crate) const fn falls_back_on(engine: Engine) -> Option<Engine> {
+    match engine {
+        Engine::Mariadb => Some(Engine::Mysql),
+        Engine::Postgres | Engine::Mysql => None,
+    }
+}
+
+/// How an engine reads SQL.
+pub(crate) const fn dialect(engine: Engine) -> Dialect {
+    match engine {
+        Engine::Postgres => Dialect::Postgres,
+        Engine::Mysql => Dialect::Mysql,
+        Engine::Mariadb => Dialect::Mariadb,
     }
 }
 

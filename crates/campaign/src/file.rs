@@ -13,7 +13,8 @@ use std::ops::Range;
 
 mod parse;
 
-use parse::{Entry, Parsed, parse};
+pub(crate) use parse::Entry;
+use parse::{Parsed, parse};
 
 /// Words of the command line that a campaign file must not hold, since they say where and how to show, not what to run.
 const COMMAND_LINE_ONLY: [&str; 2] = ["results", "json"];
@@ -76,6 +77,28 @@ pub(crate) fn read_file(source: &Source, faults: &mut Faults) -> Request {
         }
     }
     request
+}
+
+/// Reads keys and values of another file that is written in TOML; what cannot be read is told.
+pub(crate) fn read_entries(source: &Source, faults: &mut Faults) -> Vec<Entry> {
+    if let Some((at, byte)) = source.invalid {
+        let fault = Fault::error(format!("invalid UTF-8: byte 0x{byte:02x}")).help("save the file as UTF-8");
+        faults.add(&Place::Text(at..at + char::REPLACEMENT_CHARACTER.len_utf8()), fault);
+    }
+    let Parsed { entries, slips, unclosed } = parse(&source.text);
+    for list in &unclosed {
+        let fault = Fault::error(format!("the list of `{}` is not closed", list.key.value)).expected("`]` at its end");
+        faults.add(&Place::Text(list.opens..list.opens + 1), fault);
+    }
+    let mut broken: Vec<usize> = Vec::new();
+    for (span, told) in &slips {
+        let line = line_of(&source.text, span.start);
+        if !broken.contains(&line) {
+            faults.add(&Place::Text(span.clone()), syntax_fault(told, &source.text, span, None));
+        }
+        broken.push(line);
+    }
+    entries
 }
 
 fn text_span(place: &Place) -> Option<Range<usize>> {

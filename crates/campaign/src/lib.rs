@@ -1,8 +1,9 @@
 //! From words to a plan: reads a campaign file and flags, checks every name, and expands the matrix of what runs.
 //!
 //! In: the text of a file, the words of flags, the vocabulary of releases, profiles and tests, and what the caller
-//! found out about the builds. Out: a `Plan` with nothing left open, or every fault at once, each with its place and
-//! remedy. It touches no server, reads no file, no clock and no environment: the same words give the same plan.
+//! found out about the builds; of the user's own workload also a way to its files. Out: a `Plan` with nothing left
+//! open, or every fault at once, each with its place and remedy. It touches no server, opens no file, reads no clock
+//! and no environment: the same words give the same plan.
 //!
 //! ```text
 //! file, flags --raw, read--> Request --merge, preset--> Request --check, select--> Campaign --expand--> Plan
@@ -33,6 +34,7 @@ mod field;
 mod file;
 mod flags;
 mod foretell;
+mod own;
 mod raw;
 mod read;
 mod room;
@@ -48,6 +50,7 @@ pub use diagnostic::Diagnostic;
 pub use estimate::{Estimate, estimate, human_bytes};
 pub use flags::Flag;
 pub use foretell::{Foretold, Noise, foretell};
+pub use own::Files;
 pub use place::Source;
 pub use request::{Command, Request};
 pub use value::{Scale, time};
@@ -68,14 +71,20 @@ pub struct Reading {
 }
 
 /// Reads a campaign file and flags; flags win.
-pub fn read(file: Option<&Source>, flags: &[Flag], command: Command, vocabulary: &Vocabulary) -> Reading {
+pub fn read(
+    file: Option<&Source>,
+    flags: &[Flag],
+    command: Command,
+    vocabulary: &Vocabulary,
+    files: &dyn Files,
+) -> Reading {
     let mut faults = Faults::new(file.cloned());
     let said_in_file = file.map(|file| file::read_file(file, &mut faults)).unwrap_or_default();
     let said_by_flags = flags::read_flags(flags, &mut faults);
     let said = Request::merge(said_in_file, said_by_flags, &mut faults);
     let request = preset::fill(said, command == Command::Demo, vocabulary);
     let campaign = match check::fits_command(&request, command, &mut faults) {
-        true => check::check(&request, vocabulary, &mut faults),
+        true => check::check(&request, vocabulary, files, &mut faults),
         false => None,
     };
     Reading { request, campaign, diagnostics: faults.sorted() }

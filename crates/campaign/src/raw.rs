@@ -40,6 +40,25 @@ impl Raw {
         }
     }
 
+    /// As a TOML value without places; nothing if there is a date in it.
+    pub(crate) fn to_toml(&self) -> Option<toml::Value> {
+        Some(match self {
+            Raw::Word(text) | Raw::Text(text) => toml::Value::String(text.clone()),
+            Raw::Whole(number) => toml::Value::Integer(i64::try_from(*number).ok()?),
+            Raw::Number(number) => toml::Value::Float(*number),
+            Raw::Switch(yes) => toml::Value::Boolean(*yes),
+            Raw::List(items) => {
+                toml::Value::Array(items.iter().map(|item| item.value.to_toml()).collect::<Option<_>>()?)
+            }
+            Raw::Table(entries) => {
+                let entry =
+                    |(key, raw): &(Spanned<String>, Spanned<Raw>)| Some((key.value.clone(), raw.value.to_toml()?));
+                toml::Value::Table(entries.iter().map(entry).collect::<Option<_>>()?)
+            }
+            Raw::Date => return None,
+        })
+    }
+
     /// The TOML value with its places.
     pub(crate) fn from_toml(value: &toml::Spanned<DeValue<'_>>) -> Spanned<Raw> {
         let raw = match value.get_ref() {

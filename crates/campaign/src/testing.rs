@@ -5,11 +5,13 @@ use crate::file::read_file;
 use crate::place::Source;
 use crate::request::Request;
 use crate::vocabulary::{KeptSettings, ProfileWord, Release, Vocabulary};
-use crate::{Campaign, Command, Flag, Resolved, ResolvedBuild, read};
+use crate::{Campaign, Command, Files, Flag, Resolved, ResolvedBuild, read};
+use rqps_model::own::InputFile;
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSource, BuildSpec, Engine, Interleave, Plan, StorageEngine};
 use rqps_suites::Suite;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 const RELEASES: [(Engine, &[&str]); 3] = [
     (
@@ -40,6 +42,19 @@ fn storage_of_release(engine: Engine, version: &str) -> Option<Vec<StorageEngine
         (Engine::Mariadb, "10.2.11") => Some(vec![StorageEngine::Innodb]),
         (Engine::Mariadb, _) => None,
         _ => Some(engine.storage_engines().to_vec()),
+    }
+}
+
+/// No file can be read.
+pub(crate) struct NoFiles;
+
+impl Files for NoFiles {
+    fn read(&self, _: &Path) -> Result<Vec<u8>, String> {
+        Err("there are no files in this test".to_owned())
+    }
+
+    fn digest(&self, _: &Path) -> Result<InputFile, String> {
+        Err("there are no files in this test".to_owned())
     }
 }
 
@@ -114,7 +129,7 @@ pub(crate) fn plan_on(words: &[(&str, &str)], change: impl Fn(&mut Resolved)) ->
 fn planned(words: &[(&str, &str)], demo: bool, change: impl Fn(&mut Resolved)) -> Plan {
     let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
     let command = if demo { Command::Demo } else { Command::Run };
-    let reading = read(None, &flags, command, &vocabulary());
+    let reading = read(None, &flags, command, &vocabulary(), &NoFiles);
     let campaign = reading.campaign.unwrap_or_else(|| panic!("{:#?}", reading.diagnostics));
     let mut resolved = resolved(&campaign);
     change(&mut resolved);
@@ -124,7 +139,7 @@ fn planned(words: &[(&str, &str)], demo: bool, change: impl Fn(&mut Resolved)) -
 /// What is told of flags that the plan refuses.
 pub(crate) fn refused(words: &[(&str, &str)]) -> String {
     let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
-    let reading = read(None, &flags, Command::Run, &vocabulary());
+    let reading = read(None, &flags, Command::Run, &vocabulary(), &NoFiles);
     let campaign = reading.campaign.expect("no fault");
     let told = campaign.expand(&resolved(&campaign)).expect_err("no plan");
     told.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")

@@ -2,6 +2,7 @@
 
 mod insert;
 
+use crate::testing::NoFiles;
 use crate::testing::{resolved, vocabulary};
 use crate::{Command, Source, describe, read, to_toml};
 use rqps_suites::key::Form;
@@ -34,7 +35,7 @@ fn every_example_is_a_campaign() {
         } else {
             format!("build = [\"postgres:16.15\", \"postgres:17.11\"]\n{text}")
         };
-        let reading = read(Some(&source(&whole)), &[], Command::Run, &vocabulary());
+        let reading = read(Some(&source(&whole)), &[], Command::Run, &vocabulary(), &NoFiles);
         assert_eq!(reading.diagnostics, [], "{text}");
         let campaign = reading.campaign.expect("no diagnostics");
         let plan = campaign.expand(&resolved(&campaign)).expect("a plan");
@@ -48,7 +49,7 @@ fn every_example_is_a_campaign() {
 fn the_faults_shown_are_the_faults_told() {
     let of = |wanted: &str| blocks().into_iter().find(|(language, _)| *language == wanted).map(|(_, text)| text);
     let (wrong, shown) = (of("toml-wrong").expect("an example"), of("text-faults").expect("what is told"));
-    let reading = read(Some(&source(wrong)), &[], Command::Run, &vocabulary());
+    let reading = read(Some(&source(wrong)), &[], Command::Run, &vocabulary(), &NoFiles);
     let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(told.join("\n"), shown.trim_end_matches('\n'));
 }
@@ -121,7 +122,7 @@ fn presets_are_told_as_they_are() {
 #[test]
 fn the_first_byte_that_is_no_text_is_shown_in_its_line() {
     let source = Source::new("x.toml", b"rows = 1\r\n# \xc3\xa4 b\xe4h\r\nrounds = 3\n");
-    let reading = read(Some(&source), &[], Command::Run, &vocabulary());
+    let reading = read(Some(&source), &[], Command::Run, &vocabulary(), &NoFiles);
     let told: String = reading.diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect();
     let line = "x.toml:2:6: error: invalid UTF-8: byte 0xe4\n2 | # \u{e4} b\u{fffd}h\n  |      ^";
     assert!(told.contains(line), "{told}");
@@ -146,7 +147,7 @@ work_mem = "64MB" # "
 
 #[test]
 fn no_broken_text_makes_it_panic() {
-    let read_text = |text: &str| read(Some(&source(text)), &[], Command::Run, &vocabulary());
+    let read_text = |text: &str| read(Some(&source(text)), &[], Command::Run, &vocabulary(), &NoFiles);
     for (at, _) in WHOLE.char_indices() {
         let (front, back) = WHOLE.split_at(at);
         for reading in [read_text(front), read_text(back)].into_iter().chain(

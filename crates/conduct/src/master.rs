@@ -12,6 +12,7 @@ use crate::supervise::{check, supervised, supervised_on};
 use crate::treatment::{Connection, LOG_LINES, ResolvedTreatment};
 use rqps_load::data_set;
 use rqps_load::random::derive_seed;
+use rqps_load::suite::{self, Inputs};
 use rqps_machine::{CopyMethod, MachineError, Workspace, copy, remove_tree};
 use rqps_model::facts::{LoadFacts, LoadedSet};
 use rqps_model::plan::{DataSet, Plan};
@@ -34,7 +35,9 @@ pub(crate) struct FolderKind(String);
 
 impl FolderKind {
     pub(crate) fn of(treatment: &ResolvedTreatment<'_>) -> FolderKind {
-        FolderKind::named(treatment.build.engine, &treatment.build.version, treatment.plan.storage)
+        let kind = FolderKind::named(treatment.build.engine, &treatment.build.version, treatment.plan.storage);
+        // Whoever has data of its own shares with nobody else.
+        FolderKind(treatment.only.as_ref().map_or(kind.0.clone(), |only| format!("{}-{only}", kind.0)))
     }
 
     fn named(engine: Engine, version: &Version, storage: Option<StorageEngine>) -> FolderKind {
@@ -59,6 +62,8 @@ pub(crate) struct Masters {
     excluded: BTreeMap<String, String>,
     connections: BTreeMap<String, Connection>,
     method: CopyMethod,
+    /// What sources of values hold, as the loaded base answered.
+    inputs: Inputs,
 }
 
 impl Masters {
@@ -84,6 +89,8 @@ impl Masters {
             excluded: Excluded::default(),
             connections: BTreeMap::new(),
             loaded: BTreeMap::new(),
+            inputs: None,
+            base: FolderKind::of(&treatments[job.plan.base]),
         };
         for (kind, sharers) in sharers {
             let folder = workspace.join(&format!("master-{}", kind.name()));
@@ -97,7 +104,13 @@ impl Masters {
             folders.insert(kind, maker.fill(accepted, &folder, method)?);
         }
         maker.excluded.check(job.plan)?;
-        Ok(Masters { folders, excluded: maker.excluded.reasons(), connections: maker.connections, method })
+        Ok(Masters {
+            folders,
+            excluded: maker.excluded.reasons(),
+            connections: maker.connections,
+            method,
+            inputs: maker.inputs.unwrap_or_default(),
+        })
     }
 
     /// Why a treatment is excluded, if it is.
@@ -108,6 +121,11 @@ impl Masters {
     /// What a client saw of a treatment's server, where that was tried on an empty master.
     pub(crate) fn connection(&self, treatment: &ResolvedTreatment<'_>) -> Option<&Connection> {
         self.connections.get(&treatment.plan.name)
+    }
+
+    /// What sources of values hold, the same for all builds.
+    pub(crate) fn inputs(&self) -> &Inputs {
+        &self.inputs
     }
 
     /// Copies a master to `to`. Every data set of the plan is there for a kind that has a treatment left.
@@ -182,6 +200,9 @@ struct Maker<'a, 'o, 'w> {
     connections: BTreeMap<String, Connection>,
     /// What each treatment loaded so far.
     loaded: BTreeMap<String, Vec<LoadedSet>>,
+    /// What sources of values hold: as the base says, or before that whoever was loaded first.
+    inputs: Option<Inputs>,
+    base: FolderKind,
 }
 
 impl Maker<'_, '_, '_> {
@@ -325,7 +346,7 @@ impl Maker<'_, '_, '_> {
     ) -> Result<f64, ConductError> {
         let name = &treatment.plan.name;
         let (tables, rows) = data.size();
-        let what = matches!(data, DataSet::Warehouses(_)).then(|| data.to_string());
+        let what = matches!(data, DataSet::Warehouses(_) | DataSet::Own(_)).then(|| data.to_string());
         let rows = rows / u64::from(tables.max(1));
         self.output.emit(EventKind::Loading { treatment: name.clone(), tables, rows, what });
         let mut server = self.start(treatment, folder, "to load data")?;
@@ -335,8 +356,13 @@ impl Maker<'_, '_, '_> {
         let mut meter = HostMeter::open(self.workspace.path())?;
         let before = meter.read_full();
         let load = |progress: &(dyn Fn(f64) + Sync)| {
-            data_set::load(server.target(), data, seed, threads, progress)
-                .map_err(ConductError::load(format!("loading data with {name}")))
+            let mut report = data_set::load(server.target(), data, seed, threads, progress)?;
+            let left = data_set::load_only_for(server.target(), data, name)?;
+            report.left = report.left.into_iter().chain(left).reduce(|one, other| format!("{one}; {other}"));
+            Ok(report)
+        };
+        let load = |progress: &(dyn Fn(f64) + Sync)| {
+            load(progress).map_err(ConductError::load(format!("loading data with {name}")))
         };
         let advance = |fraction| self.output.emit(EventKind::LoadingAdvances { fraction });
         let loaded = supervised(&server, self.stop, || with_progress(load, advance));
@@ -355,6 +381,10 @@ impl Maker<'_, '_, '_> {
         });
         self.output.store.write_load(name, &LoadFacts { rows: report.rows, host, sets: sets.clone() })?;
         treatment.connection(&endpoint)?;
+        if self.inputs.is_none() || FolderKind::of(treatment) == self.base {
+            let asked = suite::inputs(self.job.plan, server.target());
+            self.inputs = Some(asked.map_err(ConductError::load(format!("asking {name} for values")))?);
+        }
         self.stop_in_order(treatment, &mut server)?;
         if let Some(left) = report.left {
             self.output.warn(format!("after loading with {name}: {left}"));

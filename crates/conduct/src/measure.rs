@@ -12,6 +12,7 @@ use crate::profiling::Profiling;
 use crate::supervise::{Quit, supervised, supervised_by};
 use rqps_load::drive::{ClientCpus, PlaceSession};
 use rqps_load::suite::{Clients, Moment, PlannedTest, Ran, TestServer};
+use rqps_model::answers::TestAnswers;
 use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{DataSet, Round, Stage, TestPlan, TreatmentPlan};
 use rqps_model::settings::CpuSet;
@@ -22,6 +23,9 @@ use rqps_server::{Server, placement};
 use rqps_store::{SampleParts, StoreError, Writer, latency_part};
 use rqps_wire::Session;
 use std::path::Path;
+
+/// Answers are compared in this round: they do not change from round to round.
+const FIRST_ROUND: u32 = 1;
 
 /// What is measured.
 pub(crate) struct Piece<'a> {
@@ -70,6 +74,8 @@ struct Reading {
     probes: Probes,
     /// This round's plans where they differ from those kept for the treatment.
     plans: Vec<StatementPlan>,
+    /// What the test's statements answer, in the first round.
+    answers: Option<TestAnswers>,
 }
 
 /// A server while the test runs.
@@ -152,7 +158,9 @@ fn enter(
         let connection = match (&piece.stage.data, piece.bench.masters.connection(arm.treatment)) {
             (DataSet::Empty, Some(connection)) => connection.clone(),
             (DataSet::Empty, None) => arm.treatment.probe(&endpoint)?,
-            (DataSet::Loaded(_) | DataSet::Warehouses(_), _) => arm.treatment.connection(&endpoint)?,
+            (DataSet::Loaded(_) | DataSet::Warehouses(_) | DataSet::Own(_), _) => {
+                arm.treatment.connection(&endpoint)?
+            }
         };
         let facts = SettingsFacts {
             server_cpus: placed,
@@ -175,9 +183,15 @@ fn enter(
             Vec::new()
         }
     };
+    let answers = match piece.round.number {
+        FIRST_ROUND => supervised(server, piece.bench.stop, || {
+            piece.planned.answers(server.target()).map_err(ConductError::load(about("comparing the answers of")))
+        })?,
+        _ => None,
+    };
     let mut probes = probes(piece.test, &arm.data)?;
     observed(server, arm.treatment.plan.storage, &arm.data, |subject| probes.begin(subject));
-    Ok(Some(Reading { probes, plans }))
+    Ok(Some(Reading { probes, plans, answers }))
 }
 
 /// What is observed in a test; of one that writes, also what that does to the data and to the server second by second.
@@ -224,7 +238,7 @@ fn drive(
     let live = arms.iter_mut().zip(readings).filter_map(|(arm, reading)| {
         let TreatmentPlan { storage, planted, .. } = *arm.treatment.plan;
         let (server, reading) = arm.server.as_mut().zip(reading.as_mut())?;
-        let run = TestServer { endpoint: server.endpoint(), storage, chain: &mut arm.chain, held: arm.held, planted };
+        let run = TestServer { target: server.target().clone(), chain: &mut arm.chain, held: arm.held, planted };
         Some((run, Live { server, probes: &mut reading.probes, storage, data: &arm.data }))
     });
     let (mut servers, mut live): (Vec<TestServer<'_>>, Vec<Live<'_>>) = live.unzip();
@@ -318,6 +332,9 @@ fn finish(piece: &Piece<'_>, arm: &mut Arm<'_>, reading: Reading, ran: Ran) -> R
     sample.failure = failure.map(|failure| arm.fail(failure));
     if !reading.plans.is_empty() {
         parts.push(Part::json(part::PLANS, &reading.plans));
+    }
+    if let Some(answers) = &reading.answers {
+        parts.push(Part::json(part::ANSWERS, answers));
     }
     Ok(SampleParts { sample, parts })
 }

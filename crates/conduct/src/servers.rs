@@ -300,8 +300,9 @@ impl<'a> Servers<'a> {
         let Bench { job, stop, .. } = self.bench;
         let task = Task::of(job.plan, self.setup, &test.name, clients);
         let place = TestPlace { interleave: test.interleave, ..self.place(&test.name, clients, output) };
-        let planned = PlannedTest::new(job.plan, job.suites, test, clients, self.round.seed)
-            .ok_or_else(|| ConductError::UnknownTest(test.name.clone()))?;
+        let planned =
+            PlannedTest::new(job.plan, job.suites, test, clients, self.round.seed, self.bench.masters.inputs())
+                .ok_or_else(|| ConductError::UnknownTest(test.name.clone()))?;
         let piece = Piece {
             bench: self.bench,
             round: self.round,

@@ -8,7 +8,7 @@ use crate::ConductError;
 use crate::job::Job;
 use rqps_machine::{Account, Lease, Workspace};
 use rqps_model::facts::{BuildFacts, SettingsFacts};
-use rqps_model::plan::{Stage, TreatmentPlan};
+use rqps_model::plan::{DataSet, Stage, TreatmentPlan};
 use rqps_observe::engine::storage_engine;
 use rqps_server::{Configuration, Launch, Server, ServerError, Sizing};
 use rqps_store::{StoreError, Writer};
@@ -42,6 +42,8 @@ pub(crate) struct ResolvedTreatment<'a> {
     pub(crate) build: &'a BuildFacts,
     pub(crate) configuration: Configuration,
     pub(crate) account: Account,
+    /// The name by which a plan gives it data that others do not get.
+    pub(crate) only: Option<String>,
 }
 
 impl ResolvedTreatment<'_> {
@@ -179,7 +181,11 @@ pub(crate) fn resolve<'a>(
             true => configuration,
             false => render((treatment, build), &treatment.set.clone().into_iter().chain(earlier).collect())?,
         };
-        Ok(ResolvedTreatment { plan: treatment, build, configuration, account: Account::choose() })
+        let only = job.plan.stages.iter().find_map(|stage| match &stage.data {
+            DataSet::Own(data) => data.files_only_for(&treatment.name).map(|(name, _)| name.to_owned()),
+            _ => None,
+        });
+        Ok(ResolvedTreatment { plan: treatment, build, configuration, account: Account::choose(), only })
     };
     each().zip(rendered.into_iter().zip(earlier)).map(resolved).collect()
 }

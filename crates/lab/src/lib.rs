@@ -9,6 +9,7 @@ pub mod disk;
 pub mod doctor;
 pub mod floors;
 pub mod guard;
+pub mod input_files;
 mod line;
 pub mod notice;
 pub mod open;

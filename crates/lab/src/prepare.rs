@@ -3,6 +3,7 @@
 //! In: a campaign file, flags. Out: the plan, the builds of its treatments, and the campaign file that says the same;
 //! or all that is wrong, at once.
 
+use crate::input_files::InputFiles;
 use crate::notice::{Notice, Notify};
 use crate::open::{Lab, this_machine};
 use anyhow::{Context, Result};
@@ -60,7 +61,7 @@ pub fn prepare(
 ) -> Result<Prepared> {
     let source = file.map(read_source).transpose()?;
     let (flags, unread) = with_settings_files(flags);
-    let reading = read(source.as_ref(), &flags, command, &lab.vocabulary()?);
+    let reading = read(source.as_ref(), &flags, command, &lab.vocabulary()?, &InputFiles);
     let is_read = unread.is_empty();
     let mut notes = [unread, reading.diagnostics].concat();
     notes.sort_by_key(Diagnostic::rank);

@@ -5,6 +5,7 @@
 
 use crate::error::LoadError;
 use crate::load_report::LoadReport;
+use crate::own;
 use crate::prepare_data::prepare_data;
 use crate::warehouses;
 use crate::work::{Worked, warm_all, work};
@@ -25,6 +26,15 @@ pub fn load(
         DataSet::Empty => Ok(LoadReport::default()),
         DataSet::Loaded(shape) => prepare_data(target, *shape, seed, threads),
         DataSet::Warehouses(data) => warehouses::load_with_progress(target, data, seed, threads, progress),
+        DataSet::Own(data) => own::load(target, data, seed, progress),
+    }
+}
+
+/// Loads what one treatment gets besides; what was left out on the way.
+pub fn load_only_for(target: &Target, data: &DataSet, treatment: &str) -> Result<Option<String>, LoadError> {
+    match data {
+        DataSet::Own(data) => own::load_only_for(target, data, treatment),
+        DataSet::Empty | DataSet::Loaded(_) | DataSet::Warehouses(_) => Ok(None),
     }
 }
 
@@ -33,6 +43,7 @@ pub fn work_on(name: Work, target: &Target, data: &DataSet) -> Result<Worked, Lo
     match (data, name) {
         (DataSet::Loaded(shape), _) => work(name, target, *shape),
         (DataSet::Warehouses(_), Work::Warm) => warm_all(target),
+        (DataSet::Own(data), _) => own::work_on(name, target, data),
         _ => Ok(Worked::default()),
     }
 }

@@ -4,7 +4,8 @@
 //! plans, and for each arm what it did ([`drive::ArmRun`]). The same seed gives the same rows and keys on every build.
 //! `suite` runs a test of a plan, whatever its suite is.
 //!
-//! It must not start a server, judge a number, print, or open a file.
+//! It must not start a server, judge a number, print, or open a file, but for the dumps and SQL files of a user's own
+//! workload.
 
 pub mod data_set;
 pub mod drive;
@@ -12,6 +13,7 @@ mod error;
 mod load_data;
 mod load_report;
 mod mysql;
+mod own;
 mod own_clocks;
 pub mod plan_capture;
 pub mod prepare_data;

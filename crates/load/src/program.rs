@@ -1,16 +1,17 @@
 //! What a session sends: the seam between the engine room and the suites.
 //!
 //! `drive` asks a [`Program`] what comes next, given the last answer, and does everything else: connecting, pacing,
-//! retrying, counting. A [`Workload`] makes the programs of a test, one for each session. `sysbench`, `insert` and
-//! `tproc_c` are such; a test may bring its own. A program must not send, wait, or read a clock; in counted time it
-//! must not allocate or lock.
+//! retrying, counting. A [`Workload`] makes the programs of a test, one for each session. `sysbench`, `insert`,
+//! `tproc_c` and `own` are such; a test may bring its own. A program must not send, wait, or read a clock; in counted
+//! time it must not allocate or lock.
 
 pub mod insert;
+pub mod own;
 pub mod sysbench;
 pub mod tproc_c;
 
 use rand_pcg::Pcg64;
-use rqps_wire::{ParameterType, Rows, Statement};
+use rqps_wire::{AnyValue, ParameterType, Rows, Statement};
 
 /// The kind of event where a workload has only one; whole events have their latencies under this name.
 pub const EVENT: &str = "event";
@@ -55,6 +56,8 @@ pub trait Parameters {
     fn set_text(&mut self, slot: usize, value: &[u8]);
     /// Sets the whole SQL of a statement that is sent as text.
     fn set_sql(&mut self, sql: &[u8]);
+    /// Sets all parameters of a statement whose parameters are of type Any; `value` gives that of each.
+    fn set_any<'v>(&mut self, value: impl Fn(usize) -> AnyValue<'v>);
 }
 
 impl Parameters for Statement {
@@ -76,6 +79,11 @@ impl Parameters for Statement {
     #[inline]
     fn set_sql(&mut self, sql: &[u8]) {
         Statement::set_sql(self, sql);
+    }
+
+    #[inline]
+    fn set_any<'v>(&mut self, value: impl Fn(usize) -> AnyValue<'v>) {
+        Statement::set_any(self, value);
     }
 }
 

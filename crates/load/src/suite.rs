@@ -7,20 +7,25 @@
 use crate::drive::Exercise;
 use crate::error::LoadError;
 use crate::plan_capture::plan_capture;
+use crate::program::Workload;
 pub use crate::program::insert::Chain;
 use crate::program::insert::{self, Bench};
+pub use crate::program::own::Inputs;
+use crate::program::own::{OwnWorkload, ScriptWorkload};
 use crate::program::sysbench::Statements;
 use crate::program::tproc_c::{Transactions, provide_routines};
 use crate::random::derive_seed;
 pub use crate::test_run::{Clients, Moment, Ran};
 use crate::{side_by_side, transactions};
+use rqps_model::answers::TestAnswers;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Shape, Step, steps};
+use rqps_model::own::{Own, OwnTest, Work};
 use rqps_model::plan::{DataSet, Stage, SuitePlan, TestPlan};
 use rqps_model::sample::Score;
 pub use rqps_model::tproc_c::Held;
 use rqps_model::tproc_c::TprocC;
-use rqps_model::{Interleave, Plan, Sample, StorageEngine};
+use rqps_model::{Interleave, Plan, Sample};
 use rqps_suites::{Suite, Test, data};
 use rqps_wire::{Endpoint, Target};
 use std::sync::atomic::AtomicBool;
@@ -38,10 +43,8 @@ pub struct PlannedTest<'a> {
 
 /// A server on which a test runs.
 pub struct TestServer<'a> {
-    /// The way to it.
-    pub endpoint: Endpoint,
-    /// What stores its tables, where the engine leaves a choice.
-    pub storage: Option<StorageEngine>,
+    /// The server.
+    pub target: Target,
     /// What tests before this one left with the client, where they build on each other.
     pub chain: &'a mut Chain,
     /// What they left in its tables, where data go on from test to test.
@@ -55,6 +58,8 @@ enum What<'a> {
     Step(Shape, Step),
     /// Of TPROC-C, on so many warehouses.
     Transactions(&'a TprocC, u32),
+    /// Of the user, with what the sources of its values hold.
+    Own(&'a Own, &'a OwnTest, &'a Inputs),
 }
 
 impl<'a> PlannedTest<'a> {
@@ -65,6 +70,7 @@ impl<'a> PlannedTest<'a> {
         test: &'a TestPlan,
         clients: u32,
         seed: u64,
+        inputs: &'a Inputs,
     ) -> Option<PlannedTest<'a>> {
         let what = match &plan.suite {
             SuitePlan::Sysbench(_) => {
@@ -77,6 +83,7 @@ impl<'a> PlannedTest<'a> {
                 What::Step(shape, step)
             }
             SuitePlan::TprocC(shape) => What::Transactions(shape, shape.warehouses_of(&test.name)?),
+            SuitePlan::Own(own) => What::Own(own, own.test(&test.name)?, inputs),
         };
         Some(PlannedTest { plan, test, clients, seed, what })
     }
@@ -85,7 +92,7 @@ impl<'a> PlannedTest<'a> {
     pub fn score(&self, count: u64) -> Score {
         let factor = match &self.what {
             What::Statements(test) => test.unit_per_operation(data(&self.plan.suite), self.clients),
-            What::Step(..) | What::Transactions(..) => 1.0,
+            What::Step(..) | What::Transactions(..) | What::Own(..) => 1.0,
         };
         Score { unit: self.test.unit, count, factor }
     }
@@ -101,6 +108,15 @@ impl<'a> PlannedTest<'a> {
             What::Statements(test) => plan_capture(target, test, data(&self.plan.suite)),
             What::Step(shape, step) => insert::statement_plans(target, shape, step),
             What::Transactions(..) => Ok(Vec::new()),
+            What::Own(own, test, inputs) => crate::own::plans(target, own, test, inputs),
+        }
+    }
+
+    /// What its statements answer on a server, where the suite compares that.
+    pub fn answers(&self, target: &Target) -> Result<Option<TestAnswers>, LoadError> {
+        match &self.what {
+            What::Own(own, test, inputs) => crate::own::answers(target, own, test, inputs),
+            What::Statements(_) | What::Step(..) | What::Transactions(..) => Ok(None),
         }
     }
 
@@ -108,7 +124,7 @@ impl<'a> PlannedTest<'a> {
     /// noted in the sample, and fails it if it must.
     pub fn check(&self, target: &Target, sample: &mut Sample) -> Result<(), LoadError> {
         match &self.what {
-            What::Statements(_) | What::Step(..) => Ok(()),
+            What::Statements(_) | What::Step(..) | What::Own(..) => Ok(()),
             What::Transactions(shape, warehouses) => transactions::check(target, shape, *warehouses, self.seed, sample),
         }
     }
@@ -117,7 +133,7 @@ impl<'a> PlannedTest<'a> {
     /// where the suite cannot tell.
     pub fn look_for_losses(&self, target: &Target, sample: &mut Sample) -> Result<Option<String>, LoadError> {
         match &self.what {
-            What::Statements(_) | What::Step(..) => Ok(None),
+            What::Statements(_) | What::Step(..) | What::Own(..) => Ok(None),
             What::Transactions(shape, warehouses) => {
                 transactions::look_for_losses(target, &shape.data(*warehouses), sample)
             }
@@ -140,11 +156,21 @@ impl<'a> PlannedTest<'a> {
             What::Statements(test) => {
                 let endpoints = endpoints(servers);
                 let statements = Statements::compile(test, data(&self.plan.suite), &endpoints)?;
-                let planted: Vec<f64> = servers.iter().map(|server| server.planted.unwrap_or(0.0)).collect();
-                let is_planted = planted.iter().any(|share| *share > 0.0);
-                let planted = if is_planted { &planted[..] } else { &[] };
-                let exercise = Exercise { planted, ..self.exercise(&endpoints, clients) };
-                side_by_side::run(&exercise, &statements, self.is_in_turns(), clients.stop, hook)
+                self.side_by_side(&endpoints, &statements, servers, clients, hook)
+            }
+            What::Own(own, test, inputs) => {
+                let targets: Vec<Target> = servers.iter().map(|server| server.target.clone()).collect();
+                let endpoints = endpoints(servers);
+                match &test.work {
+                    Work::Pgbench(scripts) => {
+                        let programs = ScriptWorkload::compile(own, test, scripts, &targets, self.seed)?;
+                        self.side_by_side(&endpoints, &programs, servers, clients, hook)
+                    }
+                    _ => {
+                        let programs = OwnWorkload::compile(own, test, inputs, &targets)?;
+                        self.side_by_side(&endpoints, &programs, servers, clients, hook)
+                    }
+                }
             }
             What::Transactions(shape, warehouses) => {
                 let endpoints = endpoints(servers);
@@ -156,7 +182,7 @@ impl<'a> PlannedTest<'a> {
             What::Step(shape, step) => {
                 let (of_servers, mut chains): (Vec<_>, Vec<&mut Chain>) = servers
                     .iter_mut()
-                    .map(|TestServer { endpoint, storage, chain, .. }| ((&*endpoint, *storage), &mut **chain))
+                    .map(|TestServer { target, chain, .. }| ((&target.endpoint, target.storage), &mut **chain))
                     .unzip();
                 let bench = |(endpoint, storage)| Bench {
                     endpoint,
@@ -176,6 +202,22 @@ impl<'a> PlannedTest<'a> {
 }
 
 impl PlannedTest<'_> {
+    /// Runs programs on all servers at once, with the changes that are planted.
+    fn side_by_side<W: Workload>(
+        &self,
+        endpoints: &[Endpoint],
+        programs: &W,
+        servers: &[TestServer<'_>],
+        clients: Clients<'_>,
+        hook: &mut dyn FnMut(Moment),
+    ) -> Result<Vec<Ran>, LoadError> {
+        let planted: Vec<f64> = servers.iter().map(|server| server.planted.unwrap_or(0.0)).collect();
+        let is_planted = planted.iter().any(|share| *share > 0.0);
+        let planted = if is_planted { &planted[..] } else { &[] };
+        let exercise = Exercise { planted, ..self.exercise(endpoints, clients) };
+        side_by_side::run(&exercise, programs, self.is_in_turns(), clients.stop, hook)
+    }
+
     /// All servers at once.
     fn exercise<'e>(&self, arms: &'e [Endpoint], clients: Clients<'e>) -> Exercise<'e> {
         Exercise {
@@ -196,7 +238,7 @@ impl PlannedTest<'_> {
 }
 
 fn endpoints(servers: &[TestServer<'_>]) -> Vec<Endpoint> {
-    servers.iter().map(|server| server.endpoint.clone()).collect()
+    servers.iter().map(|server| server.target.endpoint.clone()).collect()
 }
 
 /// What is due on a server before and after every test, whatever the plan says. Where data go on from test to test:
@@ -206,6 +248,7 @@ pub fn between_tests(plan: &Plan, stage: &Stage, target: &Target) -> Result<Opti
         SuitePlan::Sysbench(_) => crate::work::between_tests(target).map(|()| None),
         // Its steps follow each other as they are.
         SuitePlan::Insert(_) => Ok(None),
+        SuitePlan::Own(_) => crate::work::between_tests(target).map(|()| None),
         SuitePlan::TprocC(shape) => {
             provide_routines(target, shape)?;
             crate::work::between_tests(target)?;
@@ -214,6 +257,14 @@ pub fn between_tests(plan: &Plan, stage: &Stage, target: &Target) -> Result<Opti
                 _ => Ok(None),
             }
         }
+    }
+}
+
+/// What sources of values hold that are not drawn, where a suite has such: asked of a server with loaded data.
+pub fn inputs(plan: &Plan, target: &Target) -> Result<Inputs, LoadError> {
+    match &plan.suite {
+        SuitePlan::Own(own) => crate::own::inputs(own, target),
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::TprocC(_) => Ok(Inputs::default()),
     }
 }
 

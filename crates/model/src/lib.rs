@@ -4,6 +4,7 @@
 //! serialised type is a contract (docs/results-format.md). This crate does no IO, reads no clock and judges nothing.
 
 mod accounting;
+pub mod answers;
 pub mod build;
 pub mod engine;
 pub mod event;
@@ -12,6 +13,7 @@ pub mod format;
 mod human_duration;
 pub mod insert;
 mod order;
+pub mod own;
 pub mod part;
 pub mod plan;
 pub mod plural;

@@ -20,6 +20,8 @@ pub const MONITOR: &str = "monitor.jsonl";
 /// The plans of the test's statements in this round, where they are not, word for word, those kept for the treatment:
 /// [`crate::facts::StatementPlan`].
 pub const PLANS: &str = "plans.json";
+/// What the user's reading statements answered: [`crate::answers::TestAnswers`].
+pub const ANSWERS: &str = "answers.json";
 /// How functions were sampled, in rounds that explain: [`crate::profile::ProfileFacts`].
 pub const PROFILE: &str = "profile.json";
 /// The stacks that were found then, folded: a line each, frames from the outermost on with `;` between them, a space,

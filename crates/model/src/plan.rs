@@ -5,6 +5,7 @@
 
 use crate::insert::Shape;
 pub use crate::order::{Allotment, Round};
+use crate::own::{Own, OwnData};
 use crate::settings::MachineClass;
 use crate::tproc_c::{TABLES, TprocC, Warehouses};
 use crate::{BuildSpec, Engine, Format, Group, Placement, StorageEngine, Unit};
@@ -106,6 +107,8 @@ pub enum SuitePlan {
     /// TPROC-C; its clients are virtual users, its tests numbers of warehouses.
     #[serde(rename = "tproc-c")]
     TprocC(TprocC),
+    /// Tables and queries of the user.
+    Own(Box<Own>),
 }
 
 impl SuitePlan {
@@ -115,6 +118,7 @@ impl SuitePlan {
             Self::Sysbench(_) => "sysbench",
             Self::Insert(_) => "insert",
             Self::TprocC(_) => "tproc-c",
+            Self::Own(_) => "own",
         }
     }
 
@@ -123,13 +127,13 @@ impl SuitePlan {
         match self {
             Self::Sysbench(_) => "test",
             Self::Insert(_) => "step",
-            Self::TprocC(_) => "test",
+            Self::TprocC(_) | Self::Own(_) => "test",
         }
     }
 }
 
 /// The data that a server begins with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DataSet {
     /// None: the tests make their tables themselves.
@@ -138,6 +142,8 @@ pub enum DataSet {
     Loaded(DataShape),
     /// A copy of the tables of TPROC-C, which were loaded once.
     Warehouses(Warehouses),
+    /// A copy of the user's own data, which were loaded once.
+    Own(Box<OwnData>),
 }
 
 impl DataSet {
@@ -147,6 +153,7 @@ impl DataSet {
             DataSet::Empty => (0, 0),
             DataSet::Loaded(data) => (data.tables, u64::from(data.tables) * data.rows),
             DataSet::Warehouses(data) => (TABLES, data.rows()),
+            DataSet::Own(data) => (0, data.rows_drawn()),
         }
     }
 }
@@ -157,6 +164,7 @@ impl std::fmt::Display for DataSet {
             DataSet::Empty => write!(f, "nothing"),
             DataSet::Loaded(DataShape { tables, rows }) => write!(f, "{tables} x {rows} rows"),
             DataSet::Warehouses(data) => write!(f, "{}", plural(data.warehouses, "warehouse")),
+            DataSet::Own(data) => data.fmt(f),
         }
     }
 }

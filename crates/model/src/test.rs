@@ -16,6 +16,8 @@ words! {
         Write = "write",
         /// Transactions of several kinds, most of which write.
         Transaction = "transaction",
+        /// Queries of the user.
+        Own = "own",
     }
 }
 
@@ -28,6 +30,7 @@ impl Group {
             Group::RangeAgg => "Range queries with aggregation",
             Group::Write => "Writes",
             Group::Transaction => "Transactions",
+            Group::Own => "Own queries",
         }
     }
 }

@@ -17,7 +17,7 @@ use rqps_model::plural;
 /// Unit of a column of throughput; where tests differ in theirs, it stands with each test.
 pub(crate) const fn unit(findings: &Findings) -> &'static str {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) => "q/s",
+        SuitePlan::Sysbench(_) | SuitePlan::Own(_) => "q/s",
         SuitePlan::Insert(_) => "/s",
         SuitePlan::TprocC(_) => "NOPM",
     }
@@ -26,7 +26,7 @@ pub(crate) const fn unit(findings: &Findings) -> &'static str {
 /// What its costs are per, where tests have no unit of their own.
 pub(crate) const fn operation(findings: &Findings) -> &'static str {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) => "statement",
+        SuitePlan::Sysbench(_) | SuitePlan::Own(_) => "statement",
         SuitePlan::Insert(_) => "operation",
         SuitePlan::TprocC(_) => "new order",
     }
@@ -35,7 +35,7 @@ pub(crate) const fn operation(findings: &Findings) -> &'static str {
 /// What clients do, in words; with numbers as `show` has them.
 pub(crate) fn work(findings: &Findings, clients: Option<u32>, show: fn(f64) -> String) -> String {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) => order::arrival(findings),
+        SuitePlan::Sysbench(_) | SuitePlan::Own(_) => order::arrival(findings),
         SuitePlan::Insert(shape) => {
             let size = insert::size(shape, clients.unwrap_or(shape.clients), show);
             format!("{size}; behind the queries {}", insert::rates(shape))
@@ -64,6 +64,14 @@ pub(crate) fn facts(findings: &Findings, tests: usize, rounds: &str) -> Vec<(&'s
             ("Rounds", format!("{rounds}, each with fresh server starts")),
             ("Builds alternate in", order::interleaving(findings)),
         ],
+        SuitePlan::Own(own) => vec![
+            suite,
+            ("Workload", own.name.clone()),
+            ("Data", own.data.to_string()),
+            ("Clients", format!("{clients}, {}", order::arrival(findings))),
+            ("Rounds", format!("{rounds}, each with fresh server starts; tests that write have fresh data each")),
+            ("Builds alternate in", order::interleaving(findings)),
+        ],
         SuitePlan::TprocC(shape) => {
             let mut facts = vec![suite];
             facts.extend(tproc_c::facts(shape));
@@ -88,7 +96,7 @@ fn copies(findings: &Findings) -> String {
 /// The published tables that page and terminal show beyond verdicts.
 pub(crate) fn sheets(findings: &Findings, level: &Level<'_>) -> Vec<Sheet> {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) | SuitePlan::TprocC(_) => Vec::new(),
+        SuitePlan::Sysbench(_) | SuitePlan::TprocC(_) | SuitePlan::Own(_) => Vec::new(),
         SuitePlan::Insert(_) => sheet::sheets(findings, level),
     }
 }
@@ -96,7 +104,7 @@ pub(crate) fn sheets(findings: &Findings, level: &Level<'_>) -> Vec<Sheet> {
 /// The files that are published of a level: path and content.
 pub(crate) fn files(findings: &Findings, level: &Level<'_>) -> Vec<(String, String)> {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) => sysbench::files(findings, level),
+        SuitePlan::Sysbench(_) | SuitePlan::Own(_) => sysbench::files(findings, level),
         SuitePlan::Insert(_) => insert::files(findings, level),
         SuitePlan::TprocC(shape) => tproc_c::files(findings, shape, level),
     }
@@ -105,7 +113,7 @@ pub(crate) fn files(findings: &Findings, level: &Level<'_>) -> Vec<(String, Stri
 /// The name of a test in a row of a table; clients stand in it where they are published so.
 pub(crate) fn row(findings: &Findings, test: &TestFindings) -> String {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => test.name.clone(),
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::Own(_) => test.name.clone(),
         SuitePlan::TprocC(_) => tproc_c::row(test),
     }
 }
@@ -113,7 +121,7 @@ pub(crate) fn row(findings: &Findings, test: &TestFindings) -> String {
 /// Whether throughput over clients is worth a picture of each test: there are few of them.
 pub(crate) const fn has_users(findings: &Findings) -> bool {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => false,
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::Own(_) => false,
         SuitePlan::TprocC(_) => true,
     }
 }
@@ -121,7 +129,7 @@ pub(crate) const fn has_users(findings: &Findings) -> bool {
 /// What a reader must know about the suite's numbers as such.
 pub(crate) fn legend(findings: &Findings) -> Option<&'static str> {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => None,
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::Own(_) => None,
         SuitePlan::TprocC(_) => Some(tproc_c::LEGEND),
     }
 }
@@ -129,7 +137,7 @@ pub(crate) fn legend(findings: &Findings) -> Option<&'static str> {
 /// Sentences below a level's table.
 pub(crate) fn notes(findings: &Findings, level: &Level<'_>) -> Vec<String> {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => Vec::new(),
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::Own(_) => Vec::new(),
         SuitePlan::TprocC(_) => tproc_c::consistency(findings, level),
     }
 }
@@ -137,7 +145,7 @@ pub(crate) fn notes(findings: &Findings, level: &Level<'_>) -> Vec<String> {
 /// Lines below a level's table, in the words of other programs that publish the same numbers.
 pub(crate) fn lines(findings: &Findings, level: &Level<'_>) -> Vec<String> {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => Vec::new(),
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::Own(_) => Vec::new(),
         SuitePlan::TprocC(_) => tproc_c::lines(findings, level),
     }
 }

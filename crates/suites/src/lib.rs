@@ -10,6 +10,7 @@
 mod forced;
 mod insert;
 pub mod key;
+mod own;
 pub mod preset;
 mod statements;
 mod suite;
@@ -18,6 +19,7 @@ mod tproc_c;
 pub use forced::Forced;
 pub use insert::stages::{Pace, Pass};
 pub use key::{KEYS, Key};
+pub use own::own_tests;
 pub use preset::Preset;
 pub use statements::{
     ForcedSql, Generator, SecondsClass, StatementKind, SuiteError, TableChoice, Test, Work, table_name,
@@ -25,6 +27,7 @@ pub use statements::{
 pub use suite::{ALL_TESTS, Suite};
 
 use rqps_model::insert::Shape;
+use rqps_model::own::Own;
 use rqps_model::plan::{Alternate, DataShape, Stage, SuitePlan, TestPlan};
 use rqps_model::tproc_c::{TABLES, TprocC};
 use rqps_model::{Interleave, plural, words};
@@ -32,6 +35,7 @@ use rqps_model::{Interleave, plural, words};
 const SYSBENCH: &str = include_str!("../../../workloads/sysbench.toml");
 const INSERT: &str = include_str!("../../../workloads/insert.toml");
 const TPROC_C: &str = include_str!("../../../workloads/tproc-c.toml");
+const OWN: &str = include_str!("../../../workloads/own.toml");
 
 words! {
     /// The suites by name, the usual one first; the word is that of `--suite`, of plans and of folder names.
@@ -42,6 +46,8 @@ words! {
         Insert = "insert",
         /// Transactions derived from TPC-C: numbers of warehouses.
         TprocC = "tproc-c",
+        /// Tables and queries of the user, from files.
+        Own = "own",
     }
 }
 
@@ -54,6 +60,8 @@ pub enum Choice {
     Scale,
     /// Numbers of warehouses, each of which is a test.
     Warehouses,
+    /// Files in which the tests are.
+    Files,
 }
 
 impl SuiteName {
@@ -63,6 +71,7 @@ impl SuiteName {
             SuiteName::Sysbench => Choice::Tests,
             SuiteName::Insert => Choice::Scale,
             SuiteName::TprocC => Choice::Warehouses,
+            SuiteName::Own => Choice::Files,
         }
     }
 
@@ -72,6 +81,7 @@ impl SuiteName {
             SuitePlan::Sysbench(_) => SuiteName::Sysbench,
             SuitePlan::Insert(_) => SuiteName::Insert,
             SuitePlan::TprocC(_) => SuiteName::TprocC,
+            SuitePlan::Own(_) => SuiteName::Own,
         }
     }
 
@@ -84,6 +94,7 @@ impl SuiteName {
             SuiteName::Sysbench => Suite::parse(text),
             SuiteName::Insert => insert::parse(text),
             SuiteName::TprocC => tproc_c::parse(text),
+            SuiteName::Own => own::parse(text),
         }
     }
 }
@@ -100,6 +111,7 @@ pub fn data(plan: &SuitePlan) -> DataShape {
             let most = shape.warehouses.iter().max().map_or(0, |warehouses| shape.data(*warehouses).rows());
             DataShape { tables: TABLES, rows: most / u64::from(TABLES) }
         }
+        SuitePlan::Own(own) => DataShape { tables: 1, rows: own::rows(own) },
     }
 }
 
@@ -119,12 +131,17 @@ pub fn of_transactions(shape: TprocC, interleave: Option<Interleave>, seconds: f
     (SuitePlan::TprocC(shape), tests)
 }
 
+/// What is run of the user's own workload.
+pub fn of_own(own: Own) -> SuitePlan {
+    SuitePlan::Own(Box::new(own))
+}
+
 /// Whether its tests build on each other, so that builds which cannot all be up at once go one by one.
 pub const fn is_chain(plan: &SuitePlan) -> bool {
     match plan {
         SuitePlan::Sysbench(_) => false,
         SuitePlan::Insert(_) => true,
-        SuitePlan::TprocC(_) => false,
+        SuitePlan::TprocC(_) | SuitePlan::Own(_) => false,
     }
 }
 
@@ -142,13 +159,14 @@ pub fn stages(
         SuitePlan::Sysbench(data) => vec![Stage::side_by_side(*data, clients.to_vec(), tests.to_vec())],
         SuitePlan::Insert(shape) => insert::stages::stages(shape, clients, paces, cores, alternate),
         SuitePlan::TprocC(shape) => tproc_c::stages(shape, clients, tests, alternate),
+        SuitePlan::Own(workload) => own::stages(workload, clients, tests, alternate),
     }
 }
 
 /// About what all tests of a stage that build on each other cost on one build.
 pub fn pass(plan: &SuitePlan, clients: u32, pace: &Pace, cores: u32) -> Pass {
     match plan {
-        SuitePlan::Sysbench(_) | SuitePlan::TprocC(_) => Pass::default(),
+        SuitePlan::Sysbench(_) | SuitePlan::TprocC(_) | SuitePlan::Own(_) => Pass::default(),
         SuitePlan::Insert(shape) => insert::stages::pass(&shape.at(clients), pace, cores),
     }
 }
@@ -163,6 +181,7 @@ pub fn size(plan: &SuitePlan, clients: &[u32]) -> Vec<(&'static str, String)> {
         }
         SuitePlan::Insert(shape) => insert::describe::size(shape, &clients),
         SuitePlan::TprocC(shape) => tproc_c::size(shape, &clients),
+        SuitePlan::Own(workload) => own::size(workload, clients),
     }
 }
 
@@ -171,13 +190,14 @@ pub fn work_of(plan: &SuitePlan, test: &str) -> String {
     match plan {
         SuitePlan::Sysbench(_) | SuitePlan::TprocC(_) => String::new(),
         SuitePlan::Insert(shape) => insert::describe::work_of(shape, test),
+        SuitePlan::Own(workload) => own::work_of(workload, test),
     }
 }
 
 impl Suite {
     /// Every suite as built in.
     pub fn built_in() -> Vec<Suite> {
-        vec![Suite::sysbench(), Suite::insert(), Suite::tproc_c()]
+        vec![Suite::sysbench(), Suite::insert(), Suite::tproc_c(), Suite::own()]
     }
 
     /// The sysbench tests as built in.
@@ -188,6 +208,11 @@ impl Suite {
     /// The Insert Benchmark as built in.
     pub fn insert() -> Suite {
         insert::parse(INSERT).expect("the built-in file of sizes is checked by a test")
+    }
+
+    /// The frame of the user's own workloads.
+    pub fn own() -> Suite {
+        own::parse(OWN).expect("the built-in file is checked by a test")
     }
 
     /// TPROC-C as built in.

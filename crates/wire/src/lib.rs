@@ -32,7 +32,7 @@ pub use error::{ServerError, WireError};
 pub use null_server::acknowledge;
 pub use pingpong::{PingPong, ask, echo, ping_pong};
 pub use poll::{Poller, Watch, wait_readable};
-pub use prepared::ParameterType;
+pub use prepared::{AnyValue, ParameterType};
 pub use reply::{ErrorCode, Reply, SqlState, Table, TransactionStatus};
 pub use rows::Rows;
 pub use session::Session;

@@ -21,6 +21,22 @@ pub enum ParameterType {
         /// The length in bytes.
         len: usize,
     },
+    /// A value of any kind and length, or NULL. PostgreSQL finds out the type as for a quoted literal; MySQL gets the
+    /// type of each value with it. A statement has only parameters of this type, or none.
+    Any,
+}
+
+/// A value for a parameter of type Any.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AnyValue<'v> {
+    /// NULL.
+    Null,
+    /// An integer.
+    Integer(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// Text.
+    Text(&'v [u8]),
 }
 
 /// Where a parameter's value lies in the bytes.
@@ -39,6 +55,23 @@ pub(crate) struct Prepared {
     pub(crate) index: u32,
     pub(crate) sql: Arc<str>,
     pub(crate) slots: Box<[Slot]>,
+    /// Where in the bytes the values begin, if the parameters are of type Any.
+    pub(crate) any_from: Option<usize>,
+}
+
+impl Prepared {
+    /// Whether its values, and their types, are written anew for each execution.
+    #[inline]
+    pub(crate) fn takes_any(&self) -> bool {
+        self.any_from.is_some()
+    }
+}
+
+/// Whether parameters are of type Any; they all are, or none.
+pub(crate) fn take_any(parameters: &[ParameterType]) -> bool {
+    let count = parameters.iter().filter(|parameter| **parameter == ParameterType::Any).count();
+    assert!(count == 0 || count == parameters.len(), "parameters of type Any have none of another beside them");
+    count > 0
 }
 
 /// A statement as it is sent.
@@ -65,6 +98,16 @@ impl Encoded {
         let Slot { start, parameter } = prepared.slots[slot];
         assert_eq!(parameter, given, "type of parameter {slot}");
         self.bytes[start..start + value.len()].copy_from_slice(value);
+    }
+
+    /// Cuts the bytes off where the values of parameters of type Any begin; how many there are.
+    pub(crate) fn begin_values(&mut self) -> usize {
+        let prepared = self.prepared.as_ref().filter(|prepared| prepared.takes_any());
+        let Some(Prepared { any_from: Some(from), slots, .. }) = prepared else {
+            panic!("the statement has no parameters of type Any");
+        };
+        self.bytes.truncate(*from);
+        slots.len()
     }
 
     /// Replaces what follows the first `start` bytes of a text statement.

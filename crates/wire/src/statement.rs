@@ -3,7 +3,7 @@
 //! In: parameter values between executions. Out: bytes for [`crate::Session::submit`]. Setting a value writes into
 //! the bytes and allocates nothing.
 
-use crate::prepared::ParameterType;
+use crate::prepared::{AnyValue, ParameterType};
 use crate::{mysql, postgres};
 
 /// An encoded statement.
@@ -70,6 +70,16 @@ impl Statement {
             Form::Mysql(statement) => &mut statement.encoded,
         };
         encoded.set(slot, ParameterType::Text { len: value.len() }, value);
+    }
+
+    /// Sets all parameters of a statement whose parameters are of type Any, `value` gives that of each; until then they
+    /// are NULL. Allocates only for more bytes than ever before.
+    ///
+    /// # Panics
+    /// If the parameters are of other types.
+    #[inline]
+    pub fn set_any<'v>(&mut self, value: impl Fn(usize) -> AnyValue<'v>) {
+        pass_on!(&mut self.form, statement => statement.set_any(value));
     }
 
     /// Replaces the SQL of a text statement. Allocates only for more bytes than any text before and

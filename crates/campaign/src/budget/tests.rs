@@ -1,6 +1,7 @@
 //! How a given time is spent, on plans as users ask for them.
 
 use super::*;
+use crate::testing::NoFiles;
 use crate::testing::{plan, refused, vocabulary};
 use crate::{Command, Flag, read};
 
@@ -99,7 +100,7 @@ fn an_end_by_decisions_needs_a_time_and_a_throughput_that_is_free() {
     {
         let flags = [&TWO[..], &words, &[("until-decided", "true")]].concat();
         let flags: Vec<Flag> = flags.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
-        let told = read(None, &flags, Command::Run, &vocabulary()).diagnostics;
+        let told = read(None, &flags, Command::Run, &vocabulary(), &NoFiles).diagnostics;
         assert!(told.iter().any(|fault| fault.to_string().contains(expected)), "{told:?}");
     }
 }

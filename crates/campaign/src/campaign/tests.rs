@@ -1,5 +1,6 @@
 //! Names, bases and plans.
 
+use crate::testing::NoFiles;
 use crate::testing::{plan, refused, resolved, vocabulary};
 use crate::{Command, Flag, read};
 use proptest::prelude::*;
@@ -104,7 +105,8 @@ fn the_base_is_found_by_any_of_its_names() {
 fn a_base_that_only_the_binaries_can_refute_is_told_at_expansion() {
     let words = [("build", "postgres:/opt/a"), ("build", "postgres:17.11"), ("base", "pg1710_local")];
     let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
-    let campaign = read(None, &flags, Command::Run, &vocabulary()).campaign.expect("nothing known to be wrong");
+    let campaign =
+        read(None, &flags, Command::Run, &vocabulary(), &NoFiles).campaign.expect("nothing known to be wrong");
     let told = campaign.expand(&resolved(&campaign)).expect_err("no such base");
     expect_test::expect![[r#"
         --base pg1710_local: error: the base `pg1710_local` is none of the builds
@@ -117,7 +119,8 @@ fn a_base_that_only_the_binaries_can_refute_is_told_at_expansion() {
 fn a_folder_without_the_plugin_is_told_at_expansion() {
     let words = [("build", "mariadb:/opt/a"), ("build", "mariadb:10.11.18"), ("storage-engine", "innodb,rocksdb")];
     let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
-    let campaign = read(None, &flags, Command::Run, &vocabulary()).campaign.expect("nothing known to be wrong");
+    let campaign =
+        read(None, &flags, Command::Run, &vocabulary(), &NoFiles).campaign.expect("nothing known to be wrong");
     let mut resolved = resolved(&campaign);
     campaign.expand(&resolved).expect("as long as nobody knows");
     resolved.builds[0].storage = Some(vec![StorageEngine::Innodb, StorageEngine::Rocksdb]);
@@ -141,7 +144,7 @@ fn settings_of_a_build_come_on_top_of_the_campaigns() {
         work_mem = "4MB"
     "#;
     let source = crate::Source::new("c", text.as_bytes());
-    let campaign = read(Some(&source), &[], Command::Run, &vocabulary()).campaign.expect("right");
+    let campaign = read(Some(&source), &[], Command::Run, &vocabulary(), &NoFiles).campaign.expect("right");
     let plan = campaign.expand(&resolved(&campaign)).expect("a plan");
     let told: Vec<String> = plan.treatments.iter().map(|t| format!("{} {:?}", t.profile, t.set)).collect();
     assert_eq!(
@@ -259,7 +262,7 @@ fn a_base_is_found_by_its_storage_engine() {
         ("ma110405_rel.z12a_rocksdb_c2r8", 2),
     ] {
         let source = crate::Source::new("c", format!("{text}base = \"{base}\"\n").as_bytes());
-        let reading = read(Some(&source), &[], Command::Run, &vocabulary());
+        let reading = read(Some(&source), &[], Command::Run, &vocabulary(), &NoFiles);
         let campaign = reading.campaign.unwrap_or_else(|| panic!("{:?}", reading.diagnostics));
         assert_eq!(campaign.expand(&resolved(&campaign)).expect("a plan").base, index, "{base}");
     }

@@ -1,6 +1,7 @@
 //! What is told about a campaign as a whole, and about what is run; faults of treatments, settings and sizes are beside
 //! their own modules.
 
+use crate::testing::NoFiles;
 use crate::testing::vocabulary;
 use crate::{Command, Flag, Source, read};
 use expect_test::{Expect, expect};
@@ -8,7 +9,7 @@ use expect_test::{Expect, expect};
 pub(super) fn told(text: &str, flags: &[(&str, &str)]) -> String {
     let source = Source::new("campaign.toml", text.as_bytes());
     let flags: Vec<Flag> = flags.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
-    let reading = read(Some(&source), &flags, Command::Run, &vocabulary());
+    let reading = read(Some(&source), &flags, Command::Run, &vocabulary(), &NoFiles);
     let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
     let told = told.join("\n");
     assert_eq!(reading.campaign.is_none(), told.contains("error: "), "{told}");
@@ -70,7 +71,7 @@ rate = 500x
               = help: did you mean `set`?
             campaign.toml:7:9: error: unknown suite `sysbnech`
             7 | suite = "sysbnech"
-              |         ^^^^^^^^^^ expected sysbench or insert or tproc-c
+              |         ^^^^^^^^^^ expected sysbench or insert or tproc-c or own
               = help: did you mean `sysbench`?
             campaign.toml:8:10: error: unknown test `hot-point`
             8 | tests = ["hot-point"]
@@ -110,7 +111,7 @@ fn unknown_suites_and_tests() {
         expect![[r#"
             campaign.toml:2:9: error: unknown suite `tpcc`
             2 | suite = "tpcc"
-              |         ^^^^^^ expected sysbench or insert or tproc-c"#]],
+              |         ^^^^^^ expected sysbench or insert or tproc-c or own"#]],
     );
     check(
         &format!("{TWO}tests = [\"33\", \"hot-point\", \"zz*\", \"scan\"]\n"),
@@ -251,7 +252,7 @@ fn a_wrong_suite_hides_no_fault_of_its_tests() {
         expect![[r#"
             campaign.toml:2:9: error: unknown suite `sysbnech`
             2 | suite = "sysbnech"
-              |         ^^^^^^^^^^ expected sysbench or insert or tproc-c
+              |         ^^^^^^^^^^ expected sysbench or insert or tproc-c or own
               = help: did you mean `sysbench`?
             campaign.toml:3:10: error: unknown test `hot-pionts`
             3 | tests = ["hot-pionts"]
@@ -278,7 +279,7 @@ fn a_wrong_suite_hides_no_fault_of_its_tests() {
         expect![[r#"
             campaign.toml:2:9: error: unknown suite `inserts`
             2 | suite = "inserts"
-              |         ^^^^^^^^^ expected sysbench or insert or tproc-c
+              |         ^^^^^^^^^ expected sysbench or insert or tproc-c or own
               = help: did you mean `insert`?"#]],
     );
 }
@@ -327,6 +328,6 @@ fn a_change_is_planted_where_its_size_is_known() {
     );
     assert_eq!(
         refused(&[("suite", "tproc-c")]),
-        [format!("{at}`control` belongs to suite sysbench, and this is suite tproc-c")]
+        [format!("{at}`control` belongs to suite sysbench and own, and this is suite tproc-c")]
     );
 }

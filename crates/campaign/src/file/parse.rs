@@ -10,7 +10,7 @@ use std::ops::Range;
 use toml::de::DeTable;
 
 /// A key and its value.
-pub(super) type Entry = (Spanned<String>, Spanned<Raw>);
+pub(crate) type Entry = (Spanned<String>, Spanned<Raw>);
 
 /// What could be read of a text.
 #[derive(Default)]

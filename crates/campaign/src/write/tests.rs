@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::place::Spanned;
+use crate::testing::NoFiles;
 use crate::testing::read_text;
 use crate::testing::{resolved, vocabulary};
 use crate::{Command, Flag, Source, read};
@@ -103,7 +104,7 @@ fn passwords_are_not_written() {
     let written = to_toml(&request);
     assert!(!written.contains("secret") && written.contains("base = \"mysql:https://h/a.zip\""), "{written}");
     let source = Source::new("campaign.toml", text.as_bytes());
-    let campaign = read(Some(&source), &[], Command::Run, &vocabulary()).campaign.expect("the base is found");
+    let campaign = read(Some(&source), &[], Command::Run, &vocabulary(), &NoFiles).campaign.expect("the base is found");
     let fetched = &campaign.builds()[0].source;
     assert!(matches!(fetched, rqps_model::BuildSource::Url { url, .. } if url.contains("secret")));
 }
@@ -135,9 +136,9 @@ fn a_filled_request_gives_the_same_plan() {
         ),
     ] {
         let flags: Vec<Flag> = words.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
-        let reading = read(None, &flags, command, &vocabulary());
+        let reading = read(None, &flags, command, &vocabulary(), &NoFiles);
         let source = Source::new("campaign.toml", to_toml(&reading.request).as_bytes());
-        let again = read(Some(&source), &[], Command::Run, &vocabulary());
+        let again = read(Some(&source), &[], Command::Run, &vocabulary(), &NoFiles);
         let plan = |campaign: Option<crate::Campaign>| {
             let campaign = campaign.expect("right");
             campaign.expand(&resolved(&campaign)).expect("a plan")

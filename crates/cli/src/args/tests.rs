@@ -80,7 +80,7 @@ fn fault(line: &str) -> Option<String> {
     };
     // What a file would say besides is not known here, so only faults of the flags themselves count.
     let vocabulary = vocabulary(&Catalog::built_in(), &Profiles::built_in(), &Suite::built_in(), &[]);
-    let reading = rqps_campaign::read(None, &flags.0, command, &vocabulary);
+    let reading = rqps_campaign::read(None, &flags.0, command, &vocabulary, &rqps_lab::input_files::InputFiles);
     let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
     (file.is_none() && reading.campaign.is_none()).then(|| told.join("\n"))
 }

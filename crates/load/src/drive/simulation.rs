@@ -13,7 +13,7 @@ use crate::program::{Parameters, Program};
 use crate::random::Purpose;
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_suites::Suite;
-use rqps_wire::{ErrorCode, Protocol, Reply, Rows, SqlState, TransactionStatus};
+use rqps_wire::{AnyValue, ErrorCode, Protocol, Reply, Rows, SqlState, TransactionStatus};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -40,6 +40,7 @@ impl Parameters for Recorded {
     fn set_i64(&mut self, _: usize, _: i64) {}
     fn set_text(&mut self, _: usize, _: &[u8]) {}
     fn set_sql(&mut self, _: &[u8]) {}
+    fn set_any<'v>(&mut self, _: impl Fn(usize) -> AnyValue<'v>) {}
 }
 
 /// A server with one worker a session.

@@ -31,7 +31,7 @@ pub(super) fn plan(
         ParameterType::Int4 => "integer",
         ParameterType::Int8 => "bigint",
         // The server takes the column's own type, as it does in the timed part.
-        ParameterType::Text { .. } => "unknown",
+        ParameterType::Text { .. } | ParameterType::Any => "unknown",
     };
     let types = kind
         .parameters

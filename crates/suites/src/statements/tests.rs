@@ -81,6 +81,7 @@ fn groups_are_reported_in_the_published_order() {
         range-agg: read-only-count read-only-distinct read-only-order read-only_range=10000 read-only_range=100 read-only_range=10 read-only-simple read-only-sum
         write: delete insert read-write_range=100 read-write_range=10 update-index update-inlist update-nonindex update-one update-zipf write-only
         transaction: 
+        own: 
     "#]].assert_eq(&lines);
 }
 

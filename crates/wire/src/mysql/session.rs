@@ -142,7 +142,7 @@ impl Session {
         match statement.encoded.prepared_as() {
             Some((session, index)) => {
                 self.state.sends_prepared(session, index)?;
-                if !self.is_bound[index as usize] {
+                if !self.is_bound[index as usize] && !statement.has_types() {
                     is_plain = false;
                     self.binding = Some(index);
                 }

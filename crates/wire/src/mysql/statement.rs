@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::prepared::{Encoded, ParameterType, Prepared, Slot};
+use crate::prepared::{AnyValue, Encoded, ParameterType, Prepared, Slot, take_any};
 use crate::session_state::SessionId;
 
 use super::flags::command;
@@ -17,6 +17,10 @@ const QUERY_START: usize = HEADER_BYTES + 1;
 
 /// MYSQL_TYPE_LONG, MYSQL_TYPE_LONGLONG, MYSQL_TYPE_VAR_STRING.
 const TYPES: [u8; 3] = [3, 8, 253];
+
+/// MYSQL_TYPE_DOUBLE, MYSQL_TYPE_NULL.
+const DOUBLE: u8 = 5;
+const NULL: u8 = 6;
 
 /// A statement, encoded.
 #[derive(Clone, Debug)]
@@ -43,6 +47,14 @@ impl Statement {
         // No cursor; one iteration.
         bytes.push(0);
         bytes.extend(1_u32.to_le_bytes());
+        if take_any(parameters) {
+            let any_from = Some(bytes.len());
+            let slots = parameters.iter().map(|parameter| Slot { start: 0, parameter: *parameter }).collect();
+            let encoded = Encoded { bytes, prepared: Some(Prepared { session, index, sql, slots, any_from }) };
+            let mut statement = Statement { encoded, types: Box::default(), types_at: 0 };
+            statement.set_any(|_| AnyValue::Null);
+            return Some(statement);
+        }
         if !parameters.is_empty() {
             bytes.resize(bytes.len() + parameters.len().div_ceil(8), 0);
             // new_params_bound_flag: no types follow.
@@ -60,6 +72,7 @@ impl Statement {
                     push_lenenc(&mut bytes, len);
                     (string, len, b' ')
                 }
+                ParameterType::Any => unreachable!("they are encoded apart"),
             };
             types.extend([code, 0]);
             let start = bytes.len();
@@ -72,8 +85,51 @@ impl Statement {
         bytes.shrink_to_fit();
         let length = bytes.len() - HEADER_BYTES;
         bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
-        let prepared = Prepared { session, index, sql, slots: slots.into() };
+        let prepared = Prepared { session, index, sql, slots: slots.into(), any_from: None };
         Some(Statement { encoded: Encoded { bytes, prepared: Some(prepared) }, types: types.into(), types_at })
+    }
+
+    /// Writes which values are NULL, their types, and the values.
+    pub(crate) fn set_any<'v>(&mut self, value: impl Fn(usize) -> AnyValue<'v>) {
+        let count = self.encoded.begin_values();
+        let bytes = &mut self.encoded.bytes;
+        let nulls = bytes.len();
+        bytes.resize(nulls + count.div_ceil(8), 0);
+        // new_params_bound_flag: types follow.
+        bytes.push(1);
+        let [_, longlong, string] = TYPES;
+        for slot in 0..count {
+            let code = match value(slot) {
+                AnyValue::Null => {
+                    bytes[nulls + slot / 8] |= 1 << (slot % 8);
+                    NULL
+                }
+                AnyValue::Integer(_) => longlong,
+                AnyValue::Float(_) => DOUBLE,
+                AnyValue::Text(_) => string,
+            };
+            bytes.extend([code, 0]);
+        }
+        for slot in 0..count {
+            match value(slot) {
+                AnyValue::Null => {}
+                AnyValue::Integer(number) => bytes.extend(number.to_le_bytes()),
+                AnyValue::Float(number) => bytes.extend(number.to_le_bytes()),
+                AnyValue::Text(text) => {
+                    push_lenenc(bytes, text.len());
+                    bytes.extend_from_slice(text);
+                }
+            }
+        }
+        self.patch_header();
+    }
+
+    /// Writes the packet's header, unless it takes several.
+    fn patch_header(&mut self) {
+        if !self.is_long() {
+            let length = self.bytes().len() - HEADER_BYTES;
+            self.encoded.bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
+        }
     }
 
     /// A text statement with room for `capacity` bytes.
@@ -94,6 +150,12 @@ impl Statement {
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
         self.bytes().len() - HEADER_BYTES >= PACKET_BYTES_MAX
+    }
+
+    /// Whether its bytes always carry the types of the values.
+    #[inline]
+    pub(crate) fn has_types(&self) -> bool {
+        self.encoded.prepared.as_ref().is_some_and(Prepared::takes_any)
     }
 
     /// The bytes to send if they are long: a packet after the other.
@@ -122,10 +184,7 @@ impl Statement {
 
     pub(crate) fn set_sql(&mut self, sql: &[u8]) {
         self.encoded.replace_text(QUERY_START, sql);
-        if !self.is_long() {
-            let length = self.bytes().len() - HEADER_BYTES;
-            self.encoded.bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
-        }
+        self.patch_header();
     }
 }
 
@@ -169,6 +228,20 @@ mod tests {
         let bare = Statement::prepared(SessionId::next(), 1, 6, "commit".into(), &[]).unwrap();
         assert_eq!(bare.bytes(), b"\x0a\0\0\0\x17\x06\0\0\0\0\x01\0\0\0");
         assert_eq!(bare.bytes(), bare.bytes_with_types());
+    }
+
+    #[test]
+    fn values_of_any_kind_carry_their_types() {
+        let types = [ParameterType::Any; 4];
+        let mut statement = Statement::prepared(SessionId::next(), 0, 5, "call p(?, ?, ?, ?)".into(), &types).unwrap();
+        let head = &b"\x17\x05\0\0\0\0\x01\0\0\0"[..];
+        let packet = |body: &[u8]| [&header(0, head.len() + body.len())[..], head, body].concat();
+        assert_eq!(statement.bytes(), packet(b"\x0f\x01\x06\0\x06\0\x06\0\x06\0"));
+        let values = [AnyValue::Null, AnyValue::Integer(-2), AnyValue::Float(1.5), AnyValue::Text(b"abc")];
+        statement.set_any(|slot| values[slot]);
+        let two = b"\xfe\xff\xff\xff\xff\xff\xff\xff";
+        let expected = [&b"\x01\x01\x06\0\x08\0\x05\0\xfd\0"[..], two, &1.5_f64.to_le_bytes(), b"\x03abc"].concat();
+        assert_eq!(statement.bytes(), packet(&expected));
     }
 
     #[test]

@@ -4,9 +4,10 @@
 //! text format, results come back as text. Nothing is allocated once a statement exists, unless a simple
 //! statement outgrows its capacity. It must not touch a socket.
 
+use std::io::Write;
 use std::sync::Arc;
 
-use crate::prepared::{Encoded, ParameterType, Prepared, Slot};
+use crate::prepared::{AnyValue, Encoded, ParameterType, Prepared, Slot, take_any};
 use crate::session_state::SessionId;
 
 use super::frame::HEADER_BYTES;
@@ -20,14 +21,31 @@ impl Statement {
     /// Encodes the execution of a statement that is prepared as [`name`]`(index)`.
     pub(crate) fn prepared(session: SessionId, index: u32, sql: Arc<str>, parameters: &[ParameterType]) -> Statement {
         let mut bytes = Vec::new();
+        if take_any(parameters) {
+            let any_from = Some(begin_bind_any(&mut bytes, &name(index), parameters.len()));
+            let slots = parameters.iter().map(|parameter| Slot { start: 0, parameter: *parameter }).collect();
+            let prepared = Prepared { session, index, sql, slots, any_from };
+            let mut statement = Statement(Encoded { bytes, prepared: Some(prepared) });
+            statement.set_any(|_| AnyValue::Null);
+            return statement;
+        }
         let slots = encode_bind(&mut bytes, &name(index), parameters);
-        message(&mut bytes, frontend::EXECUTE, |body| {
-            body.push(0);
-            body.extend(0_i32.to_be_bytes());
-        });
-        message(&mut bytes, frontend::SYNC, |_| {});
+        end_bind(&mut bytes);
         bytes.shrink_to_fit();
-        Statement(Encoded { bytes, prepared: Some(Prepared { session, index, sql, slots }) })
+        Statement(Encoded { bytes, prepared: Some(Prepared { session, index, sql, slots, any_from: None }) })
+    }
+
+    /// Writes the values behind the head of Bind, as text, and what follows them.
+    pub(crate) fn set_any<'v>(&mut self, value: impl Fn(usize) -> AnyValue<'v>) {
+        let count = self.0.begin_values();
+        let bytes = &mut self.0.bytes;
+        for slot in 0..count {
+            push_any(bytes, value(slot));
+        }
+        // No result format codes: every column as text.
+        bytes.extend(0_u16.to_be_bytes());
+        patch_length(bytes, 0);
+        end_bind(bytes);
     }
 
     /// A simple statement with room for an SQL text of `capacity` bytes.
@@ -69,7 +87,7 @@ pub(crate) fn type_oid(parameter: ParameterType) -> u32 {
     match parameter {
         ParameterType::Int4 => INT4,
         ParameterType::Int8 => INT8,
-        ParameterType::Text { .. } => UNSPECIFIED,
+        ParameterType::Text { .. } | ParameterType::Any => UNSPECIFIED,
     }
 }
 
@@ -102,6 +120,7 @@ fn encode_bind(bytes: &mut Vec<u8>, name: &str, parameters: &[ParameterType]) ->
                 ParameterType::Int4 => (4, 0),
                 ParameterType::Int8 => (8, 0),
                 ParameterType::Text { len } => (len, b' '),
+                ParameterType::Any => unreachable!("they are encoded apart"),
             };
             let announced = i32::try_from(value_bytes).expect("a parameter is shorter than 2 GiB");
             body.extend(announced.to_be_bytes());
@@ -113,6 +132,45 @@ fn encode_bind(bytes: &mut Vec<u8>, name: &str, parameters: &[ParameterType]) ->
         body.extend(0_u16.to_be_bytes());
     });
     slots.into()
+}
+
+/// Appends the head of a Bind whose values follow as text; where they begin.
+fn begin_bind_any(bytes: &mut Vec<u8>, name: &str, parameters: usize) -> usize {
+    let count = u16::try_from(parameters).expect("checked when the statement was prepared");
+    message(bytes, frontend::BIND, |body| {
+        body.push(0);
+        body.extend(name.as_bytes());
+        body.push(0);
+        // No parameter format codes: every value as text.
+        body.extend(0_u16.to_be_bytes());
+        body.extend(count.to_be_bytes());
+    });
+    bytes.len()
+}
+
+/// Appends a value of a Bind: its length, and its text.
+fn push_any(bytes: &mut Vec<u8>, value: AnyValue<'_>) {
+    const NULL: i32 = -1;
+    let at = bytes.len();
+    bytes.extend(NULL.to_be_bytes());
+    let start = bytes.len();
+    match value {
+        AnyValue::Null => return,
+        AnyValue::Integer(number) => _ = write!(bytes, "{number}"),
+        AnyValue::Float(number) => _ = write!(bytes, "{number:?}"),
+        AnyValue::Text(text) => bytes.extend_from_slice(text),
+    }
+    let length = i32::try_from(bytes.len() - start).expect("a parameter is shorter than 2 GiB");
+    bytes[at..start].copy_from_slice(&length.to_be_bytes());
+}
+
+/// Appends what follows Bind: Execute for all rows, and Sync.
+fn end_bind(bytes: &mut Vec<u8>) {
+    message(bytes, frontend::EXECUTE, |body| {
+        body.push(0);
+        body.extend(0_i32.to_be_bytes());
+    });
+    message(bytes, frontend::SYNC, |_| {});
 }
 
 /// Appends a message with the body that `write` appends.
@@ -179,6 +237,38 @@ mod tests {
         mixed.0.set(0, ParameterType::Int4, &2_i32.to_be_bytes());
         let values: [&[u8]; 2] = [&2_i32.to_be_bytes(), b"abc"];
         assert_eq!(mixed.bytes(), oracle(&[1, 0], &values));
+    }
+
+    #[test]
+    fn values_of_any_kind_are_encoded_as_the_library_does() {
+        let mut statement = prepared(&[ParameterType::Any; 4]);
+        let long = "x".repeat(300);
+        for text in [&b""[..], b"it's", long.as_bytes(), b"short"] {
+            let values =
+                [AnyValue::Null, AnyValue::Integer(-70_000_000_000), AnyValue::Float(0.1), AnyValue::Text(text)];
+            statement.set_any(|slot| values[slot]);
+            let mut out = BytesMut::new();
+            let texts = [None, Some(&b"-70000000000"[..]), Some(b"0.1"), Some(text)];
+            let bound = frontend::bind(
+                "",
+                "s3",
+                [],
+                texts,
+                |value, out| {
+                    out.extend_from_slice(value.unwrap_or_default());
+                    Ok(if value.is_some() { IsNull::No } else { IsNull::Yes })
+                },
+                [],
+                &mut out,
+            );
+            assert!(bound.is_ok());
+            frontend::execute("", 0, &mut out).unwrap();
+            frontend::sync(&mut out);
+            assert_eq!(statement.bytes(), &out[..]);
+        }
+        let room = statement.0.bytes.capacity();
+        statement.set_any(|_| AnyValue::Integer(i64::MIN));
+        assert_eq!(statement.0.bytes.capacity(), room);
     }
 
     #[test]

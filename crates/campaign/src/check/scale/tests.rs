@@ -1,6 +1,7 @@
 //! Every fault that the Insert Benchmark's words can have, as it is shown.
 
 use crate::check::tests::{TWO, check, told};
+use crate::testing::NoFiles;
 use crate::testing::vocabulary;
 use crate::{Command, Flag, read};
 use expect_test::expect;
@@ -14,15 +15,15 @@ fn words_of_the_other_suite() {
             "{TWO_INSERT}tests = \"scan\"\nwrite-seconds = 5\nwarmup = 1\ninterleave = \"turns\"\nslice = 5\nrate = 100\n"
         ),
         expect![[r#"
-            campaign.toml:3:9: error: `tests` belongs to suite sysbench, and this is suite insert
+            campaign.toml:3:9: error: `tests` belongs to suite sysbench and own, and this is suite insert
             3 | tests = "scan"
               |         ^^^^^^
               = help: leave it out: the steps build on each other; choose rates with `write-rates`
-            campaign.toml:4:17: error: `write-seconds` belongs to suite sysbench, and this is suite insert
+            campaign.toml:4:17: error: `write-seconds` belongs to suite sysbench and own, and this is suite insert
             4 | write-seconds = 5
               |                 ^
               = help: leave it out: l.i1 and l.i2 end when their rows are written; use `rows-written`
-            campaign.toml:5:10: error: `warmup` belongs to suite sysbench and tproc-c, and this is suite insert
+            campaign.toml:5:10: error: `warmup` belongs to suite sysbench and tproc-c and own, and this is suite insert
             5 | warmup = 1
               |          ^
               = help: leave it out: a step counts from its first row
@@ -30,7 +31,7 @@ fn words_of_the_other_suite() {
             7 | slice = 5
               |         ^
               = help: leave it out, or take slices
-            campaign.toml:8:8: error: `rate` belongs to suite sysbench, and this is suite insert
+            campaign.toml:8:8: error: `rate` belongs to suite sysbench and own, and this is suite insert
             8 | rate = 100
               |        ^^^
               = help: queries follow each other; the rates of the writes behind them are `write-rates`"#]],
@@ -62,7 +63,7 @@ fn words_of_the_other_suite() {
               = help: leave it out: in suite sysbench a late request is never deferred"#]],
     );
     expect![[r#"
-        --tests scan: error: `tests` belongs to suite sysbench, and this is suite insert
+        --tests scan: error: `tests` belongs to suite sysbench and own, and this is suite insert
             = help: leave it out: the steps build on each other; choose rates with `write-rates`"#]]
     .assert_eq(&told(TWO, &[("suite", "insert"), ("tests", "scan")]));
     // What a preset says is not what a user says.
@@ -141,7 +142,7 @@ fn sizes_that_make_no_sense() {
 #[test]
 fn the_demo_is_of_sysbench() {
     let flags = [Flag::new("suite", "insert"), Flag::new("rows", "10k")];
-    let reading = read(None, &flags, Command::Demo, &vocabulary());
+    let reading = read(None, &flags, Command::Demo, &vocabulary(), &NoFiles);
     assert!(reading.campaign.is_none());
     let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
     expect![[r#"

@@ -17,11 +17,11 @@ fn words_of_other_suites_and_their_words_for_this_one() {
             3 | rows = 5
               |        ^
               = help: use `warehouses`
-            campaign.toml:4:16: error: `read-seconds` belongs to suite sysbench and insert, and this is suite tproc-c
+            campaign.toml:4:16: error: `read-seconds` belongs to suite sysbench and insert and own, and this is suite tproc-c
             4 | read-seconds = 5
               |                ^
               = help: use `seconds`
-            campaign.toml:5:8: error: `rate` belongs to suite sysbench, and this is suite tproc-c
+            campaign.toml:5:8: error: `rate` belongs to suite sysbench and own, and this is suite tproc-c
             5 | rate = 100
               |        ^^^
               = help: use `keying-and-thinking`

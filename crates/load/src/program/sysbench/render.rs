@@ -8,7 +8,7 @@ use crate::random::one_to;
 use rand_pcg::Pcg64;
 use rqps_model::plan::DataShape;
 use rqps_suites::Test;
-use rqps_wire::Protocol;
+use rqps_wire::{AnyValue, Protocol};
 
 /// The parameters of one statement, written out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,6 +35,9 @@ impl Parameters for Rendered {
     fn set_sql(&mut self, sql: &[u8]) {
         self.sql = String::from_utf8_lossy(sql).into_owned();
     }
+
+    // No test of sysbench has such parameters.
+    fn set_any<'v>(&mut self, _: impl Fn(usize) -> AnyValue<'v>) {}
 }
 
 /// Draws the parameters of one kind of a test's statements, apart from any event.

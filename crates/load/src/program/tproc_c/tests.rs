@@ -8,7 +8,7 @@ use crate::program::{Cue, Ended, Outcome, Parameters, Program, Step, Turn};
 use crate::random::{Pcg64, Purpose, stream};
 use rqps_model::Engine;
 use rqps_model::tproc_c::{Check, Form, Isolation, Profile, Quirk};
-use rqps_wire::{Rows, Transport};
+use rqps_wire::{AnyValue, Rows, Transport};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was set, by slot.
@@ -28,6 +28,7 @@ impl Parameters for Set {
     fn set_sql(&mut self, sql: &[u8]) {
         self.0.insert(0, String::from_utf8_lossy(sql).into_owned());
     }
+    fn set_any<'v>(&mut self, _: impl Fn(usize) -> AnyValue<'v>) {}
 }
 
 /// A statement as sent: its kind and what was filled in.

@@ -96,7 +96,7 @@ impl Parameter {
     pub(super) const fn width(self) -> usize {
         match self.kind() {
             ParameterType::Text { len } => len + 2,
-            ParameterType::Int4 | ParameterType::Int8 => NUMBER_BYTES,
+            ParameterType::Int4 | ParameterType::Int8 | ParameterType::Any => NUMBER_BYTES,
         }
     }
 

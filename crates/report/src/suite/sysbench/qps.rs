@@ -106,7 +106,7 @@ fn raw_order<'a>(level: &Level<'a>) -> Vec<&'a TestFindings> {
     let rank = |group: Group| match group {
         Group::Point => 0,
         Group::Range | Group::RangeAgg => 1,
-        Group::Write | Group::Transaction => 2,
+        Group::Write | Group::Transaction | Group::Own => 2,
     };
     let key = |label: &str| label.chars().filter(char::is_ascii_alphanumeric).collect::<String>() + "pk1";
     let mut tests: Vec<&TestFindings> =

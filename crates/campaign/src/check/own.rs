@@ -1,0 +1,68 @@
+//! What is run of the user's own workload: which engines its files must serve, which of its tests, for how long.
+//!
+//! In: a request that presets and defaults have filled, and a way to the files that it names. Out: what is run, with
+//! its tests, or every fault at the word that causes it.
+
+use super::Checker;
+use crate::diagnostic::Fault;
+use crate::own::{Choices, Files};
+use crate::place::Place;
+use crate::vocabulary::did_you_mean;
+use rqps_model::Interleave;
+use rqps_model::own::Own;
+use rqps_model::plan::{SuitePlan, TestPlan};
+use wildmatch::WildMatch;
+
+/// The word for all tests of a workload.
+const ALL: &str = "all";
+
+impl Checker<'_> {
+    /// What is asked for, and its tests. `None` where something is wrong with it.
+    pub(super) fn workload(
+        &mut self,
+        files: &dyn Files,
+        interleave: Option<Interleave>,
+    ) -> Option<(SuitePlan, Vec<TestPlan>)> {
+        let request = self.request;
+        let Some(from) = &request.from else {
+            let fault = Fault::error("suite own has nothing to run").expected("a workload file or a pgbench script");
+            self.error(&Place::Request, fault.help("name it: --from shop.toml, or --from script.sql"));
+            return None;
+        };
+        let builds = request.build.iter().flat_map(|builds| &builds.value);
+        let choices = Choices {
+            engines: builds.map(|build| build.spec.value.engine).collect(),
+            scale: request.data_scale.as_ref().map(|scale| scale.value),
+            define: request.define.iter().flat_map(|define| &define.value).map(|one| one.value.clone()).collect(),
+            answers_may_differ: request.answers_may_differ.as_ref().is_some_and(|may| may.value),
+        };
+        let own = crate::own::read(&from.value, &choices, files, self.faults)?;
+        let tests = self.tests_of(&own, interleave)?;
+        Some((rqps_suites::of_own(own), tests))
+    }
+
+    /// The tests that are chosen, those that read before those that write, else in their order.
+    fn tests_of(&mut self, own: &Own, interleave: Option<Interleave>) -> Option<Vec<TestPlan>> {
+        let request = self.request;
+        let is_chosen = |word: &str, name: &str| word == ALL || word == name || WildMatch::new(word).matches(name);
+        let words = request.tests.as_ref().map_or(&[][..], |words| &words.value);
+        for word in words {
+            if !own.tests.iter().any(|test| is_chosen(&word.value, &test.name)) {
+                let known = own.tests.iter().map(|test| test.name.as_str());
+                let fault = Fault::error(format!("no test `{}` in workload {}", word.value, own.name));
+                self.error(&word.place, fault.help_if(did_you_mean(&word.value, known)));
+            }
+        }
+        let seconds = |writes: bool| {
+            let key = if writes { &request.write_seconds } else { &request.read_seconds };
+            key.as_ref().map_or(f64::INFINITY, |seconds| seconds.value)
+        };
+        let (read, write): (Vec<_>, Vec<_>) = own
+            .tests
+            .iter()
+            .filter(|test| words.is_empty() || words.iter().any(|word| is_chosen(&word.value, &test.name)))
+            .partition(|test| !test.writes);
+        let chosen = read.into_iter().chain(write);
+        Some(rqps_suites::own_tests(chosen, interleave, seconds))
+    }
+}

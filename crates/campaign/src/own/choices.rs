@@ -1,0 +1,35 @@
+//! What is chosen of a workload besides its files, and the way to these.
+
+use rqps_model::Engine;
+use rqps_model::own::{Answers, AnswersCheck, InputFile};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A larger CSV of values is refused: it is kept in the plan.
+pub(super) const CSV_BYTES_MAX: usize = 16 << 20;
+
+/// The way to files that a workload names.
+pub trait Files {
+    /// All of a file, or why it cannot be read.
+    fn read(&self, path: &Path) -> Result<Vec<u8>, String>;
+    /// A file with its size and digest, or why it cannot be read; a relative path begins where the user stands.
+    fn digest(&self, path: &Path) -> Result<InputFile, String>;
+}
+
+/// What is chosen of a workload besides its files.
+#[derive(Debug, Clone)]
+pub(crate) struct Choices {
+    /// The engines that are compared.
+    pub(crate) engines: BTreeSet<Engine>,
+    /// The scale of pgbench's tables.
+    pub(crate) scale: Option<u32>,
+    /// Variables of scripts.
+    pub(crate) define: Vec<(String, String)>,
+    /// Whether a difference between answers leaves the verdict standing.
+    pub(crate) answers_may_differ: bool,
+}
+
+/// How answers are compared where nothing is said.
+pub(crate) fn usual_check() -> AnswersCheck {
+    AnswersCheck { compare: Answers::Values, parameters: 20, tolerance: 1e-9, may_differ: false }
+}

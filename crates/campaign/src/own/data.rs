@@ -1,0 +1,134 @@
+//! `[data]` and `[[table]]` of a workload file: what servers begin with.
+//!
+//! In: the sections. Out: [`OwnData`], every file found and its digest computed. What is in the files, their servers
+//! say when they are loaded.
+
+use super::Reader;
+use super::section::{Section, text, texts, whole};
+use crate::diagnostic::Fault;
+use crate::place::Spanned;
+use crate::raw::Raw;
+use rqps_model::own::{InputFile, OwnData, OwnTable, PerEngine};
+use std::collections::BTreeMap;
+
+/// More rows than this are not drawn.
+const ROWS_MAX: u64 = 2_000_000_000;
+
+impl Reader<'_> {
+    pub(super) fn data(&mut self, section: Option<Section>, tables: Vec<Section>) -> OwnData {
+        let mut data = OwnData::default();
+        if let Some(mut section) = section {
+            let engines = self.choices.engines.clone();
+            let dumps = self.files_of(&mut section, "dump");
+            let schemas = self.files_of(&mut section, "schema");
+            for engine in &engines {
+                let files = dumps.get(engine).into_iter().chain(schemas.get(engine)).flatten().cloned();
+                let files: Vec<InputFile> = files.collect();
+                if !files.is_empty() {
+                    data.files.insert(*engine, files);
+                }
+            }
+            data.charset = section.text("charset", self.faults).map(|word| word.value);
+            data.collation = section.per_engine("collation", &engines, self.faults, |raw, _| text(&raw.value));
+            data.locale = section.text("locale", self.faults).map(|word| word.value);
+            let list = |raw: Spanned<Raw>, faults: &mut _| {
+                Some(texts("statements", raw, faults).into_iter().map(|text| text.value).collect::<Vec<_>>())
+            };
+            data.session = section.per_engine("session", &engines, self.faults, list);
+            data.finish = section.per_engine("finish", &engines, self.faults, list);
+            data.ignore = self.ignore(&mut section);
+            data.replace = self.replace(&mut section);
+            data.only = self.only(&mut section);
+            data.pgbench_scale = section.whole("pgbench-scale", self.faults).and_then(|n| u32::try_from(n.value).ok());
+            section.end(self.faults);
+        }
+        data.tables = tables.into_iter().filter_map(|table| self.table(table)).collect();
+        data.pgbench_scale = data.pgbench_scale.or(self.choices.scale);
+        data
+    }
+
+    /// The files behind a key, by engine.
+    fn files_of(&mut self, section: &mut Section, key: &'static str) -> PerEngine<Vec<InputFile>> {
+        let (folder, files) = (self.folder.clone(), self.files);
+        section.per_engine(key, &self.choices.engines, self.faults, |raw, faults| {
+            let mut found = Vec::new();
+            for path in texts(key, raw, faults) {
+                if path.value.starts_with("todo") {
+                    let fault = Fault::error("the data are still to be named");
+                    faults.add(
+                        &path.place,
+                        fault.help("name a dump or SQL files here, as pg_dump or mysqldump write them"),
+                    );
+                    continue;
+                }
+                match files.digest(&folder.join(&path.value)) {
+                    Ok(file) => found.push(file),
+                    Err(why) => {
+                        let fault = Fault::error(format!("`{}` cannot be read: {why}", path.value));
+                        faults.add(&path.place, fault);
+                    }
+                }
+            }
+            Some(found)
+        })
+    }
+
+    fn ignore(&mut self, section: &mut Section) -> Vec<String> {
+        let Some(raw) = section.take("ignore") else { return Vec::new() };
+        let items = match raw.value {
+            Raw::List(items) => items,
+            value => vec![Spanned::new(value, raw.place)],
+        };
+        let code =
+            |item: Spanned<Raw>| text(&item.value).or_else(|| whole(&item.value).map(|number| number.to_string()));
+        items.into_iter().filter_map(code).collect()
+    }
+
+    fn replace(&mut self, section: &mut Section) -> PerEngine<BTreeMap<String, String>> {
+        section.per_engine("replace", &self.choices.engines, self.faults, |raw, faults| {
+            let Raw::Table(entries) = raw.value else {
+                let fault = Fault::error("`replace` gives each word its replacement");
+                faults.add(&raw.place, fault.expected("{ utf8mb4_0900_ai_ci = \"utf8mb4_unicode_520_ci\" }"));
+                return None;
+            };
+            Some(entries.into_iter().filter_map(|(word, by)| Some((word.value, text(&by.value)?))).collect())
+        })
+    }
+
+    /// `[data.only.NAME]`.
+    fn only(&mut self, section: &mut Section) -> BTreeMap<String, Vec<InputFile>> {
+        let Some(mut only) = section.section("only", "`data.only`", self.faults) else { return BTreeMap::new() };
+        let mut files = BTreeMap::new();
+        for (name, raw) in only.all() {
+            let Raw::Table(entries) = raw.value else {
+                let fault = Fault::error(format!("`data.only.{}` is no table", name.value));
+                self.faults.add(&raw.place, fault.expected("{ schema = [\"drop-index.sql\"] }"));
+                continue;
+            };
+            let mut section = Section::new("`data.only`", raw.place, entries);
+            let found = self.files_of(&mut section, "schema");
+            section.end(self.faults);
+            files.insert(name.value, found.into_values().next().unwrap_or_default());
+        }
+        files
+    }
+
+    fn table(&mut self, mut section: Section) -> Option<OwnTable> {
+        let name = section.text("name", self.faults);
+        let rows = section.whole("rows", self.faults);
+        let columns = section.take("columns");
+        for (key, is_there) in [("name", name.is_some()), ("rows", rows.is_some()), ("columns", columns.is_some())] {
+            if !is_there {
+                section.missing(key, self.faults);
+            }
+        }
+        if let Some(rows) = rows.as_ref().filter(|rows| rows.value > ROWS_MAX) {
+            let fault = Fault::error(format!("{} rows are more than can be drawn", rows.value));
+            self.faults.add(&rows.place, fault.expected(format!("at most {ROWS_MAX}")));
+        }
+        section.end(self.faults);
+        let Raw::Table(entries) = columns?.value else { return None };
+        let columns = entries.into_iter().filter_map(|(name, raw)| Some((name.value, self.drawn(&raw)?)));
+        Some(OwnTable { columns: columns.collect(), name: name?.value, rows: rows?.value })
+    }
+}

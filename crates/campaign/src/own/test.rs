@@ -1,0 +1,360 @@
+//! `[[test]]` and `[defaults]` of a workload file.
+//!
+//! In: the sections, and which sources of values there are. Out: tests whose statements name only what is there.
+
+use super::Reader;
+use super::section::{Section, text};
+use super::values::Sources;
+use crate::diagnostic::Fault;
+use crate::engine::dialect;
+use crate::place::{Place, Spanned};
+use crate::raw::Raw;
+use crate::vocabulary::did_you_mean;
+use rqps_model::own::{OwnStep, OwnTest, PerEngine, Protocol, Scripts, Steps, Work};
+use rqps_sql::Template;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A statement that takes longer is cancelled, so that one changed plan does not hold up a campaign.
+const TIMEOUT_SECONDS: f64 = 30.0;
+
+/// What holds for tests that say nothing else.
+struct Defaults {
+    /// Prepared; for scripts too, unlike pgbench.
+    protocol: Protocol,
+    timeout_seconds: f64,
+    isolation: Option<String>,
+}
+
+/// What statements of a test may name: sources with their columns, and what steps kept.
+struct Names<'a> {
+    sources: &'a Sources,
+    kept: Vec<(String, Vec<String>)>,
+}
+
+impl Reader<'_> {
+    pub(super) fn tests(
+        &mut self,
+        sections: Vec<Section>,
+        defaults: Option<Section>,
+        sources: &Sources,
+    ) -> Vec<OwnTest> {
+        let defaults = self.defaults(defaults);
+        if sections.is_empty() {
+            let fault = Fault::error("the workload has no test");
+            self.faults.add(&Place::Text(0..0), fault.expected("[[test]] with a `name` and its `sql`"));
+        }
+        let mut tests: Vec<OwnTest> = Vec::new();
+        let mut mixes: Vec<(usize, Vec<Spanned<String>>)> = Vec::new();
+        for mut section in sections {
+            let place = section.place.clone();
+            let Some(test) = self.test(&mut section, &defaults, sources, &mut mixes, tests.len()) else {
+                section.all();
+                continue;
+            };
+            section.end(self.faults);
+            if tests.iter().any(|other| other.name == test.name) {
+                self.faults.add(&place, Fault::error(format!("two tests are named `{}`", test.name)));
+            }
+            tests.push(test);
+        }
+        for (index, named) in mixes {
+            self.mix_exists(index, &named, &mut tests);
+        }
+        tests
+    }
+
+    fn defaults(&mut self, section: Option<Section>) -> Defaults {
+        let mut defaults = Defaults { protocol: Protocol::Prepared, timeout_seconds: TIMEOUT_SECONDS, isolation: None };
+        if let Some(mut section) = section {
+            defaults.merge(&mut section, self);
+            section.end(self.faults);
+        }
+        defaults
+    }
+
+    fn test(
+        &mut self,
+        section: &mut Section,
+        defaults: &Defaults,
+        sources: &Sources,
+        mixes: &mut Vec<(usize, Vec<Spanned<String>>)>,
+        index: usize,
+    ) -> Option<OwnTest> {
+        let Some(name) = section.text("name", self.faults) else {
+            section.missing("name", self.faults);
+            return None;
+        };
+        if !rqps_model::build::is_plain_name(&name.value) {
+            let fault = Fault::error(format!("`{}` cannot be a name, since it becomes a file's name", name.value));
+            self.faults.add(&name.place, fault.expected("letters, digits, `.`, `_` and `-`, first a letter or digit"));
+        }
+        let mut own = Defaults { isolation: defaults.isolation.clone(), ..*defaults };
+        own.merge(section, self);
+        let writes = section.switch("writes", self.faults);
+        let calls = section.number("calls", self.faults).map(|calls| calls.value);
+        let work = self.work(section, &name.value, sources, mixes, index)?;
+        Some(OwnTest {
+            name: name.value,
+            writes: writes.unwrap_or_else(|| self.writes(&work)),
+            work,
+            protocol: own.protocol,
+            timeout_seconds: own.timeout_seconds,
+            isolation: own.isolation,
+            calls,
+        })
+    }
+
+    /// What an event is: statements, a mix, or scripts.
+    fn work(
+        &mut self,
+        section: &mut Section,
+        name: &str,
+        sources: &Sources,
+        mixes: &mut Vec<(usize, Vec<Spanned<String>>)>,
+        index: usize,
+    ) -> Option<Work> {
+        if let Some(mut mix) = section.section("mix", "`mix`", self.faults) {
+            let mut weights = BTreeMap::new();
+            let mut named = Vec::new();
+            for (test, weight) in mix.all() {
+                match super::section::whole(&weight.value).and_then(|weight| u32::try_from(weight).ok()) {
+                    Some(weight) => _ = weights.insert(test.value.clone(), weight),
+                    None => {
+                        let fault = Fault::error(format!("the weight of `{}` is no whole number", test.value));
+                        self.faults.add(&weight.place, fault);
+                    }
+                }
+                named.push(test);
+            }
+            mixes.push((index, named));
+            return Some(Work::Mix(weights));
+        }
+        let scripts = section.texts("pgbench", self.faults);
+        if !scripts.is_empty() {
+            return self.scripts_of(section, &scripts).map(Work::Pgbench);
+        }
+        let transaction = section.switch("transaction", self.faults).unwrap_or(false);
+        let mut names = Names { sources, kept: Vec::new() };
+        let steps = section.sections("step", "a step", self.faults);
+        let steps: Vec<OwnStep> = match steps.is_empty() {
+            true => self.step(section, Some(name), &mut names).into_iter().collect(),
+            false => {
+                let mut read = Vec::new();
+                for mut step in steps {
+                    read.extend(self.step(&mut step, None, &mut names));
+                    step.end(self.faults);
+                }
+                read
+            }
+        };
+        (!steps.is_empty()).then_some(Work::Steps(Steps { steps, transaction }))
+    }
+
+    fn scripts_of(&mut self, section: &mut Section, scripts: &[Spanned<String>]) -> Option<Scripts> {
+        let scale = section.whole("scale", self.faults).and_then(|scale| u32::try_from(scale.value).ok());
+        let mut define: Vec<(String, String)> = self.choices.define.clone();
+        if let Some(mut given) = section.section("define", "`define`", self.faults) {
+            for (name, raw) in given.all() {
+                let value = match &raw.value {
+                    Raw::Whole(number) => number.to_string(),
+                    Raw::Number(number) => number.to_string(),
+                    other => text(other).unwrap_or_default(),
+                };
+                define.push((name.value, value));
+            }
+        }
+        let scale = scale.or(self.choices.scale).unwrap_or(1);
+        let choices = super::choices::Choices { define, ..self.choices.clone() };
+        let folder = self.folder.clone();
+        super::scripts::scripts(scripts, &folder, scale, &choices, self.files, self.faults)
+    }
+
+    /// A statement; one that is a whole test has its name.
+    fn step(&mut self, section: &mut Section, test: Option<&str>, names: &mut Names<'_>) -> Option<OwnStep> {
+        let name = match test {
+            Some(test) => test.to_owned(),
+            None => match section.text("name", self.faults) {
+                Some(name) => name.value,
+                None => {
+                    section.missing("name", self.faults);
+                    return None;
+                }
+            },
+        };
+        let mut places: Vec<Place> = Vec::new();
+        let (folder, files) = (self.folder.clone(), self.files);
+        let sql: PerEngine<String> = section.per_engine("sql", &self.choices.engines, self.faults, |raw, faults| {
+            places.push(raw.place.clone());
+            statement_text(raw, &folder, files, faults)
+        });
+        if places.is_empty() {
+            section.missing("sql", self.faults);
+            return None;
+        }
+        let place = places[0].clone();
+        for engine in &self.choices.engines {
+            match sql.get(engine) {
+                Some(sql) => self.names_exist(sql, *engine, &place, names),
+                None => {
+                    let fault = Fault::error(format!("`{name}` has no statement for {}", engine.title()));
+                    self.faults.add(&place, fault.help(format!("add it: sql = {{ {engine} = \"...\" }}")));
+                }
+            }
+        }
+        let keep: Vec<String> = section.texts("keep", self.faults).into_iter().map(|column| column.value).collect();
+        if !keep.is_empty() {
+            names.kept.push((name.clone(), keep.clone()));
+        }
+        let rows = self.rows_expected(section);
+        Some(OwnStep { name, sql, keep, rows })
+    }
+
+    /// Finds fault with names in a statement that stand for nothing.
+    fn names_exist(&mut self, sql: &str, engine: rqps_model::Engine, place: &Place, names: &Names<'_>) {
+        let template = Template::parse(sql, dialect(engine));
+        let mut told = BTreeSet::new();
+        for name in template.names() {
+            if names.has(name) || !told.insert(name.to_owned()) {
+                continue;
+            }
+            let known = names.all();
+            let fault = Fault::error(format!("`:{name}` stands for nothing"));
+            let nearest = did_you_mean(name, known.iter().map(String::as_str));
+            let fault = match nearest {
+                Some(nearest) => fault.help(nearest),
+                None => fault.help(format!("give it a source in [values]: {name} = {{ uniform = [1, 1000] }}")),
+            };
+            self.faults.add(place, fault);
+        }
+    }
+
+    /// How many rows are expected: a number, or from and to.
+    fn rows_expected(&mut self, section: &mut Section) -> Option<(u64, u64)> {
+        let raw = section.take("rows")?;
+        let read = match &raw.value {
+            Raw::Whole(_) => super::section::whole(&raw.value).map(|rows| (rows, rows)),
+            Raw::List(items) => match &items[..] {
+                [from, to] => super::section::whole(&from.value).zip(super::section::whole(&to.value)),
+                _ => None,
+            },
+            _ => None,
+        };
+        if read.is_none_or(|(from, to)| from > to) {
+            self.faults.add(&raw.place, Fault::error("`rows` is no number of rows").expected("such as 1 or [0, 10]"));
+        }
+        read
+    }
+
+    /// Finds fault with a mix that names no test, or another mix, and settles whether it writes.
+    fn mix_exists(&mut self, index: usize, named: &[Spanned<String>], tests: &mut [OwnTest]) {
+        let mut writes = false;
+        for name in named {
+            match tests.iter().find(|test| test.name == name.value) {
+                Some(test) if matches!(test.work, Work::Steps(_)) => writes |= test.writes,
+                Some(_) => {
+                    let fault = Fault::error(format!("`{}` is no test of statements", name.value));
+                    self.faults.add(&name.place, fault.help("a mix is of tests that have `sql` or steps"));
+                }
+                None => {
+                    let known = tests.iter().map(|test| test.name.as_str());
+                    let fault = Fault::error(format!("the mix names no test: `{}`", name.value));
+                    self.faults.add(&name.place, fault.help_if(did_you_mean(&name.value, known)));
+                }
+            }
+        }
+        if let Some(mix) = tests.get_mut(index) {
+            mix.writes |= writes;
+        }
+    }
+
+    /// Whether some statement changes data, by its words.
+    fn writes(&self, work: &Work) -> bool {
+        match work {
+            Work::Steps(steps) => steps
+                .steps
+                .iter()
+                .any(|step| step.sql.iter().any(|(engine, sql)| !rqps_sql::is_read(sql, dialect(*engine)))),
+            Work::Mix(_) => false,
+            Work::Pgbench(scripts) => super::scripts::write(scripts),
+        }
+    }
+}
+
+impl Defaults {
+    fn merge(&mut self, section: &mut Section, reader: &mut Reader<'_>) {
+        if let Some(protocol) = section.choice("protocol", &Protocol::ALL, Protocol::name, reader.faults) {
+            self.protocol = protocol;
+        }
+        if let Some(seconds) = section.seconds("timeout", reader.faults) {
+            self.timeout_seconds = seconds;
+        }
+        if let Some(level) = section.text("isolation", reader.faults) {
+            const LEVELS: [&str; 3] = ["read committed", "repeatable read", "serializable"];
+            match LEVELS.contains(&level.value.as_str()) {
+                true => self.isolation = Some(level.value),
+                false => {
+                    let fault = Fault::error(format!("`isolation` cannot be `{}`", level.value));
+                    reader.faults.add(&level.place, fault.expected(LEVELS.join(" or ")));
+                }
+            }
+        }
+    }
+}
+
+impl Names<'_> {
+    fn has(&self, name: &str) -> bool {
+        let (source, column) = name.split_once('.').unwrap_or((name, ""));
+        let of_source = self.sources.columns.get(source).is_some_and(|columns| match columns {
+            _ if column.is_empty() => true,
+            Some(columns) => columns.iter().any(|known| known == column),
+            // Only the server knows them.
+            None => true,
+        });
+        let of_step =
+            |(step, columns): &(String, Vec<String>)| step == source && columns.iter().any(|one| one == column);
+        of_source || self.kept.iter().any(of_step)
+    }
+
+    fn all(&self) -> Vec<String> {
+        let of_source = |(source, columns): (&String, &Option<Vec<String>>)| {
+            let columns = columns.iter().flatten().map(|column| format!("{source}.{column}"));
+            std::iter::once(source.clone()).chain(columns).collect::<Vec<_>>()
+        };
+        let kept = self.kept.iter().flat_map(|(step, columns)| columns.iter().map(move |one| format!("{step}.{one}")));
+        self.sources.columns.iter().flat_map(of_source).chain(kept).collect()
+    }
+}
+
+/// The text of a statement: as it stands, or that of a file. It is sent without the `;` at its end.
+fn statement_text(
+    raw: Spanned<Raw>,
+    folder: &std::path::Path,
+    files: &dyn super::choices::Files,
+    faults: &mut crate::diagnostic::Faults,
+) -> Option<String> {
+    let read = match &raw.value {
+        Raw::Table(entries) => match &entries[..] {
+            [(key, path)] if key.value == "file" => match text(&path.value) {
+                Some(path) => files
+                    .read(&folder.join(path))
+                    .and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string())),
+                None => Err("a file's name stands in quotes".to_owned()),
+            },
+            _ => Err("a statement is text, { file = \"q.sql\" }, or one of these for each engine".to_owned()),
+        },
+        other => text(other).ok_or_else(|| format!("a statement cannot be {}", other.found())),
+    };
+    match read {
+        Ok(sql) => {
+            let sql = sql.trim().trim_end_matches(';').trim_end();
+            if sql.is_empty() {
+                faults.add(&raw.place, Fault::error("the statement is empty"));
+            }
+            Some(sql.to_owned())
+        }
+        Err(why) => {
+            faults.add(&raw.place, Fault::error(why));
+            None
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The user's own data and questions, apart from timed parts: loading, asking for values, plans, answers.
+//!
+//! In: a target and what a plan says of the user's workload. Out: loaded tables at rest, the rows that sources of
+//! values hold, plans, answers. Dumps and SQL files are the only files that this crate opens.
+
+mod answers;
+mod database;
+mod load;
+mod plans;
+mod rows;
+mod sources;
+
+pub(crate) use answers::answers;
+pub(crate) use database::{opening, session_statements};
+pub(crate) use load::{load, load_only_for, work_on};
+pub(crate) use plans::plans;
+pub(crate) use sources::inputs;
+
+use rqps_model::Engine;
+use rqps_sql::Dialect;
+
+/// How an engine reads SQL.
+pub(crate) fn dialect(engine: Engine) -> Dialect {
+    Dialect::find(engine.name()).expect("every engine has a dialect of its name")
+}

@@ -1,0 +1,72 @@
+//! The database of the user's own data, and what every session to it is told.
+//!
+//! In: character set, collation, locale and time-outs of a plan. Out: an empty database, statements for new sessions.
+//! The database has the name that all of rqps's have, so that whatever observes a server finds it.
+
+use crate::error::LoadError;
+use crate::session::{connect, execute};
+use rqps_model::own::{Own, OwnData, OwnTest};
+use rqps_wire::{Endpoint, Protocol, Target};
+
+/// The database from which PostgreSQL's can be made.
+const POSTGRES_MAINTENANCE: &str = "postgres";
+
+/// The character set of a database of MySQL or MariaDB where nothing is said.
+const CHARSET: &str = "utf8mb4";
+
+/// Makes the database anew, empty.
+pub(super) fn make(target: &Target, data: &OwnData) -> Result<(), LoadError> {
+    let name = &target.endpoint.database;
+    let (maintenance, options) = match target.endpoint.protocol() {
+        Protocol::Postgres => {
+            let locale = data.locale.as_ref().map(|locale| format!(" LOCALE '{}'", locale.replace('\'', "''")));
+            (POSTGRES_MAINTENANCE, format!(" ENCODING 'UTF8'{} TEMPLATE template0", locale.unwrap_or_default()))
+        }
+        Protocol::Mysql => {
+            let collation = data.collation.get(&target.engine()).map(|name| format!(" COLLATE {name}"));
+            let charset = data.charset.as_deref().unwrap_or(CHARSET);
+            ("mysql", format!(" CHARACTER SET {charset}{}", collation.unwrap_or_default()))
+        }
+    };
+    let maintenance = Endpoint { database: maintenance.to_owned(), ..target.endpoint.clone() };
+    let mut session = connect(&maintenance)?;
+    execute(&mut session, &format!("DROP DATABASE IF EXISTS {name}"))?;
+    let made = session.execute(&format!("CREATE DATABASE {name}{options}"));
+    made.map(drop).map_err(LoadError::wire("making the database; `locale`, `charset` and `collation` choose its kind"))
+}
+
+/// What a new session of a test is told.
+pub(crate) fn opening(own: &Own, test: &OwnTest, target: &Target) -> Vec<String> {
+    let mut opening = session_statements(&own.data, target);
+    let millis = (test.timeout_seconds * 1e3).ceil() as u64;
+    match target.endpoint.protocol() {
+        Protocol::Postgres => {
+            opening.push(format!("SET statement_timeout = {millis}"));
+            if let Some(level) = &test.isolation {
+                opening.push(format!("SET default_transaction_isolation = '{level}'"));
+            }
+        }
+        Protocol::Mysql => {
+            // MariaDB has had it since 10.1, MySQL since 5.7.8 and for SELECT alone.
+            if target.is_since(None, Some([10, 1, 1])) {
+                opening.push(format!("SET max_statement_time = {}", test.timeout_seconds));
+            } else if target.is_since(Some([5, 7, 8]), None) {
+                opening.push(format!("SET max_execution_time = {millis}"));
+            }
+            if let Some(level) = &test.isolation {
+                opening.push(format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}"));
+            }
+        }
+    }
+    opening
+}
+
+/// What every session to the user's data is told.
+pub(crate) fn session_statements(data: &OwnData, target: &Target) -> Vec<String> {
+    let mut statements = Vec::new();
+    if target.endpoint.protocol() == Protocol::Mysql {
+        statements.push(format!("SET NAMES {}", data.charset.as_deref().unwrap_or(CHARSET)));
+    }
+    statements.extend(data.session.get(&target.engine()).into_iter().flatten().cloned());
+    statements
+}
