@@ -2,6 +2,7 @@
 //!
 //! In: samples and treatments as read. Out: findings of one treatment or of one beside its peer. Reaches no verdict.
 
+pub(crate) mod answers;
 pub(crate) mod cost;
 pub(crate) mod counters;
 pub(crate) mod forced;

@@ -9,9 +9,10 @@ use crate::compare::round::{RoundRatio, ratio_of_round};
 use crate::compare::row::Row;
 use crate::compare::{inside, measures, open_loop, planted, sla};
 use crate::evidence::plan_structure::same_structure;
-use crate::evidence::{cost, counters, latency, other_load, response, series, speeds, timeline};
+use crate::evidence::{answers, cost, counters, latency, other_load, response, series, speeds, timeline};
 use crate::findings::{
-    CellFindings, ContinuedFindings, PlanFindings, TestFindings, TreatmentFindings, clients_per_unit, peer,
+    AnswerFindings, CellFindings, ContinuedFindings, PlanFindings, TestFindings, TreatmentFindings, clients_per_unit,
+    peer,
 };
 use crate::read::looks::LevelsOfTests;
 use crate::read::measured::Measured;
@@ -103,6 +104,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     let levels = shared.levels.of_test(&planned.name, fewest.unwrap_or(0));
     let measure_rows = measures::rows(&measured, shared.base, (shared.pairs, shared.planted), &misses, levels);
     let held_back = open_loop::held_back(sla::held_back(&misses, shared.base), &at_rate, shared.base);
+    let held_back = compare_answers(shared, &mut arms, held_back);
     fill_inside(&mut arms, shared.base, &ratios, &held_back);
     fill_planted(shared, &mut arms);
     let interleave = arms.iter().flat_map(|arm| arm.rounds.iter().flatten()).next().map(|m| m.sample.interleave);
@@ -168,6 +170,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
             .map(|m| m.as_ref().map_or_else(Vec::new, |measured| series::series(measured, shared.points)))
             .collect(),
         plans: Vec::new(),
+        answers: Vec::new(),
         counters: Vec::new(),
         errors: errors(present()),
         sla: sla::sla(&rounds),
@@ -209,6 +212,21 @@ fn fill_inside(arms: &mut [Arm], base: usize, ratios: &[Vec<RoundRatio>], held_b
         let inside = inside::inside(&arms[at].rounds, &arms[base].rounds, &ratios[at]);
         arms[at].cell.inside = inside.filter(|_| !is_uneven(&arms[at], &arms[base]));
     }
+}
+
+/// Fills in which statements answer otherwise than on the base, and holds verdicts back on those that do: a build that
+/// does other work is neither faster nor slower.
+fn compare_answers(shared: Shared<'_>, arms: &mut [Arm], mut held_back: Vec<Option<String>>) -> Vec<Option<String>> {
+    let Some(base) = answers::of_rounds(&arms[shared.base].rounds).cloned() else { return held_back };
+    let holds = suite::holds_back_other_answers(shared.plan);
+    for (at, arm) in arms.iter_mut().enumerate().filter(|(at, _)| *at != shared.base) {
+        let Some(own) = answers::of_rounds(&arm.rounds) else { continue };
+        arm.cell.answers = answers::differences(own, &base);
+        if holds && held_back[at].is_none() && arm.cell.answers.iter().any(AnswerFindings::is_difference) {
+            held_back[at] = Some("other answers than the base's".to_owned());
+        }
+    }
+    held_back
 }
 
 /// Fills in what is true of planted changes, as far as they are known: against the build that they were planted in.
@@ -298,6 +316,7 @@ fn relate_to_base(shared: Shared<'_>, test: &str, arms: &mut [Arm], ratios: &[Ve
             base_cost: base_cost.as_ref(),
             settings: &shared.treatments[at].settings,
             plans: &arm.cell.plans,
+            answers: &arm.cell.answers,
             base_plans: &plans(peer_plans, peer_plans),
         };
         arm.cell.warnings = observed(&cell);

@@ -2,6 +2,7 @@
 //!
 //! Full precision: digits are a matter of display. Lists are in display order. Also written as `findings.json`.
 
+mod answers;
 mod cause;
 mod comparison;
 mod counter;
@@ -9,6 +10,7 @@ mod planted;
 mod profile;
 mod sections;
 
+pub use answers::{AnswerFindings, AnswerKind, RowDifference};
 pub use cause::{Cause, Moved};
 pub use comparison::{Comparison, MeasureComparison, RoundFindings};
 pub use counter::{CounterFindings, CounterUnit};
@@ -241,6 +243,9 @@ pub struct CellFindings {
     pub series: Vec<Vec<(f64, f64)>>,
     /// Plans by statement kind.
     pub plans: Vec<PlanFindings>,
+    /// Statements that answer otherwise than on the base, where answers are compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<AnswerFindings>,
     /// Server counters per thousand statements, mean over rounds: of all treatments of one engine the same ones, those
     /// that moved most against the peer's on any of them first.
     pub counters: Vec<CounterFindings>,

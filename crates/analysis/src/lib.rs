@@ -12,6 +12,8 @@ mod error;
 mod evidence;
 mod examine;
 pub mod findings;
+mod literals;
+pub mod private;
 mod profile;
 mod read;
 mod sentence;

@@ -4,9 +4,10 @@
 //! everything else follows from stages, units and records.
 
 mod insert;
+mod own;
 mod tproc_c;
 
-use crate::findings::{InsertColumns, TransactionFindings};
+use crate::findings::{Findings, InsertColumns, TransactionFindings};
 use crate::read::measured::Measured;
 use rqps_model::plan::{Plan, SuitePlan};
 
@@ -23,5 +24,28 @@ pub(crate) fn transactions(plan: &Plan, rounds: &[Option<Measured>]) -> Option<T
     match &plan.suite {
         SuitePlan::TprocC(_) => tproc_c::transactions(rounds),
         SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::Own(_) => None,
+    }
+}
+
+/// Whether a build whose answers are not the base's gets no verdict.
+pub(crate) fn holds_back_other_answers(plan: &Plan) -> bool {
+    match &plan.suite {
+        SuitePlan::Own(own) => !own.answers.may_differ,
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::TprocC(_) => false,
+    }
+}
+
+/// Whether what it says holds values of the user's that are nobody else's business.
+pub(crate) fn is_private(findings: &Findings) -> bool {
+    match &findings.campaign.suite {
+        SuitePlan::Own(_) => true,
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::TprocC(_) => false,
+    }
+}
+
+/// Takes values of the user's out of what findings repeat of the plan.
+pub(crate) fn hide(findings: &mut Findings) {
+    if let SuitePlan::Own(workload) = &mut findings.campaign.suite {
+        own::hide(workload);
     }
 }

@@ -3,6 +3,7 @@
 //! In: what was read and judged. Out: [`Warning`]s of a cell, a treatment and the campaign. Each is one that would have
 //! caught a wrong or unlike published comparison. A warning changes no verdict.
 
+mod answers;
 pub(crate) mod campaign;
 pub(crate) mod cell;
 mod client;
@@ -48,6 +49,9 @@ const fn usual_advice(kind: WarningKind) -> Option<&'static str> {
         WarningKind::TwoSpeeds => "look at what host and server did in the slow part, and measure more rounds",
         WarningKind::Skewed => "look at the single rounds: one of them is unlike the others",
         WarningKind::Idle => "one side waited for something other than a CPU: look at IO, locks and placement",
+        WarningKind::AnswersDiffer => {
+            "find out which answer is right; `--answers-may-differ` gives a verdict on the speed nevertheless"
+        }
         WarningKind::PlanChanges => {
             "the number mixes two plans: compare the rounds one by one, and look at what the planner knows of the data"
         }
@@ -80,6 +84,7 @@ const fn usual_advice(kind: WarningKind) -> Option<&'static str> {
         | WarningKind::PlanChanged
         | WarningKind::Chance
         | WarningKind::Noisy
+        | WarningKind::UnstableAnswers
         | WarningKind::Trial => return None,
     })
 }
@@ -104,6 +109,7 @@ const fn summed(kind: WarningKind) -> Option<&'static str> {
         WarningKind::CyclesLost => "cycles were lost",
         WarningKind::Skipped => "planned events were never sent",
         WarningKind::PlanChanged => "another plan than the base's",
+        WarningKind::AnswersDiffer => "other answers than the base's",
         WarningKind::Chance => "undecided, though the interval does not contain 1,",
         WarningKind::Skewed => "mean and median disagree",
         _ => return None,

@@ -4,6 +4,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rqps_lab::results::Literals;
 use rqps_model::Verdict;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -201,6 +202,16 @@ pub(crate) struct Judged {
     pub(crate) dir: PathBuf,
     #[arg(long, value_name = "BUILD", help = format!("{} [default: as it was run]", about_base()))]
     pub(crate) base: Option<String>,
+    /// Show the values in statements, plans and errors of your own workload, each of which is a `?` otherwise
+    #[arg(long)]
+    pub(crate) show_literals: bool,
+}
+
+impl Judged {
+    /// Whether values are shown.
+    pub(crate) fn literals(&self) -> Literals {
+        if self.show_literals { Literals::Shown } else { Literals::Hidden }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use crate::run;
 use crate::screen::Screen;
 use anyhow::Result;
 use rqps_campaign::{Command, Flag};
+use rqps_lab::results::Literals;
 use rqps_lab::{floors, results};
 
 /// Keys that say how long a campaign takes.
@@ -29,7 +30,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs, screen: Screen) -> Result<Ending> 
     flags.extend(typed.iter().cloned());
     let campaign = CampaignArgs { flags: CampaignFlags(flags), ..args.campaign.clone() };
     let Some(store) = run::measured(None, &campaign, Command::Run, screen)? else { return Ok(Ending::Interrupted) };
-    let findings = results::compare(&store, None)?;
+    let findings = results::compare(&store, None, Literals::Hidden)?;
     let calibration = floors::calibration(&store, &findings)?;
     let kept = floors::keep(&calibration)?;
     let ending = match json {

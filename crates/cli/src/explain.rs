@@ -7,6 +7,7 @@ use crate::outcome::Ending;
 use crate::run::{how_long, measure};
 use crate::screen::Screen;
 use anyhow::{Result, bail};
+use rqps_lab::results::Literals;
 use rqps_lab::{Lab, Run, results};
 use rqps_model::plural;
 use rqps_store::Campaign;
@@ -16,7 +17,7 @@ use std::path::Path;
 pub(crate) fn explain(args: &ExplainArgs, screen: Screen) -> Result<Ending> {
     let campaign = Campaign::open(&args.judged.dir)?;
     let base = args.judged.base.as_deref();
-    let mut findings = results::compare(&campaign, base)?;
+    let mut findings = results::compare(&campaign, base, args.judged.literals())?;
     let is_there = |name: &&String| findings.tests.iter().any(|test| test.name == **name);
     if let Some(unknown) = args.tests.iter().find(|name| !is_there(name)) {
         let names: Vec<&str> = findings.tests.iter().map(|test| test.name.as_str()).collect();
@@ -31,11 +32,11 @@ pub(crate) fn explain(args: &ExplainArgs, screen: Screen) -> Result<Ending> {
             return Ok(Ending::Interrupted);
         }
         // As it was run: another base is for the screen only.
-        findings = results::compare(&campaign, None)?;
+        findings = results::compare(&campaign, None, Literals::Hidden)?;
         let html = results::write(&campaign, &findings)?;
         screen.say(&format!("report: {}", html.display()));
         if base.is_some() {
-            findings = results::compare(&campaign, base)?;
+            findings = results::compare(&campaign, base, args.judged.literals())?;
         }
     }
     screen.print(&match args.json {

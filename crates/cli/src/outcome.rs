@@ -5,6 +5,7 @@
 use crate::args::{CompareArgs, Judged, StatusArgs};
 use crate::screen::Screen;
 use anyhow::Result;
+use rqps_lab::results::Literals;
 use rqps_lab::{results, status};
 use rqps_store::{Campaign, StoreError};
 use std::time::SystemTime;
@@ -38,7 +39,7 @@ impl Ending {
 
 /// Compares, writes everything derived, prints the table or JSON.
 pub(crate) fn report(campaign: &Campaign, json: bool, screen: Screen) -> Result<Ending> {
-    let findings = results::compare(campaign, None)?;
+    let findings = results::compare(campaign, None, Literals::Hidden)?;
     let html = results::write(campaign, &findings)?;
     if json {
         screen.print(&rqps_report::compare_json(&findings));
@@ -57,7 +58,7 @@ pub(crate) fn ending(campaign: &Campaign) -> Result<Ending, StoreError> {
 /// `rqps compare`.
 pub(crate) fn compare(args: &CompareArgs, screen: Screen) -> Result<Ending> {
     let campaign = Campaign::open(&args.judged.dir)?;
-    let findings = results::compare(&campaign, args.judged.base.as_deref())?;
+    let findings = results::compare(&campaign, args.judged.base.as_deref(), args.judged.literals())?;
     if args.json {
         screen.print(&rqps_report::compare_json(&findings));
     } else if args.markdown {
@@ -71,7 +72,7 @@ pub(crate) fn compare(args: &CompareArgs, screen: Screen) -> Result<Ending> {
 /// `rqps report`.
 pub(crate) fn rewrite(args: &Judged, screen: Screen) -> Result<Ending> {
     let campaign = Campaign::open(&args.dir)?;
-    let findings = results::compare(&campaign, args.base.as_deref())?;
+    let findings = results::compare(&campaign, args.base.as_deref(), args.literals())?;
     let html = results::write(&campaign, &findings)?;
     screen.print(&format!("report: {}", html.display()));
     Ok(ending(&campaign)?)

@@ -5,16 +5,30 @@
 use anyhow::{Context, Result};
 use rqps_analysis::analyse;
 use rqps_analysis::findings::{Findings, TestFindings};
+use rqps_analysis::private::without_literals;
 use rqps_model::Verdict;
 use rqps_store::{Campaign, StoreError};
 use std::path::PathBuf;
 
+/// Whether values of the user's own statements are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Literals {
+    /// Each is a `?`.
+    Hidden,
+    /// As they are.
+    Shown,
+}
+
 /// Compares the treatments of a campaign, with another base if one is named; where something is damaged, the error is
 /// all that is damaged.
-pub fn compare(campaign: &Campaign, base: Option<&str>) -> Result<Findings> {
-    analyse(campaign, base).map_err(|first| match campaign.check() {
-        Err(all @ StoreError::Damaged(_)) => all.into(),
+pub fn compare(campaign: &Campaign, base: Option<&str>, literals: Literals) -> Result<Findings> {
+    let findings = analyse(campaign, base).map_err(|first| match campaign.check() {
+        Err(all @ StoreError::Damaged(_)) => anyhow::Error::from(all),
         _ => first.into(),
+    })?;
+    Ok(match literals {
+        Literals::Hidden => without_literals(findings),
+        Literals::Shown => findings,
     })
 }
 

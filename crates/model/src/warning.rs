@@ -38,6 +38,10 @@ words! {
         CyclesLost = "cycles-lost",
         /// Planned events were never sent.
         Skipped = "skipped",
+        /// Other answers than the base's.
+        AnswersDiffer = "answers-differ",
+        /// Answers that cannot be compared: the base itself answers differently when asked again.
+        UnstableAnswers = "unstable-answers",
         /// Another plan than the base's.
         PlanChanged = "plan-changed",
         /// Undecided only since so many cells were compared.

@@ -4,6 +4,7 @@
 //! In: findings. Out: words and tables. The only file of this crate that asks for the suite.
 
 pub(crate) mod insert;
+mod own;
 mod sysbench;
 mod tproc_c;
 
@@ -142,10 +143,19 @@ pub(crate) fn notes(findings: &Findings, level: &Level<'_>) -> Vec<String> {
     }
 }
 
-/// Lines below a level's table, in the words of other programs that publish the same numbers.
+/// What changes cost a day, where the suite knows how often each test is done; the first line says so.
+pub(crate) fn day(findings: &Findings, level: &Level<'_>) -> Vec<String> {
+    match &findings.campaign.suite {
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::TprocC(_) => Vec::new(),
+        SuitePlan::Own(workload) => own::lines(findings, workload, level),
+    }
+}
+
+/// Lines below a level's table: in the words of other programs that publish the same numbers, or what changes cost.
 pub(crate) fn lines(findings: &Findings, level: &Level<'_>) -> Vec<String> {
     match &findings.campaign.suite {
-        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::Own(_) => Vec::new(),
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) => Vec::new(),
+        SuitePlan::Own(_) => day(findings, level),
         SuitePlan::TprocC(_) => tproc_c::lines(findings, level),
     }
 }

@@ -4,6 +4,7 @@
 //! it, so that a campaign of any size fits in memory.
 
 use super::seconds;
+use rqps_model::answers::TestAnswers;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::Stall;
 use rqps_model::sample::{MonitorRow, SecondRow, Slices};
@@ -25,6 +26,8 @@ pub(crate) struct Measured {
     pub(crate) watch: Vec<MonitorRow>,
     /// The plans of this round at this number of clients; none of a trial without a number.
     pub(crate) plans: Vec<StatementPlan>,
+    /// What the test's statements answered, with or without a number; kept in one round alone.
+    pub(crate) answers: Option<TestAnswers>,
 }
 
 impl Measured {
@@ -46,6 +49,7 @@ impl Measured {
             (rows, watch) = (folder.lines(part::SECONDS)?, folder.lines(part::MONITOR)?);
             stalls = seconds::stalls(step, &rows);
         }
+        let answers = folder.json(part::ANSWERS)?;
         let (mut slices, mut histograms) = (Slices::default(), Latencies::new());
         let mut plans = Vec::new();
         if folder.sample.throughput().is_some() {
@@ -56,7 +60,7 @@ impl Measured {
             }
             plans = folder.json(part::PLANS)?.unwrap_or_else(|| kept.to_vec());
         }
-        Ok(Some(Measured { sample: folder.sample, slices, histograms, seconds: rows, stalls, watch, plans }))
+        Ok(Some(Measured { sample: folder.sample, slices, histograms, seconds: rows, stalls, watch, plans, answers }))
     }
 
     /// Drops what is only needed once: histograms and what each second had, but for the rates.
@@ -108,6 +112,7 @@ pub(crate) mod tests {
             stalls: Vec::new(),
             watch: Vec::new(),
             plans: Vec::new(),
+            answers: None,
         }
     }
 

@@ -3,7 +3,7 @@
 //! In: a cell's samples, costs and plans, and the base's. Out: views of them. It warns of nothing itself.
 
 use crate::compare::round::RoundRatio;
-use crate::findings::{Cost, PlanFindings};
+use crate::findings::{AnswerFindings, Cost, PlanFindings};
 use crate::read::measured::Measured;
 use crate::words::rounds_in_words;
 use rqps_model::facts::SettingsFacts;
@@ -25,6 +25,7 @@ pub(crate) struct Cell<'a> {
     pub(crate) settings: &'a SettingsFacts,
     pub(crate) plans: &'a [PlanFindings],
     pub(crate) base_plans: &'a [PlanFindings],
+    pub(crate) answers: &'a [AnswerFindings],
 }
 
 impl Cell<'_> {

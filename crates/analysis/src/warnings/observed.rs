@@ -4,7 +4,7 @@
 //! Thresholds are named here with their reason.
 
 use super::cell::Cell;
-use super::{advised, client, plan_changes, rates, warning};
+use super::{advised, answers, client, plan_changes, rates, warning};
 use crate::digits::percent;
 use crate::evidence;
 use crate::findings::{Cost, Warning};
@@ -36,6 +36,7 @@ pub(crate) fn observed(cell: &Cell<'_>) -> Vec<Warning> {
     cycles(cell, &mut found);
     plan_changes::against_base(cell, &mut found);
     plan_changes::between_rounds(cell, &mut found);
+    answers::against_base(cell, &mut found);
     noted_by_samples(cell, &mut found);
     found
 }

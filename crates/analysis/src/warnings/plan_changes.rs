@@ -89,6 +89,7 @@ mod tests {
             settings: &SettingsFacts::default(),
             plans: &[],
             base_plans: &[],
+            answers: &[],
         };
         let mut found = Vec::new();
         between_rounds(&cell, &mut found);

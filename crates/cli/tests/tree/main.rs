@@ -28,7 +28,7 @@ const EDGES: [(&str, &[&str]); 23] = [
     ("load", &["draw", "model", "pgbench", "sql", "stats", "suites", "wire"]),
     ("observe", &["machine", "model", "wire"]),
     ("profile", &["model"]),
-    ("analysis", &["model", "stats", "store"]),
+    ("analysis", &["model", "sql", "stats", "store"]),
     ("report", &["model", "analysis"]),
     // For developers, not shipped.
     ("bench-client", &["builds", "campaign", "load", "machine", "model", "server", "stats", "suites", "wire"]),

@@ -20,6 +20,8 @@ pub(super) struct Level {
     title: String,
     matrix: Option<Matrix>,
     builds: Vec<Build>,
+    /// What changes cost a day; the first line says so.
+    day: Vec<String>,
 }
 
 /// One build's table with intervals.
@@ -94,6 +96,7 @@ pub(super) fn levels(scene: &Scene<'_>) -> Vec<Level> {
             title: scene.level(level.clients),
             matrix: matrix::matrix(scene, level),
             builds: scene.others.iter().map(|index| build(scene, level, *index)).collect(),
+            day: suite::day(scene.findings, level),
         })
         .collect()
 }

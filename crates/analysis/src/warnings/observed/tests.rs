@@ -28,6 +28,7 @@ fn blank(settings: &SettingsFacts) -> Cell<'_> {
         settings,
         plans: &[],
         base_plans: &[],
+        answers: &[],
     }
 }
 

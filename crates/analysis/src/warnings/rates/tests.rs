@@ -29,6 +29,7 @@ fn warnings(rounds: &[Option<Measured>], base_rounds: &[Option<Measured>]) -> Ve
         settings: &settings,
         plans: &[],
         base_plans: &[],
+        answers: &[],
     })
 }
 

@@ -1,0 +1,172 @@
+//! Whether a build answers as the base does, statement by statement.
+//!
+//! In: the answers of both, as their samples keep them. Out: an [`AnswerFindings`] for each statement whose answers
+//! differ or cannot be compared. The order of rows counts only where the statement asks for one.
+
+use crate::findings::{AnswerFindings, AnswerKind, RowDifference};
+use crate::read::measured::Measured;
+use rqps_model::answers::{Answer, StatementAnswers, TestAnswers};
+use std::collections::BTreeMap;
+
+/// A row's values.
+type Values = Vec<Option<String>>;
+
+/// The answers of a test on a treatment: those of the first round that has them.
+pub(crate) fn of_rounds(rounds: &[Option<Measured>]) -> Option<&TestAnswers> {
+    rounds.iter().flatten().find_map(|measured| measured.answers.as_ref())
+}
+
+/// What differs between the answers of a treatment and the base's.
+pub(crate) fn differences(own: &TestAnswers, base: &TestAnswers) -> Vec<AnswerFindings> {
+    let of = |statement: &StatementAnswers| {
+        let of_base = base.statements.iter().find(|one| one.statement == statement.statement)?;
+        of_statement(statement, of_base)
+    };
+    own.statements.iter().filter_map(of).collect()
+}
+
+fn of_statement(own: &StatementAnswers, base: &StatementAnswers) -> Option<AnswerFindings> {
+    let pairs = || own.answers.iter().zip(&base.answers);
+    let is_unstable = |(_, base): &(&Answer, &Answer)| base.is_unstable;
+    let differing: Vec<(usize, AnswerKind, (&Answer, &Answer))> = pairs()
+        .enumerate()
+        .filter(|(_, pair)| !is_unstable(pair))
+        .filter_map(|(set, pair)| Some((set, kind(pair.0, pair.1, own.is_ordered)?, pair)))
+        .collect();
+    let findings = |kind, sets, row, error| AnswerFindings {
+        statement: own.statement.clone(),
+        kind,
+        sets,
+        of_sets: pairs().count() as u32,
+        row,
+        error,
+    };
+    let Some((_, kind, (first, of_base))) = differing.first() else {
+        // What differs from itself on the base cannot be compared.
+        let unstable = pairs().filter(is_unstable).count() as u32;
+        return (unstable > 0).then(|| findings(AnswerKind::Unstable, unstable, None, None));
+    };
+    let error = match (&first.error, &of_base.error) {
+        (Some(own), None) => Some(format!("{own}, and none on the base")),
+        (None, Some(base)) => Some(format!("none, and {base} on the base")),
+        (Some(own), Some(base)) => Some(format!("{own} instead of {base}")),
+        (None, None) => None,
+    };
+    let row = first_row(first, of_base, own);
+    Some(findings(*kind, differing.len() as u32, row, error))
+}
+
+/// How two answers differ.
+fn kind(own: &Answer, base: &Answer, is_ordered: bool) -> Option<AnswerKind> {
+    if own.error != base.error {
+        return Some(AnswerKind::Error);
+    }
+    if own.rows != base.rows {
+        return Some(AnswerKind::Rows);
+    }
+    if own.sum != base.sum {
+        return Some(AnswerKind::Values);
+    }
+    (is_ordered && own.sum_in_order != base.sum_in_order).then_some(AnswerKind::Order)
+}
+
+/// The first row that one of them has and the other has not, or has in another place.
+fn first_row(own: &Answer, base: &Answer, statement: &StatementAnswers) -> Option<RowDifference> {
+    let columns = |ours: &Values, theirs: &Values| -> Vec<String> {
+        let differs = |at: &usize| ours.get(*at) != theirs.get(*at);
+        let name = |at: usize| statement.columns.get(at).cloned().unwrap_or_else(|| format!("column {}", at + 1));
+        (0..ours.len().max(theirs.len())).filter(differs).map(name).collect()
+    };
+    let difference = |at: usize, ours: Option<&Values>, theirs: Option<&Values>| RowDifference {
+        row: at as u64 + 1,
+        columns: ours.zip(theirs).map_or_else(Vec::new, |(ours, theirs)| columns(ours, theirs)),
+        own: ours.cloned(),
+        base: theirs.cloned(),
+    };
+    if statement.is_ordered {
+        let longest = own.first_rows.len().max(base.first_rows.len());
+        let at = (0..longest).find(|at| own.first_rows.get(*at) != base.first_rows.get(*at))?;
+        return Some(difference(at, own.first_rows.get(at), base.first_rows.get(at)));
+    }
+    // Without an order rows are those of a bag.
+    let mut bag: BTreeMap<&Values, i64> = BTreeMap::new();
+    own.first_rows.iter().for_each(|row| *bag.entry(row).or_default() += 1);
+    base.first_rows.iter().for_each(|row| *bag.entry(row).or_default() -= 1);
+    let place = |rows: &[Values], row: &Values| rows.iter().position(|one| one == row).unwrap_or(0);
+    let ours = bag.iter().find(|(_, count)| **count > 0).map(|(row, _)| *row);
+    let theirs = bag.iter().find(|(_, count)| **count < 0).map(|(row, _)| *row);
+    let at = match (ours, theirs) {
+        (None, None) => return None,
+        (_, Some(theirs)) => place(&base.first_rows, theirs),
+        (Some(ours), None) => place(&own.first_rows, ours),
+    };
+    Some(difference(at, ours, theirs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(rows: &[&[&str]]) -> Answer {
+        let rows: Vec<Values> =
+            rows.iter().map(|row| row.iter().map(|value| Some((*value).to_owned())).collect()).collect();
+        let mut sorted = rows.clone();
+        sorted.sort();
+        Answer {
+            rows: rows.len() as u64,
+            sum: format!("{sorted:?}"),
+            sum_in_order: format!("{rows:?}"),
+            first_rows: rows,
+            ..Answer::default()
+        }
+    }
+
+    fn statement(is_ordered: bool, answers: &[Answer]) -> TestAnswers {
+        let statement = StatementAnswers {
+            statement: "q".to_owned(),
+            is_ordered,
+            columns: vec!["id".to_owned(), "total".to_owned()],
+            answers: answers.to_vec(),
+        };
+        TestAnswers { has_values: true, statements: vec![statement] }
+    }
+
+    fn found(is_ordered: bool, own: &[Answer], base: &[Answer]) -> Option<AnswerFindings> {
+        differences(&statement(is_ordered, own), &statement(is_ordered, base)).pop()
+    }
+
+    #[test]
+    fn a_changed_row_is_named() {
+        let base = [answer(&[&["1", "10"], &["2", "20"]]), answer(&[])];
+        assert_eq!(found(false, &base, &base), None);
+        let own = [answer(&[&["2", "21"], &["1", "10"]]), answer(&[])];
+        let told = found(false, &own, &base).expect("another value");
+        assert_eq!((told.kind, told.sets, told.of_sets), (AnswerKind::Values, 1, 2));
+        let row = told.row.expect("a row");
+        assert_eq!((row.row, &row.columns[..]), (2, &["total".to_owned()][..]));
+        assert_eq!(row.own.expect("ours")[1].as_deref(), Some("21"));
+    }
+
+    #[test]
+    fn the_order_counts_where_it_was_asked_for() {
+        let (base, own) = ([answer(&[&["1", "a"], &["2", "b"]])], [answer(&[&["2", "b"], &["1", "a"]])]);
+        assert_eq!(found(false, &own, &base), None);
+        let told = found(true, &own, &base).expect("another order");
+        assert_eq!((told.kind, told.row.expect("a row").row), (AnswerKind::Order, 1));
+    }
+
+    #[test]
+    fn numbers_of_rows_errors_and_what_differs_from_itself_are_told_apart() {
+        let base = [answer(&[&["1", "a"]])];
+        let more = found(false, &[answer(&[&["1", "a"], &["2", "b"]])], &base).expect("one more");
+        assert_eq!(more.kind, AnswerKind::Rows);
+        let row = more.row.expect("the new one");
+        assert!(row.base.is_none() && row.own.is_some() && row.columns.is_empty());
+        let failed = Answer { error: Some("42883".to_owned()), ..Answer::default() };
+        let told = found(false, std::slice::from_ref(&failed), &base).expect("an error");
+        assert_eq!((told.kind, told.error.as_deref()), (AnswerKind::Error, Some("42883, and none on the base")));
+        let unstable = [Answer { is_unstable: true, ..base[0].clone() }];
+        let told = found(false, &[failed], &unstable).expect("it cannot be compared");
+        assert_eq!(told.kind, AnswerKind::Unstable);
+    }
+}

@@ -1,0 +1,76 @@
+//! What is told of the user's own workload beyond verdicts: what each change costs a day.
+//!
+//! In: findings with how often a day the user's own server does each test. Out: lines, the dearest change first.
+
+use crate::order::{self, Level};
+use crate::{number, text};
+use rqps_analysis::findings::{Findings, TestFindings};
+use rqps_model::own::{Own, OwnTest, Work};
+
+/// What changes of a level cost a day, by `calls`; nothing where no test says how often it is done.
+pub(super) fn lines(findings: &Findings, own: &Own, level: &Level<'_>) -> Vec<String> {
+    let names = order::short_names(findings);
+    let several = order::others(findings).len() > 1;
+    let mut costs: Vec<(f64, String)> = Vec::new();
+    for (_, test) in level.blocks.iter().flat_map(|block| &block.tests) {
+        let Some((calls, base)) = own.test(&test.name).and_then(|of| day(of, test, findings.base)) else { continue };
+        for index in order::others(findings) {
+            let Some(comparison) = &test.cells[index].comparison else { continue };
+            let more = |rqps: f64| base * (1.0 / rqps - 1.0);
+            let interval = match (comparison.low, comparison.high) {
+                (Some(low), Some(high)) => format!(" ({} to {})", seconds(more(high)), seconds(more(low))),
+                _ => String::new(),
+            };
+            let build = if several { format!(" on {}", text::plain(&names[index])) } else { String::new() };
+            let told = format!(
+                "  {}: {} calls take {}; {}{interval}{build}",
+                test.name,
+                number::grouped(calls),
+                seconds(base).trim_start_matches('+'),
+                seconds(more(comparison.rqps)),
+            );
+            costs.push((more(comparison.rqps), told));
+        }
+    }
+    if costs.is_empty() {
+        return Vec::new();
+    }
+    costs.sort_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
+    std::iter::once("A day, by the calls of the workload file; the dearest change first:".to_owned())
+        .chain(costs.into_iter().map(|(_, told)| told))
+        .collect()
+}
+
+/// How often a day a test is done, and the seconds that this takes on the base.
+fn day(of: &OwnTest, test: &TestFindings, base: usize) -> Option<(f64, f64)> {
+    let calls = of.calls?;
+    let statements = match &of.work {
+        Work::Steps(steps) => steps.steps.len() + if steps.transaction { 2 } else { 0 },
+        Work::Mix(_) | Work::Pgbench(_) => return None,
+    };
+    let throughput = test.cells[base].throughput?;
+    Some((calls, calls * statements as f64 * f64::from(test.clients) / throughput))
+}
+
+/// Seconds with their sign, in the unit that fits.
+fn seconds(seconds: f64) -> String {
+    let (value, unit) = match seconds.abs() {
+        3600.0.. => (seconds / 3600.0, "h"),
+        60.0.. => (seconds / 60.0, "min"),
+        1.0.. => (seconds, "s"),
+        _ => (seconds * 1e3, "ms"),
+    };
+    format!("{value:+.1} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+
+    #[test]
+    fn times_have_a_sign_and_a_unit_that_fits() {
+        for (value, told) in [(7200.0, "+2.0 h"), (-90.0, "-1.5 min"), (2.54, "+2.5 s"), (-0.0123, "-12.3 ms")] {
+            assert_eq!(seconds(value), told);
+        }
+    }
+}
