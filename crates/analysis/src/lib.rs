@@ -51,7 +51,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let base = base::choose(plan, &builds, base)?;
     treatment::relate_to_base(plan, &mut treatments, base);
 
-    let pairs = aa_pairs::pairs(&plan.treatments, &treatments);
+    let pairs = aa_pairs::pairs(plan, &treatments);
     let planted = planted::treatments(plan);
     let keys = published_order(plan);
     let series = keys.len() * plan.treatments.len() * campaign.rounds() as usize;

@@ -9,6 +9,8 @@ mod data;
 mod scripts;
 mod section;
 mod test;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use crate::diagnostic::{Fault, Faults};

@@ -11,7 +11,7 @@ use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSource, BuildSpec, Engine, Interleave, Plan, StorageEngine};
 use rqps_suites::Suite;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const RELEASES: [(Engine, &[&str]); 3] = [
     (
@@ -55,6 +55,26 @@ impl Files for NoFiles {
 
     fn digest(&self, _: &Path) -> Result<InputFile, String> {
         Err("there are no files in this test".to_owned())
+    }
+}
+
+/// Files with these texts.
+pub(crate) struct TextFiles(BTreeMap<PathBuf, String>);
+
+impl TextFiles {
+    pub(crate) fn of(files: &[(&str, &str)]) -> TextFiles {
+        TextFiles(files.iter().map(|(name, text)| (PathBuf::from(name), (*text).to_owned())).collect())
+    }
+}
+
+impl Files for TextFiles {
+    fn read(&self, path: &Path) -> Result<Vec<u8>, String> {
+        self.0.get(path).map(|text| text.clone().into_bytes()).ok_or_else(|| "there is no such file".to_owned())
+    }
+
+    fn digest(&self, path: &Path) -> Result<InputFile, String> {
+        let bytes = self.read(path)?.len() as u64;
+        Ok(InputFile { path: path.to_owned(), bytes, sha256: String::new() })
     }
 }
 

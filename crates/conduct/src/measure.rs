@@ -189,6 +189,10 @@ fn enter(
         })?,
         _ => None,
     };
+    let answers = answers.map(|(answers, notes)| {
+        arm.pending_warnings.extend(notes);
+        answers
+    });
     let mut probes = probes(piece.test, &arm.data)?;
     observed(server, arm.treatment.plan.storage, &arm.data, |subject| probes.begin(subject));
     Ok(Some(Reading { probes, plans, answers }))

@@ -44,6 +44,8 @@ pub(crate) struct ResolvedTreatment<'a> {
     pub(crate) account: Account,
     /// The name by which a plan gives it data that others do not get.
     pub(crate) only: Option<String>,
+    /// Whether its tables are the user's own, who says what stores them.
+    pub(crate) has_own_data: bool,
 }
 
 impl ResolvedTreatment<'_> {
@@ -129,11 +131,13 @@ impl ResolvedTreatment<'_> {
             .map_err(ServerError::Wire)
             .map_err(ConductError::server(format!("reading what stores the tables of {name}")))?;
         match self.plan.storage {
-            Some(planned) if planned.name() != found.storage_engine => Err(ConductError::StorageEngine {
-                treatment: name.clone(),
-                planned: planned.name().to_owned(),
-                found: found.storage_engine,
-            }),
+            Some(planned) if planned.name() != found.storage_engine && !self.has_own_data => {
+                Err(ConductError::StorageEngine {
+                    treatment: name.clone(),
+                    planned: planned.name().to_owned(),
+                    found: found.storage_engine,
+                })
+            }
             _ => Ok(found),
         }
     }
@@ -181,11 +185,9 @@ pub(crate) fn resolve<'a>(
             true => configuration,
             false => render((treatment, build), &treatment.set.clone().into_iter().chain(earlier).collect())?,
         };
-        let only = job.plan.stages.iter().find_map(|stage| match &stage.data {
-            DataSet::Own(data) => data.files_only_for(&treatment.name).map(|(name, _)| name.to_owned()),
-            _ => None,
-        });
-        Ok(ResolvedTreatment { plan: treatment, build, configuration, account: Account::choose(), only })
+        let has_own_data = job.plan.stages.iter().any(|stage| matches!(stage.data, DataSet::Own(_)));
+        let only = job.plan.stages.iter().find_map(|stage| stage.data.only_for(&treatment.name)).map(str::to_owned);
+        Ok(ResolvedTreatment { plan: treatment, build, configuration, account: Account::choose(), only, has_own_data })
     };
     each().zip(rendered.into_iter().zip(earlier)).map(resolved).collect()
 }

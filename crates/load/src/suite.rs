@@ -112,8 +112,8 @@ impl<'a> PlannedTest<'a> {
         }
     }
 
-    /// What its statements answer on a server, where the suite compares that.
-    pub fn answers(&self, target: &Target) -> Result<Option<TestAnswers>, LoadError> {
+    /// What its statements answer on a server, where the suite compares that, and what is odd about it.
+    pub fn answers(&self, target: &Target) -> Result<Option<(TestAnswers, Vec<String>)>, LoadError> {
         match &self.what {
             What::Own(own, test, inputs) => crate::own::answers(target, own, test, inputs),
             What::Statements(_) | What::Step(..) | What::Transactions(..) => Ok(None),

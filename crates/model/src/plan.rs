@@ -147,6 +147,14 @@ pub enum DataSet {
 }
 
 impl DataSet {
+    /// The name by which a treatment gets more than others, if it does.
+    pub fn only_for(&self, treatment: &str) -> Option<&str> {
+        match self {
+            DataSet::Own(data) => data.files_only_for(treatment).map(|(name, _)| name),
+            DataSet::Empty | DataSet::Loaded(_) | DataSet::Warehouses(_) => None,
+        }
+    }
+
     /// Its tables and the rows of all of them.
     pub fn size(&self) -> (u32, u64) {
         match self {

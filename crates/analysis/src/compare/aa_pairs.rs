@@ -9,8 +9,8 @@ use crate::compare::row::{Row, log_ratios};
 use crate::evidence::settings;
 use crate::findings::TreatmentFindings;
 use rqps_model::BuildSource;
+use rqps_model::Plan;
 use rqps_model::facts::BuildFacts;
-use rqps_model::plan::TreatmentPlan;
 use rqps_stats::{DEFAULT_FALSE_DISCOVERY_RATE, Decision, Margin, Paired, decide, q_values};
 
 /// The level of a single comparison.
@@ -18,10 +18,14 @@ const LEVEL: f64 = 0.05;
 /// A number of false changes that chance exceeds no more often than this is chance.
 const CHANCE: f64 = 0.025;
 
-/// Pairs of treatments that are the same, each with the first of its kind. One in which a change was planted is not.
-pub(crate) fn pairs(plans: &[TreatmentPlan], treatments: &[TreatmentFindings]) -> Vec<(usize, usize)> {
+/// Pairs of treatments that are the same, each with the first of its kind. One in which a change was planted is not,
+/// nor one that has data of its own.
+pub(crate) fn pairs(plan: &Plan, treatments: &[TreatmentFindings]) -> Vec<(usize, usize)> {
+    let plans = &plan.treatments;
+    let only = |at: usize| plan.stages.iter().find_map(|stage| stage.data.only_for(&plans[at].name));
     let same = |a: usize, b: usize| {
         plans[a].planted.is_none()
+            && only(a) == only(b)
             && plans[b].planted.is_none()
             && same_build(
                 (&plans[a].build.source, &treatments[a].build),

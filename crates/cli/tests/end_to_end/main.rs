@@ -17,6 +17,7 @@ mod hosts;
 mod insert;
 mod kinds;
 mod largest;
+mod own;
 mod scene;
 mod screen;
 mod sources;

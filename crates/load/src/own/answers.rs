@@ -24,19 +24,21 @@ const FIRST_ROWS: usize = 100;
 /// Text of kept rows of a statement, above which no more are kept.
 const FIRST_BYTES: usize = 64 << 10;
 
-/// Asks for all answers of a test; none where nothing is to be compared or the test only writes.
+/// Asks for all answers of a test; none where nothing is to be compared or the test only writes. Also says where there
+/// are other numbers of rows than a user can want.
 pub(crate) fn answers(
     target: &Target,
     own: &Own,
     test: &OwnTest,
     inputs: &Inputs,
-) -> Result<Option<TestAnswers>, LoadError> {
+) -> Result<Option<(TestAnswers, Vec<String>)>, LoadError> {
     if own.answers.compare == Answers::Off || !matches!(test.work, Work::Steps(_)) {
         return Ok(None);
     }
     let arm = Arm::compile(own, test, inputs, target)?;
     let has_values = own.answers.compare == Answers::Values;
     let mut all = TestAnswers { has_values, statements: Vec::new() };
+    let mut notes = Vec::new();
     let dialect = dialect(target.engine());
     for statement in arm.prepared().iter().filter(|one| rqps_sql::is_read(&one.sql, dialect) && !one.needs_kept()) {
         let texts: Vec<String> = (0..u64::from(own.answers.parameters))
@@ -59,6 +61,7 @@ pub(crate) fn answers(
             let is_same = again.rows == answer.rows && again.error == answer.error && again.sum == answer.sum;
             answer.is_unstable = !is_same || is_ordered && again.sum_in_order != answer.sum_in_order;
         }
+        notes.extend(unexpected(&asked, statement.rows));
         if !has_values {
             for answer in &mut asked.answers {
                 (answer.sum, answer.sum_in_order) = (String::new(), String::new());
@@ -67,7 +70,27 @@ pub(crate) fn answers(
         }
         all.statements.push(asked);
     }
-    Ok((!all.statements.is_empty()).then_some(all))
+    Ok((!all.statements.is_empty()).then_some((all, notes)))
+}
+
+/// What is odd about the numbers of rows: they are not as expected, or most answers are empty, which is another work
+/// than finding something.
+fn unexpected(asked: &StatementAnswers, expected: Option<(u64, u64)>) -> Option<String> {
+    let answered = || asked.answers.iter().filter(|answer| answer.error.is_none());
+    let (all, name) = (answered().count(), &asked.statement);
+    if let Some((from, to)) = expected {
+        let wrong: Vec<u64> = answered().map(|answer| answer.rows).filter(|rows| !(from..=to).contains(rows)).collect();
+        let range = if from == to { from.to_string() } else { format!("{from} to {to}") };
+        let first = wrong.first()?;
+        return Some(format!(
+            "{name} gives {first} rows for {} of {all} sets of values, expected {range}",
+            wrong.len()
+        ));
+    }
+    let empty = answered().filter(|answer| answer.rows == 0).count();
+    (2 * empty > all).then(|| {
+        format!("{name} finds no rows for {empty} of {all} sets of values: take values that are there, from a query or a CSV")
+    })
 }
 
 /// A session that shows values alike on all versions.

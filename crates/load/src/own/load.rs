@@ -12,7 +12,7 @@ use crate::session::{connect, execute};
 use crate::work::{SettleGoal, Worked, analyze_table, checkpoint, flush_commits, provide_prewarm, settle, warm_all};
 use rqps_model::own::{InputFile, OwnData};
 use rqps_model::plan::DataShape;
-use rqps_sql::dump::{Dump, What};
+use rqps_sql::dump::{Dump, Item, What};
 use rqps_suites::Work;
 use rqps_wire::{Protocol, ServerError, Session, Target, WireError};
 use std::fs::File;
@@ -171,22 +171,30 @@ fn send_file(
             What::CopyRows(first) => {
                 let sql = copy.take().unwrap_or_default();
                 let line = item.line;
+                let mut broken = None;
                 let feed = |writer: &mut rqps_wire::CopyWriter<'_>| {
                     writer.write(&first)?;
                     sent += first.len() as u64;
-                    while let Some(Ok(more)) = dump.next() {
-                        match more.what {
-                            What::CopyRows(rows) => {
+                    loop {
+                        match dump.next() {
+                            Some(Ok(Item { what: What::CopyRows(rows), .. })) => {
                                 writer.write(&rows)?;
                                 sent += rows.len() as u64;
                                 advance(sent);
                             }
-                            _ => break,
+                            // The rows end before anything else comes.
+                            Some(Ok(_)) | None => return Ok(()),
+                            Some(Err(error)) => {
+                                broken = Some(error);
+                                return Ok(());
+                            }
                         }
                     }
-                    Ok(())
                 };
                 let copied = session.copy_in(&sql, feed);
+                if let Some(error) = broken {
+                    return Err(LoadError::Shape(format!("{name}: {error}")));
+                }
                 copied.map_err(|error| LoadError::Shape(format!("{name}:{line}: {error}")))?;
             }
             What::CopyEnd => copy = None,

@@ -65,14 +65,18 @@ pub(crate) fn provide_prewarm(endpoint: &Endpoint) -> Result<bool, LoadError> {
 pub(super) fn warm_all(endpoint: &Endpoint) -> Result<(), LoadError> {
     let prewarms = provide_prewarm(endpoint)?;
     let mut session = connect(endpoint)?;
-    let kinds = if prewarms { "'r', 'i'" } else { "'r'" };
+    let kinds = if prewarms { "'r', 'm', 'i'" } else { "'r', 'm'" };
     let found = format!(
-        "SELECT oid::regclass FROM pg_class WHERE relkind IN ({kinds}) AND relnamespace = 'public'::regnamespace"
+        "SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+         WHERE c.relkind IN ({kinds}) AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'"
     );
     let found = session.query(&found).map_err(LoadError::wire("listing the tables"))?;
     for name in found.rows.iter().filter_map(|row| row.first()?.as_deref()) {
-        let sql =
-            if prewarms { format!("SELECT pg_prewarm('{name}')") } else { format!("SELECT count(*) FROM {name}") };
+        let sql = if prewarms {
+            format!("SELECT pg_prewarm('{}')", name.replace('\'', "''"))
+        } else {
+            format!("SELECT count(*) FROM {name}")
+        };
         execute(&mut session, &sql)?;
     }
     Ok(())

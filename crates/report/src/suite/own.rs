@@ -11,34 +11,40 @@ use rqps_model::own::{Own, OwnTest, Work};
 pub(super) fn lines(findings: &Findings, own: &Own, level: &Level<'_>) -> Vec<String> {
     let names = order::short_names(findings);
     let several = order::others(findings).len() > 1;
-    let mut costs: Vec<(f64, String)> = Vec::new();
+    let (mut costs, mut unclear): (Vec<(f64, String)>, usize) = (Vec::new(), 0);
     for (_, test) in level.blocks.iter().flat_map(|block| &block.tests) {
         let Some((calls, base)) = own.test(&test.name).and_then(|of| day(of, test, findings.base)) else { continue };
         for index in order::others(findings) {
             let Some(comparison) = &test.cells[index].comparison else { continue };
             let more = |rqps: f64| base * (1.0 / rqps - 1.0);
-            let interval = match (comparison.low, comparison.high) {
-                (Some(low), Some(high)) => format!(" ({} to {})", seconds(more(high)), seconds(more(low))),
-                _ => String::new(),
-            };
-            let build = if several { format!(" on {}", text::plain(&names[index])) } else { String::new() };
+            let (Some(low), Some(high)) = (comparison.low, comparison.high) else { continue };
+            if low <= 1.0 && high >= 1.0 {
+                unclear += 1;
+                continue;
+            }
+            let build = if several { format!("{}: ", text::plain(&names[index])) } else { String::new() };
             let told = format!(
-                "  {}: {} calls take {}; {}{interval}{build}",
+                "  {build}{} {} ({} to {}), {} calls took {}",
                 test.name,
+                seconds(more(comparison.rqps)),
+                seconds(more(high)),
+                seconds(more(low)),
                 number::grouped(calls),
                 seconds(base).trim_start_matches('+'),
-                seconds(more(comparison.rqps)),
             );
             costs.push((more(comparison.rqps), told));
         }
     }
-    if costs.is_empty() {
+    if costs.is_empty() && unclear == 0 {
         return Vec::new();
     }
     costs.sort_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
-    std::iter::once("A day, by the calls of the workload file; the dearest change first:".to_owned())
-        .chain(costs.into_iter().map(|(_, told)| told))
-        .collect()
+    let head = match costs.len() {
+        0 => "A day, by the calls of the workload file: no change".to_owned(),
+        _ => "A day, by the calls of the workload file, the largest change first:".to_owned(),
+    };
+    let rest = (unclear > 0 && !costs.is_empty()).then(|| format!("  no change in {unclear} more"));
+    std::iter::once(head).chain(costs.into_iter().map(|(_, told)| told)).chain(rest).collect()
 }
 
 /// How often a day a test is done, and the seconds that this takes on the base.

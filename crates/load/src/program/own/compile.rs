@@ -72,6 +72,8 @@ pub(crate) struct Prepared {
     pub(crate) pieces: Vec<(String, Option<Place>)>,
     /// The places of its values, by marker.
     pub(crate) slots: Vec<Place>,
+    /// How many rows are expected, from and to.
+    pub(crate) rows: Option<(u64, u64)>,
 }
 
 impl Arm {
@@ -185,7 +187,7 @@ impl Arm {
             })?;
             let template = Template::parse(sql, dialect(engine));
             let kind = kind_of(&step.name);
-            let compiled = placed(&kind, &template, &places, engine)?;
+            let compiled = Prepared { rows: step.rows, ..placed(&kind, &template, &places, engine)? };
             for place in compiled.slots.iter() {
                 if let Place::Source(source) | Place::Column(source, _) = place
                     && !unit.sources.contains(source)
@@ -333,5 +335,5 @@ pub(crate) fn placed(
             }
         }
     }
-    Ok(Prepared { kind: kind.to_owned(), sql, pieces, slots })
+    Ok(Prepared { kind: kind.to_owned(), sql, pieces, slots, rows: None })
 }

@@ -1,0 +1,141 @@
+//! What is wrong with a workload is told all at once, each fault where it stands.
+
+use crate::testing::{TextFiles, vocabulary};
+use crate::{Command, Flag, read};
+use rqps_model::own::{Own, Work};
+use rqps_model::plan::SuitePlan;
+
+const BUILDS: [(&str, &str); 3] = [("suite", "own"), ("build", "postgres:16.15"), ("build", "postgres:17.11")];
+
+/// The faults of a campaign of suite own with these files.
+fn faults(files: &[(&str, &str)], more: &[(&str, &str)]) -> String {
+    let flags: Vec<Flag> = BUILDS.iter().chain(more).map(|(name, value)| Flag::new(*name, *value)).collect();
+    let reading = read(None, &flags, Command::Run, &vocabulary(), &TextFiles::of(files));
+    let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
+    told.join("\n")
+}
+
+fn own(files: &[(&str, &str)], more: &[(&str, &str)]) -> Own {
+    let flags: Vec<Flag> = BUILDS.iter().chain(more).map(|(name, value)| Flag::new(*name, *value)).collect();
+    let reading = read(None, &flags, Command::Run, &vocabulary(), &TextFiles::of(files));
+    let Some(campaign) = reading.campaign else { panic!("{:?}", reading.diagnostics) };
+    let SuitePlan::Own(own) = campaign.suite else { panic!("another suite") };
+    *own
+}
+
+#[test]
+fn every_fault_of_a_workload_file_is_told_at_its_place() {
+    let text = r#"
+format = 1
+nmae = "shop"
+
+[data]
+dump = "gone.sql"
+charest = "utf8mb4"
+
+[values]
+order = { unifrom = [1, 2] }
+empty = { uniform = [2, 1] }
+later = { todo = "orders.id, bigint" }
+pair = { csv = "pairs.csv" }
+
+[defaults]
+protocol = "extended"
+
+[[test]]
+name = "one"
+sql = "SELECT :ordre, ':quoted', a::int, :pair.customer, :pair.product"
+
+[[test]]
+name = "one"
+sql = ""
+
+[[test]]
+name = "mixed"
+mix = { on = 1, mixed = 2 }
+
+[[test]]
+sql = "SELECT 1"
+"#;
+    let told = faults(&[("shop.toml", text), ("pairs.csv", "customer,city\n1,x\n")], &[("from", "shop.toml")]);
+    for (place, what) in [
+        ("shop.toml:3:1", "unknown key `nmae` in a workload file"),
+        ("shop.toml:3:1", "did you mean `name`?"),
+        ("shop.toml:6:8", "`gone.sql` cannot be read"),
+        ("shop.toml:7:1", "did you mean `charset`?"),
+        ("shop.toml:10:9", "unknown field `unifrom`"),
+        ("shop.toml:11:9", "the range of `uniform` is empty"),
+        ("shop.toml:12:9", "the values of `later` are still to be filled in"),
+        ("shop.toml:16:12", "`protocol` cannot be `extended`"),
+        ("shop.toml:20:7", "`:ordre` stands for nothing"),
+        ("shop.toml:20:7", "`:pair.product` stands for nothing"),
+        ("shop.toml:24:7", "the statement is empty"),
+        ("shop.toml:22:1", "two tests are named `one`"),
+        ("shop.toml:28:9", "the mix names no test: `on`"),
+        ("shop.toml:28:17", "`mixed` is no test of statements"),
+        ("shop.toml:30:1", "a test has no `name`"),
+    ] {
+        let found = told.split("\nshop.toml:").map(|part| format!("shop.toml:{part}"));
+        let found: Vec<String> = found.map(|part| part.replace("shop.toml:shop.toml:", "shop.toml:")).collect();
+        let is_told = found.iter().any(|part| part.starts_with(&format!("{place}:")) && part.contains(what));
+        assert!(is_told, "{place} {what}:\n{told}");
+    }
+    assert!(!told.contains(":quoted`") && !told.contains("`:int`"), "{told}");
+}
+
+#[test]
+fn faults_of_scripts_are_told_with_line_and_column() {
+    let script = "SELECT 1;\n\\set x 1 +\n\\unknown\n";
+    let told = faults(&[("pay.sql", script)], &[("from", "pay.sql@2")]);
+    assert!(told.contains("pay.sql:2:") && told.contains("pay.sql:3:"), "{told}");
+    let told = faults(&[("a.sql", "\\shell rm x\nSELECT 1;\n")], &[("from", "a.sql")]);
+    assert!(told.contains("a.sql:1:1") && told.contains("a command of the shell"), "{told}");
+    let told = faults(&[], &[("from", "tpcb-liek")]);
+    assert!(told.contains("tpcb-like, simple-update, select-only"), "{told}");
+    let told = faults(&[("a.sql", "SELECT 1;")], &[("from", "a.sql@x")]);
+    assert!(told.contains("weight"), "{told}");
+    assert!(faults(&[], &[]).contains("--from shop.toml"));
+    let both = faults(&[("a.sql", "SELECT 1;"), ("s.toml", "format = 1")], &[("from", "a.sql"), ("from", "s.toml")]);
+    assert!(both.contains("stands beside the workload file"), "{both}");
+}
+
+#[test]
+fn what_writes_is_found_by_its_words_and_runs_behind_what_reads() {
+    let text = r#"
+format = 1
+[values]
+a = { uniform = [1, 2] }
+[[test]]
+name = "write"
+sql = "UPDATE t SET a = :a"
+[[test]]
+name = "read"
+sql = "SELECT ':a' FROM t WHERE a = :a"
+[[test]]
+name = "mix"
+mix = { read = 9, write = 1 }
+[[test]]
+name = "calls-a-function"
+sql = "SELECT f(:a)"
+writes = true
+"#;
+    let workload = own(&[("w.toml", text)], &[("from", "w.toml")]);
+    let writes: Vec<(&str, bool)> = workload.tests.iter().map(|test| (test.name.as_str(), test.writes)).collect();
+    assert_eq!(writes, [("write", true), ("read", false), ("mix", true), ("calls-a-function", true)]);
+    assert_eq!(workload.name, "w");
+
+    let scripts = own(&[("look.sql", "SELECT 1;")], &[("from", "look.sql@3"), ("from", "simple-update")]);
+    let names: Vec<(&str, bool)> = scripts.tests.iter().map(|test| (test.name.as_str(), test.writes)).collect();
+    assert_eq!(names, [("look", false), ("simple-update", true), ("mix", true)]);
+    let Work::Pgbench(mix) = &scripts.tests[2].work else { panic!("{:?}", scripts.tests[2].work) };
+    assert_eq!(mix.scripts.iter().map(|script| script.weight).collect::<Vec<_>>(), [3, 1]);
+    assert_eq!(scripts.data.pgbench_scale, Some(1));
+}
+
+#[test]
+fn tests_are_chosen_by_name_and_pattern() {
+    let text = "format = 1\n[[test]]\nname = \"a-1\"\nsql = \"SELECT 1\"\n[[test]]\nname = \"b\"\nsql = \"SELECT 1\"\n";
+    let told = faults(&[("w.toml", text)], &[("from", "w.toml"), ("tests", "a-*,c")]);
+    assert!(told.contains("no test `c` in workload w"), "{told}");
+    assert_eq!(faults(&[("w.toml", text)], &[("from", "w.toml"), ("tests", "a-*")]), "");
+}

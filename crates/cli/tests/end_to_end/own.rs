@@ -1,0 +1,136 @@
+//! The user's own workload: the example, what is left out for one build, pgbench's scripts, and statements that a
+//! server refuses.
+
+use crate::scene::{BUILD, Scene};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+fn example() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/shop/shop.toml");
+    folder.display().to_string()
+}
+
+/// A short run of a workload on some builds by name.
+fn run<'a>(from: &'a [&'a str], builds: &'a [String], name: &'a str) -> Vec<&'a str> {
+    let mut words = vec!["run", "--suite", "own", "--name", name, "--rounds", "3", "--machine", "c2r1"];
+    words.extend(["--read-seconds", "0.3", "--write-seconds", "0.3", "--warmup", "0.1"]);
+    from.iter().for_each(|file| words.extend(["--from", file]));
+    builds.iter().for_each(|build| words.extend(["--build", build.as_str()]));
+    words
+}
+
+fn named(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| format!("{name}={BUILD}")).collect()
+}
+
+/// The row of a test on a treatment.
+fn row<'a>(comparison: &'a Value, test: &str, treatment: &str) -> &'a Value {
+    let rows = comparison["rows"].as_array().expect("rows");
+    let is_meant =
+        |row: &&Value| row["test"] == test && row["treatment"].as_str().is_some_and(|name| name.starts_with(treatment));
+    rows.iter().find(is_meant).unwrap_or_else(|| panic!("{test} on {treatment}: {comparison:#}"))
+}
+
+#[test]
+fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
+    let scene = Scene::new();
+    let (example, builds) = (example(), named(&["base", "without-index", "other-row"]));
+    let mut words = run(&[], &builds, "shop");
+    words.extend(["--from", &example, "--tests", "order-by-id,orders-of-customer,best-customers,pay"]);
+    let ended = scene.end(scene.rqps(&words)).with_code(0);
+    assert!(ended.stdout.contains("largest change first"), "{}", ended.stdout);
+    scene.assert_nothing_left();
+    let compared = scene.end(scene.rqps(&["compare", "results/shop", "--json"])).with_code(0).json();
+    let slow = row(&compared, "orders-of-customer", "without-index");
+    assert_eq!(slow["verdict"], "regressed", "{slow:#}");
+    assert!(slow["rqps"].as_f64().is_some_and(|rqps| rqps < 0.5), "{slow:#}");
+    let other = row(&compared, "orders-of-customer", "other-row");
+    assert_eq!(other["verdict"], "undecided", "{other:#}");
+    for told in ["row 2 differs in total", "Seq Scan on orders"] {
+        assert!(
+            ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(told),
+            "{told}: {}",
+            ended.stdout
+        );
+    }
+    // Values of statements are nobody else's business, until they are asked for.
+    let read = |name: &str| fs::read_to_string(scene.campaign("shop").join(name)).expect("written");
+    for name in ["report.html", "findings.json"] {
+        assert!(!read(name).contains("'eu'") && read(name).contains("region = ?"), "{name}");
+    }
+    scene.end(scene.rqps(&["report", "results/shop", "--show-literals"])).with_code(0);
+    assert!(read("findings.json").contains("'eu'"));
+    // The verdict that was held back can be had.
+    let mut words = run(&[], &builds[..2], "again");
+    let other = named(&["other-row"]);
+    words.extend(["--from", &example, "--tests", "orders-of-customer", "--answers-may-differ", "--build", &other[0]]);
+    scene.end(scene.rqps(&words)).with_code(0);
+    let compared = scene.end(scene.rqps(&["compare", "results/again", "--json"])).with_code(0).json();
+    let allowed = row(&compared, "orders-of-customer", "other-row");
+    assert!(allowed["low"].is_number(), "{allowed:#}");
+}
+
+#[test]
+fn scripts_of_pgbench_run_as_they_are() {
+    let scene = Scene::new();
+    let script = "\\set aid random_zipfian(1, 100000 * :scale, 1.2)\n\
+                  SELECT abalance, bid FROM pgbench_accounts WHERE aid = :aid \\gset my_\n\
+                  \\if :my_abalance >= 0\n\
+                  UPDATE pgbench_tellers SET tbalance = tbalance + 1 WHERE tid = :my_bid;\n\
+                  \\else\nSELECT 'never';\n\\endif\n";
+    fs::write(scene.path("mine.sql"), script).expect("written");
+    let builds = named(&["a", "b"]);
+    let mut words = run(&["select-only", "tpcb-like@2", "mine.sql"], &builds, "scripts");
+    words.extend(["--clients", "2"]);
+    scene.end(scene.rqps(&words)).with_code(0);
+    let compared = scene.end(scene.rqps(&["compare", "results/scripts", "--json"])).with_code(0).json();
+    for test in ["select-only", "tpcb-like", "mine", "mix"] {
+        let row = row(&compared, test, "b");
+        assert!(row["throughput"].as_f64().is_some_and(|throughput| throughput > 10.0), "{row:#}");
+    }
+    scene.assert_nothing_left();
+    fs::write(scene.path("wrong.sql"), "SELECT 1;\n\\set x 1 +\n\\shell rm x\n").expect("written");
+    let refused = scene.end(scene.rqps(&run(&["wrong.sql"], &builds, "wrong")));
+    refused.refused(&["wrong.sql:2:"]);
+}
+
+#[test]
+fn a_statement_that_a_server_refuses_fails_its_test_there_and_no_other() {
+    let scene = Scene::new();
+    let workload = r#"
+format = 1
+[data]
+schema = "tables.sql"
+[data.only.b]
+schema = "less.sql"
+[[table]]
+name = "t"
+rows = 1000
+columns = { id = { sequence = 1 }, name = { text = [1, 9] } }
+[values]
+id = { uniform = [1, 1000] }
+[[test]]
+name = "good"
+sql = "SELECT name FROM t WHERE id = :id"
+[[test]]
+name = "gone"
+sql = "SELECT * FROM only_sometimes WHERE id = :id"
+"#;
+    fs::write(scene.path("w.toml"), workload).expect("written");
+    let tables = "CREATE TABLE t (id int PRIMARY KEY, name text);\nCREATE TABLE only_sometimes (id int);\n";
+    fs::write(scene.path("tables.sql"), tables).expect("written");
+    fs::write(scene.path("less.sql"), "DROP TABLE only_sometimes;\n").expect("written");
+    let builds = named(&["a", "b"]);
+    let ended = scene.end(scene.rqps(&run(&["w.toml"], &builds, "refused"))).with_code(3);
+    assert!(ended.stdout.contains("only_sometimes"), "{}", ended.stdout);
+    let compared = scene.end(scene.rqps(&["compare", "results/refused", "--json"])).with_code(3).json();
+    assert!(row(&compared, "good", "b")["rqps"].is_number(), "{compared:#}");
+    scene.assert_nothing_left();
+
+    // What a server refuses while it loads is told with its line, and nothing is left.
+    fs::write(scene.path("tables.sql"), "CREATE TABLE t (id int);\n\nCREATE TABL u (id int);\n").expect("written");
+    let ended = scene.end(scene.rqps(&run(&["w.toml"], &builds, "broken")));
+    assert!(ended.stderr.contains("tables.sql:3: "), "{}", ended.stderr);
+    scene.assert_nothing_left();
+}
