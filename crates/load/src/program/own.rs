@@ -12,7 +12,7 @@ mod values;
 
 pub(crate) use compile::Arm;
 pub(crate) use literal::push_literal;
-pub(crate) use scripts::ScriptWorkload;
+pub use scripts::{ScriptSession, ScriptWorkload};
 pub use values::Inputs;
 use values::ValueSet;
 

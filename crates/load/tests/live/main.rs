@@ -11,6 +11,8 @@ mod data;
 mod faults;
 mod insert;
 mod mysql_data;
+mod own;
+mod pgbench;
 mod rocksdb;
 mod servers;
 mod statements;

@@ -26,7 +26,7 @@ const EVENTS_TO_SETTLE: u32 = 6;
 
 /// Scripts, compiled for every server.
 #[derive(Debug)]
-pub(crate) struct ScriptWorkload {
+pub struct ScriptWorkload {
     scripts: Vec<Script>,
     choice: Choice,
     names: Names,
@@ -52,7 +52,7 @@ struct ScriptArm {
 
 impl ScriptWorkload {
     /// Compiles the scripts of a test.
-    pub(crate) fn compile(
+    pub fn compile(
         own: &Own,
         test: &OwnTest,
         scripts: &Scripts,
@@ -185,7 +185,7 @@ impl Workload for ScriptWorkload {
 
 /// One client.
 #[derive(Debug)]
-pub(crate) struct ScriptSession<'w> {
+pub struct ScriptSession<'w> {
     workload: &'w ScriptWorkload,
     arm: &'w ScriptArm,
     variables: Variables,
