@@ -8,11 +8,12 @@ use crate::place::Place;
 use crate::workload::Queries;
 use anyhow::{Context, Result};
 use rqps_machine::command::find_in_path;
+use rqps_model::own::Protocol;
 use std::path::Path;
 use std::process::Command;
 
 /// A point query of random keys, for pgbench.
-const PGBENCH_POINT: &str = include_str!("point.sql");
+pub(crate) const PGBENCH_POINT: &str = include_str!("point.sql");
 
 /// A hundred random points by primary key, for sysbench: its own `select_random_points` reads other columns by another
 /// index.
@@ -48,6 +49,7 @@ impl OtherClient {
         scripts: &Path,
     ) -> Result<Option<Command>> {
         match self {
+            OtherClient::Sysbench if queries.script.is_some() => Ok(None),
             OtherClient::Sysbench => sysbench(queries, place, seconds, scripts).map(Some),
             OtherClient::Pgbench => pgbench(queries, place, seconds, scripts),
         }
@@ -112,7 +114,8 @@ fn pgbench(queries: &Queries, place: &Place, seconds: f64, scripts: &Path) -> Re
     let (folder, port) = place.folder_and_port();
     let mut command = Command::new("pgbench");
     command
-        .args(["--no-vacuum", "--protocol=prepared", "--jobs=1"])
+        .args(["--no-vacuum", "--jobs=1"])
+        .arg(format!("--protocol={}", queries.script.unwrap_or(Protocol::Prepared)))
         .arg(format!("--client={}", queries.clients))
         .arg(format!("--time={}", seconds.ceil()))
         .arg(format!("--define=rows={}", place.rows))

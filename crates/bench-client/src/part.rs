@@ -4,6 +4,7 @@
 //! cost.
 
 use crate::engine::kind;
+use crate::other_client::PGBENCH_POINT;
 use crate::output;
 use crate::own_client::{ECHO, PING_PONG, PartResult};
 use crate::request::PartRequest;
@@ -12,15 +13,18 @@ use crate::workload::{INSERT, Queries, Users};
 use anyhow::{Context, Result, bail};
 use rqps_load::drive::{self, ClientCpus, Exercise, Schedule, Slices, Span};
 use rqps_load::insert::{Bench, State, run_step};
+use rqps_load::program::own::ScriptWorkload;
 use rqps_load::program::sysbench::Statements;
 use rqps_load::program::tproc_c::Transactions;
 use rqps_model::insert::{Shape, steps};
+use rqps_model::own::{Answers, AnswersCheck, Own, OwnData, OwnTest, Protocol, ScriptText, Scripts, Work};
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_server::login;
 use rqps_suites::Suite;
-use rqps_wire::{Endpoint, Transport};
+use rqps_wire::{Endpoint, Target, Transport};
 use rqps_wire::{ask, echo};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -97,15 +101,51 @@ fn query(queries: &Queries, request: &PartRequest) -> Result<PartResult> {
     let test = suite.test(queries.test).context("the suite has lost a test")?;
     let endpoint = endpoint(request);
     let arms = [endpoint];
-    let statements = Statements::compile(test, DataShape { tables: 1, rows: request.rows }, &arms)?;
     let exercise = exercise(&arms, queries.clients, request);
-    let runs = drive::run(&exercise, &statements, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ())?;
+    let stop = AtomicBool::new(false);
+    let runs = match queries.script {
+        Some(protocol) => {
+            let programs = script(protocol, request, &arms[0])?;
+            drive::run(&exercise, &programs, &mut |_| Ok(()), &stop, &|_| ())?
+        }
+        None => {
+            let statements = Statements::compile(test, DataShape { tables: 1, rows: request.rows }, &arms)?;
+            drive::run(&exercise, &statements, &mut |_| Ok(()), &stop, &|_| ())?
+        }
+    };
     let run = &runs[0];
     if let Some(failure) = &run.failure {
         bail!("{failure}");
     }
     let cpu_s = rqps_load::drive::process_cpu_ns() as f64 / 1e9;
     Ok(PartResult { operations: run.operations_total, seconds: request.seconds, cpu_s, peak_kb: peak_kb()? })
+}
+
+/// The script that pgbench gets, as the suite `own` runs it.
+fn script(protocol: Protocol, request: &PartRequest, server: &Endpoint) -> Result<ScriptWorkload> {
+    let script = ScriptText { name: "point".to_owned(), weight: 1, text: PGBENCH_POINT.to_owned() };
+    let define = BTreeMap::from([("rows".to_owned(), request.rows.to_string())]);
+    let scripts = Scripts { scripts: vec![script], scale: 1, define };
+    let test = OwnTest {
+        name: "point".to_owned(),
+        work: Work::Pgbench(scripts.clone()),
+        writes: false,
+        protocol,
+        timeout_seconds: 30.0,
+        isolation: None,
+        calls: None,
+    };
+    let answers = AnswersCheck { compare: Answers::Off, parameters: 1, tolerance: 0.0, may_differ: false };
+    let own = Own {
+        name: "point".to_owned(),
+        data: OwnData::default(),
+        values: BTreeMap::new(),
+        tests: vec![test.clone()],
+        answers,
+    };
+    // Of the version only MySQL's matters here, which has no pgbench.
+    let target = Target { endpoint: server.clone(), version: "17.11".parse()?, storage: None };
+    Ok(ScriptWorkload::compile(&own, &test, &scripts, &[target], request.seed)?)
 }
 
 /// Our own virtual users on one server.

@@ -1,6 +1,7 @@
 //! What is measured, and the words for it.
 
 use anyhow::{Context, Result};
+use rqps_model::own::Protocol;
 
 /// The word for loading beside other inserters.
 pub(crate) const INSERT: &str = "insert";
@@ -52,15 +53,25 @@ pub(crate) struct Queries {
     pub(crate) test: &'static str,
     /// sysbench's own script that sends them, where it has one.
     pub(crate) sysbench: Option<&'static str>,
+    /// The protocol of the pgbench script that sends them from both clients, where it is one.
+    pub(crate) script: Option<Protocol>,
 }
 
 /// One row by primary key; the read-only transaction of sysbench, 16 statements; a hundred rows by primary key; and one
-/// row by primary key from forty sessions.
-static QUERIES: [Queries; 4] = [
-    Queries { name: "point", clients: 1, test: POINT_QUERY, sysbench: Some("oltp_point_select") },
-    Queries { name: "read-only", clients: 1, test: "read-only_range=100", sysbench: Some("oltp_read_only") },
-    Queries { name: "points-100", clients: 1, test: "random-points_range=100", sysbench: None },
-    Queries { name: SESSIONS_40, clients: 40, test: POINT_QUERY, sysbench: Some("oltp_point_select") },
+/// row by primary key from forty sessions; and the first as a script of pgbench, in two protocols.
+static QUERIES: [Queries; 6] = [
+    Queries { name: "point", clients: 1, test: POINT_QUERY, sysbench: Some("oltp_point_select"), script: None },
+    Queries {
+        name: "read-only",
+        clients: 1,
+        test: "read-only_range=100",
+        sysbench: Some("oltp_read_only"),
+        script: None,
+    },
+    Queries { name: "points-100", clients: 1, test: "random-points_range=100", sysbench: None, script: None },
+    Queries { name: SESSIONS_40, clients: 40, test: POINT_QUERY, sysbench: Some("oltp_point_select"), script: None },
+    Queries { name: "script", clients: 1, test: POINT_QUERY, sysbench: None, script: Some(Protocol::Prepared) },
+    Queries { name: "script-simple", clients: 1, test: POINT_QUERY, sysbench: None, script: Some(Protocol::Simple) },
 ];
 
 impl Queries {
