@@ -50,7 +50,7 @@ const fn usual_advice(kind: WarningKind) -> Option<&'static str> {
         WarningKind::Skewed => "look at the single rounds: one of them is unlike the others",
         WarningKind::Idle => "one side waited for something other than a CPU: look at IO, locks and placement",
         WarningKind::AnswersDiffer => {
-            "find out which answer is right; `--answers-may-differ` gives a verdict on the speed nevertheless"
+            "find out which answer is right; `--answers may-differ` gives a verdict on the speed nevertheless"
         }
         WarningKind::PlanChanges => {
             "the number mixes two plans: compare the rounds one by one, and look at what the planner knows of the data"

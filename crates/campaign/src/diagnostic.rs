@@ -233,6 +233,13 @@ impl Faults {
         self.found.push(Diagnostic { place: place.clone(), line, fault });
     }
 
+    /// The part of a place that `find` finds in its text; the whole place where it finds none.
+    pub(crate) fn within(&self, place: &Place, find: impl Fn(&str) -> Option<Range<usize>>) -> Place {
+        let (Place::Text(span), Some(source)) = (place, &self.source) else { return place.clone() };
+        let found = source.text.get(span.clone()).and_then(find);
+        found.map_or_else(|| place.clone(), |part| Place::Text(span.start + part.start..span.start + part.end))
+    }
+
     /// Adds what was found in another file.
     pub(crate) fn append(&mut self, other: Faults) {
         self.found.extend(other.found);

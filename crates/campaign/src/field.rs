@@ -8,6 +8,7 @@ use crate::raw::Raw;
 use crate::read::{Read, Reader, write_size};
 use crate::value::{BuildRequest, Scale, Setting};
 use rqps_model::build::without_credentials;
+use rqps_model::own::AnswersRule;
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
 use rqps_model::tproc_c::{Check, Form as TransactionForm, Isolation, Profile};
@@ -58,6 +59,7 @@ field!(Vec<Spanned<String>>, |reader, raw| reader.words(raw), |words| texts(word
 field!(Vec<Spanned<StorageEngine>>, |reader, raw| reader.storage_engines(raw), |engines| texts(engines));
 field!(Vec<Spanned<TransactionForm>>, |reader, raw| reader.transaction_forms(raw), |forms| texts(forms));
 field!(Profile, |reader, raw| reader.choice(&raw, &Profile::ALL, Profile::name), |profile| text(profile.name()));
+field!(AnswersRule, |reader, raw| reader.choice(&raw, &AnswersRule::ALL, AnswersRule::name), |rule| text(rule.name()));
 field!(Isolation, |reader, raw| reader.choice(&raw, &Isolation::ALL, Isolation::name), |level| text(level.name()));
 field!(Check, |reader, raw| reader.choice(&raw, &Check::ALL, Check::name), |how| text(how.name()));
 field!(Vec<Spanned<u32>>, |reader, raw| reader.distinct(raw), |numbers| {

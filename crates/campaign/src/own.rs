@@ -8,6 +8,7 @@ mod choices;
 mod data;
 mod scripts;
 mod section;
+mod statement;
 mod test;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use crate::place::{Place, Source, Spanned};
 use crate::raw::Raw;
 use crate::read::Reader;
 use crate::value::{BuildRequest, Scale, Setting};
+use rqps_model::own::AnswersRule;
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
 use rqps_model::tproc_c::{Check, Form, Isolation, Profile};
@@ -122,7 +123,7 @@ request! {
     from: Vec<Spanned<String>>,
     data_scale: u32,
     define: Vec<Spanned<Setting>>,
-    answers_may_differ: bool,
+    answers: AnswersRule,
     scale: Scale,
     tests: Vec<Spanned<String>>,
     tables: u32,

@@ -134,6 +134,12 @@ pub enum SourceError {
         /// As it may be.
         expected: String,
     },
+    /// An empty list.
+    #[error("`pick` has no values")]
+    NoValues,
+    /// Weights that are all 0.
+    #[error("no value of `pick` has a weight above 0")]
+    NoWeight,
     /// Not as many weights as values.
     #[error("there are {weights} weights for {values} values")]
     Weights {
@@ -168,6 +174,28 @@ enum Kind {
 }
 
 impl SourceSpec {
+    /// The words that a source is written with: its kinds, and what goes with them.
+    pub const KEYS: [&str; 18] = [
+        "sequence",
+        "uniform",
+        "zipfian",
+        "gaussian",
+        "exponential",
+        "decimal",
+        "text",
+        "dates",
+        "pick",
+        "constant",
+        "step",
+        "skew",
+        "deviation",
+        "shuffle",
+        "digits",
+        "unit",
+        "weights",
+        "nulls",
+    ];
+
     /// The source; ranks that are scattered are so by `seed`.
     ///
     /// # Errors
@@ -299,8 +327,11 @@ impl SourceSpec {
             return Err(SourceError::Weights { weights: weights.len(), values: values.len() });
         }
         let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
+        if values.is_empty() {
+            return Err(SourceError::NoValues);
+        }
         if total == 0 {
-            return Err(SourceError::Empty("pick"));
+            return Err(SourceError::NoWeight);
         }
         Ok(Kind::Pick { values, weights, total })
     }

@@ -187,6 +187,16 @@ words! {
     }
 }
 
+words! {
+    /// What becomes of a verdict on a build whose answers differ from the base's.
+    AnswersRule {
+        /// There is none: the build does other work.
+        MustAgree = "must-agree",
+        /// It stands.
+        MayDiffer = "may-differ",
+    }
+}
+
 /// How answers are compared before anything is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswersCheck {

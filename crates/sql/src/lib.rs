@@ -16,4 +16,4 @@ pub use literal::{Fingerprint, Literal, fingerprint, redact};
 pub use statement_kind::{first_word, has_order_by, is_read, is_transaction_control, writes};
 pub use statements::{Statement, replace_words, statements};
 pub use template::{Piece, Template};
-pub use token::{Token, TokenKind, Tokens, tokens};
+pub use token::{Token, TokenKind, Tokens, tokens, unclosed};

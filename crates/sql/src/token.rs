@@ -64,6 +64,14 @@ pub fn tokens(text: &str, dialect: Dialect) -> Tokens<'_> {
     Tokens { text, at: 0, dialect }
 }
 
+/// The string, quoted name or comment in a text that nobody closed.
+pub fn unclosed(text: &str, dialect: Dialect) -> Option<Token> {
+    // What is closed does not reach into a further line.
+    let longer = format!("{text}\nx");
+    let last = tokens(&longer, dialect).last()?;
+    (last.start < text.len()).then_some(Token { end: text.len(), ..last })
+}
+
 /// Symbols of several characters that must stay whole.
 const LONG_SYMBOLS: [&str; 2] = ["::", ":="];
 
@@ -282,6 +290,25 @@ mod tests {
             ("_utf8'x' 0xff ?", Mysql, "String(_utf8'x') Number(0xff) Parameter(?)"),
         ] {
             assert_eq!(told(text, dialect), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_closed_is_found() {
+        use Dialect::{Mysql, Postgres};
+        for (text, dialect, open) in [
+            ("SELECT 'a' -- it's", Postgres, None),
+            ("SELECT 'it''s', $$a$$ /* b */", Postgres, None),
+            ("SELECT 'a, 1", Postgres, Some("'a, 1")),
+            ("SELECT 'a\\'", Mysql, Some("'a\\'")),
+            ("SELECT 'a\\'", Postgres, None),
+            ("SELECT $x$ a $$", Postgres, Some("$x$ a $$")),
+            ("SELECT 1 /* a /* b */", Postgres, Some("/* a /* b */")),
+            ("SELECT 1 /* a /* b */", Mysql, None),
+            ("SELECT `a", Mysql, Some("`a")),
+            ("", Mysql, None),
+        ] {
+            assert_eq!(unclosed(text, dialect).map(|token| token.text(text).to_owned()).as_deref(), open, "{text}");
         }
     }
 

@@ -9,7 +9,7 @@ use crate::own::{Choices, Files};
 use crate::place::Place;
 use crate::vocabulary::did_you_mean;
 use rqps_model::Interleave;
-use rqps_model::own::Own;
+use rqps_model::own::{AnswersRule, Own};
 use rqps_model::plan::{SuitePlan, TestPlan};
 use wildmatch::WildMatch;
 
@@ -34,7 +34,7 @@ impl Checker<'_> {
             engines: builds.map(|build| build.spec.value.engine).collect(),
             scale: request.data_scale.as_ref().map(|scale| scale.value),
             define: request.define.iter().flat_map(|define| &define.value).map(|one| one.value.clone()).collect(),
-            answers_may_differ: request.answers_may_differ.as_ref().is_some_and(|may| may.value),
+            answers_may_differ: request.answers.as_ref().is_some_and(|rule| rule.value == AnswersRule::MayDiffer),
         };
         let own = crate::own::read(&from.value, &choices, files, self.faults)?;
         let tests = self.tests_of(&own, interleave)?;

@@ -4,6 +4,7 @@
 
 use super::Reader;
 use super::section::{Section, text};
+use super::statement::{Names, Statement};
 use super::values::Sources;
 use crate::diagnostic::Fault;
 use crate::engine::dialect;
@@ -11,8 +12,7 @@ use crate::place::{Place, Spanned};
 use crate::raw::Raw;
 use crate::vocabulary::did_you_mean;
 use rqps_model::own::{OwnStep, OwnTest, PerEngine, Protocol, Scripts, Steps, Work};
-use rqps_sql::Template;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A statement that takes longer is cancelled, so that one changed plan does not hold up a campaign.
 const TIMEOUT_SECONDS: f64 = 30.0;
@@ -23,12 +23,6 @@ struct Defaults {
     protocol: Protocol,
     timeout_seconds: f64,
     isolation: Option<String>,
-}
-
-/// What statements of a test may name: sources with their columns, and what steps kept.
-struct Names<'a> {
-    sources: &'a Sources,
-    kept: Vec<(String, Vec<String>)>,
 }
 
 impl Reader<'_> {
@@ -181,51 +175,34 @@ impl Reader<'_> {
                 }
             },
         };
-        let mut places: Vec<Place> = Vec::new();
         let (folder, files) = (self.folder.clone(), self.files);
-        let sql: PerEngine<String> = section.per_engine("sql", &self.choices.engines, self.faults, |raw, faults| {
-            places.push(raw.place.clone());
-            statement_text(raw, &folder, files, faults)
-        });
-        if places.is_empty() {
+        let mut is_given = false;
+        let statements: PerEngine<Statement> =
+            section.per_engine("sql", &self.choices.engines, self.faults, |raw, faults| {
+                is_given = true;
+                Statement::read(raw, &folder, files, faults)
+            });
+        if !is_given {
             section.missing("sql", self.faults);
             return None;
         }
-        let place = places[0].clone();
         for engine in &self.choices.engines {
-            match sql.get(engine) {
-                Some(sql) => self.names_exist(sql, *engine, &place, names),
+            match statements.get(engine) {
+                Some(statement) => statement.check(*engine, names, self.faults),
+                None if statements.is_empty() => {}
                 None => {
                     let fault = Fault::error(format!("`{name}` has no statement for {}", engine.title()));
-                    self.faults.add(&place, fault.help(format!("add it: sql = {{ {engine} = \"...\" }}")));
+                    self.faults.add(&section.place, fault.help(format!("add it: sql = {{ {engine} = \"...\" }}")));
                 }
             }
         }
+        let sql = statements.into_iter().map(|(engine, statement)| (engine, statement.sql)).collect();
         let keep: Vec<String> = section.texts("keep", self.faults).into_iter().map(|column| column.value).collect();
         if !keep.is_empty() {
             names.kept.push((name.clone(), keep.clone()));
         }
         let rows = self.rows_expected(section);
         Some(OwnStep { name, sql, keep, rows })
-    }
-
-    /// Finds fault with names in a statement that stand for nothing.
-    fn names_exist(&mut self, sql: &str, engine: rqps_model::Engine, place: &Place, names: &Names<'_>) {
-        let template = Template::parse(sql, dialect(engine));
-        let mut told = BTreeSet::new();
-        for name in template.names() {
-            if names.has(name) || !told.insert(name.to_owned()) {
-                continue;
-            }
-            let known = names.all();
-            let fault = Fault::error(format!("`:{name}` stands for nothing"));
-            let nearest = did_you_mean(name, known.iter().map(String::as_str));
-            let fault = match nearest {
-                Some(nearest) => fault.help(nearest),
-                None => fault.help(format!("give it a source in [values]: {name} = {{ uniform = [1, 1000] }}")),
-            };
-            self.faults.add(place, fault);
-        }
     }
 
     /// How many rows are expected: a number, or from and to.
@@ -297,64 +274,6 @@ impl Defaults {
                     reader.faults.add(&level.place, fault.expected(LEVELS.join(" or ")));
                 }
             }
-        }
-    }
-}
-
-impl Names<'_> {
-    fn has(&self, name: &str) -> bool {
-        let (source, column) = name.split_once('.').unwrap_or((name, ""));
-        let of_source = self.sources.columns.get(source).is_some_and(|columns| match columns {
-            _ if column.is_empty() => true,
-            Some(columns) => columns.iter().any(|known| known == column),
-            // Only the server knows them.
-            None => true,
-        });
-        let of_step =
-            |(step, columns): &(String, Vec<String>)| step == source && columns.iter().any(|one| one == column);
-        of_source || self.kept.iter().any(of_step)
-    }
-
-    fn all(&self) -> Vec<String> {
-        let of_source = |(source, columns): (&String, &Option<Vec<String>>)| {
-            let columns = columns.iter().flatten().map(|column| format!("{source}.{column}"));
-            std::iter::once(source.clone()).chain(columns).collect::<Vec<_>>()
-        };
-        let kept = self.kept.iter().flat_map(|(step, columns)| columns.iter().map(move |one| format!("{step}.{one}")));
-        self.sources.columns.iter().flat_map(of_source).chain(kept).collect()
-    }
-}
-
-/// The text of a statement: as it stands, or that of a file. It is sent without the `;` at its end.
-fn statement_text(
-    raw: Spanned<Raw>,
-    folder: &std::path::Path,
-    files: &dyn super::choices::Files,
-    faults: &mut crate::diagnostic::Faults,
-) -> Option<String> {
-    let read = match &raw.value {
-        Raw::Table(entries) => match &entries[..] {
-            [(key, path)] if key.value == "file" => match text(&path.value) {
-                Some(path) => files
-                    .read(&folder.join(path))
-                    .and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string())),
-                None => Err("a file's name stands in quotes".to_owned()),
-            },
-            _ => Err("a statement is text, { file = \"q.sql\" }, or one of these for each engine".to_owned()),
-        },
-        other => text(other).ok_or_else(|| format!("a statement cannot be {}", other.found())),
-    };
-    match read {
-        Ok(sql) => {
-            let sql = sql.trim().trim_end_matches(';').trim_end();
-            if sql.is_empty() {
-                faults.add(&raw.place, Fault::error("the statement is empty"));
-            }
-            Some(sql.to_owned())
-        }
-        Err(why) => {
-            faults.add(&raw.place, Fault::error(why));
-            None
         }
     }
 }

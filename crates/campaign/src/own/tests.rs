@@ -63,12 +63,12 @@ sql = "SELECT 1"
         ("shop.toml:3:1", "did you mean `name`?"),
         ("shop.toml:6:8", "`gone.sql` cannot be read"),
         ("shop.toml:7:1", "did you mean `charset`?"),
-        ("shop.toml:10:9", "unknown field `unifrom`"),
+        ("shop.toml:10:11", "did you mean `uniform`?"),
         ("shop.toml:11:9", "the range of `uniform` is empty"),
         ("shop.toml:12:9", "the values of `later` are still to be filled in"),
         ("shop.toml:16:12", "`protocol` cannot be `extended`"),
-        ("shop.toml:20:7", "`:ordre` stands for nothing"),
-        ("shop.toml:20:7", "`:pair.product` stands for nothing"),
+        ("shop.toml:20:15", "`:ordre` stands for nothing"),
+        ("shop.toml:20:58", "the columns of `pair` are customer, city"),
         ("shop.toml:24:7", "the statement is empty"),
         ("shop.toml:22:1", "two tests are named `one`"),
         ("shop.toml:28:9", "the mix names no test: `on`"),
@@ -81,6 +81,46 @@ sql = "SELECT 1"
         assert!(is_told, "{place} {what}:\n{told}");
     }
     assert!(!told.contains(":quoted`") && !told.contains("`:int`"), "{told}");
+}
+
+#[test]
+fn faults_of_statements_and_values_are_told_in_the_file_in_which_they_stand() {
+    let text = r#"
+format = 1
+[values]
+pair = { csv = "pairs.csv" }
+one = { csv = "one.csv" }
+state = { pick = [] }
+[[test]]
+name = "open"
+sql = """
+SELECT 1,
+  'it's'"""
+[[test]]
+name = "two"
+sql = "SELECT 1; SELECT 2"
+[[test]]
+name = "elsewhere"
+sql = { file = "q.sql" }
+"#;
+    let files = [
+        ("w.toml", text),
+        ("pairs.csv", "a,b\n1,2\n\n3\n4,5,6\n"),
+        ("one.csv", "a\n"),
+        ("q.sql", "-- of the shop\nSELECT *\nFROM t WHERE id = :id;\n"),
+    ];
+    let told = faults(&files, &[("from", "w.toml")]);
+    for line in [
+        "pairs.csv:4:1: error: the row has 1 field, and the header 2",
+        "pairs.csv:5:1: error: the row has 3 fields, and the header 2",
+        "one.csv:1:1: error: there are no rows below the header",
+        "w.toml:6:9: error: `pick` has no values",
+        "w.toml:11:8: error: what begins here does not end: a string, a quoted name or a comment",
+        "w.toml:14:18: error: a second statement begins here",
+        "q.sql:3:19: error: `:id` stands for nothing",
+    ] {
+        assert!(told.lines().any(|one| one == line), "{line}:\n{told}");
+    }
 }
 
 #[test]

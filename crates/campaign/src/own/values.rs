@@ -6,18 +6,23 @@
 use super::Reader;
 use super::choices::CSV_BYTES_MAX;
 use super::section::{Section, text};
-use crate::diagnostic::Fault;
+use crate::diagnostic::{Fault, Faults};
 use crate::engine::dialect;
-use crate::place::Spanned;
+use crate::place::{Place, Source, Spanned};
 use crate::raw::Raw;
+use crate::vocabulary::did_you_mean;
 use rqps_draw::{SourceSpec, Take};
 use rqps_model::own::{PerEngine, Values};
+use rqps_model::plural;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The most rows of a query that are kept where nothing is said.
 const LIMIT: usize = 10_000;
 const LIMIT_MAX: u64 = 1_000_000;
+
+/// Of a CSV that is wrong in every row, so many rows are told.
+const CSV_FAULTS_MAX: usize = 10;
 
 /// The sources, and of those with several columns which they are. `None` where only the server knows.
 #[derive(Debug, Default)]
@@ -60,6 +65,18 @@ impl Reader<'_> {
 
     /// A source that is drawn, checked.
     pub(super) fn drawn(&mut self, raw: &Spanned<Raw>) -> Option<SourceSpec> {
+        let unknown = |(key, _): &&(Spanned<String>, _)| !SourceSpec::KEYS.contains(&key.value.as_str());
+        if let Raw::Table(entries) = &raw.value
+            && let Some((key, _)) = entries.iter().find(unknown)
+        {
+            let fault = Fault::error(format!("unknown key `{}` in a source of values", key.value));
+            let fault = match did_you_mean(&key.value, SourceSpec::KEYS) {
+                Some(nearest) => fault.help(nearest),
+                None => fault.expected(format!("one of {}", SourceSpec::KEYS.join(", "))),
+            };
+            self.faults.add(&key.place, fault);
+            return None;
+        }
         let read = match raw.value.to_toml() {
             Some(value) => SourceSpec::deserialize(value).map_err(|error| error.message().trim().to_owned()),
             None => Err("a date stands in quotes here".to_owned()),
@@ -104,14 +121,62 @@ impl Reader<'_> {
             too_many if too_many > CSV_BYTES_MAX => Err("it has more than 16 MB; take a sample of its rows".to_owned()),
             _ => String::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}")),
         });
-        let checked = read.and_then(|text| columns_of_csv(&text).map(|columns| (columns, text)));
-        match checked {
-            Ok((columns, text)) => Some((Values::Csv { name: path.value.clone(), text, take }, Some(columns))),
+        match read {
+            Ok(text) => {
+                let columns = self.columns_of_csv(&path.value, &text)?;
+                Some((Values::Csv { name: path.value.clone(), text, take }, Some(columns)))
+            }
             Err(why) => {
                 self.faults.add(&path.place, Fault::error(format!("`{}` cannot be used: {why}", path.value)));
                 None
             }
         }
+    }
+
+    /// The header of a CSV, once every row has as many fields as it. Faults are told where they are in that file.
+    fn columns_of_csv(&mut self, name: &str, text: &str) -> Option<Vec<String>> {
+        let mut own = Faults::new(Some(Source::new(name, text.as_bytes())));
+        let at = |byte: u64| {
+            let byte = usize::try_from(byte).unwrap_or(0).min(text.len());
+            // Empty lines in front belong to no row.
+            let start = byte + text[byte..].len() - text[byte..].trim_start_matches(['\r', '\n']).len();
+            Place::Text(start..start + 1)
+        };
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+        let mut columns: Vec<String> = Vec::new();
+        let mut rows = 0;
+        for record in reader.records() {
+            let record = match record {
+                Ok(record) => record,
+                Err(error) => {
+                    own.add(&at(error.position().map_or(0, csv::Position::byte)), Fault::error(error.to_string()));
+                    break;
+                }
+            };
+            let place = at(record.position().map_or(0, csv::Position::byte));
+            if columns.is_empty() {
+                columns = record.iter().map(|name| name.trim().to_owned()).collect();
+                for (number, column) in columns.iter().enumerate() {
+                    if columns[..number].contains(column) {
+                        own.add(&place, Fault::error(format!("two columns are named `{column}`")));
+                    }
+                }
+                continue;
+            }
+            rows += 1;
+            if record.len() != columns.len() && own.errors() < CSV_FAULTS_MAX {
+                let (found, wanted) = (plural(record.len(), "field"), columns.len());
+                let fault = Fault::error(format!("the row has {found}, and the header {wanted}"));
+                own.add(&place, fault.help("a field with a comma or a line end in it stands in double quotes"));
+            }
+        }
+        if rows == 0 && own.errors() == 0 {
+            let fault = Fault::error("there are no rows below the header");
+            own.add(&at(0), fault.help("the first row has the names of the columns, each further one a set of values"));
+        }
+        let is_right = own.errors() == 0;
+        self.faults.append(own);
+        is_right.then_some(columns)
     }
 
     fn query(
@@ -134,24 +199,6 @@ impl Reader<'_> {
             }
         }
         Some((Values::Query { sql, limit: usize::try_from(limit).unwrap_or(LIMIT), take }, None))
-    }
-}
-
-/// The header of a CSV, once every row has as many fields as it.
-fn columns_of_csv(text: &str) -> Result<Vec<String>, String> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let columns: Vec<String> = match reader.headers() {
-        Ok(header) => header.iter().map(|name| name.trim().to_owned()).collect(),
-        Err(error) => return Err(error.to_string()),
-    };
-    let mut rows = 0_usize;
-    for row in reader.records() {
-        row.map_err(|error| error.to_string())?;
-        rows += 1;
-    }
-    match rows {
-        0 => Err("it has no rows below its header".to_owned()),
-        _ => Ok(columns),
     }
 }
 

@@ -1,5 +1,5 @@
-//! The user's own data on real servers: dumps of both families, rows that are drawn, what is refused, and values of every
-//! kind on their way.
+//! The user's own data on real servers: dumps of both families, rows that are drawn, what is refused, and values of
+//! every kind on their way.
 
 use crate::servers::{ENGINES, Product};
 use rqps_load::data_set::load;
