@@ -228,8 +228,9 @@ mod tests {
         let cpus = super::super::System::read(folder.path()).cpus_allowed;
         let tried = Trials::make(&cpus[..cpus.len().min(2)], folder.path());
         assert!(tried.can_pin && tried.cpus.len() == cpus.len().min(2), "{tried:?}");
-        assert!(tried.cpus.iter().all(|cpu| cpu.per_second > 100.0 && cpu.kept <= 1.0), "{tried:?}");
-        assert!(tried.ping_pong.iter().all(|pair| pair.per_second > 100.0), "{tried:?}");
+        // How fast a machine is that runs other tests as well, no test can say.
+        assert!(tried.cpus.iter().all(|cpu| cpu.per_second > 0.0 && cpu.kept <= 1.0), "{tried:?}");
+        assert!(tried.ping_pong.iter().all(|pair| pair.per_second > 0.0), "{tried:?}");
         assert!(tried.clock.read_ns > 0.0 && tried.flush.is_some_and(|flush| flush.median_us <= flush.p99_us));
         assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
     }
