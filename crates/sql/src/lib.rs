@@ -4,6 +4,7 @@
 
 mod dialect;
 pub mod dump;
+mod fingerprint;
 mod literal;
 mod split;
 mod statement_kind;
@@ -12,7 +13,8 @@ mod template;
 mod token;
 
 pub use dialect::Dialect;
-pub use literal::{Fingerprint, Literal, fingerprint, redact};
+pub use fingerprint::{Fingerprint, Slot, SlotValue, fingerprint};
+pub use literal::{Literal, redact};
 pub use statement_kind::{first_word, has_order_by, is_read, is_transaction_control, writes};
 pub use statements::{Statement, replace_words, statements};
 pub use template::{Piece, Template};

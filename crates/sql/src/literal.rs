@@ -1,87 +1,80 @@
-//! Literals of a statement: taken out for a fingerprint, and hidden where a statement is shown.
+//! Literals hidden where a statement is shown, and what a literal's text stands for.
 //!
-//! In: a statement, or any text with literals in it. Out: the same with `?` for each.
+//! In: a statement, any text with literals in it, or a single literal. Out: the text with `?` for each, or the value.
 
 use crate::Dialect;
-use crate::token::{Token, TokenKind, tokens};
+use crate::token::{TokenKind, tokens};
 
-/// A statement without its values, and the values.
+/// What a literal stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fingerprint {
-    /// The statement with `?` for each literal; lists of literals are `(?, ...)`, whatever their length.
-    pub text: String,
-    /// The literals in their order.
-    pub literals: Vec<Literal>,
+pub enum Literal {
+    /// A number, as it is written.
+    Number(String),
+    /// Text, without its quotes.
+    Text(String),
+    /// Bytes, in hexadecimal digits.
+    Hex(String),
 }
 
-/// A literal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Literal {
-    /// As it stands, with its quotes.
-    pub text: String,
-    /// Whether it is a number.
-    pub is_number: bool,
-}
-
-/// Takes the literals out of a statement. Comments go, but for hints; blanks become single spaces.
-pub fn fingerprint(text: &str, dialect: Dialect) -> Fingerprint {
-    let kept: Vec<Token> = tokens(text, dialect).filter(|token| !token.is_blank()).collect();
-    let (mut out, mut literals) = (String::new(), Vec::new());
-    let mut last_end = None;
-    for (at, token) in kept.iter().enumerate() {
-        let word = token.text(text);
-        let has_gap = last_end.is_some_and(|end| end != token.start);
-        last_end = Some(token.end);
-        if has_gap {
-            out.push(' ');
-        }
-        match token.kind {
-            TokenKind::String | TokenKind::Number => {
-                let is_number = token.kind == TokenKind::Number;
-                let sign = is_number && is_unary_minus(&kept, at, text);
-                if sign {
-                    out.truncate(out.trim_end().len() - 1);
+impl Literal {
+    /// What a token stands for; `None` where it is no literal, or one that no text can take the place of, such as a
+    /// string of bits.
+    pub fn of(text: &str, kind: TokenKind, dialect: Dialect) -> Option<Literal> {
+        let is_hex = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match kind {
+            TokenKind::Number if text.starts_with("0x") && !dialect.is_postgres() => {
+                Some(Literal::Hex(text[2..].to_owned())).filter(|_| is_hex(&text[2..]))
+            }
+            TokenKind::Number if text.len() > 1 && text[1..].starts_with(['x', 'X', 'b', 'B', 'o']) => None,
+            TokenKind::Number => Some(Literal::Number(text.replace('_', ""))),
+            TokenKind::String if text.starts_with('$') => {
+                let tag = text[1..].find('$')? + 2;
+                Some(Literal::Text(text.get(tag..text.len().checked_sub(tag)?)?.to_owned()))
+            }
+            TokenKind::String => {
+                let quote = text.find(['\'', '"'])?;
+                let mark = text.as_bytes()[quote];
+                let prefix = text[..quote].trim_end_matches('&').to_ascii_lowercase();
+                let inner = text[quote..].strip_prefix(mark as char)?.strip_suffix(mark as char)?;
+                match prefix.as_str() {
+                    "x" if !dialect.is_postgres() => Some(Literal::Hex(inner.to_owned())).filter(|_| is_hex(inner)),
+                    "b" | "x" | "u" => None,
+                    _ => unquoted(inner, mark, !dialect.is_postgres() || prefix == "e", dialect).map(Literal::Text),
                 }
-                out.push('?');
-                literals.push(Literal { text: format!("{}{word}", if sign { "-" } else { "" }), is_number });
             }
-            _ => out.push_str(word),
+            _ => None,
         }
     }
-    Fingerprint { text: merged(&out), literals }
 }
 
-/// Whether the token before is a minus that belongs to the number.
-fn is_unary_minus(kept: &[Token], at: usize, text: &str) -> bool {
-    let before = |back: usize| at.checked_sub(back).map(|index| kept[index]);
-    let is_minus = before(1).is_some_and(|token| token.text(text) == "-");
-    let follows = before(2).is_none_or(|token| match token.kind {
-        TokenKind::Symbol => !matches!(token.text(text), ")" | "]"),
-        TokenKind::Word => {
-            let word = token.text(text).to_ascii_uppercase();
-            ["SELECT", "AND", "OR", "IN", "VALUES", "BETWEEN", "LIMIT", "OFFSET", "THEN", "ELSE", "WHEN", "RETURN"]
-                .contains(&word.as_str())
-        }
-        _ => false,
-    });
-    is_minus && follows
-}
-
-/// Lists of literals in one form: `(?, ?, ?)` and `(?), (?)` become `(?, ...)`.
-fn merged(text: &str) -> String {
-    let mut out = text.replace("?,?", "?, ?").replace("?,?", "?, ?");
-    while out.contains("?, ?") {
-        out = out.replace("?, ?", "?, ...").replace("..., ?", "...").replace("..., ...", "...");
-    }
-    for list in ["(?, ...)", "(?)"] {
-        for gap in [", ", ","] {
-            let twice = format!("{list}{gap}{list}");
-            while out.contains(&twice) {
-                out = out.replace(&twice, list);
-            }
+/// The text between quotes. `None` where it has escapes that are not text, or goes on in another line's quotes.
+fn unquoted(inner: &str, mark: u8, has_backslash: bool, dialect: Dialect) -> Option<String> {
+    let mark = mark as char;
+    let mut out = String::with_capacity(inner.len());
+    let mut letters = inner.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if has_backslash => match letters.next()? {
+                'n' => out.push('\n'),
+                't' => out.push('\t'),
+                'r' => out.push('\r'),
+                'b' => out.push('\u{8}'),
+                'f' if dialect.is_postgres() => out.push('\u{c}'),
+                'Z' if !dialect.is_postgres() => out.push('\u{1a}'),
+                '0' if !dialect.is_postgres() => out.push('\0'),
+                'x' | 'u' | 'U' | '0'..='7' if dialect.is_postgres() => return None,
+                // Patterns of LIKE keep theirs.
+                other @ ('%' | '_') if !dialect.is_postgres() => out.extend(['\\', other]),
+                other => out.push(other),
+            },
+            letter if letter == mark => match letters.next() {
+                Some(next) if next == mark => out.push(mark),
+                _ => return None,
+            },
+            letter => out.push(letter),
         }
     }
-    out
+    Some(out)
 }
 
 /// A text with `?` for each literal: a statement, a plan, a line of a log. A quote that nobody closes hides all behind
@@ -104,25 +97,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_that_differ_in_values_have_one_fingerprint() {
-        for (text, expected, literals) in [
-            (
-                "SELECT a FROM t_2009 WHERE b = 'x' AND c=-3",
-                "SELECT a FROM t_2009 WHERE b = ? AND c=?",
-                &["'x'", "-3"][..],
-            ),
-            ("select  1\n -- x\n + a-1", "select ? + a-?", &["1", "1"]),
-            ("SELECT * FROM t WHERE a IN (1, 2,3)", "SELECT * FROM t WHERE a IN (?, ...)", &["1", "2", "3"]),
-            (
-                "INSERT INTO t VALUES (1,'a'),(2,'b'), (3,'c')",
-                "INSERT INTO t VALUES (?, ...)",
-                &["1", "'a'", "2", "'b'", "3", "'c'"],
-            ),
-            ("SELECT /*+ NO_INDEX */ a /* x */ LIMIT 5", "SELECT /*+ NO_INDEX */ a LIMIT ?", &["5"]),
+    fn a_literal_stands_for_its_value() {
+        use Dialect::{Mysql, Postgres};
+        let text = |value: &str| Some(Literal::Text(value.to_owned()));
+        for (written, dialect, value) in [
+            ("'it''s'", Postgres, text("it's")),
+            (r"'a\b'", Postgres, text(r"a\b")),
+            (r"E'a\tb\'c'", Postgres, text("a\tb'c")),
+            (r"E'\x41'", Postgres, None),
+            ("$x$it's$x$", Postgres, text("it's")),
+            ("B'101'", Postgres, None),
+            ("'a'\n 'b'", Postgres, None),
+            (r#""say \"hi\" it's""#, Mysql, text("say \"hi\" it's")),
+            (r"'50\% a\nb\\'", Mysql, text("50\\% a\nb\\")),
+            ("_utf8'é'", Mysql, text("é")),
+            ("x'1F'", Mysql, Some(Literal::Hex("1F".to_owned()))),
+            ("0xff", Mysql, Some(Literal::Hex("ff".to_owned()))),
+            ("0xff", Postgres, None),
+            ("1_000.5", Postgres, Some(Literal::Number("1000.5".to_owned()))),
+            ("'open", Postgres, None),
+            ("name", Postgres, None),
         ] {
-            let found = fingerprint(text, Dialect::Mysql);
-            let found_literals: Vec<&str> = found.literals.iter().map(|literal| literal.text.as_str()).collect();
-            assert_eq!((found.text.as_str(), &found_literals[..]), (expected, literals), "{text}");
+            let token = tokens(written, dialect).next().expect("a token");
+            assert_eq!(Literal::of(written, token.kind, dialect), value, "{written}");
         }
     }
 

@@ -1,11 +1,12 @@
 //! Statements with `:name` where values go.
 //!
 //! In: a statement of the user's file. Out: its text in pieces, and with the markers of a prepared statement. Names in
-//! strings, comments and quoted names are left alone, and so are `::`, `:=`, and the bounds of a slice: between `[` and
-//! `]` a colon is the slice's (`a[1:n]`). `\:` is a plain colon. pgbench's scripts have another rule.
+//! strings, comments and quoted names are left alone, and so are `::`, `:=`, and the bounds of a slice: in brackets
+//! behind a name a colon is the slice's (`a[1:n]`), in those of `ARRAY[:a, :b]` it is not. `\:` is a plain colon.
+//! pgbench's scripts have another rule.
 
 use crate::Dialect;
-use crate::token::{TokenKind, tokens};
+use crate::token::{Token, TokenKind, tokens};
 
 /// A piece of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,14 +28,19 @@ impl Template {
     pub fn parse(text: &str, dialect: Dialect) -> Template {
         let mut template = Template { pieces: Vec::new() };
         let all: Vec<_> = tokens(text, dialect).collect();
-        let (mut at, mut brackets) = (0, 0_usize);
+        let mut at = 0;
+        // Of each bracket that is open, whether it is a slice's; and the last token that is no blank.
+        let (mut brackets, mut last): (Vec<bool>, Option<Token>) = (Vec::new(), None);
         while let Some(token) = all.get(at) {
             let word = token.text(text);
             let next = all.get(at + 1).filter(|next| next.kind == TokenKind::Word);
             match (token.kind, word) {
-                (TokenKind::Symbol, "[") => brackets += 1,
-                (TokenKind::Symbol, "]") => brackets = brackets.saturating_sub(1),
+                (TokenKind::Symbol, "[") => brackets.push(last.is_some_and(|last| has_slices(&last, text))),
+                (TokenKind::Symbol, "]") => _ = brackets.pop(),
                 _ => {}
+            }
+            if !token.is_blank() {
+                last = Some(*token);
             }
             let is_colon = token.kind == TokenKind::Symbol && word == ":";
             let is_escape = token.kind == TokenKind::Symbol && word == "\\";
@@ -43,7 +49,7 @@ impl Template {
                 at += 2;
                 continue;
             }
-            match next.filter(|_| is_colon && brackets == 0) {
+            match next.filter(|_| is_colon && !brackets.contains(&true)) {
                 Some(next) if !next.text(text).starts_with('@') => {
                     let mut name = next.text(text).to_owned();
                     at += 2;
@@ -116,6 +122,15 @@ impl Template {
     }
 }
 
+/// Whether a bracket behind this token is that of a subscript or a slice.
+fn has_slices(token: &Token, text: &str) -> bool {
+    match token.kind {
+        TokenKind::Word => !token.text(text).eq_ignore_ascii_case("array"),
+        TokenKind::Name => true,
+        _ => matches!(token.text(text), ")" | "]"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,7 +140,8 @@ mod tests {
         for (text, names) in [
             ("SELECT * FROM t WHERE a = :a AND b = :b OR c = :a", &["a", "b"][..]),
             ("SELECT a::int, ':x', \":y\" /* :z */ -- :w\n FROM t", &[]),
-            ("SELECT a[1:n], a[:n], a[b[1]:n], :c", &["c"]),
+            ("SELECT a[1:n], a[:n], a[b[1]:n], f(a)[1:n], :c", &["c"]),
+            ("SELECT ARRAY[:a, :b], ARRAY[[:c]], (ARRAY[:d])[1:n]", &["a", "b", "c", "d"]),
             ("SELECT :basket.customer, :basket.product, :a .b", &["basket.customer", "basket.product", "a"]),
             ("SELECT '{\"a\":true}'::json, \\:x, :ü", &["ü"]),
             ("SELECT $$ :no $$, :yes", &["yes"]),
