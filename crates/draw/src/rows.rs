@@ -57,12 +57,14 @@ pub struct Tuples {
     pub rows: SharedRows,
     /// Which comes next.
     pub take: Take,
+    /// Columns whose values are numbers.
+    pub numbers: Vec<String>,
 }
 
 impl Tuples {
-    /// Rows with these columns.
+    /// Rows with these columns, all of them text.
     pub fn new(columns: Vec<String>, rows: Vec<Vec<Option<String>>>, take: Take) -> Tuples {
-        Tuples { columns, rows: Arc::new(rows), take }
+        Tuples { columns, rows: Arc::new(rows), take, numbers: Vec::new() }
     }
 
     /// The number of the next row, after `taken` were taken; there is one at least.

@@ -153,6 +153,9 @@ pub enum Values {
         text: String,
         /// Which row comes next.
         take: Take,
+        /// Columns whose values are sent as numbers, not as text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        numbers: Vec<String>,
     },
     /// Rows of an answer of the base, asked once after loading.
     Query {

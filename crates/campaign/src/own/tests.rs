@@ -37,14 +37,14 @@ charest = "utf8mb4"
 order = { unifrom = [1, 2] }
 empty = { uniform = [2, 1] }
 later = { todo = "orders.id, bigint" }
-pair = { csv = "pairs.csv" }
+pair = { csv = "pairs.csv", numbers = ["customer", "product"] }
 
 [defaults]
 protocol = "extended"
 
 [[test]]
 name = "one"
-sql = "SELECT :ordre, ':quoted', a::int, :pair.customer, :pair.product"
+sql = "SELECT :ordre, ':quoted', a::int, :pair.customer, :pair.product, :later, :later.x, :empty"
 
 [[test]]
 name = "one"
@@ -65,7 +65,8 @@ sql = "SELECT 1"
         ("shop.toml:7:1", "did you mean `charset`?"),
         ("shop.toml:10:11", "did you mean `uniform`?"),
         ("shop.toml:11:9", "the range of `uniform` is empty"),
-        ("shop.toml:12:9", "the values of `later` are still to be filled in"),
+        ("shop.toml:12:9", "the values of `later` (orders.id, bigint) are still to be filled in"),
+        ("shop.toml:13:52", "`pairs.csv` has no column `product`"),
         ("shop.toml:16:12", "`protocol` cannot be `extended`"),
         ("shop.toml:20:15", "`:ordre` stands for nothing"),
         ("shop.toml:20:58", "the columns of `pair` are customer, city"),
@@ -80,6 +81,8 @@ sql = "SELECT 1"
         let is_told = found.iter().any(|part| part.starts_with(&format!("{place}:")) && part.contains(what));
         assert!(is_told, "{place} {what}:\n{told}");
     }
+    // A source with a fault is not told again where it is named.
+    assert!(!told.contains("`:later") && !told.contains("`:empty"), "{told}");
     assert!(!told.contains(":quoted`") && !told.contains("`:int`"), "{told}");
 }
 

@@ -41,9 +41,11 @@ impl Reader<'_> {
                 self.faults.add(&name.place, fault.expected("letters, digits and `_`, first a letter"));
                 continue;
             }
-            let Some((values, columns)) = self.source(&name, raw) else { continue };
+            let read = self.source(&name, raw);
+            // A source with a fault is told once, not again wherever a statement names it.
+            let columns = read.as_ref().and_then(|(_, columns)| columns.clone());
             sources.columns.insert(name.value.clone(), columns);
-            sources.sources.insert(name.value, values);
+            sources.sources.extend(read.map(|(values, _)| (name.value, values)));
         }
         sources
     }
@@ -52,7 +54,14 @@ impl Reader<'_> {
         let has =
             |key: &str| matches!(&raw.value, Raw::Table(entries) if entries.iter().any(|(name, _)| name.value == key));
         if has("todo") {
-            let fault = Fault::error(format!("the values of `{}` are still to be filled in", name.value));
+            let mut of = String::new();
+            if let Raw::Table(entries) = &raw.value
+                && let Some(what) =
+                    entries.iter().find(|(key, _)| key.value == "todo").and_then(|(_, raw)| text(&raw.value))
+            {
+                of = format!(" ({what})");
+            }
+            let fault = Fault::error(format!("the values of `{}`{of} are still to be filled in", name.value));
             let help = "give a source, such as { uniform = [1, 1000] }, { csv = \"values.csv\" } or { query = \"SELECT ...\" }";
             self.faults.add(&raw.place, fault.help(help));
             return None;
@@ -109,14 +118,22 @@ impl Reader<'_> {
             },
         };
         let read = match section.text("csv", self.faults) {
-            Some(path) => self.csv(&path, take),
+            Some(path) => {
+                let numbers = section.texts("numbers", self.faults);
+                self.csv(&path, take, &numbers)
+            }
             None => self.query(&mut section, name, take),
         };
         section.end(self.faults);
         read
     }
 
-    fn csv(&mut self, path: &Spanned<String>, take: Take) -> Option<(Values, Option<Vec<String>>)> {
+    fn csv(
+        &mut self,
+        path: &Spanned<String>,
+        take: Take,
+        numbers: &[Spanned<String>],
+    ) -> Option<(Values, Option<Vec<String>>)> {
         let read = self.files.read(&self.path(&path.value)).and_then(|bytes| match bytes.len() {
             too_many if too_many > CSV_BYTES_MAX => Err("it has more than 16 MB; take a sample of its rows".to_owned()),
             _ => String::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}")),
@@ -124,7 +141,12 @@ impl Reader<'_> {
         match read {
             Ok(text) => {
                 let columns = self.columns_of_csv(&path.value, &text)?;
-                Some((Values::Csv { name: path.value.clone(), text, take }, Some(columns)))
+                for unknown in numbers.iter().filter(|number| !columns.contains(&number.value)) {
+                    let fault = Fault::error(format!("`{}` has no column `{}`", path.value, unknown.value));
+                    self.faults.add(&unknown.place, fault.expected(format!("one of {}", columns.join(", "))));
+                }
+                let numbers = numbers.iter().map(|number| number.value.clone()).collect();
+                Some((Values::Csv { name: path.value.clone(), text, take, numbers }, Some(columns)))
             }
             Err(why) => {
                 self.faults.add(&path.place, Fault::error(format!("`{}` cannot be used: {why}", path.value)));

@@ -152,9 +152,15 @@ impl Arm {
                     let tuples = tuples.filter(|tuples| !tuples.rows.is_empty()).ok_or_else(|| {
                         LoadError::Shape(format!("the source `{name}` gave no rows, and statements need its values"))
                     })?;
-                    self.places.insert(name.clone(), Place::Column(number, 0));
                     for (at, column) in tuples.columns.iter().enumerate() {
-                        self.places.insert(format!("{name}.{column}"), Place::Column(number, at));
+                        let place = match tuples.numbers.contains(column) {
+                            true => Place::Number(number, at),
+                            false => Place::Column(number, at),
+                        };
+                        self.places.insert(format!("{name}.{column}"), place);
+                        if at == 0 {
+                            self.places.insert(name.clone(), place);
+                        }
                     }
                     Resolved::Rows(tuples.clone())
                 }
@@ -189,7 +195,7 @@ impl Arm {
             let kind = kind_of(&step.name);
             let compiled = Prepared { rows: step.rows, ..placed(&kind, &template, &places, engine)? };
             for place in compiled.slots.iter() {
-                if let Place::Source(source) | Place::Column(source, _) = place
+                if let Place::Source(source) | Place::Column(source, _) | Place::Number(source, _) = place
                     && !unit.sources.contains(source)
                 {
                     unit.sources.push(*source);

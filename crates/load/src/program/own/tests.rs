@@ -1,6 +1,7 @@
 //! What sessions of the user's tests send, without a server.
 
 use super::*;
+use rqps_draw::Take;
 use rqps_model::Engine;
 use rqps_model::own::{Answers, AnswersCheck, OwnData, OwnStep, Protocol, Steps, Values, Work};
 use rqps_wire::{AnyValue, Endpoint, Rows, Transport};
@@ -97,6 +98,28 @@ fn statements_have_markers_or_literals() {
     assert!(first(&prepared, Engine::Postgres).starts_with("SELECT $1, $2, $1 [\"Integer(1)\", \"Integer("));
     assert!(first(&prepared, Engine::Mysql).starts_with("SELECT ?, ?, ? [\"Integer(1)\", "));
     assert_eq!(first(&simple, Engine::Postgres), "SELECT :a, ':b' [\"SELECT 1, ':b'\"]");
+}
+
+#[test]
+fn rows_of_a_csv_have_text_numbers_and_nulls() {
+    let test = test("t", steps(&["SELECT :r.a, :r.b"], false), Protocol::Prepared);
+    let mut own = own(vec![test.clone()]);
+    let text = "a,b\n007,007\n\\N,1.5\nx,x\n\"\",-3\n".to_owned();
+    let numbers = vec!["b".to_owned()];
+    own.values.insert("r".to_owned(), Values::Csv { name: "r.csv".to_owned(), text, take: Take::InOrder, numbers });
+    let inputs = Inputs::of_files(&own).expect("a CSV");
+    let workload = OwnWorkload::compile(&own, &test, &inputs, &[target(Engine::Mysql)]).expect("it compiles");
+    let mut program = workload.program(0, 0, 0);
+    let mut statements = vec![Set(vec![String::new(); 2])];
+    let mut next = || {
+        program.next(Cue::Begin, &mut Pcg64::new(5, 7), &mut statements);
+        statements[0].0.join(" ")
+    };
+    let bytes = |text: &str| format!("Text({:?})", text.as_bytes());
+    assert_eq!(next(), format!("{} Integer(7)", bytes("007")));
+    assert_eq!(next(), "Null Float(1.5)");
+    assert_eq!(next(), format!("{} {}", bytes("x"), bytes("x")));
+    assert_eq!(next(), format!("{} Integer(-3)", bytes("")));
 }
 
 #[test]

@@ -18,19 +18,23 @@ impl Inputs {
     pub fn of_files(own: &Own) -> Result<Inputs, LoadError> {
         let mut inputs = Inputs::default();
         for (name, values) in &own.values {
-            if let Values::Csv { name: file, text, take } = values {
+            if let Values::Csv { name: file, text, take, numbers } = values {
                 let tuples = of_csv(text, *take).map_err(|error| LoadError::Shape(format!("{file}: {error}")))?;
-                inputs.0.insert(name.clone(), tuples);
+                inputs.0.insert(name.clone(), Tuples { numbers: numbers.clone(), ..tuples });
             }
         }
         Ok(inputs)
     }
 }
 
+/// What a CSV has for NULL.
+const NULL: &str = "\\N";
+
 fn of_csv(text: &str, take: Take) -> Result<Tuples, csv::Error> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let columns = reader.headers()?.iter().map(|name| name.trim().to_owned()).collect();
-    let row = |record: csv::StringRecord| record.iter().map(|value| Some(value.to_owned())).collect();
+    let value = |value: &str| (value != NULL).then(|| value.to_owned());
+    let row = |record: csv::StringRecord| record.iter().map(value).collect();
     let rows = reader.records().map(|record| record.map(row)).collect::<Result<Vec<_>, _>>()?;
     Ok(Tuples::new(columns, rows, take))
 }
@@ -49,6 +53,8 @@ pub(crate) enum Place {
     Source(usize),
     /// A column of the row that the source of that number gave.
     Column(usize, usize),
+    /// The same, of a column of numbers.
+    Number(usize, usize),
     /// The kept value of that number.
     Kept(usize),
 }
@@ -125,11 +131,25 @@ impl ValueSet {
                     None => AnyValue::Null,
                 }
             }
+            Place::Number(source, column) => match self.any(Place::Column(source, column)) {
+                AnyValue::Text(text) => number(text),
+                other => other,
+            },
             Place::Kept(place) => match &self.kept[place] {
                 Kept { is_null: true, .. } => AnyValue::Null,
                 Kept { text, .. } => AnyValue::Text(text),
             },
         }
+    }
+}
+
+/// A number as it is written in a row; what is none stays text.
+fn number(text: &[u8]) -> AnyValue<'_> {
+    let written = std::str::from_utf8(text).unwrap_or_default();
+    match (written.parse(), written.parse()) {
+        (Ok(number), _) => AnyValue::Integer(number),
+        (_, Ok(number)) => AnyValue::Float(number),
+        _ => AnyValue::Text(text),
     }
 }
 
