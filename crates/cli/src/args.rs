@@ -104,6 +104,12 @@ pub(crate) enum Command {
     /// 2 GB at most and may be removed at any time.
     #[command(subcommand)]
     Builds(BuildsCommand),
+    /// Write a first workload file for suite own from what your server saw: statistics or logs that you exported
+    ///
+    /// The statements that took most time become tests, with their real values where the files have them. No server is
+    /// connected to. docs/own-suite.md says which export each server has.
+    #[command(subcommand)]
+    Own(OwnCommand),
     /// Is this host fit to measure? Looks at CPUs, clock, memory, disk and other work, and names what to change
     ///
     /// Nothing is changed. The exit code is 1 if there is a problem.
@@ -297,6 +303,71 @@ pub(crate) enum BuildsCommand {
         #[arg(required = true)]
         build: Vec<String>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OwnCommand {
+    /// From exports of pg_stat_statements as CSV, of PostgreSQL 9.6 or newer; they have no values, so these are to be
+    /// filled in
+    ///
+    /// Export with psql: \copy (SELECT d.datname, s.* FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid)
+    /// TO 'statements.csv' CSV HEADER
+    #[command(name = "from-pg-stat-statements")]
+    PgStatStatements(OwnArgs),
+    /// From PostgreSQL's csvlog or jsonlog, told apart by content; with values
+    ///
+    /// The server must log statements with their durations (log_min_duration_statement = 0, at least for a while or for
+    /// a sample), with log_destination = 'csvlog' or 'jsonlog' and lc_messages = 'C'.
+    #[command(name = "from-postgres-log")]
+    PostgresLog(OwnArgs),
+    /// From slow query logs of MySQL, Percona Server or MariaDB; with values
+    ///
+    /// Let long_query_time be 0 for a while, so that frequent and quick statements are in it too.
+    #[command(name = "from-slow-log")]
+    SlowLog(OwnArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OwnArgs {
+    /// Files to read, plain or packed with gzip; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The workload file to write; CSVs of values go into a folder beside it, such as shop-values
+    #[arg(long, value_name = "FILE", default_value = "shop.toml")]
+    pub(crate) out: PathBuf,
+    /// How many statements become tests, by total time
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub(crate) top: NonZeroUsize,
+    /// Over how many days the server saw them, for calls a day [default: what the times of a log say]
+    #[arg(long, value_name = "N", value_parser = above_zero, conflicts_with = "hours")]
+    pub(crate) days: Option<f64>,
+    /// The same in hours
+    #[arg(long, value_name = "N", value_parser = above_zero)]
+    pub(crate) hours: Option<f64>,
+    /// Only statements of this database
+    #[arg(long, value_name = "NAME")]
+    pub(crate) database: Option<String>,
+    /// The share of statements that the server logged, such as 0.01, where it was told to log a sample
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) sampled: Option<f64>,
+    /// Write over files that are there
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn above_zero(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "expected a number above 0".to_owned())
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    above_zero(text)
+        .ok()
+        .filter(|share| *share <= 1.0)
+        .ok_or_else(|| "expected a share such as 0.01, at most 1".to_owned())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod doctor;
 mod explain;
 mod interrupt;
 mod outcome;
+mod own;
 mod run;
 mod screen;
 
@@ -45,6 +46,7 @@ fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
         Command::Explain(args) => explain::explain(args, screen),
         Command::Report(args) => outcome::rewrite(args, screen),
         Command::Builds(command) => builds::builds(command, screen),
+        Command::Own(command) => own::own(command, screen),
         Command::Doctor(args) => doctor::doctor(args, screen),
         &Command::Guard { pid, start_ticks } => guard::clear_after(pid, start_ticks).map(|()| Ending::Clean),
     }

@@ -13,6 +13,7 @@ pub mod input_files;
 mod line;
 pub mod notice;
 pub mod open;
+pub mod own;
 pub mod prepare;
 pub mod results;
 pub mod run;

@@ -18,6 +18,7 @@ mod insert;
 mod kinds;
 mod largest;
 mod own;
+mod own_log;
 mod scene;
 mod screen;
 mod sources;

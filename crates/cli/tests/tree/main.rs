@@ -12,12 +12,13 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// Which crate may know which, apart from tests: the code map and the picture in ARCHITECTURE.md.
-const EDGES: [(&str, &[&str]); 23] = [
+const EDGES: [(&str, &[&str]); 24] = [
     ("model", &["draw"]),
     ("stats", &[]),
     ("draw", &[]),
     ("sql", &[]),
     ("pgbench", &["draw"]),
+    ("querylog", &["sql"]),
     ("suites", &["model"]),
     ("campaign", &["draw", "model", "pgbench", "sql", "stats", "suites"]),
     ("wire", &["model"]),
@@ -39,8 +40,8 @@ const EDGES: [(&str, &[&str]); 23] = [
     (
         "lab",
         &[
-            "analysis", "builds", "campaign", "conduct", "machine", "model", "observe", "profile", "report", "server",
-            "store", "suites",
+            "analysis", "builds", "campaign", "conduct", "machine", "model", "observe", "profile", "querylog",
+            "report", "server", "store", "suites",
         ],
     ),
     ("cli", &["builds", "campaign", "lab", "model", "report", "store", "suites"]),
