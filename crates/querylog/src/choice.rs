@@ -154,11 +154,29 @@ fn most_frequent(group: &Group) -> &Shape {
     group.shapes.values().rev().max_by(by_calls).expect("a statement that was seen has a shape")
 }
 
+/// What its words say that its user must know.
+fn notes_of(shape: &Shape, dialect: Dialect) -> Vec<String> {
+    let context = Context::with_slots(&shape.example, &shape.slots, dialect);
+    let words = context.words();
+    let has = |word: &str| words.iter().any(|other| other == word);
+    let mut notes = Vec::new();
+    if words.first().is_some_and(|first| first == "insert") && !has("conflict") && !has("duplicate") && !has("ignore") {
+        let help = "give the key { uniform = [1_000_000_000, 2_000_000_000] }";
+        notes.push(format!("a row whose key is there already is refused: {help}"));
+    }
+    // PostgreSQL's schemas come with the dump.
+    let database = context.tables().iter().find_map(|table| table.schema.as_deref());
+    if let Some(database) = database.filter(|_| !dialect.is_postgres()) {
+        notes.push(format!("it names the database {database}: take that out, since there is one database here"));
+    }
+    notes
+}
+
 fn statement(group: &Group, name: String, share: f64, dialect: Dialect, sources: &BTreeSet<String>) -> Statement {
     let shape = most_frequent(group);
     let source = source(&name);
     let made = template(shape, dialect, &source, sources);
-    let mut notes = Vec::new();
+    let mut notes = notes_of(shape, dialect);
     let other = 1.0 - shape.share.calls / group.share.calls;
     if other > 0.0005 {
         notes.push(format!(

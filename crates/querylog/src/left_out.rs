@@ -2,7 +2,7 @@
 //!
 //! In: a statement. Out: the reason, by its words alone.
 
-use crate::context::Context;
+use crate::context::{Context, Table};
 use rqps_sql::{Dialect, TokenKind, first_word, statements, tokens};
 
 /// Why a statement becomes no test.
@@ -126,6 +126,11 @@ const OWN_SCHEMAS: [&str; 6] = ["pg_catalog", "pg_toast", "information_schema", 
 /// How PostgreSQL writes that a role may not see a text.
 const HIDDEN: &str = "<insufficient privilege>";
 
+/// Whether a schema or a database is the server's own.
+pub(crate) fn is_own_schema(name: Option<&str>) -> bool {
+    name.is_some_and(|name| OWN_SCHEMAS.iter().any(|own| own.eq_ignore_ascii_case(name)))
+}
+
 /// Why a statement becomes no test, if so.
 pub(crate) fn reason(sql: &str, database: Option<&str>, dialect: Dialect) -> Option<LeftOut> {
     if sql.trim().is_empty() || sql == HIDDEN {
@@ -182,13 +187,9 @@ fn is_closed(text: &str) -> bool {
 /// Whether all that it reads is the server's own.
 fn is_about_the_server(sql: &str, database: Option<&str>, dialect: Dialect) -> bool {
     let context = Context::of(sql, dialect);
-    let is_own_database = database.is_some_and(|name| OWN_SCHEMAS.contains(&name.to_ascii_lowercase().as_str()));
-    let is_own = |table: &crate::context::Table| {
-        let schema = table.schema.as_deref().map(str::to_ascii_lowercase);
-        match schema {
-            Some(schema) => OWN_SCHEMAS.contains(&schema.as_str()),
-            None => is_own_database || dialect.is_postgres() && table.name.starts_with("pg_"),
-        }
+    let is_own = |table: &Table| match table.schema.as_deref() {
+        Some(schema) => is_own_schema(Some(schema)),
+        None => is_own_schema(database) || dialect.is_postgres() && table.name.starts_with("pg_"),
     };
     let tables = context.tables();
     if tables.is_empty() {

@@ -3,7 +3,7 @@
 //! In: what a reader finds, one execution or one row after the other. Out: statements by fingerprint, each with its
 //! shapes and a sample of its values; what is left out by reason; the time over which it was seen.
 
-use crate::left_out::{LeftOut, reason};
+use crate::left_out::{LeftOut, is_own_schema, reason};
 use crate::sample::{Sample, Value};
 use rqps_sql::{Dialect, Literal, Slot, SlotValue, fingerprint};
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,11 +140,13 @@ impl Log {
         let share = self.filter.sampled.unwrap_or(1.0);
         let (calls, milliseconds) = (entry.calls / share, entry.milliseconds / share);
         let sql = entry.sql.trim().trim_end_matches(';').trim_end();
-        let why = entry.left_out.or_else(|| reason(sql, entry.database, self.dialect));
+        let found = fingerprint(sql, self.dialect);
+        // What is kept once need not be judged again: that takes longer than all else.
+        let is_kept = self.groups.contains_key(&found.key) && !is_own_schema(entry.database);
+        let why = entry.left_out.or_else(|| if is_kept { None } else { reason(sql, entry.database, self.dialect) });
         if let Some(why) = why {
             return self.left_out.entry(why).or_default().add(calls, milliseconds);
         }
-        let found = fingerprint(sql, self.dialect);
         if !self.groups.contains_key(&found.key) && self.groups.len() >= STATEMENTS_MAX {
             return self.left_out.entry(LeftOut::Below).or_default().add(calls, milliseconds);
         }

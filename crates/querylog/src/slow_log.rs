@@ -43,6 +43,8 @@ struct Reading<'l> {
     database: Option<String>,
     statement: Vec<u8>,
     entries: u64,
+    /// Lines before the first head.
+    passed_over: u64,
 }
 
 /// Reads a slow log into a log.
@@ -52,8 +54,15 @@ struct Reading<'l> {
 pub fn read_slow_log(file: &str, input: impl BufRead, log: &mut Log) -> Result<(), Vec<LogFault>> {
     let mut faults = Faults::of(file);
     let mut lines = Lines::of(input);
-    let mut reading =
-        Reading { log, at: At::Start, head: Head::default(), database: None, statement: Vec::new(), entries: 0 };
+    let mut reading = Reading {
+        log,
+        at: At::Start,
+        head: Head::default(),
+        database: None,
+        statement: Vec::new(),
+        entries: 0,
+        passed_over: 0,
+    };
     loop {
         match lines.next() {
             Ok(None) => break,
@@ -70,9 +79,12 @@ pub fn read_slow_log(file: &str, input: impl BufRead, log: &mut Log) -> Result<(
     }
     let is_cut = reading.at != At::Start && !(reading.at == At::Statement && ends(&reading.statement));
     reading.end();
-    let entries = reading.entries;
+    let (entries, passed_over) = (reading.entries, reading.passed_over);
     if is_cut {
         log.note(format!("{file} ends within an entry, which is left out"));
+    }
+    if entries > 0 && passed_over > 0 {
+        log.note(format!("{file} begins within an entry, which is left out"));
     }
     if entries == 0 && faults.is_empty() {
         faults.add(1, "no statement is logged here; a slow log has lines such as `# Query_time: 0.1  Lock_time: 0.0`");
@@ -94,15 +106,15 @@ impl Reading<'_> {
             self.at = At::Start;
         }
         match self.at {
-            At::Start if line.starts_with(b"#") => {
+            At::Start if is_head(line) => {
                 self.at = At::Head;
                 self.head = Head { rate: 1.0, ..Head::default() };
                 self.head.take(line, &mut self.database)
             }
-            // What a server says when it starts; anything else belongs to no entry.
-            At::Start if is_of_start(line) => Ok(()),
+            // What a server says when it starts, or the end of an entry whose beginning is in another file.
             At::Start => {
-                Err("this line is of no entry: a slow log has a head of lines with `#` before each".to_owned())
+                self.passed_over += u64::from(!is_of_start(line));
+                Ok(())
             }
             At::Head if line.starts_with(b"#") && !line.starts_with(ADMINISTRATOR) => {
                 self.head.take(line, &mut self.database)
@@ -255,7 +267,9 @@ mod tests {
         let (_, faults) = read(format!("{good}# User@Host: a[a] @ b []\n# Query_time: soon\nSELECT x;\n").as_bytes());
         assert_eq!(faults, ["slow.log:6: `Query_time` is `soon`, expected seconds"]);
         let (_, faults) = read(b"SELECT 1;\n");
-        assert!(faults[0].starts_with("slow.log:1: this line is of no entry"), "{faults:?}");
+        assert!(faults[0].starts_with("slow.log:1: no statement is logged here"), "{faults:?}");
+        let (log, faults) = read(format!("  AND a = 1;\n{good}").as_bytes());
+        assert_eq!((faults.len(), log.notes.len(), log.groups.len()), (0, 1, 1));
         assert!(read(b"").1[0].starts_with("slow.log:1: no statement is logged here"));
     }
 

@@ -155,7 +155,8 @@ impl Naming<'_> {
         }
         let wished = self.belongs[slot].as_ref().map_or("p".to_owned(), |belongs| name(&belongs.column));
         let name = free(&wished, |name| self.columns.iter().any(|column| column.name == name));
-        let numbers = self.values(slot).flatten().all(|value| matches!(value, Literal::Number(_)));
+        let numbers =
+            self.values(slot).flatten().all(|value| matches!(value, Literal::Number(number) if is_exact(number)));
         let is_number = numbers
             && matches!(value, SlotValue::Literal(_) | SlotValue::Null)
             && self.values(slot).any(|value| value.is_some());
@@ -170,9 +171,7 @@ impl Naming<'_> {
 
     /// Whether what stands there is the program's, not a value: a literal beside parameters, or one that never changed.
     fn is_constant(&self, slot: usize) -> bool {
-        let mut values = self.values(slot);
-        let first = values.next();
-        let is_same = values.all(|value| Some(value) == first);
+        let is_same = !self.shape.sample.varies(slot);
         let is_literal = |slot: &Slot| matches!(slot.value, SlotValue::Literal(_) | SlotValue::Null);
         let is_limit =
             self.belongs[slot].as_ref().is_some_and(|belongs| matches!(belongs.column.as_str(), "limit" | "offset"));
@@ -203,6 +202,12 @@ impl Naming<'_> {
         self.unknown.push(Unknown { name, what, query: query.filter(|_| is_plain), slot });
         self.unknown.len() - 1
     }
+}
+
+/// Whether nothing of a number is lost on its way.
+fn is_exact(number: &str) -> bool {
+    const DIGITS_MAX: usize = 15;
+    number.parse::<i64>().is_ok() || number.bytes().filter(u8::is_ascii_digit).count() <= DIGITS_MAX
 }
 
 /// What can stand behind a colon.

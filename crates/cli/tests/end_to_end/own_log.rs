@@ -147,7 +147,7 @@ fn files_that_are_something_else_are_refused_with_their_lines() {
     };
     refused("from-pg-stat-statements", &[&log], &["pg15-log.csv:1: the header does not have query", "CSV HEADER"]);
     refused("from-postgres-log", &[&slow], &["mysql57-slow.log:1: ", "log_destination = 'csvlog'"]);
-    refused("from-slow-log", &[&log], &["pg15-log.csv:1: this line is of no entry"]);
+    refused("from-slow-log", &[&log], &["pg15-log.csv:1: no statement is logged here"]);
     // All files' faults at once.
     refused("from-slow-log", &[&log, &statements], &["pg15-log.csv:1: ", "pg15-statements.csv:1: "]);
     refused("from-slow-log", &["nowhere.log"], &["nowhere.log: No such file"]);

@@ -84,6 +84,7 @@ fn statements_of_postgres_12() {
               SELECT email FROM customers WHERE id = :customers_id
             insert-orders x2 orders_id=todo(orders.id) orders_customer=todo(orders.customer) orders_placed=todo(orders.placed) orders_state=todo(orders.state) orders_total=todo(orders.total)
               INSERT INTO orders (id, customer, placed, state, total) VALUES (:orders_id, :orders_customer, :orders_placed, :orders_state, :orders_total)
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
               (50.0 % of its calls have lists of other lengths, or came without their values)
             orders-by-customer-placed x2 orders_customer=todo(orders.customer) orders_placed=todo(orders.placed) orders_state=todo(orders.state)
               SELECT id FROM orders WHERE customer = :orders_customer AND placed >= :orders_placed AND state <> :orders_state
@@ -118,6 +119,7 @@ fn statements_of_postgres_18_have_lists_of_unknown_length() {
               SELECT email FROM customers WHERE id = :customers_id
             insert-orders x2 orders_id=todo(orders.id) orders_customer=todo(orders.customer) orders_placed=todo(orders.placed) orders_state=todo(orders.state) orders_total=todo(orders.total)
               INSERT INTO orders (id, customer, placed, state, total) VALUES (:orders_id, :orders_customer, :orders_placed, :orders_state, :orders_total)
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
               (50.0 % of its calls have lists of other lengths, or came without their values)
             orders-by-customer-placed x2 orders_customer=todo(orders.customer) orders_placed=todo(orders.placed) orders_state=todo(orders.state)
               SELECT id FROM orders WHERE customer = :orders_customer AND placed >= :orders_placed AND state <> :orders_state
@@ -163,12 +165,15 @@ fn log_of_postgres_12() {
             insert-customers x1 #p #p_3 #p_4 #p_6
               INSERT INTO customers VALUES (:insert_customers.p, :insert_customers.p_2, :insert_customers.p_3), (:insert_customers.p_4, :insert_customers.p_5, CAST(:insert_customers.p_6 AS numeric))
                 1 | ann@example.org | 5 | 2 | o'neil@example.org | 7.5
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
             insert-orders x1 #p #p_2 #p_5 #p_6 #p_7 #p_10
               INSERT INTO orders VALUES (:insert_orders.p, :insert_orders.p_2, :insert_orders.p_3, :insert_orders.p_4, CAST(:insert_orders.p_5 AS numeric)), (:insert_orders.p_6, :insert_orders.p_7, :insert_orders.p_8, :insert_orders.p_9, CAST(:insert_orders.p_10 AS numeric))
                 10 | 1 | 2025-01-02 | new | 9.99 | 11 | 2 | 2025-02-03 | paid | 19.5
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
             insert-orders-2 x2 #id #customer #total
               INSERT INTO orders (id, customer, placed, state, total) VALUES (:insert_orders_2.id, :insert_orders_2.customer, :insert_orders_2.placed, :insert_orders_2.state, CAST(:insert_orders_2.total AS numeric))
                 12 | 1 | NULL | new | -1.5
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
               (50.0 % of its calls have lists of other lengths, or came without their values)
             orders-by-customer-placed x2
               SELECT id FROM orders WHERE customer = :orders_by_customer_placed.customer AND placed >= :orders_by_customer_placed.placed AND state <> 'gone'
@@ -212,12 +217,15 @@ fn logs_of_postgres_15_and_18_say_the_same_in_both_forms() {
             insert-customers x1 #p #p_3 #p_4 #p_6
               INSERT INTO customers VALUES (:insert_customers.p, :insert_customers.p_2, :insert_customers.p_3), (:insert_customers.p_4, :insert_customers.p_5, CAST(:insert_customers.p_6 AS numeric))
                 1 | ann@example.org | 5 | 2 | o'neil@example.org | 7.5
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
             insert-orders x1 #p #p_2 #p_5 #p_6 #p_7 #p_10
               INSERT INTO orders VALUES (:insert_orders.p, :insert_orders.p_2, :insert_orders.p_3, :insert_orders.p_4, CAST(:insert_orders.p_5 AS numeric)), (:insert_orders.p_6, :insert_orders.p_7, :insert_orders.p_8, :insert_orders.p_9, CAST(:insert_orders.p_10 AS numeric))
                 10 | 1 | 2025-01-02 | new | 9.99 | 11 | 2 | 2025-02-03 | paid | 19.5
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
             insert-orders-2 x2 #id #customer #total
               INSERT INTO orders (id, customer, placed, state, total) VALUES (:insert_orders_2.id, :insert_orders_2.customer, :insert_orders_2.placed, :insert_orders_2.state, CAST(:insert_orders_2.total AS numeric))
                 12 | 1 | NULL | new | -1.5
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
               (50.0 % of its calls have lists of other lengths, or came without their values)
             orders-by-customer-placed x2
               SELECT id FROM orders WHERE customer = :orders_by_customer_placed.customer AND placed >= :orders_by_customer_placed.placed AND state <> 'gone'
@@ -267,6 +275,7 @@ fn slow_log_of_mysql_5_6() {
             insert-orders x2 #id #customer #total
               INSERT INTO orders (id, customer, placed, state, total) VALUES (:insert_orders.id, :insert_orders.customer, :insert_orders.placed, :insert_orders.state, :insert_orders.total)
                 12 | 1 | NULL | new | -1.5
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
               (50.0 % of its calls have lists of other lengths, or came without their values)
             orders-by-customer x1 #customer
               SELECT id FROM orders WHERE customer = :orders_by_customer.customer LIMIT 5, 10
@@ -318,6 +327,7 @@ fn slow_logs_of_mysql_5_7_and_8_0() {
             insert-orders x2 #id #customer #total
               INSERT INTO orders (id, customer, placed, state, total) VALUES (:insert_orders.id, :insert_orders.customer, :insert_orders.placed, :insert_orders.state, :insert_orders.total)
                 12 | 1 | NULL | new | -1.5
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
               (50.0 % of its calls have lists of other lengths, or came without their values)
             orders-by-customer x1 #customer
               SELECT id FROM orders WHERE customer = :orders_by_customer.customer LIMIT 5, 10
@@ -365,6 +375,7 @@ fn slow_logs_of_mysql_5_7_and_8_0() {
             insert-orders x2 #id #customer #total
               INSERT INTO orders (id, customer, placed, state, total) VALUES (:insert_orders.id, :insert_orders.customer, :insert_orders.placed, :insert_orders.state, :insert_orders.total)
                 12 | 1 | NULL | new | -1.5
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
               (50.0 % of its calls have lists of other lengths, or came without their values)
             orders-by-customer x1 #customer
               SELECT id FROM orders WHERE customer = :orders_by_customer.customer LIMIT 5, 10
@@ -416,6 +427,7 @@ fn slow_log_of_mariadb() {
             insert-orders x2 #id #customer #total
               INSERT INTO orders (id, customer, placed, state, total) VALUES (:insert_orders.id, :insert_orders.customer, :insert_orders.placed, :insert_orders.state, :insert_orders.total)
                 12 | 1 | NULL | new | -1.5
+              (a row whose key is there already is refused: give the key { uniform = [1_000_000_000, 2_000_000_000] })
               (50.0 % of its calls have lists of other lengths, or came without their values)
             orders-by-customer x1 #customer
               SELECT id FROM orders WHERE customer = :orders_by_customer.customer LIMIT 5, 10
