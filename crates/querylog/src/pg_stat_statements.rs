@@ -40,13 +40,13 @@ pub fn read_pg_stat_statements(file: &str, input: impl Read, log: &mut Log) -> R
     for row in reader.byte_records() {
         match row {
             Ok(row) => {
-                let line = row.position().map_or(0, csv::Position::line);
+                let line = row.position().map_or(1, csv::Position::line);
                 if let Err(what) = take(&row, &columns, log) {
                     faults.add(line, what);
                 }
             }
             Err(error) => {
-                faults.add(error.position().map_or(0, csv::Position::line), told(&error));
+                faults.add(error.position().map_or(1, csv::Position::line), told(&error));
             }
         }
         if faults.are_enough() {

@@ -96,7 +96,7 @@ fn read_csv(input: impl BufRead, sessions: &mut Sessions<'_>, faults: &mut Fault
             Ok(false) => break,
             Ok(true) => {}
             Err(error) => {
-                faults.add(error.position().map_or(0, csv::Position::line), told(&error));
+                faults.add(error.position().map_or(1, csv::Position::line), told(&error));
                 return false;
             }
         }
@@ -108,7 +108,7 @@ fn read_csv(input: impl BufRead, sessions: &mut Sessions<'_>, faults: &mut Fault
             }
         }
         if !COLUMNS.contains(&row.len()) {
-            odd = Some((row.position().map_or(0, csv::Position::line), row.len()));
+            odd = Some((row.position().map_or(1, csv::Position::line), row.len()));
             continue;
         }
         let field = |at: usize| String::from_utf8_lossy(&row[at]).into_owned();

@@ -485,6 +485,35 @@ fn a_log_that_ends_anywhere_is_read_up_to_there() {
     }
 }
 
+/// Whatever a file holds, it is read or refused with a line; what is read makes TOML.
+#[test]
+fn a_damaged_file_is_read_or_refused() {
+    let marks = b"'\"`$(),;:#-=[]?\\\n\0\xff1aE*/";
+    let mut state = 7_u64;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for name in ["pg18-statements.csv", "pg12-log.csv", "pg18-log.json", "mysql57-slow.log", "mariadb1011-slow.log"] {
+        let whole = recording(name);
+        for _ in 0..60 {
+            let mut bytes = whole.clone();
+            for _ in 0..=next(20) {
+                let at = next(bytes.len());
+                bytes[at] = marks[next(marks.len())];
+            }
+            match try_read(name, &bytes) {
+                Err(faults) => assert!(faults.iter().all(|fault| fault.line > 0), "{faults:?}"),
+                Ok(log) => {
+                    let workload = write(&choose(&log, 50), "shop", name, "shop-values");
+                    let table = workload.toml.parse::<toml::Table>();
+                    assert!(table.is_ok(), "{table:?}\n{}", workload.toml);
+                }
+            }
+        }
+    }
+}
+
 /// Executions, whatever becomes of them.
 fn count(log: &Log) -> f64 {
     let choice = choose(log, usize::MAX);
