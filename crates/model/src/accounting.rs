@@ -2,6 +2,7 @@
 //!
 //! In: nothing. Out: types of `sample.json` that samples and the records of suites share.
 
+use crate::words;
 use serde::{Deserialize, Serialize};
 use std::ops::Add;
 
@@ -41,6 +42,80 @@ impl Accounting {
     }
 }
 
+words! {
+    /// Why a statement or an event failed.
+    FailureClass {
+        /// Its transaction could not be put in an order with others.
+        Serialization = "serialization",
+        /// Its transaction was chosen to end a deadlock.
+        Deadlock = "deadlock",
+        /// It took longer than it may.
+        Timeout = "timeout",
+        /// For any other reason.
+        Other = "other",
+    }
+}
+
+impl FailureClass {
+    /// The class of an error: its SQLSTATE, and its number on engines that number errors, else 0.
+    pub fn of(state: &str, number: u16) -> FailureClass {
+        match (number, state) {
+            (0, "40001") | (1020, _) => FailureClass::Serialization,
+            (0, "40P01") | (1213, _) => FailureClass::Deadlock,
+            // MySQL's time-out of a SELECT, and MariaDB's of any statement.
+            (0, "57014") | (3024 | 1969, _) => FailureClass::Timeout,
+            _ => FailureClass::Other,
+        }
+    }
+}
+
+/// Events given up, by class; together as many as [`Accounting::failed`], where it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failures {
+    /// After serialization failures.
+    #[serde(default)]
+    pub serialization: u64,
+    /// After deadlocks.
+    #[serde(default)]
+    pub deadlock: u64,
+    /// After a statement that took longer than it may.
+    #[serde(default)]
+    pub timeout: u64,
+    /// For any other reason.
+    #[serde(default)]
+    pub other: u64,
+}
+
+impl Failures {
+    /// The number of a class.
+    pub fn of(&mut self, class: FailureClass) -> &mut u64 {
+        match class {
+            FailureClass::Serialization => &mut self.serialization,
+            FailureClass::Deadlock => &mut self.deadlock,
+            FailureClass::Timeout => &mut self.timeout,
+            FailureClass::Other => &mut self.other,
+        }
+    }
+
+    /// Whether no event was given up.
+    pub fn is_none(&self) -> bool {
+        *self == Failures::default()
+    }
+}
+
+impl Add for Failures {
+    type Output = Failures;
+
+    fn add(self, other: Failures) -> Failures {
+        Failures {
+            serialization: self.serialization + other.serialization,
+            deadlock: self.deadlock + other.deadlock,
+            timeout: self.timeout + other.timeout,
+            other: self.other + other.other,
+        }
+    }
+}
+
 /// Errors of one statement kind with one code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
@@ -52,4 +127,44 @@ pub struct ErrorCount {
     pub count: u64,
     /// The server's words, once.
     pub message: String,
+}
+
+impl ErrorCount {
+    /// Its class.
+    pub fn class(&self) -> FailureClass {
+        ErrorCount::class_of(&self.code)
+    }
+
+    /// The class of a code as it is written: `40P01`, or `1213 (40001)`.
+    pub fn class_of(code: &str) -> FailureClass {
+        match code.split_once(" (") {
+            Some((number, state)) => FailureClass::of(state.trim_end_matches(')'), number.parse().unwrap_or(0)),
+            None => FailureClass::of(code, 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_a_class_however_its_engine_writes_it() {
+        let class = |code: &str| {
+            ErrorCount { statement: String::new(), code: code.to_owned(), count: 1, message: String::new() }.class()
+        };
+        for (code, expected) in [
+            ("40001", FailureClass::Serialization),
+            ("1020 (HY000)", FailureClass::Serialization),
+            ("40P01", FailureClass::Deadlock),
+            ("1213 (40001)", FailureClass::Deadlock),
+            ("57014", FailureClass::Timeout),
+            ("3024 (HY000)", FailureClass::Timeout),
+            ("1969 (70100)", FailureClass::Timeout),
+            ("23505", FailureClass::Other),
+            ("1205 (HY000)", FailureClass::Other),
+        ] {
+            assert_eq!(class(code), expected, "{code}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Only raw counts and times; rates and ratios are derived by `analysis`. Times are nanoseconds of the monotonic clock.
 
-pub use crate::accounting::{Accounting, ErrorCount};
+pub use crate::accounting::{Accounting, ErrorCount, FailureClass, Failures};
 use crate::insert::StepRecord;
 use crate::tproc_c::RunRecord;
 use crate::{Format, Interleave, Unit};
@@ -355,6 +355,9 @@ pub struct Sample {
     pub accounting: Accounting,
     /// Errors by statement and code.
     pub errors: Vec<ErrorCount>,
+    /// Events given up, by class, where the suite tells.
+    #[serde(default, skip_serializing_if = "Failures::is_none")]
+    pub failures: Failures,
     /// Use of the machine.
     pub resources: Resources,
     /// Server counters that changed: after minus before, by name.

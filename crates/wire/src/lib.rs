@@ -34,6 +34,6 @@ pub use pingpong::{PingPong, ask, echo, ping_pong};
 pub use poll::{Poller, Watch, wait_readable};
 pub use prepared::{AnyValue, ParameterType};
 pub use reply::{ErrorCode, Reply, SqlState, Table, TransactionStatus};
-pub use rows::Rows;
+pub use rows::{LastRow, Rows};
 pub use session::Session;
 pub use statement::Statement;

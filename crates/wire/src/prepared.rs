@@ -49,10 +49,8 @@ pub(crate) struct Slot {
 /// What a prepared statement is besides its bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
-    /// The session that it lives in.
-    pub(crate) session: SessionId,
-    /// Its number there.
-    pub(crate) index: u32,
+    /// The session that it lives in, and its number there; `None` if it is parsed anew at each execution.
+    pub(crate) home: Option<(SessionId, u32)>,
     pub(crate) sql: Arc<str>,
     pub(crate) slots: Box<[Slot]>,
     /// Where in the bytes the values begin, if the parameters are of type Any.
@@ -83,10 +81,10 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    /// The session and the number of a prepared statement.
+    /// The session and the number of a prepared statement that lives in one.
     #[inline]
     pub(crate) fn prepared_as(&self) -> Option<(SessionId, u32)> {
-        self.prepared.as_ref().map(|prepared| (prepared.session, prepared.index))
+        self.prepared.as_ref().and_then(|prepared| prepared.home)
     }
 
     /// Writes a value of this type into the bytes.

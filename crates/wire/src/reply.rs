@@ -3,6 +3,7 @@
 //!
 //! In: nothing but values found by the protocol modules. It must not parse frames.
 
+use rqps_model::sample::FailureClass;
 use std::fmt;
 
 /// A result set as text, for the control plane.
@@ -115,6 +116,11 @@ impl ErrorCode {
     pub const SERVER_SHUTDOWN_NUMBER: u16 = 1053;
     /// MariaDB's errno of a connection that somebody ended.
     pub const CONNECTION_KILLED_NUMBER: u16 = 1927;
+
+    /// Its class.
+    pub fn class(self) -> FailureClass {
+        FailureClass::of(self.state.as_str(), self.number)
+    }
 
     /// Whether the same work may succeed when it is tried again.
     pub fn is_transient(self) -> bool {

@@ -45,6 +45,10 @@ macro_rules! pass_on {
 const OTHER_PROTOCOL: WireError =
     WireError::Misuse("a statement of one protocol was submitted to a session of another; prepare it there too");
 
+const NO_PIPELINE: WireError = WireError::Misuse(
+    "MySQL's protocol has no unnamed statements and no pipelines; prepare each statement and send it alone",
+);
+
 impl Session {
     /// Connects and logs in, both within `deadline`.
     pub fn connect(endpoint: &Endpoint, deadline: Duration) -> Result<Session, WireError> {
@@ -126,6 +130,53 @@ impl Session {
             Link::Mysql(session) => Form::Mysql(session.prepare(sql, params)?),
         };
         Ok(Statement { form, kept_rows: 0 })
+    }
+
+    /// A statement that is parsed anew at each execution, without being kept in the session: PostgreSQL's extended
+    /// protocol with an unnamed statement. What is wrong with its text, its executions say. MySQL has no such thing.
+    pub fn parsed_each_time(&mut self, sql: &str, params: &[ParameterType]) -> Result<Statement, WireError> {
+        match &self.link {
+            Link::Postgres(session) => {
+                Ok(Statement { form: Form::Postgres(session.parsed_each_time(sql, params)?), kept_rows: 0 })
+            }
+            Link::Mysql(_) => Err(NO_PIPELINE),
+        }
+    }
+
+    /// Puts a statement, prepared or parsed each time, at the end of the session's pipeline, which is sent with one
+    /// write once it is submitted. MySQL has none.
+    pub fn queue(&mut self, statement: &Statement) -> Result<(), WireError> {
+        match (&mut self.link, &statement.form) {
+            (Link::Postgres(session), Form::Postgres(statement)) => session.queue(statement),
+            (Link::Mysql(_), _) => Err(NO_PIPELINE),
+            _ => Err(OTHER_PROTOCOL),
+        }
+    }
+
+    /// Ends a part of the pipeline: what fails before it leaves what follows alone.
+    pub fn queue_sync(&mut self) -> Result<(), WireError> {
+        match &mut self.link {
+            Link::Postgres(session) => {
+                session.queue_sync();
+                Ok(())
+            }
+            Link::Mysql(_) => Err(NO_PIPELINE),
+        }
+    }
+
+    /// Sends the pipeline; one reply tells of all of it, with the first error.
+    pub fn submit_queue(&mut self) -> Result<(), WireError> {
+        match &mut self.link {
+            Link::Postgres(session) => session.submit_queue(),
+            Link::Mysql(_) => Err(NO_PIPELINE),
+        }
+    }
+
+    /// Forgets what is in the pipeline.
+    pub fn drop_queue(&mut self) {
+        if let Link::Postgres(session) = &mut self.link {
+            session.drop_queue();
+        }
     }
 
     /// A statement that is sent as text each time, with room for `capacity` bytes of SQL

@@ -4,6 +4,7 @@
 //! the bytes and allocates nothing.
 
 use crate::prepared::{AnyValue, ParameterType};
+use crate::rows::KEPT_LAST;
 use crate::{mysql, postgres};
 
 /// An encoded statement.
@@ -42,7 +43,7 @@ impl Statement {
     #[inline]
     pub fn set_i32(&mut self, slot: usize, value: i32) {
         match &mut self.form {
-            Form::Postgres(statement) => statement.0.set(slot, ParameterType::Int4, &value.to_be_bytes()),
+            Form::Postgres(statement) => statement.encoded.set(slot, ParameterType::Int4, &value.to_be_bytes()),
             Form::Mysql(statement) => statement.encoded.set(slot, ParameterType::Int4, &value.to_le_bytes()),
         }
     }
@@ -54,7 +55,7 @@ impl Statement {
     #[inline]
     pub fn set_i64(&mut self, slot: usize, value: i64) {
         match &mut self.form {
-            Form::Postgres(statement) => statement.0.set(slot, ParameterType::Int8, &value.to_be_bytes()),
+            Form::Postgres(statement) => statement.encoded.set(slot, ParameterType::Int8, &value.to_be_bytes()),
             Form::Mysql(statement) => statement.encoded.set(slot, ParameterType::Int8, &value.to_le_bytes()),
         }
     }
@@ -66,7 +67,7 @@ impl Statement {
     #[inline]
     pub fn set_text(&mut self, slot: usize, value: &[u8]) {
         let encoded = match &mut self.form {
-            Form::Postgres(statement) => &mut statement.0,
+            Form::Postgres(statement) => &mut statement.encoded,
             Form::Mysql(statement) => &mut statement.encoded,
         };
         encoded.set(slot, ParameterType::Text { len: value.len() }, value);
@@ -96,10 +97,19 @@ impl Statement {
         self.kept_rows = count;
     }
 
+    /// Of each result of an answer the last row is kept from now on, with the names of its columns (see
+    /// [`crate::Rows::last`]). MySQL has no names here: nothing is kept of it.
+    pub fn keep_last_rows(&mut self) {
+        if let Form::Postgres(statement) = &mut self.form {
+            statement.describe();
+            self.kept_rows = KEPT_LAST;
+        }
+    }
+
     /// The SQL text.
     pub fn sql(&self) -> &str {
         match &self.form {
-            Form::Postgres(statement) => statement.0.sql_or(statement.simple_sql()),
+            Form::Postgres(statement) => statement.encoded.sql_or(statement.own_sql()),
             Form::Mysql(statement) => statement.encoded.sql_or(statement.sql_bytes()),
         }
     }

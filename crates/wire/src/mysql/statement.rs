@@ -41,6 +41,7 @@ impl Statement {
         sql: Arc<str>,
         parameters: &[ParameterType],
     ) -> Option<Statement> {
+        let home = Some((session, index));
         let mut bytes = vec![0; HEADER_BYTES];
         bytes.push(command::STMT_EXECUTE);
         bytes.extend(id.to_le_bytes());
@@ -50,7 +51,7 @@ impl Statement {
         if take_any(parameters) {
             let any_from = Some(bytes.len());
             let slots = parameters.iter().map(|parameter| Slot { start: 0, parameter: *parameter }).collect();
-            let encoded = Encoded { bytes, prepared: Some(Prepared { session, index, sql, slots, any_from }) };
+            let encoded = Encoded { bytes, prepared: Some(Prepared { home, sql, slots, any_from }) };
             let mut statement = Statement { encoded, types: Box::default(), types_at: 0 };
             statement.set_any(|_| AnyValue::Null);
             return Some(statement);
@@ -85,7 +86,7 @@ impl Statement {
         bytes.shrink_to_fit();
         let length = bytes.len() - HEADER_BYTES;
         bytes[..HEADER_BYTES].copy_from_slice(&header(0, length));
-        let prepared = Prepared { session, index, sql, slots: slots.into(), any_from: None };
+        let prepared = Prepared { home, sql, slots: slots.into(), any_from: None };
         Some(Statement { encoded: Encoded { bytes, prepared: Some(prepared) }, types: types.into(), types_at })
     }
 

@@ -23,9 +23,12 @@ use super::collect::{Collected, Collecting};
 use super::frame::FrameError;
 use super::handshake::{self, Refusal};
 use super::notes::Notes;
-use super::statement::{Statement, name, type_oid};
+use super::statement::{Statement, name, push_sync, type_oid};
 use super::tag::{backend, frontend as tag};
 use super::tally::{Counting, Tally};
+
+const TOO_MANY_PARAMETERS: WireError =
+    WireError::Misuse("a statement has at most 65535 parameters: send fewer rows at once");
 
 /// A session.
 #[derive(Debug)]
@@ -36,6 +39,9 @@ pub(crate) struct Session {
     tally: Tally,
     /// A submitted statement has not been answered yet.
     is_pending: bool,
+    /// What is sent together, and how many Syncs it has.
+    pipeline: Vec<u8>,
+    syncs: u32,
     process_id: u32,
 }
 
@@ -56,6 +62,8 @@ impl Session {
             notes: Notes::default(),
             tally: Tally::default(),
             is_pending: false,
+            pipeline: Vec::new(),
+            syncs: 0,
             process_id: 0,
         };
         let Session { channel, notes, .. } = &mut session;
@@ -80,14 +88,63 @@ impl Session {
         if self.is_pending || self.state.is_broken {
             return Err(self.state.unusable());
         }
-        match statement.0.prepared_as() {
+        match statement.encoded.prepared_as() {
             Some((session, index)) => {
                 self.state.sends_prepared(session, index)?;
             }
-            None => self.state.last.set_text(statement.simple_sql()),
+            None => self.state.last.set_text(statement.own_sql()),
         }
         self.tally = Tally::default();
-        let bytes = statement.bytes();
+        self.write(statement.bytes())
+    }
+
+    /// Puts a statement at the end of the pipeline, without sending it.
+    pub(crate) fn queue(&mut self, statement: &Statement) -> Result<(), WireError> {
+        if self.is_pending || self.state.is_broken {
+            return Err(self.state.unusable());
+        }
+        let Some(bytes) = statement.without_sync() else {
+            return Err(WireError::Misuse("a statement that is sent as text cannot be part of a pipeline"));
+        };
+        match statement.encoded.prepared_as() {
+            Some((session, index)) => self.state.sends_prepared(session, index)?,
+            None => self.state.last.set_text(statement.own_sql()),
+        }
+        self.pipeline.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Puts a Sync at the end of the pipeline.
+    pub(crate) fn queue_sync(&mut self) {
+        push_sync(&mut self.pipeline);
+        self.syncs += 1;
+    }
+
+    /// Forgets the pipeline, of which nothing was sent.
+    pub(crate) fn drop_queue(&mut self) {
+        self.pipeline.clear();
+        self.syncs = 0;
+    }
+
+    /// Sends the pipeline with a Sync at its end; the reply is that to all of it.
+    pub(crate) fn submit_queue(&mut self) -> Result<(), WireError> {
+        if self.is_pending || self.state.is_broken {
+            return Err(self.state.unusable());
+        }
+        self.queue_sync();
+        self.notes.rows.begin(0);
+        self.tally = Tally::of_syncs(self.syncs);
+        let pipeline = std::mem::take(&mut self.pipeline);
+        let written = self.write(&pipeline);
+        // So that the next one needs no memory.
+        self.pipeline = pipeline;
+        self.drop_queue();
+        written
+    }
+
+    /// Writes what will be answered.
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         match self.channel.write_once(bytes) {
             Ok(written) if written == bytes.len() => {}
             Ok(written) => self.submit_rest(&bytes[written..])?,
@@ -219,7 +276,7 @@ impl Session {
 
     pub(crate) fn prepare(&mut self, sql: &str, parameters: &[ParameterType]) -> Result<Statement, WireError> {
         if u16::try_from(parameters.len()).is_err() {
-            return Err(WireError::Misuse("a statement has at most 65535 parameters: send fewer rows at once"));
+            return Err(TOO_MANY_PARAMETERS);
         }
         let index = self.state.next_prepared();
         let mut out = BytesMut::new();
@@ -247,6 +304,17 @@ impl Session {
                 Err(self.give_up(fault.into()))
             }
         }
+    }
+
+    /// A statement that is parsed anew at each execution.
+    pub(crate) fn parsed_each_time(&self, sql: &str, parameters: &[ParameterType]) -> Result<Statement, WireError> {
+        if u16::try_from(parameters.len()).is_err() {
+            return Err(TOO_MANY_PARAMETERS);
+        }
+        if sql.as_bytes().contains(&0) {
+            return Err(nul(sql));
+        }
+        Ok(Statement::parsed_each_time(sql.into(), parameters))
     }
 
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {

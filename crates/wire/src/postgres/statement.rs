@@ -1,4 +1,5 @@
-//! Encodes what the timed path sends: Bind + Execute + Sync with its parameters patched in place, or a Query.
+//! Encodes what the timed path sends: Bind + Execute + Sync with its parameters patched in place, the same behind a
+//! Parse where a statement is parsed anew each time, or a Query.
 //!
 //! In: parameter types and values. Out: the bytes of one write. Integers travel in binary format, texts in
 //! text format, results come back as text. Nothing is allocated once a statement exists, unless a simple
@@ -13,64 +14,117 @@ use crate::session_state::SessionId;
 use super::frame::HEADER_BYTES;
 use super::tag::frontend;
 
+/// The bytes of a Sync, which ends all but a Query.
+pub(super) const SYNC_BYTES: usize = HEADER_BYTES;
+
 /// A statement, encoded.
 #[derive(Clone, Debug)]
-pub(crate) struct Statement(pub(crate) Encoded);
+pub(crate) struct Statement {
+    pub(crate) encoded: Encoded,
+    /// Where the Bind begins: behind the Parse, if there is one.
+    bind_at: usize,
+    /// Whether the server is asked for the names of the columns.
+    describes: bool,
+}
 
 impl Statement {
     /// Encodes the execution of a statement that is prepared as [`name`]`(index)`.
     pub(crate) fn prepared(session: SessionId, index: u32, sql: Arc<str>, parameters: &[ParameterType]) -> Statement {
+        Statement::bound(Vec::new(), &name(index), Some((session, index)), sql, parameters)
+    }
+
+    /// Encodes a statement that is parsed, without a name, and executed at once.
+    pub(crate) fn parsed_each_time(sql: Arc<str>, parameters: &[ParameterType]) -> Statement {
         let mut bytes = Vec::new();
+        message(&mut bytes, frontend::PARSE, |body| {
+            body.push(0);
+            body.extend(sql.as_bytes());
+            body.push(0);
+            body.extend(u16::try_from(parameters.len()).expect("checked by the caller").to_be_bytes());
+            parameters.iter().for_each(|parameter| body.extend(type_oid(*parameter).to_be_bytes()));
+        });
+        Statement::bound(bytes, "", None, sql, parameters)
+    }
+
+    /// Appends Bind and what follows it to `bytes`.
+    fn bound(
+        mut bytes: Vec<u8>,
+        name: &str,
+        home: Option<(SessionId, u32)>,
+        sql: Arc<str>,
+        parameters: &[ParameterType],
+    ) -> Statement {
+        let bind_at = bytes.len();
         if take_any(parameters) {
-            let any_from = Some(begin_bind_any(&mut bytes, &name(index), parameters.len()));
+            let any_from = Some(begin_bind_any(&mut bytes, name, parameters.len()));
             let slots = parameters.iter().map(|parameter| Slot { start: 0, parameter: *parameter }).collect();
-            let prepared = Prepared { session, index, sql, slots, any_from };
-            let mut statement = Statement(Encoded { bytes, prepared: Some(prepared) });
+            let encoded = Encoded { bytes, prepared: Some(Prepared { home, sql, slots, any_from }) };
+            let mut statement = Statement { encoded, bind_at, describes: false };
             statement.set_any(|_| AnyValue::Null);
             return statement;
         }
-        let slots = encode_bind(&mut bytes, &name(index), parameters);
-        end_bind(&mut bytes);
+        let slots = encode_bind(&mut bytes, name, parameters);
+        end_bind(&mut bytes, false);
         bytes.shrink_to_fit();
-        Statement(Encoded { bytes, prepared: Some(Prepared { session, index, sql, slots, any_from: None }) })
+        let encoded = Encoded { bytes, prepared: Some(Prepared { home, sql, slots, any_from: None }) };
+        Statement { encoded, bind_at, describes: false }
+    }
+
+    /// From now on the server tells the names of the columns with each answer. To a text it does so anyway.
+    pub(crate) fn describe(&mut self) {
+        if self.encoded.prepared.is_some() && !self.describes {
+            self.describes = true;
+            let bytes = &mut self.encoded.bytes;
+            bytes.truncate(bytes.len() - EXECUTE_BYTES - SYNC_BYTES);
+            end_bind(bytes, true);
+        }
     }
 
     /// Writes the values behind the head of Bind, as text, and what follows them.
     pub(crate) fn set_any<'v>(&mut self, value: impl Fn(usize) -> AnyValue<'v>) {
-        let count = self.0.begin_values();
-        let bytes = &mut self.0.bytes;
+        let count = self.encoded.begin_values();
+        let bytes = &mut self.encoded.bytes;
         for slot in 0..count {
             push_any(bytes, value(slot));
         }
         // No result format codes: every column as text.
         bytes.extend(0_u16.to_be_bytes());
-        patch_length(bytes, 0);
-        end_bind(bytes);
+        patch_length(bytes, self.bind_at);
+        end_bind(bytes, self.describes);
     }
 
     /// A simple statement with room for an SQL text of `capacity` bytes.
     pub(crate) fn simple(capacity: usize) -> Statement {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + capacity + 1);
         message(&mut bytes, frontend::QUERY, |body| body.push(0));
-        Statement(Encoded { bytes, prepared: None })
+        Statement { encoded: Encoded { bytes, prepared: None }, bind_at: 0, describes: false }
     }
 
     /// The bytes to send.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.0.bytes
+        &self.encoded.bytes
     }
 
-    /// The SQL text of a simple statement.
-    pub(crate) fn simple_sql(&self) -> &[u8] {
-        &self.0.bytes[HEADER_BYTES..self.0.bytes.len() - 1]
+    /// The SQL text of a statement that does not live in a session.
+    pub(crate) fn own_sql(&self) -> &[u8] {
+        match &self.encoded.prepared {
+            Some(prepared) => prepared.sql.as_bytes(),
+            None => &self.encoded.bytes[HEADER_BYTES..self.encoded.bytes.len() - 1],
+        }
+    }
+
+    /// What is sent of it within a pipeline, which has its own Sync; nothing of a text, which cannot be part of one.
+    pub(super) fn without_sync(&self) -> Option<&[u8]> {
+        let bytes = self.bytes();
+        self.encoded.prepared.is_some().then(|| &bytes[..bytes.len() - SYNC_BYTES])
     }
 
     pub(crate) fn set_sql(&mut self, sql: &[u8]) {
         debug_assert!(!sql.contains(&0), "an SQL text ends at a NUL byte");
-        self.0.replace_text(HEADER_BYTES, sql);
-        self.0.bytes.push(0);
-        patch_length(&mut self.0.bytes, 0);
+        self.encoded.replace_text(HEADER_BYTES, sql);
+        self.encoded.bytes.push(0);
+        patch_length(&mut self.encoded.bytes, 0);
     }
 }
 
@@ -164,12 +218,23 @@ fn push_any(bytes: &mut Vec<u8>, value: AnyValue<'_>) {
     bytes[at..start].copy_from_slice(&length.to_be_bytes());
 }
 
-/// Appends what follows Bind: Execute for all rows, and Sync.
-fn end_bind(bytes: &mut Vec<u8>) {
+/// The bytes of an Execute.
+const EXECUTE_BYTES: usize = HEADER_BYTES + 1 + 4;
+
+/// Appends what follows Bind: perhaps Describe for the columns, Execute for all rows, and Sync.
+fn end_bind(bytes: &mut Vec<u8>, describes: bool) {
+    if describes {
+        message(bytes, frontend::DESCRIBE, |body| body.extend(b"P\0"));
+    }
     message(bytes, frontend::EXECUTE, |body| {
         body.push(0);
         body.extend(0_i32.to_be_bytes());
     });
+    push_sync(bytes);
+}
+
+/// Appends a Sync.
+pub(super) fn push_sync(bytes: &mut Vec<u8>) {
     message(bytes, frontend::SYNC, |_| {});
 }
 
@@ -224,17 +289,21 @@ mod tests {
     #[test]
     fn encoded_as_the_library_does() {
         assert_eq!(prepared(&[]).bytes(), oracle(&[], &[]));
+        let mut described = prepared(&[]);
+        described.describe();
+        described.describe();
+        assert_eq!(described.bytes().len(), prepared(&[]).bytes().len() + HEADER_BYTES + 2);
 
         let mut integers = prepared(&[ParameterType::Int4, ParameterType::Int8]);
-        integers.0.set(0, ParameterType::Int4, &(-7_i32).to_be_bytes());
-        integers.0.set(1, ParameterType::Int8, &(1_i64 << 40).to_be_bytes());
+        integers.encoded.set(0, ParameterType::Int4, &(-7_i32).to_be_bytes());
+        integers.encoded.set(1, ParameterType::Int8, &(1_i64 << 40).to_be_bytes());
         let values: [&[u8]; 2] = [&(-7_i32).to_be_bytes(), &(1_i64 << 40).to_be_bytes()];
         assert_eq!(integers.bytes(), oracle(&[1], &values));
 
         let mut mixed = prepared(&[ParameterType::Int4, ParameterType::Text { len: 3 }]);
-        mixed.0.set(0, ParameterType::Int4, &1_i32.to_be_bytes());
-        mixed.0.set(1, ParameterType::Text { len: 3 }, b"abc");
-        mixed.0.set(0, ParameterType::Int4, &2_i32.to_be_bytes());
+        mixed.encoded.set(0, ParameterType::Int4, &1_i32.to_be_bytes());
+        mixed.encoded.set(1, ParameterType::Text { len: 3 }, b"abc");
+        mixed.encoded.set(0, ParameterType::Int4, &2_i32.to_be_bytes());
         let values: [&[u8]; 2] = [&2_i32.to_be_bytes(), b"abc"];
         assert_eq!(mixed.bytes(), oracle(&[1, 0], &values));
     }
@@ -266,28 +335,55 @@ mod tests {
             frontend::sync(&mut out);
             assert_eq!(statement.bytes(), &out[..]);
         }
-        let room = statement.0.bytes.capacity();
+        let room = statement.encoded.bytes.capacity();
         statement.set_any(|_| AnyValue::Integer(i64::MIN));
-        assert_eq!(statement.0.bytes.capacity(), room);
+        assert_eq!(statement.encoded.bytes.capacity(), room);
+    }
+
+    #[test]
+    fn a_statement_that_is_parsed_each_time_is_encoded_as_the_library_does() {
+        let mut statement = Statement::parsed_each_time("select $1".into(), &[ParameterType::Any]);
+        for value in ["", "some", "s"] {
+            statement.set_any(|_| AnyValue::Text(value.as_bytes()));
+            let mut out = BytesMut::new();
+            frontend::parse("", "select $1", [0], &mut out).unwrap();
+            let write = |value: &str, out: &mut BytesMut| {
+                out.extend_from_slice(value.as_bytes());
+                Ok(IsNull::No)
+            };
+            assert!(frontend::bind("", "", [], [value], write, [], &mut out).is_ok());
+            frontend::execute("", 0, &mut out).unwrap();
+            let unsynced = out.to_vec();
+            frontend::sync(&mut out);
+            assert_eq!((statement.bytes(), statement.without_sync()), (&out[..], Some(&unsynced[..])));
+        }
+        statement.describe();
+        statement.set_any(|_| AnyValue::Null);
+        let mut described = BytesMut::new();
+        frontend::describe(b'P', "", &mut described).unwrap();
+        frontend::execute("", 0, &mut described).unwrap();
+        frontend::sync(&mut described);
+        assert!(statement.bytes().ends_with(&described));
+        assert_eq!(Statement::simple(10).without_sync(), None);
     }
 
     #[test]
     fn a_simple_statement_is_rewritten_in_place() {
         let mut statement = Statement::simple(20);
-        let room = statement.0.bytes.capacity();
+        let room = statement.encoded.bytes.capacity();
         for sql in ["select 1", "insert into t", ""] {
             statement.set_sql(sql.as_bytes());
             let mut out = BytesMut::new();
             frontend::query(sql, &mut out).unwrap();
             assert_eq!(statement.bytes(), &out[..]);
-            assert_eq!(statement.simple_sql(), sql.as_bytes());
+            assert_eq!(statement.own_sql(), sql.as_bytes());
         }
-        assert_eq!(statement.0.bytes.capacity(), room);
+        assert_eq!(statement.encoded.bytes.capacity(), room);
     }
 
     #[test]
     #[should_panic(expected = "type of parameter 0")]
     fn a_text_of_another_length_is_a_fault_of_the_caller() {
-        prepared(&[ParameterType::Text { len: 3 }]).0.set(0, ParameterType::Text { len: 2 }, b"ab");
+        prepared(&[ParameterType::Text { len: 3 }]).encoded.set(0, ParameterType::Text { len: 2 }, b"ab");
     }
 }

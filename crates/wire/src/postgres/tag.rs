@@ -30,7 +30,9 @@ pub(crate) mod backend {
 pub(crate) mod frontend {
     pub(crate) const BIND: u8 = b'B';
     pub(crate) const COPY_DATA: u8 = b'd';
+    pub(crate) const DESCRIBE: u8 = b'D';
     pub(crate) const EXECUTE: u8 = b'E';
+    pub(crate) const PARSE: u8 = b'P';
     pub(crate) const QUERY: u8 = b'Q';
     pub(crate) const SYNC: u8 = b'S';
     pub(crate) const TERMINATE: u8 = b'X';

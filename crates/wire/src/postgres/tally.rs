@@ -17,7 +17,8 @@ const COMMAND_TAG_BYTES_MAX: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Tally {
     reply: Reply,
-    done: bool,
+    /// How many ReadyForQuery are still to come: one for each Sync.
+    awaited: u32,
     wants_copy_data: bool,
 }
 
@@ -25,13 +26,18 @@ impl Default for Tally {
     fn default() -> Tally {
         Tally {
             reply: Reply { rows: 0, affected: 0, bytes: 0, error: None, in_transaction: TransactionStatus::Idle },
-            done: false,
+            awaited: 1,
             wants_copy_data: false,
         }
     }
 }
 
 impl Tally {
+    /// The reply to so many Syncs.
+    pub(crate) fn of_syncs(syncs: u32) -> Tally {
+        Tally { awaited: syncs, ..Tally::default() }
+    }
+
     /// Counts received bytes.
     #[inline]
     pub(crate) fn add_bytes(&mut self, count: usize) {
@@ -41,7 +47,7 @@ impl Tally {
     /// The reply, once it is complete; the tally then starts anew.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Reply> {
-        if !self.done {
+        if self.awaited > 0 {
             return None;
         }
         Some(std::mem::take(self).reply)
@@ -50,7 +56,7 @@ impl Tally {
     /// Whether the reply has come to its end and was not taken.
     #[inline]
     pub(crate) fn is_complete(&self) -> bool {
-        self.done
+        self.awaited == 0
     }
 
     /// Whether the server has asked for COPY data since the last call, which on this path it must not be given.
@@ -74,6 +80,7 @@ impl Sink for Counting<'_> {
         }
         match tag {
             backend::DATA_ROW if self.notes.rows.wants_more() => Ok(frame_bytes),
+            backend::ROW_DESCRIPTION if self.notes.rows.wants_names() => Ok(frame_bytes),
             backend::DATA_ROW
             | backend::COPY_DATA
             | backend::ROW_DESCRIPTION
@@ -99,16 +106,15 @@ impl Sink for Counting<'_> {
                 }
             }
             backend::COMMAND_COMPLETE => {
-                self.notes.rows.begin_result();
+                self.notes.rows.end_result();
                 let count = tag_count(&frame[HEADER_BYTES..]);
                 let affected = &mut self.tally.reply.affected;
                 *affected = affected.wrapping_add(count);
             }
             backend::READY_FOR_QUERY => {
                 self.tally.reply.in_transaction = transaction_status(frame)?;
-                if std::mem::replace(&mut self.tally.done, true) {
-                    return Err(FrameError::Unexpected { tag });
-                }
+                let left = self.tally.awaited.checked_sub(1).ok_or(FrameError::Unexpected { tag })?;
+                self.tally.awaited = left;
             }
             backend::BIND_COMPLETE => {}
             _ => return self.rare(tag, frame),
@@ -124,6 +130,7 @@ impl Counting<'_> {
         let rows = &mut self.notes.rows;
         let mut body = Body::of(frame);
         let columns = body.count()?;
+        rows.begin_row();
         for _ in 0..columns {
             let value = match body.int32()? {
                 -1 => None,
@@ -132,6 +139,21 @@ impl Counting<'_> {
             rows.push(value.map(|value| |bytes: &mut Vec<u8>| bytes.extend_from_slice(value)));
         }
         rows.end_row(columns);
+        Ok(())
+    }
+
+    /// Keeps the names of the columns for whoever asked.
+    #[cold]
+    fn keep_names(&mut self, frame: &[u8]) -> Result<(), FrameError> {
+        /// Table, column, type, its size and modifier, format.
+        const BEHIND_NAME_BYTES: usize = 4 + 2 + 4 + 2 + 4 + 2;
+        let mut body = Body::of(frame);
+        let columns = body.count()?;
+        self.notes.rows.begin_names();
+        for _ in 0..columns {
+            self.notes.rows.push_name(body.string()?);
+            body.bytes(BEHIND_NAME_BYTES)?;
+        }
         Ok(())
     }
 
@@ -144,6 +166,7 @@ impl Counting<'_> {
             }
             backend::PARAMETER_STATUS => self.notes.parameter_status(frame)?,
             backend::COPY_IN_RESPONSE => self.tally.wants_copy_data = true,
+            backend::ROW_DESCRIPTION if self.notes.rows.wants_names() => self.keep_names(frame)?,
             backend::NOTICE_RESPONSE
             | backend::NOTIFICATION_RESPONSE
             | backend::ROW_DESCRIPTION

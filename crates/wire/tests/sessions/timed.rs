@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use rqps_model::Engine;
+use rqps_model::sample::FailureClass;
 use rqps_testkit::PATIENCE;
 use rqps_wire::{ParameterType, Poller, Reply, Session, TransactionStatus, wait_readable};
 
@@ -183,5 +185,28 @@ fn an_idle_session_has_nothing_to_receive() {
             assert!(!wait_readable(&session, Some(Duration::ZERO)).unwrap());
             assert_eq!(session.receive().unwrap(), None);
         }
+    });
+}
+
+#[test]
+fn what_takes_longer_than_it_may_fails_with_a_class_of_its_own() {
+    on_each(|server| {
+        let mut session = server.session();
+        let limit = match server.endpoint().engine {
+            Engine::Postgres => "set statement_timeout = 50",
+            Engine::Mysql => "set max_execution_time = 50",
+            Engine::Mariadb => "set max_statement_time = 0.05",
+        };
+        session.execute(limit).unwrap();
+        let mut slow = session.text_statement(200);
+        slow.set_sql(server.either::<&[u8]>(
+            b"select count(*) from generate_series(1, 1000000000)",
+            b"select count(*) from information_schema.collations a, information_schema.collations b, \
+              information_schema.collations c, information_schema.collations d",
+        ));
+        let code = session.run(&slow).unwrap().error.unwrap();
+        assert_eq!(code.class(), FailureClass::Timeout, "{code}");
+        slow.set_sql(b"select 1");
+        assert_eq!(session.run(&slow).unwrap().rows, 1);
     });
 }

@@ -3,6 +3,7 @@
 mod control;
 mod copy;
 mod login;
+mod pipeline;
 
 use crate::Kind;
 use crate::server::Server;
