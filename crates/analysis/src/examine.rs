@@ -312,6 +312,7 @@ fn relate_to_base(shared: Shared<'_>, test: &str, arms: &mut [Arm], ratios: &[Ve
             left_out: &left_out,
             ratios: &ratios[at],
             is_closed: shared.plan.arrival == Arrival::Closed,
+            timeout_seconds: suite::timeout_seconds(shared.plan, test),
             cost: arm.cell.cost.as_ref(),
             base_cost: base_cost.as_ref(),
             settings: &shared.treatments[at].settings,

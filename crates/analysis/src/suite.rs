@@ -35,6 +35,14 @@ pub(crate) fn holds_back_other_answers(plan: &Plan) -> bool {
     }
 }
 
+/// After so many seconds a statement of a test is cancelled, where the suite says so.
+pub(crate) fn timeout_seconds(plan: &Plan, test: &str) -> Option<f64> {
+    match &plan.suite {
+        SuitePlan::Own(own) => own.test(test).map(|test| test.timeout_seconds),
+        SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::TprocC(_) => None,
+    }
+}
+
 /// Whether what it says holds values of the user's that are nobody else's business.
 pub(crate) fn is_private(findings: &Findings) -> bool {
     match &findings.campaign.suite {

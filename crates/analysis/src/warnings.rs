@@ -39,6 +39,9 @@ const fn usual_advice(kind: WarningKind) -> Option<&'static str> {
         WarningKind::UnequalWork => "the two did not do the same work: look for errors",
         WarningKind::Short => "take more rows or seconds",
         WarningKind::Errors => "work that failed is not in the throughput: compare the error counts too",
+        WarningKind::TimedOut => {
+            "look at the statement's plan beside the base's; what was cancelled is in no throughput and no latency"
+        }
         WarningKind::Accounting => "report it: the client lost count, and its numbers cannot be trusted",
         WarningKind::ClientBound => {
             "this compares the client as much as the servers: give it more CPUs or fewer clients"
@@ -101,6 +104,7 @@ const fn summed(kind: WarningKind) -> Option<&'static str> {
         WarningKind::UnequalWork => "other rows written than on the base",
         WarningKind::Short => "too short",
         WarningKind::Errors => "errors happened",
+        WarningKind::TimedOut => "statements took longer than they may",
         WarningKind::Accounting => "events do not add up",
         WarningKind::ClientBound => "the client was the limit",
         WarningKind::IdleSessions => "sessions waited for one another",

@@ -36,6 +36,8 @@ words! {
         TwoSpeeds = "two-speeds",
         /// In some cycles one side completed nothing.
         CyclesLost = "cycles-lost",
+        /// Statements took longer than they may, and were cancelled.
+        TimedOut = "timed-out",
         /// Planned events were never sent.
         Skipped = "skipped",
         /// Other answers than the base's.

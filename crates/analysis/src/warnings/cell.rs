@@ -20,6 +20,8 @@ pub(crate) struct Cell<'a> {
     pub(crate) ratios: &'a [RoundRatio],
     /// Whether each session sends when its last answer has come.
     pub(crate) is_closed: bool,
+    /// After so many seconds a statement is cancelled, where the suite says so.
+    pub(crate) timeout_seconds: Option<f64>,
     pub(crate) cost: Option<&'a Cost>,
     pub(crate) base_cost: Option<&'a Cost>,
     pub(crate) settings: &'a SettingsFacts,

@@ -9,6 +9,7 @@ use crate::digits::percent;
 use crate::evidence;
 use crate::findings::{Cost, Warning};
 use crate::words::rounds_in_words;
+use rqps_model::sample::{FailureClass, Failures};
 use rqps_model::{WarningKind, plural};
 use std::collections::BTreeMap;
 
@@ -64,17 +65,7 @@ fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         let message = format!("scheduled events are not the sum of succeeded, failed and skipped in {rounds}");
         found.push(warning(WarningKind::Accounting, message));
     }
-    let mut errors: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-    for error in cell.samples().flat_map(|m| &m.sample.errors) {
-        *errors.entry((&error.code, &error.statement)).or_default() += error.count;
-    }
-    if !errors.is_empty() {
-        let total: u64 = errors.values().sum();
-        let ((code, statement), most) = errors.iter().max_by_key(|(_, count)| **count).expect("there is an error");
-        let mut message = plural(total, "error");
-        message.push_str(&format!(", {most} of them {code} in {statement}"));
-        found.push(warning(WarningKind::Errors, message));
-    }
+    errors(cell, found);
     let (scheduled, skipped) = cell.samples().fold((0, 0), |(scheduled, skipped), m| {
         (scheduled + m.sample.accounting.scheduled, skipped + m.sample.accounting.skipped)
     });
@@ -84,6 +75,48 @@ fn accounts(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         let message = format!("{} of the planned events were never sent", percent(share));
         found.push(warning(WarningKind::Skipped, message));
     }
+}
+
+/// Statements that failed, and what was given up for it. Those that took longer than they may are told apart: for them
+/// it is the plan that one looks at.
+fn errors(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    let mut errors: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    let mut timeouts: BTreeMap<&str, u64> = BTreeMap::new();
+    for error in cell.samples().flat_map(|m| &m.sample.errors) {
+        match (error.class(), cell.timeout_seconds) {
+            (FailureClass::Timeout, Some(_)) => *timeouts.entry(&error.statement).or_default() += error.count,
+            _ => *errors.entry((&error.code, &error.statement)).or_default() += error.count,
+        }
+    }
+    if let (Some((statement, most)), Some(seconds)) =
+        (timeouts.iter().max_by_key(|(_, count)| **count), cell.timeout_seconds)
+    {
+        let total = plural(timeouts.values().sum::<u64>(), "time");
+        let others = if timeouts.len() > 1 { format!(", {most} of them in {statement}") } else { String::new() };
+        let statement = if timeouts.len() > 1 { "statements were" } else { &format!("{statement} was") };
+        let message = format!("{statement} slower than {seconds} s, and cancelled, {total}{others}");
+        found.push(warning(WarningKind::TimedOut, message));
+    }
+    if let Some(((code, statement), most)) = errors.iter().max_by_key(|(_, count)| **count) {
+        let mut message = plural(errors.values().sum::<u64>(), "error");
+        message.push_str(&format!(", {most} of them {code} in {statement}"));
+        message.push_str(&given_up(cell));
+        found.push(warning(WarningKind::Errors, message));
+    }
+}
+
+/// The events that were given up, by class, and how many attempts were repeated, where samples tell.
+fn given_up(cell: &Cell<'_>) -> String {
+    let failures = cell.samples().fold(Failures::default(), |all, m| all + m.sample.failures);
+    if failures.is_none() {
+        return String::new();
+    }
+    let retried: u64 = cell.samples().map(|m| m.sample.accounting.retried).sum();
+    let classes = FailureClass::ALL.into_iter().map(|class| (class, *{ failures }.of(class)));
+    let classes: Vec<String> =
+        classes.filter(|(_, count)| *count > 0).map(|(class, count)| format!("{count} {class}")).collect();
+    let repeated = if retried > 0 { format!("; {} repeated", plural(retried, "attempt")) } else { String::new() };
+    format!("; events given up: {}{repeated}", classes.join(", "))
 }
 
 fn machine(cell: &Cell<'_>, found: &mut Vec<Warning>) {

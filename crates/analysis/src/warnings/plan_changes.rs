@@ -84,6 +84,7 @@ mod tests {
             left_out: &[],
             ratios: &[],
             is_closed: true,
+            timeout_seconds: None,
             cost: None,
             base_cost: None,
             settings: &SettingsFacts::default(),

@@ -74,7 +74,7 @@ struct Test {
     plans: Vec<StatementPlans>,
     plans_differ: bool,
     /// By build.
-    errors: Vec<(String, ErrorCount)>,
+    errors: Vec<(String, ErrorCount, &'static str)>,
     /// Kinds with builds and warnings.
     warnings: Vec<(WarningKind, Vec<(String, Notice)>)>,
 }
@@ -251,9 +251,14 @@ fn row(scene: &Scene<'_>, test: &TestFindings, index: usize, axis: RatioAxis) ->
     }
 }
 
-fn errors(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, ErrorCount)> {
-    let of =
-        |index: usize| test.cells[index].errors.iter().map(move |error| (scene.names[index].clone(), error.clone()));
+/// Errors with their class.
+fn errors(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, ErrorCount, &'static str)> {
+    let of = |index: usize| {
+        test.cells[index]
+            .errors
+            .iter()
+            .map(move |error| (scene.names[index].clone(), error.clone(), error.class().name()))
+    };
     scene.base_first().into_iter().flat_map(of).collect()
 }
 

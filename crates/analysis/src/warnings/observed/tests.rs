@@ -8,7 +8,7 @@ use crate::read::measured::Measured;
 use crate::read::measured::tests::measured;
 use rqps_model::Interleave;
 use rqps_model::facts::SettingsFacts;
-use rqps_model::sample::{Accounting, ErrorCount, SessionPlacement, Slices};
+use rqps_model::sample::{Accounting, ErrorCount, Failures, SessionPlacement, Slices};
 
 fn trial(round: u32) -> Measured {
     let mut measured = measured(1000, 1_000_000_000, Slices::default());
@@ -23,6 +23,7 @@ fn blank(settings: &SettingsFacts) -> Cell<'_> {
         left_out: &[],
         ratios: &[],
         is_closed: true,
+        timeout_seconds: None,
         cost: None,
         base_cost: None,
         settings,
@@ -82,6 +83,22 @@ fn errors_and_accounts_are_told() {
     };
     trial.sample.errors = vec![error("update", "40001", 7), error("insert", "23505", 2)];
     assert_eq!(one(&[Some(trial.clone())]), said(WarningKind::Errors, "9 errors, 7 of them 40001 in update"));
+    trial.sample.failures = Failures { serialization: 3, other: 2, ..Failures::default() };
+    trial.sample.accounting.retried = 4;
+    let message = "9 errors, 7 of them 40001 in update; events given up: 3 serialization, 2 other; 4 attempts repeated";
+    assert_eq!(one(&[Some(trial.clone())]), said(WarningKind::Errors, message));
+    trial.sample.failures = Failures::default();
+    // What took longer than it may is told apart, where there is such a limit.
+    trial.sample.errors = vec![error("orders", "57014", 6)];
+    assert_eq!(one(&[Some(trial.clone())]).0, WarningKind::Errors);
+    let limited = |trial: &Measured| kinds_of(&[Some(trial.clone())], |cell| cell.timeout_seconds = Some(30.0));
+    let message = "orders was slower than 30 s, and cancelled, 6 times";
+    assert_eq!(limited(&trial), [said(WarningKind::TimedOut, message)]);
+    trial.sample.errors.extend([error("items", "3024 (HY000)", 1), error("items", "23505", 1)]);
+    let both = limited(&trial);
+    let message = "statements were slower than 30 s, and cancelled, 7 times, 6 of them in orders";
+    assert_eq!(both[0], said(WarningKind::TimedOut, message));
+    assert_eq!(both[1], said(WarningKind::Errors, "1 error, 1 of them 23505 in items"));
     trial.sample.errors.clear();
     trial.sample.accounting = Accounting { scheduled: 10, succeeded: 9, ..Accounting::default() };
     assert_eq!(one(&[Some(trial.clone())]).0, WarningKind::Accounting);

@@ -24,6 +24,7 @@ fn warnings(rounds: &[Option<Measured>], base_rounds: &[Option<Measured>]) -> Ve
         left_out: &[],
         ratios: &[],
         is_closed: true,
+        timeout_seconds: None,
         cost: None,
         base_cost: None,
         settings: &settings,
