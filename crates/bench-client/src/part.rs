@@ -125,7 +125,7 @@ fn query(queries: &Queries, request: &PartRequest) -> Result<PartResult> {
 fn script(protocol: Protocol, request: &PartRequest, server: &Endpoint) -> Result<ScriptWorkload> {
     let script = ScriptText { name: "point".to_owned(), weight: 1, text: PGBENCH_POINT.to_owned() };
     let define = BTreeMap::from([("rows".to_owned(), request.rows.to_string())]);
-    let scripts = Scripts { scripts: vec![script], scale: 1, define };
+    let scripts = Scripts { scripts: vec![script], scale: 1, define, pauses: false, allow_shell: false };
     let test = OwnTest {
         name: "point".to_owned(),
         work: Work::Pgbench(scripts.clone()),
@@ -134,6 +134,7 @@ fn script(protocol: Protocol, request: &PartRequest, server: &Endpoint) -> Resul
         timeout_seconds: 30.0,
         isolation: None,
         calls: None,
+        max_tries: None,
     };
     let answers = AnswersCheck { compare: Answers::Off, parameters: 1, tolerance: 0.0, may_differ: false };
     let own = Own {

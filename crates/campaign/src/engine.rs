@@ -37,6 +37,12 @@ pub(crate) const fn words(engine: Engine) -> &'static Words {
     }
 }
 
+/// Whether its protocol has statements that are parsed at each execution with their values beside them, as pgbench
+/// sends them.
+pub(crate) const fn has_unnamed_statements(engine: Engine) -> bool {
+    matches!(engine, Engine::Postgres)
+}
+
 /// The engine whose forms an engine takes where it has none of its own.
 pub(crate) const fn falls_back_on(engine: Engine) -> Option<Engine> {
     match engine {

@@ -8,7 +8,7 @@ use crate::raw::Raw;
 use crate::read::{Read, Reader, write_size};
 use crate::value::{BuildRequest, Scale, Setting};
 use rqps_model::build::without_credentials;
-use rqps_model::own::AnswersRule;
+use rqps_model::own::{AnswersRule, Protocol};
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
 use rqps_model::tproc_c::{Check, Form as TransactionForm, Isolation, Profile};
@@ -60,6 +60,7 @@ field!(Vec<Spanned<StorageEngine>>, |reader, raw| reader.storage_engines(raw), |
 field!(Vec<Spanned<TransactionForm>>, |reader, raw| reader.transaction_forms(raw), |forms| texts(forms));
 field!(Profile, |reader, raw| reader.choice(&raw, &Profile::ALL, Profile::name), |profile| text(profile.name()));
 field!(AnswersRule, |reader, raw| reader.choice(&raw, &AnswersRule::ALL, AnswersRule::name), |rule| text(rule.name()));
+field!(Protocol, |reader, raw| reader.choice(&raw, &Protocol::ALL, Protocol::name), |word| text(word.name()));
 field!(Isolation, |reader, raw| reader.choice(&raw, &Isolation::ALL, Isolation::name), |level| text(level.name()));
 field!(Check, |reader, raw| reader.choice(&raw, &Check::ALL, Check::name), |how| text(how.name()));
 field!(Vec<Spanned<u32>>, |reader, raw| reader.distinct(raw), |numbers| {

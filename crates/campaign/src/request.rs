@@ -10,7 +10,7 @@ use crate::place::{Place, Source, Spanned};
 use crate::raw::Raw;
 use crate::read::Reader;
 use crate::value::{BuildRequest, Scale, Setting};
-use rqps_model::own::AnswersRule;
+use rqps_model::own::{AnswersRule, Protocol};
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
 use rqps_model::tproc_c::{Check, Form, Isolation, Profile};
@@ -123,6 +123,9 @@ request! {
     from: Vec<Spanned<String>>,
     data_scale: u32,
     define: Vec<Spanned<Setting>>,
+    protocol: Protocol,
+    max_tries: u32,
+    allow_shell: bool,
     answers: AnswersRule,
     scale: Scale,
     tests: Vec<Spanned<String>>,

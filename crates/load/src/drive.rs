@@ -2,10 +2,10 @@
 //!
 //! `run` takes an `exercise`; its `leader` walks cycles, or in `to_end` each arm's run from begin to end, and calls the
 //! caller's hook;
-//! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries; `slot` is a
-//! session's place in its event; `placing` pins a thread and what serves its sessions to a CPU; `arrival` says when
-//! events are due, `batch` whether answers are waited for in one piece, `burn` how a planted change is made; `tally`,
-//! `intervals` and `recorder` count;
+//! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries and what programs
+//! do besides statements; `slot` is a session's place in its event; `placing` pins a thread and what serves its
+//! sessions to a CPU; `arrival` says when events are due, `batch` whether answers are waited for in one piece, `burn`
+//! how a planted change is made; `tally`, `intervals` and `recorder` count;
 //! `port` is the door to sockets and clock, which a simulation can take over. What is sent, programs say
 //! (`crate::program`).
 //!

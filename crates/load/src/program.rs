@@ -16,6 +16,9 @@ use rqps_wire::{AnyValue, ParameterType, Rows, Statement};
 /// The kind of event where a workload has only one; whole events have their latencies under this name.
 pub const EVENT: &str = "event";
 
+/// How often an event is tried that fails for a passing reason, where a program says nothing else.
+pub const TRIES_MAX: u32 = 1000;
+
 /// A statement as a session prepares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatementForm {
@@ -27,17 +30,33 @@ pub struct StatementForm {
     pub capacity: Option<usize>,
     /// How many rows of its answers are kept for the program to read.
     pub kept_rows: usize,
+    /// Instead: the last row of each result, with the names of its columns.
+    pub keeps_last_rows: bool,
+    /// Whether it is parsed anew at each execution instead of once; PostgreSQL alone can.
+    pub is_parsed_each_time: bool,
 }
 
 impl StatementForm {
     /// A statement that is prepared.
     pub fn prepared(sql: impl Into<String>, parameters: &[ParameterType]) -> StatementForm {
-        StatementForm { sql: sql.into(), parameters: parameters.to_vec(), capacity: None, kept_rows: 0 }
+        StatementForm {
+            sql: sql.into(),
+            parameters: parameters.to_vec(),
+            capacity: None,
+            kept_rows: 0,
+            keeps_last_rows: false,
+            is_parsed_each_time: false,
+        }
     }
 
     /// A statement that is sent as text, with room for so many bytes.
     pub fn text(sql: impl Into<String>, capacity: usize) -> StatementForm {
-        StatementForm { sql: sql.into(), parameters: Vec::new(), capacity: Some(capacity), kept_rows: 0 }
+        StatementForm { capacity: Some(capacity), ..StatementForm::prepared(sql, &[]) }
+    }
+
+    /// A statement that is parsed anew at each execution.
+    pub fn parsed_each_time(sql: impl Into<String>, parameters: &[ParameterType]) -> StatementForm {
+        StatementForm { is_parsed_each_time: true, ..StatementForm::prepared(sql, parameters) }
     }
 
     /// The same, of whose answers so many rows are kept.
@@ -109,8 +128,33 @@ pub enum Step {
         /// The number of its kind among those of the workload.
         kind: usize,
     },
+    /// All statements that were queued are sent together; their answers are awaited as one, which counts as that kind.
+    SendQueue {
+        /// The number of the kind.
+        kind: usize,
+    },
+    /// Something else first; what comes next, [`Program::go_on`] says.
+    Aside(Aside),
     /// The event is over.
     End,
+}
+
+/// What an event has between its statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aside {
+    /// The statement of that number is filled in, and waits to be sent with others.
+    Queue(usize),
+    /// What was queued so far ends a part: if it fails, what follows is done nevertheless.
+    Sync,
+    /// The client does nothing for so many nanoseconds, which are not the server's.
+    Sleep(u64),
+    /// The client does something by itself when it is asked how to go on; nor is that time the server's.
+    Work,
+    /// The event cannot go on: it has failed, for the reason that [`Program::complaint`] gives.
+    GiveUp {
+        /// The kind of statement that the error counts for.
+        kind: usize,
+    },
 }
 
 /// What a session without an event may do.
@@ -182,6 +226,13 @@ pub trait Program: Send {
     /// Whether it has a say in when events begin, with [`Program::turn`] and [`Program::plan`].
     const HAS_TURNS: bool = false;
 
+    /// After so many events of a session in a row whose statements took longer than they may, it is given up too: each
+    /// may take half a minute.
+    const TIMEOUTS_IN_A_ROW_MAX: u32 = u32::MAX;
+
+    /// Whether its events have asides.
+    const HAS_ASIDES: bool = false;
+
     /// What a new session is told once, before anything else.
     fn opening(&self) -> &[String] {
         &[]
@@ -198,9 +249,19 @@ pub trait Program: Send {
         None
     }
 
-    /// Whether an event that failed for a passing reason begins again.
-    fn retries(&self) -> bool {
-        true
+    /// How often an event is tried that fails for a passing reason.
+    fn tries_max(&self) -> u32 {
+        TRIES_MAX
+    }
+
+    /// What comes next after an aside; this is where it does its work, if it asked for time to do so.
+    fn go_on<S: Parameters>(&mut self, _statements: &mut [S]) -> Step {
+        Step::End
+    }
+
+    /// Why its event cannot go on.
+    fn complaint(&self) -> String {
+        String::new()
     }
 
     /// The kind of the event that was begun last, among those of the workload. It is asked for again when the event has

@@ -93,6 +93,7 @@ fn ran(run: ArmRun, planted: Option<f64>) -> Ran {
         planted: planted.map(|share| Planted::new(share, burned_ns, run.busy_ns)),
         accounting: run.accounting,
         errors: run.errors,
+        failures: run.failures,
         resources: Resources { operations: run.operations_total, ..Resources::default() },
         failure: run.failure,
         ..Sample::default()

@@ -49,6 +49,7 @@ fn ran(run: ArmRun, clients: u32, acknowledged: Acknowledged, held: Option<Held>
         placement: run.placement,
         accounting: run.accounting,
         errors: run.errors,
+        failures: run.failures,
         resources: Resources { operations: acknowledged.new_orders, ..Resources::default() },
         record: Some(SuiteRecord::TprocC(record)),
         failure: run.failure,

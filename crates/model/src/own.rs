@@ -173,6 +173,8 @@ words! {
     Protocol {
         /// As text with its values in it.
         Simple = "simple",
+        /// Parsed anew each time, with its values beside it; PostgreSQL alone can.
+        Extended = "extended",
         /// Prepared once a session.
         Prepared = "prepared",
     }
@@ -232,6 +234,16 @@ pub struct OwnTest {
     /// How often a day the user's own server does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<f64>,
+    /// How often an event is tried that fails for a passing reason; `None` = as usual for what it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tries: Option<u32>,
+}
+
+impl OwnTest {
+    /// Whether its clients do more within an event than send and wait for answers, so that builds take turns.
+    pub fn pauses(&self) -> bool {
+        matches!(&self.work, Work::Pgbench(scripts) if scripts.pauses)
+    }
 }
 
 /// What an event of a test is.
@@ -280,6 +292,12 @@ pub struct Scripts {
     /// Variables that are given.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub define: BTreeMap<String, String>,
+    /// Whether a client sleeps or runs commands within an event.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pauses: bool,
+    /// Whether they may run commands of the shell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_shell: bool,
 }
 
 /// A pgbench script.

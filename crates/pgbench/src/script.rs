@@ -87,6 +87,16 @@ impl Script {
         Err(faults.into_iter().map(|fault| fault.place(text)).collect())
     }
 
+    /// Whether it runs commands of the shell.
+    pub fn runs_commands(&self) -> bool {
+        self.commands.iter().any(|command| matches!(command.what, What::Shell { .. } | What::SetShell { .. }))
+    }
+
+    /// Whether its client does more within it than send and wait for answers: sleep, or run commands.
+    pub fn pauses(&self) -> bool {
+        self.runs_commands() || self.commands.iter().any(|command| matches!(command.what, What::Sleep(_)))
+    }
+
     /// Goes on from the command `at`, doing what needs no server, to the next thing that does. `at` is then the command
     /// behind it.
     pub fn advance(&self, at: &mut usize, variables: &mut Variables, random: &mut Random) -> Result<Step<'_>, Failure> {

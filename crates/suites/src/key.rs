@@ -5,7 +5,7 @@
 
 use crate::SuiteName;
 use crate::preset::PUBLISHED;
-use rqps_model::own::AnswersRule;
+use rqps_model::own::{AnswersRule, Protocol};
 use rqps_model::tproc_c::{Check, Form as TransactionForm, Isolation, Profile};
 use rqps_model::{Interleave, Placement, StorageEngine};
 use serde::Deserialize;
@@ -92,6 +92,8 @@ pub enum Form {
     Check,
     /// What becomes of a verdict where answers differ.
     Answers,
+    /// How the statements of a workload reach the server.
+    OwnProtocol,
     /// Events a second, in equal or exponential gaps.
     Rate,
     /// A fraction or a percentage.
@@ -125,7 +127,9 @@ impl Form {
             Form::Interleave | Form::Placement | Form::StorageEngines | Form::Preset | Form::TprocCProfile => {
                 self.words().join(" or ")
             }
-            Form::TransactionForms | Form::Isolation | Form::Check | Form::Answers => self.words().join(" or "),
+            Form::TransactionForms | Form::Isolation | Form::Check | Form::Answers | Form::OwnProtocol => {
+                self.words().join(" or ")
+            }
             Form::Rate => "events per second, such as 500, or \"even:500\" for equal gaps".to_owned(),
             Form::Fraction { min, max } => format!("a fraction from {min} to {max}, such as 0.02, or \"2%\""),
             Form::Machine => "a class such as \"c8r32\", or { cores = 8, memory = \"32GB\" }".to_owned(),
@@ -148,6 +152,7 @@ impl Form {
             Form::Isolation => Isolation::ALL.map(Isolation::name).to_vec(),
             Form::Check => Check::ALL.map(Check::name).to_vec(),
             Form::Answers => AnswersRule::ALL.map(AnswersRule::name).to_vec(),
+            Form::OwnProtocol => Protocol::ALL.map(Protocol::name).to_vec(),
             _ => Vec::new(),
         }
     }
@@ -271,7 +276,7 @@ mod tests {
             KEYS.iter().filter(|key| key.suites.len() == 1 && key.is_of(suite)).map(|key| key.name.as_str()).collect()
         };
         assert_eq!(keys(Sysbench), [""; 0], "it shares all of its keys");
-        assert_eq!(keys(Own), ["from", "data-scale", "define", "answers"]);
+        assert_eq!(keys(Own), ["from", "data-scale", "define", "protocol", "max-tries", "allow-shell", "answers"]);
         assert_eq!(keys(Insert), ["scale", "rows-written", "write-rates", "rest-seconds", "catch-up-seconds"]);
         let of_transactions = keys(TprocC);
         assert!(of_transactions.len() == 11 && of_transactions.contains(&"warehouses"), "{of_transactions:?}");

@@ -34,7 +34,8 @@ pub(crate) fn parse(text: &str) -> Result<Suite, SuiteError> {
     Ok(Suite { name: file.name, tests: Vec::new(), scales: BTreeMap::new(), forced: file.forced })
 }
 
-/// The tests of a plan, in this order; those that write have other seconds than those that read.
+/// The tests of a plan, in this order; those that write have other seconds than those that read. Where clients pause
+/// within an event builds take turns, since a client that sleeps in a slice would hold up the other builds.
 pub fn own_tests<'t>(
     tests: impl Iterator<Item = &'t OwnTest>,
     interleave: Option<Interleave>,
@@ -47,7 +48,10 @@ pub fn own_tests<'t>(
         unit: Unit::QueriesPerSecond,
         writes: test.writes,
         rank,
-        interleave: Some(interleave.unwrap_or(Interleave::Slices)),
+        interleave: Some(match interleave {
+            _ if test.pauses() => Interleave::Turns,
+            interleave => interleave.unwrap_or(Interleave::Slices),
+        }),
         seconds: seconds(test.writes),
         timed: true,
         before: Vec::new(),

@@ -7,6 +7,7 @@ use super::Checker;
 use crate::diagnostic::Fault;
 use crate::own::{Choices, Files};
 use crate::place::Place;
+use crate::request::place_of;
 use crate::vocabulary::did_you_mean;
 use rqps_model::Interleave;
 use rqps_model::own::{AnswersRule, Own};
@@ -34,6 +35,9 @@ impl Checker<'_> {
             engines: builds.map(|build| build.spec.value.engine).collect(),
             scale: request.data_scale.as_ref().map(|scale| scale.value),
             define: request.define.iter().flat_map(|define| &define.value).map(|one| one.value.clone()).collect(),
+            protocol: request.protocol.clone(),
+            max_tries: request.max_tries.as_ref().map(|tries| tries.value),
+            allow_shell: request.allow_shell.as_ref().is_some_and(|allow| allow.value),
             answers_may_differ: request.answers.as_ref().is_some_and(|rule| rule.value == AnswersRule::MayDiffer),
         };
         let own = crate::own::read(&from.value, &choices, files, self.faults)?;
@@ -62,6 +66,12 @@ impl Checker<'_> {
             .iter()
             .filter(|test| words.is_empty() || words.iter().any(|word| is_chosen(&word.value, &test.name)))
             .partition(|test| !test.writes);
+        for test in read.iter().chain(&write).filter(|test| test.pauses()) {
+            let why = format!("clients of `{}` sleep or run commands within an event, so builds take turns", test.name);
+            let said = request.interleave.as_ref().filter(|how| how.value == Interleave::Slices);
+            let fault = Fault::note(why).help("a client that sleeps in a slice would hold up the other builds");
+            self.faults.add(&place_of(said), fault);
+        }
         let chosen = read.into_iter().chain(write);
         Some(rqps_suites::own_tests(chosen, interleave, seconds))
     }

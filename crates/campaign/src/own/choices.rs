@@ -1,7 +1,9 @@
 //! What is chosen of a workload besides its files, and the way to these.
 
+use crate::engine::has_unnamed_statements;
+use crate::place::Spanned;
 use rqps_model::Engine;
-use rqps_model::own::{Answers, AnswersCheck, InputFile};
+use rqps_model::own::{Answers, AnswersCheck, InputFile, Protocol};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -25,8 +27,21 @@ pub(crate) struct Choices {
     pub(crate) scale: Option<u32>,
     /// Variables of scripts.
     pub(crate) define: Vec<(String, String)>,
+    /// How statements reach the server, and where that was said.
+    pub(crate) protocol: Option<Spanned<Protocol>>,
+    /// How often an event is tried.
+    pub(crate) max_tries: Option<u32>,
+    /// Whether scripts may run commands of the shell.
+    pub(crate) allow_shell: bool,
     /// Whether a difference between answers leaves the verdict standing.
     pub(crate) answers_may_differ: bool,
+}
+
+impl Choices {
+    /// An engine that is compared and has only statements that are prepared, or sent as text; nor can it run pgbench's.
+    pub(super) fn without_extended(&self) -> Option<Engine> {
+        self.engines.iter().copied().find(|engine| !has_unnamed_statements(*engine))
+    }
 }
 
 /// How answers are compared where nothing is said.

@@ -17,8 +17,9 @@ const TIMEOUT_SECONDS: f64 = 30.0;
 /// A workload of scripts alone: each is a test, and where there are several their mix is one more.
 pub(super) fn read(from: &[Spanned<String>], choices: &Choices, files: &dyn Files, faults: &mut Faults) -> Option<Own> {
     let scale = choices.scale.unwrap_or(1);
-    let all = scripts(from, Path::new(""), scale, choices, files, faults)?;
-    let of = |scripts: Vec<ScriptText>| Scripts { scripts, ..all.clone() };
+    let protocol = choices.protocol.as_ref().map_or(Protocol::Prepared, |protocol| protocol.value);
+    let all = scripts(from, (Path::new(""), scale, protocol), choices, files, faults)?;
+    let of = |scripts: Vec<ScriptText>| Scripts { pauses: scripts.iter().any(pauses), scripts, ..all.clone() };
     let mut tests: Vec<(String, Scripts)> = Vec::new();
     for script in &all.scripts {
         let plain =
@@ -35,10 +36,11 @@ pub(super) fn read(from: &[Spanned<String>], choices: &Choices, files: &dyn File
         name,
         writes: write(&scripts),
         work: Work::Pgbench(scripts),
-        protocol: Protocol::Prepared,
+        protocol,
         timeout_seconds: TIMEOUT_SECONDS,
         isolation: None,
         calls: None,
+        max_tries: choices.max_tries,
     };
     Some(Own {
         name,
@@ -49,16 +51,19 @@ pub(super) fn read(from: &[Spanned<String>], choices: &Choices, files: &dyn File
     })
 }
 
-/// Scripts by name, each read and checked.
+/// Scripts by name, each read and checked, with the folder where relative paths begin, scale and protocol.
 pub(super) fn scripts(
     words: &[Spanned<String>],
-    folder: &Path,
-    scale: u32,
+    (folder, scale, protocol): (&Path, u32, Protocol),
     choices: &Choices,
     files: &dyn Files,
     faults: &mut Faults,
 ) -> Option<Scripts> {
     let errors = faults.errors();
+    if let (Some(engine), Some(word)) = (choices.without_extended(), words.first()) {
+        let fault = Fault::error(format!("pgbench scripts run on PostgreSQL, not on {}", engine.title()));
+        faults.add(&word.place, fault.help("write their statements as tests of a workload file"));
+    }
     let mut scripts = Vec::new();
     for word in words {
         let (name, weight) = match weighted(&word.value) {
@@ -74,7 +79,7 @@ pub(super) fn scripts(
         };
         match text {
             Ok(text) => {
-                check(name, &text, faults);
+                check(name, &text, (protocol, choices.allow_shell), faults);
                 scripts.push(ScriptText { name: name.to_owned(), weight, text });
             }
             Err(why) => {
@@ -89,11 +94,17 @@ pub(super) fn scripts(
         faults.add(&words.first().map_or(Place::Request, |word| word.place.clone()), fault);
     }
     let define = choices.define.iter().cloned().collect();
-    (faults.errors() == errors).then_some(Scripts { scripts, scale, define })
+    let (pauses, allow_shell) = (scripts.iter().any(pauses), choices.allow_shell);
+    (faults.errors() == errors).then_some(Scripts { scripts, scale, define, pauses, allow_shell })
+}
+
+/// Whether a client sleeps or runs commands in a script.
+fn pauses(script: &ScriptText) -> bool {
+    Script::parse(&script.name, &script.text, &mut Names::new()).is_ok_and(|script| script.pauses())
 }
 
 /// Finds fault with a script where it stands in its file.
-fn check(name: &str, text: &str, faults: &mut Faults) {
+fn check(name: &str, text: &str, (protocol, allow_shell): (Protocol, bool), faults: &mut Faults) {
     let mut own = Faults::new(Some(Source::new(name, text.as_bytes())));
     match Script::parse(name, text, &mut Names::new()) {
         Err(found) => {
@@ -105,8 +116,8 @@ fn check(name: &str, text: &str, faults: &mut Faults) {
         Ok(script) => {
             for command in &script.commands {
                 let at = byte_of(text, command.line, 1);
-                if let Some(why) = cannot_run(&command.what) {
-                    own.add(&Place::Text(at..at + 1), Fault::error(why).help("take it out of the script"));
+                if let Some((why, help)) = cannot_run(&command.what, protocol, allow_shell) {
+                    own.add(&Place::Text(at..at + 1), Fault::error(why).help(help));
                 }
             }
         }
@@ -114,12 +125,15 @@ fn check(name: &str, text: &str, faults: &mut Faults) {
     faults.append(own);
 }
 
-/// Why a command is not run here, if it is not.
-fn cannot_run(what: &What) -> Option<&'static str> {
+/// Why a command is not run here, if it is not, and what to do about it.
+fn cannot_run(what: &What, protocol: Protocol, allow_shell: bool) -> Option<(&'static str, &'static str)> {
     match what {
-        What::Shell { .. } | What::SetShell { .. } => Some("the script runs a command of the shell"),
-        What::Sleep(_) => Some("the script sleeps within a transaction, which would be counted as the server's time"),
-        What::StartPipeline | What::SyncPipeline | What::EndPipeline => Some("statements are not sent in pipelines"),
+        What::Shell { .. } | What::SetShell { .. } if !allow_shell => {
+            Some(("the script runs a command of the shell", "allow it with `allow-shell`, if you know the script"))
+        }
+        What::StartPipeline if protocol == Protocol::Simple => {
+            Some(("statements that are sent as text cannot be sent in a pipeline", "use protocol extended or prepared"))
+        }
         _ => None,
     }
 }

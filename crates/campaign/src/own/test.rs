@@ -23,6 +23,7 @@ struct Defaults {
     protocol: Protocol,
     timeout_seconds: f64,
     isolation: Option<String>,
+    max_tries: Option<u32>,
 }
 
 impl Reader<'_> {
@@ -58,7 +59,13 @@ impl Reader<'_> {
     }
 
     fn defaults(&mut self, section: Option<Section>) -> Defaults {
-        let mut defaults = Defaults { protocol: Protocol::Prepared, timeout_seconds: TIMEOUT_SECONDS, isolation: None };
+        let chosen = self.choices.protocol.as_ref().map(|protocol| protocol.value);
+        let mut defaults = Defaults {
+            protocol: chosen.unwrap_or(Protocol::Prepared),
+            timeout_seconds: TIMEOUT_SECONDS,
+            isolation: None,
+            max_tries: self.choices.max_tries,
+        };
         if let Some(mut section) = section {
             defaults.merge(&mut section, self);
             section.end(self.faults);
@@ -84,9 +91,14 @@ impl Reader<'_> {
         }
         let mut own = Defaults { isolation: defaults.isolation.clone(), ..*defaults };
         own.merge(section, self);
+        if let (Protocol::Extended, Some(engine)) = (own.protocol, self.choices.without_extended()) {
+            let fault = Fault::error(format!("{} has no protocol `extended`", engine.title()));
+            let help = "use prepared, or simple, which sends text";
+            self.faults.add(&section.place.clone(), fault.help(help));
+        }
         let writes = section.switch("writes", self.faults);
         let calls = section.number("calls", self.faults).map(|calls| calls.value);
-        let work = self.work(section, &name.value, sources, mixes, index)?;
+        let work = self.work(section, (&name.value, own.protocol), sources, mixes, index)?;
         Some(OwnTest {
             name: name.value,
             writes: writes.unwrap_or_else(|| self.writes(&work)),
@@ -95,6 +107,7 @@ impl Reader<'_> {
             timeout_seconds: own.timeout_seconds,
             isolation: own.isolation,
             calls,
+            max_tries: own.max_tries,
         })
     }
 
@@ -102,7 +115,7 @@ impl Reader<'_> {
     fn work(
         &mut self,
         section: &mut Section,
-        name: &str,
+        (name, protocol): (&str, Protocol),
         sources: &Sources,
         mixes: &mut Vec<(usize, Vec<Spanned<String>>)>,
         index: usize,
@@ -125,7 +138,7 @@ impl Reader<'_> {
         }
         let scripts = section.texts("pgbench", self.faults);
         if !scripts.is_empty() {
-            return self.scripts_of(section, &scripts).map(Work::Pgbench);
+            return self.scripts_of(section, &scripts, protocol).map(Work::Pgbench);
         }
         let transaction = section.switch("transaction", self.faults).unwrap_or(false);
         let mut names = Names { sources, kept: Vec::new() };
@@ -144,7 +157,12 @@ impl Reader<'_> {
         (!steps.is_empty()).then_some(Work::Steps(Steps { steps, transaction }))
     }
 
-    fn scripts_of(&mut self, section: &mut Section, scripts: &[Spanned<String>]) -> Option<Scripts> {
+    fn scripts_of(
+        &mut self,
+        section: &mut Section,
+        scripts: &[Spanned<String>],
+        protocol: Protocol,
+    ) -> Option<Scripts> {
         let scale = section.whole("scale", self.faults).and_then(|scale| u32::try_from(scale.value).ok());
         let mut define: Vec<(String, String)> = self.choices.define.clone();
         if let Some(mut given) = section.section("define", "`define`", self.faults) {
@@ -160,7 +178,7 @@ impl Reader<'_> {
         let scale = scale.or(self.choices.scale).unwrap_or(1);
         let choices = super::choices::Choices { define, ..self.choices.clone() };
         let folder = self.folder.clone();
-        super::scripts::scripts(scripts, &folder, scale, &choices, self.files, self.faults)
+        super::scripts::scripts(scripts, (&folder, scale, protocol), &choices, self.files, self.faults)
     }
 
     /// A statement; one that is a whole test has its name.
@@ -264,6 +282,16 @@ impl Defaults {
         }
         if let Some(seconds) = section.seconds("timeout", reader.faults) {
             self.timeout_seconds = seconds;
+        }
+        if let Some(tries) = section.whole("max-tries", reader.faults) {
+            const TRIES: std::ops::RangeInclusive<u64> = 1..=1000;
+            match u32::try_from(tries.value).ok().filter(|_| TRIES.contains(&tries.value)) {
+                Some(tries) => self.max_tries = Some(tries),
+                None => {
+                    let fault = Fault::error(format!("`max-tries` cannot be {}", tries.value));
+                    reader.faults.add(&tries.place, fault.expected("a whole number from 1 to 1000"));
+                }
+            }
         }
         if let Some(level) = section.text("isolation", reader.faults) {
             const LEVELS: [&str; 3] = ["read committed", "repeatable read", "serializable"];

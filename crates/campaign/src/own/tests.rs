@@ -2,7 +2,8 @@
 
 use crate::testing::{TextFiles, vocabulary};
 use crate::{Command, Flag, read};
-use rqps_model::own::{Own, Work};
+use rqps_model::Interleave;
+use rqps_model::own::{Own, Protocol, Work};
 use rqps_model::plan::SuitePlan;
 
 const BUILDS: [(&str, &str); 3] = [("suite", "own"), ("build", "postgres:16.15"), ("build", "postgres:17.11")];
@@ -40,7 +41,8 @@ later = { todo = "orders.id, bigint" }
 pair = { csv = "pairs.csv", numbers = ["customer", "product"] }
 
 [defaults]
-protocol = "extended"
+protocol = "fast"
+max-tries = 0
 
 [[test]]
 name = "one"
@@ -67,14 +69,15 @@ sql = "SELECT 1"
         ("shop.toml:11:9", "the range of `uniform` is empty"),
         ("shop.toml:12:9", "the values of `later` (orders.id, bigint) are still to be filled in"),
         ("shop.toml:13:52", "`pairs.csv` has no column `product`"),
-        ("shop.toml:16:12", "`protocol` cannot be `extended`"),
-        ("shop.toml:20:15", "`:ordre` stands for nothing"),
-        ("shop.toml:20:58", "the columns of `pair` are customer, city"),
-        ("shop.toml:24:7", "the statement is empty"),
-        ("shop.toml:22:1", "two tests are named `one`"),
-        ("shop.toml:28:9", "the mix names no test: `on`"),
-        ("shop.toml:28:17", "`mixed` is no test of statements"),
-        ("shop.toml:30:1", "a test has no `name`"),
+        ("shop.toml:16:12", "`protocol` cannot be `fast`"),
+        ("shop.toml:17:13", "`max-tries` cannot be 0"),
+        ("shop.toml:21:15", "`:ordre` stands for nothing"),
+        ("shop.toml:21:58", "the columns of `pair` are customer, city"),
+        ("shop.toml:25:7", "the statement is empty"),
+        ("shop.toml:23:1", "two tests are named `one`"),
+        ("shop.toml:29:9", "the mix names no test: `on`"),
+        ("shop.toml:29:17", "`mixed` is no test of statements"),
+        ("shop.toml:31:1", "a test has no `name`"),
     ] {
         let found = told.split("\nshop.toml:").map(|part| format!("shop.toml:{part}"));
         let found: Vec<String> = found.map(|part| part.replace("shop.toml:shop.toml:", "shop.toml:")).collect();
@@ -133,6 +136,13 @@ fn faults_of_scripts_are_told_with_line_and_column() {
     assert!(told.contains("pay.sql:2:") && told.contains("pay.sql:3:"), "{told}");
     let told = faults(&[("a.sql", "\\shell rm x\nSELECT 1;\n")], &[("from", "a.sql")]);
     assert!(told.contains("a.sql:1:1") && told.contains("a command of the shell"), "{told}");
+    let shell = [("a.sql", "\\set x 1\n\\setshell n echo :x\nSELECT :n;\n")];
+    assert!(faults(&shell, &[("from", "a.sql")]).contains("`allow-shell`"));
+    assert!(faults(&shell, &[("from", "a.sql"), ("allow-shell", "true")]).contains("so builds take turns"));
+    let pipeline = [("p.sql", "SELECT 1;\n\\startpipeline\nSELECT 1;\n\\endpipeline\n")];
+    let told = faults(&pipeline, &[("from", "p.sql"), ("protocol", "simple")]);
+    assert!(told.contains("p.sql:2:1") && told.contains("protocol extended or prepared"), "{told}");
+    assert_eq!(faults(&pipeline, &[("from", "p.sql"), ("protocol", "extended")]), "");
     let told = faults(&[], &[("from", "tpcb-liek")]);
     assert!(told.contains("tpcb-like, simple-update, select-only"), "{told}");
     let told = faults(&[("a.sql", "SELECT 1;")], &[("from", "a.sql@x")]);
@@ -140,6 +150,41 @@ fn faults_of_scripts_are_told_with_line_and_column() {
     assert!(faults(&[], &[]).contains("--from shop.toml"));
     let both = faults(&[("a.sql", "SELECT 1;"), ("s.toml", "format = 1")], &[("from", "a.sql"), ("from", "s.toml")]);
     assert!(both.contains("stands beside the workload file"), "{both}");
+}
+
+#[test]
+fn what_sleeps_runs_in_turns_and_what_reaches_the_server_how_is_chosen() {
+    let files = [("nap.sql", "SELECT 1;\n\\sleep 1 ms\nSELECT 2;\n"), ("look.sql", "SELECT 3;\n")];
+    let more = [("from", "nap.sql"), ("from", "look.sql"), ("protocol", "extended"), ("max-tries", "5")];
+    let flags: Vec<Flag> = BUILDS.iter().chain(&more).map(|(name, value)| Flag::new(*name, *value)).collect();
+    let reading = read(None, &flags, Command::Run, &vocabulary(), &TextFiles::of(&files));
+    let told: Vec<String> = reading.diagnostics.iter().map(ToString::to_string).collect();
+    assert_eq!(told.iter().filter(|note| note.contains("so builds take turns")).count(), 2, "{told:?}");
+    let campaign = reading.campaign.expect("no fault");
+    let tests = campaign.tests.iter();
+    let how: Vec<(&str, Option<Interleave>)> = tests.map(|test| (test.name.as_str(), test.interleave)).collect();
+    let (turns, slices) = (Some(Interleave::Turns), Some(Interleave::Slices));
+    assert_eq!(how, [("nap", turns), ("look", slices), ("mix", turns)]);
+    let SuitePlan::Own(own) = &campaign.suite else { panic!("another suite") };
+    let chosen: Vec<_> = own.tests.iter().map(|test| (test.protocol, test.max_tries)).collect();
+    assert_eq!(chosen, [(Protocol::Extended, Some(5)); 3]);
+
+    // What the file says wins over the flag.
+    let text = "format = 1\n[[test]]\nname = \"a\"\nsql = \"SELECT 1\"\nprotocol = \"simple\"\nmax-tries = 2\n\
+                [[test]]\nname = \"b\"\nsql = \"SELECT 1\"\n";
+    let workload = self::own(&[("w.toml", text)], &[("from", "w.toml"), ("protocol", "extended")]);
+    let chosen: Vec<_> = workload.tests.iter().map(|test| (test.protocol, test.max_tries)).collect();
+    assert_eq!(chosen, [(Protocol::Simple, Some(2)), (Protocol::Extended, None)]);
+}
+
+#[test]
+fn what_only_postgres_has_is_refused_of_others() {
+    let text = "format = 1\n[[test]]\nname = \"a\"\nsql = \"SELECT 1\"\nprotocol = \"extended\"\n";
+    let mysql = [("build", "mysql:8.0.33"), ("from", "w.toml")];
+    assert!(faults(&[("w.toml", text)], &mysql).contains("MySQL has no protocol `extended`"));
+    assert!(
+        faults(&[], &[("build", "mysql:8.0.33"), ("from", "tpcb-like")]).contains("run on PostgreSQL, not on MySQL")
+    );
 }
 
 #[test]

@@ -88,12 +88,17 @@ fn scripts_of_pgbench_run_as_they_are() {
                   SELECT abalance, bid FROM pgbench_accounts WHERE aid = :aid \\gset my_\n\
                   \\if :my_abalance >= 0\n\
                   UPDATE pgbench_tellers SET tbalance = tbalance + 1 WHERE tid = :my_bid;\n\
-                  \\else\nSELECT 'never';\n\\endif\n";
+                  \\else\nSELECT 'never';\n\\endif\n\\sleep 1 ms\n\\setshell n echo 3\n\
+                  \\startpipeline\nSELECT :n::int;\nSELECT :aid::int;\n\\endpipeline\n";
     fs::write(scene.path("mine.sql"), script).expect("written");
     let builds = named(&["a", "b"]);
     let mut words = run(&["select-only", "tpcb-like@2", "mine.sql"], &builds, "scripts");
-    words.extend(["--clients", "2"]);
-    scene.end(scene.rqps(&words)).with_code(0);
+    words.extend(["--clients", "2", "--protocol", "extended", "--max-tries", "5"]);
+    // Its author must be trusted first.
+    scene.end(scene.rqps(&words)).refused(&["mine.sql:9:", "`allow-shell`"]);
+    words.push("--allow-shell");
+    let ended = scene.end(scene.rqps(&words)).with_code(0);
+    assert!(ended.stderr.contains("so builds take turns"), "{}", ended.stderr);
     let compared = scene.end(scene.rqps(&["compare", "results/scripts", "--json"])).with_code(0).json();
     for test in ["select-only", "tpcb-like", "mine", "mix"] {
         let row = row(&compared, test, "b");
@@ -103,6 +108,40 @@ fn scripts_of_pgbench_run_as_they_are() {
     fs::write(scene.path("wrong.sql"), "SELECT 1;\n\\set x 1 +\n\\shell rm x\n").expect("written");
     let refused = scene.end(scene.rqps(&run(&["wrong.sql"], &builds, "wrong")));
     refused.refused(&["wrong.sql:2:"]);
+}
+
+#[test]
+fn a_build_that_answers_too_late_is_told_of_and_holds_nobody_up() {
+    let scene = Scene::new();
+    let workload = r#"
+format = 1
+[data]
+schema = "fast.sql"
+[data.only.b]
+schema = "slow.sql"
+[defaults]
+timeout = "500 ms"
+[[test]]
+name = "late"
+sql = "SELECT answer()"
+[[test]]
+name = "other"
+sql = "SELECT 1"
+"#;
+    fs::write(scene.path("w.toml"), workload).expect("written");
+    let function = |body: &str| format!("CREATE OR REPLACE FUNCTION answer() RETURNS int LANGUAGE sql AS '{body}';\n");
+    fs::write(scene.path("fast.sql"), function("SELECT 1")).expect("written");
+    fs::write(scene.path("slow.sql"), function("SELECT 1 FROM pg_sleep(600)")).expect("written");
+    let ended = scene.end(scene.rqps(&run(&["w.toml"], &named(&["a", "b"]), "late"))).with_code(3);
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in ["3 events took longer than they may in a row", "late is not answered within 0.5 s"] {
+        assert!(words(&ended.stdout).contains(told), "{told}: {}", ended.stdout);
+    }
+    let report = fs::read_to_string(scene.campaign("late").join("report.html")).expect("written");
+    assert!(report.contains("late was slower than 0.5 s, and cancelled, "), "the report tells it too");
+    let compared = scene.end(scene.rqps(&["compare", "results/late", "--json"])).with_code(3).json();
+    assert!(row(&compared, "other", "b")["rqps"].is_number(), "{compared:#}");
+    scene.assert_nothing_left();
 }
 
 #[test]

@@ -4,11 +4,12 @@
 //! readable reads and sends again. Each completed statement costs one clock reading; all other times are differences of
 //! those. A statement under way is always waited for, so that its outcome is known.
 
+mod aside;
 mod failure;
 
 use super::arrival::{Pace, SessionPlan};
 use super::burn::Burn;
-use super::port::{Lost, Port};
+use super::port::{Lost, Piece, Port};
 use super::schedule::Visit;
 use super::slot::{Phase, Slot};
 use super::tally::Tally;
@@ -42,6 +43,8 @@ pub(crate) struct Lane<P> {
     idle: Vec<u32>,
     /// When a session with a plan of its own wants to begin; `u64::MAX` if none waits for its plan.
     next_due_ns: u64,
+    /// When the next session that sleeps within its event is to go on; `u64::MAX` if none does.
+    next_wake_ns: u64,
     /// Why the server counts as lost.
     lost: Option<Lost>,
 }
@@ -92,6 +95,7 @@ impl<G: Program> Lane<G> {
             ready: Vec::with_capacity(slots.len().max(64)),
             idle: Vec::with_capacity(slots.len()),
             next_due_ns: u64::MAX,
+            next_wake_ns: u64::MAX,
             tally: Tally::new(kinds, events, matches!(pace, Pace::Open(_))),
             lost: None,
             slots,
@@ -181,6 +185,7 @@ impl<G: Program> Lane<G> {
                 false => self.until_due(now),
             };
             let is_idle = self.running == 0 && due.is_none();
+            let due = if G::HAS_ASIDES { self.until_wake(now, due) } else { due };
             if is_idle || (G::HAS_TURNS && now >= run.visit.pause_ns) {
                 break is_idle;
             }
@@ -205,6 +210,9 @@ impl<G: Program> Lane<G> {
                 now = run.port.now_ns();
                 if !self.is_open && (now >= self.next_due_ns || self.is_over(run)) {
                     now = self.follow_all(run, now);
+                }
+                if G::HAS_ASIDES && (now >= self.next_wake_ns || self.is_over(run)) {
+                    now = self.wake(run, now);
                 }
             }
             if now >= next_tick_ns {
@@ -340,6 +348,7 @@ impl<G: Program> Lane<G> {
         slot.rows = 0;
         slot.errors = 0;
         slot.retries = 0;
+        slot.queued = 0;
         slot.burned_ns = 0;
         slot.events_in_visit += 1;
         slot.at_start.clone_from(&slot.random);
@@ -367,7 +376,14 @@ impl<G: Program> Lane<G> {
                     self.lose(run, index, lost);
                 }
             }
-            Step::End => self.ended(run, index, Outcome::Succeeded, ""),
+            Step::End => self.at_end(run, index),
+            Step::SendQueue { kind } => {
+                self.slots[index].kind = kind;
+                if let Err(lost) = run.port.queue(index, Piece::End) {
+                    self.lose(run, index, lost);
+                }
+            }
+            Step::Aside(aside) => self.aside(run, index, aside),
         }
     }
 
@@ -383,11 +399,17 @@ impl<G: Program> Lane<G> {
         let slot = &mut self.slots[index];
         let took_ns = now - slot.last_ns;
         slot.last_ns = now;
+        let mut answered = 1;
+        if G::HAS_ASIDES {
+            slot.in_transaction = reply.in_transaction;
+            // All that was sent together was answered together.
+            answered = u64::from(std::mem::take(&mut slot.queued)).max(1);
+        }
         match (slot.phase, reply.error) {
             (Phase::Running, None) => {
-                self.tally.operations_total += 1;
+                self.tally.operations_total += answered;
                 self.tally.bytes_total += reply.bytes;
-                slot.operations += 1;
+                slot.operations += answered;
                 slot.rows += reply.rows.max(reply.affected);
                 if slot.counts {
                     self.tally.statements[slot.kind].record(took_ns);
@@ -399,10 +421,18 @@ impl<G: Program> Lane<G> {
             (Phase::Running, Some(code)) => self.refused(run, index, reply, code),
             (Phase::RollingBack { again: true }, None) => self.again(run, index),
             (Phase::RollingBack { .. }, _) => self.ended(run, index, Outcome::Failed, ""),
-            (Phase::Idle | Phase::Lost, _) => {
+            (Phase::Idle | Phase::Sleeping | Phase::Lost, _) => {
                 self.lose(run, index, Lost("the server sent a reply to no statement".to_owned()));
             }
         }
+        self.follow_if_idle(run, index, now)
+    }
+
+    /// What a session does that may have come to the end of its event at `now`; the time afterwards.
+    #[inline]
+    fn follow_if_idle<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, now: u64) -> u64 {
+        // What the client did by itself at the event's end is no part of the next.
+        let now = if G::HAS_ASIDES { now.max(self.slots[index].last_ns) } else { now };
         match self.is_open || self.slots[index].phase != Phase::Idle {
             true => now,
             false if self.sessions == 1 && !G::HAS_TURNS => {
@@ -425,6 +455,7 @@ impl<G: Program> Lane<G> {
         self.tally.events_total_ns += busy_ns;
         if outcome == Outcome::Succeeded {
             slot.failures_in_a_row = 0;
+            slot.timeouts_in_a_row = 0;
             let began_as = std::mem::replace(&mut slot.event, slot.program.event());
             if slot.counts && slot.event != began_as {
                 self.tally.events[began_as].accounting.scheduled -= 1;
@@ -451,6 +482,7 @@ impl<G: Program> Lane<G> {
                 self.tally.intervals.latency(from_plan_ns);
             } else {
                 counts.accounting.failed += 1;
+                *self.tally.failures.of(slot.failure) += 1;
                 self.tally.failed_events.record(from_plan_ns);
             }
         }

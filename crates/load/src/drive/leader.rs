@@ -20,6 +20,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// New sessions run uncounted events for at most this long, whatever their statements take.
 const SETTLE_NS: u64 = 250_000_000;
 
+/// No arm warms up for longer than this many times what is wanted, however slow its statements are.
+const WARMUP_TIMES_MAX: u64 = 10;
+
 /// What an arm did, and its programs with what they noted.
 pub type Ended<'w, W> = (ArmRun, Vec<<W as Workload>::Program<'w>>);
 
@@ -226,7 +229,12 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         let mut is_first_half = true;
         // Warm-up cycles are numbered from the far end, so that no counted cycle has their keys.
         let mut number = u64::MAX;
-        while self.live_arms().into_iter().any(|arm| self.states[arm].own_ns - before[arm] < wanted_ns) {
+        loop {
+            let warmed: Vec<u64> =
+                self.live_arms().into_iter().map(|arm| self.states[arm].own_ns - before[arm]).collect();
+            if is_warm(&warmed, wanted_ns) {
+                break;
+            }
             self.cycle(number, Phase::WarmUp, hook)?;
             number -= 1;
             let is_past_half = |arm: usize| 2 * (self.states[arm].own_ns - before[arm]) >= wanted_ns;
@@ -285,5 +293,31 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
             self.crew.skip(arm, planned_end_ns);
         }
         Ok(())
+    }
+}
+
+/// Whether arms that have warmed up for so long are done: each has what is wanted, or one has many times that, since
+/// arms that are much faster would have a slow one warm up for hours.
+fn is_warm(arms_ns: &[u64], wanted_ns: u64) -> bool {
+    let too_much_ns = WARMUP_TIMES_MAX.saturating_mul(wanted_ns);
+    arms_ns.iter().all(|&ns| ns >= wanted_ns) || arms_ns.iter().any(|&ns| ns >= too_much_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_arm_does_not_warm_up_for_hours() {
+        for (arms_ns, expected) in [
+            (&[][..], true),
+            (&[99, 100], false),
+            (&[100, 100], true),
+            (&[3, 999], false),
+            // One statement that took ten times the warm-up, while the other arm had a slice.
+            (&[3, 1000], true),
+        ] {
+            assert_eq!(is_warm(arms_ns, 100), expected, "{arms_ns:?}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::recorder::joined;
 use super::tally::{EventCounts, Tally};
 use crate::program::EVENT;
 use hdrhistogram::Histogram;
-use rqps_model::sample::{Accounting, ErrorCount, SecondRow, SessionPlacement, Slices};
+use rqps_model::sample::{Accounting, ErrorCount, Failures, SecondRow, SessionPlacement, Slices};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -56,6 +56,8 @@ pub struct ArmRun {
     pub deferred_ns: u64,
     /// Errors by statement and code.
     pub errors: Vec<ErrorCount>,
+    /// Events given up, by class.
+    pub failures: Failures,
     /// One row a second of counted time. With several threads the quantiles are those of the leading one's sessions.
     pub second_rows: Vec<SecondRow>,
     /// By statement kind, and `event` for whole events from their planned start, and `event-failed` if any failed.
@@ -135,6 +137,7 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
         events,
         deferred_ns: tallies.iter().map(|tally| tally.deferred_ns).max().unwrap_or(0),
         errors: join_errors(&tallies, kinds),
+        failures: tallies.iter().fold(Failures::default(), |all, tally| all + tally.failures),
         latency,
         lateness: joined(tallies.iter().map(|tally| &tally.lateness)),
         second_rows: join_seconds(tallies, &state, wall_ns),

@@ -24,6 +24,17 @@ impl From<WireError> for Lost {
     }
 }
 
+/// A piece of a pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// The statement of that number.
+    Statement(usize),
+    /// A Sync: what fails before it leaves what follows alone.
+    Sync,
+    /// There is no more: all is sent, and one reply tells of all.
+    End,
+}
+
 /// Sessions to one server, seen by one thread.
 pub(crate) trait Port {
     /// What is filled with parameters and sent.
@@ -37,6 +48,12 @@ pub(crate) trait Port {
 
     /// Sends a statement.
     fn submit(&mut self, session: usize, statement: usize) -> Result<(), Lost>;
+
+    /// Puts a piece at the end of a session's pipeline; the end of it sends all.
+    fn queue(&mut self, session: usize, piece: Piece) -> Result<(), Lost>;
+
+    /// Forgets a session's pipeline.
+    fn drop_queue(&mut self, session: usize);
 
     /// The reply, if it is complete.
     fn receive(&mut self, session: usize) -> Result<Option<Reply>, Lost>;
@@ -170,12 +187,13 @@ fn prepare(
             statement.set_sql(form.sql.as_bytes());
             statement
         }
+        None if form.is_parsed_each_time => session.parsed_each_time(&form.sql, &form.parameters)?,
         None => session.prepare(&form.sql, &form.parameters).map_err(|error| {
             let message = error.to_string();
             if !message.contains(PREPARED_LIMIT) {
                 return Lost(message);
             }
-            let prepared = forms.iter().filter(|form| form.capacity.is_none()).count();
+            let prepared = forms.iter().filter(|form| form.capacity.is_none() && !form.is_parsed_each_time).count();
             Lost(format!(
                 "{message}; {clients} clients prepare {prepared} statements each: set {PREPARED_LIMIT} to {} or more, or \
                  use fewer clients or tables",
@@ -183,7 +201,10 @@ fn prepare(
             ))
         })?,
     };
-    statement.keep_rows(form.kept_rows);
+    match form.keeps_last_rows {
+        true => statement.keep_last_rows(),
+        false => statement.keep_rows(form.kept_rows),
+    }
     Ok(statement)
 }
 
@@ -217,6 +238,25 @@ impl Port for WirePort {
             self.answered.push(session as u32);
         }
         Ok(())
+    }
+
+    #[cold]
+    fn queue(&mut self, session: usize, piece: Piece) -> Result<(), Lost> {
+        let line = &mut self.lines[session];
+        match piece {
+            Piece::Statement(statement) => line.session.queue(&line.statements[statement])?,
+            Piece::Sync => line.session.queue_sync()?,
+            Piece::End => line.session.submit_queue()?,
+        }
+        if line.session.is_pending() && line.session.is_answered() {
+            self.answered.push(session as u32);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn drop_queue(&mut self, session: usize) {
+        self.lines[session].session.drop_queue();
     }
 
     #[inline]

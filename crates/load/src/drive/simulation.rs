@@ -4,7 +4,7 @@
 
 use super::arrival::Pace;
 use super::lane::{Around, Lane};
-use super::port::{Lost, Port};
+use super::port::{Lost, Piece, Port};
 use super::recorder::Fine;
 use super::schedule::Visit;
 use super::tally::Tally;
@@ -17,6 +17,7 @@ use rqps_wire::{AnyValue, ErrorCode, Protocol, Reply, Rows, SqlState, Transactio
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+mod asides;
 mod pauses;
 mod planted;
 mod slices;
@@ -51,6 +52,8 @@ struct Simulated {
     /// When each session's reply comes, and what it says.
     pending: Vec<Option<(u64, Option<ErrorCode>)>>,
     sent: Vec<(usize, Option<i32>)>,
+    /// Statements of each session that wait to be sent together.
+    queued: Vec<u64>,
     /// How long a statement takes.
     service_ns: u64,
     /// Whatever is being served meanwhile is held up until the end.
@@ -73,6 +76,7 @@ impl Simulated {
             statements: vec![vec![Recorded::default(); program.statements().len()]; sessions],
             pending: vec![None; sessions],
             sent: Vec::new(),
+            queued: vec![0; sessions],
             service_ns,
             stall: (u64::MAX, u64::MAX),
             errors: Vec::new(),
@@ -108,6 +112,22 @@ impl Port for Simulated {
         }
         assert!(self.pending[session].replace((done_ns, error)).is_none(), "one statement at a time");
         Ok(())
+    }
+
+    fn queue(&mut self, session: usize, piece: Piece) -> Result<(), Lost> {
+        match piece {
+            Piece::Statement(_) => self.queued[session] += 1,
+            Piece::Sync => {}
+            Piece::End => {
+                let done_ns = self.now_ns + std::mem::take(&mut self.queued[session]) * self.service_ns;
+                assert!(self.pending[session].replace((done_ns, None)).is_none(), "one pipeline at a time");
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_queue(&mut self, session: usize) {
+        self.queued[session] = 0;
     }
 
     fn receive(&mut self, session: usize) -> Result<Option<Reply>, Lost> {

@@ -6,6 +6,8 @@
 use super::arrival::SessionPlan;
 use crate::random::{Purpose, stream};
 use rand_pcg::Pcg64;
+use rqps_model::sample::FailureClass;
+use rqps_wire::TransactionStatus;
 
 /// What a session does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub(crate) enum Phase {
     Idle,
     /// A statement of its event is under way.
     Running,
+    /// It waits within its event, of its own will.
+    Sleeping,
     /// A ROLLBACK is under way, after which the event is tried again or given up.
     RollingBack {
         /// Whether it is tried again.
@@ -59,8 +63,16 @@ pub(crate) struct Slot<P> {
     pub(crate) burned_ns: u64,
     /// How often its event was tried again.
     pub(crate) retries: u32,
-    /// Events that failed without a success in between.
+    /// Events that failed without a success in between, and how many of the last of them for taking too long.
     pub(crate) failures_in_a_row: u32,
+    pub(crate) timeouts_in_a_row: u32,
+    /// Why its event failed, if it did.
+    pub(crate) failure: FailureClass,
+    /// Statements that are sent together with others, and not answered yet.
+    pub(crate) queued: u32,
+    /// The state of its transaction, and when it goes on if it sleeps; kept where programs have asides.
+    pub(crate) in_transaction: TransactionStatus,
+    pub(crate) wake_ns: u64,
     /// Events started in this visit, and how many of them count.
     pub(crate) events_in_visit: u32,
     pub(crate) counted_in_visit: u32,
@@ -90,6 +102,11 @@ impl<P> Slot<P> {
             burned_ns: 0,
             retries: 0,
             failures_in_a_row: 0,
+            timeouts_in_a_row: 0,
+            failure: FailureClass::Other,
+            queued: 0,
+            in_transaction: TransactionStatus::Idle,
+            wake_ns: 0,
             events_in_visit: 0,
             counted_in_visit: 0,
         }

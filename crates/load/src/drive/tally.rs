@@ -6,7 +6,7 @@
 
 use super::intervals::Intervals;
 use super::recorder::Fine;
-use rqps_model::sample::{Accounting, Slices};
+use rqps_model::sample::{Accounting, Failures, Slices};
 use rqps_wire::ErrorCode;
 
 /// The most errors that are told apart by kind and code; what is beyond is counted with the last.
@@ -69,6 +69,8 @@ pub(crate) struct Tally {
     /// Rows of counted events.
     pub(crate) rows: u64,
     pub(crate) errors: Vec<ErrorTally>,
+    /// Counted events that were given up.
+    pub(crate) failures: Failures,
     /// By kind of statement, successes only.
     pub(crate) statements: Vec<Fine>,
     /// By kind of event.
@@ -94,6 +96,7 @@ impl Tally {
             events_total_ns: 0,
             rows: 0,
             errors: Vec::with_capacity(ERRORS_MAX),
+            failures: Failures::default(),
             statements: (0..kinds).map(|_| Fine::new()).collect(),
             events: (0..events).map(|_| EventCounts::new()).collect(),
             deferred_ns: 0,
@@ -123,7 +126,7 @@ impl Tally {
         self.slices.burned_ns.push(std::mem::take(&mut self.visit_burned_ns));
     }
 
-    /// Counts an error of a counted event.
+    /// Counts an error of a counted event, or a statement that took longer than it may.
     #[cold]
     pub(crate) fn error(&mut self, kind: usize, code: ErrorCode, message: impl FnOnce() -> String) {
         let known = self.errors.iter().position(|error| error.kind == kind && error.code == code);

@@ -11,6 +11,7 @@ use crate::program::own::{Arm, Inputs};
 use crate::session::{connect, execute};
 use rqps_model::answers::{Answer, StatementAnswers, TestAnswers};
 use rqps_model::own::{Answers, Own, OwnTest, Work};
+use rqps_model::sample::{ErrorCount, FailureClass};
 use rqps_wire::{Protocol, Session, Table, Target, WireError};
 use sha2::{Digest, Sha256};
 use std::time::{Duration, Instant};
@@ -50,14 +51,29 @@ pub(crate) fn answers(
         let begun = Instant::now();
         for text in &texts {
             let answer = ask(&mut first, text, is_ordered, own, &mut asked.columns)?;
+            // What a build does not answer in time is no other answer; the timed part tells of it.
+            if timed_out(&answer) {
+                let seconds = test.timeout_seconds;
+                notes.push(format!(
+                    "{} is not answered within {seconds} s: its answers are not compared",
+                    statement.kind
+                ));
+                break;
+            }
             asked.answers.push(answer);
             if begun.elapsed() > TIME_MAX {
                 break;
             }
         }
         let mut second = session(target, own, test, false)?;
+        let mut is_slow = false;
         for (text, answer) in texts.iter().zip(&mut asked.answers).rev() {
+            if is_slow {
+                answer.is_unstable = true;
+                continue;
+            }
             let again = ask(&mut second, text, is_ordered, own, &mut Vec::new())?;
+            is_slow = timed_out(&again);
             let is_same = again.rows == answer.rows && again.error == answer.error && again.sum == answer.sum;
             answer.is_unstable = !is_same || is_ordered && again.sum_in_order != answer.sum_in_order;
         }
@@ -71,6 +87,11 @@ pub(crate) fn answers(
         all.statements.push(asked);
     }
     Ok((!all.statements.is_empty()).then_some((all, notes)))
+}
+
+fn timed_out(answer: &Answer) -> bool {
+    let class = |code: &String| ErrorCount::class_of(code) == FailureClass::Timeout;
+    answer.error.as_ref().is_some_and(class)
 }
 
 /// What is odd about the numbers of rows: they are not as expected, or most answers are empty, which is another work

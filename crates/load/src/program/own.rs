@@ -25,9 +25,11 @@ use rqps_draw::Random;
 use rqps_model::own::{Own, OwnTest};
 use rqps_wire::Target;
 
-/// Failed events of a session in a row after which its server is given up. A statement that runs into its time-out
-/// may take half a minute.
+/// Failed events of a session in a row after which its server is given up.
 const FAILURES_IN_A_ROW_MAX: u32 = 20;
+
+/// Events of a session in a row that ran into their time-out, after which its server is given up.
+const TIMEOUTS_IN_A_ROW_MAX: u32 = 3;
 
 /// PostgreSQL settles on a plan at the sixth execution.
 const EVENTS_TO_SETTLE: u32 = 6;
@@ -125,6 +127,7 @@ impl<'w> OwnSession<'w> {
 
 impl Program for OwnSession<'_> {
     const FAILURES_IN_A_ROW_MAX: u32 = FAILURES_IN_A_ROW_MAX;
+    const TIMEOUTS_IN_A_ROW_MAX: u32 = TIMEOUTS_IN_A_ROW_MAX;
 
     fn opening(&self) -> &[String] {
         &self.arm.opening
@@ -150,6 +153,10 @@ impl Program for OwnSession<'_> {
 
     fn rollback(&self) -> Option<usize> {
         self.arm.rollback
+    }
+
+    fn tries_max(&self) -> u32 {
+        self.arm.tries_max
     }
 
     fn event(&self) -> usize {

@@ -166,7 +166,7 @@ impl Script {
                 let values: usize = kind.parameters.iter().map(|g| g.width(self.range) * (C_BYTES + 2)).sum();
                 let sql = kind.sql(self.range, self.tables, engine(self.protocol));
                 let capacity = Some(sql.len() + values);
-                self.forms.push(StatementForm { sql, parameters: Vec::new(), capacity, kept_rows: 0 });
+                self.forms.push(StatementForm { capacity, ..StatementForm::prepared(sql, &[]) });
                 Some((1..=self.tables).map(|table| kind.pieces(self.range, table, engine(self.protocol))).collect())
             }
             false => {

@@ -36,6 +36,7 @@ fn builtin(name: &str) -> &'static str {
 fn tpcb_like_sends_what_pgbench_sent() {
     let script = [(builtin("tpcb-like"), 1)];
     check(include_str!("tpcb-like-simple.txt"), Mode::Simple, 50, &script);
+    check(include_str!("tpcb-like-extended.txt"), Mode::Extended, 50, &script);
     check(include_str!("tpcb-like-prepared.txt"), Mode::Prepared, 50, &script);
 }
 
@@ -43,6 +44,7 @@ fn tpcb_like_sends_what_pgbench_sent() {
 fn simple_update_sends_what_pgbench_sent() {
     let script = [(builtin("simple-update"), 1)];
     check(include_str!("simple-update-simple.txt"), Mode::Simple, 50, &script);
+    check(include_str!("simple-update-extended.txt"), Mode::Extended, 50, &script);
     check(include_str!("simple-update-prepared.txt"), Mode::Prepared, 50, &script);
 }
 
@@ -50,14 +52,22 @@ fn simple_update_sends_what_pgbench_sent() {
 fn select_only_sends_what_pgbench_sent() {
     let script = [(builtin("select-only"), 1)];
     check(include_str!("select-only-simple.txt"), Mode::Simple, 50, &script);
+    check(include_str!("select-only-extended.txt"), Mode::Extended, 50, &script);
     check(include_str!("select-only-prepared.txt"), Mode::Prepared, 50, &script);
 }
 
 #[test]
 fn what_draws_and_decides_sends_what_pgbench_sent() {
     check(include_str!("mixed-simple.txt"), Mode::Simple, 50, &[(MIXED, 1)]);
-    check(include_str!("mixed-extended.txt"), Mode::Extended, 5, &[(MIXED, 1)]);
+    check(include_str!("mixed-extended.txt"), Mode::Extended, 50, &[(MIXED, 1)]);
     check(include_str!("mixed-prepared.txt"), Mode::Prepared, 50, &[(MIXED, 1)]);
+}
+
+#[test]
+fn pipelines_send_what_pgbench_sent() {
+    let script = [(include_str!("pipeline.sql"), 1)];
+    check(include_str!("pipeline-extended.txt"), Mode::Extended, 50, &script);
+    check(include_str!("pipeline-prepared.txt"), Mode::Prepared, 50, &script);
 }
 
 #[test]
@@ -75,4 +85,6 @@ fn scripts_are_chosen_as_pgbench_chose_them() {
     let [tpcb_like, select_only, simple_update] = ["tpcb-like", "select-only", "simple-update"].map(builtin);
     let scripts = [(tpcb_like, 2), (BLIND, 0), (select_only, 5), (simple_update, 1)];
     check(include_str!("choice-simple.txt"), Mode::Simple, 50, &scripts);
+    check(include_str!("choice-extended.txt"), Mode::Extended, 50, &scripts);
+    check(include_str!("choice-prepared.txt"), Mode::Prepared, 50, &scripts);
 }

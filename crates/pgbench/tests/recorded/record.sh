@@ -56,16 +56,18 @@ tables tables-plain -I dtgvp
 "$bin/psql" -qAtX -c 'COPY pgbench_tellers TO STDOUT' >>"$out/rows.txt"
 "$bin/psql" -qAtX -c 'COPY (SELECT * FROM pgbench_accounts WHERE aid <= 3 OR aid > 99998) TO STDOUT' >>"$out/rows.txt"
 
-for mode in simple prepared; do
+for mode in simple extended prepared; do
     for builtin in tpcb-like simple-update select-only; do
         record "$builtin-$mode" -M "$mode" -t 50 -b "$builtin"
     done
     record "mixed-$mode" -M "$mode" -t 50 -f "$here/mixed.sql"
+    record "choice-$mode" -M "$mode" -t 50 -b tpcb-like@2 -f "$here/blind.sql@0" -b select-only@5 -b simple-update@1
 done
-record mixed-extended -M extended -t 5 -f "$here/mixed.sql"
+for mode in extended prepared; do
+    record "pipeline-$mode" -M "$mode" -t 50 -f "$here/pipeline.sql"
+done
 record blind-simple -t 20 -f "$here/blind.sql"
 record scanned-simple -t 2 -f "$here/scanned.sql"
-record choice-simple -t 50 -b tpcb-like@2 -f "$here/blind.sql@0" -b select-only@5 -b simple-update@1
 
 # Each expression on its own, with what it gives or why it gives nothing.
 while IFS='	' read -r expression _; do

@@ -65,7 +65,7 @@ impl Replay {
                             self.answer(store);
                         }
                     }
-                    Ok(Step::Sleep(_)) => {}
+                    Ok(Step::Sleep(_) | Step::StartPipeline | Step::EndPipeline) => {}
                     Ok(Step::End) => break,
                     step => panic!("{step:?}"),
                 }

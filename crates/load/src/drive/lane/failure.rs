@@ -8,10 +8,8 @@ use super::super::port::{Lost, Port};
 use super::super::slot::Phase;
 use super::{Lane, Run};
 use crate::program::{Cue, Outcome, Program};
+use rqps_model::sample::FailureClass;
 use rqps_wire::{ErrorCode, Reply, TransactionStatus};
-
-/// How often an event is tried again before it is given up.
-const RETRIES_MAX: u32 = 1000;
 
 impl<G: Program> Lane<G> {
     /// A statement failed: roll back if need be, then try the event again or give it up.
@@ -21,22 +19,42 @@ impl<G: Program> Lane<G> {
         let slot = &mut self.slots[index];
         slot.errors += 1;
         let kind = slot.kind;
-        if slot.counts {
+        slot.failure = code.class();
+        // One that took as long as it may is told whenever that was: it may be all that ever happens.
+        if slot.counts || slot.failure == FailureClass::Timeout {
             self.tally.error(kind, code, || run.port.error_message(index));
         }
         if code.ends_session() {
             let message = run.port.error_message(index);
             return self.lose(run, index, Lost(format!("the server ended the session with {code}: {message}")));
         }
-        let again = code.is_transient() && slot.program.retries() && slot.retries < RETRIES_MAX && !is_over;
+        let again = code.is_transient() && slot.retries + 1 < slot.program.tries_max() && !is_over;
         if again {
             slot.retries += 1;
             self.tally.events[slot.event].accounting.retried += u64::from(slot.counts);
         }
-        match (reply.in_transaction, slot.program.rollback()) {
+        self.end_failed(run, index, reply.in_transaction, again, None);
+        if !again {
+            self.count_failure(run, index, kind, code, None);
+        }
+    }
+
+    /// An attempt failed: what it left open is rolled back, then the event is tried again or given up. Why, the server
+    /// said, if not the client.
+    #[cold]
+    pub(super) fn end_failed<P: Port>(
+        &mut self,
+        run: &mut Run<'_, P>,
+        index: usize,
+        status: TransactionStatus,
+        again: bool,
+        complaint: Option<&str>,
+    ) {
+        let slot = &mut self.slots[index];
+        match (status, slot.program.rollback()) {
             (TransactionStatus::Idle, _) if again => self.again(run, index),
             (TransactionStatus::Idle, _) => {
-                let reason = run.port.error_message(index);
+                let reason = reason(run, index, complaint);
                 self.ended(run, index, Outcome::Failed, &reason);
             }
             (_, Some(rollback)) => {
@@ -49,18 +67,38 @@ impl<G: Program> Lane<G> {
                 self.lose(run, index, Lost("a statement outside a transaction left one open".to_owned()));
             }
         }
+    }
+
+    /// An event was given up: after too many in a row the server is, too. Fewer are enough where each takes as long as
+    /// it may.
+    #[cold]
+    pub(super) fn count_failure<P: Port>(
+        &mut self,
+        run: &Run<'_, P>,
+        index: usize,
+        kind: usize,
+        code: ErrorCode,
+        complaint: Option<&str>,
+    ) {
         let slot = &mut self.slots[index];
-        slot.failures_in_a_row += u32::from(!again);
-        if slot.failures_in_a_row >= G::FAILURES_IN_A_ROW_MAX && self.lost.is_none() {
-            let message = run.port.error_message(index);
-            self.lost = Some(Lost(format!(
-                "{} events failed in a row, the last in `{}` with {code}: {message}",
-                G::FAILURES_IN_A_ROW_MAX,
-                run.kinds.get(kind).map_or("", String::as_str)
-            )));
-            let why = self.lost.as_ref().map(|lost| lost.0.clone()).unwrap_or_default();
-            self.notify(index, Outcome::GivenUp, None, &why);
+        if matches!(slot.failure, FailureClass::Serialization | FailureClass::Deadlock) {
+            // Another session went on in its place.
+            return;
         }
+        slot.failures_in_a_row += 1;
+        slot.timeouts_in_a_row = if slot.failure == FailureClass::Timeout { slot.timeouts_in_a_row + 1 } else { 0 };
+        let (max, did) = match slot.timeouts_in_a_row >= G::TIMEOUTS_IN_A_ROW_MAX {
+            true => (G::TIMEOUTS_IN_A_ROW_MAX, "took longer than they may"),
+            false => (G::FAILURES_IN_A_ROW_MAX, "failed"),
+        };
+        if slot.failures_in_a_row < max || self.lost.is_some() {
+            return;
+        }
+        let message = reason(run, index, complaint);
+        let statement = run.kinds.get(kind).map_or("", String::as_str);
+        let why = format!("{max} events {did} in a row, the last in `{statement}` with {code}: {message}");
+        self.lost = Some(Lost(why.clone()));
+        self.notify(index, Outcome::GivenUp, None, &why);
     }
 
     /// The same event once more, with the same keys.
@@ -80,10 +118,11 @@ impl<G: Program> Lane<G> {
     pub(super) fn lose<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, lost: Lost) {
         run.port.forget(index);
         let slot = &mut self.slots[index];
-        let is_running = matches!(slot.phase, Phase::Running | Phase::RollingBack { .. });
+        let is_running = matches!(slot.phase, Phase::Running | Phase::Sleeping | Phase::RollingBack { .. });
         if is_running {
             self.running -= 1;
             self.tally.events[slot.event].accounting.failed += u64::from(slot.counts);
+            *self.tally.failures.of(FailureClass::Other) += u64::from(slot.counts);
         }
         if slot.phase != Phase::Lost {
             slot.phase = Phase::Lost;
@@ -102,4 +141,9 @@ impl<G: Program> Lane<G> {
             }
         }
     }
+}
+
+/// What the client complains of, or else the server's last error.
+fn reason<P: Port>(run: &Run<'_, P>, index: usize, complaint: Option<&str>) -> String {
+    complaint.map_or_else(|| run.port.error_message(index), str::to_owned)
 }

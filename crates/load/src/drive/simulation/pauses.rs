@@ -43,7 +43,7 @@ impl Program for Planned {
 }
 
 /// A visit from the first second to that moment, all of it counted.
-fn whole_visit(end_ns: u64) -> Visit {
+pub(super) fn whole_visit(end_ns: u64) -> Visit {
     Visit {
         continues: false,
         pause_ns: u64::MAX,

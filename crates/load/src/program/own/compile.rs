@@ -7,7 +7,7 @@ use super::literal::push_literal;
 use super::values::{Inputs, Place, Resolved, Sources, ValueSet};
 use crate::error::LoadError;
 use crate::own::dialect;
-use crate::program::StatementForm;
+use crate::program::{StatementForm, TRIES_MAX};
 use crate::session::{connect, execute};
 use rqps_draw::Random;
 use rqps_model::Engine;
@@ -31,6 +31,7 @@ pub(crate) struct Arm {
     pub(super) sources: Sources,
     pub(super) opening: Vec<String>,
     pub(super) rollback: Option<usize>,
+    pub(super) tries_max: u32,
     weights: u64,
     /// Names that stand for something, with their places.
     places: BTreeMap<String, Place>,
@@ -85,6 +86,7 @@ impl Arm {
             sources: Sources::default(),
             opening: crate::own::opening(own, test, target),
             rollback: None,
+            tries_max: test.max_tries.unwrap_or(TRIES_MAX),
             weights: 0,
             places: BTreeMap::new(),
             prepared: Vec::new(),
@@ -204,9 +206,13 @@ impl Arm {
             let kept_rows = usize::from(!step.keep.is_empty());
             let (slots, pieces) = (compiled.slots.clone(), compiled.pieces.clone());
             let sent = match test.protocol {
-                Sending::Prepared => {
+                Sending::Prepared | Sending::Extended => {
                     let types = vec![ParameterType::Any; slots.len()];
-                    let form = StatementForm::prepared(compiled.sql.clone(), &types).keeping(kept_rows);
+                    let form = match test.protocol {
+                        Sending::Extended => StatementForm::parsed_each_time(compiled.sql.clone(), &types),
+                        _ => StatementForm::prepared(compiled.sql.clone(), &types),
+                    };
+                    let form = form.keeping(kept_rows);
                     let (statement, kind) = self.add(&kind, form);
                     Sent::Prepared { statement, kind, slots }
                 }

@@ -46,6 +46,7 @@ fn test(name: &str, work: Work, protocol: Protocol) -> OwnTest {
         timeout_seconds: 30.0,
         isolation: None,
         calls: None,
+        max_tries: None,
     }
 }
 

@@ -9,7 +9,7 @@ use super::client::{Place, Statement};
 use super::deck::Deck;
 use super::inputs::{Entry, Home, Transaction};
 use super::pause::Pauses;
-use crate::program::{Cue, Ended, Outcome, Parameters, Program, StatementForm, Step, Turn};
+use crate::program::{Cue, Ended, Outcome, Parameters, Program, StatementForm, Step, TRIES_MAX, Turn};
 use crate::random::{Pcg64, Purpose, below, one_to, stream};
 use rand_core::Rng;
 use rqps_model::tproc_c::DISTRICTS;
@@ -186,8 +186,8 @@ impl Program for Session<'_> {
         if self.is_rolled_back() { ROLLED_BACK } else { self.transaction as usize }
     }
 
-    fn retries(&self) -> bool {
-        self.arm.retries
+    fn tries_max(&self) -> u32 {
+        if self.arm.retries { TRIES_MAX } else { 1 }
     }
 
     fn started(&mut self, at_ns: u64) {
