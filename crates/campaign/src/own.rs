@@ -58,7 +58,7 @@ fn read_file(file: &Spanned<String>, choices: &Choices, files: &dyn Files, fault
     let mut own_faults = Faults::new(Some(source.clone()));
     let entries = file::read_entries(&source, &mut own_faults);
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    let mut reader = Reader { choices, files, folder, faults: &mut own_faults };
+    let mut reader = Reader { choices, files, folder, pg_restore: None, faults: &mut own_faults };
     let own = reader.workload(entries, path);
     let is_right = own_faults.errors() == 0;
     faults.append(own_faults);
@@ -71,6 +71,8 @@ struct Reader<'a> {
     files: &'a dyn Files,
     /// Where relative paths of the file begin.
     folder: PathBuf,
+    /// What makes SQL of archives, where something was said of it.
+    pg_restore: Option<PathBuf>,
     faults: &'a mut Faults,
 }
 

@@ -127,6 +127,7 @@ request! {
     max_tries: u32,
     allow_shell: bool,
     answers: AnswersRule,
+    pg_restore: String,
     scale: Scale,
     tests: Vec<Spanned<String>>,
     tables: u32,

@@ -74,7 +74,7 @@ impl Files for TextFiles {
 
     fn digest(&self, path: &Path) -> Result<InputFile, String> {
         let bytes = self.read(path)?.len() as u64;
-        Ok(InputFile { path: path.to_owned(), bytes, sha256: String::new() })
+        Ok(InputFile { path: path.to_owned(), bytes, sha256: String::new(), archive: None })
     }
 }
 

@@ -79,6 +79,7 @@ fn cell(form: &Form) -> String {
         Form::Suite | Form::Interleave | Form::Placement | Form::Preset | Form::TprocCProfile => quoted.join(" or "),
         Form::Isolation | Form::Check | Form::Answers | Form::OwnProtocol => quoted.join(" or "),
         Form::StorageEngines | Form::TransactionForms => format!("list of {}", quoted.join(", ")),
+        Form::File => "a file".to_owned(),
         Form::Names(of) => format!("list of {of}"),
         Form::Whole { min, max } | Form::Count { min, max } => format!("{min} to {max}"),
         Form::Wholes { min, max } => format!("list of {min} to {max}"),

@@ -6,8 +6,10 @@
 
 use crate::ConductError;
 use crate::excluded::Excluded;
+use crate::given::Given;
 use crate::job::{Job, Output};
 use crate::progress::with_progress;
+use crate::restore::restore;
 use crate::supervise::{check, supervised, supervised_on};
 use crate::treatment::{Connection, LOG_LINES, ResolvedTreatment};
 use rqps_load::data_set;
@@ -15,6 +17,7 @@ use rqps_load::random::derive_seed;
 use rqps_load::suite::{self, Inputs};
 use rqps_machine::{CopyMethod, MachineError, Workspace, copy, remove_tree};
 use rqps_model::facts::{LoadFacts, LoadedSet};
+use rqps_model::own::InputFile;
 use rqps_model::plan::{DataSet, Plan};
 use rqps_model::{Engine, EventKind, StorageEngine, Version};
 use rqps_observe::host::HostMeter;
@@ -90,6 +93,7 @@ impl Masters {
             connections: BTreeMap::new(),
             loaded: BTreeMap::new(),
             inputs: None,
+            given: Given::default(),
             base: FolderKind::of(&treatments[job.plan.base]),
         };
         for (kind, sharers) in sharers {
@@ -104,6 +108,7 @@ impl Masters {
             folders.insert(kind, maker.fill(accepted, &folder, method)?);
         }
         maker.excluded.check(job.plan)?;
+        maker.given.differences().into_iter().for_each(|told| maker.output.warn(told));
         Ok(Masters {
             folders,
             excluded: maker.excluded.reasons(),
@@ -202,6 +207,7 @@ struct Maker<'a, 'o, 'w> {
     loaded: BTreeMap<String, Vec<LoadedSet>>,
     /// What sources of values hold: as the base says, or before that whoever was loaded first.
     inputs: Option<Inputs>,
+    given: Given,
     base: FolderKind,
 }
 
@@ -355,9 +361,11 @@ impl Maker<'_, '_, '_> {
         let seed = derive_seed(self.job.plan.seed, "data");
         let mut meter = HostMeter::open(self.workspace.path())?;
         let before = meter.read_full();
+        let (lease, place) = (self.job.lease, self.workspace.path());
+        let restore = |archive: &InputFile| restore(lease, place, archive);
         let load = |progress: &(dyn Fn(f64) + Sync)| {
-            let mut report = data_set::load(server.target(), data, seed, threads, progress)?;
-            let left = data_set::load_only_for(server.target(), data, name)?;
+            let mut report = data_set::load(server.target(), data, seed, threads, &restore, progress)?;
+            let left = data_set::load_only_for(server.target(), data, name, &restore)?;
             report.left = report.left.into_iter().chain(left).reduce(|one, other| format!("{one}; {other}"));
             Ok(report)
         };
@@ -386,6 +394,7 @@ impl Maker<'_, '_, '_> {
             self.inputs = Some(asked.map_err(ConductError::load(format!("asking {name} for values")))?);
         }
         self.stop_in_order(treatment, &mut server)?;
+        self.given.note(name, report.given);
         if let Some(left) = report.left {
             self.output.warn(format!("after loading with {name}: {left}"));
         }

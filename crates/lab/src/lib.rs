@@ -14,6 +14,7 @@ mod line;
 pub mod notice;
 pub mod open;
 pub mod own;
+mod pg_restore;
 pub mod prepare;
 pub mod results;
 pub mod run;

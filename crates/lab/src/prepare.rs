@@ -61,7 +61,8 @@ pub fn prepare(
 ) -> Result<Prepared> {
     let source = file.map(read_source).transpose()?;
     let (flags, unread) = with_settings_files(flags);
-    let reading = read(source.as_ref(), &flags, command, &lab.vocabulary()?, &InputFiles);
+    let files = InputFiles { builds: Some(lab.cache.root().join("builds")) };
+    let reading = read(source.as_ref(), &flags, command, &lab.vocabulary()?, &files);
     let is_read = unread.is_empty();
     let mut notes = [unread, reading.diagnostics].concat();
     notes.sort_by_key(Diagnostic::rank);

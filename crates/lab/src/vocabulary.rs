@@ -75,8 +75,13 @@ mod tests {
             assert!(words.settings[&engine].iter().any(|name| name == "max_connections"), "{engine}");
         }
         for quick in [&[][..], &[rqps_campaign::Flag::new("quick", "true")]] {
-            let demo =
-                rqps_campaign::read(None, quick, rqps_campaign::Command::Demo, &words, &crate::input_files::InputFiles);
+            let demo = rqps_campaign::read(
+                None,
+                quick,
+                rqps_campaign::Command::Demo,
+                &words,
+                &crate::input_files::InputFiles::default(),
+            );
             assert_eq!((demo.diagnostics, demo.campaign.is_some()), (Vec::new(), true));
         }
     }
@@ -96,8 +101,13 @@ mod tests {
             let flags = [("suite", "insert"), ("scale", name), ("build", "postgres:17.11"), ("build", "my8033")];
             let flags: Vec<rqps_campaign::Flag> =
                 flags.iter().map(|(name, value)| rqps_campaign::Flag::new(*name, *value)).collect();
-            let reading =
-                rqps_campaign::read(None, &flags, rqps_campaign::Command::Run, &words, &crate::input_files::InputFiles);
+            let reading = rqps_campaign::read(
+                None,
+                &flags,
+                rqps_campaign::Command::Run,
+                &words,
+                &crate::input_files::InputFiles::default(),
+            );
             assert_eq!(reading.diagnostics, []);
             let campaign = reading.campaign.expect("no faults");
             let host = rqps_model::settings::MachineClass { cores: 2, memory_bytes: 8 << 30 };

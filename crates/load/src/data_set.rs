@@ -9,9 +9,14 @@ use crate::own;
 use crate::prepare_data::prepare_data;
 use crate::warehouses;
 use crate::work::{Worked, warm_all, work};
+use rqps_model::own::InputFile;
 use rqps_model::plan::DataSet;
 use rqps_suites::Work;
 use rqps_wire::Target;
+use std::io::{self, Read};
+
+/// What makes SQL of an archive: whoever may start programs. The last read fails if the program did.
+pub type Restore<'r> = dyn Fn(&InputFile) -> io::Result<Box<dyn Read>> + Sync + 'r;
 
 /// Loads it, and brings the server to rest; `threads` tables or warehouses at once at most. Where that may take hours,
 /// each thread tells `progress` which share of the rows has been sent.
@@ -20,20 +25,26 @@ pub fn load(
     data: &DataSet,
     seed: u64,
     threads: usize,
+    restore: &Restore<'_>,
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<LoadReport, LoadError> {
     match data {
         DataSet::Empty => Ok(LoadReport::default()),
         DataSet::Loaded(shape) => prepare_data(target, *shape, seed, threads),
         DataSet::Warehouses(data) => warehouses::load_with_progress(target, data, seed, threads, progress),
-        DataSet::Own(data) => own::load(target, data, seed, progress),
+        DataSet::Own(data) => own::load(target, data, seed, restore, progress),
     }
 }
 
 /// Loads what one treatment gets besides; what was left out on the way.
-pub fn load_only_for(target: &Target, data: &DataSet, treatment: &str) -> Result<Option<String>, LoadError> {
+pub fn load_only_for(
+    target: &Target,
+    data: &DataSet,
+    treatment: &str,
+    restore: &Restore<'_>,
+) -> Result<Option<String>, LoadError> {
     match data {
-        DataSet::Own(data) => own::load_only_for(target, data, treatment),
+        DataSet::Own(data) => own::load_only_for(target, data, treatment, restore),
         DataSet::Empty | DataSet::Loaded(_) | DataSet::Warehouses(_) => Ok(None),
     }
 }

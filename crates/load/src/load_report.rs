@@ -15,4 +15,6 @@ pub struct LoadReport {
     pub settle_seconds: f64,
     /// What did not come to rest in the time allowed, such as pages that are still dirty.
     pub left: Option<String>,
+    /// What the server gave where the user named nothing, such as a collation: what it is, and its value.
+    pub given: Vec<(&'static str, String)>,
 }

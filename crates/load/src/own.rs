@@ -7,7 +7,9 @@ mod answers;
 mod database;
 mod load;
 mod plans;
+mod refused;
 mod rows;
+mod send;
 mod sources;
 
 pub(crate) use answers::answers;

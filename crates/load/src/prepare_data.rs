@@ -46,7 +46,14 @@ pub fn prepare_data(target: &Target, data: DataShape, seed: u64, threads: usize)
         }
     };
     let settle_seconds = begun.elapsed().as_secs_f64() - load_seconds;
-    Ok(LoadReport { rows: data.rows * u64::from(data.tables), load_seconds, index_seconds: 0.0, settle_seconds, left })
+    Ok(LoadReport {
+        rows: data.rows * u64::from(data.tables),
+        load_seconds,
+        index_seconds: 0.0,
+        settle_seconds,
+        left,
+        given: Vec::new(),
+    })
 }
 
 fn load_tables(target: &Target, data: DataShape, seed: u64, threads: usize) -> Result<(), LoadError> {

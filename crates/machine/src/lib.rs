@@ -17,6 +17,7 @@ pub mod proc_stat;
 pub mod proctree;
 pub mod remove;
 pub mod shared_memory;
+pub mod stream;
 pub mod user_files;
 pub mod workspace;
 
@@ -26,6 +27,7 @@ pub use copy::CopyMethod;
 pub use error::{MachineError, free_bytes};
 pub use lease::Lease;
 pub use remove::remove_tree;
+pub use stream::ProgramOutput;
 pub use workspace::Workspace;
 
 /// What every fallible act of this crate returns.

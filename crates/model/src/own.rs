@@ -22,6 +22,30 @@ pub struct InputFile {
     pub bytes: u64,
     /// The SHA-256 of its content, by which a campaign that goes on sees that it is still the same.
     pub sha256: String,
+    /// Where it is an archive and not SQL: what makes SQL of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<Archive>,
+}
+
+/// An archive that pg_dump wrote, and the program that reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Archive {
+    /// The version of its format, such as `1.14`.
+    pub version: String,
+    /// The version of pg_dump; empty where the archive does not tell.
+    pub pg_dump: String,
+    /// The program.
+    pub pg_restore: PathBuf,
+    /// Its version.
+    pub pg_restore_version: String,
+}
+
+impl std::fmt::Display for Archive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let wrote = if self.pg_dump.is_empty() { String::new() } else { format!(" of pg_dump {}", self.pg_dump) };
+        let (program, version) = (self.pg_restore.display(), &self.pg_restore_version);
+        write!(f, "archive {}{wrote}, read by pg_restore {version} ({program})", self.version)
+    }
 }
 
 /// What is run: tests, and the values that they draw.
@@ -68,6 +92,9 @@ pub struct OwnData {
     /// Collation of the database on MySQL and MariaDB.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub collation: PerEngine<String>,
+    /// The sql_mode of every session on MySQL and MariaDB.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sql_mode: PerEngine<String>,
     /// Locale of the database on PostgreSQL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locale: Option<String>,

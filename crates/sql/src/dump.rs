@@ -5,50 +5,19 @@
 //! left out, since the roles are not there, and so is what says where a replica stands. `\restrict` and the sandbox
 //! line of mariadb-dump say nothing to a server; other commands of a client are refused.
 
+mod binary;
+mod definer;
+mod item;
+mod told;
+
 use crate::Dialect;
 use crate::split::Splitter;
-use crate::statement_kind::first_word;
-use crate::token::{TokenKind, tokens};
+pub use item::{Item, What};
 use std::collections::VecDeque;
 use std::io::BufRead;
 
 /// Rows of COPY are handed on in pieces of about this size.
 const CHUNK_BYTES: usize = 64 << 10;
-
-/// A piece of a dump.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
-    /// Where it begins, counted from 1.
-    pub line: usize,
-    /// What it is.
-    pub what: What,
-}
-
-/// What a piece of a dump is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
-    /// A statement to send.
-    Statement(String),
-    /// A COPY; its rows follow.
-    Copy(String),
-    /// Rows of the COPY under way, whole lines of its text format.
-    CopyRows(Vec<u8>),
-    /// The COPY is over.
-    CopyEnd,
-    /// A change of the database.
-    Connect(String),
-    /// The same on MySQL and MariaDB.
-    Use(String),
-    /// The database is made.
-    CreateDatabase(String),
-    /// Something that is not sent.
-    LeftOut {
-        /// What, such as `ALTER ... OWNER TO`.
-        what: String,
-        /// Why.
-        why: &'static str,
-    },
-}
 
 /// A dump that cannot be read further.
 #[derive(Debug, thiserror::Error)]
@@ -62,10 +31,14 @@ pub enum DumpError {
         error: std::io::Error,
     },
     /// Text that is not UTF-8.
-    #[error("line {line}: the statement is not UTF-8; convert the file first: iconv -f LATIN1 -t UTF-8")]
+    #[error(
+        "line {line}: {error} in the statement; convert the file first, iconv -f LATIN1 -t UTF-8, or dump bytes with --hex-blob"
+    )]
     Encoding {
         /// Where.
         line: usize,
+        /// What is wrong.
+        error: std::str::Utf8Error,
     },
     /// A command of a client that is not known.
     #[error("line {line}: `{command}` is a command of the client that cannot be done here; take it out")]
@@ -103,6 +76,8 @@ pub struct Dump<R> {
     begun: usize,
     /// The line of the COPY whose rows follow.
     copying: Option<usize>,
+    /// Whether it says that its text is UTF-8.
+    says_utf8: bool,
     ready: VecDeque<Item>,
     is_over: bool,
 }
@@ -117,6 +92,7 @@ impl<R: BufRead> Dump<R> {
             line: 0,
             begun: 1,
             copying: None,
+            says_utf8: false,
             ready: VecDeque::new(),
             is_over: false,
         }
@@ -194,8 +170,18 @@ impl<R: BufRead> Dump<R> {
 
     fn statement(&mut self, text: Vec<u8>) -> Result<(), DumpError> {
         let line = self.begun;
-        let text = String::from_utf8(text).map_err(|_| DumpError::Encoding { line })?;
-        let what = told(text.trim().to_owned(), self.dialect);
+        let text = match String::from_utf8(text) {
+            Ok(text) => text,
+            Err(error) if self.dialect.is_postgres() => {
+                return Err(DumpError::Encoding { line, error: error.utf8_error() });
+            }
+            Err(error) => binary::with_digits(error.as_bytes(), self.says_utf8)
+                .ok_or_else(|| DumpError::Encoding { line, error: error.utf8_error() })?,
+        };
+        if let Some(says_utf8) = told::says_utf8(&text) {
+            self.says_utf8 = says_utf8;
+        }
+        let what = told::told(text.trim().to_owned(), self.dialect);
         if matches!(what, What::Copy(_)) {
             self.copying = Some(line);
         }
@@ -238,106 +224,6 @@ impl<R: BufRead> Iterator for Dump<R> {
         }
         self.ready.pop_front().map(Ok)
     }
-}
-
-/// What a statement is to a loader.
-fn told(text: String, dialect: Dialect) -> What {
-    let words: Vec<String> = tokens(&text, dialect)
-        .filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Name | TokenKind::Symbol))
-        .take(24)
-        .map(|token| token.text(&text).to_ascii_uppercase())
-        .collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let left_out = |what: &str, why| What::LeftOut { what: what.to_owned(), why };
-    let has = |pair: [&str; 2]| words.windows(2).any(|window| window == pair);
-    let last_name = || tokens(&text, dialect).filter(|token| !token.is_blank()).last();
-    let name = |token: Option<crate::Token>| {
-        token.map_or_else(String::new, |token| token.text(&text).trim_matches(['`', '"']).to_owned())
-    };
-    const ROLES: &str = "the roles of your server are not there";
-    const REPLICA: &str = "it says where a replica stands";
-    match words[..] {
-        ["GRANT" | "REVOKE", ..] => left_out(words[0], ROLES),
-        ["ALTER", "DEFAULT", "PRIVILEGES", ..] => left_out("ALTER DEFAULT PRIVILEGES", ROLES),
-        ["ALTER", ..] if has(["OWNER", "TO"]) => left_out("ALTER ... OWNER TO", ROLES),
-        ["CREATE" | "ALTER" | "DROP", "ROLE" | "USER", ..] => left_out(&format!("{} {}", words[0], words[1]), ROLES),
-        ["COMMENT", "ON", "EXTENSION", ..] => left_out("COMMENT ON EXTENSION", "its owner is another role"),
-        ["CREATE" | "ALTER" | "DROP", "PUBLICATION" | "SUBSCRIPTION", ..] => {
-            left_out(&format!("{} {}", words[0], words[1]), "it is for replication")
-        }
-        ["SET", ..] if text.contains("GTID_PURGED") => left_out("SET GTID_PURGED", REPLICA),
-        ["SET", ..] if text.contains("SQL_LOG_BIN") => left_out("SET SQL_LOG_BIN", REPLICA),
-        ["SELECT", "PG_CATALOG", ".", "PG_RESTORE_RELATION_STATS" | "PG_RESTORE_ATTRIBUTE_STATS", ..]
-        | ["SELECT", "*", "FROM", "PG_CATALOG", ".", "PG_RESTORE_RELATION_STATS" | "PG_RESTORE_ATTRIBUTE_STATS", ..] => {
-            left_out("statistics", "every build gets fresh ones")
-        }
-        ["CREATE", "DATABASE" | "SCHEMA", ..] if !dialect.is_postgres() || words[1] == "DATABASE" => {
-            let quoted = |token: &crate::Token| {
-                matches!(token.kind, TokenKind::Name | TokenKind::Word)
-                    && !["CREATE", "DATABASE", "SCHEMA", "IF", "NOT", "EXISTS"]
-                        .contains(&token.text(&text).to_ascii_uppercase().as_str())
-            };
-            let found = tokens(&text, dialect).find(quoted);
-            What::CreateDatabase(name(found))
-        }
-        ["ALTER" | "DROP", "DATABASE", ..] => left_out(&format!("{} DATABASE", words[0]), "rqps makes the database"),
-        ["CREATE", "SCHEMA", "PUBLIC", ..] => left_out("CREATE SCHEMA public", "it is there"),
-        ["USE", ..] if !dialect.is_postgres() => What::Use(name(last_name())),
-        ["COPY", ..] if is_copy_in(&words) => What::Copy(text),
-        _ if first_word(&text, dialect).is_empty() && text.is_empty() => left_out("an empty statement", "it is empty"),
-        _ if dialect.is_postgres() => What::Statement(text),
-        _ => What::Statement(without_definer(text, dialect)),
-    }
-}
-
-fn is_copy_in(words: &[&str]) -> bool {
-    words.windows(2).any(|pair| pair == ["FROM", "STDIN"])
-}
-
-/// The statement without its `DEFINER = ...`: the user is not there. It may stand in a comment that servers execute.
-fn without_definer(text: String, dialect: Dialect) -> String {
-    if !text.contains("DEFINER") {
-        return text;
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    let mut skipping = false;
-    while let Some(token) = tokens(rest, dialect).next() {
-        let word = token.text(rest);
-        if token.kind == TokenKind::Executed && word.contains("DEFINER") && word.ends_with("*/") {
-            let mark = word.find(|c: char| c.is_whitespace()).unwrap_or(word.len());
-            let inner = &word[mark..word.len() - 2];
-            out.push_str(&word[..mark]);
-            out.push_str(&without_definer(inner.to_owned(), dialect));
-            out.push_str("*/");
-        } else if token.kind == TokenKind::Word && word.eq_ignore_ascii_case("DEFINER") && next_is_equals(rest, dialect)
-        {
-            skipping = true;
-        } else if skipping {
-            // `=`, a name, `@`, a name: `@` begins a word of its own where no name is quoted.
-            let is_over = token.kind == TokenKind::Space && !out.is_empty() && definer_is_over(rest, dialect);
-            skipping = !is_over;
-        } else {
-            out.push_str(word);
-        }
-        rest = &rest[token.end..];
-    }
-    out
-}
-
-fn next_is_equals(rest: &str, dialect: Dialect) -> bool {
-    tokens(rest, dialect).skip(1).find(|token| !token.is_blank()).is_some_and(|token| token.text(rest) == "=")
-}
-
-/// Whether a blank in front of `rest` is followed by something that cannot belong to a user's name.
-fn definer_is_over(rest: &str, dialect: Dialect) -> bool {
-    let next = tokens(rest, dialect).find(|token| !token.is_blank());
-    next.is_none_or(|token| {
-        let word = token.text(rest);
-        token.kind == TokenKind::Executed
-            || token.kind == TokenKind::Word && !word.starts_with('@')
-            || token.kind == TokenKind::Symbol && word != "="
-    })
 }
 
 #[cfg(test)]

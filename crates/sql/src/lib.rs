@@ -1,7 +1,8 @@
-//! SQL as text: tokens, statements, dumps, names of values, literals.
+//! SQL as text: tokens, statements, dumps, heads of archives, names of values, literals.
 //!
 //! In: text in a dialect. Out: its parts. It asks no server, and judges nothing that the words alone don't say.
 
+pub mod archive;
 mod dialect;
 pub mod dump;
 mod fingerprint;

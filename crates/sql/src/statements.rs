@@ -22,16 +22,39 @@ pub fn statements(text: &str, dialect: Dialect) -> Vec<Statement> {
     statements.collect()
 }
 
-/// A text with some words replaced, outside of strings and comments.
+/// A text with some words replaced, outside of strings and of comments that no server executes.
 pub fn replace_words(text: &str, by: &std::collections::BTreeMap<String, String>, dialect: Dialect) -> String {
     use crate::token::{TokenKind, tokens};
     let mut out = String::with_capacity(text.len());
     for token in tokens(text, dialect) {
         let word = token.text(text);
+        // What stands in `/*!50003 ... */` is text like any other.
+        let inner = word.strip_suffix("*/").and_then(|word| word.split_at_checked("/*!".len()));
+        if let (TokenKind::Executed, Some((mark, inner))) = (token.kind, inner) {
+            out.push_str(mark);
+            out.push_str(&replace_words(inner, by, dialect));
+            out.push_str("*/");
+            continue;
+        }
         match by.get(word).filter(|_| token.kind == TokenKind::Word) {
             Some(other) => out.push_str(other),
             None => out.push_str(word),
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_replaced_where_servers_read_them() {
+        let by = [("old_ci".to_owned(), "new_ci".to_owned())].into();
+        let text =
+            "/*!50003 SET collation_connection = old_ci */ COLLATE=old_ci 'old_ci' /* old_ci */ `old_ci` old_ci_x";
+        let expected =
+            "/*!50003 SET collation_connection = new_ci */ COLLATE=new_ci 'old_ci' /* old_ci */ `old_ci` old_ci_x";
+        assert_eq!(replace_words(text, &by, Dialect::Mysql), expected);
+    }
 }

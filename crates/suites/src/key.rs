@@ -35,6 +35,8 @@ pub enum Form {
     Suite,
     /// A list of words, of this kind.
     Names(String),
+    /// A file's path.
+    File,
     /// A whole number.
     Whole {
         /// Smallest.
@@ -117,6 +119,7 @@ impl Form {
         match self {
             Form::FolderName | Form::Build | Form::Suite => "a name".to_owned(),
             Form::Names(_) => "a list of names".to_owned(),
+            Form::File => "a file's path".to_owned(),
             Form::Builds => "a list of builds, such as [\"postgres:17.11\", \"mysql:8.0.33\"]".to_owned(),
             Form::Whole { min, max } => format!("a whole number from {min} to {max}"),
             Form::Count { min, max } => format!("a whole number from {min} to {max}, or such as \"100k\" and \"50m\""),
@@ -276,7 +279,10 @@ mod tests {
             KEYS.iter().filter(|key| key.suites.len() == 1 && key.is_of(suite)).map(|key| key.name.as_str()).collect()
         };
         assert_eq!(keys(Sysbench), [""; 0], "it shares all of its keys");
-        assert_eq!(keys(Own), ["from", "data-scale", "define", "protocol", "max-tries", "allow-shell", "answers"]);
+        assert_eq!(
+            keys(Own),
+            ["from", "data-scale", "define", "protocol", "max-tries", "allow-shell", "answers", "pg-restore"]
+        );
         assert_eq!(keys(Insert), ["scale", "rows-written", "write-rates", "rest-seconds", "catch-up-seconds"]);
         let of_transactions = keys(TprocC);
         assert!(of_transactions.len() == 11 && of_transactions.contains(&"warehouses"), "{of_transactions:?}");

@@ -10,7 +10,7 @@ use rqps_model::own::{Own, OwnTest, Work};
 use rqps_model::plan::{Alternate, DataSet, Renew, Stage, TestPlan};
 use rqps_model::{Group, Interleave, Unit, plural};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The only version of the file's format.
 const FORMAT: u32 = 1;
@@ -84,7 +84,12 @@ pub(crate) fn stages(own: &Own, clients: &[u32], tests: &[TestPlan], alternate: 
 
 /// What is run, a row a fact.
 pub(crate) fn size(own: &Own, clients: String) -> Vec<(&'static str, String)> {
-    vec![("workload", own.name.clone()), ("data", own.data.to_string()), ("clients", clients)]
+    let mut size = vec![("workload", own.name.clone()), ("data", own.data.to_string())];
+    let files = own.data.files.values().chain(own.data.only.values()).flatten();
+    let archives: BTreeSet<String> = files.filter_map(|file| file.archive.as_ref()).map(ToString::to_string).collect();
+    size.extend(archives.into_iter().map(|archive| ("archive", archive)));
+    size.push(("clients", clients));
+    size
 }
 
 /// What a test does, in words.

@@ -39,6 +39,7 @@ impl Checker<'_> {
             max_tries: request.max_tries.as_ref().map(|tries| tries.value),
             allow_shell: request.allow_shell.as_ref().is_some_and(|allow| allow.value),
             answers_may_differ: request.answers.as_ref().is_some_and(|rule| rule.value == AnswersRule::MayDiffer),
+            pg_restore: request.pg_restore.as_ref().map(|path| path.value.clone().into()),
         };
         let own = crate::own::read(&from.value, &choices, files, self.faults)?;
         let tests = self.tests_of(&own, interleave)?;

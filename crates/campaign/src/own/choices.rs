@@ -3,9 +3,9 @@
 use crate::engine::has_unnamed_statements;
 use crate::place::Spanned;
 use rqps_model::Engine;
-use rqps_model::own::{Answers, AnswersCheck, InputFile, Protocol};
+use rqps_model::own::{Answers, AnswersCheck, Archive, InputFile, Protocol};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A larger CSV of values is refused: it is kept in the plan.
 pub(super) const CSV_BYTES_MAX: usize = 16 << 20;
@@ -16,6 +16,11 @@ pub trait Files {
     fn read(&self, path: &Path) -> Result<Vec<u8>, String>;
     /// A file with its size and digest, or why it cannot be read; a relative path begins where the user stands.
     fn digest(&self, path: &Path) -> Result<InputFile, String>;
+    /// What makes SQL of a file or folder, if it is an archive of pg_dump: `pg_restore`, or else the newest that is
+    /// there. An error says what is missing.
+    fn archive(&self, _path: &Path, _pg_restore: Option<&Path>) -> Result<Option<Archive>, String> {
+        Ok(None)
+    }
 }
 
 /// What is chosen of a workload besides its files.
@@ -35,6 +40,8 @@ pub(crate) struct Choices {
     pub(crate) allow_shell: bool,
     /// Whether a difference between answers leaves the verdict standing.
     pub(crate) answers_may_differ: bool,
+    /// What makes SQL of archives.
+    pub(crate) pg_restore: Option<PathBuf>,
 }
 
 impl Choices {

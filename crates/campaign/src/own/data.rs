@@ -6,6 +6,7 @@
 use super::Reader;
 use super::section::{Section, text, texts, whole};
 use crate::diagnostic::Fault;
+use crate::engine::dialect;
 use crate::place::Spanned;
 use crate::raw::Raw;
 use rqps_model::own::{InputFile, OwnData, OwnTable, PerEngine};
@@ -19,6 +20,11 @@ impl Reader<'_> {
         let mut data = OwnData::default();
         if let Some(mut section) = section {
             let engines = self.choices.engines.clone();
+            if let Some(path) = section.text("pg-restore", self.faults) {
+                self.pg_restore = Some(self.path(&path.value));
+            }
+            // The flag has the last word.
+            self.pg_restore = self.choices.pg_restore.clone().or(self.pg_restore.take());
             let dumps = self.files_of(&mut section, "dump");
             let schemas = self.files_of(&mut section, "schema");
             for engine in &engines {
@@ -30,6 +36,7 @@ impl Reader<'_> {
             }
             data.charset = section.text("charset", self.faults).map(|word| word.value);
             data.collation = section.per_engine("collation", &engines, self.faults, |raw, _| text(&raw.value));
+            data.sql_mode = section.per_engine("sql-mode", &engines, self.faults, |raw, _| text(&raw.value));
             data.locale = section.text("locale", self.faults).map(|word| word.value);
             let list = |raw: Spanned<Raw>, faults: &mut _| {
                 Some(texts("statements", raw, faults).into_iter().map(|text| text.value).collect::<Vec<_>>())
@@ -49,8 +56,8 @@ impl Reader<'_> {
 
     /// The files behind a key, by engine.
     fn files_of(&mut self, section: &mut Section, key: &'static str) -> PerEngine<Vec<InputFile>> {
-        let (folder, files) = (self.folder.clone(), self.files);
-        section.per_engine(key, &self.choices.engines, self.faults, |raw, faults| {
+        let (folder, files, pg_restore) = (self.folder.clone(), self.files, self.pg_restore.clone());
+        let found = section.per_engine(key, &self.choices.engines, self.faults, |raw, faults| {
             let mut found = Vec::new();
             for path in texts(key, raw, faults) {
                 if path.value.starts_with("todo") {
@@ -61,7 +68,9 @@ impl Reader<'_> {
                     );
                     continue;
                 }
-                match files.digest(&folder.join(&path.value)) {
+                let at = folder.join(&path.value);
+                let read = files.archive(&at, pg_restore.as_deref());
+                match read.and_then(|archive| Ok(InputFile { archive, ..files.digest(&at)? })) {
                     Ok(file) => found.push(file),
                     Err(why) => {
                         let fault = Fault::error(format!("`{}` cannot be read: {why}", path.value));
@@ -70,7 +79,15 @@ impl Reader<'_> {
                 }
             }
             Some(found)
-        })
+        });
+        for (engine, archive) in found.iter().flat_map(|(engine, files)| files.iter().map(move |file| (engine, file))) {
+            if archive.archive.is_some() && !dialect(*engine).is_postgres() {
+                let fault = Fault::error(format!("{} cannot load an archive of pg_dump", engine.title()));
+                let help = format!("give it a dump of its own: {key} = {{ {engine} = \"...\" }}");
+                self.faults.add(&section.place, fault.help(help));
+            }
+        }
+        found
     }
 
     fn ignore(&mut self, section: &mut Section) -> Vec<String> {

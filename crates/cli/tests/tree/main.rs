@@ -41,7 +41,7 @@ const EDGES: [(&str, &[&str]); 24] = [
         "lab",
         &[
             "analysis", "builds", "campaign", "conduct", "machine", "model", "observe", "profile", "querylog",
-            "report", "server", "store", "suites",
+            "report", "server", "sql", "store", "suites",
         ],
     ),
     ("cli", &["builds", "campaign", "lab", "model", "report", "store", "suites"]),

@@ -4,6 +4,7 @@
 //! The database has the name that all of rqps's have, so that whatever observes a server finds it.
 
 use crate::error::LoadError;
+use crate::mysql;
 use crate::session::{connect, execute};
 use rqps_model::own::{Own, OwnData, OwnTest};
 use rqps_wire::{Endpoint, Protocol, Target};
@@ -33,6 +34,44 @@ pub(super) fn make(target: &Target, data: &OwnData) -> Result<(), LoadError> {
     execute(&mut session, &format!("DROP DATABASE IF EXISTS {name}"))?;
     let made = session.execute(&format!("CREATE DATABASE {name}{options}"));
     made.map(drop).map_err(LoadError::wire("making the database; `locale`, `charset` and `collation` choose its kind"))
+}
+
+/// What decides how text compares and what values are taken, where the user did not say it: what the server gave.
+pub(super) fn given(target: &Target, data: &OwnData) -> Result<Vec<(&'static str, String)>, LoadError> {
+    let mut session = connect(&target.endpoint)?;
+    for sql in session_statements(data, target) {
+        execute(&mut session, &sql)?;
+    }
+    let engine = target.engine();
+    let wanted: Vec<(&str, &str)> = match target.endpoint.protocol() {
+        Protocol::Postgres if data.locale.is_none() => {
+            let locale = "SELECT datcollate || ', ' || datctype FROM pg_database WHERE datname = current_database()";
+            vec![("the database's locale", locale)]
+        }
+        Protocol::Postgres => Vec::new(),
+        Protocol::Mysql => {
+            let collation = ("the database's collation", "SELECT @@collation_database");
+            let mode = ("sql_mode", "SELECT @@sql_mode");
+            let is_open = [data.collation.contains_key(&engine), data.sql_mode.contains_key(&engine)];
+            [collation, mode].into_iter().zip(is_open).filter(|(_, is_said)| !is_said).map(|(one, _)| one).collect()
+        }
+    };
+    wanted.into_iter().map(|(what, sql)| Ok((what, mysql::single(&mut session, sql)?))).collect()
+}
+
+/// Events of the database that run while tests do, in words.
+pub(super) fn running_events(target: &Target) -> Result<Option<String>, LoadError> {
+    if target.endpoint.protocol() == Protocol::Postgres {
+        return Ok(None);
+    }
+    let mut session = connect(&target.endpoint)?;
+    let events =
+        "SELECT COUNT(*) FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE() AND STATUS = 'ENABLED'";
+    let events = mysql::single(&mut session, events)?;
+    let scheduler = mysql::single(&mut session, "SELECT @@event_scheduler")?;
+    let run = events != "0" && scheduler == "ON";
+    Ok(run
+        .then(|| format!("{events} events run while tests do, since event_scheduler is ON; --set event_scheduler=OFF")))
 }
 
 /// What a new session of a test is told.
@@ -66,6 +105,8 @@ pub(crate) fn session_statements(data: &OwnData, target: &Target) -> Vec<String>
     let mut statements = Vec::new();
     if target.endpoint.protocol() == Protocol::Mysql {
         statements.push(format!("SET NAMES {}", data.charset.as_deref().unwrap_or(CHARSET)));
+        let mode = data.sql_mode.get(&target.engine());
+        statements.extend(mode.map(|mode| format!("SET SESSION sql_mode = '{}'", mode.replace('\'', "''"))));
     }
     statements.extend(data.session.get(&target.engine()).into_iter().flatten().cloned());
     statements

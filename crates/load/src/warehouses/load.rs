@@ -58,6 +58,7 @@ pub fn load_with_progress(
         index_seconds: load_seconds - filled_seconds,
         settle_seconds: begun.elapsed().as_secs_f64() - load_seconds,
         left,
+        given: Vec::new(),
     })
 }
 

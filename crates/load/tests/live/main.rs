@@ -8,6 +8,7 @@
 
 mod arms;
 mod data;
+mod dumps;
 mod faults;
 mod insert;
 mod mysql_data;

@@ -121,7 +121,8 @@ fn compare(server: &LiveServer, scripts: &[(&str, u32, &str)], protocol: Protoco
 fn server() -> LiveServer {
     let server = LiveServer::start(&Wanted::postgres().with("log_statement=all"));
     let data = own(&[], Protocol::Simple).data;
-    load(&server.target(), &DataSet::Own(Box::new(data)), 1, 1, &|_| ()).unwrap();
+    load(&server.target(), &DataSet::Own(Box::new(data)), 1, 1, &|_| unreachable!("there is no archive"), &|_| ())
+        .unwrap();
     server
 }
 

@@ -106,7 +106,15 @@ fn what_cannot_be_read_is_told_with_its_line() {
         assert!(told.contains(part), "{told}");
     }
     let mut dump = Dump::new(&b"SELECT '\xff';"[..], Dialect::Mysql);
-    assert!(matches!(dump.next(), Some(Err(DumpError::Encoding { line: 1 }))));
+    assert!(matches!(dump.next(), Some(Err(DumpError::Encoding { line: 1, .. }))));
+}
+
+#[test]
+fn a_table_of_many_columns_has_rows_too() {
+    let columns: Vec<String> = (0..200).map(|number| format!("c{number}")).collect();
+    let text = format!("COPY t ({}) FROM stdin;\n1\n\\.\n", columns.join(", "));
+    let items = items(&text, Dialect::Postgres);
+    assert!(items[0].starts_with("1: copy COPY t") && items[1..] == ["2: rows \"1\\n\"", "3: end"], "{items:?}");
 }
 
 #[test]
@@ -116,4 +124,82 @@ fn a_long_statement_is_read_in_time() {
     (0..400_000).for_each(|number| text.push_str(&format!(",\n({number})")));
     text.push(';');
     assert_eq!(items(&text, Dialect::Mysql).len(), 1);
+}
+
+#[test]
+fn what_breaks_other_loaders_is_left_out_or_sent_as_it_is() {
+    let postgres = [
+        ("\\connect -reuse-previous=on \"dbname='shop'\"\n", vec!["1: connect dbname='shop'"]),
+        ("SET transaction_timeout = 0;", vec!["1: SET transaction_timeout = 0"]),
+        ("SET default_tablespace = fast;", vec!["1: without SET default_tablespace"]),
+        ("SET default_table_access_method = heap;", vec!["1: SET default_table_access_method = heap"]),
+        ("SET SESSION AUTHORIZATION 'app';", vec!["1: without SET SESSION AUTHORIZATION"]),
+        ("SET ROLE app;", vec!["1: SET ROLE app"]),
+        ("COMMENT ON EXTENSION hstore IS 'x;y';", vec!["1: without COMMENT ON EXTENSION"]),
+        ("COMMENT ON PUBLICATION p IS 'x';", vec!["1: without COMMENT ON PUBLICATION"]),
+        ("COMMENT ON TABLE public.t IS 'x';", vec!["1: COMMENT ON TABLE public.t IS 'x'"]),
+        ("CREATE PUBLICATION p FOR ALL TABLES;", vec!["1: without CREATE PUBLICATION"]),
+        ("ALTER SUBSCRIPTION s DISABLE;", vec!["1: without ALTER SUBSCRIPTION"]),
+        ("CREATE TABLESPACE fast LOCATION '/x';", vec!["1: without CREATE TABLESPACE"]),
+        ("SECURITY LABEL FOR x ON TABLE t IS 'y';", vec!["1: without SECURITY LABEL"]),
+        ("CREATE ROLE app NOLOGIN;", vec!["1: CREATE ROLE app NOLOGIN"]),
+        ("ALTER ROLE app PASSWORD 'x';", vec!["1: without ALTER ROLE"]),
+        ("CREATE USER MAPPING FOR app SERVER s;", vec!["1: CREATE USER MAPPING FOR app SERVER s"]),
+        ("ALTER LARGE OBJECT 16 OWNER TO app;", vec!["1: without ALTER ... OWNER TO"]),
+        ("SELECT pg_catalog.lo_create('16');", vec!["1: SELECT pg_catalog.lo_create('16')"]),
+        (
+            "SELECT * FROM pg_catalog.pg_restore_attribute_stats('version', 180000::integer);",
+            vec!["1: without statistics"],
+        ),
+        ("ALTER DATABASE shop SET work_mem = '1GB';", vec!["1: without ALTER DATABASE"]),
+        ("CREATE DATABASE shop WITH TEMPLATE = template0;", vec!["1: database shop"]),
+        ("CREATE SCHEMA public;CREATE SCHEMA app;", vec!["1: without CREATE SCHEMA public", "1: CREATE SCHEMA app"]),
+        (
+            "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION f();",
+            vec!["1: CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION f()"],
+        ),
+    ];
+    let mysql = [
+        ("/*M!999999\\- enable the sandbox mode */ \nSELECT 1;", vec!["2: SELECT 1"]),
+        ("SELECT 1;\n/*!999999\\- enable the sandbox mode */ \nSELECT 2;", vec!["1: SELECT 1", "3: SELECT 2"]),
+        (
+            "/*M!100616 SET @OLD_NOTE_VERBOSITY=@@NOTE_VERBOSITY */;",
+            vec!["1: /*M!100616 SET @OLD_NOTE_VERBOSITY=@@NOTE_VERBOSITY */"],
+        ),
+        (
+            "SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ 'a:1-5,\nb:1-7,\nc:1';\nSELECT 1;",
+            vec!["1: without SET GTID_PURGED", "4: SELECT 1"],
+        ),
+        ("/* SET @@GLOBAL.GTID_PURGED='+a:1-5';*/\nSELECT 1;", vec!["2: SELECT 1"]),
+        ("SET @MYSQLDUMP_TEMP_LOG_BIN = @@SESSION.SQL_LOG_BIN;", vec!["1: without SET SQL_LOG_BIN"]),
+        ("SET @@SESSION.SQL_LOG_BIN= 0;", vec!["1: without SET SQL_LOG_BIN"]),
+        ("SET GLOBAL gtid_slave_pos='0-1-2';", vec!["1: without SET gtid_slave_pos"]),
+        ("CHANGE MASTER TO MASTER_LOG_FILE='x';", vec!["1: without CHANGE MASTER"]),
+        ("/*!40000 DROP DATABASE IF EXISTS `shop`*/;", vec!["1: without DROP DATABASE"]),
+        (
+            "DROP SCHEMA IF EXISTS shop; CREATE SCHEMA shop; USE shop;",
+            vec!["1: without DROP SCHEMA", "1: database shop", "1: use shop"],
+        ),
+        (
+            "LOCK TABLES `t` WRITE; /*!40000 ALTER TABLE `t` DISABLE KEYS */;UNLOCK TABLES;",
+            vec!["1: LOCK TABLES `t` WRITE", "1: /*!40000 ALTER TABLE `t` DISABLE KEYS */", "1: UNLOCK TABLES"],
+        ),
+        (
+            "DELIMITER $$\n/*!50106 CREATE*/ /*!50117 DEFINER=`a`@`%`*/ /*!50106 EVENT `e` ON SCHEDULE EVERY 1 DAY DO BEGIN /* why */ DELETE FROM t; END */ $$\nDELIMITER ;\n",
+            vec![
+                "2: /*!50106 CREATE*/ /*!50117 */ /*!50106 EVENT `e` ON SCHEDULE EVERY 1 DAY DO BEGIN /* why */ DELETE FROM t; END */",
+            ],
+        ),
+        (
+            "INSERT INTO t VALUES ('0000-00-00','SQL_LOG_BIN');",
+            vec!["1: INSERT INTO t VALUES ('0000-00-00','SQL_LOG_BIN')"],
+        ),
+    ];
+    for (text, expected) in postgres {
+        assert_eq!(items(text, Dialect::Postgres), expected, "{text}");
+    }
+    for (text, expected) in mysql {
+        assert_eq!(items(text, Dialect::Mysql), expected, "{text}");
+        assert_eq!(items(text, Dialect::find("mariadb").expect("known")), expected, "{text}");
+    }
 }
