@@ -23,7 +23,7 @@ use crate::warnings::cell::Cell;
 use crate::warnings::observed::{idles_differently, observed};
 use rayon::prelude::*;
 use rqps_model::facts::StatementPlan;
-use rqps_model::plan::{Arrival, Round, Stage};
+use rqps_model::plan::{Arrival, DataSet, Round, Stage, TestPlan};
 use rqps_model::sample::ErrorCount;
 use rqps_model::{Engine, Plan};
 use rqps_stats::Margin;
@@ -191,9 +191,13 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
     Ok(Arm { rounds, measures, cell, counters, plans, kept })
 }
 
-/// What the data of each round took, where builds go on with them.
+/// What the data of each round took, where builds go on with them or each of the user's own grows as fast as it is.
 fn continued<'m>(plan: &Plan, test: &str, rounds: impl Iterator<Item = &'m Measured>) -> Vec<ContinuedFindings> {
-    let is_of = |stage: &&Stage| stage.is_continued() && stage.tests.iter().any(|one| one.name == test);
+    let is_of = |stage: &&Stage| {
+        let is_own = matches!(stage.data, DataSet::Own(_));
+        let may_grow = |one: &&TestPlan| one.name == test && (stage.is_continued() || is_own && one.writes);
+        stage.tests.iter().any(|one| may_grow(&one))
+    };
     if !plan.stages.iter().any(|stage| is_of(&stage)) {
         return Vec::new();
     }

@@ -271,7 +271,8 @@ pub struct CellFindings {
     /// What transactions did by type, where the suite tells types apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<TransactionFindings>,
-    /// Where builds went on with their data: what these took on disk before and after each round's run.
+    /// Where builds went on with their data, or wrote to the user's own: what these took on disk before and after each
+    /// round's run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub continued: Vec<ContinuedFindings>,
     /// What a reader of the number must know.

@@ -133,6 +133,7 @@ fn script(protocol: Protocol, request: &PartRequest, server: &Endpoint) -> Resul
         protocol,
         timeout_seconds: 30.0,
         isolation: None,
+        events: None,
         calls: None,
         max_tries: None,
     };

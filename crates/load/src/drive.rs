@@ -1,7 +1,7 @@
 //! The engine room: one client with sessions to every arm, which sends what programs say and counts exactly.
 //!
-//! `run` takes an `exercise`; its `leader` walks cycles, or in `to_end` each arm's run from begin to end, and calls the
-//! caller's hook;
+//! `run` takes an `exercise`; its `leader` walks cycles, or in `to_end` each arm's run from begin to end, or in `equal`
+//! equal work, and calls the caller's hook;
 //! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries and what programs
 //! do besides statements; `slot` is a session's place in its event; `placing` pins a thread and what serves its
 //! sessions to a CPU; `arrival` says when events are due, `batch` whether answers are waited for in one piece, `burn`
@@ -17,6 +17,7 @@ mod arrival;
 mod batch;
 mod burn;
 mod crew;
+mod equal;
 mod exercise;
 mod intervals;
 mod lane;
@@ -39,7 +40,7 @@ pub use outcome::{ArmRun, EventRun};
 pub use pinning::{process_cpu_ns, thread_cpu_ns};
 pub use placing::{ClientCpus, PlaceSession};
 pub(crate) use port::monotonic_ns;
-pub use run::{run, run_events, run_to_end};
+pub use run::{run, run_equal, run_events, run_to_end};
 pub use schedule::Schedule;
 pub use to_end::{Slices, Span};
 pub(crate) use watchdog::Watchdog;

@@ -51,11 +51,13 @@ fn visits(seconds: f64, slice: Duration, lead_in: Duration) -> f64 {
     (seconds / (slice - lead_in).as_secs_f64()).round().max(1.0)
 }
 
-/// Runs a workload; `in_turns` says that a slice is a turn.
+/// Runs a workload, so many events of each client or for the time of the schedule; `in_turns` says that a slice is a
+/// turn.
 pub(crate) fn run<W: Workload>(
     exercise: &Exercise<'_>,
     workload: &W,
     in_turns: bool,
+    events: Option<u32>,
     stop: &AtomicBool,
     hook: &mut dyn FnMut(Moment),
 ) -> Result<Vec<Ran>, LoadError> {
@@ -74,7 +76,10 @@ pub(crate) fn run<W: Workload>(
         Ok(())
     };
     let advances = |fraction: f64| (hook.borrow_mut())(Moment::Advance(fraction));
-    let runs = drive::run(exercise, workload, &mut on_switch, stop, &advances)?;
+    let runs = match events {
+        Some(events) => drive::run_equal(exercise, workload, events, &mut on_switch, stop, &advances)?,
+        None => drive::run(exercise, workload, &mut on_switch, stop, &advances)?,
+    };
     let planted = exercise.planted.iter().map(|share| Some(*share).filter(|share| *share > 0.0));
     Ok(runs.into_iter().zip(planted.chain(std::iter::repeat(None))).map(|(run, share)| ran(run, share)).collect())
 }

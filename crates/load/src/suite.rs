@@ -215,7 +215,7 @@ impl PlannedTest<'_> {
         let is_planted = planted.iter().any(|share| *share > 0.0);
         let planted = if is_planted { &planted[..] } else { &[] };
         let exercise = Exercise { planted, ..self.exercise(endpoints, clients) };
-        side_by_side::run(&exercise, programs, self.is_in_turns(), clients.stop, hook)
+        side_by_side::run(&exercise, programs, self.is_in_turns(), self.events(), clients.stop, hook)
     }
 
     /// All servers at once.
@@ -229,6 +229,14 @@ impl PlannedTest<'_> {
             arrival: self.plan.arrival,
             seed: derive_seed(self.seed, &format!("{}.c{}", self.test.name, self.clients)),
             planted: &[],
+        }
+    }
+
+    /// How many events each client does, where the work is given and not the time.
+    fn events(&self) -> Option<u32> {
+        match &self.what {
+            What::Own(_, test, _) => test.events,
+            What::Statements(_) | What::Step(..) | What::Transactions(..) => None,
         }
     }
 

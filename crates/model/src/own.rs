@@ -95,6 +95,9 @@ pub struct OwnData {
     /// The sql_mode of every session on MySQL and MariaDB.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sql_mode: PerEngine<String>,
+    /// Whether tests that write get fresh data once a round only, and not each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub renew_per_round: bool,
     /// Locale of the database on PostgreSQL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locale: Option<String>,
@@ -258,6 +261,9 @@ pub struct OwnTest {
     /// The isolation level of its transactions; `None` = the server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<String>,
+    /// How many events each client does, instead of a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<u32>,
     /// How often a day the user's own server does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<f64>,

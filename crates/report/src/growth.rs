@@ -1,6 +1,7 @@
-//! What data took on disk around each run, where builds went on with what earlier runs left: `tables/growth.tsv`.
+//! What data took on disk around each run, where builds went on with what earlier runs left, or wrote to the
+//! user's own: `tables/growth.tsv`.
 //!
-//! In: findings. Out: a line for each sample, in the order of tests and rounds; nothing where all copies were fresh.
+//! In: findings. Out: a line for each sample, in the order of tests and rounds; nothing where there is none of it.
 
 use crate::{order, suite, text};
 use rqps_analysis::findings::Findings;

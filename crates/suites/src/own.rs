@@ -1,7 +1,8 @@
 //! The user's own workload as data: its tests, its stages, and its size in words.
 //!
 //! In: what is run, as the user's files have it. Out: two stages at most: tests that read share servers in a round,
-//! each test that writes begins with a fresh copy of the data. It opens no file.
+//! each test that writes begins with a fresh copy of the data, or, if the user wants, finds what those before it in the
+//! round wrote. It opens no file.
 
 use crate::forced::Forced;
 use crate::statements::SuiteError;
@@ -53,7 +54,7 @@ pub fn own_tests<'t>(
             interleave => interleave.unwrap_or(Interleave::Slices),
         }),
         seconds: seconds(test.writes),
-        timed: true,
+        timed: test.events.is_none(),
         before: Vec::new(),
     };
     (0..).zip(tests).map(test).collect()
@@ -78,7 +79,8 @@ pub(crate) fn stages(own: &Own, clients: &[u32], tests: &[TestPlan], alternate: 
         own_clocks: false,
         tests,
     };
-    let both = [(read, Renew::PerStage), (write, Renew::PerTest)];
+    let renew = if own.data.renew_per_round { Renew::PerStage } else { Renew::PerTest };
+    let both = [(read, Renew::PerStage), (write, renew)];
     both.into_iter().filter(|(tests, _)| !tests.is_empty()).map(stage).collect()
 }
 

@@ -168,7 +168,8 @@ pub struct TransactionFindings {
     pub rounds_checked: u32,
 }
 
-/// What a build's data took on disk around a run, where it went on with what earlier runs left.
+/// What a build's data took on disk around a run, where it went on with what earlier runs left or wrote to the user's
+/// own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContinuedFindings {
     /// Round, from 1.

@@ -42,6 +42,13 @@ impl Checker<'_> {
             pg_restore: request.pg_restore.as_ref().map(|path| path.value.clone().into()),
         };
         let own = crate::own::read(&from.value, &choices, files, self.faults)?;
+        if own.tests.iter().any(|test| test.events.is_some()) {
+            let at = [request.rate.as_ref().map(|rate| &rate.place), request.control.as_ref().map(|one| &one.place)];
+            for place in at.into_iter().flatten() {
+                let fault = Fault::error("a test with `events` runs as fast as it can, with nothing planted");
+                self.error(place, fault.help("leave out `events` in the workload file, or `rate` and `control` here"));
+            }
+        }
         let tests = self.tests_of(&own, interleave)?;
         Some((rqps_suites::of_own(own), tests))
     }

@@ -43,6 +43,8 @@ impl Reader<'_> {
             };
             data.session = section.per_engine("session", &engines, self.faults, list);
             data.finish = section.per_engine("finish", &engines, self.faults, list);
+            const RENEW: [&str; 2] = ["test", "round"];
+            data.renew_per_round = section.choice("renew", &RENEW, |word| word, self.faults) == Some(RENEW[1]);
             data.ignore = self.ignore(&mut section);
             data.replace = self.replace(&mut section);
             data.only = self.only(&mut section);

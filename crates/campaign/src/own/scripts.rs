@@ -39,6 +39,7 @@ pub(super) fn read(from: &[Spanned<String>], choices: &Choices, files: &dyn File
         protocol,
         timeout_seconds: TIMEOUT_SECONDS,
         isolation: None,
+        events: None,
         calls: None,
         max_tries: choices.max_tries,
     };

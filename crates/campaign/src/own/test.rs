@@ -24,6 +24,7 @@ struct Defaults {
     timeout_seconds: f64,
     isolation: Option<String>,
     max_tries: Option<u32>,
+    events: Option<u32>,
 }
 
 impl Reader<'_> {
@@ -65,6 +66,7 @@ impl Reader<'_> {
             timeout_seconds: TIMEOUT_SECONDS,
             isolation: None,
             max_tries: self.choices.max_tries,
+            events: None,
         };
         if let Some(mut section) = section {
             defaults.merge(&mut section, self);
@@ -106,6 +108,7 @@ impl Reader<'_> {
             protocol: own.protocol,
             timeout_seconds: own.timeout_seconds,
             isolation: own.isolation,
+            events: own.events,
             calls,
             max_tries: own.max_tries,
         })
@@ -290,6 +293,15 @@ impl Defaults {
                 None => {
                     let fault = Fault::error(format!("`max-tries` cannot be {}", tries.value));
                     reader.faults.add(&tries.place, fault.expected("a whole number from 1 to 1000"));
+                }
+            }
+        }
+        if let Some(events) = section.whole("events", reader.faults) {
+            match u32::try_from(events.value) {
+                Ok(number @ 1..) => self.events = Some(number),
+                _ => {
+                    let fault = Fault::error(format!("`events` cannot be {}", events.value));
+                    reader.faults.add(&events.place, fault.expected(format!("a number from 1 to {}", u32::MAX)));
                 }
             }
         }

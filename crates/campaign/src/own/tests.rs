@@ -221,6 +221,30 @@ writes = true
 }
 
 #[test]
+fn renewal_and_equal_work_are_keys_of_the_file() {
+    let text = "format = 1\n[data]\nrenew = \"round\"\nsql-mode = \"ANSI\"\n[defaults]\nevents = 500\n[[test]]\nname = \"a\"\n\
+                sql = \"DELETE FROM t\"\n[[test]]\nname = \"b\"\nevents = 20\nsql = \"SELECT 1\"\n";
+    let workload = own(&[("w.toml", text)], &[("from", "w.toml")]);
+    assert!(workload.data.renew_per_round);
+    assert_eq!(workload.tests.iter().map(|test| test.events).collect::<Vec<_>>(), [Some(500), Some(20)]);
+    let flags = BUILDS.iter().chain(&[("from", "w.toml")]).map(|(name, value)| Flag::new(*name, *value));
+    let reading =
+        read(None, &flags.collect::<Vec<_>>(), Command::Run, &vocabulary(), &TextFiles::of(&[("w.toml", text)]));
+    let campaign = reading.campaign.expect("no fault");
+    let plan = campaign.expand(&crate::testing::resolved(&campaign)).expect("a plan");
+    let renewed: Vec<_> = plan.stages.iter().map(|stage| stage.renew).collect();
+    assert_eq!(renewed, [rqps_model::plan::Renew::PerStage; 2]);
+    assert!(plan.stages.iter().flat_map(|stage| &stage.tests).all(|test| !test.timed));
+
+    let wrong = text.replace("\"round\"", "\"never\"").replace("events = 20", "events = 0");
+    let told = faults(&[("w.toml", &wrong)], &[("from", "w.toml")]);
+    assert!(told.contains("`renew` cannot be `never`") && told.contains("test or round"), "{told}");
+    assert!(told.contains("`events` cannot be 0"), "{told}");
+    let told = faults(&[("w.toml", text)], &[("from", "w.toml"), ("control", "1%"), ("rate", "100")]);
+    assert_eq!(told.matches("a test with `events` runs as fast as it can").count(), 2, "{told}");
+}
+
+#[test]
 fn tests_are_chosen_by_name_and_pattern() {
     let text = "format = 1\n[[test]]\nname = \"a-1\"\nsql = \"SELECT 1\"\n[[test]]\nname = \"b\"\nsql = \"SELECT 1\"\n";
     let told = faults(&[("w.toml", text)], &[("from", "w.toml"), ("tests", "a-*,c")]);

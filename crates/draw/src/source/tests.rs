@@ -106,7 +106,72 @@ fn sequences_count_and_texts_have_their_lengths() {
         assert!(text.trim() == text && !text.contains("  "), "{text:?}");
         lengths[text.len()] += 1;
     }
-    assert!(lengths.iter().all(|count| *count > 150), "{lengths:?}");
+    // 41 lengths, each alike: chi-square of 40 degrees, five deviations above its mean at most.
+    let expected = 10_000.0 / 41.0;
+    let chi: f64 = lengths.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum();
+    assert!(chi < 40.0 + 5.0 * 80_f64.sqrt(), "{chi}: {lengths:?}");
+}
+
+#[test]
+fn letters_of_texts_are_as_frequent_as_their_place_says() {
+    let source = spec(r#"{"text": [2000, 2000]}"#).resolve(0).expect("right");
+    let (mut random, mut value, mut counts) = (Random::seeded(5), Drawn::default(), [0.0; 26]);
+    for number in 0..50 {
+        source.draw(&mut random, number, &mut value);
+        let Drawn::Text(text) = &value else { panic!("{value:?}") };
+        for letter in text.bytes().filter(u8::is_ascii_lowercase) {
+            counts[LETTERS.iter().position(|one| *one == letter).expect("one of them")] += 1.0;
+        }
+    }
+    let total: f64 = counts.iter().sum();
+    // The smaller of two numbers up to 25 is k in 2 (25 - k) + 1 of 26 * 26 cases.
+    let chi: f64 = counts
+        .iter()
+        .zip(0..26)
+        .map(|(count, k)| {
+            let expected = total * f64::from(2 * (25 - k) + 1) / 676.0;
+            (count - expected).powi(2) / expected
+        })
+        .sum();
+    assert!(chi < 25.0 + 5.0 * 50_f64.sqrt(), "{chi}: {counts:?}");
+}
+
+#[test]
+fn wide_ranges_keep_their_means_and_values_do_not_depend_on_those_before() {
+    let numbers = |text: &str| -> Vec<f64> {
+        let source = spec(text).resolve(0).expect("right");
+        let (mut random, mut value) = (Random::seeded(9), Drawn::default());
+        let draw = |number| {
+            source.draw(&mut random, number, &mut value);
+            match &value {
+                Drawn::Integer(number) => *number as f64,
+                Drawn::Text(text) => text.parse().expect("a number"),
+                other => panic!("{other:?}"),
+            }
+        };
+        (0..DRAWS).map(draw).collect()
+    };
+    // Means and variances of the distributions on ranges where single values are too rare to be counted: of the
+    // exponential one cut at 1, with rate 5, 1/5 - 1/(e^5 - 1), and of the normal one cut at 2.5 deviations its middle.
+    let exponential = 0.2 - 1.0 / (5_f64.exp() - 1.0);
+    for (text, mean, deviation) in [
+        (r#"{"uniform": [-1000000000, 1000000000]}"#, 0.0, 2e9 / 12_f64.sqrt()),
+        (r#"{"decimal": [0, 99999.99], "digits": 2}"#, 49_999.995, 1e5 / 12_f64.sqrt()),
+        (r#"{"gaussian": [0, 999999]}"#, 499_999.5, 2e5),
+        (r#"{"exponential": [0, 999999], "deviation": 5}"#, exponential * 1e6, 2e5),
+    ] {
+        let drawn = numbers(text);
+        let count = drawn.len() as f64;
+        let found = drawn.iter().sum::<f64>() / count;
+        assert!((found - mean).abs() < 5.0 * deviation / count.sqrt(), "{text}: {found} for {mean}");
+        let along: f64 = drawn.windows(2).map(|pair| (pair[0] - found) * (pair[1] - found)).sum();
+        let variance: f64 = drawn.iter().map(|one| (one - found).powi(2)).sum();
+        assert!(
+            (along / variance).abs() < 5.0 / count.sqrt(),
+            "{text}: neighbours go together by {}",
+            along / variance
+        );
+    }
 }
 
 #[test]

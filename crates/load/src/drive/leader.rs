@@ -260,16 +260,21 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         }
     }
 
-    pub(super) fn count(&mut self, hook: &mut Hook<'_>, progress: &dyn Fn(f64)) -> Result<(), LoadError> {
+    /// From here on everything counts, in about so many slices.
+    pub(super) fn begin_count(&mut self, slices: usize) {
         self.crew.reset();
         for state in &mut self.states {
             (state.own_ns, state.planned_end_ns, state.counted_ns) = (0, 0, 0);
             (state.slice_ns, state.lead_in_ns) = (self.tuned.slice_ns, self.tuned.lead_in_ns);
             state.always_busy = (self.exercise.arrival != Arrival::Closed).then_some(self.exercise.clients);
+            state.counted.reserve(2 * slices + 1);
         }
+    }
+
+    pub(super) fn count(&mut self, hook: &mut Hook<'_>, progress: &dyn Fn(f64)) -> Result<(), LoadError> {
         let wanted_ns = self.exercise.schedule.seconds * 1e9;
         let slices = wanted_ns / (self.tuned.slice_ns - self.tuned.lead_in_ns) as f64;
-        self.states.iter_mut().for_each(|state| state.counted.reserve(2 * slices as usize + 1));
+        self.begin_count(slices as usize);
         let mut number = 0;
         loop {
             self.cycle(number, Phase::Counted, hook)?;

@@ -40,6 +40,25 @@ pub fn run<W: Workload>(
     Ok(ended.into_iter().map(|(run, _)| run).collect())
 }
 
+/// Runs exactly `events` events in each session of each arm, counted, side by side in slices of equal work.
+pub fn run_equal<W: Workload>(
+    exercise: &Exercise<'_>,
+    workload: &W,
+    events: u32,
+    hook: &mut dyn FnMut(Switch) -> Result<(), LoadError>,
+    stop: &AtomicBool,
+    progress: &dyn Fn(f64),
+) -> Result<Vec<ArmRun>, LoadError> {
+    exercise.schedule.check()?;
+    let ended = with_crew(exercise, workload, false, stop, |leader| {
+        hook(Switch::Begin)?;
+        leader.crew.pin()?;
+        leader.count_events(events, hook, progress)?;
+        hook(Switch::End)
+    })?;
+    Ok(ended.into_iter().map(|(run, _)| run).collect())
+}
+
 /// Runs exactly `events` events in each session of each arm, counted, one arm after the other, without warm-up.
 pub fn run_events<W: Workload>(
     exercise: &Exercise<'_>,

@@ -22,6 +22,11 @@ const UNKNOWN_SETTING: &str = "42704";
 /// Its error for a role that is there.
 const ROLE_EXISTS: &str = "42710";
 
+/// MySQL's error for a value that a variable cannot have, and a word of sql_mode that MySQL 8.0 no longer has. It is in
+/// every dump of 5.7 that has routines, and says nothing about data.
+const WRONG_VALUE: u16 = 1231;
+const GONE_MODE: &str = "NO_AUTO_CREATE_USER";
+
 /// The first bytes of a file that gzip wrote.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -84,7 +89,7 @@ impl<'a> Sender<'a> {
                 // Rows that somebody waits for in vain would only cost time.
                 if !(self.refused.is_looking() && is_rows(&sql)) {
                     let sql = self.replaced(sql);
-                    let answered = sending.session.execute(&sql).map(drop);
+                    let answered = sending.execute(&sql);
                     self.answered(answered, &sql, line, sending)?;
                 }
             }
@@ -176,6 +181,18 @@ struct Sending {
 }
 
 impl Sending {
+    /// Sends a statement; one that sets an sql_mode with the word that is gone once more, without it.
+    fn execute(&mut self, sql: &str) -> Result<(), WireError> {
+        match self.session.execute(sql) {
+            Err(WireError::Server { error, .. }) if error.number() == WRONG_VALUE && sql.contains(GONE_MODE) => {
+                *self.left_out.entry(format!("{GONE_MODE} in an sql_mode")).or_default() += 1;
+                let without = sql.replace(&format!("{GONE_MODE},"), "").replace(&format!(",{GONE_MODE}"), "");
+                self.session.execute(&without.replace(GONE_MODE, "")).map(drop)
+            }
+            answered => answered.map(drop),
+        }
+    }
+
     /// Sends the rows of a COPY; what the server said to it.
     fn copy(&mut self, sql: &str, advance: &dyn Fn(u64)) -> Result<Result<(), WireError>, LoadError> {
         let Sending { name, dump, session, sent, .. } = self;

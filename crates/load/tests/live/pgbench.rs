@@ -41,6 +41,7 @@ fn own(scripts: &[(&str, u32, &str)], protocol: Protocol) -> Own {
         protocol,
         timeout_seconds: 30.0,
         isolation: None,
+        events: None,
         calls: None,
         max_tries: None,
     };

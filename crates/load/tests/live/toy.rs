@@ -5,7 +5,7 @@
 
 use crate::servers::Product::{Mysql, Postgres};
 use crate::{RUNNING, schedule};
-use rqps_load::drive::{ClientCpus, Exercise, run, run_events};
+use rqps_load::drive::{ClientCpus, Exercise, Phase, Switch, run, run_equal, run_events};
 use rqps_load::program::{Cue, Parameters, Program, StatementForm, Step, Workload};
 use rqps_load::random::{Pcg64, one_to};
 use rqps_model::plan::Arrival;
@@ -106,9 +106,22 @@ fn a_suite_of_two_statements_uses_what_the_first_returned() {
     // The same seed, the same keys, on every engine.
     let drawn = "SELECT id, count(*) FROM notes GROUP BY id ORDER BY id";
     assert_eq!(servers[0].ask(drawn), servers[1].ask(drawn));
-    // And side by side in slices.
+    // Side by side as many of each, 40 more, in five slices.
+    let mut slices = 0;
+    let mut count = |switch: Switch| {
+        slices += usize::from(matches!(switch, Switch::Enter { phase: Phase::Counted, .. }));
+        Ok(())
+    };
+    for (arm, server) in run_equal(&exercise, &toys, 40, &mut count, &RUNNING, &|_| ()).unwrap().iter().zip(&servers) {
+        assert_eq!((arm.failure.as_deref(), arm.accounting.succeeded, arm.operations), (None, 120, 240));
+        assert_eq!((notes(server), server.number(right), arm.operations_total), (240, 240, 240));
+        assert!(arm.busy_ns > 0 && arm.seconds > 0.0);
+    }
+    assert_eq!(slices, 5 * servers.len());
+    assert_eq!(servers[0].ask(drawn), servers[1].ask(drawn));
+    // And side by side for a time.
     for (arm, server) in run(&exercise, &toys, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().iter().zip(&servers) {
         assert_eq!((arm.failure.as_deref(), arm.operations), (None, 2 * arm.accounting.succeeded));
-        assert_eq!((notes(server), arm.operations_total), (server.number(right), 2 * (notes(server) - 120)));
+        assert_eq!((notes(server), arm.operations_total), (server.number(right), 2 * (notes(server) - 240)));
     }
 }

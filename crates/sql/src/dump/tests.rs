@@ -132,6 +132,7 @@ fn what_breaks_other_loaders_is_left_out_or_sent_as_it_is() {
         ("\\connect -reuse-previous=on \"dbname='shop'\"\n", vec!["1: connect dbname='shop'"]),
         ("SET transaction_timeout = 0;", vec!["1: SET transaction_timeout = 0"]),
         ("SET default_tablespace = fast;", vec!["1: without SET default_tablespace"]),
+        ("SET default_tablespace = '';", vec!["1: SET default_tablespace = ''"]),
         ("SET default_table_access_method = heap;", vec!["1: SET default_table_access_method = heap"]),
         ("SET SESSION AUTHORIZATION 'app';", vec!["1: without SET SESSION AUTHORIZATION"]),
         ("SET ROLE app;", vec!["1: SET ROLE app"]),

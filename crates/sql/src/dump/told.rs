@@ -56,7 +56,8 @@ fn left_out(words: &[&str], dialect: Dialect) -> Option<(String, &'static str)> 
         ["SECURITY", "LABEL", ..] => ("SECURITY LABEL".to_owned(), "what reads it is not there"),
         ["CREATE" | "ALTER" | "DROP", "PUBLICATION" | "SUBSCRIPTION", ..] => (two(), "it is for replication"),
         ["CREATE" | "ALTER" | "DROP", "TABLESPACE", ..] => (two(), PLACES),
-        ["SET", "DEFAULT_TABLESPACE", ..] => ("SET default_tablespace".to_owned(), PLACES),
+        // The empty one, which stands in every dump, is a string and no word.
+        ["SET", "DEFAULT_TABLESPACE", _, _, ..] => ("SET default_tablespace".to_owned(), PLACES),
         ["SET", ..] if has_word("GTID_PURGED") => set("GTID_PURGED"),
         ["SET", ..] if has_word("SQL_LOG_BIN") => set("SQL_LOG_BIN"),
         ["SET", ..] if has_word("GTID_SLAVE_POS") => set("gtid_slave_pos"),

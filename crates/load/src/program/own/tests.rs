@@ -45,6 +45,7 @@ fn test(name: &str, work: Work, protocol: Protocol) -> OwnTest {
         protocol,
         timeout_seconds: 30.0,
         isolation: None,
+        events: None,
         calls: None,
         max_tries: None,
     }
