@@ -326,7 +326,8 @@ fn finish(piece: &Piece<'_>, arm: &mut Arm<'_>, reading: Reading, ran: Ran) -> R
     sample.warnings.append(&mut arm.pending_warnings);
     parts.extend(arm.end(reading.probes, &mut sample));
     if arm.was_restarted {
-        let again = "the server had died before in this round and was started again on the same data";
+        let again = "the server was started again on the same data, since it had died, or a test had failed on it, earlier \
+                     in the round";
         sample.warnings.push(again.to_owned());
     }
     if let Some(refused) = sample.placement.as_ref().and_then(|placement| placement.refused.as_ref()) {

@@ -82,6 +82,21 @@ fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
 }
 
 #[test]
+fn the_example_runs_on_mysql_too_from_the_same_file() {
+    let scene = Scene::new();
+    let (example, builds) = (example(), ["a", "b"].map(|name| format!("{name}=mysql:5.7.22")));
+    let mut words = vec!["run", "--suite", "own", "--name", "shop", "--rounds", "1", "--machine", "c2r1"];
+    words.extend(["--read-seconds", "0.1", "--write-seconds", "0.1", "--warmup", "0.05", "--from", &example]);
+    builds.iter().for_each(|build| words.extend(["--build", build.as_str()]));
+    scene.end(scene.rqps(&words)).with_code(0);
+    let compared = scene.end(scene.rqps(&["compare", "results/shop", "--json"])).with_code(0).json();
+    let rows = compared["rows"].as_array().expect("rows");
+    let measured = rows.iter().filter(|row| row["throughput"].as_f64().is_some_and(|throughput| throughput > 0.0));
+    assert_eq!(measured.count(), 14, "{compared:#}");
+    scene.assert_nothing_left();
+}
+
+#[test]
 fn scripts_of_pgbench_run_as_they_are() {
     let scene = Scene::new();
     let script = "\\set aid random_zipfian(1, 100000 * :scale, 1.2)\n\

@@ -29,7 +29,7 @@ pub(super) fn lines(findings: &Findings, own: &Own, level: &Level<'_>) -> Vec<St
                 seconds(more(comparison.rqps)),
                 seconds(more(high)),
                 seconds(more(low)),
-                number::grouped(calls),
+                number_of_calls(calls),
                 seconds(base).trim_start_matches('+'),
             );
             costs.push((more(comparison.rqps), told));
@@ -58,6 +58,10 @@ fn day(of: &OwnTest, test: &TestFindings, base: usize) -> Option<(f64, f64)> {
     Some((calls, calls * statements as f64 * f64::from(test.clients) / throughput))
 }
 
+fn number_of_calls(calls: f64) -> String {
+    if calls < 1000.0 { calls.to_string() } else { number::grouped(calls) }
+}
+
 /// Seconds with their sign, in the unit that fits.
 fn seconds(seconds: f64) -> String {
     let (value, unit) = match seconds.abs() {
@@ -71,7 +75,14 @@ fn seconds(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::seconds;
+    use super::{number_of_calls, seconds};
+
+    #[test]
+    fn calls_are_whole_where_they_were_given_so() {
+        for (calls, told) in [(20.0, "20"), (0.5, "0.5"), (1_250_000.0, "1\u{202f}250\u{202f}000")] {
+            assert_eq!(number_of_calls(calls), told);
+        }
+    }
 
     #[test]
     fn times_have_a_sign_and_a_unit_that_fits() {
