@@ -17,7 +17,7 @@ use rqps_load::program::own::ScriptWorkload;
 use rqps_load::program::sysbench::Statements;
 use rqps_load::program::tproc_c::Transactions;
 use rqps_model::insert::{Shape, steps};
-use rqps_model::own::{Answers, AnswersCheck, Own, OwnData, OwnTest, Protocol, ScriptText, Scripts, Work};
+use rqps_model::own::{AnswersCheck, Own, OwnData, OwnTest, Protocol, ScriptText, Scripts, Work};
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_server::login;
 use rqps_suites::Suite;
@@ -126,24 +126,13 @@ fn script(protocol: Protocol, request: &PartRequest, server: &Endpoint) -> Resul
     let script = ScriptText { name: "point".to_owned(), weight: 1, text: PGBENCH_POINT.to_owned() };
     let define = BTreeMap::from([("rows".to_owned(), request.rows.to_string())]);
     let scripts = Scripts { scripts: vec![script], scale: 1, define, pauses: false, allow_shell: false };
-    let test = OwnTest {
-        name: "point".to_owned(),
-        work: Work::Pgbench(scripts.clone()),
-        writes: false,
-        protocol,
-        timeout_seconds: 30.0,
-        isolation: None,
-        events: None,
-        calls: None,
-        max_tries: None,
-    };
-    let answers = AnswersCheck { compare: Answers::Off, parameters: 1, tolerance: 0.0, may_differ: false };
+    let test = OwnTest::new("point", Work::Pgbench(scripts.clone()), protocol);
     let own = Own {
         name: "point".to_owned(),
         data: OwnData::default(),
         values: BTreeMap::new(),
         tests: vec![test.clone()],
-        answers,
+        answers: AnswersCheck::OFF,
     };
     // Of the version only MySQL's matters here, which has no pgbench.
     let target = Target { endpoint: server.clone(), version: "17.11".parse()?, storage: None };

@@ -57,21 +57,23 @@ pub(crate) struct Queries {
     pub(crate) script: Option<Protocol>,
 }
 
-/// One row by primary key; the read-only transaction of sysbench, 16 statements; a hundred rows by primary key; and one
-/// row by primary key from forty sessions; and the first as a script of pgbench, in two protocols.
-static QUERIES: [Queries; 6] = [
-    Queries { name: "point", clients: 1, test: POINT_QUERY, sysbench: Some("oltp_point_select"), script: None },
-    Queries {
-        name: "read-only",
-        clients: 1,
-        test: "read-only_range=100",
-        sysbench: Some("oltp_read_only"),
-        script: None,
-    },
-    Queries { name: "points-100", clients: 1, test: "random-points_range=100", sysbench: None, script: None },
-    Queries { name: SESSIONS_40, clients: 40, test: POINT_QUERY, sysbench: Some("oltp_point_select"), script: None },
-    Queries { name: "script", clients: 1, test: POINT_QUERY, sysbench: None, script: Some(Protocol::Prepared) },
-    Queries { name: "script-simple", clients: 1, test: POINT_QUERY, sysbench: None, script: Some(Protocol::Simple) },
+/// One row by primary key.
+const POINT: Queries =
+    Queries { name: "point", clients: 1, test: POINT_QUERY, sysbench: Some("oltp_point_select"), script: None };
+
+/// The same as a script of pgbench.
+const SCRIPT: Queries = Queries { name: "script", sysbench: None, script: Some(Protocol::Prepared), ..POINT };
+
+/// One row by primary key; the read-only transaction of sysbench, 16 statements; a hundred rows by primary key; one row
+/// from forty sessions; and one row by a script of pgbench, prepared, as text, and from forty sessions.
+static QUERIES: [Queries; 7] = [
+    POINT,
+    Queries { name: "read-only", test: "read-only_range=100", sysbench: Some("oltp_read_only"), ..POINT },
+    Queries { name: "points-100", test: "random-points_range=100", sysbench: None, ..POINT },
+    Queries { name: SESSIONS_40, clients: 40, ..POINT },
+    SCRIPT,
+    Queries { name: "script-simple", script: Some(Protocol::Simple), ..SCRIPT },
+    Queries { name: "script-40", clients: 40, ..SCRIPT },
 ];
 
 impl Queries {

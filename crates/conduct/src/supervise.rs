@@ -13,6 +13,7 @@ use rustix::process::Signal;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 /// How soon a raised flag is seen.
@@ -84,13 +85,25 @@ fn watched<T>(
                 std::thread::park_timeout(LOOK_EVERY);
             }
         });
-        let result = work();
-        done.store(true, Ordering::Release);
-        watcher.thread().unpark();
-        result
+        // Also where the work panics, or the watcher would be waited for for ever.
+        let _done = Done { done: &done, watcher: watcher.thread() };
+        work()
     });
     check(stop)?;
     result
+}
+
+/// Tells the watcher when the work is over, however it ended.
+struct Done<'a> {
+    done: &'a AtomicBool,
+    watcher: &'a Thread,
+}
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Release);
+        self.watcher.unpark();
+    }
 }
 
 /// Runs work that nothing can end, such as a flush of the disk, but does not wait for it once `stop` is raised: it goes
@@ -158,5 +171,12 @@ mod tests {
         let stop = AtomicBool::new(false);
         let ran = supervised_on(Engine::Mysql, folder.path(), &stop, || Ok(7));
         assert_eq!(ran.expect("done"), 7);
+    }
+
+    #[test]
+    fn work_that_panics_is_not_waited_for() {
+        let stop = AtomicBool::new(false);
+        let panicked = std::panic::catch_unwind(|| watched::<()>(&stop, |_| (), || panic!("on purpose")));
+        assert!(panicked.is_err());
     }
 }

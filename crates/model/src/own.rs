@@ -245,6 +245,12 @@ pub struct AnswersCheck {
     pub may_differ: bool,
 }
 
+impl AnswersCheck {
+    /// Nothing is compared.
+    pub const OFF: AnswersCheck =
+        AnswersCheck { compare: Answers::Off, parameters: 1, tolerance: 0.0, may_differ: false };
+}
+
 /// A test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OwnTest {
@@ -273,6 +279,25 @@ pub struct OwnTest {
 }
 
 impl OwnTest {
+    /// After so many seconds a statement is cancelled where nothing is said, so that one changed plan does not hold up
+    /// a campaign.
+    pub const TIMEOUT_SECONDS: f64 = 30.0;
+
+    /// A test that changes no data, with what holds where nothing is said.
+    pub fn new(name: impl Into<String>, work: Work, protocol: Protocol) -> OwnTest {
+        OwnTest {
+            name: name.into(),
+            work,
+            writes: false,
+            protocol,
+            timeout_seconds: OwnTest::TIMEOUT_SECONDS,
+            isolation: None,
+            events: None,
+            calls: None,
+            max_tries: None,
+        }
+    }
+
     /// Whether its clients do more within an event than send and wait for answers, so that builds take turns.
     pub fn pauses(&self) -> bool {
         matches!(&self.work, Work::Pgbench(scripts) if scripts.pauses)

@@ -11,9 +11,6 @@ use rqps_pgbench::{BUILTINS, Builtin, Names, Script, What, weighted};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A statement that takes longer is cancelled.
-const TIMEOUT_SECONDS: f64 = 30.0;
-
 /// A workload of scripts alone: each is a test, and where there are several their mix is one more.
 pub(super) fn read(from: &[Spanned<String>], choices: &Choices, files: &dyn Files, faults: &mut Faults) -> Option<Own> {
     let scale = choices.scale.unwrap_or(1);
@@ -33,15 +30,9 @@ pub(super) fn read(from: &[Spanned<String>], choices: &Choices, files: &dyn File
     }
     let name = tests.first().map_or_else(String::new, |(name, _)| name.clone());
     let test = |(name, scripts): (String, Scripts)| OwnTest {
-        name,
         writes: write(&scripts),
-        work: Work::Pgbench(scripts),
-        protocol,
-        timeout_seconds: TIMEOUT_SECONDS,
-        isolation: None,
-        events: None,
-        calls: None,
         max_tries: choices.max_tries,
+        ..OwnTest::new(name, Work::Pgbench(scripts), protocol)
     };
     Some(Own {
         name,

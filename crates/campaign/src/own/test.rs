@@ -14,9 +14,6 @@ use crate::vocabulary::did_you_mean;
 use rqps_model::own::{OwnStep, OwnTest, PerEngine, Protocol, Scripts, Steps, Work};
 use std::collections::BTreeMap;
 
-/// A statement that takes longer is cancelled, so that one changed plan does not hold up a campaign.
-const TIMEOUT_SECONDS: f64 = 30.0;
-
 /// What holds for tests that say nothing else.
 struct Defaults {
     /// Prepared; for scripts too, unlike pgbench.
@@ -63,7 +60,7 @@ impl Reader<'_> {
         let chosen = self.choices.protocol.as_ref().map(|protocol| protocol.value);
         let mut defaults = Defaults {
             protocol: chosen.unwrap_or(Protocol::Prepared),
-            timeout_seconds: TIMEOUT_SECONDS,
+            timeout_seconds: OwnTest::TIMEOUT_SECONDS,
             isolation: None,
             max_tries: self.choices.max_tries,
             events: None,

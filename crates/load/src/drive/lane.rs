@@ -115,6 +115,7 @@ impl<G: Program> Lane<G> {
 
     /// What it counted, and its programs.
     pub(crate) fn into_parts(mut self) -> (Tally, Vec<G>) {
+        self.give_up_unfinished();
         let deferred = self.slots.iter().filter_map(|slot| slot.plan.as_ref()).map(SessionPlan::deferred_ns);
         self.tally.deferred_ns = deferred.max().unwrap_or(0);
         (self.tally, self.slots.into_iter().map(|slot| slot.program).collect())

@@ -8,7 +8,7 @@ use crate::{RUNNING, schedule};
 use rqps_load::data_set::load;
 use rqps_load::drive::{ArmRun, ClientCpus, Exercise, run_events};
 use rqps_load::program::own::ScriptWorkload;
-use rqps_model::own::{Answers, AnswersCheck, Own, OwnData, OwnTest, Protocol, ScriptText, Scripts, Work};
+use rqps_model::own::{AnswersCheck, Own, OwnData, OwnTest, Protocol, ScriptText, Scripts, Work};
 use rqps_model::plan::{Arrival, DataSet};
 use rqps_pgbench::Builtin;
 use rqps_testkit::{LiveServer, Wanted};
@@ -34,23 +34,13 @@ fn own(scripts: &[(&str, u32, &str)], protocol: Protocol) -> Own {
         pauses: false,
         allow_shell: true,
     };
-    let test = OwnTest {
-        name: "scripts".to_owned(),
-        work: Work::Pgbench(scripts),
-        writes: true,
-        protocol,
-        timeout_seconds: 30.0,
-        isolation: None,
-        events: None,
-        calls: None,
-        max_tries: None,
-    };
+    let test = OwnTest { writes: true, ..OwnTest::new("scripts", Work::Pgbench(scripts), protocol) };
     Own {
         name: "scripts".to_owned(),
         data: OwnData { pgbench_scale: Some(1), ..OwnData::default() },
         values: BTreeMap::new(),
         tests: vec![test],
-        answers: AnswersCheck { compare: Answers::Off, parameters: 1, tolerance: 0.0, may_differ: false },
+        answers: AnswersCheck::OFF,
     }
 }
 

@@ -70,7 +70,7 @@ fn seconds(seconds: f64) -> String {
         1.0.. => (seconds, "s"),
         _ => (seconds * 1e3, "ms"),
     };
-    format!("{value:+.1} {unit}")
+    format!("{value:+.1} {unit}").replace('-', "−")
 }
 
 #[cfg(test)]
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn times_have_a_sign_and_a_unit_that_fits() {
-        for (value, told) in [(7200.0, "+2.0 h"), (-90.0, "-1.5 min"), (2.54, "+2.5 s"), (-0.0123, "-12.3 ms")] {
+        for (value, told) in [(7200.0, "+2.0 h"), (-90.0, "−1.5 min"), (2.54, "+2.5 s"), (-0.0123, "−12.3 ms")] {
             assert_eq!(seconds(value), told);
         }
     }

@@ -117,6 +117,12 @@ impl<G: Program> Lane<G> {
     #[cold]
     pub(super) fn lose<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, lost: Lost) {
         run.port.forget(index);
+        self.mark_lost(index, &lost.0);
+        self.lost.get_or_insert(lost);
+    }
+
+    /// A session is gone: what it had under way has failed.
+    fn mark_lost(&mut self, index: usize, why: &str) {
         let slot = &mut self.slots[index];
         let is_running = matches!(slot.phase, Phase::Running | Phase::Sleeping | Phase::RollingBack { .. });
         if is_running {
@@ -127,9 +133,17 @@ impl<G: Program> Lane<G> {
         if slot.phase != Phase::Lost {
             slot.phase = Phase::Lost;
             // An idle session has no event whose outcome could be unknown.
-            self.notify(index, if is_running { Outcome::Lost } else { Outcome::GivenUp }, None, &lost.0);
+            self.notify(index, if is_running { Outcome::Lost } else { Outcome::GivenUp }, None, why);
         }
-        self.lost.get_or_insert(lost);
+    }
+
+    /// Nothing is waited for any more. A server may have been lost to other sessions while events of these were paused.
+    pub(super) fn give_up_unfinished(&mut self) {
+        for index in 0..self.slots.len() {
+            if !matches!(self.slots[index].phase, Phase::Idle | Phase::Lost) {
+                self.mark_lost(index, "the server was lost while the statement was under way");
+            }
+        }
     }
 
     /// It cannot be waited any more.

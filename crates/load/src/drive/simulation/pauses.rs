@@ -124,6 +124,22 @@ fn pauses_change_nothing_on_the_clock_of_the_arm() {
     }
 }
 
+/// A server may be lost to a session of another thread while a statement of this one is paused.
+#[test]
+fn what_is_paused_when_the_run_is_given_up_has_failed() {
+    let forms = vec![StatementForm::prepared("", &[])];
+    let program = Planned { forms, is_planned: false, left: u32::MAX, ended: Vec::new() };
+    let mut lane = Lane::new([(0, program)].into_iter(), 1, 1, 1, Pace::Closed);
+    let mut port = Simulated::new(Bench::new("point-query", 1, 0, Arrival::Closed).program, 1, 2 * MS);
+    let visit = Visit { pause_ns: SECOND + 5 * MS, ..whole_visit(SECOND + 250 * MS) };
+    let around = Around { seed: 1, kinds: &["point".to_owned()], stop: &AtomicBool::new(false), tick: &|_| () };
+    assert!(!lane.visit(&mut port, &visit, &around).unwrap().is_idle);
+    let (tally, programs) = lane.into_parts();
+    let counts = tally.accounting();
+    assert_eq!((counts.scheduled, counts.succeeded, counts.failed, counts.is_balanced()), (3, 2, 1, true));
+    assert_eq!(programs[0].ended.len(), 3, "the program hears of each");
+}
+
 /// A session that waits 7 ms behind each event; every other event turns out to be of another kind.
 struct Thinking {
     forms: Vec<StatementForm>,

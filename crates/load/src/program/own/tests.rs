@@ -3,7 +3,7 @@
 use super::*;
 use rqps_draw::Take;
 use rqps_model::Engine;
-use rqps_model::own::{Answers, AnswersCheck, OwnData, OwnStep, Protocol, Steps, Values, Work};
+use rqps_model::own::{AnswersCheck, OwnData, OwnStep, Protocol, Steps, Values, Work};
 use rqps_wire::{AnyValue, Endpoint, Rows, Transport};
 use std::collections::BTreeMap;
 
@@ -37,20 +37,6 @@ fn target(engine: Engine) -> Target {
     Target { endpoint, version: version.parse().expect("a version"), storage: None }
 }
 
-fn test(name: &str, work: Work, protocol: Protocol) -> OwnTest {
-    OwnTest {
-        name: name.to_owned(),
-        work,
-        writes: false,
-        protocol,
-        timeout_seconds: 30.0,
-        isolation: None,
-        events: None,
-        calls: None,
-        max_tries: None,
-    }
-}
-
 fn steps(sql: &[&str], transaction: bool) -> Work {
     let step = |(number, sql): (usize, &&str)| OwnStep {
         name: format!("s{number}"),
@@ -69,7 +55,7 @@ fn own(tests: Vec<OwnTest>) -> Own {
         data: OwnData::default(),
         values: values.map(|(name, values)| (name.to_owned(), values)).into(),
         tests,
-        answers: AnswersCheck { compare: Answers::Off, parameters: 1, tolerance: 1e-9, may_differ: false },
+        answers: AnswersCheck::OFF,
     }
 }
 
@@ -93,8 +79,8 @@ fn sent(own: &Own, test: &OwnTest, engine: Engine, events: u64) -> Vec<String> {
 
 #[test]
 fn statements_have_markers_or_literals() {
-    let prepared = test("t", steps(&["SELECT :a, :b, :a"], false), Protocol::Prepared);
-    let simple = test("t", steps(&["SELECT :a, ':b'"], false), Protocol::Simple);
+    let prepared = OwnTest::new("t", steps(&["SELECT :a, :b, :a"], false), Protocol::Prepared);
+    let simple = OwnTest::new("t", steps(&["SELECT :a, ':b'"], false), Protocol::Simple);
     let own = own(vec![prepared.clone(), simple.clone()]);
     let first = |test, engine| sent(&own, test, engine, 1).remove(0);
     assert!(first(&prepared, Engine::Postgres).starts_with("SELECT $1, $2, $1 [\"Integer(1)\", \"Integer("));
@@ -104,7 +90,7 @@ fn statements_have_markers_or_literals() {
 
 #[test]
 fn rows_of_a_csv_have_text_numbers_and_nulls() {
-    let test = test("t", steps(&["SELECT :r.a, :r.b"], false), Protocol::Prepared);
+    let test = OwnTest::new("t", steps(&["SELECT :r.a, :r.b"], false), Protocol::Prepared);
     let mut own = own(vec![test.clone()]);
     let text = "a,b\n007,007\n\\N,1.5\nx,x\n\"\",-3\n".to_owned();
     let numbers = vec!["b".to_owned()];
@@ -126,7 +112,7 @@ fn rows_of_a_csv_have_text_numbers_and_nulls() {
 
 #[test]
 fn an_event_has_the_same_values_again_and_on_every_engine() {
-    let test = test("t", steps(&["SELECT :b", "SELECT :b + 1"], true), Protocol::Prepared);
+    let test = OwnTest::new("t", steps(&["SELECT :b", "SELECT :b + 1"], true), Protocol::Prepared);
     let own = own(vec![test.clone()]);
     let all = sent(&own, &test, Engine::Postgres, 3);
     let values = |all: &[String]| -> Vec<String> {
@@ -156,8 +142,12 @@ fn an_event_has_the_same_values_again_and_on_every_engine() {
 fn a_mix_has_its_weights() {
     let (one, two) = (steps(&["SELECT 1"], false), steps(&["SELECT 2"], false));
     let mix = Work::Mix(BTreeMap::from([("one".to_owned(), 3), ("two".to_owned(), 1)]));
-    let mix = test("mix", mix, Protocol::Prepared);
-    let own = own(vec![test("one", one, Protocol::Prepared), test("two", two, Protocol::Prepared), mix.clone()]);
+    let mix = OwnTest::new("mix", mix, Protocol::Prepared);
+    let own = own(vec![
+        OwnTest::new("one", one, Protocol::Prepared),
+        OwnTest::new("two", two, Protocol::Prepared),
+        mix.clone(),
+    ]);
     let all = sent(&own, &mix, Engine::Postgres, 4000);
     let ones = all.iter().filter(|sql| sql.starts_with("SELECT 1")).count();
     assert!((2850..3150).contains(&ones), "{ones}");
@@ -165,7 +155,7 @@ fn a_mix_has_its_weights() {
 
 #[test]
 fn a_name_that_stands_for_nothing_is_refused() {
-    let test = test("t", steps(&["SELECT :missing"], false), Protocol::Prepared);
+    let test = OwnTest::new("t", steps(&["SELECT :missing"], false), Protocol::Prepared);
     let own = own(vec![test.clone()]);
     let refused = OwnWorkload::compile(&own, &test, &Inputs::default(), &[target(Engine::Postgres)]);
     assert!(refused.is_err_and(|error| error.to_string().contains("`:missing`")));
