@@ -85,7 +85,7 @@ fn watched<T>(
                 std::thread::park_timeout(LOOK_EVERY);
             }
         });
-        // Also where the work panics, or the watcher would be waited for for ever.
+        // Dropped on a panic too; otherwise the scope would wait for the watcher forever.
         let _done = Done { done: &done, watcher: watcher.thread() };
         work()
     });

@@ -137,7 +137,7 @@ impl<G: Program> Lane<G> {
         }
     }
 
-    /// Nothing is waited for any more. A server may have been lost to other sessions while events of these were paused.
+    /// The run is over: events still under way have failed. They were paused when another thread lost the server.
     pub(super) fn give_up_unfinished(&mut self) {
         for index in 0..self.slots.len() {
             if !matches!(self.slots[index].phase, Phase::Idle | Phase::Lost) {

@@ -124,7 +124,7 @@ fn pauses_change_nothing_on_the_clock_of_the_arm() {
     }
 }
 
-/// A server may be lost to a session of another thread while a statement of this one is paused.
+/// A session on another thread may lose the server while a statement of this one is paused.
 #[test]
 fn what_is_paused_when_the_run_is_given_up_has_failed() {
     let forms = vec![StatementForm::prepared("", &[])];
