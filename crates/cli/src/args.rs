@@ -187,6 +187,13 @@ pub(crate) struct DoctorArgs {
     /// How long to watch what else runs on this host
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) seconds: u64,
+    /// Change the kernel's settings that are found wanting (threads of a core, CPU frequency, turbo, huge pages, clock),
+    /// until the next boot or --undo; needs root
+    #[arg(long)]
+    pub(crate) apply: bool,
+    /// Change back what --apply changed, and look at nothing
+    #[arg(long, conflicts_with_all = ["apply", "data", "seconds"])]
+    pub(crate) undo: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

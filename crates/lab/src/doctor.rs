@@ -2,8 +2,9 @@
 //! data folder are.
 //!
 //! In: the data folder, and how long to watch. Out: a [`Checkup`], and the [`Finding`]s in it, each with its reason and
-//! the command that changes it. Nothing is changed here, and only a file without a name is written.
+//! the command that changes it. Nothing is changed but by [`apply`], and only a file without a name is written.
 
+pub mod apply;
 mod checkup;
 pub mod finding;
 mod other_work;
@@ -13,7 +14,7 @@ pub mod text;
 mod trials;
 
 pub use checkup::Checkup;
-pub use finding::{Finding, Level};
+pub use finding::{Change, Finding, Level};
 pub use other_work::OtherWork;
 pub use system::System;
 pub use trials::{ClockSpeed, CpuSpeed, FlushTime, PingPong, Trials};

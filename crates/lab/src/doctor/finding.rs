@@ -16,6 +16,15 @@ pub enum Level {
     Problem,
 }
 
+/// A setting of the kernel that `rqps doctor --apply` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The file; of one for each CPU, `*` stands for the number.
+    pub files: &'static str,
+    /// What is written to it.
+    pub value: &'static str,
+}
+
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -29,12 +38,15 @@ pub struct Finding {
     pub why: &'static str,
     /// What changes it: a command, or what to do.
     pub remedy: String,
+    /// What of it can be done here, and undone.
+    #[serde(skip_serializing_if = "<[Change]>::is_empty")]
+    pub changes: &'static [Change],
 }
 
 impl Finding {
     /// As it should be.
     pub(super) fn good(about: &'static str, found: impl Into<String>) -> Finding {
-        Finding { about, level: Level::Good, found: found.into(), why: "", remedy: String::new() }
+        Finding { about, level: Level::Good, found: found.into(), why: "", remedy: String::new(), changes: &[] }
     }
 
     /// Worth knowing.
@@ -44,7 +56,7 @@ impl Finding {
         why: &'static str,
         remedy: impl Into<String>,
     ) -> Finding {
-        Finding { about, level: Level::Note, found: found.into(), why, remedy: remedy.into() }
+        Finding { about, level: Level::Note, found: found.into(), why, remedy: remedy.into(), changes: &[] }
     }
 
     /// In the way of measuring.
@@ -55,5 +67,11 @@ impl Finding {
         remedy: impl Into<String>,
     ) -> Finding {
         Finding { level: Level::Problem, ..Finding::note(about, found, why, remedy) }
+    }
+
+    /// With what of it can be done here.
+    pub(super) const fn changed_by(mut self, changes: &'static [Change]) -> Finding {
+        self.changes = changes;
+        self
     }
 }

@@ -4,7 +4,7 @@
 //! rule; docs/doctor.md tells where they come from.
 
 use super::checkup::Checkup;
-use super::finding::Finding;
+use super::finding::{Change, Finding};
 use super::trials::PingPong;
 use rqps_campaign::human_bytes;
 
@@ -167,7 +167,8 @@ fn threads_of_a_core(checkup: &Checkup) -> Option<Finding> {
             format!("{threads} CPUs share a core"),
             "What runs on one of them takes up to half the speed of the other.",
             "`echo off | sudo tee /sys/devices/system/cpu/smt/control` (until the next boot)",
-        ),
+        )
+        .changed_by(&[Change { files: "/sys/devices/system/cpu/smt/control", value: "off" }]),
     })
 }
 
@@ -180,7 +181,8 @@ fn governor(checkup: &Checkup) -> Option<Finding> {
             format!("governor {other}"),
             "The frequency follows the load, with a delay: what waits more runs slower.",
             "`sudo cpupower frequency-set -g performance`",
-        ),
+        )
+        .changed_by(&[Change { files: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", value: "performance" }]),
     })
 }
 
@@ -189,13 +191,19 @@ fn turbo(checkup: &Checkup) -> Option<Finding> {
     if !checkup.host.turbo? {
         return Some(Finding::good(about, "off"));
     }
-    Some(Finding::note(
-        about,
-        "on",
-        "The frequency depends on temperature and on how many CPUs work.",
-        "`echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo`, elsewhere \
+    Some(
+        Finding::note(
+            about,
+            "on",
+            "The frequency depends on temperature and on how many CPUs work.",
+            "`echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo`, elsewhere \
          `echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost`",
-    ))
+        )
+        .changed_by(&[
+            Change { files: "/sys/devices/system/cpu/intel_pstate/no_turbo", value: "1" },
+            Change { files: "/sys/devices/system/cpu/cpufreq/boost", value: "0" },
+        ]),
+    )
 }
 
 fn pinning(checkup: &Checkup) -> Option<Finding> {
@@ -279,7 +287,8 @@ fn huge_pages(checkup: &Checkup) -> Option<Finding> {
             "transparent huge pages: always",
             "The kernel joins and splits pages while servers run, at moments of its own.",
             "`echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled` (until the next boot)",
-        ),
+        )
+        .changed_by(&[Change { files: "/sys/kernel/mm/transparent_hugepage/enabled", value: "madvise" }]),
         other => Finding::good(about, format!("transparent huge pages: {other}")),
     })
 }
@@ -305,17 +314,18 @@ fn clock(checkup: &Checkup) -> Option<Finding> {
     if read_ns <= CLOCK_READ_NS_MAX {
         return Some(Finding::good(about, found));
     }
-    let has_tsc = checkup.system.clock_sources.iter().any(|clock| clock == "tsc");
-    Some(Finding::problem(
-        about,
-        found,
-        "Client and servers read the clock twice a statement or more, and each read is a call of the kernel.",
-        if has_tsc {
-            "`echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource`"
-        } else {
-            "The kernel does not trust this machine's counter; ask the hypervisor's owner, or use another machine."
-        },
-    ))
+    let why = "Client and servers read the clock twice a statement or more, and each read is a call of the kernel.";
+    Some(if checkup.system.clock_sources.iter().any(|clock| clock == "tsc") {
+        let remedy = "`echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource`";
+        Finding::problem(about, found, why, remedy).changed_by(&[Change {
+            files: "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+            value: "tsc",
+        }])
+    } else {
+        let remedy =
+            "The kernel does not trust this machine's counter; ask the hypervisor's owner, or use another machine.";
+        Finding::problem(about, found, why, remedy)
+    })
 }
 
 fn flushes(checkup: &Checkup) -> Option<Finding> {

@@ -2,6 +2,7 @@
 //!
 //! In: findings. Out: text and JSON for whoever prints them.
 
+use super::apply::Outcome;
 use super::checkup::Checkup;
 use super::finding::{Finding, Level};
 use rqps_campaign::human_bytes;
@@ -32,6 +33,18 @@ pub fn describe(checkup: &Checkup, width: usize, coloured: bool) -> String {
 /// The same as JSON.
 pub fn json(checkup: &Checkup) -> serde_json::Value {
     serde_json::json!({ "findings": checkup.findings(), "checkup": checkup })
+}
+
+/// What was changed: a line a file.
+pub fn changes(outcome: &Outcome) -> String {
+    let Outcome { changed, refused, not_ours } = outcome;
+    if changed.is_empty() && refused.is_empty() && not_ours.is_empty() {
+        return "nothing to change".to_owned();
+    }
+    let lines = changed.iter().map(|one| {
+        format!("{:<INDENT$}{}\n{:INDENT$}{} → {}", one.about, one.file.display(), "", one.before, one.after)
+    });
+    lines.chain(not_ours.iter().cloned()).collect::<Vec<_>>().join("\n")
 }
 
 fn line(finding: &Finding, width: usize, coloured: bool) -> String {
