@@ -291,7 +291,7 @@ impl CellFindings {
     }
 }
 
-/// Costs per operation of all clients: a statement, for `scan` a thousand rows, of steps a row or query. `relative` =
+/// Costs per operation of all clients, and what the device took for a request: an operation is a statement, for `scan` a thousand rows, of steps a row or query. `relative` =
 /// this / base, keyed by the same names.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
@@ -319,6 +319,15 @@ pub struct Cost {
     pub server_write_bytes_per_op: f64,
     /// Device flushes per operation.
     pub flushes_per_op: f64,
+    /// Mean milliseconds of a read of the device, from its queueing to its end; 0 where there was none.
+    #[serde(default)]
+    pub read_ms: f64,
+    /// The same of a write.
+    #[serde(default)]
+    pub write_ms: f64,
+    /// The same of a flush.
+    #[serde(default)]
+    pub flush_ms: f64,
     /// Page faults of the server's processes per operation.
     pub server_faults_per_op: f64,
     /// Server's memory at the end of the test.

@@ -153,14 +153,23 @@ pub struct HostUse {
     pub major_faults: u64,
     /// Reads completed by the data device.
     pub disk_reads: u64,
+    /// How long these took from their queueing to their end, added up.
+    #[serde(default)]
+    pub disk_read_wait_s: f64,
     /// Bytes read.
     pub disk_read_bytes: u64,
     /// Writes completed by the data device.
     pub disk_writes: u64,
+    /// How long these took, added up.
+    #[serde(default)]
+    pub disk_write_wait_s: f64,
     /// Bytes written.
     pub disk_write_bytes: u64,
     /// Flushes completed by the data device.
     pub disk_flushes: u64,
+    /// How long these took, added up.
+    #[serde(default)]
+    pub disk_flush_wait_s: f64,
     /// Available memory at the end.
     pub memory_available_bytes: u64,
 }

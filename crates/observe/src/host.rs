@@ -9,7 +9,7 @@
 use crate::device::DataDevice;
 use crate::error::ObserveError;
 use crate::probe::{Probe, Subject};
-use crate::proctext::{BlockCounters, CpuTicks, ProcFile, context_switches, count_cpus, value_of};
+use crate::proctext::{BlockCounters, CpuTicks, ProcFile, Requests, context_switches, count_cpus, value_of};
 use crate::tally;
 use rqps_model::sample::HostUse;
 use rqps_model::{Part, Sample};
@@ -24,7 +24,7 @@ pub struct HostReading {
     cpu: CpuTicks,
     context_switches: u64,
     device: BlockCounters,
-    flushes: u64,
+    flushes: Requests,
     /// Page faults and major faults; `None` where the host does not count.
     faults: Option<(u64, u64)>,
     /// Known to `read_full` only.
@@ -65,7 +65,7 @@ impl HostMeter {
             cpu,
             context_switches: 0,
             device: BlockCounters::default(),
-            flushes: 0,
+            flushes: Requests::default(),
             faults: None,
             memory_available_bytes: None,
         };
@@ -94,9 +94,13 @@ impl HostMeter {
         }
         // On a whole disk without partitions the file just read is the one that has the flushes, too.
         if self.disks.len() == 1 && self.data_device.stat.as_ref() == self.data_device.disk_stats.first() {
-            now.flushes = now.device.flushes.unwrap_or(0);
+            now.flushes = now.device.flushes.unwrap_or_default();
         } else {
-            now.flushes = self.disks.iter_mut().filter_map(block).filter_map(|counters| counters.flushes).sum();
+            let of_disks = self.disks.iter_mut().filter_map(block).filter_map(|counters| counters.flushes);
+            now.flushes = of_disks.fold(Requests::default(), |sum, disk| Requests {
+                count: sum.count + disk.count,
+                wait_ms: sum.wait_ms + disk.wait_ms,
+            });
         }
         self.last = now;
         now
@@ -137,6 +141,9 @@ impl HostReading {
         let (cpu, old) = (&self.cpu, &earlier.cpu);
         let (device, old_device) = (&self.device, &earlier.device);
         let faults = self.faults.zip(earlier.faults);
+        let (disk_reads, disk_read_wait_s) = device.reads.since(old_device.reads);
+        let (disk_writes, disk_write_wait_s) = device.writes.since(old_device.writes);
+        let (disk_flushes, disk_flush_wait_s) = self.flushes.since(earlier.flushes);
         HostUse {
             seconds: self.at.saturating_duration_since(earlier.at).as_secs_f64(),
             cpus: self.cpus,
@@ -150,11 +157,14 @@ impl HostReading {
             context_switches: self.context_switches.saturating_sub(earlier.context_switches),
             page_faults: faults.map_or(0, |(now, then)| now.0.saturating_sub(then.0)),
             major_faults: faults.map_or(0, |(now, then)| now.1.saturating_sub(then.1)),
-            disk_reads: device.reads.saturating_sub(old_device.reads),
+            disk_reads,
+            disk_read_wait_s,
             disk_read_bytes: device.read_bytes.saturating_sub(old_device.read_bytes),
-            disk_writes: device.writes.saturating_sub(old_device.writes),
+            disk_writes,
+            disk_write_wait_s,
             disk_write_bytes: device.write_bytes.saturating_sub(old_device.write_bytes),
-            disk_flushes: self.flushes.saturating_sub(earlier.flushes),
+            disk_flushes,
+            disk_flush_wait_s,
             memory_available_bytes: self.memory_available_bytes.unwrap_or(0),
         }
     }

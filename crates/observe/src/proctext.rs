@@ -105,12 +105,28 @@ pub(crate) fn context_switches(stat: &[u8]) -> Option<u64> {
 /// The `stat` file of a block device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct BlockCounters {
-    pub(crate) reads: u64,
+    pub(crate) reads: Requests,
     pub(crate) read_bytes: u64,
-    pub(crate) writes: u64,
+    pub(crate) writes: Requests,
     pub(crate) write_bytes: u64,
     /// `None` before Linux 5.5, which wrote 11 or 15 fields.
-    pub(crate) flushes: Option<u64>,
+    pub(crate) flushes: Option<Requests>,
+}
+
+/// Requests of one kind that the device completed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Requests {
+    pub(crate) count: u64,
+    /// How long each took from its queueing to its end, added up.
+    pub(crate) wait_ms: u64,
+}
+
+impl Requests {
+    /// How many there were since an earlier reading, and the seconds that they took together.
+    pub(crate) fn since(self, earlier: Requests) -> (u64, f64) {
+        let wait_ms = self.wait_ms.saturating_sub(earlier.wait_ms);
+        (self.count.saturating_sub(earlier.count), wait_ms as f64 / 1e3)
+    }
 }
 
 /// Sectors in these files are always of this size, whatever the device says.
@@ -124,12 +140,13 @@ impl BlockCounters {
             *field = value;
             count += 1;
         }
+        let requests = |count: usize, wait: usize| Requests { count: fields[count], wait_ms: fields[wait] };
         (count >= 11).then(|| BlockCounters {
-            reads: fields[0],
+            reads: requests(0, 3),
             read_bytes: fields[2].saturating_mul(SECTOR_BYTES),
-            writes: fields[4],
+            writes: requests(4, 7),
             write_bytes: fields[6].saturating_mul(SECTOR_BYTES),
-            flushes: (count >= 17).then_some(fields[15]),
+            flushes: (count >= 17).then(|| requests(15, 16)),
         })
     }
 }

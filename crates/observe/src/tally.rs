@@ -31,10 +31,13 @@ impl Tally for HostUse {
         self.page_faults += piece.page_faults;
         self.major_faults += piece.major_faults;
         self.disk_reads += piece.disk_reads;
+        self.disk_read_wait_s += piece.disk_read_wait_s;
         self.disk_read_bytes += piece.disk_read_bytes;
         self.disk_writes += piece.disk_writes;
+        self.disk_write_wait_s += piece.disk_write_wait_s;
         self.disk_write_bytes += piece.disk_write_bytes;
         self.disk_flushes += piece.disk_flushes;
+        self.disk_flush_wait_s += piece.disk_flush_wait_s;
         if piece.memory_available_bytes > 0 {
             self.memory_available_bytes = piece.memory_available_bytes;
         }

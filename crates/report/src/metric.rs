@@ -45,12 +45,17 @@ fn written_bytes(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { number::bytes(value) }
 }
 
+/// A request of a device; 0 is none.
+fn device_ms(value: f64) -> String {
+    if value == 0.0 { "none".to_owned() } else { number::duration_us(value * 1e3) }
+}
+
 const fn metric(name: &'static str, title: &'static str, value: fn(&Cost) -> f64, show: fn(f64) -> String) -> Metric {
     Metric { name, title, value, show }
 }
 
 /// All of them, those that explain most first.
-pub(crate) const ALL: [Metric; 16] = [
+pub(crate) const ALL: [Metric; 19] = [
     metric("server_cpu_us", "Server CPU", |c| c.server_cpu_us, number::duration_us),
     metric("server_user_share", "of it in user mode", |c| c.server_user_share, number::percent),
     metric("client_cpu_us", "Client CPU", |c| c.client_cpu_us, number::duration_us),
@@ -61,6 +66,9 @@ pub(crate) const ALL: [Metric; 16] = [
     metric("wkb_per_op", "wKB/o: written to device", |c| c.wkb_per_op, kilobytes),
     metric("server_write_bytes_per_op", "Written by the server", |c| c.server_write_bytes_per_op, written_bytes),
     metric("flushes_per_op", "Device flushes", |c| c.flushes_per_op, count),
+    metric("read_ms", "Time of a device read", |c| c.read_ms, device_ms),
+    metric("write_ms", "Time of a device write", |c| c.write_ms, device_ms),
+    metric("flush_ms", "Time of a device flush", |c| c.flush_ms, device_ms),
     metric("server_faults_per_op", "Server page faults", |c| c.server_faults_per_op, count),
     metric("cpu_per_op", "cpu/o: % of machine × s", |c| c.cpu_per_op, count),
     metric("ops_per_s", "o/s: operations per second", |c| c.ops_per_s, number::grouped),

@@ -37,6 +37,7 @@ fn of_used(used: &Used, operations: f64, ops_per_s: f64) -> Option<Cost> {
     let sum = |of: fn(&Resources) -> f64| used.sum(of);
     let per_op = |of: fn(&Resources) -> f64| sum(of) / operations;
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+    let mean_ms = |wait_s: fn(&Resources) -> f64, count: fn(&Resources) -> f64| 1e3 * share(sum(wait_s), sum(count));
     let steal_s = sum(|r| r.host.cpu_steal_s);
     let idle_s = sum(|r| r.host.cpu_idle_s + r.host.cpu_iowait_s);
     let host_time_s = sum(host_cpu_s) + idle_s + steal_s;
@@ -53,6 +54,9 @@ fn of_used(used: &Used, operations: f64, ops_per_s: f64) -> Option<Cost> {
         server_user_share: share(sum(|r| r.server.cpu_user_s), sum(server_cpu_s)),
         server_write_bytes_per_op: per_op(|r| r.server.write_bytes as f64),
         flushes_per_op: per_op(|r| r.host.disk_flushes as f64),
+        read_ms: mean_ms(|r| r.host.disk_read_wait_s, |r| r.host.disk_reads as f64),
+        write_ms: mean_ms(|r| r.host.disk_write_wait_s, |r| r.host.disk_writes as f64),
+        flush_ms: mean_ms(|r| r.host.disk_flush_wait_s, |r| r.host.disk_flushes as f64),
         server_faults_per_op: per_op(|r| (r.server.minor_faults + r.server.major_faults) as f64),
         server_memory_bytes: sum(|r| r.server.memory_bytes as f64) / used.0.len() as f64,
         steal_share: share(steal_s, host_time_s),
@@ -72,7 +76,7 @@ pub(crate) fn relative(cost: &Cost, base: &Cost) -> BTreeMap<String, f64> {
     fields(cost).into_iter().zip(fields(base)).filter_map(|(this, (_, base))| ratio(this, base)).collect()
 }
 
-fn fields(cost: &Cost) -> [(&'static str, f64); 16] {
+fn fields(cost: &Cost) -> [(&'static str, f64); 19] {
     [
         ("cpu_per_op", cost.cpu_per_op),
         ("cs_per_op", cost.cs_per_op),
@@ -86,6 +90,9 @@ fn fields(cost: &Cost) -> [(&'static str, f64); 16] {
         ("server_user_share", cost.server_user_share),
         ("server_write_bytes_per_op", cost.server_write_bytes_per_op),
         ("flushes_per_op", cost.flushes_per_op),
+        ("read_ms", cost.read_ms),
+        ("write_ms", cost.write_ms),
+        ("flush_ms", cost.flush_ms),
         ("server_faults_per_op", cost.server_faults_per_op),
         ("server_memory_bytes", cost.server_memory_bytes),
         ("steal_share", cost.steal_share),

@@ -5,7 +5,7 @@
 //! their reason.
 
 use super::cell::Cell;
-use super::warning;
+use super::{advised, warning};
 use crate::compare::sla::missed_rounds;
 use crate::digits::{percent, plain};
 use crate::findings::Warning;
@@ -17,6 +17,10 @@ use std::collections::BTreeSet;
 
 /// Start and end of a step, a checkpoint more or less: in a shorter one they are all there is.
 const SHORTEST_SECONDS: f64 = 10.0;
+
+/// Where flushes took this share of the stalled time or more, the disk is named: a flush may have begun before a stall
+/// and one in another build's slice is not seen here.
+const FLUSH_SHARE: f64 = 0.5;
 
 /// Warnings from the steps of a cell.
 pub(super) fn observed(cell: &Cell<'_>, found: &mut Vec<Warning>) {
@@ -58,7 +62,18 @@ fn stalls(cell: &Cell<'_>, found: &mut Vec<Warning>) {
         let longest = longest.seconds;
         format!("almost no rows were inserted for {total} s in {count} in {rounds}, the longest {longest} s {begin}")
     };
-    found.push(warning(WarningKind::WriteStalls, message));
+    let with_stalls = || cell.recorded().filter(|(measured, _)| !measured.stalls.is_empty());
+    let flush_s: f64 = with_stalls().map(|(measured, _)| measured.sample.resources.host.disk_flush_wait_s).sum();
+    found.push(if flush_s >= FLUSH_SHARE * f64::from(total) {
+        let message = format!("{message}; flushes of the data device took {} s there", plain(flush_s));
+        advised(
+            WarningKind::WriteStalls,
+            message,
+            "look at what else writes to that disk: commits wait for its flushes",
+        )
+    } else {
+        warning(WarningKind::WriteStalls, message)
+    });
 }
 
 fn deferred(cell: &Cell<'_>, found: &mut Vec<Warning>) {

@@ -89,6 +89,7 @@ fn sees_bytes_and_flushes_of_the_data_device() {
     let done = |used: &HostUse| {
         used.disk_write_bytes >= 3 << 20
             && used.disk_writes >= 3
+            && used.disk_write_wait_s > 0.0
             && (!flushes_told || !cached || used.disk_flushes >= 3)
     };
     let used = until(&mut meter, write, done);

@@ -57,9 +57,9 @@ fn block_stat_of_three_kernel_ages() {
     let with_flushes = b"56829 10410 5797634 16807 25612 22718 3343208 6129 0 7136 23474 8612 54 684112 442 3393 94\n";
     let check = |text: &[u8], flushes| {
         let expected = BlockCounters {
-            reads: 56829,
+            reads: Requests { count: 56829, wait_ms: 16807 },
             read_bytes: 5_797_634 * 512,
-            writes: 25612,
+            writes: Requests { count: 25612, wait_ms: 6129 },
             write_bytes: 3_343_208 * 512,
             flushes,
         };
@@ -67,7 +67,7 @@ fn block_stat_of_three_kernel_ages() {
     };
     check(old, None);
     check(with_discards, None);
-    check(with_flushes, Some(3393));
+    check(with_flushes, Some(Requests { count: 3393, wait_ms: 94 }));
     assert_eq!(BlockCounters::parse(b"1 2 3"), None);
     assert_eq!(BlockCounters::parse(b""), None);
 }

@@ -71,6 +71,25 @@ fn stalls_are_counted_and_the_longest_is_dated() {
 }
 
 #[test]
+fn a_disk_that_flushes_while_writes_stall_is_named() {
+    let stalled = |flush_s: f64| {
+        let mut measured = round(1, |_| {})?;
+        measured.stalls = vec![Stall { from_second: 12, seconds: 6 }];
+        measured.sample.resources.host.disk_flush_wait_s = flush_s;
+        Some(measured)
+    };
+    let stall = "almost no rows were inserted for 6 s, from second 12 of round 1";
+    check(&[stalled(2.9)], &[], &[(WarningKind::WriteStalls, stall)]);
+    let named = format!("{stall}; flushes of the data device took 7.3 s there");
+    check(&[stalled(7.3)], &[], &[(WarningKind::WriteStalls, &named)]);
+    // What was flushed in a round without a stall explains none.
+    let mut calm = stalled(0.0);
+    calm.as_mut().unwrap().stalls.clear();
+    calm.as_mut().unwrap().sample.resources.host.disk_flush_wait_s = 30.0;
+    check(&[stalled(0.1), calm], &[], &[(WarningKind::WriteStalls, stall)]);
+}
+
+#[test]
 fn what_was_deferred_and_what_was_too_short_is_told() {
     let rounds = [round(1, |record| record.deferred_seconds = 12.04), round(2, |_| {})];
     let words = "writers fell so far behind their plan that up to 12 s of it were deferred in round 1";
