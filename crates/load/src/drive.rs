@@ -5,7 +5,7 @@
 //! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries and what programs
 //! do besides statements; `slot` is a session's place in its event; `placing` pins a thread and what serves its
 //! sessions to a CPU; `arrival` says when events are due, `batch` whether answers are waited for in one piece, `burn`
-//! how a planted change is made; `tally`, `intervals` and `recorder` count;
+//! how a planted change is made, `interrupt` how a statement ends that takes too long; `tally`, `intervals` and `recorder` count;
 //! `port` is the door to sockets and clock, which a simulation can take over. What is sent, programs say
 //! (`crate::program`).
 //!
@@ -19,6 +19,7 @@ mod burn;
 mod crew;
 mod equal;
 mod exercise;
+mod interrupt;
 mod intervals;
 mod lane;
 mod leader;
@@ -35,6 +36,7 @@ mod to_end;
 mod watchdog;
 
 pub use exercise::{Exercise, Phase, Switch};
+pub(crate) use interrupt::{kill, look_every};
 pub use leader::Ended;
 pub use outcome::{ArmRun, EventRun};
 pub use pinning::{process_cpu_ns, thread_cpu_ns};

@@ -12,6 +12,7 @@ pub mod tproc_c;
 
 use rand_pcg::Pcg64;
 use rqps_wire::{AnyValue, ParameterType, Rows, Statement};
+use std::time::Duration;
 
 /// The kind of event where a workload has only one; whole events have their latencies under this name.
 pub const EVENT: &str = "event";
@@ -233,6 +234,9 @@ pub trait Program: Send {
     /// Whether its events have asides.
     const HAS_ASIDES: bool = false;
 
+    /// Whether its statements may have a time-out that the client has to keep, with [`Program::timeout`].
+    const KEEPS_TIMEOUTS: bool = false;
+
     /// What a new session is told once, before anything else.
     fn opening(&self) -> &[String] {
         &[]
@@ -246,6 +250,12 @@ pub trait Program: Send {
 
     /// The statement that ends a failed transaction.
     fn rollback(&self) -> Option<usize> {
+        None
+    }
+
+    /// How long a statement of an event may take before the client has the server end it, the same for all sessions to
+    /// a server; `None` where the server keeps the time-out itself.
+    fn timeout(&self) -> Option<Duration> {
         None
     }
 

@@ -62,8 +62,9 @@ impl FailureClass {
         match (number, state) {
             (0, "40001") | (1020, _) => FailureClass::Serialization,
             (0, "40P01") | (1213, _) => FailureClass::Deadlock,
-            // MySQL's time-out of a SELECT, and MariaDB's of any statement.
-            (0, "57014") | (3024 | 1969, _) => FailureClass::Timeout,
+            // MySQL's time-out of a SELECT, MariaDB's of any statement, and the client's own, which is MySQL's number of
+            // a killed statement with PostgreSQL's state: what others kill has another state.
+            (0 | 1317, "57014") | (3024 | 1969, _) => FailureClass::Timeout,
             _ => FailureClass::Other,
         }
     }
@@ -161,6 +162,8 @@ mod tests {
             ("57014", FailureClass::Timeout),
             ("3024 (HY000)", FailureClass::Timeout),
             ("1969 (70100)", FailureClass::Timeout),
+            ("1317 (57014)", FailureClass::Timeout),
+            ("1317 (70100)", FailureClass::Other),
             ("23505", FailureClass::Other),
             ("1205 (HY000)", FailureClass::Other),
         ] {

@@ -31,7 +31,7 @@ pub use endpoint::{Endpoint, Protocol, Target, Transport};
 pub use error::{ServerError, WireError};
 pub use null_server::acknowledge;
 pub use pingpong::{PingPong, ask, echo, ping_pong};
-pub use poll::{Poller, Watch, wait_readable};
+pub use poll::{ALARM, Poller, Watch, wait_readable};
 pub use prepared::{AnyValue, ParameterType};
 pub use reply::{ErrorCode, Reply, SqlState, Table, TransactionStatus};
 pub use rows::{LastRow, Rows};

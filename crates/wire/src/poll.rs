@@ -11,14 +11,19 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, epoll};
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
 
 /// How many ready sessions one wait reports at most; the rest come with the next wait.
 const READY_MAX: usize = 64;
+
+/// The token of an alarm, which belongs to no session.
+pub const ALARM: u64 = u64::MAX;
 
 /// Waits for any of several sessions, each known by a token of the caller's choice.
 pub struct Poller {
     epoll: OwnedFd,
     ready: Vec<epoll::Event>,
+    alarm: Option<Alarm>,
 }
 
 impl fmt::Debug for Poller {
@@ -30,7 +35,15 @@ impl fmt::Debug for Poller {
 impl Poller {
     /// A poller of no sessions.
     pub fn new() -> io::Result<Poller> {
-        Ok(Poller { epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?, ready: Vec::with_capacity(READY_MAX) })
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        Ok(Poller { epoll, ready: Vec::with_capacity(READY_MAX), alarm: None })
+    }
+
+    /// From now on [`ALARM`] is reported when the period has passed, over and over. It costs the waits nothing, where a
+    /// timeout would set a timer for each of them.
+    pub fn ring_every(&mut self, period: Duration) -> io::Result<()> {
+        self.alarm = Some(Alarm::on(&self.epoll, period)?);
+        Ok(())
     }
 
     /// Watches `source` for something to read, reported as `token`, until it is closed or removed.
@@ -59,9 +72,15 @@ impl Poller {
         };
         let space = rustix::buffer::spare_capacity(&mut self.ready);
         match epoll::wait(&self.epoll, space, limit) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(tokens(&self.ready)),
-            Err(error) => Err(error.into()),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
+        if let Some(alarm) = &self.alarm
+            && tokens(&self.ready).any(|token| token == ALARM)
+        {
+            alarm.set_again();
+        }
+        Ok(tokens(&self.ready))
     }
 }
 
@@ -72,6 +91,7 @@ impl Poller {
 /// [`wait_readable`] for the rest.
 pub struct Watch {
     epoll: OwnedFd,
+    alarm: Option<Alarm>,
 }
 
 impl fmt::Debug for Watch {
@@ -86,18 +106,52 @@ impl Watch {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
         epoll::add(&epoll, source, epoll::EventData::new_u64(0), flags)?;
-        Ok(Watch { epoll })
+        Ok(Watch { epoll, alarm: None })
     }
 
-    /// Waits until something to read (or a hang-up) has come that was not reported yet; false if a signal came.
+    /// From now on [`ALARM`] is reported when the period has passed, over and over, as by a [`Poller`].
+    pub fn ring_every(&mut self, period: Duration) -> io::Result<()> {
+        self.alarm = Some(Alarm::on(&self.epoll, period)?);
+        Ok(())
+    }
+
+    /// Waits until something to read (or a hang-up) has come that was not reported yet, which is 0, or [`ALARM`];
+    /// `None` if a signal came.
     #[inline]
-    pub fn wait(&self) -> io::Result<bool> {
+    pub fn wait(&self) -> io::Result<Option<u64>> {
         let mut space = [const { MaybeUninit::<epoll::Event>::uninit() }; 1];
         match epoll::wait(&self.epoll, &mut space, None) {
-            Ok((ready, _)) => Ok(!ready.is_empty()),
-            Err(rustix::io::Errno::INTR) => Ok(false),
+            Ok((ready, _)) => {
+                let token = tokens(ready).next();
+                if token == Some(ALARM) {
+                    self.alarm.as_ref().inspect(|alarm| alarm.set_again());
+                }
+                Ok(token)
+            }
+            Err(rustix::io::Errno::INTR) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+/// A timer that an epoll reports when it has rung.
+#[derive(Debug)]
+struct Alarm(OwnedFd);
+
+impl Alarm {
+    fn on(epoll: &OwnedFd, period: Duration) -> io::Result<Alarm> {
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+        let period = timespec(period);
+        timerfd_settime(&timer, TimerfdTimerFlags::empty(), &Itimerspec { it_interval: period, it_value: period })?;
+        epoll::add(epoll, &timer, epoll::EventData::new_u64(ALARM), epoll::EventFlags::IN)?;
+        Ok(Alarm(timer))
+    }
+
+    /// Having rung, it rests until it is read.
+    #[cold]
+    fn set_again(&self) {
+        // Somebody may have read it already: then it is set.
+        let _ = rustix::io::read(&self.0, &mut [0; 8]);
     }
 }
 
@@ -163,16 +217,33 @@ mod tests {
         let watch = Watch::of(&near).unwrap();
         for round in 0..3 {
             far.write_all(&[round; 8]).unwrap();
-            assert!(watch.wait().unwrap());
+            assert_eq!(watch.wait().unwrap(), Some(0));
             // What is left unread does not hide what comes next.
             (&near).read_exact(&mut [0; 5]).unwrap();
         }
         assert!(wait_readable(&near, Some(Duration::ZERO)).unwrap());
         drop(far);
-        assert!(watch.wait().unwrap());
+        assert_eq!(watch.wait().unwrap(), Some(0));
         let mut rest = Vec::new();
         (&near).read_to_end(&mut rest).unwrap();
         assert_eq!(rest, [1, 2, 2, 2, 2, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn an_alarm_rings_over_and_over_and_hides_no_source() {
+        let (near, mut far) = UnixStream::pair().unwrap();
+        let mut watch = Watch::of(&near).unwrap();
+        watch.ring_every(Duration::from_millis(1)).unwrap();
+        let mut poller = Poller::new().unwrap();
+        poller.add(&near, 1).unwrap();
+        poller.ring_every(Duration::from_millis(1)).unwrap();
+        for _ in 0..3 {
+            assert_eq!(watch.wait().unwrap(), Some(ALARM));
+            assert_eq!(poller.wait(None).unwrap().collect::<Vec<_>>(), [ALARM]);
+        }
+        far.write_all(b"x").unwrap();
+        while watch.wait().unwrap() != Some(0) {}
+        while !poller.wait(None).unwrap().any(|token| token == 1) {}
     }
 
     #[test]

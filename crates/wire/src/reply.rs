@@ -112,6 +112,11 @@ impl ErrorCode {
     pub const LOCK_WAIT_TIMEOUT_NUMBER: u16 = 1205;
     /// MySQL's errno of a row that changed since it was read, as MariaDB's snapshot isolation and RocksDB say.
     pub const RECORD_CHANGED_NUMBER: u16 = 1020;
+    /// MySQL's errno of a statement that KILL QUERY broke off.
+    pub const INTERRUPTED_NUMBER: u16 = 1317;
+    /// What such a statement is said to have failed with where the client itself had it broken off, because it took too
+    /// long: MySQL's errno with the SQLSTATE that PostgreSQL has for it, so that no server's code is the same.
+    pub const OVERDUE: ErrorCode = ErrorCode { state: SqlState(*b"57014"), number: Self::INTERRUPTED_NUMBER };
     /// MySQL's errno of a statement that the server's end broke off.
     pub const SERVER_SHUTDOWN_NUMBER: u16 = 1053;
     /// MariaDB's errno of a connection that somebody ended.
@@ -174,6 +179,13 @@ mod tests {
         assert_eq!(SqlState(*b"40P01").to_string(), "40P01");
         assert_eq!(SqlState(*b"\xff\0abc").to_string(), "?????");
         assert_eq!(SqlState::from_field(b"12").to_string(), "?????");
+    }
+
+    #[test]
+    fn only_what_the_client_broke_off_took_too_long() {
+        let foreign = ErrorCode { state: SqlState(*b"70100"), number: ErrorCode::INTERRUPTED_NUMBER };
+        assert_eq!((foreign.class(), ErrorCode::OVERDUE.class()), (FailureClass::Other, FailureClass::Timeout));
+        assert_eq!(ErrorCode::OVERDUE.to_string(), "1317 (57014)");
     }
 
     #[test]

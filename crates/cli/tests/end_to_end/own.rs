@@ -159,6 +159,50 @@ sql = "SELECT 1"
     scene.assert_nothing_left();
 }
 
+/// MySQL 5.6 ends no statement by itself, later ones no write.
+#[test]
+fn what_hangs_on_mysql_is_killed_and_the_campaign_goes_on() {
+    let scene = Scene::new();
+    let workload = r#"
+format = 1
+[data]
+schema = "fast.sql"
+[data.only.b]
+schema = "slow.sql"
+[defaults]
+timeout = "500 ms"
+[[test]]
+name = "late-read"
+sql = "SELECT answer()"
+[[test]]
+name = "late-write"
+sql = "UPDATE t SET n = answer() WHERE id = 1"
+[[test]]
+name = "other"
+sql = "SELECT n FROM t WHERE id = 2"
+"#;
+    fs::write(scene.path("w.toml"), workload).expect("written");
+    let function = |value: &str| format!("CREATE FUNCTION answer() RETURNS int NO SQL RETURN {value};\n");
+    let table = "CREATE TABLE t (id int PRIMARY KEY, n int);\nINSERT INTO t VALUES (1, 0), (2, 0);\n";
+    fs::write(scene.path("fast.sql"), format!("{table}{}", function("1"))).expect("written");
+    fs::write(scene.path("slow.sql"), format!("DROP FUNCTION answer;\n{}", function("SLEEP(600)"))).expect("written");
+    let builds = ["a", "b"].map(|name| format!("{name}=mysql:5.6.14"));
+    let mut words = run(&["w.toml"], &builds, "late");
+    words.extend(["--rounds", "2"]);
+    let ended = scene.end(scene.rqps(&words)).with_code(3);
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in
+        ["3 events took longer than they may in a row", "with 1317 (57014)", "late-read is not answered within 0.5 s"]
+    {
+        assert!(words(&ended.stdout).contains(told), "{told}: {}", ended.stdout);
+    }
+    let report = fs::read_to_string(scene.campaign("late").join("report.html")).expect("written");
+    assert!(report.contains("late-write was slower than 0.5 s, and cancelled, "), "the report tells it too");
+    let compared = scene.end(scene.rqps(&["compare", "results/late", "--json"])).with_code(3).json();
+    assert!(row(&compared, "other", "b")["rqps"].is_number(), "{compared:#}");
+    scene.assert_nothing_left();
+}
+
 #[test]
 fn a_statement_that_a_server_refuses_fails_its_test_there_and_no_other() {
     let scene = Scene::new();

@@ -6,6 +6,7 @@
 
 mod aside;
 mod failure;
+mod overdue;
 
 use super::arrival::{Pace, SessionPlan};
 use super::burn::Burn;
@@ -45,6 +46,8 @@ pub(crate) struct Lane<P> {
     next_due_ns: u64,
     /// When the next session that sleeps within its event is to go on; `u64::MAX` if none does.
     next_wake_ns: u64,
+    /// How long a statement may take; `u64::MAX` where the client does not see to that.
+    timeout_ns: u64,
     /// Why the server counts as lost.
     lost: Option<Lost>,
 }
@@ -87,6 +90,7 @@ impl<G: Program> Lane<G> {
         pace: Pace,
     ) -> Lane<G> {
         let slots: Vec<Slot<G>> = programs.map(|(client, program)| Slot::new(client, program)).collect();
+        let timeout = slots.first().and_then(|slot| slot.program.timeout());
         Lane {
             sessions,
             running: 0,
@@ -97,6 +101,7 @@ impl<G: Program> Lane<G> {
             next_due_ns: u64::MAX,
             next_wake_ns: u64::MAX,
             tally: Tally::new(kinds, events, matches!(pace, Pace::Open(_))),
+            timeout_ns: timeout.map_or(u64::MAX, |timeout| timeout.as_nanos() as u64),
             lost: None,
             slots,
             pace,
@@ -192,13 +197,16 @@ impl<G: Program> Lane<G> {
             }
             let timeout = if G::HAS_TURNS { run.visit.until_pause(now, due) } else { due };
             self.ready.clear();
-            if let Err(lost) = run.port.wait(timeout, &mut self.ready) {
-                self.abandon(run, &lost);
-                return Err(lost);
-            }
+            let has_rung = match run.port.wait(timeout, &mut self.ready) {
+                Ok(has_rung) => has_rung,
+                Err(lost) => {
+                    self.abandon(run, &lost);
+                    return Err(lost);
+                }
+            };
             for place in 0..self.ready.len() {
                 let index = self.ready[place] as usize;
-                match run.port.receive(index) {
+                match self.receive(run, index) {
                     Ok(Some(reply)) => {
                         now = run.port.now_ns();
                         now = self.completed(run, index, &reply, now);
@@ -206,6 +214,9 @@ impl<G: Program> Lane<G> {
                     Ok(None) => {}
                     Err(lost) => self.lose(run, index, lost),
                 }
+            }
+            if G::KEEPS_TIMEOUTS && has_rung {
+                self.interrupt_overdue(run);
             }
             if timeout.is_some() {
                 now = run.port.now_ns();

@@ -3,12 +3,13 @@
 //! In: which session sends which statement. Out: replies, readiness, time. The loop is generic over [`Port`] and
 //! compiled anew for it, so a simulation costs the real one nothing. A port must not count or decide.
 
+use super::interrupt::{Interrupter, absorb_kill};
 use crate::program::{Parameters, Program, StatementForm};
-use rqps_wire::{Endpoint, Poller, Reply, Rows, Session, Statement, Watch, WireError, wait_readable};
+use rqps_wire::{ALARM, Endpoint, Poller, Reply, Rows, Session, Statement, Watch, WireError, wait_readable};
 use std::time::Duration;
 
 /// How long a connection may take.
-const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
 
 /// The setting that MySQL names when it refuses to prepare more statements (error 1461).
 const PREPARED_LIMIT: &str = "max_prepared_stmt_count";
@@ -59,8 +60,15 @@ pub(crate) trait Port {
     fn receive(&mut self, session: usize) -> Result<Option<Reply>, Lost>;
 
     /// Waits until a session is readable or answered, and adds those that are to `ready`, which is empty; none after
-    /// `timeout`.
-    fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost>;
+    /// `timeout`. Whether it is time to look for statements that are overdue, where the client has to.
+    fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<bool, Lost>;
+
+    /// Has the server end the statement that a session waits for.
+    fn interrupt(&mut self, session: usize) -> Result<(), Lost>;
+
+    /// Sees to it that what [`Port::interrupt`] did cannot hit a statement that is sent from now on. The session waits
+    /// for nothing.
+    fn absorb_kill(&mut self, session: usize) -> Result<(), Lost>;
 
     /// Uses up that much time and gives back how much it was.
     fn burn(&mut self, ns: u64) -> u64;
@@ -98,6 +106,8 @@ pub(crate) struct WirePort {
     waiting: Waiting,
     /// Sessions that were answered while they still sent, of which no readiness will tell.
     answered: Vec<u32>,
+    /// Where it keeps its statements' time-outs.
+    interrupter: Option<Interrupter>,
     /// By how much its clock is behind the machine's.
     behind_ns: u64,
 }
@@ -114,6 +124,23 @@ enum Waiting {
     Many(Poller),
 }
 
+impl Waiting {
+    /// Waits for these, interrupted every so often where statements have to be looked after.
+    fn on(lines: &[Line], look_every: Option<Duration>) -> std::io::Result<Waiting> {
+        if let [line] = lines {
+            let mut watch = Watch::of(&line.session)?;
+            look_every.map_or(Ok(()), |period| watch.ring_every(period))?;
+            return Ok(Waiting::One { watch, is_incomplete: false });
+        }
+        let mut poller = Poller::new()?;
+        for (token, line) in lines.iter().enumerate() {
+            poller.add(&line.session, token as u64)?;
+        }
+        look_every.map_or(Ok(()), |period| poller.ring_every(period))?;
+        Ok(Waiting::Many(poller))
+    }
+}
+
 struct Line {
     session: Session,
     statements: Vec<Statement>,
@@ -128,7 +155,9 @@ impl WirePort {
         clients: u32,
     ) -> Result<WirePort, Lost> {
         let mut lines = Vec::new();
+        let mut timeout = None;
         for program in programs {
+            timeout = program.timeout();
             let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
             for sql in program.opening() {
                 session.execute(sql)?;
@@ -138,16 +167,14 @@ impl WirePort {
                 forms.iter().map(|form| prepare(&mut session, form, forms, clients)).collect::<Result<_, _>>();
             lines.push(Line { session, statements: statements? });
         }
-        WirePort::over(lines)
+        WirePort::over(lines, timeout.map(|timeout| Interrupter::new(endpoint, timeout)))
     }
 
-    fn over(lines: Vec<Line>) -> Result<WirePort, Lost> {
-        let waiting = match &lines[..] {
-            [line] => Watch::of(&line.session).map(|watch| Waiting::One { watch, is_incomplete: false }),
-            _ => watch(&lines).map(Waiting::Many),
-        };
+    fn over(lines: Vec<Line>, interrupter: Option<Interrupter>) -> Result<WirePort, Lost> {
+        let look_every = interrupter.as_ref().map(|interrupter| interrupter.look_every);
+        let waiting = Waiting::on(&lines, look_every);
         let waiting = waiting.map_err(|error| Lost(format!("cannot poll the sessions: {error}")))?;
-        Ok(WirePort { lines, waiting, answered: Vec::new(), behind_ns: 0 })
+        Ok(WirePort { lines, waiting, answered: Vec::new(), interrupter, behind_ns: 0 })
     }
 
     /// Sets its clock, which stands still while its arm is paused.
@@ -208,14 +235,6 @@ fn prepare(
     Ok(statement)
 }
 
-fn watch(lines: &[Line]) -> std::io::Result<Poller> {
-    let poller = Poller::new()?;
-    for (token, line) in lines.iter().enumerate() {
-        poller.add(&line.session, token as u64)?;
-    }
-    Ok(poller)
-}
-
 impl Port for WirePort {
     type Statement = Statement;
 
@@ -269,22 +288,45 @@ impl Port for WirePort {
     }
 
     #[inline]
-    fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost> {
+    fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<bool, Lost> {
         if !self.answered.is_empty() {
             ready.append(&mut self.answered);
-            return Ok(());
+            return Ok(false);
         }
+        let mut has_rung = false;
+        let mut came = |token: u64| match token {
+            ALARM => has_rung = true,
+            session => ready.push(session as u32),
+        };
         let waited = match &mut self.waiting {
-            Waiting::Many(poller) => poller.wait(timeout).map(|tokens| ready.extend(tokens.map(|token| token as u32))),
-            Waiting::One { watch, is_incomplete } => {
-                let is_ready = match timeout {
-                    None if !*is_incomplete => watch.wait(),
-                    _ => wait_readable(&self.lines[0].session, timeout),
-                };
-                is_ready.map(|is_ready| ready.extend(is_ready.then_some(0)))
+            Waiting::Many(poller) => poller.wait(timeout).map(|tokens| tokens.for_each(came)),
+            Waiting::One { watch, is_incomplete: false } if timeout.is_none() => {
+                watch.wait().map(|token| token.into_iter().for_each(came))
+            }
+            // The alarm does not end this wait, so that it has to end by itself.
+            Waiting::One { .. } => {
+                let look_every = self.interrupter.as_ref().map(|interrupter| interrupter.look_every);
+                let is_ready = wait_readable(&self.lines[0].session, timeout.or(look_every));
+                is_ready.map(|is_ready| match (is_ready, look_every) {
+                    (true, _) => came(0),
+                    (false, Some(_)) => came(ALARM),
+                    (false, None) => {}
+                })
             }
         };
-        waited.map_err(|error| Lost(format!("cannot wait: {error}")))
+        waited.map_err(|error| Lost(format!("cannot wait: {error}")))?;
+        Ok(has_rung)
+    }
+
+    #[cold]
+    fn interrupt(&mut self, session: usize) -> Result<(), Lost> {
+        let session = &self.lines[session].session;
+        self.interrupter.as_ref().map_or(Ok(()), |interrupter| interrupter.interrupt(session))
+    }
+
+    #[cold]
+    fn absorb_kill(&mut self, session: usize) -> Result<(), Lost> {
+        absorb_kill(&mut self.lines[session].session)
     }
 
     /// On the CPU, as a slower program would: a thread that sleeps is woken late.
@@ -355,7 +397,7 @@ mod tests {
                 server.write_all(REFUSAL).unwrap();
                 std::io::copy(&mut server, &mut std::io::sink()).unwrap();
             });
-            let mut port = WirePort::over(lines).unwrap();
+            let mut port = WirePort::over(lines, None).unwrap();
             let last = count - 1;
             port.submit(last, 0).unwrap();
             let mut ready = Vec::new();

@@ -18,6 +18,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 mod asides;
+mod overdue;
 mod pauses;
 mod planted;
 mod slices;
@@ -25,6 +26,9 @@ mod slices;
 const US: u64 = 1000;
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
+
+/// What a server says to a statement that somebody killed.
+const INTERRUPTED: ErrorCode = ErrorCode { state: SqlState(*b"70100"), number: ErrorCode::INTERRUPTED_NUMBER };
 
 /// Ignores its parameters but remembers the first number.
 #[derive(Default, Clone)]
@@ -66,6 +70,13 @@ struct Simulated {
     lost_at_ns: u64,
     in_transaction: bool,
     rollback: usize,
+    /// How often the loop is to look for overdue statements.
+    look_every_ns: Option<u64>,
+    /// How long a killed statement goes on.
+    kill_ns: u64,
+    /// Sessions whose statement was killed, and sessions that took that in afterwards, each with the time.
+    killed: Vec<(usize, u64)>,
+    absorbed: Vec<(usize, u64)>,
 }
 
 impl Simulated {
@@ -84,6 +95,10 @@ impl Simulated {
             lost_at_ns: u64::MAX,
             in_transaction: false,
             rollback: program.rollback().unwrap_or(usize::MAX),
+            look_every_ns: None,
+            kill_ns: 0,
+            killed: Vec::new(),
+            absorbed: Vec::new(),
         }
     }
 }
@@ -144,10 +159,11 @@ impl Port for Simulated {
         Ok(Some(Reply { rows: 2, affected: 2, bytes: 10, error, in_transaction }))
     }
 
-    fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<(), Lost> {
+    fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<u32>) -> Result<bool, Lost> {
         let until = timeout.map_or(u64::MAX, |timeout| self.now_ns + timeout.as_nanos() as u64);
         let next = self.pending.iter().flatten().map(|(done_ns, _)| *done_ns).min().unwrap_or(u64::MAX);
-        let until = until.min(next).min(self.lost_at_ns.max(self.now_ns));
+        let look_ns = self.look_every_ns.map_or(u64::MAX, |every| (self.now_ns / every + 1) * every);
+        let until = until.min(next).min(look_ns).min(self.lost_at_ns.max(self.now_ns));
         assert_ne!(until, u64::MAX, "waiting for nothing");
         self.now_ns = self.now_ns.max(until);
         let is_lost = self.now_ns >= self.lost_at_ns;
@@ -156,6 +172,22 @@ impl Port for Simulated {
                 ready.push(session as u32);
             }
         }
+        Ok(self.now_ns == look_ns)
+    }
+
+    fn interrupt(&mut self, session: usize) -> Result<(), Lost> {
+        self.killed.push((session, self.now_ns));
+        let (done_ns, _) = self.pending[session].expect("a statement is under way");
+        let killed_ns = self.now_ns + self.kill_ns;
+        if killed_ns < done_ns {
+            self.pending[session] = Some((killed_ns, Some(INTERRUPTED)));
+        }
+        Ok(())
+    }
+
+    fn absorb_kill(&mut self, session: usize) -> Result<(), Lost> {
+        assert!(self.pending[session].is_none(), "nothing is under way");
+        self.absorbed.push((session, self.now_ns));
         Ok(())
     }
 

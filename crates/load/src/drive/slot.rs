@@ -45,6 +45,8 @@ pub(crate) struct Slot<P> {
     pub(crate) event: usize,
     /// When the session completed its last statement, or began its visit.
     pub(crate) last_ns: u64,
+    /// When the server was last told to end its statement; of no meaning where that is before `last_ns`.
+    pub(crate) killed_ns: u64,
     /// Where the busy time of its event begins.
     pub(crate) busy_from_ns: u64,
     /// When its event was to start; in a closed loop, when it did.
@@ -92,6 +94,7 @@ impl<P> Slot<P> {
             kind: 0,
             event: 0,
             last_ns: 0,
+            killed_ns: 0,
             busy_from_ns: 0,
             planned_ns: 0,
             counts: false,
@@ -110,5 +113,10 @@ impl<P> Slot<P> {
             events_in_visit: 0,
             counted_in_visit: 0,
         }
+    }
+    /// Whether the server was told to end the statement under way.
+    #[inline]
+    pub(crate) fn was_killed(&self) -> bool {
+        self.killed_ns > self.last_ns
     }
 }

@@ -4,7 +4,8 @@
 //! which are the same on every build. Each is asked twice, in sessions of their own, the second time in another order
 //! and without parallel workers: what differs from itself cannot be compared.
 
-use super::{database, dialect};
+use super::{client_timeout, database, dialect};
+use crate::drive::{kill, look_every};
 use crate::error::LoadError;
 use crate::plan_capture::SEED;
 use crate::program::own::{Arm, Inputs};
@@ -12,7 +13,7 @@ use crate::session::{connect, execute};
 use rqps_model::answers::{Answer, StatementAnswers, TestAnswers};
 use rqps_model::own::{Answers, Own, OwnTest, Work};
 use rqps_model::sample::{ErrorCount, FailureClass};
-use rqps_wire::{Protocol, Session, Table, Target, WireError};
+use rqps_wire::{ErrorCode, Protocol, Session, Table, Target, WireError};
 use sha2::{Digest, Sha256};
 use std::time::{Duration, Instant};
 
@@ -50,7 +51,7 @@ pub(crate) fn answers(
         let mut first = session(target, own, test, true)?;
         let begun = Instant::now();
         for text in &texts {
-            let answer = ask(&mut first, text, is_ordered, own, &mut asked.columns)?;
+            let answer = ask(target, &mut first, text, is_ordered, own, &mut asked.columns)?;
             // What a build does not answer in time is no other answer; the timed part tells of it.
             if timed_out(&answer) {
                 let seconds = test.timeout_seconds;
@@ -72,7 +73,7 @@ pub(crate) fn answers(
                 answer.is_unstable = true;
                 continue;
             }
-            let again = ask(&mut second, text, is_ordered, own, &mut Vec::new())?;
+            let again = ask(target, &mut second, text, is_ordered, own, &mut Vec::new())?;
             is_slow = timed_out(&again);
             let is_same = again.rows == answer.rows && again.error == answer.error && again.sum == answer.sum;
             answer.is_unstable = !is_same || is_ordered && again.sum_in_order != answer.sum_in_order;
@@ -114,7 +115,7 @@ fn unexpected(asked: &StatementAnswers, expected: Option<(u64, u64)>) -> Option<
     })
 }
 
-/// A session that shows values alike on all versions.
+/// A session that shows values alike on all versions. Where the server does not keep the time-out, the session does.
 fn session(target: &Target, own: &Own, test: &OwnTest, with_workers: bool) -> Result<Session, LoadError> {
     let mut session = connect(&target.endpoint)?;
     for sql in database::opening(own, test, target) {
@@ -129,10 +130,13 @@ fn session(target: &Target, own: &Own, test: &OwnTest, with_workers: bool) -> Re
     } else {
         execute(&mut session, "SET time_zone = '+00:00', group_concat_max_len = 1000000")?;
     }
+    session.set_deadline(client_timeout(test, target).map(|timeout| timeout + look_every(timeout)));
     Ok(session)
 }
 
+/// An answer. One that does not come in time is the session's last.
 fn ask(
+    target: &Target,
     session: &mut Session,
     text: &str,
     is_ordered: bool,
@@ -143,6 +147,11 @@ fn ask(
         Ok(table) => table,
         Err(WireError::Server { error, .. }) => {
             return Ok(Answer { error: Some(error.error_code().to_string()), ..Answer::default() });
+        }
+        Err(WireError::Deadline { .. }) => {
+            kill(&target.endpoint, &format!("KILL {}", session.backend_pid()))
+                .map_err(LoadError::wire("killing a statement"))?;
+            return Ok(Answer { error: Some(ErrorCode::OVERDUE.to_string()), ..Answer::default() });
         }
         Err(error) => return Err(LoadError::wire("asking for an answer")(error)),
     };

@@ -8,6 +8,7 @@ use crate::mysql;
 use crate::session::{connect, execute};
 use rqps_model::own::{Own, OwnData, OwnTest};
 use rqps_wire::{Endpoint, Protocol, Target};
+use std::time::Duration;
 
 /// The database from which PostgreSQL's can be made.
 const POSTGRES_MAINTENANCE: &str = "postgres";
@@ -86,8 +87,7 @@ pub(crate) fn opening(own: &Own, test: &OwnTest, target: &Target) -> Vec<String>
             }
         }
         Protocol::Mysql => {
-            // MariaDB has had it since 10.1, MySQL since 5.7.8 and for SELECT alone.
-            if target.is_since(None, Some([10, 1, 1])) {
+            if keeps_timeouts(target) {
                 opening.push(format!("SET max_statement_time = {}", test.timeout_seconds));
             } else if target.is_since(Some([5, 7, 8]), None) {
                 opening.push(format!("SET max_execution_time = {millis}"));
@@ -98,6 +98,16 @@ pub(crate) fn opening(own: &Own, test: &OwnTest, target: &Target) -> Vec<String>
         }
     }
     opening
+}
+
+/// How long a statement of a test may take before the client has it ended, where the server does not see to that.
+pub(crate) fn client_timeout(test: &OwnTest, target: &Target) -> Option<Duration> {
+    (!keeps_timeouts(target)).then(|| Duration::from_secs_f64(test.timeout_seconds))
+}
+
+/// Whether a server keeps the time-out of any statement: MariaDB since 10.1. MySQL does since 5.7.8, of SELECT alone.
+fn keeps_timeouts(target: &Target) -> bool {
+    target.endpoint.protocol() == Protocol::Postgres || target.is_since(None, Some([10, 1, 1]))
 }
 
 /// What every session to the user's data is told.

@@ -24,6 +24,7 @@ use rand_pcg::Pcg64;
 use rqps_draw::Random;
 use rqps_model::own::{Own, OwnTest};
 use rqps_wire::Target;
+use std::time::Duration;
 
 /// Failed events of a session in a row after which its server is given up.
 const FAILURES_IN_A_ROW_MAX: u32 = 20;
@@ -128,9 +129,14 @@ impl<'w> OwnSession<'w> {
 impl Program for OwnSession<'_> {
     const FAILURES_IN_A_ROW_MAX: u32 = FAILURES_IN_A_ROW_MAX;
     const TIMEOUTS_IN_A_ROW_MAX: u32 = TIMEOUTS_IN_A_ROW_MAX;
+    const KEEPS_TIMEOUTS: bool = true;
 
     fn opening(&self) -> &[String] {
         &self.arm.opening
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        self.arm.timeout
     }
 
     fn statements(&self) -> &[StatementForm] {

@@ -17,6 +17,7 @@ mod pgbench;
 mod rocksdb;
 mod servers;
 mod statements;
+mod timeouts;
 mod toy;
 mod tproc_c;
 mod warehouses;

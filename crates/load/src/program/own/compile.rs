@@ -15,6 +15,7 @@ use rqps_model::own::{Own, OwnStep, OwnTest, Protocol as Sending, Steps, Values,
 use rqps_sql::{Dialect, Piece, Template};
 use rqps_wire::{ParameterType, Protocol, Session, Target};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The kind of the statement that ends a failed transaction.
 const ROLLBACK: &str = "rollback";
@@ -30,6 +31,8 @@ pub(crate) struct Arm {
     pub(super) units: Vec<Unit>,
     pub(super) sources: Sources,
     pub(super) opening: Vec<String>,
+    /// How long a statement may take, where the client has to see to that.
+    pub(super) timeout: Option<Duration>,
     pub(super) rollback: Option<usize>,
     pub(super) tries_max: u32,
     weights: u64,
@@ -85,6 +88,7 @@ impl Arm {
             units: Vec::new(),
             sources: Sources::default(),
             opening: crate::own::opening(own, test, target),
+            timeout: crate::own::client_timeout(test, target),
             rollback: None,
             tries_max: test.max_tries.unwrap_or(TRIES_MAX),
             weights: 0,
