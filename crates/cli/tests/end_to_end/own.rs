@@ -1,10 +1,14 @@
 //! The user's own workload: the example, what is left out for one build, pgbench's scripts, and statements that a
 //! server refuses.
 
-use crate::scene::{BUILD, Scene};
+use crate::scene::{BUILD, Scene, command_line, processes_in, published, starts};
+use rqps_machine::proctree::ProcessId;
+use rqps_testkit::{LiveServer, Wanted};
+use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 fn example() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/shop/shop.toml");
@@ -240,5 +244,61 @@ sql = "SELECT * FROM only_sometimes WHERE id = :id"
     fs::write(scene.path("tables.sql"), "CREATE TABLE t (id int);\n\nCREATE TABL u (id int);\n").expect("written");
     let ended = scene.end(scene.rqps(&run(&["w.toml"], &builds, "broken")));
     assert!(ended.stderr.contains("tables.sql:3: "), "{}", ended.stderr);
+    scene.assert_nothing_left();
+}
+
+/// The pg_restore of this scene that makes SQL of an archive, once it is at work.
+fn pg_restore(scene: &Scene) -> Option<ProcessId> {
+    let of_it = |process: &ProcessId| command_line(*process).contains("/pg_restore --file - ");
+    processes_in(scene.data()).into_iter().find(|process| of_it(process) && !command_line(*process).contains("setpriv"))
+}
+
+#[test]
+fn killed_while_an_archive_is_loaded_and_resumed() {
+    let scene = Scene::new();
+    let server = LiveServer::start(&Wanted::postgres());
+    let rows = "CREATE TABLE t AS SELECT id, md5(id::text) AS name FROM generate_series(1, 200000) AS id";
+    server.session().execute(rows).expect("filled");
+    let dumped = Command::new("/usr/lib/postgresql/15/bin/pg_dump")
+        .args(["--format", "custom", "--compress", "1", "--username", &server.endpoint().user, "--host"])
+        .arg(server.folder())
+        .args(["--file", "t.dump", &server.endpoint().database])
+        .current_dir(scene.path(""))
+        .output();
+    let dumped = dumped.expect("it runs");
+    assert!(dumped.status.success(), "{}", String::from_utf8_lossy(&dumped.stderr));
+    drop(server);
+    let workload =
+        "format = 1\n[data]\ndump = \"t.dump\"\n[[test]]\nname = \"count\"\nsql = \"SELECT count(*) FROM t\"\n";
+    fs::write(scene.path("w.toml"), workload).expect("written");
+    let builds = named(&["a", "b"]);
+    let mut words = run(&["w.toml"], &builds, "killed");
+    words.extend(["--rounds", "1"]);
+    let mut command = scene.rqps(&words);
+    for has_guard in [true, false] {
+        let mut running = scene.start(command);
+        let mut restoring = None;
+        // Stopped, it cannot come to its end before rqps does.
+        running.wait_for("a server that loads an archive", |_| {
+            restoring = pg_restore(&scene).filter(|process| process.signal(Signal::STOP));
+            restoring.is_some()
+        });
+        assert!(!scene.servers().is_empty());
+        if has_guard {
+            running.signal(Signal::KILL);
+            assert_eq!(running.end().code, None);
+            scene.wait_until_cleared();
+        } else {
+            running.kill_with_guard();
+            let next = scene.end(scene.rqps(&["builds", "list"])).with_code(0);
+            assert_ne!(next.stderr, "", "it says what it has cleared");
+        }
+        assert!(restoring.is_some_and(|process| !process.is_alive()));
+        scene.assert_nothing_left();
+        assert_eq!(published(&scene.campaign("killed")).len(), 0);
+        command = scene.rqps(&["resume", "results/killed"]);
+    }
+    scene.end(command).with_code(0);
+    assert_eq!((starts(&scene.campaign("killed")), published(&scene.campaign("killed")).len()), (3, 2));
     scene.assert_nothing_left();
 }

@@ -240,7 +240,8 @@ impl Postmaster {
     }
 }
 
-fn command_line(process: ProcessId) -> String {
+/// The words that a process was started with.
+pub(crate) fn command_line(process: ProcessId) -> String {
     let bytes = fs::read(format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
     String::from_utf8_lossy(&bytes).replace('\0', " ")
 }
