@@ -58,7 +58,7 @@ fn json_line(line: &str) -> String {
 }
 
 /// What a server or rqps said: texts in quotes are hidden, and so is a statement that is quoted whole.
-pub(crate) fn message(text: &str) -> String {
+pub fn message(text: &str) -> String {
     const STATEMENT: &str = "STATEMENT:";
     let (text, has_statement) = match text.split_once(STATEMENT) {
         Some((before, _)) => (before, true),

@@ -4,7 +4,8 @@
 //! errors. When in doubt something is hidden that might be shown. The results folder itself keeps all of it.
 
 use crate::findings::{CellFindings, Findings, Warning};
-use crate::literals::{message, plan, statement};
+pub use crate::literals::message;
+use crate::literals::{plan, statement};
 use crate::suite;
 use rqps_model::Engine;
 

@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// A terminal that does not tell its width has this one.
 const WIDTH: usize = 80;
 
+/// So much is told of why a test failed; its sample has all of it.
+const REASON: usize = 160;
+
 /// Where there is no terminal, a test's progress is not told more often than this.
 const PLAIN_EVERY: Duration = Duration::from_secs(30);
 
@@ -304,8 +307,9 @@ fn side_by_side(TestPlace { round, test, clients, .. }: &TestPlace, unit: Unit, 
     let numbers: Vec<String> = results.iter().map(|result| number(result.throughput)).collect();
     let base = results.first().and_then(|base| base.throughput);
     let ratios: Vec<String> = results.iter().skip(1).map(|result| ratio(result.throughput, base)).collect();
-    let (numbers, unit, ratios) = (numbers.join("  "), unit.symbol(), ratios.join("  "));
-    let besides = results.iter().map(|result| (&result.treatment, beside(result.sla, result.stalled_seconds)));
+    let (numbers, ratios) = (numbers.join("  "), ratios.join("  "));
+    let unit = if results.iter().any(|result| result.throughput.is_some()) { unit.symbol() } else { "" };
+    let besides = results.iter().map(|result| (&result.treatment, beside(result)));
     let besides = besides.filter(|(_, beside)| !beside.is_empty());
     let besides: String = besides.map(|(treatment, beside)| format!("\n       {treatment}{beside}")).collect();
     format!("  {round:>3}  {test:<26} {clients:>3}  {numbers} {unit}  {ratios}{besides}")
@@ -313,8 +317,10 @@ fn side_by_side(TestPlace { round, test, clients, .. }: &TestPlace, unit: Unit, 
 
 /// A test on one build while no other is up.
 fn one_by_one(TestPlace { round, test, clients, .. }: &TestPlace, unit: Unit, results: &[TestResult]) -> String {
-    let one = |TestResult { treatment, throughput, sla, stalled_seconds }: &TestResult| {
-        let (number, unit, beside) = (number(*throughput), unit.symbol(), beside(*sla, *stalled_seconds));
+    let one = |result: &TestResult| {
+        let TestResult { treatment, throughput, .. } = result;
+        let unit = if throughput.is_some() { unit.symbol() } else { "" };
+        let (number, beside) = (number(*throughput), beside(result));
         format!("  {round:>3}  {treatment}  {test:<6} {clients:>3}  {number} {unit}{beside}")
     };
     results.iter().map(one).collect::<Vec<_>>().join("\n")
@@ -328,9 +334,13 @@ fn number(throughput: Option<f64>) -> String {
     }
 }
 
-/// What must be known beside a step's number.
-fn beside(sla: Option<Sla>, stalled_seconds: u32) -> String {
+/// What must be known beside a test's number.
+fn beside(result: &TestResult) -> String {
     let mut words = String::new();
+    if let Some(failure) = &result.failure {
+        words += &format!("  failed: {}", reason(failure));
+    }
+    let TestResult { sla, stalled_seconds, .. } = *result;
     if let Some(Sla { target_per_s, reached_per_s }) = sla.filter(|sla| !rqps_lab::is_held(sla)) {
         words += &format!("  SLA missed: {reached_per_s:.0} of {target_per_s:.0} rows/s written");
     }
@@ -338,6 +348,15 @@ fn beside(sla: Option<Sla>, stalled_seconds: u32) -> String {
         words += &format!("  stalled {stalled_seconds} s");
     }
     words
+}
+
+/// Why a test failed, shortly, and without the values in the user's statements.
+fn reason(failure: &str) -> String {
+    let hidden = rqps_lab::without_literals(failure.lines().next().unwrap_or_default());
+    match hidden.char_indices().nth(REASON) {
+        Some((end, _)) => format!("{}…", hidden[..end].trim_end()),
+        None => hidden,
+    }
 }
 
 fn ratio(this: Option<f64>, base: Option<f64>) -> String {
@@ -348,23 +367,45 @@ fn ratio(this: Option<f64>, base: Option<f64>) -> String {
 mod tests {
     use super::*;
 
+    fn result(treatment: &str, throughput: Option<f64>) -> TestResult {
+        TestResult { treatment: treatment.to_owned(), throughput, failure: None, sla: None, stalled_seconds: 0 }
+    }
+
     #[test]
     fn the_numbers_of_a_test_are_told_once() {
-        let result = |treatment: &str, throughput| TestResult {
-            treatment: treatment.to_owned(),
-            throughput,
-            sla: None,
-            stalled_seconds: 0,
-        };
         let told = heading(&[result("pg16.x10a", Some(1.0)), result("pg17.x10a", None)]);
         assert_eq!(told, "round, test, clients; throughput of pg16.x10a, pg17.x10a; relative to the first");
     }
 
     #[test]
     fn a_missed_rate_and_stalls_stand_beside_a_steps_number() {
-        assert_eq!(beside(None, 0), "");
+        assert_eq!(beside(&result("a", Some(1.0))), "");
         let sla = |reached_per_s| Some(Sla { target_per_s: 1000.0, reached_per_s });
-        assert_eq!(beside(sla(990.0), 0), "");
-        assert_eq!(beside(sla(500.4), 3), "  SLA missed: 500 of 1000 rows/s written  stalled 3 s");
+        assert_eq!(beside(&TestResult { sla: sla(990.0), ..result("a", Some(1.0)) }), "");
+        let missed = TestResult { sla: sla(500.4), stalled_seconds: 3, ..result("a", Some(1.0)) };
+        assert_eq!(beside(&missed), "  SLA missed: 500 of 1000 rows/s written  stalled 3 s");
+    }
+
+    #[test]
+    fn a_failed_test_has_its_reason_in_one_line_and_no_unit_of_nothing() {
+        let place = TestPlace {
+            round: 2,
+            rounds: 3,
+            test: "late".to_owned(),
+            clients: 1,
+            treatments: Vec::new(),
+            interleave: None,
+        };
+        let failed =
+            |treatment: &str, why: &str| TestResult { failure: Some(why.to_owned()), ..result(treatment, None) };
+        let told = side_by_side(
+            &place,
+            Unit::QueriesPerSecond,
+            &[result("a", Some(500.0)), failed("b", "refused: 'secret'\nand more")],
+        );
+        let expected = format!("    2  late{:25}1        500     failed q/s  -\n       b  failed: refused: '?'", "");
+        assert_eq!(told, expected);
+        let told = one_by_one(&place, Unit::QueriesPerSecond, &[failed("b", &"long ".repeat(100))]);
+        assert!(told.ends_with("long long…") && told.chars().count() < 220 && !told.contains("q/s"), "{told}");
     }
 }

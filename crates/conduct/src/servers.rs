@@ -410,6 +410,7 @@ fn result(sample: &Sample, chain: &Chain) -> TestResult {
     TestResult {
         treatment: sample.treatment.clone(),
         throughput: sample.throughput(),
+        failure: sample.failure.clone(),
         sla: sample.step().and_then(|record| record.sla),
         stalled_seconds: chain.stalled_seconds,
     }

@@ -25,5 +25,6 @@ pub use notice::{Notice, Notify};
 pub use open::Lab;
 pub use prepare::{Faults, Prepared};
 pub use rqps_analysis::is_held;
+pub use rqps_analysis::private::message as without_literals;
 pub use run::Run;
 pub use status::CampaignStatus;

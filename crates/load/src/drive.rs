@@ -5,7 +5,8 @@
 //! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries and what programs
 //! do besides statements; `slot` is a session's place in its event; `placing` pins a thread and what serves its
 //! sessions to a CPU; `arrival` says when events are due, `batch` whether answers are waited for in one piece, `burn`
-//! how a planted change is made, `interrupt` how a statement ends that takes too long; `tally`, `intervals` and `recorder` count;
+//! how a planted change is made, `interrupt` how a statement ends that takes too long;
+//! `tally`, `intervals` and `recorder` count;
 //! `port` is the door to sockets and clock, which a simulation can take over. What is sent, programs say
 //! (`crate::program`).
 //!

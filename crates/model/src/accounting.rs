@@ -62,8 +62,8 @@ impl FailureClass {
         match (number, state) {
             (0, "40001") | (1020, _) => FailureClass::Serialization,
             (0, "40P01") | (1213, _) => FailureClass::Deadlock,
-            // MySQL's time-out of a SELECT, MariaDB's of any statement, and the client's own, which is MySQL's number of
-            // a killed statement with PostgreSQL's state: what others kill has another state.
+            // MySQL's time-out of a SELECT, MariaDB's of any statement, and the client's own: MySQL's number of a
+            // killed statement with PostgreSQL's state. What others kill has another state.
             (0 | 1317, "57014") | (3024 | 1969, _) => FailureClass::Timeout,
             _ => FailureClass::Other,
         }

@@ -25,6 +25,9 @@ pub struct TestResult {
     pub treatment: String,
     /// Its throughput; `None` where it failed.
     pub throughput: Option<f64>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// Whether background writes kept up, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sla: Option<Sla>,
@@ -162,7 +165,13 @@ mod tests {
             treatments: vec!["a".to_owned()],
             interleave: Some(Interleave::Turns),
         };
-        let result = TestResult { treatment: "a".to_owned(), throughput: Some(1.5), sla: None, stalled_seconds: 0 };
+        let result = TestResult {
+            treatment: "a".to_owned(),
+            throughput: Some(1.5),
+            failure: None,
+            sla: None,
+            stalled_seconds: 0,
+        };
         let ended = EventKind::TestEnded {
             place: place.clone(),
             unit: Unit::QueriesPerSecond,

@@ -10,7 +10,7 @@
 //! statement is answered, and before anything else is sent, the session runs a statement that does nothing, again and
 //! again until it succeeds: from then on no mark is left.
 
-use super::port::{CONNECT_DEADLINE, Lost};
+use crate::session::CONNECT_DEADLINE;
 use rqps_wire::{Endpoint, ErrorCode, Session, WireError};
 use std::time::Duration;
 
@@ -45,9 +45,8 @@ impl Interrupter {
 
     /// Kills the statement of a session, and nothing that is sent in it after [`absorb_kill`].
     #[cold]
-    pub(crate) fn interrupt(&self, session: &Session) -> Result<(), Lost> {
+    pub(crate) fn interrupt(&self, session: &Session) -> Result<(), WireError> {
         kill(&self.endpoint, &format!("KILL QUERY {}", session.backend_pid()))
-            .map_err(|error| Lost(format!("a statement takes longer than it may, and cannot be killed: {error}")))
     }
 }
 
@@ -63,7 +62,7 @@ pub(crate) fn kill(endpoint: &Endpoint, sql: &str) -> Result<(), WireError> {
 
 /// Takes the mark of a KILL away from a session that waits for nothing.
 #[cold]
-pub(crate) fn absorb_kill(session: &mut Session) -> Result<(), Lost> {
+pub(crate) fn absorb_kill(session: &mut Session) -> Result<(), WireError> {
     session.set_deadline(Some(ANSWER_DEADLINE));
     let mut hits = 0;
     loop {
@@ -74,7 +73,7 @@ pub(crate) fn absorb_kill(session: &mut Session) -> Result<(), Lost> {
             {
                 hits += 1;
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
     }
     session.set_deadline(None);

@@ -9,7 +9,7 @@ use rqps_wire::{ALARM, Endpoint, Poller, Reply, Rows, Session, Statement, Watch,
 use std::time::Duration;
 
 /// How long a connection may take.
-pub(crate) const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
+const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
 
 /// The setting that MySQL names when it refuses to prepare more statements (error 1461).
 const PREPARED_LIMIT: &str = "max_prepared_stmt_count";
@@ -321,12 +321,13 @@ impl Port for WirePort {
     #[cold]
     fn interrupt(&mut self, session: usize) -> Result<(), Lost> {
         let session = &self.lines[session].session;
-        self.interrupter.as_ref().map_or(Ok(()), |interrupter| interrupter.interrupt(session))
+        let killed = self.interrupter.as_ref().map_or(Ok(()), |interrupter| interrupter.interrupt(session));
+        killed.map_err(|error| Lost(format!("a statement takes longer than it may, and cannot be killed: {error}")))
     }
 
     #[cold]
     fn absorb_kill(&mut self, session: usize) -> Result<(), Lost> {
-        absorb_kill(&mut self.lines[session].session)
+        Ok(absorb_kill(&mut self.lines[session].session)?)
     }
 
     /// On the CPU, as a slower program would: a thread that sleeps is woken late.
