@@ -160,6 +160,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         planted: None,
         causes: Vec::new(),
         profile: None,
+        waits: None,
         cost: cost::cost(
             present(),
             throughput.map(|throughput| throughput / unit.seconds()),

@@ -9,6 +9,7 @@ mod counter;
 mod planted;
 mod profile;
 mod sections;
+mod waits;
 
 pub use answers::{AnswerFindings, AnswerKind, RowDifference};
 pub use cause::{Cause, Moved};
@@ -20,6 +21,7 @@ pub use sections::{
     ContinuedFindings, CrossingFindings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings,
     TimelineFindings, TimelinePoint, TransactionFindings,
 };
+pub use waits::{EventFindings, WaitFindings};
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
 use rqps_model::plan::{Arrival, ForcedForm, SuitePlan};
@@ -233,6 +235,9 @@ pub struct CellFindings {
     /// Where its CPU time goes, by function, where rounds that explain the campaign say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileFindings>,
+    /// What its sessions wait for, where rounds that explain the campaign say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitFindings>,
     /// Costs per operation, over all rounds.
     pub cost: Option<Cost>,
     /// Latency by statement kind (`event` first), all rounds merged.

@@ -178,9 +178,9 @@ fn explain(campaign: &Campaign, tests: &mut [TestFindings], base: usize) -> Resu
     }
     let names: Vec<&str> = campaign.plan().treatments.iter().map(|treatment| treatment.name.as_str()).collect();
     let found: Vec<_> =
-        tests.par_iter().map(|test| profile::profiles(&profiles, test, &names, base)).collect::<Result<_, _>>()?;
+        tests.par_iter().map(|test| profile::explained(&profiles, test, &names, base)).collect::<Result<_, _>>()?;
     for (test, found) in tests.iter_mut().zip(found) {
-        test.cells.iter_mut().zip(found).for_each(|(cell, found)| cell.profile = found);
+        test.cells.iter_mut().zip(found).for_each(|(cell, found)| (cell.profile, cell.waits) = found);
     }
     Ok(())
 }

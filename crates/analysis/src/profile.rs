@@ -1,17 +1,18 @@
-//! From sampled stacks to the functions that gained or lost, with intervals.
+//! From what was sampled to the functions and waits that gained or lost, with intervals.
 //!
-//! In: the rounds that explain a campaign, as stored. Out: [`ProfileFindings`] of a treatment in a test. Each amount is
-//! CPU time per operation, so that a function that got slower makes no other one smaller.
+//! In: the rounds that explain a campaign, as stored. Out: [`ProfileFindings`] and [`WaitFindings`] of a treatment in a
+//! test. Each amount is time per operation, so that a function that got slower makes no other one smaller.
 
 mod compared;
 mod estimate;
 mod stacks;
+mod waits;
 
-use crate::findings::{ProfileFindings, TestFindings, clients_per_unit};
+use crate::findings::{ProfileFindings, TestFindings, WaitFindings, clients_per_unit};
 use rqps_model::plan::Arrival;
 use rqps_model::profile::ProfileFacts;
 use rqps_model::{Sample, part};
-use rqps_store::{Campaign, StoreError};
+use rqps_store::{Campaign, SampleFolder, StoreError};
 use stacks::{Stacks, Weighed};
 
 /// Of the samples that are due, these must be there.
@@ -29,84 +30,112 @@ pub(crate) fn open(campaign: &Campaign) -> Result<Vec<Campaign>, StoreError> {
     campaign.profiles().iter().map(|folder| Campaign::open(folder)).collect()
 }
 
+/// What they say of a treatment in a test: functions, and waits.
+pub(crate) type Explained = (Option<ProfileFindings>, Option<WaitFindings>);
+
 /// What they say of a test, by treatment.
-pub(crate) fn profiles(
+pub(crate) fn explained(
     profiles: &[Campaign],
     test: &TestFindings,
     names: &[&str],
     base: usize,
-) -> Result<Vec<Option<ProfileFindings>>, StoreError> {
+) -> Result<Vec<Explained>, StoreError> {
     let of = |at: usize| match at == base {
-        true => Ok(None),
-        false => profile(profiles, test, at, names[base], names[at]),
+        true => Ok((None, None)),
+        false => {
+            let names = [names[base], names[at]];
+            Ok((profile(profiles, test, at, names)?, waits::waits(profiles, test, names)?))
+        }
     };
     (0..names.len()).map(of).collect()
+}
+
+/// A round in which both builds were sampled.
+struct Pair<T> {
+    /// Whether clients waited for each answer, and for nothing else.
+    is_closed: bool,
+    base: T,
+    own: T,
+}
+
+/// What `read` finds in the samples of two treatments in a test, in each round in which it finds both.
+fn pairs<T>(
+    profiles: &[Campaign],
+    test: &TestFindings,
+    names: [&str; 2],
+    read: impl Fn(SampleFolder) -> Result<Option<T>, StoreError>,
+) -> Result<Vec<Pair<T>>, StoreError> {
+    let mut pairs = Vec::new();
+    for profile in profiles {
+        let is_closed = profile.plan().arrival == Arrival::Closed;
+        let is_planned = |name: &str| profile.plan().treatments.iter().any(|planned| planned.name == name);
+        for round in (1..=profile.rounds()).filter(|_| names.into_iter().all(is_planned)) {
+            let of = |name: &str| {
+                let found = profile.sample(round, name, &test.name, test.clients)?;
+                found.filter(|found| found.sample.throughput().is_some()).map_or(Ok(None), &read)
+            };
+            let [base, own] = names;
+            pairs.extend(of(base)?.zip(of(own)?).map(|(base, own)| Pair { is_closed, base, own }));
+        }
+    }
+    Ok(pairs)
 }
 
 fn profile(
     profiles: &[Campaign],
     test: &TestFindings,
     treatment: usize,
-    base: &str,
-    name: &str,
+    names: [&str; 2],
 ) -> Result<Option<ProfileFindings>, StoreError> {
     let mut stacks = Stacks::default();
-    let mut pairs = Vec::new();
-    for profile in profiles {
-        let is_closed = profile.plan().arrival == Arrival::Closed;
-        for round in 1..=profile.rounds() {
-            let read = |name: &str| sampled(profile, round, name, &test.name, test.clients);
-            let Some((base, own)) = read(base)?.zip(read(name)?) else { continue };
-            let us = |sampled: &Sampled| sampled.us_per_sample(test, is_closed);
-            let Some((base_us, own_us)) = us(&base).zip(us(&own)) else { continue };
-            stacks.add([Weighed { folded: &base.stacks, us: base_us }, Weighed { folded: &own.stacks, us: own_us }]);
-            pairs.push((base, own));
-        }
+    let mut sampled = Vec::new();
+    for Pair { is_closed, base, own } in pairs(profiles, test, names, Sampled::read)? {
+        let us = |sampled: &Sampled| sampled.us_per_sample(test, is_closed);
+        let Some((base_us, own_us)) = us(&base).zip(us(&own)) else { continue };
+        stacks.add([Weighed { folded: &base.stacks, us: base_us }, Weighed { folded: &own.stacks, us: own_us }]);
+        sampled.push((base, own));
     }
-    if pairs.is_empty() {
+    if sampled.is_empty() {
         return Ok(None);
     }
     let mut found = compared::compared(&stacks);
     let verdict = test.cells[treatment].comparison.as_ref().map(|comparison| (comparison.low, comparison.high));
-    found.warnings = warnings(&pairs, verdict.and_then(|(low, high)| low.zip(high)), [base, name]);
+    found.warnings = warnings(&sampled, verdict.and_then(|(low, high)| low.zip(high)), names);
     Ok(Some(found))
 }
 
-fn sampled(
-    campaign: &Campaign,
-    round: u32,
-    treatment: &str,
-    test: &str,
-    clients: u32,
-) -> Result<Option<Sampled>, StoreError> {
-    let is_planned = campaign.plan().treatments.iter().any(|planned| planned.name == treatment);
-    let Some(found) = campaign.sample(round, treatment, test, clients)?.filter(|_| is_planned) else { return Ok(None) };
-    let (facts, stacks) = (found.json(part::PROFILE)?, found.bytes(part::STACKS)?);
-    let is_whole = found.sample.throughput().is_some();
-    Ok(facts.zip(stacks).filter(|_| is_whole).map(|(facts, stacks)| Sampled { sample: found.sample, facts, stacks }))
+/// Microseconds per operation of what took so many nanoseconds of the counted time.
+///
+/// Samples are of all of the counted time, operations of those events that began and ended in it. In a closed loop the
+/// busy time is that of these events, so that what ran in the rest of the time is taken off in proportion.
+fn us_per_operation(ns: f64, sample: &Sample, counted_ns: u64, test: &TestFindings, is_closed: bool) -> Option<f64> {
+    let Sample { score, busy_ns, clients, .. } = sample;
+    let operations = score.count as f64 * score.factor * clients_per_unit(test.unit, *clients);
+    let busy = match is_closed {
+        true => *busy_ns as f64 / f64::from(*clients) / counted_ns as f64,
+        false => 1.0,
+    };
+    let us = ns / 1e3 / operations * busy;
+    (us.is_finite() && us > 0.0).then_some(us)
 }
 
 impl Sampled {
+    fn read(found: SampleFolder) -> Result<Option<Sampled>, StoreError> {
+        let (facts, stacks) = (found.json(part::PROFILE)?, found.bytes(part::STACKS)?);
+        Ok(facts.zip(stacks).map(|(facts, stacks)| Sampled { sample: found.sample, facts, stacks }))
+    }
+
     /// Microseconds per operation that a sample stands for.
-    ///
-    /// Samples are of all of the counted time, operations of those events that began and ended in it. In a closed loop
-    /// the busy time is that of these events, so that what ran in the rest of the time is taken off in proportion.
     fn us_per_sample(&self, test: &TestFindings, is_closed: bool) -> Option<f64> {
-        let Sample { score, busy_ns, clients, .. } = &self.sample;
-        let operations = score.count as f64 * score.factor * clients_per_unit(test.unit, *clients);
-        let busy = match is_closed {
-            true => *busy_ns as f64 / f64::from(*clients) / self.facts.counted_ns as f64,
-            false => 1.0,
-        };
-        let us = self.facts.period_ns as f64 / 1e3 / operations * busy;
-        (us.is_finite() && us > 0.0).then_some(us)
+        let ProfileFacts { period_ns, counted_ns, .. } = self.facts;
+        us_per_operation(period_ns as f64, &self.sample, counted_ns, test, is_closed)
     }
 
     /// Seconds of CPU time that the samples stand for, and those that the system counted.
     fn cpu_seconds(&self) -> (f64, f64) {
-        let ProfileFacts { samples, uncounted, background, period_ns, .. } = self.facts;
+        let ProfileFacts { samples, uncounted, background, ours, period_ns, .. } = self.facts;
         let server = &self.sample.resources.server;
-        let sampled = (samples + uncounted + background) as f64 * period_ns as f64 / 1e9;
+        let sampled = (samples + uncounted + background + ours) as f64 * period_ns as f64 / 1e9;
         (sampled, server.cpu_user_s + server.cpu_system_s)
     }
 }

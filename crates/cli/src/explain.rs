@@ -1,4 +1,5 @@
-//! `explain`: what stands behind each change, with rounds that sample functions where a time is given for them.
+//! `explain`: what stands behind each change, with rounds that sample functions and waits where a time is
+//! given for them.
 //!
 //! In: a results folder. Out: words or JSON; where rounds were added, the folder's report is written again.
 
@@ -59,7 +60,7 @@ fn add_rounds(
     let run = Run::explain(&lab, campaign, tests, seconds, data, notify)?;
     let plan = run.plan();
     screen.say(&format!(
-        "sampling functions in {} on {} treatments, {}; results in {}",
+        "sampling functions and waits in {} on {} treatments, {}; results in {}",
         plural(plan.tests().len(), plan.suite.noun()),
         plan.treatments.len(),
         how_long(plan),

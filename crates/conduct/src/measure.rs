@@ -193,18 +193,21 @@ fn enter(
         arm.pending_warnings.extend(notes);
         answers
     });
-    let mut probes = probes(piece.test, &arm.data)?;
+    let mut probes = probes(piece, &arm.data)?;
     observed(server, arm.treatment.plan.storage, &arm.data, |subject| probes.begin(subject));
     Ok(Some(Reading { probes, plans, answers }))
 }
 
 /// What is observed in a test; of one that writes, also what that does to the data and to the server second by second.
 /// What a connection costs is not the test's where it can be told apart: in a short one it would be a good part of it.
-fn probes(test: &TestPlan, data_folder: &Path) -> Result<Probes, ConductError> {
+/// In rounds that explain, no other session than those of clients is to be seen in the server.
+fn probes(piece: &Piece<'_>, data_folder: &Path) -> Result<Probes, ConductError> {
     let mut probes: Vec<Box<dyn Probe>> = vec![Box::new(CountersProbe::default())];
-    if test.writes {
+    if piece.test.writes {
         probes.push(Box::new(GrowthProbe::default()));
-        probes.push(Box::new(MonitorProbe::default()));
+        if !piece.bench.job.plan.profiled {
+            probes.push(Box::new(MonitorProbe::default()));
+        }
     }
     probes.push(Box::new(ProcessProbe::default()));
     probes.push(Box::new(HostProbe::open(data_folder)?));
@@ -259,7 +262,7 @@ fn drive(
             for live in &mut live {
                 live.observed(|probes, subject| probes.start(subject));
             }
-            profiling.start(live.iter().map(|live| live.server.pids()));
+            profiling.start(live.iter().map(|live| &*live.server));
             if freezes {
                 live.iter_mut().for_each(|live| _ = live.server.freeze());
             }

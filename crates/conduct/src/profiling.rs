@@ -1,11 +1,18 @@
-//! Sampling of what the servers run during a test, in rounds that explain a campaign.
+//! Sampling of what the servers run and wait for during a test, in rounds that explain a campaign.
 //!
-//! In: the moments of a test, and the processes of its servers. Out: parts for their samples. It must not fail a test:
-//! where sampling is refused, the sample says so.
+//! In: the moments of a test, and its servers. Out: parts for their samples. It must not fail a test: where sampling is
+//! refused, the sample says so.
 
 use rqps_load::suite::Ran;
 use rqps_model::{Part, part};
+use rqps_observe::WaitSampler;
 use rqps_profile::{Profile, Profiler};
+use rqps_server::Server;
+use rqps_wire::Session;
+use std::time::Duration;
+
+/// How long a connection may take.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Sampling of a test; of most tests there is none.
 #[derive(Debug)]
@@ -14,20 +21,29 @@ pub(crate) struct Profiling<'a> {
     cpus: &'a [usize],
     profiler: Option<Profiler>,
     refused: Option<String>,
+    /// By server; else why it is not asked.
+    waits: Vec<Result<WaitSampler, String>>,
 }
 
 impl<'a> Profiling<'a> {
     /// Sampling of servers on these CPUs, if it is wanted.
     pub(crate) fn new(is_wanted: bool, cpus: &'a [usize]) -> Profiling<'a> {
-        Profiling { is_wanted, cpus, profiler: None, refused: None }
+        Profiling { is_wanted, cpus, profiler: None, refused: None, waits: Vec::new() }
     }
 
-    /// Clients begin to work on servers that have these processes.
-    pub(crate) fn start(&mut self, pids: impl Iterator<Item = Vec<u32>>) {
+    /// Clients begin to work on these servers.
+    pub(crate) fn start<'s>(&mut self, servers: impl Iterator<Item = &'s Server>) {
         if !self.is_wanted {
             return;
         }
-        match Profiler::start(self.cpus, &pids.collect::<Vec<_>>()) {
+        let (mut pids, mut ours) = (Vec::new(), Vec::new());
+        for server in servers {
+            let (sampler, thread) = ask(server);
+            self.waits.push(sampler);
+            ours.extend(thread);
+            pids.push(server.pids());
+        }
+        match Profiler::start(self.cpus, &pids, &ours) {
             Ok(profiler) => self.profiler = Some(profiler),
             Err(refused) => self.refused = Some(refused.to_string()),
         }
@@ -38,10 +54,16 @@ impl<'a> Profiling<'a> {
         if let Some(profiler) = &mut self.profiler {
             profiler.enter(server);
         }
+        if let Some(Ok(sampler)) = self.waits.get(server) {
+            sampler.enter();
+        }
     }
 
     /// It is over.
     pub(crate) fn leave(&mut self, server: usize) {
+        if let Some(Ok(sampler)) = self.waits.get(server) {
+            sampler.leave();
+        }
         if let Some(profiler) = &mut self.profiler {
             profiler.leave(server);
         }
@@ -60,6 +82,17 @@ impl<'a> Profiling<'a> {
             let warning = format!("functions were not sampled: {refused}");
             ran.iter_mut().for_each(|ran| ran.sample.warnings.push(warning.clone()));
         }
+        for (ran, sampler) in ran.iter_mut().zip(self.waits) {
+            let refused = match sampler {
+                Ok(sampler) => {
+                    let (facts, failure) = sampler.end(&ran.counted);
+                    ran.parts.push(Part::json(part::WAITS, &facts));
+                    failure
+                }
+                Err(refused) => Some(refused),
+            };
+            ran.sample.warnings.extend(refused.map(|why| format!("waits were not sampled to the end: {why}")));
+        }
         let Some(profiler) = self.profiler else { return };
         let counted: Vec<_> = ran.iter().map(|ran| ran.counted.clone()).collect();
         for (ran, Profile { facts, folded }) in ran.iter_mut().zip(profiler.end(&counted)) {
@@ -67,4 +100,14 @@ impl<'a> Profiling<'a> {
             ran.parts.push(Part { name: part::STACKS.to_owned(), bytes: folded.into_bytes() });
         }
     }
+}
+
+/// Prepares to ask a server what its sessions wait for; the thread of the server that answers, where it is known.
+fn ask(server: &Server) -> (Result<WaitSampler, String>, Option<u32>) {
+    let mut session = match Session::connect(&server.endpoint(), CONNECT_PATIENCE) {
+        Ok(session) => session,
+        Err(error) => return (Err(error.to_string()), None),
+    };
+    let thread = server.session_placer().thread(&mut session).ok();
+    (WaitSampler::start(session, server.endpoint().protocol()).map_err(|error| error.to_string()), thread)
 }

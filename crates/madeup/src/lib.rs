@@ -12,7 +12,7 @@ mod step;
 mod trial;
 
 use made::Made;
-pub use profile::StackTruth;
+pub use profile::{StackTruth, WaitTruth};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use rqps_model::facts::HostFacts;
@@ -88,6 +88,8 @@ pub struct Recipe {
     pub planted: Option<f64>,
     /// Stacks with their true times, of rounds that explain a campaign; others have none.
     pub stacks: Vec<StackTruth>,
+    /// What sessions do with its true times, in the same rounds.
+    pub waits: Vec<WaitTruth>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -182,6 +184,7 @@ impl Recipe {
             transactions: None,
             planted: None,
             stacks: Vec::new(),
+            waits: Vec::new(),
             seed,
         }
     }
@@ -257,7 +260,7 @@ impl Recipe {
             why_one_by_one: None,
             why_continued: None,
             time: self.time,
-            profiled: !self.stacks.is_empty(),
+            profiled: !self.stacks.is_empty() || !self.waits.is_empty(),
             stages: self.stages(tests.collect()),
             warmup_seconds: 1.0,
             slice_ms: 10.0,
@@ -388,6 +391,9 @@ impl Recipe {
             let mut parts = trial.parts(noise);
             if !self.stacks.is_empty() {
                 profile::add(&mut parts, &self.stacks, treatment, &mut |mean| noise.poisson(mean));
+            }
+            if !self.waits.is_empty() {
+                profile::add_waits(&mut parts, &self.waits, treatment, &mut |mean| noise.poisson(mean));
             }
             if !self.absent.contains(&place) {
                 writer.publish(&parts)?;

@@ -24,6 +24,7 @@ pub mod test;
 pub mod tproc_c;
 pub mod verdict;
 pub mod version;
+pub mod waits;
 pub mod warning;
 mod words;
 

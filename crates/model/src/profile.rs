@@ -15,6 +15,9 @@ pub struct ProfileFacts {
     pub uncounted: u64,
     /// Samples while the client worked on another server, or on none.
     pub background: u64,
+    /// Samples of what the server did for those who ask it what its sessions wait for.
+    #[serde(default)]
+    pub ours: u64,
     /// Samples of any process that the kernel had no room for.
     pub lost: u64,
     /// How often the kernel held sampling back.

@@ -4,10 +4,13 @@
 //! which know nothing of this one.
 
 use crate::counters::Counters;
+use crate::seen::Seen;
 use crate::{mysql, postgres};
 use rqps_model::StorageEngine;
 use rqps_wire::{Protocol, Session, WireError};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Reads every counter that this server has of the database that the session is in. Whole views are read, so that one
 /// reader serves every version: what a version lacks is not there, and what is new appears under its own name.
@@ -85,6 +88,40 @@ impl MonitorQueries {
             MonitorQueries::Postgres(queries) => queries.read(session),
             MonitorQueries::Innodb => mysql::monitor::innodb(session),
             MonitorQueries::Rocksdb => mysql::monitor::rocksdb(session),
+        }
+    }
+}
+
+/// How a server is asked what its sessions do.
+#[derive(Debug)]
+pub(crate) enum WaitQueries {
+    /// PostgreSQL.
+    Postgres(postgres::waits::Queries),
+    /// MySQL and MariaDB.
+    Mysql(mysql::waits::Queries),
+}
+
+impl WaitQueries {
+    pub(crate) fn of(protocol: Protocol, session: &mut Session) -> Result<WaitQueries, WireError> {
+        match protocol {
+            Protocol::Postgres => postgres::waits::Queries::prepare(session).map(WaitQueries::Postgres),
+            Protocol::Mysql => Ok(WaitQueries::Mysql(mysql::waits::Queries::of(session))),
+        }
+    }
+
+    /// The least and the most time from one moment to the next.
+    pub(crate) const fn gaps(&self) -> Range<Duration> {
+        match self {
+            WaitQueries::Postgres(_) => postgres::waits::GAPS,
+            WaitQueries::Mysql(_) => mysql::waits::GAPS,
+        }
+    }
+
+    /// What all but this session do now.
+    pub(crate) fn read(&mut self, session: &mut Session) -> Result<Vec<Seen>, WireError> {
+        match self {
+            WaitQueries::Postgres(queries) => queries.read(session),
+            WaitQueries::Mysql(queries) => queries.read(session),
         }
     }
 }

@@ -20,8 +20,10 @@ mod postgres;
 pub mod probe;
 pub mod process;
 mod proctext;
+mod seen;
 pub mod server_counters;
 pub mod tally;
+pub mod waits;
 
 pub use client::{ClientMeter, ClientProbe};
 pub use device::DataDevice;
@@ -34,3 +36,4 @@ pub use probe::{Probe, Probes, Subject};
 pub use process::{ProcessMeter, ProcessProbe, ProcessReading};
 pub use server_counters::CountersProbe;
 pub use tally::Tally;
+pub use waits::WaitSampler;

@@ -10,6 +10,7 @@
 
 pub(crate) mod innodb_status;
 pub(crate) mod monitor;
+pub(crate) mod waits;
 
 use crate::counters::{Counters, try_query};
 use rqps_wire::{Session, Table, WireError};

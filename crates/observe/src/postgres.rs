@@ -8,6 +8,7 @@
 //! them up to half a second later: read `after` when the load's sessions are closed.
 
 pub(crate) mod monitor;
+pub(crate) mod waits;
 
 use crate::counters::Counters;
 use rqps_wire::{Session, Table, WireError};

@@ -49,13 +49,14 @@ pub struct Profile {
 
 /// Whether this user may sample here; else why not.
 pub fn check() -> Result<(), Refused> {
-    Sampler::start(&[0], &[]).map(|sampler| _ = sampler.end())
+    Sampler::start(&[0], &[], &[]).map(|sampler| _ = sampler.end())
 }
 
 impl Profiler {
-    /// Begins to sample servers, each of which is known by its processes, on these CPUs.
-    pub fn start(cpus: &[usize], servers: &[Vec<u32>]) -> Result<Profiler, Refused> {
-        let sampler = Sampler::start(cpus, servers)?;
+    /// Begins to sample servers, each of which is known by its processes, on these CPUs. What the threads do that are
+    /// `ours` and serve no client is counted apart.
+    pub fn start(cpus: &[usize], servers: &[Vec<u32>], ours: &[u32]) -> Result<Profiler, Refused> {
+        let sampler = Sampler::start(cpus, servers, ours)?;
         let visited = servers.iter().map(|_| Server::default()).collect();
         let mut profiler = Profiler { sampler, servers: visited, stopped_ns: u64::MAX };
         profiler.see(servers);
@@ -105,7 +106,9 @@ impl Profiler {
             let mut folded = Folded::new();
             let is_of_test = |sample: &&RawSample| sample.server == at && sample.time_ns < self.stopped_ns;
             for sample in samples.all.iter().filter(is_of_test) {
-                if is_within(counted, sample.time_ns) {
+                if sample.is_ours {
+                    facts.ours += 1;
+                } else if is_within(counted, sample.time_ns) {
                     let (stack, is_whole) = code.fold(&samples, sample);
                     facts.samples += 1;
                     facts.cut += u64::from(!is_whole);

@@ -45,6 +45,8 @@ const CONTEXT_MARKS: u64 = -4096_i64 as u64;
 pub(crate) struct RawSample {
     pub(crate) time_ns: u64,
     pub(crate) server: usize,
+    /// Whether it is of a thread that serves us alone, and no client.
+    pub(crate) is_ours: bool,
     /// Frames in the kernel, the innermost first.
     pub(crate) kernel: Range<usize>,
     /// Registers in the order of their numbers; none of a process without user space.
@@ -72,15 +74,21 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Begins on these CPUs; each server is known by its processes.
-    pub(crate) fn start(cpus: &[usize], servers: &[Vec<u32>]) -> Result<Sampler, Refused> {
+    /// Begins on these CPUs; each server is known by its processes. Some threads of the servers are `ours`.
+    pub(crate) fn start(cpus: &[usize], servers: &[Vec<u32>], ours: &[u32]) -> Result<Sampler, Refused> {
         let mut rings = cpus.iter().map(|&cpu| open(cpu)).collect::<std::io::Result<Vec<Ring>>>()?;
         for ring in &mut rings {
             ring.enable()?;
         }
         let stop = Arc::new(AtomicBool::new(false));
         let owners = servers.iter().enumerate().flat_map(|(server, pids)| pids.iter().map(move |&pid| (pid, server)));
-        let collector = Collector { rings, owners: owners.collect(), unknown: Vec::new(), samples: Samples::default() };
+        let collector = Collector {
+            rings,
+            owners: owners.collect(),
+            ours: ours.to_vec(),
+            unknown: Vec::new(),
+            samples: Samples::default(),
+        };
         let raised = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("rqps-profile".to_owned());
         let thread = thread.spawn(move || collector.run(&raised))?;
@@ -123,6 +131,8 @@ struct Collector {
     rings: Vec<Ring>,
     /// The server of each process.
     owners: HashMap<u32, usize>,
+    /// Threads that serve us.
+    ours: Vec<u32>,
     /// Samples of processes that are not known: a new one may be told about in a ring that is read later.
     unknown: Vec<Fresh>,
     samples: Samples,
@@ -176,7 +186,9 @@ impl Collector {
         let Samples { all, words, bytes, .. } = &mut self.samples;
         let kernel = extend(words, &fresh.kernel);
         let registers = extend(words, &fresh.registers);
-        all.push(RawSample { time_ns: fresh.time_ns, server, kernel, registers, stack: extend(bytes, &fresh.stack) });
+        let is_ours = self.ours.contains(&fresh.thread);
+        let stack = extend(bytes, &fresh.stack);
+        all.push(RawSample { time_ns: fresh.time_ns, server, is_ours, kernel, registers, stack });
         None
     }
 
@@ -190,6 +202,7 @@ impl Collector {
 /// A sample that was just read, of any process.
 struct Fresh {
     pid: u32,
+    thread: u32,
     time_ns: u64,
     kernel: Vec<u64>,
     registers: Vec<u64>,
@@ -201,6 +214,7 @@ impl Fresh {
         let chain = sample.callchain().unwrap_or_default().iter().copied();
         Some(Fresh {
             pid: sample.pid()?,
+            thread: sample.tid()?,
             time_ns: sample.time()?,
             kernel: chain.filter(|frame| *frame < CONTEXT_MARKS).collect(),
             registers: sample.regs_user().map_or_else(Vec::new, |registers| registers.regs.to_vec()),

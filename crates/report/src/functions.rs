@@ -28,6 +28,13 @@ pub(crate) fn lines(profile: &ProfileFindings, per: &str, width: usize) -> Vec<S
         let rest = format!("everything else ({}), {}", functions(profile.rest_count), from_to(&profile.rest));
         rows.push((profile.rest, rest));
     }
+    lines.extend(listed(rows, &profile.warnings, width));
+    lines
+}
+
+/// Amounts with what they are of, one below the other, and warnings. An amount that is no number is left out.
+pub(crate) fn listed(rows: Vec<(Amount, String)>, warnings: &[String], width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
     let shown: Vec<(String, String)> = rows
         .into_iter()
         .map(|(amount, words)| match amount.difference_us.is_nan() {
@@ -40,7 +47,7 @@ pub(crate) fn lines(profile: &ProfileFindings, per: &str, width: usize) -> Vec<S
         let padding = " ".repeat(column - text::width(&change));
         lines.extend(text::wrap(&words, width, &format!("        {change}{padding}  "), &" ".repeat(column + 10)));
     }
-    for warning in &profile.warnings {
+    for warning in warnings {
         lines.extend(text::wrap(&format!("warning: {}", text::plain(warning)), width, "      ", "      "));
     }
     lines

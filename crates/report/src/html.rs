@@ -19,6 +19,7 @@ mod test;
 mod test_tables;
 mod timeline;
 mod users;
+mod waits;
 
 use crate::{latency, number, order, rounds, suite};
 use minijinja::syntax::SyntaxConfig;
@@ -36,7 +37,7 @@ pub enum ReportError {
     Template(#[from] minijinja::Error),
 }
 
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("report.html", include_str!("../templates/report.html")),
     ("summary.html", include_str!("../templates/summary.html")),
     ("sheets.html", include_str!("../templates/sheets.html")),
@@ -45,6 +46,7 @@ const TEMPLATES: [(&str, &str); 11] = [
     ("results.html", include_str!("../templates/results.html")),
     ("test.html", include_str!("../templates/test.html")),
     ("profile.html", include_str!("../templates/profile.html")),
+    ("waits.html", include_str!("../templates/waits.html")),
     ("settings.html", include_str!("../templates/settings.html")),
     ("noise.html", include_str!("../templates/noise.html")),
     ("repeat.html", include_str!("../templates/repeat.html")),

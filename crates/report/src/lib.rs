@@ -26,6 +26,7 @@ mod svg;
 mod terminal;
 mod text;
 mod verdict_style;
+mod waits;
 mod why;
 
 pub use files::files;

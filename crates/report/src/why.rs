@@ -2,8 +2,8 @@
 //!
 //! In: the causes that analysis found. Out: a sentence for a test, and the text of `rqps explain`.
 
-use crate::{functions, metric, number, order, suite, text, verdict_style};
-use rqps_analysis::findings::{Cause, Findings, Moved, ProfileFindings, TestFindings};
+use crate::{functions, metric, number, order, suite, text, verdict_style, waits};
+use rqps_analysis::findings::{Cause, CellFindings, Findings, Moved, ProfileFindings, TestFindings};
 use rqps_model::{Verdict, plural};
 use serde_json::{Value, json};
 
@@ -16,6 +16,7 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
     }
     let per = metric::per(findings, test);
     let mut parts: Vec<String> = cell.causes.iter().map(|cause| words(cause, per)).collect();
+    parts.extend(waited(cell, per));
     let has_moved = cell.profile.as_ref().is_some_and(|profile| profile.moved().next().is_some());
     match has_moved {
         true if parts.is_empty() => {
@@ -27,6 +28,14 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
     let has_plans = !cell.plans.is_empty() && cell.plans.iter().all(|plan| !plan.differs);
     parts.extend(has_plans.then(|| "plan equal".to_owned()));
     Some(parts.join("; "))
+}
+
+/// The wait that a change to more or less waiting is in, where it was sampled.
+fn waited(cell: &CellFindings, per: &str) -> Option<String> {
+    let explains = cell.causes.is_empty() || cell.causes.iter().any(|cause| matches!(cause, Cause::Waiting { .. }));
+    let found = cell.waits.as_ref().filter(|_| explains)?;
+    let is_slower = cell.comparison.as_ref()?.rqps < 1.0;
+    found.largest(is_slower).map(|event| waits::words(event, per))
 }
 
 fn words(cause: &Cause, per: &str) -> String {
@@ -107,6 +116,10 @@ pub fn explain(findings: &Findings, tests: &[String], width: usize) -> String {
                 let lines = functions::lines(profile, metric::per(findings, test), width);
                 lines.iter().for_each(|line| out.push_str(&format!("{line}\n")));
             }
+            if let Some(found) = &test.cells[index].waits {
+                let lines = waits::lines(found, metric::per(findings, test), width);
+                lines.iter().for_each(|line| out.push_str(&format!("{line}\n")));
+            }
         }
     }
     out
@@ -138,8 +151,8 @@ fn of_test(findings: &Findings, test: &TestFindings, treatment: usize) -> String
 }
 
 /// The same for scripts: a list of `test`, `clients`, `treatment`, `base`, `rqps`, `verdict`, `causes` (each with its
-/// `kind`, and amounts per operation), `sentence`, which is `null` where nothing changed, and `profile`, the functions
-/// where they were sampled, else `null`.
+/// `kind`, and amounts per operation), `sentence`, which is `null` where nothing changed, and `profile` and `waits`,
+/// functions and waits where they were sampled, else `null`.
 pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
     let of = |index: usize, test: &TestFindings| {
         let comparison = test.cells[index].comparison.as_ref();
@@ -153,6 +166,7 @@ pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
             "causes": test.cells[index].causes,
             "sentence": sentence(findings, test, index),
             "profile": test.cells[index].profile.as_ref().map(profile_json),
+            "waits": test.cells[index].waits,
         })
     };
     let others = order::others(findings).into_iter();

@@ -3,13 +3,9 @@
 //! In: the stacks of all rounds. Out: findings without warnings. Many functions are judged at once, so each is shown to
 //! differ only after a correction for the number of them; those with few samples are judged together, as the rest.
 
-use super::estimate::{Estimate, estimate};
+use super::estimate::{self, Estimate, Scatter};
 use super::stacks::{Stacks, add};
 use crate::findings::{Amount, FrameFindings, FunctionFindings, ProfileFindings};
-use rqps_stats::{DEFAULT_FALSE_DISCOVERY_RATE, q_values};
-
-/// Fewer samples say nothing of a function.
-const SAMPLES_MIN: u64 = 20;
 
 /// Frames that are narrower than this part of all are left out of the flame graph: nobody would see them.
 const WIDTH_MIN: f64 = 0.002;
@@ -58,21 +54,12 @@ pub(super) fn compared(stacks: &Stacks) -> ProfileFindings {
 
 /// Those of several that have enough samples, by index, judged together.
 fn judged(stacks: &Stacks, counts: &[Counts]) -> Vec<(usize, Estimate)> {
-    let estimates = counts.iter().map(|counts| estimate(&stacks.weighed(counts))).enumerate();
-    let mut enough: Vec<(usize, Estimate)> = estimates.filter(|(_, found)| found.samples >= SAMPLES_MIN).collect();
-    let p_values: Vec<f64> = enough.iter().map(|(_, found)| found.p).collect();
-    let q_values = q_values(&p_values).expect("p-values are from 0 to 1");
-    for ((_, found), q) in enough.iter_mut().zip(q_values) {
-        found.amount.q = Some(q);
-        found.amount.is_sure = q <= DEFAULT_FALSE_DISCOVERY_RATE;
-    }
-    enough
+    estimate::judged(counts.iter().map(|counts| stacks.weighed(counts)), Scatter::Poisson)
 }
 
 /// Judged by itself.
 fn alone(stacks: &Stacks, counts: &[[u64; 2]]) -> Amount {
-    let Estimate { amount, p, .. } = estimate(&stacks.weighed(counts));
-    Amount { q: Some(p), is_sure: p <= DEFAULT_FALSE_DISCOVERY_RATE, ..amount }
+    estimate::alone(&stacks.weighed(counts), Scatter::Poisson)
 }
 
 fn functions(stacks: &Stacks, judged: Vec<(usize, Estimate)>) -> Vec<FunctionFindings> {
@@ -94,7 +81,8 @@ fn functions(stacks: &Stacks, judged: Vec<(usize, Estimate)>) -> Vec<FunctionFin
 /// The frames that are wide enough to be seen, each followed by what it called, in alphabetical order.
 fn graph(stacks: &Stacks, own: &[Counts], inclusive: &[Counts], total: Amount) -> Vec<FrameFindings> {
     let least = WIDTH_MIN * total.base_us.max(total.us);
-    let mut amounts: Vec<Amount> = inclusive.iter().map(|counts| estimate(&stacks.weighed(counts)).amount).collect();
+    let amount = |counts: &[[u64; 2]]| estimate::estimate(&stacks.weighed(counts), Scatter::Poisson).amount;
+    let mut amounts: Vec<Amount> = inclusive.iter().map(|counts| amount(counts)).collect();
     for (at, found) in judged(stacks, inclusive) {
         amounts[at] = found.amount;
     }
@@ -115,7 +103,7 @@ fn graph(stacks: &Stacks, own: &[Counts], inclusive: &[Counts], total: Amount) -
     let mut due: Vec<(usize, u32)> = due.into_iter().map(|at| (at, 0)).collect();
     let mut graph = Vec::new();
     while let Some((at, depth)) = due.pop() {
-        let itself = estimate(&stacks.weighed(&own[at])).amount;
+        let itself = amount(&own[at]);
         graph.push(FrameFindings {
             name: name(at).to_owned(),
             depth,

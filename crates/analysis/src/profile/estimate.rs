@@ -6,13 +6,25 @@
 
 use crate::findings::Amount;
 use rqps_stats::distribution::{normal_cdf, normal_quantile, student_t_quantile, student_t_two_sided_p};
-use rqps_stats::sample_variance;
+use rqps_stats::{DEFAULT_FALSE_DISCOVERY_RATE, q_values, sample_variance};
+
+/// Fewer samples say nothing of a name.
+const SAMPLES_MIN: u64 = 20;
 
 /// The power at which a difference counts as one that would have been found.
 const POWER: f64 = 0.8;
 
 /// What a build shows in a round: samples, and microseconds per operation that one stands for.
 pub(crate) type Counted = (u64, f64);
+
+/// How counts scatter within a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scatter {
+    /// As if each sample came by itself: their error is known.
+    Poisson,
+    /// At least so, but samples come in clusters: only rounds show the error.
+    Clustered,
+}
 
 /// An amount with its p-value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +37,7 @@ pub(crate) struct Estimate {
 }
 
 /// The estimate over rounds, the base first in each.
-pub(crate) fn estimate(rounds: &[[Counted; 2]]) -> Estimate {
+pub(crate) fn estimate(rounds: &[[Counted; 2]], scatter: Scatter) -> Estimate {
     let n = rounds.len().max(1) as f64;
     let mean = |of: &dyn Fn(&[Counted; 2]) -> f64| rounds.iter().map(of).sum::<f64>() / n;
     let us = |(count, us): Counted| count as f64 * us;
@@ -37,14 +49,17 @@ pub(crate) fn estimate(rounds: &[[Counted; 2]]) -> Estimate {
     let between = sample_variance(&differences).ok().flatten().unwrap_or(0.0) / n;
     let error = by_chance.max(between).sqrt();
     // Samples are many, rounds few.
-    let degrees_of_freedom = (between > by_chance).then_some(n - 1.0);
+    // One round shows no error: the least is better than none, but proves nothing.
+    let is_unknown = scatter == Scatter::Clustered && rounds.len() < 2;
+    let is_of_rounds = !is_unknown && (between > by_chance || scatter == Scatter::Clustered);
+    let degrees_of_freedom = is_of_rounds.then_some(n - 1.0);
     let quantile = |probability: f64| match degrees_of_freedom {
         Some(degrees_of_freedom) => student_t_quantile(probability, degrees_of_freedom),
         None => normal_quantile(probability),
     };
     let z = (difference_us / error).abs();
     let p = match degrees_of_freedom {
-        _ if z.is_nan() => 1.0,
+        _ if z.is_nan() || is_unknown => 1.0,
         Some(degrees_of_freedom) => student_t_two_sided_p(z, degrees_of_freedom),
         None => (2.0 * normal_cdf(-z)).min(1.0),
     };
@@ -62,11 +77,34 @@ pub(crate) fn estimate(rounds: &[[Counted; 2]]) -> Estimate {
     Estimate { amount, p, samples, mde_us: half + quantile(POWER) * error }
 }
 
+/// Those of several rows that have enough samples, by index, judged together.
+pub(crate) fn judged(rows: impl Iterator<Item = Vec<[Counted; 2]>>, scatter: Scatter) -> Vec<(usize, Estimate)> {
+    let estimates = rows.map(|row| estimate(&row, scatter)).enumerate();
+    let mut enough: Vec<(usize, Estimate)> = estimates.filter(|(_, found)| found.samples >= SAMPLES_MIN).collect();
+    let p_values: Vec<f64> = enough.iter().map(|(_, found)| found.p).collect();
+    let q_values = q_values(&p_values).expect("p-values are from 0 to 1");
+    for ((_, found), q) in enough.iter_mut().zip(q_values) {
+        found.amount.q = Some(q);
+        found.amount.is_sure = q <= DEFAULT_FALSE_DISCOVERY_RATE;
+    }
+    enough
+}
+
+/// A row judged by itself.
+pub(crate) fn alone(row: &[[Counted; 2]], scatter: Scatter) -> Amount {
+    let Estimate { amount, p, .. } = estimate(row, scatter);
+    Amount { q: Some(p), is_sure: p <= DEFAULT_FALSE_DISCOVERY_RATE, ..amount }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Counted, Estimate, Scatter};
     use rand_core::{Rng, SeedableRng};
     use rand_pcg::Pcg64;
+
+    fn estimate(rounds: &[[Counted; 2]]) -> Estimate {
+        super::estimate(rounds, Scatter::Poisson)
+    }
 
     /// A count that scatters as samples do: the events of a second in which each of many instants has one or none.
     fn poisson(random: &mut Pcg64, mean: f64) -> u64 {
@@ -110,6 +148,22 @@ mod tests {
         let uneven: [[Counted; 2]; 4] = [100, 200, 100, 200].map(|own| [(100, 1.0), (own, 1.0)]);
         let uneven = estimate(&uneven);
         assert!((uneven.amount.difference_us - 50.0).abs() < 1e-9 && uneven.amount.low_us < 0.0, "{uneven:?}");
+    }
+
+    #[test]
+    fn samples_that_come_in_clusters_are_judged_by_rounds() {
+        let mut random = Pcg64::seed_from_u64(3);
+        let trials = 2_000;
+        let mut missed = 0;
+        for _ in 0..trials {
+            // Each wait is met five times.
+            let mut count = || 5 * poisson(&mut random, 40.0);
+            let rounds: Vec<[Counted; 2]> = (0..6).map(|_| [(count(), 0.1), (count(), 0.1)]).collect();
+            let Estimate { amount, .. } = super::estimate(&rounds, Scatter::Clustered);
+            missed += u32::from(amount.low_us > 0.0 || amount.high_us < 0.0);
+        }
+        let share = f64::from(missed) / f64::from(trials);
+        assert!((0.02..=0.065).contains(&share), "{share}");
     }
 
     #[test]

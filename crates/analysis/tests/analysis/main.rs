@@ -10,3 +10,4 @@ mod profile;
 mod published;
 mod tproc_c;
 mod truth;
+mod waits;

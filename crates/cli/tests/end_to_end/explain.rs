@@ -1,4 +1,4 @@
-//! Rounds that explain a campaign on real servers: which functions a slowdown is in.
+//! Rounds that explain a campaign on real servers: which functions and waits a slowdown is in.
 
 use crate::scene::{BUILD, Scene};
 use serde_json::Value;
@@ -58,4 +58,55 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
     assert!(scene.path("slow/profiles/1/rounds/3").is_dir() && compared() == before, "they change no verdict");
     let words = scene.end(scene.rqps(&["explain", "slow"])).with_code(0).stdout;
     assert!(words.contains("functions, from ") && words.contains("ExecStoreBufferHeapTuple, "), "{words}");
+}
+
+/// Of what explains a test of a treatment: its waits.
+fn waits_of<'a>(explained: &'a Value, test: &str, treatment: &str) -> &'a Value {
+    let rows = explained.as_array().expect("rows");
+    let is_it = |row: &&Value| row["test"] == test && row["treatment"] == treatment;
+    &rows.iter().find(is_it).unwrap_or_else(|| panic!("no {test} of {treatment} in {explained:#}"))["waits"]
+}
+
+/// On one of three treatments of a build, a commit waits 2 ms before it writes the log, and others wait for it.
+#[test]
+fn sessions_that_wait_longer_are_found_in_the_wait_that_they_are_in() {
+    let scene = Scene::new();
+    let slow = "{ name = \"slow\", set = { synchronous_commit = \"on\", commit_delay = 2000, commit_siblings = 0 }, ";
+    let file = format!(
+        "build = [\"base={BUILD}\", \"again={BUILD}\", {slow}from = \"{BUILD}\" }}]\n\
+         tests = [\"update-one\", \"update-nonindex\"]\ntables = 1\nrows = 2000\nclients = [4]\nwrite-seconds = 0.3\n\
+         warmup = 0.1\nrounds = 3\nmachine = \"c2r1\"\n"
+    );
+    fs::write(scene.path("campaign.toml"), file).expect("written");
+    scene.end(scene.rqps(&["run", "campaign.toml", "--name", "waits", "--results", "."])).with_code(0);
+    let tests = "update-one,update-nonindex";
+    let ended = scene.end(scene.rqps(&["explain", "waits", "--tests", tests, "--time", "60s", "--json"]));
+    if rqps_profile::check().is_err() {
+        ended.refused(&["perf_event_paranoid"]);
+        return;
+    }
+    let explained = ended.with_code(0).json();
+    scene.assert_nothing_left();
+    // Who updates the row waits for the log, all others for that session.
+    let expected =
+        [("update-one", &["Lock/tuple", "Lock/transactionid"][..]), ("update-nonindex", &["LWLock/WALWrite"])];
+    for (test, names) in expected {
+        let slow = waits_of(&explained, test, "slow");
+        let first = &slow["events"][0];
+        let name = first["name"].as_str().expect("a name");
+        assert!(names.contains(&name) && first["is_wait"] == true, "{test}: {slow:#}");
+        assert!(first["amount"]["is_sure"] == true && number(&first["amount"], "low_us") > 0.0, "{slow:#}");
+        let difference = |waits: &Value, at: usize| number(&waits["events"][at]["amount"], "difference_us").abs();
+        assert!(difference(slow, 0) > 0.2 * number(&slow["total"], "difference_us"), "{test}: {slow:#}");
+        assert_eq!(slow["warnings"], serde_json::json!([]), "{test}: {slow:#}");
+        let again = waits_of(&explained, test, "again");
+        let most = (0..again["events"].as_array().expect("events").len()).map(|at| difference(again, at));
+        assert!(most.fold(0.0, f64::max) < 0.2 * difference(slow, 0), "{test}: {again:#} {slow:#}");
+    }
+    let words = scene.end(scene.rqps(&["explain", "waits"])).with_code(0).stdout;
+    let unwrapped = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.contains("of the change is waiting") && unwrapped.contains("; Lock/"), "{words}");
+    assert!(unwrapped.contains("waits, from ") && unwrapped.contains("waiting for the client, which is no cause"));
+    let page = fs::read_to_string(scene.path("waits/report.html")).expect("there");
+    assert!(page.contains("<h4>Waits") && page.contains("LWLock/WALWrite"), "the page tells waits");
 }

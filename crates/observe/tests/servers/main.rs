@@ -1,7 +1,9 @@
-//! Real servers tell what they did: before and after a test, and each second of it.
+//! Real servers tell what they did: before and after a test, each second of it, and what their
+//! sessions wait for.
 //!
 //! Each test starts servers of its own. Large builds are left to those who ask for them by name.
 
 mod counters;
 mod monitor;
 mod server;
+mod waits;

@@ -36,7 +36,7 @@ fn worked(wanted: &Wanted, sql: &str, seconds: f64) -> (Vec<Profile>, f64) {
     let cpus: Vec<usize> = (0..std::thread::available_parallelism().unwrap().get()).collect();
     let mut meter = ProcessMeter::new();
     let before = meter.read(&servers[0].pids());
-    let mut profiler = Profiler::start(&cpus, &pids()).unwrap();
+    let mut profiler = Profiler::start(&cpus, &pids(), &[]).unwrap();
     profiler.enter(0);
     let mut session = Session::connect(&servers[0].endpoint(), PATIENCE).unwrap();
     let counted = work(&mut session, sql, seconds);

@@ -25,7 +25,7 @@ pub(super) struct Profile {
 }
 
 #[derive(Serialize)]
-struct Row {
+pub(super) struct Row {
     name: String,
     base: String,
     own: String,
@@ -74,7 +74,7 @@ fn row(profile: &ProfileFindings, function: &FunctionFindings) -> Row {
     Row { inclusive, ..of_amount(function.name.clone(), &function.amount) }
 }
 
-fn of_amount(name: String, amount: &Amount) -> Row {
+pub(super) fn of_amount(name: String, amount: &Amount) -> Row {
     let (hue, glyph) = match amount {
         amount if !amount.is_sure => ("vu", ""),
         amount if amount.difference_us > 0.0 => ("vr", "▲"),

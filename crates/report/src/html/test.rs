@@ -5,6 +5,7 @@ use super::plan::{self, StatementPlans};
 use super::profile::{self, Profile};
 use super::scene::{Notice, Scene, Shown, absence, latency_change, notice, shown_cell, test_id, throughput};
 use super::timeline::{self, Timeline};
+use super::waits::{self, Waits};
 use crate::footnote::{begun, is_of_timeline};
 use crate::interval::Interval;
 use crate::order::grouped;
@@ -53,6 +54,8 @@ struct Test {
     why: Vec<(String, String)>,
     /// By build whose functions were sampled.
     profiles: Vec<Profile>,
+    /// By build whose sessions were asked what they wait for.
+    waits: Vec<Waits>,
     ticks: Vec<Tick>,
     rows: Vec<Row>,
     /// What a test recorded by the second shows in place of series and latency.
@@ -165,6 +168,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         },
         why: why_of(scene, test),
         profiles: profile::profiles(scene, test, &test_id(index)),
+        waits: waits::waits(scene, test),
         ticks: axis.ticks(),
         rows: scene.base_first().into_iter().map(|at| row(scene, test, at, axis)).collect(),
         timeline,

@@ -27,10 +27,15 @@ impl Server {
 }
 
 impl SessionPlacer {
+    /// The thread that serves a session, which may be the only one of its process.
+    pub fn thread(&self, session: &mut Session) -> Result<u32> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        dbms::serving_thread(self.engine, self.server, session)
+    }
+
     /// Pins what serves a session to a CPU.
     pub fn place(&self, session: &mut Session, cpu: usize) -> Result<()> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let thread = dbms::serving_thread(self.engine, self.server, session)?;
+        let thread = self.thread(session)?;
         let refused = |reason: String| ServerError::Placement {
             who: format!("thread {thread}, which serves a session"),
             cpus: vec![cpu],

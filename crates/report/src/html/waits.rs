@@ -1,0 +1,38 @@
+//! The waits of a test: a table of where the time of an operation goes.
+
+use super::profile::{Row, of_amount};
+use super::scene::Scene;
+use crate::metric;
+use crate::waits::{IDLE, RUNNING, has_running, sampled};
+use rqps_analysis::findings::{Amount, TestFindings};
+use serde::Serialize;
+
+/// A build's waits beside those of the base.
+#[derive(Serialize)]
+pub(super) struct Waits {
+    name: String,
+    base: String,
+    sampled: String,
+    /// Events, the largest difference first, then what runs, and what is idle.
+    rows: Vec<Row>,
+    warnings: Vec<String>,
+}
+
+pub(super) fn waits(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
+    let of = |&index: &usize| {
+        let waits = test.cells[index].waits.as_ref()?;
+        let mut rows: Vec<Row> =
+            waits.events.iter().map(|event| of_amount(event.name.clone(), &event.amount)).collect();
+        rows.extend(has_running(waits).then(|| of_amount(RUNNING.to_owned(), &waits.running)));
+        // Whatever it did, it is no cause.
+        rows.push(of_amount(IDLE.to_owned(), &Amount { is_sure: false, ..waits.idle }));
+        Some(Waits {
+            name: scene.names[index].clone(),
+            base: scene.names[scene.findings.base].clone(),
+            sampled: sampled(waits, metric::per(scene.findings, test)),
+            rows,
+            warnings: waits.warnings.clone(),
+        })
+    };
+    scene.others.iter().filter_map(of).collect()
+}
