@@ -15,3 +15,5 @@ pub(crate) mod series;
 pub(crate) mod settings;
 pub(crate) mod speeds;
 pub(crate) mod timeline;
+pub(crate) mod touching;
+pub(crate) mod work;

@@ -8,8 +8,9 @@ use crate::compare::measures::{MeasureRows, RoundMeasures};
 use crate::compare::round::{RoundRatio, ratio_of_round};
 use crate::compare::row::Row;
 use crate::compare::{inside, measures, open_loop, planted, sla};
-use crate::evidence::plan_structure::same_structure;
-use crate::evidence::{answers, cost, counters, latency, other_load, response, series, speeds, timeline};
+use crate::evidence::{
+    answers, cost, counters, latency, other_load, plan_structure, response, series, speeds, timeline, work,
+};
 use crate::findings::{
     AnswerFindings, CellFindings, ContinuedFindings, PlanFindings, TestFindings, TreatmentFindings, clients_per_unit,
     peer,
@@ -102,7 +103,10 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     let measured: Vec<_> = arms.iter_mut().map(|arm| std::mem::take(&mut arm.measures)).collect();
     let fewest = ratios.iter().map(Vec::len).filter(|rounds| *rounds > 0).min();
     let levels = shared.levels.of_test(&planned.name, fewest.unwrap_or(0));
-    let measure_rows = measures::rows(&measured, shared.base, (shared.pairs, shared.planted), &misses, levels);
+    let kind = |at: usize| (shared.treatments[at].build.engine, shared.treatments[at].storage);
+    let alike: Vec<bool> = (0..arms.len()).map(|at| kind(at) == kind(shared.base)).collect();
+    let base = (shared.base, &alike[..]);
+    let measure_rows = measures::rows(&measured, base, (shared.pairs, shared.planted), &misses, levels);
     let held_back = open_loop::held_back(sla::held_back(&misses, shared.base), &at_rate, shared.base);
     let held_back = compare_answers(shared, &mut arms, held_back);
     fill_inside(&mut arms, shared.base, &ratios, &held_back);
@@ -159,6 +163,8 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         comparison: None,
         planted: None,
         causes: Vec::new(),
+        settings: Vec::new(),
+        work: work::work(&rounds, clients_per_unit(unit, clients)),
         profile: None,
         waits: None,
         cost: cost::cost(
@@ -323,19 +329,25 @@ fn relate_to_base(shared: Shared<'_>, test: &str, arms: &mut [Arm], ratios: &[Ve
             settings: &shared.treatments[at].settings,
             plans: &arm.cell.plans,
             answers: &arm.cell.answers,
-            base_plans: &plans(peer_plans, peer_plans),
         };
         arm.cell.warnings = observed(&cell);
     }
 }
 
+/// A test's plans, beside those of the peer.
 fn plans(own: &[StatementPlan], peer: &[StatementPlan]) -> Vec<PlanFindings> {
-    let of_peer = |plan: &StatementPlan| peer.iter().find(|peer| peer.statement == plan.statement);
-    own.iter()
-        .map(|plan| PlanFindings {
+    let of = |plan: &StatementPlan| {
+        let peer = peer.iter().find(|peer| peer.statement == plan.statement);
+        let difference = peer.and_then(|peer| plan_structure::difference(&peer.plan, &plan.plan));
+        PlanFindings {
             statement: plan.statement.clone(),
             plan: plan.plan.clone(),
-            differs: of_peer(plan).is_some_and(|peer| !same_structure(plan, peer)),
-        })
-        .collect()
+            differs: difference.is_some(),
+            difference,
+            estimates: peer.and_then(|peer| plan_structure::estimates(&peer.plan, &plan.plan)),
+            structure: plan_structure::lines(&plan.plan),
+            is_generic: plan.is_generic,
+        }
+    };
+    own.iter().map(of).collect()
 }

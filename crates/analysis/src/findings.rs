@@ -6,22 +6,28 @@ mod answers;
 mod cause;
 mod comparison;
 mod counter;
+mod plan;
 mod planted;
 mod profile;
 mod sections;
+mod setting;
 mod waits;
+mod work;
 
 pub use answers::{AnswerFindings, AnswerKind, RowDifference};
 pub use cause::{Cause, Moved};
 pub use comparison::{Comparison, MeasureComparison, RoundFindings};
 pub use counter::{CounterFindings, CounterUnit};
+pub use plan::{EstimateDifference, PlanDifference, PlanFindings};
 pub use planted::{PlantedCell, PlantedFindings};
 pub use profile::{Amount, FrameFindings, FunctionFindings, ProfileFindings};
 pub use sections::{
     ContinuedFindings, CrossingFindings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings,
     TimelineFindings, TimelinePoint, TransactionFindings,
 };
+pub use setting::{SettingFindings, Touch};
 pub use waits::{EventFindings, WaitFindings};
+pub use work::WorkFindings;
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
 use rqps_model::plan::{Arrival, ForcedForm, SuitePlan};
@@ -229,9 +235,16 @@ pub struct CellFindings {
     /// What is true of it, where a change was planted and is known against this base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planted: Option<PlantedCell>,
-    /// What stands behind a change, as far as it was measured, what explains most first; empty where nothing changed.
+    /// What stands behind a change, as far as it was measured, what explains most first; where nothing changed, only
+    /// the exact counts that moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
+    /// Settings that differ from the base's and may touch the test, where it changed; the likeliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<SettingFindings>,
+    /// What the server's counters say it did per operation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub work: Vec<WorkFindings>,
     /// Where its CPU time goes, by function, where rounds that explain the campaign say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileFindings>,
@@ -356,17 +369,6 @@ pub struct LatencyFindings {
     pub quantiles_us: [f64; 6],
     /// The whole curve: (percentile, microseconds), some dozens of points.
     pub curve: Vec<(f64, f64)>,
-}
-
-/// A statement's plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlanFindings {
-    /// Statement kind.
-    pub statement: String,
-    /// Plan as the server prints it.
-    pub plan: String,
-    /// Whether its structure (nodes and indexes, not costs) differs from the peer's.
-    pub differs: bool,
 }
 
 /// A group of tests against the base.

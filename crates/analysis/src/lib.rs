@@ -25,20 +25,21 @@ mod words;
 pub use allot::allot;
 pub use compare::sla::is_held;
 pub use error::AnalysisError;
+pub use profile::{SampledStack, SampledStacks, sampled_stacks};
 
 use crate::advice::Kind;
 use crate::compare::measures::MeasureRows;
 use crate::compare::row::Row;
 use crate::compare::{aa_pairs, crossing, groups, judge, measures, planted};
-use crate::evidence::{forced, semantic_settings, series};
+use crate::evidence::{forced, semantic_settings, series, touching};
 use crate::examine::{Examined, Shared, examine_all};
-use crate::findings::{CampaignFacts, Findings, TestFindings, Warning};
+use crate::findings::{CampaignFacts, Findings, SettingFindings, TestFindings, TreatmentFindings, Warning};
 use crate::read::looks::LevelsOfTests;
 use crate::read::{base, looks, treatment};
 use crate::warnings::campaign::Trace;
 use rayon::prelude::*;
-use rqps_model::Plan;
 use rqps_model::plan::{Arrival, Round, TestPlan};
+use rqps_model::{Plan, Verdict};
 use rqps_stats::Margin;
 use rqps_store::Campaign;
 
@@ -81,11 +82,17 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     judge_tests(&mut tests, &rows, base, margin);
     // At a rate time is no cost; in a chain inserts and deletes run beside each other, and beside queries.
     let has_shares = plan.arrival == Arrival::Closed && !plan.is_chain();
+    let is_twin = |at: usize| pairs.contains(&(base, at)) || pairs.contains(&(at, base));
+    let twins: Vec<usize> = (0..treatments.len()).filter(|&at| is_twin(at)).collect();
+    let kind = |at: usize| (treatments[at].build.engine, treatments[at].storage);
+    let alike: Vec<bool> = (0..treatments.len()).map(|at| kind(at) == kind(base)).collect();
+    let context = why::Context { base, has_shares, twins: &twins, alike: &alike };
     let found = measures::judged(&measure_rows, treatments.len(), base, margin);
     for (test, cells) in tests.iter_mut().zip(found) {
         test.cells.iter_mut().zip(cells).for_each(|(cell, found)| cell.measures = found);
         for at in 0..treatments.len() {
-            test.cells[at].causes = why::causes(test, at, base, has_shares);
+            test.cells[at].causes = why::causes(test, at, context);
+            test.cells[at].settings = settings_that_touch(plan, &treatments[at], test, at, alike[at]);
         }
     }
     explain(campaign, &mut tests, base)?;
@@ -168,6 +175,23 @@ fn judge_tests(tests: &mut [TestFindings], rows: &[Row], base: usize, margin: Ma
             cell.comparison = comparison;
         }
     }
+}
+
+/// The settings that may be behind the change of a test, where it changed; others than the base's engine have others.
+fn settings_that_touch(
+    plan: &Plan,
+    treatment: &TreatmentFindings,
+    test: &TestFindings,
+    at: usize,
+    is_alike: bool,
+) -> Vec<SettingFindings> {
+    let comparison = test.cells[at].comparison.as_ref();
+    let is_changed = comparison.is_some_and(|one| matches!(one.verdict, Verdict::Regressed | Verdict::Improved));
+    if !is_changed || !is_alike {
+        return Vec::new();
+    }
+    let writes = plan.tests().iter().any(|planned| planned.name == test.name && planned.writes);
+    touching::touching(test, at, writes, &treatment.settings_diff)
 }
 
 /// Fills in what rounds that explain the campaign say.

@@ -5,11 +5,16 @@
 
 mod compared;
 mod estimate;
+mod pairs;
+mod rollup;
 mod stacks;
 mod waits;
+mod whole;
 
-use crate::findings::{ProfileFindings, TestFindings, WaitFindings, clients_per_unit};
-use rqps_model::plan::Arrival;
+pub use whole::{SampledStack, SampledStacks, sampled_stacks};
+
+use crate::findings::{ProfileFindings, TestFindings, WaitFindings};
+use pairs::{Pair, pairs, us_per_operation};
 use rqps_model::profile::ProfileFacts;
 use rqps_model::{Sample, part};
 use rqps_store::{Campaign, SampleFolder, StoreError};
@@ -50,37 +55,6 @@ pub(crate) fn explained(
     (0..names.len()).map(of).collect()
 }
 
-/// A round in which both builds were sampled.
-struct Pair<T> {
-    /// Whether clients waited for each answer, and for nothing else.
-    is_closed: bool,
-    base: T,
-    own: T,
-}
-
-/// What `read` finds in the samples of two treatments in a test, in each round in which it finds both.
-fn pairs<T>(
-    profiles: &[Campaign],
-    test: &TestFindings,
-    names: [&str; 2],
-    read: impl Fn(SampleFolder) -> Result<Option<T>, StoreError>,
-) -> Result<Vec<Pair<T>>, StoreError> {
-    let mut pairs = Vec::new();
-    for profile in profiles {
-        let is_closed = profile.plan().arrival == Arrival::Closed;
-        let is_planned = |name: &str| profile.plan().treatments.iter().any(|planned| planned.name == name);
-        for round in (1..=profile.rounds()).filter(|_| names.into_iter().all(is_planned)) {
-            let of = |name: &str| {
-                let found = profile.sample(round, name, &test.name, test.clients)?;
-                found.filter(|found| found.sample.throughput().is_some()).map_or(Ok(None), &read)
-            };
-            let [base, own] = names;
-            pairs.extend(of(base)?.zip(of(own)?).map(|(base, own)| Pair { is_closed, base, own }));
-        }
-    }
-    Ok(pairs)
-}
-
 fn profile(
     profiles: &[Campaign],
     test: &TestFindings,
@@ -92,7 +66,7 @@ fn profile(
     for Pair { is_closed, base, own } in pairs(profiles, test, names, Sampled::read)? {
         let us = |sampled: &Sampled| sampled.us_per_sample(test, is_closed);
         let Some((base_us, own_us)) = us(&base).zip(us(&own)) else { continue };
-        stacks.add([Weighed { folded: &base.stacks, us: base_us }, Weighed { folded: &own.stacks, us: own_us }]);
+        stacks.add([base.weighed(base_us), own.weighed(own_us)]);
         sampled.push((base, own));
     }
     if sampled.is_empty() {
@@ -102,21 +76,6 @@ fn profile(
     let verdict = test.cells[treatment].comparison.as_ref().map(|comparison| (comparison.low, comparison.high));
     found.warnings = warnings(&sampled, verdict.and_then(|(low, high)| low.zip(high)), names);
     Ok(Some(found))
-}
-
-/// Microseconds per operation of what took so many nanoseconds of the counted time.
-///
-/// Samples are of all of the counted time, operations of those events that began and ended in it. In a closed loop the
-/// busy time is that of these events, so that what ran in the rest of the time is taken off in proportion.
-fn us_per_operation(ns: f64, sample: &Sample, counted_ns: u64, test: &TestFindings, is_closed: bool) -> Option<f64> {
-    let Sample { score, busy_ns, clients, .. } = sample;
-    let operations = score.count as f64 * score.factor * clients_per_unit(test.unit, *clients);
-    let busy = match is_closed {
-        true => *busy_ns as f64 / f64::from(*clients) / counted_ns as f64,
-        false => 1.0,
-    };
-    let us = ns / 1e3 / operations * busy;
-    (us.is_finite() && us > 0.0).then_some(us)
 }
 
 impl Sampled {
@@ -129,6 +88,10 @@ impl Sampled {
     fn us_per_sample(&self, test: &TestFindings, is_closed: bool) -> Option<f64> {
         let ProfileFacts { period_ns, counted_ns, .. } = self.facts;
         us_per_operation(period_ns as f64, &self.sample, counted_ns, test, is_closed)
+    }
+
+    fn weighed(&self, us: f64) -> Weighed<'_> {
+        Weighed { folded: &self.stacks, modules: &self.facts.modules, us }
     }
 
     /// Seconds of CPU time that the samples stand for, and those that the system counted.

@@ -4,7 +4,8 @@
 //! what differs from the base by more than chance is a cause; where nothing does, there is none, and the largest number
 //! does not take its place. docs/explain.md has the rules.
 
-use crate::findings::{Cause, CellFindings, Comparison, Cost, Moved, TestFindings};
+use crate::evidence::work::COUNTS;
+use crate::findings::{Cause, CellFindings, Comparison, Cost, MeasureComparison, Moved, TestFindings, WorkFindings};
 use rqps_model::Verdict;
 
 /// A share of the change that is worth a word.
@@ -13,6 +14,9 @@ const WORTH_A_SHARE: f64 = 0.1;
 const MOST: f64 = 0.7;
 /// Work that moved by less than this explains nothing, however sure it is.
 const WORTH_NAMING: f64 = 1.05;
+
+/// The same of what is counted exactly: a smaller change of it is as sure, and may go with a small change of time.
+const WORTH_NAMING_EXACT: f64 = 1.01;
 
 /// A measure of work, its field, and the amount per operation below which it costs next to nothing.
 type Work = (&'static str, fn(&Cost) -> f64, f64);
@@ -25,23 +29,95 @@ const WORK: [Work; 4] = [
     ("server_faults_per_op", |cost| cost.server_faults_per_op, 0.01),
 ];
 
-/// What stands behind the change of a treatment; empty where nothing that was measured does, or where nothing changed.
-/// `has_shares` where the time of an operation is what one session of each client spends on it, and nothing else works
-/// beside it.
-pub(crate) fn causes(test: &TestFindings, treatment: usize, base: usize, has_shares: bool) -> Vec<Cause> {
-    let (cell, base) = (&test.cells[treatment], &test.cells[base]);
+/// What a campaign's tests are explained with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Context<'a> {
+    /// Index of the base.
+    pub(crate) base: usize,
+    /// Whether the time of an operation is what one session of each client spends on it, and nothing else works beside
+    /// it.
+    pub(crate) has_shares: bool,
+    /// Treatments that are the base once more.
+    pub(crate) twins: &'a [usize],
+    /// By treatment whether its engine and storage engine are the base's: counts mean the same only there.
+    pub(crate) alike: &'a [bool],
+}
+
+/// What stands behind the change of a treatment; empty where nothing that was measured does. Where nothing changed
+/// these are the exact counts that moved, since those need no change of time to be seen.
+pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>) -> Vec<Cause> {
+    let (cell, base) = (&test.cells[treatment], &test.cells[context.base]);
     let is_change = |one: &&Comparison| matches!(one.verdict, Verdict::Regressed | Verdict::Improved);
-    let Some(comparison) = cell.comparison.as_ref().filter(is_change) else { return Vec::new() };
+    let counts = if context.alike[treatment] { counts(test, cell, base, context.twins) } else { Vec::new() };
+    let Some(comparison) = cell.comparison.as_ref().filter(is_change) else {
+        let is_exact = |cause: &Cause| matches!(cause, Cause::Count { interval: None, .. });
+        return counts.into_iter().filter(is_exact).collect();
+    };
     let mut causes: Vec<Cause> = plans(cell).into_iter().collect();
     if let Some((own, of_base)) = cell.cost.as_ref().zip(base.cost.as_ref()) {
         let time_us = f64::from(test.clients.max(1)) * 1e6 / of_base.ops_per_s;
-        let change_us = (has_shares && time_us.is_finite()).then(|| time_us * (1.0 / comparison.rqps - 1.0));
+        let change_us = (context.has_shares && time_us.is_finite()).then(|| time_us * (1.0 / comparison.rqps - 1.0));
         causes.extend(cpu(cell, own, of_base, change_us));
         let matters = |&(_, of, least): &Work| of(own).max(of(of_base)) >= least;
         let worked = WORK.into_iter().filter(matters);
         causes.extend(worked.filter_map(|(name, of, _)| work(cell, name, of(own), of(of_base))));
     }
+    causes.extend(counts);
     causes
+}
+
+/// What the server counted more or less of, what moved most first.
+fn counts(test: &TestFindings, cell: &CellFindings, base: &CellFindings, twins: &[usize]) -> Vec<Cause> {
+    let of_kind = |least: f64, own: &WorkFindings| {
+        let of_base = base.work.iter().find(|one| one.name == own.name)?;
+        count(test, cell, own, of_base, least, twins)
+    };
+    let of_name = |name: &str| cell.work.iter().find(|own| own.name == name);
+    let mut found: Vec<(f64, Cause)> =
+        COUNTS.iter().filter_map(|count| of_kind(count.least, of_name(count.name)?)).collect();
+    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    found.into_iter().map(|(_, cause)| cause).collect()
+}
+
+/// One count, with how much it moved.
+fn count(
+    test: &TestFindings,
+    cell: &CellFindings,
+    own: &WorkFindings,
+    base: &WorkFindings,
+    least: f64,
+    twins: &[usize],
+) -> Option<(f64, Cause)> {
+    let (from, to) = (base.per_op, own.per_op);
+    let cause = |interval| Cause::Count { measure: own.name.clone(), from, to, interval };
+    if from.max(to) < least {
+        return None;
+    }
+    // All rounds of one side have none of it, and all of the other side have some.
+    let appears = |without: &WorkFindings, with: &WorkFindings| {
+        without.most == 0.0 && with.least >= least && without.rounds.min(with.rounds) > 1
+    };
+    if appears(base, own) || appears(own, base) {
+        return Some((f64::INFINITY, cause(None)));
+    }
+    let size = (to / from).ln().abs();
+    if is_exact(test, own, base, twins) {
+        return (size.is_finite() && size >= WORTH_NAMING_EXACT.ln()).then(|| (size, cause(None)));
+    }
+    let Cause::Work { moved, .. } = work(cell, &own.name, to, from)? else { return None };
+    Some((size, cause(Some((moved.low, moved.high)))))
+}
+
+/// Whether a count needs no interval: its A/A ratio, or where there is no A/A its amount on either side, is the same in
+/// every round.
+fn is_exact(test: &TestFindings, own: &WorkFindings, base: &WorkFindings, twins: &[usize]) -> bool {
+    let of_twins: Vec<&MeasureComparison> =
+        twins.iter().filter_map(|twin| test.cells[*twin].measure(&own.name)).collect();
+    let is_one = |ratio: f64| (ratio - 1.0).abs() < WorkFindings::EXACT;
+    match of_twins.is_empty() {
+        true => own.is_steady() && base.is_steady(),
+        false => of_twins.iter().all(|twin| twin.n > 1 && twin.by_round.iter().all(|(_, ratio)| is_one(*ratio))),
+    }
 }
 
 fn plans(cell: &CellFindings) -> Option<Cause> {
@@ -86,7 +162,7 @@ fn share_of(cause: &Cause) -> f64 {
     match cause {
         Cause::ServerCpu { share, .. } | Cause::ClientCpu { share, .. } => share.unwrap_or(0.0),
         Cause::Waiting { share } => *share,
-        Cause::Plan { .. } | Cause::Work { .. } => 0.0,
+        Cause::Plan { .. } | Cause::Work { .. } | Cause::Count { .. } => 0.0,
     }
 }
 

@@ -255,6 +255,9 @@ pub(crate) struct ExplainArgs {
     pub(crate) time: Option<f64>,
     #[arg(long, value_name = "DIR", help = DATA, requires = "time")]
     pub(crate) data: Option<PathBuf>,
+    /// Also write what was sampled into this folder, a file for pprof of each test and treatment
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) pprof: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

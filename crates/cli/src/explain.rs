@@ -40,6 +40,14 @@ pub(crate) fn explain(args: &ExplainArgs, screen: Screen) -> Result<Ending> {
             findings = results::compare(&campaign, base, args.judged.literals())?;
         }
     }
+    if let Some(folder) = &args.pprof {
+        let written = results::write_pprof(&campaign, &findings, &args.tests, folder)?;
+        if written.is_empty() {
+            bail!("nothing was sampled in {}; rqps explain --time does", args.judged.dir.display());
+        }
+        let files = written.len();
+        screen.say(&format!("{} for pprof in {}", plural(files as u32, "file"), folder.display()));
+    }
     screen.print(&match args.json {
         true => rqps_report::explain_json(&findings, &args.tests),
         false => rqps_report::explain(&findings, &args.tests, screen.width()),

@@ -1,14 +1,19 @@
 //! From a results folder to its findings, and to everything that is made from them.
 //!
-//! In: a campaign's folder. Out: findings; findings.json, report.html and tables/ in it.
+//! In: a campaign's folder. Out: findings; findings.json, report.html and tables/ in it; files for
+//! pprof where they are asked for.
 
 use anyhow::{Context, Result};
-use rqps_analysis::analyse;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use rqps_analysis::findings::{Findings, TestFindings};
 use rqps_analysis::private::without_literals;
+use rqps_analysis::{analyse, sampled_stacks};
 use rqps_model::Verdict;
 use rqps_store::{Campaign, StoreError};
-use std::path::PathBuf;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 /// Whether values of the user's own statements are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +45,22 @@ pub fn write(campaign: &Campaign, findings: &Findings) -> Result<PathBuf> {
     }
     let html = rqps_report::html(findings).context("rendering the report")?;
     Ok(campaign.write_derived("report.html", html.as_bytes())?)
+}
+
+/// Writes what was sampled of each treatment in these tests, or in all, as files for pprof; their names.
+pub fn write_pprof(campaign: &Campaign, findings: &Findings, tests: &[String], folder: &Path) -> Result<Vec<PathBuf>> {
+    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    let mut written = Vec::new();
+    let chosen = findings.tests.iter().filter(|test| tests.is_empty() || tests.contains(&test.name));
+    for (test, treatment) in chosen.flat_map(|test| findings.treatments.iter().map(move |one| (test, one))) {
+        let Some(sampled) = sampled_stacks(campaign, test, &treatment.name)? else { continue };
+        let path = folder.join(format!("{}.c{}.{}.pb.gz", test.name, test.clients, treatment.name));
+        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+        packed.write_all(&rqps_report::pprof(&sampled))?;
+        fs::write(&path, packed.finish()?).with_context(|| format!("writing {}", path.display()))?;
+        written.push(path);
+    }
+    Ok(written)
 }
 
 /// Whether some trial failed.

@@ -7,8 +7,10 @@
 mod draw;
 mod mysql;
 mod postgres;
+mod told;
 
 pub(crate) use draw::SEED;
+pub(crate) use told::Told;
 
 use crate::error::LoadError;
 use crate::session::connect;
@@ -25,11 +27,11 @@ pub fn plan_capture(target: &Target, test: &Test, data: DataShape) -> Result<Vec
     let mut plans = Vec::new();
     for (index, kind) in test.kinds.iter().enumerate() {
         let sql = kind.sql(test.range, 1, target.engine());
-        let plan = match protocol {
+        let told = match protocol {
             Protocol::Postgres => postgres::plan(&mut session, test, first, index, &sql)?,
-            Protocol::Mysql => mysql::plan(&mut session, target, test, first, index)?,
+            Protocol::Mysql => mysql::plan(&mut session, target, test, first, index)?.into(),
         };
-        plans.push(StatementPlan { statement: kind.kind.clone(), sql, plan });
+        plans.push(told.of(kind.kind.clone(), sql));
     }
     Ok(plans)
 }
@@ -46,10 +48,10 @@ impl<'a> Explainer<'a> {
     }
 
     /// The plan of a statement that is sent as text.
-    pub(crate) fn text(&mut self, statement: &str) -> Result<String, LoadError> {
+    pub(crate) fn text(&mut self, statement: &str) -> Result<Told, LoadError> {
         match self.target.endpoint.protocol() {
-            Protocol::Postgres => postgres::explain(self.session, statement),
-            Protocol::Mysql => mysql::written_out(self.session, self.target, statement),
+            Protocol::Postgres => postgres::text(self.session, statement),
+            Protocol::Mysql => Ok(mysql::written_out(self.session, self.target, statement)?.into()),
         }
     }
 
@@ -60,7 +62,7 @@ impl<'a> Explainer<'a> {
         sql: &str,
         types: &[&str],
         values: &dyn Fn(u64) -> Vec<String>,
-    ) -> Result<String, LoadError> {
+    ) -> Result<Told, LoadError> {
         postgres::prepared(self.session, name, sql, types, &|execution| Ok(values(execution)))
     }
 }

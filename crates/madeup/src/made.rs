@@ -181,7 +181,7 @@ impl Made {
                 ("SELECT c FROM sbtest1 WHERE id=?", format!("{chosen}\n{estimated}\n{further}"))
             }
         };
-        StatementPlan { statement: "select".to_owned(), sql: sql.to_owned(), plan }
+        StatementPlan { statement: "select".to_owned(), sql: sql.to_owned(), plan, ..StatementPlan::default() }
     }
 }
 

@@ -211,7 +211,7 @@ pub struct SettingsFacts {
 }
 
 /// A statement's plan on one treatment, kept before the timed part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StatementPlan {
     /// Statement kind, as in the workload.
     pub statement: String,
@@ -219,6 +219,14 @@ pub struct StatementPlan {
     pub sql: String,
     /// The plan as the server prints it.
     pub plan: String,
+    /// Microseconds that planning an execution took, the shortest of a few; next to nothing where a plan is kept for
+    /// all values. `None` where the server does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planning_us: Option<f64>,
+    /// Whether the plan is one for all values, which a prepared statement may have; `None` where the plan does not show
+    /// it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_generic: Option<bool>,
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Made by `profile`, kept as a part of a sample, read by `analysis`.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What a reader of the stacks must know.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,4 +29,7 @@ pub struct ProfileFacts {
     pub counted_ns: u64,
     /// Files in which only those functions have names that others call.
     pub without_symbols: Vec<String>,
+    /// Functions of libraries, by file: all others are the server's own or the kernel's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub modules: BTreeMap<String, Vec<String>>,
 }

@@ -94,6 +94,11 @@ impl Image {
         })
     }
 
+    /// Whether it is no program.
+    pub(crate) fn is_library(&self) -> bool {
+        self.name.contains(".so")
+    }
+
     /// What is added to an address of the file where it is mapped so.
     pub(crate) fn bias(&self, mapping: &Mapping) -> u64 {
         let of = |(file, _): &&(Range<u64>, u64)| {

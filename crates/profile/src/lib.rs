@@ -119,6 +119,7 @@ impl Profiler {
                     facts.background += 1;
                 }
             }
+            facts.modules = code.libraries();
             let folded = folded.iter().map(|(stack, count)| format!("{stack} {count}\n")).collect();
             profiles.push(Profile { facts, folded });
         }

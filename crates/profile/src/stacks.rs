@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::maps::Mapping;
 use crate::sampler::{RawSample, Samples};
 use framehop::{CacheNative, FrameAddress, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder as _, UnwinderNative};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub(crate) struct Code<'a> {
     cache: CacheNative<MayAllocateDuringUnwind>,
     kernel: &'a Kernel,
     names: HashMap<u64, String>,
+    /// Functions of libraries that were found, by file.
+    libraries: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl<'a> Code<'a> {
@@ -50,7 +52,14 @@ impl<'a> Code<'a> {
             (image.bias(&mapping), Arc::clone(image), mapping)
         });
         let mappings = read.map(|(bias, image, mapping)| (mapping, bias, image)).collect();
-        Code { mappings, unwinder, cache: CacheNative::new(), kernel, names: HashMap::new() }
+        Code {
+            mappings,
+            unwinder,
+            cache: CacheNative::new(),
+            kernel,
+            names: HashMap::new(),
+            libraries: BTreeMap::new(),
+        }
     }
 
     /// The names of its files in which functions have no names, but for those that others call.
@@ -60,6 +69,11 @@ impl<'a> Code<'a> {
         names.sort();
         names.dedup();
         names
+    }
+
+    /// The functions of libraries that were found in stacks, by file.
+    pub(crate) fn libraries(self) -> BTreeMap<String, Vec<String>> {
+        self.libraries.into_iter().map(|(file, functions)| (file, functions.into_iter().collect())).collect()
     }
 
     /// The stack of a sample, folded; whether it was followed to its end.
@@ -112,7 +126,12 @@ impl<'a> Code<'a> {
         let at = after.checked_sub(1).map(|at| &self.mappings[at]).filter(|(mapping, ..)| address < mapping.end);
         let name = match at {
             Some((_, bias, image)) => match image.function(address.wrapping_sub(*bias)) {
-                Some(name) => name,
+                Some(name) => {
+                    if image.is_library() {
+                        self.libraries.entry(image.name.clone()).or_default().insert(name.clone());
+                    }
+                    name
+                }
                 None => format!("[{}]", image.name),
             },
             None => UNKNOWN.to_owned(),

@@ -28,12 +28,18 @@ pub(crate) fn lines(profile: &ProfileFindings, per: &str, width: usize) -> Vec<S
         let rest = format!("everything else ({}), {}", functions(profile.rest_count), from_to(&profile.rest));
         rows.push((profile.rest, rest));
     }
-    lines.extend(listed(rows, &profile.warnings, width));
+    lines.extend(listed(rows, &rolled_up(profile), &profile.warnings, width));
     lines
 }
 
-/// Amounts with what they are of, one below the other, and warnings. An amount that is no number is left out.
-pub(crate) fn listed(rows: Vec<(Amount, String)>, warnings: &[String], width: usize) -> Vec<String> {
+/// Amounts with what they are of, one below the other, then sentences and warnings. An amount that is no number is left
+/// out.
+pub(crate) fn listed(
+    rows: Vec<(Amount, String)>,
+    sentences: &[String],
+    warnings: &[String],
+    width: usize,
+) -> Vec<String> {
     let mut lines = Vec::new();
     let shown: Vec<(String, String)> = rows
         .into_iter()
@@ -42,10 +48,9 @@ pub(crate) fn listed(rows: Vec<(Amount, String)>, warnings: &[String], width: us
             false => (change(&amount), words),
         })
         .collect();
-    let column = shown.iter().map(|(change, _)| text::width(change)).max().unwrap_or(0);
-    for (change, words) in shown {
-        let padding = " ".repeat(column - text::width(&change));
-        lines.extend(text::wrap(&words, width, &format!("        {change}{padding}  "), &" ".repeat(column + 10)));
+    lines.extend(text::aligned(&shown, width));
+    for words in sentences {
+        lines.extend(text::wrap(words, width, "      ", "        "));
     }
     for warning in warnings {
         lines.extend(text::wrap(&format!("warning: {}", text::plain(warning)), width, "      ", "      "));
@@ -69,6 +74,23 @@ pub(crate) fn sampled(profile: &ProfileFindings, per: &str) -> String {
         }
     }
     words
+}
+
+/// The same time by file and by process, each in a sentence; a single one is all of it.
+pub(crate) fn rolled_up(profile: &ProfileFindings) -> Vec<String> {
+    let sentence = |what: &str, groups: &[FunctionFindings]| {
+        let words = |group: &FunctionFindings| {
+            let sure = if group.amount.is_sure {
+                format!(" ({})", difference(group.amount.difference_us))
+            } else {
+                String::new()
+            };
+            format!("{} {}{sure}", text::plain(&group.name), from_to(&group.amount))
+        };
+        let words: Vec<String> = groups.iter().map(words).collect();
+        (words.len() > 1).then(|| format!("{what}: {}", words.join("; ")))
+    };
+    sentence("by file", &profile.files).into_iter().chain(sentence("by process", &profile.roles)).collect()
 }
 
 /// A number of functions.
@@ -123,6 +145,11 @@ mod tests {
             rest: amount(50.0, 48.5, 2.0, false),
             rest_count: 231,
             inclusive: Vec::new(),
+            files: vec![
+                FunctionFindings { name: "server".to_owned(), samples: 900, amount: amount(90.0, 40.0, 1.0, true) },
+                FunctionFindings { name: "kernel".to_owned(), samples: 900, amount: amount(17.0, 17.5, 1.0, false) },
+            ],
+            roles: Vec::new(),
             mde_us: Some(2.1),
             graph: Vec::new(),
             warnings: vec!["the kernel lost 3 samples".to_owned()],
@@ -143,6 +170,7 @@ mod tests {
         assert!(text.contains("−30.1 µs (−31.0 to −29.2)       _bt_readpage, 40.2 µs → 10.1 µs"), "{text}");
         assert!(text.contains("hash_search [31m, 0 → 1.50 µs") && !text.contains("not_sure"), "{text}");
         assert!(text.contains("−1.50 µs (−3.50 µs to +500 ns)  everything else (231 functions), 50.0\n"), "{text}");
+        assert!(text.contains("by file: server 90.0 µs → 40.0 µs (−50.0 µs); kernel 17.0 µs → 17.5 µs"), "{text}");
         assert!(text.contains("warning: the kernel lost 3 samples"), "{text}");
     }
 

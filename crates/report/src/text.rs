@@ -33,6 +33,16 @@ pub(crate) fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<Str
     lines.into_iter().map(Into::into).collect()
 }
 
+/// Rows below a test: what stands first is a column, the rest wrapped beside it.
+pub(crate) fn aligned(rows: &[(String, String)], width: usize) -> Vec<String> {
+    let column = rows.iter().map(|(first, _)| self::width(first)).max().unwrap_or(0);
+    let lines = rows.iter().flat_map(|(first, words)| {
+        let padding = " ".repeat(column - self::width(first));
+        wrap(words, width, &format!("        {first}{padding}  "), &" ".repeat(column + 10))
+    });
+    lines.collect()
+}
+
 /// As much as fills `lines` lines of `width` characters, with `ending` where something is missing. What stands between
 /// commas is kept or left out as a whole, unless not even the first of it fits.
 pub(crate) fn cut(text: &str, width: usize, lines: usize, ending: &str) -> String {

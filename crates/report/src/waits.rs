@@ -27,7 +27,7 @@ pub(crate) fn lines(waits: &WaitFindings, per: &str, width: usize) -> Vec<String
         rows.extend(has_running(waits).then(|| of(&waits.running, RUNNING)));
         rows.push(of(&waits.idle, IDLE));
     }
-    lines.extend(listed(rows, &waits.warnings, width));
+    lines.extend(listed(rows, &[], &waits.warnings, width));
     lines
 }
 

@@ -2,8 +2,8 @@
 //!
 //! In: the causes that analysis found. Out: a sentence for a test, and the text of `rqps explain`.
 
-use crate::{functions, metric, number, order, suite, text, verdict_style, waits};
-use rqps_analysis::findings::{Cause, CellFindings, Findings, Moved, ProfileFindings, TestFindings};
+use crate::{functions, metric, number, order, plans, suite, text, verdict_style, waits, work};
+use rqps_analysis::findings::{Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, TestFindings};
 use rqps_model::{Verdict, plural};
 use serde_json::{Value, json};
 
@@ -15,7 +15,10 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
         return None;
     }
     let per = metric::per(findings, test);
-    let mut parts: Vec<String> = cell.causes.iter().map(|cause| words(cause, per)).collect();
+    let has_other_plans = cell.causes.iter().any(|cause| matches!(cause, Cause::Plan { .. }));
+    let mut parts: Vec<String> = has_other_plans.then(|| plans::differing(cell)).into_iter().collect();
+    parts.extend(cell.causes.iter().filter_map(|cause| words(cause, per)));
+    parts.extend(work::first(&cell.causes, per));
     parts.extend(waited(cell, per));
     let has_moved = cell.profile.as_ref().is_some_and(|profile| profile.moved().next().is_some());
     match has_moved {
@@ -25,8 +28,7 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
         false if parts.is_empty() => parts.push("not explained by anything measured".to_owned()),
         _ => {}
     }
-    let has_plans = !cell.plans.is_empty() && cell.plans.iter().all(|plan| !plan.differs);
-    parts.extend(has_plans.then(|| "plan equal".to_owned()));
+    parts.extend(plans::words(&test.cells[findings.peer(treatment)], cell));
     Some(parts.join("; "))
 }
 
@@ -38,9 +40,17 @@ fn waited(cell: &CellFindings, per: &str) -> Option<String> {
     found.largest(is_slower).map(|event| waits::words(event, per))
 }
 
-fn words(cause: &Cause, per: &str) -> String {
-    match cause {
-        Cause::Plan { statements } => format!("another plan of {}", text::plain(&statements.join(", "))),
+/// What else is told of a change, a paragraph each: the server's counts where several moved, and settings.
+pub(crate) fn more(findings: &Findings, test: &TestFindings, treatment: usize) -> Vec<String> {
+    let cell = &test.cells[treatment];
+    let per = metric::per(findings, test);
+    work::sentence(&cell.causes, per).into_iter().chain(work::settings(&cell.settings)).collect()
+}
+
+/// A cause in words; plans and counts have their own.
+fn words(cause: &Cause, per: &str) -> Option<String> {
+    let words = match cause {
+        Cause::Plan { .. } | Cause::Count { .. } => return None,
         Cause::ServerCpu { moved, share, kernel } => {
             let mut words = amount("server CPU", moved, per, number::duration_us);
             words.extend(share.map(|share| format!(", {}", share_in_words(share))));
@@ -62,7 +72,8 @@ fn words(cause: &Cause, per: &str) -> String {
             });
             amount(name, moved, per, show)
         }
-    }
+    };
+    Some(words)
 }
 
 /// What the table of costs abbreviates, in words.
@@ -109,20 +120,28 @@ pub fn explain(findings: &Findings, tests: &[String], width: usize) -> String {
         };
         out.push_str(&format!("\n{name}: {count}\n"));
         for test in changed {
-            for line in text::wrap(&of_test(findings, test, index), width, "  ", "      ") {
-                out.push_str(&format!("{line}\n"));
-            }
-            if let Some(profile) = &test.cells[index].profile {
-                let lines = functions::lines(profile, metric::per(findings, test), width);
-                lines.iter().for_each(|line| out.push_str(&format!("{line}\n")));
-            }
-            if let Some(found) = &test.cells[index].waits {
-                let lines = waits::lines(found, metric::per(findings, test), width);
-                lines.iter().for_each(|line| out.push_str(&format!("{line}\n")));
-            }
+            let lines = text::wrap(&of_test(findings, test, index), width, "  ", "      ");
+            lines
+                .into_iter()
+                .chain(below(findings, test, index, width))
+                .for_each(|line| out.push_str(&format!("{line}\n")));
         }
     }
     out
+}
+
+/// What stands below a test's sentence: plans, counts, settings and functions.
+fn below(findings: &Findings, test: &TestFindings, treatment: usize, width: usize) -> Vec<String> {
+    let (cell, per) = (&test.cells[treatment], metric::per(findings, test));
+    let peer = findings.peer(treatment);
+    let named = |index: usize| (findings.treatments[index].name.as_str(), &test.cells[index]);
+    let mut lines = plans::side_by_side(named(peer), named(treatment), width);
+    lines.extend(work::lines(&cell.causes, per, sentence(findings, test, treatment).is_some(), width));
+    let settings = work::settings(&cell.settings);
+    lines.extend(settings.into_iter().flat_map(|words| text::wrap(&words, width, "      ", "        ")));
+    lines.extend(cell.profile.iter().flat_map(|profile| functions::lines(profile, per, width)));
+    lines.extend(cell.waits.iter().flat_map(|found| waits::lines(found, per, width)));
+    lines
 }
 
 /// Tests to explain, the largest change first.
@@ -151,8 +170,9 @@ fn of_test(findings: &Findings, test: &TestFindings, treatment: usize) -> String
 }
 
 /// The same for scripts: a list of `test`, `clients`, `treatment`, `base`, `rqps`, `verdict`, `causes` (each with its
-/// `kind`, and amounts per operation), `sentence`, which is `null` where nothing changed, and `profile` and `waits`,
-/// functions and waits where they were sampled, else `null`.
+/// `kind`, and amounts per operation), `settings` that differ and may touch the test, `plans` as they are compared,
+/// `sentence`, which is `null` where nothing changed, and `profile` and `waits`, functions and waits where they were
+/// sampled, else `null`.
 pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
     let of = |index: usize, test: &TestFindings| {
         let comparison = test.cells[index].comparison.as_ref();
@@ -164,6 +184,8 @@ pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
             "rqps": comparison.map(|comparison| comparison.rqps),
             "verdict": comparison.map(|comparison| comparison.verdict),
             "causes": test.cells[index].causes,
+            "settings": test.cells[index].settings,
+            "plans": test.cells[index].plans.iter().map(plan_json).collect::<Vec<Value>>(),
             "sentence": sentence(findings, test, index),
             "profile": test.cells[index].profile.as_ref().map(profile_json),
             "waits": test.cells[index].waits,
@@ -173,6 +195,18 @@ pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
     let rows: Vec<Value> =
         others.flat_map(|index| changed(findings, index, tests).into_iter().map(move |test| of(index, test))).collect();
     format!("{:#}\n", Value::from(rows))
+}
+
+/// A plan in the form in which it is compared, without the server's own words.
+fn plan_json(plan: &PlanFindings) -> Value {
+    json!({
+        "statement": plan.statement,
+        "differs": plan.differs,
+        "difference": plan.difference,
+        "estimates": plan.estimates,
+        "structure": plan.structure,
+        "is_generic": plan.is_generic,
+    })
 }
 
 /// A profile without its stacks, which are for drawing.
@@ -186,6 +220,8 @@ fn profile_json(profile: &ProfileFindings) -> Value {
         "rest": profile.rest,
         "rest_count": profile.rest_count,
         "inclusive": profile.inclusive,
+        "files": profile.files,
+        "roles": profile.roles,
         "mde_us": profile.mde_us,
         "warnings": profile.warnings,
     })
@@ -198,7 +234,7 @@ mod tests {
     #[test]
     fn causes_read_as_a_person_would_say_them() {
         let moved = |from, to, low, high| Moved { from, to, low, high };
-        let said = |cause: Cause| words(&cause, "statement");
+        let said = |cause: Cause| words(&cause, "statement").unwrap();
         let cpu = moved(12.3, 8.241, 0.65, 0.69);
         let server = said(Cause::ServerCpu { moved: cpu, share: Some(0.801), kernel: Some(0.9) });
         assert_eq!(
@@ -210,7 +246,6 @@ mod tests {
         assert_eq!(said(switches), "context switches per statement −47.4 % (0.510 to 0.540), 3.80 → 2.00");
         let waiting = said(Cause::Waiting { share: 0.84 });
         assert_eq!(waiting, "84 % of the change is waiting: neither server nor client CPU");
-        assert_eq!(said(Cause::Plan { statements: vec!["select".to_owned()] }), "another plan of select");
         let shares = [-0.2, 0.4, 1.0, 1.3].map(share_in_words);
         let expected = ["against the change", "40 % of the change", "all of the change", "more than the whole change"];
         assert_eq!(shares, expected);

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn prepared(statement: &str, sql: &str) -> Vec<StatementPlan> {
-        vec![StatementPlan { statement: statement.to_owned(), sql: sql.to_owned(), plan: String::new() }]
+        vec![StatementPlan { statement: statement.to_owned(), sql: sql.to_owned(), ..StatementPlan::default() }]
     }
 
     #[test]

@@ -1,81 +1,74 @@
-//! A plan as the server prints it → its structure: which nodes, nested how, using which index.
+//! A plan as the server prints it → its structure: which nodes, nested how, using which index, and how that of one
+//! build compares with another's.
 //!
 //! In: the text of EXPLAIN. Out: [`Node`]s that are equal when two servers would do the same work, whatever costs, row
-//! numbers, table numbers and the printing habits of a version are. It explains nothing: whether a change matters is
-//! for the cell's verdict to say.
+//! numbers, table numbers and the printing habits of a version are; the first node in which two plans differ; and where
+//! none does, estimates that do. It explains nothing: whether a change matters is for the cell's verdict to say.
 
+mod columns;
 mod mysql;
 mod node;
+mod postgres;
 
-use node::{Node, without_numbers};
-use rqps_model::facts::StatementPlan;
+use crate::findings::{EstimateDifference, PlanDifference};
+use node::Node;
 
-/// Nodes that got another name in a later version and do the same: (old, new).
-const RENAMED: [(&str, &str); 1] = [("Result Cache", "Memoize")];
+/// Estimates of the same node that differ by less come from other samples of the same data.
+const OTHER_ESTIMATE: f64 = 2.0;
 
 /// The nodes of a plan from the root down, in the form in which its engine prints it.
 pub(crate) fn structure(plan: &str) -> Vec<Node> {
-    mysql::structure(plan).unwrap_or_else(|| postgres(plan))
+    mysql::structure(plan).unwrap_or_else(|| postgres::structure(plan))
 }
 
-fn postgres(plan: &str) -> Vec<Node> {
-    let mut columns: Vec<usize> = Vec::new();
-    let mut nodes = Vec::new();
-    for line in plan.lines() {
-        let text = line.trim_start();
-        let column = line.len() - text.len();
-        let node = match text.strip_prefix("->") {
-            Some(node) => node,
-            None if nodes.is_empty() && !is_heading(text) => text,
-            None => continue,
-        };
-        while columns.last().is_some_and(|&outer| outer >= column && !nodes.is_empty()) {
-            columns.pop();
-        }
-        nodes.push(Node { depth: columns.len(), name: name(node) });
-        columns.push(column);
+/// The structure as lines, for people.
+pub(crate) fn lines(plan: &str) -> Vec<String> {
+    structure(plan).iter().flat_map(Node::lines).collect()
+}
+
+/// The first node in which a plan differs from the peer's; `None` where none does, and where either is not known.
+pub(crate) fn difference(peer: &str, own: &str) -> Option<PlanDifference> {
+    let (peer, own) = (structure(peer), structure(own));
+    if peer.is_empty() || own.is_empty() {
+        return None;
     }
-    nodes
-}
-
-/// Whether two plans of a statement do the same work.
-pub(crate) fn same_structure(a: &StatementPlan, b: &StatementPlan) -> bool {
-    same_plan(&a.plan, &b.plan)
-}
-
-/// The same for texts. An unknown plan is like any other.
-fn same_plan(a: &str, b: &str) -> bool {
-    let (a, b) = (structure(a), structure(b));
-    a.is_empty() || b.is_empty() || a == b
+    first_difference(&peer, &own)
 }
 
 /// The first nodes in which two plans differ, in words; `None` where they don't.
-pub(crate) fn first_difference(base: &str, plan: &str) -> Option<(String, String)> {
-    let (base, plan) = (structure(base), structure(plan));
-    let longest = base.len().max(plan.len());
-    let at = (0..longest).find(|&n| base.get(n) != plan.get(n))?;
-    let word = |nodes: &[Node]| nodes.get(at).map_or_else(|| "nothing".to_owned(), |node| node.name.clone());
-    Some((word(&base), word(&plan)))
+fn first_difference(peer: &[Node], own: &[Node]) -> Option<PlanDifference> {
+    let longest = peer.len().max(own.len());
+    let at = (0..longest).find(|&at| peer.get(at) != own.get(at))?;
+    let (of_peer, of_own) = (peer.get(at), own.get(at));
+    let name = |node: Option<&Node>| node.map(|node| node.name.clone());
+    let is_same_name = name(of_peer) == name(of_own);
+    let is_same_depth = of_peer.map(|node| node.depth) == of_own.map(|node| node.depth);
+    let word = |node: Option<&Node>| match node {
+        None => "nothing".to_owned(),
+        Some(node) if is_same_name && is_same_depth => node.whole(),
+        Some(node) if is_same_name => format!("{}, {} deep", node.name, node.depth),
+        Some(node) => node.name.clone(),
+    };
+    Some(PlanDifference { node: at as u32 + 1, peer: word(of_peer), own: word(of_own) })
 }
 
-/// Lines that clients and servers put above a plan.
-fn is_heading(text: &str) -> bool {
-    text.is_empty() || text == "QUERY PLAN" || text.chars().all(|c| c == '-')
+/// Where two plans of the same structure have the most different estimates of rows, if they differ at all.
+pub(crate) fn estimates(peer: &str, own: &str) -> Option<EstimateDifference> {
+    let (peer, own) = (structure(peer), structure(own));
+    if peer != own {
+        return None;
+    }
+    let both = peer.iter().zip(&own).filter_map(|(peer, own)| Some((own, peer.rows?.max(1.0), own.rows?.max(1.0))));
+    let factor = |peer: f64, own: f64| (own / peer).max(peer / own);
+    let (node, peer_rows, rows) = both.max_by(|a, b| factor(a.1, a.2).total_cmp(&factor(b.1, b.2)))?;
+    let found = EstimateDifference { node: node.name.clone(), peer_rows, rows };
+    (factor(peer_rows, rows) >= OTHER_ESTIMATE).then_some(found)
 }
 
-/// A node's name with its index and table, without costs, aliases and the numbers in names.
-fn name(node: &str) -> String {
-    let end = ["(cost=", "(actual ", "(rows="].iter().filter_map(|mark| node.find(mark)).min().unwrap_or(node.len());
-    let mut words: Vec<&str> = node[..end].split_whitespace().collect();
-    if let Some(on) = words.iter().position(|&word| word == "on") {
-        // What follows the table's name is an alias.
-        words.truncate(on + 2);
-    }
-    let mut name = without_numbers(&words.join(" "));
-    for (old, new) in RENAMED {
-        name = name.replace(old, new);
-    }
-    name
+/// The first nodes in which plans of two rounds differ: of the first one, and of the other.
+pub(crate) fn between(first: &str, other: &str) -> Option<(String, String)> {
+    let found = first_difference(&structure(first), &structure(other))?;
+    Some((found.peer, found.own))
 }
 
 #[cfg(test)]
@@ -84,60 +77,40 @@ mod tests {
 
     const SCAN: &str = "\
 Aggregate  (cost=8.31..8.32 rows=1 width=8)
-  ->  Index Scan using sbtest1_pkey on sbtest1  (cost=0.29..8.31 rows=1 width=121)
+  ->  Index Scan using sbtest1_pkey on sbtest1  (cost=0.29..8.31 rows=100 width=121)
         Index Cond: ((id >= $1) AND (id <= $2))";
 
     #[test]
-    fn costs_rows_tables_and_properties_are_no_structure() {
-        let check = |other: &str| assert_eq!(structure(SCAN), structure(other), "{other}");
-        check(
-            "\
-                            QUERY PLAN
-------------------------------------------------------------------
- Aggregate  (cost=12.00..13.00 rows=5 width=8)
-   ->  Index Scan using sbtest12_pkey on public.sbtest12 t  (cost=0.42..8.44 rows=77 width=121)
-         Index Cond: ((t.id >= $1) AND (t.id <= $2))
-         Index Searches: 1"
-                .replace("public.", "")
-                .as_str(),
-        );
-        check("Aggregate\n  ->  Index Scan using sbtest3_pkey on sbtest3\n");
-    }
-
-    #[test]
-    fn nodes_indexes_and_nesting_are() {
-        let check = |other: &str| assert_ne!(structure(SCAN), structure(other), "{other}");
-        check(&SCAN.replace("Index Scan", "Index Only Scan"));
-        check(&SCAN.replace("sbtest1_pkey", "k_1"));
-        check(&SCAN.replace("Aggregate", "GroupAggregate"));
-        check(&SCAN.replace("  ->", "  ->  Sort  (cost=1.0..2.0)\n        ->"));
-        assert_ne!(
-            structure("Nested Loop\n  ->  Seq Scan on a\n  ->  Seq Scan on b\n"),
-            structure("Nested Loop\n  ->  Seq Scan on a\n        ->  Seq Scan on b\n"),
-        );
-    }
-
-    #[test]
-    fn a_renamed_node_is_the_same() {
-        assert_eq!(structure("Result Cache  (cost=1..2)"), structure("Memoize  (cost=3..4)"));
-    }
-
-    #[test]
     fn the_first_difference_is_named() {
-        let other = SCAN.replace("Index Scan", "Index Only Scan");
-        let (base, plan) = first_difference(SCAN, &other).unwrap();
-        assert_eq!(base, "Index Scan using sbtest#_pkey on sbtest#");
-        assert_eq!(plan, "Index Only Scan using sbtest#_pkey on sbtest#");
-        assert_eq!(first_difference(SCAN, SCAN), None);
-        assert_eq!(first_difference(SCAN, "Aggregate").unwrap().1, "nothing");
+        let check = |other: &str, node: u32, peer: &str, own: &str| {
+            let found = difference(SCAN, other).unwrap();
+            assert_eq!((found.node, found.peer.as_str(), found.own.as_str()), (node, peer, own));
+        };
+        let scan = "Index Scan using sbtest#_pkey on sbtest#";
+        let index_only = "Index Only Scan using sbtest#_pkey on sbtest#";
+        check(&SCAN.replace("Index Scan", "Index Only Scan"), 2, scan, index_only);
+        check("Aggregate", 2, scan, "nothing");
+        let filter = format!("{scan} (Filter: id)");
+        check(&SCAN.replace("Index Cond", "Filter"), 2, &format!("{scan} (Index Cond: id)"), &filter);
+        assert_eq!(difference(SCAN, SCAN), None);
+        assert_eq!(difference(SCAN, ""), None, "what is not known differs from nothing");
     }
 
     #[test]
-    fn odd_text_is_no_trouble() {
-        for text in
-            ["", "->", "  ->  ->  ->", "\n\n--\n", "-> é\n->", "[{\"Plan\": 1}]", "a: b=", ": type=", "x: type=\n:"]
-        {
-            structure(text);
-        }
+    fn estimates_are_compared_where_the_structure_is_the_same() {
+        let other = |rows: &str| SCAN.replace("rows=100", &format!("rows={rows}"));
+        assert_eq!((estimates(SCAN, SCAN), estimates(SCAN, &other("120"))), (None, None));
+        let found = estimates(SCAN, &other("1200")).unwrap();
+        assert_eq!((found.peer_rows, found.rows), (100.0, 1200.0));
+        assert!(found.node.starts_with("Index Scan"));
+        assert_eq!(estimates(SCAN, &other("1200").replace("Index Scan", "Seq Scan")), None);
+        let mysql = |rows| format!("sbtest1: type=range key=k_1\n  select=SIMPLE rows={rows} filtered=100.00\ntree:\n");
+        assert_eq!(estimates(&mysql(10), &mysql(5000)).unwrap().rows, 5000.0);
+    }
+
+    #[test]
+    fn a_structure_reads_as_lines() {
+        let expected = ["Aggregate", "  Index Scan using sbtest#_pkey on sbtest#", "    Index Cond: id"];
+        assert_eq!(lines(SCAN), expected);
     }
 }

@@ -63,10 +63,20 @@ pub(crate) fn is_computed(name: &str) -> bool {
 
 fn is_listed(name: &str, list: &str) -> bool {
     let lines = list.lines().filter_map(|line| line.split('#').next()).map(str::trim);
-    lines.filter(|pattern| !pattern.is_empty()).any(|pattern| match pattern.split_once('*') {
-        Some((start, end)) => name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end),
+    lines.filter(|pattern| !pattern.is_empty()).any(|pattern| matches(pattern, name))
+}
+
+/// Whether a name is what a line means; `*` stands for any text.
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        Some((start, end)) => {
+            // A second * ends the text that must be there.
+            let middle = end.strip_suffix('*');
+            let rest = name.strip_prefix(start);
+            rest.is_some_and(|rest| middle.map_or_else(|| rest.ends_with(end), |middle| rest.contains(middle)))
+        }
         None => name == pattern,
-    })
+    }
 }
 
 #[cfg(test)]

@@ -34,7 +34,18 @@ pub enum Cause {
         /// Of the change in time per operation.
         share: f64,
     },
-    /// Another amount of work.
+    /// The server counted another amount of work.
+    Count {
+        /// The name of `WorkFindings`.
+        measure: String,
+        /// Per operation of the base; 0 where only the build has it.
+        from: f64,
+        /// Per operation of the build.
+        to: f64,
+        /// 95 % interval of their ratio; `None` where the count is exact, or one of the amounts 0 in every round.
+        interval: Option<(f64, f64)>,
+    },
+    /// Another amount of work, as the machine tells it.
     Work {
         /// The field of `Cost`.
         measure: String,

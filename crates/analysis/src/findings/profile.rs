@@ -24,6 +24,12 @@ pub struct ProfileFindings {
     pub rest_count: u32,
     /// Time in functions and in all that they call; the largest difference first.
     pub inclusive: Vec<FunctionFindings>,
+    /// Time in functions themselves, summed up by the file they are in: `server`, `kernel`, or a library.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FunctionFindings>,
+    /// Time of processes or threads, summed up by what they are there for: sessions, the checkpointer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<FunctionFindings>,
     /// A difference that would have been found in 4 of 5 cases in any of the functions; `None` where none has enough
     /// samples.
     pub mde_us: Option<f64>,

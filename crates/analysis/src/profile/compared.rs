@@ -6,6 +6,7 @@
 use super::estimate::{self, Estimate, Scatter};
 use super::stacks::{Stacks, add};
 use crate::findings::{Amount, FrameFindings, FunctionFindings, ProfileFindings};
+use std::collections::BTreeMap;
 
 /// Frames that are narrower than this part of all are left out of the flame graph: nobody would see them.
 const WIDTH_MIN: f64 = 0.002;
@@ -42,11 +43,16 @@ pub(super) fn compared(stacks: &Stacks) -> ProfileFindings {
         rest: alone(stacks, &rest),
         rest_count: rest_count as u32,
         mde_us: mdes.reduce(f64::max),
-        functions: functions(stacks, judged),
+        functions: functions(&stacks.names, judged),
         inclusive: functions(
-            stacks,
+            &stacks.names,
             self::judged(stacks, &by_function(&inclusive, &|frame| !stacks.is_recursive(frame))),
         ),
+        files: by_file(stacks, &itself),
+        roles: {
+            let (names, counts) = stacks.by_role();
+            functions(&names, self::judged(stacks, &counts))
+        },
         graph: graph(stacks, &own, &inclusive, total),
         warnings: Vec::new(),
     }
@@ -62,20 +68,26 @@ fn alone(stacks: &Stacks, counts: &[[u64; 2]]) -> Amount {
     estimate::alone(&stacks.weighed(counts), Scatter::Poisson)
 }
 
-fn functions(stacks: &Stacks, judged: Vec<(usize, Estimate)>) -> Vec<FunctionFindings> {
+fn functions(names: &[String], judged: Vec<(usize, Estimate)>) -> Vec<FunctionFindings> {
     let mut functions: Vec<FunctionFindings> = judged
         .into_iter()
-        .map(|(name, Estimate { amount, samples, .. })| FunctionFindings {
-            name: stacks.names[name].clone(),
-            samples,
-            amount,
-        })
+        .map(|(name, Estimate { amount, samples, .. })| FunctionFindings { name: names[name].clone(), samples, amount })
         .collect();
     functions.sort_by(|a, b| {
         let size = |function: &FunctionFindings| function.amount.difference_us.abs();
         size(b).total_cmp(&size(a)).then_with(|| a.name.cmp(&b.name))
     });
     functions
+}
+
+/// Time in functions themselves, summed up by the file that they are in.
+fn by_file(stacks: &Stacks, itself: &[Counts]) -> Vec<FunctionFindings> {
+    let mut sums: BTreeMap<String, Counts> = BTreeMap::new();
+    for (name, counts) in stacks.names.iter().zip(itself) {
+        add(sums.entry(stacks.files.of(name)).or_insert_with(|| vec![[0; 2]; stacks.rounds()]), counts);
+    }
+    let (names, counts): (Vec<String>, Vec<Counts>) = sums.into_iter().unzip();
+    functions(&names, judged(stacks, &counts))
 }
 
 /// The frames that are wide enough to be seen, each followed by what it called, in alphabetical order.

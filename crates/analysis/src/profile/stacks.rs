@@ -4,7 +4,8 @@
 //! count is left out.
 
 use super::estimate::Counted;
-use std::collections::HashMap;
+use super::rollup::{Files, role};
+use std::collections::{BTreeMap, HashMap};
 
 /// The functions that serve a session, statement by statement: of PostgreSQL, and of MySQL and MariaDB.
 const SERVES_SESSION: [&str; 2] = ["PostgresMain", "do_command"];
@@ -12,6 +13,8 @@ const SERVES_SESSION: [&str; 2] = ["PostgresMain", "do_command"];
 /// Folded stacks, and what a sample of them stands for.
 pub(crate) struct Weighed<'a> {
     pub(crate) folded: &'a [u8],
+    /// By file, the functions that are not the server's own.
+    pub(crate) modules: &'a BTreeMap<String, Vec<String>>,
     pub(crate) us: f64,
 }
 
@@ -32,6 +35,9 @@ pub(crate) struct Stacks {
     pub(crate) frames: Vec<Frame>,
     /// What a sample stands for, by round.
     us: Vec<[f64; 2]>,
+    /// Samples by what their process or thread is there for, by round.
+    roles: BTreeMap<&'static str, Vec<[u64; 2]>>,
+    pub(crate) files: Files,
     by_name: HashMap<String, usize>,
     by_caller: HashMap<(Option<usize>, usize), usize>,
 }
@@ -42,6 +48,7 @@ impl Stacks {
         let round = self.us.len();
         self.us.push([pair[0].us, pair[1].us]);
         for (build, weighed) in pair.iter().enumerate() {
+            self.files.add(weighed.modules);
             let text = String::from_utf8_lossy(weighed.folded);
             for line in text.lines() {
                 // Names of C++ hold spaces.
@@ -49,9 +56,10 @@ impl Stacks {
                 let Ok(count) = count.parse::<u64>() else { continue };
                 let frame = work_of_session(stack).fold(None, |caller, name| Some(self.frame(caller, name)));
                 let Some(frame) = frame else { continue };
-                let own = &mut self.frames[frame].own;
-                own.resize(own.len().max(round + 1), [0; 2]);
-                own[round][build] += count;
+                for counts in [&mut self.frames[frame].own, self.roles.entry(role(stack)).or_default()] {
+                    counts.resize(counts.len().max(round + 1), [0; 2]);
+                    counts[round][build] += count;
+                }
             }
         }
     }
@@ -79,12 +87,19 @@ impl Stacks {
 
     /// By frame: samples in itself, by round.
     pub(crate) fn own(&self) -> Vec<Vec<[u64; 2]>> {
-        let whole = |frame: &Frame| {
-            let mut own = frame.own.clone();
-            own.resize(self.rounds(), [0; 2]);
-            own
-        };
-        self.frames.iter().map(whole).collect()
+        self.frames.iter().map(|frame| self.whole(&frame.own)).collect()
+    }
+
+    /// Samples by what their process or thread is there for, by round.
+    pub(crate) fn by_role(&self) -> (Vec<String>, Vec<Vec<[u64; 2]>>) {
+        self.roles.iter().map(|(role, counts)| ((*role).to_owned(), self.whole(counts))).unzip()
+    }
+
+    /// Counts of all rounds, those without any included.
+    fn whole(&self, counts: &[[u64; 2]]) -> Vec<[u64; 2]> {
+        let mut counts = counts.to_vec();
+        counts.resize(self.rounds(), [0; 2]);
+        counts
     }
 
     /// By frame: samples in it and in all that it called.

@@ -3,13 +3,14 @@
 use super::compared::compared;
 use super::stacks::{Stacks, Weighed};
 use crate::findings::{Amount, FunctionFindings, ProfileFindings};
+use std::collections::BTreeMap;
 
 /// Rounds with these stacks on base and build, each sample of which stands for a microsecond.
-fn found(rounds: &[[&str; 2]]) -> ProfileFindings {
+fn found(rounds: &[[&'static str; 2]]) -> ProfileFindings {
+    let modules = BTreeMap::from([("libc.so.6".to_owned(), vec!["memcpy".to_owned()])]);
+    let weighed = |folded: &'static str| Weighed { folded: folded.as_bytes(), modules: &modules, us: 1.0 };
     let mut stacks = Stacks::default();
-    for [base, own] in rounds {
-        stacks.add([Weighed { folded: base.as_bytes(), us: 1.0 }, Weighed { folded: own.as_bytes(), us: 1.0 }]);
-    }
+    rounds.iter().for_each(|[base, own]| stacks.add([weighed(base), weighed(own)]));
     compared(&stacks)
 }
 
@@ -83,4 +84,18 @@ fn lines_that_are_no_stacks_are_left_out() {
     let found = found(&[["main 30\n\nno count\nmain x\n -1\n", "main 30"]]);
     assert_eq!((found.base_samples, found.samples, found.rounds), (30, 30, 1));
     assert!(!amount(&found.functions, "main").is_sure);
+}
+
+#[test]
+fn functions_are_summed_up_by_process_and_by_file() {
+    let base = "ServerLoop;PostgresMain;scan 100\nServerLoop;PostgresMain;memcpy 60\nCheckpointerMain;read_[k] 40\n";
+    let own = "ServerLoop;PostgresMain;scan 100\nServerLoop;PostgresMain;memcpy 90\nCheckpointerMain;read_[k] 40\n";
+    let found = found(&[[base, own]; 4]);
+    let times = |groups: &[FunctionFindings]| -> Vec<(String, f64, f64)> {
+        groups.iter().map(|group| (group.name.clone(), group.amount.base_us, group.amount.us)).collect()
+    };
+    let one = |name: &str, base, own| (name.to_owned(), base, own);
+    assert_eq!(times(&found.roles), [one("sessions", 160.0, 190.0), one("checkpointer", 40.0, 40.0)]);
+    let files = [one("libc.so.6", 60.0, 90.0), one("kernel", 40.0, 40.0), one("server", 100.0, 100.0)];
+    assert_eq!(times(&found.files), files);
 }

@@ -5,7 +5,7 @@
 //! by more than chance, and only rounds show by how much.
 
 use super::estimate::{Counted, Scatter, alone, judged};
-use super::{Pair, pairs, us_per_operation};
+use super::pairs::{Pair, pairs, us_per_operation};
 use crate::findings::{Amount, EventFindings, TestFindings, WaitFindings};
 use rqps_model::waits::{Doing, Found, WaitFacts, Who};
 use rqps_model::{Sample, part};

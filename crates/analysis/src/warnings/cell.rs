@@ -26,7 +26,6 @@ pub(crate) struct Cell<'a> {
     pub(crate) base_cost: Option<&'a Cost>,
     pub(crate) settings: &'a SettingsFacts,
     pub(crate) plans: &'a [PlanFindings],
-    pub(crate) base_plans: &'a [PlanFindings],
     pub(crate) answers: &'a [AnswerFindings],
 }
 

@@ -7,7 +7,7 @@
 
 use super::cell::Cell;
 use super::warning;
-use crate::evidence::plan_structure::{first_difference, structure};
+use crate::evidence::plan_structure::{between, structure};
 use crate::findings::Warning;
 use crate::read::measured::Measured;
 use crate::words::rounds_in_words;
@@ -17,9 +17,8 @@ use std::collections::BTreeMap;
 
 pub(super) fn against_base(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     for plan in cell.plans.iter().filter(|plan| plan.differs) {
-        let base = cell.base_plans.iter().find(|base| base.statement == plan.statement);
-        let Some((old, new)) = base.and_then(|base| first_difference(&base.plan, &plan.plan)) else { continue };
-        let message = format!("another plan for {}: {new} instead of {old}", plan.statement);
+        let Some(first) = &plan.difference else { continue };
+        let message = format!("another plan for {}: {} instead of {}", plan.statement, first.own, first.peer);
         found.push(warning(WarningKind::PlanChanged, message));
     }
 }
@@ -36,7 +35,7 @@ pub(super) fn between_rounds(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     for kept in firsts {
         let mut changes: BTreeMap<(String, String), Vec<u32>> = BTreeMap::new();
         for (round, plan) in of_rounds().filter(|(_, plan)| plan.statement == kept.statement) {
-            if let Some(difference) = first_difference(&kept.plan, &plan.plan) {
+            if let Some(difference) = between(&kept.plan, &plan.plan) {
                 changes.entry(difference).or_default().push(round);
             }
         }
@@ -72,8 +71,8 @@ mod tests {
             trial.sample.round = at as u32 + 1;
             trial.plans.extend(plan.map(|plan| StatementPlan {
                 statement: "point".to_owned(),
-                sql: String::new(),
                 plan: plan.to_owned(),
+                ..StatementPlan::default()
             }));
             Some(trial)
         };
@@ -89,7 +88,6 @@ mod tests {
             base_cost: None,
             settings: &SettingsFacts::default(),
             plans: &[],
-            base_plans: &[],
             answers: &[],
         };
         let mut found = Vec::new();

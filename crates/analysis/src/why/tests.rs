@@ -38,6 +38,10 @@ fn test(rqps: f64, own: Cost, measures: Vec<MeasureComparison>) -> TestFindings 
     }
 }
 
+fn context(has_shares: bool) -> Context<'static> {
+    Context { base: 0, has_shares, twins: &[], alike: &[true, true] }
+}
+
 fn cost() -> Cost {
     Cost {
         ops_per_s: 10_000.0,
@@ -54,7 +58,7 @@ fn cost() -> Cost {
 fn cpu_of_the_server_tells_its_share_and_where_it_was_spent() {
     // 25 µs more an operation, 24 of them CPU in the kernel.
     let own = Cost { server_cpu_us: 84.0, server_user_share: 30.0 / 84.0, ..cost() };
-    let found = causes(&test(0.8, own, vec![measure("server_cpu_us", 1.4)]), 1, 0, true);
+    let found = causes(&test(0.8, own, vec![measure("server_cpu_us", 1.4)]), 1, context(true));
     let [Cause::ServerCpu { moved, share: Some(share), kernel: Some(kernel) }] = &found[..] else {
         panic!("{found:?}")
     };
@@ -64,7 +68,7 @@ fn cpu_of_the_server_tells_its_share_and_where_it_was_spent() {
 #[test]
 fn waiting_is_what_no_cpu_accounts_for() {
     let measures = vec![measure("server_cpu_us", 1.05), measure("client_cpu_us", 1.0), measure("cs_per_op", 1.5)];
-    let found = causes(&test(0.5, Cost { cs_per_op: 3.0, server_cpu_us: 63.0, ..cost() }, measures), 1, 0, true);
+    let found = causes(&test(0.5, Cost { cs_per_op: 3.0, server_cpu_us: 63.0, ..cost() }, measures), 1, context(true));
     let [Cause::Waiting { share }, Cause::ServerCpu { .. }, Cause::Work { measure, moved }] = &found[..] else {
         panic!("{found:?}")
     };
@@ -75,13 +79,13 @@ fn waiting_is_what_no_cpu_accounts_for() {
 #[test]
 fn a_slower_client_is_named() {
     let own = Cost { client_cpu_us: 40.0, ..cost() };
-    let found = causes(&test(0.8, own, vec![measure("client_cpu_us", 2.0)]), 1, 0, true);
+    let found = causes(&test(0.8, own, vec![measure("client_cpu_us", 2.0)]), 1, context(true));
     let [Cause::ClientCpu { share: Some(share), .. }] = &found[..] else { panic!("{found:?}") };
     assert!((share - 0.8).abs() < 1e-9);
     // Of what hardly matters nothing is said.
     let own = Cost { client_cpu_us: 21.0, server_cpu_us: 84.0, ..cost() };
     let measures = vec![measure("client_cpu_us", 1.05), measure("server_cpu_us", 1.4)];
-    let found = causes(&test(0.8, own, measures), 1, 0, true);
+    let found = causes(&test(0.8, own, measures), 1, context(true));
     assert!(matches!(found[..], [Cause::ServerCpu { .. }]), "{found:?}");
 }
 
@@ -90,21 +94,89 @@ fn a_changed_plan_comes_first() {
     let own = Cost { server_cpu_us: 84.0, ..cost() };
     let mut test = test(0.8, own, vec![measure("server_cpu_us", 1.4)]);
     let plan =
-        |statement: &str, differs| PlanFindings { statement: statement.to_owned(), plan: String::new(), differs };
+        |statement: &str, differs| PlanFindings { statement: statement.to_owned(), differs, ..PlanFindings::default() };
     test.cells[1].plans = vec![plan("select", true), plan("update", false)];
-    let found = causes(&test, 1, 0, true);
+    let found = causes(&test, 1, context(true));
     assert_eq!(found[0], Cause::Plan { statements: vec!["select".to_owned()] });
 }
 
 #[test]
 fn what_chance_may_explain_explains_nothing() {
     let measures = vec![measure("server_cpu_us", 1.005), measure("client_cpu_us", 1.0), measure("cs_per_op", 0.995)];
-    assert_eq!(causes(&test(0.8, cost(), measures.clone()), 1, 0, false), [], "at a rate time is no cost");
+    assert_eq!(causes(&test(0.8, cost(), measures.clone()), 1, context(false)), [], "at a rate time is no cost");
     // Of a small change CPU whose interval is as wide may account for all.
-    assert_eq!(causes(&test(0.985, cost(), measures.clone()), 1, 0, true), []);
-    let found = causes(&test(0.8, cost(), measures), 1, 0, true);
+    assert_eq!(causes(&test(0.985, cost(), measures.clone()), 1, context(true)), []);
+    let found = causes(&test(0.8, cost(), measures), 1, context(true));
     assert!(matches!(found[..], [Cause::Waiting { .. }]), "of a large one it cannot: {found:?}");
     let mut unchanged = test(0.99, cost(), vec![measure("server_cpu_us", 1.4)]);
     unchanged.cells[1].comparison.as_mut().unwrap().verdict = Verdict::Equal;
-    assert_eq!(causes(&unchanged, 1, 0, true), []);
+    assert_eq!(causes(&unchanged, 1, context(true)), []);
+}
+
+/// Ten index scans and twenty pages an operation on the base; of the build as many as given.
+fn counted(scans: [f64; 2], pages: [f64; 2], measures: Vec<MeasureComparison>) -> TestFindings {
+    let work = |name: &str, [least, most]: [f64; 2]| {
+        let per_op = (least + most) / 2.0;
+        WorkFindings { name: name.to_owned(), per_op, least, most, rounds: 5 }
+    };
+    let mut test = test(0.8, cost(), measures);
+    test.cells[0].work = vec![work("index_scans", [10.0, 10.001]), work("buffer_hits", [20.0, 20.001])];
+    test.cells[0].work.push(work("temp_file_bytes", [0.0, 0.0]));
+    test.cells[1].work = vec![work("index_scans", scans), work("buffer_hits", pages)];
+    test
+}
+
+#[test]
+fn an_exact_count_needs_no_interval_and_what_moved_most_comes_first() {
+    let test = counted([9.8, 9.801], [30.0, 30.001], Vec::new());
+    let found = causes(&test, 1, context(true));
+    let [Cause::Count { measure, to, interval: None, .. }, Cause::Count { measure: second, .. }] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((measure.as_str(), second.as_str()), ("buffer_hits", "index_scans"));
+    assert!((to - 30.0005).abs() < 1e-9);
+    let less = counted([9.95, 9.951], [20.0, 20.0], Vec::new());
+    assert_eq!(causes(&less, 1, context(true)), [], "half a percent explains nothing");
+}
+
+#[test]
+fn a_count_that_varies_needs_an_interval() {
+    let unsteady = counted([9.5, 14.0], [20.0, 20.0], Vec::new());
+    assert_eq!(causes(&unsteady, 1, context(true)), []);
+    let sure = counted([9.5, 14.0], [20.0, 20.0], vec![measure("index_scans", 1.18)]);
+    let found = causes(&sure, 1, context(true));
+    assert!(matches!(found[..], [Cause::Count { interval: Some((low, _)), .. }] if low > 1.16), "{found:?}");
+}
+
+#[test]
+fn an_a_a_pair_says_whether_a_count_is_exact() {
+    let mut test = counted([9.0, 9.001], [20.0, 20.0], Vec::new());
+    let mut twin = test.cells[0].clone();
+    let mut by_round = |ratio: f64| {
+        twin.measures = vec![MeasureComparison { by_round: vec![(1, 1.0), (2, ratio)], ..measure("index_scans", 1.0) }];
+        test.cells.truncate(2);
+        test.cells.push(twin.clone());
+        causes(&test, 1, Context { twins: &[2], ..context(true) }).len()
+    };
+    assert_eq!((by_round(1.0001), by_round(1.002)), (1, 0));
+}
+
+#[test]
+fn what_only_one_side_does_is_told() {
+    let mut test = counted([10.0, 10.0], [20.0, 20.0], Vec::new());
+    let spilled = WorkFindings { name: "temp_file_bytes".to_owned(), per_op: 9e3, least: 8e3, most: 1e4, rounds: 5 };
+    test.cells[1].work.push(spilled);
+    let found = causes(&test, 1, context(true));
+    assert!(
+        matches!(&found[..], [Cause::Count { measure, from: 0.0, interval: None, .. }] if measure == "temp_file_bytes")
+    );
+    test.cells[1].work.last_mut().unwrap().least = 0.0;
+    assert_eq!(causes(&test, 1, context(true)), [], "not in every round");
+}
+
+#[test]
+fn counts_of_two_engines_are_not_compared() {
+    let test = counted([1.0, 1.0], [20.0, 20.0], Vec::new());
+    assert_eq!(causes(&test, 1, context(true)).len(), 1);
+    assert_eq!(causes(&test, 1, Context { alike: &[true, false], ..context(true) }), []);
 }

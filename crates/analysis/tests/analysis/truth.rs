@@ -239,7 +239,12 @@ fn each_number_of_clients_has_its_own_plans() {
     };
     let scan = |parts: &mut SampleParts| {
         let plan = "Seq Scan on sbtest1".to_owned();
-        let plan = StatementPlan { statement: "select".to_owned(), sql: "SELECT".to_owned(), plan };
+        let plan = StatementPlan {
+            statement: "select".to_owned(),
+            sql: "SELECT".to_owned(),
+            plan,
+            ..StatementPlan::default()
+        };
         parts.put(Part::json(part::PLANS, &[plan]));
     };
     for (round, name) in (1..=3).flat_map(|round| names.iter().map(move |name| (round, name))) {

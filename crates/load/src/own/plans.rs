@@ -39,8 +39,8 @@ pub(crate) fn plans(
         } else {
             explainer.text(&statement.written_out(&arm.values(SEED), dialect))
         };
-        let plan = told.unwrap_or_else(|error| format!("not told: {error}"));
-        plans.push(StatementPlan { statement: statement.kind.clone(), sql: statement.sql.clone(), plan });
+        let told = told.unwrap_or_else(|error| format!("not told: {error}").into());
+        plans.push(told.of(statement.kind.clone(), statement.sql.clone()));
     }
     Ok(plans)
 }

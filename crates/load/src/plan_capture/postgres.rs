@@ -1,10 +1,11 @@
 //! The plan of a statement on PostgreSQL, as EXPLAIN EXECUTE shows it, which works alike on every version from 12 on.
 //!
-//! In: a session, a test, one of its kinds. Out: the plan as text. A statement is explained often enough that the
-//! server makes its choice between a plan for the given values and a generic one, as in the timed part; the plan kept
-//! is the one after that choice.
+//! In: a session, a test, one of its kinds. Out: the plan as text, and what planning took. A statement is explained
+//! often enough that the server makes its choice between a plan for the given values and a generic one, as in the timed
+//! part; plan and time are those after that choice.
 
 use super::draw::draw;
+use super::told::Told;
 use crate::error::LoadError;
 use crate::rows::parameter_type;
 use crate::session::execute;
@@ -12,8 +13,13 @@ use rqps_model::plan::DataShape;
 use rqps_suites::Test;
 use rqps_wire::{ParameterType, Protocol, Session};
 
-/// PostgreSQL plans an execution five times for its values and decides at the sixth.
-const EXECUTIONS: u64 = 7;
+/// PostgreSQL plans an execution five times for its values and decides at the sixth; then it does as in the timed part.
+const UNTIL_DECIDED: u64 = 6;
+/// Executions whose planning is timed.
+const TIMED: u64 = 4;
+
+/// What stands before the time in the server's words.
+const PLANNING_TIME: &str = "Planning Time: ";
 
 /// The plan of one kind, which is sent as `sql`.
 pub(super) fn plan(
@@ -22,10 +28,10 @@ pub(super) fn plan(
     data: DataShape,
     index: usize,
     sql: &str,
-) -> Result<String, LoadError> {
+) -> Result<Told, LoadError> {
     let kind = &test.kinds[index];
     if kind.text {
-        return explain(session, &draw(test, data, index, Protocol::Postgres, 0)?.sql);
+        return text(session, &draw(test, data, index, Protocol::Postgres, 0)?.sql);
     }
     let word = |parameter: ParameterType| match parameter {
         ParameterType::Int4 => "integer",
@@ -50,24 +56,82 @@ pub(super) fn prepared(
     sql: &str,
     types: &[&str],
     values: &dyn Fn(u64) -> Result<Vec<String>, LoadError>,
-) -> Result<String, LoadError> {
+) -> Result<Told, LoadError> {
     let types = if types.is_empty() { String::new() } else { format!(" ({})", types.join(", ")) };
     execute(session, &format!("PREPARE \"{name}\"{types} AS {sql}"))?;
-    let mut plan = String::new();
-    for execution in 0..EXECUTIONS {
+    let execute = |session: &mut Session, execution: u64| {
         let values = values(execution)?;
-        plan = match values.is_empty() {
-            true => explain(session, &format!("EXECUTE \"{name}\""))?,
-            false => explain(session, &format!("EXECUTE \"{name}\" ({})", values.join(", ")))?,
-        };
+        let list = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+        explain(session, &format!("EXECUTE \"{name}\"{list}"))
+    };
+    for execution in 0..UNTIL_DECIDED {
+        execute(session, execution)?;
     }
-    Ok(plan)
+    let told = shortest((UNTIL_DECIDED..UNTIL_DECIDED + TIMED).map(|execution| execute(session, execution)))?;
+    Ok(Told { is_generic: is_generic(&told.plan), ..told })
 }
 
-/// The plan of a statement as it stands.
-pub(super) fn explain(session: &mut Session, statement: &str) -> Result<String, LoadError> {
+/// The plan of a statement as it stands, which is planned at each execution.
+pub(super) fn text(session: &mut Session, statement: &str) -> Result<Told, LoadError> {
+    shortest((0..TIMED).map(|_| explain(session, statement)))
+}
+
+/// The last of several plans with the shortest of their times.
+fn shortest(plans: impl Iterator<Item = Result<Told, LoadError>>) -> Result<Told, LoadError> {
+    plans
+        .reduce(|shortest, told| {
+            let (before, told) = (shortest?, told?);
+            let times = before.planning_us.into_iter().chain(told.planning_us);
+            Ok(Told { planning_us: times.reduce(f64::min), ..told })
+        })
+        .unwrap_or_else(|| Ok(Told::default()))
+}
+
+/// One plan.
+fn explain(session: &mut Session, statement: &str) -> Result<Told, LoadError> {
     let doing = "asking for a plan";
-    let table = session.query(&format!("EXPLAIN {statement}")).map_err(LoadError::wire(doing))?;
-    let lines: Vec<&str> = table.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
-    Ok(lines.join("\n"))
+    let table = session.query(&format!("EXPLAIN (SUMMARY) {statement}")).map_err(LoadError::wire(doing))?;
+    let lines = table.rows.iter().filter_map(|row| row.first()?.as_deref());
+    Ok(told(lines))
+}
+
+/// A plan's lines without the time, which is another in each of them.
+fn told<'a>(lines: impl Iterator<Item = &'a str>) -> Told {
+    let (times, plan): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with(PLANNING_TIME));
+    let milliseconds = |line: &&str| line.strip_prefix(PLANNING_TIME)?.strip_suffix(" ms")?.parse::<f64>().ok();
+    let planning_us = times.iter().find_map(milliseconds).map(|ms| ms * 1000.0);
+    Told { plan: plan.join("\n"), planning_us, is_generic: None }
+}
+
+/// Whether a plan of a prepared statement is for all values: then it names parameters. A plan without conditions shows
+/// neither.
+fn is_generic(plan: &str) -> Option<bool> {
+    let has_parameter = |line: &str| line.split('$').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let mut conditions = plan.lines().filter(|line| line.contains("Cond: ") || line.contains("Filter: ")).peekable();
+    conditions.peek()?;
+    Some(conditions.any(has_parameter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_no_part_of_the_plan() {
+        let lines = ["Result  (cost=0.00..0.01 rows=1 width=4)", "Planning Time: 0.042 ms"];
+        let found = told(lines.into_iter());
+        assert_eq!((found.plan.as_str(), found.planning_us), (lines[0], Some(42.0)));
+        assert_eq!(told(lines[..1].iter().copied()).planning_us, None);
+        let times = [55.0, 41.0, 48.0].map(|us| Ok(Told { planning_us: Some(us), ..Told::from(us.to_string()) }));
+        let shortest = shortest(times.into_iter()).unwrap();
+        assert_eq!((shortest.plan.as_str(), shortest.planning_us), ("48", Some(41.0)));
+    }
+
+    #[test]
+    fn a_generic_plan_names_its_parameters() {
+        let plan = |condition: &str| format!("Index Scan using a on b  (cost=0.29..8.31 rows=1)\n  {condition}");
+        assert_eq!(is_generic(&plan("Index Cond: (id = $1)")), Some(true));
+        assert_eq!(is_generic(&plan("Index Cond: (id = 5)")), Some(false));
+        assert_eq!(is_generic("Insert on b\n  ->  Result"), None);
+    }
 }

@@ -1,7 +1,8 @@
 //! The functions of a test: a table of those that moved, and the flame graph of both builds.
 
 use super::scene::Scene;
-use crate::functions::{change, difference, functions, sampled};
+use crate::footnote::begun;
+use crate::functions::{change, difference, functions, rolled_up, sampled};
 use crate::svg::flame;
 use crate::{metric, number};
 use rqps_analysis::findings::{Amount, FunctionFindings, ProfileFindings, TestFindings};
@@ -15,6 +16,8 @@ pub(super) struct Profile {
     name: String,
     base: String,
     sampled: String,
+    /// The same by file and by process.
+    rolled_up: Vec<String>,
     moved: Vec<Row>,
     /// All others together; absent where none moved.
     rest: Option<Row>,
@@ -58,6 +61,7 @@ pub(super) fn profiles(scene: &Scene<'_>, test: &TestFindings, id: &str) -> Vec<
             name: scene.names[index].clone(),
             base: scene.names[scene.findings.base].clone(),
             sampled: sampled(profile, metric::per(scene.findings, test)),
+            rolled_up: rolled_up(profile).iter().map(|words| begun(words)).collect(),
             rest: (!moved.is_empty()).then(rest),
             moved,
             largest: largest.into_iter().take(LARGEST).map(row).collect(),

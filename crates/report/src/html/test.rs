@@ -50,8 +50,8 @@ struct Test {
     chips: Vec<Chip>,
     /// Ratio of the only build; empty where there are many.
     headline: Option<Shown>,
-    /// By build that changed: what stands behind it.
-    why: Vec<(String, String)>,
+    /// By build that changed: what stands behind it, and what else is told of it.
+    why: Vec<(String, String, Vec<String>)>,
     /// By build whose functions were sampled.
     profiles: Vec<Profile>,
     /// By build whose sessions were asked what they wait for.
@@ -193,9 +193,13 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
 }
 
 /// What stands behind each change, with the build's name where there are several.
-fn why_of(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, String)> {
+fn why_of(scene: &Scene<'_>, test: &TestFindings) -> Vec<(String, String, Vec<String>)> {
     let name = |index: usize| if scene.others.len() > 1 { scene.names[index].clone() } else { String::new() };
-    let of = |index: &usize| Some((name(*index), begun(&why::sentence(scene.findings, test, *index)?)));
+    let of = |index: &usize| {
+        let sentence = begun(&why::sentence(scene.findings, test, *index)?);
+        let more = why::more(scene.findings, test, *index);
+        Some((name(*index), sentence, more.iter().map(|words| begun(words)).collect()))
+    };
     scene.others.iter().filter_map(of).collect()
 }
 

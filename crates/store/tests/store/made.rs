@@ -191,5 +191,11 @@ pub(crate) fn settings_facts() -> SettingsFacts {
 }
 
 pub(crate) fn statement_plans() -> Vec<StatementPlan> {
-    vec![StatementPlan { statement: "point_select".into(), sql: "select 1".into(), plan: "Result\n".into() }]
+    vec![StatementPlan {
+        statement: "point_select".into(),
+        sql: "select 1".into(),
+        plan: "Result\n".into(),
+        planning_us: Some(41.0),
+        is_generic: None,
+    }]
 }

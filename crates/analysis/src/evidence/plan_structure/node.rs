@@ -1,12 +1,40 @@
-//! A node of a plan, as all engines' plans are compared: how deep it stands, and its name without numbers.
+//! A node of a plan, as all engines' plans are compared: how deep it stands, its name without numbers, and which
+//! columns its conditions and keys are of.
 //!
-//! In: names as servers print them. Out: [`Node`]s that are equal when they do the same work.
+//! In: names as servers print them. Out: [`Node`]s that are equal when they do the same work, whatever was estimated.
 
 /// One node of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(super) depth: usize,
     pub(super) name: String,
+    /// Conditions and keys with the columns in them, such as `Index Cond: id`.
+    pub(super) conditions: Vec<String>,
+    /// Rows that were estimated, where they are told.
+    pub(super) rows: Option<f64>,
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Node) -> bool {
+        (self.depth, &self.name, &self.conditions) == (other.depth, &other.name, &other.conditions)
+    }
+}
+
+impl Node {
+    /// In one line, with its conditions.
+    pub(super) fn whole(&self) -> String {
+        match self.conditions.is_empty() {
+            true => self.name.clone(),
+            false => format!("{} ({})", self.name, self.conditions.join("; ")),
+        }
+    }
+
+    /// A line for the node and one for each condition, indented.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        let indent = "  ".repeat(self.depth);
+        let conditions = self.conditions.iter().map(move |condition| format!("  {condition}"));
+        std::iter::once(self.name.clone()).chain(conditions).map(move |line| format!("{indent}{line}"))
+    }
 }
 
 /// Each run of digits becomes `#`: which of several equal tables was explained is no structure.
@@ -20,4 +48,11 @@ pub(super) fn without_numbers(text: &str) -> String {
         }
     }
     plain
+}
+
+/// The number behind `rows=`.
+pub(super) fn rows(text: &str) -> Option<f64> {
+    let number = text.split("rows=").nth(1)?;
+    let end = number.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(number.len());
+    number[..end].parse().ok()
 }

@@ -3,7 +3,7 @@
 use super::super::client::idle_sessions;
 use super::*;
 use crate::compare::round::RoundRatio;
-use crate::findings::{Cost, PlanFindings};
+use crate::findings::{Cost, PlanDifference, PlanFindings};
 use crate::read::measured::Measured;
 use crate::read::measured::tests::measured;
 use rqps_model::Interleave;
@@ -28,7 +28,6 @@ fn blank(settings: &SettingsFacts) -> Cell<'_> {
         base_cost: None,
         settings,
         plans: &[],
-        base_plans: &[],
         answers: &[],
     }
 }
@@ -238,11 +237,11 @@ fn lost_cycles_are_told_from_one_in_twenty() {
 
 #[test]
 fn another_plan_is_told_with_its_node() {
-    let plan = |text: &str, differs| PlanFindings { statement: "count".to_owned(), plan: text.to_owned(), differs };
-    let base = [plan("Aggregate\n  ->  Index Scan using sbtest1_pkey on sbtest1", false)];
-    let own = [plan("Aggregate\n  ->  Index Only Scan using sbtest1_pkey on sbtest1", true)];
-    let (own, base): (&[PlanFindings], &[PlanFindings]) = (Box::leak(Box::new(own)), Box::leak(Box::new(base)));
-    let found = kinds_of(&[Some(trial(1))], |cell| (cell.plans, cell.base_plans) = (own, base));
+    let (name, other) = ("Index Scan using sbtest#_pkey on sbtest#", "Index Only Scan using sbtest#_pkey on sbtest#");
+    let difference = PlanDifference { node: 2, peer: name.to_owned(), own: other.to_owned() };
+    let own = PlanFindings { statement: "count".to_owned(), differs: true, ..PlanFindings::default() };
+    let own: &[PlanFindings] = Box::leak(Box::new([PlanFindings { difference: Some(difference), ..own }]));
+    let found = kinds_of(&[Some(trial(1))], |cell| cell.plans = own);
     let words = "another plan for count: Index Only Scan using sbtest#_pkey on sbtest# instead of Index Scan using \
                  sbtest#_pkey on sbtest#";
     assert_eq!(found, [said(WarningKind::PlanChanged, words)]);

@@ -29,7 +29,6 @@ fn warnings(rounds: &[Option<Measured>], base_rounds: &[Option<Measured>]) -> Ve
         base_cost: None,
         settings: &settings,
         plans: &[],
-        base_plans: &[],
         answers: &[],
     })
 }

@@ -33,8 +33,7 @@ pub fn statement_plans(target: &Target, shape: &Shape, step: &Step) -> Result<Ve
     sql::push_delete(&mut delete, engine, &table, ids.oldest, u64::from(step.batch));
     let delete = String::from_utf8(delete).expect("the statement is ASCII");
     for (name, sql) in [("min", sql::min_id(&table)), ("delete", delete)] {
-        let plan = explainer.text(&sql)?;
-        plans.push(StatementPlan { statement: name.to_owned(), sql, plan });
+        plans.push(explainer.text(&sql)?.of(name.to_owned(), sql));
     }
     Ok(plans)
 }
@@ -50,10 +49,10 @@ fn range_plans(explainer: &mut Explainer<'_>, engine: Protocol, table: &str) -> 
         let sql = |value: &str| format!("{}{value}{}", query.before, query.after);
         plans.push(match engine {
             Protocol::Postgres => {
-                let plan = explainer.prepared(&name, &sql("$1"), &["integer"], &|execution| vec![value(execution)])?;
-                StatementPlan { statement: name, sql: sql("$1"), plan }
+                let told = explainer.prepared(&name, &sql("$1"), &["integer"], &|execution| vec![value(execution)])?;
+                told.of(name, sql("$1"))
             }
-            Protocol::Mysql => StatementPlan { statement: name, plan: explainer.text(&sql(&value(0)))?, sql: sql("?") },
+            Protocol::Mysql => explainer.text(&sql(&value(0)))?.of(name, sql("?")),
         });
     }
     Ok(plans)
@@ -73,13 +72,12 @@ fn point_plan(
     Ok(match engine {
         Protocol::Postgres => {
             let (sql, _) = sql::prepared_point_query(table);
-            let plan = explainer.prepared(&name, &sql, &["bigint"; QUERY_ROWS], &values)?;
-            StatementPlan { statement: name, sql, plan }
+            explainer.prepared(&name, &sql, &["bigint"; QUERY_ROWS], &values)?.of(name, sql)
         }
         Protocol::Mysql => {
             let sql = |values: &[String]| format!("{}{})", sql::point_query(table), values.join(", "));
             let marks: [String; QUERY_ROWS] = std::array::from_fn(|_| "?".to_owned());
-            StatementPlan { statement: name, plan: explainer.text(&sql(&values(0)))?, sql: sql(&marks) }
+            explainer.text(&sql(&values(0)))?.of(name, sql(&marks))
         }
     })
 }

@@ -1,0 +1,206 @@
+//! Server counters → work per operation: rows read, pages found in memory, bytes of the log.
+//!
+//! In: the counters that samples keep (after minus before), and the statements of the same time. Out: one number for
+//! each kind of work and round, and [`WorkFindings`] over all rounds. Counters span the whole test, from before the
+//! first session until after the last one, so they are divided by all statements of the test, warm-up and lead-ins
+//! included. Of PostgreSQL only user tables are counted: opening a session reads catalogs, and sessions are renewed
+//! by the clock, so that a build would have fewer pages per statement the faster it is.
+
+use crate::findings::WorkFindings;
+use crate::read::measured::Measured;
+use std::collections::BTreeMap;
+
+/// Where a count comes from.
+enum Source {
+    /// The client: rows of the answers in counted time.
+    Client,
+    /// The sum of these counters of the server.
+    Counters(&'static [&'static str]),
+    /// What planning took, in microseconds: each of the test's statements once.
+    Planning,
+}
+
+/// One kind of work.
+pub(crate) struct Count {
+    pub(crate) name: &'static str,
+    source: Source,
+    /// Per operation; less costs next to nothing.
+    pub(crate) least: f64,
+    /// Whether every version has the counters: where none moved it was 0.
+    is_everywhere: bool,
+}
+
+const fn count(name: &'static str, counters: &'static [&'static str], least: f64) -> Count {
+    Count { name, source: Source::Counters(counters), least, is_everywhere: true }
+}
+
+const fn since_later(name: &'static str, counters: &'static [&'static str], least: f64) -> Count {
+    Count { name, source: Source::Counters(counters), least, is_everywhere: false }
+}
+
+/// All kinds, with the counters of PostgreSQL first. An engine has its own names, so that none is compared with
+/// another's.
+pub(crate) const COUNTS: [Count; 24] = [
+    Count { name: "rows_returned", source: Source::Client, least: 0.01, is_everywhere: true },
+    // Times are told in whole microseconds.
+    Count { name: "planning_us", source: Source::Planning, least: 10.0, is_everywhere: false },
+    count("table_rows_read", &["pg_stat_user_tables.seq_tup_read", "pg_stat_user_tables.idx_tup_fetch"], 0.01),
+    count("index_entries_read", &["pg_stat_user_indexes.idx_tup_read"], 0.01),
+    count("index_scans", &["pg_stat_user_tables.idx_scan"], 0.01),
+    count("table_scans", &["pg_stat_user_tables.seq_scan"], 0.01),
+    count(
+        "buffer_hits",
+        &[
+            "pg_statio_user_tables.heap_blks_hit",
+            "pg_statio_user_tables.idx_blks_hit",
+            "pg_statio_user_tables.toast_blks_hit",
+            "pg_statio_user_tables.tidx_blks_hit",
+        ],
+        0.01,
+    ),
+    count(
+        "buffer_reads",
+        &[
+            "pg_statio_user_tables.heap_blks_read",
+            "pg_statio_user_tables.idx_blks_read",
+            "pg_statio_user_tables.toast_blks_read",
+            "pg_statio_user_tables.tidx_blks_read",
+        ],
+        0.01,
+    ),
+    count("hot_updates", &["pg_stat_user_tables.n_tup_hot_upd"], 0.01),
+    count("wal_bytes", &["wal.lsn_bytes"], 10.0),
+    since_later("wal_records", &["pg_stat_wal.wal_records"], 0.01),
+    since_later("wal_full_pages", &["pg_stat_wal.wal_fpi"], 0.001),
+    count("temp_file_bytes", &["pg_stat_database.temp_bytes"], 10.0),
+    count(
+        "handler_reads",
+        &[
+            "status.Handler_read_first",
+            "status.Handler_read_key",
+            "status.Handler_read_last",
+            "status.Handler_read_next",
+            "status.Handler_read_prev",
+            "status.Handler_read_rnd",
+            "status.Handler_read_rnd_next",
+        ],
+        0.01,
+    ),
+    count("handler_writes", &["status.Handler_write", "status.Handler_update", "status.Handler_delete"], 0.01),
+    count("innodb_rows_read", &["status.Innodb_rows_read"], 0.01),
+    count("innodb_page_requests", &["status.Innodb_buffer_pool_read_requests"], 0.01),
+    count("innodb_page_reads", &["status.Innodb_buffer_pool_reads"], 0.01),
+    count("redo_bytes", &["status.Innodb_os_log_written"], 10.0),
+    count("binlog_bytes", &["binlog.bytes"], 10.0),
+    count("temp_tables", &["status.Created_tmp_tables"], 0.01),
+    count("temp_disk_tables", &["status.Created_tmp_disk_tables"], 0.001),
+    count("rows_sorted", &["status.Sort_rows"], 0.01),
+    count("bytes_sent", &["status.Bytes_sent"], 10.0),
+];
+
+impl Count {
+    /// Of one engine: may be compared only with counts of the same.
+    pub(crate) fn is_of_engine(&self) -> bool {
+        !matches!(self.source, Source::Client)
+    }
+
+    /// The amount in a sample with a number, and the operations that it belongs to; `None` where it was not counted.
+    fn amount(&self, measured: &Measured) -> Option<(f64, f64)> {
+        let sample = &measured.sample;
+        let (amount, statements) = match self.source {
+            Source::Client => (sample.rows as f64, sample.score.count),
+            Source::Planning => {
+                let times = measured.plans.iter().filter_map(|plan| plan.planning_us);
+                return times.reduce(|sum, time| sum + time).filter(|_| measured.has_number()).map(|us| (us, 1.0));
+            }
+            // Of a server that could not be asked there is no counter at all.
+            Source::Counters(_) if sample.counters.is_empty() => return None,
+            Source::Counters(names) => {
+                let is_there = names.iter().any(|name| sample.counters.contains_key(*name));
+                let is_known = is_there || self.is_everywhere && has_views(&sample.counters, views_of(names));
+                let sum = names.iter().filter_map(|name| sample.counters.get(*name)).fold(0.0, |sum, one| sum + one);
+                // A level that fell, or a counter that began again.
+                (is_known && sum >= 0.0).then_some((sum, sample.resources.operations))?
+            }
+        };
+        let operations = statements as f64 * sample.score.factor;
+        (measured.has_number() && operations > 0.0).then_some((amount, operations))
+    }
+
+    /// Per operation, in one sample.
+    pub(crate) fn per_op(&self, measured: &Measured) -> Option<f64> {
+        self.amount(measured).map(|(amount, operations)| amount / operations)
+    }
+
+    fn findings(&self, rounds: &[Option<Measured>], clients_per_unit: f64) -> Option<WorkFindings> {
+        let found: Vec<(f64, f64)> = rounds.iter().flatten().filter_map(|round| self.amount(round)).collect();
+        let unit = if matches!(self.source, Source::Planning) { 1.0 } else { clients_per_unit };
+        let per_op = |(amount, operations): (f64, f64)| amount / operations / unit;
+        let total = found.iter().copied().reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1))?;
+        let by_round = || found.iter().copied().map(per_op);
+        Some(WorkFindings {
+            name: self.name.to_owned(),
+            per_op: per_op(total),
+            least: by_round().fold(f64::INFINITY, f64::min),
+            most: by_round().fold(0.0, f64::max),
+            rounds: found.len() as u32,
+        })
+    }
+}
+
+/// How names of an engine's counters begin.
+fn views_of(names: &[&str]) -> &'static str {
+    if names.iter().any(|name| name.starts_with("pg_") || name.starts_with("wal.")) { "pg_" } else { "status." }
+}
+
+/// Whether counters of that engine were read.
+fn has_views(counters: &BTreeMap<String, f64>, views: &str) -> bool {
+    counters.range(views.to_owned()..).next().is_some_and(|(name, _)| name.starts_with(views))
+}
+
+/// What a cell's rounds counted.
+pub(crate) fn work(rounds: &[Option<Measured>], clients_per_unit: f64) -> Vec<WorkFindings> {
+    COUNTS.iter().filter_map(|count| count.findings(rounds, clients_per_unit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::measured::tests::measured;
+    use rqps_model::sample::Slices;
+
+    fn counted(operations: u64, counters: &[(&str, f64)]) -> Option<Measured> {
+        let mut measured = measured(operations, 1_000_000, Slices::default());
+        measured.sample.resources.operations = operations;
+        measured.sample.counters = counters.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        Some(measured)
+    }
+
+    fn named<'a>(found: &'a [WorkFindings], name: &str) -> Option<&'a WorkFindings> {
+        found.iter().find(|one| one.name == name)
+    }
+
+    #[test]
+    fn counters_of_one_kind_are_summed_and_divided_by_all_statements() {
+        let hits = |heap: f64, index: f64| {
+            [("pg_statio_user_tables.heap_blks_hit", heap), ("pg_statio_user_tables.idx_blks_hit", index)]
+        };
+        let found = work(&[counted(1000, &hits(1000.0, 3000.0)), None, counted(3000, &hits(3000.0, 9003.0))], 1.0);
+        let hits = named(&found, "buffer_hits").unwrap();
+        assert_eq!((hits.per_op, hits.least, hits.most, hits.rounds), (16_003.0 / 4000.0, 4.0, 4.001, 2));
+        assert!(hits.is_steady());
+        assert_eq!(named(&found, "temp_file_bytes").unwrap().most, 0.0, "counted, and 0");
+        assert_eq!(named(&found, "wal_records"), None, "12 and 13 count none");
+        assert_eq!(named(&found, "rows_returned").unwrap().per_op, 1.0);
+    }
+
+    #[test]
+    fn a_single_round_is_not_exact_and_a_server_that_was_not_asked_has_no_counts() {
+        let one = work(&[counted(1000, &[("status.Handler_read_key", 1000.0)])], 1.0);
+        assert!(!named(&one, "handler_reads").unwrap().is_steady());
+        let unsteady = work(&[counted(1000, &[("status.x", 1.0)]), counted(1000, &[("status.x", 1.0)])], 1.0);
+        assert!(!named(&unsteady, "handler_reads").unwrap().is_steady(), "0 has no ratio");
+        assert_eq!(named(&unsteady, "buffer_hits"), None, "another engine's");
+        assert_eq!(named(&work(&[counted(1000, &[])], 1.0), "handler_reads"), None);
+    }
+}

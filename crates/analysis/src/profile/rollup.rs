@@ -1,0 +1,110 @@
+//! Functions summed up: by what a process or thread is there for, and by the file that they are in.
+//!
+//! In: a folded stack; the files of functions as sampling noted them. Out: the name of the group that a sample belongs
+//! to. Groups are compared as functions are.
+
+use std::collections::BTreeMap;
+
+/// A function that only such processes or threads run, and what these are. The innermost one in a stack decides.
+const ROLES: [(&str, &str); 33] = [
+    ("PostgresMain", "sessions"),
+    ("ParallelWorkerMain", "parallel workers"),
+    ("CheckpointerMain", "checkpointer"),
+    ("BackgroundWriterMain", "background writer"),
+    ("WalWriterMain", "WAL writer"),
+    ("WalSummarizerMain", "WAL summarizer"),
+    ("IoWorkerMain", "IO workers"),
+    ("AutoVacLauncherMain", "autovacuum"),
+    ("AutoVacWorkerMain", "autovacuum"),
+    ("do_autovacuum", "autovacuum"),
+    ("PgstatCollectorMain", "statistics collector"),
+    ("ServerLoop", "postmaster"),
+    ("do_command", "sessions"),
+    ("handle_connection", "sessions"),
+    ("handle_one_connection", "sessions"),
+    ("do_handle_one_connection", "sessions"),
+    ("buf_flush_page_cleaner", "page cleaner"),
+    ("buf_flush_page_cleaner_coordinator", "page cleaner"),
+    ("buf_flush_page_cleaner_thread", "page cleaner"),
+    ("buf_flush_page_coordinator_thread", "page cleaner"),
+    ("log_writer", "redo log"),
+    ("log_flusher", "redo log"),
+    ("log_write_notifier", "redo log"),
+    ("log_flush_notifier", "redo log"),
+    ("log_checkpointer", "redo log"),
+    ("srv_purge_coordinator_thread", "purge"),
+    ("srv_worker_thread", "purge"),
+    ("purge_coordinator_callback", "purge"),
+    ("purge_worker_callback", "purge"),
+    ("srv_master_thread", "InnoDB master"),
+    ("srv_master_callback", "InnoDB master"),
+    ("io_handler_thread", "InnoDB IO"),
+    ("rocksdb::ThreadPoolImpl::Impl::BGThread", "RocksDB background"),
+];
+
+/// Those that none of these is known of.
+const OTHER: &str = "other processes or threads";
+
+/// What a stack's process or thread is there for.
+pub(super) fn role(stack: &str) -> &'static str {
+    let known = |name: &str| {
+        let name = name.split('(').next().unwrap_or(name);
+        ROLES.iter().find(|(function, _)| *function == name).map(|(_, role)| *role)
+    };
+    stack.rsplit(';').find_map(known).unwrap_or(OTHER)
+}
+
+/// The files of functions that are not the server's own.
+#[derive(Debug, Default)]
+pub(super) struct Files(BTreeMap<String, String>);
+
+impl Files {
+    /// Adds what a sample says: by file, its functions.
+    pub(super) fn add(&mut self, modules: &BTreeMap<String, Vec<String>>) {
+        for (file, functions) in modules {
+            self.0.extend(functions.iter().map(|function| (function.clone(), file.clone())));
+        }
+    }
+
+    /// The file that a function is in.
+    pub(super) fn of(&self, function: &str) -> String {
+        match self.0.get(function) {
+            Some(file) => file.clone(),
+            None if function.ends_with("_[k]") || function == "[kernel]" => "kernel".to_owned(),
+            // Code without a name is called by its file.
+            None => match function.strip_prefix('[').and_then(|file| file.strip_suffix(']')) {
+                Some(file) if file.contains(".so") => file.to_owned(),
+                _ => "server".to_owned(),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_known_function_tells_the_process() {
+        let check = |stack: &str, expected: &str| assert_eq!(role(stack), expected, "{stack}");
+        check("main;PostmasterMain;ServerLoop;PostgresMain;exec_simple_query", "sessions");
+        check("main;PostmasterMain;ServerLoop;BackgroundWorkerMain;ParallelWorkerMain;ExecScan", "parallel workers");
+        check("main;PostmasterMain;ServerLoop;CheckpointerMain;CreateCheckPoint", "checkpointer");
+        check("main;PostmasterMain;ServerLoop;fork", "postmaster");
+        check("start_thread;pfs_spawn_thread;handle_one_connection;do_command(THD*);f", "sessions");
+        check("start_thread;log_writer(log_t*);write_[k]", "redo log");
+        check("[cut];f", OTHER);
+    }
+
+    #[test]
+    fn files_are_those_that_sampling_noted() {
+        let mut files = Files::default();
+        files.add(&BTreeMap::from([("libc.so.6".to_owned(), vec!["memcpy".to_owned()])]));
+        let of = |name: &str| files.of(name);
+        assert_eq!(["memcpy", "_bt_compare", "sys_read_[k]"].map(of), ["libc.so.6", "server", "kernel"]);
+        assert_eq!(
+            ["[libc.so.6]", "[kernel]", "[postgres]", "[cut]"].map(of),
+            ["libc.so.6", "kernel", "server", "server"]
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! What a server's counters say of a change, and settings that may be behind it, in words and as lines of a terminal.
+//!
+//! In: causes and settings that analysis found. Out: text. Names of counts stand here; what is counted, `analysis`
+//! knows.
+
+use crate::{number, text};
+use rqps_analysis::findings::{Cause, SettingFindings, Touch};
+
+/// Counts that a terminal shows.
+const SHOWN: usize = 10;
+/// Settings of each kind that are named.
+const NAMED: usize = 4;
+/// Columns that a setting's value may take.
+const VALUE: usize = 24;
+
+/// The one that is a time, and not per operation.
+const PLANNING: &str = "planning_us";
+
+/// What is counted, by its name in the findings.
+const TITLES: [(&str, &str); 24] = [
+    ("rows_returned", "rows returned"),
+    (PLANNING, "planning each statement once"),
+    ("table_rows_read", "rows read from tables"),
+    ("index_entries_read", "index entries read"),
+    ("index_scans", "index scans"),
+    ("table_scans", "table scans"),
+    ("buffer_hits", "pages found in shared buffers"),
+    ("buffer_reads", "pages read into shared buffers"),
+    ("hot_updates", "updates without index entries (HOT)"),
+    ("wal_bytes", "WAL"),
+    ("wal_records", "WAL records"),
+    ("wal_full_pages", "full pages in the WAL"),
+    ("temp_file_bytes", "temporary files"),
+    ("handler_reads", "handler calls that read"),
+    ("handler_writes", "handler calls that write"),
+    ("innodb_rows_read", "rows read by InnoDB"),
+    ("innodb_page_requests", "pages asked of the buffer pool"),
+    ("innodb_page_reads", "pages read into the buffer pool"),
+    ("redo_bytes", "redo log"),
+    ("binlog_bytes", "binary log"),
+    ("temp_tables", "temporary tables"),
+    ("temp_disk_tables", "temporary tables on disk"),
+    ("rows_sorted", "rows sorted"),
+    ("bytes_sent", "sent to the client"),
+];
+
+/// A count that moved.
+struct Moved<'a> {
+    measure: &'a str,
+    from: f64,
+    to: f64,
+    interval: Option<(f64, f64)>,
+}
+
+impl Moved<'_> {
+    fn title(&self) -> &str {
+        TITLES.iter().find(|(name, _)| *name == self.measure).map_or(self.measure, |(_, title)| title)
+    }
+
+    /// `−90.0 %, exact`, or with its interval.
+    fn change(&self) -> String {
+        let change = number::change(self.to / self.from);
+        match self.interval {
+            _ if self.from == 0.0 => "only here".to_owned(),
+            _ if self.to == 0.0 => "no longer".to_owned(),
+            Some((low, high)) => format!("{change} ({} to {})", number::ratio(low), number::ratio(high)),
+            None => format!("{change}, exact"),
+        }
+    }
+
+    /// `10.00 → 1.000`
+    fn amounts(&self) -> String {
+        let is_bytes = self.measure.ends_with("bytes") || self.measure == "bytes_sent";
+        let show = |amount: f64| match amount {
+            0.0 => "0".to_owned(),
+            amount if self.measure == PLANNING => number::duration_us(amount),
+            amount if is_bytes => number::bytes(amount),
+            // An exact count has more digits than a measured one.
+            amount => number::significant(amount, if self.interval.is_none() { 4 } else { 3 }),
+        };
+        format!("{} → {}", show(self.from), show(self.to))
+    }
+}
+
+fn moved(causes: &[Cause]) -> Vec<Moved<'_>> {
+    let of = |cause| match cause {
+        &Cause::Count { ref measure, from, to, interval } => Some(Moved { measure, from, to, interval }),
+        _ => None,
+    };
+    causes.iter().filter_map(of).collect()
+}
+
+/// The count that moved most, for a sentence, and how many others did; `None` where none moved.
+pub(crate) fn first(causes: &[Cause], per: &str) -> Option<String> {
+    let moved = moved(causes);
+    let first = moved.first()?;
+    let per = if first.measure == PLANNING { String::new() } else { format!(" per {per}") };
+    let words = match first.from == 0.0 || first.to == 0.0 {
+        true => format!("{}{per} {}", first.title(), first.amounts()),
+        false => format!("{}{per} {}, {}", first.title(), first.change(), first.amounts()),
+    };
+    Some(match moved.len() - 1 {
+        0 => words,
+        1 => format!("{words}, and another count of the server"),
+        more => format!("{words}, and {more} other counts of the server"),
+    })
+}
+
+/// All counts that moved, the most first; a single one is not repeated where a sentence `told` it.
+pub(crate) fn lines(causes: &[Cause], per: &str, told: bool, width: usize) -> Vec<String> {
+    let moved = moved(causes);
+    if moved.len() < 1 + usize::from(told) {
+        return Vec::new();
+    }
+    let words = |one: &Moved<'_>| (one.change(), format!("{}, {}", one.title(), one.amounts()));
+    let mut rows: Vec<(String, String)> = moved.iter().take(SHOWN).map(words).collect();
+    rows.extend(moved.len().checked_sub(SHOWN + 1).map(|more| (String::new(), format!("{} more", more + 1))));
+    let mut lines = vec![format!("      counted by the server per {per}:")];
+    lines.extend(text::aligned(&rows, width));
+    lines
+}
+
+/// The same as one sentence; empty where the test's own says it all.
+pub(crate) fn sentence(causes: &[Cause], per: &str) -> Option<String> {
+    let moved = moved(causes);
+    let words = |one: &Moved<'_>| format!("{} {} ({})", one.title(), one.amounts(), one.change());
+    let all: Vec<String> = moved.iter().map(words).collect();
+    (all.len() > 1).then(|| format!("Counted by the server per {per}: {}", all.join("; ")))
+}
+
+/// The settings that may touch a test, likeliest first.
+pub(crate) fn settings(settings: &[SettingFindings]) -> Option<String> {
+    let is_new = |setting: &&SettingFindings| setting.from.is_none() || setting.to.is_none();
+    let changed: Vec<String> = Touch::ALL
+        .into_iter()
+        .filter_map(|touch| {
+            let of_kind = |one: &&SettingFindings| one.touches == touch && !is_new(one);
+            let words: Vec<String> = settings.iter().filter(of_kind).map(setting).collect();
+            (!words.is_empty()).then(|| format!("{} {}", touched(touch), shortened(&words)))
+        })
+        .collect();
+    let one_sided: Vec<String> = settings.iter().filter(is_new).map(setting).collect();
+    let mut parts = changed;
+    if !one_sided.is_empty() {
+        parts.push(format!("of one side only {}", shortened(&one_sided)));
+    }
+    (!parts.is_empty()).then(|| format!("settings that differ and may touch it: {}", parts.join("; ")))
+}
+
+fn touched(touch: Touch) -> &'static str {
+    match touch {
+        Touch::Plans => "in planning",
+        Touch::Writes => "in writing",
+        Touch::Reads => "in reading from the device",
+        Touch::Sorting => "in sorting",
+        Touch::All => "in every statement",
+    }
+}
+
+fn setting(setting: &SettingFindings) -> String {
+    let value = |value: &Option<String>| match value.as_deref() {
+        None => "none".to_owned(),
+        Some("") => "empty".to_owned(),
+        Some(value) => text::fit(&text::plain(value), VALUE),
+    };
+    format!("{} {} → {}", text::plain(&setting.name), value(&setting.from), value(&setting.to))
+}
+
+fn shortened(words: &[String]) -> String {
+    let shown = words.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    match words.len().checked_sub(NAMED + 1) {
+        Some(more) => format!("{shown} and {} more", more + 1),
+        None => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(measure: &str, from: f64, to: f64, interval: Option<(f64, f64)>) -> Cause {
+        Cause::Count { measure: measure.to_owned(), from, to, interval }
+    }
+
+    #[test]
+    fn counts_are_exact_or_have_an_interval() {
+        let causes = [
+            count("temp_file_bytes", 0.0, 2048.0, None),
+            count("index_scans", 10.0, 1.0, None),
+            count("wal_bytes", 100.0, 210.0, Some((2.05, 2.15))),
+        ];
+        let first_words = "temporary files per statement 0 → 2.00 KiB, and 2 other counts of the server";
+        assert_eq!(first(&causes, "statement").unwrap(), first_words);
+        assert_eq!(
+            lines(&causes, "statement", true, 80),
+            [
+                "      counted by the server per statement:",
+                "        only here               temporary files, 0 → 2.00 KiB",
+                "        −90.0 %, exact          index scans, 10.00 → 1.000",
+                "        ×2.10 (2.050 to 2.150)  WAL, 100 B → 210 B",
+            ]
+        );
+        let one = first(&causes[1..2], "statement").unwrap();
+        assert_eq!(one, "index scans per statement −90.0 %, exact, 10.00 → 1.000");
+        assert_eq!((lines(&causes[..1], "row", true, 80).len(), first(&[], "row")), (0, None));
+    }
+
+    #[test]
+    fn settings_are_grouped_by_what_they_touch() {
+        let one = |name: &str, from: Option<&str>, to: Option<&str>, touches| SettingFindings {
+            name: name.to_owned(),
+            from: from.map(str::to_owned),
+            to: to.map(str::to_owned),
+            touches,
+        };
+        let found = [
+            one("random_page_cost", Some("4"), Some("1.1"), Touch::Plans),
+            one("synchronous_commit", Some("off"), Some("on"), Touch::Writes),
+            one("wal_compression", Some("off"), Some(""), Touch::Writes),
+            one("io_method", None, Some("worker"), Touch::Reads),
+        ];
+        assert_eq!(
+            settings(&found).unwrap(),
+            "settings that differ and may touch it: in planning random_page_cost 4 → 1.1; in writing \
+             synchronous_commit off → on, wal_compression off → empty; of one side only io_method none → worker"
+        );
+        assert_eq!(settings(&[]), None);
+    }
+}
