@@ -1,7 +1,7 @@
 //! The user's own workload: the example, what is left out for one build, pgbench's scripts, and statements that a
 //! server refuses.
 
-use crate::scene::{BUILD, Scene, command_line, processes_in, published, starts};
+use crate::scene::{BUILD, Ended, Scene, command_line, processes_in, published, starts};
 use rqps_machine::proctree::ProcessId;
 use rqps_testkit::{LiveServer, Wanted};
 use rustix::process::Signal;
@@ -15,14 +15,30 @@ fn example() -> String {
     folder.display().to_string()
 }
 
-/// A short run of a workload on some builds by name.
-fn run<'a>(from: &'a [&'a str], builds: &'a [String], name: &'a str) -> Vec<&'a str> {
+/// A short campaign on the user's own workload.
+fn campaign(scene: &Scene, name: &str, builds: &[String], more: &[&str]) -> Command {
     // Five rounds, since three say little where the machine has other work as well.
-    let mut words = vec!["run", "--suite", "own", "--name", name, "--rounds", "5", "--machine", "c2r1"];
-    words.extend(["--read-seconds", "0.3", "--write-seconds", "0.3", "--warmup", "0.1"]);
-    from.iter().for_each(|file| words.extend(["--from", file]));
-    builds.iter().for_each(|build| words.extend(["--build", build.as_str()]));
-    words
+    let mut command = scene.rqps(&["run", "--suite", "own", "--name", name, "--rounds", "5", "--machine", "c2r1"]);
+    command.args(["--read-seconds", "0.3", "--write-seconds", "0.3", "--warmup", "0.1"]).args(more);
+    builds.iter().for_each(|build| _ = command.args(["--build", build]));
+    command
+}
+
+/// What a campaign found; the exit code is 3 where something failed.
+fn found(scene: &Scene, name: &str, code: i32) -> Value {
+    scene.end(scene.rqps(&["compare", &format!("results/{name}"), "--json"])).with_code(code).json()
+}
+
+/// Asserts that the table tells all of this, wherever it breaks its lines.
+#[track_caller]
+fn assert_told(ended: &Ended, told: &[&str]) {
+    let all = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    told.iter().for_each(|told| assert!(all.contains(told), "{told}: {}", ended.stdout));
+}
+
+/// Writes the user's files.
+fn write(scene: &Scene, files: &[(&str, &str)]) {
+    files.iter().for_each(|(name, text)| fs::write(scene.path(name), text).expect("written"));
 }
 
 fn named(names: &[&str]) -> Vec<String> {
@@ -41,24 +57,17 @@ fn row<'a>(comparison: &'a Value, test: &str, treatment: &str) -> &'a Value {
 fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
     let scene = Scene::new();
     let (example, builds) = (example(), named(&["base", "without-index", "other-row"]));
-    let mut words = run(&[], &builds, "shop");
-    words.extend(["--from", &example, "--tests", "order-by-id,orders-of-customer,best-customers,pay"]);
-    let ended = scene.end(scene.rqps(&words)).with_code(0);
+    let tests = "order-by-id,orders-of-customer,best-customers,pay";
+    let ended = scene.end(campaign(&scene, "shop", &builds, &["--from", &example, "--tests", tests])).with_code(0);
     assert!(ended.stdout.contains("largest change first"), "{}", ended.stdout);
     scene.assert_nothing_left();
-    let compared = scene.end(scene.rqps(&["compare", "results/shop", "--json"])).with_code(0).json();
+    let compared = found(&scene, "shop", 0);
     let slow = row(&compared, "orders-of-customer", "without-index");
     assert_eq!(slow["verdict"], "regressed", "{slow:#}");
     assert!(slow["rqps"].as_f64().is_some_and(|rqps| rqps < 0.5), "{slow:#}");
     let other = row(&compared, "orders-of-customer", "other-row");
     assert_eq!(other["verdict"], "undecided", "{other:#}");
-    for told in ["row 2 differs in total", "Seq Scan on orders"] {
-        assert!(
-            ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(told),
-            "{told}: {}",
-            ended.stdout
-        );
-    }
+    assert_told(&ended, &["row 2 differs in total", "Seq Scan on orders"]);
     // Values of statements are nobody else's business, until they are asked for.
     let read = |name: &str| fs::read_to_string(scene.campaign("shop").join(name)).expect("written");
     for name in ["report.html", "findings.json"] {
@@ -67,20 +76,9 @@ fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
     scene.end(scene.rqps(&["report", "results/shop", "--show-literals"])).with_code(0);
     assert!(read("findings.json").contains("'eu'"));
     // The verdict that was held back can be had.
-    let mut words = run(&[], &builds[..2], "again");
-    let other = named(&["other-row"]);
-    words.extend([
-        "--from",
-        &example,
-        "--tests",
-        "orders-of-customer",
-        "--answers",
-        "may-differ",
-        "--build",
-        &other[0],
-    ]);
-    scene.end(scene.rqps(&words)).with_code(0);
-    let compared = scene.end(scene.rqps(&["compare", "results/again", "--json"])).with_code(0).json();
+    let more = ["--from", &example, "--tests", "orders-of-customer", "--answers", "may-differ"];
+    scene.end(campaign(&scene, "again", &builds, &more)).with_code(0);
+    let compared = found(&scene, "again", 0);
     let allowed = row(&compared, "orders-of-customer", "other-row");
     assert!(allowed["low"].is_number(), "{allowed:#}");
 }
@@ -89,11 +87,10 @@ fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
 fn the_example_runs_on_mysql_too_from_the_same_file() {
     let scene = Scene::new();
     let (example, builds) = (example(), ["a", "b"].map(|name| format!("{name}=mysql:5.7.22")));
-    let mut words = vec!["run", "--suite", "own", "--name", "shop", "--rounds", "1", "--machine", "c2r1"];
-    words.extend(["--read-seconds", "0.1", "--write-seconds", "0.1", "--warmup", "0.05", "--from", &example]);
-    builds.iter().for_each(|build| words.extend(["--build", build.as_str()]));
-    scene.end(scene.rqps(&words)).with_code(0);
-    let compared = scene.end(scene.rqps(&["compare", "results/shop", "--json"])).with_code(0).json();
+    let short = ["--rounds", "1", "--read-seconds", "0.1", "--write-seconds", "0.1", "--warmup", "0.05"];
+    let more = [&short[..], &["--from", &example]].concat();
+    scene.end(campaign(&scene, "shop", &builds, &more)).with_code(0);
+    let compared = found(&scene, "shop", 0);
     let rows = compared["rows"].as_array().expect("rows");
     let measured = rows.iter().filter(|row| row["throughput"].as_f64().is_some_and(|throughput| throughput > 0.0));
     assert_eq!(measured.count(), 14, "{compared:#}");
@@ -109,24 +106,23 @@ fn scripts_of_pgbench_run_as_they_are() {
                   UPDATE pgbench_tellers SET tbalance = tbalance + 1 WHERE tid = :my_bid;\n\
                   \\else\nSELECT 'never';\n\\endif\n\\sleep 1 ms\n\\setshell n echo 3\n\
                   \\startpipeline\nSELECT :n::int;\nSELECT :aid::int;\n\\endpipeline\n";
-    fs::write(scene.path("mine.sql"), script).expect("written");
+    write(&scene, &[("mine.sql", script)]);
     let builds = named(&["a", "b"]);
-    let mut words = run(&["select-only", "tpcb-like@2", "mine.sql"], &builds, "scripts");
-    words.extend(["--clients", "2", "--protocol", "extended", "--max-tries", "5"]);
+    let from = ["--from", "select-only", "--from", "tpcb-like@2", "--from", "mine.sql"];
+    let more = [&from[..], &["--clients", "2", "--protocol", "extended", "--max-tries", "5"]].concat();
     // Its author must be trusted first.
-    scene.end(scene.rqps(&words)).refused(&["mine.sql:9:", "`allow-shell`"]);
-    words.push("--allow-shell");
-    let ended = scene.end(scene.rqps(&words)).with_code(0);
+    scene.end(campaign(&scene, "scripts", &builds, &more)).refused(&["mine.sql:9:", "`allow-shell`"]);
+    let more = [&more[..], &["--allow-shell"]].concat();
+    let ended = scene.end(campaign(&scene, "scripts", &builds, &more)).with_code(0);
     assert!(ended.stderr.contains("so builds take turns"), "{}", ended.stderr);
-    let compared = scene.end(scene.rqps(&["compare", "results/scripts", "--json"])).with_code(0).json();
+    let compared = found(&scene, "scripts", 0);
     for test in ["select-only", "tpcb-like", "mine", "mix"] {
         let row = row(&compared, test, "b");
         assert!(row["throughput"].as_f64().is_some_and(|throughput| throughput > 10.0), "{row:#}");
     }
     scene.assert_nothing_left();
-    fs::write(scene.path("wrong.sql"), "SELECT 1;\n\\set x 1 +\n\\shell rm x\n").expect("written");
-    let refused = scene.end(scene.rqps(&run(&["wrong.sql"], &builds, "wrong")));
-    refused.refused(&["wrong.sql:2:"]);
+    write(&scene, &[("wrong.sql", "SELECT 1;\n\\set x 1 +\n\\shell rm x\n")]);
+    scene.end(campaign(&scene, "wrong", &builds, &["--from", "wrong.sql"])).refused(&["wrong.sql:2:"]);
 }
 
 #[test]
@@ -147,18 +143,14 @@ sql = "SELECT answer()"
 name = "other"
 sql = "SELECT 1"
 "#;
-    fs::write(scene.path("w.toml"), workload).expect("written");
     let function = |body: &str| format!("CREATE OR REPLACE FUNCTION answer() RETURNS int LANGUAGE sql AS '{body}';\n");
-    fs::write(scene.path("fast.sql"), function("SELECT 1")).expect("written");
-    fs::write(scene.path("slow.sql"), function("SELECT 1 FROM pg_sleep(600)")).expect("written");
-    let ended = scene.end(scene.rqps(&run(&["w.toml"], &named(&["a", "b"]), "late"))).with_code(3);
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for told in ["3 events took longer than they may in a row", "late is not answered within 0.5 s"] {
-        assert!(words(&ended.stdout).contains(told), "{told}: {}", ended.stdout);
-    }
+    let (fast, slow) = (function("SELECT 1"), function("SELECT 1 FROM pg_sleep(600)"));
+    write(&scene, &[("w.toml", workload), ("fast.sql", &fast), ("slow.sql", &slow)]);
+    let ended = scene.end(campaign(&scene, "late", &named(&["a", "b"]), &["--from", "w.toml"])).with_code(3);
+    assert_told(&ended, &["3 events took longer than they may in a row", "late is not answered within 0.5 s"]);
     let report = fs::read_to_string(scene.campaign("late").join("report.html")).expect("written");
     assert!(report.contains("late was slower than 0.5 s, and cancelled, "), "the report tells it too");
-    let compared = scene.end(scene.rqps(&["compare", "results/late", "--json"])).with_code(3).json();
+    let compared = found(&scene, "late", 3);
     assert!(row(&compared, "other", "b")["rqps"].is_number(), "{compared:#}");
     scene.assert_nothing_left();
 }
@@ -185,24 +177,18 @@ sql = "UPDATE t SET n = answer() WHERE id = 1"
 name = "other"
 sql = "SELECT n FROM t WHERE id = 2"
 "#;
-    fs::write(scene.path("w.toml"), workload).expect("written");
     let function = |value: &str| format!("CREATE FUNCTION answer() RETURNS int NO SQL RETURN {value};\n");
     let table = "CREATE TABLE t (id int PRIMARY KEY, n int);\nINSERT INTO t VALUES (1, 0), (2, 0);\n";
-    fs::write(scene.path("fast.sql"), format!("{table}{}", function("1"))).expect("written");
-    fs::write(scene.path("slow.sql"), format!("DROP FUNCTION answer;\n{}", function("SLEEP(600)"))).expect("written");
+    let fast = format!("{table}{}", function("1"));
+    let slow = format!("DROP FUNCTION answer;\n{}", function("SLEEP(600)"));
+    write(&scene, &[("w.toml", workload), ("fast.sql", &fast), ("slow.sql", &slow)]);
     let builds = ["a", "b"].map(|name| format!("{name}=mysql:5.6.14"));
-    let mut words = run(&["w.toml"], &builds, "late");
-    words.extend(["--rounds", "2"]);
-    let ended = scene.end(scene.rqps(&words)).with_code(3);
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for told in
-        ["3 events took longer than they may in a row", "with 1317 (57014)", "late-read is not answered within 0.5 s"]
-    {
-        assert!(words(&ended.stdout).contains(told), "{told}: {}", ended.stdout);
-    }
+    let ended = scene.end(campaign(&scene, "late", &builds, &["--from", "w.toml", "--rounds", "2"])).with_code(3);
+    let told = ["3 events took longer than they may in a row", "with 1317 (57014)"];
+    assert_told(&ended, &[&told[..], &["late-read is not answered within 0.5 s"]].concat());
     let report = fs::read_to_string(scene.campaign("late").join("report.html")).expect("written");
     assert!(report.contains("late-write was slower than 0.5 s, and cancelled, "), "the report tells it too");
-    let compared = scene.end(scene.rqps(&["compare", "results/late", "--json"])).with_code(3).json();
+    let compared = found(&scene, "late", 3);
     assert!(row(&compared, "other", "b")["rqps"].is_number(), "{compared:#}");
     scene.assert_nothing_left();
 }
@@ -229,20 +215,19 @@ sql = "SELECT name FROM t WHERE id = :id"
 name = "gone"
 sql = "SELECT * FROM only_sometimes WHERE id = :id"
 "#;
-    fs::write(scene.path("w.toml"), workload).expect("written");
     let tables = "CREATE TABLE t (id int PRIMARY KEY, name text);\nCREATE TABLE only_sometimes (id int);\n";
-    fs::write(scene.path("tables.sql"), tables).expect("written");
-    fs::write(scene.path("less.sql"), "DROP TABLE only_sometimes;\n").expect("written");
+    let less = "DROP TABLE only_sometimes;\n";
+    write(&scene, &[("w.toml", workload), ("tables.sql", tables), ("less.sql", less)]);
     let builds = named(&["a", "b"]);
-    let ended = scene.end(scene.rqps(&run(&["w.toml"], &builds, "refused"))).with_code(3);
+    let ended = scene.end(campaign(&scene, "refused", &builds, &["--from", "w.toml"])).with_code(3);
     assert!(ended.stdout.contains("only_sometimes"), "{}", ended.stdout);
-    let compared = scene.end(scene.rqps(&["compare", "results/refused", "--json"])).with_code(3).json();
+    let compared = found(&scene, "refused", 3);
     assert!(row(&compared, "good", "b")["rqps"].is_number(), "{compared:#}");
     scene.assert_nothing_left();
 
     // What a server refuses while it loads is told with its line, and nothing is left.
-    fs::write(scene.path("tables.sql"), "CREATE TABLE t (id int);\n\nCREATE TABL u (id int);\n").expect("written");
-    let ended = scene.end(scene.rqps(&run(&["w.toml"], &builds, "broken")));
+    write(&scene, &[("tables.sql", "CREATE TABLE t (id int);\n\nCREATE TABL u (id int);\n")]);
+    let ended = scene.end(campaign(&scene, "broken", &builds, &["--from", "w.toml"]));
     assert!(ended.stderr.contains("tables.sql:3: "), "{}", ended.stderr);
     scene.assert_nothing_left();
 }
@@ -270,11 +255,8 @@ fn killed_while_an_archive_is_loaded_and_resumed() {
     drop(server);
     let workload =
         "format = 1\n[data]\ndump = \"t.dump\"\n[[test]]\nname = \"count\"\nsql = \"SELECT count(*) FROM t\"\n";
-    fs::write(scene.path("w.toml"), workload).expect("written");
-    let builds = named(&["a", "b"]);
-    let mut words = run(&["w.toml"], &builds, "killed");
-    words.extend(["--rounds", "1"]);
-    let mut command = scene.rqps(&words);
+    write(&scene, &[("w.toml", workload)]);
+    let mut command = campaign(&scene, "killed", &named(&["a", "b"]), &["--from", "w.toml", "--rounds", "1"]);
     for has_guard in [true, false] {
         let mut running = scene.start(command);
         let mut restoring = None;
