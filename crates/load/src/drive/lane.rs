@@ -4,8 +4,10 @@
 //! readable reads and sends again. Each completed statement costs one clock reading; all other times are differences of
 //! those. A statement under way is always waited for, so that its outcome is known.
 
+mod account;
 mod aside;
 mod failure;
+mod next;
 mod overdue;
 
 use super::arrival::{Pace, SessionPlan};
@@ -14,7 +16,7 @@ use super::port::{Lost, Piece, Port};
 use super::schedule::Visit;
 use super::slot::{Phase, Slot};
 use super::tally::Tally;
-use crate::program::{Cue, Ended, Outcome, Program, Step, Turn};
+use crate::program::{Cue, Outcome, Program, Step};
 use crate::random::stream;
 use rqps_wire::Reply;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -246,112 +248,6 @@ impl<G: Program> Lane<G> {
         run.stop.load(Ordering::Relaxed) || self.lost.is_some()
     }
 
-    /// How long to wait at most, where a session waits for its own plan.
-    #[inline]
-    fn until_due(&self, now: u64) -> Option<Duration> {
-        match G::HAS_TURNS && self.next_due_ns != u64::MAX {
-            true => Some(Duration::from_nanos(self.next_due_ns.saturating_sub(now)).min(WAIT_MAX)),
-            false => None,
-        }
-    }
-
-    /// Every session without an event goes on, if it may.
-    fn follow_all<P: Port>(&mut self, run: &mut Run<'_, P>, mut now: u64) -> u64 {
-        self.next_due_ns = u64::MAX;
-        for client in 0..self.slots.len() / self.sessions {
-            now = self.follow_client(run, client, now);
-        }
-        now
-    }
-
-    /// The sessions of a client without an event go on, if they may, and make what comes next while the server is at
-    /// work.
-    fn follow_client<P: Port>(&mut self, run: &mut Run<'_, P>, client: usize, mut now: u64) -> u64 {
-        let sessions = client * self.sessions..(client + 1) * self.sessions;
-        for index in sessions.clone() {
-            // What was sent has taken its time, which is not the next statement's.
-            if self.slots[index].phase == Phase::Idle && self.follow(run, index, now) && G::HAS_TURNS {
-                now = run.port.now_ns();
-            }
-        }
-        if G::HAS_TURNS {
-            for index in sessions {
-                self.slots[index].program.meanwhile(run.port.statements(index).1);
-            }
-        }
-        now
-    }
-
-    /// In a closed loop or by its own plan: what a session does after an event, at `now`; whether it began another.
-    #[inline]
-    fn follow<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, now: u64) -> bool {
-        let visit = run.visit;
-        let is_over = self.is_over(run);
-        let slot = &mut self.slots[index];
-        let is_due = now < visit.end_ns || (visit.count_from_ns.is_some() && slot.counted_in_visit == 0);
-        if !is_due || slot.events_in_visit >= visit.events || is_over {
-            return false;
-        }
-        slot.planned_ns = now;
-        slot.is_planned = false;
-        if G::HAS_TURNS {
-            match (slot.program.turn(now), &mut slot.plan) {
-                (Turn::Blocked | Turn::Over, _) => return false,
-                (Turn::Begin, Some(plan)) => {
-                    let own_ns = visit.own_ns(now);
-                    if plan.due_ns() > own_ns {
-                        self.next_due_ns = self.next_due_ns.min(visit.moment_of(plan.look_again_ns()));
-                        return false;
-                    }
-                    slot.planned_ns = visit.moment_of(plan.take(own_ns));
-                    slot.is_planned = true;
-                }
-                (Turn::NotBefore(due_ns), _) if due_ns > now => {
-                    // What is due behind the visit's end is not waited for: it may begin in the next one.
-                    if due_ns < visit.end_ns {
-                        self.next_due_ns = self.next_due_ns.min(due_ns);
-                    }
-                    return false;
-                }
-                (Turn::Begin | Turn::BesidePlan | Turn::NotBefore(_), _) => {}
-            }
-        }
-        slot.last_ns = now;
-        slot.counts = visit.count_from_ns.is_some_and(|from| now >= from);
-        self.begin(run, index);
-        true
-    }
-
-    /// In an open loop: gives what is due to idle sessions, and says how long to wait at most; nothing when all is
-    /// done.
-    fn dispatch<P: Port>(&mut self, run: &mut Run<'_, P>, mut now: u64) -> Option<Duration> {
-        let visit = run.visit;
-        while now < visit.end_ns && !self.is_over(run) {
-            let Pace::Open(plan) = &mut self.pace else { return None };
-            let due_ns = plan.due_ns();
-            if due_ns > visit.own_ns(now) {
-                let wait_ns = visit.moment_of(due_ns).min(visit.end_ns).saturating_sub(now);
-                return Some(Duration::from_nanos(wait_ns).min(WAIT_MAX));
-            }
-            // With no session free the next reply is waited for, but not beyond the end, where waiting ends too.
-            let Some(index) = self.idle.pop() else {
-                return Some(Duration::from_nanos(visit.end_ns - now).min(WAIT_MAX));
-            };
-            plan.advance();
-            let slot = &mut self.slots[index as usize];
-            slot.planned_ns = visit.moment_of(due_ns);
-            slot.is_planned = true;
-            slot.last_ns = now;
-            slot.counts = visit.count_from_ns.is_some();
-            if slot.counts {
-                self.tally.lateness.record(now.saturating_sub(slot.planned_ns));
-            }
-            self.begin(run, index as usize);
-            now = run.port.now_ns();
-        }
-        None
-    }
-
     #[inline]
     fn begin<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize) {
         let slot = &mut self.slots[index];
@@ -452,77 +348,6 @@ impl<G: Program> Lane<G> {
                 now
             }
             false => self.follow_client(run, index / self.sessions, now),
-        }
-    }
-
-    /// An event is over: it is counted as a whole.
-    #[inline]
-    fn ended<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, outcome: Outcome, reason: &str) {
-        let slot = &mut self.slots[index];
-        let now = slot.last_ns;
-        slot.phase = Phase::Idle;
-        self.running -= 1;
-        let busy_ns = now - slot.busy_from_ns;
-        self.tally.events_total += 1;
-        self.tally.events_total_ns += busy_ns;
-        if outcome == Outcome::Succeeded {
-            slot.failures_in_a_row = 0;
-            slot.timeouts_in_a_row = 0;
-            let began_as = std::mem::replace(&mut slot.event, slot.program.event());
-            if slot.counts && slot.event != began_as {
-                self.tally.events[began_as].accounting.scheduled -= 1;
-                self.tally.events[slot.event].accounting.scheduled += 1;
-            }
-        }
-        let from_plan_ns = now.saturating_sub(slot.planned_ns);
-        if slot.counts {
-            let visit = run.visit;
-            let operations = slot.program.rated(outcome, slot.operations);
-            self.tally.visit_operations += operations;
-            self.tally.visit_busy_ns += busy_ns;
-            self.tally.visit_burned_ns += slot.burned_ns;
-            self.tally.rows += slot.rows;
-            let interval = self.tally.intervals.at(visit.counted_ns(now), now.saturating_sub(visit.origin_ns));
-            interval.operations += operations;
-            interval.rows += slot.rows;
-            interval.busy_ns += busy_ns;
-            interval.errors += slot.errors;
-            interval.retried += u64::from(slot.retries);
-            let counts = &mut self.tally.events[slot.event];
-            if outcome == Outcome::Succeeded {
-                counts.succeeded(slot.rows, busy_ns, slot.is_planned.then_some(from_plan_ns));
-                self.tally.intervals.latency(from_plan_ns);
-            } else {
-                counts.accounting.failed += 1;
-                *self.tally.failures.of(slot.failure) += 1;
-                self.tally.failed_events.record(from_plan_ns);
-            }
-        }
-        let from_plan_ns = slot.is_planned.then_some(from_plan_ns);
-        self.notify(index, outcome, from_plan_ns, reason);
-        if self.is_open {
-            self.idle.push(index as u32);
-        }
-    }
-
-    /// Gives the program what became of its event.
-    #[inline]
-    fn notify(&mut self, index: usize, outcome: Outcome, from_plan_ns: Option<u64>, reason: &str) {
-        let slot = &mut self.slots[index];
-        let (at_ns, rows) = (slot.last_ns, slot.rows);
-        let took_ns = at_ns - slot.busy_from_ns;
-        slot.program.ended(&Ended { outcome, at_ns, took_ns, from_plan_ns, rows, reason });
-    }
-
-    /// The test is over at that point of the arm's own time: what was due and not sent is skipped.
-    pub(crate) fn skip_until(&mut self, own_ns: u64) {
-        if let Pace::Open(plan) = &mut self.pace {
-            let accounting = &mut self.tally.events[0].accounting;
-            while plan.due_ns() < own_ns {
-                plan.advance();
-                accounting.scheduled += 1;
-                accounting.skipped += 1;
-            }
         }
     }
 }
