@@ -26,6 +26,7 @@ pub use allot::allot;
 pub use compare::sla::is_held;
 pub use error::AnalysisError;
 pub use profile::{SampledStack, SampledStacks, sampled_stacks};
+pub use read::round_seconds::round_seconds;
 
 use crate::advice::Kind;
 use crate::compare::measures::MeasureRows;
@@ -255,6 +256,7 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         slice_ms: plan.slice_ms,
         why_one_by_one: plan.why_one_by_one.clone(),
         why_continued: plan.why_continued.clone(),
+        round_seconds: round_seconds(&campaign.events().unwrap_or_default()),
         margin: margin.fraction(),
         placement: plan.placement,
         arrival: plan.arrival,

@@ -7,5 +7,6 @@ pub(crate) mod base;
 pub(crate) mod looks;
 pub(crate) mod main_operation;
 pub(crate) mod measured;
+pub(crate) mod round_seconds;
 pub(crate) mod seconds;
 pub(crate) mod treatment;

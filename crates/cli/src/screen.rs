@@ -218,6 +218,7 @@ impl Progress {
                 }
                 _ => format!("round {round}/{rounds}  copying data, starting servers"),
             }),
+            EventKind::ServersEnd { .. } => {}
             EventKind::TestBegins { place, is_recorded } => self.begin(place, *is_recorded),
             EventKind::TestAdvances { campaign, left_seconds, .. } => {
                 self.advance(*campaign, left_seconds.map(Duration::from_secs_f64));

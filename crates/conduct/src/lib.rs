@@ -25,6 +25,7 @@ mod restore;
 mod rounds;
 mod run;
 mod servers;
+mod stopwatch;
 mod supervise;
 #[cfg(test)]
 mod testing;

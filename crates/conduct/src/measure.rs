@@ -16,13 +16,14 @@ use rqps_model::answers::TestAnswers;
 use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{DataSet, Round, Stage, TestPlan, TreatmentPlan};
 use rqps_model::settings::CpuSet;
-use rqps_model::{Part, Placement, Sample, StorageEngine, part};
+use rqps_model::{Part, Placement, RoundSeconds, Sample, StorageEngine, part};
 use rqps_observe::{ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, Probe, Probes, ProcessProbe};
 use rqps_server::process::SessionPlacer;
 use rqps_server::{Server, placement};
 use rqps_store::{SampleParts, StoreError, Writer, latency_part};
 use rqps_wire::Session;
 use std::path::Path;
+use std::time::Instant;
 
 /// Answers are compared in this round: they do not change from round to round.
 const FIRST_ROUND: u32 = 1;
@@ -69,6 +70,17 @@ impl Piece<'_> {
     }
 }
 
+/// What came of a test.
+#[derive(Default)]
+pub(crate) struct MeasuredTest {
+    /// In the order of arms.
+    pub(crate) samples: Vec<SampleParts>,
+    /// Seconds for which it ran.
+    pub(crate) driven: f64,
+    /// What is known of them.
+    pub(crate) seconds: RoundSeconds,
+}
+
 /// What is read of an arm besides the run itself.
 struct Reading {
     probes: Probes,
@@ -93,14 +105,14 @@ impl Live<'_> {
     }
 }
 
-/// Measures a test on all arms but those that are skipped, with the reason; the samples, in the order of arms.
+/// Measures a test on all arms but those that are skipped, with the reason.
 pub(crate) fn measure(
     piece: &Piece<'_>,
     arms: &mut [Arm<'_>],
     skipped: &[Option<String>],
     store: &Writer,
     advance: &mut dyn FnMut(f64),
-) -> Result<Vec<SampleParts>, ConductError> {
+) -> Result<MeasuredTest, ConductError> {
     let Piece { bench, clients, stage, .. } = *piece;
     // A CPU for each connection: on one CPU with a session that never stops asking, what InnoDB does behind the writes
     // got none for minutes (docs/measurement.md).
@@ -124,11 +136,20 @@ pub(crate) fn measure(
             }
         });
     }
-    let mut ran = drive(piece, arms, &mut readings, &client_cpus, advance)?.into_iter();
-    let mut samples = Vec::new();
+    let begun = Instant::now();
+    let ran = drive(piece, arms, &mut readings, &client_cpus, advance)?;
+    let sum = |part: fn(&Ran) -> f64| ran.iter().map(part).sum();
+    let seconds = RoundSeconds {
+        counted: sum(|ran| ran.sample.seconds),
+        connects: sum(|ran| ran.connect_seconds),
+        warmups: sum(|ran| ran.warmup_seconds),
+        ..RoundSeconds::default()
+    };
+    let mut measured = MeasuredTest { samples: Vec::new(), driven: begun.elapsed().as_secs_f64(), seconds };
+    let mut ran = ran.into_iter();
     for ((arm, why_skipped), reading) in arms.iter_mut().zip(skipped).zip(readings) {
         let ran = if reading.is_some() { ran.next() } else { None };
-        samples.push(match reading.zip(ran) {
+        measured.samples.push(match reading.zip(ran) {
             Some((reading, ran)) => finish(piece, arm, reading, ran)?,
             None => {
                 let why = why_skipped.clone().or_else(|| arm.failure.clone());
@@ -136,7 +157,7 @@ pub(crate) fn measure(
             }
         });
     }
-    Ok(samples)
+    Ok(measured)
 }
 
 /// Places the server, keeps its settings the first time, and reads what will be compared afterwards. Plans are read

@@ -107,7 +107,7 @@ impl Spent {
 /// The round that an event belongs to.
 fn round_of_event(kind: &EventKind) -> Option<u32> {
     match kind {
-        EventKind::ServersStart { round, .. } => Some(*round),
+        EventKind::ServersStart { round, .. } | EventKind::ServersEnd { round, .. } => Some(*round),
         EventKind::TestBegins { place, .. } | EventKind::TestEnded { place, .. } => Some(place.round),
         _ => None,
     }

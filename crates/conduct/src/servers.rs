@@ -12,7 +12,8 @@ use crate::bench::Bench;
 use crate::eta::{REST, Task};
 use crate::job::Output;
 use crate::master::FolderKind;
-use crate::measure::{Piece, measure};
+use crate::measure::{MeasuredTest, Piece, measure};
+use crate::stopwatch::Stopwatch;
 use crate::supervise::{check, supervised, supervised_on, unless_stopped};
 use crate::walk::{Setup, Visit};
 use rqps_load::LoadError;
@@ -41,6 +42,7 @@ pub(crate) struct Servers<'a> {
     arms: Vec<Arm<'a>>,
     /// CPUs that may be used.
     cpus: CpuSet,
+    clock: Stopwatch,
 }
 
 impl<'a> Servers<'a> {
@@ -52,7 +54,7 @@ impl<'a> Servers<'a> {
         setup: &'a Setup<'a>,
         output: &mut Output<'_, '_>,
     ) -> Result<Servers<'a>, ConductError> {
-        let begun = Instant::now();
+        let (begun, clock) = (Instant::now(), Stopwatch::start());
         for block in setup.dues.iter().filter(|due| due.is_recorded).map(|due| due.block) {
             for (treatment, test) in block.samples() {
                 output.store.withdraw(round.number, &treatment.name, &test.name, block.clients)?;
@@ -62,7 +64,7 @@ impl<'a> Servers<'a> {
         let idle = |(_, treatment)| Arm::idle(treatment, &bench.workspace, bench.masters.why_excluded(treatment));
         let arms = treatments.map(idle).collect();
         let cpus = placement::available().map_err(ConductError::server("listing the CPUs"))?;
-        let mut servers = Servers { bench, round, setup, arms, cpus };
+        let mut servers = Servers { bench, round, setup, arms, cpus, clock };
         output.emit(EventKind::ServersStart {
             round: round.number,
             rounds: output.eta.rounds(),
@@ -70,7 +72,9 @@ impl<'a> Servers<'a> {
             treatments: servers.names(),
         });
         servers.copy_data()?;
+        servers.clock.lap(|seconds| &mut seconds.copies);
         servers.start()?;
+        servers.clock.lap(|seconds| &mut seconds.starts);
         for arm in servers.arms.iter().filter(|arm| !arm.is_excluded) {
             // Why a treatment is excluded was reported when that was found.
             if let Some(message) = &arm.failure {
@@ -80,6 +84,7 @@ impl<'a> Servers<'a> {
         // Servers start with empty caches; cached tests must not measure how they fill.
         if setup.stage.data != DataSet::Empty {
             servers.everywhere(Work::Warm)?;
+            servers.clock.lap(|seconds| &mut seconds.caches);
         }
         output.eta.began(begun.elapsed());
         Ok(servers)
@@ -164,6 +169,8 @@ impl<'a> Servers<'a> {
         ran?;
         // What comes next has copies of its own, or goes on. Where this ended the campaign, they go with the workspace.
         self.arms.iter_mut().for_each(|arm| arm.clear(stage.is_continued(), output));
+        self.clock.lap(|seconds| &mut seconds.ends);
+        output.emit(EventKind::ServersEnd { round: self.round.number, seconds: self.clock.seconds() });
         Ok(())
     }
 
@@ -184,6 +191,7 @@ impl<'a> Servers<'a> {
                     let between = |target: &Target| suite::between_tests(plan, stage, target);
                     arm.held = on_server(arm, "preparing the next test", stop, between)?.flatten();
                 }
+                self.clock.lap(|seconds| &mut seconds.work);
                 self.run_test(test, *clients, *is_recorded, at + 1 == visits.len(), output)?;
             }
         }
@@ -314,7 +322,7 @@ impl<'a> Servers<'a> {
             host: output.store.host_id().to_owned(),
             started_at: rfc3339(SystemTime::now()),
         };
-        let mut all = Vec::new();
+        let mut measured = MeasuredTest::default();
         self.arms.iter_mut().for_each(|arm| arm.chain.stalled_seconds = 0);
         let skipped: Vec<Option<String>> = match self.setup.stage.is_chain() {
             true => self.arms.iter().map(Arm::why_skipped).collect(),
@@ -322,7 +330,8 @@ impl<'a> Servers<'a> {
         };
         if skipped.iter().all(Option::is_some) {
             output.eta.skipped(&task);
-            all.extend(self.arms.iter().zip(skipped).map(|(arm, why)| piece.failed(arm, why.unwrap_or_default())));
+            let failed = |(arm, why): (&Arm<'_>, Option<String>)| piece.failed(arm, why.unwrap_or_default());
+            measured.samples.extend(self.arms.iter().zip(skipped).map(failed));
         } else {
             output.emit(EventKind::TestBegins { place: place.clone(), is_recorded });
             let begun = Instant::now();
@@ -333,18 +342,19 @@ impl<'a> Servers<'a> {
                 let kind = EventKind::TestAdvances { fraction, campaign, left_seconds };
                 (output.watch)(&Event { at: rfc3339(SystemTime::now()), kind });
             };
-            let measured = measure(&piece, &mut self.arms, &skipped, output.store, &mut advance);
-            all.extend(measured?);
+            measured = measure(&piece, &mut self.arms, &skipped, output.store, &mut advance)?;
             output.eta.ended(&task, begun.elapsed());
-            checks::check_data(&piece, &mut self.arms, &mut all, output)?;
+            checks::check_data(&piece, &mut self.arms, &mut measured.samples, output)?;
             if self.setup.stage.is_chain() {
-                checks::check_chains(&piece, is_last, &mut self.arms, &mut all, output)?;
+                checks::check_chains(&piece, is_last, &mut self.arms, &mut measured.samples, output)?;
             }
         }
         if !is_recorded {
             self.forget(test);
+            self.clock.lap(|seconds| &mut seconds.repeats);
             return Ok(());
         }
+        let MeasuredTest { samples: all, driven, seconds } = measured;
         for parts in &all {
             output.store.publish(parts)?;
         }
@@ -354,6 +364,7 @@ impl<'a> Servers<'a> {
         results.sort_by_key(|result| result.treatment != *base);
         let left_seconds = output.eta.left(None).map(|left| left.as_secs_f64());
         output.emit(EventKind::TestEnded { place, unit: test.unit, results, left_seconds });
+        self.clock.lap_of_test(driven, seconds);
         check(stop)
     }
 

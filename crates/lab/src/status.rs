@@ -8,7 +8,7 @@ pub mod text;
 
 use rqps_campaign::estimate;
 use rqps_model::plan::{Alternate, Round, TestPlan, TreatmentPlan};
-use rqps_model::{EventKind, Plan};
+use rqps_model::{EventKind, Plan, RoundSeconds};
 use rqps_store::{Campaign, State, StoreError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -110,6 +110,8 @@ pub struct CampaignStatus {
     pub damages: Vec<Failure>,
     /// About how long the rest takes; none where nothing is left.
     pub seconds_left: Option<f64>,
+    /// What the seconds of a round went to, in the mean; none before one was whole.
+    pub round_seconds: Option<RoundSeconds>,
 }
 
 /// What the folder has of a cell.
@@ -184,6 +186,7 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
         rounds,
         rounds_done: (1..=rounds).filter(is_done).count() as u32,
         seconds_left: seconds_left(plan, &known, begun, now),
+        round_seconds: rqps_analysis::round_seconds(&campaign.events()?),
         samples,
         treatments,
         running,

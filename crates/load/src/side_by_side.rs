@@ -11,7 +11,7 @@ use rqps_model::sample::{Planted, Resources, Score};
 use rqps_model::{Interleave, Part, Sample, part};
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Left out of the count at the beginning of each slice: throughput is 12 % lower in the first millisecond after a
 /// switch and level from the second on (docs/measurement.md).
@@ -65,7 +65,14 @@ pub(crate) fn run<W: Workload>(
     let turns = visits(seconds, slice, lead_in) * exercise.arms.len() as f64;
     let mut turns_done = 0.0;
     let hook = RefCell::new(hook);
+    let mut visited = vec![Visited::default(); exercise.arms.len()];
+    let mut entered = Instant::now();
     let mut on_switch = |switch: Switch| {
+        match switch {
+            Switch::Enter { .. } => entered = Instant::now(),
+            Switch::Leave { arm, phase } => visited[arm].add(phase, entered.elapsed()),
+            Switch::Begin | Switch::End => {}
+        }
         let mut hook = hook.borrow_mut();
         hook(switch.into());
         // A cycle of turns may take many minutes, and `advances` is called at its end only.
@@ -81,11 +88,29 @@ pub(crate) fn run<W: Workload>(
         None => drive::run(exercise, workload, &mut on_switch, stop, &advances)?,
     };
     let planted = exercise.planted.iter().map(|share| Some(*share).filter(|share| *share > 0.0));
-    Ok(runs.into_iter().zip(planted.chain(std::iter::repeat(None))).map(|(run, share)| ran(run, share)).collect())
+    let planted = planted.chain(std::iter::repeat(None));
+    Ok(runs.into_iter().zip(visited).zip(planted).map(|((run, visited), share)| ran(run, visited, share)).collect())
+}
+
+/// How long an arm was visited without counting.
+#[derive(Debug, Clone, Copy, Default)]
+struct Visited {
+    connecting: Duration,
+    warming_up: Duration,
+}
+
+impl Visited {
+    fn add(&mut self, phase: Phase, took: Duration) {
+        match phase {
+            Phase::Connect => self.connecting += took,
+            Phase::WarmUp => self.warming_up += took,
+            Phase::Counted => {}
+        }
+    }
 }
 
 /// `planted` is the share of a statement's time that was to be burned.
-fn ran(run: ArmRun, planted: Option<f64>) -> Ran {
+fn ran(run: ArmRun, visited: Visited, planted: Option<f64>) -> Ran {
     let burned_ns = run.slices.burned_ns.iter().sum();
     let sample = Sample {
         score: Score { count: run.operations, ..Score::default() },
@@ -104,7 +129,14 @@ fn ran(run: ArmRun, planted: Option<f64>) -> Ran {
         ..Sample::default()
     };
     let parts = vec![Part::json(part::SLICES, &run.slices), Part::lines(part::SECONDS, &run.second_rows)];
-    Ran { sample, latency: run.latency, parts, counted: run.counted }
+    Ran {
+        sample,
+        latency: run.latency,
+        parts,
+        connect_seconds: visited.connecting.as_secs_f64(),
+        warmup_seconds: visited.warming_up.as_secs_f64(),
+        counted: run.counted,
+    }
 }
 
 #[cfg(test)]

@@ -52,6 +52,11 @@ pub struct Ran {
     pub latency: Vec<(String, Histogram<u64>)>,
     /// What stands beside the sample.
     pub parts: Vec<Part>,
+    /// Seconds in which sessions were connected, with their first uncounted events, and in which the test warmed up; 0
+    /// where that is not told apart.
+    pub connect_seconds: f64,
+    /// See above.
+    pub warmup_seconds: f64,
     /// When its work was counted, in nanoseconds of the machine's monotonic clock; empty where that is not known.
     pub counted: Vec<Range<u64>>,
 }

@@ -59,7 +59,7 @@ fn ran(run: ArmRun, clients: u32, acknowledged: Acknowledged, held: Option<Held>
     let mut latency: Vec<_> = of_types.map(|event| (event.name, event.response)).collect();
     latency.extend(run.latency);
     let parts = vec![Part::lines(part::SECONDS, &run.second_rows)];
-    Ran { sample, latency, parts, counted: run.counted }
+    Ran { sample, latency, parts, counted: run.counted, ..Ran::default() }
 }
 
 /// Checks the tables after a run, and notes in its sample what is broken. The tables must have as many new orders

@@ -4,7 +4,7 @@
 //! Watching never changes a run: events are values that are not answered.
 
 use crate::insert::Sla;
-use crate::{Interleave, Unit};
+use crate::{Interleave, RoundSeconds, Unit};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -130,6 +130,13 @@ pub enum EventKind {
         /// Expected seconds to the end of the campaign, once they are known.
         left_seconds: Option<f64>,
     },
+    /// Servers were stopped after their tests, and their copies removed.
+    ServersEnd {
+        /// From 1.
+        round: u32,
+        /// What the time since their data were copied went to.
+        seconds: RoundSeconds,
+    },
     /// The user asked to stop: nothing is measured any more, all servers have ended, and what was measured before is
     /// safe. Data folders are still to be removed, which may take a while.
     Interrupted {
@@ -180,7 +187,8 @@ mod tests {
         };
         let begins = EventKind::TestBegins { place, is_recorded: true };
         let interrupted = EventKind::Interrupted { folder: "results/x".into() };
-        for kind in [begins, ended, interrupted] {
+        let seconds = RoundSeconds { counted: 1.5, ..RoundSeconds::default() };
+        for kind in [begins, ended, EventKind::ServersEnd { round: 1, seconds }, interrupted] {
             let event = Event { at: "2026-11-22T05:12:00Z".to_owned(), kind };
             let line = serde_json::to_string(&event).expect("JSON");
             assert!(line.starts_with(r#"{"at":"2026-11-22T05:12:00Z","event":""#) && !line.contains('\n'), "{line}");

@@ -77,15 +77,14 @@ impl Pace {
 
 fn took(events: &[Event], round: &Round) -> Took {
     let mut found = Took::default();
-    let (mut begun, mut last) = (None, None);
+    let mut last = None;
     for event in events {
         let Some(at) = event.at.parse::<Timestamp>().ok().map(|at| at.as_millisecond() as f64 / 1000.0) else {
             continue;
         };
         match &event.kind {
-            EventKind::ServersStart { round: number, .. } if *number == round.number => {
-                (begun, last) = (Some(at), Some(at));
-            }
+            EventKind::ServersStart { round: number, .. } if *number == round.number => last = Some(at),
+            EventKind::ServersEnd { round: number, seconds } if *number == round.number => found.round += seconds.all(),
             EventKind::TestBegins { place, .. } if place.round == round.number => last = Some(at),
             EventKind::TestEnded { place, .. } if place.round == round.number => {
                 *found.tests.entry(place.test.clone()).or_default() += last.map_or(0.0, |last| at - last);
@@ -94,7 +93,6 @@ fn took(events: &[Event], round: &Round) -> Took {
             _ => {}
         }
     }
-    found.round = last.zip(begun).map_or(0.0, |(last, begun)| last - begun);
     found.counted = round.allotment.as_ref().map(|allotment| allotment.seconds.clone()).unwrap_or_default();
     found
 }

@@ -97,6 +97,10 @@ fn check_two(plan: Plan, groups: &[&str]) {
             assert!(*campaign >= advanced, "{campaign} after {advanced}");
             advanced = *campaign;
         }
+        EventKind::ServersEnd { seconds, .. } => {
+            assert!(seconds.counted > 0.5 && seconds.all() < 120.0, "{seconds:?}");
+            assert!(seconds.starts > 0.0 && seconds.copies > 0.0 && seconds.repeats == 0.0, "{seconds:?}");
+        }
         other => panic!("{other:?}"),
     });
     ran.expect("measured");

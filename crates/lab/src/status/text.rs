@@ -25,6 +25,8 @@ pub fn text(status: &CampaignStatus, width: usize, is_coloured: bool) -> String 
         };
         lines.push(format!("about {} left{remedy}", human_duration(left)));
     }
+    let of_a_round = status.round_seconds.map(|seconds| seconds.to_string()).unwrap_or_default();
+    lines.extend(textwrap::wrap(&of_a_round, width).into_iter().filter(|line| !line.is_empty()).map(Into::into));
     lines.push(String::new());
     let name_width = status.treatments.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(9);
     // What there is none of has no column.
@@ -73,6 +75,7 @@ mod tests {
     use super::*;
     use crate::status::Counts;
     use expect_test::expect;
+    use rqps_model::RoundSeconds;
     use std::path::PathBuf;
 
     fn running() -> CampaignStatus {
@@ -101,6 +104,7 @@ mod tests {
             failures: Vec::new(),
             damages: Vec::new(),
             seconds_left: Some(250.0),
+            round_seconds: None,
         }
     }
 
@@ -153,6 +157,10 @@ mod tests {
             damaged: round 2, pg1615_zonky.x10a_c2r12, point-query, 1 client: sample.json i…"#]]
         .assert_eq(&shown);
         assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+        status.round_seconds =
+            Some(RoundSeconds { counted: 22.0, starts: 11.0, copies: 4.0, connects: 3.0, ..RoundSeconds::default() });
+        let told = "\nof 40 s a round 22 s are counted; starts 11 s, copies 4.0 s, connecting 3.0 s\n\nsamples";
+        assert!(text(&status, 80, false).contains(told), "{}", text(&status, 80, false));
         assert!(text(&status, 80, true).contains("\u{1b}[33minterrupted\u{1b}[0m"));
     }
 }

@@ -1,6 +1,7 @@
 //! How noisy the campaign was: floors, spread of rounds, and the smallest change it could have seen, by group and test.
 
 use super::scene::Scene;
+use crate::footnote::begun;
 use crate::svg::Tick;
 use crate::svg::spread::{SpreadAxis, quantile};
 use crate::{number, order};
@@ -15,6 +16,8 @@ pub(super) struct Noise {
     ticks: Vec<Tick>,
     groups: Vec<Group>,
     tests: Vec<Test>,
+    /// What the seconds of a round went to; empty where it is not known.
+    round: String,
 }
 
 #[derive(Serialize)]
@@ -48,6 +51,7 @@ pub(super) fn noise(scene: &Scene<'_>) -> Noise {
     };
     Noise {
         none: if axis.is_some() { "" } else { why_none(scene) },
+        round: scene.findings.campaign.round_seconds.map(|seconds| begun(&seconds.to_string())).unwrap_or_default(),
         ticks: axis.map(SpreadAxis::ticks).unwrap_or_default(),
         groups: axis
             .map_or_else(Vec::new, |axis| rqps_model::Group::ALL.into_iter().filter_map(|g| group(g, axis)).collect()),

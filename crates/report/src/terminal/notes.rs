@@ -35,6 +35,9 @@ impl Page<'_> {
         for warning in footnote::others(self.findings) {
             self.wrapped(out, &text::plain(&footnote::warning(warning)), "Note: ", "      ");
         }
+        if let Some(seconds) = self.findings.campaign.round_seconds {
+            self.wrapped(out, &format!("{}.", begun(&seconds.to_string())), "", "");
+        }
         self.treatment_notes(out);
         if !self.findings.forced.is_empty() {
             out.push_str("Differences that the engines force:\n");

@@ -104,7 +104,7 @@ fn ran(run: StepRun, kind: Kind) -> Ran {
         record: Some(SuiteRecord::Insert(Box::new(record))),
         ..Sample::default()
     };
-    Ran { sample, latency, parts: vec![Part::lines(part::SECONDS, &seconds)], counted: Vec::new() }
+    Ran { sample, latency, parts: vec![Part::lines(part::SECONDS, &seconds)], ..Ran::default() }
 }
 
 /// What counts as done in a step, and is its throughput: operations and rows.
