@@ -30,7 +30,7 @@ pub use waits::{EventFindings, WaitFindings};
 pub use work::WorkFindings;
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
-use rqps_model::plan::{Arrival, ForcedForm, SuitePlan};
+use rqps_model::plan::{Aged, Arrival, ForcedForm, SuitePlan};
 use rqps_model::{Group, Interleave, Placement, RoundSeconds, StorageEngine, Unit, WarningKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -144,6 +144,9 @@ pub struct CampaignFacts {
     /// Why builds went on with their data, where they could have had a fresh copy for each test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_continued: Option<String>,
+    /// What the data of some tests were aged by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aged: Option<Aged>,
     /// What the seconds of a round went to, in the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_seconds: Option<RoundSeconds>,

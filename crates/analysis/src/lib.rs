@@ -256,6 +256,7 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         slice_ms: plan.slice_ms,
         why_one_by_one: plan.why_one_by_one.clone(),
         why_continued: plan.why_continued.clone(),
+        aged: plan.stages.iter().find_map(|stage| stage.aged.clone()),
         round_seconds: round_seconds(&campaign.events().unwrap_or_default()),
         margin: margin.fraction(),
         placement: plan.placement,

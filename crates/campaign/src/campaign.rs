@@ -13,7 +13,7 @@ use crate::vocabulary::nearest;
 use rqps_model::plan::{Alternate, Arrival, ForcedForm, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
 use rqps_model::{BuildSource, BuildSpec, FORMAT, Interleave, Placement, Plan, StorageEngine};
-use rqps_suites::{Pace, SuiteName};
+use rqps_suites::{Aging, Pace, SuiteName};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A treatment as asked for.
@@ -60,6 +60,8 @@ pub struct Campaign {
     /// Whether a change is planted in the base measured again: the share of a statement's time.
     pub(crate) control: Option<Spanned<f64>>,
     pub(crate) tests: Vec<TestPlan>,
+    /// Which of them begin with aged data, in a suite that has such tests.
+    pub(crate) aging: Option<Aging>,
     /// How builds alternate, where that was said or follows for all tests alike.
     pub(crate) interleave: Option<Interleave>,
     pub(crate) clients: Vec<u32>,
@@ -165,7 +167,13 @@ impl Campaign {
         let pace = |requested: &TreatmentRequest| &costs((requested.spec.engine, requested.storage)).insert;
         let paces: Vec<&Pace> = requested.iter().map(pace).collect();
         let cores = self.machine.unwrap_or(resolved.host).cores;
-        let stages = |how| rqps_suites::stages(&self.suite, &self.clients, &self.tests, &paces, cores, how);
+        let stages = |how| {
+            let stages = rqps_suites::stages(&self.suite, &self.clients, &self.tests, &paces, cores, how);
+            match &self.aging {
+                Some(aging) => stages.into_iter().flat_map(|stage| aging.split(stage)).collect(),
+                None => stages,
+            }
+        };
         let together = stages(Alternate::SideBySide);
         let why_one_by_one = why_one_by_one(&Together {
             suite: &self.suite,

@@ -74,6 +74,7 @@ pub(crate) fn check(
         return None;
     }
     let treatments = treatments?;
+    let aging = suite.zip(plan.as_ref()).and_then(|(suite, plan)| rqps_suites::aging(plan, suite));
     let forced = forced::forced(suite?, &tests, &treatments);
     let storage = treatments.iter().filter_map(|treatment| treatment.storage);
     let builds_with = storage.map(|storage| (storage, vocabulary.builds_with(storage))).collect();
@@ -87,6 +88,7 @@ pub(crate) fn check(
         measures_base_twice: request.measures_base_twice(),
         control: request.control.clone(),
         tests,
+        aging,
         interleave,
         clients: request.clients.as_ref()?.value.iter().map(|clients| clients.value).collect(),
         // Without slices and warm-up, where the suite has none.

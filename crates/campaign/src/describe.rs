@@ -25,6 +25,9 @@ fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
     for (what, size) in rqps_suites::size(&plan.suite, &plan.clients()) {
         writeln!(out, "{what:<9}  {size}")?;
     }
+    if let Some(aged) = plan.stages.iter().find_map(|stage| stage.aged.as_ref()) {
+        writeln!(out, "aged data  for tests that read: after {aged}")?;
+    }
     if !plan.is_chain() {
         writeln!(out, "requests   {}", arrival(plan.arrival))?;
     }
@@ -205,6 +208,7 @@ mod tests {
 
             data       1 table of 100000 rows
             clients    1
+            aged data  for tests that read: after 8 tests that write, about 5000 row changes each, then postwrite
             requests   each follows the reply to the one before (closed loop)
             placement  same, profiles sized for c2r12
             margin     builds that differ by less than 2 % are equal
@@ -212,7 +216,7 @@ mod tests {
             10 tests in order of execution
               update-index         write         1.5 s  slices of 10 ms, after warm
               update-nonindex      write         1.5 s  slices of 10 ms
-              scan                 range         1.5 s  slices of 10 ms, after postwrite, warm
+              scan                 range         1.5 s  slices of 10 ms
               read-only_range=100  range-agg     1.5 s  slices of 10 ms
               read-only-order      range-agg     1.5 s  slices of 10 ms
               read-only-count      range-agg     1.5 s  slices of 10 ms
@@ -228,10 +232,10 @@ mod tests {
                4  1 2
                5  1 2
 
-            time       about 4 min 10 s
+            time       about 4 min 26 s
             precision  about ±1.5 % for a usual test (docs/statistics.md)
-                       tests 3 min 21 s, copies and restarts 18 s, load 7 s, work between 24 s
-            disk       about 492 MB while it runs: data and its copy for 2 servers
+                       tests 3 min 21 s, copies and restarts 37 s, load 16 s, work between 12 s
+            disk       about 730 MB while it runs: data and its copy for 2 servers
         "#]]
         .assert_eq(&describe(&plan(&[], true)));
     }
@@ -312,12 +316,13 @@ mod tests {
 
             data       8 tables of 10000000 rows
             clients    1, 40
+            aged data  for tests that read: after 8 tests that write, about 20000 row changes each, then postwrite
             requests   500 per second in equal gaps (open loop)
             placement  same, profiles sized for c48r128
             margin     builds that differ by less than 1.5 % are equal
 
             1 test in order of execution
-              hot-points  point          10 s  turns, after warm
+              hot-points  point          10 s  turns
 
             14 rounds, each with every server restarted; order of starts
                1  3 1 4 2
@@ -334,9 +339,9 @@ mod tests {
               12  4 2 1 3
               ... and 2 more
 
-            time       about 3 h 18 min
-                       tests 20 min 48 s, copies and restarts 1 h 21 min, load 21 min 32 s, work between 1 h 15 min
-            disk       about 205 GB while it runs: data and its copy for 4 servers
+            time       about 2 h 9 min
+                       tests 20 min 48 s, copies and restarts 1 h 21 min, load 27 min 58 s
+            disk       about 206 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
     }
@@ -363,14 +368,15 @@ mod tests {
 
             data       1 table of 1000000 rows
             clients    1
+            aged data  for tests that read: after 8 tests that write, about 20000 row changes each, then postwrite
             requests   each follows the reply to the one before (closed loop)
             placement  same, profiles sized for c8r32
             margin     builds that differ by less than 2 % are equal
 
             1 test in order of execution
-              hot-points  point           1 s  slices of 10 ms, after warm
+              hot-points  point           1 s  slices of 10 ms
 
-            about 26 rounds in 15 min, each with every server restarted; order of starts
+            about 29 rounds in 15 min, each with every server restarted; order of starts
                1  3 1 4 2
                2  2 4 1 3
                3  4 3 2 1
@@ -385,10 +391,10 @@ mod tests {
               12  4 2 1 3
               ... as many as fit
 
-            time       about 14 min 57 s
-            precision  about ±0.6 % for a usual test (docs/statistics.md)
-                       tests 2 min 31 s, copies and restarts 8 min 42 s, load 1 min 9 s, work between 2 min 36 s
-            disk       about 5.7 GB while it runs: data and its copy for 4 servers
+            time       about 14 min 49 s
+            precision  about ±0.5 % for a usual test (docs/statistics.md)
+                       tests 2 min 48 s, copies and restarts 9 min 42 s, load 2 min 19 s
+            disk       about 6.3 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
     }

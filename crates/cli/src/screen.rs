@@ -210,6 +210,10 @@ impl Progress {
             EventKind::Loaded { treatment, rows, seconds } => {
                 self.line(&format!("loaded {rows} rows with {treatment} in {seconds:.1} s"));
             }
+            EventKind::Aging { treatment, .. } => self.now(format!("aging data with {treatment}")),
+            EventKind::Aged { treatment, seconds } => {
+                self.line(&format!("aged data with {treatment} in {seconds:.1} s"));
+            }
             EventKind::ServersStart { round, rounds, clients, treatments } => self.now(match treatments.as_slice() {
                 [one] => {
                     let clients: Vec<String> = clients.iter().map(u32::to_string).collect();

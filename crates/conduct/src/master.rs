@@ -18,7 +18,7 @@ use rqps_load::suite::{self, Inputs};
 use rqps_machine::{CopyMethod, MachineError, Workspace, copy, remove_tree};
 use rqps_model::facts::{LoadFacts, LoadedSet};
 use rqps_model::own::InputFile;
-use rqps_model::plan::{DataSet, Plan};
+use rqps_model::plan::{Aged, DataSet, Plan, Stage};
 use rqps_model::{Engine, EventKind, StorageEngine, Version};
 use rqps_observe::host::HostMeter;
 use rqps_server::{Server, cluster};
@@ -26,6 +26,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+
+mod aging;
 
 /// Data checksums cost throughput and their default changed in PostgreSQL 18: the published configurations have them
 /// on.
@@ -58,10 +60,19 @@ impl FolderKind {
     }
 }
 
+/// A data folder that copies are taken from.
+#[derive(Debug)]
+struct Master {
+    data: DataSet,
+    /// By what, where it is aged.
+    aged: Option<Aged>,
+    folder: PathBuf,
+}
+
 /// The masters of a campaign.
 #[derive(Debug)]
 pub(crate) struct Masters {
-    folders: BTreeMap<FolderKind, Vec<(DataSet, PathBuf)>>,
+    folders: BTreeMap<FolderKind, Vec<Master>>,
     excluded: BTreeMap<String, String>,
     connections: BTreeMap<String, Connection>,
     method: CopyMethod,
@@ -133,15 +144,15 @@ impl Masters {
         &self.inputs
     }
 
-    /// Copies a master to `to`. Every data set of the plan is there for a kind that has a treatment left.
+    /// Copies the master that a stage begins with to `to`. It is there for a kind that has a treatment left.
     pub(crate) fn copy(
         &self,
         kind: &FolderKind,
-        data: &DataSet,
+        stage: &Stage,
         to: &Path,
         stop: &AtomicBool,
     ) -> Result<(), ConductError> {
-        copy_folder(self.master(kind, data), to, self.method, stop)
+        copy_folder(self.master(kind, stage), to, self.method, stop)
     }
 
     /// The data with which a treatment goes on: at first a copy of the master, or the master itself for the last that
@@ -149,12 +160,12 @@ impl Masters {
     pub(crate) fn own(
         &self,
         kind: &FolderKind,
-        data: &DataSet,
+        stage: &Stage,
         treatment: &str,
         all: &[ResolvedTreatment<'_>],
         stop: &AtomicBool,
     ) -> Result<PathBuf, ConductError> {
-        let master = self.master(kind, data);
+        let master = self.master(kind, stage);
         let own = |name: &str| PathBuf::from(format!("{}-{name}", master.display()));
         let to = own(treatment);
         if !to.exists() {
@@ -172,9 +183,9 @@ impl Masters {
         Ok(to)
     }
 
-    fn master(&self, kind: &FolderKind, data: &DataSet) -> &Path {
-        let (_, master) = self.folders[kind].iter().find(|(of, _)| of == data).expect("every data set was loaded");
-        master
+    fn master(&self, kind: &FolderKind, stage: &Stage) -> &Path {
+        let is_it = |master: &&Master| (&master.data, master.aged.as_ref()) == stage.begins_with();
+        &self.folders[kind].iter().find(is_it).expect("every stage has its master").folder
     }
 }
 
@@ -191,6 +202,16 @@ fn data_sets(plan: &Plan) -> Vec<&DataSet> {
         if !sets.contains(&&stage.data) {
             sets.push(&stage.data);
         }
+    }
+    sets
+}
+
+/// What stages of a plan begin with that is aged, each once.
+fn aged_sets(plan: &Plan) -> Vec<(&DataSet, &Aged)> {
+    let mut sets: Vec<(&DataSet, &Aged)> = Vec::new();
+    for (data, aged) in plan.stages.iter().map(Stage::begins_with) {
+        let set = aged.map(|aged| (data, aged));
+        sets.extend(set.filter(|set| !sets.contains(set)));
     }
     sets
 }
@@ -291,14 +312,14 @@ impl Maker<'_, '_, '_> {
         Ok(())
     }
 
-    /// Makes a master of each data set from an empty folder, with the treatments that share it; none where no treatment
-    /// can load them all.
+    /// Makes a master of each data set from an empty folder, and the aged ones from those, with the treatments that
+    /// share them; none where no treatment can make them all.
     fn fill(
         &mut self,
         mut sharers: Vec<&ResolvedTreatment<'_>>,
         empty: &Path,
         method: CopyMethod,
-    ) -> Result<Vec<(DataSet, PathBuf)>, ConductError> {
+    ) -> Result<Vec<Master>, ConductError> {
         let (sets, mut seconds) = (data_sets(self.job.plan), 0.0);
         let mut masters = Vec::new();
         for (at, data) in sets.iter().enumerate() {
@@ -316,7 +337,21 @@ impl Maker<'_, '_, '_> {
             if **data != DataSet::Empty {
                 seconds += self.load(&mut sharers, &folder, data)?;
             }
-            masters.push(((*data).clone(), folder));
+            masters.push(Master { data: (*data).clone(), aged: None, folder });
+        }
+        for (at, (data, aged)) in (1..).zip(aged_sets(self.job.plan)) {
+            let loaded = &masters.iter().find(|master| master.data == *data).expect("it was loaded").folder;
+            let folder = PathBuf::from(format!("{}-aged-{at}", loaded.display()));
+            self.age(&mut sharers, (loaded, &folder), (data, aged), method)?;
+            masters.push(Master { data: data.clone(), aged: Some(aged.clone()), folder });
+        }
+        // Data that every test finds aged are not needed as they were.
+        let is_needed = |master: &Master| {
+            let own = (&master.data, master.aged.as_ref());
+            self.job.plan.stages.iter().any(|stage| stage.begins_with() == own)
+        };
+        for master in masters.extract_if(.., |master| !is_needed(master)) {
+            remove_tree(&master.folder).map_err(ConductError::server("removing data that were only to be aged"))?;
         }
         for treatment in sharers.iter().filter(|_| seconds > 0.0) {
             self.output.store.set_load_seconds(&treatment.plan.name, seconds)?;

@@ -333,7 +333,7 @@ fn drive(
 
 /// Places the sessions of arms, by index.
 #[derive(Debug)]
-struct Placers(Vec<SessionPlacer>);
+pub(crate) struct Placers(pub(crate) Vec<SessionPlacer>);
 
 impl PlaceSession for Placers {
     fn place(&self, arm: usize, session: &mut Session, cpu: usize) -> Result<(), String> {

@@ -112,7 +112,8 @@ impl<'a> Servers<'a> {
 
     fn copy_data(&mut self) -> Result<(), ConductError> {
         let Bench { treatments, masters, workspace, stop, .. } = self.bench;
-        let data = &self.setup.stage.data;
+        let stage = self.setup.stage;
+        let suffix = if stage.aged.is_some() { "-aged" } else { "" };
         // Copies of one master are told apart by their places in the round, which change from round to round.
         let mut copies: BTreeMap<FolderKind, u32> = BTreeMap::new();
         let mut names: BTreeMap<&str, String> = BTreeMap::new();
@@ -120,20 +121,19 @@ impl<'a> Servers<'a> {
         for treatment in measured.filter(|treatment| masters.why_excluded(treatment).is_none()) {
             let kind = FolderKind::of(treatment);
             let number = copies.entry(kind.clone()).and_modify(|number| *number += 1).or_insert(1);
-            names.insert(&treatment.plan.name, format!("{}#{number}", kind.name()));
+            names.insert(&treatment.plan.name, format!("{}{suffix}#{number}", kind.name()));
         }
-        let is_continued = self.setup.stage.is_continued();
         for (number, arm) in self.in_order().into_iter().enumerate() {
             check(stop)?;
             let kind = FolderKind::of(arm.treatment);
-            if is_continued {
+            if stage.is_continued() {
                 arm.copy = format!("{}-own", kind.name());
-                arm.data = masters.own(&kind, data, arm.name(), treatments, stop)?;
+                arm.data = masters.own(&kind, stage, arm.name(), treatments, stop)?;
                 continue;
             }
             arm.copy = names.remove(arm.name()).expect("every arm that is measured has a place");
             arm.data = workspace.join(&format!("copy-{}-{number}", kind.name()));
-            masters.copy(&kind, data, &arm.data, stop)?;
+            masters.copy(&kind, stage, &arm.data, stop)?;
         }
         // What was written before must not reach the disk during a test.
         let folder = workspace.path().to_owned();

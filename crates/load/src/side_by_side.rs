@@ -40,6 +40,17 @@ pub(crate) fn schedule(plan: &Plan, test: &TestPlan) -> Schedule {
     }
 }
 
+/// For events that are counted, not timed.
+pub(crate) fn without_time() -> Schedule {
+    Schedule {
+        seconds: 0.0,
+        warmup_seconds: 0.0,
+        slice: SESSION_LIFE,
+        lead_in: Duration::ZERO,
+        session_life: SESSION_LIFE,
+    }
+}
+
 /// The turns' counted parts make up the test's seconds; were they short of it, one more turn would follow.
 fn turn(seconds: f64) -> Duration {
     let turn = (seconds / TURNS).clamp(TURN_SECONDS_MIN, TURN_SECONDS_MAX);

@@ -4,7 +4,7 @@
 //! In: a plan's test at a number of clients, endpoints, and a hook for the moments of the run. Out: for each arm what
 //! came of it. The only file of `load` and `conduct` that asks which suite a plan has.
 
-use crate::drive::Exercise;
+use crate::drive::{Exercise, run_events};
 use crate::error::LoadError;
 use crate::plan_capture::plan_capture;
 use crate::program::Workload;
@@ -21,7 +21,7 @@ use rqps_model::answers::TestAnswers;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Shape, Step, steps};
 use rqps_model::own::{Own, OwnTest, Work};
-use rqps_model::plan::{DataSet, Stage, SuitePlan, TestPlan};
+use rqps_model::plan::{AgedBy, Arrival, DataSet, Stage, SuitePlan, TestPlan};
 use rqps_model::sample::Score;
 pub use rqps_model::tproc_c::Held;
 use rqps_model::tproc_c::TprocC;
@@ -266,6 +266,37 @@ pub fn between_tests(plan: &Plan, stage: &Stage, target: &Target) -> Result<Opti
             }
         }
     }
+}
+
+/// Runs so many events of a test on a server, with one client, for what they leave in its data. The statements follow
+/// from the plan's seed and are the same on every server.
+pub fn age(
+    plan: &Plan,
+    suites: &[Suite],
+    target: &Target,
+    by: &AgedBy,
+    Clients { cpus, stop }: Clients<'_>,
+) -> Result<(), LoadError> {
+    let test = suites.iter().find(|suite| suite.name == plan.suite.name()).and_then(|suite| suite.test(&by.test));
+    let test = test.ok_or_else(|| LoadError::Shape(format!("no test `{}` to age data by", by.test)))?;
+    let arms = [target.endpoint.clone()];
+    let statements = Statements::compile(test, data(&plan.suite), &arms)?;
+    let exercise = Exercise {
+        arms: &arms,
+        clients: 1,
+        threads: 1,
+        cpus,
+        schedule: side_by_side::without_time(),
+        arrival: Arrival::Closed,
+        seed: derive_seed(plan.seed, &format!("aged.{}", by.test)),
+        planted: &[],
+    };
+    for run in run_events(&exercise, &statements, by.events, stop)? {
+        if let Some(failure) = run.failure {
+            return Err(LoadError::Lost(failure));
+        }
+    }
+    crate::work::between_tests(target)
 }
 
 /// What sources of values hold that are not drawn, where a suite has such: asked of a server with loaded data.

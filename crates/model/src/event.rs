@@ -4,6 +4,7 @@
 //! Watching never changes a run: events are values that are not answered.
 
 use crate::insert::Sla;
+use crate::plan::Aged;
 use crate::{Interleave, RoundSeconds, Unit};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -87,6 +88,20 @@ pub enum EventKind {
         /// Rows in all tables.
         rows: u64,
         /// Seconds for rows and indexes.
+        seconds: f64,
+    },
+    /// Loaded data are being aged, for the tests that begin with such.
+    Aging {
+        /// Treatment whose build does it.
+        treatment: String,
+        /// By what.
+        by: Aged,
+    },
+    /// The aged data folder is ready.
+    Aged {
+        /// Treatment whose build made it.
+        treatment: String,
+        /// Seconds that it took.
         seconds: f64,
     },
     /// Data folders are made and servers started.

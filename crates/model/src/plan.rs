@@ -177,6 +177,37 @@ impl std::fmt::Display for DataSet {
     }
 }
 
+/// What loaded data are aged by: once, before the first round, by one client, with the same statements on every build.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aged {
+    /// The tests, in their order.
+    pub by: Vec<AgedBy>,
+    /// Rows that each of them changes, about.
+    pub changes: u64,
+    /// Work done after them, by name.
+    pub then: Vec<String>,
+}
+
+/// A test that data are aged by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgedBy {
+    /// Its published name.
+    pub test: String,
+    /// How many of its events.
+    pub events: u32,
+}
+
+impl std::fmt::Display for Aged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tests = plural(self.by.len(), "test");
+        write!(f, "{tests} that write, about {} each", plural(self.changes, "row change"))?;
+        if !self.then.is_empty() {
+            write!(f, ", then {}", self.then.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
 /// When a server gets its data anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -205,6 +236,9 @@ pub enum Alternate {
 pub struct Stage {
     /// What a server begins with.
     pub data: DataSet,
+    /// What its data were aged by once they were loaded; `None` where it begins with them as loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aged: Option<Aged>,
     /// When it gets that anew.
     pub renew: Renew,
     /// How builds take turns.
@@ -242,6 +276,7 @@ impl Stage {
     pub fn side_by_side(data: DataShape, clients: Vec<u32>, tests: Vec<TestPlan>) -> Stage {
         Stage {
             data: DataSet::Loaded(data),
+            aged: None,
             renew: Renew::PerStage,
             alternate: Alternate::SideBySide,
             clients,
@@ -257,6 +292,7 @@ impl Stage {
         Stage {
             rows: data.size().1,
             data,
+            aged: None,
             renew: Renew::PerTest,
             alternate,
             clients,
@@ -270,6 +306,7 @@ impl Stage {
     pub fn chain(alternate: Alternate, rows: u64, clients: u32, connections: u32, tests: Vec<TestPlan>) -> Stage {
         Stage {
             data: DataSet::Empty,
+            aged: None,
             renew: Renew::PerStage,
             alternate,
             clients: vec![clients],
@@ -294,6 +331,11 @@ impl Stage {
     /// test, or for each pass.
     pub fn needs_no_others_in_turns(&self) -> bool {
         self.is_chain() || self.has_servers_per_test()
+    }
+
+    /// What it begins with: its data, and what they were aged by.
+    pub fn begins_with(&self) -> (&DataSet, Option<&Aged>) {
+        (&self.data, self.aged.as_ref())
     }
 
     /// Whether builds go on with their data from test to test and from round to round.

@@ -48,6 +48,7 @@ pub(crate) fn legend(findings: &Findings) -> Vec<String> {
         known(is_open_loop, latency::OPEN_LOOP),
         latency::quotient_note(findings).filter(|_| !is_open_loop),
         suite::legend(findings).map(str::to_owned),
+        findings.campaign.aged.as_ref().map(|aged| format!("Data of tests that read: after {aged}")),
     ];
     all.into_iter().flatten().collect()
 }

@@ -7,6 +7,7 @@
 //! A new suite is a name here, a file in `workloads/`, its keys in `keys.toml`, what reads its file, and its stages.
 //! This is the only file of the crate that tells suites apart.
 
+mod aging;
 mod forced;
 mod insert;
 pub mod key;
@@ -16,6 +17,7 @@ mod statements;
 mod suite;
 mod tproc_c;
 
+pub use aging::Aging;
 pub use forced::Forced;
 pub use insert::stages::{Pace, Pass};
 pub use key::{KEYS, Key};
@@ -142,6 +144,14 @@ pub const fn is_chain(plan: &SuitePlan) -> bool {
         SuitePlan::Sysbench(_) => false,
         SuitePlan::Insert(_) => true,
         SuitePlan::TprocC(_) | SuitePlan::Own(_) => false,
+    }
+}
+
+/// What tests that read are to find of those that write, where the suite has such an order.
+pub fn aging(plan: &SuitePlan, suite: &Suite) -> Option<Aging> {
+    match plan {
+        SuitePlan::Sysbench(data) => Aging::of(suite, *data),
+        SuitePlan::Insert(_) | SuitePlan::TprocC(_) | SuitePlan::Own(_) => None,
     }
 }
 

@@ -71,6 +71,7 @@ pub(crate) fn stages(own: &Own, clients: &[u32], tests: &[TestPlan], alternate: 
     let (read, write): (Vec<TestPlan>, Vec<TestPlan>) = tests.iter().cloned().partition(|test| !test.writes);
     let stage = |(tests, renew): (Vec<TestPlan>, Renew)| Stage {
         data: DataSet::Own(Box::new(own.data.clone())),
+        aged: None,
         renew,
         alternate,
         clients: clients.to_vec(),

@@ -51,6 +51,9 @@ fn a_campaign_is_told_while_it_runs_and_after() {
     assert_eq!((&told["state"], &told["resumed"]), (&"complete".into(), &1.into()), "{told}");
     assert_eq!((&told["samples"]["done"], &told["samples"]["left"]), (&8.into(), &0.into()), "{told}");
     assert!(told["seconds_left"].is_null(), "{told}");
+    assert!(told["round_seconds"]["counted"].as_f64() > Some(0.5), "{told}");
+    let shown = scene.end(scene.rqps(&["status", "results/watched"])).with_code(0).stdout;
+    assert!(shown.contains(" a round ") && shown.contains(" are counted; "), "{shown}");
     scene.assert_nothing_left();
 }
 

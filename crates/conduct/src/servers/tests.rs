@@ -6,13 +6,17 @@ use crate::{ConductError, is_measured};
 use rqps_model::facts::StatementPlan;
 use rqps_model::plan::{DataShape, Renew, Stage, SuitePlan, TestPlan};
 use rqps_model::sample::{MonitorRow, Resources, SecondRow};
-use rqps_model::{EventKind, Interleave, Plan, Sample, StorageEngine, part};
+use rqps_model::{Engine, EventKind, Interleave, Plan, Sample, StorageEngine, part};
+use rqps_server::login;
 use rqps_store::{Campaign, Writer};
+use rqps_suites::{Aging, Suite};
+use rqps_wire::{Session, Transport};
 use rustix::process::{Pid, Signal};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Every sample of a campaign without failures.
 fn check_samples(campaign: &Campaign) {
@@ -331,4 +335,65 @@ fn data_folders(data: &Path) -> Vec<String> {
     let mut names: Vec<String> = folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// What tests that read find does not depend on which tests that write were chosen, nor on the build.
+#[test]
+fn tests_that_read_begin_with_data_that_are_aged_alike() {
+    let data = DataShape { tables: 1, rows: 2000 };
+    let aging = Aging::of(&Suite::sysbench(), data).expect("tests that write come before others");
+    let mut found = BTreeSet::new();
+    for (tests, folders, start) in [
+        (&["update-index", "point-query"][..], &["master-pg17", "master-pg17-aged-1"][..], "1.2"),
+        (&["point-query"], &["master-pg17-aged-1"], "1.1"),
+    ] {
+        let mut plan = plan(&["a", "b"], 0);
+        let tests = tests
+            .iter()
+            .map(|name| TestPlan { writes: *name == "update-index", ..test(name, Interleave::Slices, 0.1) });
+        plan.suite = SuitePlan::Sysbench(data);
+        plan.stages = aging.split(Stage::side_by_side(data, vec![1], tests.collect()));
+        plan.warmup_seconds = 0.0;
+        let scene = Scene::new(plan);
+        let mut store = scene.create();
+        let mut aged = Vec::new();
+        let ran = scene.run(&mut store, &AtomicBool::new(false), &mut |event| match &event.kind {
+            EventKind::Aging { .. } | EventKind::Aged { .. } => aged.push(event.kind.clone()),
+            EventKind::TestBegins { place, .. } if place.test == "point-query" => {
+                let all = data_folders(scene.data.path());
+                let masters: Vec<&String> = all.iter().filter(|name| name.starts_with("master")).collect();
+                assert_eq!(masters, folders, "what nothing begins with is gone");
+                let copies = contents_of_copies(scene.data.path());
+                assert_eq!(copies.len(), 2);
+                found.extend(copies);
+            }
+            EventKind::Warning { message } => panic!("{message}"),
+            _ => {}
+        });
+        ran.expect("measured");
+        assert_eq!(aged.len(), 2, "once for both: {aged:?}");
+        for name in ["a", "b"] {
+            let sample = store.sample(1, name, "point-query", 1).expect("whole").expect("measured").sample;
+            assert_eq!((sample.failure, sample.server_start.as_str()), (None, start));
+            assert!(sample.data_copy.starts_with("pg17-aged#"), "{}", sample.data_copy);
+        }
+    }
+    assert_eq!(found.len(), 1, "all alike: {found:?}");
+    assert!(found.iter().all(|rows| rows.starts_with("2000 ")), "{found:?}");
+}
+
+/// What the table holds on each running server of the only workspace: its rows and a digest of them.
+fn contents_of_copies(data: &Path) -> Vec<String> {
+    let workspaces = fs::read_dir(data).expect("listed").flatten();
+    let entries = workspaces.flat_map(|workspace| fs::read_dir(workspace.path()).expect("listed").flatten());
+    let running = entries.filter_map(|entry| fs::read_to_string(entry.path().join("postmaster.pid")).ok());
+    let contents = running.map(|pid_file| {
+        let lines: Vec<&str> = pid_file.lines().collect();
+        let path = Path::new(lines[4]).join(format!(".s.PGSQL.{}", lines[3]));
+        let endpoint = login::endpoint(Engine::Postgres, Transport::Unix { path });
+        let mut session = Session::connect(&endpoint, Duration::from_secs(10)).expect("connected");
+        let sql = "SELECT count(*) || ' ' || md5(string_agg(t::text, ' ' ORDER BY id)) FROM sbtest1 t";
+        session.query(sql).expect("answered").single().expect("a row").to_owned()
+    });
+    contents.collect()
 }
