@@ -315,8 +315,8 @@ impl CellFindings {
     }
 }
 
-/// Costs per operation of all clients, and what the device took for a request: an operation is a statement, for `scan` a thousand rows, of steps a row or query. `relative` =
-/// this / base, keyed by the same names.
+/// Costs per operation of all clients, and what the device took for a request. An operation is a statement, for `scan`
+/// a thousand rows, of steps a row or query. `relative` = this / base, keyed by the same names.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// `cpu/o`: percent of the machine times seconds, per operation.

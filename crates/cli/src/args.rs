@@ -187,8 +187,8 @@ pub(crate) struct DoctorArgs {
     /// How long to watch what else runs on this host
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) seconds: u64,
-    /// Change the kernel's settings that are found wanting (threads of a core, CPU frequency, turbo, huge pages, clock),
-    /// until the next boot or --undo; needs root
+    /// Change the kernel's settings that are found wanting (threads of a core, CPU frequency, turbo, huge pages,
+    /// clock), until the next boot or --undo; needs root
     #[arg(long)]
     pub(crate) apply: bool,
     /// Change back what --apply changed, and look at nothing

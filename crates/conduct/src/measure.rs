@@ -86,6 +86,7 @@ struct Reading {
     probes: Probes,
     /// This round's plans where they differ from those kept for the treatment.
     plans: Vec<StatementPlan>,
+    planning_us: Option<f64>,
     /// What the test's statements answer, in the first round.
     answers: Option<TestAnswers>,
 }
@@ -195,8 +196,13 @@ fn enter(
     let plans = supervised(server, piece.bench.stop, || {
         piece.planned.plans(server.target()).map_err(ConductError::load(about("keeping the plans of")))
     });
+    let mut planning_us = None;
     let plans = match plans {
-        Ok(plans) => kept_beside(store, &name, &piece.test.name, plans)?,
+        Ok(mut plans) => {
+            let times = plans.iter_mut().filter_map(|plan| plan.planning_us.take());
+            planning_us = times.reduce(|sum, time| sum + time);
+            kept_beside(store, &name, &piece.test.name, plans)?
+        }
         Err(ConductError::Interrupted) => return Err(ConductError::Interrupted),
         // A number without its plan is still a number.
         Err(error) => {
@@ -216,7 +222,7 @@ fn enter(
     });
     let mut probes = probes(piece, &arm.data)?;
     observed(server, arm.treatment.plan.storage, &arm.data, |subject| probes.begin(subject));
-    Ok(Some(Reading { probes, plans, answers }))
+    Ok(Some(Reading { probes, plans, planning_us, answers }))
 }
 
 /// What is observed in a test; of one that writes, also what that does to the data and to the server second by second.
@@ -347,6 +353,7 @@ fn finish(piece: &Piece<'_>, arm: &mut Arm<'_>, reading: Reading, ran: Ran) -> R
     let Ran { sample: counted, latency, mut parts, .. } = ran;
     let mut sample = piece.sample(arm, counted);
     parts.push(latency_part(&latency.into_iter().collect(), sample.seconds)?);
+    sample.planning_us = reading.planning_us;
     sample.warnings.append(&mut arm.pending_warnings);
     parts.extend(arm.end(reading.probes, &mut sample));
     if arm.was_restarted {

@@ -220,8 +220,9 @@ pub struct StatementPlan {
     /// The plan as the server prints it.
     pub plan: String,
     /// Microseconds that planning an execution took, the shortest of a few; next to nothing where a plan is kept for
-    /// all values. `None` where the server does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// all values. `None` where the server does not tell. It differs each time, so that it is kept with the sample and
+    /// not with the plan.
+    #[serde(skip)]
     pub planning_us: Option<f64>,
     /// Whether the plan is one for all values, which a prepared statement may have; `None` where the plan does not show
     /// it.

@@ -154,24 +154,29 @@ pub struct HostUse {
     /// Reads completed by the data device.
     pub disk_reads: u64,
     /// How long these took from their queueing to their end, added up.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub disk_read_wait_s: f64,
     /// Bytes read.
     pub disk_read_bytes: u64,
     /// Writes completed by the data device.
     pub disk_writes: u64,
     /// How long these took, added up.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub disk_write_wait_s: f64,
     /// Bytes written.
     pub disk_write_bytes: u64,
     /// Flushes completed by the data device.
     pub disk_flushes: u64,
     /// How long these took, added up.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub disk_flush_wait_s: f64,
     /// Available memory at the end.
     pub memory_available_bytes: u64,
+}
+
+/// For fields that came later: rows of results that lack them stay as they were written.
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
 
 /// What a group of processes (a server, or the client) did.
@@ -369,6 +374,10 @@ pub struct Sample {
     pub failures: Failures,
     /// Use of the machine.
     pub resources: Resources,
+    /// What planning each of the test's statements once took before the timed part, added up; `None` where the server
+    /// does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planning_us: Option<f64>,
     /// Server counters that changed: after minus before, by name.
     pub counters: BTreeMap<String, f64>,
     /// Raw values that only its suite has.

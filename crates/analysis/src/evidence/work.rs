@@ -110,8 +110,7 @@ impl Count {
         let (amount, statements) = match self.source {
             Source::Client => (sample.rows as f64, sample.score.count),
             Source::Planning => {
-                let times = measured.plans.iter().filter_map(|plan| plan.planning_us);
-                return times.reduce(|sum, time| sum + time).filter(|_| measured.has_number()).map(|us| (us, 1.0));
+                return sample.planning_us.filter(|_| measured.has_number()).map(|us| (us, 1.0));
             }
             // Of a server that could not be asked there is no counter at all.
             Source::Counters(_) if sample.counters.is_empty() => return None,

@@ -124,6 +124,7 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
             client: ProcessUse::default(),
             operations,
         },
+        planning_us: Some(41.0),
         counters: (1..120).map(counter).collect(),
         record: None,
         growth: None,
@@ -195,7 +196,7 @@ pub(crate) fn statement_plans() -> Vec<StatementPlan> {
         statement: "point_select".into(),
         sql: "select 1".into(),
         plan: "Result\n".into(),
-        planning_us: Some(41.0),
+        planning_us: None,
         is_generic: None,
     }]
 }
