@@ -284,7 +284,7 @@ pub(crate) enum BuildsCommand {
         #[arg(required = true)]
         build: Vec<String>,
     },
-    /// Compile sources into the cache, such as postgres:src:. or postgres:src:17.11+o3
+    /// Compile sources into the cache, such as postgres:src:. or postgres:src:17.12+o3
     Make {
         /// ENGINE:src:WHERE[@REVISION][+FLAVOUR][+patch=FILE], see the guide
         #[arg(required = true)]

@@ -275,13 +275,13 @@ fn code_names(build: &BuildFacts, path: &Path) -> bool {
 #[test]
 fn a_plan_compiles_nothing() {
     let (scene, word) = with_step("exit 1");
-    let words = ["plan", "--build", &format!("base={word}+o3"), "--build", &word, "--build", "postgres:src:17.11"];
+    let words = ["plan", "--build", &format!("base={word}+o3"), "--build", &word, "--build", "postgres:src:17.12"];
     let plan = scene.end(scene.rqps(&words)).with_code(0);
-    for name in ["base", "pg_o2nofp", "pg1711_o2nofp"] {
+    for name in ["base", "pg_o2nofp", "pg1712_o2nofp"] {
         assert!(plan.stdout.contains(name), "{name} in {}", plan.stdout);
     }
     let list = scene.end(scene.rqps(&["builds", "list"])).with_code(0);
-    assert!(list.stdout.contains("postgres:src:17.11   -"), "{}", list.stdout);
+    assert!(list.stdout.contains("postgres:src:17.12   -"), "{}", list.stdout);
     let flavours = scene.end(scene.rqps(&["builds", "flavours"])).with_code(0);
     assert!(flavours.stdout.contains("CFLAGS=-O2 -fno-omit-frame-pointer"), "{}", flavours.stdout);
     assert_eq!(installed(&scene), Vec::<String>::new());
