@@ -114,14 +114,20 @@ fn several_runs(status: &Status) -> Vec<Warning> {
     found
 }
 
-/// A round that was interrupted and resumed, or in which a server was started more than once. Where tests build on each
-/// other, each number of clients has a start of its own; where servers are started for each test, that has one as well.
+/// A round that was interrupted and resumed, or in which a server was started more than once for a stage. Where tests
+/// build on each other, each number of clients has a start of its own; where servers are started for each test, that
+/// has one as well.
 fn resumed(traces: &[Trace], status: &Status, plan: &Plan) -> Option<Warning> {
     let is_chain = plan.is_chain();
     let is_per_test = plan.stages.iter().any(Stage::has_servers_per_test);
+    let tests = plan.tests();
+    let stage_of = |test: usize| {
+        let is_it = |stage: &Stage| stage.tests.iter().any(|one| Some(&one.name) == tests.get(test).map(|it| &it.name));
+        plan.stages.iter().position(is_it).unwrap_or(0)
+    };
     let mut starts: BTreeMap<(u32, usize, usize, u32), BTreeSet<&str>> = BTreeMap::new();
     for trace in traces {
-        let test = if is_per_test { trace.test } else { 0 };
+        let test = if is_per_test { trace.test } else { stage_of(trace.test) };
         let clients = if is_chain || is_per_test { trace.clients } else { 0 };
         starts.entry((trace.round, trace.treatment, test, clients)).or_default().insert(&trace.server_start);
     }

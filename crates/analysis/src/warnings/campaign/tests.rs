@@ -120,6 +120,22 @@ fn resumed_rounds_and_several_runs_are_told() {
 }
 
 #[test]
+fn each_stage_has_a_start_of_its_own() {
+    let mut two_stages = plan(4);
+    two_stages.stages.push(Stage::side_by_side(DATA, vec![1], vec![test("scan", false)]));
+    let mut all = traces(4);
+    all.extend(traces(4).into_iter().map(|trace| Trace {
+        test: 1,
+        server_start: format!("{}.2", trace.round),
+        ..trace
+    }));
+    assert!(rounds(&two_stages, &all, (4, &[4; 4]), &starts(&["0.1.0"])).is_empty());
+    let again = Trace { clients: 2, server_start: "3.3".to_owned(), ..all[5].clone() };
+    all.push(again);
+    assert_eq!(kinds(&rounds(&two_stages, &all, (4, &[4; 4]), &starts(&["0.1.0"]))), [WarningKind::Resumed]);
+}
+
+#[test]
 fn a_host_that_became_another_is_told() {
     let mut continued = starts(&["0.1.0", "0.1.0"]);
     let change = |what: &str, before: &str, now: &str| HostChange {
