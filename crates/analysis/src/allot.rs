@@ -19,7 +19,8 @@ use std::collections::BTreeMap;
 /// Rounds that measure every test: before, nothing is known of how rounds differ.
 const ROUNDS_OF_ALL: u32 = 2;
 
-/// An interval of half this part of the margin decides a test whatever its effect is; more is not asked of one.
+/// An interval of half this part of the margin is all that is asked of a test that is decided. It decides nearly every
+/// effect; what it leaves undecided, next to the margin or after correction, goes on.
 const NARROW: f64 = 0.55;
 
 /// No test is given up before this share of the time is spent.
@@ -106,9 +107,9 @@ fn need(comparison: Option<&Comparison>, margin: f64, spent: f64, rounds_left: f
     let (Some(low), Some(high)) = (comparison.low, comparison.high) else { return given_up };
     let half = 0.5 * (high / low).ln();
     match comparison.verdict {
-        _ if half <= NARROW * margin.ln_1p() => Need::Nothing,
         Verdict::Undecided if !is_within_reach(comparison, margin, rounds_left) => given_up,
         Verdict::Undecided => Need::Open,
+        _ if half <= NARROW * margin.ln_1p() => Need::Nothing,
         Verdict::Equal | Verdict::Regressed | Verdict::Improved => Need::Wide,
     }
 }

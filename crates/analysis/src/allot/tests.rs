@@ -16,14 +16,17 @@ fn comparison(verdict: Verdict, mean: f64, half: f64, (rounds, sd): (u32, f64)) 
 }
 
 #[test]
-fn what_is_narrow_needs_nothing_whatever_it_shows() {
-    for (verdict, mean) in [(Verdict::Equal, 0.0), (Verdict::Regressed, -0.3), (Verdict::Undecided, 0.012)] {
+fn what_is_decided_and_narrow_needs_nothing() {
+    for (verdict, mean) in [(Verdict::Equal, 0.0), (Verdict::Regressed, -0.3)] {
         let narrow = comparison(verdict, mean, 0.0105, (8, 0.012));
         assert_eq!(need(Some(&narrow), 0.02, 0.5, 4.0), Need::Nothing, "{verdict:?}");
         let wide = Comparison { low: Some((mean - 0.03f64).exp()), high: Some((mean + 0.03).exp()), ..narrow };
         assert_ne!(need(Some(&wide), 0.02, 0.5, 4.0), Need::Nothing, "{verdict:?}");
     }
     assert_eq!(need(Some(&comparison(Verdict::Improved, 0.6, 0.03, (3, 0.01))), 0.02, 0.2, 9.0), Need::Wide);
+    // The interval reaches from 1.000 to 1.021: neither a change nor within the margin.
+    let between = comparison(Verdict::Undecided, 0.0103, 0.0107, (16, 0.0116));
+    assert_eq!(need(Some(&between), 0.02, 0.28, 45.0), Need::Open, "narrow, and yet time would decide it");
 }
 
 #[test]
