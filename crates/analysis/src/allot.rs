@@ -3,7 +3,7 @@
 //! In: the results so far, and the share of the time that is spent. Out: an [`Allotment`], or that enough was seen. The
 //! first two rounds measure every test, the first of them for as long as planned. From then on the time goes to the
 //! tests that can still be decided; once there is none, to those that are decided but not well known, and to those that
-//! were given up. Each decision is a look at the results, so intervals are widened for it (`rqps_stats::Levels`).
+//! were given up; once all are well known, to all alike. Each decision is a look at the results, so intervals are widened for it (`rqps_stats::Levels`).
 
 mod pace;
 
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// Rounds that measure every test: before, nothing is known of how rounds differ.
 const ROUNDS_OF_ALL: u32 = 2;
 
-/// An interval of half this part of the margin is all that is asked of a test that is decided. It decides nearly every
+/// A test that is decided is well known with an interval of half this part of the margin. It decides nearly every
 /// effect; what it leaves undecided, next to the margin or after correction, goes on.
 const NARROW: f64 = 0.55;
 
@@ -39,11 +39,13 @@ enum Need {
     GivenUp,
     /// It is decided, but with a wide interval.
     Wide,
-    /// Nothing.
+    /// It is decided with a narrow one: only to know it better still.
+    Narrow,
+    /// It failed in every round, and would fail in the next one.
     Nothing,
 }
 
-/// What the next round measures; `None` once nothing is left to be seen. `spent` is the share of the time spent so far.
+/// What the next round measures; `None` once nothing is left to be measured. `spent` is the share of the time spent so far.
 ///
 /// # Errors
 /// Where the results so far cannot be read.
@@ -102,14 +104,13 @@ fn asked(plan: &Plan, base: usize) -> Vec<usize> {
 fn need(comparison: Option<&Comparison>, margin: f64, spent: f64, rounds_left: f64) -> Need {
     let may_give_up = spent >= GIVEN_UP_FROM;
     let given_up = if may_give_up { Need::GivenUp } else { Need::Open };
-    // What failed in every round would fail in the next one.
     let Some(comparison) = comparison else { return Need::Nothing };
     let (Some(low), Some(high)) = (comparison.low, comparison.high) else { return given_up };
     let half = 0.5 * (high / low).ln();
     match comparison.verdict {
         Verdict::Undecided if !is_within_reach(comparison, margin, rounds_left) => given_up,
         Verdict::Undecided => Need::Open,
-        _ if half <= NARROW * margin.ln_1p() => Need::Nothing,
+        _ if half <= NARROW * margin.ln_1p() => Need::Narrow,
         Verdict::Equal | Verdict::Regressed | Verdict::Improved => Need::Wide,
     }
 }
@@ -127,15 +128,16 @@ fn is_within_reach(comparison: &Comparison, margin: f64, rounds_left: f64) -> bo
     shows_a_change || shows_equality
 }
 
-/// The tests of a round: the open ones; without any, those that are given up or known too little. Tests that write and
-/// come before one that is measured run in any case, so they are measured too.
+/// The tests of a round: the open ones; without any, those that are given up or known too little; without these, all
+/// that can be measured, since the time is there to be used. Tests that write and come before one that is measured run
+/// in any case, so they are measured too.
 fn choose<'p>(plan: &'p Plan, needs: &[Need]) -> Vec<&'p TestPlan> {
     let until_decided = plan.division().is_some_and(|division: Division| division.until_decided);
-    let wanted: &[Need] = match (needs.contains(&Need::Open), until_decided) {
-        (true, _) => &[Need::Open],
-        (false, true) => &[Need::GivenUp],
-        (false, false) => &[Need::GivenUp, Need::Wide],
+    let steps: &[&[Need]] = match until_decided {
+        true => &[&[Need::Open], &[Need::GivenUp]],
+        false => &[&[Need::Open], &[Need::GivenUp, Need::Wide], &[Need::Narrow]],
     };
+    let wanted = steps.iter().copied().find(|step| needs.iter().any(|need| step.contains(need))).unwrap_or_default();
     let tests = plan.tests();
     let is_wanted = |name: &str| tests.iter().zip(needs).any(|(test, need)| test.name == name && wanted.contains(need));
     let mut chosen: Vec<&TestPlan> = Vec::new();

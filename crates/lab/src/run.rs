@@ -269,7 +269,7 @@ fn measure_rounds(
     Ok(())
 }
 
-/// Measures round by round, until no further one is due or every test is known well enough.
+/// Measures round by round, until no further one is due, or nothing is left to be measured.
 fn measure_due_rounds(
     run: &mut rqps_conduct::Run<'_>,
     store: &mut Writer,
@@ -294,7 +294,7 @@ fn measure_due_rounds(
     Ok(())
 }
 
-/// What a new round measures; `None` where nothing is left to be seen. If the results so far cannot be read, the report
+/// What a new round measures; `None` where nothing is left to be measured. If the results so far cannot be read, the report
 /// will tell; until then every test is measured.
 fn allotted(store: &Campaign, notify: &mut Notify<'_>) -> Option<Allotment> {
     let plan = store.plan();

@@ -16,12 +16,12 @@ fn comparison(verdict: Verdict, mean: f64, half: f64, (rounds, sd): (u32, f64)) 
 }
 
 #[test]
-fn what_is_decided_and_narrow_needs_nothing() {
+fn what_is_decided_and_narrow_comes_last() {
     for (verdict, mean) in [(Verdict::Equal, 0.0), (Verdict::Regressed, -0.3)] {
         let narrow = comparison(verdict, mean, 0.0105, (8, 0.012));
-        assert_eq!(need(Some(&narrow), 0.02, 0.5, 4.0), Need::Nothing, "{verdict:?}");
+        assert_eq!(need(Some(&narrow), 0.02, 0.5, 4.0), Need::Narrow, "{verdict:?}");
         let wide = Comparison { low: Some((mean - 0.03f64).exp()), high: Some((mean + 0.03).exp()), ..narrow };
-        assert_ne!(need(Some(&wide), 0.02, 0.5, 4.0), Need::Nothing, "{verdict:?}");
+        assert_eq!(need(Some(&wide), 0.02, 0.5, 4.0), Need::Wide, "{verdict:?}");
     }
     assert_eq!(need(Some(&comparison(Verdict::Improved, 0.6, 0.03, (3, 0.01))), 0.02, 0.2, 9.0), Need::Wide);
     // The interval reaches from 1.000 to 1.021: neither a change nor within the margin.
@@ -68,11 +68,12 @@ fn open_tests_come_first_with_the_writes_before_them() {
         let plan = plan(&[false, true, false, true, false], until_decided);
         choose(&plan, needs).iter().map(|test| test.name.clone()).collect()
     };
-    use Need::{GivenUp, Nothing, Open, Wide};
-    assert_eq!(names(&[Nothing, Wide, Open, Wide, Nothing], false), ["t1", "t2"]);
-    assert_eq!(names(&[Open, Wide, Nothing, Wide, Nothing], false), ["t0"], "no write comes before it");
-    assert_eq!(names(&[Wide, Nothing, Nothing, Nothing, GivenUp], false), ["t0", "t1", "t3", "t4"]);
+    use Need::{GivenUp, Narrow, Nothing, Open, Wide};
+    assert_eq!(names(&[Narrow, Wide, Open, Wide, Narrow], false), ["t1", "t2"]);
+    assert_eq!(names(&[Open, Wide, Narrow, Wide, Narrow], false), ["t0"], "no write comes before it");
+    assert_eq!(names(&[Wide, Narrow, Narrow, Narrow, GivenUp], false), ["t0", "t1", "t3", "t4"]);
+    assert_eq!(names(&[Narrow, Narrow, Nothing, Narrow, Narrow], false), ["t0", "t1", "t3", "t4"], "time is left");
     assert_eq!(names(&[Nothing; 5], false), [""; 0]);
-    assert_eq!(names(&[Wide, Wide, Nothing, Wide, Nothing], true), [""; 0], "decided is enough");
-    assert_eq!(names(&[Wide, Wide, GivenUp, Wide, Nothing], true), ["t1", "t2"]);
+    assert_eq!(names(&[Wide, Wide, Narrow, Wide, Narrow], true), [""; 0], "decided is enough");
+    assert_eq!(names(&[Wide, Wide, GivenUp, Wide, Narrow], true), ["t1", "t2"]);
 }
