@@ -3,7 +3,8 @@
 //! In: the results so far, and the share of the time that is spent. Out: an [`Allotment`], or that enough was seen. The
 //! first two rounds measure every test, the first of them for as long as planned. From then on the time goes to the
 //! tests that can still be decided; once there is none, to those that are decided but not well known, and to those that
-//! were given up; once all are well known, to all alike. Each decision is a look at the results, so intervals are widened for it (`rqps_stats::Levels`).
+//! were given up; once all are well known, to all alike. Each decision is a look at the results, so intervals are widened
+//! for it (`rqps_stats::Levels`).
 
 mod pace;
 
@@ -45,7 +46,8 @@ enum Need {
     Nothing,
 }
 
-/// What the next round measures; `None` once nothing is left to be measured. `spent` is the share of the time spent so far.
+/// What the next round measures; `None` once nothing is left to be measured. `spent` is the share of the time spent so
+/// far.
 ///
 /// # Errors
 /// Where the results so far cannot be read.

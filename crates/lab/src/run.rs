@@ -294,8 +294,8 @@ fn measure_due_rounds(
     Ok(())
 }
 
-/// What a new round measures; `None` where nothing is left to be measured. If the results so far cannot be read, the report
-/// will tell; until then every test is measured.
+/// What a new round measures; `None` where nothing is left to be measured. If the results so far cannot be read, the
+/// report will tell; until then every test is measured.
 fn allotted(store: &Campaign, notify: &mut Notify<'_>) -> Option<Allotment> {
     let plan = store.plan();
     let spent = rqps_conduct::spent(store, Some(SystemTime::now())).unwrap_or(0.0);
