@@ -167,6 +167,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         work: work::work(&rounds, clients_per_unit(unit, clients)),
         profile: None,
         waits: None,
+        blocked: None,
         cost: cost::cost(
             present(),
             throughput.map(|throughput| throughput / unit.seconds()),

@@ -3,6 +3,7 @@
 //! Full precision: digits are a matter of display. Lists are in display order. Also written as `findings.json`.
 
 mod answers;
+mod blocked;
 mod cause;
 mod comparison;
 mod counter;
@@ -15,6 +16,7 @@ mod waits;
 mod work;
 
 pub use answers::{AnswerFindings, AnswerKind, RowDifference};
+pub use blocked::BlockedFindings;
 pub use cause::{Cause, Moved};
 pub use comparison::{Comparison, MeasureComparison, RoundFindings};
 pub use counter::{CounterFindings, CounterUnit};
@@ -257,6 +259,9 @@ pub struct CellFindings {
     /// What its sessions wait for, where rounds that explain the campaign say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitFindings>,
+    /// In which stacks its sessions are off the CPU, where rounds that explain the campaign say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<BlockedFindings>,
     /// Costs per operation, over all rounds.
     pub cost: Option<Cost>,
     /// Latency by statement kind (`event` first), all rounds merged.

@@ -205,7 +205,9 @@ fn explain(campaign: &Campaign, tests: &mut [TestFindings], base: usize) -> Resu
     let found: Vec<_> =
         tests.par_iter().map(|test| profile::explained(&profiles, test, &names, base)).collect::<Result<_, _>>()?;
     for (test, found) in tests.iter_mut().zip(found) {
-        test.cells.iter_mut().zip(found).for_each(|(cell, found)| (cell.profile, cell.waits) = found);
+        for (cell, found) in test.cells.iter_mut().zip(found) {
+            (cell.profile, cell.waits, cell.blocked) = (found.profile, found.waits, found.blocked);
+        }
     }
     Ok(())
 }

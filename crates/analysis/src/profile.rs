@@ -1,8 +1,10 @@
 //! From what was sampled to the functions and waits that gained or lost, with intervals.
 //!
-//! In: the rounds that explain a campaign, as stored. Out: [`ProfileFindings`] and [`WaitFindings`] of a treatment in a
-//! test. Each amount is time per operation, so that a function that got slower makes no other one smaller.
+//! In: the rounds that explain a campaign, as stored. Out: [`ProfileFindings`], [`WaitFindings`] and
+//! [`BlockedFindings`] of a treatment in a test. Each amount is time per operation, so that a function that got slower
+//! makes no other one smaller.
 
+mod blocked;
 mod compared;
 mod estimate;
 mod pairs;
@@ -13,7 +15,7 @@ mod whole;
 
 pub use whole::{SampledStack, SampledStacks, sampled_stacks};
 
-use crate::findings::{ProfileFindings, TestFindings, WaitFindings};
+use crate::findings::{BlockedFindings, ProfileFindings, TestFindings, WaitFindings};
 use pairs::{Pair, pairs, us_per_operation};
 use rqps_model::profile::ProfileFacts;
 use rqps_model::{Sample, part};
@@ -35,8 +37,13 @@ pub(crate) fn open(campaign: &Campaign) -> Result<Vec<Campaign>, StoreError> {
     campaign.profiles().iter().map(|folder| Campaign::open(folder)).collect()
 }
 
-/// What they say of a treatment in a test: functions, and waits.
-pub(crate) type Explained = (Option<ProfileFindings>, Option<WaitFindings>);
+/// What they say of a treatment in a test.
+#[derive(Default)]
+pub(crate) struct Explained {
+    pub(crate) profile: Option<ProfileFindings>,
+    pub(crate) waits: Option<WaitFindings>,
+    pub(crate) blocked: Option<BlockedFindings>,
+}
 
 /// What they say of a test, by treatment.
 pub(crate) fn explained(
@@ -46,10 +53,14 @@ pub(crate) fn explained(
     base: usize,
 ) -> Result<Vec<Explained>, StoreError> {
     let of = |at: usize| match at == base {
-        true => Ok((None, None)),
+        true => Ok(Explained::default()),
         false => {
             let names = [names[base], names[at]];
-            Ok((profile(profiles, test, at, names)?, waits::waits(profiles, test, names)?))
+            Ok(Explained {
+                profile: profile(profiles, test, at, names)?,
+                waits: waits::waits(profiles, test, names)?,
+                blocked: blocked::blocked(profiles, test, names)?,
+            })
         }
     };
     (0..names.len()).map(of).collect()

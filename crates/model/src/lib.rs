@@ -5,6 +5,7 @@
 
 mod accounting;
 pub mod answers;
+pub mod blocked;
 pub mod build;
 pub mod engine;
 pub mod event;

@@ -27,6 +27,8 @@ pub const PROFILE: &str = "profile.json";
 /// The stacks that were found then, folded: a line each, frames from the outermost on with `;` between them, a space,
 /// and the number of samples.
 pub const STACKS: &str = "stacks.folded";
+/// Where threads left the CPU and for how long, in rounds that explain: [`crate::blocked::BlockedFacts`].
+pub const BLOCKED: &str = "blocked.json";
 /// What sessions were found doing, in rounds that explain: [`crate::waits::WaitFacts`].
 pub const WAITS: &str = "waits.json";
 

@@ -9,15 +9,19 @@ mod image;
 mod kernel;
 mod maps;
 mod names;
+mod raw;
 mod sampler;
 mod stacks;
+mod switches;
 
 pub use error::Refused;
 
 use kernel::Kernel;
 use maps::Mapping;
+use raw::RawSample;
+use rqps_model::blocked::BlockedFacts;
 use rqps_model::profile::ProfileFacts;
-use sampler::{PERIOD_NS, RawSample, Sampler};
+use sampler::{PERIOD_NS, Sampler};
 use stacks::{Code, Folded, Images};
 use std::ops::Range;
 
@@ -45,6 +49,8 @@ pub struct Profile {
     /// Stacks of the samples in counted time, a line each: frames from the outermost on, separated by `;`, a space, and
     /// how many samples were found there.
     pub folded: String,
+    /// Where its threads left the CPU, and for how long.
+    pub blocked: BlockedFacts,
 }
 
 /// Whether this user may sample here; else why not.
@@ -119,9 +125,10 @@ impl Profiler {
                     facts.background += 1;
                 }
             }
+            let blocked = switches::blocked(&samples, at, counted, self.stopped_ns, &mut code);
             facts.modules = code.libraries();
             let folded = folded.iter().map(|(stack, count)| format!("{stack} {count}\n")).collect();
-            profiles.push(Profile { facts, folded });
+            profiles.push(Profile { facts, folded, blocked });
         }
         profiles
     }

@@ -8,7 +8,9 @@
 //! which costs most where a statement costs least, and the backends of PostgreSQL come and go with their sessions.
 
 use crate::error::Refused;
-use perf_event::data::{Record, Sample};
+use crate::raw::{Fresh, Off, REGISTERS, RING_BYTES, RawSample, STACK_BYTES, Samples};
+use crate::switches::{self, Switches};
+use perf_event::data::Record;
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, SampleFlag, Sampler as Ring};
 use std::collections::HashMap;
@@ -21,50 +23,8 @@ use std::time::Duration;
 /// Nanoseconds of CPU time between two samples: 997 a second, which no slice length divides.
 pub(crate) const PERIOD_NS: u64 = 1_003_009;
 
-/// Bytes that are copied of a stack.
-const STACK_BYTES: u32 = 16 << 10;
-
-/// Bytes of the ring of a CPU: half a second of samples of the largest size.
-const RING_BYTES: usize = 8 << 20;
-
 /// How often rings are emptied.
 const EMPTY_EVERY: Duration = Duration::from_millis(250);
-
-/// Registers of a sample that say where the stack is: frame pointer, stack pointer, instruction pointer.
-#[cfg(target_arch = "x86_64")]
-const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
-/// Registers of a sample that say where the stack is: frame pointer, link register, stack pointer, program counter.
-#[cfg(target_arch = "aarch64")]
-const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
-
-/// Marks in a call chain where the kernel's frames begin and end; no address is as high.
-const CONTEXT_MARKS: u64 = -4096_i64 as u64;
-
-/// Where a server was found working.
-#[derive(Debug, Clone)]
-pub(crate) struct RawSample {
-    pub(crate) time_ns: u64,
-    pub(crate) server: usize,
-    /// Whether it is of a thread that serves us alone, and no client.
-    pub(crate) is_ours: bool,
-    /// Frames in the kernel, the innermost first.
-    pub(crate) kernel: Range<usize>,
-    /// Registers in the order of their numbers; none of a process without user space.
-    pub(crate) registers: Range<usize>,
-    pub(crate) stack: Range<usize>,
-}
-
-/// All samples of a test.
-#[derive(Debug, Default)]
-pub(crate) struct Samples {
-    pub(crate) all: Vec<RawSample>,
-    pub(crate) words: Vec<u64>,
-    pub(crate) bytes: Vec<u8>,
-    /// Samples that the kernel had no room for.
-    pub(crate) lost: u64,
-    /// How often it held sampling back.
-    pub(crate) throttled: u64,
-}
 
 /// Sampling under way.
 #[derive(Debug)]
@@ -77,13 +37,15 @@ impl Sampler {
     /// Begins on these CPUs; each server is known by its processes. Some threads of the servers are `ours`.
     pub(crate) fn start(cpus: &[usize], servers: &[Vec<u32>], ours: &[u32]) -> Result<Sampler, Refused> {
         let mut rings = cpus.iter().map(|&cpu| open(cpu)).collect::<std::io::Result<Vec<Ring>>>()?;
-        for ring in &mut rings {
+        let mut switches = cpus.iter().map(|&cpu| switches::open(cpu)).collect::<std::io::Result<Vec<Ring>>>()?;
+        for ring in rings.iter_mut().chain(&mut switches) {
             ring.enable()?;
         }
         let stop = Arc::new(AtomicBool::new(false));
         let owners = servers.iter().enumerate().flat_map(|(server, pids)| pids.iter().map(move |&pid| (pid, server)));
         let collector = Collector {
             rings,
+            switches: Switches::new(switches),
             owners: owners.collect(),
             ours: ours.to_vec(),
             unknown: Vec::new(),
@@ -129,6 +91,7 @@ fn open(cpu: usize) -> std::io::Result<Ring> {
 /// The thread that empties the rings.
 struct Collector {
     rings: Vec<Ring>,
+    switches: Switches,
     /// The server of each process.
     owners: HashMap<u32, usize>,
     /// Threads that serve us.
@@ -148,6 +111,7 @@ impl Collector {
             // The rings end with their files, at the latest.
             let _ = ring.disable();
         }
+        self.switches.disable();
         self.empty();
         self.settle();
         self.samples
@@ -156,12 +120,13 @@ impl Collector {
     fn empty(&mut self) {
         let before = std::mem::take(&mut self.unknown);
         let own = std::process::id();
+        let is_foreign = |fresh: &Fresh| fresh.pid != 0 && fresh.pid != own;
         let mut fresh = Vec::new();
         for ring in &mut self.rings {
             while let Some(record) = ring.next_record() {
                 match record.parse_record() {
                     Ok(Record::Sample(sample)) => {
-                        fresh.extend(Fresh::of(&sample).filter(|fresh| fresh.pid != 0 && fresh.pid != own));
+                        fresh.extend(Fresh::of(&sample).filter(is_foreign));
                     }
                     Ok(Record::Fork(fork)) if fork.pid != fork.ppid => match self.owners.get(&fork.ppid) {
                         Some(&server) => _ = self.owners.insert(fork.pid, server),
@@ -175,20 +140,27 @@ impl Collector {
                 }
             }
         }
+        self.samples.lost_switches += self.switches.read(&mut fresh);
+        fresh.retain(is_foreign);
         // All that was forked before them has been told by now.
         before.into_iter().for_each(|sample| _ = self.keep(sample));
         self.unknown = fresh.into_iter().filter_map(|sample| self.keep(sample)).collect();
+        self.switches.match_with(&mut self.samples.off);
     }
 
     /// Keeps a sample of a server; gives another one back.
     fn keep(&mut self, fresh: Fresh) -> Option<Fresh> {
         let Some(&server) = self.owners.get(&fresh.pid) else { return Some(fresh) };
-        let Samples { all, words, bytes, .. } = &mut self.samples;
+        let Samples { all, off, words, bytes, .. } = &mut self.samples;
         let kernel = extend(words, &fresh.kernel);
         let registers = extend(words, &fresh.registers);
         let is_ours = self.ours.contains(&fresh.thread);
         let stack = extend(bytes, &fresh.stack);
-        all.push(RawSample { time_ns: fresh.time_ns, server, is_ours, kernel, registers, stack });
+        let sample = RawSample { time_ns: fresh.time_ns, server, is_ours, kernel, registers, stack };
+        match fresh.switch {
+            Some(switch) => off.push(Off::new(sample, fresh.thread, switch)),
+            None => all.push(sample),
+        }
         None
     }
 
@@ -196,30 +168,6 @@ impl Collector {
     fn settle(&mut self) {
         self.empty();
         self.samples.all.sort_by_key(|sample| sample.time_ns);
-    }
-}
-
-/// A sample that was just read, of any process.
-struct Fresh {
-    pid: u32,
-    thread: u32,
-    time_ns: u64,
-    kernel: Vec<u64>,
-    registers: Vec<u64>,
-    stack: Vec<u8>,
-}
-
-impl Fresh {
-    fn of(sample: &Sample<'_>) -> Option<Fresh> {
-        let chain = sample.callchain().unwrap_or_default().iter().copied();
-        Some(Fresh {
-            pid: sample.pid()?,
-            thread: sample.tid()?,
-            time_ns: sample.time()?,
-            kernel: chain.filter(|frame| *frame < CONTEXT_MARKS).collect(),
-            registers: sample.regs_user().map_or_else(Vec::new, |registers| registers.regs.to_vec()),
-            stack: sample.stack_user().unwrap_or_default().to_vec(),
-        })
     }
 }
 

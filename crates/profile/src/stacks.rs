@@ -7,7 +7,7 @@
 use crate::image::{Bytes, Image};
 use crate::kernel::Kernel;
 use crate::maps::Mapping;
-use crate::sampler::{RawSample, Samples};
+use crate::raw::{RawSample, Samples};
 use framehop::{CacheNative, FrameAddress, MayAllocateDuringUnwind, UnwindRegsNative, Unwinder as _, UnwinderNative};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;

@@ -4,6 +4,7 @@
 //! writes or prints them. It queries no store, runs nothing, reads no clock: the same findings give the same bytes.
 //! Whatever came from a server or a file is escaped where it is rendered.
 
+mod blocked;
 mod columns;
 mod crossing;
 mod files;

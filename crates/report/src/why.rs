@@ -2,7 +2,7 @@
 //!
 //! In: the causes that analysis found. Out: a sentence for a test, and the text of `rqps explain`.
 
-use crate::{functions, metric, number, order, plans, suite, text, verdict_style, waits, work};
+use crate::{blocked, functions, metric, number, order, plans, suite, text, verdict_style, waits, work};
 use rqps_analysis::findings::{Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, TestFindings};
 use rqps_model::{Verdict, plural};
 use serde_json::{Value, json};
@@ -32,12 +32,14 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
     Some(parts.join("; "))
 }
 
-/// The wait that a change to more or less waiting is in, where it was sampled.
-fn waited(cell: &CellFindings, per: &str) -> Option<String> {
+/// The wait that a change to more or less waiting is in, and the stack, where they were sampled.
+fn waited(cell: &CellFindings, per: &str) -> Vec<String> {
     let explains = cell.causes.is_empty() || cell.causes.iter().any(|cause| matches!(cause, Cause::Waiting { .. }));
-    let found = cell.waits.as_ref().filter(|_| explains)?;
-    let is_slower = cell.comparison.as_ref()?.rqps < 1.0;
-    found.largest(is_slower).map(|event| waits::words(event, per))
+    let Some(comparison) = cell.comparison.as_ref().filter(|_| explains) else { return Vec::new() };
+    let is_slower = comparison.rqps < 1.0;
+    let event = cell.waits.as_ref().and_then(|found| found.largest(is_slower));
+    let stack = cell.blocked.as_ref().and_then(|found| found.largest(is_slower));
+    event.map(|event| waits::words(event, per)).into_iter().chain(stack.map(|it| blocked::words(it, per))).collect()
 }
 
 /// What else is told of a change, a paragraph each: the server's counts where several moved, and settings.
@@ -141,6 +143,7 @@ fn below(findings: &Findings, test: &TestFindings, treatment: usize, width: usiz
     lines.extend(settings.into_iter().flat_map(|words| text::wrap(&words, width, "      ", "        ")));
     lines.extend(cell.profile.iter().flat_map(|profile| functions::lines(profile, per, width)));
     lines.extend(cell.waits.iter().flat_map(|found| waits::lines(found, per, width)));
+    lines.extend(cell.blocked.iter().flat_map(|found| blocked::lines(found, per, width)));
     lines
 }
 
@@ -171,8 +174,8 @@ fn of_test(findings: &Findings, test: &TestFindings, treatment: usize) -> String
 
 /// The same for scripts: a list of `test`, `clients`, `treatment`, `base`, `rqps`, `verdict`, `causes` (each with its
 /// `kind`, and amounts per operation), `settings` that differ and may touch the test, `plans` as they are compared,
-/// `sentence`, which is `null` where nothing changed, and `profile` and `waits`, functions and waits where they were
-/// sampled, else `null`.
+/// `sentence`, which is `null` where nothing changed, and `profile`, `waits` and `blocked`: functions, waits and stacks
+/// of blocked sessions where they were sampled, else `null`.
 pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
     let of = |index: usize, test: &TestFindings| {
         let comparison = test.cells[index].comparison.as_ref();
@@ -189,6 +192,7 @@ pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
             "sentence": sentence(findings, test, index),
             "profile": test.cells[index].profile.as_ref().map(profile_json),
             "waits": test.cells[index].waits,
+            "blocked": test.cells[index].blocked,
         })
     };
     let others = order::others(findings).into_iter();

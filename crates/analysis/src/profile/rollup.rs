@@ -5,9 +5,12 @@
 
 use std::collections::BTreeMap;
 
+/// What serves a client.
+pub(super) const SESSIONS: &str = "sessions";
+
 /// A function that only such processes or threads run, and what these are. The innermost one in a stack decides.
 const ROLES: [(&str, &str); 33] = [
-    ("PostgresMain", "sessions"),
+    ("PostgresMain", SESSIONS),
     ("ParallelWorkerMain", "parallel workers"),
     ("CheckpointerMain", "checkpointer"),
     ("BackgroundWriterMain", "background writer"),
@@ -19,10 +22,10 @@ const ROLES: [(&str, &str); 33] = [
     ("do_autovacuum", "autovacuum"),
     ("PgstatCollectorMain", "statistics collector"),
     ("ServerLoop", "postmaster"),
-    ("do_command", "sessions"),
-    ("handle_connection", "sessions"),
-    ("handle_one_connection", "sessions"),
-    ("do_handle_one_connection", "sessions"),
+    ("do_command", SESSIONS),
+    ("handle_connection", SESSIONS),
+    ("handle_one_connection", SESSIONS),
+    ("do_handle_one_connection", SESSIONS),
     ("buf_flush_page_cleaner", "page cleaner"),
     ("buf_flush_page_cleaner_coordinator", "page cleaner"),
     ("buf_flush_page_cleaner_thread", "page cleaner"),

@@ -130,7 +130,7 @@ impl Stacks {
 
 /// The functions of a stack from the one on that serves a session: what lies above it is how a version starts its
 /// sessions, and would make all that is below another stack.
-fn work_of_session(stack: &str) -> impl Iterator<Item = &str> {
+pub(super) fn work_of_session(stack: &str) -> impl Iterator<Item = &str> {
     let serves = |name: &str| SERVES_SESSION.contains(&name.split('(').next().unwrap_or(name));
     let above = stack.split(';').position(serves).unwrap_or(0);
     stack.split(';').skip(above)

@@ -9,7 +9,11 @@ use rqps_wire::Session;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+/// All clocks of the machine's CPUs and switches are sampled: one test's would fall to the other's share.
+static ALONE: Mutex<()> = Mutex::new(());
 
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
@@ -55,6 +59,33 @@ fn work(session: &mut Session, sql: &str, seconds: f64) -> Range<u64> {
     from..monotonic_ns()
 }
 
+/// A session that sleeps most of the time is found off the CPU there for as long as it sleeps, and else waits for us.
+fn check_blocked(wanted: &Wanted, sql: &str, sleeping: &str) {
+    if !may_sample() {
+        return;
+    }
+    let _alone = ALONE.lock();
+    let (profiles, _) = worked(wanted, sql, 3.0);
+    let [Profile { blocked, .. }, idle] = &profiles[..] else { panic!("{} profiles", profiles.len()) };
+    let of_sleep = blocked.stacks.iter().filter(|one| one.stack.contains(sleeping) && !one.is_ready);
+    let slept = of_sleep.map(|one| one.ns).sum::<u64>() as f64 / blocked.counted_ns as f64;
+    // Other programs' switches make each sample stand for more, and what it says less sure.
+    assert!((0.5..1.5).contains(&slept), "{slept} of the time in {sleeping}: {blocked:#?}");
+    assert_eq!(blocked.lost, 0);
+    assert!(blocked.samples > 20 && blocked.cut * 20 < blocked.samples, "{blocked:#?}");
+    assert_eq!(idle.blocked.stacks, [], "nothing was counted there");
+}
+
+#[test]
+fn a_sleeping_postgres_is_found_off_the_cpu() {
+    check_blocked(&Wanted::postgres(), "select pg_sleep(0.003)", ";pg_sleep;");
+}
+
+#[test]
+fn a_sleeping_mariadb_is_found_off_the_cpu() {
+    check_blocked(&Wanted::mariadb(), "do sleep(0.003)", ";Item_func_sleep::val_int");
+}
+
 /// Samples by function, of all stacks in which it is.
 fn inclusive(folded: &str) -> BTreeMap<&str, u64> {
     let mut functions = BTreeMap::new();
@@ -72,8 +103,9 @@ fn check(wanted: &Wanted, sql: &str, outermost: &str, working: &str) {
     if !may_sample() {
         return;
     }
+    let _alone = ALONE.lock();
     let (profiles, cpu_s) = worked(wanted, sql, 3.0);
-    let [Profile { facts, folded }, idle] = &profiles[..] else { panic!("{} profiles", profiles.len()) };
+    let [Profile { facts, folded, .. }, idle] = &profiles[..] else { panic!("{} profiles", profiles.len()) };
     let sampled = facts.samples + facts.uncounted + facts.background;
     let sampled_s = sampled as f64 * facts.period_ns as f64 / 1e9;
     // Twice the Poisson error, and a tick of the clock by which several threads are counted.

@@ -1,15 +1,18 @@
-//! The waits of a test: a table of where the time of an operation goes.
+//! The waits of a test, and the stacks of its blocked sessions: tables of where the time of an operation goes.
 
 use super::profile::{Row, of_amount};
 use super::scene::Scene;
-use crate::metric;
 use crate::waits::{IDLE, RUNNING, has_running, sampled};
+use crate::{blocked, metric};
 use rqps_analysis::findings::{Amount, TestFindings};
 use serde::Serialize;
 
-/// A build's waits beside those of the base.
+/// A build's waits or blocked stacks beside those of the base.
 #[derive(Serialize)]
 pub(super) struct Waits {
+    title: &'static str,
+    /// Whether other builds have one, too.
+    is_named: bool,
     name: String,
     base: String,
     sampled: String,
@@ -27,11 +30,34 @@ pub(super) fn waits(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
         // Whatever it did, it is no cause.
         rows.push(of_amount(IDLE.to_owned(), &Amount { is_sure: false, ..waits.idle }));
         Some(Waits {
+            title: "Waits",
+            is_named: scene.others.len() > 1,
             name: scene.names[index].clone(),
             base: scene.names[scene.findings.base].clone(),
             sampled: sampled(waits, metric::per(scene.findings, test)),
             rows,
             warnings: waits.warnings.clone(),
+        })
+    };
+    scene.others.iter().filter_map(of).collect()
+}
+
+/// The stacks in which sessions are off the CPU.
+pub(super) fn stacks(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
+    let of = |&index: &usize| {
+        let found = test.cells[index].blocked.as_ref()?;
+        let mut rows: Vec<Row> =
+            found.stacks.iter().map(|stack| of_amount(stack.name.clone(), &stack.amount)).collect();
+        rows.push(of_amount(blocked::READY.to_owned(), &found.ready));
+        rows.push(of_amount(IDLE.to_owned(), &Amount { is_sure: false, ..found.client }));
+        Some(Waits {
+            title: "Blocked sessions",
+            is_named: scene.others.len() > 1,
+            name: scene.names[index].clone(),
+            base: scene.names[scene.findings.base].clone(),
+            sampled: blocked::sampled(found, metric::per(scene.findings, test)),
+            rows,
+            warnings: found.warnings.clone(),
         })
     };
     scene.others.iter().filter_map(of).collect()

@@ -1,0 +1,199 @@
+//! Where threads leave the CPU, and how long each stays off it.
+//!
+//! In: rings of a CPU's context switches. Out: [`BlockedFacts`]. Of all switches the kernel samples so many a second
+//! with their stacks, and says how many switches each stands for; of every switch it notes who came onto the CPU, so
+//! that the time until a sampled thread goes on is exact. A thread that waits for 10 ms once is seen as seldom as one
+//! that waits for 10 µs, but weighs a thousand times as much.
+
+use crate::raw::{Fresh, Off, REGISTERS, RING_BYTES, STACK_BYTES, Samples, Switch};
+use crate::stacks::Code;
+use perf_event::data::Record;
+use perf_event::events::Software;
+use perf_event::{Builder, Clock, SampleFlag, Sampler as Ring};
+use rqps_model::blocked::{BlockedFacts, BlockedStack};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Stacks that are sampled in a second on each CPU.
+const FREQUENCY: u64 = 499;
+
+/// `PERF_RECORD_SWITCH_CPU_WIDE`, and what it says of the thread: that it left the CPU, and that it could have gone on.
+const SWITCH: u32 = 15;
+const OUT: u16 = 1 << 13;
+const PREEMPTED: u16 = 1 << 14;
+
+/// Rings are read one after the other: what came onto a CPU is remembered for so long.
+const REMEMBER_NS: u64 = 1_000_000_000;
+
+/// A thread that ends leaves the CPU here and never comes back.
+const ENDS: &str = "do_exit_[k]";
+
+pub(crate) fn open(cpu: usize) -> std::io::Result<Ring> {
+    let sample = SampleFlag::TID
+        | SampleFlag::TIME
+        | SampleFlag::PERIOD
+        | SampleFlag::CALLCHAIN
+        | SampleFlag::REGS_USER
+        | SampleFlag::STACK_USER;
+    let mut builder = Builder::new(Software::CONTEXT_SWITCHES);
+    builder.any_pid().one_cpu(cpu).include_kernel().exclude_hv(true);
+    builder.sample_frequency(FREQUENCY).sample(sample).sample_regs_user(REGISTERS).sample_stack_user(STACK_BYTES);
+    builder.exclude_callchain_user(true).clockid(Clock::MONOTONIC).wakeup_watermark(RING_BYTES);
+    builder.context_switch(true).sample_id_all(true);
+    builder.build()?.sampled(RING_BYTES)
+}
+
+/// The rings of all CPUs, and who came onto them lately.
+pub(crate) struct Switches {
+    rings: Vec<Ring>,
+    /// Thread and time.
+    back: Vec<(u32, u64)>,
+    /// Up to here, all that left the CPU have gone on.
+    settled: usize,
+}
+
+impl Switches {
+    pub(crate) fn new(rings: Vec<Ring>) -> Switches {
+        Switches { rings, back: Vec::new(), settled: 0 }
+    }
+
+    pub(crate) fn disable(&mut self) {
+        for ring in &mut self.rings {
+            // The rings end with their files, at the latest.
+            let _ = ring.disable();
+        }
+    }
+
+    /// Reads what the rings hold; how many records were lost.
+    pub(crate) fn read(&mut self, fresh: &mut Vec<Fresh>) -> u64 {
+        let mut lost = 0;
+        for ring in &mut self.rings {
+            // The sample of a switch comes before its record.
+            let mut sampled = None;
+            while let Some(record) = ring.next_record() {
+                if record.ty() == SWITCH {
+                    let misc = record.misc();
+                    let Some((thread, time_ns)) = thread_and_time(&record.to_contiguous()) else { continue };
+                    if misc & OUT == 0 {
+                        self.back.push((thread, time_ns));
+                    } else if let Some(at) = sampled.take() {
+                        let last: &mut Fresh = &mut fresh[at];
+                        let switch = last.switch.as_mut().filter(|_| last.thread == thread);
+                        switch.into_iter().for_each(|switch| switch.is_ready = misc & PREEMPTED != 0);
+                    }
+                    continue;
+                }
+                match record.parse_record() {
+                    Ok(Record::Sample(sample)) => {
+                        let switch = Switch { weight: sample.period().unwrap_or(1), is_ready: false };
+                        if let Some(sample) = Fresh::of(&sample) {
+                            sampled = Some(fresh.len());
+                            fresh.push(sample.of_switch(switch));
+                        }
+                    }
+                    Ok(Record::Lost(records)) => lost += records.lost,
+                    Ok(Record::LostSamples(records)) => lost += records.lost,
+                    _ => {}
+                }
+            }
+        }
+        lost
+    }
+
+    /// Tells those that left the CPU when they went on, as far as that is known by now.
+    pub(crate) fn match_with(&mut self, off: &mut [Off]) {
+        self.back.sort_unstable();
+        for one in off[self.settled..].iter_mut().filter(|one| one.until_ns == u64::MAX) {
+            let at = self.back.partition_point(|back| *back < (one.thread, one.sample.time_ns));
+            if let Some((_, time_ns)) = self.back.get(at).filter(|(thread, _)| *thread == one.thread) {
+                one.until_ns = *time_ns;
+            }
+        }
+        let still_off = off[self.settled..].iter().position(|one| one.until_ns == u64::MAX);
+        self.settled = still_off.map_or(off.len(), |at| self.settled + at);
+        let latest = self.back.iter().map(|(_, time_ns)| *time_ns).max().unwrap_or(0);
+        self.back.retain(|(_, time_ns)| time_ns + REMEMBER_NS > latest);
+    }
+}
+
+/// Of a record that ends with them: process, thread, time.
+fn thread_and_time(record: &[u8]) -> Option<(u32, u64)> {
+    let (before, time) = record.split_last_chunk::<8>()?;
+    let (_, thread) = before.split_last_chunk::<4>()?;
+    Some((u32::from_ne_bytes(*thread), u64::from_ne_bytes(*time)))
+}
+
+/// The stacks in which a server's threads left the CPU, with the time that they stayed off it within counted spans.
+pub(crate) fn blocked(
+    samples: &Samples,
+    server: usize,
+    counted: &[Range<u64>],
+    stopped_ns: u64,
+    code: &mut Code<'_>,
+) -> BlockedFacts {
+    let counted_ns = counted.iter().map(|span| span.end - span.start).sum();
+    let mut facts = BlockedFacts { lost: samples.lost_switches, counted_ns, ..BlockedFacts::default() };
+    let mut stacks: BTreeMap<(String, bool), (u64, u64)> = BTreeMap::new();
+    for off in samples.off.iter().filter(|off| off.sample.server == server && !off.sample.is_ours) {
+        let ns = overlap(counted, &(off.sample.time_ns..off.until_ns.min(stopped_ns)));
+        if ns == 0 {
+            continue;
+        }
+        let (stack, is_whole) = code.fold(samples, &off.sample);
+        if stack.contains(ENDS) {
+            continue;
+        }
+        facts.samples += 1;
+        facts.cut += u64::from(!is_whole);
+        let sum = stacks.entry((stack, off.switch.is_ready)).or_default();
+        *sum = (sum.0 + 1, sum.1 + off.switch.weight * ns);
+    }
+    let one = |((stack, is_ready), (samples, ns))| BlockedStack { stack, is_ready, samples, ns };
+    facts.stacks = stacks.into_iter().map(one).collect();
+    facts
+}
+
+/// How much of a time lies in the spans, which are in order.
+fn overlap(spans: &[Range<u64>], time: &Range<u64>) -> u64 {
+    let from = spans.partition_point(|span| span.end <= time.start);
+    let inside = spans[from..].iter().take_while(|span| span.start < time.end);
+    inside.map(|span| span.end.min(time.end).saturating_sub(span.start.max(time.start))).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::raw::RawSample;
+
+    #[test]
+    fn only_time_in_counted_spans_counts() {
+        let spans = [100..200, 300..400, 500..600];
+        let of = |time: Range<u64>| overlap(&spans, &time);
+        assert_eq!([of(0..50), of(200..300), of(150..160), of(150..350), of(0..u64::MAX)], [0, 0, 10, 100, 300]);
+        assert_eq!([of(600..700), of(399..501)], [0, 2]);
+    }
+
+    #[test]
+    fn a_thread_goes_on_when_it_next_comes_onto_any_cpu() {
+        let sample =
+            |time_ns| RawSample { time_ns, server: 0, is_ours: false, kernel: 0..0, registers: 0..0, stack: 0..0 };
+        let off = |thread, time_ns| Off::new(sample(time_ns), thread, Switch { weight: 1, is_ready: false });
+        let mut all = vec![off(7, 1000), off(8, 1100), off(7, 1300)];
+        let mut switches = Switches::new(Vec::new());
+        switches.back = vec![(7, 1400), (9, 1050), (7, 900), (7, 1200)];
+        switches.match_with(&mut all);
+        let until = |all: &[Off]| all.iter().map(|off| off.until_ns).collect::<Vec<_>>();
+        assert_eq!((until(&all), switches.settled), (vec![1200, u64::MAX, 1400], 1));
+        switches.back.push((8, 5000));
+        switches.match_with(&mut all);
+        assert_eq!((until(&all), switches.settled), (vec![1200, 5000, 1400], 3));
+    }
+
+    #[test]
+    fn thread_and_time_stand_last_in_a_record() {
+        let words: [u32; 6] = [1, 2, 41, 42, 5, 0];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        assert_eq!(thread_and_time(&bytes), Some((42, 5)));
+        assert_eq!(thread_and_time(&bytes[..4]), None);
+    }
+}
