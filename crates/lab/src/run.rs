@@ -138,7 +138,11 @@ impl<'a> Run<'a> {
         if let Some(writer) = campaign.writer() {
             bail!("{} is being measured by process {}; wait for its end", campaign.folder().display(), writer.process);
         }
-        rqps_profile::check()?;
+        if let Err(refused) = rqps_profile::check() {
+            notify(Notice::Warning(format!(
+                "only waits are sampled, neither functions nor blocked sessions: {refused}"
+            )));
+        }
         let planned = rqps_campaign::profiled::profiled(campaign.plan(), tests, seconds).map_err(anyhow::Error::msg)?;
         let data_place = lab.data_place(data);
         if let Some(warning) = disk::check(&planned, &data_place)? {
