@@ -4,12 +4,11 @@
 //! which are the same on every build. Each is asked twice, in sessions of their own, the second time in another order
 //! and without parallel workers: what differs from itself cannot be compared.
 
-use super::{client_timeout, database, dialect};
-use crate::drive::{kill, look_every};
+use super::{database, dialect};
 use crate::error::LoadError;
 use crate::plan_capture::SEED;
 use crate::program::own::{Arm, Inputs};
-use crate::session::{connect, execute};
+use crate::session::execute;
 use rqps_model::answers::{Answer, StatementAnswers, TestAnswers};
 use rqps_model::own::{Answers, Own, OwnTest, Work};
 use rqps_model::sample::{ErrorCount, FailureClass};
@@ -115,12 +114,9 @@ fn unexpected(asked: &StatementAnswers, expected: Option<(u64, u64)>) -> Option<
     })
 }
 
-/// A session that shows values alike on all versions. Where the server does not keep the time-out, the session does.
+/// A session that shows values alike on all versions.
 fn session(target: &Target, own: &Own, test: &OwnTest, with_workers: bool) -> Result<Session, LoadError> {
-    let mut session = connect(&target.endpoint)?;
-    for sql in database::opening(own, test, target) {
-        execute(&mut session, &sql)?;
-    }
+    let mut session = database::limited(own, test, target)?;
     if target.endpoint.protocol() == Protocol::Postgres {
         execute(&mut session, "SET extra_float_digits = 3; SET bytea_output = hex; SET intervalstyle = postgres")?;
         execute(&mut session, "SET datestyle = ISO; SET timezone = 'UTC'")?;
@@ -130,7 +126,6 @@ fn session(target: &Target, own: &Own, test: &OwnTest, with_workers: bool) -> Re
     } else {
         execute(&mut session, "SET time_zone = '+00:00', group_concat_max_len = 1000000")?;
     }
-    session.set_deadline(client_timeout(test, target).map(|timeout| timeout + look_every(timeout)));
     Ok(session)
 }
 
@@ -149,8 +144,7 @@ fn ask(
             return Ok(Answer { error: Some(error.error_code().to_string()), ..Answer::default() });
         }
         Err(WireError::Deadline { .. }) => {
-            kill(&target.endpoint, &format!("KILL {}", session.backend_pid()))
-                .map_err(LoadError::wire("killing a statement"))?;
+            database::end(session, target)?;
             return Ok(Answer { error: Some(ErrorCode::OVERDUE.to_string()), ..Answer::default() });
         }
         Err(error) => return Err(LoadError::wire("asking for an answer")(error)),

@@ -3,11 +3,12 @@
 //! In: character set, collation, locale and time-outs of a plan. Out: an empty database, statements for new sessions.
 //! The database has the name that all of rqps's have, so that whatever observes a server finds it.
 
+use crate::drive::{kill, look_every};
 use crate::error::LoadError;
 use crate::mysql;
 use crate::session::{connect, execute};
 use rqps_model::own::{Own, OwnData, OwnTest};
-use rqps_wire::{Endpoint, Protocol, Target};
+use rqps_wire::{Endpoint, Protocol, Session, Target};
 use std::time::Duration;
 
 /// The database from which PostgreSQL's can be made.
@@ -98,6 +99,23 @@ pub(crate) fn opening(own: &Own, test: &OwnTest, target: &Target) -> Vec<String>
         }
     }
     opening
+}
+
+/// A session to ask a test's statements in, where none takes longer than it may. Where the server does not keep the
+/// time-out, the session does: one that missed its deadline must be ended.
+pub(super) fn limited(own: &Own, test: &OwnTest, target: &Target) -> Result<Session, LoadError> {
+    let mut session = connect(&target.endpoint)?;
+    for sql in opening(own, test, target) {
+        execute(&mut session, &sql)?;
+    }
+    session.set_deadline(client_timeout(test, target).map(|timeout| timeout + look_every(timeout)));
+    Ok(session)
+}
+
+/// Ends a session on MySQL that missed its deadline, with what it waits for.
+pub(super) fn end(session: &Session, target: &Target) -> Result<(), LoadError> {
+    let kill_it = format!("KILL {}", session.backend_pid());
+    kill(&target.endpoint, &kill_it).map_err(LoadError::wire("killing a statement"))
 }
 
 /// How long a statement of a test may take before the client has it ended, where the server does not see to that.

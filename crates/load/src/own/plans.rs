@@ -1,18 +1,17 @@
 //! The plans of a test's statements, as a server has them now.
 //!
 //! In: a target, a test, what its sources hold. Out: a plan for each statement, with values that are the same on every
-//! build.
+//! build. A server may run parts of a statement to plan it, so asking takes no longer than the statement may.
 
 use super::{database, dialect};
 use crate::error::LoadError;
 use crate::plan_capture::{Explainer, SEED};
 use crate::program::own::{Arm, Inputs};
-use crate::session::{connect, execute};
 use rqps_model::facts::StatementPlan;
 use rqps_model::own::{Own, OwnTest, Protocol as Sending, Work};
-use rqps_wire::{Protocol, Target};
+use rqps_wire::{Protocol, Target, WireError};
 
-/// The plan of each statement; a statement that cannot be explained says why in its place.
+/// The plan of each statement; one that cannot be explained, or not in time, says why in its place.
 pub(crate) fn plans(
     target: &Target,
     own: &Own,
@@ -23,10 +22,7 @@ pub(crate) fn plans(
         return Ok(Vec::new());
     }
     let arm = Arm::compile(own, test, inputs, target)?;
-    let mut session = connect(&target.endpoint)?;
-    for sql in database::session_statements(&own.data, target) {
-        execute(&mut session, &sql)?;
-    }
+    let mut session = database::limited(own, test, target)?;
     let dialect = dialect(target.engine());
     let mut plans = Vec::new();
     for (number, statement) in arm.prepared().iter().enumerate() {
@@ -39,7 +35,17 @@ pub(crate) fn plans(
         } else {
             explainer.text(&statement.written_out(&arm.values(SEED), dialect))
         };
-        let told = told.unwrap_or_else(|error| format!("not told: {error}").into());
+        let told = match told {
+            // Its session waits for an answer that nobody wants any more.
+            Err(LoadError::Wire { error: WireError::Deadline { .. }, .. }) => {
+                database::end(&session, target)?;
+                session = database::limited(own, test, target)?;
+                let seconds = test.timeout_seconds;
+                format!("not told: the server did not plan it within {seconds} s").into()
+            }
+            Err(error) => format!("not told: {error}").into(),
+            Ok(told) => told,
+        };
         plans.push(told.of(statement.kind.clone(), statement.sql.clone()));
     }
     Ok(plans)

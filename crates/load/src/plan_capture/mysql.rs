@@ -9,6 +9,7 @@
 use super::draw::draw;
 use crate::error::LoadError;
 use rqps_model::plan::DataShape;
+use rqps_model::sample::FailureClass;
 use rqps_suites::Test;
 use rqps_wire::{Protocol, Session, Table, Target, WireError};
 
@@ -69,11 +70,13 @@ pub(super) fn written_out(session: &mut Session, target: &Target, statement: &st
     Ok(plan)
 }
 
-/// Asks for a plan; a refusal of the server is an answer too.
+/// Asks for a plan; a refusal of the server is an answer too, unless it took too long: so would the other forms.
 fn explain(session: &mut Session, form: &str, statement: &str) -> Result<Result<Table, String>, LoadError> {
     match session.query(&format!("EXPLAIN {form}{statement}")) {
         Ok(table) => Ok(Ok(table)),
-        Err(WireError::Server { error, .. }) => Ok(Err(format!("not told: {error}"))),
+        Err(WireError::Server { error, .. }) if error.error_code().class() != FailureClass::Timeout => {
+            Ok(Err(format!("not told: {error}")))
+        }
         Err(error) => Err(LoadError::wire("asking for a plan")(error)),
     }
 }
