@@ -142,6 +142,7 @@ fn ran(run: ArmRun, visited: Visited, planted: Option<f64>) -> Ran {
     let parts = vec![Part::json(part::SLICES, &run.slices), Part::lines(part::SECONDS, &run.second_rows)];
     Ran {
         sample,
+        is_refusal: run.is_refusal,
         latency: run.latency,
         parts,
         connect_seconds: visited.connecting.as_secs_f64(),

@@ -48,6 +48,8 @@ impl From<Switch> for Moment {
 pub struct Ran {
     /// Its counts and times, and why it failed if it did. Who ran, where and when is for the caller to fill in.
     pub sample: Sample,
+    /// Whether it failed because its server refused a statement: then the server is in no doubt.
+    pub is_refusal: bool,
     /// Histograms by kind of statement or event.
     pub latency: Vec<(String, Histogram<u64>)>,
     /// What stands beside the sample.

@@ -137,6 +137,15 @@ impl ErrorCode {
         }
     }
 
+    /// Whether the statement or its values are at fault, by the class of the SQLSTATE: what a server refuses with it
+    /// says nothing against the server. Lack of memory or disk, a broken table and whatever has no class of its own do.
+    pub fn blames_statement(self) -> bool {
+        matches!(
+            &self.state.0[..2],
+            b"07" | b"0A" | b"21" | b"22" | b"23" | b"25" | b"2F" | b"3D" | b"3F" | b"42" | b"44"
+        )
+    }
+
     /// Whether the server ended the session with it: it was to stop, or another of its processes died. What it was
     /// about may have been done all the same, since the end can come between a commit and its answer.
     pub fn ends_session(self) -> bool {
@@ -179,6 +188,17 @@ mod tests {
         assert_eq!(SqlState(*b"40P01").to_string(), "40P01");
         assert_eq!(SqlState(*b"\xff\0abc").to_string(), "?????");
         assert_eq!(SqlState::from_field(b"12").to_string(), "?????");
+    }
+
+    #[test]
+    fn a_server_is_in_no_doubt_where_a_statement_is_at_fault() {
+        let code = |state: &[u8; 5], number| ErrorCode { state: SqlState(*state), number };
+        for sound in [code(b"42P01", 0), code(b"22012", 0), code(b"42S02", 1146), code(b"23000", 1062)] {
+            assert!(sound.blames_statement(), "{sound}");
+        }
+        for doubtful in [code(b"53100", 0), code(b"XX001", 0), code(b"HY000", 1114), ErrorCode::OVERDUE] {
+            assert!(!doubtful.blames_statement(), "{doubtful}");
+        }
     }
 
     #[test]

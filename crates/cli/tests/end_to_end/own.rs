@@ -1,7 +1,7 @@
 //! The user's own workload: the example, what is left out for one build, pgbench's scripts, and statements that a
 //! server refuses.
 
-use crate::scene::{BUILD, Ended, Scene, command_line, processes_in, published, starts};
+use crate::scene::{BUILD, Ended, Scene, command_line, processes_in, published, results, starts};
 use rqps_machine::proctree::ProcessId;
 use rqps_testkit::{LiveServer, Wanted};
 use rustix::process::Signal;
@@ -23,6 +23,9 @@ fn campaign(scene: &Scene, name: &str, builds: &[String], more: &[&str]) -> Comm
     builds.iter().for_each(|build| _ = command.args(["--build", build]));
     command
 }
+
+/// For a campaign in which nothing is judged.
+const TWO_ROUNDS: [&str; 2] = ["--rounds", "2"];
 
 /// What a campaign found; the exit code is 3 where something failed.
 fn found(scene: &Scene, name: &str, code: i32) -> Value {
@@ -76,7 +79,8 @@ fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
     scene.end(scene.rqps(&["report", "results/shop", "--show-literals"])).with_code(0);
     assert!(read("findings.json").contains("'eu'"));
     // The verdict that was held back can be had.
-    let more = ["--from", &example, "--tests", "orders-of-customer", "--answers", "may-differ"];
+    let builds = named(&["base", "other-row"]);
+    let more = ["--from", &example, "--tests", "orders-of-customer", "--answers", "may-differ", "--rounds", "3"];
     scene.end(campaign(&scene, "again", &builds, &more)).with_code(0);
     let compared = found(&scene, "again", 0);
     let allowed = row(&compared, "orders-of-customer", "other-row");
@@ -109,7 +113,7 @@ fn scripts_of_pgbench_run_as_they_are() {
     write(&scene, &[("mine.sql", script)]);
     let builds = named(&["a", "b"]);
     let from = ["--from", "select-only", "--from", "tpcb-like@2", "--from", "mine.sql"];
-    let more = [&from[..], &["--clients", "2", "--protocol", "extended", "--max-tries", "5"]].concat();
+    let more = [&from[..], &["--clients", "2", "--protocol", "extended", "--max-tries", "5"], &TWO_ROUNDS].concat();
     // Its author must be trusted first.
     scene.end(campaign(&scene, "scripts", &builds, &more)).refused(&["mine.sql:9:", "`allow-shell`"]);
     let more = [&more[..], &["--allow-shell"]].concat();
@@ -144,12 +148,18 @@ name = "other"
 sql = "SELECT 1"
 "#;
     let function = |body: &str| format!("CREATE OR REPLACE FUNCTION answer() RETURNS int LANGUAGE sql AS '{body}';\n");
-    let (fast, slow) = (function("SELECT 1"), function("SELECT 1 FROM pg_sleep(600)"));
-    write(&scene, &[("w.toml", workload), ("fast.sql", &fast), ("slow.sql", &slow)]);
-    let ended = scene.end(campaign(&scene, "late", &named(&["a", "b"]), &["--from", "w.toml"])).with_code(3);
+    // Immutable, so that it is called to plan a statement, too.
+    let slow = "CREATE FUNCTION late() RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN PERFORM pg_sleep(600); RETURN 1; \
+                END';\nCREATE OR REPLACE FUNCTION answer() RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT late()';\n";
+    let fast = function("SELECT 1");
+    write(&scene, &[("w.toml", workload), ("fast.sql", &fast), ("slow.sql", slow)]);
+    let more = [&["--from", "w.toml"], &TWO_ROUNDS[..]].concat();
+    let ended = scene.end(campaign(&scene, "late", &named(&["a", "b"]), &more)).with_code(3);
     assert_told(&ended, &["3 events took longer than they may in a row", "late is not answered within 0.5 s"]);
     let report = fs::read_to_string(scene.campaign("late").join("report.html")).expect("written");
     assert!(report.contains("late was slower than 0.5 s, and cancelled, "), "the report tells it too");
+    let plans = results(&scene.campaign("late")).plans("b.x10a_c2r1", "late").expect("whole").expect("kept");
+    assert!(plans[0].plan.starts_with("not told: "), "{plans:#?}");
     let compared = found(&scene, "late", 3);
     assert!(row(&compared, "other", "b")["rqps"].is_number(), "{compared:#}");
     scene.assert_nothing_left();
@@ -209,18 +219,29 @@ columns = { id = { sequence = 1 }, name = { text = [1, 9] } }
 [values]
 id = { uniform = [1, 1000] }
 [[test]]
-name = "good"
-sql = "SELECT name FROM t WHERE id = :id"
-[[test]]
 name = "gone"
 sql = "SELECT * FROM only_sometimes WHERE id = :id"
+[[test]]
+name = "good"
+sql = "SELECT name FROM t WHERE id = :id"
 "#;
     let tables = "CREATE TABLE t (id int PRIMARY KEY, name text);\nCREATE TABLE only_sometimes (id int);\n";
     let less = "DROP TABLE only_sometimes;\n";
     write(&scene, &[("w.toml", workload), ("tables.sql", tables), ("less.sql", less)]);
     let builds = named(&["a", "b"]);
-    let ended = scene.end(campaign(&scene, "refused", &builds, &["--from", "w.toml"])).with_code(3);
+    let more = [&["--from", "w.toml"], &TWO_ROUNDS[..]].concat();
+    let ended = scene.end(campaign(&scene, "refused", &builds, &more)).with_code(3);
     assert!(ended.stdout.contains("only_sometimes"), "{}", ended.stdout);
+    // Its server is in no doubt, and goes on with the next test.
+    let samples = results(&scene.campaign("refused")).samples().expect("whole");
+    let starts = |test: &str| {
+        let of =
+            samples.iter().map(|folder| &folder.sample).filter(|it| it.treatment.starts_with("b.") && it.test == test);
+        of.map(|it| (it.failure.is_some(), it.server_start.clone())).collect::<Vec<_>>()
+    };
+    let (gone, good) = (starts("gone"), starts("good"));
+    assert!(gone.len() == 2 && gone.iter().all(|(failed, _)| *failed), "{gone:?}");
+    assert_eq!(good, gone.into_iter().map(|(_, start)| (false, start)).collect::<Vec<_>>());
     let compared = found(&scene, "refused", 3);
     assert!(row(&compared, "good", "b")["rqps"].is_number(), "{compared:#}");
     scene.assert_nothing_left();

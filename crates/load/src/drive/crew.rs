@@ -87,7 +87,10 @@ pub(crate) struct Report {
 impl Report {
     fn join(mut self, other: Report) -> Report {
         self.unpinned = self.unpinned.or(other.unpinned);
-        self.lost = self.lost.or(other.lost);
+        self.lost = match (self.lost, other.lost) {
+            (Some(own), Some(other)) => Some(own.and(&other)),
+            (own, other) => own.or(other),
+        };
         self.left_ns = self.left_ns.max(other.left_ns);
         self.is_idle &= other.is_idle;
         self.cpu_ns += other.cpu_ns;
@@ -168,7 +171,7 @@ impl<'a, 'w, W: Workload> Worker<'a, 'w, W> {
         let mut port = WirePort::connect(&arms[arm], self.lanes[arm].programs(), clients)?;
         watchdog
             .watch(arm, self.thread, port.sessions())
-            .map_err(|error| Lost(format!("cannot watch the sessions: {error}; allow more open files")))?;
+            .map_err(|error| Lost::in_doubt(format!("cannot watch the sessions: {error}; allow more open files")))?;
         let placement = cpus.place(arm, self.thread, port.sessions_mut());
         self.ports[arm] = Some(port);
         Ok(placement)

@@ -330,7 +330,7 @@ impl<G: Program> Lane<G> {
             (Phase::RollingBack { again: true }, None) => self.again(run, index),
             (Phase::RollingBack { .. }, _) => self.ended(run, index, Outcome::Failed, ""),
             (Phase::Idle | Phase::Sleeping | Phase::Lost, _) => {
-                self.lose(run, index, Lost("the server sent a reply to no statement".to_owned()));
+                self.lose(run, index, Lost::in_doubt("the server sent a reply to no statement"));
             }
         }
         self.follow_if_idle(run, index, now)

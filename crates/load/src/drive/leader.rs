@@ -87,7 +87,7 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
     }
 
     pub(super) fn live_arms(&self) -> Vec<usize> {
-        (0..self.states.len()).filter(|arm| self.states[*arm].failure.is_none()).collect()
+        (0..self.states.len()).filter(|arm| self.states[*arm].lost.is_none()).collect()
     }
 
     /// Notes what a visit showed.
@@ -98,7 +98,8 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         seen.operations += report.operations;
         seen.bytes += report.bytes;
         if let Some(lost) = &report.lost {
-            self.states[arm].failure.get_or_insert_with(|| lost.0.clone());
+            let before = self.states[arm].lost.take();
+            self.states[arm].lost = Some(before.map_or_else(|| lost.clone(), |before| before.and(lost)));
         }
     }
 
@@ -118,7 +119,7 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         for arm in self.live_arms() {
             hook(Switch::Enter { arm, phase: Phase::Connect })?;
             self.connect(arm);
-            if self.states[arm].failure.is_none() {
+            if self.states[arm].lost.is_none() {
                 let moment = u64::from(self.states[arm].sessions);
                 let now = self.visit_now(arm, Purpose::Settle, moment);
                 let events = self.workload.events_to_settle(arm);

@@ -4,6 +4,7 @@
 //! is asserted here, where it is written.
 
 use super::intervals::Row;
+use super::port::Lost;
 use super::recorder::joined;
 use super::tally::{EventCounts, Tally};
 use crate::program::EVENT;
@@ -77,12 +78,14 @@ pub struct ArmRun {
     pub placement: Option<SessionPlacement>,
     /// Why this arm ended before its time; the others went on.
     pub failure: Option<String>,
+    /// Whether that is because the server refused a statement: it and its sessions are in no doubt.
+    pub is_refusal: bool,
 }
 
 /// What the leader knows about an arm.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ArmState {
-    pub(crate) failure: Option<String>,
+    pub(crate) lost: Option<Lost>,
     pub(crate) sessions: u32,
     /// Counted time so far, and when it was on the machine's clock.
     pub(crate) counted_ns: u64,
@@ -146,7 +149,8 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
         client_cpu_ns: state.cpu_ns,
         batch_scheduling: state.batch_scheduling,
         placement: state.placement,
-        failure: state.failure,
+        is_refusal: state.lost.as_ref().is_some_and(|lost| lost.is_refusal),
+        failure: state.lost.map(|lost| lost.why),
     }
 }
 

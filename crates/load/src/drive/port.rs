@@ -14,14 +14,33 @@ const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
 /// The setting that MySQL names when it refuses to prepare more statements (error 1461).
 const PREPARED_LIMIT: &str = "max_prepared_stmt_count";
 
-/// Why a server counts as lost: what its session said last.
+/// Why a server is given up for the rest of a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Lost(pub(crate) String);
+pub(crate) struct Lost {
+    /// What its session said last.
+    pub(crate) why: String,
+    /// Whether it only refused a statement: server and session are as sound as before.
+    pub(crate) is_refusal: bool,
+}
+
+impl Lost {
+    /// The server or a session is in doubt.
+    #[cold]
+    pub(crate) fn in_doubt(why: impl Into<String>) -> Lost {
+        Lost { why: why.into(), is_refusal: false }
+    }
+
+    /// The first of two reasons; both must be refusals to be one.
+    pub(crate) fn and(self, other: &Lost) -> Lost {
+        Lost { is_refusal: self.is_refusal && other.is_refusal, ..self }
+    }
+}
 
 impl From<WireError> for Lost {
     #[cold]
     fn from(error: WireError) -> Lost {
-        Lost(error.to_string())
+        let is_refusal = matches!(&error, WireError::Server { error, .. } if error.error_code().blames_statement());
+        Lost { why: error.to_string(), is_refusal }
     }
 }
 
@@ -173,7 +192,7 @@ impl WirePort {
     fn over(lines: Vec<Line>, interrupter: Option<Interrupter>) -> Result<WirePort, Lost> {
         let look_every = interrupter.as_ref().map(|interrupter| interrupter.look_every);
         let waiting = Waiting::on(&lines, look_every);
-        let waiting = waiting.map_err(|error| Lost(format!("cannot poll the sessions: {error}")))?;
+        let waiting = waiting.map_err(|error| Lost::in_doubt(format!("cannot poll the sessions: {error}")))?;
         Ok(WirePort { lines, waiting, answered: Vec::new(), interrupter, behind_ns: 0 })
     }
 
@@ -216,12 +235,13 @@ fn prepare(
         }
         None if form.is_parsed_each_time => session.parsed_each_time(&form.sql, &form.parameters)?,
         None => session.prepare(&form.sql, &form.parameters).map_err(|error| {
-            let message = error.to_string();
+            let lost = Lost::from(error);
+            let message = &lost.why;
             if !message.contains(PREPARED_LIMIT) {
-                return Lost(message);
+                return lost;
             }
             let prepared = forms.iter().filter(|form| form.capacity.is_none() && !form.is_parsed_each_time).count();
-            Lost(format!(
+            Lost::in_doubt(format!(
                 "{message}; {clients} clients prepare {prepared} statements each: set {PREPARED_LIMIT} to {} or more, or \
                  use fewer clients or tables",
                 u64::from(clients) * prepared as u64
@@ -314,7 +334,7 @@ impl Port for WirePort {
                 })
             }
         };
-        waited.map_err(|error| Lost(format!("cannot wait: {error}")))?;
+        waited.map_err(|error| Lost::in_doubt(format!("cannot wait: {error}")))?;
         Ok(has_rung)
     }
 
@@ -322,7 +342,9 @@ impl Port for WirePort {
     fn interrupt(&mut self, session: usize) -> Result<(), Lost> {
         let session = &self.lines[session].session;
         let killed = self.interrupter.as_ref().map_or(Ok(()), |interrupter| interrupter.interrupt(session));
-        killed.map_err(|error| Lost(format!("a statement takes longer than it may, and cannot be killed: {error}")))
+        killed.map_err(|error| {
+            Lost::in_doubt(format!("a statement takes longer than it may, and cannot be killed: {error}"))
+        })
     }
 
     #[cold]

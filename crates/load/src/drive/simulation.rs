@@ -147,7 +147,7 @@ impl Port for Simulated {
 
     fn receive(&mut self, session: usize) -> Result<Option<Reply>, Lost> {
         if self.now_ns >= self.lost_at_ns {
-            return Err(Lost("gone".to_owned()));
+            return Err(Lost::in_doubt("gone"));
         }
         let Some((done_ns, error)) = self.pending[session] else { return Ok(None) };
         if done_ns > self.now_ns {

@@ -26,7 +26,11 @@ impl<G: Program> Lane<G> {
         }
         if code.ends_session() {
             let message = run.port.error_message(index);
-            return self.lose(run, index, Lost(format!("the server ended the session with {code}: {message}")));
+            return self.lose(
+                run,
+                index,
+                Lost::in_doubt(format!("the server ended the session with {code}: {message}")),
+            );
         }
         let again = code.is_transient() && slot.retries + 1 < slot.program.tries_max() && !is_over;
         if again {
@@ -64,7 +68,7 @@ impl<G: Program> Lane<G> {
                 }
             }
             (_, None) => {
-                self.lose(run, index, Lost("a statement outside a transaction left one open".to_owned()));
+                self.lose(run, index, Lost::in_doubt("a statement outside a transaction left one open"));
             }
         }
     }
@@ -97,7 +101,7 @@ impl<G: Program> Lane<G> {
         let message = reason(run, index, complaint);
         let statement = run.kinds.get(kind).map_or("", String::as_str);
         let why = format!("{max} events {did} in a row, the last in `{statement}` with {code}: {message}");
-        self.lost = Some(Lost(why.clone()));
+        self.lost = Some(Lost { why: why.clone(), is_refusal: code.blames_statement() });
         self.notify(index, Outcome::GivenUp, None, &why);
     }
 
@@ -117,8 +121,8 @@ impl<G: Program> Lane<G> {
     #[cold]
     pub(super) fn lose<P: Port>(&mut self, run: &mut Run<'_, P>, index: usize, lost: Lost) {
         run.port.forget(index);
-        self.mark_lost(index, &lost.0);
-        self.lost.get_or_insert(lost);
+        self.mark_lost(index, &lost.why);
+        self.lost = Some(self.lost.take().map_or_else(|| lost.clone(), |before| before.and(&lost)));
     }
 
     /// A session is gone: what it had under way has failed.

@@ -51,7 +51,7 @@ const TIMEOUT: Option<Duration> = Some(Duration::from_millis(50));
 #[test]
 fn what_is_overdue_is_killed_once_and_three_in_a_row_are_enough() {
     let (tally, port, lost) = run(2, TIMEOUT, |port| (port.service_ns, port.kill_ns) = (SECOND, MS));
-    let why = lost.unwrap().0;
+    let why = lost.unwrap().why;
     assert!(why.starts_with("3 events took longer than they may in a row, the last in `one` with 1317"), "{why}");
     assert_eq!((tally.failures.timeout, tally.accounting().failed), (6, 6));
     assert_eq!(tally.accounting().succeeded, 0);

@@ -163,7 +163,7 @@ fn an_arm_on_which_everything_fails_is_given_up() {
         bench.port.in_transaction = test == "write-only";
         bench.port.broken_from = 100;
         let lost = bench.visit(10 * SECOND, 0, 0).unwrap_err();
-        assert!(lost.0.contains("1000 events failed in a row") && lost.0.contains("42P01"), "{lost:?}");
+        assert!(lost.why.contains("1000 events failed in a row") && lost.why.contains("42P01"), "{lost:?}");
         assert!(bench.tally().accounting().is_balanced());
         assert!(bench.tally().slices.operations.is_empty());
     }
@@ -174,7 +174,7 @@ fn a_lost_server_leaves_balanced_accounts() {
     let mut bench = Bench::new("read-write_range=10", 4, 100 * US, Arrival::Closed);
     bench.visit(10 * MS, 0, 0).unwrap();
     bench.port.lost_at_ns = bench.port.now_ns + 5 * MS;
-    assert_eq!(bench.visit(10 * MS, 0, 1), Err(Lost("gone".to_owned())));
+    assert_eq!(bench.visit(10 * MS, 0, 1), Err(Lost::in_doubt("gone")));
     let accounting = bench.tally().accounting();
     assert!(accounting.is_balanced());
     assert_eq!(accounting.failed, 4);
