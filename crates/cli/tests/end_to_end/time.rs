@@ -88,7 +88,7 @@ fn each_round_is_allotted_by_those_before_and_more_time_goes_on() {
     let state = scene.end(scene.rqps(&["status", "results/divided", "--json"])).with_code(0).json();
     assert_eq!((&state["state"], &state["rounds_done"]), (&"complete".into(), &rounds.into()), "{state}");
     // More time adds rounds to those that are there.
-    scene.end(scene.rqps(&["more", "results/divided", "--time", "45s"])).with_code(0);
+    scene.end(scene.rqps(&["more", "results/divided", "--time", "25s"])).with_code(0);
     assert!(results(&folder).rounds() > rounds && starts(&folder) == 2);
     scene.end(scene.rqps(&["more", "results/divided", "--time", "soon"])).refused(&["--time", "such as 5m"]);
     scene.assert_nothing_left();
