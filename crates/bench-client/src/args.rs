@@ -24,7 +24,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S", default_value_t = 3.0)]
     pub(crate) seconds: f64,
     /// Workloads to measure; insert loads beside a Python program, insert-sink into a server that does nothing;
-    /// tproc-c-1 and tproc-c-4 are the transactions of TPROC-C, profile hammerdb, from so many virtual users
+    /// tproc-c-1 and tproc-c-4 are the transactions of TPROC-C, profile hammerdb, from so many virtual users; sampling
+    /// is point queries without and with the sampling of `rqps explain --time`, and needs the right to it
     #[arg(
         long,
         value_name = "LIST",

@@ -12,7 +12,7 @@ use crate::rounds::Measured;
 use crate::table::{self, Failure, Figures, Memory};
 use crate::test_server::TestServer;
 use crate::workload::Workload;
-use crate::{insert, output, queries, transactions};
+use crate::{insert, output, queries, sampling, transactions};
 use anyhow::Result;
 use rqps_server::placement;
 
@@ -23,6 +23,7 @@ fn measure(workload: Workload, server: &TestServer, args: &Args) -> Result<Measu
         Workload::Queries(queries) => queries::compare(server, queries, args, own),
         Workload::Insert => insert::compare(server, args, own),
         Workload::InsertSink => insert::sink(server, args, &own),
+        Workload::Sampling => sampling::compare(server, args),
         Workload::Transactions(users) => transactions::compare(server, users, args, own),
     }
 }

@@ -1,5 +1,6 @@
 //! The binary `rqps-bench-client`, for developers of rqps: what its client costs and can do, against other clients, a
-//! bare socket, a server that does nothing, and the clients of other builds of rqps.
+//! bare socket, a server that does nothing, and the clients of other builds of rqps; and what sampling of
+//! functions costs a server.
 //!
 //! In: a build, workloads, other clients. Out: client CPU microseconds per statement or row of each client. It is no
 //! part of the shipped `rqps`, and measures no database.
@@ -21,6 +22,7 @@ mod place;
 mod queries;
 mod request;
 mod rounds;
+mod sampling;
 mod table;
 mod test_server;
 mod transactions;

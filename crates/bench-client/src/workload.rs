@@ -1,5 +1,6 @@
 //! What is measured, and the words for it.
 
+use crate::sampling::SAMPLING;
 use anyhow::{Context, Result};
 use rqps_model::own::Protocol;
 
@@ -18,6 +19,8 @@ pub(crate) enum Workload {
     Insert,
     /// The same against a server that does nothing.
     InsertSink,
+    /// Point queries on a server whose functions are sampled half of the time.
+    Sampling,
     /// Transactions of TPROC-C.
     Transactions(&'static Users),
 }
@@ -28,14 +31,15 @@ impl Workload {
             Workload::Queries(queries) => queries.name,
             Workload::Insert => INSERT,
             Workload::InsertSink => INSERT_SINK,
+            Workload::Sampling => SAMPLING,
             Workload::Transactions(users) => users.name,
         }
     }
 
     pub(crate) fn parse(word: &str) -> Result<Workload> {
-        let inserts = [Workload::Insert, Workload::InsertSink];
+        let others = [Workload::Insert, Workload::InsertSink, Workload::Sampling];
         let transactions = USERS.iter().map(Workload::Transactions);
-        let all: Vec<Workload> = QUERIES.iter().map(Workload::Queries).chain(inserts).chain(transactions).collect();
+        let all: Vec<Workload> = QUERIES.iter().map(Workload::Queries).chain(others).chain(transactions).collect();
         let found = all.iter().find(|workload| workload.name() == word);
         found.copied().with_context(|| {
             let known: Vec<&str> = all.iter().map(|workload| workload.name()).collect();

@@ -32,7 +32,10 @@ const EDGES: [(&str, &[&str]); 24] = [
     ("analysis", &["model", "sql", "stats", "store"]),
     ("report", &["model", "analysis"]),
     // For developers, not shipped.
-    ("bench-client", &["builds", "campaign", "load", "machine", "model", "server", "stats", "suites", "wire"]),
+    (
+        "bench-client",
+        &["builds", "campaign", "load", "machine", "model", "profile", "server", "stats", "suites", "wire"],
+    ),
     // For tests alone: no crate has an edge to them.
     ("madeup", &["model", "store"]),
     ("testkit", &["builds", "machine", "model", "server", "wire"]),
