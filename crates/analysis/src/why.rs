@@ -49,21 +49,32 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     let (cell, base) = (&test.cells[treatment], &test.cells[context.base]);
     let is_change = |one: &&Comparison| matches!(one.verdict, Verdict::Regressed | Verdict::Improved);
     let counts = if context.alike[treatment] { counts(test, cell, base, context.twins) } else { Vec::new() };
+    let (of_one, of_both): (Vec<Cause>, Vec<Cause>) = counts.into_iter().partition(is_of_one);
     let Some(comparison) = cell.comparison.as_ref().filter(is_change) else {
         let is_exact = |cause: &Cause| matches!(cause, Cause::Count { interval: None, .. });
-        return counts.into_iter().filter(is_exact).collect();
+        return of_one.into_iter().chain(of_both).filter(is_exact).collect();
     };
     let mut causes: Vec<Cause> = plans(cell).into_iter().collect();
-    if let Some((own, of_base)) = cell.cost.as_ref().zip(base.cost.as_ref()) {
+    let costs = cell.cost.as_ref().zip(base.cost.as_ref());
+    if let Some((own, of_base)) = costs {
         let time_us = f64::from(test.clients.max(1)) * 1e6 / of_base.ops_per_s;
         let change_us = (context.has_shares && time_us.is_finite()).then(|| time_us * (1.0 / comparison.rqps - 1.0));
         causes.extend(cpu(cell, own, of_base, change_us));
+    }
+    // What only one of them does at all says more than how much more of something it does.
+    causes.extend(of_one);
+    if let Some((own, of_base)) = costs {
         let matters = |&(_, of, least): &Work| of(own).max(of(of_base)) >= least;
         let worked = WORK.into_iter().filter(matters);
         causes.extend(worked.filter_map(|(name, of, _)| work(cell, name, of(own), of(of_base))));
     }
-    causes.extend(counts);
+    causes.extend(of_both);
     causes
+}
+
+/// Whether only one of the builds does it.
+fn is_of_one(cause: &Cause) -> bool {
+    matches!(cause, Cause::Count { from, to, .. } if *from == 0.0 || *to == 0.0)
 }
 
 /// What the server counted more or less of, what moved most first.

@@ -17,8 +17,13 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
     let per = metric::per(findings, test);
     let has_other_plans = cell.causes.iter().any(|cause| matches!(cause, Cause::Plan { .. }));
     let mut parts: Vec<String> = has_other_plans.then(|| plans::differing(cell)).into_iter().collect();
-    parts.extend(cell.causes.iter().filter_map(|cause| words(cause, per)));
-    parts.extend(work::first(&cell.causes, per));
+    // Of the counts one is told, where the first of them stands.
+    let first_count = cell.causes.iter().position(|cause| matches!(cause, Cause::Count { .. }));
+    let said = cell.causes.iter().enumerate().filter_map(|(at, cause)| match Some(at) == first_count {
+        true => work::first(&cell.causes, per),
+        false => words(cause, per),
+    });
+    parts.extend(said);
     parts.extend(waited(cell, per));
     let has_moved = cell.profile.as_ref().is_some_and(|profile| profile.moved().next().is_some());
     match has_moved {

@@ -170,6 +170,12 @@ fn what_only_one_side_does_is_told() {
     assert!(
         matches!(&found[..], [Cause::Count { measure, from: 0.0, interval: None, .. }] if measure == "temp_file_bytes")
     );
+    // It comes before what both do.
+    test.cells[1].measures = vec![measure("cs_per_op", 1.5)];
+    test.cells[1].cost.as_mut().unwrap().cs_per_op = 3.0;
+    let found = causes(&test, 1, context(true));
+    assert!(matches!(found[..], [Cause::Count { .. }, Cause::Work { .. }]), "{found:?}");
+    test.cells[1].measures.clear();
     test.cells[1].work.last_mut().unwrap().least = 0.0;
     assert_eq!(causes(&test, 1, context(true)), [], "not in every round");
 }
