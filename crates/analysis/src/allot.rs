@@ -1,10 +1,10 @@
 //! How the rest of a campaign's time is divided: what the next round measures, and for how long.
 //!
-//! In: the results so far, and the share of the time that is spent. Out: an [`Allotment`], or that enough was seen. The
-//! first two rounds measure every test, the first of them for as long as planned. From then on the time goes to the
-//! tests that can still be decided; once there is none, to those that are decided but not well known, and to those that
-//! were given up; once all are well known, to all alike. Each decision is a look at the results, so intervals are widened
-//! for it (`rqps_stats::Levels`).
+//! In: the results so far, and the share of the time that is spent. Out: an [`Allotment`], or nothing, where no test
+//! is left to be measured. The first two rounds measure every test, the first of them for as long as planned. From
+//! then on the time goes to the tests that can still be decided; once there is none, to those that are decided but not
+//! well known, and to those that were given up; once all are well known, to all alike. Each decision is a look at the
+//! results, so intervals are widened for it (`rqps_stats::Levels`).
 
 mod pace;
 
