@@ -97,7 +97,7 @@ impl<'a> Profiling<'a> {
         let counted: Vec<_> = ran.iter().map(|ran| ran.counted.clone()).collect();
         for (ran, Profile { facts, folded, blocked }) in ran.iter_mut().zip(profiler.end(&counted)) {
             ran.parts.push(Part::json(part::PROFILE, &facts));
-            ran.parts.push(Part::json(part::BLOCKED, &blocked));
+            ran.parts.extend(blocked.map(|blocked| Part::json(part::BLOCKED, &blocked)));
             ran.parts.push(Part { name: part::STACKS.to_owned(), bytes: folded.into_bytes() });
         }
     }

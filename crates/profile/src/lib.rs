@@ -4,6 +4,7 @@
 //! [`Profile`] of each server: folded stacks with their counts, and what a reader must know to trust them. It sends
 //! nothing, starts no server, compares nothing.
 
+mod clock;
 mod error;
 mod image;
 mod kernel;
@@ -16,6 +17,7 @@ mod switches;
 
 pub use error::Refused;
 
+use clock::monotonic_ns;
 use kernel::Kernel;
 use maps::Mapping;
 use raw::RawSample;
@@ -49,8 +51,9 @@ pub struct Profile {
     /// Stacks of the samples in counted time, a line each: frames from the outermost on, separated by `;`, a space, and
     /// how many samples were found there.
     pub folded: String,
-    /// Where its threads left the CPU, and for how long.
-    pub blocked: BlockedFacts,
+    /// Where its threads left the CPU, and for how long; `None` where threads were switched so often that recording it
+    /// would have cost them too much.
+    pub blocked: Option<BlockedFacts>,
 }
 
 /// Whether this user may sample here; else why not.
@@ -132,12 +135,6 @@ impl Profiler {
         }
         profiles
     }
-}
-
-/// Nanoseconds of the clock by which samples are dated.
-fn monotonic_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// Whether a moment is in one of the spans, which are in order.

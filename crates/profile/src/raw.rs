@@ -45,6 +45,8 @@ pub(crate) struct Samples {
     pub(crate) bytes: Vec<u8>,
     /// Samples that the kernel had no room for.
     pub(crate) lost: u64,
+    /// From when on switches were recorded; `None` where there were too many.
+    pub(crate) switches_from_ns: Option<u64>,
     /// Records of switches that it had no room for.
     pub(crate) lost_switches: u64,
     /// How often it held sampling back.

@@ -9,7 +9,7 @@
 
 use crate::error::Refused;
 use crate::raw::{Fresh, Off, REGISTERS, RING_BYTES, RawSample, STACK_BYTES, Samples};
-use crate::switches::{self, Switches};
+use crate::switches::Switches;
 use perf_event::data::Record;
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, SampleFlag, Sampler as Ring};
@@ -37,15 +37,15 @@ impl Sampler {
     /// Begins on these CPUs; each server is known by its processes. Some threads of the servers are `ours`.
     pub(crate) fn start(cpus: &[usize], servers: &[Vec<u32>], ours: &[u32]) -> Result<Sampler, Refused> {
         let mut rings = cpus.iter().map(|&cpu| open(cpu)).collect::<std::io::Result<Vec<Ring>>>()?;
-        let mut switches = cpus.iter().map(|&cpu| switches::open(cpu)).collect::<std::io::Result<Vec<Ring>>>()?;
-        for ring in rings.iter_mut().chain(&mut switches) {
+        let switches = Switches::start(cpus)?;
+        for ring in &mut rings {
             ring.enable()?;
         }
         let stop = Arc::new(AtomicBool::new(false));
         let owners = servers.iter().enumerate().flat_map(|(server, pids)| pids.iter().map(move |&pid| (pid, server)));
         let collector = Collector {
             rings,
-            switches: Switches::new(switches),
+            switches,
             owners: owners.collect(),
             ours: ours.to_vec(),
             unknown: Vec::new(),
@@ -105,6 +105,7 @@ impl Collector {
     fn run(mut self, stop: &AtomicBool) -> Samples {
         while !stop.load(Ordering::Relaxed) {
             std::thread::park_timeout(EMPTY_EVERY);
+            self.switches.decide();
             self.empty();
         }
         for ring in &mut self.rings {
@@ -114,6 +115,7 @@ impl Collector {
         self.switches.disable();
         self.empty();
         self.settle();
+        self.samples.switches_from_ns = self.switches.recorded_from_ns();
         self.samples
     }
 

@@ -4,15 +4,26 @@
 //! with their stacks, and says how many switches each stands for; of every switch it notes who came onto the CPU, so
 //! that the time until a sampled thread goes on is exact. A thread that waits for 10 ms once is seen as seldom as one
 //! that waits for 10 µs, but weighs a thousand times as much.
+//!
+//! Each record costs the thread that is switched about a microsecond. So switches are only counted at first, which is
+//! all but free, and recorded from then on where they are few enough.
 
+use crate::clock::monotonic_ns;
 use crate::raw::{Fresh, Off, REGISTERS, RING_BYTES, STACK_BYTES, Samples, Switch};
 use crate::stacks::Code;
 use perf_event::data::Record;
 use perf_event::events::Software;
-use perf_event::{Builder, Clock, SampleFlag, Sampler as Ring};
+use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler as Ring};
 use rqps_model::blocked::{BlockedFacts, BlockedStack};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// With more switches a second on a CPU than this they are not recorded: it would cost more than a percent of its time.
+const SWITCHES_MAX: f64 = 10_000.0;
+
+/// Switches are counted for at least so long before that is decided.
+const COUNTED_FOR: Duration = Duration::from_millis(200);
 
 /// Stacks that are sampled in a second on each CPU.
 const FREQUENCY: u64 = 499;
@@ -28,7 +39,7 @@ const REMEMBER_NS: u64 = 1_000_000_000;
 /// A thread that ends leaves the CPU here and never comes back.
 const ENDS: &str = "do_exit_[k]";
 
-pub(crate) fn open(cpu: usize) -> std::io::Result<Ring> {
+fn open(cpu: usize) -> std::io::Result<Ring> {
     let sample = SampleFlag::TID
         | SampleFlag::TIME
         | SampleFlag::PERIOD
@@ -43,9 +54,20 @@ pub(crate) fn open(cpu: usize) -> std::io::Result<Ring> {
     builder.build()?.sampled(RING_BYTES)
 }
 
+fn count(cpu: usize) -> std::io::Result<Counter> {
+    let mut counter = Builder::new(Software::CONTEXT_SWITCHES).any_pid().one_cpu(cpu).include_kernel().build()?;
+    counter.enable()?;
+    Ok(counter)
+}
+
 /// The rings of all CPUs, and who came onto them lately.
 pub(crate) struct Switches {
     rings: Vec<Ring>,
+    counters: Vec<Counter>,
+    counted_from: Instant,
+    /// Switches are recorded from this moment on; `None` before that is decided, and where there are too many.
+    recorded_from_ns: Option<u64>,
+    is_decided: bool,
     /// Thread and time.
     back: Vec<(u32, u64)>,
     /// Up to here, all that left the CPU have gone on.
@@ -53,8 +75,35 @@ pub(crate) struct Switches {
 }
 
 impl Switches {
-    pub(crate) fn new(rings: Vec<Ring>) -> Switches {
-        Switches { rings, back: Vec::new(), settled: 0 }
+    /// Begins to count on these CPUs.
+    pub(crate) fn start(cpus: &[usize]) -> std::io::Result<Switches> {
+        let rings = cpus.iter().map(|&cpu| open(cpu)).collect::<std::io::Result<_>>()?;
+        let counters = cpus.iter().map(|&cpu| count(cpu)).collect::<std::io::Result<_>>()?;
+        Ok(Switches::new(rings, counters))
+    }
+
+    fn new(rings: Vec<Ring>, counters: Vec<Counter>) -> Switches {
+        let (counted_from, back) = (Instant::now(), Vec::new());
+        Switches { rings, counters, counted_from, recorded_from_ns: None, is_decided: false, back, settled: 0 }
+    }
+
+    /// From when on switches are recorded, if they are.
+    pub(crate) fn recorded_from_ns(&self) -> Option<u64> {
+        self.recorded_from_ns
+    }
+
+    /// Decides once, after a while, whether switches are recorded.
+    pub(crate) fn decide(&mut self) {
+        let seconds = self.counted_from.elapsed();
+        if self.is_decided || seconds < COUNTED_FOR {
+            return;
+        }
+        self.is_decided = true;
+        let counts = self.counters.iter_mut().map(|counter| counter.read().unwrap_or(u64::MAX));
+        let most = counts.max().unwrap_or(0) as f64 / seconds.as_secs_f64();
+        if most <= SWITCHES_MAX && self.rings.iter_mut().all(|ring| ring.enable().is_ok()) {
+            self.recorded_from_ns = Some(monotonic_ns());
+        }
     }
 
     pub(crate) fn disable(&mut self) {
@@ -123,14 +172,18 @@ fn thread_and_time(record: &[u8]) -> Option<(u32, u64)> {
     Some((u32::from_ne_bytes(*thread), u64::from_ne_bytes(*time)))
 }
 
-/// The stacks in which a server's threads left the CPU, with the time that they stayed off it within counted spans.
+/// The stacks in which a server's threads left the CPU, with the time that they stayed off it within counted spans;
+/// `None` where switches were not recorded.
 pub(crate) fn blocked(
     samples: &Samples,
     server: usize,
     counted: &[Range<u64>],
     stopped_ns: u64,
     code: &mut Code<'_>,
-) -> BlockedFacts {
+) -> Option<BlockedFacts> {
+    let from = samples.switches_from_ns?;
+    let recorded = counted.iter().filter(|span| span.end > from).map(|span| span.start.max(from)..span.end);
+    let counted = &recorded.collect::<Vec<_>>()[..];
     let counted_ns = counted.iter().map(|span| span.end - span.start).sum();
     let mut facts = BlockedFacts { lost: samples.lost_switches, counted_ns, ..BlockedFacts::default() };
     let mut stacks: BTreeMap<(String, bool), (u64, u64)> = BTreeMap::new();
@@ -150,7 +203,7 @@ pub(crate) fn blocked(
     }
     let one = |((stack, is_ready), (samples, ns))| BlockedStack { stack, is_ready, samples, ns };
     facts.stacks = stacks.into_iter().map(one).collect();
-    facts
+    Some(facts)
 }
 
 /// How much of a time lies in the spans, which are in order.
@@ -179,7 +232,7 @@ mod tests {
             |time_ns| RawSample { time_ns, server: 0, is_ours: false, kernel: 0..0, registers: 0..0, stack: 0..0 };
         let off = |thread, time_ns| Off::new(sample(time_ns), thread, Switch { weight: 1, is_ready: false });
         let mut all = vec![off(7, 1000), off(8, 1100), off(7, 1300)];
-        let mut switches = Switches::new(Vec::new());
+        let mut switches = Switches::new(Vec::new(), Vec::new());
         switches.back = vec![(7, 1400), (9, 1050), (7, 900), (7, 1200)];
         switches.match_with(&mut all);
         let until = |all: &[Off]| all.iter().map(|off| off.until_ns).collect::<Vec<_>>();
