@@ -37,7 +37,6 @@ impl Sampler {
     /// Begins on these CPUs; each server is known by its processes. Some threads of the servers are `ours`.
     pub(crate) fn start(cpus: &[usize], servers: &[Vec<u32>], ours: &[u32]) -> Result<Sampler, Refused> {
         let mut rings = cpus.iter().map(|&cpu| open(cpu)).collect::<std::io::Result<Vec<Ring>>>()?;
-        let switches = Switches::start(cpus)?;
         for ring in &mut rings {
             ring.enable()?;
         }
@@ -45,7 +44,7 @@ impl Sampler {
         let owners = servers.iter().enumerate().flat_map(|(server, pids)| pids.iter().map(move |&pid| (pid, server)));
         let collector = Collector {
             rings,
-            switches,
+            switches: Switches::start(cpus),
             owners: owners.collect(),
             ours: ours.to_vec(),
             unknown: Vec::new(),

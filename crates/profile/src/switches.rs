@@ -5,21 +5,21 @@
 //! that the time until a sampled thread goes on is exact. A thread that waits for 10 ms once is seen as seldom as one
 //! that waits for 10 µs, but weighs a thousand times as much.
 //!
-//! Each record costs the thread that is switched about a microsecond. So switches are only counted at first, which is
-//! all but free, and recorded from then on where they are few enough.
+//! Each record costs the thread that is switched about a microsecond, and an event that counts switches some tenths of
+//! it. So at first the kernel's own count of them is read, and they are recorded from then on where they are few enough.
 
 use crate::clock::monotonic_ns;
 use crate::raw::{Fresh, Off, REGISTERS, RING_BYTES, STACK_BYTES, Samples, Switch};
 use crate::stacks::Code;
 use perf_event::data::Record;
 use perf_event::events::Software;
-use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler as Ring};
+use perf_event::{Builder, Clock, SampleFlag, Sampler as Ring};
 use rqps_model::blocked::{BlockedFacts, BlockedStack};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// With more switches a second on a CPU than this they are not recorded: it would cost more than a percent of its time.
+/// With more switches a second than this on a CPU of the test, those of the whole machine counted, they are not recorded: it would cost more than a percent of its time.
 const SWITCHES_MAX: f64 = 10_000.0;
 
 /// Switches are counted for at least so long before that is decided.
@@ -51,20 +51,23 @@ fn open(cpu: usize) -> std::io::Result<Ring> {
     builder.sample_frequency(FREQUENCY).sample(sample).sample_regs_user(REGISTERS).sample_stack_user(STACK_BYTES);
     builder.exclude_callchain_user(true).clockid(Clock::MONOTONIC).wakeup_watermark(RING_BYTES);
     builder.context_switch(true).sample_id_all(true);
-    builder.build()?.sampled(RING_BYTES)
+    let mut ring = builder.build()?.sampled(RING_BYTES)?;
+    ring.enable()?;
+    Ok(ring)
 }
 
-fn count(cpu: usize) -> std::io::Result<Counter> {
-    let mut counter = Builder::new(Software::CONTEXT_SWITCHES).any_pid().one_cpu(cpu).include_kernel().build()?;
-    counter.enable()?;
-    Ok(counter)
+/// Context switches of the whole machine since it started (`ctxt` of /proc/stat).
+fn switches_so_far() -> Option<u64> {
+    let stat = std::fs::read_to_string("/proc/stat").ok()?;
+    stat.lines().find_map(|line| line.strip_prefix("ctxt "))?.trim().parse().ok()
 }
 
 /// The rings of all CPUs, and who came onto them lately.
 pub(crate) struct Switches {
+    cpus: Vec<usize>,
+    /// Empty until switches are recorded.
     rings: Vec<Ring>,
-    counters: Vec<Counter>,
-    counted_from: Instant,
+    counted_from: (Instant, Option<u64>),
     /// Switches are recorded from this moment on; `None` before that is decided, and where there are too many.
     recorded_from_ns: Option<u64>,
     is_decided: bool,
@@ -75,16 +78,17 @@ pub(crate) struct Switches {
 }
 
 impl Switches {
-    /// Begins to count on these CPUs.
-    pub(crate) fn start(cpus: &[usize]) -> std::io::Result<Switches> {
-        let rings = cpus.iter().map(|&cpu| open(cpu)).collect::<std::io::Result<_>>()?;
-        let counters = cpus.iter().map(|&cpu| count(cpu)).collect::<std::io::Result<_>>()?;
-        Ok(Switches::new(rings, counters))
-    }
-
-    fn new(rings: Vec<Ring>, counters: Vec<Counter>) -> Switches {
-        let (counted_from, back) = (Instant::now(), Vec::new());
-        Switches { rings, counters, counted_from, recorded_from_ns: None, is_decided: false, back, settled: 0 }
+    /// Begins to count.
+    pub(crate) fn start(cpus: &[usize]) -> Switches {
+        Switches {
+            cpus: cpus.to_vec(),
+            rings: Vec::new(),
+            counted_from: (Instant::now(), switches_so_far()),
+            recorded_from_ns: None,
+            is_decided: false,
+            back: Vec::new(),
+            settled: 0,
+        }
     }
 
     /// From when on switches are recorded, if they are.
@@ -94,15 +98,19 @@ impl Switches {
 
     /// Decides once, after a while, whether switches are recorded.
     pub(crate) fn decide(&mut self) {
-        let seconds = self.counted_from.elapsed();
+        let (from, before) = self.counted_from;
+        let seconds = from.elapsed();
         if self.is_decided || seconds < COUNTED_FOR {
             return;
         }
         self.is_decided = true;
-        let counts = self.counters.iter_mut().map(|counter| counter.read().unwrap_or(u64::MAX));
-        let most = counts.max().unwrap_or(0) as f64 / seconds.as_secs_f64();
-        if most <= SWITCHES_MAX && self.rings.iter_mut().all(|ring| ring.enable().is_ok()) {
-            self.recorded_from_ns = Some(monotonic_ns());
+        let Some((before, now)) = before.zip(switches_so_far()) else { return };
+        let on_a_cpu = (now - before) as f64 / seconds.as_secs_f64() / self.cpus.len() as f64;
+        if on_a_cpu <= SWITCHES_MAX {
+            // The clock was not refused, which needs the same rights; if this is, the profile has no such part.
+            self.rings = self.cpus.iter().filter_map(|&cpu| open(cpu).ok()).collect();
+            let is_recorded = self.rings.len() == self.cpus.len();
+            self.recorded_from_ns = is_recorded.then(monotonic_ns);
         }
     }
 
@@ -232,7 +240,7 @@ mod tests {
             |time_ns| RawSample { time_ns, server: 0, is_ours: false, kernel: 0..0, registers: 0..0, stack: 0..0 };
         let off = |thread, time_ns| Off::new(sample(time_ns), thread, Switch { weight: 1, is_ready: false });
         let mut all = vec![off(7, 1000), off(8, 1100), off(7, 1300)];
-        let mut switches = Switches::new(Vec::new(), Vec::new());
+        let mut switches = Switches::start(&[]);
         switches.back = vec![(7, 1400), (9, 1050), (7, 900), (7, 1200)];
         switches.match_with(&mut all);
         let until = |all: &[Off]| all.iter().map(|off| off.until_ns).collect::<Vec<_>>();
