@@ -6,7 +6,8 @@
 //! that waits for 10 µs, but weighs a thousand times as much.
 //!
 //! Each record costs the thread that is switched about a microsecond, and an event that counts switches some tenths of
-//! it. So at first the kernel's own count of them is read, and they are recorded from then on where they are few enough.
+//! it. So at first the kernel's own count of them is read, and they are recorded from then on where they are few
+//! enough.
 
 use crate::clock::monotonic_ns;
 use crate::raw::{Fresh, Off, REGISTERS, RING_BYTES, STACK_BYTES, Samples, Switch};
@@ -19,7 +20,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// With more switches a second than this on a CPU of the test, those of the whole machine counted, they are not recorded: it would cost more than a percent of its time.
+/// With more switches a second than this on a CPU of the test, those of the whole machine counted, they are not
+/// recorded: it would cost more than a percent of its time.
 const SWITCHES_MAX: f64 = 10_000.0;
 
 /// Switches are counted for at least so long before that is decided.
