@@ -1,4 +1,4 @@
-//! Which functions servers spend their CPU time in, sampled while a test runs.
+//! Which functions servers spend their CPU time in, and where their threads are blocked, sampled while a test runs.
 //!
 //! In: the processes of servers, the moments of a test, and the spans in which each server's work was counted. Out: a
 //! [`Profile`] of each server: folded stacks with their counts, and what a reader must know to trust them. It sends

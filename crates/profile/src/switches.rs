@@ -1,9 +1,9 @@
 //! Where threads leave the CPU, and how long each stays off it.
 //!
-//! In: rings of a CPU's context switches. Out: [`BlockedFacts`]. Of all switches the kernel samples so many a second
-//! with their stacks, and says how many switches each stands for; of every switch it notes who came onto the CPU, so
-//! that the time until a sampled thread goes on is exact. A thread that waits for 10 ms once is seen as seldom as one
-//! that waits for 10 µs, but weighs a thousand times as much.
+//! In: rings of a CPU's context switches. Out: [`BlockedFacts`]. Of so many switches the kernel samples one with its
+//! stack, which stands for all of them; of every switch it notes who came onto the CPU, so that the time until a
+//! sampled thread goes on is exact. A thread that waits for 10 ms once is seen as seldom as one that waits for 10 µs,
+//! but weighs a thousand times as much.
 //!
 //! Each record costs the thread that is switched about a microsecond, and an event that counts switches some tenths of
 //! it. So at first the kernel's own count of them is read, and they are recorded from then on where they are few
@@ -27,8 +27,13 @@ const SWITCHES_MAX: f64 = 10_000.0;
 /// Switches are counted for at least so long before that is decided.
 const COUNTED_FOR: Duration = Duration::from_millis(200);
 
-/// Stacks that are sampled in a second on each CPU.
-const FREQUENCY: u64 = 499;
+/// Stacks that are sampled in a second on each CPU, if switches go on as they were counted.
+const STACKS_PER_SECOND: f64 = 1000.0;
+
+/// One of so many switches is sampled. Statements repeat the same few switches; a period that has a factor in common
+/// with their number would meet the same ones each time, so these are primes from 5 on. (The kernel can keep to a
+/// frequency by itself, but settles so late that a few samples stand for most of a test.)
+const PERIODS: [u64; 4] = [1, 5, 7, 11];
 
 /// `PERF_RECORD_SWITCH_CPU_WIDE`, and what it says of the thread: that it left the CPU, and that it could have gone on.
 const SWITCH: u32 = 15;
@@ -41,21 +46,23 @@ const REMEMBER_NS: u64 = 1_000_000_000;
 /// A thread that ends leaves the CPU here and never comes back.
 const ENDS: &str = "do_exit_[k]";
 
-fn open(cpu: usize) -> std::io::Result<Ring> {
-    let sample = SampleFlag::TID
-        | SampleFlag::TIME
-        | SampleFlag::PERIOD
-        | SampleFlag::CALLCHAIN
-        | SampleFlag::REGS_USER
-        | SampleFlag::STACK_USER;
+fn open(cpu: usize, period: u64) -> std::io::Result<Ring> {
+    let sample =
+        SampleFlag::TID | SampleFlag::TIME | SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER;
     let mut builder = Builder::new(Software::CONTEXT_SWITCHES);
     builder.any_pid().one_cpu(cpu).include_kernel().exclude_hv(true);
-    builder.sample_frequency(FREQUENCY).sample(sample).sample_regs_user(REGISTERS).sample_stack_user(STACK_BYTES);
+    builder.sample_period(period).sample(sample).sample_regs_user(REGISTERS).sample_stack_user(STACK_BYTES);
     builder.exclude_callchain_user(true).clockid(Clock::MONOTONIC).wakeup_watermark(RING_BYTES);
     builder.context_switch(true).sample_id_all(true);
     let mut ring = builder.build()?.sampled(RING_BYTES)?;
     ring.enable()?;
     Ok(ring)
+}
+
+/// The period that leaves about as many stacks as are wanted of so many switches a second.
+fn period(switches_per_second: f64) -> u64 {
+    let is_enough = |period: &u64| switches_per_second / *period as f64 <= STACKS_PER_SECOND;
+    PERIODS.into_iter().find(is_enough).unwrap_or(PERIODS[PERIODS.len() - 1])
 }
 
 /// Context switches of the whole machine since it started (`ctxt` of /proc/stat).
@@ -69,6 +76,8 @@ pub(crate) struct Switches {
     cpus: Vec<usize>,
     /// Empty until switches are recorded.
     rings: Vec<Ring>,
+    /// Switches that a sampled one stands for.
+    period: u64,
     counted_from: (Instant, Option<u64>),
     /// Switches are recorded from this moment on; `None` before that is decided, and where there are too many.
     recorded_from_ns: Option<u64>,
@@ -85,6 +94,7 @@ impl Switches {
         Switches {
             cpus: cpus.to_vec(),
             rings: Vec::new(),
+            period: 1,
             counted_from: (Instant::now(), switches_so_far()),
             recorded_from_ns: None,
             is_decided: false,
@@ -110,7 +120,8 @@ impl Switches {
         let on_a_cpu = (now - before) as f64 / seconds.as_secs_f64() / self.cpus.len() as f64;
         if on_a_cpu <= SWITCHES_MAX {
             // The clock was not refused, which needs the same rights; if this is, the profile has no such part.
-            self.rings = self.cpus.iter().filter_map(|&cpu| open(cpu).ok()).collect();
+            self.period = period(on_a_cpu);
+            self.rings = self.cpus.iter().filter_map(|&cpu| open(cpu, self.period).ok()).collect();
             let is_recorded = self.rings.len() == self.cpus.len();
             self.recorded_from_ns = is_recorded.then(monotonic_ns);
         }
@@ -144,7 +155,7 @@ impl Switches {
                 }
                 match record.parse_record() {
                     Ok(Record::Sample(sample)) => {
-                        let switch = Switch { weight: sample.period().unwrap_or(1), is_ready: false };
+                        let switch = Switch { weight: self.period, is_ready: false };
                         if let Some(sample) = Fresh::of(&sample) {
                             sampled = Some(fresh.len());
                             fresh.push(sample.of_switch(switch));
@@ -250,6 +261,12 @@ mod tests {
         switches.back.push((8, 5000));
         switches.match_with(&mut all);
         assert_eq!((until(&all), switches.settled), (vec![1200, 5000, 1400], 3));
+    }
+
+    #[test]
+    fn the_more_switches_the_fewer_of_them_are_sampled() {
+        let of = [0.0, 1000.0, 1001.0, 6000.0, SWITCHES_MAX, 1e6].map(period);
+        assert_eq!(of, [1, 1, 5, 7, 11, 11]);
     }
 
     #[test]

@@ -29,15 +29,8 @@ pub(super) fn waits(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
         rows.extend(has_running(waits).then(|| of_amount(RUNNING.to_owned(), &waits.running)));
         // Whatever it did, it is no cause.
         rows.push(of_amount(IDLE.to_owned(), &Amount { is_sure: false, ..waits.idle }));
-        Some(Waits {
-            title: "Waits",
-            is_named: scene.others.len() > 1,
-            name: scene.names[index].clone(),
-            base: scene.names[scene.findings.base].clone(),
-            sampled: sampled(waits, metric::per(scene.findings, test)),
-            rows,
-            warnings: waits.warnings.clone(),
-        })
+        let sampled = sampled(waits, metric::per(scene.findings, test));
+        Some(table(scene, index, ("Waits", sampled), rows, &waits.warnings))
     };
     scene.others.iter().filter_map(of).collect()
 }
@@ -50,15 +43,26 @@ pub(super) fn stacks(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
             found.stacks.iter().map(|stack| of_amount(stack.name.clone(), &stack.amount)).collect();
         rows.push(of_amount(blocked::READY.to_owned(), &found.ready));
         rows.push(of_amount(IDLE.to_owned(), &Amount { is_sure: false, ..found.client }));
-        Some(Waits {
-            title: "Blocked sessions",
-            is_named: scene.others.len() > 1,
-            name: scene.names[index].clone(),
-            base: scene.names[scene.findings.base].clone(),
-            sampled: blocked::sampled(found, metric::per(scene.findings, test)),
-            rows,
-            warnings: found.warnings.clone(),
-        })
+        let sampled = blocked::sampled(found, metric::per(scene.findings, test));
+        Some(table(scene, index, ("Blocked sessions", sampled), rows, &found.warnings))
     };
     scene.others.iter().filter_map(of).collect()
+}
+
+fn table(
+    scene: &Scene<'_>,
+    index: usize,
+    (title, sampled): (&'static str, String),
+    rows: Vec<Row>,
+    warnings: &[String],
+) -> Waits {
+    Waits {
+        title,
+        is_named: scene.others.len() > 1,
+        name: scene.names[index].clone(),
+        base: scene.names[scene.findings.base].clone(),
+        sampled,
+        rows,
+        warnings: warnings.to_vec(),
+    }
 }
