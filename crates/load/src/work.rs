@@ -9,7 +9,7 @@ mod postgres;
 mod settle;
 
 pub(crate) use mysql::{analyze, analyze_table};
-pub(crate) use postgres::{checkpoint, flush_commits, provide_prewarm};
+pub(crate) use postgres::{checkpoint, provide_prewarm, vacuum};
 pub(crate) use settle::{SettleGoal, settle};
 
 use crate::error::LoadError;

@@ -10,7 +10,7 @@ use crate::error::LoadError;
 use crate::load_report::LoadReport;
 use crate::mysql;
 use crate::session::{connect, execute};
-use crate::work::{SettleGoal, Worked, analyze_table, checkpoint, flush_commits, provide_prewarm, settle, warm_all};
+use crate::work::{SettleGoal, Worked, analyze_table, checkpoint, provide_prewarm, settle, vacuum, warm_all};
 use rqps_model::own::OwnData;
 use rqps_model::plan::DataShape;
 use rqps_suites::Work;
@@ -93,8 +93,7 @@ fn finish(target: &Target, data: &OwnData) -> Result<Option<String>, LoadError> 
     match endpoint.protocol() {
         Protocol::Postgres => {
             if !data.finish.contains_key(&target.engine()) {
-                flush_commits(endpoint)?;
-                execute(&mut session, "VACUUM (ANALYZE)")?;
+                vacuum(&mut session, "VACUUM (ANALYZE)")?;
             }
             // Here, so that bringing tables into memory later changes nothing in the database.
             provide_prewarm(endpoint)?;

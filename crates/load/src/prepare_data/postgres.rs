@@ -8,7 +8,7 @@
 use crate::error::LoadError;
 use crate::rows::{C_BYTES, PAD_BYTES, Row};
 use crate::session::{execute, on_tables};
-use crate::work::checkpoint;
+use crate::work::{checkpoint, vacuum};
 use rqps_model::plan::DataShape;
 use rqps_suites::table_name;
 use rqps_wire::{CopyWriter, Endpoint, Session, WireError};
@@ -86,7 +86,7 @@ fn encode_row(id: u64, row: &Row, place: &mut [u8]) {
 
 /// Freezes and writes back what was loaded.
 pub(super) fn settle(endpoint: &Endpoint, data: DataShape) -> Result<(), LoadError> {
-    on_tables(endpoint, data, |session, table| execute(session, &format!("VACUUM (ANALYZE) {table}")))?;
+    on_tables(endpoint, data, |session, table| vacuum(session, &format!("VACUUM (ANALYZE) {table}")))?;
     checkpoint(endpoint)
 }
 

@@ -9,7 +9,7 @@ use super::{mysql, postgres};
 use crate::error::LoadError;
 use crate::load_report::LoadReport;
 use crate::session::{execute, parallel_each};
-use crate::work::{SettleGoal, analyze_table, checkpoint, provide_prewarm, settle};
+use crate::work::{SettleGoal, analyze_table, checkpoint, provide_prewarm, settle, vacuum};
 use rqps_model::plan::DataShape;
 use rqps_model::tproc_c::{Quirk, TABLES, Warehouses};
 use rqps_wire::{Protocol, Session, Target};
@@ -88,7 +88,7 @@ fn rest(target: &Target, data: &Warehouses, threads: u32) -> Result<Option<Strin
             // Here, so that bringing tables into memory later changes nothing in the database.
             provide_prewarm(endpoint)?;
             each(target, &Table::ALL, threads, |session, table| {
-                execute(session, &format!("VACUUM (ANALYZE) {}", table.name()))
+                vacuum(session, &format!("VACUUM (ANALYZE) {}", table.name()))
             })?;
             checkpoint(endpoint).map(|()| None)
         }

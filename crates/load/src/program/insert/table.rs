@@ -7,7 +7,7 @@ use super::probes::{IdProbe, probe_id};
 use super::sql;
 use crate::error::LoadError;
 use crate::session::{PARALLEL_MAX, connect, execute, parallel_each};
-use crate::work::{SettleGoal, Worked, checkpoint, flush_commits, settle};
+use crate::work::{SettleGoal, Worked, checkpoint, settle, vacuum};
 use rqps_model::StorageEngine;
 use rqps_model::insert::{Shape, TableIds};
 use rqps_model::plan::DataShape;
@@ -65,16 +65,14 @@ pub(crate) fn create(endpoint: &Endpoint, shape: &Shape, storage: StorageEngine)
 pub fn rest(target: &Target, shape: &Shape, stop: &AtomicBool) -> Result<Worked, LoadError> {
     let begun = Instant::now();
     let endpoint = &target.endpoint;
-    let rest_tables =
-        || on_tables(endpoint, shape, |session, table| execute(session, &sql::rest(endpoint.protocol(), table)));
-    let left = match endpoint.protocol() {
+    let protocol = endpoint.protocol();
+    let left = match protocol {
         Protocol::Postgres => {
-            flush_commits(endpoint)?;
-            rest_tables()?;
+            on_tables(endpoint, shape, |session, table| vacuum(session, &sql::rest(protocol, table)))?;
             checkpoint(endpoint).map(|()| None)?
         }
         Protocol::Mysql => {
-            rest_tables()?;
+            on_tables(endpoint, shape, |session, table| execute(session, &sql::rest(protocol, table)))?;
             let data = DataShape { tables: shape.tables(), rows: shape.rows_loaded() / u64::from(shape.tables()) };
             settle(target, data, SettleGoal::Both)?
         }
