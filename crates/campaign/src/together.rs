@@ -104,4 +104,15 @@ mod tests {
         }
         assert_eq!(told(&[("interleave", "turns")]), (2, Some(Interleave::Turns), "c2r12".to_owned()));
     }
+
+    #[test]
+    fn builds_share_each_second_in_slices_alone() {
+        let builds = [("build", "postgres:16.15"), ("build", "postgres:17.11")];
+        let sharing = |words: &[(&str, &str)]| plan(&[&builds, words].concat(), false).builds_in_a_second();
+        let turns = ("interleave", "turns");
+        assert_eq!((sharing(&[]), sharing(&[turns])), (2, 1));
+        for suite in [("suite", "insert"), ("suite", "tproc-c")] {
+            assert_eq!((sharing(&[suite]), sharing(&[suite, turns])), (2, 1), "{suite:?}");
+        }
+    }
 }

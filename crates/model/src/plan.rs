@@ -489,6 +489,15 @@ impl Plan {
         if side_by_side { self.treatments.len() } else { 1 }
     }
 
+    /// The builds that share each second, since they alternate in slices; 1 where one works for seconds on end.
+    pub fn builds_in_a_second(&self) -> usize {
+        let in_slices = |stage: &Stage| {
+            let sliced = |test: &TestPlan| test.interleave == Some(Interleave::Slices);
+            stage.alternate == Alternate::SideBySide && (stage.has_own_clocks() || stage.tests.iter().any(sliced))
+        };
+        if self.stages.iter().any(in_slices) { self.treatments.len() } else { 1 }
+    }
+
     /// The data folders of servers that are there at the same time.
     pub fn folders_together(&self) -> usize {
         let continued = self.stages.iter().filter(|stage| stage.is_continued()).count();

@@ -93,6 +93,8 @@ enum Of {
     Cores,
     Data,
     Clients,
+    /// The share of a second in which the server works: the clock runs on while others have their slices.
+    Time,
 }
 
 /// A value, `None` where the setting stays unset, and what was done to it.
@@ -179,7 +181,7 @@ impl Written {
             (None, Some(steps)) => Growth::Steps(steps),
             _ => return Err("a rule needs either `share` or `steps`".to_owned()),
         };
-        let of = self.of.ok_or("a rule needs `of`: memory, cores, data or clients")?;
+        let of = self.of.ok_or("a rule needs `of`: memory, cores, data, clients or time")?;
         let (min, max, disk) = (number(self.min), number(self.max), number(self.disk));
         Ok(Sized { of, growth, min, max, disk, class: self.class })
     }
@@ -236,6 +238,7 @@ impl Sized {
             Of::Clients => f64::from(sizing.clients),
             // Where it is not known, the lower limit holds.
             Of::Data => sizing.data_bytes.unwrap_or(0) as f64,
+            Of::Time => 1.0 / f64::from(sizing.builds_in_a_second.max(1)),
         };
         match &self.growth {
             Growth::Steps(steps) => {
@@ -251,6 +254,7 @@ impl Sized {
     fn write(&self, number: f64, unit_end: &str) -> String {
         match self.of {
             Of::Cores | Of::Clients => format!("{}", number.floor()),
+            Of::Time => format!("{}", number.round()),
             Of::Memory | Of::Data => {
                 let mb = (number / MB).floor();
                 if mb >= 1024.0 && mb % 1024.0 == 0.0 {
@@ -275,7 +279,13 @@ mod tests {
 
     fn on(text: &str, cores: u32, memory_gb: u64, disk_gb: u64) -> String {
         let machine = MachineClass { cores, memory_bytes: memory_gb << 30 };
-        let sizing = Sizing { machine, disk_free_bytes: Some(disk_gb << 30), data_bytes: Some(10 << 30), clients: 40 };
+        let sizing = Sizing {
+            machine,
+            disk_free_bytes: Some(disk_gb << 30),
+            data_bytes: Some(10 << 30),
+            clients: 40,
+            builds_in_a_second: 3,
+        };
         let value = rule(text).expect("a rule").value(&sizing, &"17.7".parse().expect("a version"), "B");
         format!("{}{}", value.value.unwrap_or("unset".to_owned()), if value.note.is_some() { " (lowered)" } else { "" })
     }
@@ -299,6 +309,7 @@ mod tests {
         assert_eq!(on(disk, 2, 4, 1), "256MB (lowered)");
         assert_eq!(on(r#"{ of = "data", share = 0.1, min = "16MB" }"#, 2, 4, 1), "1GB");
         assert_eq!(on(r#"{ of = "clients", share = 2, plus = 20, min = 100 }"#, 2, 4, 1), "100");
+        assert_eq!(on(r#"{ of = "time", share = 80 }"#, 2, 4, 1), "27");
     }
 
     #[test]
@@ -324,7 +335,7 @@ mod tests {
         let text = r#"[{ until = "8.0.29", of = "memory", share = 0.5 }, { since = "8.4", value = "x" }]"#;
         let table: toml::Table = toml::from_str(&format!("x = {text}\nnone = false")).expect("toml");
         let machine = MachineClass { cores: 2, memory_bytes: 3 << 30 };
-        let sizing = Sizing { machine, disk_free_bytes: None, data_bytes: None, clients: 1 };
+        let sizing = Sizing { machine, disk_free_bytes: None, data_bytes: None, clients: 1, builds_in_a_second: 1 };
         let value = |name: &str, version: &str| {
             let rule = Rule::try_from(table[name].clone()).expect("a rule");
             rule.value(&sizing, &version.parse().expect("a version"), "")
