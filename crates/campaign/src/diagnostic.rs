@@ -107,8 +107,24 @@ impl Diagnostic {
         Diagnostic { place, line: None, fault: Fault::error(message) }
     }
 
-    /// By which diagnostics are sorted: the file's by their place, then the flags', then what belongs to no place.
-    pub fn rank(&self) -> (u8, usize) {
+    /// Puts them in the order in which they are told: the files' one file after the other, each in the order of its
+    /// lines, then the flags', then what belongs to no place.
+    pub fn sort(all: &mut [Diagnostic]) {
+        let mut files: Vec<String> = Vec::new();
+        for line in all.iter().filter_map(|diagnostic| diagnostic.line.as_ref()) {
+            if !files.contains(&line.file) {
+                files.push(line.file.clone());
+            }
+        }
+        let of_file = |line: &Line| files.iter().position(|file| *file == line.file);
+        all.sort_by_key(|diagnostic| {
+            let (kind, place) = diagnostic.rank();
+            (kind, diagnostic.line.as_ref().and_then(of_file), place)
+        });
+    }
+
+    /// Which kind of place it has, and where there.
+    fn rank(&self) -> (u8, usize) {
         match &self.place {
             Place::Text(span) => (0, span.start),
             Place::Flag { order, .. } => (1, *order),
@@ -250,9 +266,9 @@ impl Faults {
         self.found.iter().filter(|diagnostic| diagnostic.fault.severity == Severity::Error).count()
     }
 
-    /// Everything found: the file's in the order of its lines, then the flags', then what belongs to no place.
+    /// Everything found, in the order in which it is told.
     pub(crate) fn sorted(mut self) -> Vec<Diagnostic> {
-        self.found.sort_by_key(Diagnostic::rank);
+        Diagnostic::sort(&mut self.found);
         self.found.dedup();
         self.found
     }
@@ -295,6 +311,20 @@ mod tests {
         let lines: Vec<&str> = shown.lines().collect();
         assert_eq!(lines[1].chars().position(|c| c == '!'), lines[2].chars().position(|c| c == '^'), "{shown}");
         assert!(lines.iter().all(|line| line.chars().count() < 120), "{shown}");
+    }
+
+    #[test]
+    fn files_are_told_one_after_the_other() {
+        let of = |name: &str, text: &str, at: usize| {
+            let mut faults = Faults::new(Some(Source::new(name, text.as_bytes())));
+            faults.add(&Place::Text(at..at + 1), Fault::error("a fault"));
+            faults
+        };
+        let mut all = of("shop.toml", "a\nb\nc\n", 4);
+        all.append(of("pairs.csv", "a\nb\nc\n", 2));
+        all.append(of("shop.toml", "a\nb\nc\n", 0));
+        let told: Vec<String> = all.sorted().iter().map(Diagnostic::place).collect();
+        assert_eq!(told, ["shop.toml:1:1", "shop.toml:3:1", "pairs.csv:2:1"]);
     }
 
     #[test]

@@ -94,7 +94,11 @@ pub(crate) fn read_entries(source: &Source, faults: &mut Faults) -> Vec<Entry> {
     for (span, told) in &slips {
         let line = line_of(&source.text, span.start);
         if !broken.contains(&line) {
-            faults.add(&Place::Text(span.clone()), syntax_fault(told, &source.text, span, None));
+            let fault = match first_of(&entries, told, &source.text, span) {
+                Some(first) => said_twice(&source.text, span, first),
+                None => syntax_fault(told, &source.text, span, None),
+            };
+            faults.add(&Place::Text(span.clone()), fault);
         }
         broken.push(line);
     }

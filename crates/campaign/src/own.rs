@@ -118,8 +118,8 @@ impl Reader<'_> {
             if let Some(word) = section.choice("answers", &Answers::ALL, Answers::name, self.faults) {
                 check.compare = word;
             }
-            if let Some(sets) = section.whole("parameters", self.faults) {
-                check.parameters = u32::try_from(sets.value.clamp(1, 1000)).unwrap_or(1);
+            if let Some(sets) = section.bounded("parameters", 1..=1000, self.faults) {
+                check.parameters = sets;
             }
             if let Some(tolerance) = section.number("tolerance", self.faults) {
                 check.tolerance = tolerance.value;

@@ -323,13 +323,20 @@ impl Reader<'_> {
         let (Raw::Word(text) | Raw::Text(text)) = &item.value else {
             return self.wrong_type(item, self.key.form.expected());
         };
+        // Variables of scripts are written as settings are, but are never empty.
+        let is_variable = self.key.name == "define";
+        let is_missing = |value: &str| is_variable && value.trim().is_empty();
+        let is_value = |value: &str| !value.contains(char::is_control) && !is_missing(value);
         match text.split_once('=') {
-            Some((name, value)) if is_setting_name(name.trim()) && !value.contains(char::is_control) => {
+            Some((name, value)) if is_setting_name(name.trim()) && is_value(value) => {
                 Ok((setting_name(name.trim()), value.trim().to_owned()))
             }
             _ => {
-                let fault = Fault::error(format!("`{text}` is not a setting")).expected("NAME=VALUE");
-                self.refuse(item, fault.help("such as work_mem=64MB"))
+                let (what, help) = match is_variable {
+                    true => ("does not give a variable its value", "such as customers=1000"),
+                    false => ("is not a setting", "such as work_mem=64MB"),
+                };
+                self.refuse(item, Fault::error(format!("`{text}` {what}")).expected("NAME=VALUE").help(help))
             }
         }
     }

@@ -65,7 +65,7 @@ pub fn prepare(
     let reading = read(source.as_ref(), &flags, command, &lab.vocabulary()?, &files);
     let is_read = unread.is_empty();
     let mut notes = [unread, reading.diagnostics].concat();
-    notes.sort_by_key(Diagnostic::rank);
+    Diagnostic::sort(&mut notes);
     let Some(campaign) = reading.campaign.filter(|_| is_read) else { return Err(Faults(notes).into()) };
 
     if builds == Builds::Install {

@@ -4,7 +4,7 @@
 //! say when they are loaded.
 
 use super::Reader;
-use super::section::{Section, text, texts, whole};
+use super::section::{Section, one_text, text, texts, whole};
 use crate::diagnostic::Fault;
 use crate::engine::dialect;
 use crate::place::Spanned;
@@ -35,8 +35,8 @@ impl Reader<'_> {
                 }
             }
             data.charset = section.text("charset", self.faults).map(|word| word.value);
-            data.collation = section.per_engine("collation", &engines, self.faults, |raw, _| text(&raw.value));
-            data.sql_mode = section.per_engine("sql-mode", &engines, self.faults, |raw, _| text(&raw.value));
+            data.collation = section.text_per_engine("collation", &engines, self.faults);
+            data.sql_mode = section.text_per_engine("sql-mode", &engines, self.faults);
             data.locale = section.text("locale", self.faults).map(|word| word.value);
             let list = |raw: Spanned<Raw>, faults: &mut _| {
                 Some(texts("statements", raw, faults).into_iter().map(|text| text.value).collect::<Vec<_>>())
@@ -48,7 +48,7 @@ impl Reader<'_> {
             data.ignore = self.ignore(&mut section);
             data.replace = self.replace(&mut section);
             data.only = self.only(&mut section);
-            data.pgbench_scale = section.whole("pgbench-scale", self.faults).and_then(|n| u32::try_from(n.value).ok());
+            data.pgbench_scale = section.bounded("pgbench-scale", 1..=u32::MAX, self.faults);
             section.end(self.faults);
         }
         data.tables = tables.into_iter().filter_map(|table| self.table(table)).collect();
@@ -98,9 +98,17 @@ impl Reader<'_> {
             Raw::List(items) => items,
             value => vec![Spanned::new(value, raw.place)],
         };
-        let code =
-            |item: Spanned<Raw>| text(&item.value).or_else(|| whole(&item.value).map(|number| number.to_string()));
-        items.into_iter().filter_map(code).collect()
+        let mut codes = Vec::new();
+        for item in items {
+            match text(&item.value).or_else(|| whole(&item.value).map(|number| number.to_string())) {
+                Some(code) => codes.push(code),
+                None => {
+                    let fault = Fault::error(format!("`ignore` cannot hold {}", item.value.found()));
+                    self.faults.add(&item.place, fault.expected("codes of errors, such as \"42704\" or 1193"));
+                }
+            }
+        }
+        codes
     }
 
     fn replace(&mut self, section: &mut Section) -> PerEngine<BTreeMap<String, String>> {
@@ -110,7 +118,11 @@ impl Reader<'_> {
                 faults.add(&raw.place, fault.expected("{ utf8mb4_0900_ai_ci = \"utf8mb4_unicode_520_ci\" }"));
                 return None;
             };
-            Some(entries.into_iter().filter_map(|(word, by)| Some((word.value, text(&by.value)?))).collect())
+            let by_word = entries.into_iter().filter_map(|(word, by)| {
+                let by = one_text(&word.value, &by, faults)?;
+                Some((word.value, by))
+            });
+            Some(by_word.collect())
         })
     }
 
@@ -133,21 +145,18 @@ impl Reader<'_> {
     }
 
     fn table(&mut self, mut section: Section) -> Option<OwnTable> {
+        for key in ["name", "rows", "columns"] {
+            section.needs(key, self.faults);
+        }
         let name = section.text("name", self.faults);
         let rows = section.whole("rows", self.faults);
-        let columns = section.take("columns");
-        for (key, is_there) in [("name", name.is_some()), ("rows", rows.is_some()), ("columns", columns.is_some())] {
-            if !is_there {
-                section.missing(key, self.faults);
-            }
-        }
+        let columns = section.section("columns", "`columns`", self.faults);
         if let Some(rows) = rows.as_ref().filter(|rows| rows.value > ROWS_MAX) {
             let fault = Fault::error(format!("{} rows are more than can be drawn", rows.value));
             self.faults.add(&rows.place, fault.expected(format!("at most {ROWS_MAX}")));
         }
         section.end(self.faults);
-        let Raw::Table(entries) = columns?.value else { return None };
-        let columns = entries.into_iter().filter_map(|(name, raw)| Some((name.value, self.drawn(&raw)?)));
+        let columns = columns?.all().into_iter().filter_map(|(name, raw)| Some((name.value, self.drawn(&raw)?)));
         Some(OwnTable { columns: columns.collect(), name: name?.value, rows: rows?.value })
     }
 }

@@ -10,6 +10,7 @@ use crate::vocabulary::did_you_mean;
 use rqps_model::Engine;
 use rqps_model::own::PerEngine;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 /// Keys and values of a section that were not taken yet.
 pub(super) struct Section {
@@ -49,9 +50,16 @@ impl Section {
         std::mem::take(&mut self.entries)
     }
 
-    /// Where it says nothing about what must be there.
-    pub(super) fn missing(&self, key: &str, faults: &mut Faults) {
-        faults.add(&self.place, Fault::error(format!("{} has no `{key}`", self.what)));
+    /// Whether it says something about a key that was not taken yet.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|(name, _)| name.value == key)
+    }
+
+    /// Finds fault with it if it says nothing about a key.
+    pub(super) fn needs(&self, key: &str, faults: &mut Faults) {
+        if !self.has(key) {
+            faults.add(&self.place, Fault::error(format!("{} has no `{key}`", self.what)));
+        }
     }
 
     /// Finds fault with keys that nobody took.
@@ -90,6 +98,18 @@ impl Section {
 
     pub(super) fn whole(&mut self, key: &'static str, faults: &mut Faults) -> Option<Spanned<u64>> {
         self.typed(key, "a whole number", faults, whole)
+    }
+
+    /// A whole number within bounds.
+    pub(super) fn bounded(
+        &mut self,
+        key: &'static str,
+        bounds: RangeInclusive<u32>,
+        faults: &mut Faults,
+    ) -> Option<u32> {
+        let expected = format!("a whole number from {} to {}", bounds.start(), bounds.end());
+        let read = |raw: &Raw| whole(raw).and_then(|n| u32::try_from(n).ok()).filter(|n| bounds.contains(n));
+        self.typed(key, &expected, faults, read).map(|number| number.value)
     }
 
     pub(super) fn number(&mut self, key: &'static str, faults: &mut Faults) -> Option<Spanned<f64>> {
@@ -166,6 +186,16 @@ impl Section {
         }
     }
 
+    /// A text, which engines may have in forms of their own.
+    pub(super) fn text_per_engine(
+        &mut self,
+        key: &'static str,
+        engines: &BTreeSet<Engine>,
+        faults: &mut Faults,
+    ) -> PerEngine<String> {
+        self.per_engine(key, engines, faults, |raw, faults| one_text(key, &raw, faults))
+    }
+
     /// A section within.
     pub(super) fn section(&mut self, key: &'static str, what: &'static str, faults: &mut Faults) -> Option<Section> {
         Section::of(what, self.take(key)?, faults)
@@ -187,15 +217,16 @@ pub(super) fn texts(key: &str, raw: Spanned<Raw>, faults: &mut Faults) -> Vec<Sp
         Raw::List(items) => items,
         value => vec![Spanned::new(value, raw.place)],
     };
-    let mut read = Vec::new();
-    for item in items {
-        match text(&item.value) {
-            Some(text) => read.push(Spanned::new(text, item.place)),
-            None => {
-                let fault = Fault::error(format!("`{key}` cannot hold {}", told(&item.value)));
-                faults.add(&item.place, fault.expected("text in quotes"));
-            }
-        }
+    let texts = items.into_iter().filter_map(|item| Some(Spanned::new(one_text(key, &item, faults)?, item.place)));
+    texts.collect()
+}
+
+/// The text that is behind a key or in its list; anything else is a fault.
+pub(super) fn one_text(key: &str, raw: &Spanned<Raw>, faults: &mut Faults) -> Option<String> {
+    let read = text(&raw.value);
+    if read.is_none() {
+        let fault = Fault::error(format!("`{key}` cannot be {}", told(&raw.value)));
+        faults.add(&raw.place, fault.expected("text in quotes"));
     }
     read
 }

@@ -14,7 +14,6 @@ use crate::raw::Raw;
 use crate::vocabulary::did_you_mean;
 use rqps_model::Engine;
 use rqps_sql::Template;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -72,20 +71,22 @@ impl Statement {
             return;
         }
         let dialect = dialect(engine);
-        if let Some(open) = rqps_sql::unclosed(&self.sql, dialect) {
+        let open = rqps_sql::unclosed(&self.sql, dialect).map(|open| open.start..open.end);
+        if let Some(open) = &open {
             let fault = Fault::error("what begins here does not end: a string, a quoted name or a comment");
-            self.fault_at(open.start..open.end, fault, faults);
-            return;
+            self.fault_at(open.clone(), fault, faults);
         }
         if let [_, second, ..] = &rqps_sql::statements(&self.sql, dialect)[..] {
             let fault = Fault::error("a second statement begins here");
             let span = find_words(&self.sql, &second.text).unwrap_or_default();
             self.fault_at(span, fault.help("make each of them a [[test.step]]"), faults);
         }
-        let mut told = BTreeSet::new();
-        for name in Template::parse(&self.sql, dialect).names() {
-            if !known.has(name) && told.insert(name.to_owned()) {
-                let span = find_words(&self.sql, &format!(":{name}")).unwrap_or_default();
+        let text = open.as_ref().map_or_else(|| self.sql.clone(), |open| without_mark(&self.sql, open.start));
+        for name in Template::parse(&text, dialect).names() {
+            let span = find_words(&self.sql, &format!(":{name}")).unwrap_or_default();
+            let in_open = open.as_ref().is_some_and(|open| open.contains(&span.start));
+            let is_text = in_open && is_glued(&text[..span.start]);
+            if !known.has(name) && !is_text {
                 self.fault_at(span, unknown_name(name, known), faults);
             }
         }
@@ -107,6 +108,18 @@ impl Statement {
             }
         }
     }
+}
+
+/// The statement as if what begins here and does not end were written without its first mark: nobody knows where it
+/// should end, and the names behind it are most likely meant.
+fn without_mark(sql: &str, start: usize) -> String {
+    let end = sql[start..].find(['\'', '"', '`', '*', '$']).map_or(start, |at| start + at + 1);
+    format!("{}{}{}", &sql[..start], " ".repeat(end - start), &sql[end..])
+}
+
+/// Whether the text ends in such a way that a colon behind it belongs to it, as in `"a":true`.
+fn is_glued(text: &str) -> bool {
+    text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '\'' | '`'))
 }
 
 fn unknown_name(name: &str, known: &Names<'_>) -> Fault {

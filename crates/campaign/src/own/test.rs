@@ -5,7 +5,7 @@
 use super::Reader;
 use super::section::{Section, text};
 use super::statement::{Names, Statement};
-use super::values::Sources;
+use super::values::{Sources, is_name};
 use crate::diagnostic::Fault;
 use crate::engine::dialect;
 use crate::place::{Place, Spanned};
@@ -13,6 +13,9 @@ use crate::raw::Raw;
 use crate::vocabulary::did_you_mean;
 use rqps_model::own::{OwnStep, OwnTest, PerEngine, Protocol, Scripts, Steps, Work};
 use std::collections::BTreeMap;
+
+/// The tests that each mix names, and where it is itself among the tests.
+type Mixes = Vec<(usize, Vec<Spanned<String>>)>;
 
 /// What holds for tests that say nothing else.
 struct Defaults {
@@ -37,23 +40,34 @@ impl Reader<'_> {
             self.faults.add(&Place::Text(0..0), fault.expected("[[test]] with a `name` and its `sql`"));
         }
         let mut tests: Vec<OwnTest> = Vec::new();
-        let mut mixes: Vec<(usize, Vec<Spanned<String>>)> = Vec::new();
+        // Of all tests, those with faults among them: whoever names one of these is right.
+        let mut names: Vec<String> = Vec::new();
+        let mut mixes = Mixes::new();
         for mut section in sections {
-            let place = section.place.clone();
-            let Some(test) = self.test(&mut section, &defaults, sources, &mut mixes, tests.len()) else {
-                section.all();
-                continue;
-            };
+            let name = self.name(&mut section, &names);
+            let test = self.test(&mut section, name.as_deref(), &defaults, sources, (&mut mixes, tests.len()));
             section.end(self.faults);
-            if tests.iter().any(|other| other.name == test.name) {
-                self.faults.add(&place, Fault::error(format!("two tests are named `{}`", test.name)));
-            }
-            tests.push(test);
+            names.extend(name);
+            tests.extend(test);
         }
         for (index, named) in mixes {
-            self.mix_exists(index, &named, &mut tests);
+            self.mix_exists(index, &named, &mut tests, &names);
         }
         tests
+    }
+
+    /// The name of a test, which no other has.
+    fn name(&mut self, section: &mut Section, others: &[String]) -> Option<String> {
+        section.needs("name", self.faults);
+        let name = section.text("name", self.faults)?;
+        if !rqps_model::build::is_plain_name(&name.value) {
+            let fault = Fault::error(format!("`{}` cannot be a name, since it becomes a file's name", name.value));
+            self.faults.add(&name.place, fault.expected("letters, digits, `.`, `_` and `-`, first a letter or digit"));
+        }
+        if others.contains(&name.value) {
+            self.faults.add(&name.place, Fault::error(format!("two tests are named `{}`", name.value)));
+        }
+        Some(name.value)
     }
 
     fn defaults(&mut self, section: Option<Section>) -> Defaults {
@@ -75,19 +89,11 @@ impl Reader<'_> {
     fn test(
         &mut self,
         section: &mut Section,
+        name: Option<&str>,
         defaults: &Defaults,
         sources: &Sources,
-        mixes: &mut Vec<(usize, Vec<Spanned<String>>)>,
-        index: usize,
+        mixes: (&mut Mixes, usize),
     ) -> Option<OwnTest> {
-        let Some(name) = section.text("name", self.faults) else {
-            section.missing("name", self.faults);
-            return None;
-        };
-        if !rqps_model::build::is_plain_name(&name.value) {
-            let fault = Fault::error(format!("`{}` cannot be a name, since it becomes a file's name", name.value));
-            self.faults.add(&name.place, fault.expected("letters, digits, `.`, `_` and `-`, first a letter or digit"));
-        }
         let mut own = Defaults { isolation: defaults.isolation.clone(), ..*defaults };
         own.merge(section, self);
         if let (Protocol::Extended, Some(engine)) = (own.protocol, self.choices.without_extended()) {
@@ -97,9 +103,9 @@ impl Reader<'_> {
         }
         let writes = section.switch("writes", self.faults);
         let calls = section.number("calls", self.faults).map(|calls| calls.value);
-        let work = self.work(section, (&name.value, own.protocol), sources, mixes, index)?;
+        let work = self.work(section, (name.unwrap_or("the test"), own.protocol), sources, mixes)?;
         Some(OwnTest {
-            name: name.value,
+            name: name?.to_owned(),
             writes: writes.unwrap_or_else(|| self.writes(&work)),
             work,
             protocol: own.protocol,
@@ -117,9 +123,9 @@ impl Reader<'_> {
         section: &mut Section,
         (name, protocol): (&str, Protocol),
         sources: &Sources,
-        mixes: &mut Vec<(usize, Vec<Spanned<String>>)>,
-        index: usize,
+        (mixes, index): (&mut Mixes, usize),
     ) -> Option<Work> {
+        self.one_kind(section);
         if let Some(mut mix) = section.section("mix", "`mix`", self.faults) {
             let mut weights = BTreeMap::new();
             let mut named = Vec::new();
@@ -157,20 +163,40 @@ impl Reader<'_> {
         (!steps.is_empty()).then_some(Work::Steps(Steps { steps, transaction }))
     }
 
+    /// Finds fault with a test that is of several kinds, and goes on with one of them.
+    fn one_kind(&mut self, section: &mut Section) {
+        const KINDS: [&str; 4] = ["mix", "pgbench", "step", "sql"];
+        let mut kinds = KINDS.into_iter().filter(|kind| section.has(kind)).collect::<Vec<_>>().into_iter();
+        let Some(first) = kinds.next() else { return };
+        for other in kinds {
+            if let Some(raw) = section.take(other) {
+                let fault = Fault::error(format!("a test has either `{first}` or `{other}`"));
+                self.faults.add(&raw.place, fault.help("make a test of each"));
+            }
+        }
+    }
+
     fn scripts_of(
         &mut self,
         section: &mut Section,
         scripts: &[Spanned<String>],
         protocol: Protocol,
     ) -> Option<Scripts> {
-        let scale = section.whole("scale", self.faults).and_then(|scale| u32::try_from(scale.value).ok());
+        let scale = section.bounded("scale", 1..=u32::MAX, self.faults);
         let mut define: Vec<(String, String)> = self.choices.define.clone();
         if let Some(mut given) = section.section("define", "`define`", self.faults) {
             for (name, raw) in given.all() {
                 let value = match &raw.value {
                     Raw::Whole(number) => number.to_string(),
                     Raw::Number(number) => number.to_string(),
-                    other => text(other).unwrap_or_default(),
+                    other => match text(other).filter(|text| !text.is_empty()) {
+                        Some(text) => text,
+                        None => {
+                            let fault = Fault::error(format!("`{}` cannot be {}", name.value, other.found()));
+                            self.faults.add(&raw.place, fault.expected("a number, or text that is not empty"));
+                            continue;
+                        }
+                    },
                 };
                 define.push((name.value, value));
             }
@@ -184,43 +210,41 @@ impl Reader<'_> {
     /// A statement; one that is a whole test has its name.
     fn step(&mut self, section: &mut Section, test: Option<&str>, names: &mut Names<'_>) -> Option<OwnStep> {
         let name = match test {
-            Some(test) => test.to_owned(),
-            None => match section.text("name", self.faults) {
-                Some(name) => name.value,
-                None => {
-                    section.missing("name", self.faults);
-                    return None;
-                }
-            },
+            Some(test) => Some(test.to_owned()),
+            None => {
+                section.needs("name", self.faults);
+                section.text("name", self.faults).map(|name| name.value)
+            }
         };
+        section.needs("sql", self.faults);
         let (folder, files) = (self.folder.clone(), self.files);
-        let mut is_given = false;
         let statements: PerEngine<Statement> =
             section.per_engine("sql", &self.choices.engines, self.faults, |raw, faults| {
-                is_given = true;
                 Statement::read(raw, &folder, files, faults)
             });
-        if !is_given {
-            section.missing("sql", self.faults);
-            return None;
-        }
         for engine in &self.choices.engines {
             match statements.get(engine) {
                 Some(statement) => statement.check(*engine, names, self.faults),
                 None if statements.is_empty() => {}
                 None => {
+                    let name = name.as_deref().unwrap_or("the step");
                     let fault = Fault::error(format!("`{name}` has no statement for {}", engine.title()));
                     self.faults.add(&section.place, fault.help(format!("add it: sql = {{ {engine} = \"...\" }}")));
                 }
             }
         }
         let sql = statements.into_iter().map(|(engine, statement)| (engine, statement.sql)).collect();
-        let keep: Vec<String> = section.texts("keep", self.faults).into_iter().map(|column| column.value).collect();
-        if !keep.is_empty() {
+        let keep = section.texts("keep", self.faults);
+        if let (Some(name), Some(column)) = (name.as_ref().filter(|name| !is_name(name)), keep.first()) {
+            let fault = Fault::error(format!("what `{name}` keeps cannot be named, since `:{name}` is no name"));
+            self.faults.add(&column.place, fault.help("name the step with letters, digits and `_`, first a letter"));
+        }
+        let keep: Vec<String> = keep.into_iter().map(|column| column.value).collect();
+        if let Some(name) = name.as_ref().filter(|_| !keep.is_empty()) {
             names.kept.push((name.clone(), keep.clone()));
         }
         let rows = self.rows_expected(section);
-        Some(OwnStep { name, sql, keep, rows })
+        Some(OwnStep { name: name?, sql, keep, rows })
     }
 
     /// How many rows are expected: a number, or from and to.
@@ -241,7 +265,7 @@ impl Reader<'_> {
     }
 
     /// Finds fault with a mix that names no test, or another mix, and settles whether it writes.
-    fn mix_exists(&mut self, index: usize, named: &[Spanned<String>], tests: &mut [OwnTest]) {
+    fn mix_exists(&mut self, index: usize, named: &[Spanned<String>], tests: &mut [OwnTest], names: &[String]) {
         let mut writes = false;
         for name in named {
             match tests.iter().find(|test| test.name == name.value) {
@@ -250,8 +274,9 @@ impl Reader<'_> {
                     let fault = Fault::error(format!("`{}` is no test of statements", name.value));
                     self.faults.add(&name.place, fault.help("a mix is of tests that have `sql` or steps"));
                 }
+                None if names.contains(&name.value) => {}
                 None => {
-                    let known = tests.iter().map(|test| test.name.as_str());
+                    let known = names.iter().map(String::as_str);
                     let fault = Fault::error(format!("the mix names no test: `{}`", name.value));
                     self.faults.add(&name.place, fault.help_if(did_you_mean(&name.value, known)));
                 }
@@ -283,25 +308,8 @@ impl Defaults {
         if let Some(seconds) = section.seconds("timeout", reader.faults) {
             self.timeout_seconds = seconds;
         }
-        if let Some(tries) = section.whole("max-tries", reader.faults) {
-            const TRIES: std::ops::RangeInclusive<u64> = 1..=1000;
-            match u32::try_from(tries.value).ok().filter(|_| TRIES.contains(&tries.value)) {
-                Some(tries) => self.max_tries = Some(tries),
-                None => {
-                    let fault = Fault::error(format!("`max-tries` cannot be {}", tries.value));
-                    reader.faults.add(&tries.place, fault.expected("a whole number from 1 to 1000"));
-                }
-            }
-        }
-        if let Some(events) = section.whole("events", reader.faults) {
-            match u32::try_from(events.value) {
-                Ok(number @ 1..) => self.events = Some(number),
-                _ => {
-                    let fault = Fault::error(format!("`events` cannot be {}", events.value));
-                    reader.faults.add(&events.place, fault.expected(format!("a number from 1 to {}", u32::MAX)));
-                }
-            }
-        }
+        self.max_tries = section.bounded("max-tries", 1..=1000, reader.faults).or(self.max_tries);
+        self.events = section.bounded("events", 1..=u32::MAX, reader.faults).or(self.events);
         if let Some(level) = section.text("isolation", reader.faults) {
             const LEVELS: [&str; 3] = ["read committed", "repeatable read", "serializable"];
             match LEVELS.contains(&level.value.as_str()) {

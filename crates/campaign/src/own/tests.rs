@@ -74,7 +74,7 @@ sql = "SELECT 1"
         ("shop.toml:21:15", "`:ordre` stands for nothing"),
         ("shop.toml:21:58", "the columns of `pair` are customer, city"),
         ("shop.toml:25:7", "the statement is empty"),
-        ("shop.toml:23:1", "two tests are named `one`"),
+        ("shop.toml:24:8", "two tests are named `one`"),
         ("shop.toml:29:9", "the mix names no test: `on`"),
         ("shop.toml:29:17", "`mixed` is no test of statements"),
         ("shop.toml:31:1", "a test has no `name`"),
@@ -87,6 +87,106 @@ sql = "SELECT 1"
     // A source with a fault is not told again where it is named.
     assert!(!told.contains("`:later") && !told.contains("`:empty"), "{told}");
     assert!(!told.contains(":quoted`") && !told.contains("`:int`"), "{told}");
+}
+
+#[test]
+fn a_fault_hides_no_other() {
+    let text = r#"
+format = 1
+[data]
+collation = 5
+ignore = [1.5]
+replace = { word = 1 }
+pgbench-scale = 0
+[values]
+pair = { csv = "gone.csv", take = "both", nmubers = ["a"] }
+ids = { query = 7 }
+one = { unifrom = [1, 2], shufle = true }
+plain = 7
+[[table]]
+name = 1
+rows = 1
+columns = 2
+[[test]]
+name = "open"
+sql = """SELECT :ordre FROM t WHERE a = 'x AND b = :nope AND c = {"d":true} AND e = 1"""
+rows = "many"
+colour = "red"
+[[test]]
+name = "open"
+sql = 5
+row = 1
+[[test]]
+name = "empty"
+callls = 1
+[[test]]
+name = "steps"
+[[test.step]]
+sql = "SELECT :lost"
+rows = [2, 1]
+[[test.step]]
+name = "no-sql"
+keep = ["a"]
+[[test.step]]
+name = "no_sql"
+keep = ["a"]
+[[test.step]]
+name = "after"
+sql = "SELECT :no_sql.a, :pair.a"
+[[test]]
+name = "mixed"
+mix = { open = 1, empty = 1, steps = 1 }
+sql = "SELECT 1"
+[[test]]
+sql = "SELECT :nameless"
+[[test]]
+name = "script"
+pgbench = ["tpcb-like"]
+scale = 99999999999
+define = { a = [] }
+[check]
+parameters = 0
+"#;
+    let told = faults(&[("shop.toml", text)], &[("from", "shop.toml")]);
+    let found: Vec<&str> = told.lines().filter(|line| line.starts_with("shop.toml:")).collect();
+    let wanted = [
+        "shop.toml:4:13: error: `collation` cannot be 5",
+        "shop.toml:5:11: error: `ignore` cannot hold a number",
+        "shop.toml:6:20: error: `word` cannot be 1",
+        "shop.toml:7:17: error: `pgbench-scale` cannot be 0",
+        "shop.toml:9:16: error: `gone.csv` cannot be used: there is no such file",
+        "shop.toml:9:35: error: `take` cannot be `both`",
+        "shop.toml:9:43: error: unknown key `nmubers` in a source of values",
+        "shop.toml:10:17: error: `query` cannot be 7",
+        "shop.toml:11:9: error: unknown key `unifrom` in a source of values",
+        "shop.toml:11:27: error: unknown key `shufle` in a source of values",
+        "shop.toml:12:9: error: a source of values cannot be a number",
+        "shop.toml:14:8: error: `name` cannot be 1",
+        "shop.toml:16:11: error: `columns` cannot be a number",
+        "shop.toml:19:17: error: `:ordre` stands for nothing",
+        "shop.toml:19:41: error: what begins here does not end: a string, a quoted name or a comment",
+        "shop.toml:19:52: error: `:nope` stands for nothing",
+        "shop.toml:20:8: error: `rows` is no number of rows",
+        "shop.toml:21:1: error: unknown key `colour` in a test",
+        "shop.toml:23:8: error: two tests are named `open`",
+        "shop.toml:24:7: error: a statement cannot be a number",
+        "shop.toml:25:1: error: unknown key `row` in a test",
+        "shop.toml:26:1: error: a test has no `sql`",
+        "shop.toml:28:1: error: unknown key `callls` in a test",
+        "shop.toml:31:1: error: a step has no `name`",
+        "shop.toml:32:15: error: `:lost` stands for nothing",
+        "shop.toml:33:8: error: `rows` is no number of rows",
+        "shop.toml:34:1: error: a step has no `sql`",
+        "shop.toml:36:9: error: what `no-sql` keeps cannot be named, since `:no-sql` is no name",
+        "shop.toml:37:1: error: a step has no `sql`",
+        "shop.toml:46:7: error: a test has either `mix` or `sql`",
+        "shop.toml:47:1: error: a test has no `name`",
+        "shop.toml:48:15: error: `:nameless` stands for nothing",
+        "shop.toml:52:9: error: `scale` cannot be 99999999999",
+        "shop.toml:53:16: error: `a` cannot be a list",
+        "shop.toml:55:14: error: `parameters` cannot be 0",
+    ];
+    assert_eq!(found, wanted, "{told}");
 }
 
 #[test]
@@ -143,6 +243,10 @@ fn faults_of_scripts_are_told_with_line_and_column() {
     let told = faults(&pipeline, &[("from", "p.sql"), ("protocol", "simple")]);
     assert!(told.contains("p.sql:2:1") && told.contains("protocol extended or prepared"), "{told}");
     assert_eq!(faults(&pipeline, &[("from", "p.sql"), ("protocol", "extended")]), "");
+    for define in ["x", "x="] {
+        let told = faults(&[("a.sql", "SELECT 1;")], &[("from", "a.sql"), ("define", define)]);
+        assert!(told.contains(&format!("`{define}` does not give a variable its value")), "{told}");
+    }
     let told = faults(&[], &[("from", "tpcb-liek")]);
     assert!(told.contains("tpcb-like, simple-update, select-only"), "{told}");
     let told = faults(&[("a.sql", "SELECT 1;")], &[("from", "a.sql@x")]);

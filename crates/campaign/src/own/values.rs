@@ -74,16 +74,21 @@ impl Reader<'_> {
 
     /// A source that is drawn, checked.
     pub(super) fn drawn(&mut self, raw: &Spanned<Raw>) -> Option<SourceSpec> {
-        let unknown = |(key, _): &&(Spanned<String>, _)| !SourceSpec::KEYS.contains(&key.value.as_str());
-        if let Raw::Table(entries) = &raw.value
-            && let Some((key, _)) = entries.iter().find(unknown)
-        {
+        let errors = self.faults.errors();
+        let Raw::Table(entries) = &raw.value else {
+            let fault = Fault::error(format!("a source of values cannot be {}", raw.value.found()));
+            self.faults.add(&raw.place, fault.expected("such as { uniform = [1, 1000] } or { constant = 7 }"));
+            return None;
+        };
+        for (key, _) in entries.iter().filter(|(key, _)| !SourceSpec::KEYS.contains(&key.value.as_str())) {
             let fault = Fault::error(format!("unknown key `{}` in a source of values", key.value));
             let fault = match did_you_mean(&key.value, SourceSpec::KEYS) {
                 Some(nearest) => fault.help(nearest),
                 None => fault.expected(format!("one of {}", SourceSpec::KEYS.join(", "))),
             };
             self.faults.add(&key.place, fault);
+        }
+        if self.faults.errors() > errors {
             return None;
         }
         let read = match raw.value.to_toml() {
@@ -113,7 +118,7 @@ impl Reader<'_> {
                 _ => {
                     let fault = Fault::error(format!("`take` cannot be `{}`", word.value));
                     self.faults.add(&word.place, fault.expected("random or in-order"));
-                    return None;
+                    Take::Random
                 }
             },
         };
@@ -207,8 +212,7 @@ impl Reader<'_> {
         name: &Spanned<String>,
         take: Take,
     ) -> Option<(Values, Option<Vec<String>>)> {
-        let sql: PerEngine<String> =
-            section.per_engine("query", &self.choices.engines, self.faults, |raw, _| text(&raw.value));
+        let sql: PerEngine<String> = section.text_per_engine("query", &self.choices.engines, self.faults);
         let limit = section.whole("limit", self.faults).map_or(LIMIT as u64, |limit| limit.value);
         if limit == 0 || limit > LIMIT_MAX {
             let fault = Fault::error(format!("`{}` keeps {limit} rows", name.value));
