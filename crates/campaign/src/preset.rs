@@ -161,6 +161,7 @@ mod tests {
         };
         assert_eq!(filled(&[]), (Some(900.0), None, None, None));
         assert_eq!(filled(&[("quick", "true")]), (Some(300.0), None, None, None));
+        assert_eq!(filled(&[("quick", "true"), ("suite", "own")]), (Some(300.0), None, None, None));
         assert_eq!(filled(&[("quick", "true"), ("time", "1h")]), (Some(3600.0), None, None, None));
         assert_eq!(filled(&[("rounds", "4")]), (None, Some(4), Some(10.0), Some(1.0)));
         assert_eq!(filled(&[("quick", "true"), ("rounds", "4")]), (None, Some(4), Some(2.0), Some(0.5)));
