@@ -64,8 +64,9 @@ pub fn message(text: &str) -> String {
         Some((before, _)) => (before, true),
         None => (text, false),
     };
+    let text = hide_in_statement(text);
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = text.as_str();
     while let Some(at) = rest.find(['\'', '"']) {
         let quote = &rest[at..=at];
         let before = &rest[..at];
@@ -93,6 +94,20 @@ pub fn message(text: &str) -> String {
         out.push_str(" ?");
     }
     out
+}
+
+/// The same, with `?` for the literals of the statement that is told with an error. It is hidden whole where engines
+/// would read it differently, since a message does not say whose it is.
+fn hide_in_statement(text: &str) -> String {
+    const MARK: &str = "statement: ";
+    let Some(at) = text.find(MARK) else { return text.to_owned() };
+    let start = at + MARK.len();
+    let is_in_brackets = ["(", "(last "].iter().any(|open| text[..at].ends_with(open));
+    let end = text.rfind(')').filter(|end| is_in_brackets && *end >= start).unwrap_or(text.len());
+    let sql = &text[start..end];
+    let (one, other) = (redact(sql, Dialect::Postgres), redact(sql, Dialect::Mysql));
+    let shown = if one == other { one.as_str() } else { "?" };
+    format!("{}{shown}{}", &text[..start], &text[end..])
 }
 
 #[cfg(test)]
@@ -124,6 +139,13 @@ mod tests {
             ("1062: Duplicate entry 'a@b' for key 'email'", "1062: Duplicate entry '?' for key '?'"),
             ("the base's plan isn't ours", "the base's plan isn't ours"),
             ("ERROR: x STATEMENT: SELECT 42", "ERROR: x STATEMENT: ?"),
+            (
+                "42P01: no t (statement: SELECT f('x') WHERE a = 42); b",
+                "42P01: no t (statement: SELECT f(?) WHERE a = ?); b",
+            ),
+            ("no t (last statement: SELECT 'what is cut…)", "no t (last statement: SELECT ?)"),
+            ("no t (statement: SELECT \"a\" FROM t)", "no t (statement: ?)"),
+            ("LOG:  statement: SELECT f(1), 2", "LOG:  statement: SELECT f(?), ?"),
         ] {
             assert_eq!(message(text), hidden);
         }
