@@ -92,6 +92,10 @@ pub fn first_workload(wish: &Wish) -> Result<Written> {
     let log = read(wish)?;
     let mut choice = choose(&log, wish.top);
     choice.seconds = wish.seconds.or(choice.seconds);
+    if let (true, true, Some(wanted)) = (choice.statements.is_empty(), choice.left_out.is_empty(), &wish.database) {
+        let databases: Vec<&str> = log.databases.iter().map(String::as_str).collect();
+        bail!("no statement of these files is of database {wanted}; they are of {}", databases.join(", "));
+    }
     if choice.statements.is_empty() {
         let why: Vec<&str> = choice.left_out.iter().map(|left| left.why.name()).collect();
         bail!("no statement of these files can become a test; what they have: {}", why.join("; "));

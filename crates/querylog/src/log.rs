@@ -88,7 +88,7 @@ pub struct Log {
     pub(crate) groups: BTreeMap<String, Group>,
     pub(crate) left_out: BTreeMap<LeftOut, Share>,
     /// The databases that statements were of.
-    pub(crate) databases: BTreeSet<String>,
+    pub databases: BTreeSet<String>,
     /// When the first and the last thing happened, in seconds.
     times: Option<(f64, f64)>,
     /// What is worth telling of the files.

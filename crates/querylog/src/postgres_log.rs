@@ -75,7 +75,8 @@ pub fn read_postgres_log(file: &str, mut input: impl BufRead, log: &mut Log) -> 
     }
     if cut_values > 0 {
         log.note(format!(
-            "{file}: values that are cut are not used, {cut_values} times; log_parameter_max_length = -1 has them whole"
+            "{file}: calls whose values are not used, since the log has them cut off: {cut_values}; \
+             log_parameter_max_length = -1 logs them whole"
         ));
     }
     if statements == 0 && faults.is_empty() {
@@ -83,6 +84,12 @@ pub fn read_postgres_log(file: &str, mut input: impl BufRead, log: &mut Log) -> 
         faults.add(1, format!("no statement is logged here; {help}"));
     }
     faults.end()
+}
+
+/// What is wrong with a record of so many columns.
+fn odd_record(line: u64, columns: usize) -> String {
+    let what = if line == 1 { "it is neither a csvlog nor a jsonlog" } else { "it is no record of a csvlog" };
+    format!("{what}: columns {columns}, expected 23, 24 or 26; log_destination = 'csvlog' writes such a log")
 }
 
 /// Whether the last record is cut.
@@ -101,9 +108,9 @@ fn read_csv(input: impl BufRead, sessions: &mut Sessions<'_>, faults: &mut Fault
             }
         }
         if let Some((line, columns)) = odd.take() {
-            let help = "expected the 23, 24 or 26 of a csvlog, or a jsonlog; log_destination = 'csvlog' writes one";
-            faults.add(line, format!("the record has {columns} columns; {help}"));
-            if faults.are_enough() {
+            faults.add(line, odd_record(line, columns));
+            // Of what is no log at all, each line would only say so again.
+            if line == 1 || faults.are_enough() {
                 return false;
             }
         }
@@ -125,7 +132,7 @@ fn read_csv(input: impl BufRead, sessions: &mut Sessions<'_>, faults: &mut Fault
     match odd {
         // The only record: then it is no csvlog at all.
         Some((1, columns)) => {
-            faults.add(1, format!("it is neither a csvlog nor a jsonlog: the first record has {columns} columns"));
+            faults.add(1, odd_record(1, columns));
             false
         }
         odd => odd.is_some(),
@@ -319,7 +326,8 @@ mod tests {
         let (log, faults) = read(&format!("{good}{{\"a\": "));
         assert_eq!((faults.len(), log.notes.len()), (0, 1));
         let (_, faults) = read("2024-05-10 17:44:36 CEST [1] LOG:  statement: SELECT 1\nx\n");
-        assert!(faults[0].starts_with("pg.json:1: the record has 1 columns"), "{faults:?}");
+        assert!(faults[0].starts_with("pg.json:1: it is neither a csvlog nor a jsonlog: columns 1, expected 23"));
+        assert_eq!(faults.len(), 1, "{faults:?}");
         let (_, faults) = read(&record("a", "Dauer: 1 ms"));
         assert!(faults[0].contains("lc_messages"), "{faults:?}");
     }

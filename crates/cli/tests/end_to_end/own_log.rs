@@ -147,13 +147,16 @@ fn files_that_are_something_else_are_refused_with_their_lines() {
     };
     refused("from-pg-stat-statements", &[&log], &["pg15-log.csv:1: the header does not have query", "CSV HEADER"]);
     refused("from-postgres-log", &[&slow], &["mysql57-slow.log:1: ", "log_destination = 'csvlog'"]);
+    let told = scene.rqps(&["own", "from-postgres-log", &statements]);
+    let told = scene.end(told).refused(&["pg15-statements.csv:1: it is neither a csvlog nor a jsonlog"]);
+    assert_eq!(told.stderr.matches("pg15-statements.csv:").count(), 1, "{}", told.stderr);
     refused("from-slow-log", &[&log], &["pg15-log.csv:1: no statement is logged here"]);
     // All files' faults at once.
     refused("from-slow-log", &[&log, &statements], &["pg15-log.csv:1: ", "pg15-statements.csv:1: "]);
     refused("from-slow-log", &["nowhere.log"], &["nowhere.log: No such file"]);
     refused("from-slow-log", &[&slow, "--out", "shop.csv"], &["--out shop.csv", "shop.toml"]);
     refused("from-slow-log", &[&slow, "--days", "0"], &["--days", "above 0"]);
-    refused("from-slow-log", &[&slow, "--database", "none"], &["no statement of these files can become a test"]);
+    refused("from-slow-log", &[&slow, "--database", "none"], &["is of database none; they are of ", "sbtest"]);
     let hidden = recording("pg15-other-role.csv");
     refused("from-pg-stat-statements", &[&hidden], &["hidden from the role"]);
     fs::write(scene.path("s.csv"), "query,calls,total_exec_time\nSELECT a FROM b,many,1\nSELECT a FROM b,1\n")

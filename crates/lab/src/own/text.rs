@@ -78,7 +78,7 @@ fn covered(written: &Written) -> String {
     let of = if choice.milliseconds > 0.0 { "the time" } else { "all calls" };
     let over = match choice.seconds {
         Some(seconds) => format!(", seen over {}", human_duration(Duration::from_secs_f64(seconds))),
-        None => ", over an unknown time: --days or --hours says it, and the report can say what a change costs a day"
+        None => ", over an unknown time; say it with --days or --hours, so that the report can tell what a change costs a day"
             .to_owned(),
     };
     format!(

@@ -255,7 +255,7 @@ fn logs_of_postgres_15_and_18_say_the_same_in_both_forms() {
             - DDL and maintenance x4
             - COPY, LOAD and cursors x1
             - the server's own tables x2
-            ! pg18-log.json: values that are cut are not used, 1 times; log_parameter_max_length = -1 has them whole
+            ! pg18-log.json: calls whose values are not used, since the log has them cut off: 1; log_parameter_max_length = -1 logs them whole
         "#]],
     );
     for other in ["pg18-log.csv", "pg15-log.csv", "pg15-log.json"] {
