@@ -239,8 +239,7 @@ impl Progress {
                 };
                 match (&self.bar, left_seconds) {
                     (None, Some(left)) => {
-                        let left = human_duration(Duration::from_secs_f64(*left));
-                        self.line(&format!("{line}   {left} left"));
+                        self.line(&with_time_left(&line, Duration::from_secs_f64(*left)));
                     }
                     _ => self.line(&line),
                 }
@@ -299,6 +298,12 @@ impl Progress {
             self.screen.say(&format!("{}  {:.0} %{left}", self.label, campaign * 100.0));
         }
     }
+}
+
+/// A test's line with the time that is left; what failed of it stands below.
+fn with_time_left(line: &str, left: Duration) -> String {
+    let (test, failures) = line.split_at(line.find('\n').unwrap_or(line.len()));
+    format!("{test}   {} left{failures}", human_duration(left))
 }
 
 /// What the numbers behind a test are.
@@ -410,6 +415,8 @@ mod tests {
         );
         let expected = format!("    2  late{:25}1        500     failed q/s  -\n       b  failed: refused: '?'", "");
         assert_eq!(told, expected);
+        // The time left belongs to the test, not to what failed of it.
+        assert_eq!(with_time_left(&told, Duration::from_secs(9)), expected.replace("-\n", "-   9 s left\n"));
         let told = one_by_one(&place, Unit::QueriesPerSecond, &[failed("b", &"long ".repeat(100))]);
         assert!(told.ends_with("long long…") && told.chars().count() < 220 && !told.contains("q/s"), "{told}");
     }

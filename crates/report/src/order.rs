@@ -168,7 +168,7 @@ pub(crate) fn interleaving(findings: &Findings) -> String {
     match slices {
         0 => "turns".to_owned(),
         n if n == findings.tests.len() => length,
-        n => format!("{length} ({n} tests), turns ({} tests)", findings.tests.len() - n),
+        n => format!("{length} ({}), turns ({})", plural(n, "test"), plural(findings.tests.len() - n, "test")),
     }
 }
 

@@ -38,7 +38,8 @@ pub(super) fn make(target: &Target, data: &OwnData) -> Result<(), LoadError> {
     made.map(drop).map_err(LoadError::wire("making the database; `locale`, `charset` and `collation` choose its kind"))
 }
 
-/// What decides how text compares and what values are taken, where the user did not say it: what the server gave.
+/// What decides how text compares and what values are taken, by the key of `[data]` that would say it: what the server
+/// gave where the user said nothing.
 pub(super) fn given(target: &Target, data: &OwnData) -> Result<Vec<(&'static str, String)>, LoadError> {
     let mut session = connect(&target.endpoint)?;
     for sql in session_statements(data, target) {
@@ -48,12 +49,12 @@ pub(super) fn given(target: &Target, data: &OwnData) -> Result<Vec<(&'static str
     let wanted: Vec<(&str, &str)> = match target.endpoint.protocol() {
         Protocol::Postgres if data.locale.is_none() => {
             let locale = "SELECT datcollate || ', ' || datctype FROM pg_database WHERE datname = current_database()";
-            vec![("the database's locale", locale)]
+            vec![("locale", locale)]
         }
         Protocol::Postgres => Vec::new(),
         Protocol::Mysql => {
-            let collation = ("the database's collation", "SELECT @@collation_database");
-            let mode = ("sql_mode", "SELECT @@sql_mode");
+            let collation = ("collation", "SELECT @@collation_database");
+            let mode = ("sql-mode", "SELECT @@sql_mode");
             let is_open = [data.collation.contains_key(&engine), data.sql_mode.contains_key(&engine)];
             [collation, mode].into_iter().zip(is_open).filter(|(_, is_said)| !is_said).map(|(one, _)| one).collect()
         }

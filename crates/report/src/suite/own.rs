@@ -5,6 +5,7 @@
 use crate::order::{self, Level};
 use crate::{number, text};
 use rqps_analysis::findings::{Findings, TestFindings};
+use rqps_model::Verdict;
 use rqps_model::own::{Own, OwnTest, Work};
 
 /// What changes of a level cost a day, by `calls`; nothing where no test says how often it is done.
@@ -23,8 +24,10 @@ pub(super) fn lines(findings: &Findings, own: &Own, level: &Level<'_>) -> Vec<St
                 continue;
             }
             let build = if several { format!("{}: ", text::plain(&names[index])) } else { String::new() };
+            // The interval alone is not corrected for the number of tests.
+            let doubt = if comparison.verdict == Verdict::Undecided { ", undecided" } else { "" };
             let told = format!(
-                "  {build}{} {} ({} to {}), {} calls took {}",
+                "  {build}{} {} ({} to {}), {} calls took {}{doubt}",
                 test.name,
                 seconds(more(comparison.rqps)),
                 seconds(more(high)),
@@ -40,10 +43,10 @@ pub(super) fn lines(findings: &Findings, own: &Own, level: &Level<'_>) -> Vec<St
     }
     costs.sort_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
     let head = match costs.len() {
-        0 => "A day, by the calls of the workload file: no change".to_owned(),
+        0 => "A day, by the calls of the workload file: no change shown".to_owned(),
         _ => "A day, by the calls of the workload file, the largest change first:".to_owned(),
     };
-    let rest = (unclear > 0 && !costs.is_empty()).then(|| format!("  no change in {unclear} more"));
+    let rest = (unclear > 0 && !costs.is_empty()).then(|| format!("  no change shown in {unclear} more"));
     std::iter::once(head).chain(costs.into_iter().map(|(_, told)| told)).chain(rest).collect()
 }
 

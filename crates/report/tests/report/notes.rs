@@ -4,8 +4,11 @@
 use crate::terminal::widest;
 use crate::world::{Size, findings};
 use rqps_analysis::findings::{Comparison, Findings, Warning};
+use rqps_model::own::{AnswersCheck, Own, OwnData, OwnStep, OwnTest, Protocol, Steps, Work};
+use rqps_model::plan::SuitePlan;
 use rqps_model::{Verdict, WarningKind};
 use rqps_report::{compare_json, html, markdown, terminal};
+use std::collections::BTreeMap;
 
 fn warning(kind: WarningKind, cause: &str, advice: &str) -> Warning {
     Warning { kind, cause: cause.to_owned(), advice: Some(advice.to_owned()), in_full: None }
@@ -175,4 +178,38 @@ fn a_ratio_that_is_far_from_the_quotient_is_explained() {
     made.tests.iter_mut().for_each(|test| test.interleave = Some(rqps_model::Interleave::Turns));
     assert_eq!(told(&made), None, "in turns it is the quotient");
     assert!(html(&made).expect("a page").contains("rQPS is not quite the quotient of the two throughputs"));
+}
+
+#[test]
+fn one_test_is_no_tests() {
+    let mut made = findings(Size::TWO_BUILDS);
+    made.tests[0].interleave = Some(rqps_model::Interleave::Turns);
+    let others = made.tests.len() - 1;
+    let told = terminal(&made, 200, false);
+    assert!(told.contains(&format!("({others} tests), turns (1 test)")), "{told}");
+}
+
+#[test]
+fn what_a_change_costs_a_day_says_what_is_not_shown() {
+    let mut made = findings(Size::TWO_BUILDS);
+    let step = |name: &str| OwnStep { name: name.to_owned(), sql: BTreeMap::new(), keep: Vec::new(), rows: None };
+    let test = |made: &Findings, at: usize| {
+        let name = &made.tests[at].name;
+        let work = Work::Steps(Steps { steps: vec![step(name)], transaction: false });
+        OwnTest { calls: Some(1000.0), ..OwnTest::new(name, work, Protocol::Prepared) }
+    };
+    let tests = vec![test(&made, 0), test(&made, 1)];
+    let names: Vec<String> = tests.iter().map(|test| test.name.clone()).collect();
+    let (data, values) = (OwnData::default(), BTreeMap::new());
+    let own = Own { name: "shop".to_owned(), data, values, tests, answers: AnswersCheck::OFF };
+    made.campaign.suite = SuitePlan::Own(Box::new(own));
+    for (at, low, high) in [(0, 1.01, 1.3), (1, 0.9, 1.1)] {
+        let comparison = comparison(&mut made, at);
+        (comparison.low, comparison.rqps, comparison.high) = (Some(low), 1.1, Some(high));
+        comparison.verdict = Verdict::Undecided;
+    }
+    let told = terminal(&made, 200, false);
+    let line = told.lines().find(|line| line.starts_with(&format!("  {} −", names[0])) && line.contains("calls took"));
+    assert!(line.is_some_and(|line| line.ends_with(", undecided")), "{told}");
+    assert!(told.contains("\n  no change shown in 1 more\n"), "{told}");
 }
