@@ -5,13 +5,14 @@
 
 use crate::findings::{CellFindings, Findings, Warning};
 pub use crate::literals::message;
-use crate::literals::{plan, statement};
+use crate::literals::{error, plan, statement};
 use crate::suite;
 use rqps_model::Engine;
+use rqps_model::plan::SuitePlan;
 
 /// Findings as they may be shown to anybody.
 pub fn without_literals(mut findings: Findings) -> Findings {
-    if !suite::is_private(&findings) {
+    if !suite::is_private(&findings.campaign.suite) {
         return findings;
     }
     suite::hide(&mut findings);
@@ -22,9 +23,17 @@ pub fn without_literals(mut findings: Findings) -> Findings {
         }
         test.cells.iter_mut().zip(&engines).for_each(|(cell, engine)| hide_in_cell(cell, *engine));
     }
+    for form in findings.forced.iter_mut().filter(|form| form.what.starts_with("statement ")) {
+        form.forms.iter_mut().for_each(|(engine, sql)| *sql = statement(sql, *engine));
+    }
     hide_in_warnings(&mut findings.warnings);
     findings.treatments.iter_mut().for_each(|treatment| hide_in_warnings(&mut treatment.warnings));
     findings
+}
+
+/// What was said of a campaign of this suite, as it may be shown to anybody.
+pub fn told_of(suite: &SuitePlan, text: &str) -> String {
+    if suite::is_private(suite) { message(text) } else { text.to_owned() }
 }
 
 fn hide_in_cell(cell: &mut CellFindings, engine: Engine) {
@@ -32,13 +41,12 @@ fn hide_in_cell(cell: &mut CellFindings, engine: Engine) {
         one.plan = plan(&one.plan, engine);
     }
     for answer in &mut cell.answers {
-        answer.error = answer.error.as_deref().map(message);
         if let Some(row) = &mut answer.row {
             (row.own, row.base) = (None, None);
         }
     }
-    for error in &mut cell.errors {
-        error.message = message(&error.message);
+    for one in &mut cell.errors {
+        one.message = error(&one.code, &one.message);
     }
     hide_in_warnings(&mut cell.warnings);
 }

@@ -44,8 +44,8 @@ pub(crate) fn timeout_seconds(plan: &Plan, test: &str) -> Option<f64> {
 }
 
 /// Whether what it says holds values of the user's that are nobody else's business.
-pub(crate) fn is_private(findings: &Findings) -> bool {
-    match &findings.campaign.suite {
+pub(crate) fn is_private(suite: &SuitePlan) -> bool {
+    match suite {
         SuitePlan::Own(_) => true,
         SuitePlan::Sysbench(_) | SuitePlan::Insert(_) | SuitePlan::TprocC(_) => false,
     }
@@ -55,5 +55,6 @@ pub(crate) fn is_private(findings: &Findings) -> bool {
 pub(crate) fn hide(findings: &mut Findings) {
     if let SuitePlan::Own(workload) = &mut findings.campaign.suite {
         own::hide(workload);
+        own::hide_definitions(&mut findings.campaign.command, &mut findings.campaign.campaign_toml);
     }
 }

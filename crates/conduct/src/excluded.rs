@@ -69,7 +69,8 @@ fn is_excluded(treatment: &str, error: &ConductError) -> String {
 
 /// An error without most of the log that it quotes: the lines that tell of errors, else the last ones.
 fn in_short(message: &str) -> String {
-    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    // A tab says that a line goes on from the one before.
+    let mut lines = message.lines().map(|line| line.trim_end().trim_start_matches(' ')).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
     let log: Vec<&str> = lines.collect();
     let is_error = |line: &&str| ["ERROR", "FATAL", "PANIC"].iter().any(|word| line.contains(word));

@@ -166,7 +166,10 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
         counts
     };
     let with_reason = |reason: fn(&Found) -> Option<&String>| {
-        let failure = |known: &Known| Some(Failure { cell: known.cell.clone(), why: reason(&known.found)?.clone() });
+        let failure = |known: &Known| {
+            let why = rqps_analysis::private::told_of(&plan.suite, reason(&known.found)?);
+            Some(Failure { cell: known.cell.clone(), why })
+        };
         known.iter().filter_map(failure).collect()
     };
     let is_done = |round: &u32| known.iter().all(|known| known.cell.round != *round || !is_absent(known));

@@ -86,10 +86,24 @@ pub fn redact(text: &str, dialect: Dialect) -> String {
             TokenKind::String | TokenKind::Number => out.push('?'),
             // They may hold anything.
             TokenKind::Comment => out.push_str("/* ? */"),
+            // What a server executes is text like any other.
+            TokenKind::Executed => {
+                let (mark, inner) = executed(token.text(text));
+                out.push_str(mark);
+                out.push_str(&redact(inner.strip_suffix("*/").unwrap_or(inner), dialect));
+                out.push_str("*/");
+            }
             _ => out.push_str(token.text(text)),
         }
     }
     out
+}
+
+/// The mark of a comment that servers execute, with the version behind it, and the rest of it.
+fn executed(comment: &str) -> (&str, &str) {
+    let mark = comment.find(['!', '+']).map_or(comment.len(), |at| at + 1);
+    let version = comment[mark..].find(|c: char| !c.is_ascii_digit()).unwrap_or(comment.len() - mark);
+    comment.split_at(mark + version)
 }
 
 #[cfg(test)]
@@ -131,6 +145,13 @@ mod tests {
             ("ERROR: near 'secret", "ERROR: near ?"),
         ] {
             assert_eq!(redact(text, Dialect::Postgres), expected);
+        }
+        for (text, expected) in [
+            ("SELECT 1 /*!50003 AND a = 'secret' */ FROM t", "SELECT ? /*!50003 AND a = ? */ FROM t"),
+            ("SELECT /*M!100100 42 */ /*+ INDEX(t k1) */ a", "SELECT /*M!100100 ? */ /*+ INDEX(t k1) */ a"),
+            ("/*! 'secret", "/*! ?*/"),
+        ] {
+            assert_eq!(redact(text, Dialect::Mysql), expected);
         }
     }
 }

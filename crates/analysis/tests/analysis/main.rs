@@ -6,6 +6,7 @@ mod allot;
 mod choices;
 mod insert;
 mod planted;
+mod private;
 mod profile;
 mod published;
 mod tproc_c;

@@ -75,7 +75,7 @@ fn what_the_client_cannot_do_fails_the_event_and_rolls_it_back() {
     for (script, why) in [
         ("\\set x 1 / 0\nEND;\n", "division by zero"),
         ("\\shell exit 3\nEND;\n", "exit status: 3"),
-        ("\\setshell x echo two\nEND;\n", "a whole number, not `two`"),
+        ("\\setshell x echo two\nEND;\n", "no whole number was printed by the command `echo two`: two"),
         ("SELECT bid FROM pgbench_branches WHERE bid < 0 \\gset\nEND;\n", "\\gset expected one row, got 0"),
         ("SELECT 1 AS \"?\" \\gset\nEND;\n", "?"),
         ("", "the script ends within a transaction"),

@@ -10,10 +10,10 @@ use std::process::{Command, Stdio};
 pub(super) fn run(words: &[Word], variables: &Variables) -> Result<String, String> {
     let line = line(words, variables)?;
     let ran = Command::new("/bin/sh").arg("-c").arg(&line).stdin(Stdio::null()).output();
-    let output = ran.map_err(|error| format!("cannot run `{line}`: {error}"))?;
+    let output = ran.map_err(|error| format!("{error}: cannot run the command `{line}`"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("`{line}` ended with {}: {}", output.status, said.lines().next().unwrap_or_default()));
+        return Err(format!("{} of the command `{line}`: {}", output.status, said.lines().next().unwrap_or_default()));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -22,7 +22,9 @@ pub(super) fn run(words: &[Word], variables: &Variables) -> Result<String, Strin
 pub(super) fn run_for_number(words: &[Word], variables: &Variables) -> Result<Value, String> {
     let printed = run(words, variables)?;
     let first = printed.lines().next().unwrap_or_default().trim();
-    first.parse().map(Value::Int).map_err(|_| format!("the command must print a whole number, not `{first}`"))
+    first.parse().map(Value::Int).map_err(|_| {
+        format!("no whole number was printed by the command `{}`: {first}", line(words, variables).unwrap_or_default())
+    })
 }
 
 /// The words with a space between, and variables in their places.
@@ -59,9 +61,9 @@ mod tests {
         assert_eq!(run(&sum, &variables), Ok("42\n7\n".to_owned()));
         assert_eq!(run_for_number(&sum, &variables), Ok(Value::Int(42)));
         let refused = |words: &[Word]| run_for_number(words, &variables).unwrap_err();
-        assert!(refused(&words(&["echo", "two"])).contains("not `two`"));
+        assert!(refused(&words(&["echo", "two"])).contains("`echo two`: two"));
         let failed = refused(&words(&["echo", "why", ">&2;", "exit", "3"]));
-        assert!(failed.contains("exit status: 3: why"), "{failed}");
+        assert!(failed.contains("exit status: 3 of the command `echo why >&2; exit 3`: why"), "{failed}");
         assert!(refused(&[Word::Variable(missing)]).contains("not set"));
     }
 }
