@@ -6,7 +6,7 @@
 use crate::findings::{AnswerFindings, AnswerKind, RowDifference};
 use crate::read::measured::Measured;
 use rqps_model::answers::{Answer, StatementAnswers, TestAnswers};
-use std::collections::BTreeMap;
+use rqps_sql::{Dialect, redact};
 
 /// A row's values.
 type Values = Vec<Option<String>>;
@@ -74,7 +74,9 @@ fn kind(own: &Answer, base: &Answer, is_ordered: bool) -> Option<AnswerKind> {
 fn first_row(own: &Answer, base: &Answer, statement: &StatementAnswers) -> Option<RowDifference> {
     let columns = |ours: &Values, theirs: &Values| -> Vec<String> {
         let differs = |at: &usize| ours.get(*at) != theirs.get(*at);
-        let name = |at: usize| statement.columns.get(at).cloned().unwrap_or_else(|| format!("column {}", at + 1));
+        // MySQL names a column by its expression, with all values in it.
+        let named = |name: &String| redact(name, Dialect::Mysql);
+        let name = |at: usize| statement.columns.get(at).map_or_else(|| format!("column {}", at + 1), named);
         (0..ours.len().max(theirs.len())).filter(differs).map(name).collect()
     };
     let difference = |at: usize, ours: Option<&Values>, theirs: Option<&Values>| RowDifference {
@@ -83,24 +85,21 @@ fn first_row(own: &Answer, base: &Answer, statement: &StatementAnswers) -> Optio
         own: ours.cloned(),
         base: theirs.cloned(),
     };
-    if statement.is_ordered {
-        let longest = own.first_rows.len().max(base.first_rows.len());
-        let at = (0..longest).find(|at| own.first_rows.get(*at) != base.first_rows.get(*at))?;
-        return Some(difference(at, own.first_rows.get(at), base.first_rows.get(at)));
+    let (ours, theirs) = (&own.first_rows, &base.first_rows);
+    let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at))?;
+    let (mut here, mut there) = (ours.get(at), theirs.get(at));
+    if !statement.is_ordered {
+        // Rows are sorted: one more moves those behind it, and may move the last ones out of what is kept.
+        let of = |answer: &Answer, rows: &[Values]| rows.len() as u64 == answer.rows;
+        match (here, there) {
+            (Some(_), Some(there_row)) if ours.contains(there_row) => there = None,
+            (Some(here_row), Some(_)) if theirs.contains(here_row) => here = None,
+            (None, Some(_)) if !of(own, ours) => return None,
+            (Some(_), None) if !of(base, theirs) => return None,
+            _ => {}
+        }
     }
-    // Without an order rows are those of a bag.
-    let mut bag: BTreeMap<&Values, i64> = BTreeMap::new();
-    own.first_rows.iter().for_each(|row| *bag.entry(row).or_default() += 1);
-    base.first_rows.iter().for_each(|row| *bag.entry(row).or_default() -= 1);
-    let place = |rows: &[Values], row: &Values| rows.iter().position(|one| one == row).unwrap_or(0);
-    let ours = bag.iter().find(|(_, count)| **count > 0).map(|(row, _)| *row);
-    let theirs = bag.iter().find(|(_, count)| **count < 0).map(|(row, _)| *row);
-    let at = match (ours, theirs) {
-        (None, None) => return None,
-        (_, Some(theirs)) => place(&base.first_rows, theirs),
-        (Some(ours), None) => place(&own.first_rows, ours),
-    };
-    Some(difference(at, ours, theirs))
+    Some(difference(at, here, there))
 }
 
 #[cfg(test)]
@@ -139,12 +138,36 @@ mod tests {
     fn a_changed_row_is_named() {
         let base = [answer(&[&["1", "10"], &["2", "20"]]), answer(&[])];
         assert_eq!(found(false, &base, &base), None);
-        let own = [answer(&[&["2", "21"], &["1", "10"]]), answer(&[])];
+        let own = [answer(&[&["1", "10"], &["2", "21"]]), answer(&[])];
         let told = found(false, &own, &base).expect("another value");
         assert_eq!((told.kind, told.sets, told.of_sets), (AnswerKind::Values, 1, 2));
         let row = told.row.expect("a row");
         assert_eq!((row.row, &row.columns[..]), (2, &["total".to_owned()][..]));
         assert_eq!(row.own.expect("ours")[1].as_deref(), Some("21"));
+    }
+
+    #[test]
+    fn a_row_too_many_is_not_taken_for_the_last_that_was_kept() {
+        let kept = |rows: &[&[&str]]| [Answer { rows: 300, ..answer(rows) }];
+        let (base, own) = (kept(&[&["2", "b"], &["3", "c"]]), kept(&[&["1", "a"], &["2", "b"]]));
+        let row = |own: &[Answer], base: &[Answer]| found(false, own, base).expect("a difference").row;
+        let more = row(&own, &base).expect("a row");
+        assert_eq!((more.row, more.own.is_some(), more.base.is_some()), (1, true, false));
+        let less = row(&base, &own).expect("a row");
+        assert_eq!((less.row, less.own.is_some(), less.base.is_some()), (1, false, true));
+        // What is behind the rows that were kept is not known.
+        assert_eq!(row(&kept(&[&["2", "b"], &["3", "c"]]), &kept(&[&["2", "b"]])), None);
+    }
+
+    #[test]
+    fn a_column_that_is_named_by_its_expression_is_named_without_its_values() {
+        let one = |value: &str| {
+            let mut all = statement(false, &[answer(&[&["1", value]])]);
+            all.statements[0].columns[1] = "concat(total + 4711, 'secret')".to_owned();
+            all
+        };
+        let told = differences(&one("a"), &one("b")).pop().expect("another value");
+        assert_eq!(told.row.expect("a row").columns, ["concat(total + ?, ?)"]);
     }
 
     #[test]

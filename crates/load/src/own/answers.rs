@@ -114,17 +114,18 @@ fn unexpected(asked: &StatementAnswers, expected: Option<(u64, u64)>) -> Option<
     })
 }
 
-/// A session that shows values alike on all versions.
+/// A session that shows values alike on all versions, and changes none, whatever functions a statement calls.
 fn session(target: &Target, own: &Own, test: &OwnTest, with_workers: bool) -> Result<Session, LoadError> {
     let mut session = database::limited(own, test, target)?;
     if target.endpoint.protocol() == Protocol::Postgres {
         execute(&mut session, "SET extra_float_digits = 3; SET bytea_output = hex; SET intervalstyle = postgres")?;
-        execute(&mut session, "SET datestyle = ISO; SET timezone = 'UTC'")?;
+        execute(&mut session, "SET datestyle = ISO; SET timezone = 'UTC'; SET default_transaction_read_only = on")?;
         if !with_workers {
             execute(&mut session, "SET max_parallel_workers_per_gather = 0")?;
         }
     } else {
         execute(&mut session, "SET time_zone = '+00:00', group_concat_max_len = 1000000")?;
+        execute(&mut session, "SET SESSION TRANSACTION READ ONLY")?;
     }
     Ok(session)
 }
