@@ -151,8 +151,7 @@ impl<R: BufRead> Dump<R> {
             match word {
                 "restrict" | "unrestrict" | "." | "encoding" => {}
                 "connect" | "c" => {
-                    let name = rest.split_whitespace().last().unwrap_or_default().trim_matches('"').to_owned();
-                    self.ready.push_back(Item { line: self.line, what: What::Connect(name) });
+                    self.ready.push_back(Item { line: self.line, what: What::Connect(connected(rest)) });
                 }
                 _ => return Err(DumpError::Command { line: self.line, command: format!("\\{word}") }),
             }
@@ -208,6 +207,15 @@ impl<R: BufRead> Dump<R> {
             self.ready.push_back(Item { line: self.line, what: What::CopyEnd });
         }
         Ok(())
+    }
+}
+
+/// The database of a `\connect`: a name, or of a name with other characters than letters
+/// `-reuse-previous=on "dbname='my-shop'"`.
+fn connected(words: &str) -> String {
+    match words.split_once("dbname='").and_then(|(_, quoted)| quoted.rsplit_once('\'')) {
+        Some((name, _)) => name.replace("\\'", "'").replace("\\\\", "\\"),
+        None => words.split_whitespace().last().unwrap_or_default().trim_matches('"').to_owned(),
     }
 }
 

@@ -129,7 +129,11 @@ fn a_long_statement_is_read_in_time() {
 #[test]
 fn what_breaks_other_loaders_is_left_out_or_sent_as_it_is() {
     let postgres = [
-        ("\\connect -reuse-previous=on \"dbname='shop'\"\n", vec!["1: connect dbname='shop'"]),
+        (
+            "CREATE DATABASE \"my shop-2\" WITH TEMPLATE = template0;\n\\connect -reuse-previous=on \"dbname='my shop-2'\"\n",
+            vec!["1: database my shop-2", "2: connect my shop-2"],
+        ),
+        ("\\connect shop\n\\c \"Shop\"\n", vec!["1: connect shop", "2: connect Shop"]),
         ("SET transaction_timeout = 0;", vec!["1: SET transaction_timeout = 0"]),
         ("SET default_tablespace = fast;", vec!["1: without SET default_tablespace"]),
         ("SET default_tablespace = '';", vec!["1: SET default_tablespace = ''"]),
