@@ -105,7 +105,7 @@ fn query(queries: &Queries, request: &PartRequest) -> Result<PartResult> {
     let stop = AtomicBool::new(false);
     let runs = match queries.script {
         Some(protocol) => {
-            let programs = script(protocol, request, &arms[0])?;
+            let programs = script(protocol, request, &arms[0], queries.clients)?;
             drive::run(&exercise, &programs, &mut |_| Ok(()), &stop, &|_| ())?
         }
         None => {
@@ -122,7 +122,7 @@ fn query(queries: &Queries, request: &PartRequest) -> Result<PartResult> {
 }
 
 /// The script that pgbench gets, as the suite `own` runs it.
-fn script(protocol: Protocol, request: &PartRequest, server: &Endpoint) -> Result<ScriptWorkload> {
+fn script(protocol: Protocol, request: &PartRequest, server: &Endpoint, clients: u32) -> Result<ScriptWorkload> {
     let script = ScriptText { name: "point".to_owned(), weight: 1, text: PGBENCH_POINT.to_owned() };
     let define = BTreeMap::from([("rows".to_owned(), request.rows.to_string())]);
     let scripts = Scripts { scripts: vec![script], scale: 1, define, pauses: false, allow_shell: false };
@@ -136,7 +136,7 @@ fn script(protocol: Protocol, request: &PartRequest, server: &Endpoint) -> Resul
     };
     // Of the version only MySQL's matters here, which has no pgbench.
     let target = Target { endpoint: server.clone(), version: "17.11".parse()?, storage: None };
-    Ok(ScriptWorkload::compile(&own, &test, &scripts, &[target], request.seed)?)
+    Ok(ScriptWorkload::compile(&own, &test, &scripts, &[target], (request.seed, clients))?)
 }
 
 /// Our own virtual users on one server.

@@ -163,7 +163,8 @@ impl<'a> PlannedTest<'a> {
                 let endpoints = endpoints(servers);
                 match &test.work {
                     Work::Pgbench(scripts) => {
-                        let programs = ScriptWorkload::compile(own, test, scripts, &targets, self.seed)?;
+                        let programs =
+                            ScriptWorkload::compile(own, test, scripts, &targets, (self.seed, self.clients))?;
                         self.side_by_side(&endpoints, &programs, servers, clients, hook)
                     }
                     _ => {

@@ -145,7 +145,11 @@ impl Program for OwnSession<'_> {
 
     fn next<S: Parameters>(&mut self, cue: Cue<'_>, random: &mut Pcg64, statements: &mut [S]) -> Step {
         match cue {
-            Cue::Begin | Cue::Again => self.begin(random),
+            Cue::Begin => self.begin(random),
+            Cue::Again => {
+                self.values.take_back(&self.arm.units[self.unit].sources);
+                self.begin(random);
+            }
             Cue::Answer(rows) => {
                 let unit = &self.arm.units[self.unit];
                 if let Some(kept) = unit.kept.get(self.step).filter(|kept| !kept.is_empty()) {

@@ -44,9 +44,9 @@ fn own(scripts: &[(&str, u32, &str)], protocol: Protocol) -> Own {
     }
 }
 
-fn compile(own: &Own, server: &LiveServer) -> ScriptWorkload {
+fn compile(own: &Own, server: &LiveServer, clients: u32) -> ScriptWorkload {
     let Work::Pgbench(scripts) = &own.tests[0].work else { unreachable!("it was made so") };
-    ScriptWorkload::compile(own, &own.tests[0], scripts, &[server.target()], SEED).unwrap()
+    ScriptWorkload::compile(own, &own.tests[0], scripts, &[server.target()], (SEED, clients)).unwrap()
 }
 
 /// Runs so many events for each client.
@@ -62,7 +62,7 @@ fn play(server: &LiveServer, own: &Own, clients: u32, events: u32) -> ArmRun {
         seed: 11,
         planted: &[],
     };
-    run_events(&exercise, &compile(own, server), events, &RUNNING).unwrap().remove(0)
+    run_events(&exercise, &compile(own, server, clients), events, &RUNNING).unwrap().remove(0)
 }
 
 /// Statements with their values, of lines of a log: without what names them or their session.

@@ -12,7 +12,7 @@ pub use session::ScriptSession;
 use crate::error::LoadError;
 use crate::program::{StatementForm, Workload};
 use rqps_model::own::{Own, OwnTest, Protocol, Scripts};
-use rqps_pgbench::{Choice, Names, Script, Sql, What};
+use rqps_pgbench::{Choice, Names, Script, Sql, Streams, What};
 use rqps_wire::{ParameterType, Target};
 use std::collections::BTreeMap;
 
@@ -40,6 +40,8 @@ pub struct ScriptWorkload {
     define: Vec<(usize, String)>,
     scale: u32,
     seed: u64,
+    /// What clients draw from.
+    streams: Streams,
     protocol: Protocol,
     tries_max: u32,
     /// The statement of a script's command, which is also its kind, by script and command.
@@ -62,7 +64,7 @@ impl ScriptWorkload {
         test: &OwnTest,
         scripts: &Scripts,
         targets: &[Target],
-        seed: u64,
+        (seed, clients): (u64, u32),
     ) -> Result<ScriptWorkload, LoadError> {
         let mut names = Names::new();
         let mut parsed = Vec::new();
@@ -74,7 +76,9 @@ impl ScriptWorkload {
         if !scripts.allow_shell && parsed.iter().any(Script::runs_commands) {
             return Err(LoadError::Shape(format!("`{}` runs commands of the shell: allow it", test.name)));
         }
-        let define = scripts.define.iter().map(|(name, value)| (names.intern(name), value.clone())).collect();
+        let define: Vec<(usize, String)> =
+            scripts.define.iter().map(|(name, value)| (names.intern(name), value.clone())).collect();
+        let is_defined = define.iter().any(|(slot, _)| *slot == Names::DEFAULT_SEED);
         let weights: Vec<u32> = scripts.scripts.iter().map(|script| script.weight).collect();
         let choice = Choice::new(&weights).map_err(|error| LoadError::Shape(error.to_string()))?;
         let mut workload = ScriptWorkload {
@@ -83,6 +87,8 @@ impl ScriptWorkload {
             define,
             scale: scripts.scale,
             seed,
+            // As with a thread for each client, so that each chooses scripts by itself.
+            streams: Streams::seeded(seed, clients as usize, clients as usize, is_defined),
             protocol: test.protocol,
             tries_max: test.max_tries.unwrap_or(TRIES_MAX),
             statements: Vec::new(),
@@ -147,7 +153,11 @@ impl ScriptWorkload {
 
 /// The first words of a statement.
 fn words(sql: &Sql) -> String {
-    let words = sql.text().split_whitespace().filter(|word| word.chars().all(|c| c.is_alphanumeric() || c == '_'));
+    let is_word = |word: &&str| {
+        // A number may be a value.
+        !word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let words = sql.text().split_whitespace().filter(is_word);
     words.take(2).collect::<Vec<_>>().join("-").to_lowercase()
 }
 

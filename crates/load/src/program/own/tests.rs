@@ -3,7 +3,7 @@
 use super::*;
 use rqps_draw::Take;
 use rqps_model::Engine;
-use rqps_model::own::{AnswersCheck, OwnData, OwnStep, Protocol, Steps, Values, Work};
+use rqps_model::own::{AnswersCheck, OwnData, OwnStep, Protocol, ScriptText, Scripts, Steps, Values, Work};
 use rqps_wire::{AnyValue, Endpoint, Rows, Transport};
 use std::collections::BTreeMap;
 
@@ -159,4 +159,48 @@ fn a_name_that_stands_for_nothing_is_refused() {
     let own = own(vec![test.clone()]);
     let refused = OwnWorkload::compile(&own, &test, &Inputs::default(), &[target(Engine::Postgres)]);
     assert!(refused.is_err_and(|error| error.to_string().contains("`:missing`")));
+}
+
+#[test]
+fn clients_of_a_script_have_numbers_of_their_own_and_hash_alike() {
+    let text = "\\set aid random(1, 100000 * :scale)\nSELECT :aid, :default_seed;\n".to_owned();
+    let scripts = Scripts {
+        scripts: vec![ScriptText { name: "s".to_owned(), weight: 1, text }],
+        scale: 1,
+        define: BTreeMap::new(),
+        pauses: false,
+        allow_shell: false,
+    };
+    let test = OwnTest::new("s", Work::Pgbench(scripts.clone()), Protocol::Simple);
+    let own = own(vec![test.clone()]);
+    let compiled = ScriptWorkload::compile(&own, &test, &scripts, &[target(Engine::Postgres)], (42, 2));
+    let workload = compiled.expect("it compiles");
+    // As pgbench draws them with two clients.
+    for (client, expected) in [(0, 83_532), (1, 81_172)] {
+        let mut program = workload.program(0, client, 0);
+        let mut statements = vec![Set::default(); program.statements().len()];
+        let step = program.next(Cue::Begin, &mut Pcg64::new(1, 7), &mut statements);
+        let Step::Send { statement, .. } = step else { panic!("it sends a statement") };
+        assert_eq!(statements[statement].0, [format!("SELECT {expected}, 4482733528210176216;")]);
+    }
+}
+
+#[test]
+fn an_event_that_begins_again_has_the_same_values_and_the_next_one_others() {
+    let test = OwnTest::new("t", steps(&["SELECT :a, :b"], false), Protocol::Simple);
+    let own = own(vec![test.clone()]);
+    let compiled = OwnWorkload::compile(&own, &test, &Inputs::default(), &[target(Engine::Postgres)]);
+    let workload = compiled.expect("it compiles");
+    let mut program = workload.program(0, 0, 0);
+    let mut statements = vec![Set::default(); program.statements().len()];
+    let mut sent = |cue| {
+        // The loop gives an event that begins again the same stream.
+        let step = program.next(cue, &mut Pcg64::new(1, 7), &mut statements);
+        let Step::Send { statement, .. } = step else { panic!("it sends a statement") };
+        statements[statement].0[0].clone()
+    };
+    let (first, again, next) = (sent(Cue::Begin), sent(Cue::Again), sent(Cue::Begin));
+    assert!(first.starts_with("SELECT 1, "), "{first}");
+    assert_eq!(again, first);
+    assert!(next.starts_with("SELECT 2, "), "{next}");
 }

@@ -103,6 +103,11 @@ impl ValueSet {
         }
     }
 
+    /// These sources will give once more what they gave last, be it the next of a sequence.
+    pub(super) fn take_back(&mut self, used: &[usize]) {
+        used.iter().for_each(|&source| self.rows[source].1 -= 1);
+    }
+
     /// Keeps columns of the only row of an answer; without a row they are NULL.
     pub(super) fn keep(&mut self, kept: &[(usize, usize)], rows: &Rows) {
         for &(column, place) in kept {

@@ -82,7 +82,7 @@ fn a_server_whose_statements_all_time_out_is_given_up_soon_and_holds_nobody_up()
         planted: &[],
     };
     let begun = Instant::now();
-    let workload = super::compile(&own, &server);
+    let workload = super::compile(&own, &server, exercise.clients);
     let ran = run(&exercise, &workload, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);
     let why = ran.failure.expect("it is given up");
     assert!(ran.errors.iter().any(|error| error.class() == FailureClass::Timeout), "{:?}", ran.errors);

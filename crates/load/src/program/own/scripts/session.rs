@@ -9,7 +9,7 @@ use crate::program::{Aside, Cue, Parameters, Program, StatementForm, Step};
 use rand_pcg::Pcg64;
 use rqps_draw::Random;
 use rqps_model::own::Protocol;
-use rqps_pgbench::{Names, Sql, Step as Next, Store, Streams, Variables, What};
+use rqps_pgbench::{Sql, Step as Next, Store, Variables, What};
 use rqps_wire::{AnyValue, Rows};
 
 /// A column that was seen in the answer to a statement, and the variable that it goes to.
@@ -45,8 +45,7 @@ pub struct ScriptSession<'w> {
 
 impl<'w> ScriptSession<'w> {
     pub(super) fn new(workload: &'w ScriptWorkload, opening: &'w [String], client: u32) -> ScriptSession<'w> {
-        let is_defined = workload.define.iter().any(|(slot, _)| *slot == Names::DEFAULT_SEED);
-        let streams = Streams::seeded(workload.seed, client as usize + 1, 1, is_defined);
+        let streams = &workload.streams;
         let mut variables = Variables::new(&workload.names);
         for (slot, value) in &workload.define {
             variables.set_text(*slot, value);
@@ -60,7 +59,7 @@ impl<'w> ScriptSession<'w> {
             variables,
             begun: random.clone(),
             random,
-            choose: streams.threads[0].choose.clone(),
+            choose: streams.threads[client as usize].choose.clone(),
             script: 0,
             at: 0,
             sent: 0,
