@@ -88,6 +88,7 @@ const fn usual_advice(kind: WarningKind) -> Option<&'static str> {
         | WarningKind::Chance
         | WarningKind::Noisy
         | WarningKind::UnstableAnswers
+        | WarningKind::LeftOut
         | WarningKind::Trial => return None,
     })
 }

@@ -422,7 +422,9 @@ impl Maker<'_, '_, '_> {
             index_seconds: report.index_seconds,
             analyze_seconds: report.settle_seconds,
         });
-        self.output.store.write_load(name, &LoadFacts { rows: report.rows, host, sets: sets.clone() })?;
+        self.output
+            .store
+            .write_load(name, &LoadFacts { rows: report.rows, host, sets: sets.clone(), left: report.left.clone() })?;
         treatment.connection(&endpoint)?;
         if self.inputs.is_none() || FolderKind::of(treatment) == self.base {
             let asked = suite::inputs(self.job.plan, server.target());

@@ -165,6 +165,9 @@ pub struct LoadFacts {
     /// The parts of loading, of each data set that it loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sets: Vec<LoadedSet>,
+    /// What was left out, and the errors after which loading went on, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<String>,
 }
 
 /// What loading one data set took.

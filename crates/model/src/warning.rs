@@ -60,6 +60,8 @@ words! {
         Trial = "trial",
         /// Builds were made in different ways.
         UnlikeBuilds = "unlike-builds",
+        /// Something was left out while data were loaded, or an error passed over.
+        LeftOut = "left-out",
         /// Encoding or collation differ.
         Encoding = "encoding",
         /// Data checksums differ.

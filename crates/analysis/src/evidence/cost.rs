@@ -219,7 +219,7 @@ mod tests {
     fn a_load_costs_by_the_row() {
         // 128534 rows a second at 12.6 % of 8 CPUs.
         let host = observed(128_534.0, 60.0, 8, 12.6, 1157.0, 159_382.0).sample.resources.host;
-        let cost = of_load(&LoadFacts { rows: 128_534 * 60, host, sets: Vec::new() }).unwrap();
+        let cost = of_load(&LoadFacts { rows: 128_534 * 60, host, sets: Vec::new(), left: None }).unwrap();
         assert!((cost.cpu_per_op - 0.000_098).abs() < 1e-7 && (cost.ops_per_s - 128_534.0).abs() < 1e-6);
         assert!((cost.cs_per_op - 0.009).abs() < 1e-5 && (cost.wkb_per_op - 1.24).abs() < 1e-5);
         assert_eq!((cost.server_cpu_us, cost.server_memory_bytes), (0.0, 0.0));

@@ -10,7 +10,7 @@ use crate::digits::{percent, significant};
 use crate::findings::{CellFindings, TestFindings, TreatmentFindings, Warning};
 use crate::words::{examples, rounds_in_words};
 use jiff::Timestamp;
-use rqps_model::facts::HostFacts;
+use rqps_model::facts::{HostFacts, LoadFacts};
 use rqps_model::plan::{Alternate, Stage, TreatmentPlan};
 use rqps_model::{Plan, WarningKind, plural};
 use rqps_stats::median;
@@ -38,6 +38,11 @@ pub(crate) struct Trace {
     pub(crate) server_start: String,
     pub(crate) data_copy: String,
     pub(crate) started_at: String,
+}
+
+/// What the data lack that a treatment loaded, for itself and for those that read its files.
+pub(crate) fn left_out(treatment: &str, load: LoadFacts) -> Option<Warning> {
+    load.left.map(|left| warning(WarningKind::LeftOut, format!("after loading with {treatment}: {left}")))
 }
 
 /// Warnings from how rounds were run, so many of which are complete; `samples` has how many each is to have.

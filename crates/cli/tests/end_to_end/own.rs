@@ -71,6 +71,9 @@ fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
     let other = row(&compared, "orders-of-customer", "other-row");
     assert_eq!(other["verdict"], "undecided", "{other:#}");
     assert_told(&ended, &["row 2 differs in total", "Seq Scan on orders"]);
+    // What was left out of the dump is told there, too.
+    let report = fs::read_to_string(scene.campaign("shop").join("report.html")).expect("written");
+    assert!(report.contains("ALTER ... OWNER TO"), "{}", ended.stdout);
     // Values of statements are nobody else's business, until they are asked for.
     let read = |name: &str| fs::read_to_string(scene.campaign("shop").join(name)).expect("written");
     for name in ["report.html", "findings.json"] {

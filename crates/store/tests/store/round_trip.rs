@@ -17,7 +17,7 @@ fn a_campaign_comes_back_as_it_was_written() {
     writer.write_build(treatment, &made::build_facts()).expect("written");
     writer.write_settings(treatment, &made::settings_facts()).expect("written");
     let host = rqps_model::sample::HostUse { seconds: 12.25, cpus: 2, ..Default::default() };
-    let load = rqps_model::facts::LoadFacts { rows: 1000, host, sets: Vec::new() };
+    let load = rqps_model::facts::LoadFacts { rows: 1000, host, sets: Vec::new(), left: None };
     writer.write_load(treatment, &load).expect("written");
     writer.write_plans(treatment, &plan.tests()[0].name, &made::statement_plans()).expect("written");
     writer.append_server_log(treatment, "1.first", &mut &b"LOG: one\n"[..]).expect("written");
