@@ -3,6 +3,8 @@
 //! In: text. Out: the same with `?` for what may be a value: texts in quotes, numbers that a server told, statements,
 //! the details of errors. Names in double quotes stay where a word such as `relation` says that they are names.
 
+use rqps_sql::{Dialect, redact};
+
 /// Behind this stand lines of a server's log.
 const LOG: &str = "ends with:\n";
 
@@ -102,10 +104,19 @@ fn without_free(text: &str) -> String {
     match free(text) {
         Some((start, end)) => {
             let space = if text[..start].ends_with(':') { " " } else { "" };
-            format!("{}{space}?{}", &text[..start], &text[end..])
+            let shown =
+                if text[..start].ends_with("statement: ") { statement(&text[start..end]) } else { "?".to_owned() };
+            format!("{}{space}{shown}{}", &text[..start], &text[end..])
         }
         None => text.to_owned(),
     }
+}
+
+/// A statement that an error repeats, which does not say of which engine: where one engine would read it as another
+/// would not (in double quotes stand names or values), nothing of it is shown.
+fn statement(sql: &str) -> String {
+    let (one, other) = (redact(sql, Dialect::Postgres), redact(sql, Dialect::Mysql));
+    if one == other { one } else { "?".to_owned() }
 }
 
 /// The words of rqps, with those of a server behind an error's code.
@@ -232,7 +243,7 @@ mod tests {
             ("ERROR: x STATEMENT: SELECT 42", "ERROR: x STATEMENT: ?"),
             (
                 "late: ERROR 42P01: relation \"t\" does not exist (statement: SELECT 4711 FROM t); more",
-                "late: ERROR 42P01: relation \"t\" does not exist (statement: ?); more",
+                "late: ERROR 42P01: relation \"t\" does not exist (statement: SELECT ? FROM t); more",
             ),
             (
                 "ERROR 23505: duplicate key value violates unique constraint \"t_pkey\"; detail: Key (a)=(secret) exists.",
@@ -249,7 +260,7 @@ mod tests {
             ),
             (
                 "ERROR 1064 (42000): an error; use near 'FRM t\nWHERE a = 'secret' AND b = 4711' at line 1 (statement: x)",
-                "ERROR 1064 (42000): an error; use near '?' at line 1 (statement: ?)",
+                "ERROR 1064 (42000): an error; use near '?' at line 1 (statement: x)",
             ),
             ("1062: Duplicate entry 'it's secret' for key 't.a'", "1062: Duplicate entry '?' for key '?'"),
             (
@@ -263,6 +274,8 @@ mod tests {
                 "20 events failed in a row, the last in `x` with 22P02: invalid input: \"?\"",
             ),
             ("refused: 'secret that was cut", "refused: '?'"),
+            ("no t (last statement: SELECT 'what is cut…)", "no t (last statement: SELECT ?)"),
+            ("no t (statement: SELECT \"a\" FROM t)", "no t (statement: ?)"),
             (
                 "with pgb00: line 3: exit status: 1 of the command `echo secret`: why",
                 "with pgb00: line 3: exit status: ? of the command `?",

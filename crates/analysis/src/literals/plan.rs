@@ -156,7 +156,7 @@ mod tests {
         let text = "not told: asking for a plan: ERROR 22P02: invalid input syntax for type integer: \"secret\" \
                     (statement: EXPLAIN SELECT 4711)";
         let hidden = "not told: asking for a plan: ERROR 22P02: invalid input syntax for type integer: \"?\" \
-                      (statement: ?)";
+                      (statement: EXPLAIN SELECT ?)";
         assert_eq!(plan(text, Engine::Postgres), hidden);
     }
 }
