@@ -11,7 +11,7 @@ use crate::rounds::Measured;
 use crate::table::Row;
 use crate::test_server::TestServer;
 use anyhow::{Context, Result, bail, ensure};
-use rqps_load::drive::{self, ArmRun, ClientCpus, Exercise, PlaceSession, Schedule, Switch};
+use rqps_load::drive::{self, ArmRun, ClientCpus, Exercise, Schedule, ServerSide, Switch};
 use rqps_load::program::sysbench::Statements;
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_profile::Profiler;
@@ -43,10 +43,13 @@ const SAMPLED: usize = 1;
 #[derive(Debug)]
 struct Placer(SessionPlacer);
 
-impl PlaceSession for Placer {
-    fn place(&self, _: usize, session: &mut Session, cpu: usize) -> Result<(), String> {
-        self.0.place(session, cpu).map_err(|refused| refused.to_string())
+impl ServerSide for Placer {
+    fn opened(&self, _: usize, _: usize, session: &mut Session, cpu: Option<usize>) -> Result<(), String> {
+        let Some(cpu) = cpu else { return Ok(()) };
+        self.0.place(session, cpu).map(|_| ()).map_err(|refused| refused.to_string())
     }
+
+    fn closing(&self, _: usize, _: usize) {}
 }
 
 /// Statements a second of the same server, without and with sampling.
@@ -81,7 +84,7 @@ fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 2]> {
         arms: &arms,
         clients: 1,
         threads: 1,
-        cpus: ClientCpus { set: &server.cpus, by_session: Some(&placer) },
+        cpus: ClientCpus { set: &server.cpus, by_session: true, server_side: Some(&placer) },
         schedule: Schedule { seconds, warmup_seconds: 0.5, slice: SLICE, lead_in: LEAD_IN, session_life: SESSION_LIFE },
         arrival: Arrival::Closed,
         seed,

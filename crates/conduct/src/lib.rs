@@ -24,6 +24,7 @@ mod progress;
 mod restore;
 mod rounds;
 mod run;
+mod server_side;
 mod servers;
 mod stopwatch;
 mod supervise;

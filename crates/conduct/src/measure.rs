@@ -9,8 +9,9 @@ use crate::arm::{Arm, observed};
 use crate::bench::Bench;
 use crate::missing::server_start;
 use crate::profiling::Profiling;
+use crate::server_side::ServerSides;
 use crate::supervise::{Quit, supervised, supervised_by};
-use rqps_load::drive::{ClientCpus, PlaceSession};
+use rqps_load::drive::ClientCpus;
 use rqps_load::suite::{Clients, Moment, PlannedTest, Ran, TestServer};
 use rqps_model::answers::TestAnswers;
 use rqps_model::facts::{SettingsFacts, StatementPlan};
@@ -18,10 +19,8 @@ use rqps_model::plan::{DataSet, Round, Stage, TestPlan, TreatmentPlan};
 use rqps_model::settings::CpuSet;
 use rqps_model::{Part, Placement, RoundSeconds, Sample, StorageEngine, part};
 use rqps_observe::{ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, Probe, Probes, ProcessProbe};
-use rqps_server::process::SessionPlacer;
 use rqps_server::{Server, placement};
 use rqps_store::{SampleParts, StoreError, Writer, latency_part};
-use rqps_wire::Session;
 use std::path::Path;
 use std::time::Instant;
 
@@ -279,7 +278,8 @@ fn drive(
     if live.is_empty() {
         return Ok(Vec::new());
     }
-    let placers = Placers(live.iter().map(|live| live.server.session_placer()).collect());
+    let sides = ServerSides::of(live.iter().map(|live| &*live.server));
+    let mut in_sessions = Vec::new();
     let quits: Vec<Quit> = live.iter().filter_map(|live| Quit::of(live.server)).collect();
     // A server that died cannot be frozen; the run finds that out by itself and goes on with the rest.
     let freezes = piece.stage.freezes(piece.test);
@@ -309,6 +309,7 @@ fn drive(
             live[arm].probes.leave();
         }
         Moment::Stop => {
+            in_sessions = sides.stop();
             profiling.stop(live.iter().map(|live| live.server.pids()));
             for live in &mut live {
                 if freezes {
@@ -322,8 +323,8 @@ fn drive(
     let stop = piece.bench.stop;
     let is_shared = piece.bench.job.plan.placement == Placement::Same;
     // On a single CPU there is nothing to choose.
-    let by_session = (is_shared && client_cpus.len() > 1).then_some(&placers as &dyn PlaceSession);
-    let cpus = ClientCpus { set: client_cpus, by_session };
+    let by_session = is_shared && client_cpus.len() > 1;
+    let cpus = ClientCpus { set: client_cpus, by_session, server_side: Some(&sides) };
     let ran = supervised_by(&quits, stop, || {
         let ran = piece.planned.run(&mut servers, Clients { cpus, stop }, &mut hook);
         ran.map_err(ConductError::load(format!("driving {}", piece.test.name)))
@@ -333,18 +334,11 @@ fn drive(
         live.iter_mut().for_each(|live| _ = live.server.thaw());
     }
     let mut ran = ran?;
+    for (ran, used) in ran.iter_mut().zip(in_sessions) {
+        ran.sample.resources.sessions = used;
+    }
     profiling.end(&mut ran);
     Ok(ran)
-}
-
-/// Places the sessions of arms, by index.
-#[derive(Debug)]
-pub(crate) struct Placers(pub(crate) Vec<SessionPlacer>);
-
-impl PlaceSession for Placers {
-    fn place(&self, arm: usize, session: &mut Session, cpu: usize) -> Result<(), String> {
-        self.0[arm].place(session, cpu).map_err(|refused| refused.to_string())
-    }
 }
 
 /// The sample of an arm that ran, with everything that is read afterwards.

@@ -4,8 +4,8 @@
 //! equal work, and calls the caller's hook;
 //! `crew` holds the threads; `lane` is the loop itself, for one arm on one thread, with its retries and what programs
 //! do besides statements; `slot` is a session's place in its event; `placing` pins a thread and what serves its
-//! sessions to a CPU; `arrival` says when events are due, `batch` whether answers are waited for in one piece, `burn`
-//! how a planted change is made, `interrupt` how a statement ends that takes too long;
+//! sessions to a CPU, and says when these come and go; `arrival` says when events are due, `batch` whether answers are
+//! waited for in one piece, `burn` how a planted change is made, `interrupt` how a statement ends that takes too long;
 //! `tally`, `intervals` and `recorder` count;
 //! `port` is the door to sockets and clock, which a simulation can take over. What is sent, programs say
 //! (`crate::program`).
@@ -41,7 +41,7 @@ pub(crate) use interrupt::{kill, look_every};
 pub use leader::Ended;
 pub use outcome::{ArmRun, EventRun};
 pub use pinning::{process_cpu_ns, thread_cpu_ns};
-pub use placing::{ClientCpus, PlaceSession};
+pub use placing::{ClientCpus, ServerSide};
 pub(crate) use port::monotonic_ns;
 pub use run::{run, run_equal, run_events, run_to_end};
 pub use schedule::Schedule;

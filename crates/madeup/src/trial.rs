@@ -188,7 +188,7 @@ impl Trial<'_> {
             memory_available_bytes: 4 << 30,
             ..HostUse::default()
         };
-        Resources { host, server, client, operations }
+        Resources { host, server, client, operations, sessions: None }
     }
 
     fn counters(&self, operations: u64) -> std::collections::BTreeMap<String, f64> {

@@ -200,6 +200,24 @@ pub struct ProcessUse {
     pub processes: u32,
 }
 
+/// What served the clients' sessions did in them, from when each was open until just before it closed: processes of
+/// PostgreSQL, threads of MySQL and MariaDB.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionUse {
+    /// How many there were, one after the other and side by side.
+    pub sessions: u32,
+    /// Seconds in which it could have run and had no CPU.
+    pub run_delay_s: f64,
+    /// How often it left the CPU to wait.
+    pub voluntary_switches: u64,
+    /// How often it had to leave the CPU to another thread.
+    pub involuntary_switches: u64,
+    /// Page faults without IO.
+    pub minor_faults: u64,
+    /// Page faults with IO.
+    pub major_faults: u64,
+}
+
 /// A change that was planted in a sample: between two statements its sessions burned time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Planted {
@@ -227,6 +245,9 @@ pub struct Resources {
     pub host: HostUse,
     /// The processes of this treatment's server.
     pub server: ProcessUse,
+    /// Of the server what served the clients' sessions; `None` where one of them could not be followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<SessionUse>,
     /// The client, only while this treatment's slices ran.
     pub client: ProcessUse,
     /// All statements that ran in the time the resources were counted for, lead-ins and warm-up included.

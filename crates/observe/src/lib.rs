@@ -22,6 +22,7 @@ pub mod process;
 mod proctext;
 mod seen;
 pub mod server_counters;
+pub mod sessions;
 pub mod tally;
 pub mod waits;
 
@@ -35,5 +36,6 @@ pub use monitor::{Monitor, MonitorProbe};
 pub use probe::{Probe, Probes, Subject};
 pub use process::{ProcessMeter, ProcessProbe, ProcessReading};
 pub use server_counters::CountersProbe;
+pub use sessions::SessionMeter;
 pub use tally::Tally;
 pub use waits::WaitSampler;

@@ -17,9 +17,13 @@ const VALUE: usize = 24;
 const PLANNING: &str = "planning_us";
 
 /// What is counted, by its name in the findings.
-const TITLES: [(&str, &str); 24] = [
+const TITLES: [(&str, &str); 28] = [
     ("rows_returned", "rows returned"),
     (PLANNING, "planning each statement once"),
+    ("voluntary_switches", "voluntary switches of sessions"),
+    ("involuntary_switches", "involuntary switches of sessions"),
+    ("session_faults", "page faults of sessions"),
+    ("run_delay_us", "run delay of sessions"),
     ("table_rows_read", "rows read from tables"),
     ("index_entries_read", "index entries read"),
     ("index_scans", "index scans"),
@@ -73,7 +77,7 @@ impl Moved<'_> {
         let is_bytes = self.measure.ends_with("bytes") || self.measure == "bytes_sent";
         let show = |amount: f64| match amount {
             0.0 => "0".to_owned(),
-            amount if self.measure == PLANNING => number::duration_us(amount),
+            amount if self.measure.ends_with("_us") => number::duration_us(amount),
             amount if is_bytes => number::bytes(amount),
             // An exact count has more digits than a measured one.
             amount => number::significant(amount, if self.interval.is_none() { 4 } else { 3 }),
@@ -101,8 +105,8 @@ pub(crate) fn first(causes: &[Cause], per: &str) -> Option<String> {
     };
     Some(match moved.len() - 1 {
         0 => words,
-        1 => format!("{words}, and another count of the server"),
-        more => format!("{words}, and {more} other counts of the server"),
+        1 => format!("{words}, and another count"),
+        more => format!("{words}, and {more} other counts"),
     })
 }
 
@@ -115,7 +119,7 @@ pub(crate) fn lines(causes: &[Cause], per: &str, told: bool, width: usize) -> Ve
     let words = |one: &Moved<'_>| (one.change(), format!("{}, {}", one.title(), one.amounts()));
     let mut rows: Vec<(String, String)> = moved.iter().take(SHOWN).map(words).collect();
     rows.extend(moved.len().checked_sub(SHOWN + 1).map(|more| (String::new(), format!("{} more", more + 1))));
-    let mut lines = vec![format!("      counted by the server per {per}:")];
+    let mut lines = vec![format!("      counted per {per}:")];
     lines.extend(text::aligned(&rows, width));
     lines
 }
@@ -125,7 +129,7 @@ pub(crate) fn sentence(causes: &[Cause], per: &str) -> Option<String> {
     let moved = moved(causes);
     let words = |one: &Moved<'_>| format!("{} {} ({})", one.title(), one.amounts(), one.change());
     let all: Vec<String> = moved.iter().map(words).collect();
-    (all.len() > 1).then(|| format!("Counted by the server per {per}: {}", all.join("; ")))
+    (all.len() > 1).then(|| format!("Counted per {per}: {}", all.join("; ")))
 }
 
 /// The settings that may touch a test, likeliest first.
@@ -189,12 +193,12 @@ mod tests {
             count("index_scans", 10.0, 1.0, None),
             count("wal_bytes", 100.0, 210.0, Some((2.05, 2.15))),
         ];
-        let first_words = "temporary files per statement 0 → 2.00 KiB, and 2 other counts of the server";
+        let first_words = "temporary files per statement 0 → 2.00 KiB, and 2 other counts";
         assert_eq!(first(&causes, "statement").unwrap(), first_words);
         assert_eq!(
             lines(&causes, "statement", true, 80),
             [
-                "      counted by the server per statement:",
+                "      counted per statement:",
                 "        only here               temporary files, 0 → 2.00 KiB",
                 "        −90.0 %, exact          index scans, 10.00 → 1.000",
                 "        ×2.10 (2.050 to 2.150)  WAL, 100 B → 210 B",

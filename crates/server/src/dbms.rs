@@ -69,6 +69,15 @@ pub(crate) fn serving_thread(engine: Engine, server: ProcessId, session: &mut Se
     }
 }
 
+/// The same where the server names it by itself, without a search that sends many statements.
+pub(crate) fn told_thread(engine: Engine, server: ProcessId, session: &mut Session) -> Result<u32> {
+    match engine {
+        Engine::Postgres => postgres::serving::thread(server, session),
+        Engine::Mysql => mysql::serving::told_thread(&MYSQL, server, session),
+        Engine::Mariadb => mysql::serving::told_thread(&MARIADB, server, session),
+    }
+}
+
 /// Every setting of a running server, and what is not as written.
 pub(crate) fn settings(
     session: &mut Session,

@@ -1,13 +1,15 @@
-//! Server counters → work per operation: rows read, pages found in memory, bytes of the log.
+//! Server counters → work per operation: rows read, pages found in memory, bytes of the log, switches.
 //!
-//! In: the counters that samples keep (after minus before), and the statements of the same time. Out: one number for
-//! each kind of work and round, and [`WorkFindings`] over all rounds. Counters span the whole test, from before the
-//! first session until after the last one, so they are divided by all statements of the test, warm-up and lead-ins
-//! included. Of PostgreSQL only user tables are counted: opening a session reads catalogs, and sessions are renewed
-//! by the clock, so that a build would have fewer pages per statement the faster it is.
+//! In: the counters that samples keep (after minus before), what the kernel counted of what serves the sessions, and
+//! the statements of the same time. Out: one number for each kind of work and round, and [`WorkFindings`] over all
+//! rounds. Counters span the whole test, from before the first session until after the last one, so they are divided by
+//! all statements of the test, warm-up and lead-ins included. Of PostgreSQL only user tables are counted: opening a
+//! session reads catalogs, and sessions are renewed by the clock, so that a build would have fewer pages per statement
+//! the faster it is.
 
 use crate::findings::WorkFindings;
 use crate::read::measured::Measured;
+use rqps_model::sample::SessionUse;
 use std::collections::BTreeMap;
 
 /// Where a count comes from.
@@ -18,6 +20,8 @@ enum Source {
     Counters(&'static [&'static str]),
     /// What planning took, in microseconds: each of the test's statements once.
     Planning,
+    /// What served the sessions, as the kernel counts it.
+    Sessions(fn(&SessionUse) -> f64),
 }
 
 /// One kind of work.
@@ -34,16 +38,24 @@ const fn count(name: &'static str, counters: &'static [&'static str], least: f64
     Count { name, source: Source::Counters(counters), least, is_everywhere: true }
 }
 
+const fn in_sessions(name: &'static str, of: fn(&SessionUse) -> f64, least: f64) -> Count {
+    Count { name, source: Source::Sessions(of), least, is_everywhere: true }
+}
+
 const fn since_later(name: &'static str, counters: &'static [&'static str], least: f64) -> Count {
     Count { name, source: Source::Counters(counters), least, is_everywhere: false }
 }
 
 /// All kinds, with the counters of PostgreSQL first. An engine has its own names, so that none is compared with
 /// another's.
-pub(crate) const COUNTS: [Count; 24] = [
+pub(crate) const COUNTS: [Count; 28] = [
     Count { name: "rows_returned", source: Source::Client, least: 0.01, is_everywhere: true },
     // Times are told in whole microseconds.
     Count { name: "planning_us", source: Source::Planning, least: 10.0, is_everywhere: false },
+    in_sessions("voluntary_switches", |used| used.voluntary_switches as f64, 0.01),
+    in_sessions("involuntary_switches", |used| used.involuntary_switches as f64, 0.01),
+    in_sessions("session_faults", |used| (used.minor_faults + used.major_faults) as f64, 0.01),
+    in_sessions("run_delay_us", |used| used.run_delay_s * 1e6, 1.0),
     count("table_rows_read", &["pg_stat_user_tables.seq_tup_read", "pg_stat_user_tables.idx_tup_fetch"], 0.01),
     count("index_entries_read", &["pg_stat_user_indexes.idx_tup_read"], 0.01),
     count("index_scans", &["pg_stat_user_tables.idx_scan"], 0.01),
@@ -101,7 +113,7 @@ pub(crate) const COUNTS: [Count; 24] = [
 impl Count {
     /// Of one engine: may be compared only with counts of the same.
     pub(crate) fn is_of_engine(&self) -> bool {
-        !matches!(self.source, Source::Client)
+        !matches!(self.source, Source::Client | Source::Sessions(_))
     }
 
     /// The amount in a sample with a number, and the operations that it belongs to; `None` where it was not counted.
@@ -112,6 +124,7 @@ impl Count {
             Source::Planning => {
                 return sample.planning_us.filter(|_| measured.has_number()).map(|us| (us, 1.0));
             }
+            Source::Sessions(of) => (of(sample.resources.sessions.as_ref()?), sample.resources.operations),
             // Of a server that could not be asked there is no counter at all.
             Source::Counters(_) if sample.counters.is_empty() => return None,
             Source::Counters(names) => {
@@ -191,6 +204,21 @@ mod tests {
         assert_eq!(named(&found, "temp_file_bytes").unwrap().most, 0.0, "counted, and 0");
         assert_eq!(named(&found, "wal_records"), None, "12 and 13 count none");
         assert_eq!(named(&found, "rows_returned").unwrap().per_op, 1.0);
+    }
+
+    #[test]
+    fn what_sessions_did_is_known_where_all_of_them_were_followed() {
+        let followed = |sessions| {
+            let mut round = counted(1000, &[]);
+            round.as_mut().unwrap().sample.resources.sessions = sessions;
+            work(&[round], 1.0)
+        };
+        let used = SessionUse { voluntary_switches: 1500, minor_faults: 20, major_faults: 5, ..SessionUse::default() };
+        let found = followed(Some(SessionUse { run_delay_s: 0.002, ..used }));
+        let per_op = |name: &str| named(&found, name).unwrap().per_op;
+        assert_eq!([per_op("voluntary_switches"), per_op("involuntary_switches")], [1.5, 0.0]);
+        assert_eq!([per_op("session_faults"), per_op("run_delay_us")], [0.025, 2.0]);
+        assert_eq!(named(&followed(None), "voluntary_switches"), None);
     }
 
     #[test]

@@ -6,11 +6,11 @@
 
 use super::{Maker, copy_folder};
 use crate::ConductError;
-use crate::measure::Placers;
+use crate::server_side::ServerSides;
 use crate::supervise::{check, supervised};
 use crate::treatment::ResolvedTreatment;
 use rqps_load::data_set;
-use rqps_load::drive::{ClientCpus, PlaceSession};
+use rqps_load::drive::ClientCpus;
 use rqps_load::suite::{self, Clients};
 use rqps_machine::CopyMethod;
 use rqps_model::EventKind;
@@ -54,9 +54,9 @@ impl Maker<'_, '_, '_> {
         let (job, stop) = (self.job, self.stop);
         let cpus = placement::available().map_err(ConductError::server("listing the CPUs"))?;
         // Both sides of the session on one CPU, which is several times as fast.
-        let placers = Placers(vec![server.session_placer()]);
-        let by_session = (cpus.len() > 1).then_some(&placers as &dyn PlaceSession);
-        let clients = Clients { cpus: ClientCpus { set: &cpus, by_session }, stop };
+        let sides = ServerSides::of(std::iter::once(&server));
+        let cpus = ClientCpus { set: &cpus, by_session: cpus.len() > 1, server_side: Some(&sides) };
+        let clients = Clients { cpus, stop };
         let doing = format!("aging data with {name}");
         for by in &aged.by {
             supervised(&server, stop, || {

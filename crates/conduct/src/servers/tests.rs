@@ -281,6 +281,13 @@ fn what_a_server_used_is_read_while_its_sessions_are_there() {
             for sample in [few, many] {
                 let Resources { host, server, operations, .. } = sample.resources;
                 let what = format!("{interleave:?} {name}, {} clients: {:?}", sample.clients, sample.resources);
+                // Each session waits for its next statement, or leaves the CPU to the client that sends it.
+                let used = sample.resources.sessions.expect("all were followed");
+                assert_eq!(used.sessions, sample.clients * sample.sessions, "{what}");
+                let switches = used.voluntary_switches + used.involuntary_switches;
+                assert!(sample.sessions > 1 || interleave == Interleave::Turns, "{what}");
+                assert!(switches as f64 > 0.6 * operations as f64, "{what}");
+                assert!(used.voluntary_switches < 10 * operations && used.run_delay_s > 0.0, "{what}");
                 assert_eq!(sample.failure, None, "{what}");
                 assert!(host.page_faults > 0, "{what}");
                 // Ten microseconds a statement is what the fastest of servers needs.

@@ -166,13 +166,14 @@ impl<'a, 'w, W: Workload> Worker<'a, 'w, W> {
         let Shared { watchdog, arms, clients, cpus, .. } = *self.shared;
         watchdog.release(arm, self.thread);
         if let Some(port) = self.ports[arm].take() {
+            cpus.closing(arm, self.thread);
             port.close();
         }
         let mut port = WirePort::connect(&arms[arm], self.lanes[arm].programs(), clients)?;
         watchdog
             .watch(arm, self.thread, port.sessions())
             .map_err(|error| Lost::in_doubt(format!("cannot watch the sessions: {error}; allow more open files")))?;
-        let placement = cpus.place(arm, self.thread, port.sessions_mut());
+        let placement = cpus.opened(arm, self.thread, port.sessions_mut());
         self.ports[arm] = Some(port);
         Ok(placement)
     }

@@ -190,7 +190,7 @@ mod tests {
             Exercise { arrival: Arrival::Even { rate_per_s: 0.0 }, ..sound },
             Exercise { arrival: Arrival::Poisson { rate_per_s: f64::INFINITY }, ..sound },
             Exercise { schedule: Schedule { seconds: -1.0, ..schedule }, ..sound },
-            Exercise { cpus: ClientCpus { set: &[1 << 20], by_session: None }, ..sound },
+            Exercise { cpus: ClientCpus { set: &[1 << 20], ..ClientCpus::default() }, ..sound },
             Exercise { planted: &[1.0], ..sound },
             Exercise { planted: &[0.01, 0.01], ..sound },
             Exercise { planted: &[f64::NAN], ..sound },

@@ -2,7 +2,7 @@
 
 use crate::servers::Product::{self, Mariadb, Mysql, Postgres};
 use crate::{RUNNING, SMALL, Trial, run, run_all, run_events, schedule, trial};
-use rqps_load::drive::{ArmRun, ClientCpus, Exercise, Phase, PlaceSession, Schedule, Switch};
+use rqps_load::drive::{ArmRun, ClientCpus, Exercise, Phase, Schedule, ServerSide, Switch};
 use rqps_load::{drive, prepare_data};
 use rqps_model::plan::Arrival;
 use rqps_suites::Suite;
@@ -111,10 +111,12 @@ fn several_threads_share_the_sessions() {
 #[derive(Debug)]
 struct NotPermitted;
 
-impl PlaceSession for NotPermitted {
-    fn place(&self, arm: usize, _: &mut Session, _: usize) -> Result<(), String> {
-        if arm == 0 { Ok(()) } else { Err("not permitted".to_owned()) }
+impl ServerSide for NotPermitted {
+    fn opened(&self, arm: usize, _: usize, _: &mut Session, cpu: Option<usize>) -> Result<(), String> {
+        if arm == 0 && cpu.is_some() { Ok(()) } else { Err("not permitted".to_owned()) }
     }
+
+    fn closing(&self, _: usize, _: usize) {}
 }
 
 #[test]
@@ -148,7 +150,7 @@ fn a_session_that_cannot_be_placed_runs_all_the_same_and_its_arm_says_why() {
     let online = rustix::thread::sched_getaffinity(None).unwrap();
     let cpu = (0..CpuSet::MAX_CPU).find(|cpu| online.is_set(*cpu)).unwrap();
     let (exercise, statements) = trial(&suite, "point-query", &arms, 2).exercise();
-    let cpus = ClientCpus { set: &[cpu], by_session: Some(&NotPermitted) };
+    let cpus = ClientCpus { set: &[cpu], by_session: true, server_side: Some(&NotPermitted) };
     let exercise = Exercise { cpus, ..exercise };
     let ended = drive::run(&exercise, &statements, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
     ended.iter().for_each(|arm| check_sums(arm, 1));

@@ -20,6 +20,20 @@ const ATTEMPTS: u32 = 6;
 
 /// The thread that serves a session.
 pub(crate) fn thread(flavour: &Flavour, server: ProcessId, session: &mut Session) -> Result<u32> {
+    match told(flavour.serving_thread, server, session)? {
+        Some(thread) => Ok(thread),
+        None => by_switches(server, session),
+    }
+}
+
+/// The thread that serves a session, if the server names it at next to no cost.
+pub(crate) fn told_thread(flavour: &Flavour, server: ProcessId, session: &mut Session) -> Result<u32> {
+    let told = told(flavour.told_thread, server, session)?;
+    told.ok_or_else(|| ServerError::NoServingThread("this version does not tell it".to_owned()))
+}
+
+/// The thread that the server names, if it does.
+fn told(query: &str, server: ProcessId, session: &mut Session) -> Result<Option<u32>> {
     let handling = session.query("SELECT @@thread_handling").map_err(unanswered)?;
     let handling = handling.single().unwrap_or_default();
     if handling != OWN_THREAD {
@@ -28,12 +42,8 @@ pub(crate) fn thread(flavour: &Flavour, server: ProcessId, session: &mut Session
         )));
     }
     // Old versions do not have the column, and without a performance schema it is empty.
-    let named = session.query(flavour.serving_thread).ok();
-    let named = named.and_then(|named| named.single()?.parse().ok());
-    match named.filter(|&thread| server.has_thread(thread)) {
-        Some(thread) => Ok(thread),
-        None => by_switches(server, session),
-    }
+    let named = session.query(query).ok().and_then(|named| named.single()?.parse().ok());
+    Ok(named.filter(|&thread| server.has_thread(thread)))
 }
 
 /// Finds the thread that left its CPU about as often as the session was pinged, and far more often than any other.

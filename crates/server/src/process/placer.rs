@@ -1,7 +1,7 @@
 //! Pins what serves a session, a process of its own or a thread of the server, to a CPU.
 //!
-//! In: a session of a running server, a CPU. Out: it is pinned, as read back, or the reason why not. It touches nothing
-//! that is not the server's, and must not choose the CPU.
+//! In: a session of a running server, a CPU. Out: the thread, pinned, as read back, or the reason why not. It touches
+//! nothing that is not the server's, and must not choose the CPU.
 
 use super::Server;
 use crate::{Result, ServerError, dbms, placement};
@@ -33,8 +33,13 @@ impl SessionPlacer {
         dbms::serving_thread(self.engine, self.server, session)
     }
 
-    /// Pins what serves a session to a CPU.
-    pub fn place(&self, session: &mut Session, cpu: usize) -> Result<()> {
+    /// The same, if the server tells it at next to no cost.
+    pub fn told_thread(&self, session: &mut Session) -> Result<u32> {
+        dbms::told_thread(self.engine, self.server, session)
+    }
+
+    /// Pins what serves a session to a CPU; which thread that is.
+    pub fn place(&self, session: &mut Session, cpu: usize) -> Result<u32> {
         let thread = self.thread(session)?;
         let refused = |reason: String| ServerError::Placement {
             who: format!("thread {thread}, which serves a session"),
@@ -43,7 +48,7 @@ impl SessionPlacer {
         };
         placement::pin(placement::thread(thread), &[cpu]).map_err(|error| refused(error.to_string()))?;
         match placement::read_back(placement::thread(thread)) {
-            Ok(cpus) if cpus == [cpu] => Ok(()),
+            Ok(cpus) if cpus == [cpu] => Ok(thread),
             Ok(cpus) => Err(refused(format!("the kernel says {cpus:?}"))),
             Err(error) => Err(refused(error.to_string())),
         }

@@ -54,6 +54,12 @@ fn what_serves_a_session_is_placed_and_nothing_else() {
                 placed.query(work).expect("done");
             }
         }
+        // Where the server is asked for it alone, versions answer that need no scan for it.
+        let told = placer.told_thread(&mut placed);
+        match spec {
+            "mysql:5.6.14" => assert!(matches!(told, Err(ServerError::NoServingThread(_))), "{told:?}"),
+            _ => assert_eq!(told.expect("told"), placer.thread(&mut placed).expect("found"), "{spec}"),
+        }
         let refused = placer.place(&mut placed, 1000);
         assert!(matches!(&refused, Err(ServerError::Placement { cpus, .. }) if cpus[..] == [1000]), "{refused:?}");
         drop(server);

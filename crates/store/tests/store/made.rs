@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
 use rqps_model::plan::{Arrival, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::sample::{Accounting, CounterReading, ErrorCount, Failures, HostUse, Moment, ProcessUse, Resources};
-use rqps_model::sample::{MonitorRow, Score, SecondRow, Slices};
+use rqps_model::sample::{MonitorRow, Score, SecondRow, SessionUse, Slices};
 use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, Sample, Unit, part};
 use rqps_store::{Campaign, EVENT, SampleParts, Start, Writer, latency_part};
 use std::path::Path;
@@ -119,6 +119,7 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         }],
         failures: Failures { serialization: 2, ..Failures::default() },
         resources: Resources {
+            sessions: Some(SessionUse { sessions: 14, run_delay_s: 0.1 + 0.2, ..SessionUse::default() }),
             host: HostUse { seconds: 10.0, cpus: 2, cpu_user_s: 3.07, disk_flushes: mark, ..HostUse::default() },
             server: ProcessUse { cpu_user_s: 0.1 + 0.2, memory_bytes: 1 << 30, processes: 7, ..ProcessUse::default() },
             client: ProcessUse::default(),
