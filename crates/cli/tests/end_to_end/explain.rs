@@ -3,6 +3,7 @@
 use crate::scene::{BUILD, Scene};
 use serde_json::Value;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 fn number(row: &Value, key: &str) -> f64 {
     row[key].as_f64().unwrap_or_else(|| panic!("{key} in {row:#}"))
@@ -14,14 +15,34 @@ fn moved<'a>(profile: &'a Value, list: &str) -> Vec<&'a Value> {
     functions.iter().filter(|function| function["amount"]["is_sure"] == true).collect()
 }
 
+/// Of what explains a test of a treatment, a part.
+fn part<'a>(explained: &'a Value, test: &str, treatment: &str, name: &str) -> &'a Value {
+    let rows = explained.as_array().expect("rows");
+    let is_of = |row: &Value| row["treatment"].as_str().is_some_and(|name| name.split('.').next() == Some(treatment));
+    let is_it = |row: &&Value| row["test"] == test && is_of(row);
+    &rows.iter().find(is_it).unwrap_or_else(|| panic!("no {test} of {treatment} in {explained:#}"))[name]
+}
+
+/// In how many rounds that explain a campaign switches were recorded on all treatments; other programs may switch so
+/// often that in some they were not.
+fn rounds_with_switches(campaign: &Path, test: &str, clients: u32) -> usize {
+    let folders = |path: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        entries.map(|entry| entry.expect("read").path()).filter(|path| path.is_dir()).collect()
+    };
+    let sample = format!("sysbench/{test}.c{clients}/blocked.json");
+    let is_recorded = |round: &PathBuf| folders(round).iter().all(|treatment| treatment.join(&sample).exists());
+    folders(&campaign.join("profiles/1/rounds")).iter().filter(|round| is_recorded(round)).count()
+}
+
 /// One of two treatments of a build has to read the whole table for every row.
 #[test]
 fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
     let scene = Scene::new();
     let slow = "{ name = \"slow\", set = { enable_indexscan = false, enable_bitmapscan = false }, ";
     let file = format!(
-        "build = [\"base={BUILD}\", {slow}from = \"{BUILD}\" }}]\ntests = [\"point-query\", \"range-covered-pk\"]\n\
-         tables = 1\nrows = 2000\nread-seconds = 0.3\nwarmup = 0.1\nrounds = 3\nmachine = \"c2r1\"\n"
+        "build = [\"base={BUILD}\", {slow}from = \"{BUILD}\" }}]\ntests = [\"point-query\", \"scan\"]\n\
+         tables = 1\nrows = 20000\nread-seconds = 0.3\nwarmup = 0.1\nrounds = 3\nmachine = \"c2r1\"\n"
     );
     fs::write(scene.path("campaign.toml"), file).expect("written");
     let command = ["run", "campaign.toml", "--name", "slow", "--results", "."];
@@ -29,7 +50,7 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
     let compared = || scene.end(scene.rqps(&["compare", "slow", "--json"])).with_code(0).stdout;
     let before = compared();
     let too_short = scene.end(scene.rqps(&["explain", "slow", "--time", "1s"]));
-    let ended = scene.end(scene.rqps(&["explain", "slow", "--tests", "point-query", "--time", "40s", "--json"]));
+    let ended = scene.end(scene.rqps(&["explain", "slow", "--tests", "point-query,scan", "--time", "60s", "--json"]));
     too_short.refused(&["1 s is too short", "--tests"]);
     let ended = ended.with_code(0);
     if rqps_profile::check().is_err() {
@@ -38,9 +59,8 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
     }
     let explained = ended.json();
     scene.assert_nothing_left();
-    let rows = explained.as_array().expect("rows");
-    assert_eq!(rows.len(), 1, "{explained:#}");
-    let profile = &rows[0]["profile"];
+    assert_eq!(explained.as_array().map(Vec::len), Some(2), "{explained:#}");
+    let profile = part(&explained, "point-query", "slow", "profile");
     assert!(number(profile, "rounds") >= 3.0 && number(profile, "samples") > 100.0, "{profile:#}");
     assert!(number(&profile["total"], "low_us") > 0.0, "{profile:#}");
     assert!(moved(profile, "functions").iter().any(|function| number(&function["amount"], "low_us") > 0.0));
@@ -54,18 +74,20 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
     assert!(warnings.iter().any(|warning| warning.to_string().contains("no symbol table in postgres")), "{warnings:?}");
 
     let page = fs::read_to_string(scene.path("slow/report.html")).expect("there");
+    let words = scene.end(scene.rqps(&["explain", "slow", "--tests", "scan"])).with_code(0).stdout;
+    // A scan takes so long that its switches are few.
+    let blocked = part(&explained, "scan", "slow", "blocked");
+    let recorded = rounds_with_switches(&scene.path("slow"), "scan", 1);
+    assert_eq!(blocked["rounds"].as_u64().unwrap_or(0), recorded as u64, "{blocked:#}");
+    assert_eq!(words.contains("blocked sessions, from "), recorded > 0, "{words}");
+    if recorded > 0 {
+        assert!(number(&blocked["client"], "us") > 0.0, "it waits for the next one: {blocked:#}");
+        assert!(page.contains("<h4>Blocked sessions"), "the page tells it");
+    }
     assert!(page.contains("class=\"flame\"") && page.contains("class=\"fr more\""), "a flame graph");
     assert!(scene.path("slow/profiles/1/rounds/3").is_dir() && compared() == before, "they change no verdict");
     let words = scene.end(scene.rqps(&["explain", "slow"])).with_code(0).stdout;
     assert!(words.contains("functions, from ") && words.contains("ExecStoreBufferHeapTuple, "), "{words}");
-}
-
-/// Of what explains a test of a treatment: its waits.
-fn waits_of<'a>(explained: &'a Value, test: &str, treatment: &str) -> &'a Value {
-    let rows = explained.as_array().expect("rows");
-    let is_of = |row: &Value| row["treatment"].as_str().is_some_and(|name| name.split('.').next() == Some(treatment));
-    let is_it = |row: &&Value| row["test"] == test && is_of(row);
-    &rows.iter().find(is_it).unwrap_or_else(|| panic!("no {test} of {treatment} in {explained:#}"))["waits"]
 }
 
 /// On one of three treatments of a build, a commit waits 2 ms before it writes the log, and others wait for it.
@@ -89,7 +111,7 @@ fn sessions_that_wait_longer_are_found_in_the_wait_that_they_are_in() {
     let expected =
         [("update-one", &["Lock/tuple", "Lock/transactionid"][..]), ("update-nonindex", &["LWLock/WALWrite"])];
     for (test, names) in expected {
-        let slow = waits_of(&explained, test, "slow");
+        let slow = part(&explained, test, "slow", "waits");
         let first = &slow["events"][0];
         let name = first["name"].as_str().expect("a name");
         assert!(names.contains(&name) && first["is_wait"] == true, "{test}: {slow:#}");
@@ -97,7 +119,7 @@ fn sessions_that_wait_longer_are_found_in_the_wait_that_they_are_in() {
         let difference = |waits: &Value, at: usize| number(&waits["events"][at]["amount"], "difference_us").abs();
         assert!(difference(slow, 0) > 0.2 * number(&slow["total"], "difference_us"), "{test}: {slow:#}");
         assert_eq!(slow["warnings"], serde_json::json!([]), "{test}: {slow:#}");
-        let again = waits_of(&explained, test, "again");
+        let again = part(&explained, test, "again", "waits");
         let most = (0..again["events"].as_array().expect("events").len()).map(|at| difference(again, at));
         assert!(most.fold(0.0, f64::max) < 0.2 * difference(slow, 0), "{test}: {again:#} {slow:#}");
     }
@@ -106,5 +128,13 @@ fn sessions_that_wait_longer_are_found_in_the_wait_that_they_are_in() {
     assert!(unwrapped.contains("of the change is waiting") && unwrapped.contains("; Lock/"), "{words}");
     assert!(unwrapped.contains("waits, from ") && unwrapped.contains("waiting for the client, which is no cause"));
     let page = fs::read_to_string(scene.path("waits/report.html")).expect("there");
+    if rqps_profile::check().is_ok() && rounds_with_switches(&scene.path("waits"), "update-nonindex", 4) > 2 {
+        // They wait for the one that writes the log, and sleeps before it does.
+        let blocked = part(&explained, "update-nonindex", "slow", "blocked");
+        let first = &blocked["stacks"][0];
+        assert!(first["name"].as_str().is_some_and(|name| name.contains("XLogFlush")), "{blocked:#}");
+        assert!(first["amount"]["is_sure"] == true && number(&first["amount"], "low_us") > 0.0, "{blocked:#}");
+        assert!(page.contains("<h4>Blocked sessions") && words.contains("blocked sessions, from "), "{words}");
+    }
     assert!(page.contains("<h4>Waits") && page.contains("WALWrite"), "the page tells waits");
 }
