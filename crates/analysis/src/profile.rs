@@ -102,7 +102,7 @@ impl Sampled {
     }
 
     fn weighed(&self, us: f64) -> Weighed<'_> {
-        Weighed { folded: &self.stacks, modules: &self.facts.modules, us }
+        Weighed { folded: &self.stacks, modules: &self.facts.modules, sources: &self.facts.sources, us }
     }
 
     /// Seconds of CPU time that the samples stand for, and those that the system counted.

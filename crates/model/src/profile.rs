@@ -32,4 +32,7 @@ pub struct ProfileFacts {
     /// Functions of libraries, by file: all others are the server's own or the kernel's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub modules: BTreeMap<String, Vec<String>>,
+    /// Functions whose source file is known, by that file and its folder, such as `nbtree/nbtsearch.c`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources: BTreeMap<String, Vec<String>>,
 }

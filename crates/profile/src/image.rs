@@ -1,10 +1,11 @@
 //! A file of code: its functions, and the tables by which its stacks are unwound.
 //!
-//! In: an ELF file. Out: the name of the function at an address, and what `framehop` needs. Functions come
+//! In: an ELF file. Out: name and source file of the function at an address, and what `framehop` needs. Functions come
 //! from the symbol table, and of a stripped file from its dynamic symbols, which are those that others call.
 
 use crate::maps::Mapping;
 use crate::names;
+use crate::sources::Sources;
 use framehop::{ExplicitModuleSectionInfo, Module};
 use object::read::elf::ElfFile64;
 use object::{
@@ -35,6 +36,7 @@ pub(crate) struct Image {
     /// Whether it has a symbol table, so that every function of it has a name.
     pub(crate) has_symbols: bool,
     functions: Vec<Function>,
+    sources: Sources,
     /// Executable segments: where they are in the file, and their addresses.
     segments: Vec<(Range<u64>, u64)>,
     sections: ExplicitModuleSectionInfo<Bytes>,
@@ -50,6 +52,7 @@ impl Image {
             name,
             has_symbols: false,
             functions: Vec::new(),
+            sources: Sources::default(),
             segments: Vec::new(),
             sections: ExplicitModuleSectionInfo::default(),
         })
@@ -78,6 +81,7 @@ impl Image {
             name: name.to_owned(),
             has_symbols,
             functions,
+            sources: Sources::read(&file),
             segments: segments.collect(),
             sections: ExplicitModuleSectionInfo {
                 base_svma: 0,
@@ -111,6 +115,11 @@ impl Image {
     /// How it is unwound where it is mapped so.
     pub(crate) fn module(&self, mapping: &Mapping) -> Module<Bytes> {
         Module::new(self.name.clone(), mapping.start..mapping.end, self.bias(mapping), self.sections.clone())
+    }
+
+    /// The source file of an address of the file.
+    pub(crate) fn source(&self, address: u64) -> Option<&str> {
+        self.sources.file(address)
     }
 
     /// The function at an address of the file.

@@ -12,6 +12,7 @@ mod maps;
 mod names;
 mod raw;
 mod sampler;
+mod sources;
 mod stacks;
 mod switches;
 
@@ -129,7 +130,7 @@ impl Profiler {
                 }
             }
             let blocked = switches::blocked(&samples, at, counted, self.stopped_ns, &mut code);
-            facts.modules = code.libraries();
+            (facts.modules, facts.sources) = code.files();
             let folded = folded.iter().map(|(stack, count)| format!("{stack} {count}\n")).collect();
             profiles.push(Profile { facts, folded, blocked });
         }

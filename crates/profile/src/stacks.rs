@@ -36,9 +36,12 @@ pub(crate) struct Code<'a> {
     cache: CacheNative<MayAllocateDuringUnwind>,
     kernel: &'a Kernel,
     names: HashMap<u64, String>,
-    /// Functions of libraries that were found, by file.
-    libraries: BTreeMap<String, BTreeSet<String>>,
+    /// Functions that were found: those of libraries by their file, and those of which it is known by source file.
+    libraries: ByFile,
+    sources: ByFile,
 }
+
+type ByFile = BTreeMap<String, BTreeSet<String>>;
 
 impl<'a> Code<'a> {
     /// The code that is mapped so.
@@ -58,7 +61,8 @@ impl<'a> Code<'a> {
             cache: CacheNative::new(),
             kernel,
             names: HashMap::new(),
-            libraries: BTreeMap::new(),
+            libraries: ByFile::new(),
+            sources: ByFile::new(),
         }
     }
 
@@ -71,9 +75,11 @@ impl<'a> Code<'a> {
         names
     }
 
-    /// The functions of libraries that were found in stacks, by file.
-    pub(crate) fn libraries(self) -> BTreeMap<String, Vec<String>> {
-        self.libraries.into_iter().map(|(file, functions)| (file, functions.into_iter().collect())).collect()
+    /// The functions that were found in stacks: those of libraries by file, and those of which it is known by source
+    /// file.
+    pub(crate) fn files(self) -> (BTreeMap<String, Vec<String>>, BTreeMap<String, Vec<String>>) {
+        let listed = |files: ByFile| files.into_iter().map(|(file, all)| (file, all.into_iter().collect())).collect();
+        (listed(self.libraries), listed(self.sources))
     }
 
     /// The stack of a sample, folded; whether it was followed to its end.
@@ -129,6 +135,9 @@ impl<'a> Code<'a> {
                 Some(name) => {
                     if image.is_library() {
                         self.libraries.entry(image.name.clone()).or_default().insert(name.clone());
+                    }
+                    if let Some(source) = image.source(address.wrapping_sub(*bias)) {
+                        self.sources.entry(source.to_owned()).or_default().insert(name.clone());
                     }
                     name
                 }

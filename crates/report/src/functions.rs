@@ -7,7 +7,7 @@ use crate::{number, text};
 use rqps_analysis::findings::{Amount, FunctionFindings, ProfileFindings};
 use rqps_model::plural;
 
-/// Functions that a terminal shows.
+/// Functions, and source files, that a terminal shows.
 const SHOWN: usize = 10;
 
 /// The lines below a test: what was sampled, the functions that moved, the rest, and what a reader must know.
@@ -90,7 +90,20 @@ pub(crate) fn rolled_up(profile: &ProfileFindings) -> Vec<String> {
         let words: Vec<String> = groups.iter().map(words).collect();
         (words.len() > 1).then(|| format!("{what}: {}", words.join("; ")))
     };
-    sentence("by file", &profile.files).into_iter().chain(sentence("by process", &profile.roles)).collect()
+    let by_file = sentence("by file", &profile.files);
+    by_file.into_iter().chain(by_source(profile)).chain(sentence("by process", &profile.roles)).collect()
+}
+
+/// The source files that moved; there are too many to tell them all.
+fn by_source(profile: &ProfileFindings) -> Option<String> {
+    let moved: Vec<&FunctionFindings> = profile.sources.iter().filter(|file| file.amount.is_sure).collect();
+    let words = |file: &&FunctionFindings| {
+        let amount = &file.amount;
+        format!("{} {} ({})", text::plain(&file.name), from_to(amount), difference(amount.difference_us))
+    };
+    let mut all: Vec<String> = moved.iter().take(SHOWN).map(words).collect();
+    all.extend(moved.len().checked_sub(SHOWN + 1).map(|more| format!("{} more that moved", more + 1)));
+    (!all.is_empty()).then(|| format!("by source file: {}", all.join("; ")))
 }
 
 /// A number of functions.
@@ -149,6 +162,14 @@ mod tests {
                 FunctionFindings { name: "server".to_owned(), samples: 900, amount: amount(90.0, 40.0, 1.0, true) },
                 FunctionFindings { name: "kernel".to_owned(), samples: 900, amount: amount(17.0, 17.5, 1.0, false) },
             ],
+            sources: vec![
+                FunctionFindings {
+                    name: "nbtree/nbtsearch.c".to_owned(),
+                    samples: 600,
+                    amount: amount(60.0, 12.0, 1.0, true),
+                },
+                FunctionFindings { name: "server".to_owned(), samples: 300, amount: amount(30.0, 28.0, 3.0, false) },
+            ],
             roles: Vec::new(),
             mde_us: Some(2.1),
             graph: Vec::new(),
@@ -171,6 +192,7 @@ mod tests {
         assert!(text.contains("hash_search [31m, 0 → 1.50 µs") && !text.contains("not_sure"), "{text}");
         assert!(text.contains("−1.50 µs (−3.50 µs to +500 ns)  everything else (231 functions), 50.0\n"), "{text}");
         assert!(text.contains("by file: server 90.0 µs → 40.0 µs (−50.0 µs); kernel 17.0 µs → 17.5 µs"), "{text}");
+        assert!(text.contains("by source file: nbtree/nbtsearch.c 60.0 µs → 12.0 µs (−48.0 µs)\n"), "{text}");
         assert!(text.contains("warning: the kernel lost 3 samples"), "{text}");
     }
 

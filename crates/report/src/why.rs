@@ -230,6 +230,7 @@ fn profile_json(profile: &ProfileFindings) -> Value {
         "rest_count": profile.rest_count,
         "inclusive": profile.inclusive,
         "files": profile.files,
+        "sources": profile.sources,
         "roles": profile.roles,
         "mde_us": profile.mde_us,
         "warnings": profile.warnings,

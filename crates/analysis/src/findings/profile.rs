@@ -27,6 +27,10 @@ pub struct ProfileFindings {
     /// Time in functions themselves, summed up by the file they are in: `server`, `kernel`, or a library.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FunctionFindings>,
+    /// The same by source file, where any build has debug information; what is in none that is known is summed up as in
+    /// `files`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<FunctionFindings>,
     /// Time of processes or threads, summed up by what they are there for: sessions, the checkpointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<FunctionFindings>,

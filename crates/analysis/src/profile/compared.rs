@@ -48,7 +48,11 @@ pub(super) fn compared(stacks: &Stacks) -> ProfileFindings {
             &stacks.names,
             self::judged(stacks, &by_function(&inclusive, &|frame| !stacks.is_recursive(frame))),
         ),
-        files: by_file(stacks, &itself),
+        files: summed(stacks, &itself, &|function| stacks.files.of(function)),
+        sources: match stacks.files.has_sources() {
+            true => summed(stacks, &itself, &|function| stacks.files.source_of(function)),
+            false => Vec::new(),
+        },
         roles: {
             let (names, counts) = stacks.by_role();
             functions(&names, self::judged(stacks, &counts))
@@ -80,11 +84,11 @@ fn functions(names: &[String], judged: Vec<(usize, Estimate)>) -> Vec<FunctionFi
     functions
 }
 
-/// Time in functions themselves, summed up by the file that they are in.
-fn by_file(stacks: &Stacks, itself: &[Counts]) -> Vec<FunctionFindings> {
+/// Time in functions themselves, summed up by their files.
+fn summed(stacks: &Stacks, itself: &[Counts], file: &dyn Fn(&str) -> String) -> Vec<FunctionFindings> {
     let mut sums: BTreeMap<String, Counts> = BTreeMap::new();
     for (name, counts) in stacks.names.iter().zip(itself) {
-        add(sums.entry(stacks.files.of(name)).or_insert_with(|| vec![[0; 2]; stacks.rounds()]), counts);
+        add(sums.entry(file(name)).or_insert_with(|| vec![[0; 2]; stacks.rounds()]), counts);
     }
     let (names, counts): (Vec<String>, Vec<Counts>) = sums.into_iter().unzip();
     functions(&names, judged(stacks, &counts))

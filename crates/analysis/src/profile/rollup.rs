@@ -1,4 +1,4 @@
-//! Functions summed up: by what a process or thread is there for, and by the file that they are in.
+//! Functions summed up: by what a process or thread is there for, by the file that they are in, and by source file.
 //!
 //! In: a folded stack; the files of functions as sampling noted them. Out: the name of the group that a sample belongs
 //! to. Groups are compared as functions are.
@@ -57,21 +57,41 @@ pub(super) fn role(stack: &str) -> &'static str {
     stack.rsplit(';').find_map(known).unwrap_or(OTHER)
 }
 
-/// The files of functions that are not the server's own.
+/// By file, its functions, as a sample has them.
+type Listed = BTreeMap<String, Vec<String>>;
+
+/// The files of functions. What any build says of a function is said of all, so that a build without debug information
+/// is compared with one that has it, and a function with itself where its file was given another name.
 #[derive(Debug, Default)]
-pub(super) struct Files(BTreeMap<String, String>);
+pub(super) struct Files {
+    /// Of those that are not the server's own.
+    modules: BTreeMap<String, String>,
+    sources: BTreeMap<String, String>,
+}
 
 impl Files {
-    /// Adds what a sample says: by file, its functions.
-    pub(super) fn add(&mut self, modules: &BTreeMap<String, Vec<String>>) {
-        for (file, functions) in modules {
-            self.0.extend(functions.iter().map(|function| (function.clone(), file.clone())));
+    /// Adds what a sample says.
+    pub(super) fn add(&mut self, modules: &Listed, sources: &Listed) {
+        for (all, listed) in [(&mut self.modules, modules), (&mut self.sources, sources)] {
+            for (file, functions) in listed {
+                all.extend(functions.iter().map(|function| (function.clone(), file.clone())));
+            }
         }
+    }
+
+    /// Whether the source file of any function is known.
+    pub(super) fn has_sources(&self) -> bool {
+        !self.sources.is_empty()
+    }
+
+    /// The source file of a function; of one of which that is not known, the file that it is in.
+    pub(super) fn source_of(&self, function: &str) -> String {
+        self.sources.get(function).cloned().unwrap_or_else(|| self.of(function))
     }
 
     /// The file that a function is in.
     pub(super) fn of(&self, function: &str) -> String {
-        match self.0.get(function) {
+        match self.modules.get(function) {
             Some(file) => file.clone(),
             None if function.ends_with("_[k]") || function == "[kernel]" => "kernel".to_owned(),
             // Code without a name is called by its file.
@@ -102,7 +122,11 @@ mod tests {
     #[test]
     fn files_are_those_that_sampling_noted() {
         let mut files = Files::default();
-        files.add(&BTreeMap::from([("libc.so.6".to_owned(), vec!["memcpy".to_owned()])]));
+        assert!(!files.has_sources());
+        let one = |file: &str, function: &str| BTreeMap::from([(file.to_owned(), vec![function.to_owned()])]);
+        files.add(&one("libc.so.6", "memcpy"), &one("nbtree/nbtsearch.c", "_bt_compare"));
+        let sources = ["memcpy", "_bt_compare", "_bt_first"].map(|function| files.source_of(function));
+        assert_eq!(sources, ["libc.so.6", "nbtree/nbtsearch.c", "server"]);
         let of = |name: &str| files.of(name);
         assert_eq!(["memcpy", "_bt_compare", "sys_read_[k]"].map(of), ["libc.so.6", "server", "kernel"]);
         assert_eq!(

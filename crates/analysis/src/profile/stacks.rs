@@ -15,6 +15,8 @@ pub(crate) struct Weighed<'a> {
     pub(crate) folded: &'a [u8],
     /// By file, the functions that are not the server's own.
     pub(crate) modules: &'a BTreeMap<String, Vec<String>>,
+    /// By source file, the functions of which it is known.
+    pub(crate) sources: &'a BTreeMap<String, Vec<String>>,
     pub(crate) us: f64,
 }
 
@@ -48,7 +50,7 @@ impl Stacks {
         let round = self.us.len();
         self.us.push([pair[0].us, pair[1].us]);
         for (build, weighed) in pair.iter().enumerate() {
-            self.files.add(weighed.modules);
+            self.files.add(weighed.modules, weighed.sources);
             let text = String::from_utf8_lossy(weighed.folded);
             for line in text.lines() {
                 // Names of C++ hold spaces.

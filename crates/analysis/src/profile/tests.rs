@@ -5,12 +5,23 @@ use super::stacks::{Stacks, Weighed};
 use crate::findings::{Amount, FunctionFindings, ProfileFindings};
 use std::collections::BTreeMap;
 
+/// By file, its functions.
+type Listed = BTreeMap<String, Vec<String>>;
+
 /// Rounds with these stacks on base and build, each sample of which stands for a microsecond.
-fn found(rounds: &[[&'static str; 2]]) -> ProfileFindings {
-    let modules = BTreeMap::from([("libc.so.6".to_owned(), vec!["memcpy".to_owned()])]);
-    let weighed = |folded: &'static str| Weighed { folded: folded.as_bytes(), modules: &modules, us: 1.0 };
+fn found<Text: AsRef<str>>(rounds: &[[Text; 2]]) -> ProfileFindings {
+    found_in(rounds, &Listed::new())
+}
+
+/// The same where functions are known to be of source files.
+fn found_in<Text: AsRef<str>>(rounds: &[[Text; 2]], sources: &Listed) -> ProfileFindings {
+    let modules = Listed::from([("libc.so.6".to_owned(), vec!["memcpy".to_owned()])]);
     let mut stacks = Stacks::default();
-    rounds.iter().for_each(|[base, own]| stacks.add([weighed(base), weighed(own)]));
+    for round in rounds {
+        let [base, own] = round.each_ref().map(|folded| folded.as_ref().as_bytes());
+        let weighed = |folded| Weighed { folded, modules: &modules, sources, us: 1.0 };
+        stacks.add([weighed(base), weighed(own)]);
+    }
     compared(&stacks)
 }
 
@@ -98,4 +109,23 @@ fn functions_are_summed_up_by_process_and_by_file() {
     assert_eq!(times(&found.roles), [one("sessions", 160.0, 190.0), one("checkpointer", 40.0, 40.0)]);
     let files = [one("libc.so.6", 60.0, 90.0), one("kernel", 40.0, 40.0), one("server", 100.0, 100.0)];
     assert_eq!(times(&found.files), files);
+}
+
+/// Each function gains too little to be shown to, and all of them together enough.
+#[test]
+fn functions_of_one_source_file_are_found_together() {
+    let names: Vec<String> = (0..10).map(|at| format!("step_{at}")).collect();
+    let round = |each: u64| {
+        let steps: String = names.iter().map(|name| format!("main;{name} {each}\n")).collect();
+        format!("main;scan 9000\n{steps}")
+    };
+    let rounds = [[round(40), round(50)], [round(41), round(49)], [round(39), round(51)]];
+    let sources = Listed::from([("nbtree/steps.c".to_owned(), names.clone())]);
+    let profile = found_in(&rounds, &sources);
+    assert_eq!(profile.moved().count(), 0, "{:?}", profile.functions);
+    let told: Vec<(&str, bool)> =
+        profile.sources.iter().map(|group| (group.name.as_str(), group.amount.is_sure)).collect();
+    assert_eq!(told, [("nbtree/steps.c", true), ("server", false)]);
+    assert!((profile.sources[0].amount.difference_us - 100.0).abs() < 1e-9, "{:?}", profile.sources);
+    assert_eq!(found(&rounds).sources, [], "no build has debug information");
 }
