@@ -64,6 +64,7 @@ pub(crate) fn check(
     };
     let tests = tests.unwrap_or_default();
     checker.slice_fits(&tests);
+    checker.turn_fits(&tests);
     checker.control_fits();
     checker.enough_rounds();
     checker.end_has_a_limit();
@@ -95,6 +96,7 @@ pub(crate) fn check(
         warmup_seconds: request.warmup.as_ref().map_or(0.0, |warmup| warmup.value),
         budget: budget(request),
         slice_ms: request.slice.as_ref().map_or(0.0, |slice| slice.value),
+        turn_seconds: request.turn.as_ref().map(|turn| turn.value),
         arrival: request.rate.as_ref().map_or(Arrival::Closed, |rate| rate.value),
         placement: request.placement.as_ref()?.value,
         machine: request.machine.as_ref().map(|machine| machine.value),
@@ -184,8 +186,7 @@ impl<'a> Checker<'a> {
         };
         if let Some(slice) = slice.filter(|slice| turns && !matches!(slice.place, Place::Preset(_))) {
             let fault = format!("`slice` says nothing here, since {why}");
-            let together =
-                said.is_some_and(|how| std::mem::discriminant(&how.place) == std::mem::discriminant(&slice.place));
+            let together = said.is_some_and(|how| are_together(&how.place, &slice.place));
             let fault = if together { Fault::error(fault) } else { Fault::note(fault) };
             self.error(&slice.place, fault.help("leave it out, or take slices"));
         }
@@ -287,6 +288,18 @@ impl<'a> Checker<'a> {
         }
     }
 
+    fn turn_fits(&mut self, tests: &[TestPlan]) {
+        let is_of_suite = Key::find("turn").is_some_and(|key| key.is_of(self.request.suite_name()));
+        let Some(turn) = self.request.turn.as_ref().filter(|_| is_of_suite && !tests.is_empty()) else { return };
+        if tests.iter().all(|test| test.interleave != Some(Interleave::Turns)) {
+            let fault = "`turn` says nothing here, since builds run in slices";
+            let said = self.request.interleave.as_ref();
+            let replaced = said.is_some_and(|how| !are_together(&how.place, &turn.place));
+            let fault = if replaced { Fault::note(fault) } else { Fault::error(fault) };
+            self.error(&turn.place, fault.help("leave it out, or take `interleave` turns"));
+        }
+    }
+
     /// Finds fault with a planted change whose size would not be known.
     fn control_fits(&mut self) {
         let request = self.request;
@@ -336,6 +349,11 @@ impl<'a> Checker<'a> {
             self.error(&place_of(Some(base)), fault);
         }
     }
+}
+
+/// Whether both were said in the file, or both by flags: else the flag replaces what the file meant.
+fn are_together(one: &Place, other: &Place) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
 fn no_such_test(suite: &Suite, wrong: NoSuchTest) -> Fault {

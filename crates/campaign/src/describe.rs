@@ -80,7 +80,10 @@ fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
     for test in tests {
         let how = match test.interleave {
             _ if plan.is_chain() => rqps_suites::work_of(&plan.suite, &test.name),
-            Some(Interleave::Turns) => "turns".to_owned(),
+            Some(Interleave::Turns) => match plan.turn_seconds {
+                Some(turn) => format!("turns of {} s", turn.min(test.seconds)),
+                None => "turns".to_owned(),
+            },
             None => "one build after the other".to_owned(),
             _ => format!("slices of {} ms", plan.slice_ms),
         };

@@ -145,6 +145,7 @@ request! {
     until_decided: bool,
     rounds: u32,
     slice: f64,
+    turn: f64,
     interleave: Interleave,
     seed: u64,
     profile: Vec<Spanned<String>>,

@@ -48,6 +48,7 @@ pub(crate) fn plan(treatments: &[&str], base: usize) -> Plan {
         stages: vec![Stage::side_by_side(DATA, vec![1], vec![test("scan", Interleave::Slices, 1.0)])],
         warmup_seconds: 0.5,
         slice_ms: 10.0,
+        turn_seconds: None,
         arrival: Arrival::Closed,
         placement: Placement::Same,
         machine: None,

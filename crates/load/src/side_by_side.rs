@@ -29,7 +29,7 @@ const TURN_SECONDS_MAX: f64 = 60.0;
 pub(crate) fn schedule(plan: &Plan, test: &TestPlan) -> Schedule {
     let slice = match test.interleave {
         Some(Interleave::Slices) => Duration::from_secs_f64(plan.slice_ms / 1e3),
-        _ => turn(test.seconds),
+        _ => turn(test.seconds, plan.turn_seconds),
     };
     Schedule {
         seconds: test.seconds,
@@ -51,9 +51,10 @@ pub(crate) fn without_time() -> Schedule {
     }
 }
 
-/// The turns' counted parts make up the test's seconds; were they short of it, one more turn would follow.
-fn turn(seconds: f64) -> Duration {
-    let turn = (seconds / TURNS).clamp(TURN_SECONDS_MIN, TURN_SECONDS_MAX);
+/// As long as is wanted, if something is. The turns' counted parts make up the test's seconds; were they short of it,
+/// one more turn would follow.
+fn turn(seconds: f64, wanted: Option<f64>) -> Duration {
+    let turn = wanted.unwrap_or((seconds / TURNS).clamp(TURN_SECONDS_MIN, TURN_SECONDS_MAX));
     Duration::from_secs_f64(seconds / (seconds / turn).ceil()) + LEAD_IN
 }
 
@@ -157,8 +158,11 @@ mod tests {
 
     #[test]
     fn turns_make_up_the_tests_seconds() {
-        for (seconds, turns) in [(0.3, 1.0), (1.0, 1.0), (1.5, 2.0), (10.0, 4.0), (200.0, 4.0), (600.0, 10.0)] {
-            let slice = turn(seconds);
+        let usual = [(0.3, 1.0), (1.0, 1.0), (1.5, 2.0), (10.0, 4.0), (200.0, 4.0), (600.0, 10.0)];
+        let usual = usual.map(|(seconds, turns)| (seconds, None, turns));
+        let wanted = [(60.0, Some(60.0), 1.0), (60.0, Some(3600.0), 1.0), (60.0, Some(25.0), 3.0)];
+        for (seconds, wanted, turns) in usual.into_iter().chain(wanted) {
+            let slice = turn(seconds, wanted);
             let counted = (slice - LEAD_IN).as_secs_f64() * turns;
             assert!((counted - seconds).abs() < 1e-6 && counted + 1e-6 >= seconds, "{seconds} s: {counted}");
             assert_eq!(visits(seconds, slice, LEAD_IN), turns);

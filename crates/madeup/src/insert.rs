@@ -96,6 +96,7 @@ impl InsertRecipe {
             stages: self.common.clients.iter().map(stage).collect(),
             warmup_seconds: 0.0,
             slice_ms: 0.0,
+            turn_seconds: None,
             ..self.common.plan()
         }
     }

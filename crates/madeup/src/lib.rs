@@ -264,6 +264,7 @@ impl Recipe {
             stages: self.stages(tests.collect()),
             warmup_seconds: 1.0,
             slice_ms: 10.0,
+            turn_seconds: None,
             arrival: self.arrival,
             placement: Placement::Same,
             machine: None,

@@ -407,6 +407,9 @@ pub struct Plan {
     pub warmup_seconds: f64,
     /// Length of a slice.
     pub slice_ms: f64,
+    /// Length of a turn, where it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_seconds: Option<f64>,
     /// When requests are sent.
     pub arrival: Arrival,
     /// CPU placement.

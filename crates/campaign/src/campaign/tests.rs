@@ -154,6 +154,19 @@ fn settings_of_a_build_come_on_top_of_the_campaigns() {
 }
 
 #[test]
+fn a_turn_is_as_long_as_said_and_no_longer_than_its_test() {
+    let words = [("build", "postgres:16.15"), ("build", "postgres:17.11"), ("tests", "point-query,scan")];
+    let words = [&words[..], &[("interleave", "turns"), ("turn", "60"), ("read-seconds", "60")]].concat();
+    let turns = |words: &[(&str, &str)]| {
+        let plan = plan(words, false);
+        (plan.turn_seconds, crate::describe(&plan).matches("turns of 60 s").count())
+    };
+    assert_eq!(turns(&words), (Some(60.0), 2));
+    assert_eq!(turns(&[&words[..], &[("turn", "3600")]].concat()), (Some(3600.0), 2));
+    assert_eq!(turns(&words[..4]), (None, 0));
+}
+
+#[test]
 fn interleaving_follows_word_then_test_then_profile_and_rate() {
     let how = |words: &[(&str, &str)]| -> String {
         let builds = [("build", "postgres:16.15"), ("build", "postgres:17.11"), ("tests", "update-one,scan")];

@@ -182,6 +182,15 @@ fn contradictions() {
           = help: leave it out, or take slices"#]],
     );
     check(
+        &format!("{TWO}turn = 60\ntests = [\"point-query\"]\n"),
+        expect![[r#"
+        campaign.toml:2:8: error: `turn` says nothing here, since builds run in slices
+        2 | turn = 60
+          |        ^^
+          = help: leave it out, or take `interleave` turns"#]],
+    );
+    check(&format!("{TWO}turn = 60\ninterleave = \"turns\"\n"), expect![[""]]);
+    check(
         &format!("{TWO}rate = 500\ninterleave = \"slices\"\n"),
         expect![[r#"
         campaign.toml:2:8: error: requests at a planned rate need turns, not slices
@@ -212,6 +221,12 @@ fn contradictions() {
           |         ^^
           = help: leave it out, or take slices"#]]
     .assert_eq(&told(&format!("{TWO}slice = 10\n"), &[("interleave", "turns")]));
+    expect![[r#"
+        campaign.toml:2:8: note: `turn` says nothing here, since builds run in slices
+        2 | turn = 60
+          |        ^^
+          = help: leave it out, or take `interleave` turns"#]]
+    .assert_eq(&told(&format!("{TWO}turn = 60\n"), &[("interleave", "slices")]));
 }
 
 #[test]

@@ -41,6 +41,7 @@ fn a_file_reads_back() {
         rounds = 4
         interleave = "slices"
         slice = 12.5
+        turn = 2.5
         rate = "poisson:0.5"
         placement = "split"
         machine = "c8r32"
@@ -82,6 +83,7 @@ fn a_file_reads_back() {
         warmup = 0
         rounds = 4
         slice = 12.5
+        turn = 2.5
         interleave = "slices"
         seed = 9223372036854775807
         profile = ["x10a"]

@@ -47,6 +47,7 @@ pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
         stages: vec![Stage::side_by_side(DATA, vec![1], (0..tests).map(test).collect())],
         warmup_seconds: 0.5,
         slice_ms: 10.0,
+        turn_seconds: None,
         arrival: Arrival::Closed,
         placement: Placement::Same,
         machine: None,

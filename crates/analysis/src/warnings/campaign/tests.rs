@@ -39,6 +39,7 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         stages: vec![Stage::side_by_side(DATA, vec![1], vec![test("point-query", false)])],
         warmup_seconds: 1.0,
         slice_ms: 10.0,
+        turn_seconds: None,
         arrival: Arrival::Closed,
         placement: Placement::Same,
         machine: None,
