@@ -1,7 +1,6 @@
 //! A treatment while its servers are up: its copy of the data, its running server, and what became of it.
 
 use crate::ConductError;
-use crate::job::Output;
 use crate::supervise::supervised_on;
 use crate::treatment::{LOG_LINES, ResolvedTreatment};
 use rqps_load::suite::{Chain, Held};
@@ -89,16 +88,16 @@ impl<'a> Arm<'a> {
     }
 
     /// Ends its server at once and removes its copy, unless it goes on with that: what is not read again needs no
-    /// shutdown that writes it back. A copy that cannot be removed goes with the workspace, at the latest.
-    pub(crate) fn clear(&mut self, keeps_data: bool, output: &mut Output<'_, '_>) {
+    /// shutdown that writes it back. A copy that cannot be removed, which is told, goes with the workspace, at the
+    /// latest.
+    pub(crate) fn clear(&mut self, keeps_data: bool) -> Option<String> {
         self.server = None;
         let _ = std::fs::remove_file(&self.log);
-        if !keeps_data
-            && !self.copy.is_empty()
-            && let Err(error) = remove_tree(&self.data)
-        {
-            output.warn(format!("could not remove the data of {}: {error}", self.name()));
+        if keeps_data || self.copy.is_empty() {
+            return None;
         }
+        let error = remove_tree(&self.data).err()?;
+        Some(format!("could not remove the data of {}: {error}", self.name()))
     }
 
     /// Ends the probes of a test: small figures go into its sample, the rest is returned.

@@ -14,7 +14,7 @@ use crate::job::Output;
 use crate::master::FolderKind;
 use crate::measure::{MeasuredTest, Piece, measure};
 use crate::stopwatch::Stopwatch;
-use crate::supervise::{check, supervised, supervised_on, unless_stopped};
+use crate::supervise::{all_at_once, check, supervised, supervised_on, unless_stopped};
 use crate::walk::{Setup, Visit};
 use rqps_load::LoadError;
 use rqps_load::data_set;
@@ -101,7 +101,7 @@ impl<'a> Servers<'a> {
         self.arms.iter().map(|arm| arm.name().to_owned()).collect()
     }
 
-    /// The arms that are measured, in the order in which they start.
+    /// The arms that are measured, in the order of this round.
     fn in_order(&mut self) -> Vec<&mut Arm<'a>> {
         let (treatments, order) = (&self.bench.treatments, &self.setup.order);
         let place = |arm: &Arm<'_>| order.iter().position(|index| treatments[*index].plan.name == arm.name());
@@ -143,14 +143,15 @@ impl<'a> Servers<'a> {
         Ok(())
     }
 
+    /// All at once: a start is work of one CPU.
     fn start(&mut self) -> Result<(), ConductError> {
         let (lease, stop, earlier) = (self.bench.job.lease, self.bench.stop, self.setup.earlier);
-        for arm in self.in_order() {
-            check(stop)?;
+        check(stop)?;
+        let started = all_at_once(self.in_order(), |arm| {
             arm.starts = earlier;
-            arm.start(lease, stop)?;
-        }
-        Ok(())
+            arm.start(lease, stop)
+        });
+        started.into_iter().collect()
     }
 
     /// Runs every test that is due and publishes its samples as it ends; keeps the logs; removes the copies.
@@ -168,7 +169,8 @@ impl<'a> Servers<'a> {
         }
         ran?;
         // What comes next has copies of its own, or goes on. Where this ended the campaign, they go with the workspace.
-        self.arms.iter_mut().for_each(|arm| arm.clear(stage.is_continued(), output));
+        let cleared = all_at_once(self.arms.iter_mut(), |arm| arm.clear(stage.is_continued()));
+        cleared.into_iter().flatten().for_each(|message| output.warn(message));
         self.clock.lap(|seconds| &mut seconds.ends);
         output.emit(EventKind::ServersEnd { round: self.round.number, seconds: self.clock.seconds() });
         Ok(())

@@ -124,6 +124,19 @@ pub(crate) fn unless_stopped<T: Send + 'static>(
     }
 }
 
+/// Does the same to several things, to each in a thread of its own; the results in their order.
+pub(crate) fn all_at_once<T: Send, R: Send>(
+    things: impl IntoIterator<Item = T>,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = things.into_iter().map(|thing| scope.spawn(move || work(thing))).collect();
+        let ended = threads.into_iter().map(|thread| thread.join());
+        ended.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
 /// Ends the campaign here if the user asked for it.
 pub(crate) fn check(stop: &AtomicBool) -> Result<(), ConductError> {
     if stop.load(Ordering::Relaxed) { Err(ConductError::Interrupted) } else { Ok(()) }
@@ -133,6 +146,7 @@ pub(crate) fn check(stop: &AtomicBool) -> Result<(), ConductError> {
 mod tests {
     use super::*;
     use std::process::{Command, Stdio};
+    use std::sync::{Condvar, Mutex};
 
     /// Starts programs on a folder, one after the other as initdb does, once the campaign is interrupted. Each would
     /// run for an hour.
@@ -171,6 +185,20 @@ mod tests {
         let stop = AtomicBool::new(false);
         let ran = supervised_on(Engine::Mysql, folder.path(), &stop, || Ok(7));
         assert_eq!(ran.expect("done"), 7);
+    }
+
+    /// Each waits for the others to have begun; one after the other none would see that.
+    #[test]
+    fn all_at_once_is_in_order_and_not_one_after_the_other() {
+        let (begun, all_begun) = (Mutex::new(0), Condvar::new());
+        let worked = all_at_once(["a", "b", "c"], |name| {
+            let mut count = begun.lock().expect("no panic");
+            *count += 1;
+            all_begun.notify_all();
+            let waited = all_begun.wait_timeout_while(count, Duration::from_secs(60), |count| *count < 3);
+            (name, !waited.expect("no panic").1.timed_out())
+        });
+        assert_eq!(worked, [("a", true), ("b", true), ("c", true)]);
     }
 
     #[test]

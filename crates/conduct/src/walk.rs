@@ -73,7 +73,7 @@ pub(crate) struct Visit<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct Setup<'a> {
     pub(crate) stage: &'a Stage,
-    /// Indices of the treatments, in the order in which their servers start.
+    /// Indices of the treatments, in the order of the round.
     pub(crate) order: Vec<usize>,
     /// Earlier setups of these treatments in the round, whether due or not: so starts of servers have numbers of their
     /// own.

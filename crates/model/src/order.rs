@@ -29,7 +29,7 @@ pub struct Allotment {
 pub struct Round {
     /// Counted from 1.
     pub number: u32,
-    /// Indices of treatments, in the order in which copies are made and servers started.
+    /// Indices of treatments, in the order in which copies are made and work between tests is done.
     pub order: Vec<usize>,
     /// Seed of everything random inside this round.
     pub seed: u64,
