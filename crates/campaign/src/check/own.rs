@@ -30,9 +30,10 @@ impl Checker<'_> {
             self.error(&Place::Request, fault.help("name it: --from shop.toml, or --from script.sql"));
             return None;
         };
-        let builds = request.build.iter().flat_map(|builds| &builds.value);
+        let builds = || request.build.iter().flat_map(|builds| &builds.value).map(|build| &build.spec.value);
         let choices = Choices {
-            engines: builds.map(|build| build.spec.value.engine).collect(),
+            engines: builds().map(|build| build.engine).collect(),
+            builds: builds().map(|build| self.build_name(build)).collect(),
             scale: request.data_scale.as_ref().map(|scale| scale.value),
             define: request.define.iter().flat_map(|define| &define.value).map(|one| one.value.clone()).collect(),
             protocol: request.protocol.clone(),

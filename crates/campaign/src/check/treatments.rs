@@ -9,7 +9,7 @@ use crate::diagnostic::Fault;
 use crate::place::{Place, Spanned};
 use crate::value::BuildRequest;
 use crate::vocabulary::{ProfileWord, Vocabulary, default_profile, did_you_mean};
-use rqps_model::{BuildSource, Engine, StorageEngine};
+use rqps_model::{BuildSource, BuildSpec, Engine, StorageEngine};
 
 impl<'a> Checker<'a> {
     /// Every build in every configuration. `None` where something is wrong with them.
@@ -56,20 +56,25 @@ impl<'a> Checker<'a> {
         storage: Option<StorageEngine>,
     ) -> TreatmentRequest {
         let spec = &build.spec.value;
-        let release = match &spec.source {
-            BuildSource::Catalog(version) => self.vocabulary.release(spec.engine, version),
-            _ => None,
-        };
         TreatmentRequest {
             build: index,
             spec: spec.clone(),
             place: build.spec.place.clone(),
-            build_name: spec.name.clone().or_else(|| release.map(|release| release.build.clone())),
+            build_name: self.build_name(spec),
             profile: profile.value.clone(),
             storage,
             set: self.settings_of(build),
             planted: None,
         }
+    }
+
+    /// What a build is called, where user or catalog tell it.
+    pub(super) fn build_name(&self, spec: &BuildSpec) -> Option<String> {
+        let release = match &spec.source {
+            BuildSource::Catalog(version) => self.vocabulary.release(spec.engine, version),
+            _ => None,
+        };
+        spec.name.clone().or_else(|| release.map(|release| release.build.clone()))
     }
 
     /// The engines of the builds that could be read, in the order in which engines are listed.

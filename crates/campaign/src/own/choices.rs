@@ -28,6 +28,8 @@ pub trait Files {
 pub(crate) struct Choices {
     /// The engines that are compared.
     pub(crate) engines: BTreeSet<Engine>,
+    /// The names of the builds that are compared; `None` where one of them has none yet.
+    pub(crate) builds: Option<Vec<String>>,
     /// The scale of pgbench's tables.
     pub(crate) scale: Option<u32>,
     /// Variables of scripts.

