@@ -56,7 +56,7 @@ impl TestServer {
         let account = Account::choose();
         cluster::initialise(&build, &data, account, true, &lease)?;
         let machine = MachineClass { cores: 1, memory_bytes: SERVER_MEMORY_BYTES };
-        let sizing = Sizing { machine, disk_free_bytes: None, data_bytes: None, clients: 64, builds_in_a_second: 1 };
+        let sizing = Sizing { machine, disk_free_bytes: None, data_bytes: None, clients: 64, alternating_builds: 1 };
         let storage = build.engine.storage_engines().contains(&StorageEngine::Innodb).then_some(StorageEngine::Innodb);
         let profile = default_profile(build.engine);
         let configuration =

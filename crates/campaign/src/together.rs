@@ -106,13 +106,13 @@ mod tests {
     }
 
     #[test]
-    fn builds_share_each_second_in_slices_alone() {
+    fn builds_alternate_within_a_second_in_slices_alone() {
         let builds = [("build", "postgres:16.15"), ("build", "postgres:17.11")];
-        let sharing = |words: &[(&str, &str)]| plan(&[&builds, words].concat(), false).builds_in_a_second();
+        let alternating = |words: &[(&str, &str)]| plan(&[&builds, words].concat(), false).alternating_builds();
         let turns = ("interleave", "turns");
-        assert_eq!((sharing(&[]), sharing(&[turns])), (2, 1));
+        assert_eq!((alternating(&[]), alternating(&[turns])), (2, 1));
         for suite in [("suite", "insert"), ("suite", "tproc-c")] {
-            assert_eq!((sharing(&[suite]), sharing(&[suite, turns])), (2, 1), "{suite:?}");
+            assert_eq!((alternating(&[suite]), alternating(&[suite, turns])), (2, 1), "{suite:?}");
         }
     }
 }

@@ -37,7 +37,7 @@ fn own_words(value: &str, all: &[(String, String)]) -> String {
     let is_common = |word: &&str| all.iter().all(|(_, other)| other.split(',').any(|one| one == *word));
     let (common, own): (Vec<&str>, Vec<&str>) = value.split(',').partition(is_common);
     match (own.is_empty(), common.is_empty()) {
-        (true, _) => "no more than all have".to_owned(),
+        (true, _) => "only what all have".to_owned(),
         (false, true) => format!("`{}`", own.join(",")),
         (false, false) => format!("`{}` besides what all have", own.join(",")),
     }
@@ -61,7 +61,7 @@ mod tests {
                 "[data] has no `locale`, and the defaults of the builds differ: pg has `C`, pg-old has `en_US.UTF-8`; \
                  `locale` in [data] makes them alike",
                 "[data] has no `sql-mode`, and the defaults of the builds differ: my5722 has `B` besides what all \
-                 have, my8033 has no more than all have, my56 has `C` besides what all have; `sql-mode` in [data] \
+                 have, my8033 has only what all have, my56 has `C` besides what all have; `sql-mode` in [data] \
                  makes them alike",
             ]
         );

@@ -168,7 +168,7 @@ pub(crate) fn resolve<'a>(
         disk_free_bytes: free.map(|bytes| bytes / folders as u64),
         data_bytes: Some(rows * ROW_BYTES),
         clients: plan.stages.iter().map(connections).max().unwrap_or(1),
-        builds_in_a_second: plan.builds_in_a_second() as u32,
+        alternating_builds: plan.alternating_builds() as u32,
     };
     let render = |(treatment, build): (&TreatmentPlan, &BuildFacts), set: &Settings| {
         job.profiles

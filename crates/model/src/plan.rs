@@ -284,8 +284,8 @@ impl Plan {
         if side_by_side { self.treatments.len() } else { 1 }
     }
 
-    /// The builds that share each second, since they alternate in slices; 1 where one works for seconds on end.
-    pub fn builds_in_a_second(&self) -> usize {
+    /// The builds that alternate within each second, in slices; 1 where one works for seconds on end.
+    pub fn alternating_builds(&self) -> usize {
         let in_slices = |stage: &Stage| {
             let sliced = |test: &TestPlan| test.interleave == Some(Interleave::Slices);
             stage.alternate == Alternate::SideBySide && (stage.has_own_clocks() || stage.tests.iter().any(sliced))

@@ -42,8 +42,8 @@ pub struct Sizing {
     pub data_bytes: Option<u64>,
     /// Sessions that are held to the server at once.
     pub clients: u32,
-    /// Builds that share each second in slices, this one included; 1 where it works for seconds on end.
-    pub builds_in_a_second: u32,
+    /// Builds that alternate within each second, in slices, this one included; 1 where it works for seconds on end.
+    pub alternating_builds: u32,
 }
 
 /// A configuration for one version, ready to be written.

@@ -210,7 +210,7 @@ impl<R: BufRead> Dump<R> {
     }
 }
 
-/// The database of a `\connect`: a name, or of a name with other characters than letters
+/// The database of a `\connect`: its name, or where that has special characters a connection string, as in
 /// `-reuse-previous=on "dbname='my-shop'"`.
 fn connected(words: &str) -> String {
     match words.split_once("dbname='").and_then(|(_, quoted)| quoted.rsplit_once('\'')) {

@@ -90,12 +90,12 @@ fn first_row(own: &Answer, base: &Answer, statement: &StatementAnswers) -> Optio
     let (mut here, mut there) = (ours.get(at), theirs.get(at));
     if !statement.is_ordered {
         // Rows are sorted: one more moves those behind it, and may move the last ones out of what is kept.
-        let of = |answer: &Answer, rows: &[Values]| rows.len() as u64 == answer.rows;
+        let has_all = |answer: &Answer| answer.first_rows.len() as u64 == answer.rows;
         match (here, there) {
             (Some(_), Some(there_row)) if ours.contains(there_row) => there = None,
             (Some(here_row), Some(_)) if theirs.contains(here_row) => here = None,
-            (None, Some(_)) if !of(own, ours) => return None,
-            (Some(_), None) if !of(base, theirs) => return None,
+            (None, Some(_)) if !has_all(own) => return None,
+            (Some(_), None) if !has_all(base) => return None,
             _ => {}
         }
     }

@@ -29,7 +29,7 @@ const FREE: [&str; 13] = [
 const RAISED: [&str; 2] = ["P0001", "1644"];
 
 /// Words behind which a name stands in double quotes.
-const NAMED: [&str; 26] = [
+const NAMED: [&str; 25] = [
     "relation",
     "column",
     "constraint",
@@ -54,7 +54,6 @@ const NAMED: [&str; 26] = [
     "method",
     "cursor",
     "reference",
-    "entry for table",
     "tablespace",
 ];
 

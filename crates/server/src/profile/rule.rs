@@ -238,7 +238,7 @@ impl Sized {
             Of::Clients => f64::from(sizing.clients),
             // Where it is not known, the lower limit holds.
             Of::Data => sizing.data_bytes.unwrap_or(0) as f64,
-            Of::Time => 1.0 / f64::from(sizing.builds_in_a_second.max(1)),
+            Of::Time => 1.0 / f64::from(sizing.alternating_builds.max(1)),
         };
         match &self.growth {
             Growth::Steps(steps) => {
@@ -284,7 +284,7 @@ mod tests {
             disk_free_bytes: Some(disk_gb << 30),
             data_bytes: Some(10 << 30),
             clients: 40,
-            builds_in_a_second: 3,
+            alternating_builds: 3,
         };
         let value = rule(text).expect("a rule").value(&sizing, &"17.7".parse().expect("a version"), "B");
         format!("{}{}", value.value.unwrap_or("unset".to_owned()), if value.note.is_some() { " (lowered)" } else { "" })
@@ -335,7 +335,7 @@ mod tests {
         let text = r#"[{ until = "8.0.29", of = "memory", share = 0.5 }, { since = "8.4", value = "x" }]"#;
         let table: toml::Table = toml::from_str(&format!("x = {text}\nnone = false")).expect("toml");
         let machine = MachineClass { cores: 2, memory_bytes: 3 << 30 };
-        let sizing = Sizing { machine, disk_free_bytes: None, data_bytes: None, clients: 1, builds_in_a_second: 1 };
+        let sizing = Sizing { machine, disk_free_bytes: None, data_bytes: None, clients: 1, alternating_builds: 1 };
         let value = |name: &str, version: &str| {
             let rule = Rule::try_from(table[name].clone()).expect("a rule");
             rule.value(&sizing, &version.parse().expect("a version"), "")

@@ -4,7 +4,7 @@ use super::*;
 
 fn sizing(cores: u32, memory_mb: u64) -> Sizing {
     let machine = MachineClass { cores, memory_bytes: memory_mb << 20 };
-    Sizing { machine, disk_free_bytes: Some(2 << 40), data_bytes: Some(4 << 30), clients: 1, builds_in_a_second: 1 }
+    Sizing { machine, disk_free_bytes: Some(2 << 40), data_bytes: Some(4 << 30), clients: 1, alternating_builds: 1 }
 }
 
 fn render_with(profile: &str, version: &str, sizing: &Sizing, set: &[(&str, &str)]) -> Result<Configuration> {
@@ -187,8 +187,8 @@ fn reproduces_the_published_classes_of_mysql_and_mariadb() {
 
 #[test]
 fn a_server_that_works_half_of_the_time_is_not_taken_for_half_as_busy() {
-    let limit = |version: &str, builds_in_a_second| {
-        let sizing = Sizing { builds_in_a_second, ..sizing(8, 32 << 10) };
+    let limit = |version: &str, alternating_builds| {
+        let sizing = Sizing { alternating_builds, ..sizing(8, 32 << 10) };
         render_as(Engine::Mysql, "z12a", version, &sizing, &[]).written.remove("innodb_log_spin_cpu_abs_lwm")
     };
     assert_eq!(limit("8.0.33", 1).as_deref(), Some("80"));

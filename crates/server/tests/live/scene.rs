@@ -155,7 +155,7 @@ pub(crate) fn configuration_for(
         disk_free_bytes: Some(4 << 30),
         data_bytes: None,
         clients: 1,
-        builds_in_a_second: 2,
+        alternating_builds: 2,
     };
     let set: BTreeMap<String, String> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let profiles = Profiles::built_in();
