@@ -16,6 +16,7 @@ use rqps_model::{Interleave, Placement};
 use rqps_suites::key::DefaultValue;
 use rqps_suites::{Choice, KEYS, Key, SecondsClass, Suite, SuiteName};
 
+mod alternation;
 mod forced;
 mod own;
 mod scale;
@@ -153,49 +154,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// How builds alternate: for all tests alike where that was said or follows, else as each test wants it.
-    fn interleave(&mut self) -> Option<Interleave> {
-        let (rate, slice) = (self.request.rate.as_ref(), self.request.slice.as_ref());
-        let open = rate.filter(|rate| rate.value != Arrival::Closed);
-        let said = self.request.interleave.as_ref();
-        if let (Some(rate), Some(how)) = (open, said)
-            && how.value == Interleave::Slices
-        {
-            let fault = Fault::error("requests at a planned rate need turns, not slices");
-            let fault = fault.help("while one build has its slice, the requests of the other would all become late");
-            self.error(&rate.place, fault.expected("interleave = \"turns\", or no rate"));
-        }
-        let pauses = self.request.keying_and_thinking.as_ref().filter(|pauses| pauses.value);
-        if let (Some(pauses), Some(how)) = (pauses, said)
-            && how.value == Interleave::Slices
-        {
-            let fault = Fault::error("keying and thinking need turns, not slices");
-            let fault =
-                fault.help("a virtual user that thinks is idle for seconds, and a slice is over in milliseconds");
-            self.error(&pauses.place, fault.expected("interleave = \"turns\", or no keying and thinking"));
-        }
-        let profiles = self.all_profiles();
-        let (turns, why) = if let Some(how) = said {
-            (how.value == Interleave::Turns, "interleave is turns".to_owned())
-        } else if let Some(profile) = profiles.iter().find(|profile| profile.interleave == Interleave::Turns) {
-            (true, format!("profile {} runs in turns", profile.name))
-        } else if pauses.is_some() {
-            (true, "keying and thinking run in turns".to_owned())
-        } else {
-            (open.is_some(), "requests at a planned rate run in turns".to_owned())
-        };
-        if let Some(slice) = slice.filter(|slice| turns && !matches!(slice.place, Place::Preset(_))) {
-            let fault = format!("`slice` says nothing here, since {why}");
-            let together = said.is_some_and(|how| are_together(&how.place, &slice.place));
-            let fault = if together { Fault::error(fault) } else { Fault::note(fault) };
-            self.error(&slice.place, fault.help("leave it out, or take slices"));
-        }
-        match said {
-            Some(how) => Some(how.value),
-            None => turns.then_some(Interleave::Turns),
-        }
-    }
-
     /// Every profile that some treatment runs with, as far as it is known.
     fn all_profiles(&self) -> Vec<&'a ProfileWord> {
         let builds = self.request.build.iter().flat_map(|builds| &builds.value);
@@ -278,28 +236,6 @@ impl<'a> Checker<'a> {
         suites.iter().find(|suite| suite.name == usual).filter(|_| near.is_none_or(|near| near == usual))
     }
 
-    fn slice_fits(&mut self, tests: &[TestPlan]) {
-        let Some(slice) = &self.request.slice else { return };
-        let sliced = tests.iter().filter(|test| test.interleave == Some(Interleave::Slices));
-        let shortest = sliced.map(|test| test.seconds).fold(f64::INFINITY, f64::min);
-        if slice.value / 1000.0 > shortest {
-            let message = format!("a slice of {} ms is longer than a test of {shortest} s", slice.value);
-            self.error(&slice.place, Fault::error(message).help("shorten `slice`, or lengthen the tests"));
-        }
-    }
-
-    fn turn_fits(&mut self, tests: &[TestPlan]) {
-        let is_of_suite = Key::find("turn").is_some_and(|key| key.is_of(self.request.suite_name()));
-        let Some(turn) = self.request.turn.as_ref().filter(|_| is_of_suite && !tests.is_empty()) else { return };
-        if tests.iter().all(|test| test.interleave != Some(Interleave::Turns)) {
-            let fault = "`turn` says nothing here, since builds run in slices";
-            let said = self.request.interleave.as_ref();
-            let replaced = said.is_some_and(|how| !are_together(&how.place, &turn.place));
-            let fault = if replaced { Fault::note(fault) } else { Fault::error(fault) };
-            self.error(&turn.place, fault.help("leave it out, or take `interleave` turns"));
-        }
-    }
-
     /// Finds fault with a planted change whose size would not be known.
     fn control_fits(&mut self) {
         let request = self.request;
@@ -349,11 +285,6 @@ impl<'a> Checker<'a> {
             self.error(&place_of(Some(base)), fault);
         }
     }
-}
-
-/// Whether both were said in the file, or both by flags: else the flag replaces what the file meant.
-fn are_together(one: &Place, other: &Place) -> bool {
-    std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
 fn no_such_test(suite: &Suite, wrong: NoSuchTest) -> Fault {
