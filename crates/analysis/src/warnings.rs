@@ -37,6 +37,9 @@ const fn usual_advice(kind: WarningKind) -> Option<&'static str> {
         WarningKind::WriteStalls => "look at checkpoints, vacuums and purge at that time",
         WarningKind::Deferred => "times from the planned moment count from the plan as it was deferred",
         WarningKind::UnequalWork => "the two did not do the same work: look for errors",
+        WarningKind::Maintenance => {
+            "a timer of the server decides it: take more rows, so that the step outlasts it on every build"
+        }
         WarningKind::Short => "take more rows or seconds",
         WarningKind::Errors => "work that failed is not in the throughput: compare the error counts too",
         WarningKind::TimedOut => {
@@ -103,6 +106,7 @@ const fn summed(kind: WarningKind) -> Option<&'static str> {
         WarningKind::WriteStalls => "writes stalled",
         WarningKind::Deferred => "planned writes were deferred",
         WarningKind::UnequalWork => "other rows written than on the base",
+        WarningKind::Maintenance => "vacuumed or analyzed in other rounds than the base",
         WarningKind::Short => "too short",
         WarningKind::Errors => "errors happened",
         WarningKind::TimedOut => "statements took longer than they may",

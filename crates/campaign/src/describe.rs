@@ -285,7 +285,7 @@ mod tests {
                3  2 1
 
             time       about 1 d
-                       steps 1 d, rest after l.i2 16 min, data folders and starts 1 min 7 s
+                       steps 1 d, rest after l.i2 16 min, data folders and starts 2 min 7 s
             disk       about 11 GB while it runs: one pass at a time
         "#]]
         .assert_eq(&describe(&plan(&words, false)));

@@ -97,9 +97,18 @@ fn of_passes(plan: &Plan) -> Estimate {
         largest_bytes = largest_bytes.max(own_bytes);
         all_bytes += own_bytes;
     }
+    restart_seconds += rounds * head_starts(plan);
     // An empty folder of each treatment to copy, and those in use.
     let disk_bytes = empty_bytes + if plan.servers_together() > 1 { all_bytes } else { largest_bytes };
     Estimate { load_seconds, restart_seconds, work_seconds, test_seconds, disk_bytes }
+}
+
+/// Seconds of a round in which servers have their head starts: of those that are started together, the longest of as
+/// many uniform draws.
+fn head_starts(plan: &Plan) -> f64 {
+    let together = plan.servers_together().max(1) as f64;
+    let longest = |stage: &Stage| stage.head_start_seconds * together / (together + 1.0);
+    plan.treatments.len() as f64 / together * plan.stages.iter().map(longest).sum::<f64>()
 }
 
 /// Builds that alternate in each test on copies of what was loaded once.

@@ -14,7 +14,7 @@ use crate::job::Output;
 use crate::master::FolderKind;
 use crate::measure::{MeasuredTest, Piece, measure};
 use crate::stopwatch::Stopwatch;
-use crate::supervise::{all_at_once, check, supervised, supervised_on, unless_stopped};
+use crate::supervise::{all_at_once, check, pause_until, supervised, supervised_on, unless_stopped};
 use crate::walk::{Setup, Visit};
 use rqps_load::LoadError;
 use rqps_load::data_set;
@@ -30,7 +30,7 @@ use rqps_suites::Work;
 use rqps_wire::Target;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 mod checks;
 
@@ -143,15 +143,28 @@ impl<'a> Servers<'a> {
         Ok(())
     }
 
-    /// All at once: a start is work of one CPU.
+    /// All at once, since a start is work of one CPU, but for their head starts: whoever has the longest is first.
     fn start(&mut self) -> Result<(), ConductError> {
         let (lease, stop, earlier) = (self.bench.job.lease, self.bench.stop, self.setup.earlier);
         check(stop)?;
-        let started = all_at_once(self.in_order(), |arm| {
+        let head_starts = self.head_starts();
+        let longest = head_starts.iter().max().copied().unwrap_or_default();
+        let begun = Instant::now();
+        let started = all_at_once(self.in_order().into_iter().zip(head_starts), |(arm, head_start)| {
+            pause_until(begun + (longest - head_start), stop)?;
             arm.starts = earlier;
             arm.start(lease, stop)
         });
-        started.into_iter().collect()
+        started.into_iter().collect::<Result<(), _>>()?;
+        pause_until(begun + longest, stop)
+    }
+
+    /// How long before its first test each arm that is measured is started, in the order of this round.
+    fn head_starts(&self) -> Vec<Duration> {
+        let longest = Duration::from_secs_f64(self.setup.stage.head_start_seconds);
+        let share = |index: &usize| self.round.head_start(*index, self.setup.earlier);
+        let is_measured = |index: &&usize| self.bench.masters.why_excluded(&self.bench.treatments[**index]).is_none();
+        self.setup.order.iter().filter(is_measured).map(|index| longest.mul_f64(share(index))).collect()
     }
 
     /// Runs every test that is due and publishes its samples as it ends; keeps the logs; removes the copies.

@@ -137,6 +137,18 @@ pub(crate) fn all_at_once<T: Send, R: Send>(
     })
 }
 
+/// Waits for a moment, or until `stop` is raised.
+pub(crate) fn pause_until(moment: Instant, stop: &AtomicBool) -> Result<(), ConductError> {
+    loop {
+        check(stop)?;
+        let left = moment.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(LOOK_EVERY));
+    }
+}
+
 /// Ends the campaign here if the user asked for it.
 pub(crate) fn check(stop: &AtomicBool) -> Result<(), ConductError> {
     if stop.load(Ordering::Relaxed) { Err(ConductError::Interrupted) } else { Ok(()) }
@@ -199,6 +211,17 @@ mod tests {
             (name, !waited.expect("no panic").1.timed_out())
         });
         assert_eq!(worked, [("a", true), ("b", true), ("c", true)]);
+    }
+
+    #[test]
+    fn a_pause_ends_with_its_moment_or_with_the_campaign() {
+        let stop = AtomicBool::new(false);
+        let moment = Instant::now() + Duration::from_millis(50);
+        pause_until(moment, &stop).expect("not stopped");
+        assert!(Instant::now() >= moment);
+        stop.store(true, Ordering::Relaxed);
+        let paused = pause_until(Instant::now() + Duration::from_secs(3600), &stop);
+        assert!(matches!(paused, Err(ConductError::Interrupted)), "{paused:?}");
     }
 
     #[test]

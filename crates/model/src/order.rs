@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 /// Streams of the generator, so that orders and seeds of rounds don't depend on each other.
 const ORDER_STREAM: u128 = 1;
 const SEED_STREAM: u128 = 2;
+/// The first of the streams of head starts; each treatment has one of its own.
+const HEAD_START_STREAM: u128 = 1 << 32;
 
 /// What of the plan's tests a round measures, where the time that is left goes to what is still open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +44,15 @@ impl Round {
     /// Whether it measures a test.
     pub fn measures(&self, test: &str) -> bool {
         self.allotment.as_ref().is_none_or(|allotment| allotment.seconds.contains_key(test))
+    }
+
+    /// What share of the longest head start a treatment's server gets, which was started so many times before in this
+    /// round: from 0 to below 1.
+    pub fn head_start(&self, treatment: usize, earlier: u32) -> f64 {
+        let mut random = Pcg64::new(u128::from(self.seed), HEAD_START_STREAM + treatment as u128);
+        let draws = (0..=earlier).map(|_| random.next_u64());
+        // A double holds 53 bits of it.
+        draws.last().map_or(0.0, |drawn| (drawn >> 11) as f64 / (1_u64 << 53) as f64)
     }
 }
 
@@ -140,6 +151,21 @@ mod tests {
             }
         }
         counts
+    }
+
+    #[test]
+    fn head_starts_are_spread_and_differ_by_round_treatment_and_start() {
+        let rounds = rounds(2, 50, 7);
+        let ways = rounds.iter().flat_map(|round| [(round, 0, 0), (round, 1, 0), (round, 0, 1)]);
+        let mut shares: Vec<f64> =
+            ways.map(|(round, treatment, earlier)| round.head_start(treatment, earlier)).collect();
+        shares.sort_by(f64::total_cmp);
+        shares.dedup();
+        assert_eq!(shares.len(), 150);
+        for (rank, share) in shares.iter().enumerate() {
+            let uniform = (rank as f64 + 0.5) / 150.0;
+            assert!((share - uniform).abs() < 0.12, "{share} stands at {uniform}");
+        }
     }
 
     proptest! {

@@ -78,6 +78,7 @@ pub(crate) fn stages(own: &Own, clients: &[u32], tests: &[TestPlan], alternate: 
         connections: 1,
         rows: rows(own),
         own_clocks: false,
+        head_start_seconds: 0.0,
         tests,
     };
     let renew = if own.data.renew_per_round { Renew::PerStage } else { Renew::PerTest };

@@ -1,5 +1,5 @@
-//! Warnings of a cell that was recorded by the second: rates not held, stalls, plans deferred, unequal work, too short
-//! a time.
+//! Warnings of a cell that was recorded by the second: rates not held, stalls, plans deferred, unequal work and
+//! maintenance, too short a time.
 //!
 //! In: a cell's samples and the base's. Out: warnings; none without such records. Thresholds are named here with
 //! their reason.
@@ -22,6 +22,14 @@ const SHORTEST_SECONDS: f64 = 10.0;
 /// and one in another build's slice is not seen here.
 const FLUSH_SHARE: f64 = 0.5;
 
+/// What a timer of the server starts, by the counter of how often it was done.
+const MAINTENANCE: [(&str, &str); 2] =
+    [("pg_stat_user_tables.autovacuum_count", "vacuumed"), ("pg_stat_user_tables.autoanalyze_count", "analyzed")];
+
+/// Sides that differ by more in a round, while one has less than one, differ by the luck of a timer. What is done again
+/// and again follows from how long the step takes.
+const MAINTENANCE_DIFFERENCE: f64 = 0.5;
+
 /// Warnings from the steps of a cell.
 pub(super) fn observed(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     sla(cell, found);
@@ -29,6 +37,7 @@ pub(super) fn observed(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     deferred(cell, found);
     short(cell, found);
     unequal(cell, found);
+    maintenance(cell, found);
 }
 
 fn sla(cell: &Cell<'_>, found: &mut Vec<Warning>) {
@@ -116,6 +125,32 @@ fn unequal(cell: &Cell<'_>, found: &mut Vec<Warning>) {
              {rounds}"
         );
         found.push(warning(WarningKind::UnequalWork, message));
+    }
+}
+
+/// A vacuum in a step of a second or two is most of what happens there, and a timer of ten seconds decides whose it is.
+fn maintenance(cell: &Cell<'_>, found: &mut Vec<Warning>) {
+    if cell.recorded().next().is_none() {
+        return;
+    }
+    for (counter, done) in MAINTENANCE {
+        let count = |measured: &Measured| measured.sample.counters.get(counter).copied().unwrap_or(0.0);
+        let mean = |side: &[Option<Measured>]| {
+            let rounds = side.iter().flatten().count().max(1);
+            side.iter().flatten().map(count).sum::<f64>() / rounds as f64
+        };
+        let (own, base) = (mean(cell.rounds), mean(cell.base_rounds));
+        if (own - base).abs() <= MAINTENANCE_DIFFERENCE || own.min(base) >= 1.0 {
+            continue;
+        }
+        let in_rounds = |side: &[Option<Measured>]| {
+            let rounds = side.iter().flatten().filter(|measured| count(measured) > 0.0);
+            let rounds: Vec<u32> = rounds.map(|measured| measured.sample.round).collect();
+            if rounds.is_empty() { "no round".to_owned() } else { rounds_in_words(rounds) }
+        };
+        let (own, base) = (in_rounds(cell.rounds), in_rounds(cell.base_rounds));
+        let message = format!("the table was {done} in this step in {own}, on the base in {base}");
+        found.push(warning(WarningKind::Maintenance, message));
     }
 }
 

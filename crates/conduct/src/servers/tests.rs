@@ -76,9 +76,18 @@ fn check_samples(campaign: &Campaign) {
 }
 
 /// Passes one after the other, and then side by side.
-fn check_both_ways(plan: Plan) {
+fn check_both_ways(mut plan: Plan) {
+    plan.stages[0].head_start_seconds = 2.0;
     check_two(plan.clone(), &["a", "b"]);
     check_two(alternating(plan), &["a b"]);
+}
+
+/// Of the servers of a group, in the first round.
+fn longest_head_start(plan: &Plan, group: &str) -> f64 {
+    let treatments =
+        (0..).zip(&plan.treatments).filter(|(_, treatment)| group.split(' ').any(|it| it == treatment.name));
+    let shares = treatments.map(|(index, _)| plan.round(1).head_start(index, 0));
+    shares.fold(0.0, f64::max) * plan.stages[0].head_start_seconds
 }
 
 /// Runs a plan whose servers are up in these groups.
@@ -87,6 +96,7 @@ fn check_two(plan: Plan, groups: &[&str]) {
     let mut store = scene.create();
     let mut seen = Vec::new();
     let mut advanced = 0.0_f64;
+    let mut head_starts = groups.iter().map(|group| longest_head_start(&scene.plan, group));
     let ran = scene.run(&mut store, &AtomicBool::new(false), &mut |event| match &event.kind {
         EventKind::ServersStart { treatments, .. } => seen.push(treatments.join(" ")),
         EventKind::TestBegins { place, .. } => seen.push(place.test.clone()),
@@ -103,7 +113,8 @@ fn check_two(plan: Plan, groups: &[&str]) {
         }
         EventKind::ServersEnd { seconds, .. } => {
             assert!(seconds.counted > 0.5 && seconds.all() < 120.0, "{seconds:?}");
-            assert!(seconds.starts > 0.0 && seconds.copies > 0.0 && seconds.repeats == 0.0, "{seconds:?}");
+            assert!(seconds.starts > head_starts.next().expect("a group"), "{seconds:?}");
+            assert!(seconds.copies > 0.0 && seconds.repeats == 0.0, "{seconds:?}");
         }
         other => panic!("{other:?}"),
     });

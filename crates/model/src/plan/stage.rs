@@ -131,6 +131,11 @@ pub struct Stage {
     /// another one works. Ask [`Stage::has_own_clocks`], which knows older plans too.
     #[serde(default)]
     pub own_clocks: bool,
+    /// How long before its first test a server is started, at most. How long it is, is drawn for each start
+    /// ([`Round::head_start`](super::Round::head_start)): timers that start work of the server's own, such as a vacuum,
+    /// would else run out in the same part of the tests in each round, and on each version in another.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub head_start_seconds: f64,
     /// Tests in order of execution.
     pub tests: Vec<TestPlan>,
 }
@@ -147,6 +152,7 @@ impl Stage {
             connections: 1,
             rows: u64::from(data.tables) * data.rows,
             own_clocks: false,
+            head_start_seconds: 0.0,
             tests,
         }
     }
@@ -162,6 +168,7 @@ impl Stage {
             clients,
             connections: 1,
             own_clocks: true,
+            head_start_seconds: 0.0,
             tests,
         }
     }
@@ -177,6 +184,7 @@ impl Stage {
             connections,
             rows,
             own_clocks: true,
+            head_start_seconds: 0.0,
             tests,
         }
     }
@@ -219,4 +227,8 @@ impl Stage {
         let stands_still = self.has_own_clocks() || test.interleave == Some(Interleave::Turns);
         self.alternate == Alternate::SideBySide && stands_still
     }
+}
+
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
