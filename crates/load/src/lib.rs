@@ -32,4 +32,5 @@ pub mod work;
 mod zipfian;
 
 pub use error::LoadError;
+pub use own::plans as own_plans;
 pub use zipfian::Zipfian;

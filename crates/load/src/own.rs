@@ -15,7 +15,7 @@ mod sources;
 pub(crate) use answers::answers;
 pub(crate) use database::{client_timeout, opening, session_statements};
 pub(crate) use load::{load, load_only_for, work_on};
-pub(crate) use plans::plans;
+pub use plans::plans;
 pub(crate) use sources::inputs;
 
 use rqps_model::Engine;

@@ -65,4 +65,15 @@ impl<'a> Explainer<'a> {
     ) -> Result<Told, LoadError> {
         postgres::prepared(self.session, name, sql, types, &|execution| Ok(values(execution)))
     }
+
+    /// The same of a statement that is parsed anew each time.
+    pub(crate) fn parsed_each_time(
+        &mut self,
+        name: &str,
+        sql: &str,
+        types: &[&str],
+        values: &dyn Fn(u64) -> Vec<String>,
+    ) -> Result<Told, LoadError> {
+        postgres::parsed_each_time(self.session, name, sql, types, values)
+    }
 }

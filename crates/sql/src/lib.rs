@@ -16,7 +16,7 @@ mod token;
 pub use dialect::Dialect;
 pub use fingerprint::{Fingerprint, Slot, SlotValue, fingerprint};
 pub use literal::{Literal, redact};
-pub use statement_kind::{first_word, has_order_by, is_read, is_transaction_control, writes};
+pub use statement_kind::{first_word, has_order_by, is_read, is_transaction_border, is_transaction_control, writes};
 pub use statements::{Statement, replace_words, statements};
 pub use template::{Piece, Template};
 pub use token::{Token, TokenKind, Tokens, tokens, unclosed};

@@ -66,6 +66,18 @@ pub fn is_transaction_control(statement: &str, dialect: Dialect) -> bool {
     CONTROL.contains(&first_word(statement, dialect).as_str())
 }
 
+/// Whether a transaction begins or ends with it; savepoints stay within one.
+pub fn is_transaction_border(statement: &str, dialect: Dialect) -> bool {
+    let words = words(statement, dialect);
+    let word = |at: usize| words.get(at).map_or("", |(word, _)| word.as_str());
+    match word(0) {
+        "BEGIN" | "START" | "COMMIT" | "END" | "ABORT" => true,
+        "ROLLBACK" => !words.iter().any(|(word, _)| word == "TO"),
+        "PREPARE" => word(1) == "TRANSACTION",
+        _ => false,
+    }
+}
+
 /// Whether it changes something, by its first word.
 pub fn writes(statement: &str, dialect: Dialect) -> bool {
     WRITING.contains(&first_word(statement, dialect).as_str())
@@ -96,6 +108,18 @@ mod tests {
             assert_eq!(is_read(text, Dialect::Postgres), reads, "{text}");
         }
         assert!(is_read("(SELECT 1) UNION (SELECT 2)", Dialect::Mysql));
+    }
+
+    #[test]
+    fn savepoints_are_no_borders_of_a_transaction() {
+        for text in
+            ["begin;", "/* x */ START TRANSACTION", "END", "commit and chain", "ROLLBACK", "PREPARE TRANSACTION 'x'"]
+        {
+            assert!(is_transaction_border(text, Dialect::Postgres), "{text}");
+        }
+        for text in ["ROLLBACK TO SAVEPOINT a", "SAVEPOINT a", "RELEASE a", "PREPARE a AS SELECT 1", "SET a = 1", ""] {
+            assert!(!is_transaction_border(text, Dialect::Postgres), "{text}");
+        }
     }
 
     #[test]

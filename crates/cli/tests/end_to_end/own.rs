@@ -133,6 +133,37 @@ fn scripts_of_pgbench_run_as_they_are() {
 }
 
 #[test]
+fn plans_of_scripts_are_compared_like_those_of_queries() {
+    let scene = Scene::new();
+    let workload = r#"
+format = 1
+[data]
+schema = "places.sql"
+[data.only.b]
+schema = "drop.sql"
+[[test]]
+name = "places"
+pgbench = ["look.sql", "count.sql"]
+"#;
+    let schema = "CREATE TABLE places AS SELECT n AS id, md5(n::text) AS name FROM generate_series(1, 20000) AS n;\n\
+                  CREATE INDEX places_name ON places (name);\n";
+    let look = "\\set id random(1, 20000)\nBEGIN;\nSELECT md5(:id::text) AS found \\gset\n\
+                SELECT id FROM places WHERE name = :found AND name <> 'secret';\nEND;\n";
+    let drop = "DROP INDEX places_name;\n";
+    let count = "SELECT count(*) FROM places;\n";
+    write(&scene, &[("w.toml", workload), ("places.sql", schema), ("drop.sql", drop), ("look.sql", look)]);
+    write(&scene, &[("count.sql", count)]);
+    let ended = scene.end(campaign(&scene, "places", &named(&["a", "b"]), &["--from", "w.toml"])).with_code(0);
+    assert_told(&ended, &["another plan for look.sql.select-id: Seq Scan on places instead of Index Scan"]);
+    let report = fs::read_to_string(scene.campaign("places").join("report.html")).expect("written");
+    assert!(report.contains("look.sql.select-id") && report.contains("Filter: ") && !report.contains("secret"));
+    let plans = results(&scene.campaign("places")).plans("a.x10a_c2r1", "places").expect("whole").expect("kept");
+    let kinds: Vec<&str> = plans.iter().map(|plan| plan.statement.as_str()).collect();
+    assert_eq!(kinds, ["look.sql.select-as", "look.sql.select-id", "count.sql.select-from"], "{plans:#?}");
+    scene.assert_nothing_left();
+}
+
+#[test]
 fn a_build_that_answers_too_late_is_told_of_and_holds_nobody_up() {
     let scene = Scene::new();
     let workload = r#"

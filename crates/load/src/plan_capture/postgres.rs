@@ -57,6 +57,30 @@ pub(super) fn prepared(
     types: &[&str],
     values: &dyn Fn(u64) -> Result<Vec<String>, LoadError>,
 ) -> Result<Told, LoadError> {
+    let told = executed(session, name, sql, types, UNTIL_DECIDED, values)?;
+    Ok(Told { is_generic: is_generic(&told.plan), ..told })
+}
+
+/// The plan of a statement that is parsed anew each time, and so is planned for its values.
+pub(super) fn parsed_each_time(
+    session: &mut Session,
+    name: &str,
+    sql: &str,
+    types: &[&str],
+    values: &dyn Fn(u64) -> Vec<String>,
+) -> Result<Told, LoadError> {
+    executed(session, name, sql, types, 0, &|execution| Ok(values(execution)))
+}
+
+/// The plan of a prepared statement after so many executions.
+fn executed(
+    session: &mut Session,
+    name: &str,
+    sql: &str,
+    types: &[&str],
+    before: u64,
+    values: &dyn Fn(u64) -> Result<Vec<String>, LoadError>,
+) -> Result<Told, LoadError> {
     let types = if types.is_empty() { String::new() } else { format!(" ({})", types.join(", ")) };
     execute(session, &format!("PREPARE \"{name}\"{types} AS {sql}"))?;
     let execute = |session: &mut Session, execution: u64| {
@@ -64,11 +88,10 @@ pub(super) fn prepared(
         let list = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
         explain(session, &format!("EXECUTE \"{name}\"{list}"))
     };
-    for execution in 0..UNTIL_DECIDED {
+    for execution in 0..before {
         execute(session, execution)?;
     }
-    let told = shortest((UNTIL_DECIDED..UNTIL_DECIDED + TIMED).map(|execution| execute(session, execution)))?;
-    Ok(Told { is_generic: is_generic(&told.plan), ..told })
+    shortest((before..before + TIMED).map(|execution| execute(session, execution)))
 }
 
 /// The plan of a statement as it stands, which is planned at each execution.

@@ -12,6 +12,7 @@ mod values;
 
 pub(crate) use compile::Arm;
 pub(crate) use literal::push_literal;
+pub(crate) use scripts::Filled;
 pub use scripts::{ScriptSession, ScriptWorkload};
 pub use values::Inputs;
 use values::ValueSet;

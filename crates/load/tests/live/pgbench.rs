@@ -3,6 +3,7 @@
 
 mod asides;
 mod failures;
+mod plans;
 
 use crate::{RUNNING, schedule};
 use rqps_load::data_set::load;

@@ -2,12 +2,15 @@
 //!
 //! In: scripts of a test with their weights, scale and definitions. Out: statements in the form that the test's
 //! protocol wants, and their kinds: each statement of a script is one, each of its pipelines is another, and what fails
-//! in the client counts for a kind of its own. What a client does with them, `session` knows.
+//! in the client counts for a kind of its own. What a client does with them, `session` knows; `walk` is for who asks for
+//! plans.
 
 mod session;
 mod shell;
+mod walk;
 
 pub use session::ScriptSession;
+pub(crate) use walk::Filled;
 
 use crate::error::LoadError;
 use crate::program::{StatementForm, Workload};
@@ -35,6 +38,7 @@ const TRIES_MAX: u32 = 1;
 #[derive(Debug)]
 pub struct ScriptWorkload {
     scripts: Vec<Script>,
+    weights: Vec<u32>,
     choice: Choice,
     names: Names,
     define: Vec<(usize, String)>,
@@ -82,6 +86,7 @@ impl ScriptWorkload {
         let weights: Vec<u32> = scripts.scripts.iter().map(|script| script.weight).collect();
         let choice = Choice::new(&weights).map_err(|error| LoadError::Shape(error.to_string()))?;
         let mut workload = ScriptWorkload {
+            weights,
             choice,
             names,
             define,
@@ -100,15 +105,15 @@ impl ScriptWorkload {
             commands: 0,
             scripts: parsed,
         };
-        workload.add_statements(&weights);
+        workload.add_statements();
         workload.add_pipelines()?;
         workload.commands = workload.add_kind(COMMANDS.to_owned());
         Ok(workload)
     }
 
-    fn add_statements(&mut self, weights: &[u32]) {
+    fn add_statements(&mut self) {
         let has_others = self.scripts.len() > 1;
-        for (script, weight) in self.scripts.iter().zip(weights) {
+        for (script, weight) in self.scripts.iter().zip(&self.weights) {
             // What never runs need not be anything that a server can prepare.
             let protocol = if *weight == 0 { Protocol::Simple } else { self.protocol };
             let mut of_script = BTreeMap::new();

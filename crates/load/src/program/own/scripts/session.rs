@@ -9,7 +9,7 @@ use crate::program::{Aside, Cue, Parameters, Program, StatementForm, Step};
 use rand_pcg::Pcg64;
 use rqps_draw::Random;
 use rqps_model::own::Protocol;
-use rqps_pgbench::{Sql, Step as Next, Store, Variables, What};
+use rqps_pgbench::{Command, Sql, Step as Next, Store, Variables, What};
 use rqps_wire::{AnyValue, Rows};
 
 /// A column that was seen in the answer to a statement, and the variable that it goes to.
@@ -71,6 +71,31 @@ impl<'w> ScriptSession<'w> {
             ends: Vec::with_capacity(16),
             complaint: String::new(),
         }
+    }
+
+    /// Begins a script: what comes first.
+    pub(super) fn begin<S: Parameters>(&mut self, script: usize, statements: &mut [S]) -> Step {
+        self.script = script;
+        self.begun.clone_from(&self.random);
+        self.start();
+        self.advance(statements)
+    }
+
+    /// The command under way.
+    pub(super) fn command(&self) -> &'w Command {
+        &self.workload.scripts[self.script].commands[self.at - 1]
+    }
+
+    /// Whether a variable has a value.
+    pub(super) fn is_defined(&self, slot: usize) -> bool {
+        self.variables.is_defined(slot)
+    }
+
+    /// Does not run the command of the shell that is due: the variable that it would have set, and its line.
+    pub(super) fn leave_out_shell(&mut self) -> Option<(usize, usize)> {
+        let command = &self.workload.scripts[self.script].commands[self.shell.take()?];
+        let What::SetShell { slot, .. } = command.what else { return None };
+        Some((slot, command.line))
     }
 
     /// The script from its first command.
@@ -229,17 +254,15 @@ impl Program for ScriptSession<'_> {
     fn next<S: Parameters>(&mut self, cue: Cue<'_>, _: &mut Pcg64, statements: &mut [S]) -> Step {
         match cue {
             Cue::Begin => {
-                self.script = self.workload.choice.draw(&mut self.choose);
-                self.begun.clone_from(&self.random);
-                self.start();
+                let script = self.workload.choice.draw(&mut self.choose);
+                return self.begin(script, statements);
             }
             Cue::Again => {
                 self.random.clone_from(&self.begun);
                 self.start();
             }
             Cue::Answer(rows) => {
-                let command = &self.workload.scripts[self.script].commands[self.at - 1].what;
-                if let What::Sql(Sql { store: Some(store), .. }) = command
+                if let What::Sql(Sql { store: Some(store), .. }) = &self.command().what
                     && let Err(why) = self.keep(store, rows)
                 {
                     return self.complain(why);
