@@ -12,7 +12,7 @@ use crate::together::{Together, why_one_by_one};
 use crate::vocabulary::nearest;
 use rqps_model::plan::{Alternate, Arrival, ForcedForm, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
-use rqps_model::{BuildSource, BuildSpec, FORMAT, Interleave, Placement, Plan, StorageEngine};
+use rqps_model::{BuildSource, BuildSpec, Engine, FORMAT, Interleave, Placement, Plan, StorageEngine};
 use rqps_suites::{Aging, Pace, SuiteName};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -381,6 +381,16 @@ fn build_words(treatment: &TreatmentRequest) -> Vec<String> {
     };
     let words = [spec.to_string(), plain.to_string(), spec.source.to_string()];
     words.into_iter().chain(short).chain(treatment.build_name.clone()).collect()
+}
+
+/// The engine of the base that a word names, or of the first treatment; `None` where that is not known yet.
+pub(crate) fn base_engine(word: Option<&str>, treatments: &[TreatmentRequest]) -> Option<Engine> {
+    let Some(word) = word else { return treatments.first().map(|first| first.spec.engine) };
+    let is_meant = |treatment: &&TreatmentRequest| answers(treatment, word) || answers(treatment, without_number(word));
+    let meant: Vec<&TreatmentRequest> = treatments.iter().filter(is_meant).collect();
+    let meant = if meant.is_empty() { treatments.iter().collect() } else { meant };
+    let engine = meant.first()?.spec.engine;
+    meant.iter().all(|treatment| treatment.spec.engine == engine).then_some(engine)
 }
 
 /// Whether a word means a treatment: by its build, its build and configuration, or its name with the machine class.

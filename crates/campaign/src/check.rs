@@ -60,7 +60,7 @@ pub(crate) fn check(
     let (plan, tests) = match (suite, choice) {
         (Some(suite), Some(Choice::Scale)) => (checker.shape(suite).map(rqps_suites::of_shape), None),
         (Some(_), Some(Choice::Warehouses)) => checker.transactions(interleave).unzip(),
-        (Some(_), Some(Choice::Files)) => checker.workload(files, interleave).unzip(),
+        (Some(_), Some(Choice::Files)) => checker.workload(files, treatments.as_deref(), interleave).unzip(),
         (suite, _) => (checker.tables(), suite.map(|suite| checker.tests(suite, interleave))),
     };
     let tests = tests.unwrap_or_default();

@@ -4,6 +4,7 @@
 //! its tests, or every fault at the word that causes it.
 
 use super::Checker;
+use crate::campaign::{TreatmentRequest, base_engine};
 use crate::diagnostic::Fault;
 use crate::own::{Choices, Files};
 use crate::place::Place;
@@ -22,6 +23,7 @@ impl Checker<'_> {
     pub(super) fn workload(
         &mut self,
         files: &dyn Files,
+        treatments: Option<&[TreatmentRequest]>,
         interleave: Option<Interleave>,
     ) -> Option<(SuitePlan, Vec<TestPlan>)> {
         let request = self.request;
@@ -34,6 +36,7 @@ impl Checker<'_> {
         let choices = Choices {
             engines: builds().map(|build| build.engine).collect(),
             builds: builds().map(|build| self.build_name(build)).collect(),
+            base: treatments.and_then(|all| base_engine(request.base.as_ref().map(|base| base.value.as_str()), all)),
             scale: request.data_scale.as_ref().map(|scale| scale.value),
             define: request.define.iter().flat_map(|define| &define.value).map(|one| one.value.clone()).collect(),
             protocol: request.protocol.clone(),

@@ -30,6 +30,8 @@ pub(crate) struct Choices {
     pub(crate) engines: BTreeSet<Engine>,
     /// The names of the builds that are compared; `None` where one of them has none yet.
     pub(crate) builds: Option<Vec<String>>,
+    /// The engine of the base, where that is known.
+    pub(crate) base: Option<Engine>,
     /// The scale of pgbench's tables.
     pub(crate) scale: Option<u32>,
     /// Variables of scripts.

@@ -20,6 +20,8 @@ impl Reader<'_> {
         let mut data = OwnData::default();
         if let Some(mut section) = section {
             let engines = self.choices.engines.clone();
+            let errors = self.faults.errors();
+            let has_files = section.has("dump") || section.has("schema");
             if let Some(path) = section.text("pg-restore", self.faults) {
                 self.pg_restore = Some(self.path(&path.value));
             }
@@ -49,6 +51,15 @@ impl Reader<'_> {
             data.replace = self.replace(&mut section);
             data.only = self.only(&mut section);
             data.pgbench_scale = section.bounded("pgbench-scale", 1..=u32::MAX, self.faults);
+            // A build may have all its files in `only`.
+            let is_known = data.only.is_empty() && data.pgbench_scale.is_none() && self.faults.errors() == errors;
+            for engine in engines.iter().filter(|engine| !data.files.contains_key(engine)) {
+                if has_files && is_known {
+                    let fault = Fault::error(format!("`data` has no file for {}", engine.title()));
+                    let help = format!("add it: dump = {{ {engine} = \"...\" }}");
+                    self.faults.add(&section.place, fault.help(help));
+                }
+            }
             section.end(self.faults);
         }
         data.tables = tables.into_iter().filter_map(|table| self.table(table)).collect();

@@ -216,16 +216,18 @@ impl Reader<'_> {
                 section.text("name", self.faults).map(|name| name.value)
             }
         };
+        let errors = self.faults.errors();
         section.needs("sql", self.faults);
         let (folder, files) = (self.folder.clone(), self.files);
         let statements: PerEngine<Statement> =
             section.per_engine("sql", &self.choices.engines, self.faults, |raw, faults| {
                 Statement::read(raw, &folder, files, faults)
             });
+        let errors = self.faults.errors() - errors;
         for engine in &self.choices.engines {
             match statements.get(engine) {
                 Some(statement) => statement.check(*engine, names, self.faults),
-                None if statements.is_empty() => {}
+                None if statements.is_empty() && errors > 0 => {}
                 None => {
                     let name = name.as_deref().unwrap_or("the step");
                     let fault = Fault::error(format!("`{name}` has no statement for {}", engine.title()));

@@ -25,6 +25,53 @@ fn own(files: &[(&str, &str)], more: &[(&str, &str)]) -> Own {
 }
 
 #[test]
+fn a_form_that_a_build_or_the_base_lacks_is_told_with_what_to_add() {
+    let text = r#"
+format = 1
+[data]
+dump = { mysql = "shop.sql" }
+[values]
+order = { query = { mysql = "SELECT id FROM orders" } }
+[[test]]
+name = "one"
+sql = { mysql = "SELECT :order" }
+[[test]]
+name = "steps"
+[[test.step]]
+name = "first"
+sql = { mysql = "SELECT 1", mariadb = "SELECT 2" }
+"#;
+    let files = [("shop.toml", text), ("shop.sql", "SELECT 1;")];
+    let told = faults(&files, &[("from", "shop.toml")]);
+    for (place, what) in [
+        ("shop.toml:3:1", "`data` has no file for PostgreSQL"),
+        ("shop.toml:6:9", "`order` has no query for PostgreSQL, the base's engine"),
+        ("shop.toml:7:1", "`one` has no statement for PostgreSQL"),
+        ("shop.toml:12:1", "`first` has no statement for PostgreSQL"),
+    ] {
+        assert!(told.contains(&format!("{place}: error: {what}")), "{place} {what}: {told}");
+    }
+    for remedy in ["dump", "query", "sql"].map(|key| format!("add it: {key} = {{ postgres = \"...\" }}")) {
+        assert!(told.contains(&remedy), "{remedy}: {told}");
+    }
+    // Only the base is asked for values; the other build has what it needs.
+    let both = text
+        .replace("{ mysql = \"shop.sql\" }", "\"shop.sql\"")
+        .replace("sql = { mysql", "sql = { postgres = \"SELECT 3\", mysql");
+    let both = [("shop.toml", both.as_str()), ("shop.sql", "SELECT 1;")];
+    let of = |builds: &[(&str, &str)]| {
+        let flags = [&[("suite", "own"), ("from", "shop.toml")], builds].concat();
+        let flags: Vec<Flag> = flags.iter().map(|(name, value)| Flag::new(*name, *value)).collect();
+        let reading = read(None, &flags, Command::Run, &vocabulary(), &TextFiles::of(&both));
+        reading.diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let (mysql, postgres) = (("build", "mysql:8.0.33"), ("build", "postgres:16.15"));
+    assert!(!of(&[mysql, postgres]).contains("error"), "{}", of(&[mysql, postgres]));
+    assert!(!of(&[postgres, mysql, ("base", "mysql:8.0.33")]).contains("error"));
+    assert!(of(&[postgres, mysql]).contains("`order` has no query for PostgreSQL, the base's engine"));
+}
+
+#[test]
 fn every_fault_of_a_workload_file_is_told_at_its_place() {
     let text = r#"
 format = 1

@@ -212,7 +212,12 @@ impl Reader<'_> {
         name: &Spanned<String>,
         take: Take,
     ) -> Option<(Values, Option<Vec<String>>)> {
+        let errors = self.faults.errors();
         let sql: PerEngine<String> = section.text_per_engine("query", &self.choices.engines, self.faults);
+        if let Some(base) = self.choices.base.filter(|base| !sql.contains_key(base) && self.faults.errors() == errors) {
+            let fault = Fault::error(format!("`{}` has no query for {}, the base's engine", name.value, base.title()));
+            self.faults.add(&section.place, fault.help(format!("add it: query = {{ {base} = \"...\" }}")));
+        }
         let limit = section.whole("limit", self.faults).map_or(LIMIT as u64, |limit| limit.value);
         if limit == 0 || limit > LIMIT_MAX {
             let fault = Fault::error(format!("`{}` keeps {limit} rows", name.value));
