@@ -168,6 +168,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         profile: None,
         waits: None,
         blocked: None,
+        syscalls: None,
         cost: cost::cost(
             present(),
             throughput.map(|throughput| throughput / unit.seconds()),

@@ -12,6 +12,7 @@ mod planted;
 mod profile;
 mod sections;
 mod setting;
+mod syscalls;
 mod waits;
 mod work;
 
@@ -28,6 +29,7 @@ pub use sections::{
     TimelineFindings, TimelinePoint, TransactionFindings,
 };
 pub use setting::{SettingFindings, Touch};
+pub use syscalls::{CallAmount, CallFindings, SyscallFindings};
 pub use waits::{EventFindings, WaitFindings};
 pub use work::WorkFindings;
 
@@ -262,6 +264,9 @@ pub struct CellFindings {
     /// In which stacks its sessions are off the CPU, where rounds that explain the campaign say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<BlockedFindings>,
+    /// Which system calls its server makes, where rounds that explain the campaign say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub syscalls: Option<SyscallFindings>,
     /// Costs per operation, over all rounds.
     pub cost: Option<Cost>,
     /// Latency by statement kind (`event` first), all rounds merged.

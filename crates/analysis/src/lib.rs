@@ -211,7 +211,8 @@ fn explain(campaign: &Campaign, tests: &mut [TestFindings], base: usize) -> Resu
         tests.par_iter().map(|test| profile::explained(&profiles, test, &names, base)).collect::<Result<_, _>>()?;
     for (test, found) in tests.iter_mut().zip(found) {
         for (cell, found) in test.cells.iter_mut().zip(found) {
-            (cell.profile, cell.waits, cell.blocked) = (found.profile, found.waits, found.blocked);
+            (cell.profile, cell.waits) = (found.profile, found.waits);
+            (cell.blocked, cell.syscalls) = (found.blocked, found.syscalls);
         }
     }
     Ok(())

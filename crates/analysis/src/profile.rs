@@ -1,8 +1,8 @@
 //! From what was sampled to the functions and waits that gained or lost, with intervals.
 //!
-//! In: the rounds that explain a campaign, as stored. Out: [`ProfileFindings`], [`WaitFindings`] and
-//! [`BlockedFindings`] of a treatment in a test. Each amount is time per operation, so that a function that got slower
-//! makes no other one smaller.
+//! In: the rounds that explain a campaign, as stored. Out: [`ProfileFindings`], [`WaitFindings`],
+//! [`BlockedFindings`] and [`SyscallFindings`] of a treatment in a test. Each amount is per operation, so that a
+//! function that got slower makes no other one smaller.
 
 mod blocked;
 mod compared;
@@ -10,12 +10,13 @@ mod estimate;
 mod pairs;
 mod rollup;
 mod stacks;
+mod syscalls;
 mod waits;
 mod whole;
 
 pub use whole::{SampledStack, SampledStacks, sampled_stacks};
 
-use crate::findings::{BlockedFindings, ProfileFindings, TestFindings, WaitFindings};
+use crate::findings::{BlockedFindings, ProfileFindings, SyscallFindings, TestFindings, WaitFindings};
 use pairs::{Pair, pairs, us_per_operation};
 use rqps_model::profile::ProfileFacts;
 use rqps_model::{Sample, part};
@@ -43,6 +44,7 @@ pub(crate) struct Explained {
     pub(crate) profile: Option<ProfileFindings>,
     pub(crate) waits: Option<WaitFindings>,
     pub(crate) blocked: Option<BlockedFindings>,
+    pub(crate) syscalls: Option<SyscallFindings>,
 }
 
 /// What they say of a test, by treatment.
@@ -60,6 +62,7 @@ pub(crate) fn explained(
                 profile: profile(profiles, test, at, names)?,
                 waits: waits::waits(profiles, test, names)?,
                 blocked: blocked::blocked(profiles, test, names)?,
+                syscalls: syscalls::syscalls(profiles, test, names)?,
             })
         }
     };

@@ -18,15 +18,29 @@ const WORTH_NAMING: f64 = 1.05;
 /// The same of what is counted exactly: a smaller change of it is as sure, and may go with a small change of time.
 const WORTH_NAMING_EXACT: f64 = 1.01;
 
-/// A measure of work, its field, and the amount per operation below which it costs next to nothing.
-type Work = (&'static str, fn(&Cost) -> f64, f64);
+/// A measure of work.
+struct Work {
+    name: &'static str,
+    /// Its field.
+    of: fn(&Cost) -> f64,
+    /// The amount per operation below which it costs next to nothing.
+    least: f64,
+    /// What takes its place where the sessions themselves were followed. In the switches of the host are those of the
+    /// client and of other programs, and most page faults of a server are those of opening a session, which are the
+    /// more per operation the slower a build is.
+    in_sessions: &'static [&'static str],
+}
+
+const fn measure(name: &'static str, of: fn(&Cost) -> f64, least: f64, in_sessions: &'static [&'static str]) -> Work {
+    Work { name, of, least, in_sessions }
+}
 
 /// The measures of work, in the order in which they are told.
 const WORK: [Work; 4] = [
-    ("cs_per_op", |cost| cost.cs_per_op, 0.01),
-    ("server_write_bytes_per_op", |cost| cost.server_write_bytes_per_op, 10.0),
-    ("rkb_per_op", |cost| cost.rkb_per_op, 0.01),
-    ("server_faults_per_op", |cost| cost.server_faults_per_op, 0.01),
+    measure("cs_per_op", |cost| cost.cs_per_op, 0.01, &["voluntary_switches", "involuntary_switches"]),
+    measure("server_write_bytes_per_op", |cost| cost.server_write_bytes_per_op, 10.0, &[]),
+    measure("rkb_per_op", |cost| cost.rkb_per_op, 0.01, &[]),
+    measure("server_faults_per_op", |cost| cost.server_faults_per_op, 0.01, &["session_faults"]),
 ];
 
 /// What a campaign's tests are explained with.
@@ -64,11 +78,11 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     // What only one of them does at all says more than how much more of something it does.
     causes.extend(of_one);
     if let Some((own, of_base)) = costs {
-        let matters = |&(_, of, least): &Work| of(own).max(of(of_base)) >= least;
-        let worked = WORK.into_iter().filter(matters);
-        causes.extend(worked.filter_map(|(name, of, _)| work(cell, name, of(own), of(of_base))));
+        causes.extend(WORK.iter().flat_map(|one| worked([cell, base], one, [own, of_base])));
     }
-    causes.extend(of_both);
+    let is_told = |name: &str| WORK.iter().any(|one| one.in_sessions.contains(&name));
+    causes
+        .extend(of_both.into_iter().filter(|cause| !matches!(cause, Cause::Count { measure, .. } if is_told(measure))));
     causes
 }
 
@@ -182,6 +196,19 @@ fn in_kernel(own: &Cost, base: &Cost) -> Option<f64> {
     let kernel_us = |cost: &Cost| cost.server_cpu_us * (1.0 - cost.server_user_share);
     let share = (kernel_us(own) - kernel_us(base)) / (own.server_cpu_us - base.server_cpu_us);
     (share >= MOST || share <= 1.0 - MOST).then_some(share).filter(|share| share.is_finite())
+}
+
+/// What moved of a measure of work, as sessions show it where they were followed on both builds.
+fn worked([cell, base]: [&CellFindings; 2], one: &Work, [own, of_base]: [&Cost; 2]) -> Vec<Cause> {
+    let found = |cell: &CellFindings, name: &str| cell.work.iter().find(|found| found.name == name).map(|it| it.per_op);
+    let in_sessions = |name: &&'static str| Some((*name, found(cell, name)?, found(base, name)?));
+    let followed: Vec<(&str, f64, f64)> = one.in_sessions.iter().filter_map(in_sessions).collect();
+    let amounts = match followed.is_empty() {
+        true => vec![(one.name, (one.of)(own), (one.of)(of_base))],
+        false => followed,
+    };
+    let told = amounts.into_iter().filter(|(_, own, base)| own.max(*base) >= one.least);
+    told.filter_map(|(name, own, base)| work(cell, name, own, base)).collect()
 }
 
 fn work(cell: &CellFindings, name: &str, own: f64, base: f64) -> Option<Cause> {

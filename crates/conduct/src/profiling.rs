@@ -95,9 +95,10 @@ impl<'a> Profiling<'a> {
         }
         let Some(profiler) = self.profiler else { return };
         let counted: Vec<_> = ran.iter().map(|ran| ran.counted.clone()).collect();
-        for (ran, Profile { facts, folded, blocked }) in ran.iter_mut().zip(profiler.end(&counted)) {
+        for (ran, Profile { facts, folded, blocked, syscalls }) in ran.iter_mut().zip(profiler.end(&counted)) {
             ran.parts.push(Part::json(part::PROFILE, &facts));
             ran.parts.extend(blocked.map(|blocked| Part::json(part::BLOCKED, &blocked)));
+            ran.parts.extend(syscalls.map(|syscalls| Part::json(part::SYSCALLS, &syscalls)));
             ran.parts.push(Part { name: part::STACKS.to_owned(), bytes: folded.into_bytes() });
         }
     }

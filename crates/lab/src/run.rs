@@ -142,6 +142,8 @@ impl<'a> Run<'a> {
             notify(Notice::Warning(format!(
                 "only waits are sampled, neither functions nor blocked sessions: {refused}"
             )));
+        } else if let Err(refused) = rqps_profile::check_syscalls() {
+            notify(Notice::Warning(format!("system calls are not counted: {refused}")));
         }
         let planned = rqps_campaign::profiled::profiled(campaign.plan(), tests, seconds).map_err(anyhow::Error::msg)?;
         let data_place = lab.data_place(data);

@@ -22,6 +22,7 @@ pub mod profile;
 mod round_seconds;
 pub mod sample;
 pub mod settings;
+pub mod syscalls;
 pub mod test;
 pub mod tproc_c;
 pub mod verdict;

@@ -29,6 +29,8 @@ pub const PROFILE: &str = "profile.json";
 pub const STACKS: &str = "stacks.folded";
 /// Where threads left the CPU and for how long, in rounds that explain: [`crate::blocked::BlockedFacts`].
 pub const BLOCKED: &str = "blocked.json";
+/// Which system calls a server made, in rounds that explain: [`crate::syscalls::SyscallFacts`].
+pub const SYSCALLS: &str = "syscalls.json";
 /// What sessions were found doing, in rounds that explain: [`crate::waits::WaitFacts`].
 pub const WAITS: &str = "waits.json";
 

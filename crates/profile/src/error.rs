@@ -1,4 +1,4 @@
-//! Why servers cannot be sampled.
+//! Why servers cannot be sampled, or their system calls not be counted.
 //!
 //! In: what the kernel answers. Out: an error with what lifts it.
 
@@ -11,6 +11,17 @@ pub enum Refused {
          `sysctl kernel.perf_event_paranoid=-1`, or in a container with the capability CAP_PERFMON"
     )]
     NotAllowed,
+    /// Nobody has mounted what tells of trace points.
+    #[error("tracefs is not mounted; as root, `mount -t tracefs nodev /sys/kernel/tracing` mounts it")]
+    NoTraceFs,
+    /// It is for others to read.
+    #[error(
+        "this user may not read tracefs; as root, `mount -o remount,mode=755 /sys/kernel/tracing` lets everybody read it"
+    )]
+    TraceFsHidden,
+    /// The kernel was built without it.
+    #[error("this kernel has no trace point raw_syscalls:sys_enter")]
+    NoTracePoint,
     /// It cannot.
     #[error("cannot sample the servers: {0}")]
     System(std::io::Error),

@@ -1,4 +1,5 @@
-//! Which functions servers spend their CPU time in, and where their threads are blocked, sampled while a test runs.
+//! Which functions servers spend their CPU time in, where their threads are blocked, and which system calls they make,
+//! sampled while a test runs.
 //!
 //! In: the processes of servers, the moments of a test, and the spans in which each server's work was counted. Out: a
 //! [`Profile`] of each server: folded stacks with their counts, and what a reader must know to trust them. It sends
@@ -15,6 +16,8 @@ mod sampler;
 mod sources;
 mod stacks;
 mod switches;
+mod syscalls;
+mod trace_point;
 
 pub use error::Refused;
 
@@ -24,9 +27,11 @@ use maps::Mapping;
 use raw::RawSample;
 use rqps_model::blocked::BlockedFacts;
 use rqps_model::profile::ProfileFacts;
+use rqps_model::syscalls::SyscallFacts;
 use sampler::{PERIOD_NS, Sampler};
 use stacks::{Code, Folded, Images};
 use std::ops::Range;
+use trace_point::TracePoint;
 
 /// Sampling of all servers of a test.
 #[derive(Debug)]
@@ -55,18 +60,32 @@ pub struct Profile {
     /// Where its threads left the CPU, and for how long; `None` where threads were switched so often that recording it
     /// would have cost them too much.
     pub blocked: Option<BlockedFacts>,
+    /// Which system calls it made; `None` where they were recorded in none of the counted spans.
+    pub syscalls: Option<SyscallFacts>,
 }
 
 /// Whether this user may sample here; else why not.
 pub fn check() -> Result<(), Refused> {
-    Sampler::start(&[0], &[], &[]).map(|sampler| _ = sampler.end())
+    Sampler::start(&[0], &[], &[], None).map(|sampler| _ = sampler.end())
+}
+
+/// Whether this user, who may sample, may also count system calls; else why not.
+pub fn check_syscalls() -> Result<(), Refused> {
+    trace_point(&[0]).map(|_| ())
+}
+
+fn trace_point(cpus: &[usize]) -> Result<TracePoint, Refused> {
+    let point = TracePoint::find()?;
+    cpus.iter().try_for_each(|&cpu| syscalls::check(point, cpu))?;
+    Ok(point)
 }
 
 impl Profiler {
     /// Begins to sample servers, each of which is known by its processes, on these CPUs. What the threads do that are
     /// `ours` and serve no client is counted apart.
     pub fn start(cpus: &[usize], servers: &[Vec<u32>], ours: &[u32]) -> Result<Profiler, Refused> {
-        let sampler = Sampler::start(cpus, servers, ours)?;
+        // Whoever has no right to this has been told so (`check_syscalls`), and goes on without.
+        let sampler = Sampler::start(cpus, servers, ours, trace_point(cpus).ok())?;
         let visited = servers.iter().map(|_| Server::default()).collect();
         let mut profiler = Profiler { sampler, servers: visited, stopped_ns: u64::MAX };
         profiler.see(servers);
@@ -130,9 +149,10 @@ impl Profiler {
                 }
             }
             let blocked = switches::blocked(&samples, at, counted, self.stopped_ns, &mut code);
+            let syscalls = syscalls::calls(&samples, at, counted);
             (facts.modules, facts.sources) = code.files();
             let folded = folded.iter().map(|(stack, count)| format!("{stack} {count}\n")).collect();
-            profiles.push(Profile { facts, folded, blocked });
+            profiles.push(Profile { facts, folded, blocked, syscalls });
         }
         profiles
     }

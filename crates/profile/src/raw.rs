@@ -1,7 +1,8 @@
-//! What the kernel's samples are made of: of clocks, and of switches off the CPU.
+//! What the kernel's samples are made of: of clocks, of switches off the CPU, and of system calls.
 //!
 //! In: records of its rings. Out: [`RawSample`]s in one store of words and bytes, before anything is unwound or named.
 
+use crate::syscalls::{Call, Called};
 use perf_event::data::Sample;
 use std::ops::Range;
 
@@ -45,6 +46,12 @@ pub(crate) struct Samples {
     pub(crate) bytes: Vec<u8>,
     /// Samples that the kernel had no room for.
     pub(crate) lost: u64,
+    /// System calls.
+    pub(crate) calls: Vec<Called>,
+    /// When calls were recorded.
+    pub(crate) openings: Vec<Range<u64>>,
+    /// Calls that it had no room for.
+    pub(crate) lost_calls: u64,
     /// From when on switches were recorded; `None` where there were too many.
     pub(crate) switches_from_ns: Option<u64>,
     /// Records of switches that it had no room for.
@@ -78,31 +85,36 @@ impl Off {
     }
 }
 
+/// What made the kernel take a sample.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// The clock ticked.
+    Tick,
+    /// A thread left the CPU.
+    Switch(Switch),
+    /// A thread called the kernel.
+    Call(Call),
+}
+
 /// A sample that was just read, of any process.
 pub(crate) struct Fresh {
     pub(crate) pid: u32,
     pub(crate) thread: u32,
     pub(crate) time_ns: u64,
-    /// Where it is no tick of the clock, but a thread that left the CPU.
-    pub(crate) switch: Option<Switch>,
+    pub(crate) kind: Kind,
     pub(crate) kernel: Vec<u64>,
     pub(crate) registers: Vec<u64>,
     pub(crate) stack: Vec<u8>,
 }
 
 impl Fresh {
-    /// The same where it is of a switch.
-    pub(crate) fn of_switch(self, switch: Switch) -> Fresh {
-        Fresh { switch: Some(switch), ..self }
-    }
-
-    pub(crate) fn of(sample: &Sample<'_>) -> Option<Fresh> {
+    pub(crate) fn of(sample: &Sample<'_>, kind: Kind) -> Option<Fresh> {
         let chain = sample.callchain().unwrap_or_default().iter().copied();
         Some(Fresh {
             pid: sample.pid()?,
             thread: sample.tid()?,
             time_ns: sample.time()?,
-            switch: None,
+            kind,
             kernel: chain.filter(|frame| *frame < CONTEXT_MARKS).collect(),
             registers: sample.regs_user().map_or_else(Vec::new, |registers| registers.regs.to_vec()),
             stack: sample.stack_user().unwrap_or_default().to_vec(),

@@ -8,8 +8,10 @@
 //! which costs most where a statement costs least, and the backends of PostgreSQL come and go with their sessions.
 
 use crate::error::Refused;
-use crate::raw::{Fresh, Off, REGISTERS, RING_BYTES, RawSample, STACK_BYTES, Samples};
+use crate::raw::{Fresh, Kind, Off, REGISTERS, RING_BYTES, RawSample, STACK_BYTES, Samples};
 use crate::switches::Switches;
+use crate::syscalls::{Called, Syscalls};
+use crate::trace_point::TracePoint;
 use perf_event::data::Record;
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, SampleFlag, Sampler as Ring};
@@ -34,8 +36,14 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Begins on these CPUs; each server is known by its processes. Some threads of the servers are `ours`.
-    pub(crate) fn start(cpus: &[usize], servers: &[Vec<u32>], ours: &[u32]) -> Result<Sampler, Refused> {
+    /// Begins on these CPUs; each server is known by its processes. Some threads of the servers are `ours`. System calls
+    /// are recorded where the trace point may be used.
+    pub(crate) fn start(
+        cpus: &[usize],
+        servers: &[Vec<u32>],
+        ours: &[u32],
+        point: Option<TracePoint>,
+    ) -> Result<Sampler, Refused> {
         let mut rings = cpus.iter().map(|&cpu| open(cpu)).collect::<std::io::Result<Vec<Ring>>>()?;
         for ring in &mut rings {
             ring.enable()?;
@@ -45,6 +53,7 @@ impl Sampler {
         let collector = Collector {
             rings,
             switches: Switches::start(cpus),
+            syscalls: Syscalls::start(cpus, point),
             owners: owners.collect(),
             ours: ours.to_vec(),
             unknown: Vec::new(),
@@ -91,6 +100,7 @@ fn open(cpu: usize) -> std::io::Result<Ring> {
 struct Collector {
     rings: Vec<Ring>,
     switches: Switches,
+    syscalls: Syscalls,
     /// The server of each process.
     owners: HashMap<u32, usize>,
     /// Threads that serve us.
@@ -105,27 +115,29 @@ impl Collector {
         while !stop.load(Ordering::Relaxed) {
             std::thread::park_timeout(EMPTY_EVERY);
             self.switches.decide();
-            self.empty();
+            self.empty(Syscalls::visit);
         }
         for ring in &mut self.rings {
             // The rings end with their files, at the latest.
             let _ = ring.disable();
         }
         self.switches.disable();
-        self.empty();
+        self.empty(Syscalls::close);
         self.settle();
         self.samples.switches_from_ns = self.switches.recorded_from_ns();
+        self.samples.openings = self.syscalls.into_openings();
         self.samples
     }
 
-    fn empty(&mut self) {
+    /// Reads all rings, those of system calls in this way.
+    fn empty(&mut self, syscalls: impl FnOnce(&mut Syscalls, &mut Vec<Fresh>) -> u64) {
         let before = std::mem::take(&mut self.unknown);
         let own = std::process::id();
         let mut fresh = Vec::new();
         for ring in &mut self.rings {
             while let Some(record) = ring.next_record() {
                 match record.parse_record() {
-                    Ok(Record::Sample(sample)) => fresh.extend(Fresh::of(&sample)),
+                    Ok(Record::Sample(sample)) => fresh.extend(Fresh::of(&sample, Kind::Tick)),
                     Ok(Record::Fork(fork)) if fork.pid != fork.ppid => match self.owners.get(&fork.ppid) {
                         Some(&server) => _ = self.owners.insert(fork.pid, server),
                         // A pid that is used again, by another program.
@@ -139,6 +151,7 @@ impl Collector {
             }
         }
         self.samples.lost_switches += self.switches.read(&mut fresh);
+        self.samples.lost_calls += syscalls(&mut self.syscalls, &mut fresh);
         fresh.retain(|fresh| fresh.pid != 0 && fresh.pid != own);
         // All that was forked before them has been told by now.
         before.into_iter().for_each(|sample| _ = self.keep(sample));
@@ -149,22 +162,26 @@ impl Collector {
     /// Keeps a sample of a server; gives another one back.
     fn keep(&mut self, fresh: Fresh) -> Option<Fresh> {
         let Some(&server) = self.owners.get(&fresh.pid) else { return Some(fresh) };
-        let Samples { all, off, words, bytes, .. } = &mut self.samples;
+        let is_ours = self.ours.contains(&fresh.thread);
+        let Samples { all, off, calls, words, bytes, .. } = &mut self.samples;
+        if let Kind::Call(call) = fresh.kind {
+            calls.extend((!is_ours).then_some(Called { time_ns: fresh.time_ns, server, call }));
+            return None;
+        }
         let kernel = extend(words, &fresh.kernel);
         let registers = extend(words, &fresh.registers);
-        let is_ours = self.ours.contains(&fresh.thread);
         let stack = extend(bytes, &fresh.stack);
         let sample = RawSample { time_ns: fresh.time_ns, server, is_ours, kernel, registers, stack };
-        match fresh.switch {
-            Some(switch) => off.push(Off::new(sample, fresh.thread, switch)),
-            None => all.push(sample),
+        match fresh.kind {
+            Kind::Switch(switch) => off.push(Off::new(sample, fresh.thread, switch)),
+            Kind::Tick | Kind::Call(_) => all.push(sample),
         }
         None
     }
 
     /// Takes those that are known now.
     fn settle(&mut self) {
-        self.empty();
+        self.empty(Syscalls::close);
         self.samples.all.sort_by_key(|sample| sample.time_ns);
     }
 }

@@ -10,7 +10,7 @@
 //! enough.
 
 use crate::clock::monotonic_ns;
-use crate::raw::{Fresh, Off, REGISTERS, RING_BYTES, STACK_BYTES, Samples, Switch};
+use crate::raw::{Fresh, Kind, Off, REGISTERS, RING_BYTES, STACK_BYTES, Samples, Switch};
 use crate::stacks::Code;
 use perf_event::data::Record;
 use perf_event::events::Software;
@@ -148,17 +148,20 @@ impl Switches {
                         self.back.push((thread, time_ns));
                     } else if let Some(at) = sampled.take() {
                         let last: &mut Fresh = &mut fresh[at];
-                        let switch = last.switch.as_mut().filter(|_| last.thread == thread);
-                        switch.into_iter().for_each(|switch| switch.is_ready = misc & PREEMPTED != 0);
+                        if let Kind::Switch(switch) = &mut last.kind
+                            && last.thread == thread
+                        {
+                            switch.is_ready = misc & PREEMPTED != 0;
+                        }
                     }
                     continue;
                 }
                 match record.parse_record() {
                     Ok(Record::Sample(sample)) => {
                         let switch = Switch { weight: self.period, is_ready: false };
-                        if let Some(sample) = Fresh::of(&sample) {
+                        if let Some(sample) = Fresh::of(&sample, Kind::Switch(switch)) {
                             sampled = Some(fresh.len());
-                            fresh.push(sample.of_switch(switch));
+                            fresh.push(sample);
                         }
                     }
                     Ok(Record::Lost(records)) => lost += records.lost,

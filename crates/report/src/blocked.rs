@@ -18,14 +18,14 @@ pub(crate) const READY: &str = "ready, but another thread had the CPU";
 /// The lines below a test: what was sampled, and where a stack moved all that did.
 pub(crate) fn lines(found: &BlockedFindings, per: &str, width: usize) -> Vec<String> {
     let mut lines = text::wrap(&sampled(found, per), width, "      ", "      ");
-    let mut rows: Vec<(Amount, String)> = Vec::new();
+    let mut rows: Vec<(String, String)> = Vec::new();
     if found.moved().next().is_some() {
-        let of = |amount: &Amount, name: &str| (*amount, format!("{name}, {}", from_to(amount)));
+        let of = |amount: &Amount, name: &str| (change(amount), format!("{name}, {}", from_to(amount)));
         rows.extend(found.moved().take(SHOWN).map(|stack| of(&stack.amount, &text::plain(&stack.name))));
         rows.push(of(&found.ready, READY));
         rows.push(of(&found.client, IDLE));
     }
-    lines.extend(listed(rows, &[], &found.warnings, width));
+    lines.extend(listed(&rows, &[], &found.warnings, width));
     lines
 }
 

@@ -16,39 +16,30 @@ pub(crate) fn lines(profile: &ProfileFindings, per: &str, width: usize) -> Vec<S
     let moved: Vec<&FunctionFindings> = profile.moved().collect();
     let named = |function: &&FunctionFindings| {
         let amount = function.amount;
-        (amount, format!("{}, {}", text::plain(&function.name), from_to(&amount)))
+        (change(&amount), format!("{}, {}", text::plain(&function.name), from_to(&amount)))
     };
-    let mut rows: Vec<(Amount, String)> = moved.iter().take(SHOWN).map(named).collect();
+    let mut rows: Vec<(String, String)> = moved.iter().take(SHOWN).map(named).collect();
     if let Some(more) = moved.len().checked_sub(SHOWN + 1) {
         let all = moved[SHOWN..].iter().map(|function| function.amount.difference_us).sum::<f64>();
         let words = format!("{} more that moved, together {}", more + 1, difference(all));
-        rows.push((Amount { difference_us: f64::NAN, ..Amount::default() }, words));
+        rows.push((String::new(), words));
     }
     if !moved.is_empty() {
         let rest = format!("everything else ({}), {}", functions(profile.rest_count), from_to(&profile.rest));
-        rows.push((profile.rest, rest));
+        rows.push((change(&profile.rest), rest));
     }
-    lines.extend(listed(rows, &rolled_up(profile), &profile.warnings, width));
+    lines.extend(listed(&rows, &rolled_up(profile), &profile.warnings, width));
     lines
 }
 
-/// Amounts with what they are of, one below the other, then sentences and warnings. An amount that is no number is left
-/// out.
+/// Changes with what they are of, one below the other, then sentences and warnings.
 pub(crate) fn listed(
-    rows: Vec<(Amount, String)>,
+    rows: &[(String, String)],
     sentences: &[String],
     warnings: &[String],
     width: usize,
 ) -> Vec<String> {
-    let mut lines = Vec::new();
-    let shown: Vec<(String, String)> = rows
-        .into_iter()
-        .map(|(amount, words)| match amount.difference_us.is_nan() {
-            true => (String::new(), words),
-            false => (change(&amount), words),
-        })
-        .collect();
-    lines.extend(text::aligned(&shown, width));
+    let mut lines = text::aligned(rows, width);
     for words in sentences {
         lines.extend(text::wrap(words, width, "      ", "        "));
     }
@@ -111,9 +102,13 @@ pub(crate) fn functions(count: u32) -> String {
     plural(count, "function")
 }
 
-/// `−30.1 µs (−31.0 to −29.2)`; with units in parentheses where they are not all the same.
+/// `−30.1 µs (−31.0 to −29.2)`
 pub(crate) fn change(amount: &Amount) -> String {
-    let all = [amount.difference_us, amount.low_us, amount.high_us].map(difference);
+    with_interval([amount.difference_us, amount.low_us, amount.high_us].map(difference))
+}
+
+/// A difference and the ends of its interval; with units in parentheses where they are not all the same.
+pub(crate) fn with_interval(all: [String; 3]) -> String {
     let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
     let is_one_unit = all.iter().all(|text| unit(text) == unit(&all[0]));
     let [middle, low, high] = &all;

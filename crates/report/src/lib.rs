@@ -26,6 +26,7 @@ mod pprof;
 mod rounds;
 mod suite;
 mod svg;
+mod syscalls;
 mod terminal;
 mod text;
 mod verdict_style;

@@ -33,7 +33,7 @@ pub(crate) fn per(findings: &Findings, test: &TestFindings) -> &'static str {
     }
 }
 
-fn count(value: f64) -> String {
+pub(crate) fn count(value: f64) -> String {
     number::significant(value, 3)
 }
 

@@ -20,14 +20,14 @@ pub(crate) const IDLE: &str = "waiting for the client, which is no cause";
 /// The lines below a test: what was sampled, and where a wait moved all that did.
 pub(crate) fn lines(waits: &WaitFindings, per: &str, width: usize) -> Vec<String> {
     let mut lines = text::wrap(&sampled(waits, per), width, "      ", "      ");
-    let mut rows: Vec<(Amount, String)> = Vec::new();
+    let mut rows: Vec<(String, String)> = Vec::new();
     if waits.moved().next().is_some() {
-        let of = |amount: &Amount, name: &str| (*amount, format!("{name}, {}", from_to(amount)));
+        let of = |amount: &Amount, name: &str| (change(amount), format!("{name}, {}", from_to(amount)));
         rows.extend(waits.moved().take(SHOWN).map(|event| of(&event.amount, &text::plain(&event.name))));
         rows.extend(has_running(waits).then(|| of(&waits.running, RUNNING)));
         rows.push(of(&waits.idle, IDLE));
     }
-    lines.extend(listed(rows, &[], &waits.warnings, width));
+    lines.extend(listed(&rows, &[], &waits.warnings, width));
     lines
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In: the causes that analysis found. Out: a sentence for a test, and the text of `rqps explain`.
 
-use crate::{blocked, functions, metric, number, order, plans, suite, text, verdict_style, waits, work};
+use crate::{blocked, functions, metric, number, order, plans, suite, syscalls, text, verdict_style, waits, work};
 use rqps_analysis::findings::{Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, TestFindings};
 use rqps_model::{Verdict, plural};
 use serde_json::{Value, json};
@@ -24,6 +24,7 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
         false => words(cause, per),
     });
     parts.extend(said);
+    parts.extend(cell.syscalls.as_ref().and_then(|found| syscalls::words(found, &cell.causes, per)));
     parts.extend(waited(cell, per));
     let has_moved = cell.profile.as_ref().is_some_and(|profile| profile.moved().next().is_some());
     match has_moved {
@@ -74,7 +75,7 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
         }
         Cause::Work { measure, moved } => {
             let known = metric::ALL.iter().find(|metric| metric.name == measure);
-            let (name, show) = known.map_or((measure.as_str(), number::grouped as fn(f64) -> String), |metric| {
+            let (name, show) = known.map_or((work::title(measure), metric::count as fn(f64) -> String), |metric| {
                 (plain_name(metric.name, metric.title), metric.show)
             });
             amount(name, moved, per, show)
@@ -86,10 +87,10 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
 /// What the table of costs abbreviates, in words.
 fn plain_name<'a>(name: &str, title: &'a str) -> &'a str {
     match name {
-        "cs_per_op" => "context switches",
+        "cs_per_op" => "context switches of the whole host",
         "rkb_per_op" => "read from the device",
         "server_write_bytes_per_op" => "written by the server",
-        "server_faults_per_op" => "page faults of the server",
+        "server_faults_per_op" => "page faults of the whole server, sessions being opened included,",
         _ => title,
     }
 }
@@ -148,6 +149,7 @@ fn below(findings: &Findings, test: &TestFindings, treatment: usize, width: usiz
     lines.extend(settings.into_iter().flat_map(|words| text::wrap(&words, width, "      ", "        ")));
     lines.extend(cell.profile.iter().flat_map(|profile| functions::lines(profile, per, width)));
     lines.extend(cell.waits.iter().flat_map(|found| waits::lines(found, per, width)));
+    lines.extend(cell.syscalls.iter().flat_map(|found| syscalls::lines(found, per, width)));
     lines.extend(cell.blocked.iter().flat_map(|found| blocked::lines(found, per, width)));
     lines
 }
@@ -179,8 +181,8 @@ fn of_test(findings: &Findings, test: &TestFindings, treatment: usize) -> String
 
 /// The same for scripts: a list of `test`, `clients`, `treatment`, `base`, `rqps`, `verdict`, `causes` (each with its
 /// `kind`, and amounts per operation), `settings` that differ and may touch the test, `plans` as they are compared,
-/// `sentence`, which is `null` where nothing changed, and `profile`, `waits` and `blocked`: functions, waits and stacks
-/// of blocked sessions where they were sampled, else `null`.
+/// `sentence`, which is `null` where nothing changed, and `profile`, `waits`, `blocked` and `syscalls`: functions, waits,
+/// stacks of blocked sessions and system calls where they were sampled, else `null`.
 pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
     let of = |index: usize, test: &TestFindings| {
         let comparison = test.cells[index].comparison.as_ref();
@@ -198,6 +200,7 @@ pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
             "profile": test.cells[index].profile.as_ref().map(profile_json),
             "waits": test.cells[index].waits,
             "blocked": test.cells[index].blocked,
+            "syscalls": test.cells[index].syscalls,
         })
     };
     let others = order::others(findings).into_iter();
@@ -253,7 +256,12 @@ mod tests {
              the kernel"
         );
         let switches = Cause::Work { measure: "cs_per_op".to_owned(), moved: moved(3.8, 2.0, 0.51, 0.54) };
-        assert_eq!(said(switches), "context switches per statement −47.4 % (0.510 to 0.540), 3.80 → 2.00");
+        assert_eq!(
+            said(switches),
+            "context switches of the whole host per statement −47.4 % (0.510 to 0.540), 3.80 → 2.00"
+        );
+        let faults = Cause::Work { measure: "session_faults".to_owned(), moved: moved(0.027, 0.0135, 0.45, 0.55) };
+        assert_eq!(said(faults), "page faults of sessions per statement −50.0 % (0.450 to 0.550), 0.0270 → 0.0135");
         let waiting = said(Cause::Waiting { share: 0.84 });
         assert_eq!(waiting, "84 % of the change is waiting: neither server nor client CPU");
         let shares = [-0.2, 0.4, 1.0, 1.3].map(share_in_words);

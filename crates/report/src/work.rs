@@ -58,7 +58,7 @@ struct Moved<'a> {
 
 impl Moved<'_> {
     fn title(&self) -> &str {
-        TITLES.iter().find(|(name, _)| *name == self.measure).map_or(self.measure, |(_, title)| title)
+        title(self.measure)
     }
 
     /// `−90.0 %, exact`, or with its interval.
@@ -84,6 +84,11 @@ impl Moved<'_> {
         };
         format!("{} → {}", show(self.from), show(self.to))
     }
+}
+
+/// What a count is called.
+pub(crate) fn title(measure: &str) -> &str {
+    TITLES.iter().find(|(name, _)| *name == measure).map_or(measure, |(_, title)| title)
 }
 
 fn moved(causes: &[Cause]) -> Vec<Moved<'_>> {

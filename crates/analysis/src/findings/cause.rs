@@ -47,7 +47,7 @@ pub enum Cause {
     },
     /// Another amount of work, as the machine tells it.
     Work {
-        /// The field of `Cost`.
+        /// The field of `Cost`, or the name of `WorkFindings` of what serves the sessions.
         measure: String,
         /// How much.
         moved: Moved,

@@ -3,7 +3,7 @@
 //! In: the rounds that explain a campaign. Out: [`BlockedFindings`]. Stacks are merged by their innermost functions,
 //! since what calls them differs between versions. Waits come in clusters, so that only rounds show how they scatter.
 
-use super::estimate::{Counted, Scatter, alone, judged};
+use super::estimate::{Scatter, Sums, alone, counted, judged};
 use super::pairs::{Pair, pairs, us_per_operation};
 use super::rollup::{SESSIONS, role};
 use super::stacks::work_of_session;
@@ -101,17 +101,9 @@ pub(super) fn blocked(
     Ok((!rounds.is_empty()).then(|| compared(&rounds, names)))
 }
 
-/// Sampled switches and the microseconds per operation that they stand for, by round, the base first.
-type Times = Vec<[(u64, f64); 2]>;
-
-/// With what one of them stands for.
-fn counted(times: &Times) -> Vec<[Counted; 2]> {
-    times.iter().map(|pair| pair.map(|(samples, us)| (samples, us / samples.max(1) as f64))).collect()
-}
-
 fn compared(rounds: &[([f64; 2], [Off; 2])], names: [&str; 2]) -> BlockedFindings {
-    let none = || -> Times { vec![[(0, 0.0); 2]; rounds.len()] };
-    let mut rows: BTreeMap<Row, Times> = BTreeMap::new();
+    let none = || -> Sums { vec![[(0, 0.0); 2]; rounds.len()] };
+    let mut rows: BTreeMap<Row, Sums> = BTreeMap::new();
     let mut total = none();
     let mut samples = [0; 2];
     for (round, (us_of_ns, off)) in rounds.iter().enumerate() {
@@ -135,7 +127,7 @@ fn compared(rounds: &[([f64; 2], [Off; 2])], names: [&str; 2]) -> BlockedFinding
         times.map_or_else(Amount::default, |times| alone(&counted(&times), Scatter::Clustered))
     };
     let (client, ready) = (apart(Row::Client), apart(Row::Ready));
-    let (keys, times): (Vec<Row>, Vec<Times>) = rows.into_iter().unzip();
+    let (keys, times): (Vec<Row>, Vec<Sums>) = rows.into_iter().unzip();
     let judged = judged(times.iter().map(counted), Scatter::Clustered);
     let mde_us = judged.iter().map(|(_, found)| found.mde_us).reduce(f64::max);
     let stack = |(at, found): (usize, super::estimate::Estimate)| match &keys[at] {

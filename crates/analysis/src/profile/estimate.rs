@@ -17,6 +17,14 @@ const POWER: f64 = 0.8;
 /// What a build shows in a round: samples, and microseconds per operation that one stands for.
 pub(crate) type Counted = (u64, f64);
 
+/// Samples and all that they stand for, by round, the base first.
+pub(crate) type Sums = Vec<[(u64, f64); 2]>;
+
+/// With what one of them stands for.
+pub(crate) fn counted(sums: &Sums) -> Vec<[Counted; 2]> {
+    sums.iter().map(|pair| pair.map(|(samples, sum)| (samples, sum / samples.max(1) as f64))).collect()
+}
+
 /// How counts scatter within a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scatter {

@@ -186,3 +186,35 @@ fn counts_of_two_engines_are_not_compared() {
     assert_eq!(causes(&test, 1, context(true)).len(), 1);
     assert_eq!(causes(&test, 1, Context { alike: &[true, false], ..context(true) }), []);
 }
+
+/// Where sessions were followed, what the rest of the server and of the machine did is not told in their place.
+#[test]
+fn switches_and_faults_are_those_of_sessions_where_these_were_followed() {
+    let work = |name: &str, per_op| WorkFindings {
+        name: name.to_owned(),
+        per_op,
+        least: per_op * 0.9,
+        most: per_op * 1.1,
+        rounds: 5,
+    };
+    let of_all = vec![measure("cs_per_op", 1.5), measure("server_faults_per_op", 1.5)];
+    let own = Cost { cs_per_op: 3.0, server_faults_per_op: 0.3, ..cost() };
+    let mut test = test(0.8, own, of_all);
+    test.cells[0].cost.as_mut().unwrap().server_faults_per_op = 0.2;
+    let told = |test: &TestFindings| -> Vec<String> {
+        let found = causes(test, 1, context(false));
+        let name = |cause: Cause| match cause {
+            Cause::Work { measure, .. } => measure,
+            other => panic!("{other:?}"),
+        };
+        found.into_iter().map(name).collect()
+    };
+    assert_eq!(told(&test), ["cs_per_op", "server_faults_per_op"]);
+    // Sessions had as many faults as before, and went to sleep twice as often.
+    test.cells[0].work = vec![work("voluntary_switches", 1.0), work("session_faults", 0.027)];
+    test.cells[1].work = vec![work("voluntary_switches", 2.0), work("session_faults", 0.027)];
+    test.cells[1].measures.extend([measure("voluntary_switches", 2.0), measure("session_faults", 1.0)]);
+    assert_eq!(told(&test), ["voluntary_switches"]);
+    test.cells[0].work.clear();
+    assert_eq!(told(&test), ["cs_per_op", "server_faults_per_op"], "known of one build only");
+}

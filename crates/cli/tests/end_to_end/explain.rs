@@ -84,6 +84,19 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
         assert!(number(&blocked["client"], "us") > 0.0, "it waits for the next one: {blocked:#}");
         assert!(page.contains("<h4>Blocked sessions"), "the page tells it");
     }
+    let calls = part(&explained, "point-query", "slow", "syscalls");
+    match rqps_profile::check_syscalls() {
+        Ok(()) => {
+            let sends =
+                calls["calls"].as_array().is_some_and(|calls| calls.iter().any(|call| call["name"] == "sendto"));
+            assert!(sends && number(&calls["total"], "base") > 1.0, "a query is received and answered: {calls:#}");
+            assert!(page.contains("<h4>System calls"), "the page tells it");
+        }
+        Err(refused) => {
+            assert!(calls.is_null(), "{calls:#}");
+            assert!(ended.stderr.contains("system calls are not counted"), "{refused}: {}", ended.stderr);
+        }
+    }
     assert!(page.contains("class=\"flame\"") && page.contains("class=\"fr more\""), "a flame graph");
     assert!(scene.path("slow/profiles/1/rounds/3").is_dir() && compared() == before, "they change no verdict");
     let words = scene.end(scene.rqps(&["explain", "slow"])).with_code(0).stdout;

@@ -5,6 +5,7 @@
 
 use super::checkup::Checkup;
 use super::finding::{Change, Finding};
+use super::system::System;
 use super::trials::PingPong;
 use rqps_campaign::human_bytes;
 
@@ -14,7 +15,7 @@ mod tests;
 type Rule = fn(&Checkup) -> Option<Finding>;
 
 /// In the order in which they are told.
-const RULES: [Rule; 19] = [
+const RULES: [Rule; 20] = [
     virtual_machine,
     cpu_count,
     cpu_quota,
@@ -34,6 +35,7 @@ const RULES: [Rule; 19] = [
     flushes,
     copies,
     profiling,
+    system_calls,
 ];
 
 impl Checkup {
@@ -373,14 +375,17 @@ fn copies(checkup: &Checkup) -> Option<Finding> {
     ))
 }
 
+fn may_profile(system: &System) -> bool {
+    system.is_root || system.perf_event_paranoid.is_some_and(|level| level <= 1)
+}
+
 fn profiling(checkup: &Checkup) -> Option<Finding> {
     let about = "profiles";
     let system = &checkup.system;
-    let may = system.is_root || system.perf_event_paranoid.is_some_and(|level| level <= 1);
     let told =
         system.perf_event_paranoid.map_or("no perf events".to_owned(), |level| format!("perf_event_paranoid {level}"));
     let why = "To say why a test changed, calls and cycles must be counted.";
-    Some(match (may, system.has_pmu) {
+    Some(match (may_profile(system), system.has_pmu) {
         (true, true) => Finding::good(about, format!("may be taken, with CPU events ({told})")),
         (true, false) => Finding::note(
             about,
@@ -393,6 +398,22 @@ fn profiling(checkup: &Checkup) -> Option<Finding> {
             format!("may not be taken ({told})"),
             why,
             "`sudo sysctl kernel.perf_event_paranoid=1`",
+        ),
+    })
+}
+
+fn system_calls(checkup: &Checkup) -> Option<Finding> {
+    let about = "system calls";
+    if !may_profile(&checkup.system) {
+        return None;
+    }
+    Some(match &checkup.system.syscalls_refused {
+        None => Finding::good(about, "may be counted by name"),
+        Some(refused) => Finding::note(
+            about,
+            "cannot be counted by name",
+            "`rqps explain --time` goes on without: which calls a build makes more or fewer of is not told.",
+            refused.clone(),
         ),
     })
 }

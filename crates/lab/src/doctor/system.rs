@@ -37,6 +37,8 @@ pub struct System {
     pub perf_event_paranoid: Option<i64>,
     /// Whether CPU events such as cycles can be counted.
     pub has_pmu: bool,
+    /// Why system calls cannot be counted, where that is so.
+    pub syscalls_refused: Option<String>,
     /// Whether this is root.
     pub is_root: bool,
 }
@@ -61,6 +63,7 @@ impl System {
             perf_event_paranoid: line("/proc/sys/kernel/perf_event_paranoid").and_then(|text| text.parse().ok()),
             has_pmu: names_in("/sys/bus/event_source/devices")
                 .any(|name| PMU_NAMES.iter().any(|pmu| name.starts_with(pmu))),
+            syscalls_refused: rqps_profile::check_syscalls().err().map(|refused| refused.to_string()),
             is_root: rustix::process::geteuid().is_root(),
         }
     }

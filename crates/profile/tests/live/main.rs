@@ -32,9 +32,17 @@ fn may_sample() -> bool {
     }
 }
 
-/// Two servers of which only the first works, in one session that begins after sampling has begun; what was sampled,
-/// and the seconds of CPU time that the system counted for the first.
-fn worked(wanted: &Wanted, sql: &str, seconds: f64) -> (Vec<Profile>, f64) {
+/// What a server did that was sampled.
+struct Worked {
+    /// Its own, and that of another server, which did nothing.
+    profiles: Vec<Profile>,
+    /// Seconds of CPU time that the system counted for it.
+    cpu_s: f64,
+    statements: u64,
+}
+
+/// Two servers of which only the first works, in one session that begins after sampling has begun.
+fn worked(wanted: &Wanted, sql: &str, seconds: f64) -> Worked {
     let servers = [LiveServer::start(wanted), LiveServer::start(wanted)];
     let pids = || servers.iter().map(LiveServer::pids).collect::<Vec<_>>();
     let cpus: Vec<usize> = (0..std::thread::available_parallelism().unwrap().get()).collect();
@@ -43,20 +51,21 @@ fn worked(wanted: &Wanted, sql: &str, seconds: f64) -> (Vec<Profile>, f64) {
     let mut profiler = Profiler::start(&cpus, &pids(), &[]).unwrap();
     profiler.enter(0);
     let mut session = Session::connect(&servers[0].endpoint(), PATIENCE).unwrap();
-    let counted = work(&mut session, sql, seconds);
+    let (counted, statements) = work(&mut session, sql, seconds);
     profiler.leave(0);
     profiler.stop(&pids());
     let used = meter.read(&servers[0].pids()).since(&before);
     let profiles = profiler.end(&[vec![counted], Vec::new()]);
-    (profiles, used.cpu_user_s + used.cpu_system_s)
+    Worked { profiles, cpu_s: used.cpu_user_s + used.cpu_system_s, statements }
 }
 
-fn work(session: &mut Session, sql: &str, seconds: f64) -> Range<u64> {
-    let (begun, from) = (Instant::now(), monotonic_ns());
+fn work(session: &mut Session, sql: &str, seconds: f64) -> (Range<u64>, u64) {
+    let (begun, from, mut statements) = (Instant::now(), monotonic_ns(), 0);
     while begun.elapsed() < Duration::from_secs_f64(seconds) {
         session.execute(sql).unwrap();
+        statements += 1;
     }
-    from..monotonic_ns()
+    (from..monotonic_ns(), statements)
 }
 
 /// A session that sleeps most of the time is found off the CPU there for as long as it sleeps, and else waits for us.
@@ -65,7 +74,7 @@ fn check_blocked(wanted: &Wanted, sql: &str, sleeping: &str) {
         return;
     }
     let _alone = ALONE.lock();
-    let (profiles, _) = worked(wanted, sql, 3.0);
+    let Worked { profiles, .. } = worked(wanted, sql, 3.0);
     let [Profile { blocked, .. }, idle] = &profiles[..] else { panic!("{} profiles", profiles.len()) };
     let [blocked, of_idle] = [blocked, &idle.blocked].map(|one| one.as_ref().expect("few switches, all recorded"));
     let of_sleep = blocked.stacks.iter().filter(|one| one.stack.contains(sleeping) && !one.is_ready);
@@ -87,6 +96,42 @@ fn a_sleeping_mariadb_is_found_off_the_cpu() {
     check_blocked(&Wanted::mariadb(), "do sleep(0.003)", ";Item_func_sleep::val_int");
 }
 
+/// A server sends one answer for each statement. Where system calls may not be recorded, the reason must name what lifts
+/// it.
+fn check_calls(wanted: &Wanted, sql: &str, sends: &str) {
+    if !may_sample() {
+        return;
+    }
+    let _alone = ALONE.lock();
+    let Worked { profiles, statements, .. } = worked(wanted, sql, 3.0);
+    let [calls, of_idle] = [0, 1].map(|server: usize| profiles[server].syscalls.as_ref());
+    assert_eq!(of_idle, None, "nothing was counted there");
+    if let Err(refused) = rqps_profile::check_syscalls() {
+        let (text, lifts) = (refused.to_string(), ["mount -t tracefs", "mode=755", "perf_event_paranoid"]);
+        assert!(lifts.iter().any(|command| text.contains(command)), "{text}");
+        assert_eq!(calls, None);
+        return;
+    }
+    let calls = calls.expect("the trace point was open several times");
+    let share = calls.recorded_ns as f64 / calls.counted_ns as f64;
+    assert!((0.1..0.4).contains(&share), "open for a quarter of the time: {calls:#?}");
+    let sent = calls.calls.get(sends).unwrap_or_else(|| panic!("no {sends} in {calls:#?}"));
+    let sent_each = sent.calls as f64 / share / statements as f64;
+    // Other work on the machine may have been done while it was open, or while it was not.
+    assert!((0.6..1.4).contains(&sent_each), "{sent_each} {sends} for each of {statements} statements: {calls:#?}");
+    assert_eq!(calls.lost, 0);
+}
+
+#[test]
+fn a_postgres_sends_once_for_each_statement() {
+    check_calls(&Wanted::postgres(), "select 1", "sendto");
+}
+
+#[test]
+fn a_mariadb_sends_once_for_each_statement() {
+    check_calls(&Wanted::mariadb(), "do 1", "sendto");
+}
+
 /// Samples by function, of all stacks in which it is.
 fn inclusive(folded: &str) -> BTreeMap<&str, u64> {
     let mut functions = BTreeMap::new();
@@ -105,7 +150,7 @@ fn check(wanted: &Wanted, sql: &str, outermost: &str, working: &str) {
         return;
     }
     let _alone = ALONE.lock();
-    let (profiles, cpu_s) = worked(wanted, sql, 3.0);
+    let Worked { profiles, cpu_s, .. } = worked(wanted, sql, 3.0);
     let [Profile { facts, folded, .. }, idle] = &profiles[..] else { panic!("{} profiles", profiles.len()) };
     let sampled = facts.samples + facts.uncounted + facts.background;
     let sampled_s = sampled as f64 * facts.period_ns as f64 / 1e9;

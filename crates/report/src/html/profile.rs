@@ -4,8 +4,8 @@ use super::scene::Scene;
 use crate::footnote::begun;
 use crate::functions::{change, difference, functions, rolled_up, sampled};
 use crate::svg::flame;
-use crate::{metric, number};
-use rqps_analysis::findings::{Amount, FunctionFindings, ProfileFindings, TestFindings};
+use crate::{metric, number, syscalls};
+use rqps_analysis::findings::{Amount, CallAmount, FunctionFindings, ProfileFindings, TestFindings};
 use serde::Serialize;
 
 /// A build's functions beside those of the base.
@@ -27,7 +27,7 @@ pub(super) struct Profile {
     warnings: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(super) struct Row {
     name: String,
     base: String,
@@ -78,12 +78,24 @@ fn row(profile: &ProfileFindings, function: &FunctionFindings) -> Row {
     Row { inclusive, ..of_amount(function.name.clone(), &function.amount) }
 }
 
+/// More, less, or no more than chance.
+fn mark(is_sure: bool, difference: f64) -> (&'static str, &'static str) {
+    match is_sure {
+        false => ("vu", ""),
+        true if difference > 0.0 => ("vr", "▲"),
+        true => ("vi", "▼"),
+    }
+}
+
+/// The same of calls.
+pub(super) fn of_calls(name: String, amount: &CallAmount) -> Row {
+    let (hue, glyph) = mark(amount.is_sure, amount.difference);
+    let (base, own) = (syscalls::count(amount.base), syscalls::count(amount.own));
+    Row { name, base, own, change: syscalls::change(amount), hue, glyph, inclusive: String::new() }
+}
+
 pub(super) fn of_amount(name: String, amount: &Amount) -> Row {
-    let (hue, glyph) = match amount {
-        amount if !amount.is_sure => ("vu", ""),
-        amount if amount.difference_us > 0.0 => ("vr", "▲"),
-        _ => ("vi", "▼"),
-    };
+    let (hue, glyph) = mark(amount.is_sure, amount.difference_us);
     Row {
         name,
         base: number::duration_us(amount.base_us),

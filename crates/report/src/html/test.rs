@@ -168,7 +168,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         },
         why: why_of(scene, test),
         profiles: profile::profiles(scene, test, &test_id(index)),
-        waits: waits::waits(scene, test).into_iter().chain(waits::stacks(scene, test)).collect(),
+        waits: [waits::waits(scene, test), waits::stacks(scene, test), waits::calls(scene, test)].concat(),
         ticks: axis.ticks(),
         rows: scene.base_first().into_iter().map(|at| row(scene, test, at, axis)).collect(),
         timeline,

@@ -1,16 +1,19 @@
-//! The waits of a test, and the stacks of its blocked sessions: tables of where the time of an operation goes.
+//! The waits of a test, the stacks of its blocked sessions, and its system calls: tables of where the time of an
+//! operation goes, and of what the kernel is asked for in it.
 
-use super::profile::{Row, of_amount};
+use super::profile::{Row, of_amount, of_calls};
 use super::scene::Scene;
 use crate::waits::{IDLE, RUNNING, has_running, sampled};
-use crate::{blocked, metric};
+use crate::{blocked, metric, syscalls};
 use rqps_analysis::findings::{Amount, TestFindings};
 use serde::Serialize;
 
-/// A build's waits or blocked stacks beside those of the base.
-#[derive(Serialize)]
+/// A build's waits, blocked stacks or system calls beside those of the base.
+#[derive(Clone, Serialize)]
 pub(super) struct Waits {
     title: &'static str,
+    /// What the amounts are.
+    unit: &'static str,
     /// Whether other builds have one, too.
     is_named: bool,
     name: String,
@@ -21,6 +24,9 @@ pub(super) struct Waits {
     warnings: Vec<String>,
 }
 
+/// Of waits and stacks.
+const OF_TIME: &str = "a session's time";
+
 pub(super) fn waits(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
     let of = |&index: &usize| {
         let waits = test.cells[index].waits.as_ref()?;
@@ -30,7 +36,7 @@ pub(super) fn waits(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
         // Whatever it did, it is no cause.
         rows.push(of_amount(IDLE.to_owned(), &Amount { is_sure: false, ..waits.idle }));
         let sampled = sampled(waits, metric::per(scene.findings, test));
-        Some(table(scene, index, ("Waits", sampled), rows, &waits.warnings))
+        Some(table(scene, index, ("Waits", OF_TIME, sampled), rows, &waits.warnings))
     };
     scene.others.iter().filter_map(of).collect()
 }
@@ -44,7 +50,18 @@ pub(super) fn stacks(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
         rows.push(of_amount(blocked::READY.to_owned(), &found.ready));
         rows.push(of_amount(IDLE.to_owned(), &Amount { is_sure: false, ..found.client }));
         let sampled = blocked::sampled(found, metric::per(scene.findings, test));
-        Some(table(scene, index, ("Blocked sessions", sampled), rows, &found.warnings))
+        Some(table(scene, index, ("Blocked sessions", OF_TIME, sampled), rows, &found.warnings))
+    };
+    scene.others.iter().filter_map(of).collect()
+}
+
+/// What the kernel is asked for.
+pub(super) fn calls(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
+    let of = |&index: &usize| {
+        let found = test.cells[index].syscalls.as_ref()?;
+        let rows: Vec<Row> = found.calls.iter().map(|call| of_calls(call.name.clone(), &call.amount)).collect();
+        let sampled = syscalls::recorded(found, metric::per(scene.findings, test));
+        Some(table(scene, index, ("System calls", "calls of the server", sampled), rows, &found.warnings))
     };
     scene.others.iter().filter_map(of).collect()
 }
@@ -52,12 +69,13 @@ pub(super) fn stacks(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
 fn table(
     scene: &Scene<'_>,
     index: usize,
-    (title, sampled): (&'static str, String),
+    (title, unit, sampled): (&'static str, &'static str, String),
     rows: Vec<Row>,
     warnings: &[String],
 ) -> Waits {
     Waits {
         title,
+        unit,
         is_named: scene.others.len() > 1,
         name: scene.names[index].clone(),
         base: scene.names[scene.findings.base].clone(),

@@ -59,7 +59,7 @@ fn a_machine_of_ones_own_is_fit() {
 fn each_fault_is_told_alone() {
     use Level::{Note, Problem};
     type Fault = fn(&mut Checkup);
-    let cases: [(&str, Level, Fault); 20] = [
+    let cases: [(&str, Level, Fault); 21] = [
         ("machine", Note, |c| c.host.virtualization = Some("KVM".to_owned())),
         ("CPUs", Note, |c| c.host.cpus = 4),
         ("CPU quota", Problem, |c| c.system.cpu_quota = Some(1.5)),
@@ -83,6 +83,7 @@ fn each_fault_is_told_alone() {
         ("flushes", Note, |c| c.trials.flush = Some(FlushTime { median_us: 1.0, p99_us: 2.0 })),
         ("copies of data", Note, |c| c.host.reflink = false),
         ("profiles", Note, |c| c.system.perf_event_paranoid = Some(2)),
+        ("system calls", Note, |c| c.system.syscalls_refused = Some("tracefs is not mounted".to_owned())),
     ];
     for (about, level, change) in cases {
         assert_eq!(told(change), [(about, level)]);
