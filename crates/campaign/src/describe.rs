@@ -235,9 +235,9 @@ mod tests {
                4  1 2
                5  1 2
 
-            time       about 4 min 26 s
+            time       about 3 min 57 s
             precision  about ±1.5 % for a usual test (docs/statistics.md)
-                       tests 3 min 21 s, copies and restarts 37 s, load 16 s, work between 12 s
+                       tests 3 min 21 s, copies and restarts 15 s, load 15 s, work between 6 s
             disk       about 730 MB while it runs: data and its copy for 2 servers
         "#]]
         .assert_eq(&describe(&plan(&[], true)));
@@ -285,7 +285,7 @@ mod tests {
                3  2 1
 
             time       about 1 d
-                       steps 1 d, rest after l.i2 16 min, data folders and starts 2 min 7 s
+                       steps 1 d, rest after l.i2 16 min, data folders and starts 1 min 43 s
             disk       about 11 GB while it runs: one pass at a time
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
@@ -342,8 +342,8 @@ mod tests {
               12  4 2 1 3
               ... and 2 more
 
-            time       about 2 h 9 min
-                       tests 20 min 48 s, copies and restarts 1 h 21 min, load 27 min 58 s
+            time       about 2 h 32 min
+                       tests 20 min 48 s, copies and restarts 1 h 57 min, load 13 min 58 s
             disk       about 206 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
@@ -379,7 +379,7 @@ mod tests {
             1 test in order of execution
               hot-points  point           1 s  slices of 10 ms
 
-            about 29 rounds in 15 min, each with every server restarted; order of starts
+            about 37 rounds in 15 min, each with every server restarted; order of starts
                1  3 1 4 2
                2  2 4 1 3
                3  4 3 2 1
@@ -394,9 +394,9 @@ mod tests {
               12  4 2 1 3
               ... as many as fit
 
-            time       about 14 min 49 s
+            time       about 14 min 47 s
             precision  about ±0.5 % for a usual test (docs/statistics.md)
-                       tests 2 min 48 s, copies and restarts 9 min 42 s, load 2 min 19 s
+                       tests 3 min 35 s, copies and restarts 8 min 55 s, load 2 min 17 s
             disk       about 6.3 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));

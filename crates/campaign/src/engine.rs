@@ -82,8 +82,10 @@ pub(crate) fn likely_engine(text: &str) -> Option<Engine> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Costs {
-    /// Copying a small data folder, starting a server on it, settling and stopping, per treatment and round.
-    pub(crate) restart_seconds: f64,
+    /// Starting a server on its copy, which is work of one CPU.
+    pub(crate) start_seconds: f64,
+    /// Settling, the warming of small caches, ending it and removing its copy.
+    pub(crate) around_seconds: f64,
     /// Initialising a server, per treatment.
     pub(crate) init_seconds: f64,
     /// Rows loaded and indexed a second.

@@ -3,15 +3,17 @@
 //! In: a plan. Out: seconds by what they are spent on, and bytes. Touches nothing; the true costs are known afterwards.
 
 use crate::engine::{Costs, costs};
-use rqps_model::plan::{Alternate, Renew, Stage};
+use rqps_model::plan::{Alternate, DataSet, Renew, Stage, TreatmentPlan};
 use rqps_model::{Interleave, Plan};
 use std::time::Duration;
 
 /// Bytes copied a second where the file system must copy.
 const COPY_BYTES_PER_S: f64 = 300e6;
 /// A vacuum, analyze, checkpoint or warm-up of small tables, and the rows a second of large ones.
-const WORK_SECONDS: f64 = 0.5;
+const WORK_SECONDS: f64 = 0.2;
 const WORK_ROWS_PER_S: f64 = 1_000_000.0;
+/// Rows a second that are read to warm caches after a start.
+const WARM_ROWS_PER_S: f64 = 2_000_000.0;
 /// Connecting, the first slices, and what is read before and after a test, for each build.
 const AROUND_TEST_SECONDS: f64 = 0.14;
 /// The part of every slice that is not counted: the first millisecond is slower than the rest.
@@ -45,12 +47,24 @@ impl Costs {
     }
 }
 
+/// Starts and ends of these servers once. Where they are up together they start at
+/// once, which is work of a CPU each.
+fn restart_seconds(each: &[&Costs], together: bool, cores: u32) -> f64 {
+    let starts = || each.iter().map(|costs| costs.start_seconds);
+    let around: f64 = each.iter().map(|costs| costs.around_seconds).sum();
+    around
+        + match together {
+            true => starts().fold(starts().sum::<f64>() / f64::from(cores.max(1)), f64::max),
+            false => starts().sum(),
+        }
+}
+
 /// What a plan will cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// Initialising and loading, once.
     pub load_seconds: f64,
-    /// Copies, starts and stops, in all rounds.
+    /// Copies, starts and ends of servers, in all rounds.
     pub restart_seconds: f64,
     /// Vacuum and such between tests, in all rounds.
     pub work_seconds: f64,
@@ -76,21 +90,37 @@ pub fn estimate(plan: &Plan) -> Estimate {
     }
 }
 
+/// One treatment of those that share a master, as those of one build do: data are made for each of these.
+fn masters(plan: &Plan) -> Vec<&'static Costs> {
+    let key = |one: &TreatmentPlan| (one.build.engine, one.build.source.clone(), one.storage);
+    let treatments = &plan.treatments;
+    let is_first = |at: &usize| treatments[..*at].iter().all(|earlier| key(earlier) != key(&treatments[*at]));
+    let firsts = (0..treatments.len()).filter(is_first).map(|at| &treatments[at]);
+    firsts.map(|one| costs((one.build.engine, one.storage))).collect()
+}
+
+/// CPUs on which servers start.
+fn cores(plan: &Plan) -> u32 {
+    plan.machine.map_or(1, |machine| machine.cores)
+}
+
 /// Passes from an empty data folder on: side by side, or each gone when the next begins.
 fn of_passes(plan: &Plan) -> Estimate {
     let rounds = f64::from(plan.rounds);
-    let cores = plan.machine.map_or(1, |machine| machine.cores);
-    let (mut load_seconds, mut restart_seconds, mut work_seconds, mut test_seconds) = (0.0, 0.0, 0.0, 0.0);
+    let cores = cores(plan);
+    let each: Vec<&Costs> = plan.treatments.iter().map(|one| costs((one.build.engine, one.storage))).collect();
+    let restart = restart_seconds(&each, plan.servers_together() > 1, cores);
+    let mut restart_seconds = rounds * plan.clients().len() as f64 * restart;
+    let (mut load_seconds, mut work_seconds, mut test_seconds) = (0.0, 0.0, 0.0);
     let (mut empty_bytes, mut largest_bytes, mut all_bytes) = (0, 0, 0);
-    for treatment in &plan.treatments {
-        let costs = costs((treatment.build.engine, treatment.storage));
+    for costs in each {
         load_seconds += costs.init_seconds;
         empty_bytes += costs.empty_bytes;
         let mut own_bytes = 0;
         for clients in plan.clients() {
             let pass = rqps_suites::pass(&plan.suite, clients, &costs.insert, cores);
             own_bytes = own_bytes.max(costs.empty_bytes + pass.bytes);
-            restart_seconds += rounds * (costs.restart_seconds + costs.empty_bytes as f64 / COPY_BYTES_PER_S);
+            restart_seconds += rounds * costs.empty_bytes as f64 / COPY_BYTES_PER_S;
             test_seconds += rounds * pass.seconds;
             work_seconds += rounds * pass.rest_seconds;
         }
@@ -114,7 +144,7 @@ fn head_starts(plan: &Plan) -> f64 {
 /// Builds that alternate in each test on copies of what was loaded once.
 fn side_by_side(plan: &Plan) -> Estimate {
     let each: Vec<&Costs> = plan.treatments.iter().map(|one| costs((one.build.engine, one.storage))).collect();
-    let init_seconds = each.iter().map(|costs| costs.init_seconds).sum();
+    let init_seconds = masters(plan).iter().map(|costs| costs.init_seconds).sum();
     let none = Estimate {
         load_seconds: init_seconds,
         restart_seconds: 0.0,
@@ -150,8 +180,11 @@ fn of_stage(plan: &Plan, stage: &Stage, each: &[&Costs]) -> (Estimate, u64) {
         Renew::PerTest => (per_test, per_test, 1.0),
         Renew::Once => (per_test, 0.0, levels * rounds),
     };
+    let warm_seconds = if stage.data == DataSet::Empty { 0.0 } else { treatments * rows as f64 / WARM_ROWS_PER_S };
     let restart =
-        |costs: &&Costs| restarts * costs.restart_seconds + copies * costs.master_bytes(rows) as f64 / COPY_BYTES_PER_S;
+        restarts * (warm_seconds + restart_seconds(each, stage.alternate == Alternate::SideBySide, cores(plan)));
+    // Data folders are copied one after the other, each on all CPUs.
+    let copy = |costs: &&Costs| copies * costs.master_bytes(rows) as f64 / COPY_BYTES_PER_S;
     let works: usize = tests.iter().map(|test| test.before.len()).sum();
     let written: f64 = tests.iter().filter(|test| test.writes).map(|test| test.seconds).sum::<f64>() * copied_for;
     let test_seconds: f64 = tests
@@ -174,8 +207,8 @@ fn of_stage(plan: &Plan, stage: &Stage, each: &[&Costs]) -> (Estimate, u64) {
     let is_loaded = stage.aged.is_some() && plan.stages.iter().any(|it| it.begins_with() == (&stage.data, None));
     let load = |costs: &&Costs| if is_loaded { 0.0 } else { rows as f64 / costs.load_rows_per_s } + aging_seconds;
     let estimate = Estimate {
-        load_seconds: each.iter().map(load).sum(),
-        restart_seconds: rounds * each.iter().map(restart).sum::<f64>(),
+        load_seconds: masters(plan).iter().map(load).sum(),
+        restart_seconds: rounds * (restart + each.iter().map(copy).sum::<f64>()),
         work_seconds: rounds * treatments * works as f64 * (WORK_SECONDS + rows as f64 / WORK_ROWS_PER_S),
         test_seconds: rounds * treatments * test_seconds,
         disk_bytes: each.iter().map(|costs| costs.master_bytes(rows) + aged_bytes).sum(),
@@ -220,6 +253,21 @@ mod tests {
         };
         assert!((150..290).contains(&demo(&[])), "{}", demo(&[]));
         assert!((60..100).contains(&demo(&[("quick", "true")])), "{}", demo(&[("quick", "true")]));
+    }
+
+    #[test]
+    fn servers_that_are_up_together_start_at_once() {
+        let of = |store| costs(store);
+        let (pg, my) = (of((rqps_model::Engine::Postgres, None)), of((rqps_model::Engine::Mysql, None)));
+        let starts = |each: &[&Costs], together, cores| {
+            restart_seconds(each, together, cores) - each.iter().map(|costs| costs.around_seconds).sum::<f64>()
+        };
+        let is = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+        is(starts(&[pg, my], true, 2), my.start_seconds);
+        is(starts(&[my; 4], true, 2), 2.0 * my.start_seconds);
+        is(starts(&[my; 4], true, 8), my.start_seconds);
+        is(starts(&[pg, my], false, 2), pg.start_seconds + my.start_seconds);
+        is(starts(&[my; 2], true, 1), 2.0 * my.start_seconds);
     }
 
     #[test]
