@@ -3,10 +3,10 @@
 //! In: a campaign file, flags. Out: the plan, the builds of its treatments, and the campaign file that says the same;
 //! or all that is wrong, at once.
 
-use crate::input_files::InputFiles;
+use crate::input_files::{InputFiles, why};
 use crate::notice::{Notice, Notify};
 use crate::open::{Lab, this_machine};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use rqps_builds::installation::{self, Trust};
 use rqps_builds::storage::storage_engines;
 use rqps_campaign::diagnostic::Diagnostic;
@@ -169,7 +169,8 @@ fn name_of_source(lab: &Lab, engine: Engine, source: &SourceSpec) -> Result<Stri
 }
 
 fn read_source(path: &Path) -> Result<Source> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read the campaign file {}", path.display()))?;
+    let bytes =
+        std::fs::read(path).map_err(|error| anyhow!("the campaign file cannot be read: {}", why(path, &error)))?;
     Ok(Source::new(path.display().to_string(), &bytes))
 }
 
@@ -195,7 +196,7 @@ fn with_settings_files(flags: &[Flag]) -> (Vec<Flag>, Vec<Diagnostic>) {
 }
 
 fn read_settings(file: &str) -> Result<Vec<String>> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
+    let text = std::fs::read_to_string(file).map_err(|error| anyhow!("{}", why(Path::new(file), &error)))?;
     let settings = parse_conf(file, &text)?;
     Ok(settings.into_iter().map(|(name, value)| format!("{name}={value}")).collect())
 }

@@ -39,10 +39,13 @@ impl Statement {
         let whole = match &raw.value {
             Raw::Table(entries) => match &entries[..] {
                 [(key, path)] if key.value == "file" => match text(&path.value) {
-                    Some(path) => files.read(&folder.join(&path)).map(|bytes| {
-                        let source = Source::new(path, &bytes);
-                        (source.text.clone(), Some(source))
-                    }),
+                    Some(path) => match files.read(&folder.join(&path)) {
+                        Ok(bytes) => {
+                            let source = Source::new(path, &bytes);
+                            Ok((source.text.clone(), Some(source)))
+                        }
+                        Err(why) => Err(format!("`{path}` cannot be read: {why}")),
+                    },
                     None => Err("a file's name stands in quotes".to_owned()),
                 },
                 _ => Err("a statement is text, { file = \"q.sql\" }, or one of these for each engine".to_owned()),
