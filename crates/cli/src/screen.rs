@@ -20,6 +20,9 @@ const WIDTH: usize = 80;
 /// So much is told of why a test failed; its sample has all of it.
 const REASON: usize = 160;
 
+/// The letters of a test's name, where builds alternate.
+const TEST: usize = 26;
+
 /// Where there is no terminal, a test's progress is not told more often than this.
 const PLAIN_EVERY: Duration = Duration::from_secs(30);
 
@@ -322,7 +325,19 @@ fn side_by_side(TestPlace { round, test, clients, .. }: &TestPlace, unit: Unit, 
     let besides = results.iter().map(|result| (&result.treatment, beside(result)));
     let besides = besides.filter(|(_, beside)| !beside.is_empty());
     let besides: String = besides.map(|(treatment, beside)| format!("\n       {treatment}{beside}")).collect();
-    format!("  {round:>3}  {test:<26} {clients:>3}  {numbers} {unit}  {ratios}{besides}")
+    format!("  {round:>3}  {} {clients:>3}  {numbers} {unit}  {ratios}{besides}", in_column(test))
+}
+
+/// A test's name as wide as its column. Of one that is longer the middle is left out, since names of one kind begin
+/// alike.
+fn in_column(test: &str) -> String {
+    let letters: Vec<char> = test.chars().collect();
+    if letters.len() <= TEST {
+        return format!("{test:<TEST$}");
+    }
+    let behind = TEST / 2;
+    let (front, end) = (&letters[..TEST - behind - 1], &letters[letters.len() - behind..]);
+    format!("{}…{}", front.iter().collect::<String>(), end.iter().collect::<String>())
 }
 
 /// A test on one build while no other is up.
@@ -385,6 +400,18 @@ mod tests {
     fn the_numbers_of_a_test_are_told_once() {
         let told = heading(&[result("pg16.x10a", Some(1.0)), result("pg17.x10a", None)]);
         assert_eq!(told, "round, test, clients; throughput of pg16.x10a, pg17.x10a; relative to the first");
+    }
+
+    #[test]
+    fn a_name_is_as_wide_as_its_column_and_keeps_its_ends() {
+        for (test, shown) in [
+            ("point-query", "point-query               "),
+            ("read-only-distinct.range10", "read-only-distinct.range10"),
+            ("orders-of-customer-by-region-and-day", "orders-of-cu…egion-and-day"),
+            ("ö".repeat(40).as_str(), &format!("{}…{}", "ö".repeat(12), "ö".repeat(13))),
+        ] {
+            assert_eq!((in_column(test).as_str(), in_column(test).chars().count()), (shown, TEST));
+        }
     }
 
     #[test]

@@ -3,9 +3,12 @@
 //! In: files that the user exported, plain or packed with gzip, or standard input. Out: the workload file and CSVs of
 //! values, on disk, and what was chosen for them. It connects to no server.
 
+mod earlier;
 pub mod text;
 
-use anyhow::{Context, Result, bail, ensure};
+use crate::input_files::why;
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use earlier::Earlier;
 use flate2::bufread::MultiGzDecoder;
 use rqps_querylog::{
     Choice, Dialect, Filter, Log, LogFault, Workload, choose, read_pg_stat_statements, read_postgres_log,
@@ -73,7 +76,7 @@ struct LogFaults(Vec<LogFault>);
 
 /// Reads the files and writes a first workload.
 pub fn first_workload(wish: &Wish) -> Result<Written> {
-    let stem = wish.out.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = stem(&wish.out);
     ensure!(
         wish.out.extension().is_some_and(|ending| ending == "toml") && !stem.is_empty(),
         "--out {}: a workload file ends in .toml, such as shop.toml",
@@ -106,6 +109,11 @@ pub fn first_workload(wish: &Wish) -> Result<Written> {
     Ok(Written { choice, files })
 }
 
+/// The name of a workload file without its ending.
+fn stem(out: &Path) -> String {
+    out.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 /// Reads all files; the faults of all at once.
 fn read(wish: &Wish) -> Result<Log> {
     let dialect = match wish.source {
@@ -116,7 +124,7 @@ fn read(wish: &Wish) -> Result<Log> {
     let mut faults = Vec::new();
     for file in &wish.files {
         let name = shown(file);
-        let input = open(file).with_context(|| name.clone())?;
+        let input = open(file).map_err(|error| anyhow!("{}", why(file, &error)))?;
         let read = match wish.source {
             Source::PgStatStatements => read_pg_stat_statements(&name, input, &mut log),
             Source::PostgresLog => read_postgres_log(&name, input, &mut log),
@@ -150,6 +158,11 @@ fn write_files(wish: &Wish, workload: &Workload, free: impl Fn(&Path) -> Result<
     let values: Vec<(PathBuf, &Vec<u8>)> =
         workload.values.iter().map(|(path, bytes)| (folder.join(path), bytes)).collect();
     values.iter().try_for_each(|(path, _)| free(path))?;
+    // All are in one folder, which is named after the workload file.
+    let earlier = match wish.overwrites {
+        true => Earlier::of(&folder.join(format!("{}-values", stem(&wish.out)))),
+        false => Earlier::default(),
+    };
     for (path, bytes) in &values {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -157,6 +170,10 @@ fn write_files(wish: &Wish, workload: &Workload, free: impl Fn(&Path) -> Result<
         write_file(path, bytes, wish.overwrites)?;
     }
     write_file(&wish.out, workload.toml.as_bytes(), wish.overwrites)?;
+    earlier.remove_but(&values)?;
+    if let Some((folder, list)) = earlier::list(&values) {
+        write_file(&folder, list.as_bytes(), true)?;
+    }
     let values = values.into_iter().map(|(path, _)| path);
     Ok([wish.out.clone()].into_iter().chain(values).collect())
 }
