@@ -118,8 +118,8 @@ pub struct CampaignFacts {
     pub started_at: String,
     /// RFC 3339, UTC; `None` while incomplete.
     pub finished_at: Option<String>,
-    /// The command line.
-    pub command: String,
+    /// The command line, word by word.
+    pub command_line: Vec<String>,
     /// The campaign file that repeats it.
     pub campaign_toml: String,
     /// Version of rqps that measured.

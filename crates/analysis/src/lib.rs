@@ -251,7 +251,7 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         suite: plan.suite.clone(),
         started_at: status.started_at().to_owned(),
         finished_at: status.finished_at.clone(),
-        command: first.map_or_else(String::new, |start| start.command_line.join(" ")),
+        command_line: first.map_or_else(Vec::new, |start| start.command_line.clone()),
         campaign_toml: campaign.campaign_toml()?,
         rqps_version: first.map_or_else(String::new, |start| start.rqps_version.clone()),
         seed: plan.seed,

@@ -7,8 +7,10 @@ use crate::findings::{CellFindings, Findings, Warning};
 pub use crate::literals::message;
 use crate::literals::{error, plan, statement};
 use crate::suite;
-use rqps_model::Engine;
+use crate::warnings::answers::COLUMNS;
 use rqps_model::plan::SuitePlan;
+use rqps_model::{Engine, WarningKind};
+use rqps_sql::{Dialect, redact};
 
 /// Findings as they may be shown to anybody.
 pub fn without_literals(mut findings: Findings) -> Findings {
@@ -43,6 +45,7 @@ fn hide_in_cell(cell: &mut CellFindings, engine: Engine) {
     for answer in &mut cell.answers {
         if let Some(row) = &mut answer.row {
             (row.own, row.base) = (None, None);
+            row.columns.iter_mut().for_each(|column| *column = columns(column));
         }
     }
     for one in &mut cell.errors {
@@ -53,7 +56,18 @@ fn hide_in_cell(cell: &mut CellFindings, engine: Engine) {
 
 fn hide_in_warnings(warnings: &mut [Warning]) {
     for warning in warnings {
-        warning.cause = message(&warning.cause);
-        warning.in_full = warning.in_full.as_deref().map(message);
+        let hidden = |text: &str| match text.split_once(COLUMNS) {
+            Some((before, named)) if warning.kind == WarningKind::AnswersDiffer => {
+                format!("{}{COLUMNS}{}", message(before), columns(named))
+            }
+            _ => message(text),
+        };
+        warning.cause = hidden(&warning.cause);
+        warning.in_full = warning.in_full.as_deref().map(hidden);
     }
+}
+
+/// Names of columns, as MySQL reads them: it names one by its expression.
+fn columns(named: &str) -> String {
+    redact(named, Dialect::Mysql)
 }

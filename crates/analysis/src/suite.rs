@@ -55,6 +55,6 @@ pub(crate) fn is_private(suite: &SuitePlan) -> bool {
 pub(crate) fn hide(findings: &mut Findings) {
     if let SuitePlan::Own(workload) = &mut findings.campaign.suite {
         own::hide(workload);
-        own::hide_definitions(&mut findings.campaign.command, &mut findings.campaign.campaign_toml);
+        own::hide_definitions(&mut findings.campaign.command_line, &mut findings.campaign.campaign_toml);
     }
 }

@@ -3,7 +3,7 @@
 //! In: what was read and judged. Out: [`Warning`]s of a cell, a treatment and the campaign. Each is one that would have
 //! caught a wrong or unlike published comparison. A warning changes no verdict.
 
-mod answers;
+pub(crate) mod answers;
 pub(crate) mod campaign;
 pub(crate) mod cell;
 mod client;

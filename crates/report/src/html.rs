@@ -149,7 +149,7 @@ fn page(findings: &Findings) -> Page {
         settings: setting::settings(&scene),
         noise: noise::noise(&scene),
         method: Method {
-            command: bare(&campaign.command).to_owned(),
+            command: bare(&campaign.command_line),
             campaign_toml: campaign.campaign_toml.trim_end().to_owned(),
             margin: number::percent(campaign.margin),
             interleaving: order::interleaving(findings),
@@ -169,15 +169,29 @@ fn page(findings: &Findings) -> Page {
     }
 }
 
-/// The command without the folder of the rqps binary, which differs from machine to machine.
-fn bare(command: &str) -> &str {
-    let program = command.split_whitespace().next().unwrap_or_default();
-    program.rfind('/').filter(|_| !program.contains(['\'', '"'])).map_or(command, |at| command[at + 1..].trim_start())
+/// The command as a shell takes it, without the folder of the rqps binary, which differs from machine to machine.
+fn bare(command_line: &[String]) -> String {
+    const PLAIN: &str = "-_./:=,@%+?*";
+    let Some((program, words)) = command_line.split_first() else { return String::new() };
+    let program = program.rsplit('/').next().unwrap_or_default();
+    let is_plain = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || PLAIN.contains(c));
+    let quoted = |word: &str| match is_plain(word) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    std::iter::once(program).chain(words.iter().map(String::as_str)).map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::code;
+    use super::{bare, code};
+
+    #[test]
+    fn a_command_can_be_repeated_by_a_shell() {
+        let words = ["/opt/x y/rqps", "run", "--define", "a=it's one", "--tests", "point-*"].map(str::to_owned);
+        assert_eq!(bare(&words), r"rqps run --define 'a=it'\''s one' --tests point-*");
+        assert_eq!(bare(&[]), "");
+    }
 
     #[test]
     fn what_stands_between_backticks_is_code_and_all_is_escaped() {

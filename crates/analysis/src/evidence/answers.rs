@@ -6,7 +6,6 @@
 use crate::findings::{AnswerFindings, AnswerKind, RowDifference};
 use crate::read::measured::Measured;
 use rqps_model::answers::{Answer, StatementAnswers, TestAnswers};
-use rqps_sql::{Dialect, redact};
 
 /// A row's values.
 type Values = Vec<Option<String>>;
@@ -74,9 +73,7 @@ fn kind(own: &Answer, base: &Answer, is_ordered: bool) -> Option<AnswerKind> {
 fn first_row(own: &Answer, base: &Answer, statement: &StatementAnswers) -> Option<RowDifference> {
     let columns = |ours: &Values, theirs: &Values| -> Vec<String> {
         let differs = |at: &usize| ours.get(*at) != theirs.get(*at);
-        // MySQL names a column by its expression, with all values in it.
-        let named = |name: &String| redact(name, Dialect::Mysql);
-        let name = |at: usize| statement.columns.get(at).map_or_else(|| format!("column {}", at + 1), named);
+        let name = |at: usize| statement.columns.get(at).cloned().unwrap_or_else(|| format!("column {}", at + 1));
         (0..ours.len().max(theirs.len())).filter(differs).map(name).collect()
     };
     let difference = |at: usize, ours: Option<&Values>, theirs: Option<&Values>| RowDifference {
@@ -157,17 +154,6 @@ mod tests {
         assert_eq!((less.row, less.own.is_some(), less.base.is_some()), (1, false, true));
         // What is behind the rows that were kept is not known.
         assert_eq!(row(&kept(&[&["2", "b"], &["3", "c"]]), &kept(&[&["2", "b"]])), None);
-    }
-
-    #[test]
-    fn a_column_that_is_named_by_its_expression_is_named_without_its_values() {
-        let one = |value: &str| {
-            let mut all = statement(false, &[answer(&[&["1", value]])]);
-            all.statements[0].columns[1] = "concat(total + 4711, 'secret')".to_owned();
-            all
-        };
-        let told = differences(&one("a"), &one("b")).pop().expect("another value");
-        assert_eq!(told.row.expect("a row").columns, ["concat(total + ?, ?)"]);
     }
 
     #[test]

@@ -35,21 +35,18 @@ pub(super) fn hide(own: &mut Own) {
 }
 
 /// Hides what variables of scripts are set to, in the command and in the campaign file that repeats it.
-pub(super) fn hide_definitions(command: &mut String, campaign_toml: &mut String) {
+pub(super) fn hide_definitions(command_line: &mut [String], campaign_toml: &mut String) {
     const FLAG: &str = "--define";
-    let mut pieces = command.split(FLAG);
-    let mut hidden = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        // Behind a name, up to the next flag: a value may have spaces.
-        let name = 1 + piece.get(1..).and_then(|piece| piece.find('=')).unwrap_or_default();
-        let end = piece.find(" --").unwrap_or(piece.trim_end().len());
-        hidden.push_str(FLAG);
-        match (piece.get(..name), piece.get(end..)) {
-            (Some(name), Some(rest)) if piece.len() > 1 => hidden.push_str(&format!("{name}=?{rest}")),
-            _ => hidden.push_str(piece),
+    let mut is_behind_flag = false;
+    for word in command_line {
+        let value = word.strip_prefix(FLAG).and_then(|rest| rest.strip_prefix('='));
+        let value = value.or(is_behind_flag.then_some(word.as_str()));
+        is_behind_flag = word == FLAG;
+        if let Some(value) = value {
+            let front = &word[..word.len() - value.len()];
+            *word = format!("{front}{}=?", value.split('=').next().unwrap_or_default());
         }
     }
-    *command = hidden;
     let line = |line: &str| match line.strip_prefix("define = ") {
         Some(values) => format!("define = {}\n", redact(values.trim_end(), Dialect::Mysql)),
         None => line.to_owned(),
@@ -67,10 +64,12 @@ mod tests {
 
     #[test]
     fn what_variables_are_set_to_is_hidden_and_their_names_stay() {
-        let mut command = "rqps run --define a=secret one --seed 7 --define=b=secret --define c=secret".to_owned();
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let mut command =
+            words(&["rqps", "run", "--define", "a=secret --x secret", "--seed", "7", "--define=b=secret", "--define"]);
         let mut toml = "seed = 7\ndefine = { a1 = \"secret \\\" one\", b = 'secret' }\nname = \"x\"\n".to_owned();
         hide_definitions(&mut command, &mut toml);
-        assert_eq!(command, "rqps run --define a=? --seed 7 --define=b=? --define c=?");
+        assert_eq!(command, words(&["rqps", "run", "--define", "a=?", "--seed", "7", "--define=b=?", "--define"]));
         assert_eq!(toml, "seed = 7\ndefine = { a1 = ?, b = ? }\nname = \"x\"\n");
     }
 }

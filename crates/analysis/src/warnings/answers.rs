@@ -7,6 +7,9 @@ use super::{advised, warning};
 use crate::findings::{AnswerFindings, AnswerKind, RowDifference, Warning};
 use rqps_model::{WarningKind, plural};
 
+/// Behind this stand names of columns; MySQL names one by its expression, with all values in it.
+pub(crate) const COLUMNS: &str = " differs in ";
+
 pub(super) fn against_base(cell: &Cell<'_>, found: &mut Vec<Warning>) {
     for answer in cell.answers {
         found.push(match answer.kind {
@@ -41,6 +44,6 @@ fn row_told(row: &RowDifference) -> String {
     match (&row.own, &row.base) {
         (Some(_), None) => format!("{place} is not on the base"),
         (None, Some(_)) => format!("{place} of the base is not here"),
-        _ => format!("{place} differs in {}", row.columns.join(", ")),
+        _ => format!("{place}{COLUMNS}{}", row.columns.join(", ")),
     }
 }

@@ -14,6 +14,9 @@ use rqps_model::{Engine, WarningKind};
 /// A statement with literals of every kind.
 const SQL: &str = "SELECT /* secret */ a FROM t WHERE b = 'secret' AND c = 47114711 AND d = $$secret$$";
 
+/// A column that MySQL names.
+const EXPRESSION: &str = "concat(total + 47114711, 'secret')";
+
 fn take<T: serde::de::DeserializeOwned>() -> T {
     serde_json::from_str("\"random\"").unwrap()
 }
@@ -76,7 +79,8 @@ fn warning() -> Warning {
 fn full() -> Findings {
     let (_root, mut found) = findings(&Recipe { seconds: 2, ..Recipe::new(1, 2, 2, 1) });
     found.campaign.suite = SuitePlan::Own(Box::new(workload()));
-    found.campaign.command = "rqps run --define x=secret --seed 7".to_owned();
+    found.campaign.command_line =
+        ["rqps", "run", "--define", "x=secret --y", "--seed", "7"].map(str::to_owned).to_vec();
     found.campaign.campaign_toml = "define = { x = \"secret\" }\n".to_owned();
     let form = ForcedForm {
         what: "statement q".to_owned(),
@@ -91,6 +95,8 @@ fn full() -> Findings {
     test.statements = vec![("q".to_owned(), SQL.to_owned())];
     for cell in &mut test.cells {
         cell.warnings.push(warning());
+        let cause = format!("q gives other values for 1 of 1 set of values: row 2 differs in {EXPRESSION}");
+        cell.warnings.push(Warning { kind: WarningKind::AnswersDiffer, cause, advice: None, in_full: None });
         let of =
             |plan: &str| PlanFindings { statement: "q".to_owned(), plan: plan.to_owned(), ..PlanFindings::default() };
         cell.plans = vec![
@@ -103,7 +109,7 @@ fn full() -> Findings {
             kind: AnswerKind::Values,
             sets: 1,
             of_sets: 1,
-            row: Some(RowDifference { row: 1, columns: vec!["a".to_owned()], own: row.clone(), base: row }),
+            row: Some(RowDifference { row: 1, columns: vec![EXPRESSION.to_owned()], own: row.clone(), base: row }),
             error: None,
         }];
         cell.errors = vec![ErrorCount {
@@ -130,7 +136,8 @@ fn no_literal_is_left_in_sight() {
     assert_eq!(is_in_sight(&hidden), None);
     // What is no literal stays.
     let text = serde_json::to_string(&hidden).unwrap();
-    for kept in ["SELECT /* ? */ a FROM t WHERE b = ? AND c = ? AND d = ?", "cost=0.00..1.00", "--seed 7"] {
+    assert!(text.contains("row 2 differs in concat(total + ?, ?)") && text.contains("[\"concat(total + ?, ?)\"]"));
+    for kept in ["SELECT /* ? */ a FROM t WHERE b = ? AND c = ? AND d = ?", "cost=0.00..1.00", "x=?"] {
         assert!(text.contains(kept), "{kept}");
     }
     assert_eq!(told_of(&full.campaign.suite, "x: 'secret'"), "x: '?'");

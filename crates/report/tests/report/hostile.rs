@@ -34,7 +34,7 @@ fn spoiled(mut made: Findings) -> Findings {
     let warning = || Warning { kind: WarningKind::Trial, cause: text(), advice: Some(text()), in_full: Some(text()) };
     made.warnings = vec![warning()];
     made.campaign.name = text();
-    made.campaign.command = text();
+    made.campaign.command_line = vec![text()];
     made.campaign.campaign_toml = text();
     made.campaign.rqps_version = text();
     made.host.hostname = text();
