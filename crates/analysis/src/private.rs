@@ -56,14 +56,18 @@ fn hide_in_cell(cell: &mut CellFindings, engine: Engine) {
 
 fn hide_in_warnings(warnings: &mut [Warning]) {
     for warning in warnings {
-        let hidden = |text: &str| match text.split_once(COLUMNS) {
-            Some((before, named)) if warning.kind == WarningKind::AnswersDiffer => {
-                format!("{}{COLUMNS}{}", message(before), columns(named))
-            }
-            _ => message(text),
-        };
-        warning.cause = hidden(&warning.cause);
-        warning.in_full = warning.in_full.as_deref().map(hidden);
+        warning.cause = told(warning.kind, &warning.cause);
+        warning.in_full = warning.in_full.as_deref().map(|text| told(warning.kind, text));
+    }
+}
+
+/// The words of a warning.
+fn told(kind: WarningKind, text: &str) -> String {
+    match text.split_once(COLUMNS) {
+        Some((before, named)) if kind == WarningKind::AnswersDiffer => {
+            format!("{}{COLUMNS}{}", message(before), columns(named))
+        }
+        _ => message(text),
     }
 }
 

@@ -4,8 +4,9 @@
 //! before it (a value of \gset, a temporary table, a row), each is explained with the values that it has then, and
 //! executed. Where scripts begin and end transactions themselves, nothing is sent.
 
-use super::{database, sending, untold, with_values};
+use super::explained::{sending, untold, with_values};
 use crate::error::LoadError;
+use crate::own::database;
 use crate::plan_capture::{Explainer, SEED, Told};
 use crate::program::StatementForm;
 use crate::program::own::{Filled, ScriptWorkload, push_literal};

@@ -2,8 +2,7 @@
 //!
 //! In: scripts of a test with their weights, scale and definitions. Out: statements in the form that the test's
 //! protocol wants, and their kinds: each statement of a script is one, each of its pipelines is another, and what fails
-//! in the client counts for a kind of its own. What a client does with them, `session` knows; `walk` is for who asks for
-//! plans.
+//! in the client counts for a kind of its own. What a client does with them, `session` knows; `walk` is for plans.
 
 mod session;
 mod shell;
