@@ -124,7 +124,7 @@ mod tests {
     fn calls_that_moved_are_listed() {
         let text = lines(&found(true), "statement", 100).join("\n");
         let begin =
-            "      system calls, from 6 rounds with 1200 and 1180 recorded: −5.00 (−5.10 to −4.90) per statement in";
+            "      system calls, from 6 rounds with 1200 and 1180 recorded: −5.00 (−5.10 to −4.90) per statement";
         assert!(text.starts_with(begin), "{text}");
         assert!(text.contains("−4.00 (−4.10 to −3.90)      pwrite64, 4.00 → 0"), "{text}");
         assert!(text.contains("warning: the kernel lost 3 records") && !text.contains("sendto"), "{text}");
