@@ -34,6 +34,14 @@ LEVELS = ["--tests", "32", "--rows", "100k", *THREE, "--clients", "1,2,4"]
 LEVELS += ["--read-seconds", "0.5", "--write-seconds", "0.5", "--warmup", "0.1"]
 
 
+# The same build from a folder of its own: cp -r /var/cache/rqps/builds/pg1711_zonky/install /opt/pg1711-again
+AGAIN = ["--build", "postgres:17.11", "--build", "again=postgres:/opt/pg1711-again"]
+# Eight tests whose rounds differ by starts more than by slices.
+STARTS = ["--tests", "point-query,read-only-count,hot-points,range-covered-pk,range-notcovered-pk,points-covered-si"]
+STARTS[1] += ",read-only_range=100,update-index"
+STARTS += ["--rows", "100k", "--rounds", "12", "--read-seconds", "1", "--write-seconds", "1", "--warmup", "0.1"]
+
+
 def same(build, count=2):
     """One build under so many names."""
     return [word for name in "abcd"[:count] for word in ("--build", f"{name}={build}")]
@@ -60,6 +68,9 @@ PARTS = {
     "clients-postgres": ["run", *TWINS, *LEVELS],
     "clients-mysql": ["run", *same("mysql:8.0.33"), *LEVELS],
     "clients-mariadb": ["run", *same("mariadb:10.11.18"), *LEVELS],
+    # The spread of starts, with programs in small pages and in huge ones; the second needs `rqps doctor --apply`.
+    "pages-small": ["run", *AGAIN, *STARTS],
+    "pages-huge": ["run", *AGAIN, *STARTS, "--program-pages", "huge"],
     # Passes side by side, and the published form beside them.
     "insert-aa": [*INSERT, *TWINS, *THREE],
     "insert-postgres": [*INSERT, *NEWER, *THREE],

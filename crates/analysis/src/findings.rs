@@ -35,6 +35,7 @@ pub use work::WorkFindings;
 
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts};
 use rqps_model::plan::{Aged, Arrival, ForcedForm, SuitePlan};
+use rqps_model::sample::ProgramText;
 use rqps_model::{Group, Interleave, Placement, RoundSeconds, StorageEngine, Unit, WarningKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -189,6 +190,9 @@ pub struct TreatmentFindings {
     /// What loading cost a row, where this treatment loaded the data itself and not another one for it too.
     #[serde(default)]
     pub load: Option<Cost>,
+    /// In what pages its program lay, in the round in which the smallest part was in huge ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_text: Option<ProgramText>,
     /// Differences from the base that were not requested, such as another compiler.
     pub warnings: Vec<Warning>,
 }

@@ -12,7 +12,7 @@ use crate::together::{Together, why_one_by_one};
 use crate::vocabulary::nearest;
 use rqps_model::plan::{Alternate, Arrival, ForcedForm, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
-use rqps_model::{BuildSource, BuildSpec, Engine, FORMAT, Interleave, Placement, Plan, StorageEngine};
+use rqps_model::{BuildSource, BuildSpec, Engine, FORMAT, Interleave, Placement, Plan, ProgramPages, StorageEngine};
 use rqps_suites::{Aging, Pace, SuiteName};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,6 +70,7 @@ pub struct Campaign {
     pub(crate) turn_seconds: Option<f64>,
     pub(crate) arrival: Arrival,
     pub(crate) placement: Placement,
+    pub(crate) program_pages: ProgramPages,
     pub(crate) machine: Option<MachineClass>,
     pub(crate) margin: f64,
     pub(crate) rounds: u32,
@@ -223,6 +224,7 @@ impl Campaign {
             turn_seconds: self.turn_seconds,
             arrival: self.arrival,
             placement: self.placement,
+            program_pages: self.program_pages,
             machine: Some(machine),
             margin: self.margin,
             forced: self.forced.clone(),

@@ -41,6 +41,9 @@ fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
     }
     let machine = plan.machine.map(|machine| format!(", profiles sized for {}", machine.suffix())).unwrap_or_default();
     writeln!(out, "placement  {}{machine}", plan.placement)?;
+    if !plan.program_pages.is_small() {
+        writeln!(out, "programs   in {} pages, copied anew in each round", plan.program_pages)?;
+    }
     writeln!(out, "margin     builds that differ by less than {} % are equal", percent(plan.margin))?;
     write_tests(plan, out)?;
     write_rounds(plan, out)?;

@@ -12,7 +12,7 @@ use rqps_model::own::{AnswersRule, Protocol};
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
 use rqps_model::tproc_c::{Check, Form as TransactionForm, Isolation, Profile};
-use rqps_model::{BuildSpec, Interleave, Placement, StorageEngine};
+use rqps_model::{BuildSpec, Interleave, Placement, ProgramPages, StorageEngine};
 use rqps_suites::key::Form;
 use rqps_suites::preset::PUBLISHED;
 use toml::Value;
@@ -81,6 +81,9 @@ field!(
 field!(bool, |reader, raw| reader.switch(&raw), |yes| yes.to_string());
 field!(Interleave, |reader, raw| reader.choice(&raw, &Interleave::ALL, Interleave::name), |how| text(how.name()));
 field!(Placement, |reader, raw| reader.choice(&raw, &Placement::ALL, Placement::name), |how| text(how.name()));
+field!(ProgramPages, |reader, raw| reader.choice(&raw, &ProgramPages::ALL, ProgramPages::name), |size| {
+    text(size.name())
+});
 field!(Arrival, |reader, raw| reader.rate(&raw), |rate| match rate {
     Arrival::Closed => text("closed"),
     Arrival::Poisson { rate_per_s } => rate_per_s.to_string(),

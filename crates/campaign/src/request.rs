@@ -14,7 +14,7 @@ use rqps_model::own::{AnswersRule, Protocol};
 use rqps_model::plan::Arrival;
 use rqps_model::settings::MachineClass;
 use rqps_model::tproc_c::{Check, Form, Isolation, Profile};
-use rqps_model::{Interleave, Placement, StorageEngine};
+use rqps_model::{Interleave, Placement, ProgramPages, StorageEngine};
 use rqps_suites::{Key, SuiteName};
 use std::collections::BTreeSet;
 
@@ -152,6 +152,7 @@ request! {
     storage_engine: Vec<Spanned<StorageEngine>>,
     set: Vec<Spanned<Setting>>,
     placement: Placement,
+    program_pages: ProgramPages,
     rate: Arrival,
     machine: MachineClass,
     margin: f64,

@@ -77,6 +77,7 @@ fn cell(form: &Form) -> String {
         Form::Build => "a build".to_owned(),
         Form::Builds => "list of builds".to_owned(),
         Form::Suite | Form::Interleave | Form::Placement | Form::Preset | Form::TprocCProfile => quoted.join(" or "),
+        Form::ProgramPages => quoted.join(" or "),
         Form::Isolation | Form::Check | Form::Answers | Form::OwnProtocol => quoted.join(" or "),
         Form::StorageEngines | Form::TransactionForms => format!("list of {}", quoted.join(", ")),
         Form::File => "a file".to_owned(),

@@ -188,7 +188,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) seconds: u64,
     /// Change the kernel's settings that are found wanting (threads of a core, CPU frequency, turbo, huge pages,
-    /// clock), until the next boot or --undo; needs root
+    /// clock), and make the place for programs in huge pages, until the next boot or --undo; needs root
     #[arg(long)]
     pub(crate) apply: bool,
     /// Change back what --apply changed, and look at nothing

@@ -5,6 +5,8 @@ use crate::supervise::supervised_on;
 use crate::treatment::{LOG_LINES, ResolvedTreatment};
 use rqps_load::suite::{Chain, Held};
 use rqps_machine::{Lease, Workspace, remove_tree};
+use rqps_model::facts::BuildFacts;
+use rqps_model::sample::ProgramText;
 use rqps_model::{Part, Sample, StorageEngine};
 use rqps_observe::{Probes, Subject};
 use rqps_server::Server;
@@ -35,6 +37,10 @@ pub(crate) struct Arm<'a> {
     pub(crate) data: PathBuf,
     pub(crate) log: PathBuf,
     pub(crate) server: Option<Server>,
+    /// Its build as it is started: where its programs lie is drawn anew for each setup.
+    pub(crate) program: BuildFacts,
+    /// In what pages the program of the server lies.
+    pub(crate) program_text: Option<ProgramText>,
     /// Servers started in this round so far: one each time that it got fresh data, and one more after each crash.
     pub(crate) starts: u32,
     /// Whether a server died and was started again on the same data.
@@ -67,6 +73,8 @@ impl<'a> Arm<'a> {
             data: workspace.path().to_owned(),
             log: workspace.join(&format!("{}.log", treatment.plan.name)),
             server: None,
+            program: treatment.build.clone(),
+            program_text: None,
             starts: 0,
             was_restarted: false,
             starts_failed: 0,
@@ -145,10 +153,13 @@ impl<'a> Arm<'a> {
         self.server = None;
         self.starts += 1;
         let started = supervised_on(self.treatment.build.engine, &self.data, stop, || {
-            Ok(self.treatment.start(&self.data, &self.log, lease))
+            Ok(self.treatment.start_from(&self.program, &self.data, &self.log, lease))
         })?;
         match started {
-            Ok(server) => (self.server, self.failure, self.starts_failed) = (Some(server), None, 0),
+            Ok(server) => {
+                self.program_text = server.program_text();
+                (self.server, self.failure, self.starts_failed) = (Some(server), None, 0);
+            }
             Err(error) => {
                 (self.server, self.failure) = (None, Some(error.to_string()));
                 self.starts_failed += 1;

@@ -2,6 +2,7 @@
 //! so.
 
 use rqps_load::LoadError;
+use rqps_machine::program_place::NoHugePages;
 use rqps_observe::error::ObserveError;
 use rqps_server::ServerError;
 use rqps_store::StoreError;
@@ -69,6 +70,9 @@ pub enum ConductError {
         /// The base alone, or every other treatment; warnings before gave the reasons.
         excluded: Vec<String>,
     },
+    /// Programs were to lie in huge pages.
+    #[error("programs cannot lie in huge pages (program-pages = \"huge\"): {0}")]
+    NoHugePages(#[from] NoHugePages),
     /// The results folder could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),

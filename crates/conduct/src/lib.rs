@@ -6,8 +6,8 @@
 //!
 //! The path, in order: `run` (one run of a campaign on a `job`) prepares the `bench`: it resolves each `treatment`,
 //! makes each `master`, and leaves out what is `excluded`. For each of the `rounds`, `walk` says what is `missing`; for
-//! each setup `servers` starts its `arm`s, and `measure` runs one test on them through `load`, under `supervise`. `eta`
-//! says how long it will take.
+//! each setup `programs` are drawn, `servers` starts its `arm`s, and `measure` runs one test on them through `load`,
+//! under `supervise`. `eta` says how long it will take.
 
 mod arm;
 mod bench;
@@ -20,6 +20,7 @@ mod master;
 mod measure;
 mod missing;
 mod profiling;
+mod programs;
 mod progress;
 mod restore;
 mod rounds;
@@ -36,5 +37,6 @@ mod walk;
 pub use error::ConductError;
 pub use job::{Job, Watch};
 pub use missing::is_measured;
+pub use programs::check as check_program_pages;
 pub use rounds::{extended_limit, rounds, spent};
 pub use run::Run;

@@ -9,6 +9,7 @@ use crate::arm::{Arm, observed};
 use crate::bench::Bench;
 use crate::missing::server_start;
 use crate::profiling::Profiling;
+use crate::programs::shortfall;
 use crate::server_side::ServerSides;
 use crate::supervise::{Quit, supervised, supervised_by};
 use rqps_load::drive::ClientCpus;
@@ -57,6 +58,7 @@ impl Piece<'_> {
             interleave: test.interleave,
             server_start: server_start(round.number, arm.starts, bench.job.resumed),
             data_copy: arm.copy.clone(),
+            program_text: arm.program_text,
             host: self.host.clone(),
             score: self.planned.score(counted.score.count),
             ..counted
@@ -358,6 +360,7 @@ fn finish(piece: &Piece<'_>, arm: &mut Arm<'_>, reading: Reading, ran: Ran) -> R
     if let Some(refused) = sample.placement.as_ref().and_then(|placement| placement.refused.as_ref()) {
         sample.warnings.push(format!("sessions were left to the scheduler: {refused}"));
     }
+    sample.warnings.extend(shortfall(piece.bench.job.plan, sample.program_text));
     let failure = sample.failure.take().or_else(|| stored_otherwise(&piece.planned, arm));
     // Where only a statement was refused, the next test needs no other server.
     let is_sound = is_refusal && arm.failure.is_none() && !piece.stage.is_chain();

@@ -10,6 +10,7 @@ use crate::bench::Bench;
 use crate::eta::Eta;
 use crate::job::{Job, Output, Watch};
 use crate::missing::{Failed, Missing, round_of};
+use crate::programs;
 use crate::rounds::{rounds, spent};
 use crate::servers::Servers;
 use crate::supervise::check;
@@ -40,6 +41,7 @@ impl<'a> Run<'a> {
         watch: &mut Watch<'_>,
         stop: &'a AtomicBool,
     ) -> Result<Run<'a>, ConductError> {
+        programs::check(job.plan)?;
         let workspace = Workspace::create(job.lease, job.cache, job.data_parent)
             .map_err(ConductError::server("making the folder for data"))?;
         let mut output = Output { store, watch, eta: &mut Eta::default() };

@@ -13,6 +13,7 @@ use crate::eta::{REST, Task};
 use crate::job::Output;
 use crate::master::FolderKind;
 use crate::measure::{MeasuredTest, Piece, measure};
+use crate::programs::Programs;
 use crate::stopwatch::Stopwatch;
 use crate::supervise::{all_at_once, check, pause_until, supervised, supervised_on, unless_stopped};
 use crate::walk::{Setup, Visit};
@@ -25,7 +26,7 @@ use rqps_model::plan::{Alternate, DataSet, Round, TestPlan};
 use rqps_model::settings::CpuSet;
 use rqps_model::{Event, EventKind, Sample};
 use rqps_observe::clock::rfc3339;
-use rqps_server::{page_cache, placement};
+use rqps_server::placement;
 use rqps_suites::Work;
 use rqps_wire::Target;
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub(crate) struct Servers<'a> {
     round: &'a Round,
     setup: &'a Setup<'a>,
     arms: Vec<Arm<'a>>,
+    /// What their servers run; goes after them.
+    programs: Programs,
     /// CPUs that may be used.
     cpus: CpuSet,
     clock: Stopwatch,
@@ -64,7 +67,7 @@ impl<'a> Servers<'a> {
         let idle = |(_, treatment)| Arm::idle(treatment, &bench.workspace, bench.masters.why_excluded(treatment));
         let arms = treatments.map(idle).collect();
         let cpus = placement::available().map_err(ConductError::server("listing the CPUs"))?;
-        let mut servers = Servers { bench, round, setup, arms, cpus, clock };
+        let mut servers = Servers { bench, round, setup, arms, programs: Programs::default(), cpus, clock };
         output.emit(EventKind::ServersStart {
             round: round.number,
             rounds: output.eta.rounds(),
@@ -72,6 +75,7 @@ impl<'a> Servers<'a> {
             treatments: servers.names(),
         });
         servers.copy_data()?;
+        servers.draw_programs()?;
         servers.clock.lap(|seconds| &mut seconds.copies);
         servers.start()?;
         servers.clock.lap(|seconds| &mut seconds.starts);
@@ -139,7 +143,16 @@ impl<'a> Servers<'a> {
         let folder = workspace.path().to_owned();
         unless_stopped(stop, move || copy::flush(&folder))?
             .map_err(ConductError::server("writing the copies to disk"))?;
-        self.arms.iter().for_each(|arm| _ = page_cache::renew(arm.treatment.build));
+        Ok(())
+    }
+
+    /// Draws anew in what pages the programs lie.
+    fn draw_programs(&mut self) -> Result<(), ConductError> {
+        let measured = self.arms.iter().filter(|arm| !arm.is_excluded);
+        let Bench { job, .. } = self.bench;
+        self.programs = Programs::draw(job.plan, measured.map(|arm| arm.treatment.build), job.lease)?;
+        let programs = &self.programs;
+        self.arms.iter_mut().for_each(|arm| arm.program = programs.of(arm.treatment.build));
         Ok(())
     }
 
@@ -184,6 +197,7 @@ impl<'a> Servers<'a> {
         // What comes next has copies of its own, or goes on. Where this ended the campaign, they go with the workspace.
         let cleared = all_at_once(self.arms.iter_mut(), |arm| arm.clear(stage.is_continued()));
         cleared.into_iter().flatten().for_each(|message| output.warn(message));
+        self.programs = Programs::default();
         self.clock.lap(|seconds| &mut seconds.ends);
         output.emit(EventKind::ServersEnd { round: self.round.number, seconds: self.clock.seconds() });
         Ok(())

@@ -11,7 +11,7 @@ use rqps_model::facts::{BuildFacts, HostFacts};
 use rqps_model::insert::{CONNECTIONS, Shape, steps};
 use rqps_model::plan::{Alternate, Arrival, DataShape, Plan, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::settings::MachineClass;
-use rqps_model::{Event, FORMAT, Group, Interleave, Placement, Unit};
+use rqps_model::{Event, FORMAT, Group, Interleave, Placement, ProgramPages, Unit};
 use rqps_server::Profiles;
 use rqps_store::{Campaign, Start, Writer};
 use rqps_suites::Suite;
@@ -51,6 +51,7 @@ pub(crate) fn plan(treatments: &[&str], base: usize) -> Plan {
         turn_seconds: None,
         arrival: Arrival::Closed,
         placement: Placement::Same,
+        program_pages: ProgramPages::Small,
         machine: None,
         margin: 0.02,
         forced: Vec::new(),

@@ -51,8 +51,19 @@ pub(crate) struct ResolvedTreatment<'a> {
 impl ResolvedTreatment<'_> {
     /// Starts a server of this treatment on a data folder.
     pub(crate) fn start(&self, data: &Path, log: &Path, lease: &Lease) -> Result<Server, ServerError> {
+        self.start_from(self.build, data, log, lease)
+    }
+
+    /// The same from a copy of its build.
+    pub(crate) fn start_from(
+        &self,
+        build: &BuildFacts,
+        data: &Path,
+        log: &Path,
+        lease: &Lease,
+    ) -> Result<Server, ServerError> {
         let launch = Launch {
-            build: self.build,
+            build,
             data_dir: data,
             configuration: &self.configuration,
             storage: self.plan.storage,

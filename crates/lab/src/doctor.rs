@@ -14,7 +14,7 @@ pub mod text;
 mod trials;
 
 pub use checkup::Checkup;
-pub use finding::{Change, Finding, Level};
+pub use finding::{Change, ChangeKind, Finding, Level};
 pub use other_work::OtherWork;
 pub use system::System;
 pub use trials::{ClockSpeed, CpuSpeed, FlushTime, PingPong, Trials};

@@ -10,7 +10,7 @@ use crate::prepare::Prepared;
 use anyhow::{Result, bail, ensure};
 use rqps_builds::installation::Trust;
 use rqps_campaign::{ROUNDS_MAX, division};
-use rqps_conduct::{ConductError, Job, Watch};
+use rqps_conduct::{ConductError, Job, Watch, check_program_pages};
 use rqps_machine::Lease;
 use rqps_machine::lease::Holdings;
 use rqps_model::Plan;
@@ -70,6 +70,7 @@ impl<'a> Run<'a> {
         if let Some(warning) = disk::check(&plan, &data_place)? {
             notify(Notice::Warning(warning));
         }
+        check_program_pages(&plan)?;
         let host = host_facts(&data_place);
         let lease = Lease::open(&lab.cache)?;
         let store = Campaign::create(results, &plan.name, &plan, &host, &campaign_toml, this_start())?;

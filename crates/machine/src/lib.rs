@@ -15,6 +15,7 @@ pub mod last_words;
 pub mod lease;
 pub mod proc_stat;
 pub mod proctree;
+pub mod program_place;
 pub mod remove;
 pub mod shared_memory;
 pub mod stream;

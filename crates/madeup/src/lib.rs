@@ -20,7 +20,7 @@ use rqps_model::plan::{
     Alternate, Arrival, DataSet, DataShape, ForcedForm, Stage, SuitePlan, TestPlan, TimeLimit, TreatmentPlan,
 };
 use rqps_model::tproc_c::{Check, Form, Isolation, Profile, Quirk, TprocC};
-use rqps_model::{BuildSpec, Engine, FORMAT, Group, Interleave, Placement, Plan, Unit};
+use rqps_model::{BuildSpec, Engine, FORMAT, Group, Interleave, Placement, Plan, ProgramPages, Unit};
 use rqps_store::{Campaign, Start, StoreError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -267,6 +267,7 @@ impl Recipe {
             turn_seconds: None,
             arrival: self.arrival,
             placement: Placement::Same,
+            program_pages: ProgramPages::Small,
             machine: None,
             margin: 0.02,
             rounds: self.rounds,

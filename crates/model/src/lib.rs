@@ -41,7 +41,7 @@ pub use plan::{Interleave, Plan};
 pub use plural::plural;
 pub use round_seconds::RoundSeconds;
 pub use sample::Sample;
-pub use settings::Placement;
+pub use settings::{Placement, ProgramPages};
 pub use test::{Group, Unit};
 pub use verdict::Verdict;
 pub use version::Version;

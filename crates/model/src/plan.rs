@@ -12,7 +12,7 @@ pub use crate::order::{Allotment, Round};
 use crate::own::Own;
 use crate::settings::MachineClass;
 use crate::tproc_c::TprocC;
-use crate::{BuildSpec, Engine, Format, Group, Placement, StorageEngine, Unit, words};
+use crate::{BuildSpec, Engine, Format, Group, Placement, ProgramPages, StorageEngine, Unit, words};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -206,6 +206,9 @@ pub struct Plan {
     pub arrival: Arrival,
     /// CPU placement.
     pub placement: Placement,
+    /// In what pages the programs of servers lie.
+    #[serde(default = "small", skip_serializing_if = "ProgramPages::is_small")]
+    pub program_pages: ProgramPages,
     /// What profiles are sized for; `None` = this host divided by the servers that are up together.
     pub machine: Option<MachineClass>,
     /// Margin of equivalence, as a fraction (0.02).
@@ -222,6 +225,10 @@ pub struct Plan {
     /// What its engines force to be different; empty where there is one engine only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forced: Vec<ForcedForm>,
+}
+
+const fn small() -> ProgramPages {
+    ProgramPages::Small
 }
 
 impl Plan {

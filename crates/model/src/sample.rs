@@ -283,6 +283,22 @@ impl SessionPlacement {
     }
 }
 
+/// The text of a server's program and of its own libraries in memory, as the kernel told when the server had started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramText {
+    /// Bytes of it that were in memory.
+    pub bytes: u64,
+    /// Bytes of these that were mapped as huge pages.
+    pub huge_bytes: u64,
+}
+
+impl ProgramText {
+    /// The part of it in huge pages, 0 to 1.
+    pub fn huge_share(self) -> f64 {
+        self.huge_bytes as f64 / self.bytes.max(1) as f64
+    }
+}
+
 /// What a server's data took on disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskUse {
@@ -383,6 +399,9 @@ pub struct Sample {
     /// On which CPUs sessions ran, where both sides of each shared one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<SessionPlacement>,
+    /// In what pages the program of its server lay; `None` where the kernel does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_text: Option<ProgramText>,
     /// The change that was planted in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planted: Option<Planted>,

@@ -15,6 +15,23 @@ words! {
     }
 }
 
+words! {
+    /// In what pages of memory the programs of servers lie.
+    ProgramPages {
+        /// In the small pages of the page cache, drawn anew in each round.
+        Small = "small",
+        /// In huge pages, in a copy that is made anew in each round.
+        Huge = "huge",
+    }
+}
+
+impl ProgramPages {
+    /// Whether they are the usual ones, which plans do not tell.
+    pub fn is_small(&self) -> bool {
+        *self == ProgramPages::Small
+    }
+}
+
 /// The machine that a profile is sized for: all of the host, or the part that the user gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -21,6 +21,8 @@ pub mod placement;
 mod postgres;
 pub mod process;
 pub mod profile;
+pub mod program_copy;
+mod program_text;
 pub mod readback;
 
 pub use error::ServerError;

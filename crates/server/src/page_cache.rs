@@ -15,6 +15,11 @@ use std::path::{Path, PathBuf};
 ///
 /// Call it when no server of this build runs. A file that cannot be opened is skipped: the server will report it.
 pub fn renew(build: &BuildFacts) -> usize {
+    program_files(build).iter().filter(|file| drop_pages(file)).count()
+}
+
+/// A build's server binary and its libraries.
+pub(crate) fn program_files(build: &BuildFacts) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = rqps_builds::program(build).into_iter().collect();
     let folders: BTreeSet<PathBuf> = build
         .library_folders
@@ -24,7 +29,7 @@ pub fn renew(build: &BuildFacts) -> usize {
         .map(|folder| build.folder.join(folder))
         .collect();
     folders.iter().for_each(|folder| libraries(folder, &mut files));
-    files.iter().filter(|file| drop_pages(file)).count()
+    files
 }
 
 fn libraries(folder: &Path, found: &mut Vec<PathBuf>) {

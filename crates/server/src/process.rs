@@ -8,11 +8,12 @@ use crate::dbms::{self, ending};
 use crate::keeper::Keeper;
 use crate::launch::Launch;
 use crate::readback::Readback;
-use crate::{Configuration, Result, ServerError, cluster, log, placement};
+use crate::{Configuration, Result, ServerError, cluster, log, placement, program_text};
 use rqps_machine::Lease;
 use rqps_machine::lease::LeasedFolder;
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_machine::shared_memory::SharedMemory;
+use rqps_model::sample::ProgramText;
 use rqps_wire::{Endpoint, Session, Target};
 use rustix::process::Signal;
 use std::fs;
@@ -47,6 +48,8 @@ pub struct Server {
     build: String,
     target: Target,
     program: PathBuf,
+    /// The folder of its build.
+    home: PathBuf,
     data_dir: PathBuf,
     process: ProcessId,
     child: Child,
@@ -106,6 +109,7 @@ impl Server {
             folders: prepared.folders,
             scrap: prepared.scrap,
             keeper: Some(keeper),
+            home: fs::canonicalize(&launch.build.folder).unwrap_or_else(|_| launch.build.folder.clone()),
             program,
             data_dir,
         };
@@ -174,6 +178,11 @@ impl Server {
     /// these.
     pub fn pids_with_ended(&self) -> Vec<u32> {
         proctree::tree_with_ended(self.process).iter().map(|p| p.pid).collect()
+    }
+
+    /// In what pages of memory its text lies; `None` where the kernel does not tell.
+    pub fn program_text(&self) -> Option<ProgramText> {
+        program_text::read(self.process, &self.home)
     }
 
     /// Every setting as it has it, and what is not as written.

@@ -7,7 +7,7 @@ use crate::SuiteName;
 use crate::preset::PUBLISHED;
 use rqps_model::own::{AnswersRule, Protocol};
 use rqps_model::tproc_c::{Check, Form as TransactionForm, Isolation, Profile};
-use rqps_model::{Interleave, Placement, StorageEngine};
+use rqps_model::{Interleave, Placement, ProgramPages, StorageEngine};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -80,6 +80,8 @@ pub enum Form {
     Interleave,
     /// On which CPUs server and client run.
     Placement,
+    /// In what pages the programs of servers lie.
+    ProgramPages,
     /// A list of storage engines.
     StorageEngines,
     /// The name of a preset.
@@ -133,6 +135,7 @@ impl Form {
             Form::TransactionForms | Form::Isolation | Form::Check | Form::Answers | Form::OwnProtocol => {
                 self.words().join(" or ")
             }
+            Form::ProgramPages => self.words().join(" or "),
             Form::Rate => "events per second, such as 500, or \"even:500\" for equal gaps".to_owned(),
             Form::Fraction { min, max } => format!("a fraction from {min} to {max}, such as 0.02, or \"2%\""),
             Form::Machine => "a class such as \"c8r32\", or { cores = 8, memory = \"32GB\" }".to_owned(),
@@ -147,6 +150,7 @@ impl Form {
             Form::Suite => SuiteName::ALL.map(SuiteName::name).to_vec(),
             Form::Interleave => Interleave::ALL.map(Interleave::name).to_vec(),
             Form::Placement => Placement::ALL.map(Placement::name).to_vec(),
+            Form::ProgramPages => ProgramPages::ALL.map(ProgramPages::name).to_vec(),
             Form::StorageEngines => StorageEngine::ALL.map(StorageEngine::name).to_vec(),
             // What flags of their own stand for is no name to choose.
             Form::Preset => vec![PUBLISHED],

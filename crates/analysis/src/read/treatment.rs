@@ -10,6 +10,7 @@ use crate::warnings::treatment::{Side, not_as_asked, unlike, unlike_settings};
 use crate::warnings::warning;
 use rqps_model::facts::BuildFacts;
 use rqps_model::plan::TreatmentPlan;
+use rqps_model::sample::ProgramText;
 use rqps_model::{BuildSource, Plan, WarningKind};
 use rqps_store::{Campaign, Damage, StoreError};
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ pub(crate) fn treatments(campaign: &Campaign) -> Result<Vec<TreatmentFindings>, 
             counts: [0; 4],
             load_seconds: campaign.status().load_seconds.get(&plan.name).copied().unwrap_or(0.0),
             load: campaign.load(&plan.name)?.as_ref().and_then(cost::of_load),
+            program_text: program_text(campaign, &plan.name)?,
             warnings: not_started.into_iter().collect(),
         })
     };
@@ -81,6 +83,24 @@ fn has_numbers(campaign: &Campaign, treatment: &str) -> Result<bool, StoreError>
         }
     }
     Ok(false)
+}
+
+/// In what pages its program lay, in the round in which the smallest part was in huge ones; as the first sample of a
+/// round has it.
+fn program_text(campaign: &Campaign, treatment: &str) -> Result<Option<ProgramText>, StoreError> {
+    let plan = campaign.plan();
+    let mut found: Option<ProgramText> = None;
+    for round in 1..=campaign.rounds() {
+        let mut first = None;
+        for (test, clients) in plan.tests().iter().flat_map(|test| plan.clients().into_iter().map(move |at| (test, at)))
+        {
+            if first.is_none() {
+                first = campaign.sample(round, treatment, &test.name, clients)?.and_then(|it| it.sample.program_text);
+            }
+        }
+        found = found.into_iter().chain(first).min_by(|a, b| a.huge_share().total_cmp(&b.huge_share()));
+    }
+    Ok(found)
 }
 
 /// What is known of a build from the plan alone.

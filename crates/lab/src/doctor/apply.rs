@@ -1,10 +1,11 @@
-//! Settings of the kernel that `rqps doctor --apply` changes, and how they come back.
+//! What `rqps doctor --apply` changes of the kernel, settings and the mount for programs, and how it comes back.
 //!
-//! In: findings that name such settings. Out: what was changed, and what could not be. What a file held is on disk
+//! In: findings that name such changes. Out: what was changed, and what could not be. What a file held is on disk
 //! before it is written, so that `--undo` knows it whatever happens. All of them last until the next boot anyhow.
 
-use super::finding::Finding;
+use super::finding::{ChangeKind, Finding};
 use anyhow::{Context, Result, ensure};
+use rqps_machine::program_place;
 use rqps_machine::user_files::state_folder;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -19,7 +20,10 @@ const FORMAT: u32 = 1;
 pub struct Changed {
     /// What the finding is about, such as `huge pages`.
     pub about: String,
-    /// The kernel's file.
+    /// How it was changed.
+    #[serde(default)]
+    pub kind: ChangeKind,
+    /// The kernel's file, or the folder that something was mounted on.
     pub file: PathBuf,
     /// What it held.
     pub before: String,
@@ -67,9 +71,10 @@ impl Kernel {
         for finding in findings {
             for wish in finding.changes {
                 for file in self.files(wish.files) {
-                    let Some(before) = setting(&file).filter(|before| before != wish.value) else { continue };
+                    let kind = wish.kind;
+                    let Some(before) = kind.read(&file).filter(|before| before != wish.value) else { continue };
                     let after = wish.value.to_owned();
-                    let change = Changed { about: finding.about.to_owned(), file, before, after };
+                    let change = Changed { about: finding.about.to_owned(), kind, file, before, after };
                     self.change(change, &mut record, &mut outcome)?;
                 }
             }
@@ -85,7 +90,7 @@ impl Kernel {
             record.changed.push(change.clone());
             self.keep(record)?;
         }
-        match fs::write(&change.file, &change.after) {
+        match change.kind.write(&change.file, &change.after) {
             Ok(()) => outcome.changed.push(change),
             Err(error) => {
                 if !is_noted {
@@ -103,13 +108,13 @@ impl Kernel {
         let mut record = self.record()?;
         let mut outcome = Outcome::default();
         let mut still_changed = Vec::new();
-        while let Some(Changed { about, file, before, after }) = record.changed.pop() {
-            match setting(&file) {
-                Some(now) if now == after => match fs::write(&file, &before) {
-                    Ok(()) => outcome.changed.push(Changed { about, file, before: after, after: before }),
+        while let Some(Changed { about, kind, file, before, after }) = record.changed.pop() {
+            match kind.read(&file) {
+                Some(now) if now == after => match kind.write(&file, &before) {
+                    Ok(()) => outcome.changed.push(Changed { about, kind, file, before: after, after: before }),
                     Err(error) => {
                         outcome.refused.push(reason(&file, &error));
-                        still_changed.insert(0, Changed { about, file, before, after });
+                        still_changed.insert(0, Changed { about, kind, file, before, after });
                     }
                 },
                 Some(now) if now == before => {}
@@ -164,9 +169,29 @@ impl Kernel {
     }
 }
 
+impl ChangeKind {
+    /// What a file or folder holds now.
+    fn read(self, file: &Path) -> Option<String> {
+        match self {
+            ChangeKind::Setting => setting(file),
+            ChangeKind::Mount => Some(program_place::mounted(file)),
+        }
+    }
+
+    /// Makes it hold this; a place for programs is there or it is not.
+    fn write(self, file: &Path, value: &str) -> io::Result<()> {
+        match (self, value) {
+            (ChangeKind::Setting, _) => fs::write(file, value),
+            (ChangeKind::Mount, program_place::HUGE) => program_place::make(file),
+            (ChangeKind::Mount, _) => program_place::remove(file),
+        }
+    }
+}
+
 fn reason(file: &Path, error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => format!("{}: only root may write it; use sudo", file.display()),
+        io::ErrorKind::PermissionDenied => format!("{}: only root may change it; use sudo", file.display()),
+        io::ErrorKind::ResourceBusy => format!("{}: a campaign uses it; wait for its end", file.display()),
         _ => format!("{}: {error}", file.display()),
     }
 }

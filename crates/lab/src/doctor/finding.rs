@@ -2,7 +2,8 @@
 //!
 //! In: nothing. Out: types.
 
-use serde::Serialize;
+use rqps_machine::program_place;
+use serde::{Deserialize, Serialize};
 
 /// What a finding means for measuring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -16,13 +17,38 @@ pub enum Level {
     Problem,
 }
 
-/// A setting of the kernel that `rqps doctor --apply` writes.
+/// What `rqps doctor --apply` changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// The file; of one for each CPU, `*` stands for the number.
+    /// How it is changed.
+    pub kind: ChangeKind,
+    /// The file or folder; of one for each CPU, `*` stands for the number.
     pub files: &'static str,
-    /// What is written to it.
+    /// What it holds then.
     pub value: &'static str,
+}
+
+/// How something is changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// A file of the kernel is written.
+    #[default]
+    Setting,
+    /// A file system is mounted on a folder.
+    Mount,
+}
+
+impl Change {
+    /// A file of the kernel, and what is written to it.
+    pub(super) const fn setting(files: &'static str, value: &'static str) -> Change {
+        Change { kind: ChangeKind::Setting, files, value }
+    }
+
+    /// The place for copies of programs.
+    pub(super) const fn program_place(place: &'static str) -> Change {
+        Change { kind: ChangeKind::Mount, files: place, value: program_place::HUGE }
+    }
 }
 
 /// One thing that was looked at.

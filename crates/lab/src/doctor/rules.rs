@@ -8,6 +8,7 @@ use super::finding::{Change, Finding};
 use super::system::System;
 use super::trials::PingPong;
 use rqps_campaign::human_bytes;
+use rqps_machine::program_place::{NoHugePages, PLACE, SHMEM_ENABLED};
 
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ const RULES: [Rule; 20] = [
     other_work,
     stolen_time,
     huge_pages,
+    program_pages,
     swap,
     clock,
     flushes,
@@ -170,7 +172,7 @@ fn threads_of_a_core(checkup: &Checkup) -> Option<Finding> {
             "What runs on one of them takes up to half the speed of the other.",
             "`echo off | sudo tee /sys/devices/system/cpu/smt/control` (until the next boot)",
         )
-        .changed_by(&[Change { files: "/sys/devices/system/cpu/smt/control", value: "off" }]),
+        .changed_by(const { &[Change::setting("/sys/devices/system/cpu/smt/control", "off")] }),
     })
 }
 
@@ -184,7 +186,9 @@ fn governor(checkup: &Checkup) -> Option<Finding> {
             "The frequency follows the load, with a delay: what waits more runs slower.",
             "`sudo cpupower frequency-set -g performance`",
         )
-        .changed_by(&[Change { files: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", value: "performance" }]),
+        .changed_by(
+            const { &[Change::setting("/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "performance")] },
+        ),
     })
 }
 
@@ -201,10 +205,14 @@ fn turbo(checkup: &Checkup) -> Option<Finding> {
             "`echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo`, elsewhere \
          `echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost`",
         )
-        .changed_by(&[
-            Change { files: "/sys/devices/system/cpu/intel_pstate/no_turbo", value: "1" },
-            Change { files: "/sys/devices/system/cpu/cpufreq/boost", value: "0" },
-        ]),
+        .changed_by(
+            const {
+                &[
+                    Change::setting("/sys/devices/system/cpu/intel_pstate/no_turbo", "1"),
+                    Change::setting("/sys/devices/system/cpu/cpufreq/boost", "0"),
+                ]
+            },
+        ),
     )
 }
 
@@ -290,8 +298,38 @@ fn huge_pages(checkup: &Checkup) -> Option<Finding> {
             "The kernel joins and splits pages while servers run, at moments of its own.",
             "`echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled` (until the next boot)",
         )
-        .changed_by(&[Change { files: "/sys/kernel/mm/transparent_hugepage/enabled", value: "madvise" }]),
+        .changed_by(const { &[Change::setting("/sys/kernel/mm/transparent_hugepage/enabled", "madvise")] }),
         other => Finding::good(about, format!("transparent huge pages: {other}")),
+    })
+}
+
+fn program_pages(checkup: &Checkup) -> Option<Finding> {
+    let about = "program pages";
+    let why = "In which small pages a program lies moves a test by up to a fifth; with `--program-pages huge` servers \
+               run from copies in huge pages.";
+    Some(match &checkup.system.no_huge_programs {
+        None => Finding::good(about, format!("can be huge: {PLACE} is there")),
+        Some(NoHugePages::NotInKernel) => {
+            let remedy = "Use a kernel with CONFIG_TRANSPARENT_HUGEPAGE.";
+            Finding::note(about, "only small: this kernel has no huge ones for files in memory", why, remedy)
+        }
+        Some(NoHugePages::Denied) => {
+            let remedy = format!("`echo never | sudo tee {SHMEM_ENABLED}`, and look again");
+            let change = const { &[Change::setting(SHMEM_ENABLED, "never"), Change::program_place(PLACE)] };
+            Finding::note(about, "only small: the kernel denies huge ones", why, remedy).changed_by(change)
+        }
+        Some(NoHugePages::NotMounted { found, .. }) => {
+            let remedy = format!(
+                "`sudo mkdir -p {PLACE} && sudo mount -t tmpfs -o huge=always,mode=1777,nosuid,nodev rqps {PLACE}` (until \
+                 the next boot)"
+            );
+            let change = const { &[Change::program_place(PLACE)] };
+            Finding::note(about, format!("only small: {PLACE} has {found}"), why, remedy).changed_by(change)
+        }
+        Some(NoHugePages::Closed { why: closed, .. }) => {
+            let remedy = format!("`sudo chmod 1777 {PLACE}`");
+            Finding::note(about, format!("only small: {PLACE} may not be written ({closed})"), why, remedy)
+        }
     })
 }
 
@@ -319,10 +357,9 @@ fn clock(checkup: &Checkup) -> Option<Finding> {
     let why = "Client and servers read the clock twice a statement or more, and each read is a call of the kernel.";
     Some(if checkup.system.clock_sources.iter().any(|clock| clock == "tsc") {
         let remedy = "`echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource`";
-        Finding::problem(about, found, why, remedy).changed_by(&[Change {
-            files: "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-            value: "tsc",
-        }])
+        Finding::problem(about, found, why, remedy).changed_by(
+            const { &[Change::setting("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc")] },
+        )
     } else {
         let remedy =
             "The kernel does not trust this machine's counter; ask the hypervisor's owner, or use another machine.";

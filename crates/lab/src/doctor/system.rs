@@ -3,6 +3,7 @@
 //! In: `/proc`, `/sys`, the limits of this process, the data folder. Out: [`System`]. What cannot be found out is
 //! `None`, never an error.
 
+use rqps_machine::program_place::{self, NoHugePages};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity};
 use serde::Serialize;
@@ -39,6 +40,8 @@ pub struct System {
     pub has_pmu: bool,
     /// Why system calls cannot be counted, where that is so.
     pub syscalls_refused: Option<String>,
+    /// Why programs cannot lie in huge pages; `None` where they can.
+    pub no_huge_programs: Option<NoHugePages>,
     /// Whether this is root.
     pub is_root: bool,
 }
@@ -64,6 +67,7 @@ impl System {
             has_pmu: names_in("/sys/bus/event_source/devices")
                 .any(|name| PMU_NAMES.iter().any(|pmu| name.starts_with(pmu))),
             syscalls_refused: rqps_profile::check_syscalls().err().map(|refused| refused.to_string()),
+            no_huge_programs: program_place::find(Path::new(program_place::PLACE)).err(),
             is_root: rustix::process::geteuid().is_root(),
         }
     }

@@ -9,6 +9,7 @@ use rqps_analysis::findings::TreatmentFindings;
 use rqps_model::Engine;
 use rqps_model::facts::HostFacts;
 use rqps_model::plan::ForcedForm;
+use rqps_model::sample::ProgramText;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -91,7 +92,7 @@ pub(super) fn settings(scene: &Scene<'_>) -> Settings {
 }
 
 fn build(scene: &Scene<'_>, index: usize) -> Build {
-    let TreatmentFindings { build, settings, name, load_seconds, .. } = &scene.findings.treatments[index];
+    let TreatmentFindings { build, settings, name, load_seconds, program_text, .. } = &scene.findings.treatments[index];
     let facts = vec![
         ("Treatment", name.clone()),
         ("Engine", format!("{} {}", build.engine.title(), build.version)),
@@ -112,10 +113,16 @@ fn build(scene: &Scene<'_>, index: usize) -> Build {
         ("Checksums", if settings.checksums { "on" } else { "off" }.to_owned()),
         ("Connection", settings.transport.clone()),
         ("CPUs", format!("server {}, client {}", cpus(&settings.server_cpus), cpus(&settings.client_cpus))),
+        ("Program in memory", program_text.map(in_pages).unwrap_or_default()),
         ("Loading took", if *load_seconds > 0.0 { number::duration_us(*load_seconds * 1e6) } else { String::new() }),
     ];
     let facts = facts.into_iter().filter(|(_, value)| !value.is_empty()).collect();
     Build { name: scene.names[index].clone(), is_base: index == scene.findings.base, facts }
+}
+
+fn in_pages(text: ProgramText) -> String {
+    let bytes = |bytes: u64| number::bytes(bytes as f64);
+    format!("{} of {} in huge pages, after a start", bytes(text.huge_bytes), bytes(text.bytes))
 }
 
 fn cpus(cpus: &[usize]) -> String {

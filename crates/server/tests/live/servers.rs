@@ -4,13 +4,15 @@ use crate::mysql::MYSQL;
 use crate::scene::{Scene, ask, build, configuration, session, wait_dead};
 use rqps_builds::fetch::Package;
 use rqps_builds::{Catalog, Release};
-use rqps_machine::copy;
 use rqps_machine::proctree::ProcessId;
+use rqps_machine::{copy, program_place};
 use rqps_model::{Engine, Placement};
 use rqps_server::process::Stopped;
-use rqps_server::{Server, ServerError, cluster, placement};
+use rqps_server::{Server, ServerError, cluster, placement, program_copy};
 use rustix::process::Signal;
 use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -254,5 +256,32 @@ fn a_start_outlives_the_thread_that_requested_it() {
     assert_eq!(ask(&server, "SELECT 1"), "1");
     let processes = server.processes();
     drop(server);
+    scene.end(&processes);
+}
+
+/// From a copy in huge pages a server answers as from its installation, and the kernel says where its text lies. Only
+/// root can make the place.
+#[test]
+fn a_copy_in_huge_pages_lives() {
+    let scene = Scene::new();
+    let build = build("postgres:16.15");
+    let root = tempfile::tempdir().expect("a folder");
+    fs::set_permissions(root.path(), Permissions::from_mode(0o711)).expect("open to the account of the server");
+    let place = root.path().join("programs");
+    if let Err(error) = program_place::make(&place) {
+        assert!(!rustix::process::geteuid().is_root(), "{error}");
+        return;
+    }
+    let copy = program_copy::make(&build, &place.join("copy")).expect("copied");
+    let data = scene.data(&build, "d");
+    let mut server = scene.start_with(&copy, &data, &configuration(&build, "x10a", &[])).expect("started");
+    let (text, version) = (server.program_text().expect("told"), ask(&server, "SHOW server_version"));
+    let (stopped, processes) = (server.stop().expect("stopped"), server.processes());
+    drop(server);
+    program_place::remove(&place).expect("nobody uses it");
+    assert_eq!((version.starts_with("16.15"), stopped), (true, Stopped { clean: true }));
+    if program_place::kernel().is_some_and(|told| told != "deny") {
+        assert!(text.huge_share() > 0.5, "{text:?}");
+    }
     scene.end(&processes);
 }

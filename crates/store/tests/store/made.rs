@@ -5,7 +5,7 @@ use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
 use rqps_model::plan::{Arrival, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::sample::{Accounting, CounterReading, ErrorCount, Failures, HostUse, Moment, ProcessUse, Resources};
 use rqps_model::sample::{MonitorRow, Score, SecondRow, SessionUse, Slices};
-use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, Sample, Unit, part};
+use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, ProgramPages, Sample, Unit, part};
 use rqps_store::{Campaign, EVENT, SampleParts, Start, Writer, latency_part};
 use std::path::Path;
 
@@ -50,6 +50,7 @@ pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
         turn_seconds: None,
         arrival: Arrival::Closed,
         placement: Placement::Same,
+        program_pages: ProgramPages::Small,
         machine: None,
         margin: 0.02,
         rounds,
@@ -111,6 +112,7 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         batch_scheduling: false,
         planted: None,
         placement: None,
+        program_text: None,
         accounting: Accounting { scheduled: operations + 3, succeeded: operations, failed: 2, skipped: 1, retried: 5 },
         errors: vec![ErrorCount {
             statement: "update".into(),

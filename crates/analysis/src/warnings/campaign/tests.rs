@@ -4,7 +4,7 @@ use super::*;
 use crate::warnings::treatment::tests::plan as treatment;
 use rqps_model::facts::HostChange;
 use rqps_model::plan::{Alternate, Arrival, DataSet, DataShape, Stage, SuitePlan, TestPlan};
-use rqps_model::{FORMAT, Group, Interleave, Placement, Unit};
+use rqps_model::{FORMAT, Group, Interleave, Placement, ProgramPages, Unit};
 use rqps_store::{Start, State};
 
 const DATA: DataShape = DataShape { tables: 1, rows: 1000 };
@@ -42,6 +42,7 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         turn_seconds: None,
         arrival: Arrival::Closed,
         placement: Placement::Same,
+        program_pages: ProgramPages::Small,
         machine: None,
         margin: 0.02,
         rounds,

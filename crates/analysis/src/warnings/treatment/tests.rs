@@ -35,6 +35,7 @@ fn found(name: &str) -> TreatmentFindings {
         counts: [0; 4],
         load_seconds: 0.0,
         load: None,
+        program_text: None,
         warnings: Vec::new(),
     }
 }

@@ -1,11 +1,10 @@
 //! On files of our own in the kernel's places.
 
-use super::super::finding::Change;
+use super::super::finding::{Change, ChangeKind};
 use super::*;
 
-const GOVERNOR: &[Change] =
-    &[Change { files: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", value: "performance" }];
-const HUGE: &[Change] = &[Change { files: "/sys/kernel/mm/transparent_hugepage/enabled", value: "madvise" }];
+const GOVERNOR: &[Change] = &[Change::setting("/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", "performance")];
+const HUGE: &[Change] = &[Change::setting("/sys/kernel/mm/transparent_hugepage/enabled", "madvise")];
 
 struct Scene {
     folder: tempfile::TempDir,
@@ -84,6 +83,7 @@ fn a_crash_before_or_after_the_write_loses_nothing() {
     let scene = Scene::new();
     let change = Changed {
         about: "huge pages".to_owned(),
+        kind: ChangeKind::Setting,
         file: scene.folder.path().join("sys/kernel/mm/transparent_hugepage/enabled"),
         before: "always".to_owned(),
         after: "madvise".to_owned(),
@@ -108,6 +108,7 @@ fn what_cannot_be_written_is_left_and_not_noted() {
     // A folder cannot be written to, not even by root.
     let change = Changed {
         about: "huge pages".to_owned(),
+        kind: ChangeKind::Setting,
         file: file.parent().unwrap().to_owned(),
         before: "always".to_owned(),
         after: "madvise".to_owned(),
@@ -119,4 +120,28 @@ fn what_cannot_be_written_is_left_and_not_noted() {
     let error = format!("{:#}", scene.kernel().apply(&findings()).unwrap_err());
     assert!(error.contains("doctor-changes.json tells what was changed, and cannot be read"), "{error}");
     assert_eq!(scene.settings()[2], "always", "nothing is changed that could not be undone");
+}
+
+/// Only root can mount; anybody else is told so.
+#[test]
+fn the_place_for_programs_is_mounted_and_taken_away() {
+    let scene = Scene::new();
+    scene.put("run/lock", "");
+    const PLACE: &[Change] = &[Change::program_place("/run/rqps-programs")];
+    let wished = [Finding { changes: PLACE, ..Finding::note("program pages", "", "", "") }];
+    let place = scene.folder.path().join("run/rqps-programs");
+    let outcome = scene.kernel().apply(&wished).unwrap();
+    if !rustix::process::geteuid().is_root() {
+        assert_eq!((outcome.changed.len(), outcome.refused.len()), (0, 1), "{outcome:?}");
+        return;
+    }
+    assert_eq!((outcome.refused, program_place::mounted(&place).as_str()), (Vec::new(), program_place::HUGE));
+    assert_eq!(scene.kernel().apply(&wished).unwrap(), Outcome::default(), "it is there already");
+    let program = File::create(place.join("program")).unwrap();
+    let outcome = scene.kernel().undo().unwrap();
+    assert!(outcome.changed.is_empty() && outcome.refused[0].contains("a campaign uses it"), "{outcome:?}");
+    drop(program);
+    let outcome = scene.kernel().undo().unwrap();
+    assert_eq!((outcome.changed.len(), outcome.refused, place.exists()), (1, Vec::new(), false));
+    assert!(!scene.kernel().record.exists());
 }

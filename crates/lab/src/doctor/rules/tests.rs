@@ -59,7 +59,7 @@ fn a_machine_of_ones_own_is_fit() {
 fn each_fault_is_told_alone() {
     use Level::{Note, Problem};
     type Fault = fn(&mut Checkup);
-    let cases: [(&str, Level, Fault); 21] = [
+    let cases: [(&str, Level, Fault); 25] = [
         ("machine", Note, |c| c.host.virtualization = Some("KVM".to_owned())),
         ("CPUs", Note, |c| c.host.cpus = 4),
         ("CPU quota", Problem, |c| c.system.cpu_quota = Some(1.5)),
@@ -77,6 +77,16 @@ fn each_fault_is_told_alone() {
             c.other_work.busiest = vec![Busy { name: "cc1".to_owned(), cpus: 1.2 }];
         }),
         ("huge pages", Note, |c| c.host.transparent_huge_pages = Some("always".to_owned())),
+        ("program pages", Note, |c| c.system.no_huge_programs = Some(NoHugePages::NotInKernel)),
+        ("program pages", Note, |c| c.system.no_huge_programs = Some(NoHugePages::Denied)),
+        ("program pages", Note, |c| {
+            let (place, found) = (PLACE.into(), "nothing mounted".to_owned());
+            c.system.no_huge_programs = Some(NoHugePages::NotMounted { place, found });
+        }),
+        ("program pages", Note, |c| {
+            let (place, why) = (PLACE.into(), "Permission denied".to_owned());
+            c.system.no_huge_programs = Some(NoHugePages::Closed { place, why });
+        }),
         ("swap", Note, |c| c.host.swap_bytes = 1 << 30),
         ("swap", Problem, |c| (c.host.swap_bytes, c.system.swap_used_bytes) = (1 << 30, 1 << 20)),
         ("clock", Problem, |c| c.trials.clock.read_ns = 900.0),
