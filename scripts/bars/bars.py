@@ -42,12 +42,20 @@ STARTS[1] += ",read-only_range=100,update-index"
 STARTS += ["--rows", "100k", "--rounds", "12", "--read-seconds", "1", "--write-seconds", "1", "--warmup", "0.1"]
 
 
+# Three tests in which 17.11 differs from 16.15, whatever the length of a slice.
+DIFFERING = ["--tests", "hot-points,read-only-order,update-nonindex", "--rows", "100k", "--rounds", "8"]
+SECOND = ["--read-seconds", "1", "--write-seconds", "1", "--warmup", "0.2"]
+LONG = ["--read-seconds", "12", "--write-seconds", "12", "--warmup", "1", "--interleave", "turns", "--turn", "4"]
+
+
 def same(build, count=2):
     """One build under so many names."""
     return [word for name in "abcd"[:count] for word in ("--build", f"{name}={build}")]
 
 
 TWINS = same("postgres:17.11")
+
+HALF = ["--tests", "32", "--rows", "100k", *THREE, "--read-seconds", "0.5", "--write-seconds", "0.5", "--warmup", "0.1"]
 
 PARTS = {
     # A change of the house or of the client changes no ratio.
@@ -71,6 +79,18 @@ PARTS = {
     # The spread of starts, with programs in small pages and in huge ones; the second needs `rqps doctor --apply`.
     "pages-small": ["run", *AGAIN, *STARTS],
     "pages-huge": ["run", *AGAIN, *STARTS, "--program-pages", "huge"],
+    # Slices of 3 and of 10 ms, and long turns beside them: the same ratios, and what each of them sees.
+    "slices-3": ["run", *POSTGRES, *DIFFERING, *SECOND, "--slice", "3"],
+    "slices-10": ["run", *POSTGRES, *DIFFERING, *SECOND, "--slice", "10"],
+    "slices-turns": ["run", *POSTGRES, *DIFFERING, *LONG],
+    "slices-3-clients": ["run", *TWINS, *HALF, "--clients", "1,4", "--slice", "3"],
+    "slices-10-clients": ["run", *TWINS, *HALF, "--clients", "1,4", "--slice", "10"],
+    "slices-3-differing-clients": ["run", *POSTGRES, *DIFFERING, *SECOND, "--clients", "4", "--slice", "3"],
+    "slices-10-differing-clients": ["run", *POSTGRES, *DIFFERING, *SECOND, "--clients", "4", "--slice", "10"],
+    "slices-3-mysql": ["run", *same("mysql:8.0.33"), *HALF, "--slice", "3"],
+    "slices-10-mysql": ["run", *same("mysql:8.0.33"), *HALF, "--slice", "10"],
+    "slices-3-mariadb": ["run", *same("mariadb:10.11.18"), *HALF, "--slice", "3"],
+    "slices-10-mariadb": ["run", *same("mariadb:10.11.18"), *HALF, "--slice", "10"],
     # Passes side by side, and the published form beside them.
     "insert-aa": [*INSERT, *TWINS, *THREE],
     "insert-postgres": [*INSERT, *NEWER, *THREE],
