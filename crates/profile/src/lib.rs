@@ -14,6 +14,7 @@ mod names;
 mod raw;
 mod sampler;
 mod sources;
+mod spans;
 mod stacks;
 mod switches;
 mod syscalls;
@@ -29,6 +30,7 @@ use rqps_model::blocked::BlockedFacts;
 use rqps_model::profile::ProfileFacts;
 use rqps_model::syscalls::SyscallFacts;
 use sampler::{PERIOD_NS, Sampler};
+use spans::is_within;
 use stacks::{Code, Folded, Images};
 use std::ops::Range;
 use trace_point::TracePoint;
@@ -156,10 +158,4 @@ impl Profiler {
         }
         profiles
     }
-}
-
-/// Whether a moment is in one of the spans, which are in order.
-fn is_within(spans: &[Range<u64>], time_ns: u64) -> bool {
-    let after = spans.partition_point(|span| span.start <= time_ns);
-    after > 0 && time_ns < spans[after - 1].end
 }

@@ -2,7 +2,6 @@
 //!
 //! In: records of its rings. Out: [`RawSample`]s in one store of words and bytes, before anything is unwound or named.
 
-use crate::syscalls::{Call, Called};
 use perf_event::data::Sample;
 use std::ops::Range;
 
@@ -83,6 +82,23 @@ impl Off {
     pub(crate) fn new(sample: RawSample, thread: u32, switch: Switch) -> Off {
         Off { sample, thread, switch, until_ns: u64::MAX }
     }
+}
+
+/// A recorded call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call {
+    /// As the kernel numbers them on this architecture.
+    pub(crate) number: i64,
+    /// Calls that it stands for.
+    pub(crate) weight: u64,
+}
+
+/// A call of a server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Called {
+    pub(crate) time_ns: u64,
+    pub(crate) server: usize,
+    pub(crate) call: Call,
 }
 
 /// What made the kernel take a sample.

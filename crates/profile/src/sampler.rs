@@ -8,9 +8,9 @@
 //! which costs most where a statement costs least, and the backends of PostgreSQL come and go with their sessions.
 
 use crate::error::Refused;
-use crate::raw::{Fresh, Kind, Off, REGISTERS, RING_BYTES, RawSample, STACK_BYTES, Samples};
+use crate::raw::{Called, Fresh, Kind, Off, REGISTERS, RING_BYTES, RawSample, STACK_BYTES, Samples};
 use crate::switches::Switches;
-use crate::syscalls::{Called, Syscalls};
+use crate::syscalls::Syscalls;
 use crate::trace_point::TracePoint;
 use perf_event::data::Record;
 use perf_event::events::Software;
@@ -36,8 +36,8 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Begins on these CPUs; each server is known by its processes. Some threads of the servers are `ours`. System calls
-    /// are recorded where the trace point may be used.
+    /// Begins on these CPUs; each server is known by its processes. Some threads of the servers are `ours`. System
+    /// calls are recorded where the trace point may be used.
     pub(crate) fn start(
         cpus: &[usize],
         servers: &[Vec<u32>],

@@ -8,7 +8,8 @@
 //! not just silent, for the rest.
 
 use crate::clock::monotonic_ns;
-use crate::raw::{Fresh, Kind, Samples};
+use crate::raw::{Call, Called, Fresh, Kind, Samples};
+use crate::spans::{both, is_within};
 use crate::trace_point::TracePoint;
 use perf_event::data::Record;
 use perf_event::{Builder, Clock, SampleFlag, Sampler as Ring};
@@ -25,23 +26,6 @@ const PERIODS: [u64; 5] = [11, 13, 17, 19, 23];
 
 /// Bytes of the ring of a CPU: some thousand records, more than are due in an opening.
 const RING_BYTES: usize = 1 << 20;
-
-/// A recorded call.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
-    /// As the kernel numbers them on this architecture.
-    pub(crate) number: i64,
-    /// Calls that it stands for.
-    pub(crate) weight: u64,
-}
-
-/// A call of a server.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Called {
-    pub(crate) time_ns: u64,
-    pub(crate) server: usize,
-    pub(crate) call: Call,
-}
 
 /// The rings of all CPUs, and when they were open.
 pub(crate) struct Syscalls {
@@ -138,19 +122,13 @@ pub(crate) fn calls(samples: &Samples, server: usize, counted: &[Range<u64>]) ->
         return None;
     }
     let mut facts = SyscallFacts { counted_ns, recorded_ns, lost: samples.lost_calls, ..SyscallFacts::default() };
-    let is_of_it = |called: &&Called| called.server == server && crate::is_within(&recorded, called.time_ns);
+    let is_of_it = |called: &&Called| called.server == server && is_within(&recorded, called.time_ns);
     for Called { call, .. } in samples.calls.iter().filter(is_of_it) {
         let count: &mut SyscallCount = facts.calls.entry(name(call.number)).or_default();
         count.samples += 1;
         count.calls += call.weight;
     }
     Some(facts)
-}
-
-/// What lies in spans of both lists, which are in order.
-fn both(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
-    let pairs = a.iter().flat_map(|a| b.iter().map(move |b| a.start.max(b.start)..a.end.min(b.end)));
-    pairs.filter(|span| span.start < span.end).collect()
 }
 
 /// What a call is named in the manual; by its number where that is not known.

@@ -181,8 +181,8 @@ fn of_test(findings: &Findings, test: &TestFindings, treatment: usize) -> String
 
 /// The same for scripts: a list of `test`, `clients`, `treatment`, `base`, `rqps`, `verdict`, `causes` (each with its
 /// `kind`, and amounts per operation), `settings` that differ and may touch the test, `plans` as they are compared,
-/// `sentence`, which is `null` where nothing changed, and `profile`, `waits`, `blocked` and `syscalls`: functions, waits,
-/// stacks of blocked sessions and system calls where they were sampled, else `null`.
+/// `sentence`, which is `null` where nothing changed, and `profile`, `waits`, `blocked` and `syscalls`: functions,
+/// waits, stacks of blocked sessions and system calls where they were sampled, else `null`.
 pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
     let of = |index: usize, test: &TestFindings| {
         let comparison = test.cells[index].comparison.as_ref();

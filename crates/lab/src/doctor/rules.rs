@@ -16,7 +16,7 @@ mod tests;
 type Rule = fn(&Checkup) -> Option<Finding>;
 
 /// In the order in which they are told.
-const RULES: [Rule; 20] = [
+const RULES: [Rule; 21] = [
     virtual_machine,
     cpu_count,
     cpu_quota,

@@ -96,8 +96,8 @@ fn a_sleeping_mariadb_is_found_off_the_cpu() {
     check_blocked(&Wanted::mariadb(), "do sleep(0.003)", ";Item_func_sleep::val_int");
 }
 
-/// A server sends one answer for each statement. Where system calls may not be recorded, the reason must name what lifts
-/// it.
+/// A server sends one answer for each statement. Where system calls may not be recorded, the reason must name what
+/// lifts it.
 fn check_calls(wanted: &Wanted, sql: &str, sends: &str) {
     if !may_sample() {
         return;
