@@ -125,6 +125,22 @@ fn packed_files_and_standard_input_are_read_and_nothing_is_written_over() {
     fs::write(&packed, gzip.stdout).expect("written");
     scene.end(own(&["log.gz", "--force"])).with_code(0);
     assert_eq!(read(scene.path("shop.toml")).replace("log.gz", &file), plain);
+    // With fewer statements only their CSVs are left of its own, and what is the user's.
+    let csvs = || {
+        let files = fs::read_dir(scene.path("shop-values")).expect("there");
+        let mut names: Vec<_> = files.map(|file| file.expect("read").file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let all = csvs();
+    fs::write(scene.path("shop-values/mine.csv"), "id\n1\n").expect("written");
+    scene.end(own(&["log.gz", "--force", "--top", "1"])).with_code(0);
+    let left = csvs();
+    assert!(left.contains(&"mine.csv".to_owned()) && left.len() < all.len(), "{all:?}: {left:?}");
+    let toml = read(scene.path("shop.toml"));
+    let is_named = |name: &&String| toml.contains(&format!("shop-values/{name}"));
+    assert_eq!(left.iter().filter(is_named).count() + 2, left.len(), "{left:?}: {toml}");
+    scene.end(own(&["log.gz", "--force"])).with_code(0);
 
     let mut command = own(&["-", "--force"]);
     let mut child =
@@ -153,7 +169,7 @@ fn files_that_are_something_else_are_refused_with_their_lines() {
     refused("from-slow-log", &[&log], &["pg15-log.csv:1: no statement is logged here"]);
     // All files' faults at once.
     refused("from-slow-log", &[&log, &statements], &["pg15-log.csv:1: ", "pg15-statements.csv:1: "]);
-    refused("from-slow-log", &["nowhere.log"], &["nowhere.log: No such file"]);
+    refused("from-slow-log", &["nowhere.log"], &["no such file: ", "/nowhere.log"]);
     refused("from-slow-log", &[&slow, "--out", "shop.csv"], &["--out shop.csv", "shop.toml"]);
     refused("from-slow-log", &[&slow, "--days", "0"], &["--days", "above 0"]);
     refused("from-slow-log", &[&slow, "--database", "none"], &["is of database none; they are of ", "sbtest"]);
