@@ -220,16 +220,16 @@ mod tests {
             margin     builds that differ by less than 2 % are equal
 
             10 tests in order of execution
-              update-index         write         1.5 s  slices of 10 ms, after warm
-              update-nonindex      write         1.5 s  slices of 10 ms
-              scan                 range         1.5 s  slices of 10 ms
-              read-only_range=100  range-agg     1.5 s  slices of 10 ms
-              read-only-order      range-agg     1.5 s  slices of 10 ms
-              read-only-count      range-agg     1.5 s  slices of 10 ms
-              point-query          point         1.5 s  slices of 10 ms
-              hot-points           point         1.5 s  slices of 10 ms
-              range-covered-pk     range         1.5 s  slices of 10 ms
-              range-notcovered-si  range         1.5 s  slices of 10 ms, after warm
+              update-index         write         1.5 s  slices of 3 ms, after warm
+              update-nonindex      write         1.5 s  slices of 3 ms
+              scan                 range         1.5 s  slices of 3 ms
+              read-only_range=100  range-agg     1.5 s  slices of 3 ms
+              read-only-order      range-agg     1.5 s  slices of 3 ms
+              read-only-count      range-agg     1.5 s  slices of 3 ms
+              point-query          point         1.5 s  slices of 3 ms
+              hot-points           point         1.5 s  slices of 3 ms
+              range-covered-pk     range         1.5 s  slices of 3 ms
+              range-notcovered-si  range         1.5 s  slices of 3 ms, after warm
 
             5 rounds, each with every server restarted; order of starts
                1  1 2
@@ -238,9 +238,9 @@ mod tests {
                4  1 2
                5  1 2
 
-            time       about 3 min 57 s
+            time       about 4 min 30 s
             precision  about ±1.5 % for a usual test (docs/statistics.md)
-                       tests 3 min 21 s, copies and restarts 15 s, load 15 s, work between 6 s
+                       tests 3 min 54 s, copies and restarts 15 s, load 15 s, work between 6 s
             disk       about 730 MB while it runs: data and its copy for 2 servers
         "#]]
         .assert_eq(&describe(&plan(&[], true)));
@@ -380,9 +380,9 @@ mod tests {
             margin     builds that differ by less than 2 % are equal
 
             1 test in order of execution
-              hot-points  point           1 s  slices of 10 ms
+              hot-points  point           1 s  slices of 3 ms
 
-            about 37 rounds in 15 min, each with every server restarted; order of starts
+            about 36 rounds in 15 min, each with every server restarted; order of starts
                1  3 1 4 2
                2  2 4 1 3
                3  4 3 2 1
@@ -397,9 +397,9 @@ mod tests {
               12  4 2 1 3
               ... as many as fit
 
-            time       about 14 min 47 s
+            time       about 14 min 59 s
             precision  about ±0.5 % for a usual test (docs/statistics.md)
-                       tests 3 min 35 s, copies and restarts 8 min 55 s, load 2 min 17 s
+                       tests 4 min 1 s, copies and restarts 8 min 41 s, load 2 min 17 s
             disk       about 6.3 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));

@@ -16,8 +16,9 @@ const WORK_ROWS_PER_S: f64 = 1_000_000.0;
 const WARM_ROWS_PER_S: f64 = 2_000_000.0;
 /// Connecting, the first slices, and what is read before and after a test, for each build.
 const AROUND_TEST_SECONDS: f64 = 0.14;
-/// The part of every slice that is not counted: the first millisecond is slower than the rest.
+/// What of every slice is not counted, as the first millisecond is slower than the rest; of a short one a quarter.
 const UNCOUNTED_MS: f64 = 1.0;
+const UNCOUNTED_PART: f64 = 0.25;
 /// Log that a test which writes produces a second, and what a server keeps of it at most.
 const WAL_BYTES_PER_S: f64 = 20e6;
 const WAL_BYTES_MAX: f64 = 4e9;
@@ -191,7 +192,7 @@ fn of_stage(plan: &Plan, stage: &Stage, each: &[&Costs]) -> (Estimate, u64) {
         .iter()
         .map(|test| match test.interleave {
             Some(Interleave::Slices) if !stage.has_own_clocks() => {
-                test.seconds * plan.slice_ms / (plan.slice_ms - UNCOUNTED_MS).max(UNCOUNTED_MS)
+                test.seconds / (1.0 - (UNCOUNTED_MS / plan.slice_ms).min(UNCOUNTED_PART))
             }
             _ => test.seconds,
         })

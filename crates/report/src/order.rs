@@ -164,7 +164,8 @@ pub(crate) fn interleaving(findings: &Findings) -> String {
         return if is_chain { "whole passes" } else { "whole runs, one server up at a time" }.to_owned();
     }
     let slices = findings.tests.iter().filter(|test| test.interleave == Some(Interleave::Slices)).count();
-    let length = format!("slices of {} ms", crate::number::significant(findings.campaign.slice_ms, 2));
+    // Hundredths tell more than anybody gives.
+    let length = format!("slices of {} ms", (findings.campaign.slice_ms * 100.0).round() / 100.0);
     match slices {
         0 => "turns".to_owned(),
         n if n == findings.tests.len() => length,

@@ -148,7 +148,7 @@ mod tests {
             ("run", "time", "[default: 15m; insert: as long as its rounds take; tproc-c: as long as its rounds take]"),
             ("demo", "time", "tests that are decided make room for the others"),
             ("demo", "aa", "the report begins with it"),
-            ("run", "slice", "[default: 10; insert: 100; tproc-c: 100]"),
+            ("run", "slice", "[default: 3; insert: 100; tproc-c: 100]"),
             ("run", "warmup", "[suite sysbench, tproc-c, own; default: 1; tproc-c: 2]"),
             ("run", "rate", "[suite sysbench, own]"),
             ("run", "until-decided", "the time is the limit [suite sysbench, own]"),

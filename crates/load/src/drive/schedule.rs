@@ -23,8 +23,12 @@ pub struct Schedule {
     pub session_life: Duration,
 }
 
-/// With several clients a slice has at least this many mean events, or draining them would be much of it.
+/// A slice has at least this many mean events: the rate of fewer depends on which they were, and with several clients
+/// draining them would be much of it.
 const EVENTS_PER_SLICE: u64 = 8;
+
+/// With one client a slice is not stretched beyond this: where an event takes longer, it is the slice.
+const STRETCHED_NS_MAX: u64 = 10_000_000;
 
 /// What is really used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,10 +66,9 @@ impl Schedule {
     /// an event a millisecond of cold caches is nothing, so there is no lead-in then. An open loop has none either:
     /// what is due is counted whenever it is due.
     pub(crate) fn tune(&self, event_ns: u64, clients: u32, arrival: Arrival) -> Tuned {
-        let mut slice_ns = nanos(self.slice);
-        if clients > 1 {
-            slice_ns = slice_ns.max(event_ns.saturating_mul(EVENTS_PER_SLICE));
-        }
+        let wanted_ns = event_ns.saturating_mul(EVENTS_PER_SLICE);
+        let most_ns = if clients > 1 { u64::MAX } else { STRETCHED_NS_MAX };
+        let slice_ns = nanos(self.slice).max(wanted_ns.min(most_ns));
         let is_long = event_ns > slice_ns / 2;
         let lead_in_ns = if is_long || arrival != Arrival::Closed { 0 } else { nanos(self.lead_in) };
         let cycles_per_session = nanos(self.session_life).div_ceil(slice_ns.max(event_ns)).max(1);
@@ -161,9 +164,12 @@ mod tests {
 
     #[test]
     fn slices_fit_the_events() {
+        let tuned = |schedule: Schedule, event_ns, clients, arrival| {
+            let tuned = schedule.tune(event_ns, clients, arrival);
+            (tuned.slice_ns, tuned.lead_in_ns, tuned.cycles_per_session)
+        };
         let check = |event_ns, clients, arrival, expected: (u64, u64, u64)| {
-            let tuned = schedule().tune(event_ns, clients, arrival);
-            assert_eq!((tuned.slice_ns, tuned.lead_in_ns, tuned.cycles_per_session), expected);
+            assert_eq!(tuned(schedule(), event_ns, clients, arrival), expected);
         };
         let open = Arrival::Even { rate_per_s: 100.0 };
         check(MS / 10, 1, Arrival::Closed, (10 * MS, MS, 100));
@@ -172,6 +178,18 @@ mod tests {
         // A statement longer than a slice is the slice; many clients of such get longer slices.
         check(3000 * MS, 1, Arrival::Closed, (10 * MS, 0, 1));
         check(5 * MS, 40, Arrival::Closed, (40 * MS, MS, 25));
+        // A short slice has eight events as long as that takes at most 10 ms, and then as many as fit.
+        let check_short = |event_ns, clients, expected: (u64, u64, u64)| {
+            let short = Schedule { slice: Duration::from_millis(3), ..schedule() };
+            assert_eq!(tuned(short, event_ns, clients, Arrival::Closed), expected, "{event_ns}");
+        };
+        check_short(MS / 10, 1, (3 * MS, MS, 334));
+        check_short(MS, 1, (8 * MS, MS, 125));
+        check_short(3 * MS, 1, (10 * MS, MS, 100));
+        check_short(6 * MS, 1, (10 * MS, 0, 100));
+        check_short(3000 * MS, 1, (10 * MS, 0, 1));
+        check_short(MS / 10, 4, (3 * MS, MS, 334));
+        check_short(3 * MS, 4, (24 * MS, MS, 42));
     }
 
     #[test]
