@@ -11,6 +11,7 @@
 
 use crate::clock::monotonic_ns;
 use crate::raw::{Fresh, Kind, Off, REGISTERS, RING_BYTES, STACK_BYTES, Samples, Switch};
+use crate::spans::overlap;
 use crate::stacks::Code;
 use perf_event::data::Record;
 use perf_event::events::Software;
@@ -230,25 +231,10 @@ pub(crate) fn blocked(
     Some(facts)
 }
 
-/// How much of a time lies in the spans, which are in order.
-fn overlap(spans: &[Range<u64>], time: &Range<u64>) -> u64 {
-    let from = spans.partition_point(|span| span.end <= time.start);
-    let inside = spans[from..].iter().take_while(|span| span.start < time.end);
-    inside.map(|span| span.end.min(time.end).saturating_sub(span.start.max(time.start))).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::raw::RawSample;
-
-    #[test]
-    fn only_time_in_counted_spans_counts() {
-        let spans = [100..200, 300..400, 500..600];
-        let of = |time: Range<u64>| overlap(&spans, &time);
-        assert_eq!([of(0..50), of(200..300), of(150..160), of(150..350), of(0..u64::MAX)], [0, 0, 10, 100, 300]);
-        assert_eq!([of(600..700), of(399..501)], [0, 2]);
-    }
 
     #[test]
     fn a_thread_goes_on_when_it_next_comes_onto_any_cpu() {

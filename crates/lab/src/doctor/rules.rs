@@ -412,8 +412,9 @@ fn copies(checkup: &Checkup) -> Option<Finding> {
     ))
 }
 
+/// The clocks are those of whole CPUs, which the kernel keeps from others than root at a level above 0.
 fn may_profile(system: &System) -> bool {
-    system.is_root || system.perf_event_paranoid.is_some_and(|level| level <= 1)
+    system.is_root || system.perf_event_paranoid.is_some_and(|level| level <= 0)
 }
 
 fn profiling(checkup: &Checkup) -> Option<Finding> {
@@ -434,7 +435,7 @@ fn profiling(checkup: &Checkup) -> Option<Finding> {
             about,
             format!("may not be taken ({told})"),
             why,
-            "`sudo sysctl kernel.perf_event_paranoid=1`",
+            "`sudo sysctl kernel.perf_event_paranoid=-1`",
         ),
     })
 }

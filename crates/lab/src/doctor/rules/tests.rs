@@ -23,7 +23,7 @@ fn sound() -> Checkup {
             numa_nodes: 1,
             clock_source: Some("tsc".to_owned()),
             clock_sources: vec!["tsc".to_owned(), "hpet".to_owned()],
-            perf_event_paranoid: Some(1),
+            perf_event_paranoid: Some(0),
             has_pmu: true,
             ..System::default()
         },
@@ -92,7 +92,7 @@ fn each_fault_is_told_alone() {
         ("clock", Problem, |c| c.trials.clock.read_ns = 900.0),
         ("flushes", Note, |c| c.trials.flush = Some(FlushTime { median_us: 1.0, p99_us: 2.0 })),
         ("copies of data", Note, |c| c.host.reflink = false),
-        ("profiles", Note, |c| c.system.perf_event_paranoid = Some(2)),
+        ("profiles", Note, |c| c.system.perf_event_paranoid = Some(1)),
         ("system calls", Note, |c| c.system.syscalls_refused = Some("tracefs is not mounted".to_owned())),
     ];
     for (about, level, change) in cases {
