@@ -30,15 +30,15 @@ TEN_MINUTES = ["--rounds", "8", "--seconds", "20"]
 USERS = ["--clients", "1,4,40", "--rounds", "4", "--seconds", "10"]
 TRANSACTIONS = ["run", "--suite", "tproc-c", "--warehouses", "4"]
 ENGINES = ["--build", "postgres:17.11", "--build", "mysql:8.0.33"]
-LEVELS = ["--tests", "32", "--rows", "100k", *THREE, "--clients", "1,2,4"]
-LEVELS += ["--read-seconds", "0.5", "--write-seconds", "0.5", "--warmup", "0.1"]
+HALF = ["--tests", "32", "--rows", "100k", *THREE, "--read-seconds", "0.5", "--write-seconds", "0.5", "--warmup", "0.1"]
+LEVELS = [*HALF, "--clients", "1,2,4"]
 
-
-# The same build from a folder of its own: cp -r /var/cache/rqps/builds/pg1711_zonky/install /opt/pg1711-again
+# Treatments of one build share its program, and so its pages. The same from a folder of its own:
+# cp -r /var/cache/rqps/builds/pg1711_zonky/install /opt/pg1711-again
 AGAIN = ["--build", "postgres:17.11", "--build", "again=postgres:/opt/pg1711-again"]
 # Eight tests whose rounds differ by starts more than by slices.
-STARTS = ["--tests", "point-query,read-only-count,hot-points,range-covered-pk,range-notcovered-pk,points-covered-si"]
-STARTS[1] += ",read-only_range=100,update-index"
+NOISY_STARTS = "point-query,read-only-count,hot-points,range-covered-pk,range-notcovered-pk,points-covered-si"
+STARTS = ["--tests", f"{NOISY_STARTS},read-only_range=100,update-index"]
 STARTS += ["--rows", "100k", "--rounds", "12", "--read-seconds", "1", "--write-seconds", "1", "--warmup", "0.1"]
 
 
@@ -54,8 +54,6 @@ def same(build, count=2):
 
 
 TWINS = same("postgres:17.11")
-
-HALF = ["--tests", "32", "--rows", "100k", *THREE, "--read-seconds", "0.5", "--write-seconds", "0.5", "--warmup", "0.1"]
 
 PARTS = {
     # A change of the house or of the client changes no ratio.

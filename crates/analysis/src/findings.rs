@@ -2,6 +2,7 @@
 //!
 //! Full precision: digits are a matter of display. Lists are in display order. Also written as `findings.json`.
 
+mod amount;
 mod answers;
 mod blocked;
 mod cause;
@@ -16,6 +17,7 @@ mod syscalls;
 mod waits;
 mod work;
 
+pub use amount::{Amount, PerOperation};
 pub use answers::{AnswerFindings, AnswerKind, RowDifference};
 pub use blocked::BlockedFindings;
 pub use cause::{Cause, Moved};
@@ -23,13 +25,13 @@ pub use comparison::{Comparison, MeasureComparison, RoundFindings};
 pub use counter::{CounterFindings, CounterUnit};
 pub use plan::{EstimateDifference, PlanDifference, PlanFindings};
 pub use planted::{PlantedCell, PlantedFindings};
-pub use profile::{Amount, FrameFindings, FunctionFindings, ProfileFindings};
+pub use profile::{FrameFindings, FunctionFindings, ProfileFindings};
 pub use sections::{
     ContinuedFindings, CrossingFindings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings,
     TimelineFindings, TimelinePoint, TransactionFindings,
 };
 pub use setting::{SettingFindings, Touch};
-pub use syscalls::{CallAmount, CallFindings, SyscallFindings};
+pub use syscalls::{CallFindings, SyscallFindings};
 pub use waits::{EventFindings, WaitFindings};
 pub use work::WorkFindings;
 

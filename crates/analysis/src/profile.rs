@@ -17,7 +17,7 @@ mod whole;
 pub use whole::{SampledStack, SampledStacks, sampled_stacks};
 
 use crate::findings::{BlockedFindings, ProfileFindings, SyscallFindings, TestFindings, WaitFindings};
-use pairs::{Pair, pairs, us_per_operation};
+use pairs::{Pair, pairs, per_operation};
 use rqps_model::profile::ProfileFacts;
 use rqps_model::{Sample, part};
 use rqps_store::{Campaign, SampleFolder, StoreError};
@@ -101,7 +101,7 @@ impl Sampled {
     /// Microseconds per operation that a sample stands for.
     fn us_per_sample(&self, test: &TestFindings, is_closed: bool) -> Option<f64> {
         let ProfileFacts { period_ns, counted_ns, .. } = self.facts;
-        us_per_operation(period_ns as f64, &self.sample, counted_ns, test, is_closed)
+        per_operation(period_ns as f64 / 1e3, &self.sample, counted_ns, test, is_closed)
     }
 
     fn weighed(&self, us: f64) -> Weighed<'_> {

@@ -106,7 +106,7 @@ const fn summed(kind: WarningKind) -> Option<&'static str> {
         WarningKind::WriteStalls => "writes stalled",
         WarningKind::Deferred => "planned writes were deferred",
         WarningKind::UnequalWork => "other rows written than on the base",
-        WarningKind::Maintenance => "vacuumed or analyzed in other rounds than the base",
+        WarningKind::Maintenance => "vacuumed or analyzed in more or fewer rounds than the base",
         WarningKind::Short => "too short",
         WarningKind::Errors => "errors happened",
         WarningKind::TimedOut => "statements took longer than they may",

@@ -160,24 +160,22 @@ impl<'a> Servers<'a> {
     fn start(&mut self) -> Result<(), ConductError> {
         let (lease, stop, earlier) = (self.bench.job.lease, self.bench.stop, self.setup.earlier);
         check(stop)?;
-        let head_starts = self.head_starts();
-        let longest = head_starts.iter().max().copied().unwrap_or_default();
+        let (treatments, round, stage) = (&self.bench.treatments, self.round, self.setup.stage);
+        let head_start = |arm: &Arm<'_>| {
+            let index = treatments.iter().position(|treatment| treatment.plan.name == arm.name());
+            let share = round.head_start(index.expect("an arm is of a treatment"), earlier);
+            Duration::from_secs_f64(stage.head_start_seconds * share)
+        };
+        let arms = self.in_order();
+        let longest = arms.iter().map(|arm| head_start(arm)).max().unwrap_or_default();
         let begun = Instant::now();
-        let started = all_at_once(self.in_order().into_iter().zip(head_starts), |(arm, head_start)| {
-            pause_until(begun + (longest - head_start), stop)?;
+        let started = all_at_once(arms, |arm| {
+            pause_until(begun + (longest - head_start(arm)), stop)?;
             arm.starts = earlier;
             arm.start(lease, stop)
         });
         started.into_iter().collect::<Result<(), _>>()?;
         pause_until(begun + longest, stop)
-    }
-
-    /// How long before its first test each arm that is measured is started, in the order of this round.
-    fn head_starts(&self) -> Vec<Duration> {
-        let longest = Duration::from_secs_f64(self.setup.stage.head_start_seconds);
-        let share = |index: &usize| self.round.head_start(*index, self.setup.earlier);
-        let is_measured = |index: &&usize| self.bench.masters.why_excluded(&self.bench.treatments[**index]).is_none();
-        self.setup.order.iter().filter(is_measured).map(|index| longest.mul_f64(share(index))).collect()
     }
 
     /// Runs every test that is due and publishes its samples as it ends; keeps the logs; removes the copies.

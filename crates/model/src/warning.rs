@@ -20,7 +20,7 @@ words! {
         Deferred = "deferred",
         /// Other rows were written than on the base.
         UnequalWork = "unequal-work",
-        /// Vacuumed or analyzed in other rounds than the base.
+        /// Vacuumed or analyzed in more or fewer rounds than the base.
         Maintenance = "maintenance",
         /// Too short to trust its rate.
         Short = "short",

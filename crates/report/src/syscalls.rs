@@ -5,7 +5,7 @@
 
 use crate::functions::{listed, with_interval};
 use crate::{number, text};
-use rqps_analysis::findings::{CallAmount, CallFindings, Cause, SyscallFindings};
+use rqps_analysis::findings::{CallFindings, Cause, PerOperation, SyscallFindings};
 use rqps_model::plural;
 
 /// Calls that a terminal shows.
@@ -72,11 +72,11 @@ fn is_of_kernel(cause: &Cause) -> bool {
 }
 
 /// `−5.02 (−5.10 to −4.94)`
-pub(crate) fn change(amount: &CallAmount) -> String {
+pub(crate) fn change(amount: &PerOperation) -> String {
     with_interval([amount.difference, amount.low, amount.high].map(difference))
 }
 
-fn from_to(amount: &CallAmount) -> String {
+fn from_to(amount: &PerOperation) -> String {
     format!("{} → {}", count(amount.base), count(amount.own))
 }
 
@@ -97,9 +97,9 @@ mod tests {
     use super::*;
     use rqps_analysis::findings::Moved;
 
-    fn amount(base: f64, own: f64, half: f64, is_sure: bool) -> CallAmount {
+    fn amount(base: f64, own: f64, half: f64, is_sure: bool) -> PerOperation {
         let difference = own - base;
-        CallAmount { base, own, difference, low: difference - half, high: difference + half, q: Some(0.01), is_sure }
+        PerOperation { base, own, difference, low: difference - half, high: difference + half, q: Some(0.01), is_sure }
     }
 
     fn found(is_sure: bool) -> SyscallFindings {

@@ -3,6 +3,7 @@
 //! Amounts are microseconds of CPU time per operation, in the unit of `Cost`. They come from rounds of their own, which
 //! give no verdict.
 
+use super::Amount;
 use serde::{Deserialize, Serialize};
 
 /// The functions of a treatment beside those of the base, in one test.
@@ -75,23 +76,4 @@ pub struct FrameFindings {
     pub base_self_us: f64,
     /// Of the treatment.
     pub self_us: f64,
-}
-
-/// Microseconds per operation of two builds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Amount {
-    /// Of the base.
-    pub base_us: f64,
-    /// Of the treatment.
-    pub us: f64,
-    /// Treatment minus base: mean over rounds.
-    pub difference_us: f64,
-    /// Lower end of its 95 % interval.
-    pub low_us: f64,
-    /// Upper end.
-    pub high_us: f64,
-    /// The p-value after correction for what it was judged together with.
-    pub q: Option<f64>,
-    /// Whether it differs by more than chance, after correction.
-    pub is_sure: bool,
 }

@@ -2,7 +2,7 @@
 //!
 //! Amounts are calls per operation. They come from rounds of their own, which give no verdict.
 
-use super::Amount;
+use super::PerOperation;
 use serde::{Deserialize, Serialize};
 
 /// The system calls of a treatment beside those of the base, in one test.
@@ -15,7 +15,7 @@ pub struct SyscallFindings {
     /// Of the treatment.
     pub samples: u64,
     /// All calls.
-    pub total: CallAmount,
+    pub total: PerOperation,
     /// By name, those of which there is enough to say something; the largest difference first.
     pub calls: Vec<CallFindings>,
     /// A difference that would have been found in 4 of 5 cases in any of them; `None` where there are none.
@@ -39,32 +39,5 @@ pub struct CallFindings {
     /// Recorded calls of both builds.
     pub samples: u64,
     /// How often it is made.
-    pub amount: CallAmount,
-}
-
-/// Calls per operation of two builds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct CallAmount {
-    /// Of the base.
-    pub base: f64,
-    /// Of the treatment.
-    pub own: f64,
-    /// Treatment minus base: mean over rounds.
-    pub difference: f64,
-    /// Lower end of its 95 % interval.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-    /// The p-value after correction for what it was judged together with.
-    pub q: Option<f64>,
-    /// Whether it differs by more than chance, after correction.
-    pub is_sure: bool,
-}
-
-impl CallAmount {
-    /// Of an estimate in which a call has the place of a microsecond.
-    pub(crate) fn of(amount: &Amount) -> CallAmount {
-        let &Amount { base_us, us, difference_us, low_us, high_us, q, is_sure } = amount;
-        CallAmount { base: base_us, own: us, difference: difference_us, low: low_us, high: high_us, q, is_sure }
-    }
+    pub amount: PerOperation,
 }

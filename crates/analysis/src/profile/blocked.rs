@@ -4,7 +4,7 @@
 //! since what calls them differs between versions. Waits come in clusters, so that only rounds show how they scatter.
 
 use super::estimate::{Scatter, Sums, alone, counted, judged};
-use super::pairs::{Pair, pairs, us_per_operation};
+use super::pairs::{Pair, pairs, per_operation};
 use super::rollup::{SESSIONS, role};
 use super::stacks::work_of_session;
 use crate::findings::{Amount, BlockedFindings, FunctionFindings, TestFindings};
@@ -93,7 +93,7 @@ pub(super) fn blocked(
 ) -> Result<Option<BlockedFindings>, StoreError> {
     let mut rounds: Vec<([f64; 2], [Off; 2])> = Vec::new();
     for Pair { is_closed, base, own } in pairs(profiles, test, names, Off::read)? {
-        let us = |off: &Off| us_per_operation(1.0, &off.sample, off.facts.counted_ns, test, is_closed);
+        let us = |off: &Off| per_operation(1e-3, &off.sample, off.facts.counted_ns, test, is_closed);
         if let Some((base_us, own_us)) = us(&base).zip(us(&own)) {
             rounds.push(([base_us, own_us], [base, own]));
         }
@@ -124,15 +124,15 @@ fn compared(rounds: &[([f64; 2], [Off; 2])], names: [&str; 2]) -> BlockedFinding
     }
     let mut apart = |row: Row| {
         let times = rows.remove(&row);
-        times.map_or_else(Amount::default, |times| alone(&counted(&times), Scatter::Clustered))
+        times.map_or_else(Amount::default, |times| alone(&counted(&times), Scatter::Clustered).into())
     };
     let (client, ready) = (apart(Row::Client), apart(Row::Ready));
     let (keys, times): (Vec<Row>, Vec<Sums>) = rows.into_iter().unzip();
     let judged = judged(times.iter().map(counted), Scatter::Clustered);
-    let mde_us = judged.iter().map(|(_, found)| found.mde_us).reduce(f64::max);
+    let mde_us = judged.iter().map(|(_, found)| found.mde).reduce(f64::max);
     let stack = |(at, found): (usize, super::estimate::Estimate)| match &keys[at] {
         Row::Blocked(name) => {
-            Some(FunctionFindings { name: name.clone(), samples: found.samples, amount: found.amount })
+            Some(FunctionFindings { name: name.clone(), samples: found.samples, amount: found.amount.into() })
         }
         Row::Client | Row::Ready => None,
     };
@@ -143,7 +143,7 @@ fn compared(rounds: &[([f64; 2], [Off; 2])], names: [&str; 2]) -> BlockedFinding
         rounds: rounds.len() as u32,
         base_samples: samples[0],
         samples: samples[1],
-        total: alone(&counted(&total), Scatter::Clustered),
+        total: alone(&counted(&total), Scatter::Clustered).into(),
         stacks,
         ready,
         client,

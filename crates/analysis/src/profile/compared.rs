@@ -34,7 +34,7 @@ pub(super) fn compared(stacks: &Stacks) -> ProfileFindings {
     itself.iter().for_each(|counts| add(&mut all, counts));
     let samples = |build: usize| all.iter().map(|counts| counts[build]).sum::<u64>();
     let total = alone(stacks, &all);
-    let mdes = judged.iter().map(|(_, found)| found.mde_us);
+    let mdes = judged.iter().map(|(_, found)| found.mde);
     ProfileFindings {
         rounds: stacks.rounds() as u32,
         base_samples: samples(0),
@@ -69,13 +69,17 @@ fn judged(stacks: &Stacks, counts: &[Counts]) -> Vec<(usize, Estimate)> {
 
 /// Judged by itself.
 fn alone(stacks: &Stacks, counts: &[[u64; 2]]) -> Amount {
-    estimate::alone(&stacks.weighed(counts), Scatter::Poisson)
+    estimate::alone(&stacks.weighed(counts), Scatter::Poisson).into()
 }
 
 fn functions(names: &[String], judged: Vec<(usize, Estimate)>) -> Vec<FunctionFindings> {
     let mut functions: Vec<FunctionFindings> = judged
         .into_iter()
-        .map(|(name, Estimate { amount, samples, .. })| FunctionFindings { name: names[name].clone(), samples, amount })
+        .map(|(name, Estimate { amount, samples, .. })| FunctionFindings {
+            name: names[name].clone(),
+            samples,
+            amount: amount.into(),
+        })
         .collect();
     functions.sort_by(|a, b| {
         let size = |function: &FunctionFindings| function.amount.difference_us.abs();
@@ -97,10 +101,11 @@ fn summed(stacks: &Stacks, itself: &[Counts], file: &dyn Fn(&str) -> String) -> 
 /// The frames that are wide enough to be seen, each followed by what it called, in alphabetical order.
 fn graph(stacks: &Stacks, own: &[Counts], inclusive: &[Counts], total: Amount) -> Vec<FrameFindings> {
     let least = WIDTH_MIN * total.base_us.max(total.us);
-    let amount = |counts: &[[u64; 2]]| estimate::estimate(&stacks.weighed(counts), Scatter::Poisson).amount;
+    let amount =
+        |counts: &[[u64; 2]]| Amount::from(estimate::estimate(&stacks.weighed(counts), Scatter::Poisson).amount);
     let mut amounts: Vec<Amount> = inclusive.iter().map(|counts| amount(counts)).collect();
     for (at, found) in judged(stacks, inclusive) {
-        amounts[at] = found.amount;
+        amounts[at] = found.amount.into();
     }
     let name = |at: usize| stacks.names[stacks.frames[at].name].as_str();
     let mut called: Vec<Vec<usize>> = vec![Vec::new(); stacks.frames.len()];

@@ -1,10 +1,10 @@
-//! How an amount of CPU time differs between two builds, from counts of samples by round.
+//! How what a build does or takes per operation differs from the base, from counts of samples by round.
 //!
 //! In: for each round the samples of both builds and what one stands for. Out: the mean difference over rounds, with
 //! its interval. The samples of a round scatter by chance, as Poisson counts do; rounds differ by more than that where
 //! they draw pages and plans anew. The larger of the two decides.
 
-use crate::findings::Amount;
+use crate::findings::PerOperation;
 use rqps_stats::distribution::{normal_cdf, normal_quantile, student_t_quantile, student_t_two_sided_p};
 use rqps_stats::{DEFAULT_FALSE_DISCOVERY_RATE, q_values, sample_variance};
 
@@ -14,7 +14,7 @@ const SAMPLES_MIN: u64 = 20;
 /// The power at which a difference counts as one that would have been found.
 const POWER: f64 = 0.8;
 
-/// What a build shows in a round: samples, and microseconds per operation that one stands for.
+/// What a build shows in a round: samples, and what per operation one stands for.
 pub(crate) type Counted = (u64, f64);
 
 /// Samples and all that they stand for, by round, the base first.
@@ -37,23 +37,23 @@ pub(crate) enum Scatter {
 /// An amount with its p-value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Estimate {
-    pub(crate) amount: Amount,
+    pub(crate) amount: PerOperation,
     pub(crate) p: f64,
     pub(crate) samples: u64,
     /// What would have been found in 4 of 5 cases.
-    pub(crate) mde_us: f64,
+    pub(crate) mde: f64,
 }
 
 /// The estimate over rounds, the base first in each.
 pub(crate) fn estimate(rounds: &[[Counted; 2]], scatter: Scatter) -> Estimate {
     let n = rounds.len().max(1) as f64;
     let mean = |of: &dyn Fn(&[Counted; 2]) -> f64| rounds.iter().map(of).sum::<f64>() / n;
-    let us = |(count, us): Counted| count as f64 * us;
-    let (base_us, own_us) = (mean(&|pair| us(pair[0])), mean(&|pair| us(pair[1])));
-    let difference_us = own_us - base_us;
-    let square = |(count, us): Counted| count as f64 * us * us;
+    let sum = |(count, each): Counted| count as f64 * each;
+    let (base, own) = (mean(&|pair| sum(pair[0])), mean(&|pair| sum(pair[1])));
+    let difference = own - base;
+    let square = |(count, each): Counted| count as f64 * each * each;
     let by_chance = mean(&|pair| square(pair[0]) + square(pair[1])) / n;
-    let differences: Vec<f64> = rounds.iter().map(|pair| us(pair[1]) - us(pair[0])).collect();
+    let differences: Vec<f64> = rounds.iter().map(|pair| sum(pair[1]) - sum(pair[0])).collect();
     let between = sample_variance(&differences).ok().flatten().unwrap_or(0.0) / n;
     let error = by_chance.max(between).sqrt();
     // Samples are many, rounds few.
@@ -65,24 +65,17 @@ pub(crate) fn estimate(rounds: &[[Counted; 2]], scatter: Scatter) -> Estimate {
         Some(degrees_of_freedom) => student_t_quantile(probability, degrees_of_freedom),
         None => normal_quantile(probability),
     };
-    let z = (difference_us / error).abs();
+    let z = (difference / error).abs();
     let p = match degrees_of_freedom {
         _ if z.is_nan() || is_unknown => 1.0,
         Some(degrees_of_freedom) => student_t_two_sided_p(z, degrees_of_freedom),
         None => (2.0 * normal_cdf(-z)).min(1.0),
     };
     let half = quantile(0.975) * error;
-    let amount = Amount {
-        base_us,
-        us: own_us,
-        difference_us,
-        low_us: difference_us - half,
-        high_us: difference_us + half,
-        q: None,
-        is_sure: false,
-    };
+    let (low, high) = (difference - half, difference + half);
+    let amount = PerOperation { base, own, difference, low, high, q: None, is_sure: false };
     let samples = rounds.iter().flatten().map(|(count, _)| count).sum();
-    Estimate { amount, p, samples, mde_us: half + quantile(POWER) * error }
+    Estimate { amount, p, samples, mde: half + quantile(POWER) * error }
 }
 
 /// Those of several rows that have enough samples, by index, judged together.
@@ -99,9 +92,9 @@ pub(crate) fn judged(rows: impl Iterator<Item = Vec<[Counted; 2]>>, scatter: Sca
 }
 
 /// A row judged by itself.
-pub(crate) fn alone(row: &[[Counted; 2]], scatter: Scatter) -> Amount {
+pub(crate) fn alone(row: &[[Counted; 2]], scatter: Scatter) -> PerOperation {
     let Estimate { amount, p, .. } = estimate(row, scatter);
-    Amount { q: Some(p), is_sure: p <= DEFAULT_FALSE_DISCOVERY_RATE, ..amount }
+    PerOperation { q: Some(p), is_sure: p <= DEFAULT_FALSE_DISCOVERY_RATE, ..amount }
 }
 
 #[cfg(test)]
@@ -130,7 +123,7 @@ mod tests {
             let rounds: Vec<[Counted; 2]> =
                 (0..6).map(|_| [(poisson(&mut random, 60.0), 0.1), (poisson(&mut random, 60.0), 0.1)]).collect();
             let Estimate { amount, .. } = estimate(&rounds);
-            missed += u32::from(amount.low_us > 0.0 || amount.high_us < 0.0);
+            missed += u32::from(amount.low > 0.0 || amount.high < 0.0);
         }
         // Taking the larger of two errors is careful: at most one in twenty, and not next to none.
         let share = f64::from(missed) / f64::from(trials);
@@ -143,8 +136,8 @@ mod tests {
         let pair = |random: &mut Pcg64, own: f64| [(poisson(random, 100.0), 1.0), (poisson(random, own), 1.0)];
         let mut rounds = |own: f64| (0..6).map(|_| pair(&mut random, own)).collect::<Vec<_>>();
         let trials = 500;
-        let promised = (0..trials).map(|_| estimate(&rounds(100.0)).mde_us).sum::<f64>() / f64::from(trials);
-        let found = (0..trials).filter(|_| estimate(&rounds(100.0 + promised)).amount.low_us > 0.0);
+        let promised = (0..trials).map(|_| estimate(&rounds(100.0)).mde).sum::<f64>() / f64::from(trials);
+        let found = (0..trials).filter(|_| estimate(&rounds(100.0 + promised)).amount.low > 0.0);
         let share = found.count() as f64 / f64::from(trials);
         assert!((0.7..0.95).contains(&share), "{share}");
     }
@@ -152,10 +145,10 @@ mod tests {
     #[test]
     fn rounds_that_differ_widen_the_interval() {
         let even = estimate(&[[(100, 1.0), (150, 1.0)]; 4]);
-        assert!(even.amount.low_us > 0.0 && even.p < 1e-6, "{even:?}");
+        assert!(even.amount.low > 0.0 && even.p < 1e-6, "{even:?}");
         let uneven: [[Counted; 2]; 4] = [100, 200, 100, 200].map(|own| [(100, 1.0), (own, 1.0)]);
         let uneven = estimate(&uneven);
-        assert!((uneven.amount.difference_us - 50.0).abs() < 1e-9 && uneven.amount.low_us < 0.0, "{uneven:?}");
+        assert!((uneven.amount.difference - 50.0).abs() < 1e-9 && uneven.amount.low < 0.0, "{uneven:?}");
     }
 
     #[test]
@@ -168,7 +161,7 @@ mod tests {
             let mut count = || 5 * poisson(&mut random, 40.0);
             let rounds: Vec<[Counted; 2]> = (0..6).map(|_| [(count(), 0.1), (count(), 0.1)]).collect();
             let Estimate { amount, .. } = super::estimate(&rounds, Scatter::Clustered);
-            missed += u32::from(amount.low_us > 0.0 || amount.high_us < 0.0);
+            missed += u32::from(amount.low > 0.0 || amount.high < 0.0);
         }
         let share = f64::from(missed) / f64::from(trials);
         assert!((0.02..=0.065).contains(&share), "{share}");
@@ -177,8 +170,8 @@ mod tests {
     #[test]
     fn nothing_is_shown_by_no_samples() {
         let none = estimate(&[[(0, 1.0), (0, 1.0)]; 3]);
-        assert_eq!((none.p, none.samples, none.amount.difference_us), (1.0, 0, 0.0));
+        assert_eq!((none.p, none.samples, none.amount.difference), (1.0, 0, 0.0));
         let one_round = estimate(&[[(100, 1.0), (100, 1.0)]]);
-        assert!(one_round.amount.low_us < -20.0 && one_round.amount.high_us > 20.0, "{one_round:?}");
+        assert!(one_round.amount.low < -20.0 && one_round.amount.high > 20.0, "{one_round:?}");
     }
 }

@@ -52,8 +52,8 @@ pub(super) fn sample(
 ///
 /// Samples are of all of the counted time, operations of those events that began and ended in it. In a closed loop the
 /// busy time is that of these events, so that what ran in the rest of the time is taken off in proportion.
-pub(super) fn us_per_operation(
-    ns: f64,
+pub(super) fn per_operation(
+    amount: f64,
     sample: &Sample,
     counted_ns: u64,
     test: &TestFindings,
@@ -65,6 +65,6 @@ pub(super) fn us_per_operation(
         true => *busy_ns as f64 / f64::from(*clients) / counted_ns as f64,
         false => 1.0,
     };
-    let us = ns / 1e3 / operations * busy;
-    (us.is_finite() && us > 0.0).then_some(us)
+    let each = amount / operations * busy;
+    (each.is_finite() && each > 0.0).then_some(each)
 }

@@ -4,15 +4,12 @@
 //! behind the sessions included. One of many is recorded, so that no count is exact.
 
 use super::estimate::{Scatter, Sums, alone, counted, judged};
-use super::pairs::{Pair, pairs, us_per_operation};
-use crate::findings::{CallAmount, CallFindings, SyscallFindings, TestFindings};
+use super::pairs::{Pair, pairs, per_operation};
+use crate::findings::{CallFindings, SyscallFindings, TestFindings};
 use rqps_model::syscalls::SyscallFacts;
 use rqps_model::{Sample, part};
 use rqps_store::{Campaign, SampleFolder, StoreError};
 use std::collections::BTreeMap;
-
-/// Nanoseconds of a microsecond: with them a call takes the place of a microsecond.
-const A_CALL_NS: f64 = 1e3;
 
 /// A server whose calls were recorded in a round.
 struct Recorded {
@@ -30,7 +27,7 @@ impl Recorded {
     fn per_call(&self, test: &TestFindings, is_closed: bool) -> Option<f64> {
         let SyscallFacts { counted_ns, recorded_ns, .. } = self.facts;
         let in_all_of_it = counted_ns as f64 / recorded_ns as f64;
-        us_per_operation(A_CALL_NS * in_all_of_it, &self.sample, counted_ns, test, is_closed)
+        per_operation(in_all_of_it, &self.sample, counted_ns, test, is_closed)
     }
 }
 
@@ -68,11 +65,11 @@ fn compared(rounds: &[([f64; 2], [SyscallFacts; 2])], names: [&str; 2]) -> Sysca
     }
     let (keys, sums): (Vec<&str>, Vec<Sums>) = rows.into_iter().unzip();
     let judged = judged(sums.iter().map(counted), Scatter::Poisson);
-    let mde = judged.iter().map(|(_, found)| found.mde_us).reduce(f64::max);
+    let mde = judged.iter().map(|(_, found)| found.mde).reduce(f64::max);
     let call = |(at, found): (usize, super::estimate::Estimate)| CallFindings {
         name: keys[at].to_owned(),
         samples: found.samples,
-        amount: CallAmount::of(&found.amount),
+        amount: found.amount,
     };
     let mut calls: Vec<CallFindings> = judged.into_iter().map(call).collect();
     let size = |call: &CallFindings| call.amount.difference.abs();
@@ -86,7 +83,7 @@ fn compared(rounds: &[([f64; 2], [SyscallFacts; 2])], names: [&str; 2]) -> Sysca
         rounds: rounds.len() as u32,
         base_samples: samples[0],
         samples: samples[1],
-        total: CallAmount::of(&alone(&counted(&total), Scatter::Poisson)),
+        total: alone(&counted(&total), Scatter::Poisson),
         calls,
         mde,
         warnings: (0..2).filter_map(warning).collect(),

@@ -5,7 +5,7 @@
 //! by more than chance, and only rounds show by how much.
 
 use super::estimate::{Counted, Scatter, alone, judged};
-use super::pairs::{Pair, pairs, us_per_operation};
+use super::pairs::{Pair, pairs, per_operation};
 use crate::findings::{Amount, EventFindings, TestFindings, WaitFindings};
 use rqps_model::waits::{Doing, Found, WaitFacts, Who};
 use rqps_model::{Sample, part};
@@ -30,7 +30,7 @@ impl Asked {
     /// Microseconds per operation that a session stands for at one moment.
     fn us_per_moment(&self, test: &TestFindings, is_closed: bool) -> Option<f64> {
         let WaitFacts { moments, counted_ns, .. } = self.facts;
-        us_per_operation(counted_ns as f64 / moments as f64, &self.sample, counted_ns, test, is_closed)
+        per_operation(counted_ns as f64 / 1e3 / moments as f64, &self.sample, counted_ns, test, is_closed)
     }
 
     fn of_sessions(&self) -> impl Iterator<Item = &Found> {
@@ -89,19 +89,19 @@ fn compared(rounds: &[([f64; 2], [Asked; 2])], names: [&str; 2]) -> WaitFindings
             }
         }
     }
-    let idle = alone(&rows.remove(&Row::Idle).unwrap_or_default(), Scatter::Clustered);
+    let idle: Amount = alone(&rows.remove(&Row::Idle).unwrap_or_default(), Scatter::Clustered).into();
     let (keys, counts): (Vec<Row>, Vec<Vec<[Counted; 2]>>) = rows.into_iter().unzip();
     let running_at = keys.iter().position(|key| *key == Row::Running);
-    let mut running = running_at.map_or_else(Amount::default, |at| alone(&counts[at], Scatter::Clustered));
+    let mut running = running_at.map_or_else(Amount::default, |at| alone(&counts[at], Scatter::Clustered).into());
     let mut events = Vec::new();
     let mut mde_us: Option<f64> = None;
     for (at, found) in judged(counts.into_iter(), Scatter::Clustered) {
         match &keys[at] {
-            Row::Running => running = found.amount,
+            Row::Running => running = found.amount.into(),
             Row::Event { name, is_wait } => {
-                mde_us = Some(mde_us.map_or(found.mde_us, |mde| mde.max(found.mde_us)));
+                mde_us = Some(mde_us.map_or(found.mde, |mde| mde.max(found.mde)));
                 let (name, count) = (name.clone(), found.samples);
-                events.push(EventFindings { name, is_wait: *is_wait, count, amount: found.amount });
+                events.push(EventFindings { name, is_wait: *is_wait, count, amount: found.amount.into() });
             }
             Row::Idle => {}
         }
@@ -113,7 +113,7 @@ fn compared(rounds: &[([f64; 2], [Asked; 2])], names: [&str; 2]) -> WaitFindings
         rounds: rounds.len() as u32,
         base_moments: moments(0),
         moments: moments(1),
-        total: alone(&total, Scatter::Clustered),
+        total: alone(&total, Scatter::Clustered).into(),
         events,
         running,
         idle,

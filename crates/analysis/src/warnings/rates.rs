@@ -149,7 +149,7 @@ fn maintenance(cell: &Cell<'_>, found: &mut Vec<Warning>) {
             if rounds.is_empty() { "no round".to_owned() } else { rounds_in_words(rounds) }
         };
         let (own, base) = (in_rounds(cell.rounds), in_rounds(cell.base_rounds));
-        let message = format!("the table was {done} in this step in {own}, on the base in {base}");
+        let message = format!("a table was {done} in this step in {own}, on the base in {base}");
         found.push(warning(WarningKind::Maintenance, message));
     }
 }

@@ -5,7 +5,7 @@ use crate::footnote::begun;
 use crate::functions::{change, difference, functions, rolled_up, sampled};
 use crate::svg::flame;
 use crate::{metric, number, syscalls};
-use rqps_analysis::findings::{Amount, CallAmount, FunctionFindings, ProfileFindings, TestFindings};
+use rqps_analysis::findings::{Amount, FunctionFindings, PerOperation, ProfileFindings, TestFindings};
 use serde::Serialize;
 
 /// A build's functions beside those of the base.
@@ -88,7 +88,7 @@ fn mark(is_sure: bool, difference: f64) -> (&'static str, &'static str) {
 }
 
 /// The same of calls.
-pub(super) fn of_calls(name: String, amount: &CallAmount) -> Row {
+pub(super) fn of_calls(name: String, amount: &PerOperation) -> Row {
     let (hue, glyph) = mark(amount.is_sure, amount.difference);
     let (base, own) = (syscalls::count(amount.base), syscalls::count(amount.own));
     Row { name, base, own, change: syscalls::change(amount), hue, glyph, inclusive: String::new() }

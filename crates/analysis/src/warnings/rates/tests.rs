@@ -138,9 +138,9 @@ fn a_timer_that_ran_out_on_one_side_alone_is_told() {
         Some(measured)
     };
     let side = |counts: [f64; 3]| [vacuumed(1, counts[0]), vacuumed(2, counts[1]), vacuumed(3, counts[2])];
-    let one = "the table was vacuumed in this step in rounds 1, 3, on the base in no round";
+    let one = "a table was vacuumed in this step in rounds 1, 3, on the base in no round";
     check(&side([1.0, 0.0, 1.0]), &side([0.0; 3]), &[(WarningKind::Maintenance, one)]);
-    let other = "the table was vacuumed in this step in round 2, on the base in rounds 1, 2, 3";
+    let other = "a table was vacuumed in this step in round 2, on the base in rounds 1, 2, 3";
     check(&side([0.0, 1.0, 0.0]), &side([1.0; 3]), &[(WarningKind::Maintenance, other)]);
     // One of three may be chance, and whoever takes longer is vacuumed more often.
     for (own, base) in [([1.0, 0.0, 0.0], [0.0; 3]), ([3.0, 4.0, 3.0], [1.0, 1.0, 1.0]), ([1.0; 3], [1.0; 3])] {
