@@ -237,7 +237,7 @@ pub(crate) struct CompareArgs {
     /// Print JSON: rqps, low, high, verdict, n, mde, q, base and absolute throughput for every test and build
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
-    /// Print a Markdown table to paste in a mail or a blog
+    /// Print Markdown to paste in a mail or a blog: tables, and what stands behind each change
     #[arg(long)]
     pub(crate) markdown: bool,
 }
@@ -259,8 +259,11 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) pprof: Option<PathBuf>,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
+    /// Print Markdown to paste in a bug report
+    #[arg(long)]
+    pub(crate) markdown: bool,
 }
 
 /// The verdicts that `--fail-on` can name.

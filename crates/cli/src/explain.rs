@@ -1,7 +1,7 @@
 //! `explain`: what stands behind each change, with rounds that sample functions and waits where a time is
 //! given for them.
 //!
-//! In: a results folder. Out: words or JSON; where rounds were added, the folder's report is written again.
+//! In: a results folder. Out: words, Markdown or JSON; where rounds were added, the folder's report is written again.
 
 use crate::args::ExplainArgs;
 use crate::outcome::Ending;
@@ -48,9 +48,10 @@ pub(crate) fn explain(args: &ExplainArgs, screen: Screen) -> Result<Ending> {
         let files = written.len();
         screen.say(&format!("{} for pprof in {}", plural(files as u32, "file"), folder.display()));
     }
-    screen.print(&match args.json {
-        true => rqps_report::explain_json(&findings, &args.tests),
-        false => rqps_report::explain(&findings, &args.tests, screen.width()),
+    screen.print(&match (args.json, args.markdown) {
+        (true, _) => rqps_report::explain_json(&findings, &args.tests),
+        (false, true) => rqps_report::explain_markdown(&findings, &args.tests),
+        (false, false) => rqps_report::explain(&findings, &args.tests, screen.width()),
     });
     Ok(Ending::Clean)
 }

@@ -37,7 +37,7 @@ mod work;
 pub use files::files;
 pub use html::{ReportError, html};
 pub use json::compare_json;
-pub use markdown::markdown;
+pub use markdown::{explain_markdown, markdown};
 pub use pprof::pprof;
 pub use terminal::terminal;
 pub use why::{explain, explain_json};

@@ -1,15 +1,19 @@
 //! The result as Markdown, to paste into a mail, an issue or a blog.
 //!
 //! One sentence per build, then a table per group (of the Insert Benchmark one of all steps): full rows for two builds,
-//! relative throughput and glyph for more.
+//! relative throughput and glyph for more. Under each table stands what is behind the changes in it. What
+//! `rqps explain` tells is a list by build, with its tables as text in a fence.
 
 use crate::columns;
 use crate::number;
 use crate::order::{self, Block};
 use crate::rounds;
-use crate::{footnote, latency, planted, suite, verdict_style};
+use crate::{footnote, latency, planted, suite, verdict_style, why};
 use rqps_analysis::findings::{CellFindings, Findings, TestFindings};
 use rqps_model::{Verdict, plural};
+
+/// Columns of the tables in a fence.
+const FENCED_WIDTH: usize = 100;
 
 /// The whole campaign as Markdown.
 pub fn markdown(findings: &Findings) -> String {
@@ -48,6 +52,7 @@ pub fn markdown(findings: &Findings) -> String {
                 [only] => rows_of_one(&mut out, findings, block, only),
                 _ => rows_of_many(&mut out, findings, block, &others, &names),
             }
+            out.push_str(&changes(findings, block, &others, &names));
         }
     }
     out.push_str(&tail(findings));
@@ -88,6 +93,60 @@ fn rows_of_many(out: &mut String, findings: &Findings, block: &Block<'_>, others
     }
 }
 
+/// What stands behind each change of a table, a bullet for each; empty where nothing changed.
+fn changes(findings: &Findings, block: &Block<'_>, others: &[usize], names: &[String]) -> String {
+    let mut out = String::new();
+    for (test, index) in block.tests.iter().flat_map(|(_, test)| others.iter().map(move |index| (test, *index))) {
+        let Some(sentence) = why::sentence(findings, test, index) else { continue };
+        let build = if others.len() > 1 { format!(" on {}", escaped(&names[index])) } else { String::new() };
+        let title = if out.is_empty() { "\nWhat stands behind each change:\n\n" } else { "" };
+        let (name, change) = (escaped(&suite::row(findings, test)), why::change(test, index));
+        out.push_str(&format!("{title}- **{name}**{build}{change}: {}\n", escaped(&sentence)));
+    }
+    out
+}
+
+/// `rqps explain` as Markdown, for a bug report: by build each test that changed, or those named, the largest change
+/// first.
+pub fn explain_markdown(findings: &Findings, tests: &[String]) -> String {
+    // Whoever reads a bug report does not know how builds are named here.
+    let name = |index: usize| {
+        let treatment = &findings.treatments[index];
+        let build = format!("{} {}", treatment.build.engine.title(), treatment.build.version);
+        (escaped(&treatment.name), escaped(&build))
+    };
+    let mut out = format!("## What stands behind the changes of {}\n\n", escaped(&findings.campaign.name));
+    let (base, build) = name(findings.base);
+    out.push_str(&format!("Relative to **{base}** ({build}).\n"));
+    for index in order::others(findings) {
+        let changed = why::changed(findings, index, tests);
+        let (name, build) = name(index);
+        out.push_str(&format!("\n### {name} ({build}): {}\n", why::count(findings, &changed)));
+        for test in changed {
+            let (of, clients) = (escaped(&suite::row(findings, test)), why::clients(findings, test));
+            let why = escaped(&why::explained(findings, test, index));
+            out.push_str(&format!("\n- **{of}**{clients}{}: {why}\n", why::change(test, index)));
+            out.push_str(&fenced(&why::below(findings, test, index, FENCED_WIDTH)));
+        }
+    }
+    out.push_str(&measured_by(findings));
+    out
+}
+
+/// Lines of a terminal as text in a bullet, out of which no line of it can lead.
+fn fenced(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let indent = |line: &String| format!("  {}\n", line.strip_prefix("      ").unwrap_or(line));
+    let text: String = lines.iter().map(indent).collect();
+    let mut fence = "```".to_owned();
+    while text.contains(&fence) {
+        fence.push('`');
+    }
+    format!("\n  {fence}text\n{text}  {fence}\n")
+}
+
 fn tail(findings: &Findings) -> String {
     let glyphs: Vec<String> =
         Verdict::ALL.into_iter().map(|verdict| format!("{} {verdict}", verdict_style::glyph(verdict))).collect();
@@ -114,15 +173,19 @@ fn tail(findings: &Findings) -> String {
         let title = if at == 0 { "\nDifferences that the engines force:\n\n" } else { "" };
         out.push_str(&format!("{title}- {}\n", escaped(&order::forced(form))));
     }
-    out.push_str(&format!(
+    out.push_str(&measured_by(findings));
+    out
+}
+
+fn measured_by(findings: &Findings) -> String {
+    format!(
         "\nMeasured by rqps {} on {} ({}, {}), {}.\n",
         escaped(&findings.campaign.rqps_version),
         escaped(&findings.host.cpu_model),
         plural(findings.host.cpus, "CPU"),
         escaped(&findings.host.kernel),
         escaped(&findings.campaign.started_at),
-    ));
-    out
+    )
 }
 
 fn none() -> String {
@@ -133,15 +196,24 @@ fn throughput(cell: &CellFindings) -> String {
     cell.throughput.map_or_else(none, number::throughput)
 }
 
-/// Text that must not become markup: angle brackets, pipes, emphasis, links.
+/// Text that must not become markup: angle brackets, pipes, emphasis, headings, links, also to an issue by its number.
+/// An underscore within a word is none.
 fn escaped(text: &str) -> String {
+    let letters: Vec<char> = crate::text::plain(text).chars().collect();
+    let is_in_word = |at: usize| {
+        let is_of_word = |at: usize| letters.get(at).is_some_and(|c| c.is_alphanumeric() || *c == '_');
+        at > 0 && is_of_word(at - 1) && is_of_word(at + 1)
+    };
+    let is_within = |at: usize| at > 0 && !letters.get(at + 1).is_some_and(char::is_ascii_digit);
     let mut out = String::new();
-    for c in crate::text::plain(text).chars() {
+    for (at, &c) in letters.iter().enumerate() {
         match c {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            '|' | '*' | '`' | '[' | ']' | '\\' | '#' => out.extend(['\\', c]),
+            '_' if is_in_word(at) => out.push(c),
+            '#' if is_within(at) => out.push(c),
+            '|' | '*' | '_' | '~' | '$' | '`' | '[' | ']' | '\\' | '#' => out.extend(['\\', c]),
             _ => out.push(c),
         }
     }
@@ -150,11 +222,23 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use super::{escaped, fenced};
 
     #[test]
     fn markup_in_names_stays_text() {
         assert_eq!(escaped("<b>a|b</b>\n*x* [l](u)"), "&lt;b&gt;a\\|b&lt;/b&gt; \\*x\\* \\[l\\](u)");
         assert_eq!(escaped("pg1711_zonky"), "pg1711_zonky");
+        assert_eq!(escaped("# a #12 sbtest#"), "\\# a \\#12 sbtest#");
+        assert_eq!(
+            escaped("_bt_read, do_it_[k] __x ~~a~~ $1$"),
+            "\\_bt_read, do_it\\_\\[k\\] \\__x \\~\\~a\\~\\~ \\$1\\$"
+        );
+    }
+
+    #[test]
+    fn nothing_ends_a_fence_before_its_time() {
+        let fenced = |text: &str| fenced(&[format!("      {text}")]);
+        assert_eq!(fenced("std::vec<T>, 0 → 1"), "\n  ```text\n  std::vec<T>, 0 → 1\n  ```\n");
+        assert_eq!(fenced("```` <b>"), "\n  `````text\n  ```` <b>\n  `````\n");
     }
 }

@@ -1,6 +1,7 @@
 //! What stands behind a change, in words.
 //!
-//! In: the causes that analysis found. Out: a sentence for a test, and the text of `rqps explain`.
+//! In: the causes that analysis found. Out: a sentence for a test, and the text of `rqps explain`; as Markdown it is
+//! made in `markdown`.
 
 use crate::{blocked, functions, metric, number, order, plans, suite, syscalls, text, verdict_style, waits, work};
 use rqps_analysis::findings::{Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, TestFindings};
@@ -122,11 +123,7 @@ pub fn explain(findings: &Findings, tests: &[String], width: usize) -> String {
     for index in order::others(findings) {
         let name = text::plain(&findings.treatments[index].name);
         let changed = changed(findings, index, tests);
-        let count = match changed.len() {
-            0 => "nothing changed".to_owned(),
-            count => plural(count as u32, findings.campaign.suite.noun()),
-        };
-        out.push_str(&format!("\n{name}: {count}\n"));
+        out.push_str(&format!("\n{name}: {}\n", count(findings, &changed)));
         for test in changed {
             let lines = text::wrap(&of_test(findings, test, index), width, "  ", "      ");
             lines
@@ -138,8 +135,16 @@ pub fn explain(findings: &Findings, tests: &[String], width: usize) -> String {
     out
 }
 
+/// How many tests are explained, in words.
+pub(crate) fn count(findings: &Findings, tests: &[&TestFindings]) -> String {
+    match tests.len() {
+        0 => "nothing changed".to_owned(),
+        count => plural(count as u32, findings.campaign.suite.noun()),
+    }
+}
+
 /// What stands below a test's sentence: plans, counts, settings and functions.
-fn below(findings: &Findings, test: &TestFindings, treatment: usize, width: usize) -> Vec<String> {
+pub(crate) fn below(findings: &Findings, test: &TestFindings, treatment: usize, width: usize) -> Vec<String> {
     let (cell, per) = (&test.cells[treatment], metric::per(findings, test));
     let peer = findings.peer(treatment);
     let named = |index: usize| (findings.treatments[index].name.as_str(), &test.cells[index]);
@@ -155,7 +160,7 @@ fn below(findings: &Findings, test: &TestFindings, treatment: usize, width: usiz
 }
 
 /// Tests to explain, the largest change first.
-fn changed<'a>(findings: &'a Findings, treatment: usize, tests: &[String]) -> Vec<&'a TestFindings> {
+pub(crate) fn changed<'a>(findings: &'a Findings, treatment: usize, tests: &[String]) -> Vec<&'a TestFindings> {
     let size = |test: &TestFindings| test.cells[treatment].comparison.as_ref().map_or(0.0, |c| c.rqps.ln().abs());
     let is_chosen = |test: &&TestFindings| match tests.is_empty() {
         true => sentence(findings, test, treatment).is_some(),
@@ -167,16 +172,30 @@ fn changed<'a>(findings: &'a Findings, treatment: usize, tests: &[String]) -> Ve
 }
 
 fn of_test(findings: &Findings, test: &TestFindings, treatment: usize) -> String {
-    let cell = &test.cells[treatment];
-    let clients = match findings.campaign.clients.len() {
+    let name = text::plain(&suite::row(findings, test));
+    let clients = clients(findings, test);
+    let (change, why) = (change(test, treatment), explained(findings, test, treatment));
+    format!("{name}{clients}{change}: {why}")
+}
+
+/// `, 4 clients` where tests ran at several numbers of them.
+pub(crate) fn clients(findings: &Findings, test: &TestFindings) -> String {
+    match findings.campaign.clients.len() {
         0 | 1 => String::new(),
         _ => format!(", {}", plural(test.clients, "client")),
-    };
-    let verdict = cell.comparison.as_ref().map_or_else(String::new, |comparison| {
+    }
+}
+
+/// ` +76.0 % ▲` where the test was compared.
+pub(crate) fn change(test: &TestFindings, treatment: usize) -> String {
+    test.cells[treatment].comparison.as_ref().map_or_else(String::new, |comparison| {
         format!(" {} {}", number::change(comparison.rqps), verdict_style::glyph(comparison.verdict))
-    });
-    let why = sentence(findings, test, treatment).unwrap_or_else(|| "no change to explain".to_owned());
-    format!("{}{clients}{verdict}: {why}", text::plain(&suite::row(findings, test)))
+    })
+}
+
+/// The sentence of a test, changed or not.
+pub(crate) fn explained(findings: &Findings, test: &TestFindings, treatment: usize) -> String {
+    sentence(findings, test, treatment).unwrap_or_else(|| "no change to explain".to_owned())
 }
 
 /// The same for scripts: a list of `test`, `clients`, `treatment`, `base`, `rqps`, `verdict`, `causes` (each with its

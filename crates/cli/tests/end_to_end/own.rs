@@ -79,6 +79,11 @@ fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
     for name in ["report.html", "findings.json"] {
         assert!(!read(name).contains("'eu'") && read(name).contains("region = ?"), "{name}");
     }
+    for command in ["compare", "explain"] {
+        let text = scene.end(scene.rqps(&[command, "results/shop", "--markdown"])).with_code(0).stdout;
+        let is_told = |line: &str| line.starts_with("- **orders-of-customer**") && line.contains("another plan of ");
+        assert!(text.lines().any(is_told) && !text.contains("'eu'"), "{text}");
+    }
     scene.end(scene.rqps(&["report", "results/shop", "--show-literals"])).with_code(0);
     assert!(read("findings.json").contains("'eu'"));
     // The verdict that was held back can be had.

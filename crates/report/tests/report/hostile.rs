@@ -5,7 +5,7 @@ use crate::world::{Size, explained, findings};
 use rqps_analysis::findings::{Findings, SideBySide, Warning};
 use rqps_model::plan::ForcedForm;
 use rqps_model::{Engine, WarningKind};
-use rqps_report::{explain, files, html, markdown, terminal};
+use rqps_report::{explain, explain_markdown, files, html, markdown, terminal};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&\u{1b}[31m|x";
 
@@ -116,6 +116,10 @@ fn nothing_from_outside_reaches_a_terminal_raw() {
         }
         let text = markdown(&made);
         assert!(!text.contains("<script>") && !text.contains('\u{1b}'));
+        // In a fence, whose lines are indented, names stand as they are.
+        let text = explain_markdown(&made, &[]);
+        let prose = || text.lines().filter(|line| !line.starts_with("  "));
+        assert!(!text.contains('\u{1b}') && prose().all(|line| !line.contains("<script>")), "{text}");
         for (path, bytes) in files(&made) {
             assert!(!bytes.contains(&0x1b), "{path} holds an escape character");
             let name = path.strip_prefix("tables/").unwrap_or(&path);

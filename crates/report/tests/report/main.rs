@@ -5,6 +5,7 @@ mod golden;
 mod hostile;
 mod insert;
 mod json;
+mod markdown;
 mod notes;
 mod open_loop;
 mod page;
