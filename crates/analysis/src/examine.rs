@@ -169,6 +169,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         waits: None,
         blocked: None,
         syscalls: None,
+        not_sampled: Vec::new(),
         cost: cost::cost(
             present(),
             throughput.map(|throughput| throughput / unit.seconds()),

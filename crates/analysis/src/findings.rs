@@ -8,6 +8,7 @@ mod blocked;
 mod cause;
 mod comparison;
 mod counter;
+mod not_sampled;
 mod plan;
 mod planted;
 mod profile;
@@ -23,6 +24,7 @@ pub use blocked::BlockedFindings;
 pub use cause::{Cause, Moved};
 pub use comparison::{Comparison, MeasureComparison, RoundFindings};
 pub use counter::{CounterFindings, CounterUnit};
+pub use not_sampled::NotSampled;
 pub use plan::{EstimateDifference, PlanDifference, PlanFindings};
 pub use planted::{PlantedCell, PlantedFindings};
 pub use profile::{FrameFindings, FunctionFindings, ProfileFindings};
@@ -273,6 +275,9 @@ pub struct CellFindings {
     /// Which system calls its server makes, where rounds that explain the campaign say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub syscalls: Option<SyscallFindings>,
+    /// What such rounds were to say, and could not sample.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_sampled: Vec<NotSampled>,
     /// Costs per operation, over all rounds.
     pub cost: Option<Cost>,
     /// Latency by statement kind (`event` first), all rounds merged.

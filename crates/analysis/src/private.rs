@@ -51,6 +51,8 @@ fn hide_in_cell(cell: &mut CellFindings, engine: Engine) {
     for one in &mut cell.errors {
         one.message = error(&one.code, &one.message);
     }
+    // Why a server is not asked, it says itself.
+    cell.not_sampled.iter_mut().for_each(|one| one.why = message(&one.why));
     hide_in_warnings(&mut cell.warnings);
 }
 

@@ -1,13 +1,14 @@
 //! From what was sampled to the functions and waits that gained or lost, with intervals.
 //!
 //! In: the rounds that explain a campaign, as stored. Out: [`ProfileFindings`], [`WaitFindings`],
-//! [`BlockedFindings`] and [`SyscallFindings`] of a treatment in a test. Each amount is per operation, so that a
-//! function that got slower makes no other one smaller.
+//! [`BlockedFindings`] and [`SyscallFindings`] of a treatment in a test, and what was refused. Each amount is per
+//! operation, so that a function that got slower makes no other one smaller.
 
 mod blocked;
 mod compared;
 mod estimate;
 mod pairs;
+mod refused;
 mod rollup;
 mod stacks;
 mod syscalls;
@@ -16,10 +17,10 @@ mod whole;
 
 pub use whole::{SampledStack, SampledStacks, sampled_stacks};
 
-use crate::findings::{BlockedFindings, ProfileFindings, SyscallFindings, TestFindings, WaitFindings};
+use crate::findings::{BlockedFindings, NotSampled, ProfileFindings, SyscallFindings, TestFindings, WaitFindings};
 use pairs::{Pair, pairs, per_operation};
 use rqps_model::profile::ProfileFacts;
-use rqps_model::{Sample, part};
+use rqps_model::{Sample, Sampling, part};
 use rqps_store::{Campaign, SampleFolder, StoreError};
 use stacks::{Stacks, Weighed};
 
@@ -45,6 +46,19 @@ pub(crate) struct Explained {
     pub(crate) waits: Option<WaitFindings>,
     pub(crate) blocked: Option<BlockedFindings>,
     pub(crate) syscalls: Option<SyscallFindings>,
+    /// What none of them could sample; what was sampled in some is known from those.
+    pub(crate) not_sampled: Vec<NotSampled>,
+}
+
+impl Explained {
+    fn tells(&self, what: Sampling) -> bool {
+        match what {
+            Sampling::Functions => self.profile.is_some(),
+            Sampling::BlockedSessions => self.blocked.is_some(),
+            Sampling::SystemCalls => self.syscalls.is_some(),
+            Sampling::Waits => self.waits.is_some(),
+        }
+    }
 }
 
 /// What they say of a test, by treatment.
@@ -58,12 +72,16 @@ pub(crate) fn explained(
         true => Ok(Explained::default()),
         false => {
             let names = [names[base], names[at]];
-            Ok(Explained {
+            let mut found = Explained {
                 profile: profile(profiles, test, at, names)?,
                 waits: waits::waits(profiles, test, names)?,
                 blocked: blocked::blocked(profiles, test, names)?,
                 syscalls: syscalls::syscalls(profiles, test, names)?,
-            })
+                not_sampled: Vec::new(),
+            };
+            let refused = refused::refused(profiles, test, names)?;
+            found.not_sampled = refused.into_iter().filter(|one| !found.tells(one.what)).collect();
+            Ok(found)
         }
     };
     (0..names.len()).map(of).collect()

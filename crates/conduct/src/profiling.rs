@@ -4,12 +4,16 @@
 //! refused, the sample says so.
 
 use rqps_load::suite::Ran;
-use rqps_model::{Part, part};
+use rqps_model::{Part, Sampling, part};
 use rqps_observe::WaitSampler;
 use rqps_profile::{Profile, Profiler};
 use rqps_server::Server;
 use rqps_wire::Session;
+use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// What is sampled by the clock of the kernel, or along with it.
+const BY_CLOCK: [Sampling; 3] = [Sampling::Functions, Sampling::BlockedSessions, Sampling::SystemCalls];
 
 /// How long a connection may take.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
@@ -20,7 +24,8 @@ pub(crate) struct Profiling<'a> {
     is_wanted: bool,
     cpus: &'a [usize],
     profiler: Option<Profiler>,
-    refused: Option<String>,
+    /// What the kernel refuses of all servers alike, and why.
+    refused: BTreeMap<String, String>,
     /// By server; else why it is not asked.
     waits: Vec<Result<WaitSampler, String>>,
 }
@@ -28,7 +33,7 @@ pub(crate) struct Profiling<'a> {
 impl<'a> Profiling<'a> {
     /// Sampling of servers on these CPUs, if it is wanted.
     pub(crate) fn new(is_wanted: bool, cpus: &'a [usize]) -> Profiling<'a> {
-        Profiling { is_wanted, cpus, profiler: None, refused: None, waits: Vec::new() }
+        Profiling { is_wanted, cpus, profiler: None, refused: BTreeMap::new(), waits: Vec::new() }
     }
 
     /// Clients begin to work on these servers.
@@ -44,8 +49,12 @@ impl<'a> Profiling<'a> {
             pids.push(server.pids());
         }
         match Profiler::start(self.cpus, &pids, &ours) {
-            Ok(profiler) => self.profiler = Some(profiler),
-            Err(refused) => self.refused = Some(refused.to_string()),
+            Ok(profiler) => {
+                let of_calls = profiler.syscalls_refused().map(|why| entry(Sampling::SystemCalls, why));
+                self.refused.extend(of_calls);
+                self.profiler = Some(profiler);
+            }
+            Err(why) => self.refused.extend(BY_CLOCK.map(|what| entry(what, &why))),
         }
     }
 
@@ -78,10 +87,7 @@ impl<'a> Profiling<'a> {
 
     /// Puts what was sampled beside what the servers did.
     pub(crate) fn end(self, ran: &mut [Ran]) {
-        if let Some(refused) = self.refused {
-            let warning = format!("functions were not sampled: {refused}");
-            ran.iter_mut().for_each(|ran| ran.sample.warnings.push(warning.clone()));
-        }
+        ran.iter_mut().for_each(|ran| ran.sample.not_sampled.clone_from(&self.refused));
         for (ran, sampler) in ran.iter_mut().zip(self.waits) {
             let refused = match sampler {
                 Ok(sampler) => {
@@ -91,7 +97,7 @@ impl<'a> Profiling<'a> {
                 }
                 Err(refused) => Some(refused),
             };
-            ran.sample.warnings.extend(refused.map(|why| format!("waits were not sampled to the end: {why}")));
+            ran.sample.not_sampled.extend(refused.map(|why| entry(Sampling::Waits, why)));
         }
         let Some(profiler) = self.profiler else { return };
         let counted: Vec<_> = ran.iter().map(|ran| ran.counted.clone()).collect();
@@ -102,6 +108,11 @@ impl<'a> Profiling<'a> {
             ran.parts.push(Part { name: part::STACKS.to_owned(), bytes: folded.into_bytes() });
         }
     }
+}
+
+/// As a sample keeps it.
+fn entry(what: Sampling, why: impl ToString) -> (String, String) {
+    (what.name().to_owned(), why.to_string())
 }
 
 /// Prepares to ask a server what its sessions wait for; the thread of the server that answers, where it is known.

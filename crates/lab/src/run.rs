@@ -144,7 +144,7 @@ impl<'a> Run<'a> {
                 "only waits are sampled, neither functions nor blocked sessions: {refused}"
             )));
         } else if let Err(refused) = rqps_profile::check_syscalls() {
-            notify(Notice::Warning(format!("system calls are not counted: {refused}")));
+            notify(Notice::Warning(format!("system calls are not sampled: {refused}")));
         }
         let planned = rqps_campaign::profiled::profiled(campaign.plan(), tests, seconds).map_err(anyhow::Error::msg)?;
         let data_place = lab.data_place(data);

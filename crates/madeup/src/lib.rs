@@ -90,6 +90,8 @@ pub struct Recipe {
     pub stacks: Vec<StackTruth>,
     /// What sessions do with its true times, in the same rounds.
     pub waits: Vec<WaitTruth>,
+    /// What was refused in these rounds, by its word, and why.
+    pub not_sampled: BTreeMap<String, String>,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -185,6 +187,7 @@ impl Recipe {
             planted: None,
             stacks: Vec::new(),
             waits: Vec::new(),
+            not_sampled: BTreeMap::new(),
             seed,
         }
     }
@@ -260,7 +263,7 @@ impl Recipe {
             why_one_by_one: None,
             why_continued: None,
             time: self.time,
-            profiled: !self.stacks.is_empty() || !self.waits.is_empty(),
+            profiled: !self.stacks.is_empty() || !self.waits.is_empty() || !self.not_sampled.is_empty(),
             stages: self.stages(tests.collect()),
             warmup_seconds: 1.0,
             slice_ms: 10.0,
@@ -391,6 +394,7 @@ impl Recipe {
                 weather: &weather,
             };
             let mut parts = trial.parts(noise);
+            parts.sample.not_sampled.clone_from(&self.not_sampled);
             if !self.stacks.is_empty() {
                 profile::add(&mut parts, &self.stacks, treatment, &mut |mean| noise.poisson(mean));
             }

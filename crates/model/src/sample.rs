@@ -426,6 +426,10 @@ pub struct Sample {
     /// Bytes on disk before and after the test, where the suite makes its own data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
+    /// What was to be sampled, in rounds that explain a campaign, and was not: by the word for it the reason, with what
+    /// lifts it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_sampled: BTreeMap<String, String>,
     /// What a reader must know beside the number.
     pub warnings: Vec<String>,
     /// Why there is no number, if the trial failed.

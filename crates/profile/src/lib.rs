@@ -39,6 +39,7 @@ use trace_point::TracePoint;
 #[derive(Debug)]
 pub struct Profiler {
     sampler: Sampler,
+    syscalls_refused: Option<Refused>,
     servers: Vec<Server>,
     /// When all was counted.
     stopped_ns: u64,
@@ -86,12 +87,21 @@ impl Profiler {
     /// Begins to sample servers, each of which is known by its processes, on these CPUs. What the threads do that are
     /// `ours` and serve no client is counted apart.
     pub fn start(cpus: &[usize], servers: &[Vec<u32>], ours: &[u32]) -> Result<Profiler, Refused> {
-        // Whoever has no right to this has been told so (`check_syscalls`), and goes on without.
-        let sampler = Sampler::start(cpus, servers, ours, trace_point(cpus).ok())?;
+        // Whoever has no right to this goes on without.
+        let (point, syscalls_refused) = match trace_point(cpus) {
+            Ok(point) => (Some(point), None),
+            Err(refused) => (None, Some(refused)),
+        };
+        let sampler = Sampler::start(cpus, servers, ours, point)?;
         let visited = servers.iter().map(|_| Server::default()).collect();
-        let mut profiler = Profiler { sampler, servers: visited, stopped_ns: u64::MAX };
+        let mut profiler = Profiler { sampler, syscalls_refused, servers: visited, stopped_ns: u64::MAX };
         profiler.see(servers);
         Ok(profiler)
+    }
+
+    /// Why system calls are not recorded, where they are not.
+    pub fn syscalls_refused(&self) -> Option<&Refused> {
+        self.syscalls_refused.as_ref()
     }
 
     /// A server is visited from now on.

@@ -18,6 +18,7 @@ mod json;
 mod latency;
 mod markdown;
 mod metric;
+mod not_sampled;
 mod number;
 mod order;
 mod plans;

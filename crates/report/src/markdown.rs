@@ -129,6 +129,9 @@ pub fn explain_markdown(findings: &Findings, tests: &[String]) -> String {
             out.push_str(&fenced(&why::below(findings, test, index, FENCED_WIDTH)));
         }
     }
+    for note in why::not_sampled(findings, tests) {
+        out.push_str(&format!("\nNote: {}.\n", escaped(&note)));
+    }
     out.push_str(&measured_by(findings));
     out
 }

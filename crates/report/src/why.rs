@@ -3,7 +3,9 @@
 //! In: the causes that analysis found. Out: a sentence for a test, and the text of `rqps explain`; as Markdown it is
 //! made in `markdown`.
 
-use crate::{blocked, functions, metric, number, order, plans, suite, syscalls, text, verdict_style, waits, work};
+use crate::{
+    blocked, functions, metric, not_sampled, number, order, plans, suite, syscalls, text, verdict_style, waits, work,
+};
 use rqps_analysis::findings::{Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, TestFindings};
 use rqps_model::{Verdict, plural};
 use serde_json::{Value, json};
@@ -132,7 +134,19 @@ pub fn explain(findings: &Findings, tests: &[String], width: usize) -> String {
                 .for_each(|line| out.push_str(&format!("{line}\n")));
         }
     }
+    for (at, note) in not_sampled(findings, tests).iter().enumerate() {
+        let lines = text::wrap(note, width, "Note: ", "      ").join("\n");
+        out.push_str(&format!("{}{lines}\n", if at == 0 { "\n" } else { "" }));
+    }
     out
+}
+
+/// What could not be sampled of the tests that are explained.
+pub(crate) fn not_sampled(findings: &Findings, tests: &[String]) -> Vec<String> {
+    let others = order::others(findings).into_iter();
+    let cells = others
+        .flat_map(|index| changed(findings, index, tests).into_iter().map(move |test| (test, &test.cells[index])));
+    not_sampled::sentences(cells)
 }
 
 /// How many tests are explained, in words.
@@ -201,7 +215,7 @@ pub(crate) fn explained(findings: &Findings, test: &TestFindings, treatment: usi
 /// The same for scripts: a list of `test`, `clients`, `treatment`, `base`, `rqps`, `verdict`, `causes` (each with its
 /// `kind`, and amounts per operation), `settings` that differ and may touch the test, `plans` as they are compared,
 /// `sentence`, which is `null` where nothing changed, and `profile`, `waits`, `blocked` and `syscalls`: functions,
-/// waits, stacks of blocked sessions and system calls where they were sampled, else `null`.
+/// waits, stacks of blocked sessions and system calls where they were sampled, else `null`; `not_sampled` says why.
 pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
     let of = |index: usize, test: &TestFindings| {
         let comparison = test.cells[index].comparison.as_ref();
@@ -220,6 +234,7 @@ pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
             "waits": test.cells[index].waits,
             "blocked": test.cells[index].blocked,
             "syscalls": test.cells[index].syscalls,
+            "not_sampled": test.cells[index].not_sampled,
         })
     };
     let others = order::others(findings).into_iter();

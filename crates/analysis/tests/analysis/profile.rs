@@ -1,9 +1,11 @@
 //! Rounds that explain a campaign, made up with known times of functions: what was injected is found, and no more.
 
 use rqps_analysis::analyse;
-use rqps_analysis::findings::{Findings, FunctionFindings, ProfileFindings};
+use rqps_analysis::findings::{Findings, FunctionFindings, NotSampled, ProfileFindings};
 use rqps_madeup::{Effect, Recipe, StackTruth};
+use rqps_model::Sampling;
 use rqps_store::Campaign;
+use std::collections::BTreeMap;
 
 /// Functions of the same time on both builds, and one that is not.
 fn truths(burn: [f64; 2]) -> Vec<StackTruth> {
@@ -67,4 +69,37 @@ fn all_functions_add_up_to_the_whole() {
     // The base has nothing to be compared with, and rounds that explain are no rounds of the campaign.
     assert!(findings.tests[0].cells[0].profile.is_none());
     assert_eq!(findings.campaign.rounds_complete, 6);
+}
+
+/// What a kernel refused, and why.
+type Refusals<'a> = &'a [(&'a str, &'a str)];
+
+/// Each of the folders with rounds that explain a campaign has these stacks, or none, and was refused this.
+fn refused(folders: &[(Vec<StackTruth>, Refusals<'_>)]) -> Vec<NotSampled> {
+    let root = tempfile::tempdir().unwrap();
+    let recipe = Recipe::new(2, 2, 3, 11);
+    let folder = recipe.write(root.path()).unwrap();
+    for (number, (stacks, refused)) in (1..).zip(folders) {
+        let not_sampled: BTreeMap<String, String> =
+            refused.iter().map(|(what, why)| ((*what).to_owned(), (*why).to_owned())).collect();
+        let profile = Recipe { name: number.to_string(), stacks: stacks.clone(), not_sampled, ..recipe.clone() };
+        profile.write(&folder.join("profiles")).unwrap();
+    }
+    let findings = analyse(&Campaign::open(&folder).unwrap(), None).unwrap();
+    assert_eq!(findings.tests[0].cells[0].not_sampled, [], "the base has nothing to be compared with");
+    findings.tests[0].cells[1].not_sampled.clone()
+}
+
+#[test]
+fn what_was_refused_is_kept_with_its_last_reason_until_it_is_sampled() {
+    let first: Refusals<'_> =
+        &[("functions", "no right"), ("system calls", "no right"), ("of a newer rqps", "no idea")];
+    let second: Refusals<'_> = &[("system calls", "not mounted")];
+    let of = |what, why: &str| NotSampled { what, why: why.to_owned() };
+    let expected = [of(Sampling::Functions, "no right"), of(Sampling::SystemCalls, "no right")];
+    assert_eq!(refused(&[(Vec::new(), first)]), expected);
+    // The rights to the first came later, to the other never.
+    let found = refused(&[(Vec::new(), first), (truths([20.0, 20.0]), second)]);
+    assert_eq!(found, [of(Sampling::SystemCalls, "not mounted")]);
+    assert_eq!(refused(&[(truths([20.0, 20.0]), &[])]), []);
 }

@@ -35,6 +35,15 @@ fn rounds_with_switches(campaign: &Path, test: &str, clients: u32) -> usize {
     folders(&campaign.join("profiles/1/rounds")).iter().filter(|round| is_recorded(round)).count()
 }
 
+/// What the kernel refused is still told when all is over.
+fn assert_not_sampled(scene: &Scene, words: &str) {
+    let told = scene.end(scene.rqps(&["explain", "slow"])).with_code(0).stdout;
+    let unwrapped = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.contains(&format!("Note: {words}")), "{words} in {told}");
+    let page = fs::read_to_string(scene.path("slow/report.html")).expect("there");
+    assert!(page.contains(" were not sampled: "), "the page tells it");
+}
+
 /// One of two treatments of a build has to read the whole table for every row.
 #[test]
 fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
@@ -49,12 +58,14 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
     scene.end(scene.rqps(&command)).with_code(0);
     let compared = || scene.end(scene.rqps(&["compare", "slow", "--json"])).with_code(0).stdout;
     let before = compared();
+    assert!(before.contains("\"verdict\": \"regressed\""), "{before}");
     let too_short = scene.end(scene.rqps(&["explain", "slow", "--time", "1s"]));
     let ended = scene.end(scene.rqps(&["explain", "slow", "--tests", "point-query,scan", "--time", "60s", "--json"]));
     too_short.refused(&["1 s is too short", "--tests"]);
     let ended = ended.with_code(0);
     if rqps_profile::check().is_err() {
         assert!(ended.stderr.contains("only waits are sampled") && ended.stderr.contains("perf_event_paranoid"));
+        assert_not_sampled(&scene, "functions, blocked sessions and system calls were not sampled: ");
         return;
     }
     let explained = ended.json();
@@ -94,7 +105,8 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
         }
         Err(refused) => {
             assert!(calls.is_null(), "{calls:#}");
-            assert!(ended.stderr.contains("system calls are not counted"), "{refused}: {}", ended.stderr);
+            assert!(ended.stderr.contains("system calls are not sampled"), "{refused}: {}", ended.stderr);
+            assert_not_sampled(&scene, &format!("system calls were not sampled: {refused}. Once that is lifted"));
         }
     }
     assert!(page.contains("class=\"flame\"") && page.contains("class=\"fr more\""), "a flame graph");

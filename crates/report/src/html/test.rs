@@ -12,7 +12,7 @@ use crate::order::grouped;
 use crate::svg::interval::{self, Rounds};
 use crate::svg::ratio_axis::RatioAxis;
 use crate::svg::{Plot, Tick, latency, series};
-use crate::{metric, number, rounds, suite, why};
+use crate::{metric, not_sampled, number, rounds, suite, why};
 use rqps_analysis::findings::{Comparison, TestFindings};
 use rqps_model::sample::ErrorCount;
 use rqps_model::{Interleave, Verdict, WarningKind, plural};
@@ -56,6 +56,8 @@ struct Test {
     profiles: Vec<Profile>,
     /// By build whose sessions were asked what they wait for.
     waits: Vec<Waits>,
+    /// What could not be sampled.
+    not_sampled: Vec<String>,
     ticks: Vec<Tick>,
     rows: Vec<Row>,
     /// What a test recorded by the second shows in place of series and latency.
@@ -169,6 +171,10 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         why: why_of(scene, test),
         profiles: profile::profiles(scene, test, &test_id(index)),
         waits: [waits::waits(scene, test), waits::stacks(scene, test), waits::calls(scene, test)].concat(),
+        not_sampled: not_sampled::sentences(test.cells.iter().map(|cell| (test, cell)))
+            .iter()
+            .map(|it| begun(it))
+            .collect(),
         ticks: axis.ticks(),
         rows: scene.base_first().into_iter().map(|at| row(scene, test, at, axis)).collect(),
         timeline,

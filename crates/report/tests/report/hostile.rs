@@ -82,6 +82,9 @@ fn spoiled(mut made: Findings) -> Findings {
 /// A campaign whose functions have hostile names.
 fn hostile_functions() -> Findings {
     let mut made = spoiled(explained());
+    for refused in made.tests.iter_mut().flat_map(|test| &mut test.cells).flat_map(|cell| &mut cell.not_sampled) {
+        refused.why = HOSTILE.to_owned();
+    }
     for profile in made.tests.iter_mut().flat_map(|test| &mut test.cells).filter_map(|cell| cell.profile.as_mut()) {
         let functions = profile.functions.iter_mut().chain(&mut profile.inclusive).map(|function| &mut function.name);
         functions.chain(profile.graph.iter_mut().map(|frame| &mut frame.name)).for_each(|name| *name = HOSTILE.into());

@@ -1,8 +1,8 @@
 //! Markdown: what stands behind the changes, under the tables and as a report of its own.
 
-use crate::world::{Size, explained, findings};
+use crate::world::{REFUSED, Size, explained, findings};
 use rqps_analysis::findings::Findings;
-use rqps_report::{explain_json, explain_markdown, markdown};
+use rqps_report::{explain, explain_json, explain_markdown, markdown};
 use serde_json::Value;
 
 /// What `rqps explain --json` has of the tests that changed: test, short name of the treatment, sentence.
@@ -72,8 +72,24 @@ fn what_explains_a_change_can_be_pasted_in_a_bug_report() {
     assert!(fenced.contains("send_[k], 10.") && !before.contains("send_"), "{text}");
     assert!(fenced.lines().all(|line| line.starts_with("  ") && !line.starts_with("      f")), "{fenced}");
     assert!(after.contains("\nMeasured by rqps "), "{after}");
+    assert!(after.contains(&format!("\nNote: system calls were not sampled: {REFUSED}. Once")), "{after}");
 
     let both: Vec<String> = made.tests.iter().map(|test| test.name.clone()).collect();
     let text = explain_markdown(&made, &both);
     assert!(text.contains(": no change to explain\n") && text.matches("```text").count() == 2, "{text}");
+}
+
+#[test]
+fn what_could_not_be_sampled_is_said_once_with_what_lifts_it() {
+    let made = explained();
+    let both: Vec<String> = made.tests.iter().map(|test| test.name.clone()).collect();
+    for tests in [&both[..], &[]] {
+        let told = explain(&made, tests, 200);
+        let note = format!("\nNote: system calls were not sampled: {REFUSED}. Once that is lifted,");
+        assert_eq!(told.matches("were not sampled").count(), 1, "{told}");
+        assert!(told.contains(&note), "{note} in {told}");
+    }
+    let rows: Value = serde_json::from_str(&explain_json(&made, &[])).expect("JSON");
+    assert_eq!(rows[0]["not_sampled"], serde_json::json!([{ "what": "system calls", "why": REFUSED }]));
+    assert!(!explain(&findings(Size::TWO_BUILDS), &[], 200).contains("not sampled"), "nobody asked for it");
 }

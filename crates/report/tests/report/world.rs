@@ -140,7 +140,11 @@ pub(crate) fn insert_findings(size: InsertSize) -> Findings {
     kept(format!("{recipe:?}"), |root| recipe.write(root))
 }
 
-/// Two builds of which the first test changed, with rounds that explain it: what a function gained and another lost.
+/// Why a kernel lets nobody see them.
+pub(crate) const REFUSED: &str = "tracefs is not mounted; as root, `mount …` mounts it";
+
+/// Two builds of which the first test changed, with rounds that explain it: what a function gained and another lost,
+/// and why there are no system calls.
 pub(crate) fn explained() -> Findings {
     let recipe = Recipe { cycles: 24, ..Recipe::new(2, 2, 5, 29) };
     let recipe = Recipe { effects: vec![Effect { treatment: 1, test: 0, ratio: 1.9 }], ..recipe };
@@ -148,7 +152,8 @@ pub(crate) fn explained() -> Findings {
     let moved = [("main;ServerLoop;executor;_bt_readpage", [80.0, 20.0]), ("main;ServerLoop;send_[k]", [10.0, 30.0])];
     let stacks = (1..=12).map(even).chain(moved.map(|(stack, us)| (stack.to_owned(), us)));
     let stacks = stacks.map(|(stack, us)| StackTruth { stack, us: us.to_vec() }).collect();
-    let profile = Recipe { name: "1".to_owned(), cycles: 200, stacks, ..recipe.clone() };
+    let not_sampled = BTreeMap::from([("system calls".to_owned(), REFUSED.to_owned())]);
+    let profile = Recipe { name: "1".to_owned(), cycles: 200, stacks, not_sampled, ..recipe.clone() };
     kept(format!("{profile:?}"), |root| {
         let folder = recipe.write(root)?;
         profile.write(&folder.join("profiles"))?;

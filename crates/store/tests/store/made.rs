@@ -7,6 +7,7 @@ use rqps_model::sample::{Accounting, CounterReading, ErrorCount, Failures, HostU
 use rqps_model::sample::{MonitorRow, Score, SecondRow, SessionUse, Slices};
 use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, ProgramPages, Sample, Unit, part};
 use rqps_store::{Campaign, EVENT, SampleParts, Start, Writer, latency_part};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 const DATA: DataShape = DataShape { tables: 1, rows: 100_000 };
@@ -132,6 +133,7 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         counters: (1..120).map(counter).collect(),
         record: None,
         growth: None,
+        not_sampled: BTreeMap::from([("system calls".to_owned(), "tracefs is not mounted".to_owned())]),
         warnings: vec!["the client used 40 % of a CPU".into()],
         failure: None,
     };
