@@ -20,6 +20,7 @@ pub use whole::{SampledStack, SampledStacks, sampled_stacks};
 use crate::findings::{BlockedFindings, NotSampled, ProfileFindings, SyscallFindings, TestFindings, WaitFindings};
 use pairs::{Pair, pairs, per_operation};
 use rqps_model::profile::ProfileFacts;
+use rqps_model::sample::{ProcessUse, Resources};
 use rqps_model::{Sample, Sampling, part};
 use rqps_store::{Campaign, SampleFolder, StoreError};
 use stacks::{Stacks, Weighed};
@@ -126,12 +127,16 @@ impl Sampled {
         Weighed { folded: &self.stacks, modules: &self.facts.modules, sources: &self.facts.sources, us }
     }
 
-    /// Seconds of CPU time that the samples stand for, and those that the system counted.
+    /// Seconds of CPU time that the samples stand for, and those that the system counted: of the server together with
+    /// the client, where that was sampled. What a server does after it woke a client that runs next on its CPU, about a
+    /// microsecond an answer, is charged to the client (docs/explain.md). A sample is of whoever runs.
     fn cpu_seconds(&self) -> (f64, f64) {
-        let ProfileFacts { samples, uncounted, background, ours, period_ns, .. } = self.facts;
-        let server = &self.sample.resources.server;
-        let sampled = (samples + uncounted + background + ours) as f64 * period_ns as f64 / 1e9;
-        (sampled, server.cpu_user_s + server.cpu_system_s)
+        let ProfileFacts { samples, uncounted, background, ours, client, period_ns, .. } = self.facts;
+        let all = samples + uncounted + background + ours + client.unwrap_or(0);
+        let of = |used: &ProcessUse| used.cpu_user_s + used.cpu_system_s;
+        let Resources { server, client: of_client, .. } = &self.sample.resources;
+        let counted = of(server) + client.map_or(0.0, |_| of(of_client));
+        (all as f64 * period_ns as f64 / 1e9, counted)
     }
 }
 
@@ -144,12 +149,12 @@ fn warnings(pairs: &[(Sampled, Sampled)], verdict: Option<(f64, f64)>, names: [&
             of().map(Sampled::cpu_seconds).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let share = sampled / counted;
         // Of few samples the share is known roughly: twice its Poisson error is allowed for.
-        let samples: u64 = of().map(|one| one.facts.samples + one.facts.uncounted + one.facts.background).sum();
-        let error = 2.0 / (samples.max(1) as f64).sqrt();
+        let period_s = of().next().map_or(0.0, |one| one.facts.period_ns as f64 / 1e9);
+        let error = 2.0 / (sampled / period_s).max(1.0).sqrt();
         if share.is_finite() && (share < DUE_MIN - error || share > 2.0 - DUE_MIN + error) {
+            let client = if of().any(|one| one.facts.client.is_some()) { " and its client" } else { "" };
             warnings.push(format!(
-                "samples of {name} stand for {:.1} s of CPU time, the system counted {counted:.1} s",
-                sampled
+                "samples of {name}{client} stand for {sampled:.1} s of CPU time, the system counted {counted:.1} s"
             ));
         }
         let cut: u64 = of().map(|one| one.facts.cut).sum();

@@ -19,12 +19,18 @@ pub struct ProfileFacts {
     /// Samples of what the server did for those who ask it what its sessions wait for.
     #[serde(default)]
     pub ours: u64,
+    /// Samples of the client while it visited the server; `None` in older folders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<u64>,
     /// Samples of any process that the kernel had no room for.
     pub lost: u64,
     /// How often the kernel held sampling back.
     pub throttled: u64,
-    /// Stacks that could not be followed to their outermost frame.
+    /// Stacks that could not be followed to their outermost frame, and whose outer frames are not known.
     pub cut: u64,
+    /// Stacks that could not be followed either, and have the outer frames that whole stacks agree on.
+    #[serde(default)]
+    pub completed: u64,
     /// The spans of counted time together.
     pub counted_ns: u64,
     /// Files in which only those functions have names that others call.

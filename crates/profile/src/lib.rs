@@ -5,6 +5,7 @@
 //! [`Profile`] of each server: folded stacks with their counts, and what a reader must know to trust them. It sends
 //! nothing, starts no server, compares nothing.
 
+mod callers;
 mod clock;
 mod error;
 mod image;
@@ -22,6 +23,7 @@ mod trace_point;
 
 pub use error::Refused;
 
+use callers::Callers;
 use clock::monotonic_ns;
 use kernel::Kernel;
 use maps::Mapping;
@@ -31,7 +33,7 @@ use rqps_model::profile::ProfileFacts;
 use rqps_model::syscalls::SyscallFacts;
 use sampler::{PERIOD_NS, Sampler};
 use spans::is_within;
-use stacks::{Code, Folded, Images};
+use stacks::{CUT, Code, Folded, Images};
 use std::ops::Range;
 use trace_point::TracePoint;
 
@@ -150,9 +152,8 @@ impl Profiler {
                 if sample.is_ours {
                     facts.ours += 1;
                 } else if is_within(counted, sample.time_ns) {
-                    let (stack, is_whole) = code.fold(&samples, sample);
+                    let (stack, _) = code.fold(&samples, sample);
                     facts.samples += 1;
-                    facts.cut += u64::from(!is_whole);
                     *folded.entry(stack).or_default() += 1;
                 } else if is_within(&server.visits, sample.time_ns) {
                     facts.uncounted += 1;
@@ -160,7 +161,11 @@ impl Profiler {
                     facts.background += 1;
                 }
             }
-            let blocked = switches::blocked(&samples, at, counted, self.stopped_ns, &mut code);
+            let visited = |&&moment: &&u64| moment < self.stopped_ns && is_within(&server.visits, moment);
+            facts.client = Some(samples.client_ns.iter().filter(visited).count() as u64);
+            let callers = Callers::of(&folded);
+            let folded = completed(folded, &callers, &mut facts);
+            let blocked = switches::blocked(&samples, at, counted, self.stopped_ns, &mut code, &callers);
             let syscalls = syscalls::calls(&samples, at, counted);
             (facts.modules, facts.sources) = code.files();
             let folded = folded.iter().map(|(stack, count)| format!("{stack} {count}\n")).collect();
@@ -168,4 +173,19 @@ impl Profiler {
         }
         profiles
     }
+}
+
+/// Completes the stacks whose outer frames are known; how many were, and how many stay cut.
+fn completed(folded: Folded, callers: &Callers, facts: &mut ProfileFacts) -> Folded {
+    let mut completed = Folded::new();
+    for (stack, count) in folded {
+        let whole = callers.complete(&stack);
+        match &whole {
+            Some(_) => facts.completed += count,
+            None if stack.starts_with(CUT) => facts.cut += count,
+            None => {}
+        }
+        *completed.entry(whole.unwrap_or(stack)).or_default() += count;
+    }
+    completed
 }

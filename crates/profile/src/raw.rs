@@ -41,6 +41,8 @@ pub(crate) struct Samples {
     pub(crate) all: Vec<RawSample>,
     /// Where threads left the CPU.
     pub(crate) off: Vec<Off>,
+    /// When the client was found working.
+    pub(crate) client_ns: Vec<u64>,
     pub(crate) words: Vec<u64>,
     pub(crate) bytes: Vec<u8>,
     /// Samples that the kernel had no room for.

@@ -152,6 +152,8 @@ impl Collector {
         }
         self.samples.lost_switches += self.switches.read(&mut fresh);
         self.samples.lost_calls += syscalls(&mut self.syscalls, &mut fresh);
+        let of_client = fresh.iter().filter(|fresh| fresh.pid == own && matches!(fresh.kind, Kind::Tick));
+        self.samples.client_ns.extend(of_client.map(|fresh| fresh.time_ns));
         fresh.retain(|fresh| fresh.pid != 0 && fresh.pid != own);
         // All that was forked before them has been told by now.
         before.into_iter().for_each(|sample| _ = self.keep(sample));

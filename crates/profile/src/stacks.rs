@@ -20,7 +20,7 @@ const FRAMES_MAX: usize = 512;
 pub(crate) const CUT: &str = "[cut]";
 
 /// Stands for code of which nothing is known.
-const UNKNOWN: &str = "[unknown]";
+pub(crate) const UNKNOWN: &str = "[unknown]";
 
 /// Folded stacks: frames from the outermost on, separated by `;`, and the samples that were found in each.
 pub(crate) type Folded = BTreeMap<String, u64>;

@@ -9,6 +9,7 @@
 //! it. So at first the kernel's own count of them is read, and they are recorded from then on where they are few
 //! enough.
 
+use crate::callers::Callers;
 use crate::clock::monotonic_ns;
 use crate::raw::{Fresh, Kind, Off, REGISTERS, RING_BYTES, STACK_BYTES, Samples, Switch};
 use crate::spans::overlap;
@@ -205,6 +206,7 @@ pub(crate) fn blocked(
     counted: &[Range<u64>],
     stopped_ns: u64,
     code: &mut Code<'_>,
+    callers: &Callers,
 ) -> Option<BlockedFacts> {
     let from = samples.switches_from_ns?;
     let recorded = counted.iter().filter(|span| span.end > from).map(|span| span.start.max(from)..span.end);
@@ -218,6 +220,7 @@ pub(crate) fn blocked(
             continue;
         }
         let (stack, is_whole) = code.fold(samples, &off.sample);
+        let (stack, is_whole) = callers.complete(&stack).map_or((stack, is_whole), |stack| (stack, true));
         if stack.contains(ENDS) {
             continue;
         }

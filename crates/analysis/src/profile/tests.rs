@@ -2,7 +2,10 @@
 
 use super::compared::compared;
 use super::stacks::{Stacks, Weighed};
+use super::{Sampled, warnings};
 use crate::findings::{Amount, FunctionFindings, ProfileFindings};
+use rqps_model::Sample;
+use rqps_model::profile::ProfileFacts;
 use std::collections::BTreeMap;
 
 /// By file, its functions.
@@ -128,4 +131,27 @@ fn functions_of_one_source_file_are_found_together() {
     assert_eq!(told, [("nbtree/steps.c", true), ("server", false)]);
     assert!((profile.sources[0].amount.difference_us - 100.0).abs() < 1e-9, "{:?}", profile.sources);
     assert_eq!(found(&rounds).sources, [], "no build has debug information");
+}
+
+/// A server that was sampled for 10 s of CPU time, and its client for so many samples of a millisecond.
+fn sampled(client: Option<u64>, [server_s, client_s]: [f64; 2]) -> Sampled {
+    let mut sample = Sample::default();
+    sample.resources.server.cpu_user_s = server_s;
+    sample.resources.client.cpu_system_s = client_s;
+    let facts = ProfileFacts { period_ns: 1_000_000, samples: 10_000, client, ..ProfileFacts::default() };
+    Sampled { sample, facts, stacks: Vec::new() }
+}
+
+#[test]
+fn samples_are_held_against_the_cpu_time_of_server_and_client() {
+    let told = |client, counted_s| {
+        let pair = (sampled(client, counted_s), sampled(Some(4000), [10.0, 4.0]));
+        warnings(&[pair], None, ["old", "new"])
+    };
+    // The system charged a second of the server's to the client.
+    assert_eq!(told(Some(3000), [9.0, 4.0]), [""; 0]);
+    let of_both = "samples of old and its client stand for 13.0 s of CPU time, the system counted 15.0 s";
+    assert_eq!(told(Some(3000), [11.0, 4.0]), [of_both]);
+    // A folder from before the client was sampled.
+    assert_eq!(told(None, [9.0, 4.0]), ["samples of old stand for 10.0 s of CPU time, the system counted 9.0 s"]);
 }
