@@ -25,6 +25,7 @@ INSERT = ["run", "--suite", "insert", "--scale", "small"]
 THREE, FIVE = ["--rounds", "3"], ["--rounds", "5"]
 NEWER = ["--build", "postgres:17.11", "--build", "postgres:18.6"]
 IN_TIME = ["--tests", "32", "--rows", "100k", "--time", "10m"]
+IN_FIVE = [*IN_TIME[:-1], "5m"]
 WRITES = "update-*,write-only,read-write_range=*,delete,insert"
 TEN_MINUTES = ["--rounds", "8", "--seconds", "20"]
 USERS = ["--clients", "1,4,40", "--rounds", "4", "--seconds", "10"]
@@ -89,6 +90,12 @@ PARTS = {
     "slices-10-mysql": ["run", *same("mysql:8.0.33"), *HALF, "--slice", "10"],
     "slices-3-mariadb": ["run", *same("mariadb:10.11.18"), *HALF, "--slice", "3"],
     "slices-10-mariadb": ["run", *same("mariadb:10.11.18"), *HALF, "--slice", "10"],
+    # What each length sees in the time of `--time 5m`; two campaigns of each, to be run in turn.
+    **{
+        f"slices-{ms}-in-time-{seed}": ["run", *TWINS, *IN_FIVE, "--slice", f"{ms}", "--seed", f"{seed}"]
+        for ms in (3, 10)
+        for seed in (1, 2)
+    },
     # Passes side by side, and the published form beside them.
     "insert-aa": [*INSERT, *TWINS, *THREE],
     "insert-postgres": [*INSERT, *NEWER, *THREE],

@@ -25,8 +25,8 @@ const WARMUP_MIN: f64 = 0.1;
 const WARMUP_MAX: f64 = 1.0;
 
 /// Standard deviation of the log ratio of a round that is due to a second of slices; it shrinks with the root of the
-/// seconds. As of a usual test (docs/statistics.md).
-const SECOND_NOISE: f64 = 0.007;
+/// seconds. As of a usual test in slices of 3 ms (docs/measurement.md).
+const SECOND_NOISE: f64 = 0.005;
 
 /// So many cells lend each other what they know of the noise.
 const CELLS_THAT_LEND: usize = 8;

@@ -380,9 +380,9 @@ mod tests {
             margin     builds that differ by less than 2 % are equal
 
             1 test in order of execution
-              hot-points  point           1 s  slices of 3 ms
+              hot-points  point         0.5 s  slices of 3 ms
 
-            about 36 rounds in 15 min, each with every server restarted; order of starts
+            about 42 rounds in 15 min, each with every server restarted; order of starts
                1  3 1 4 2
                2  2 4 1 3
                3  4 3 2 1
@@ -397,9 +397,9 @@ mod tests {
               12  4 2 1 3
               ... as many as fit
 
-            time       about 14 min 59 s
-            precision  about ±0.5 % for a usual test (docs/statistics.md)
-                       tests 4 min 1 s, copies and restarts 8 min 41 s, load 2 min 17 s
+            time       about 14 min 57 s
+            precision  about ±0.4 % for a usual test (docs/statistics.md)
+                       tests 2 min 32 s, copies and restarts 10 min 7 s, load 2 min 17 s
             disk       about 6.3 GB while it runs: data and its copy for 4 servers
         "#]]
         .assert_eq(&describe(&plan(&words, false)));
