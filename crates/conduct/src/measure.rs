@@ -22,6 +22,7 @@ use rqps_model::{Part, Placement, RoundSeconds, Sample, StorageEngine, part};
 use rqps_observe::{ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, Probe, Probes, ProcessProbe};
 use rqps_server::{Server, placement};
 use rqps_store::{SampleParts, StoreError, Writer, latency_part};
+use rqps_wire::Protocol;
 use std::path::Path;
 use std::time::Instant;
 
@@ -221,7 +222,7 @@ fn enter(
         arm.pending_warnings.extend(notes);
         answers
     });
-    let mut probes = probes(piece, &arm.data)?;
+    let mut probes = probes(piece, endpoint.protocol(), &arm.data)?;
     observed(server, arm.treatment.plan.storage, &arm.data, |subject| probes.begin(subject));
     Ok(Some(Reading { probes, plans, planning_us, answers }))
 }
@@ -229,12 +230,12 @@ fn enter(
 /// What is observed in a test; of one that writes, also what that does to the data and to the server second by second.
 /// What a connection costs is not the test's where it can be told apart: in a short one it would be a good part of it.
 /// In rounds that explain, no other session than those of clients is to be seen in the server.
-fn probes(piece: &Piece<'_>, data_folder: &Path) -> Result<Probes, ConductError> {
+fn probes(piece: &Piece<'_>, protocol: Protocol, data_folder: &Path) -> Result<Probes, ConductError> {
     let mut probes: Vec<Box<dyn Probe>> = vec![Box::new(CountersProbe::default())];
     if piece.test.writes {
         probes.push(Box::new(GrowthProbe::default()));
         if !piece.bench.job.plan.profiled {
-            probes.push(Box::new(MonitorProbe::default()));
+            probes.push(Box::new(MonitorProbe::with_planning_of(piece.planned.planned_meanwhile(protocol))));
         }
     }
     probes.push(Box::new(ProcessProbe::default()));

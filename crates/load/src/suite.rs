@@ -27,7 +27,7 @@ pub use rqps_model::tproc_c::Held;
 use rqps_model::tproc_c::TprocC;
 use rqps_model::{Interleave, Plan, Sample};
 use rqps_suites::{Suite, Test, data};
-use rqps_wire::{Endpoint, Target};
+use rqps_wire::{Endpoint, Protocol, Target};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -109,6 +109,14 @@ impl<'a> PlannedTest<'a> {
             What::Step(shape, step) => insert::statement_plans(target, shape, step),
             What::Transactions(..) => Ok(Vec::new()),
             What::Own(own, test, inputs) => crate::own::plans(target, own, test, inputs),
+        }
+    }
+
+    /// Its statements, by name, whose planning is timed while it runs, since it changes with the data.
+    pub fn planned_meanwhile(&self, engine: Protocol) -> Vec<(&'static str, String)> {
+        match &self.what {
+            What::Step(_, step) => insert::planned_meanwhile(engine, step),
+            What::Statements(_) | What::Transactions(..) | What::Own(..) => Vec::new(),
         }
     }
 

@@ -313,6 +313,8 @@ impl Trial<'_> {
                 ("wal_bytes_kept", (60.0 + (second % 25) as f64) * 16_777_216.0),
                 ("dead_rows", if self.step.deletes() { 2000.0 * since } else { 0.0 }),
                 ("live_rows", self.recipe.shape.rows_initial as f64),
+                ("planning_us_delete", 150.0 + 40.0 * since),
+                ("planning_us_min", 120.0),
                 ("vacuums", (7 + vacuums) as f64),
                 ("vacuums_running", f64::from(u8::from(since > 16.0 && self.step.deletes()))),
             ],

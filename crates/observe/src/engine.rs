@@ -74,9 +74,14 @@ pub(crate) enum MonitorQueries {
 }
 
 impl MonitorQueries {
-    pub(crate) fn of(protocol: Protocol, storage: Option<StorageEngine>) -> MonitorQueries {
+    /// `planned` are statements, by name, whose planning is timed where the server tells that.
+    pub(crate) fn of(
+        protocol: Protocol,
+        storage: Option<StorageEngine>,
+        planned: &[(&'static str, String)],
+    ) -> MonitorQueries {
         match (protocol, storage) {
-            (Protocol::Postgres, _) => MonitorQueries::Postgres(postgres::monitor::Queries::default()),
+            (Protocol::Postgres, _) => MonitorQueries::Postgres(postgres::monitor::Queries::with_planning_of(planned)),
             (Protocol::Mysql, Some(StorageEngine::Rocksdb)) => MonitorQueries::Rocksdb,
             (Protocol::Mysql, _) => MonitorQueries::Innodb,
         }

@@ -47,17 +47,23 @@ pub struct Monitor {
 
 impl Monitor {
     /// Begins to monitor a server and the host with the device of its data folder. A server that cannot be reached is
-    /// tried again each second.
-    pub fn begin(endpoint: &Endpoint, storage: Option<StorageEngine>, data_folder: &Path) -> Monitor {
+    /// tried again each second. `planned` are statements, by name, whose planning is timed where the server tells that.
+    pub fn begin(
+        endpoint: &Endpoint,
+        storage: Option<StorageEngine>,
+        data_folder: &Path,
+        planned: &[(&'static str, String)],
+    ) -> Monitor {
         let shared = Arc::new(Shared::default());
         shared.lock().own.host = HostMeter::open(data_folder).ok();
         shared.lock().own.go_on();
         let for_rows = Arc::clone(&shared);
         let rows = std::thread::spawn(move || keep_rows(&for_rows));
         let (for_queries, endpoint) = (Arc::clone(&shared), endpoint.clone());
+        let queries = MonitorQueries::of(endpoint.protocol(), storage, planned);
         // Never joined: it may hang in a connection. What it does last is to say that it leaves.
         std::thread::spawn(move || {
-            keep_reading(&for_queries, &endpoint, MonitorQueries::of(endpoint.protocol(), storage));
+            keep_reading(&for_queries, &endpoint, queries);
             for_queries.lock().has_left = true;
             for_queries.changed.notify_all();
         });
@@ -113,13 +119,21 @@ impl Drop for Monitor {
 /// Rows of the time in which clients work.
 #[derive(Debug, Default)]
 pub struct MonitorProbe {
+    planned: Vec<(&'static str, String)>,
     monitor: Option<Monitor>,
     rows: Vec<MonitorRow>,
 }
 
+impl MonitorProbe {
+    /// With the planning of these statements, by name, where the server tells that.
+    pub fn with_planning_of(planned: Vec<(&'static str, String)>) -> MonitorProbe {
+        MonitorProbe { planned, ..MonitorProbe::default() }
+    }
+}
+
 impl Probe for MonitorProbe {
     fn start(&mut self, server: &Subject<'_>) {
-        let monitor = Monitor::begin(server.endpoint, server.storage, server.data_folder);
+        let monitor = Monitor::begin(server.endpoint, server.storage, server.data_folder, &self.planned);
         monitor.leave();
         self.monitor = Some(monitor);
     }

@@ -25,7 +25,7 @@ mod step;
 mod table;
 
 pub use chain::Chain;
-pub use plans::statement_plans;
+pub use plans::{planned_meanwhile, statement_plans};
 pub use run::{StepRun, run_side_by_side, run_step};
 pub use shared::Bench;
 pub use table::{State, count_rows, rest};

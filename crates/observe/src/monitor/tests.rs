@@ -49,7 +49,7 @@ struct Late {
 }
 
 fn watch_once(endpoint: &Endpoint, folder: &Path) -> Late {
-    let watcher = Monitor::begin(endpoint, None, folder);
+    let watcher = Monitor::begin(endpoint, None, folder, &[]);
     let has_row = watcher.shared.wait(Duration::from_secs(20), |state| state.rows.len() > 0);
     assert!(has_row.rows.len() > 0);
     drop(has_row);
@@ -94,7 +94,7 @@ fn a_server_that_never_answers_does_not_hold_up_the_end() {
 #[test]
 fn a_watcher_that_is_dropped_ends() {
     let folder = tempfile::tempdir().expect("a folder");
-    let watcher = Monitor::begin(&endpoint(Engine::Mysql, folder.path().join("nobody")), None, folder.path());
+    let watcher = Monitor::begin(&endpoint(Engine::Mysql, folder.path().join("nobody")), None, folder.path(), &[]);
     let shared = Arc::downgrade(&watcher.shared);
     drop(watcher);
     let begun = Instant::now();

@@ -28,15 +28,26 @@ const DATABASE_BYTES_EACH: u32 = 10;
 /// Where the last finished checkpoint begins in the log; written to the control file when it is finished.
 const LAST_CHECKPOINT: &str = "select checkpoint_lsn from pg_catalog.pg_control_checkpoint()";
 
+/// What stands before the time in the server's words, and its unit.
+const PLANNING_TIME: (&str, &str) = ("Planning Time: ", " ms");
+
 /// What is kept from one second to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Queries {
+    /// Statements whose planning is timed: the name of the number, and what asks for it.
+    timed: Vec<(String, String)>,
     reads: u32,
     last_checkpoint: Option<String>,
     checkpoints: u32,
 }
 
 impl Queries {
+    /// With the planning of these statements, by name.
+    pub(crate) fn with_planning_of(statements: &[(&'static str, String)]) -> Queries {
+        let timed = |(name, sql): &(&str, String)| (format!("planning_us_{name}"), format!("EXPLAIN (SUMMARY) {sql}"));
+        Queries { timed: statements.iter().map(timed).collect(), ..Queries::default() }
+    }
+
     /// What the server knows now.
     pub(crate) fn read(&mut self, session: &mut Session) -> Result<Counters, WireError> {
         let mut numbers = Counters::new();
@@ -53,6 +64,11 @@ impl Queries {
             let pairs = table.columns.iter().zip(cells);
             numbers.extend(pairs.filter_map(|(name, cell)| Some((name.clone(), cell.as_deref()?.parse().ok()?))));
         }
+        for (name, sql) in &self.timed {
+            let Some(plan) = try_query(session, sql)? else { continue };
+            let mut lines = plan.rows.iter().filter_map(|row| row.first()?.as_deref());
+            numbers.extend(lines.find_map(planning_us).map(|us| (name.clone(), us)));
+        }
         Ok(numbers)
     }
 
@@ -67,9 +83,21 @@ impl Queries {
     }
 }
 
+/// The time of planning that a line of a plan tells.
+fn planning_us(line: &str) -> Option<f64> {
+    let milliseconds = line.strip_prefix(PLANNING_TIME.0)?.strip_suffix(PLANNING_TIME.1)?;
+    milliseconds.parse::<f64>().ok().map(|ms| ms * 1000.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_tells_what_planning_took() {
+        let told = ["Result  (cost=0.43..0.44 rows=1 width=8)", "Planning Time: 0.250 ms", "Planning Time: soon"];
+        assert_eq!(told.map(planning_us), [None, Some(250.0), None]);
+    }
 
     #[test]
     fn a_checkpoint_counts_once_and_the_first_not() {

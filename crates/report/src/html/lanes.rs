@@ -73,7 +73,14 @@ const CLIENT: [Measure; 5] = [
 ];
 
 /// What the servers report, each what its engine has.
-const SERVER: [Measure; 8] = [
+const SERVER: [Measure; 10] = [
+    level("Planning a delete", Source::Server("planning_us_delete"), Axis::Logarithmic, number::duration_us),
+    level(
+        "Planning the search for the oldest row",
+        Source::Server("planning_us_min"),
+        Axis::Logarithmic,
+        number::duration_us,
+    ),
     level("Dead rows", Source::Server("dead_rows"), Axis::Linear, number::grouped),
     level("History list", Source::Server("history_list_length"), Axis::Linear, number::grouped),
     level("Checkpoint age", Source::Server("checkpoint_age_bytes"), Axis::Bytes, number::bytes),

@@ -38,6 +38,21 @@ pub fn statement_plans(target: &Target, shape: &Shape, step: &Step) -> Result<Ve
     Ok(plans)
 }
 
+/// The statements of a step, by name, whose planning is timed while it runs, where the server tells that: to plan them,
+/// PostgreSQL looks for the lowest key of the index, and may find thousands of entries there whose rows are deleted
+/// (get_actual_variable_range).
+pub fn planned_meanwhile(engine: Protocol, step: &Step) -> Vec<(&'static str, String)> {
+    if engine != Protocol::Postgres || !step.deletes() {
+        return Vec::new();
+    }
+    let table = sql::table_name(0);
+    let mut delete = Vec::new();
+    // The planner looks there whichever number below the lowest key it is given.
+    sql::push_delete(&mut delete, engine, &table, 1, u64::from(step.batch));
+    let delete = String::from_utf8(delete).expect("the statement is ASCII");
+    vec![("min", sql::min_id(&table)), ("delete", delete)]
+}
+
 fn range_plans(explainer: &mut Explainer<'_>, engine: Protocol, table: &str) -> Result<Vec<StatementPlan>, LoadError> {
     let mut plans = Vec::new();
     for (index, query) in sql::range_queries(engine, table).iter().enumerate() {
