@@ -44,7 +44,7 @@ const SAMPLED: usize = 1;
 struct Placer(SessionPlacer);
 
 impl ServerSide for Placer {
-    fn opened(&self, _: usize, _: usize, session: &mut Session, cpu: Option<usize>) -> Result<(), String> {
+    fn opened(&self, _: usize, _: usize, (session, _): (&mut Session, &str), cpu: Option<usize>) -> Result<(), String> {
         let Some(cpu) = cpu else { return Ok(()) };
         self.0.place(session, cpu).map(|_| ()).map_err(|refused| refused.to_string())
     }

@@ -3,7 +3,7 @@
 //! In: a plan, tests, a time. Out: a plan of as many rounds as fit, with tests long enough for some thousand samples.
 
 use crate::budget::costs;
-use rqps_model::plan::TimeLimit;
+use rqps_model::plan::{TestPlan, TimeLimit};
 use rqps_model::{FORMAT, Plan, human_duration};
 use std::time::Duration;
 
@@ -20,43 +20,48 @@ const ROUNDS_MAX: u32 = 100;
 
 /// The plan of rounds that explain these tests of a campaign, in so many seconds; else what is in the way.
 pub fn profiled(plan: &Plan, tests: &[String], seconds: f64) -> Result<Plan, String> {
-    if plan.is_chain() {
-        return Err(
-            "functions cannot be sampled where each test builds on the one before, as in the Insert Benchmark: \
-                    a pass would have to be run again as a whole"
-                .to_owned(),
-        );
-    }
     let mut cut = Plan { format: FORMAT, profiled: true, time: None, ..plan.clone() };
-    cut.stages.iter_mut().for_each(|stage| stage.tests.retain(|test| tests.contains(&test.name)));
-    cut.stages.retain(|stage| !stage.tests.is_empty());
+    let is_wanted = |test: &TestPlan| tests.contains(&test.name);
+    if plan.is_chain() {
+        // Each test builds on the one before it.
+        cut.stages.retain(|stage| stage.tests.iter().any(is_wanted));
+    } else {
+        cut.stages.iter_mut().for_each(|stage| stage.tests.retain(is_wanted));
+        cut.stages.retain(|stage| !stage.tests.is_empty());
+    }
     if cut.stages.is_empty() {
         return Err("there is no test to explain".to_owned());
     }
-    let choices = SECONDS.map(|seconds| {
-        let mut plan = cut.clone();
-        plan.stages.iter_mut().flat_map(|stage| &mut stage.tests).for_each(|test| test.seconds = seconds);
-        plan
-    });
+    let choices = match plan.is_chain() {
+        true => vec![cut],
+        false => SECONDS.map(|seconds| with_seconds(&cut, seconds)).to_vec(),
+    };
     let rounds = |plan: &Plan| {
         let (load, round) = costs(plan);
         ((seconds - load) / round.max(f64::MIN_POSITIVE)).clamp(0.0, f64::from(ROUNDS_MAX)) as u32
     };
     let enough = choices.iter().find(|plan| rounds(plan) >= ROUNDS_WANTED);
     let best = enough.or_else(|| choices.iter().rev().find(|plan| rounds(plan) >= ROUNDS_MIN));
-    let Some(best) = best else { return Err(too_short(seconds, &choices[SECONDS.len() - 1])) };
+    let Some(best) = best else { return Err(too_short(seconds, &choices[choices.len() - 1])) };
     let time = Some(TimeLimit { seconds, rounds_max: ROUNDS_MAX, division: None });
     Ok(Plan { rounds: rounds(best), time, ..best.clone() })
+}
+
+fn with_seconds(plan: &Plan, seconds: f64) -> Plan {
+    let mut plan = plan.clone();
+    plan.stages.iter_mut().flat_map(|stage| &mut stage.tests).for_each(|test| test.seconds = seconds);
+    plan
 }
 
 fn too_short(seconds: f64, shortest: &Plan) -> String {
     let (load, round) = costs(shortest);
     let said = |seconds: f64| human_duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
-    format!(
-        "{} is too short: {ROUNDS_MIN} rounds of these tests take about {}; give more time, or fewer tests with --tests",
-        said(seconds),
-        said(load + f64::from(ROUNDS_MIN) * round)
-    )
+    let (rounds, remedy) = match shortest.is_chain() {
+        true => ("rounds of whole passes", "give more time"),
+        false => ("rounds of these tests", "give more time, or fewer tests with --tests"),
+    };
+    let needed = said(load + f64::from(ROUNDS_MIN) * round);
+    format!("{} is too short: {ROUNDS_MIN} {rounds} take about {needed}; {remedy}", said(seconds))
 }
 
 #[cfg(test)]
@@ -84,10 +89,19 @@ mod tests {
     }
 
     #[test]
+    fn tests_that_build_on_each_other_are_run_as_a_whole() {
+        let whole = plan("insert");
+        let passes = profiled(&whole, &names(&["qr100"]), 86_400.0).expect("a plan");
+        assert!(passes.profiled && passes.rounds >= ROUNDS_MIN, "{}", passes.rounds);
+        assert_eq!(passes.tests(), whole.tests());
+        assert_eq!(profiled(&whole, &[], 86_400.0).expect_err("no"), "there is no test to explain");
+    }
+
+    #[test]
     fn what_cannot_be_explained_is_refused_with_the_reason() {
         let refused = |suite, tests: &[&str], seconds| profiled(&plan(suite), &names(tests), seconds).expect_err("no");
         assert!(refused("sysbench", &["hot-points"], 5.0).contains("give more time"));
         assert_eq!(refused("sysbench", &[], 300.0), "there is no test to explain");
-        assert!(refused("insert", &["qr100"], 300.0).contains("Insert Benchmark"));
+        assert!(refused("insert", &["qr100"], 5.0).contains("3 rounds of whole passes"));
     }
 }

@@ -281,7 +281,7 @@ fn drive(
     if live.is_empty() {
         return Ok(Vec::new());
     }
-    let sides = ServerSides::of(live.iter().map(|live| &*live.server));
+    let sides = ServerSides::of(live.iter().map(|live| &*live.server), piece.bench.job.plan.profiled);
     let mut in_sessions = Vec::new();
     let quits: Vec<Quit> = live.iter().filter_map(|live| Quit::of(live.server)).collect();
     // A server that died cannot be frozen; the run finds that out by itself and goes on with the rest.
@@ -340,7 +340,7 @@ fn drive(
     for (ran, used) in ran.iter_mut().zip(in_sessions) {
         ran.sample.resources.sessions = used;
     }
-    profiling.end(&mut ran);
+    profiling.end(&mut ran, &sides.purposes());
     Ok(ran)
 }
 

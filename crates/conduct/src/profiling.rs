@@ -3,6 +3,7 @@
 //! In: the moments of a test, and its servers. Out: parts for their samples. It must not fail a test: where sampling is
 //! refused, the sample says so.
 
+use crate::server_side::Purposes;
 use rqps_load::suite::Ran;
 use rqps_model::{Part, Sampling, part};
 use rqps_observe::WaitSampler;
@@ -85,8 +86,8 @@ impl<'a> Profiling<'a> {
         }
     }
 
-    /// Puts what was sampled beside what the servers did.
-    pub(crate) fn end(self, ran: &mut [Ran]) {
+    /// Puts what was sampled beside what the servers did, the threads that serve sessions by their purposes.
+    pub(crate) fn end(self, ran: &mut [Ran], purposes: &[Purposes]) {
         ran.iter_mut().for_each(|ran| ran.sample.not_sampled.clone_from(&self.refused));
         for (ran, sampler) in ran.iter_mut().zip(self.waits) {
             let refused = match sampler {
@@ -101,7 +102,8 @@ impl<'a> Profiling<'a> {
         }
         let Some(profiler) = self.profiler else { return };
         let counted: Vec<_> = ran.iter().map(|ran| ran.counted.clone()).collect();
-        for (ran, Profile { facts, folded, blocked, syscalls }) in ran.iter_mut().zip(profiler.end(&counted)) {
+        for (ran, Profile { facts, folded, blocked, syscalls }) in ran.iter_mut().zip(profiler.end(&counted, purposes))
+        {
             ran.parts.push(Part::json(part::PROFILE, &facts));
             ran.parts.extend(blocked.map(|blocked| Part::json(part::BLOCKED, &blocked)));
             ran.parts.extend(syscalls.map(|syscalls| Part::json(part::SYSCALLS, &syscalls)));

@@ -322,6 +322,11 @@ pub trait Workload: Sync {
         1
     }
 
+    /// What each session of a client is there for, in their order; empty where all are for the same.
+    fn purposes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The names of the kinds of statements; the same on every arm.
     fn kinds(&self) -> Vec<String>;
 

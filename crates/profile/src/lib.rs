@@ -23,7 +23,7 @@ mod trace_point;
 
 pub use error::Refused;
 
-use callers::Callers;
+use callers::{Callers, Outer, below};
 use clock::monotonic_ns;
 use kernel::Kernel;
 use maps::Mapping;
@@ -34,6 +34,7 @@ use rqps_model::syscalls::SyscallFacts;
 use sampler::{PERIOD_NS, Sampler};
 use spans::is_within;
 use stacks::{CUT, Code, Folded, Images};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use trace_point::TracePoint;
 
@@ -131,22 +132,23 @@ impl Profiler {
         }
     }
 
-    /// Ends sampling. By server: the profile of the spans in which its work was counted.
-    pub fn end(self, counted: &[Vec<Range<u64>>]) -> Vec<Profile> {
+    /// Ends sampling. By server: the profile of the spans in which its work was counted. Stacks of threads with a purpose
+    /// begin with that.
+    pub fn end(self, counted: &[Vec<Range<u64>>], purposes: &[HashMap<u32, &'static str>]) -> Vec<Profile> {
         let samples = self.sampler.end();
         let (mut images, kernel) = (Images::new(), Kernel::read());
         let mut profiles = Vec::new();
-        for (at, (server, counted)) in self.servers.into_iter().zip(counted).enumerate() {
+        for (at, ((server, counted), purposes)) in self.servers.into_iter().zip(counted).zip(purposes).enumerate() {
             let mut code = Code::of(server.mappings, &mut images, &kernel);
             let mut facts = ProfileFacts {
-                period_ns: PERIOD_NS,
+                period_ns: PERIOD_NS * samples.stride,
                 counted_ns: counted.iter().map(|span| span.end - span.start).sum(),
                 lost: samples.lost,
                 throttled: samples.throttled,
                 without_symbols: code.without_symbols(),
                 ..ProfileFacts::default()
             };
-            let mut folded = Folded::new();
+            let mut found = Found::new();
             let is_of_test = |sample: &&RawSample| sample.server == at && sample.time_ns < self.stopped_ns;
             for sample in samples.all.iter().filter(is_of_test) {
                 if sample.is_ours {
@@ -154,7 +156,7 @@ impl Profiler {
                 } else if is_within(counted, sample.time_ns) {
                     let (stack, _) = code.fold(&samples, sample);
                     facts.samples += 1;
-                    *folded.entry(stack).or_default() += 1;
+                    *found.entry((purposes.get(&sample.thread).copied(), stack)).or_default() += 1;
                 } else if is_within(&server.visits, sample.time_ns) {
                     facts.uncounted += 1;
                 } else {
@@ -163,9 +165,10 @@ impl Profiler {
             }
             let visited = |&&moment: &&u64| moment < self.stopped_ns && is_within(&server.visits, moment);
             facts.client = Some(samples.client_ns.iter().filter(visited).count() as u64);
-            let callers = Callers::of(&folded);
-            let folded = completed(folded, &callers, &mut facts);
-            let blocked = switches::blocked(&samples, at, counted, self.stopped_ns, &mut code, &callers);
+            let callers = Callers::of(found.iter().map(|((_, stack), count)| (stack.as_str(), *count)));
+            let folded = completed(found, &callers, &mut facts);
+            let outer = Outer { callers, purposes };
+            let blocked = switches::blocked(&samples, at, counted, self.stopped_ns, &mut code, &outer);
             let syscalls = syscalls::calls(&samples, at, counted);
             (facts.modules, facts.sources) = code.files();
             let folded = folded.iter().map(|(stack, count)| format!("{stack} {count}\n")).collect();
@@ -175,17 +178,20 @@ impl Profiler {
     }
 }
 
+/// Stacks with what their threads are there for, and the samples that were found in each.
+type Found = BTreeMap<(Option<&'static str>, String), u64>;
+
 /// Completes the stacks whose outer frames are known; how many were, and how many stay cut.
-fn completed(folded: Folded, callers: &Callers, facts: &mut ProfileFacts) -> Folded {
+fn completed(found: Found, callers: &Callers, facts: &mut ProfileFacts) -> Folded {
     let mut completed = Folded::new();
-    for (stack, count) in folded {
+    for ((purpose, stack), count) in found {
         let whole = callers.complete(&stack);
         match &whole {
             Some(_) => facts.completed += count,
             None if stack.starts_with(CUT) => facts.cut += count,
             None => {}
         }
-        *completed.entry(whole.unwrap_or(stack)).or_default() += count;
+        *completed.entry(below(purpose, whole.unwrap_or(stack))).or_default() += count;
     }
     completed
 }

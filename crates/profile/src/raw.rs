@@ -26,6 +26,7 @@ const CONTEXT_MARKS: u64 = -4096_i64 as u64;
 pub(crate) struct RawSample {
     pub(crate) time_ns: u64,
     pub(crate) server: usize,
+    pub(crate) thread: u32,
     /// Whether it is of a thread that serves us alone, and no client.
     pub(crate) is_ours: bool,
     /// Frames in the kernel, the innermost first.
@@ -36,8 +37,10 @@ pub(crate) struct RawSample {
 }
 
 /// All samples of a test.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Samples {
+    /// Of so many ticks of the clock one is kept, and so it is with switches.
+    pub(crate) stride: u64,
     pub(crate) all: Vec<RawSample>,
     /// Where threads left the CPU.
     pub(crate) off: Vec<Off>,
@@ -61,6 +64,60 @@ pub(crate) struct Samples {
     pub(crate) throttled: u64,
 }
 
+impl Default for Samples {
+    fn default() -> Samples {
+        Samples {
+            stride: 1,
+            all: Vec::new(),
+            off: Vec::new(),
+            client_ns: Vec::new(),
+            words: Vec::new(),
+            bytes: Vec::new(),
+            lost: 0,
+            calls: Vec::new(),
+            openings: Vec::new(),
+            lost_calls: 0,
+            switches_from_ns: None,
+            lost_switches: 0,
+            throttled: 0,
+        }
+    }
+}
+
+impl Samples {
+    /// Keeps every second sample, which stands for twice as much from now on, and the room of those alone.
+    pub(crate) fn thin(&mut self) {
+        let Samples { stride, all, off, client_ns, words, bytes, .. } = self;
+        *stride *= 2;
+        every_second(all);
+        every_second(off);
+        every_second(client_ns);
+        off.iter_mut().for_each(|off| off.switch.weight *= 2);
+        let (old_words, old_bytes) = (std::mem::take(words), std::mem::take(bytes));
+        for sample in all.iter_mut().chain(off.iter_mut().map(|off| &mut off.sample)) {
+            for range in [&mut sample.kernel, &mut sample.registers] {
+                *range = extend(words, &old_words[range.clone()]);
+            }
+            sample.stack = extend(bytes, &old_bytes[sample.stack.clone()]);
+        }
+    }
+}
+
+fn every_second<T>(samples: &mut Vec<T>) {
+    let mut is_kept = false;
+    samples.retain(|_| {
+        is_kept = !is_kept;
+        is_kept
+    });
+}
+
+/// Appends to a store; where it stands there.
+pub(crate) fn extend<T: Copy>(store: &mut Vec<T>, new: &[T]) -> Range<usize> {
+    let start = store.len();
+    store.extend_from_slice(new);
+    start..store.len()
+}
+
 /// A sampled switch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Switch {
@@ -74,15 +131,14 @@ pub(crate) struct Switch {
 #[derive(Debug, Clone)]
 pub(crate) struct Off {
     pub(crate) sample: RawSample,
-    pub(crate) thread: u32,
     pub(crate) switch: Switch,
     /// When it went on; `u64::MAX` as long as it does not.
     pub(crate) until_ns: u64,
 }
 
 impl Off {
-    pub(crate) fn new(sample: RawSample, thread: u32, switch: Switch) -> Off {
-        Off { sample, thread, switch, until_ns: u64::MAX }
+    pub(crate) fn new(sample: RawSample, switch: Switch) -> Off {
+        Off { sample, switch, until_ns: u64::MAX }
     }
 }
 
@@ -137,5 +193,34 @@ impl Fresh {
             registers: sample.regs_user().map_or_else(Vec::new, |registers| registers.regs.to_vec()),
             stack: sample.stack_user().unwrap_or_default().to_vec(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_second_sample_is_kept_with_its_stack() {
+        let mut samples = Samples::default();
+        for at in 0..5_u8 {
+            let stack = extend(&mut samples.bytes, &vec![at; usize::from(at) + 1]);
+            let kernel = extend(&mut samples.words, &[u64::from(at)]);
+            let time_ns = u64::from(at);
+            let sample = RawSample { time_ns, server: 0, thread: 1, is_ours: false, kernel, registers: 0..0, stack };
+            match at {
+                4 => samples.off.push(Off::new(sample, Switch { weight: 5, is_ready: false })),
+                _ => samples.all.push(sample),
+            }
+        }
+        samples.thin();
+        let stacks: Vec<&[u8]> = samples.all.iter().map(|one| &samples.bytes[one.stack.clone()]).collect();
+        assert_eq!(stacks, [&[0][..], &[2, 2, 2][..]]);
+        let kernel: Vec<u64> = samples.all.iter().map(|one| samples.words[one.kernel.start]).collect();
+        assert_eq!((kernel, samples.stride, samples.bytes.len()), (vec![0, 2], 2, 1 + 3 + 5));
+        assert_eq!(
+            (samples.off[0].switch.weight, &samples.bytes[samples.off[0].sample.stack.clone()]),
+            (10, &[4; 5][..])
+        );
     }
 }

@@ -8,7 +8,7 @@
 //! which costs most where a statement costs least, and the backends of PostgreSQL come and go with their sessions.
 
 use crate::error::Refused;
-use crate::raw::{Called, Fresh, Kind, Off, REGISTERS, RING_BYTES, RawSample, STACK_BYTES, Samples};
+use crate::raw::{Called, Fresh, Kind, Off, REGISTERS, RING_BYTES, RawSample, STACK_BYTES, Samples, Switch, extend};
 use crate::switches::Switches;
 use crate::syscalls::Syscalls;
 use crate::trace_point::TracePoint;
@@ -16,7 +16,6 @@ use perf_event::data::Record;
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, SampleFlag, Sampler as Ring};
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -27,6 +26,10 @@ pub(crate) const PERIOD_NS: u64 = 1_003_009;
 
 /// How often rings are emptied: five times as many samples as usual fit in meanwhile.
 const EMPTY_EVERY: Duration = Duration::from_millis(100);
+
+/// With more bytes of stacks than these, every second sample goes: a step of the Insert Benchmark may last for half an
+/// hour, at 16 MB a second and CPU.
+const STACKS_BYTES_MAX: usize = 1 << 30;
 
 /// Sampling under way.
 #[derive(Debug)]
@@ -58,6 +61,7 @@ impl Sampler {
             ours: ours.to_vec(),
             unknown: Vec::new(),
             samples: Samples::default(),
+            kept_of: Seen::default(),
         };
         let raised = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("rqps-profile".to_owned());
@@ -108,6 +112,15 @@ struct Collector {
     /// Samples of processes that are not known: a new one may be told about in a ring that is read later.
     unknown: Vec<Fresh>,
     samples: Samples,
+    kept_of: Seen,
+}
+
+/// What has come so far, of which one in so many is kept.
+#[derive(Debug, Default)]
+struct Seen {
+    ticks: u64,
+    switches: u64,
+    client: u64,
 }
 
 impl Collector {
@@ -152,30 +165,48 @@ impl Collector {
         }
         self.samples.lost_switches += self.switches.read(&mut fresh);
         self.samples.lost_calls += syscalls(&mut self.syscalls, &mut fresh);
-        let of_client = fresh.iter().filter(|fresh| fresh.pid == own && matches!(fresh.kind, Kind::Tick));
-        self.samples.client_ns.extend(of_client.map(|fresh| fresh.time_ns));
+        for fresh in fresh.iter().filter(|fresh| fresh.pid == own && matches!(fresh.kind, Kind::Tick)) {
+            self.kept_of.client += 1;
+            let is_due = self.kept_of.client.is_multiple_of(self.samples.stride);
+            self.samples.client_ns.extend(is_due.then_some(fresh.time_ns));
+        }
         fresh.retain(|fresh| fresh.pid != 0 && fresh.pid != own);
         // All that was forked before them has been told by now.
         before.into_iter().for_each(|sample| _ = self.keep(sample));
         self.unknown = fresh.into_iter().filter_map(|sample| self.keep(sample)).collect();
         self.switches.match_with(&mut self.samples.off);
+        if self.samples.bytes.len() > STACKS_BYTES_MAX {
+            self.samples.thin();
+            self.switches.thinned();
+        }
     }
 
     /// Keeps a sample of a server; gives another one back.
     fn keep(&mut self, fresh: Fresh) -> Option<Fresh> {
         let Some(&server) = self.owners.get(&fresh.pid) else { return Some(fresh) };
         let is_ours = self.ours.contains(&fresh.thread);
-        let Samples { all, off, calls, words, bytes, .. } = &mut self.samples;
-        if let Kind::Call(call) = fresh.kind {
-            calls.extend((!is_ours).then_some(Called { time_ns: fresh.time_ns, server, call }));
+        let Samples { stride, all, off, calls, words, bytes, .. } = &mut self.samples;
+        let seen = match fresh.kind {
+            Kind::Call(call) => {
+                calls.extend((!is_ours).then_some(Called { time_ns: fresh.time_ns, server, call }));
+                return None;
+            }
+            Kind::Tick => &mut self.kept_of.ticks,
+            Kind::Switch(_) => &mut self.kept_of.switches,
+        };
+        *seen += 1;
+        if !seen.is_multiple_of(*stride) {
             return None;
         }
         let kernel = extend(words, &fresh.kernel);
         let registers = extend(words, &fresh.registers);
         let stack = extend(bytes, &fresh.stack);
-        let sample = RawSample { time_ns: fresh.time_ns, server, is_ours, kernel, registers, stack };
+        let Fresh { time_ns, thread, .. } = fresh;
+        let sample = RawSample { time_ns, server, thread, is_ours, kernel, registers, stack };
         match fresh.kind {
-            Kind::Switch(switch) => off.push(Off::new(sample, fresh.thread, switch)),
+            Kind::Switch(Switch { weight, is_ready }) => {
+                off.push(Off::new(sample, Switch { weight: weight * *stride, is_ready }));
+            }
             Kind::Tick | Kind::Call(_) => all.push(sample),
         }
         None
@@ -186,10 +217,4 @@ impl Collector {
         self.empty(Syscalls::close);
         self.samples.all.sort_by_key(|sample| sample.time_ns);
     }
-}
-
-fn extend<T: Copy>(arena: &mut Vec<T>, new: &[T]) -> Range<usize> {
-    let start = arena.len();
-    arena.extend_from_slice(new);
-    start..arena.len()
 }

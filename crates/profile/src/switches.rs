@@ -9,7 +9,7 @@
 //! it. So at first the kernel's own count of them is read, and they are recorded from then on where they are few
 //! enough.
 
-use crate::callers::Callers;
+use crate::callers::{Outer, below};
 use crate::clock::monotonic_ns;
 use crate::raw::{Fresh, Kind, Off, REGISTERS, RING_BYTES, STACK_BYTES, Samples, Switch};
 use crate::spans::overlap;
@@ -175,12 +175,17 @@ impl Switches {
         lost
     }
 
+    /// Of those that left the CPU some are no longer there.
+    pub(crate) fn thinned(&mut self) {
+        self.settled = 0;
+    }
+
     /// Tells those that left the CPU when they went on, as far as that is known by now.
     pub(crate) fn match_with(&mut self, off: &mut [Off]) {
         self.back.sort_unstable();
         for one in off[self.settled..].iter_mut().filter(|one| one.until_ns == u64::MAX) {
-            let at = self.back.partition_point(|back| *back < (one.thread, one.sample.time_ns));
-            if let Some((_, time_ns)) = self.back.get(at).filter(|(thread, _)| *thread == one.thread) {
+            let at = self.back.partition_point(|back| *back < (one.sample.thread, one.sample.time_ns));
+            if let Some((_, time_ns)) = self.back.get(at).filter(|(thread, _)| *thread == one.sample.thread) {
                 one.until_ns = *time_ns;
             }
         }
@@ -206,7 +211,7 @@ pub(crate) fn blocked(
     counted: &[Range<u64>],
     stopped_ns: u64,
     code: &mut Code<'_>,
-    callers: &Callers,
+    outer: &Outer<'_>,
 ) -> Option<BlockedFacts> {
     let from = samples.switches_from_ns?;
     let recorded = counted.iter().filter(|span| span.end > from).map(|span| span.start.max(from)..span.end);
@@ -220,7 +225,8 @@ pub(crate) fn blocked(
             continue;
         }
         let (stack, is_whole) = code.fold(samples, &off.sample);
-        let (stack, is_whole) = callers.complete(&stack).map_or((stack, is_whole), |stack| (stack, true));
+        let (stack, is_whole) = outer.callers.complete(&stack).map_or((stack, is_whole), |stack| (stack, true));
+        let stack = below(outer.purpose(off.sample.thread), stack);
         if stack.contains(ENDS) {
             continue;
         }
@@ -241,9 +247,16 @@ mod tests {
 
     #[test]
     fn a_thread_goes_on_when_it_next_comes_onto_any_cpu() {
-        let sample =
-            |time_ns| RawSample { time_ns, server: 0, is_ours: false, kernel: 0..0, registers: 0..0, stack: 0..0 };
-        let off = |thread, time_ns| Off::new(sample(time_ns), thread, Switch { weight: 1, is_ready: false });
+        let sample = |thread, time_ns| RawSample {
+            time_ns,
+            server: 0,
+            thread,
+            is_ours: false,
+            kernel: 0..0,
+            registers: 0..0,
+            stack: 0..0,
+        };
+        let off = |thread, time_ns| Off::new(sample(thread, time_ns), Switch { weight: 1, is_ready: false });
         let mut all = vec![off(7, 1000), off(8, 1100), off(7, 1300)];
         let mut switches = Switches::start(&[]);
         switches.back = vec![(7, 1400), (9, 1050), (7, 900), (7, 1200)];

@@ -5,7 +5,7 @@
 
 use super::estimate::{Scatter, Sums, alone, counted, judged};
 use super::pairs::{Pair, pairs, per_operation};
-use super::rollup::{SESSIONS, role};
+use super::rollup::is_of_session;
 use super::stacks::work_of_session;
 use crate::findings::{Amount, BlockedFindings, FunctionFindings, TestFindings};
 use rqps_model::blocked::{BlockedFacts, BlockedStack};
@@ -45,7 +45,7 @@ impl Off {
     }
 
     fn of_sessions(&self) -> impl Iterator<Item = &BlockedStack> {
-        self.facts.stacks.iter().filter(|one| role(&one.stack) == SESSIONS)
+        self.facts.stacks.iter().filter(|one| is_of_session(&one.stack))
     }
 }
 

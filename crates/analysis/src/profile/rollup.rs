@@ -45,11 +45,29 @@ const ROLES: [(&str, &str); 33] = [
     ("rocksdb::ThreadPoolImpl::Impl::BGThread", "RocksDB background"),
 ];
 
+/// What a stack begins with where its session is known to be there for one thing, and what such sessions are called.
+const PURPOSES: [(&str, &str); 3] =
+    [("[inserter]", "inserters"), ("[deleter]", "deleters"), ("[query session]", "query sessions")];
+
 /// Those that none of these is known of.
 const OTHER: &str = "other processes or threads";
 
+/// Whether a stack is of a process or thread that serves a client.
+pub(super) fn is_of_session(stack: &str) -> bool {
+    purpose(stack).is_some() || role(stack) == SESSIONS
+}
+
+/// The first frame of a stack that begins with what its session is there for, and what such sessions are called.
+pub(super) fn purpose(stack: &str) -> Option<(&'static str, &'static str)> {
+    let first = stack.split(';').next()?;
+    PURPOSES.into_iter().find(|(frame, _)| *frame == first)
+}
+
 /// What a stack's process or thread is there for.
 pub(super) fn role(stack: &str) -> &'static str {
+    if let Some((_, sessions)) = purpose(stack) {
+        return sessions;
+    }
     let known = |name: &str| {
         let name = name.split('(').next().unwrap_or(name);
         ROLES.iter().find(|(function, _)| *function == name).map(|(_, role)| *role)
@@ -117,6 +135,9 @@ mod tests {
         check("start_thread;pfs_spawn_thread;handle_one_connection;do_command(THD*);f", "sessions");
         check("start_thread;log_writer(log_t*);write_[k]", "redo log");
         check("[cut];f", OTHER);
+        check("[deleter];main;PostmasterMain;ServerLoop;PostgresMain;exec_simple_query", "deleters");
+        assert!(is_of_session("[deleter];main;f") && is_of_session("main;PostgresMain;f"));
+        assert!(!is_of_session("main;ServerLoop;fork"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! count is left out.
 
 use super::estimate::Counted;
-use super::rollup::{Files, role};
+use super::rollup::{Files, purpose, role};
 use std::collections::{BTreeMap, HashMap};
 
 /// The functions that serve a session, statement by statement: of PostgreSQL, and of MySQL and MariaDB.
@@ -131,11 +131,12 @@ impl Stacks {
 }
 
 /// The functions of a stack from the one on that serves a session: what lies above it is how a version starts its
-/// sessions, and would make all that is below another stack.
+/// sessions, and would make all that is below another stack. What the session is there for stays in front.
 pub(super) fn work_of_session(stack: &str) -> impl Iterator<Item = &str> {
     let serves = |name: &str| SERVES_SESSION.contains(&name.split('(').next().unwrap_or(name));
-    let above = stack.split(';').position(serves).unwrap_or(0);
-    stack.split(';').skip(above)
+    let purpose = purpose(stack).map(|(frame, _)| frame);
+    let above = stack.split(';').position(serves).unwrap_or(usize::from(purpose.is_some()));
+    purpose.into_iter().chain(stack.split(';').skip(above))
 }
 
 /// Adds samples up, by round.

@@ -85,6 +85,20 @@ fn how_a_version_starts_its_sessions_makes_no_other_stacks() {
 }
 
 #[test]
+fn sessions_of_one_purpose_are_stacks_of_their_own() {
+    let base = "[inserter];main;PostgresMain;scan 90\n[deleter];main;PostgresMain;scan 40\n";
+    let own = "[inserter];main;PostgresMain;scan 90\n[deleter];main;Backend;PostgresMain;scan 140\n";
+    let found = found(&[[base, own]; 4]);
+    let roles: Vec<(&str, f64)> =
+        found.roles.iter().map(|role| (role.name.as_str(), role.amount.difference_us)).collect();
+    assert_eq!(roles, [("deleters", 100.0), ("inserters", 0.0)]);
+    assert_eq!(amount(&found.functions, "scan").difference_us, 100.0);
+    let of_deleter: Vec<&str> =
+        found.graph.iter().skip_while(|frame| frame.name != "[deleter]").map(|frame| frame.name.as_str()).collect();
+    assert_eq!(of_deleter[..3], ["[deleter]", "PostgresMain", "scan"]);
+}
+
+#[test]
 fn few_samples_are_of_the_rest_and_narrow_frames_are_left_out() {
     let stacks = "main;often 10000\nmain;rare 2\n";
     let found = found(&[[stacks, stacks]; 3]);

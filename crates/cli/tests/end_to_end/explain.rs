@@ -36,11 +36,11 @@ fn rounds_with_switches(campaign: &Path, test: &str, clients: u32) -> usize {
 }
 
 /// What the kernel refused is still told when all is over.
-fn assert_not_sampled(scene: &Scene, words: &str) {
-    let told = scene.end(scene.rqps(&["explain", "slow"])).with_code(0).stdout;
+fn assert_not_sampled(scene: &Scene, name: &str, words: &str) {
+    let told = scene.end(scene.rqps(&["explain", name])).with_code(0).stdout;
     let unwrapped = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(unwrapped.contains(&format!("Note: {words}")), "{words} in {told}");
-    let page = fs::read_to_string(scene.path("slow/report.html")).expect("there");
+    let page = fs::read_to_string(scene.path(&format!("{name}/report.html"))).expect("there");
     assert!(page.contains(" were not sampled: "), "the page tells it");
 }
 
@@ -65,7 +65,7 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
     let ended = ended.with_code(0);
     if rqps_profile::check().is_err() {
         assert!(ended.stderr.contains("only waits are sampled") && ended.stderr.contains("perf_event_paranoid"));
-        assert_not_sampled(&scene, "functions, blocked sessions and system calls were not sampled: ");
+        assert_not_sampled(&scene, "slow", "functions, blocked sessions and system calls were not sampled: ");
         return;
     }
     let explained = ended.json();
@@ -106,13 +106,47 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
         Err(refused) => {
             assert!(calls.is_null(), "{calls:#}");
             assert!(ended.stderr.contains("system calls are not sampled"), "{refused}: {}", ended.stderr);
-            assert_not_sampled(&scene, &format!("system calls were not sampled: {refused}. Once that is lifted"));
+            assert_not_sampled(
+                &scene,
+                "slow",
+                &format!("system calls were not sampled: {refused}. Once that is lifted"),
+            );
         }
     }
     assert!(page.contains("class=\"flame\"") && page.contains("class=\"fr more\""), "a flame graph");
     assert!(scene.path("slow/profiles/1/rounds/3").is_dir() && compared() == before, "they change no verdict");
     let words = scene.end(scene.rqps(&["explain", "slow"])).with_code(0).stdout;
     assert!(words.contains("functions, from ") && words.contains("ExecStoreBufferHeapTuple, "), "{words}");
+}
+
+/// Steps build on each other, so that passes are run again; sessions with a purpose of their own are told apart.
+#[test]
+fn inserters_and_deleters_are_explained_apart() {
+    let scene = Scene::new();
+    let builds = ["a", "b"].map(|name| format!("{name}={BUILD}"));
+    let mut command = scene.rqps(&["run", "--suite", "insert", "--name", "passes", "--results", ".", "--rounds", "1"]);
+    command.args(["--build", &builds[0], "--build", &builds[1], "--machine", "c2r1", "--write-rates", "100"]);
+    command.args(["--rows", "2000", "--rows-written", "20k", "--read-seconds", "1"]);
+    scene.end(command).with_code(0);
+    let explain = |words: &[&str]| scene.rqps(&[&["explain", "passes", "--tests", "l.i1"], words].concat());
+    scene.end(explain(&["--time", "1s"])).refused(&["1 s is too short", "3 rounds of whole passes"]);
+    let ended = scene.end(explain(&["--time", "40s", "--json"])).with_code(0);
+    if rqps_profile::check().is_err() {
+        assert_not_sampled(&scene, "passes", "functions, blocked sessions and system calls were not sampled: ");
+        return;
+    }
+    scene.assert_nothing_left();
+    let explained = ended.json();
+    let profile = part(&explained, "l.i1", "b", "profile");
+    assert!(number(profile, "rounds") >= 3.0, "{profile:#}");
+    for sessions in ["inserters", "deleters"] {
+        let roles = profile["roles"].as_array().expect("several kinds of processes");
+        let found = roles.iter().find(|role| role["name"] == sessions);
+        let found = found.unwrap_or_else(|| panic!("no {sessions} in {profile:#}"));
+        assert!(number(&found["amount"], "us") > 0.0, "{found:#}");
+    }
+    let page = fs::read_to_string(scene.path("passes/report.html")).expect("there");
+    assert!(page.contains("[inserter]") && page.contains("[deleter]"), "the flame graph has a part for each");
 }
 
 /// On one of three treatments of a build, a commit waits 2 ms before it writes the log, and others wait for it.

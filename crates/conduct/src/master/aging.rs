@@ -54,7 +54,7 @@ impl Maker<'_, '_, '_> {
         let (job, stop) = (self.job, self.stop);
         let cpus = placement::available().map_err(ConductError::server("listing the CPUs"))?;
         // Both sides of the session on one CPU, which is several times as fast.
-        let sides = ServerSides::of(std::iter::once(&server));
+        let sides = ServerSides::of(std::iter::once(&server), false);
         let cpus = ClientCpus { set: &cpus, by_session: cpus.len() > 1, server_side: Some(&sides) };
         let clients = Clients { cpus, stop };
         let doing = format!("aging data with {name}");

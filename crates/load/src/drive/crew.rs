@@ -173,7 +173,12 @@ impl<'a, 'w, W: Workload> Worker<'a, 'w, W> {
         watchdog
             .watch(arm, self.thread, port.sessions())
             .map_err(|error| Lost::in_doubt(format!("cannot watch the sessions: {error}; allow more open files")))?;
-        let placement = cpus.opened(arm, self.thread, port.sessions_mut());
+        let purposes = match self.shared.workload.purposes() {
+            [] => &[""],
+            purposes => purposes,
+        };
+        let sessions = port.sessions_mut().zip(purposes.iter().copied().cycle());
+        let placement = cpus.opened(arm, self.thread, sessions);
         self.ports[arm] = Some(port);
         Ok(placement)
     }

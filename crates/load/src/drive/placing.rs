@@ -13,9 +13,15 @@ use std::fmt::Debug;
 /// The server's side of sessions: the process or thread of the server that serves each. All sessions of a thread of the
 /// client to an arm come and go together.
 pub trait ServerSide: Sync + Debug {
-    /// A session is new. What serves it is pinned to the CPU, if one is given, and that is read back; the error is the
-    /// reason why it could not.
-    fn opened(&self, arm: usize, thread: usize, session: &mut Session, cpu: Option<usize>) -> Result<(), String>;
+    /// A session is new, and is there for a purpose, where sessions differ in it. What serves it is pinned to the CPU, if
+    /// one is given, and that is read back; the error is the reason why it could not.
+    fn opened(
+        &self,
+        arm: usize,
+        thread: usize,
+        session: (&mut Session, &'static str),
+        cpu: Option<usize>,
+    ) -> Result<(), String>;
 
     /// The sessions of a thread are about to be closed, to make room for new ones.
     fn closing(&self, arm: usize, thread: usize);
@@ -42,12 +48,12 @@ impl<'a> ClientCpus<'a> {
         }
     }
 
-    /// A thread has new sessions: what serves them goes to the CPU of the thread.
+    /// A thread has new sessions, each with its purpose: what serves them goes to the CPU of the thread.
     pub(crate) fn opened<'s>(
         &self,
         arm: usize,
         thread: usize,
-        sessions: impl Iterator<Item = &'s mut Session>,
+        sessions: impl Iterator<Item = (&'s mut Session, &'static str)>,
     ) -> Option<SessionPlacement> {
         let server_side = self.server_side?;
         let cpu = self.of_thread(thread).first().copied().filter(|_| self.by_session);

@@ -112,7 +112,7 @@ fn several_threads_share_the_sessions() {
 struct NotPermitted;
 
 impl ServerSide for NotPermitted {
-    fn opened(&self, arm: usize, _: usize, _: &mut Session, cpu: Option<usize>) -> Result<(), String> {
+    fn opened(&self, arm: usize, _: usize, _: (&mut Session, &str), cpu: Option<usize>) -> Result<(), String> {
         if arm == 0 && cpu.is_some() { Ok(()) } else { Err("not permitted".to_owned()) }
     }
 

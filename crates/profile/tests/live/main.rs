@@ -7,7 +7,7 @@ use rqps_profile::{Profile, Profiler, Refused};
 use rqps_testkit::{LiveServer, PATIENCE, Wanted};
 use rqps_wire::Session;
 use rustix::time::{ClockId, clock_gettime};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -55,7 +55,7 @@ fn worked(wanted: &Wanted, sql: &str, seconds: f64) -> Worked {
     profiler.leave(0);
     profiler.stop(&pids());
     let used = meter.read(&servers[0].pids()).since(&before);
-    let profiles = profiler.end(&[vec![counted], Vec::new()]);
+    let profiles = profiler.end(&[vec![counted], Vec::new()], &[HashMap::new(), HashMap::new()]);
     Worked { profiles, cpu_s: used.cpu_user_s + used.cpu_system_s, statements }
 }
 

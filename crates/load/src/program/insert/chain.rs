@@ -87,7 +87,7 @@ fn stalled_seconds(run: &StepRun) -> u32 {
 }
 
 fn ran(run: StepRun, kind: Kind) -> Ran {
-    let StepRun { record, seconds, latency, placement } = run;
+    let StepRun { record, seconds, latency, placement, counted } = run;
     let (count, rows) = done(kind, &record);
     let of_kinds = [record.inserts, record.deletes, record.queries];
     let sample = Sample {
@@ -104,7 +104,7 @@ fn ran(run: StepRun, kind: Kind) -> Ran {
         record: Some(SuiteRecord::Insert(Box::new(record))),
         ..Sample::default()
     };
-    Ran { sample, latency, parts: vec![Part::lines(part::SECONDS, &seconds)], ..Ran::default() }
+    Ran { sample, latency, parts: vec![Part::lines(part::SECONDS, &seconds)], counted, ..Ran::default() }
 }
 
 /// What counts as done in a step, and is its throughput: operations and rows.

@@ -20,6 +20,7 @@ use rqps_model::plan::Arrival;
 use rqps_model::sample::{SecondRow, SessionPlacement};
 use rqps_wire::{Endpoint, Session};
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub struct StepRun {
     pub latency: Vec<(String, Histogram<u64>)>,
     /// Where its sessions were, if they were placed.
     pub placement: Option<SessionPlacement>,
+    /// When the server worked, in nanoseconds of the machine's monotonic clock.
+    pub counted: Vec<Range<u64>>,
 }
 
 /// Runs one step on one server. `state` is what the step before left; if it knows nothing, it is read from the server.
@@ -316,7 +319,7 @@ fn join(work: &StepWork<'_>, arm: ArmRun, roles: Vec<Role<'_>>, threads: u32) ->
         failure: work.take_failure().or(arm.failure),
         tables: Vec::new(),
     };
-    StepRun { record, seconds: rows.concat(), latency, placement: arm.placement }
+    StepRun { record, seconds: rows.concat(), latency, placement: arm.placement, counted: arm.counted }
 }
 
 fn latency(arm: &ArmRun) -> Vec<(String, Histogram<u64>)> {

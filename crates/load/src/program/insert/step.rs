@@ -13,6 +13,9 @@ use crate::program::{StatementForm, Workload};
 use crate::random::derive_seed;
 use rqps_model::insert::{Buckets, Kind, Step};
 
+/// What the sessions of a client are there for.
+const PURPOSES: [&str; 3] = ["inserter", "deleter", "query session"];
+
 /// Room for a delete as text.
 const DELETE_BYTES_MAX: usize = 256;
 /// Room for the statement that builds all indexes.
@@ -39,6 +42,10 @@ impl Workload for StepWorkload<'_> {
 
     fn sessions(&self) -> usize {
         1 + usize::from(self.step().deletes()) + usize::from(self.step().queries())
+    }
+
+    fn purposes(&self) -> &'static [&'static str] {
+        &PURPOSES[..self.sessions()]
     }
 
     fn kinds(&self) -> Vec<String> {
