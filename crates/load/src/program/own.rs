@@ -10,12 +10,12 @@ mod literal;
 mod scripts;
 mod values;
 
-pub(crate) use compile::Arm;
+pub(crate) use compile::{Arm, Prepared};
 pub(crate) use literal::push_literal;
 pub(crate) use scripts::Filled;
 pub use scripts::{ScriptSession, ScriptWorkload};
 pub use values::Inputs;
-use values::ValueSet;
+pub(crate) use values::ValueSet;
 
 use super::{Cue, Parameters, Program, StatementForm, Step, Workload};
 use compile::{Sent, Unit};

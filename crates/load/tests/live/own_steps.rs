@@ -1,6 +1,6 @@
 //! The user's tests of several steps, of which some keep columns of their answers for those behind them.
 
-use crate::servers::{ENGINES, Product};
+use crate::servers::{ENGINES, MYSQL_AND_MARIADB, Product};
 use rqps_load::own_plans;
 use rqps_load::suite::Inputs;
 use rqps_model::Engine;
@@ -99,5 +99,62 @@ fn asking_for_columns_waits_for_locks_no_longer_than_a_statement_may() {
         let told = plans(&server, &own);
         assert!(told.is_err() || product != Product::Postgres, "{product:?}: {told:?}");
         assert!(begun.elapsed() < Duration::from_secs(20), "{product:?}: {:?}", begun.elapsed());
+    });
+}
+
+#[test]
+fn a_step_is_planned_with_what_those_before_it_returned() {
+    on_each(&ENGINES, |product| {
+        let server = server(product);
+        let next = "SELECT credit FROM customers WHERE id = :find.next";
+        let later = "SELECT credit FROM customers WHERE id = :next.credit";
+        let steps = [FIND, ("next", next, &["credit"]), (PUT.0, PUT.1, &[]), ("later", later, &[])];
+        let by_key = product.either("Index Scan using customers_pkey", "PRIMARY");
+        for protocol in [Protocol::Simple, Protocol::Prepared] {
+            let found = plans(&server, &own(&steps, protocol)).unwrap();
+            for (kind, plan) in [&found[0], &found[1], &found[3]] {
+                assert!(plan.contains(by_key), "{product:?} {protocol}: {kind}: {plan}");
+            }
+        }
+        let nobody = ("find", "SELECT next FROM customers WHERE id = -:customer", &["next"][..]);
+        let found = plans(&server, &own(&[nobody, ("next", next, &[])], Protocol::Simple)).unwrap();
+        let lacks = "not told: what it needs of an earlier statement is NULL with the values that were drawn";
+        assert_eq!(found[1].1, lacks, "{product:?}");
+        let refused = ("find", "SELECT next FROM customers WHERE id = (SELECT id FROM customers)", &["next"][..]);
+        let steps = [refused, ("next", next, &[]), ("good", "SELECT credit FROM customers WHERE id = 1", &[])];
+        let found = plans(&server, &own(&steps, Protocol::Simple)).unwrap();
+        assert!(found[1].1.starts_with("not told: it needs what is known after `find`, which failed: "), "{found:?}");
+        assert!(found[2].1.contains(by_key), "{product:?}: {found:?}");
+        assert_eq!(server.number("SELECT count(*) FROM orders"), 0, "{product:?}");
+    });
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_not_executed_for_plans() {
+    on_each(&MYSQL_AND_MARIADB, |product| {
+        let server = server(product);
+        let empty = ("empty", "TRUNCATE TABLE customers", &[][..]);
+        let found = plans(&server, &own(&[empty, FIND, (PUT.0, PUT.1, &[])], Protocol::Simple)).unwrap();
+        assert_eq!(found[2].1, "not told: it needs what is known after a TRUNCATE, which could not be taken back");
+        assert_eq!(server.number("SELECT count(*) FROM customers"), 5000, "{product:?}");
+    });
+}
+
+#[test]
+fn a_step_that_takes_too_long_leaves_later_plans_untold() {
+    on_each(&ENGINES, |product| {
+        let server = server(product);
+        // MySQL keeps no time-out of writes: rqps does.
+        let hang = "UPDATE customers SET credit = credit + SLEEP(60) WHERE id = 1";
+        let slow = ("slow", product.either("SELECT pg_sleep(60)", hang), &[][..]);
+        let next = ("next", "SELECT credit FROM customers WHERE id = :find.next", &[][..]);
+        let mut own = own(&[slow, FIND, next], Protocol::Simple);
+        own.tests[0].timeout_seconds = 0.3;
+        let begun = Instant::now();
+        let found = plans(&server, &own).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(20), "{product:?}: {:?}", begun.elapsed());
+        assert!(found[2].1.starts_with("not told: "), "{product:?}: {found:?}");
+        assert!(found[1].1.contains(product.either("Index Scan", "PRIMARY")), "{product:?}: {found:?}");
+        assert_eq!(server.number("SELECT sum(credit) FROM customers"), 500_000, "{product:?}");
     });
 }

@@ -75,6 +75,10 @@ pub(crate) struct Prepared {
     pub(crate) pieces: Vec<(String, Option<Place>)>,
     /// The places of its values, by marker.
     pub(crate) slots: Vec<Place>,
+    /// The number of the unit that it belongs to.
+    pub(crate) unit: usize,
+    /// The columns of its answer that are kept, and where.
+    pub(crate) kept: Vec<(usize, usize)>,
     /// How many rows are expected, from and to.
     pub(crate) rows: Option<(u64, u64)>,
 }
@@ -199,7 +203,9 @@ impl Arm {
             })?;
             let template = Template::parse(sql, dialect(engine));
             let kind = kind_of(&step.name);
-            let compiled = Prepared { rows: step.rows, ..placed(&kind, &template, &places, engine)? };
+            let unit_number = self.units.len();
+            let compiled =
+                Prepared { rows: step.rows, unit: unit_number, ..placed(&kind, &template, &places, engine)? };
             for place in compiled.slots.iter() {
                 if let Place::Source(source) | Place::Column(source, _) | Place::Number(source, _) = place
                     && !unit.sources.contains(source)
@@ -236,6 +242,9 @@ impl Arm {
                 self.sources.kept += 1;
                 places.insert(format!("{}.{name}", step.name), Place::Kept(place));
                 kept.push((column, place));
+            }
+            if let Some(prepared) = self.prepared.last_mut() {
+                prepared.kept.clone_from(&kept);
             }
             // BEGIN keeps nothing.
             unit.kept.resize(unit.steps.len() - 1, Vec::new());
@@ -305,7 +314,12 @@ impl Prepared {
 
     /// Whether it needs what an earlier statement returned.
     pub(crate) fn needs_kept(&self) -> bool {
-        self.places().any(|place| matches!(place, Place::Kept(_)))
+        self.kept_places().next().is_some()
+    }
+
+    /// The places of what it needs of earlier statements.
+    pub(crate) fn kept_places(&self) -> impl Iterator<Item = Place> {
+        self.places().filter(|place| matches!(place, Place::Kept(_)))
     }
 
     /// Its text with these values in it.
@@ -361,5 +375,5 @@ pub(crate) fn placed(
             }
         }
     }
-    Ok(Prepared { kind: kind.to_owned(), sql, pieces, slots, rows: None })
+    Ok(Prepared { kind: kind.to_owned(), sql, pieces, slots, unit: 0, kept: Vec::new(), rows: None })
 }
