@@ -96,6 +96,11 @@ pub enum ConductError {
 }
 
 impl ConductError {
+    /// Whether a server only refused what was asked of it, and is in no doubt.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, ConductError::Load { error, .. } if error.is_refusal())
+    }
+
     pub(crate) fn server<E: Into<ServerError>>(doing: impl Into<String>) -> impl FnOnce(E) -> ConductError {
         let doing = doing.into();
         move |error| ConductError::Server { doing, error: Box::new(error.into()) }

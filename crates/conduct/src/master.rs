@@ -103,7 +103,7 @@ impl Masters {
             excluded: Excluded::default(),
             connections: BTreeMap::new(),
             loaded: BTreeMap::new(),
-            inputs: None,
+            inputs: Inputs::default(),
             given: Given::default(),
             base: FolderKind::of(&treatments[job.plan.base]),
         };
@@ -125,7 +125,7 @@ impl Masters {
             excluded: maker.excluded.reasons(),
             connections: maker.connections,
             method,
-            inputs: maker.inputs.unwrap_or_default(),
+            inputs: maker.inputs,
         })
     }
 
@@ -226,8 +226,8 @@ struct Maker<'a, 'o, 'w> {
     connections: BTreeMap<String, Connection>,
     /// What each treatment loaded so far.
     loaded: BTreeMap<String, Vec<LoadedSet>>,
-    /// What sources of values hold: as the base says, or before that whoever was loaded first.
-    inputs: Option<Inputs>,
+    /// What sources of values hold, as the base says.
+    inputs: Inputs,
     given: Given,
     base: FolderKind,
 }
@@ -426,9 +426,10 @@ impl Maker<'_, '_, '_> {
             .store
             .write_load(name, &LoadFacts { rows: report.rows, host, sets: sets.clone(), left: report.left.clone() })?;
         treatment.connection(&endpoint)?;
-        if self.inputs.is_none() || FolderKind::of(treatment) == self.base {
+        // Another build may have no such query, and without the base there is no campaign.
+        if FolderKind::of(treatment) == self.base {
             let asked = suite::inputs(self.job.plan, server.target());
-            self.inputs = Some(asked.map_err(ConductError::load(format!("asking {name} for values")))?);
+            self.inputs = asked.map_err(ConductError::load(format!("asking {name} for values")))?;
         }
         self.stop_in_order(treatment, &mut server)?;
         self.given.note(name, report.given);

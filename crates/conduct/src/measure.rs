@@ -13,7 +13,7 @@ use crate::programs::shortfall;
 use crate::server_side::ServerSides;
 use crate::supervise::{Quit, supervised, supervised_by};
 use rqps_load::drive::ClientCpus;
-use rqps_load::suite::{Clients, Moment, PlannedTest, Ran, TestServer};
+use rqps_load::suite::{Clients, Compiled, Moment, PlannedTest, Ran, TestServer};
 use rqps_model::answers::TestAnswers;
 use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{DataSet, Round, Stage, TestPlan, TreatmentPlan};
@@ -86,6 +86,8 @@ pub(crate) struct MeasuredTest {
 /// What is read of an arm besides the run itself.
 struct Reading {
     probes: Probes,
+    /// The test, as it was compiled for the server.
+    compiled: Compiled,
     /// This round's plans where they differ from those kept for the treatment.
     plans: Vec<StatementPlan>,
     planning_us: Option<f64>,
@@ -108,7 +110,7 @@ impl Live<'_> {
     }
 }
 
-/// Measures a test on all arms but those that are skipped, with the reason.
+/// Measures a test on all arms but those that are skipped, with the reason, and those whose servers refuse it.
 pub(crate) fn measure(
     piece: &Piece<'_>,
     arms: &mut [Arm<'_>],
@@ -123,7 +125,8 @@ pub(crate) fn measure(
         placement::choose(bench.job.plan.placement, piece.cpus, clients * stage.connections)
             .map_err(ConductError::server("choosing CPUs"))?;
     let mut readings = Vec::new();
-    for (arm, why_skipped) in arms.iter_mut().zip(skipped) {
+    let mut skipped = skipped.to_vec();
+    for (arm, why_skipped) in arms.iter_mut().zip(&mut skipped) {
         arm.notice_death();
         let reading = match arm.server.is_some() && why_skipped.is_none() {
             true => enter(piece, arm, &server_cpus, &client_cpus, store),
@@ -132,6 +135,11 @@ pub(crate) fn measure(
         readings.push(match reading {
             Ok(reading) => reading,
             Err(error @ (ConductError::Store(_) | ConductError::Interrupted)) => return Err(error),
+            // The next test needs no other server.
+            Err(error) if error.is_refusal() && !stage.is_chain() => {
+                *why_skipped = Some(error.to_string());
+                None
+            }
             // A server that does not even answer fails this test, and the others go on.
             Err(error) => {
                 arm.failure = Some(error.to_string());
@@ -155,7 +163,7 @@ pub(crate) fn measure(
         measured.samples.push(match reading.zip(ran) {
             Some((reading, ran)) => finish(piece, arm, reading, ran)?,
             None => {
-                let why = why_skipped.clone().or_else(|| arm.failure.clone());
+                let why = why_skipped.or_else(|| arm.failure.clone());
                 piece.failed(arm, why.unwrap_or_else(|| "the server did not answer".to_owned()))
             }
         });
@@ -195,6 +203,10 @@ fn enter(
         };
         store.write_settings(&name, &facts)?;
     }
+    let compiled = supervised(server, piece.bench.stop, || {
+        let compiled = piece.planned.compile(server.target());
+        compiled.map_err(ConductError::load(format!("compiling {} for {name}", piece.test.name)))
+    })?;
     let plans = supervised(server, piece.bench.stop, || {
         piece.planned.plans(server.target()).map_err(ConductError::load(about("keeping the plans of")))
     });
@@ -224,7 +236,7 @@ fn enter(
     });
     let mut probes = probes(piece, endpoint.protocol(), &arm.data)?;
     observed(server, arm.treatment.plan.storage, &arm.data, |subject| probes.begin(subject));
-    Ok(Some(Reading { probes, plans, planning_us, answers }))
+    Ok(Some(Reading { probes, compiled, plans, planning_us, answers }))
 }
 
 /// What is observed in a test; of one that writes, also what that does to the data and to the server second by second.
@@ -274,7 +286,9 @@ fn drive(
     let live = arms.iter_mut().zip(readings).filter_map(|(arm, reading)| {
         let TreatmentPlan { storage, planted, .. } = *arm.treatment.plan;
         let (server, reading) = arm.server.as_mut().zip(reading.as_mut())?;
-        let run = TestServer { target: server.target().clone(), chain: &mut arm.chain, held: arm.held, planted };
+        let compiled = std::mem::take(&mut reading.compiled);
+        let run =
+            TestServer { target: server.target().clone(), chain: &mut arm.chain, held: arm.held, compiled, planted };
         Some((run, Live { server, probes: &mut reading.probes, storage, data: &arm.data }))
     });
     let (mut servers, mut live): (Vec<TestServer<'_>>, Vec<Live<'_>>) = live.unzip();

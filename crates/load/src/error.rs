@@ -59,6 +59,15 @@ impl LoadError {
         LoadError::Hook(error.into())
     }
 
+    /// Whether it is the fault of what was asked, and the server in no doubt.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            LoadError::Wire { error: WireError::Server { error, .. }, .. } => error.error_code().blames_statement(),
+            LoadError::Wire { error: WireError::Parameters { .. }, .. } | LoadError::Shape(_) => true,
+            _ => false,
+        }
+    }
+
     /// Says what was being done when the wire failed.
     pub(crate) fn wire(doing: impl Into<String>) -> impl FnOnce(WireError) -> LoadError {
         let doing = doing.into();

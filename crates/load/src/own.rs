@@ -4,6 +4,7 @@
 //! values hold, plans, answers. Dumps and SQL files are the only files that this crate opens.
 
 mod answers;
+mod columns;
 mod database;
 mod load;
 mod plans;
@@ -13,7 +14,8 @@ mod send;
 mod sources;
 
 pub(crate) use answers::answers;
-pub(crate) use database::{client_timeout, opening, session_statements};
+pub(crate) use columns::Columns;
+pub(crate) use database::{client_timeout, opening};
 pub(crate) use load::{load, load_only_for, work_on};
 pub use plans::plans;
 pub(crate) use sources::inputs;

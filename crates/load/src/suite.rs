@@ -11,7 +11,7 @@ use crate::program::Workload;
 pub use crate::program::insert::Chain;
 use crate::program::insert::{self, Bench};
 pub use crate::program::own::Inputs;
-use crate::program::own::{OwnWorkload, ScriptWorkload};
+use crate::program::own::{Arm, OwnWorkload, ScriptWorkload};
 use crate::program::sysbench::Statements;
 use crate::program::tproc_c::{Transactions, provide_routines};
 use crate::random::derive_seed;
@@ -49,9 +49,15 @@ pub struct TestServer<'a> {
     pub chain: &'a mut Chain,
     /// What they left in its tables, where data go on from test to test.
     pub held: Option<Held>,
+    /// The test, as it was compiled for it.
+    pub compiled: Compiled,
     /// The change that is planted in what the client sends to it, as a share of a statement's time.
     pub planted: Option<f64>,
 }
+
+/// What only a server can tell of a test before it runs there, such as the columns of answers.
+#[derive(Debug, Default)]
+pub struct Compiled(Option<Arm>);
 
 enum What<'a> {
     Statements(&'a Test),
@@ -100,6 +106,16 @@ impl<'a> PlannedTest<'a> {
     /// Whether it makes tables, which may then be stored otherwise than planned.
     pub fn makes_tables(&self) -> bool {
         matches!(&self.what, What::Step(_, step) if step.kind == Kind::Load)
+    }
+
+    /// Compiles it for a server, as far as the server must be asked for that. A refusal is this server's alone.
+    pub fn compile(&self, target: &Target) -> Result<Compiled, LoadError> {
+        match &self.what {
+            What::Own(own, test, inputs) if !matches!(test.work, Work::Pgbench(_)) => {
+                Arm::compile(own, test, inputs, target).map(|arm| Compiled(Some(arm)))
+            }
+            What::Own(..) | What::Statements(_) | What::Step(..) | What::Transactions(..) => Ok(Compiled::default()),
+        }
     }
 
     /// The plans of its statements as a server has them now.
@@ -153,7 +169,7 @@ impl<'a> PlannedTest<'a> {
         matches!(self.what, What::Transactions(..))
     }
 
-    /// Runs it on all servers; those of steps that build on each other have their chains.
+    /// Runs it on all servers for which it was compiled; those of steps that build on each other have their chains.
     pub fn run(
         &self,
         servers: &mut [TestServer<'_>],
@@ -166,7 +182,7 @@ impl<'a> PlannedTest<'a> {
                 let statements = Statements::compile(test, data(&self.plan.suite), &endpoints)?;
                 self.side_by_side(&endpoints, &statements, servers, clients, hook)
             }
-            What::Own(own, test, inputs) => {
+            What::Own(own, test, _) => {
                 let targets: Vec<Target> = servers.iter().map(|server| server.target.clone()).collect();
                 let endpoints = endpoints(servers);
                 match &test.work {
@@ -176,7 +192,9 @@ impl<'a> PlannedTest<'a> {
                         self.side_by_side(&endpoints, &programs, servers, clients, hook)
                     }
                     _ => {
-                        let programs = OwnWorkload::compile(own, test, inputs, &targets)?;
+                        let arms = servers.iter_mut().map(|server| server.compiled.0.take());
+                        let arms: Option<Vec<Arm>> = arms.collect();
+                        let programs = OwnWorkload::of(arms.expect("compiled for each server before it runs"));
                         self.side_by_side(&endpoints, &programs, servers, clients, hook)
                     }
                 }

@@ -132,6 +132,13 @@ impl Session {
         Ok(Statement { form, kept_rows: 0 })
     }
 
+    /// The names of the columns that the answer to a statement with so many parameters has, as the server tells them
+    /// when it prepares the statement: nothing is executed. None where an answer has no rows, and where MySQL knows
+    /// them only when it executes, as for CALL.
+    pub fn columns(&mut self, sql: &str, parameters: usize) -> Result<Vec<String>, WireError> {
+        pass_on!(&mut self.link, session => session.columns(sql, parameters))
+    }
+
     /// A statement that is parsed anew at each execution, without being kept in the session: PostgreSQL's extended
     /// protocol with an unnamed statement. What is wrong with its text, its executions say. MySQL has no such thing.
     pub fn parsed_each_time(&mut self, sql: &str, params: &[ParameterType]) -> Result<Statement, WireError> {

@@ -19,6 +19,7 @@ mod kinds;
 mod largest;
 mod own;
 mod own_log;
+mod own_steps;
 mod program_pages;
 mod scene;
 mod screen;

@@ -16,7 +16,7 @@ fn example() -> String {
 }
 
 /// A short campaign on the user's own workload.
-fn campaign(scene: &Scene, name: &str, builds: &[String], more: &[&str]) -> Command {
+pub(crate) fn campaign(scene: &Scene, name: &str, builds: &[String], more: &[&str]) -> Command {
     // Five rounds, since three say little where the machine has other work as well.
     let mut command = scene.rqps(&["run", "--suite", "own", "--name", name, "--rounds", "5", "--machine", "c2r1"]);
     command.args(["--read-seconds", "0.3", "--write-seconds", "0.3", "--warmup", "0.1"]).args(more);
@@ -25,31 +25,31 @@ fn campaign(scene: &Scene, name: &str, builds: &[String], more: &[&str]) -> Comm
 }
 
 /// For a campaign in which nothing is judged.
-const TWO_ROUNDS: [&str; 2] = ["--rounds", "2"];
+pub(crate) const TWO_ROUNDS: [&str; 2] = ["--rounds", "2"];
 
 /// What a campaign found; the exit code is 3 where something failed.
-fn found(scene: &Scene, name: &str, code: i32) -> Value {
+pub(crate) fn found(scene: &Scene, name: &str, code: i32) -> Value {
     scene.end(scene.rqps(&["compare", &format!("results/{name}"), "--json"])).with_code(code).json()
 }
 
 /// Asserts that the table tells all of this, wherever it breaks its lines.
 #[track_caller]
-fn assert_told(ended: &Ended, told: &[&str]) {
+pub(crate) fn assert_told(ended: &Ended, told: &[&str]) {
     let all = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     told.iter().for_each(|told| assert!(all.contains(told), "{told}: {}", ended.stdout));
 }
 
 /// Writes the user's files.
-fn write(scene: &Scene, files: &[(&str, &str)]) {
+pub(crate) fn write(scene: &Scene, files: &[(&str, &str)]) {
     files.iter().for_each(|(name, text)| fs::write(scene.path(name), text).expect("written"));
 }
 
-fn named(names: &[&str]) -> Vec<String> {
+pub(crate) fn named(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| format!("{name}={BUILD}")).collect()
 }
 
 /// The row of a test on a treatment.
-fn row<'a>(comparison: &'a Value, test: &str, treatment: &str) -> &'a Value {
+pub(crate) fn row<'a>(comparison: &'a Value, test: &str, treatment: &str) -> &'a Value {
     let rows = comparison["rows"].as_array().expect("rows");
     let is_meant =
         |row: &&Value| row["test"] == test && row["treatment"].as_str().is_some_and(|name| name.starts_with(treatment));

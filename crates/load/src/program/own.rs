@@ -10,21 +10,18 @@ mod literal;
 mod scripts;
 mod values;
 
-pub(crate) use compile::Arm;
+pub(crate) use compile::{Arm, Prepared};
 pub(crate) use literal::push_literal;
 pub(crate) use scripts::Filled;
 pub use scripts::{ScriptSession, ScriptWorkload};
 pub use values::Inputs;
-use values::ValueSet;
+pub(crate) use values::ValueSet;
 
 use super::{Cue, Parameters, Program, StatementForm, Step, Workload};
-use crate::error::LoadError;
 use compile::{Sent, Unit};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 use rqps_draw::Random;
-use rqps_model::own::{Own, OwnTest};
-use rqps_wire::Target;
 use std::time::Duration;
 
 /// Failed events of a session in a row after which its server is given up.
@@ -43,15 +40,9 @@ pub(crate) struct OwnWorkload {
 }
 
 impl OwnWorkload {
-    /// Compiles a test.
-    pub(crate) fn compile(
-        own: &Own,
-        test: &OwnTest,
-        inputs: &Inputs,
-        arms: &[Target],
-    ) -> Result<OwnWorkload, LoadError> {
-        let compile = |arm: &Target| Arm::compile(own, test, inputs, arm);
-        Ok(OwnWorkload { arms: arms.iter().map(compile).collect::<Result<_, _>>()? })
+    /// A test, of what was compiled for each server.
+    pub(crate) fn of(arms: Vec<Arm>) -> OwnWorkload {
+        OwnWorkload { arms }
     }
 }
 

@@ -13,6 +13,7 @@ mod faults;
 mod insert;
 mod mysql_data;
 mod own;
+mod own_steps;
 mod pgbench;
 mod rocksdb;
 mod servers;

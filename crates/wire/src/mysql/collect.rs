@@ -24,7 +24,7 @@ pub(crate) struct Collected {
     progress: Progress,
     /// The last result set; rows are kept only if `keeps_rows`.
     pub(crate) table: Table,
-    /// Whether anybody wants the rows.
+    /// Whether anybody wants the rows, or the names of their columns.
     pub(crate) keeps_rows: bool,
     /// The columns of the result set under way.
     columns: usize,

@@ -14,7 +14,7 @@ use crate::socket::Deadline;
 use super::collect::Collected;
 use super::flags::command;
 use super::packet::{PacketError, encode, encode_long, header};
-use super::progress::Progress;
+use super::progress::{Prepared, Progress};
 use super::remedy;
 use super::session::{Session, WANTS_FILE};
 use super::statement::Statement;
@@ -110,15 +110,8 @@ impl Session {
     }
 
     pub(crate) fn prepare(&mut self, sql: &str, parameters: &[ParameterType]) -> Result<Statement, WireError> {
-        if u16::try_from(parameters.len()).is_err() {
-            return Err(WireError::Misuse("a statement has at most 65535 parameters: send fewer rows at once"));
-        }
         let deadline = self.state.start_deadline();
-        let mut collected = Collected::new(Progress::of_prepare(self.has_eof), self.in_transaction);
-        self.send(command::STMT_PREPARE, sql, &mut collected, deadline)?;
-        while !collected.is_done() {
-            self.read_into(&mut collected, deadline)?;
-        }
+        let mut collected = self.ask_to_prepare(sql, parameters.len(), deadline)?;
         match self.outcome(&mut collected) {
             Err(WireError::Server { error, .. }) if error.number() == UNSUPPORTED_PS && parameters.is_empty() => {
                 let mut statement = Statement::text(sql.len());
@@ -127,14 +120,7 @@ impl Session {
             }
             outcome => outcome?,
         }
-        let Some(found) = collected.prepared else {
-            return Err(self.give_up(PacketError::Unexpected { head: 0 }.into()));
-        };
-        if usize::from(found.parameters) != parameters.len() {
-            self.forget(found.id, deadline)?;
-            let found = found.parameters.into();
-            return Err(WireError::Parameters { statement: abridge(sql), declared: parameters.len(), found });
-        }
+        let found = self.found(&collected, sql, parameters.len(), deadline)?;
         let index = self.state.next_prepared();
         let sql: Arc<str> = sql.into();
         let Some(statement) = Statement::prepared(self.state.id, index, found.id, Arc::clone(&sql), parameters) else {
@@ -144,6 +130,52 @@ impl Session {
         self.state.add_prepared(sql);
         self.is_bound.push(parameters.is_empty());
         Ok(statement)
+    }
+
+    /// The names of the columns that a statement's answer has, of what the server says when it prepares it.
+    pub(crate) fn columns(&mut self, sql: &str, parameters: usize) -> Result<Vec<String>, WireError> {
+        let deadline = self.state.start_deadline();
+        let mut collected = self.ask_to_prepare(sql, parameters, deadline)?;
+        match self.outcome(&mut collected) {
+            Err(WireError::Server { error, .. }) if error.number() == UNSUPPORTED_PS => return Ok(Vec::new()),
+            outcome => outcome?,
+        }
+        let found = self.found(&collected, sql, parameters, deadline)?;
+        self.forget(found.id, deadline)?;
+        Ok(collected.table.columns)
+    }
+
+    /// Sends a COM_STMT_PREPARE and collects the reply.
+    fn ask_to_prepare(&mut self, sql: &str, parameters: usize, deadline: Deadline) -> Result<Collected, WireError> {
+        if u16::try_from(parameters).is_err() {
+            return Err(WireError::Misuse("a statement has at most 65535 parameters: send fewer rows at once"));
+        }
+        let mut collected = Collected::new(Progress::of_prepare(self.has_eof), self.in_transaction);
+        collected.keeps_rows = true;
+        self.send(command::STMT_PREPARE, sql, &mut collected, deadline)?;
+        while !collected.is_done() {
+            self.read_into(&mut collected, deadline)?;
+        }
+        Ok(collected)
+    }
+
+    /// What was prepared, if it has so many parameters.
+    fn found(
+        &mut self,
+        collected: &Collected,
+        sql: &str,
+        parameters: usize,
+        deadline: Deadline,
+    ) -> Result<Prepared, WireError> {
+        let Some(found) = collected.prepared else {
+            return Err(self.give_up(PacketError::Unexpected { head: 0 }.into()));
+        };
+        if usize::from(found.parameters) != parameters {
+            self.forget(found.id, deadline)?;
+            let found = found.parameters.into();
+            return Err(WireError::Parameters { statement: abridge(sql), declared: parameters, found });
+        }
+        Ok(found)
     }
 
     /// Makes the server forget a statement, to which it answers nothing.

@@ -58,8 +58,11 @@ enum Phase {
     /// The EOF between columns and rows.
     ColumnsEnd,
     Rows,
-    /// So many definitions and EOFs of a prepared statement.
-    Definitions(usize),
+    /// So many definitions and EOFs of a prepared statement: those of its parameters, then those of so many columns.
+    Definitions {
+        left: usize,
+        columns: usize,
+    },
     Done,
 }
 
@@ -148,9 +151,11 @@ impl Progress {
             }
             (Phase::Rows, _) => Ok(Step::Row(payload)),
             (Phase::PrepareHead, head::OK) => self.prepared(payload),
-            (Phase::Definitions(left), _) => {
-                self.phase = if left > 1 { Phase::Definitions(left - 1) } else { Phase::Done };
-                Ok(Step::Nothing)
+            (Phase::Definitions { left, columns }, _) => {
+                self.phase = if left > 1 { Phase::Definitions { left: left - 1, columns } } else { Phase::Done };
+                let behind = usize::from(self.has_eof);
+                let is_column = left > behind && left <= columns + behind;
+                Ok(if is_column { Step::Column(payload) } else { Step::Nothing })
             }
             _ => Err(PacketError::Unexpected { head }),
         }
@@ -186,7 +191,7 @@ impl Progress {
         };
         self.phase = match packets(columns) + packets(parameters) {
             0 => Phase::Done,
-            count => Phase::Definitions(count),
+            left => Phase::Definitions { left, columns: columns.into() },
         };
         Ok(Step::Prepared(Prepared { id, parameters }))
     }

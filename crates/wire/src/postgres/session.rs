@@ -275,30 +275,43 @@ impl Session {
     }
 
     pub(crate) fn prepare(&mut self, sql: &str, parameters: &[ParameterType]) -> Result<Statement, WireError> {
+        let index = self.state.next_prepared();
+        // The name counts as used even if the server refuses: a failed Parse may come after a name was taken.
+        let text: Arc<str> = sql.into();
+        self.state.add_prepared(Arc::clone(&text));
+        self.describe(&name(index), sql, parameters)?;
+        Ok(Statement::prepared(self.state.id, index, text, parameters))
+    }
+
+    /// The names of the columns that a statement's answer has.
+    pub(crate) fn columns(&mut self, sql: &str, parameters: usize) -> Result<Vec<String>, WireError> {
+        // Without a name, so that the next one takes its place.
+        let collected = self.describe("", sql, &vec![ParameterType::Any; parameters])?;
+        Ok(collected.table.columns)
+    }
+
+    /// Has a statement parsed and described.
+    fn describe(&mut self, name: &str, sql: &str, parameters: &[ParameterType]) -> Result<Collected, WireError> {
         if u16::try_from(parameters.len()).is_err() {
             return Err(TOO_MANY_PARAMETERS);
         }
-        let index = self.state.next_prepared();
         let mut out = BytesMut::new();
         let types = parameters.iter().map(|&parameter| type_oid(parameter));
-        frontend::parse(&name(index), sql, types, &mut out)
-            .and_then(|()| frontend::describe(b'S', &name(index), &mut out))
+        frontend::parse(name, sql, types, &mut out)
+            .and_then(|()| frontend::describe(b'S', name, &mut out))
             .map_err(|_| nul(sql))?;
         frontend::sync(&mut out);
 
         let deadline = self.state.start_deadline();
         let mut collected = Collected::default();
         self.send(sql, &out, &mut collected, deadline)?;
-        // The name counts as used even if the server refuses: a failed Parse may come after a name was taken.
-        let sql: Arc<str> = sql.into();
-        self.state.add_prepared(Arc::clone(&sql));
         while !collected.done {
             self.read_into(&mut collected, deadline)?;
         }
         self.outcome(&mut collected)?;
         match collected.parameters {
-            Some(found) if found == parameters.len() => Ok(Statement::prepared(self.state.id, index, sql, parameters)),
-            Some(found) => Err(WireError::Parameters { statement: abridge(&sql), declared: parameters.len(), found }),
+            Some(found) if found == parameters.len() => Ok(collected),
+            Some(found) => Err(WireError::Parameters { statement: abridge(sql), declared: parameters.len(), found }),
             None => {
                 let fault = FrameError::Malformed { tag: backend::PARAMETER_DESCRIPTION };
                 Err(self.give_up(fault.into()))

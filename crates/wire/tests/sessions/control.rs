@@ -47,6 +47,31 @@ fn the_last_result_set_wins_and_rows_are_summed() {
 }
 
 #[test]
+fn the_columns_of_an_answer_are_known_before_anything_is_executed() {
+    on_each(|server| {
+        let mut session = server.session();
+        session.execute("create temporary table c (id int primary key, n int not null)").unwrap();
+        let columns = |session: &mut Session, sql: &str, parameters| session.columns(&server.marked(sql), parameters);
+        let two = columns(&mut session, "select id, n as size from c where id = ? or id > ? for update", 2).unwrap();
+        assert_eq!(two, ["id", "size"]);
+        assert_eq!(columns(&mut session, "select 1 as one", 0).unwrap(), ["one"]);
+        assert_eq!(columns(&mut session, "insert into c values (?, ?)", 2).unwrap(), [""; 0]);
+        // MariaDB tells none of RETURNING.
+        if server.is_postgres() {
+            assert_eq!(columns(&mut session, "insert into c values (1, ?) returning id", 1).unwrap(), ["id"]);
+            assert_eq!(columns(&mut session, "delete from c where id = ? returning n, id", 1).unwrap().len(), 2);
+        }
+        assert_eq!(session.query("select count(*) from c").unwrap().single(), Some("0"));
+        assert!(matches!(columns(&mut session, "select absent from c", 0), Err(WireError::Server { .. })));
+        assert!(matches!(
+            columns(&mut session, "select ?", 0),
+            Err(WireError::Parameters { declared: 0, found: 1, .. })
+        ));
+        assert_eq!(session.query("select 1").unwrap().single(), Some("1"));
+    });
+}
+
+#[test]
 fn an_error_is_told_in_full_and_the_session_lives_on() {
     on_each(|server| {
         let mut session = server.session();

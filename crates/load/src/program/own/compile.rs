@@ -6,14 +6,13 @@
 use super::literal::push_literal;
 use super::values::{Inputs, Place, Resolved, Sources, ValueSet};
 use crate::error::LoadError;
-use crate::own::dialect;
+use crate::own::{Columns, dialect};
 use crate::program::{StatementForm, TRIES_MAX};
-use crate::session::{connect, execute};
 use rqps_draw::Random;
 use rqps_model::Engine;
 use rqps_model::own::{Own, OwnStep, OwnTest, Protocol as Sending, Steps, Values, Work};
 use rqps_sql::{Dialect, Piece, Template};
-use rqps_wire::{ParameterType, Protocol, Session, Target};
+use rqps_wire::{ParameterType, Protocol, Target};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -76,6 +75,10 @@ pub(crate) struct Prepared {
     pub(crate) pieces: Vec<(String, Option<Place>)>,
     /// The places of its values, by marker.
     pub(crate) slots: Vec<Place>,
+    /// The number of the unit that it belongs to.
+    pub(crate) unit: usize,
+    /// The columns of its answer that are kept, and where.
+    pub(crate) kept: Vec<(usize, usize)>,
     /// How many rows are expected, from and to.
     pub(crate) rows: Option<(u64, u64)>,
 }
@@ -186,6 +189,7 @@ impl Arm {
         is_mixed: bool,
     ) -> Result<(), LoadError> {
         let engine = target.engine();
+        let mut columns = Columns::new(own, test, target);
         let mut unit = Unit { name: name.to_owned(), weight, steps: Vec::new(), kept: Vec::new(), sources: Vec::new() };
         let kind_of = |step: &str| if is_mixed && step != name { format!("{name}.{step}") } else { step.to_owned() };
         if steps.transaction {
@@ -199,7 +203,9 @@ impl Arm {
             })?;
             let template = Template::parse(sql, dialect(engine));
             let kind = kind_of(&step.name);
-            let compiled = Prepared { rows: step.rows, ..placed(&kind, &template, &places, engine)? };
+            let unit_number = self.units.len();
+            let compiled =
+                Prepared { rows: step.rows, unit: unit_number, ..placed(&kind, &template, &places, engine)? };
             for place in compiled.slots.iter() {
                 if let Place::Source(source) | Place::Column(source, _) | Place::Number(source, _) = place
                     && !unit.sources.contains(source)
@@ -229,11 +235,16 @@ impl Arm {
             self.prepared.push(compiled);
             unit.steps.push(sent);
             let mut kept = Vec::new();
-            for (column, name) in self.kept_columns(own, step, target)?.into_iter().zip(&step.keep) {
+            for (column, name) in
+                self.kept_columns(step, test.protocol, target, &mut columns)?.into_iter().zip(&step.keep)
+            {
                 let place = self.sources.kept;
                 self.sources.kept += 1;
                 places.insert(format!("{}.{name}", step.name), Place::Kept(place));
                 kept.push((column, place));
+            }
+            if let Some(prepared) = self.prepared.last_mut() {
+                prepared.kept.clone_from(&kept);
             }
             // BEGIN keeps nothing.
             unit.kept.resize(unit.steps.len() - 1, Vec::new());
@@ -248,24 +259,32 @@ impl Arm {
         Ok(())
     }
 
-    /// Which columns of its answer a step keeps. The server knows them: it is asked once, in a transaction that is
-    /// rolled back.
-    fn kept_columns(&self, own: &Own, step: &OwnStep, target: &Target) -> Result<Vec<usize>, LoadError> {
+    /// Which columns of its answer a step keeps: the server knows them.
+    fn kept_columns(
+        &self,
+        step: &OwnStep,
+        sending: Sending,
+        target: &Target,
+        columns: &mut Columns<'_>,
+    ) -> Result<Vec<usize>, LoadError> {
         let Some(statement) = self.prepared.last().filter(|_| !step.keep.is_empty()) else { return Ok(Vec::new()) };
-        let mut session: Session = connect(&target.endpoint)?;
-        for sql in crate::own::session_statements(&own.data, target) {
-            execute(&mut session, &sql)?;
-        }
-        execute(&mut session, "BEGIN")?;
-        let text = statement.written_out(&self.values(0), dialect(target.engine()));
-        let answer =
-            session.query(&text).map_err(LoadError::wire(format!("asking for the columns of `{}`", step.name)))?;
-        execute(&mut session, "ROLLBACK")?;
+        let has = match (sending, target.endpoint.protocol()) {
+            // What runs as text alone, since its values say their types, PostgreSQL prepares only with values in it.
+            (Sending::Simple, Protocol::Postgres) => {
+                columns.of(&step.name, &statement.written_out(&self.values(0), dialect(target.engine())), 0)?
+            }
+            _ => columns.of(&step.name, &statement.sql, statement.slots.len())?,
+        };
         let find = |name: &String| {
-            let found = answer.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
+            let found = has.iter().position(|column| column.eq_ignore_ascii_case(name));
             found.ok_or_else(|| {
-                let has = answer.columns.join(", ");
-                LoadError::Shape(format!("`{}` keeps `{name}`, and its answer has only {has}", step.name))
+                let has = match &has[..] {
+                    [] => {
+                        "no columns before it runs; of a procedure, SELECT in a step of its own what it sets".to_owned()
+                    }
+                    has => format!("only {}", has.join(", ")),
+                };
+                LoadError::Shape(format!("`{}` keeps `{name}`, and its answer has {has}", step.name))
             })
         };
         step.keep.iter().map(find).collect()
@@ -295,7 +314,12 @@ impl Prepared {
 
     /// Whether it needs what an earlier statement returned.
     pub(crate) fn needs_kept(&self) -> bool {
-        self.places().any(|place| matches!(place, Place::Kept(_)))
+        self.kept_places().next().is_some()
+    }
+
+    /// The places of what it needs of earlier statements.
+    pub(crate) fn kept_places(&self) -> impl Iterator<Item = Place> {
+        self.places().filter(|place| matches!(place, Place::Kept(_)))
     }
 
     /// Its text with these values in it.
@@ -351,5 +375,5 @@ pub(crate) fn placed(
             }
         }
     }
-    Ok(Prepared { kind: kind.to_owned(), sql, pieces, slots, rows: None })
+    Ok(Prepared { kind: kind.to_owned(), sql, pieces, slots, unit: 0, kept: Vec::new(), rows: None })
 }

@@ -1,10 +1,13 @@
 //! What sessions of the user's tests send, without a server.
 
 use super::*;
+use crate::error::LoadError;
 use rqps_draw::Take;
 use rqps_model::Engine;
-use rqps_model::own::{AnswersCheck, OwnData, OwnStep, Protocol, ScriptText, Scripts, Steps, Values, Work};
-use rqps_wire::{AnyValue, Endpoint, Rows, Transport};
+use rqps_model::own::{
+    AnswersCheck, Own, OwnData, OwnStep, OwnTest, Protocol, ScriptText, Scripts, Steps, Values, Work,
+};
+use rqps_wire::{AnyValue, Endpoint, Rows, Target, Transport};
 use std::collections::BTreeMap;
 
 /// What was set in a statement.
@@ -59,9 +62,14 @@ fn own(tests: Vec<OwnTest>) -> Own {
     }
 }
 
+/// A test, compiled for a server of an engine.
+fn compile(own: &Own, test: &OwnTest, inputs: &Inputs, engine: Engine) -> Result<OwnWorkload, LoadError> {
+    Arm::compile(own, test, inputs, &target(engine)).map(|arm| OwnWorkload::of(vec![arm]))
+}
+
 /// The statements of some events, with what was set in them.
 fn sent(own: &Own, test: &OwnTest, engine: Engine, events: u64) -> Vec<String> {
-    let workload = OwnWorkload::compile(own, test, &Inputs::default(), &[target(engine)]).expect("it compiles");
+    let workload = compile(own, test, &Inputs::default(), engine).expect("it compiles");
     let mut program = workload.program(0, 0, 0);
     let forms = program.statements().to_vec();
     let mut statements: Vec<Set> = forms.iter().map(|form| Set(vec![String::new(); form.parameters.len()])).collect();
@@ -96,7 +104,7 @@ fn rows_of_a_csv_have_text_numbers_and_nulls() {
     let numbers = vec!["b".to_owned()];
     own.values.insert("r".to_owned(), Values::Csv { name: "r.csv".to_owned(), text, take: Take::InOrder, numbers });
     let inputs = Inputs::of_files(&own).expect("a CSV");
-    let workload = OwnWorkload::compile(&own, &test, &inputs, &[target(Engine::Mysql)]).expect("it compiles");
+    let workload = compile(&own, &test, &inputs, Engine::Mysql).expect("it compiles");
     let mut program = workload.program(0, 0, 0);
     let mut statements = vec![Set(vec![String::new(); 2])];
     let mut next = || {
@@ -126,8 +134,7 @@ fn an_event_has_the_same_values_again_and_on_every_engine() {
     assert_eq!(value(&all[1]), value(&all[2]));
     assert_ne!(value(&all[1]), value(&all[5]));
 
-    let workload =
-        OwnWorkload::compile(&own, &test, &Inputs::default(), &[target(Engine::Postgres)]).expect("compiles");
+    let workload = compile(&own, &test, &Inputs::default(), Engine::Postgres).expect("compiles");
     let mut program = workload.program(0, 0, 0);
     let mut statements = vec![Set(vec![String::new()]); program.statements().len()];
     let mut drawn = |cue: Cue<'_>| {
@@ -157,7 +164,7 @@ fn a_mix_has_its_weights() {
 fn a_name_that_stands_for_nothing_is_refused() {
     let test = OwnTest::new("t", steps(&["SELECT :missing"], false), Protocol::Prepared);
     let own = own(vec![test.clone()]);
-    let refused = OwnWorkload::compile(&own, &test, &Inputs::default(), &[target(Engine::Postgres)]);
+    let refused = compile(&own, &test, &Inputs::default(), Engine::Postgres);
     assert!(refused.is_err_and(|error| error.to_string().contains("`:missing`")));
 }
 
@@ -189,7 +196,7 @@ fn clients_of_a_script_have_numbers_of_their_own_and_hash_alike() {
 fn an_event_that_begins_again_has_the_same_values_and_the_next_one_others() {
     let test = OwnTest::new("t", steps(&["SELECT :a, :b"], false), Protocol::Simple);
     let own = own(vec![test.clone()]);
-    let compiled = OwnWorkload::compile(&own, &test, &Inputs::default(), &[target(Engine::Postgres)]);
+    let compiled = compile(&own, &test, &Inputs::default(), Engine::Postgres);
     let workload = compiled.expect("it compiles");
     let mut program = workload.program(0, 0, 0);
     let mut statements = vec![Set::default(); program.statements().len()];

@@ -67,7 +67,7 @@ struct Kept {
 }
 
 /// The values of an event.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ValueSet {
     drawn: Vec<Drawn>,
     /// Of each source with rows, the row that was taken, and how many were.
@@ -109,7 +109,7 @@ impl ValueSet {
     }
 
     /// Keeps columns of the only row of an answer; without a row they are NULL.
-    pub(super) fn keep(&mut self, kept: &[(usize, usize)], rows: &Rows) {
+    pub(crate) fn keep(&mut self, kept: &[(usize, usize)], rows: &Rows) {
         for &(column, place) in kept {
             let value = &mut self.kept[place];
             value.text.clear();
@@ -117,6 +117,17 @@ impl ValueSet {
             value.is_null = text.is_none();
             value.text.extend_from_slice(text.unwrap_or_default());
         }
+    }
+
+    /// These values, with what others have of earlier statements.
+    pub(crate) fn keeping(mut self, others: &ValueSet) -> ValueSet {
+        self.kept.clone_from(&others.kept);
+        self
+    }
+
+    /// Whether the value at a place is NULL.
+    pub(crate) fn is_null(&self, place: Place) -> bool {
+        matches!(self.any(place), AnyValue::Null)
     }
 
     /// The value at a place.

@@ -1,0 +1,160 @@
+//! The user's tests of several steps, of which some keep columns of their answers for those behind them.
+
+use crate::servers::{ENGINES, MYSQL_AND_MARIADB, Product};
+use rqps_load::own_plans;
+use rqps_load::suite::Inputs;
+use rqps_model::Engine;
+use rqps_model::own::{AnswersCheck, Own, OwnData, OwnStep, OwnTest, Protocol, Steps, Values, Work};
+use rqps_testkit::{LiveServer, on_each};
+use std::time::{Duration, Instant};
+
+/// A test of these steps: name, statement, and what is kept.
+fn own(steps: &[(&str, &str, &[&str])], protocol: Protocol) -> Own {
+    let step = |(name, sql, keep): &(&str, &str, &[&str])| OwnStep {
+        name: (*name).to_owned(),
+        sql: Engine::ALL.into_iter().map(|engine| (engine, (*sql).to_owned())).collect(),
+        keep: keep.iter().map(|column| (*column).to_owned()).collect(),
+        rows: None,
+    };
+    let steps = Steps { steps: steps.iter().map(step).collect(), transaction: true };
+    let customer = serde_json::from_str(r#"{"constant": 7}"#).unwrap();
+    Own {
+        name: "steps".to_owned(),
+        data: OwnData::default(),
+        values: [("customer".to_owned(), Values::Drawn(Box::new(customer)))].into(),
+        tests: vec![OwnTest { writes: true, ..OwnTest::new("buy", Work::Steps(steps), protocol) }],
+        answers: AnswersCheck::OFF,
+    }
+}
+
+/// A server with customers, each of which names the next, and no orders.
+fn server(product: Product) -> LiveServer {
+    let server = product.start();
+    let mut session = server.session();
+    let id = product.either("serial", "int AUTO_INCREMENT");
+    session.execute("CREATE TABLE customers (id int PRIMARY KEY, next int NOT NULL, credit int NOT NULL)").unwrap();
+    let orders = format!("CREATE TABLE orders (id {id} PRIMARY KEY, customer int NOT NULL, total int NOT NULL)");
+    session.execute(&orders).unwrap();
+    let rows: Vec<String> = (1..=5000).map(|id| format!("({id}, {}, 100)", id + 1)).collect();
+    session.execute(&format!("INSERT INTO customers VALUES {}", rows.join(", "))).unwrap();
+    session.execute(product.either("ANALYZE customers", "ANALYZE TABLE customers")).unwrap();
+    server
+}
+
+const FIND: (&str, &str, &[&str]) =
+    ("find", "SELECT next, credit FROM customers WHERE id = :customer FOR UPDATE", &["credit", "next"]);
+const PUT: (&str, &str) = ("put", "INSERT INTO orders (customer, total) VALUES (:customer, :find.credit)");
+
+/// Kinds and plans of the statements, or why there are none.
+fn plans(server: &LiveServer, own: &Own) -> Result<Vec<(String, String)>, String> {
+    let found = own_plans(&server.target(), own, &own.tests[0], &Inputs::default());
+    let told =
+        |found: Vec<_>| found.into_iter().map(|plan: rqps_model::facts::StatementPlan| (plan.statement, plan.plan));
+    found.map(|found| told(found).collect()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_step_that_keeps_may_need_what_steps_before_it_did_and_returned() {
+    on_each(&ENGINES, |product| {
+        let server = server(product);
+        let returning = format!("{} RETURNING id", PUT.1);
+        let (put, keeps): (&str, &[&str]) = product.either((&returning, &["id"]), (PUT.1, &[]));
+        let last = product.either("SELECT lastval() AS id", "SELECT last_insert_id() AS id");
+        // MariaDB of this age returns no other rows than deleted ones.
+        let take = match server.engine() {
+            Engine::Mysql => ("take", "SELECT 4000 AS was", &["was"][..]),
+            _ => ("take", "DELETE FROM customers WHERE id = :customer + 1 RETURNING id, id AS was", &["was"][..]),
+        };
+        let raise = "UPDATE customers SET credit = credit - 1 WHERE id = :last.id OR id = :take.was";
+        let steps = [FIND, (PUT.0, put, keeps), ("last", last, &["id"]), take, ("raise", raise, &[])];
+        for protocol in Protocol::ALL {
+            if protocol == Protocol::Extended && product != Product::Postgres {
+                continue;
+            }
+            let found = plans(&server, &own(&steps, protocol)).unwrap();
+            let kinds: Vec<&str> = found.iter().map(|(kind, _)| kind.as_str()).collect();
+            assert_eq!(kinds, ["find", "put", "last", "take", "raise"], "{product:?} {protocol}");
+        }
+        assert_eq!(server.number("SELECT count(*) FROM orders"), 0, "{product:?}");
+        assert_eq!(server.number("SELECT sum(credit) FROM customers"), 500_000, "{product:?}");
+        let wrong = own(&[(FIND.0, FIND.1, &["region"])], Protocol::Prepared);
+        let told = plans(&server, &wrong).unwrap_err();
+        assert!(told.contains("`find` keeps `region`, and its answer has only next, credit"), "{product:?}: {told}");
+        let wrong = own(&[(PUT.0, "DELETE FROM orders", &["id"])], Protocol::Prepared);
+        let told = plans(&server, &wrong).unwrap_err();
+        assert!(told.contains("`put` keeps `id`, and its answer has no columns"), "{product:?}: {told}");
+    });
+}
+
+#[test]
+fn asking_for_columns_waits_for_locks_no_longer_than_a_statement_may() {
+    on_each(&ENGINES, |product| {
+        let server = server(product);
+        let mut other = server.session();
+        let lock = product.either("BEGIN; LOCK TABLE customers", "LOCK TABLES customers WRITE");
+        other.execute(lock).unwrap();
+        let mut own = own(&[FIND], Protocol::Prepared);
+        own.tests[0].timeout_seconds = 0.3;
+        let begun = Instant::now();
+        let told = plans(&server, &own);
+        assert!(told.is_err() || product != Product::Postgres, "{product:?}: {told:?}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{product:?}: {:?}", begun.elapsed());
+    });
+}
+
+#[test]
+fn a_step_is_planned_with_what_those_before_it_returned() {
+    on_each(&ENGINES, |product| {
+        let server = server(product);
+        let next = "SELECT credit FROM customers WHERE id = :find.next";
+        let later = "SELECT credit FROM customers WHERE id = :next.credit";
+        let steps = [FIND, ("next", next, &["credit"]), (PUT.0, PUT.1, &[]), ("later", later, &[])];
+        let by_key = product.either("Index Scan using customers_pkey", "PRIMARY");
+        for protocol in [Protocol::Simple, Protocol::Prepared] {
+            let found = plans(&server, &own(&steps, protocol)).unwrap();
+            for (kind, plan) in [&found[0], &found[1], &found[3]] {
+                assert!(plan.contains(by_key), "{product:?} {protocol}: {kind}: {plan}");
+            }
+        }
+        let nobody = ("find", "SELECT next FROM customers WHERE id = -:customer", &["next"][..]);
+        let found = plans(&server, &own(&[nobody, ("next", next, &[])], Protocol::Simple)).unwrap();
+        let lacks = "not told: what it needs of an earlier statement is NULL with the values that were drawn";
+        assert_eq!(found[1].1, lacks, "{product:?}");
+        let refused = ("find", "SELECT next FROM customers WHERE id = (SELECT id FROM customers)", &["next"][..]);
+        let steps = [refused, ("next", next, &[]), ("good", "SELECT credit FROM customers WHERE id = 1", &[])];
+        let found = plans(&server, &own(&steps, Protocol::Simple)).unwrap();
+        assert!(found[1].1.starts_with("not told: it needs what is known after `find`, which failed: "), "{found:?}");
+        assert!(found[2].1.contains(by_key), "{product:?}: {found:?}");
+        assert_eq!(server.number("SELECT count(*) FROM orders"), 0, "{product:?}");
+    });
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_not_executed_for_plans() {
+    on_each(&MYSQL_AND_MARIADB, |product| {
+        let server = server(product);
+        let empty = ("empty", "TRUNCATE TABLE customers", &[][..]);
+        let found = plans(&server, &own(&[empty, FIND, (PUT.0, PUT.1, &[])], Protocol::Simple)).unwrap();
+        assert_eq!(found[2].1, "not told: it needs what is known after a TRUNCATE, which could not be taken back");
+        assert_eq!(server.number("SELECT count(*) FROM customers"), 5000, "{product:?}");
+    });
+}
+
+#[test]
+fn a_step_that_takes_too_long_leaves_later_plans_untold() {
+    on_each(&ENGINES, |product| {
+        let server = server(product);
+        // MySQL keeps no time-out of writes: rqps does.
+        let hang = "UPDATE customers SET credit = credit + SLEEP(60) WHERE id = 1";
+        let slow = ("slow", product.either("SELECT pg_sleep(60)", hang), &[][..]);
+        let next = ("next", "SELECT credit FROM customers WHERE id = :find.next", &[][..]);
+        let mut own = own(&[slow, FIND, next], Protocol::Simple);
+        own.tests[0].timeout_seconds = 0.3;
+        let begun = Instant::now();
+        let found = plans(&server, &own).unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(20), "{product:?}: {:?}", begun.elapsed());
+        assert!(found[2].1.starts_with("not told: "), "{product:?}: {found:?}");
+        assert!(found[1].1.contains(product.either("Index Scan", "PRIMARY")), "{product:?}: {found:?}");
+        assert_eq!(server.number("SELECT sum(credit) FROM customers"), 500_000, "{product:?}");
+    });
+}
