@@ -13,11 +13,17 @@ use crate::raw::Raw;
 use crate::vocabulary::did_you_mean;
 use rqps_model::own::{OwnStep, OwnTest, PerEngine, Protocol, Scripts, Steps, Work};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// The tests that each mix names, and where it is itself among the tests.
 type Mixes = Vec<(usize, Vec<Spanned<String>>)>;
 
+/// Seconds that a `timeout` may have: servers count milliseconds, and to some of them 0 is no time-out at all.
+const TIMEOUT_BOUNDS: (RangeInclusive<f64>, &str) =
+    (1e-3..=86_400.0, "a time from 1 ms to 1 day, such as \"30s\" or \"500ms\"");
+
 /// What holds for tests that say nothing else.
+#[derive(Clone)]
 struct Defaults {
     /// Prepared; for scripts too, unlike pgbench.
     protocol: Protocol,
@@ -94,7 +100,7 @@ impl Reader<'_> {
         sources: &Sources,
         mixes: (&mut Mixes, usize),
     ) -> Option<OwnTest> {
-        let mut own = Defaults { isolation: defaults.isolation.clone(), ..*defaults };
+        let mut own = defaults.clone();
         own.merge(section, self);
         if let (Protocol::Extended, Some(engine)) = (own.protocol, self.choices.without_extended()) {
             let fault = Fault::error(format!("{} has no protocol `extended`", engine.title()));
@@ -138,6 +144,12 @@ impl Reader<'_> {
                     }
                 }
                 named.push(test);
+            }
+            let chooses = weights.values().any(|weight| *weight > 0);
+            // A weight that is none was told already.
+            if !chooses && weights.len() == named.len() {
+                let fault = Fault::error("no test of the mix has a weight above 0");
+                self.faults.add(&mix.place, fault.help("give it tests: mix = { order-by-id = 80, pay = 20 }"));
             }
             mixes.push((index, named));
             return Some(Work::Mix(weights));
@@ -307,7 +319,7 @@ impl Defaults {
         if let Some(protocol) = section.choice("protocol", &Protocol::ALL, Protocol::name, reader.faults) {
             self.protocol = protocol;
         }
-        if let Some(seconds) = section.seconds("timeout", reader.faults) {
+        if let Some(seconds) = section.seconds("timeout", TIMEOUT_BOUNDS, reader.faults) {
             self.timeout_seconds = seconds;
         }
         self.max_tries = section.bounded("max-tries", 1..=1000, reader.faults).or(self.max_tries);

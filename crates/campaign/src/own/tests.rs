@@ -105,6 +105,21 @@ mix = { on = 1, mixed = 2 }
 
 [[test]]
 sql = "SELECT 1"
+
+[[test]]
+name = "never"
+mix = { one = 0, never = 0 }
+timeout = "-5s"
+
+[[test]]
+name = "nothing"
+mix = {}
+timeout = "0s"
+
+[[test]]
+name = "half"
+mix = { one = 0.5 }
+timeout = "25h"
 "#;
     let told = faults(&[("shop.toml", text), ("pairs.csv", "customer,city\n1,x\n")], &[("from", "shop.toml")]);
     for (place, what) in [
@@ -125,12 +140,21 @@ sql = "SELECT 1"
         ("shop.toml:29:9", "the mix names no test: `on`"),
         ("shop.toml:29:17", "`mixed` is no test of statements"),
         ("shop.toml:31:1", "a test has no `name`"),
+        ("shop.toml:36:7", "no test of the mix has a weight above 0"),
+        ("shop.toml:37:11", "`timeout` cannot be `-5s`"),
+        ("shop.toml:41:7", "no test of the mix has a weight above 0"),
+        ("shop.toml:41:7", "give it tests: mix = {"),
+        ("shop.toml:42:11", "`timeout` cannot be `0s`"),
+        ("shop.toml:42:11", "expected a time from 1 ms to 1 day"),
+        ("shop.toml:46:15", "the weight of `one` is no whole number"),
+        ("shop.toml:47:11", "`timeout` cannot be `25h`"),
     ] {
         let found = told.split("\nshop.toml:").map(|part| format!("shop.toml:{part}"));
         let found: Vec<String> = found.map(|part| part.replace("shop.toml:shop.toml:", "shop.toml:")).collect();
         let is_told = found.iter().any(|part| part.starts_with(&format!("{place}:")) && part.contains(what));
         assert!(is_told, "{place} {what}:\n{told}");
     }
+    assert_eq!(told.matches("no test of the mix").count(), 2, "{told}");
     // A source with a fault is not told again where it is named.
     assert!(!told.contains("`:later") && !told.contains("`:empty"), "{told}");
     assert!(!told.contains(":quoted`") && !told.contains("`:int`"), "{told}");
