@@ -5,6 +5,7 @@
 
 mod answers;
 mod database;
+mod left_out;
 mod load;
 mod plans;
 mod refused;
