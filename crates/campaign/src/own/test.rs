@@ -58,6 +58,7 @@ impl Reader<'_> {
         }
         for (index, named) in mixes {
             self.mix_exists(index, &named, &mut tests, &names);
+            self.parts_say_nothing_else(&tests, index, &named, &defaults);
         }
         tests
     }
@@ -301,6 +302,32 @@ impl Reader<'_> {
         }
     }
 
+    /// Notes what parts of a mix say for themselves that does not hold in it: a session has one time-out and one level
+    /// of isolation, whatever it sends next.
+    fn parts_say_nothing_else(
+        &mut self,
+        tests: &[OwnTest],
+        index: usize,
+        named: &[Spanned<String>],
+        defaults: &Defaults,
+    ) {
+        // The fault of another test may have moved it.
+        let Some(mix) = tests.get(index).filter(|test| matches!(test.work, Work::Mix(_))) else { return };
+        let terms_of = |test: &OwnTest| terms(test.timeout_seconds, test.isolation.as_deref(), test.max_tries);
+        let usual = terms(defaults.timeout_seconds, defaults.isolation.as_deref(), defaults.max_tries);
+        for name in named {
+            let Some(part) = tests.iter().find(|test| test.name == name.value) else { continue };
+            for ((said, held), usual) in terms_of(part).into_iter().zip(terms_of(mix)).zip(&usual) {
+                if said != held && said != *usual {
+                    let (part, mix) = (&part.name, &mix.name);
+                    let note = Fault::note(format!("`{part}` has {said}, and in the mix `{mix}` {held} holds"));
+                    let help = "what a mix says holds for all of its parts: say it there, or in [defaults]";
+                    self.faults.add(&name.place, note.help(help));
+                }
+            }
+        }
+    }
+
     /// Whether some statement changes data, by its words.
     fn writes(&self, work: &Work) -> bool {
         match work {
@@ -335,4 +362,13 @@ impl Defaults {
             }
         }
     }
+}
+
+/// What holds for all statements of a session, in words.
+fn terms(timeout_seconds: f64, isolation: Option<&str>, max_tries: Option<u32>) -> [String; 3] {
+    [
+        format!("timeout {timeout_seconds} s"),
+        isolation.map_or_else(|| "the server's isolation".to_owned(), |level| format!("isolation {level}")),
+        max_tries.map_or_else(|| "max-tries as usual".to_owned(), |tries| format!("max-tries {tries}")),
+    ]
 }

@@ -439,3 +439,39 @@ fn tests_are_chosen_by_name_and_pattern() {
     assert!(told.contains("no test `c` in workload w"), "{told}");
     assert_eq!(faults(&[("w.toml", text)], &[("from", "w.toml"), ("tests", "a-*")]), "");
 }
+
+#[test]
+fn what_a_part_says_and_its_mix_does_not_is_noted() {
+    let text = r#"
+format = 1
+[defaults]
+timeout = "10 s"
+[[test]]
+name = "pay"
+sql = "UPDATE t SET a = 1"
+timeout = "1 s"
+isolation = "serializable"
+max-tries = 3
+[[test]]
+name = "look"
+sql = "SELECT 1"
+[[test]]
+name = "mix"
+mix = { look = 9, pay = 1 }
+[[test]]
+name = "alike"
+mix = { look = 9, pay = 1 }
+timeout = "1 s"
+isolation = "serializable"
+max-tries = 3
+"#;
+    let told = faults(&[("w.toml", text)], &[("from", "w.toml")]);
+    let found: Vec<&str> = told.lines().filter(|line| line.starts_with("w.toml:")).collect();
+    let wanted = [
+        "w.toml:16:19: note: `pay` has timeout 1 s, and in the mix `mix` timeout 10 s holds",
+        "w.toml:16:19: note: `pay` has isolation serializable, and in the mix `mix` the server's isolation holds",
+        "w.toml:16:19: note: `pay` has max-tries 3, and in the mix `mix` max-tries as usual holds",
+    ];
+    assert_eq!(found, wanted, "{told}");
+    assert!(told.contains("what a mix says holds for all of its parts: say it there, or in [defaults]"), "{told}");
+}
