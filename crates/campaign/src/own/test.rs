@@ -11,7 +11,9 @@ use crate::engine::dialect;
 use crate::place::{Place, Spanned};
 use crate::raw::Raw;
 use crate::vocabulary::did_you_mean;
+use rqps_model::Engine;
 use rqps_model::own::{OwnStep, OwnTest, PerEngine, Protocol, Scripts, Steps, Work};
+use rqps_sql::Template;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -248,6 +250,12 @@ impl Reader<'_> {
                 }
             }
         }
+        let is_asked = |(engine, statement): (&Engine, &Statement)| {
+            let needs_kept =
+                || Template::parse(&statement.sql, dialect(*engine)).names().iter().any(|one| names.keep(one));
+            rqps_sql::is_read(&statement.sql, dialect(*engine)) && !needs_kept()
+        };
+        let is_asked = statements.is_empty() || statements.iter().any(is_asked);
         let sql = statements.into_iter().map(|(engine, statement)| (engine, statement.sql)).collect();
         let keep = section.texts("keep", self.faults);
         if let (Some(name), Some(column)) = (name.as_ref().filter(|name| !is_name(name)), keep.first()) {
@@ -258,12 +266,13 @@ impl Reader<'_> {
         if let Some(name) = name.as_ref().filter(|_| !keep.is_empty()) {
             names.kept.push((name.clone(), keep.clone()));
         }
-        let rows = self.rows_expected(section);
+        let rows = self.rows_expected(section, is_asked);
         Some(OwnStep { name: name?, sql, keep, rows })
     }
 
-    /// How many rows are expected: a number, or from and to.
-    fn rows_expected(&mut self, section: &mut Section) -> Option<(u64, u64)> {
+    /// How many rows are expected: a number, or from and to. Only of a statement that is asked for answers they are
+    /// counted.
+    fn rows_expected(&mut self, section: &mut Section, is_asked: bool) -> Option<(u64, u64)> {
         let raw = section.take("rows")?;
         let read = match &raw.value {
             Raw::Whole(_) => super::section::whole(&raw.value).map(|rows| (rows, rows)),
@@ -275,6 +284,10 @@ impl Reader<'_> {
         };
         if read.is_none_or(|(from, to)| from > to) {
             self.faults.add(&raw.place, Fault::error("`rows` is no number of rows").expected("such as 1 or [0, 10]"));
+        } else if !is_asked {
+            let note = Fault::note("`rows` is not looked at here, since the statement is not asked for answers");
+            let help = "it is for statements that read, lock nothing and need nothing of earlier steps: leave it out";
+            self.faults.add(&raw.place, note.help(help));
         }
         read
     }

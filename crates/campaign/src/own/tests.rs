@@ -475,3 +475,37 @@ max-tries = 3
     assert_eq!(found, wanted, "{told}");
     assert!(told.contains("what a mix says holds for all of its parts: say it there, or in [defaults]"), "{told}");
 }
+
+#[test]
+fn rows_that_nobody_counts_are_noted() {
+    let text = r#"
+format = 1
+[[test]]
+name = "look"
+sql = { postgres = "SELECT 1", mysql = "SELECT 1 FOR UPDATE" }
+rows = 1
+[[test]]
+name = "lock"
+sql = "SELECT 1 FOR UPDATE"
+rows = 1
+[[test]]
+name = "pay"
+[[test.step]]
+name = "read"
+sql = "SELECT 1 AS credit"
+keep = ["credit"]
+rows = 1
+[[test.step]]
+name = "again"
+sql = "SELECT :read.credit"
+rows = [0, 1]
+[[test.step]]
+name = "write"
+sql = "UPDATE t SET a = 1"
+rows = 1
+"#;
+    let told = faults(&[("w.toml", text)], &[("from", "w.toml")]);
+    let found: Vec<&str> = told.lines().filter(|line| line.starts_with("w.toml:")).collect();
+    let note = "note: `rows` is not looked at here, since the statement is not asked for answers";
+    assert_eq!(found, ["10:8", "21:8", "25:8"].map(|place| format!("w.toml:{place}: {note}")), "{told}");
+}
