@@ -410,6 +410,11 @@ fn renewal_and_equal_work_are_keys_of_the_file() {
     let renewed: Vec<_> = plan.stages.iter().map(|stage| stage.renew).collect();
     assert_eq!(renewed, [rqps_model::plan::Renew::PerStage; 2]);
     assert!(plan.stages.iter().flat_map(|stage| &stage.tests).all(|test| !test.timed));
+    let told = crate::describe(&plan);
+    assert!(
+        told.lines().any(|line| line.starts_with("  b ") && line.ends_with(" ms, 1 statement, prepared")),
+        "{told}"
+    );
 
     let wrong = text.replace("\"round\"", "\"never\"").replace("events = 20", "events = 0");
     let told = faults(&[("w.toml", &wrong)], &[("from", "w.toml")]);

@@ -8,6 +8,14 @@ use rqps_analysis::findings::{Findings, TestFindings};
 use rqps_model::Verdict;
 use rqps_model::own::{Own, OwnTest, Work};
 
+/// With which data tests that write begin.
+pub(super) const fn renewal(own: &Own) -> &'static str {
+    match own.data.renew_per_round {
+        false => "tests that write have fresh data each",
+        true => "tests that write have fresh data once a round, and go on with what those before them wrote",
+    }
+}
+
 /// What changes of a level cost a day, by `calls`; nothing where no test says how often it is done.
 pub(super) fn lines(findings: &Findings, own: &Own, level: &Level<'_>) -> Vec<String> {
     let names = order::short_names(findings);
