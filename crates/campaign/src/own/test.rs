@@ -111,8 +111,13 @@ impl Reader<'_> {
             self.faults.add(&section.place.clone(), fault.help(help));
         }
         let writes = section.switch("writes", self.faults);
-        let calls = section.number("calls", self.faults).map(|calls| calls.value);
+        let calls = section.number("calls", self.faults);
         let work = self.work(section, (name.unwrap_or("the test"), own.protocol), sources, mixes)?;
+        if let (Some(calls), Work::Pgbench(_)) = (&calls, &work) {
+            let note =
+                Fault::note("`calls` says nothing here: how many statements an event of scripts has is not known");
+            self.faults.add(&calls.place, note.help("it is for tests of statements and their mixes: leave it out"));
+        }
         Some(OwnTest {
             name: name?.to_owned(),
             writes: writes.unwrap_or_else(|| self.writes(&work)),
@@ -121,7 +126,7 @@ impl Reader<'_> {
             timeout_seconds: own.timeout_seconds,
             isolation: own.isolation,
             events: own.events,
-            calls,
+            calls: calls.map(|calls| calls.value),
             max_tries: own.max_tries,
         })
     }

@@ -514,3 +514,12 @@ rows = 1
     let note = "note: `rows` is not looked at here, since the statement is not asked for answers";
     assert_eq!(found, ["10:8", "21:8", "25:8"].map(|place| format!("w.toml:{place}: {note}")), "{told}");
 }
+
+#[test]
+fn calls_of_scripts_say_nothing_and_a_note_tells_so() {
+    let text = "format = 1\n[[test]]\nname = \"a\"\npgbench = [\"select-only\"]\ncalls = 7\n\
+                [[test]]\nname = \"b\"\nsql = \"SELECT 1\"\ncalls = 7\n";
+    let told = faults(&[("w.toml", text)], &[("from", "w.toml")]);
+    assert!(told.contains("w.toml:5:9: note: `calls` says nothing here"), "{told}");
+    assert_eq!(told.matches("note: ").count(), 1, "{told}");
+}
