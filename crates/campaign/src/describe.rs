@@ -81,8 +81,9 @@ fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
     writeln!(out, "\n{} in order of execution{level}", plural(tests.len(), plan.suite.noun()))?;
     let width = tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
     for test in tests {
+        let work = rqps_suites::work_of(&plan.suite, &test.name);
         let how = match test.interleave {
-            _ if plan.is_chain() => rqps_suites::work_of(&plan.suite, &test.name),
+            _ if plan.is_chain() => work.clone(),
             Some(Interleave::Turns) => match plan.turn_seconds {
                 Some(turn) => format!("turns of {} s", turn.min(test.seconds)),
                 None => "turns".to_owned(),
@@ -90,6 +91,7 @@ fn write_tests(plan: &Plan, out: &mut String) -> std::fmt::Result {
             None => "one build after the other".to_owned(),
             _ => format!("slices of {} ms", plan.slice_ms),
         };
+        let how = if plan.is_chain() || work.is_empty() { how } else { format!("{how}, {work}") };
         let seconds = format!("{}{}", if test.timed { "" } else { "~" }, test.seconds);
         let line = format!("  {:width$}  {:9}  {seconds:>6} s  {how}{}", test.name, test.group, before(test));
         writeln!(out, "{}", line.trim_end())?;

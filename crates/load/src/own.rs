@@ -6,6 +6,7 @@
 mod answers;
 mod columns;
 mod database;
+mod left_out;
 mod load;
 mod plans;
 mod refused;

@@ -7,7 +7,7 @@
 use crate::{Engine, plural, words};
 use rqps_draw::{SourceSpec, Take};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Something that each engine has in a form of its own; those that are not compared may be left out.
@@ -68,6 +68,27 @@ impl Own {
     /// The test of that name.
     pub fn test(&self, name: &str) -> Option<&OwnTest> {
         self.tests.iter().find(|test| test.name == name)
+    }
+
+    /// How the statements of a test reach the server, in words; those of a mix as its parts say.
+    pub fn protocol_of(&self, test: &OwnTest) -> String {
+        let Work::Mix(parts) = &test.work else { return test.protocol.name().to_owned() };
+        let parts = parts.iter().filter(|(_, weight)| **weight > 0).filter_map(|(name, _)| self.test(name));
+        let words: BTreeSet<&str> = parts.map(|part| part.protocol.name()).collect();
+        words.into_iter().collect::<Vec<_>>().join(" and ")
+    }
+
+    /// How statements reach the server, in words: once, where that is the same for all tests.
+    pub fn protocols(&self) -> String {
+        let mut tests: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for test in &self.tests {
+            tests.entry(self.protocol_of(test)).or_default().push(&test.name);
+        }
+        if tests.len() == 1 {
+            return tests.into_keys().collect();
+        }
+        let told = tests.into_iter().map(|(protocol, tests)| format!("{protocol} in {}", tests.join(", ")));
+        told.collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -367,4 +388,29 @@ pub struct ScriptText {
     pub weight: u32,
     /// As it was read.
     pub text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_protocol_is_told_once_or_of_each_test() {
+        let test = |name: &str, protocol| {
+            OwnTest::new(name, Work::Steps(Steps { steps: Vec::new(), transaction: false }), protocol)
+        };
+        let mix = [("a", 1), ("b", 1), ("never", 0)].map(|(name, weight)| (name.to_owned(), weight));
+        let mix = OwnTest::new("mix", Work::Mix(mix.into()), Protocol::Extended);
+        let mut own = Own {
+            name: "w".to_owned(),
+            data: OwnData::default(),
+            values: BTreeMap::new(),
+            tests: vec![test("a", Protocol::Prepared), test("b", Protocol::Prepared), mix],
+            answers: AnswersCheck::OFF,
+        };
+        assert_eq!(own.protocols(), "prepared");
+        own.tests[1].protocol = Protocol::Simple;
+        own.tests.push(test("never", Protocol::Extended));
+        assert_eq!(own.protocols(), "extended in never; prepared in a; prepared and simple in mix; simple in b");
+    }
 }

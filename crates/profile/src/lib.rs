@@ -132,8 +132,8 @@ impl Profiler {
         }
     }
 
-    /// Ends sampling. By server: the profile of the spans in which its work was counted. Stacks of threads with a purpose
-    /// begin with that.
+    /// Ends sampling. By server: the profile of the spans in which its work was counted. Stacks of threads with a
+    /// purpose begin with that.
     pub fn end(self, counted: &[Vec<Range<u64>>], purposes: &[HashMap<u32, &'static str>]) -> Vec<Profile> {
         let samples = self.sampler.end();
         let (mut images, kernel) = (Images::new(), Kernel::read());

@@ -69,8 +69,9 @@ pub(crate) fn facts(findings: &Findings, tests: usize, rounds: &str) -> Vec<(&'s
             suite,
             ("Workload", own.name.clone()),
             ("Data", own.data.to_string()),
+            ("Protocol", own.protocols()),
             ("Clients", format!("{clients}, {}", order::arrival(findings))),
-            ("Rounds", format!("{rounds}, each with fresh server starts; tests that write have fresh data each")),
+            ("Rounds", format!("{rounds}, each with fresh server starts; {}", own::renewal(own))),
             ("Builds alternate in", order::interleaving(findings)),
         ],
         SuitePlan::TprocC(shape) => {

@@ -2,6 +2,7 @@
 
 use crate::Dialect;
 use crate::dump::{Dump, What};
+use std::collections::BTreeMap;
 
 /// A statement of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +23,14 @@ pub fn statements(text: &str, dialect: Dialect) -> Vec<Statement> {
     statements.collect()
 }
 
-/// A text with some words replaced, outside of strings and of comments that no server executes.
-pub fn replace_words(text: &str, by: &std::collections::BTreeMap<String, String>, dialect: Dialect) -> String {
+/// A text with some words replaced, outside of strings and of comments that no server executes; `replaced` is told each
+/// of them.
+pub fn replace_words(
+    text: &str,
+    by: &BTreeMap<String, String>,
+    dialect: Dialect,
+    replaced: &mut dyn FnMut(&str),
+) -> String {
     use crate::token::{TokenKind, tokens};
     let mut out = String::with_capacity(text.len());
     for token in tokens(text, dialect) {
@@ -32,12 +39,15 @@ pub fn replace_words(text: &str, by: &std::collections::BTreeMap<String, String>
         let inner = word.strip_suffix("*/").and_then(|word| word.split_at_checked("/*!".len()));
         if let (TokenKind::Executed, Some((mark, inner))) = (token.kind, inner) {
             out.push_str(mark);
-            out.push_str(&replace_words(inner, by, dialect));
+            out.push_str(&replace_words(inner, by, dialect, replaced));
             out.push_str("*/");
             continue;
         }
         match by.get(word).filter(|_| token.kind == TokenKind::Word) {
-            Some(other) => out.push_str(other),
+            Some(other) => {
+                replaced(word);
+                out.push_str(other);
+            }
             None => out.push_str(word),
         }
     }
@@ -55,6 +65,8 @@ mod tests {
             "/*!50003 SET collation_connection = old_ci */ COLLATE=old_ci 'old_ci' /* old_ci */ `old_ci` old_ci_x";
         let expected =
             "/*!50003 SET collation_connection = new_ci */ COLLATE=new_ci 'old_ci' /* old_ci */ `old_ci` old_ci_x";
-        assert_eq!(replace_words(text, &by, Dialect::Mysql), expected);
+        let mut count = 0;
+        assert_eq!(replace_words(text, &by, Dialect::Mysql, &mut |_| count += 1), expected);
+        assert_eq!(count, 2);
     }
 }

@@ -96,15 +96,16 @@ pub(crate) fn size(own: &Own, clients: String) -> Vec<(&'static str, String)> {
     size
 }
 
-/// What a test does, in words.
+/// What a test does, in words, and how its statements reach the server.
 pub(crate) fn work_of(own: &Own, test: &str) -> String {
-    match own.test(test).map(|test| &test.work) {
-        None => String::new(),
-        Some(Work::Steps(steps)) if steps.transaction => {
+    let Some(test) = own.test(test) else { return String::new() };
+    let work = match &test.work {
+        Work::Steps(steps) if steps.transaction => {
             format!("a transaction of {}", plural(steps.steps.len(), "statement"))
         }
-        Some(Work::Steps(steps)) => plural(steps.steps.len(), "statement"),
-        Some(Work::Mix(tests)) => format!("a mix of {}", plural(tests.len(), "test")),
-        Some(Work::Pgbench(scripts)) => plural(scripts.scripts.len(), "pgbench script"),
-    }
+        Work::Steps(steps) => plural(steps.steps.len(), "statement"),
+        Work::Mix(tests) => format!("a mix of {}", plural(tests.len(), "test")),
+        Work::Pgbench(scripts) => plural(scripts.scripts.len(), "pgbench script"),
+    };
+    format!("{work}, {}", own.protocol_of(test))
 }

@@ -25,6 +25,11 @@ const FREE: [&str; 13] = [
     "LOG:  duration:",
 ];
 
+/// In front of an error that was ignored while a dump was loaded, and behind its words. `load` sees to it that they are
+/// in no such error's own words.
+const IGNORED: &str = "× error ";
+const IGNORED_AT: &str = " (first in line ";
+
 /// Errors whose words are those of the user's own functions.
 const RAISED: [&str; 2] = ["P0001", "1644"];
 
@@ -118,8 +123,21 @@ fn statement(sql: &str) -> String {
     if one == other { one } else { "?".to_owned() }
 }
 
-/// The words of rqps, with those of a server behind an error's code.
+/// The words of rqps, and the errors that they list.
 fn words(text: &str) -> String {
+    let mut parts = text.split(IGNORED);
+    let before = words_of_one(parts.next().unwrap_or_default());
+    parts.fold(before, |shown, error| {
+        let hidden = match error.rsplit_once(IGNORED_AT) {
+            Some((error, behind)) => words_of_one(error) + IGNORED_AT + &quoted(behind),
+            None => words_of_one(error),
+        };
+        shown + IGNORED + &hidden
+    })
+}
+
+/// The words of rqps, with those of a server behind an error's code.
+fn words_of_one(text: &str) -> String {
     let text = without_free(text);
     match code(&text) {
         Some(code) if RAISED.iter().any(|raised| text[code.clone()].contains(raised)) => {
@@ -133,7 +151,7 @@ fn words(text: &str) -> String {
                 .map(|rest| rest.trim_start())
                 .filter(|rest| self::code(rest).is_some_and(|c| c.start == 0))
             {
-                Some(rest) => quoted(before) + ": " + &words(rest),
+                Some(rest) => quoted(before) + ": " + &words_of_one(rest),
                 None => quoted(before) + &said(server),
             }
         }
@@ -282,6 +300,14 @@ mod tests {
             (
                 "3 events took longer than they may in a row, the last in `late` with 57014: canceling statement",
                 "3 events took longer than they may in a row, the last in `late` with 57014: canceling statement",
+            ),
+            (
+                "after loading with b: left out of w.sql: 2 × GRANT, 3 × error 1062 (23000): Duplicate entry 'secret; 7' \
+                 for key 'a' (first in line 12), 1 × error P0001: secret (first in line 15), 2 × error 42P01: relation \
+                 \"t\" does not exist (first in line 20); replaced in w.sql: 2 × a by b; x: 3 × 'y'",
+                "after loading with b: left out of w.sql: 2 × GRANT, 3 × error 1062 (23000): Duplicate entry '?' for key \
+                 '?' (first in line 12), 1 × error P0001: ? (first in line 15), 2 × error 42P01: relation \"t\" does not \
+                 exist (first in line 20); replaced in w.sql: 2 × a by b; x: 3 × '?'",
             ),
             (
                 "w.sql:3: ERROR 42601: syntax error at or near \"TABL\"",

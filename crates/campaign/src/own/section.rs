@@ -125,10 +125,16 @@ impl Section {
         self.typed(key, "true or false", faults, read).map(|yes| yes.value)
     }
 
-    /// A length of time, such as "30 s".
-    pub(super) fn seconds(&mut self, key: &'static str, faults: &mut Faults) -> Option<f64> {
-        let read = |raw: &Raw| text(raw).and_then(|text| crate::value::seconds(&text.replace(' ', "")));
-        self.typed(key, "a time such as \"30s\" or \"500ms\"", faults, read).map(|seconds| seconds.value)
+    /// A length of time within bounds, such as "30 s"; `expected` tells both.
+    pub(super) fn seconds(
+        &mut self,
+        key: &'static str,
+        (bounds, expected): (RangeInclusive<f64>, &str),
+        faults: &mut Faults,
+    ) -> Option<f64> {
+        let seconds = |text: String| crate::value::seconds(&text.replace(' ', ""));
+        let read = |raw: &Raw| text(raw).and_then(seconds).filter(|seconds| bounds.contains(seconds));
+        self.typed(key, expected, faults, read).map(|seconds| seconds.value)
     }
 
     pub(super) fn choice<T: Copy>(

@@ -163,9 +163,14 @@ impl Names<'_> {
             // Only the server knows them.
             None => true,
         });
-        let of_step =
-            |(step, columns): &(String, Vec<String>)| step == source && columns.iter().any(|one| one == column);
-        of_source || self.kept.iter().any(of_step)
+        of_source || self.keep(name)
+    }
+
+    /// Whether an earlier step keeps what has that name.
+    pub(super) fn keep(&self, name: &str) -> bool {
+        let (step, column) = name.split_once('.').unwrap_or((name, ""));
+        let has = |(of, columns): &(String, Vec<String>)| of == step && columns.iter().any(|one| one == column);
+        self.kept.iter().any(has)
     }
 
     fn all(&self) -> Vec<String> {

@@ -11,13 +11,21 @@ use crate::engine::dialect;
 use crate::place::{Place, Spanned};
 use crate::raw::Raw;
 use crate::vocabulary::did_you_mean;
+use rqps_model::Engine;
 use rqps_model::own::{OwnStep, OwnTest, PerEngine, Protocol, Scripts, Steps, Work};
+use rqps_sql::Template;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// The tests that each mix names, and where it is itself among the tests.
 type Mixes = Vec<(usize, Vec<Spanned<String>>)>;
 
+/// Seconds that a `timeout` may have: servers count milliseconds, and to some of them 0 is no time-out at all.
+const TIMEOUT_BOUNDS: (RangeInclusive<f64>, &str) =
+    (1e-3..=86_400.0, "a time from 1 ms to 1 day, such as \"30s\" or \"500ms\"");
+
 /// What holds for tests that say nothing else.
+#[derive(Clone)]
 struct Defaults {
     /// Prepared; for scripts too, unlike pgbench.
     protocol: Protocol,
@@ -52,6 +60,7 @@ impl Reader<'_> {
         }
         for (index, named) in mixes {
             self.mix_exists(index, &named, &mut tests, &names);
+            self.parts_say_nothing_else(&tests, index, &named, &defaults);
         }
         tests
     }
@@ -94,7 +103,7 @@ impl Reader<'_> {
         sources: &Sources,
         mixes: (&mut Mixes, usize),
     ) -> Option<OwnTest> {
-        let mut own = Defaults { isolation: defaults.isolation.clone(), ..*defaults };
+        let mut own = defaults.clone();
         own.merge(section, self);
         if let (Protocol::Extended, Some(engine)) = (own.protocol, self.choices.without_extended()) {
             let fault = Fault::error(format!("{} has no protocol `extended`", engine.title()));
@@ -102,8 +111,13 @@ impl Reader<'_> {
             self.faults.add(&section.place.clone(), fault.help(help));
         }
         let writes = section.switch("writes", self.faults);
-        let calls = section.number("calls", self.faults).map(|calls| calls.value);
+        let calls = section.number("calls", self.faults);
         let work = self.work(section, (name.unwrap_or("the test"), own.protocol), sources, mixes)?;
+        if let (Some(calls), Work::Pgbench(_)) = (&calls, &work) {
+            let note =
+                Fault::note("`calls` says nothing here: how many statements an event of scripts has is not known");
+            self.faults.add(&calls.place, note.help("it is for tests of statements and their mixes: leave it out"));
+        }
         Some(OwnTest {
             name: name?.to_owned(),
             writes: writes.unwrap_or_else(|| self.writes(&work)),
@@ -112,7 +126,7 @@ impl Reader<'_> {
             timeout_seconds: own.timeout_seconds,
             isolation: own.isolation,
             events: own.events,
-            calls,
+            calls: calls.map(|calls| calls.value),
             max_tries: own.max_tries,
         })
     }
@@ -138,6 +152,12 @@ impl Reader<'_> {
                     }
                 }
                 named.push(test);
+            }
+            let chooses = weights.values().any(|weight| *weight > 0);
+            // A weight that is none was told already.
+            if !chooses && weights.len() == named.len() {
+                let fault = Fault::error("no test of the mix has a weight above 0");
+                self.faults.add(&mix.place, fault.help("give it tests: mix = { order-by-id = 80, pay = 20 }"));
             }
             mixes.push((index, named));
             return Some(Work::Mix(weights));
@@ -235,6 +255,12 @@ impl Reader<'_> {
                 }
             }
         }
+        let is_asked = |(engine, statement): (&Engine, &Statement)| {
+            let needs_kept =
+                || Template::parse(&statement.sql, dialect(*engine)).names().iter().any(|one| names.keep(one));
+            rqps_sql::is_read(&statement.sql, dialect(*engine)) && !needs_kept()
+        };
+        let is_asked = statements.is_empty() || statements.iter().any(is_asked);
         let sql = statements.into_iter().map(|(engine, statement)| (engine, statement.sql)).collect();
         let keep = section.texts("keep", self.faults);
         if let (Some(name), Some(column)) = (name.as_ref().filter(|name| !is_name(name)), keep.first()) {
@@ -245,12 +271,13 @@ impl Reader<'_> {
         if let Some(name) = name.as_ref().filter(|_| !keep.is_empty()) {
             names.kept.push((name.clone(), keep.clone()));
         }
-        let rows = self.rows_expected(section);
+        let rows = self.rows_expected(section, is_asked);
         Some(OwnStep { name: name?, sql, keep, rows })
     }
 
-    /// How many rows are expected: a number, or from and to.
-    fn rows_expected(&mut self, section: &mut Section) -> Option<(u64, u64)> {
+    /// How many rows are expected: a number, or from and to. Only of a statement that is asked for answers they are
+    /// counted.
+    fn rows_expected(&mut self, section: &mut Section, is_asked: bool) -> Option<(u64, u64)> {
         let raw = section.take("rows")?;
         let read = match &raw.value {
             Raw::Whole(_) => super::section::whole(&raw.value).map(|rows| (rows, rows)),
@@ -262,6 +289,10 @@ impl Reader<'_> {
         };
         if read.is_none_or(|(from, to)| from > to) {
             self.faults.add(&raw.place, Fault::error("`rows` is no number of rows").expected("such as 1 or [0, 10]"));
+        } else if !is_asked {
+            let note = Fault::note("`rows` is not looked at here, since the statement is not asked for answers");
+            let help = "it is for statements that read, lock nothing and need nothing of earlier steps: leave it out";
+            self.faults.add(&raw.place, note.help(help));
         }
         read
     }
@@ -289,6 +320,32 @@ impl Reader<'_> {
         }
     }
 
+    /// Notes what parts of a mix say for themselves that does not hold in it: a session has one time-out and one level
+    /// of isolation, whatever it sends next.
+    fn parts_say_nothing_else(
+        &mut self,
+        tests: &[OwnTest],
+        index: usize,
+        named: &[Spanned<String>],
+        defaults: &Defaults,
+    ) {
+        // The fault of another test may have moved it.
+        let Some(mix) = tests.get(index).filter(|test| matches!(test.work, Work::Mix(_))) else { return };
+        let terms_of = |test: &OwnTest| terms(test.timeout_seconds, test.isolation.as_deref(), test.max_tries);
+        let usual = terms(defaults.timeout_seconds, defaults.isolation.as_deref(), defaults.max_tries);
+        for name in named {
+            let Some(part) = tests.iter().find(|test| test.name == name.value) else { continue };
+            for ((said, held), usual) in terms_of(part).into_iter().zip(terms_of(mix)).zip(&usual) {
+                if said != held && said != *usual {
+                    let (part, mix) = (&part.name, &mix.name);
+                    let note = Fault::note(format!("`{part}` has {said}, and in the mix `{mix}` {held} holds"));
+                    let help = "what a mix says holds for all of its parts: say it there, or in [defaults]";
+                    self.faults.add(&name.place, note.help(help));
+                }
+            }
+        }
+    }
+
     /// Whether some statement changes data, by its words.
     fn writes(&self, work: &Work) -> bool {
         match work {
@@ -307,7 +364,7 @@ impl Defaults {
         if let Some(protocol) = section.choice("protocol", &Protocol::ALL, Protocol::name, reader.faults) {
             self.protocol = protocol;
         }
-        if let Some(seconds) = section.seconds("timeout", reader.faults) {
+        if let Some(seconds) = section.seconds("timeout", TIMEOUT_BOUNDS, reader.faults) {
             self.timeout_seconds = seconds;
         }
         self.max_tries = section.bounded("max-tries", 1..=1000, reader.faults).or(self.max_tries);
@@ -323,4 +380,13 @@ impl Defaults {
             }
         }
     }
+}
+
+/// What holds for all statements of a session, in words.
+fn terms(timeout_seconds: f64, isolation: Option<&str>, max_tries: Option<u32>) -> [String; 3] {
+    [
+        format!("timeout {timeout_seconds} s"),
+        isolation.map_or_else(|| "the server's isolation".to_owned(), |level| format!("isolation {level}")),
+        max_tries.map_or_else(|| "max-tries as usual".to_owned(), |tries| format!("max-tries {tries}")),
+    ]
 }

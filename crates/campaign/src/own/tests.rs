@@ -105,6 +105,21 @@ mix = { on = 1, mixed = 2 }
 
 [[test]]
 sql = "SELECT 1"
+
+[[test]]
+name = "never"
+mix = { one = 0, never = 0 }
+timeout = "-5s"
+
+[[test]]
+name = "nothing"
+mix = {}
+timeout = "0s"
+
+[[test]]
+name = "half"
+mix = { one = 0.5 }
+timeout = "25h"
 "#;
     let told = faults(&[("shop.toml", text), ("pairs.csv", "customer,city\n1,x\n")], &[("from", "shop.toml")]);
     for (place, what) in [
@@ -125,12 +140,21 @@ sql = "SELECT 1"
         ("shop.toml:29:9", "the mix names no test: `on`"),
         ("shop.toml:29:17", "`mixed` is no test of statements"),
         ("shop.toml:31:1", "a test has no `name`"),
+        ("shop.toml:36:7", "no test of the mix has a weight above 0"),
+        ("shop.toml:37:11", "`timeout` cannot be `-5s`"),
+        ("shop.toml:41:7", "no test of the mix has a weight above 0"),
+        ("shop.toml:41:7", "give it tests: mix = {"),
+        ("shop.toml:42:11", "`timeout` cannot be `0s`"),
+        ("shop.toml:42:11", "expected a time from 1 ms to 1 day"),
+        ("shop.toml:46:15", "the weight of `one` is no whole number"),
+        ("shop.toml:47:11", "`timeout` cannot be `25h`"),
     ] {
         let found = told.split("\nshop.toml:").map(|part| format!("shop.toml:{part}"));
         let found: Vec<String> = found.map(|part| part.replace("shop.toml:shop.toml:", "shop.toml:")).collect();
         let is_told = found.iter().any(|part| part.starts_with(&format!("{place}:")) && part.contains(what));
         assert!(is_told, "{place} {what}:\n{told}");
     }
+    assert_eq!(told.matches("no test of the mix").count(), 2, "{told}");
     // A source with a fault is not told again where it is named.
     assert!(!told.contains("`:later") && !told.contains("`:empty"), "{told}");
     assert!(!told.contains(":quoted`") && !told.contains("`:int`"), "{told}");
@@ -386,6 +410,11 @@ fn renewal_and_equal_work_are_keys_of_the_file() {
     let renewed: Vec<_> = plan.stages.iter().map(|stage| stage.renew).collect();
     assert_eq!(renewed, [rqps_model::plan::Renew::PerStage; 2]);
     assert!(plan.stages.iter().flat_map(|stage| &stage.tests).all(|test| !test.timed));
+    let told = crate::describe(&plan);
+    assert!(
+        told.lines().any(|line| line.starts_with("  b ") && line.ends_with(" ms, 1 statement, prepared")),
+        "{told}"
+    );
 
     let wrong = text.replace("\"round\"", "\"never\"").replace("events = 20", "events = 0");
     let told = faults(&[("w.toml", &wrong)], &[("from", "w.toml")]);
@@ -414,4 +443,83 @@ fn tests_are_chosen_by_name_and_pattern() {
     let told = faults(&[("w.toml", text)], &[("from", "w.toml"), ("tests", "a-*,c")]);
     assert!(told.contains("no test `c` in workload w"), "{told}");
     assert_eq!(faults(&[("w.toml", text)], &[("from", "w.toml"), ("tests", "a-*")]), "");
+}
+
+#[test]
+fn what_a_part_says_and_its_mix_does_not_is_noted() {
+    let text = r#"
+format = 1
+[defaults]
+timeout = "10 s"
+[[test]]
+name = "pay"
+sql = "UPDATE t SET a = 1"
+timeout = "1 s"
+isolation = "serializable"
+max-tries = 3
+[[test]]
+name = "look"
+sql = "SELECT 1"
+[[test]]
+name = "mix"
+mix = { look = 9, pay = 1 }
+[[test]]
+name = "alike"
+mix = { look = 9, pay = 1 }
+timeout = "1 s"
+isolation = "serializable"
+max-tries = 3
+"#;
+    let told = faults(&[("w.toml", text)], &[("from", "w.toml")]);
+    let found: Vec<&str> = told.lines().filter(|line| line.starts_with("w.toml:")).collect();
+    let wanted = [
+        "w.toml:16:19: note: `pay` has timeout 1 s, and in the mix `mix` timeout 10 s holds",
+        "w.toml:16:19: note: `pay` has isolation serializable, and in the mix `mix` the server's isolation holds",
+        "w.toml:16:19: note: `pay` has max-tries 3, and in the mix `mix` max-tries as usual holds",
+    ];
+    assert_eq!(found, wanted, "{told}");
+    assert!(told.contains("what a mix says holds for all of its parts: say it there, or in [defaults]"), "{told}");
+}
+
+#[test]
+fn rows_that_nobody_counts_are_noted() {
+    let text = r#"
+format = 1
+[[test]]
+name = "look"
+sql = { postgres = "SELECT 1", mysql = "SELECT 1 FOR UPDATE" }
+rows = 1
+[[test]]
+name = "lock"
+sql = "SELECT 1 FOR UPDATE"
+rows = 1
+[[test]]
+name = "pay"
+[[test.step]]
+name = "read"
+sql = "SELECT 1 AS credit"
+keep = ["credit"]
+rows = 1
+[[test.step]]
+name = "again"
+sql = "SELECT :read.credit"
+rows = [0, 1]
+[[test.step]]
+name = "write"
+sql = "UPDATE t SET a = 1"
+rows = 1
+"#;
+    let told = faults(&[("w.toml", text)], &[("from", "w.toml")]);
+    let found: Vec<&str> = told.lines().filter(|line| line.starts_with("w.toml:")).collect();
+    let note = "note: `rows` is not looked at here, since the statement is not asked for answers";
+    assert_eq!(found, ["10:8", "21:8", "25:8"].map(|place| format!("w.toml:{place}: {note}")), "{told}");
+}
+
+#[test]
+fn calls_of_scripts_say_nothing_and_a_note_tells_so() {
+    let text = "format = 1\n[[test]]\nname = \"a\"\npgbench = [\"select-only\"]\ncalls = 7\n\
+                [[test]]\nname = \"b\"\nsql = \"SELECT 1\"\ncalls = 7\n";
+    let told = faults(&[("w.toml", text)], &[("from", "w.toml")]);
+    assert!(told.contains("w.toml:5:9: note: `calls` says nothing here"), "{told}");
+    assert_eq!(told.matches("note: ").count(), 1, "{told}");
 }

@@ -60,7 +60,7 @@ pub(crate) fn row<'a>(comparison: &'a Value, test: &str, treatment: &str) -> &'a
 fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
     let scene = Scene::new();
     let (example, builds) = (example(), named(&["base", "without-index", "other-row"]));
-    let tests = "order-by-id,orders-of-customer,best-customers,pay";
+    let tests = "order-by-id,orders-of-customer,best-customers,pay,mix";
     let ended = scene.end(campaign(&scene, "shop", &builds, &["--from", &example, "--tests", tests])).with_code(0);
     assert!(ended.stdout.contains("largest change first"), "{}", ended.stdout);
     scene.assert_nothing_left();
@@ -70,6 +70,10 @@ fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
     assert!(slow["rqps"].as_f64().is_some_and(|rqps| rqps < 0.5), "{slow:#}");
     let other = row(&compared, "orders-of-customer", "other-row");
     assert_eq!(other["verdict"], "undecided", "{other:#}");
+    // Nor has a mix one whose part answers otherwise.
+    let mixed = row(&compared, "mix", "other-row");
+    assert!(mixed["throughput"].is_number() && mixed["low"].is_null(), "{mixed:#}");
+    assert!(row(&compared, "mix", "without-index")["low"].is_number(), "{compared:#}");
     assert_told(&ended, &["row 2 differs in total", "Seq Scan on orders"]);
     // What was left out of the dump is told there, too.
     let report = fs::read_to_string(scene.campaign("shop").join("report.html")).expect("written");

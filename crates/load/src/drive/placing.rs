@@ -13,8 +13,8 @@ use std::fmt::Debug;
 /// The server's side of sessions: the process or thread of the server that serves each. All sessions of a thread of the
 /// client to an arm come and go together.
 pub trait ServerSide: Sync + Debug {
-    /// A session is new, and is there for a purpose, where sessions differ in it. What serves it is pinned to the CPU, if
-    /// one is given, and that is read back; the error is the reason why it could not.
+    /// A session is new, and is there for a purpose, where sessions differ in it. What serves it is pinned to the CPU,
+    /// if one is given, and that is read back; the error is the reason why it could not.
     fn opened(
         &self,
         arm: usize,

@@ -25,15 +25,15 @@ const FIRST_ROWS: usize = 100;
 /// Text of kept rows of a statement, above which no more are kept.
 const FIRST_BYTES: usize = 64 << 10;
 
-/// Asks for all answers of a test; none where nothing is to be compared or the test only writes. Also says where there
-/// are other numbers of rows than a user can want.
+/// Asks for all answers of a test, of a mix those of its parts; none where nothing is to be compared or the test only
+/// writes. Also says where there are other numbers of rows than a user can want.
 pub(crate) fn answers(
     target: &Target,
     own: &Own,
     test: &OwnTest,
     inputs: &Inputs,
 ) -> Result<Option<(TestAnswers, Vec<String>)>, LoadError> {
-    if own.answers.compare == Answers::Off || !matches!(test.work, Work::Steps(_)) {
+    if !is_asked(own, test) {
         return Ok(None);
     }
     let arm = Arm::compile(own, test, inputs, target)?;
@@ -87,6 +87,13 @@ pub(crate) fn answers(
         all.statements.push(asked);
     }
     Ok((!all.statements.is_empty()).then_some((all, notes)))
+}
+
+/// Whether a test's answers can be compared. They cannot where it finds what those before it wrote: a faster build has
+/// written more.
+fn is_asked(own: &Own, test: &OwnTest) -> bool {
+    let goes_on = own.data.renew_per_round && test.writes;
+    own.answers.compare != Answers::Off && !goes_on && !matches!(test.work, Work::Pgbench(_))
 }
 
 fn timed_out(answer: &Answer) -> bool {
@@ -215,6 +222,30 @@ fn normal(value: &str, digits: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rqps_model::own::{AnswersCheck, OwnData, Protocol as Sending, Scripts, Steps};
+
+    #[test]
+    fn mixes_are_asked_and_what_goes_on_with_written_data_is_not() {
+        let test = |work: Work| OwnTest::new("t", work, Sending::Prepared);
+        let steps = test(Work::Steps(Steps { steps: Vec::new(), transaction: false }));
+        let mix = test(Work::Mix([("t".to_owned(), 1)].into()));
+        let define = Default::default();
+        let scripts = Scripts { scripts: Vec::new(), scale: 1, define, pauses: false, allow_shell: false };
+        let tests = [&steps, &mix, &test(Work::Pgbench(scripts)), &OwnTest { writes: true, ..mix.clone() }];
+        let check = AnswersCheck { compare: Answers::Values, ..AnswersCheck::OFF };
+        let mut own = Own {
+            name: "w".to_owned(),
+            data: OwnData::default(),
+            values: Default::default(),
+            tests: Vec::new(),
+            answers: check,
+        };
+        assert_eq!(tests.map(|test| is_asked(&own, test)), [true, true, false, true]);
+        own.data.renew_per_round = true;
+        assert_eq!(tests.map(|test| is_asked(&own, test)), [true, true, false, false]);
+        own.answers.compare = Answers::Off;
+        assert_eq!(tests.map(|test| is_asked(&own, test)), [false; 4]);
+    }
 
     #[test]
     fn numbers_are_compared_as_numbers_and_text_as_text() {

@@ -5,6 +5,7 @@
 //! What a server refuses stops the load with file and line, unless the user said to go on after such an error.
 
 use super::database;
+use super::left_out::LeftOut;
 use super::refused::Refused;
 use crate::data_set::Restore;
 use crate::error::LoadError;
@@ -12,7 +13,7 @@ use crate::session::{connect, execute};
 use rqps_model::own::{InputFile, OwnData};
 use rqps_sql::dump::{Dump, Item, What};
 use rqps_wire::{Protocol, ServerError, Session, Target, WireError};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
@@ -65,7 +66,7 @@ impl<'a> Sender<'a> {
         let dump = Dump::new(opened, super::dialect(self.target.engine()));
         let name = if file.archive.is_some() { format!("{name} as SQL") } else { name };
         let mut sending =
-            Sending { name, dump, session, sent: 0, left_out: BTreeMap::new(), databases: BTreeSet::new() };
+            Sending { name, dump, session, sent: 0, left_out: LeftOut::default(), databases: BTreeSet::new() };
         while let Some(item) = sending.dump.next() {
             let item = item.map_err(|error| LoadError::Shape(format!("{}: {error}", sending.name)))?;
             self.item(item, &mut sending, advance)?;
@@ -74,10 +75,7 @@ impl<'a> Sender<'a> {
         if let Some(archive) = &file.archive {
             self.notes.push(format!("{}: {archive}", file.path.display()));
         }
-        if !sending.left_out.is_empty() {
-            let told = sending.left_out.iter().map(|(what, count)| format!("{count} × {what}"));
-            self.notes.push(format!("left out of {}: {}", sending.name, told.collect::<Vec<_>>().join(", ")));
-        }
+        self.notes.extend(sending.left_out.told(&sending.name));
         Ok(())
     }
 
@@ -88,7 +86,7 @@ impl<'a> Sender<'a> {
                 sending.sent += sql.len() as u64;
                 // Rows that somebody waits for in vain would only cost time.
                 if !(self.refused.is_looking() && is_rows(&sql)) {
-                    let sql = self.replaced(sql);
+                    let sql = self.replaced(sql, &mut sending.left_out);
                     let answered = sending.execute(&sql);
                     self.answered(answered, &sql, line, sending)?;
                 }
@@ -103,17 +101,12 @@ impl<'a> Sender<'a> {
             // Taken by the COPY that they belong to.
             What::CopyRows(_) | What::CopyEnd => {}
             // There is one database, and the session is in it.
-            What::Connect(name) | What::Use(name) | What::CreateDatabase(name) => {
-                sending.databases.insert(name);
-                if sending.databases.len() > 1 {
-                    let names: Vec<&str> = sending.databases.iter().map(String::as_str).collect();
-                    let (name, names) = (&sending.name, names.join(" and "));
-                    return Err(LoadError::Shape(format!(
-                        "{name}:{line}: the dump holds several databases, {names}; dump the one that the tests are about"
-                    )));
-                }
+            What::Connect(name) | What::Use(name) => sending.is_in(name, line)?,
+            What::CreateDatabase { name, says } => {
+                sending.is_in(name, line)?;
+                sending.left_out.add_about_database(database::not_taken_over(self.data, self.target, &says));
             }
-            What::LeftOut { what, why: _ } => *sending.left_out.entry(what).or_default() += 1,
+            What::LeftOut { what, why: _ } => sending.left_out.add(what),
         }
         Ok(())
     }
@@ -130,7 +123,7 @@ impl<'a> Sender<'a> {
         match answered {
             Ok(()) => Ok(()),
             Err(WireError::Server { error, .. }) if self.is_ignored(&error, sql) => {
-                *sending.left_out.entry(format!("error {}", error.error_code())).or_default() += 1;
+                sending.left_out.add_error(error.error_code(), error.message(), line);
                 Ok(())
             }
             Err(WireError::Server { error, .. }) if self.refused.take(&error, place) => Ok(()),
@@ -157,10 +150,13 @@ impl<'a> Sender<'a> {
     }
 
     /// The statement with the words replaced that the user wants replaced.
-    fn replaced(&self, sql: String) -> String {
+    fn replaced(&self, sql: String, left_out: &mut LeftOut) -> String {
         match self.data.replace.get(&self.target.engine()) {
             Some(words) if !words.is_empty() => {
-                rqps_sql::replace_words(&sql, words, super::dialect(self.target.engine()))
+                let dialect = super::dialect(self.target.engine());
+                rqps_sql::replace_words(&sql, words, dialect, &mut |word: &str| {
+                    left_out.add_replaced(word, &words[word])
+                })
             }
             _ => sql,
         }
@@ -174,18 +170,30 @@ struct Sending {
     session: Session,
     /// Bytes of SQL so far.
     sent: u64,
-    /// What was left out, and how often.
-    left_out: BTreeMap<String, usize>,
+    left_out: LeftOut,
     /// The databases that it names.
     databases: BTreeSet<String>,
 }
 
 impl Sending {
+    /// Goes on in a database, which is the only one.
+    fn is_in(&mut self, database: String, line: usize) -> Result<(), LoadError> {
+        self.databases.insert(database);
+        if self.databases.len() == 1 {
+            return Ok(());
+        }
+        let names: Vec<&str> = self.databases.iter().map(String::as_str).collect();
+        let (name, names) = (&self.name, names.join(" and "));
+        Err(LoadError::Shape(format!(
+            "{name}:{line}: the dump holds several databases, {names}; dump the one that the tests are about"
+        )))
+    }
+
     /// Sends a statement; one that sets an sql_mode with the word that is gone once more, without it.
     fn execute(&mut self, sql: &str) -> Result<(), WireError> {
         match self.session.execute(sql) {
             Err(WireError::Server { error, .. }) if error.number() == WRONG_VALUE && sql.contains(GONE_MODE) => {
-                *self.left_out.entry(format!("{GONE_MODE} in an sql_mode")).or_default() += 1;
+                self.left_out.add(format!("{GONE_MODE} in an sql_mode"));
                 let without = sql.replace(&format!("{GONE_MODE},"), "").replace(&format!(",{GONE_MODE}"), "");
                 self.session.execute(&without.replace(GONE_MODE, "")).map(drop)
             }

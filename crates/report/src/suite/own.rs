@@ -8,13 +8,23 @@ use rqps_analysis::findings::{Findings, TestFindings};
 use rqps_model::Verdict;
 use rqps_model::own::{Own, OwnTest, Work};
 
+/// With which data tests that write begin.
+pub(super) const fn renewal(own: &Own) -> &'static str {
+    match own.data.renew_per_round {
+        false => "tests that write have fresh data each",
+        true => "tests that write have fresh data once a round, and go on with what those before them wrote",
+    }
+}
+
 /// What changes of a level cost a day, by `calls`; nothing where no test says how often it is done.
 pub(super) fn lines(findings: &Findings, own: &Own, level: &Level<'_>) -> Vec<String> {
     let names = order::short_names(findings);
     let several = order::others(findings).len() > 1;
     let (mut costs, mut unclear): (Vec<(f64, String)>, usize) = (Vec::new(), 0);
     for (_, test) in level.blocks.iter().flat_map(|block| &block.tests) {
-        let Some((calls, base)) = own.test(&test.name).and_then(|of| day(of, test, findings.base)) else { continue };
+        let Some((calls, base)) = own.test(&test.name).and_then(|of| day(own, of, test, findings.base)) else {
+            continue;
+        };
         for index in order::others(findings) {
             let Some(comparison) = &test.cells[index].comparison else { continue };
             let more = |rqps: f64| base * (1.0 / rqps - 1.0);
@@ -51,14 +61,27 @@ pub(super) fn lines(findings: &Findings, own: &Own, level: &Level<'_>) -> Vec<St
 }
 
 /// How often a day a test is done, and the seconds that this takes on the base.
-fn day(of: &OwnTest, test: &TestFindings, base: usize) -> Option<(f64, f64)> {
+fn day(own: &Own, of: &OwnTest, test: &TestFindings, base: usize) -> Option<(f64, f64)> {
     let calls = of.calls?;
-    let statements = match &of.work {
-        Work::Steps(steps) => steps.steps.len() + if steps.transaction { 2 } else { 0 },
-        Work::Mix(_) | Work::Pgbench(_) => return None,
-    };
     let throughput = test.cells[base].throughput?;
-    Some((calls, calls * statements as f64 * f64::from(test.clients) / throughput))
+    Some((calls, calls * statements(own, of)? * f64::from(test.clients) / throughput))
+}
+
+/// Statements of an event, BEGIN and COMMIT included; of a mix on average. Of scripts only a run would tell.
+fn statements(own: &Own, test: &OwnTest) -> Option<f64> {
+    match &test.work {
+        Work::Steps(steps) => Some((steps.steps.len() + if steps.transaction { 2 } else { 0 }) as f64),
+        Work::Mix(weights) => {
+            let (mut all, mut sum) = (0.0, 0.0);
+            for (name, weight) in weights {
+                let part = own.test(name).filter(|part| matches!(part.work, Work::Steps(_)))?;
+                all += f64::from(*weight);
+                sum += f64::from(*weight) * statements(own, part)?;
+            }
+            (all > 0.0).then(|| sum / all)
+        }
+        Work::Pgbench(_) => None,
+    }
 }
 
 fn number_of_calls(calls: f64) -> String {
@@ -78,7 +101,33 @@ fn seconds(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{number_of_calls, seconds};
+    use super::{number_of_calls, seconds, statements};
+    use rqps_model::own::{AnswersCheck, Own, OwnData, OwnStep, OwnTest, Protocol, Steps, Work};
+
+    #[test]
+    fn an_event_of_a_mix_has_the_statements_of_its_parts_by_their_weights() {
+        let test = |name: &str, work: Work| OwnTest::new(name, work, Protocol::Prepared);
+        let steps = |count: usize, transaction: bool| {
+            let step = OwnStep { name: "s".to_owned(), sql: Default::default(), keep: Vec::new(), rows: None };
+            Work::Steps(Steps { steps: vec![step; count], transaction })
+        };
+        let mix = [("one", 3), ("pay", 1), ("never", 0)].map(|(name, weight)| (name.to_owned(), weight));
+        let tests = vec![
+            test("one", steps(1, false)),
+            test("pay", steps(3, true)),
+            test("never", steps(9, false)),
+            test("mix", Work::Mix(mix.into())),
+        ];
+        let own = Own {
+            name: "w".to_owned(),
+            data: OwnData::default(),
+            values: Default::default(),
+            tests,
+            answers: AnswersCheck::OFF,
+        };
+        let told: Vec<Option<f64>> = own.tests.iter().map(|test| statements(&own, test)).collect();
+        assert_eq!(told, [Some(1.0), Some(5.0), Some(9.0), Some(2.0)]);
+    }
 
     #[test]
     fn calls_are_whole_where_they_were_given_so() {

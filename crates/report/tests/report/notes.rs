@@ -213,3 +213,27 @@ fn what_a_change_costs_a_day_says_what_is_not_shown() {
     assert!(line.is_some_and(|line| line.ends_with(", undecided")), "{told}");
     assert!(told.contains("\n  no change shown in 1 more\n"), "{told}");
 }
+
+#[test]
+fn the_users_own_workload_says_how_statements_are_sent_and_when_data_are_fresh() {
+    let mut made = findings(Size::TWO_BUILDS);
+    let work = || Work::Steps(Steps { steps: Vec::new(), transaction: false });
+    let tests = [("a", Protocol::Prepared), ("b", Protocol::Simple)];
+    let mut own = Own {
+        name: "shop".to_owned(),
+        data: OwnData::default(),
+        values: BTreeMap::new(),
+        tests: tests.map(|(name, protocol)| OwnTest::new(name, work(), protocol)).into(),
+        answers: AnswersCheck::OFF,
+    };
+    for (renew_per_round, told) in [
+        (false, "tests that write have fresh data each"),
+        (true, "tests that write have fresh data once a round, and go on with what those before them wrote"),
+    ] {
+        own.data.renew_per_round = renew_per_round;
+        made.campaign.suite = SuitePlan::Own(Box::new(own.clone()));
+        let page = flowed(&html(&made).expect("a page"));
+        assert!(page.contains("prepared in a; simple in b") && page.contains(told), "{told}");
+        assert_eq!(page.contains("fresh data each"), !renew_per_round);
+    }
+}

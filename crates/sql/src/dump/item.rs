@@ -27,7 +27,13 @@ pub enum What {
     /// The same on MySQL and MariaDB.
     Use(String),
     /// The database is made.
-    CreateDatabase(String),
+    CreateDatabase {
+        /// Its name.
+        name: String,
+        /// What is said of its text: `ENCODING`, `LOCALE`, `LC_COLLATE`, `LC_CTYPE` and the like on PostgreSQL,
+        /// `CHARACTER SET` and `COLLATE` on MySQL and MariaDB.
+        says: Vec<(&'static str, String)>,
+    },
     /// Something that is not sent.
     LeftOut {
         /// What, such as `ALTER ... OWNER TO`.

@@ -11,7 +11,10 @@ fn items(text: &str, dialect: Dialect) -> Vec<String> {
             What::CopyEnd => format!("{line}: end"),
             What::Connect(name) => format!("{line}: connect {name}"),
             What::Use(name) => format!("{line}: use {name}"),
-            What::CreateDatabase(name) => format!("{line}: database {name}"),
+            What::CreateDatabase { name, says } => {
+                let says: Vec<String> = says.iter().map(|(what, value)| format!(" {what}={value}")).collect();
+                format!("{line}: database {name}{}", says.concat())
+            }
             What::LeftOut { what, .. } => format!("{line}: without {what}"),
         },
         Err(error) => format!("error {error}"),
@@ -83,7 +86,7 @@ DELIMITER ;
     let expected = [
         "3: /*!40101 SET NAMES utf8mb4 */",
         "4: without SET GTID_PURGED",
-        "5: database shop",
+        "5: database shop CHARACTER SET=utf8mb4",
         "6: use shop",
         "7: DROP TABLE IF EXISTS `t`",
         "8: CREATE TABLE `t` (`a` int, `b` text)",
@@ -158,6 +161,14 @@ fn what_breaks_other_loaders_is_left_out_or_sent_as_it_is() {
         ),
         ("ALTER DATABASE shop SET work_mem = '1GB';", vec!["1: without ALTER DATABASE"]),
         ("CREATE DATABASE shop WITH TEMPLATE = template0;", vec!["1: database shop"]),
+        (
+            "CREATE DATABASE \"locale\" WITH ENCODING = 'UTF8' LOCALE_PROVIDER = libc LOCALE = 'en_US.UTF-8';",
+            vec!["1: database locale ENCODING=UTF8 LOCALE=en_US.UTF-8"],
+        ),
+        (
+            "CREATE DATABASE shop WITH TEMPLATE = template0 LC_COLLATE = 'de_DE.UTF-8' LC_CTYPE = 'C';",
+            vec!["1: database shop LC_COLLATE=de_DE.UTF-8 LC_CTYPE=C"],
+        ),
         ("CREATE SCHEMA public;CREATE SCHEMA app;", vec!["1: without CREATE SCHEMA public", "1: CREATE SCHEMA app"]),
         (
             "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION f();",
@@ -184,6 +195,11 @@ fn what_breaks_other_loaders_is_left_out_or_sent_as_it_is() {
         (
             "DROP SCHEMA IF EXISTS shop; CREATE SCHEMA shop; USE shop;",
             vec!["1: without DROP SCHEMA", "1: database shop", "1: use shop"],
+        ),
+        (
+            "CREATE DATABASE /*!32312 IF NOT EXISTS*/ `collate` /*!40100 DEFAULT CHARACTER SET latin1 COLLATE \
+             latin1_german1_ci */ /*!80016 DEFAULT ENCRYPTION='N' */; CREATE SCHEMA t CHARSET = utf8;",
+            vec!["1: database collate CHARACTER SET=latin1 COLLATE=latin1_german1_ci", "1: database t CHARSET=utf8"],
         ),
         (
             "LOCK TABLES `t` WRITE; /*!40000 ALTER TABLE `t` DISABLE KEYS */;UNLOCK TABLES;",

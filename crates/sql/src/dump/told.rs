@@ -15,6 +15,10 @@ const REPLICA: &str = "it says where a replica stands";
 const DATABASE: &str = "rqps makes the database";
 const PLACES: &str = "all data are in one folder";
 
+/// What CREATE DATABASE may say of text.
+const POSTGRES_OPTIONS: [&str; 6] = ["ENCODING", "LOCALE", "LC_COLLATE", "LC_CTYPE", "ICU_LOCALE", "BUILTIN_LOCALE"];
+const MYSQL_OPTIONS: [&str; 3] = ["CHARACTER SET", "CHARSET", "COLLATE"];
+
 /// What a statement is.
 pub(super) fn told(text: String, dialect: Dialect) -> What {
     let words = first_words(&text, dialect);
@@ -24,8 +28,8 @@ pub(super) fn told(text: String, dialect: Dialect) -> What {
     }
     match words[..] {
         [] => What::LeftOut { what: "an empty statement".to_owned(), why: "it is empty" },
-        ["CREATE", "DATABASE", ..] => What::CreateDatabase(database_name(&text, dialect)),
-        ["CREATE", "SCHEMA", ..] if !dialect.is_postgres() => What::CreateDatabase(database_name(&text, dialect)),
+        ["CREATE", "DATABASE", ..] => database(&text, dialect),
+        ["CREATE", "SCHEMA", ..] if !dialect.is_postgres() => database(&text, dialect),
         ["USE", ..] if !dialect.is_postgres() => What::Use(database_name(&text, dialect)),
         ["COPY", ..] if is_copy_in(&text, dialect) => What::Copy(text),
         _ if dialect.is_postgres() => What::Statement(text),
@@ -99,9 +103,7 @@ fn first_words(text: &str, dialect: Dialect) -> Vec<String> {
         let word = token.text(text);
         match token.kind {
             TokenKind::Executed if !word.starts_with("/*+") => {
-                let inner = word.trim_start_matches("/*").trim_start_matches('M').trim_start_matches('!');
-                let inner = inner.trim_start_matches(|c: char| c.is_ascii_digit());
-                words.extend(first_words(inner.strip_suffix("*/").unwrap_or(inner), dialect));
+                words.extend(first_words(executed(word), dialect));
             }
             TokenKind::Word | TokenKind::Name | TokenKind::Symbol => words.push(word.to_ascii_uppercase()),
             _ => {}
@@ -116,6 +118,43 @@ fn first_words(text: &str, dialect: Dialect) -> Vec<String> {
         }
     });
     words
+}
+
+/// A database that is made.
+fn database(text: &str, dialect: Dialect) -> What {
+    let options: &[&str] = if dialect.is_postgres() { &POSTGRES_OPTIONS } else { &MYSQL_OPTIONS };
+    let words = words_as_written(text, dialect);
+    let is_here = |at: usize, option: &str| {
+        let written = || words[at..].iter().map(|(_, word)| word.to_ascii_uppercase());
+        option.split(' ').eq(written().take(option.split(' ').count()))
+    };
+    let mut says = Vec::new();
+    for (at, _) in words.iter().enumerate().filter(|(_, (kind, _))| *kind == TokenKind::Word) {
+        let Some(option) = options.iter().find(|option| is_here(at, option)) else { continue };
+        let behind = words[at + option.split(' ').count()..].iter().find(|(_, word)| word != "=");
+        says.extend(behind.map(|(_, value)| (*option, value.trim_matches(['\'', '"', '`']).to_owned())));
+    }
+    What::CreateDatabase { name: database_name(text, dialect), says }
+}
+
+/// All but blanks, those in comments that servers execute too.
+fn words_as_written(text: &str, dialect: Dialect) -> Vec<(TokenKind, String)> {
+    let mut words = Vec::new();
+    for token in tokens(text, dialect).filter(|token| !token.is_blank()) {
+        let word = token.text(text);
+        match token.kind {
+            TokenKind::Executed => words.extend(words_as_written(executed(word), dialect)),
+            kind => words.push((kind, word.to_owned())),
+        }
+    }
+    words
+}
+
+/// What servers execute of a comment.
+fn executed(comment: &str) -> &str {
+    let inner = comment.trim_start_matches("/*").trim_start_matches('M').trim_start_matches('!');
+    let inner = inner.trim_start_matches(|c: char| c.is_ascii_digit());
+    inner.strip_suffix("*/").unwrap_or(inner)
 }
 
 /// The name of a database behind CREATE DATABASE or USE.
