@@ -346,6 +346,8 @@ fn plans(own: &[StatementPlan], peer: &[StatementPlan]) -> Vec<PlanFindings> {
             statement: plan.statement.clone(),
             plan: plan.plan.clone(),
             differs: difference.is_some(),
+            is_not_compared: !peer
+                .is_some_and(|peer| [peer, plan].iter().all(|one| plan_structure::is_told(&one.plan))),
             difference,
             estimates: peer.and_then(|peer| plan_structure::estimates(&peer.plan, &plan.plan)),
             structure: plan_structure::lines(&plan.plan),

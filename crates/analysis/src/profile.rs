@@ -176,8 +176,9 @@ fn warnings(pairs: &[(Sampled, Sampled)], verdict: Option<(f64, f64)>, names: [&
         if !stripped.is_empty() {
             warnings.push(format!(
                 "{name} has no symbol table in {}: of its functions only those have names that others call; a package \
-                 with symbols, or a build from source (postgres:src:VERSION), has all",
-                stripped.join(", ")
+                 with symbols, or a build from source ({}:src:VERSION), has all",
+                stripped.join(", "),
+                PROGRAMS.iter().find(|(program, _)| stripped.contains(program)).map_or("", |(_, engine)| engine)
             ));
         }
     }
@@ -203,9 +204,12 @@ fn warnings(pairs: &[(Sampled, Sampled)], verdict: Option<(f64, f64)>, names: [&
     warnings
 }
 
+/// Programs of servers, with the engine's word in `--build`.
+const PROGRAMS: [(&str, &str); 3] = [("postgres", "postgres"), ("mysqld", "mysql"), ("mariadbd", "mariadb")];
+
 /// Whether a file is the server itself: libraries of the system are stripped everywhere.
 fn is_program(file: &str) -> bool {
-    ["postgres", "mysqld", "mariadbd"].contains(&file)
+    PROGRAMS.iter().any(|(program, _)| *program == file)
 }
 
 #[cfg(test)]

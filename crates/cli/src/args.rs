@@ -246,11 +246,11 @@ pub(crate) struct CompareArgs {
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) judged: Judged,
-    /// Explain these tests [default: those that changed]
+    /// Explain these tests [default: those that changed or have another plan]
     #[arg(long, value_name = "TEST", value_delimiter = ',')]
     pub(crate) tests: Vec<String>,
-    /// First run the tests again for so long, such as 5m, and sample which functions the servers' CPU time goes to;
-    /// these rounds change no verdict
+    /// First run the tests again for so long, such as 5m, and sample what the servers wait for and, where the kernel
+    /// allows it, their functions, blocked sessions and system calls; these rounds change no verdict
     #[arg(long, value_name = "TIME", value_parser = rqps_campaign::time)]
     pub(crate) time: Option<f64>,
     #[arg(long, value_name = "DIR", help = DATA, requires = "time")]

@@ -6,7 +6,7 @@
 use anyhow::{Context, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rqps_analysis::findings::{Findings, TestFindings};
+use rqps_analysis::findings::{Comparison, Findings, TestFindings};
 use rqps_analysis::private::without_literals;
 use rqps_analysis::{analyse, sampled_stacks};
 use rqps_model::Verdict;
@@ -68,11 +68,14 @@ pub fn has_failed(campaign: &Campaign) -> Result<bool, StoreError> {
     Ok(campaign.samples()?.iter().any(|sample| sample.sample.failure.is_some()))
 }
 
-/// The tests that changed on some treatment, each once.
+/// The tests that changed on some treatment or have another plan there, each once; what was planted is no change.
 pub fn changed(findings: &Findings) -> Vec<String> {
-    let is_change = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
+    let is_change = |comparison: &Comparison| matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
     let has_changed = |test: &&TestFindings| {
-        test.cells.iter().filter_map(|cell| cell.comparison.as_ref()).any(|comparison| is_change(comparison.verdict))
+        let cells = test.cells.iter().zip(&findings.treatments).filter(|(_, treatment)| treatment.planted.is_none());
+        cells
+            .map(|(cell, _)| cell)
+            .any(|cell| cell.comparison.as_ref().is_some_and(is_change) || cell.plans.iter().any(|plan| plan.differs))
     };
     let mut names: Vec<String> = findings.tests.iter().filter(has_changed).map(|test| test.name.clone()).collect();
     // A test at several numbers of clients is one.

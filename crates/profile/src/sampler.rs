@@ -2,7 +2,7 @@
 //!
 //! In: CPUs, and the processes of each server; sessions that are forked later belong to their parent's server. Out:
 //! raw samples of the servers' own processes, and how many the kernel lost. The kernel writes samples into rings, and a
-//! thread of ours empties them four times a second: no timer of ours runs in a slice, and no statement waits.
+//! thread of ours empties them ten times a second: no timer of ours runs in a slice, and no statement waits.
 //!
 //! Events of the whole CPU, and not of each process: a clock that follows a process is set anew at each context switch,
 //! which costs most where a statement costs least, and the backends of PostgreSQL come and go with their sessions.

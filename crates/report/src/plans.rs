@@ -20,16 +20,20 @@ pub(crate) fn differing(cell: &CellFindings) -> String {
     format!("another plan of {}", text::plain(&plans.join(", ")))
 }
 
-/// What else is to be said of plans: that they are equal, or but for estimates; generic on one side only; not the same
-/// in all rounds.
+/// What else is to be said of plans: that they are equal, or but for estimates; not told; generic on one side only; not
+/// the same in all rounds.
 pub(crate) fn words(peer: &CellFindings, cell: &CellFindings) -> Vec<String> {
     let mut words = Vec::new();
-    let is_equal = !cell.plans.is_empty() && cell.plans.iter().all(|plan| !plan.differs);
+    let unknown: Vec<&str> =
+        cell.plans.iter().filter(|plan| plan.is_not_compared).map(|plan| plan.statement.as_str()).collect();
+    let is_equal = !cell.plans.is_empty() && unknown.is_empty() && cell.plans.iter().all(|plan| !plan.differs);
     let estimates: Vec<String> =
         cell.plans.iter().filter_map(|plan| Some((plan, plan.estimates.as_ref()?))).map(estimate).collect();
     match estimates.is_empty() {
         true if is_equal => words.push("plan equal".to_owned()),
         false if is_equal => words.push(format!("plan equal but for estimates: {}", estimates.join(", "))),
+        _ if !unknown.is_empty() && unknown.len() == cell.plans.len() => words.push("plans not compared".to_owned()),
+        _ if !unknown.is_empty() => words.push(text::plain(&format!("plan of {} not compared", unknown.join(", ")))),
         _ => {}
     }
     words.extend(cell.plans.iter().filter_map(|plan| generic(peer, plan)));
@@ -125,6 +129,10 @@ mod tests {
     fn what_is_equal_is_said_with_what_is_not() {
         let peer = cell(PlanFindings { is_generic: Some(true), ..plan(&["Seq Scan"]) });
         assert_eq!(words(&peer, &peer), ["plan equal"]);
+        let untold = PlanFindings { is_not_compared: true, ..plan(&[]) };
+        assert_eq!(words(&peer, &cell(untold.clone())), ["plans not compared"]);
+        let one_of_two = CellFindings { plans: vec![untold, plan(&["Seq Scan"])], ..CellFindings::default() };
+        assert_eq!(words(&peer, &one_of_two), ["plan of order not compared"]);
         let estimates = EstimateDifference { node: "Seq Scan".to_owned(), peer_rows: 10.0, rows: 5000.0 };
         let own = PlanFindings { is_generic: Some(false), estimates: Some(estimates), ..plan(&["Seq Scan"]) };
         let expected = [

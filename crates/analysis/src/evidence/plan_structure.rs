@@ -21,6 +21,11 @@ pub(crate) fn structure(plan: &str) -> Vec<Node> {
     mysql::structure(plan).unwrap_or_else(|| postgres::structure(plan))
 }
 
+/// Whether there is a plan, and not the server's reason for printing none.
+pub(crate) fn is_told(plan: &str) -> bool {
+    !plan.is_empty() && !mysql::is_untold(plan)
+}
+
 /// The structure as lines, for people.
 pub(crate) fn lines(plan: &str) -> Vec<String> {
     structure(plan).iter().flat_map(Node::lines).collect()
@@ -94,6 +99,8 @@ Aggregate  (cost=8.31..8.32 rows=1 width=8)
         check(&SCAN.replace("Index Cond", "Filter"), 2, &format!("{scan} (Index Cond: id)"), &filter);
         assert_eq!(difference(SCAN, SCAN), None);
         assert_eq!(difference(SCAN, ""), None, "what is not known differs from nothing");
+        assert!(is_told(SCAN) && is_told("no table: extra=No tables used") && !is_told(""));
+        assert!(!is_told("not told: 1064 (42000)") && !is_told("MySQL 5.5.34 explains no statement but SELECT"));
     }
 
     #[test]

@@ -11,6 +11,9 @@ pub struct PlanFindings {
     pub plan: String,
     /// Whether its structure (nodes, indexes, columns of conditions; not costs) differs from the peer's.
     pub differs: bool,
+    /// Whether that is not known, since a server told no plan of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_not_compared: bool,
     /// The first node in which it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<PlanDifference>,

@@ -54,7 +54,9 @@ pub(super) fn written_out(session: &mut Session, target: &Target, statement: &st
     if !statement.starts_with("SELECT") && !target.is_since(Some([5, 6, 3]), Some([10, 0, 5])) {
         return Ok(format!("{} {} explains no statement but SELECT", target.engine().title(), target.version));
     }
-    let mut plan = match explain(session, "", statement)? {
+    // Without a word for it, the form is a setting, which is a tree by default from MySQL 9.5 on.
+    let table = if target.is_since(Some([8, 0, 32]), None) { "FORMAT=TRADITIONAL " } else { "" };
+    let mut plan = match explain(session, table, statement)? {
         Ok(table) => lines(&table),
         Err(refusal) => refusal,
     };

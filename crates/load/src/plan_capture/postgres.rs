@@ -127,12 +127,30 @@ fn told<'a>(lines: impl Iterator<Item = &'a str>) -> Told {
 }
 
 /// Whether a plan of a prepared statement is for all values: then it names parameters. A plan without conditions shows
-/// neither.
+/// neither. Before 17 what a part of the plan returns has such a name as well (`InitPlan 1 (returns $0)`): a number
+/// that may be either says nothing.
 fn is_generic(plan: &str) -> Option<bool> {
-    let has_parameter = |line: &str| line.split('$').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let of_parts: Vec<u32> =
+        plan.lines().filter_map(|line| line.split_once("(returns $")).flat_map(|(_, all)| numbers(all)).collect();
     let mut conditions = plan.lines().filter(|line| line.contains("Cond: ") || line.contains("Filter: ")).peekable();
     conditions.peek()?;
-    Some(conditions.any(has_parameter))
+    let named: Vec<u32> =
+        conditions.flat_map(|line| line.split('$').skip(1).flat_map(|rest| numbers(rest).next())).collect();
+    match () {
+        () if named.iter().any(|number| !of_parts.contains(number)) => Some(true),
+        // Parameters are counted from 1.
+        () if named.iter().any(|number| *number > 0) => None,
+        () => Some(false),
+    }
+}
+
+/// The numbers at the beginning of a text, such as `0,$1)`.
+fn numbers(text: &str) -> impl Iterator<Item = u32> {
+    let list = text.split(')').next().unwrap_or(text);
+    list.split(',').map_while(|word| {
+        let word = word.trim_start_matches('$');
+        word[..word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len())].parse().ok()
+    })
 }
 
 #[cfg(test)]
@@ -155,6 +173,10 @@ mod tests {
         let plan = |condition: &str| format!("Index Scan using a on b  (cost=0.29..8.31 rows=1)\n  {condition}");
         assert_eq!(is_generic(&plan("Index Cond: (id = $1)")), Some(true));
         assert_eq!(is_generic(&plan("Index Cond: (id = 5)")), Some(false));
+        let of_part = |condition| is_generic(&format!("{}\n  InitPlan 1 (returns $0,$2)", plan(condition)));
+        assert_eq!(of_part("Index Cond: (id = $0)"), Some(false));
+        assert_eq!(of_part("Index Cond: ((id = $0) AND (k = $1))"), Some(true));
+        assert_eq!(of_part("Index Cond: (id = $2)"), None, "of the part or of the statement");
         assert_eq!(is_generic("Insert on b\n  ->  Result"), None);
     }
 }

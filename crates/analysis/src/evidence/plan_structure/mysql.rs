@@ -10,12 +10,17 @@ use super::node::{Node, rows, without_numbers};
 /// What is recorded of a server that prints no plan.
 const UNTOLD: [&str; 2] = ["not told: ", " explains no statement but "];
 
+/// Whether the text says why the server printed no plan.
+pub(super) fn is_untold(plan: &str) -> bool {
+    plan.lines().next().is_some_and(|first| UNTOLD.iter().any(|words| first.contains(words)))
+}
+
 /// The nodes of such a plan, none where the server printed no plan; `None` for any other text.
 pub(super) fn structure(plan: &str) -> Option<Vec<Node>> {
-    let first = plan.lines().next()?;
-    if UNTOLD.iter().any(|words| first.contains(words)) {
+    if is_untold(plan) {
         return Some(Vec::new());
     }
+    plan.lines().next()?;
     let mut nodes: Vec<Node> = Vec::new();
     for line in plan.lines().take_while(|line| !line.ends_with(':')) {
         if line.starts_with(' ') {
