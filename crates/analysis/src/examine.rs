@@ -163,6 +163,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         comparison: None,
         planted: None,
         causes: Vec::new(),
+        rules: Vec::new(),
         settings: Vec::new(),
         work: work::work(&rounds, clients_per_unit(unit, clients)),
         profile: None,

@@ -12,6 +12,7 @@ mod not_sampled;
 mod plan;
 mod planted;
 mod profile;
+mod rule;
 mod sections;
 mod setting;
 mod syscalls;
@@ -28,6 +29,7 @@ pub use not_sampled::NotSampled;
 pub use plan::{EstimateDifference, PlanDifference, PlanFindings};
 pub use planted::{PlantedCell, PlantedFindings};
 pub use profile::{FrameFindings, FunctionFindings, ProfileFindings};
+pub use rule::Rule;
 pub use sections::{
     ContinuedFindings, CrossingFindings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings,
     TimelineFindings, TimelinePoint, TransactionFindings,
@@ -257,6 +259,9 @@ pub struct CellFindings {
     /// the exact counts that moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
+    /// Rules of the field that hold for its loss.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
     /// Settings that differ from the base's and may touch the test, where it changed; the likeliest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<SettingFindings>,

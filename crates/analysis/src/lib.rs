@@ -11,6 +11,7 @@ pub mod digits;
 mod error;
 mod evidence;
 mod examine;
+mod field_rules;
 pub mod findings;
 mod literals;
 pub mod private;
@@ -96,6 +97,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
             test.cells[at].settings = settings_that_touch(plan, &treatments[at], test, at, alike[at]);
         }
     }
+    (0..treatments.len()).filter(|at| *at != base).for_each(|at| field_rules::add(&mut tests, at));
     explain(campaign, &mut tests, base)?;
     let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);
 

@@ -6,7 +6,9 @@
 use crate::{
     blocked, functions, metric, not_sampled, number, order, plans, suite, syscalls, text, verdict_style, waits, work,
 };
-use rqps_analysis::findings::{Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, TestFindings};
+use rqps_analysis::findings::{
+    Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, Rule, TestFindings,
+};
 use rqps_model::{Verdict, plural};
 use serde_json::{Value, json};
 
@@ -37,8 +39,28 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
         false if parts.is_empty() => parts.push("not explained by anything measured".to_owned()),
         _ => {}
     }
+    parts.extend(cell.rules.iter().map(rule));
     parts.extend(plans::words(&test.cells[findings.peer(treatment)], cell));
     Some(parts.join("; "))
+}
+
+/// A rule of the field in words.
+fn rule(rule: &Rule) -> String {
+    match rule {
+        Rule::Contention => "more context switches at the same CPU: contention".to_owned(),
+        Rule::Ranges { shortest, longest, is_per_statement } => {
+            let of = |(name, rqps): &(String, f64)| format!("{} in {}", number::ratio(*rqps), text::plain(name));
+            let (how, what) = match is_per_statement {
+                true => ("shrinks", "per statement: above the storage engine"),
+                false => ("grows", "per row: in the executor or the storage engine"),
+            };
+            format!("the loss {how} with longer ranges ({}, {}), so it is one {what}", of(shortest), of(longest))
+        }
+        Rule::SecondaryIndex => {
+            "tests of the secondary index lost and those of the primary key did not: the path through a secondary index"
+                .to_owned()
+        }
+    }
 }
 
 /// The wait that a change to more or less waiting is in, and the stack, where they were sampled.
@@ -213,9 +235,10 @@ pub(crate) fn explained(findings: &Findings, test: &TestFindings, treatment: usi
 }
 
 /// The same for scripts: a list of `test`, `clients`, `treatment`, `base`, `rqps`, `verdict`, `causes` (each with its
-/// `kind`, and amounts per operation), `settings` that differ and may touch the test, `plans` as they are compared,
-/// `sentence`, which is `null` where nothing changed, and `profile`, `waits`, `blocked` and `syscalls`: functions,
-/// waits, stacks of blocked sessions and system calls where they were sampled, else `null`; `not_sampled` says why.
+/// `kind`, and amounts per operation), `rules` of the field that hold, `settings` that differ and may touch the test,
+/// `plans` as they are compared, `sentence`, which is `null` where nothing changed, and `profile`, `waits`, `blocked`
+/// and `syscalls`: functions, waits, stacks of blocked sessions and system calls where they were sampled, else `null`;
+/// `not_sampled` says why.
 pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
     let of = |index: usize, test: &TestFindings| {
         let comparison = test.cells[index].comparison.as_ref();
@@ -227,6 +250,7 @@ pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
             "rqps": comparison.map(|comparison| comparison.rqps),
             "verdict": comparison.map(|comparison| comparison.verdict),
             "causes": test.cells[index].causes,
+            "rules": test.cells[index].rules,
             "settings": test.cells[index].settings,
             "plans": test.cells[index].plans.iter().map(plan_json).collect::<Vec<Value>>(),
             "sentence": sentence(findings, test, index),
@@ -277,6 +301,21 @@ fn profile_json(profile: &ProfileFindings) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rules_of_the_field_are_said_in_words() {
+        let ranges = |is_per_statement| {
+            let of = |range, rqps| (format!("read-only_range={range}"), rqps);
+            rule(&Rule::Ranges { shortest: of(10, 0.8), longest: of(10_000, 0.991), is_per_statement })
+        };
+        assert_eq!(
+            ranges(true),
+            "the loss shrinks with longer ranges (0.800 in read-only_range=10, 0.991 in read-only_range=10000), so it is \
+             one per statement: above the storage engine"
+        );
+        assert!(ranges(false).starts_with("the loss grows with longer ranges"), "{}", ranges(false));
+        assert!(rule(&Rule::Contention).ends_with("contention"));
+    }
 
     #[test]
     fn causes_read_as_a_person_would_say_them() {

@@ -1,0 +1,178 @@
+//! Rules of the field: what an engineer reads from several figures of a test, or from several tests of a build.
+//!
+//! In: all tests with verdicts and causes. Out: the [`Rule`]s that hold for a treatment's losses. They say where to
+//! look; the figures that they are drawn from stand beside them. docs/explain.md has them in words.
+
+use crate::findings::{Cause, CellFindings, Comparison, Rule, TestFindings};
+use rqps_model::Verdict;
+
+/// The server's CPU per operation is the same where its interval is within this of the base's.
+const SAME_CPU: f64 = 0.05;
+
+/// What stands before the length of a range in a test's name.
+const RANGE: &str = "_range=";
+
+/// The measures of context switches.
+const SWITCHES: [&str; 3] = ["voluntary_switches", "involuntary_switches", "cs_per_op"];
+
+/// The ends of names of tests that differ in their index alone: the secondary one, and the primary key.
+const SECONDARY: &str = "-si";
+const PRIMARY: &str = "-pk";
+
+/// Fewer tests of an index than this show nothing about it.
+const TESTS_OF_INDEX_MIN: usize = 2;
+
+/// Adds to each loss of a treatment the rules that hold for it.
+pub(crate) fn add(tests: &mut [TestFindings], treatment: usize) {
+    for at in 0..tests.len() {
+        let test = &tests[at];
+        if !has_lost(&test.cells[treatment]) {
+            continue;
+        }
+        let beside: Vec<&TestFindings> = tests.iter().filter(|other| other.clients == test.clients).collect();
+        let rules = [contention(test, treatment), ranges(test, &beside, treatment), indexes(test, &beside, treatment)];
+        tests[at].cells[treatment].rules = rules.into_iter().flatten().collect();
+    }
+}
+
+fn has_lost(cell: &CellFindings) -> bool {
+    cell.comparison.as_ref().is_some_and(|comparison| comparison.verdict == Verdict::Regressed)
+}
+
+fn contention(test: &TestFindings, treatment: usize) -> Option<Rule> {
+    let cell = &test.cells[treatment];
+    let cpu = cell.measure("server_cpu_us")?;
+    let is_same = cpu.low? >= 1.0 - SAME_CPU && cpu.high? <= 1.0 + SAME_CPU;
+    let is_more = |cause: &Cause| match cause {
+        Cause::Work { measure, moved } => SWITCHES.contains(&measure.as_str()) && moved.ratio() > 1.0,
+        _ => false,
+    };
+    (test.clients > 1 && is_same && cell.causes.iter().any(is_more)).then_some(Rule::Contention)
+}
+
+/// The family of a test and the length of its range.
+fn range_of(test: &TestFindings) -> Option<(&str, u64)> {
+    let (family, length) = test.name.split_once(RANGE)?;
+    Some((family, length.parse().ok()?))
+}
+
+fn ranges(test: &TestFindings, beside: &[&TestFindings], treatment: usize) -> Option<Rule> {
+    let (family, _) = range_of(test)?;
+    let comparison = |other: &TestFindings| other.cells[treatment].comparison.clone();
+    let mut all: Vec<(u64, &str, Comparison)> = beside
+        .iter()
+        .filter_map(|other| {
+            Some((range_of(other).filter(|found| found.0 == family)?.1, &other.name[..], comparison(other)?))
+        })
+        .collect();
+    all.sort_by_key(|one| one.0);
+    let [(_, shortest, of_short), .., (_, longest, of_long)] = &all[..] else { return None };
+    let is_per_statement = match () {
+        () if of_short.verdict == Verdict::Regressed && of_short.high? < of_long.low? => true,
+        () if of_long.verdict == Verdict::Regressed && of_long.high? < of_short.low? => false,
+        () => return None,
+    };
+    let named = |name: &str, comparison: &Comparison| (name.to_owned(), comparison.rqps);
+    Some(Rule::Ranges { shortest: named(shortest, of_short), longest: named(longest, of_long), is_per_statement })
+}
+
+fn indexes(test: &TestFindings, beside: &[&TestFindings], treatment: usize) -> Option<Rule> {
+    test.name.strip_suffix(SECONDARY)?;
+    let pairs = beside.iter().filter_map(|secondary| {
+        let primary = format!("{}{PRIMARY}", secondary.name.strip_suffix(SECONDARY)?);
+        let primary = beside.iter().find(|other| other.name == primary)?;
+        let [secondary, primary] = [secondary, primary].map(|one| &one.cells[treatment]);
+        primary.comparison.as_ref().map(|_| (has_lost(secondary), has_lost(primary)))
+    });
+    let pairs: Vec<(bool, bool)> = pairs.collect();
+    let is_so = pairs.len() >= TESTS_OF_INDEX_MIN && pairs.iter().all(|pair| *pair == (true, false));
+    is_so.then_some(Rule::SecondaryIndex)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::{MeasureComparison, Moved};
+    use rqps_model::{Group, Unit};
+
+    /// A test on a base and a build with this rQPS, give or take a percent.
+    fn test(name: &str, clients: u32, rqps: f64) -> TestFindings {
+        let verdict = if rqps < 0.95 { Verdict::Regressed } else { Verdict::Equal };
+        let comparison =
+            Comparison { low: Some(rqps - 0.01), high: Some(rqps + 0.01), verdict, ..Comparison::undecided(rqps, 5) };
+        TestFindings {
+            name: name.to_owned(),
+            label: name.to_owned(),
+            group: Group::Point,
+            unit: Unit::QueriesPerSecond,
+            clients,
+            interleave: None,
+            statements: Vec::new(),
+            cells: vec![
+                CellFindings::default(),
+                CellFindings { comparison: Some(comparison), ..CellFindings::default() },
+            ],
+        }
+    }
+
+    fn rules(mut tests: Vec<TestFindings>) -> Vec<Vec<Rule>> {
+        add(&mut tests, 1);
+        tests.into_iter().map(|mut test| test.cells.remove(1).rules).collect()
+    }
+
+    #[test]
+    fn a_loss_that_changes_with_the_range_is_per_statement_or_per_row() {
+        let of = |shortest, longest| {
+            let names = ["read-only_range=10000", "read-only_range=100", "read-only_range=10", "read-write_range=10"];
+            let rqps = [longest, 0.9, shortest, 0.5];
+            rules(names.iter().zip(rqps).map(|(name, rqps)| test(name, 1, rqps)).collect())
+        };
+        let rule = |shortest, longest, is_per_statement| Rule::Ranges {
+            shortest: ("read-only_range=10".to_owned(), shortest),
+            longest: ("read-only_range=10000".to_owned(), longest),
+            is_per_statement,
+        };
+        let shrinks = rule(0.8, 0.99, true);
+        assert_eq!(of(0.8, 0.99), [vec![], vec![shrinks.clone()], vec![shrinks], vec![]]);
+        assert_eq!(of(0.99, 0.8)[0], [rule(0.99, 0.8, false)]);
+        assert_eq!(of(0.9, 0.91), [const { Vec::new() }; 4], "their intervals overlap");
+    }
+
+    #[test]
+    fn only_secondary_indexes_may_have_lost() {
+        let of = |secondary: [f64; 2], primary: [f64; 2]| {
+            let names = ["points-covered", "range-covered"];
+            let both = names.iter().zip(secondary.into_iter().zip(primary));
+            let tests = both.flat_map(|(name, (secondary, primary))| {
+                [test(&format!("{name}-si"), 1, secondary), test(&format!("{name}-pk"), 1, primary)]
+            });
+            rules(tests.collect())
+        };
+        assert_eq!(
+            of([0.8, 0.9], [1.0, 1.0]),
+            [vec![Rule::SecondaryIndex], vec![], vec![Rule::SecondaryIndex], vec![]]
+        );
+        assert_eq!(of([0.8, 0.9], [1.0, 0.9]), [const { Vec::new() }; 4]);
+        assert_eq!(of([0.8, 1.0], [1.0, 1.0]), [const { Vec::new() }; 4]);
+        assert_eq!(rules(vec![test("range-covered-si", 1, 0.8)]), [const { Vec::new() }; 1], "there is no pair");
+    }
+
+    #[test]
+    fn more_switches_at_the_same_cpu_are_contention() {
+        let of = |clients, cpu: f64, switches: f64| {
+            let mut one = test("update-one", clients, 0.7);
+            let moved = Moved { from: 1.0, to: switches, low: switches, high: switches };
+            one.cells[1].causes = vec![Cause::Work { measure: "cs_per_op".to_owned(), moved }];
+            one.cells[1].measures = vec![MeasureComparison {
+                low: Some(cpu - 0.01),
+                high: Some(cpu + 0.01),
+                ..MeasureComparison::undecided("server_cpu_us", cpu, 5)
+            }];
+            rules(vec![one]).remove(0)
+        };
+        assert_eq!(of(4, 1.0, 2.0), [Rule::Contention]);
+        for other in [of(1, 1.0, 2.0), of(4, 1.3, 2.0), of(4, 1.0, 0.5)] {
+            assert_eq!(other, []);
+        }
+    }
+}
