@@ -4,8 +4,10 @@ use crate::scene::{BUILD, Scene};
 use serde_json::Value;
 use std::fs;
 
-/// Nearly a third of the time of each statement: far more than two small tests on a busy machine can miss.
-const SHARE: f64 = 0.3;
+/// Half of the time of each statement, and rounds enough that two small tests find it on a machine where other tests
+/// take two thirds of the CPUs.
+const SHARE: f64 = 0.5;
+const ROUNDS: usize = 5;
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
@@ -15,13 +17,13 @@ fn number(value: &Value) -> f64 {
 fn a_planted_change_is_found_and_its_size_is_known() {
     let scene = Scene::new();
     let file = format!(
-        "aa = true\ncontrol = \"30%\"\nbuild = [\"base={BUILD}\"]\ntests = [\"point-query\", \"update-index\"]\n\
-         tables = 1\nrows = 2000\nread-seconds = 0.4\nwrite-seconds = 0.4\nwarmup = 0.2\nrounds = 3\n\
+        "aa = true\ncontrol = \"50%\"\nbuild = [\"base={BUILD}\"]\ntests = [\"point-query\", \"update-index\"]\n\
+         tables = 1\nrows = 2000\nread-seconds = 0.4\nwrite-seconds = 0.4\nwarmup = 0.2\nrounds = {ROUNDS}\n\
          machine = \"c2r1\"\n"
     );
     fs::write(scene.path("campaign.toml"), file).expect("written");
     let told = scene.end(scene.rqps(&["plan", "campaign.toml"])).with_code(0);
-    assert!(told.stdout.contains("the client wastes 30 % of a statement's time"), "{}", told.stdout);
+    assert!(told.stdout.contains("the client wastes 50 % of a statement's time"), "{}", told.stdout);
     let ended = scene.end(scene.rqps(&["run", "campaign.toml", "--name", "planted"])).with_code(0);
     let words = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("(control): found in 2 of 2 intervals, "), "{words}");
@@ -33,7 +35,7 @@ fn a_planted_change_is_found_and_its_size_is_known() {
     assert_eq!((number(&planted["share"]), planted["intervals"].as_u64()), (SHARE, Some(2)), "{planted:#}");
     assert_eq!((planted["found"].as_u64(), planted["unplanted_intervals"].as_u64()), (Some(2), Some(2)), "{planted:#}");
     // Calibrated in two tenths of a second, on a machine with other work.
-    assert!((0.4..0.9).contains(&number(&planted["ratio"])), "{planted:#}");
+    assert!((0.25..0.75).contains(&number(&planted["ratio"])), "{planted:#}");
     let rows = comparison["rows"].as_array().expect("rows");
     let name = planted["treatment"].as_str().expect("a name");
     assert!(name.starts_with("control."), "{name}");
@@ -43,8 +45,8 @@ fn a_planted_change_is_found_and_its_size_is_known() {
         if is_control {
             // While others compete for the CPUs more is lost than was burned; less never is.
             let truth = number(&row["planted"]["ratio"]);
-            assert!(truth < 0.9 && number(&row["rqps"]) < 1.15 * truth, "{row:#}");
-            assert_eq!(row["planted"]["by_round"].as_array().map(Vec::len), Some(3), "{row:#}");
+            assert!(truth < 0.75 && number(&row["rqps"]) < 1.15 * truth, "{row:#}");
+            assert_eq!(row["planted"]["by_round"].as_array().map(Vec::len), Some(ROUNDS), "{row:#}");
         }
     }
     assert!(fs::read_to_string(folder.join("report.html")).expect("a page").contains("(control): found in 2 of 2"));
