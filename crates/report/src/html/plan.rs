@@ -41,7 +41,7 @@ pub(super) fn plans(scene: &Scene<'_>, test: &TestFindings) -> Vec<StatementPlan
     statements.into_iter().map(|statement| statement_plans(scene, test, statement)).collect()
 }
 
-/// Builds whose plans read alike.
+/// Builds whose plans are equal.
 struct Alike<'a> {
     structure: Vec<String>,
     plan: &'a str,
@@ -50,10 +50,14 @@ struct Alike<'a> {
 }
 
 fn statement_plans(scene: &Scene<'_>, test: &TestFindings, statement: &str) -> StatementPlans {
+    let of = |index: usize| test.cells[index].plans.iter().find(|plan| plan.statement == statement);
     let plans = scene.base_first().into_iter().filter_map(|index| {
-        let plan = test.cells[index].plans.iter().find(|plan| plan.statement == statement)?;
+        let plan = of(index)?;
         let engine = scene.findings.treatments[index].build.engine;
-        Some(((engine, structure(&plan.plan)), (index, plan)))
+        // One that is equal to its peer's may still be printed otherwise.
+        let is_equal = !plan.differs && !plan.is_not_compared;
+        let form = if is_equal { of(scene.findings.peer(index)).unwrap_or(plan) } else { plan };
+        Some(((engine, structure(&form.plan)), (index, plan)))
     });
     let alike = grouped(plans).into_iter().map(|((_, structure), found)| Alike {
         structure,
