@@ -107,6 +107,8 @@ fn profile(
     }
     let mut found = compared::compared(&stacks);
     let verdict = test.cells[treatment].comparison.as_ref().map(|comparison| (comparison.low, comparison.high));
+    found.sampled_part = parts(&sampled, Sampled::cpu_seconds);
+    found.uncounted_part = parts(&sampled, Sampled::outside);
     found.warnings = warnings(&sampled, verdict.and_then(|(low, high)| low.zip(high)), names);
     Ok(Some(found))
 }
@@ -138,6 +140,23 @@ impl Sampled {
         let counted = of(server) + client.map_or(0.0, |_| of(of_client));
         (all as f64 * period_ns as f64 / 1e9, counted)
     }
+
+    /// The server's samples outside of counted time, and all of them.
+    fn outside(&self) -> (f64, f64) {
+        let ProfileFacts { samples, uncounted, background, .. } = self.facts;
+        ((uncounted + background) as f64, (samples + uncounted + background) as f64)
+    }
+}
+
+/// One amount as a part of another one, over all rounds: of the base and of the treatment.
+fn parts(pairs: &[(Sampled, Sampled)], amounts: fn(&Sampled) -> (f64, f64)) -> Option<[f64; 2]> {
+    let part = |of: fn(&(Sampled, Sampled)) -> &Sampled| {
+        let (part, whole) =
+            pairs.iter().map(of).map(amounts).fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        part / whole
+    };
+    let parts = [part(|pair| &pair.0), part(|pair| &pair.1)];
+    parts.iter().all(|part| part.is_finite()).then_some(parts)
 }
 
 /// What a reader must know. `verdict` is the interval of the rounds that gave the verdict.

@@ -67,7 +67,7 @@ pub(crate) fn sampled(profile: &ProfileFindings, per: &str) -> String {
     words
 }
 
-/// The same time by file and by process, each in a sentence; a single one is all of it.
+/// The same time by file and by process, each in a sentence; a single one is all of it. Then what samples stand for.
 pub(crate) fn rolled_up(profile: &ProfileFindings) -> Vec<String> {
     let sentence = |what: &str, groups: &[FunctionFindings]| {
         let words = |group: &FunctionFindings| {
@@ -82,7 +82,21 @@ pub(crate) fn rolled_up(profile: &ProfileFindings) -> Vec<String> {
         (words.len() > 1).then(|| format!("{what}: {}", words.join("; ")))
     };
     let by_file = sentence("by file", &profile.files);
-    by_file.into_iter().chain(by_source(profile)).chain(sentence("by process", &profile.roles)).collect()
+    let by_process = sentence("by process", &profile.roles);
+    by_file.into_iter().chain(by_source(profile)).chain(by_process).chain(accounted(profile)).collect()
+}
+
+/// How much of the CPU time is in the samples, and how many of them are not in counted time.
+fn accounted(profile: &ProfileFindings) -> Option<String> {
+    let both = |parts: [f64; 2]| format!("{} and {}", number::percent(parts[0]), number::percent(parts[1]));
+    let mut words = format!(
+        "samples of server and client stand for {} of the CPU time that the system counted",
+        both(profile.sampled_part?)
+    );
+    words.extend(
+        profile.uncounted_part.map(|parts| format!("; {} of the server's are outside of counted time", both(parts))),
+    );
+    Some(words)
 }
 
 /// The source files that moved; there are too many to tell them all.
@@ -166,6 +180,8 @@ mod tests {
                 FunctionFindings { name: "server".to_owned(), samples: 300, amount: amount(30.0, 28.0, 3.0, false) },
             ],
             roles: Vec::new(),
+            sampled_part: Some([0.988, 0.991]),
+            uncounted_part: Some([0.12, 0.11]),
             mde_us: Some(2.1),
             graph: Vec::new(),
             warnings: vec!["the kernel lost 3 samples".to_owned()],
@@ -188,6 +204,7 @@ mod tests {
         assert!(text.contains("−1.50 µs (−3.50 µs to +500 ns)  everything else (231 functions), 50.0\n"), "{text}");
         assert!(text.contains("by file: server 90.0 µs → 40.0 µs (−50.0 µs); kernel 17.0 µs → 17.5 µs"), "{text}");
         assert!(text.contains("by source file: nbtree/nbtsearch.c 60.0 µs → 12.0 µs (−48.0 µs)\n"), "{text}");
+        assert!(text.contains("stand for 99 % and 99 % of the CPU time"), "{text}");
         assert!(text.contains("warning: the kernel lost 3 samples"), "{text}");
     }
 

@@ -35,6 +35,13 @@ pub struct ProfileFindings {
     /// Time of processes or threads, summed up by what they are there for: sessions, the checkpointer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<FunctionFindings>,
+    /// What the samples of server and client stand for, as a part of the CPU time that the system counted for both; of
+    /// the base and of the treatment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled_part: Option<[f64; 2]>,
+    /// The part of the server's samples that lies outside of counted time, of the base and of the treatment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncounted_part: Option<[f64; 2]>,
     /// A difference that would have been found in 4 of 5 cases in any of the functions; `None` where none has enough
     /// samples.
     pub mde_us: Option<f64>,

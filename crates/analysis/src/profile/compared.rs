@@ -1,6 +1,6 @@
 //! Functions and frames of two builds side by side.
 //!
-//! In: the stacks of all rounds. Out: findings without warnings. Many functions are judged at once, so each is shown to
+//! In: the stacks of all rounds. Out: findings without warnings and without what samples stand for. Many functions are judged at once, so each is shown to
 //! differ only after a correction for the number of them; those with few samples are judged together, as the rest.
 
 use super::estimate::{self, Estimate, Scatter};
@@ -57,6 +57,8 @@ pub(super) fn compared(stacks: &Stacks) -> ProfileFindings {
             let (names, counts) = stacks.by_role();
             functions(&names, self::judged(stacks, &counts))
         },
+        sampled_part: None,
+        uncounted_part: None,
         graph: graph(stacks, &own, &inclusive, total),
         warnings: Vec::new(),
     }

@@ -2,7 +2,7 @@
 
 use super::compared::compared;
 use super::stacks::{Stacks, Weighed};
-use super::{Sampled, warnings};
+use super::{Sampled, parts, warnings};
 use crate::findings::{Amount, FunctionFindings, ProfileFindings};
 use rqps_model::Sample;
 use rqps_model::profile::ProfileFacts;
@@ -145,6 +145,17 @@ fn functions_of_one_source_file_are_found_together() {
     assert_eq!(told, [("nbtree/steps.c", true), ("server", false)]);
     assert!((profile.sources[0].amount.difference_us - 100.0).abs() < 1e-9, "{:?}", profile.sources);
     assert_eq!(found(&rounds).sources, [], "no build has debug information");
+}
+
+#[test]
+fn what_samples_stand_for_is_summed_up_over_rounds() {
+    let mut pair = (sampled(Some(3000), [9.0, 4.0]), sampled(Some(4000), [10.0, 4.0]));
+    pair.1.facts.uncounted = 2000;
+    pair.1.facts.background = 500;
+    let pairs = [pair, (sampled(Some(3000), [9.0, 4.0]), sampled(Some(2000), [10.0, 4.0]))];
+    assert_eq!(parts(&pairs, Sampled::cpu_seconds), Some([26.0 / 26.0, 28.5 / 28.0]));
+    assert_eq!(parts(&pairs, Sampled::outside), Some([0.0, 2500.0 / 22_500.0]));
+    assert_eq!(parts(&[], Sampled::cpu_seconds), None);
 }
 
 /// A server that was sampled for 10 s of CPU time, and its client for so many samples of a millisecond.
