@@ -36,12 +36,32 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
         true if parts.is_empty() => {
             parts.push("functions of the server moved, nothing else that was measured".to_owned())
         }
-        false if parts.is_empty() => parts.push("not explained by anything measured".to_owned()),
+        false if parts.is_empty() => parts.push(not_explained(cell)),
         _ => {}
     }
     parts.extend(cell.rules.iter().map(rule));
     parts.extend(plans::words(&test.cells[findings.peer(treatment)], cell));
     Some(parts.join("; "))
+}
+
+/// The measures that explain most changes, as what would have been seen of them is told.
+const SEEN: [(&str, &str); 4] = [
+    ("server_cpu_us", "server CPU"),
+    ("client_cpu_us", "client CPU"),
+    ("voluntary_switches", "voluntary switches of sessions"),
+    ("server_write_bytes_per_op", "bytes written"),
+];
+
+/// That nothing explains a change, and how large a change of the usual causes would have been found.
+fn not_explained(cell: &CellFindings) -> String {
+    let mde = |name: &str| cell.measure(name)?.mde.filter(|mde| mde.is_finite());
+    let seen: Vec<String> =
+        SEEN.iter().filter_map(|(name, title)| Some(format!("{} in {title}", number::percent(mde(name)?)))).collect();
+    let begin = "not explained by anything measured";
+    match seen.is_empty() {
+        true => begin.to_owned(),
+        false => format!("{begin}; changes from {} on would have been found", seen.join(", ")),
+    }
 }
 
 /// A rule of the field in words.
@@ -301,6 +321,7 @@ fn profile_json(profile: &ProfileFindings) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rqps_analysis::findings::MeasureComparison;
 
     #[test]
     fn rules_of_the_field_are_said_in_words() {
@@ -315,6 +336,18 @@ mod tests {
         );
         assert!(ranges(false).starts_with("the loss grows with longer ranges"), "{}", ranges(false));
         assert!(rule(&Rule::Contention).ends_with("contention"));
+    }
+
+    #[test]
+    fn where_nothing_explains_a_change_what_would_have_been_found_is_said() {
+        let measure = |name: &str, mde| MeasureComparison { mde, ..MeasureComparison::undecided(name, 1.01, 5) };
+        let measures = vec![measure("server_cpu_us", Some(0.031)), measure("client_cpu_us", None)];
+        let cell = CellFindings { measures, ..CellFindings::default() };
+        assert_eq!(
+            not_explained(&cell),
+            "not explained by anything measured; changes from 3.1 % in server CPU on would have been found"
+        );
+        assert_eq!(not_explained(&CellFindings::default()), "not explained by anything measured");
     }
 
     #[test]
