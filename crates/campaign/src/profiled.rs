@@ -18,8 +18,34 @@ const ROUNDS_MIN: u32 = 3;
 /// More are not measured, whatever the time.
 const ROUNDS_MAX: u32 = 100;
 
-/// The plan of rounds that explain these tests of a campaign, in so many seconds; else what is in the way.
-pub fn profiled(plan: &Plan, tests: &[String], seconds: f64) -> Result<Plan, String> {
+/// Tests that need not be explained are, where each test then has this many seconds, and rounds enough.
+const SECONDS_OF_MORE_MIN: f64 = 2.0;
+
+/// Tests of a campaign that are to be explained.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToExplain {
+    /// All of these.
+    pub tests: Vec<String>,
+    /// As many of these, from the first on, as the time is enough for.
+    pub more: Vec<String>,
+}
+
+/// The plan of rounds that explain tests of a campaign, in so many seconds; else what is in the way.
+pub fn profiled(plan: &Plan, wanted: &ToExplain, seconds: f64) -> Result<Plan, String> {
+    let ToExplain { tests, more } = wanted;
+    let with = |count: usize| [&tests[..], &more[..count]].concat();
+    let has_time = |plan: &Plan| {
+        let is_long = |test: &&TestPlan| test.seconds >= SECONDS_OF_MORE_MIN;
+        plan.rounds >= ROUNDS_WANTED && (plan.is_chain() || plan.tests().iter().all(is_long))
+    };
+    let all_that_fit =
+        (1..=more.len()).rev().find_map(|count| of_tests(plan, &with(count), seconds).ok().filter(has_time));
+    // Where nothing must be explained, the first of the others is.
+    let least = usize::from(tests.is_empty()).min(more.len());
+    all_that_fit.map_or_else(|| of_tests(plan, &with(least), seconds), Ok)
+}
+
+fn of_tests(plan: &Plan, tests: &[String], seconds: f64) -> Result<Plan, String> {
     let mut cut = Plan { format: FORMAT, profiled: true, time: None, ..plan.clone() };
     let is_wanted = |test: &TestPlan| tests.contains(&test.name);
     if plan.is_chain() {
@@ -73,8 +99,29 @@ mod tests {
         crate::testing::plan(&words, false)
     }
 
-    fn names(tests: &[&str]) -> Vec<String> {
-        tests.iter().map(|name| (*name).to_owned()).collect()
+    fn names(tests: &[&str]) -> ToExplain {
+        with_more(tests, &[])
+    }
+
+    fn with_more(tests: &[&str], more: &[&str]) -> ToExplain {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        ToExplain { tests: owned(tests), more: owned(more) }
+    }
+
+    #[test]
+    fn more_tests_are_explained_as_far_as_the_time_goes() {
+        let whole = plan("sysbench");
+        let all: Vec<&str> = whole.tests().iter().map(|test| test.name.as_str()).collect();
+        let of = |wanted: &ToExplain, seconds| {
+            let plan = profiled(&whole, wanted, seconds).expect("a plan");
+            plan.tests().iter().map(|test| test.name.clone()).collect::<Vec<_>>()
+        };
+        let wanted = with_more(&["hot-points"], &all);
+        let [short, long] = [of(&wanted, 300.0), of(&wanted, 900.0)];
+        assert!(short.len() < long.len() && long.len() < all.len(), "{short:?}, {long:?}");
+        assert_eq!(of(&wanted, 80.0), ["hot-points"], "what must be explained is, in less time for each");
+        assert_eq!(of(&wanted, 86_400.0), all);
+        assert_eq!(of(&with_more(&[], &["scan", "hot-points"]), 80.0), ["scan"], "nothing must be");
     }
 
     #[test]
@@ -94,7 +141,7 @@ mod tests {
         let passes = profiled(&whole, &names(&["qr100"]), 86_400.0).expect("a plan");
         assert!(passes.profiled && passes.rounds >= ROUNDS_MIN, "{}", passes.rounds);
         assert_eq!(passes.tests(), whole.tests());
-        assert_eq!(profiled(&whole, &[], 86_400.0).expect_err("no"), "there is no test to explain");
+        assert_eq!(profiled(&whole, &names(&[]), 86_400.0).expect_err("no"), "there is no test to explain");
     }
 
     #[test]

@@ -19,19 +19,22 @@ pub struct NoSuchTest {
     pub nearest: Option<String>,
 }
 
+/// Whether a word is a test's name or label, or a pattern that fits either.
+pub fn fits(word: &str, name: &str, label: &str) -> bool {
+    let pattern = word.contains(['*', '?']).then(|| WildMatch::new(word));
+    [name, label].into_iter().any(|text| text == word || pattern.as_ref().is_some_and(|pattern| pattern.matches(text)))
+}
+
 /// The tests that a word chooses: a set's name, a test's name or label, or a pattern.
 pub fn matching<'a>(suite: &'a Suite, word: &str) -> Result<Vec<&'a Test>, NoSuchTest> {
-    let pattern = word.contains(['*', '?']).then(|| WildMatch::new(word));
     let chosen = |test: &&Test| {
-        let named = test.name == word || test.label == word;
         let set = word == ALL_TESTS || test.sets.iter().any(|set| set == word);
-        let fits = |text: &str| pattern.as_ref().is_some_and(|pattern| pattern.matches(text));
-        named || set || fits(&test.name) || fits(&test.label)
+        set || fits(word, &test.name, &test.label)
     };
     let tests: Vec<&Test> = suite.tests.iter().filter(chosen).collect();
     if tests.is_empty() {
         let words = suite.tests.iter().map(|test| test.name.as_str()).chain(suite.sets());
-        let nearest = nearest(word, words).filter(|_| pattern.is_none()).map(str::to_owned);
+        let nearest = nearest(word, words).filter(|_| !word.contains(['*', '?'])).map(str::to_owned);
         return Err(NoSuchTest { word: word.to_owned(), suite: suite.name.clone(), nearest });
     }
     Ok(tests)

@@ -71,7 +71,7 @@ pub(crate) enum Colour {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show what a campaign would run, how long it takes and how much disk it needs; starts no server
-    Plan(RunArgs),
+    Plan(PlanArgs),
     /// Run a campaign: install builds, load data, measure all rounds, compare and report
     Run(RunArgs),
     /// Finish an interrupted campaign: measure what is missing or failed, on freshly loaded data
@@ -125,11 +125,21 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct RunArgs {
+pub(crate) struct PlanArgs {
     /// Campaign file (TOML); docs/campaign-file.md describes each key below, and the profiles
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) campaign: CampaignArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) planned: PlanArgs,
+    /// At the end, run the tests that changed for so long again, such as 5m, and say what stands behind it, as rqps
+    /// explain --time does
+    #[arg(long, value_name = "TIME", value_parser = rqps_campaign::time)]
+    pub(crate) explain: Option<f64>,
 }
 
 #[derive(Debug, Args)]
@@ -246,7 +256,8 @@ pub(crate) struct CompareArgs {
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) judged: Judged,
-    /// Explain these tests [default: those that changed or have another plan]
+    /// Explain these tests, by name or by patterns such as 'update-*' [default: those that changed, and in what --time
+    /// leaves those with another plan or another exact count]
     #[arg(long, value_name = "TEST", value_delimiter = ',')]
     pub(crate) tests: Vec<String>,
     /// First run the tests again for so long, such as 5m, and sample what the servers wait for and, where the kernel

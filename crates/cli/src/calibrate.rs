@@ -29,7 +29,9 @@ pub(crate) fn calibrate(args: &CalibrateArgs, screen: Screen) -> Result<Ending> 
     }
     flags.extend(typed.iter().cloned());
     let campaign = CampaignArgs { flags: CampaignFlags(flags), ..args.campaign.clone() };
-    let Some(store) = run::measured(None, &campaign, Command::Run, screen)? else { return Ok(Ending::Interrupted) };
+    let Some(store) = run::measured(None, &campaign, Command::Run, None, screen)? else {
+        return Ok(Ending::Interrupted);
+    };
     let findings = results::compare(&store, None, Literals::Hidden)?;
     let calibration = floors::calibration(&store, &findings)?;
     let kept = floors::keep(&calibration)?;

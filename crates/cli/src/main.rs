@@ -36,10 +36,10 @@ fn main() -> ExitCode {
 fn dispatch(command: &Command, screen: Screen) -> anyhow::Result<Ending> {
     match command {
         Command::Plan(args) => run::plan(args, screen),
-        Command::Run(args) => run::run(args.file.as_deref(), &args.campaign, rqps_campaign::Command::Run, screen),
+        Command::Run(args) => run::run(args, screen),
         Command::Resume(args) => run::resume(args, screen),
         Command::More(args) => run::more(args, screen),
-        Command::Demo(args) => run::run(None, args, rqps_campaign::Command::Demo, screen),
+        Command::Demo(args) => run::demo(args, screen),
         Command::Calibrate(args) => calibrate::calibrate(args, screen),
         Command::Status(args) => outcome::status(args, screen),
         Command::Compare(args) => outcome::compare(args, screen),

@@ -1,10 +1,12 @@
 //! `plan`, `run`, `demo` and `resume`: measure, then compare and report.
 
-use crate::args::{CampaignArgs, MoreArgs, ResumeArgs, RunArgs};
+use crate::args::{CampaignArgs, MoreArgs, PlanArgs, ResumeArgs, RunArgs};
+use crate::explain::explain_measured;
 use crate::interrupt;
 use crate::outcome::{self, Ending};
 use crate::screen::{Progress, Screen};
-use anyhow::Result;
+use anyhow::{Result, anyhow};
+use rqps_campaign::profiled::{ToExplain, profiled};
 use rqps_campaign::{Command, describe, estimate, rounds};
 use rqps_lab::prepare::{Builds, prepare};
 use rqps_lab::run::{Ended, check_results_place};
@@ -30,7 +32,7 @@ fn prepared(
 }
 
 /// `rqps plan`.
-pub(crate) fn plan(RunArgs { file, campaign }: &RunArgs, screen: Screen) -> Result<Ending> {
+pub(crate) fn plan(PlanArgs { file, campaign }: &PlanArgs, screen: Screen) -> Result<Ending> {
     let lab = Lab::open(&mut |notice| screen.notice(&notice))?;
     let prepared = prepared(&lab, file.as_deref(), campaign, Command::Run, Builds::OnlyName, screen)?;
     if campaign.json {
@@ -57,9 +59,26 @@ fn foretell(plan: &Plan, screen: Screen) {
     }
 }
 
-/// `rqps run` and `rqps demo`.
-pub(crate) fn run(file: Option<&Path>, args: &CampaignArgs, command: Command, screen: Screen) -> Result<Ending> {
-    report(measured(file, args, command, screen)?, args.json, screen)
+/// `rqps run`.
+pub(crate) fn run(RunArgs { planned, explain }: &RunArgs, screen: Screen) -> Result<Ending> {
+    let args = &planned.campaign;
+    let Some(store) = measured(planned.file.as_deref(), args, Command::Run, *explain, screen)? else {
+        return Ok(Ending::Interrupted);
+    };
+    let ending = outcome::report(&store, args.json, screen)?;
+    let Some(seconds) = *explain else { return Ok(ending) };
+    let folder = store.folder().to_owned();
+    // From here on it is nobody's to write.
+    drop(store);
+    match explain_measured(&Campaign::open(&folder)?, seconds, args.data.as_deref(), !args.json, screen)? {
+        Ending::Clean => Ok(ending),
+        other => Ok(other),
+    }
+}
+
+/// `rqps demo`.
+pub(crate) fn demo(args: &CampaignArgs, screen: Screen) -> Result<Ending> {
+    report(measured(None, args, Command::Demo, None, screen)?, args.json, screen)
 }
 
 fn report(measured: Option<Writer>, json: bool, screen: Screen) -> Result<Ending> {
@@ -69,17 +88,24 @@ fn report(measured: Option<Writer>, json: bool, screen: Screen) -> Result<Ending
     }
 }
 
-/// Runs a campaign from its first word; its results, or nothing where the user stopped it.
+/// Runs a campaign from its first word; its results, or nothing where the user stopped it. Where it is to be explained
+/// for so many seconds then, too few are refused before it begins.
 pub(crate) fn measured(
     file: Option<&Path>,
     args: &CampaignArgs,
     command: Command,
+    explain: Option<f64>,
     screen: Screen,
 ) -> Result<Option<Writer>> {
     check_results_place(&args.results)?;
     let notify = &mut |notice| screen.notice(&notice);
     let lab = Lab::open(notify)?.with_jobs(args.jobs);
     let prepared = prepared(&lab, file, args, command, Builds::Install, screen)?;
+    if let Some(seconds) = explain {
+        let tests = prepared.plan.tests();
+        let any = ToExplain { tests: Vec::new(), more: tests.iter().map(|test| test.name.clone()).collect() };
+        profiled(&prepared.plan, &any, seconds).map_err(|words| anyhow!("--explain: {words}"))?;
+    }
     let run = Run::begin(&lab, prepared, &args.results, args.data.as_deref(), notify)?;
     let plan = run.plan();
     screen.say(&format!(
@@ -138,6 +164,8 @@ pub(crate) fn measure(run: Run<'_>, data: Option<&Path>, screen: Screen) -> Resu
     };
     let measured = run.measure(data, &mut watch, &stop, &mut |notice| screen.notice(&notice));
     progress.end();
+    // Whoever interrupts what comes after this has nothing to resume here.
+    is_told.store(true, Ordering::Relaxed);
     Ok(match measured? {
         (Ended::Complete, store) => Some(store),
         (Ended::Interrupted, _) => None,

@@ -3,12 +3,14 @@
 //! In: a campaign's folder. Out: findings; findings.json, report.html and tables/ in it; files for
 //! pprof where they are asked for.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rqps_analysis::findings::{Comparison, Findings, TestFindings};
+use rqps_analysis::findings::{CellFindings, Comparison, Findings, TestFindings};
 use rqps_analysis::private::without_literals;
 use rqps_analysis::{analyse, sampled_stacks};
+use rqps_campaign::profiled::ToExplain;
+use rqps_campaign::select::fits;
 use rqps_model::Verdict;
 use rqps_store::{Campaign, StoreError};
 use std::fs;
@@ -68,19 +70,46 @@ pub fn has_failed(campaign: &Campaign) -> Result<bool, StoreError> {
     Ok(campaign.samples()?.iter().any(|sample| sample.sample.failure.is_some()))
 }
 
-/// The tests that changed on some treatment or have another plan there, each once; what was planted is no change.
-pub fn changed(findings: &Findings) -> Vec<String> {
+/// What is to be explained where nobody says what: the tests that changed on some treatment, and as far as there is
+/// time those that have another plan or another exact count there. What was planted is no change.
+pub fn to_explain(findings: &Findings) -> ToExplain {
     let is_change = |comparison: &Comparison| matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
-    let has_changed = |test: &&TestFindings| {
-        let cells = test.cells.iter().zip(&findings.treatments).filter(|(_, treatment)| treatment.planted.is_none());
-        cells
-            .map(|(cell, _)| cell)
-            .any(|cell| cell.comparison.as_ref().is_some_and(is_change) || cell.plans.iter().any(|plan| plan.differs))
+    let has_changed = |cell: &CellFindings| cell.comparison.as_ref().is_some_and(is_change);
+    let has_other_plan = |cell: &CellFindings| cell.plans.iter().any(|plan| plan.differs);
+    // Causes of a test that did not change are exact counts.
+    let has_other_count = |cell: &CellFindings| !cell.causes.is_empty();
+    let names = |is_so: &dyn Fn(&CellFindings) -> bool| -> Vec<String> {
+        let is_any = |test: &&TestFindings| {
+            let cells = test.cells.iter().zip(&findings.treatments);
+            cells.filter(|(_, treatment)| treatment.planted.is_none()).any(|(cell, _)| is_so(cell))
+        };
+        let mut names: Vec<String> = findings.tests.iter().filter(is_any).map(|test| test.name.clone()).collect();
+        // A test at several numbers of clients is one.
+        names.dedup();
+        names
     };
-    let mut names: Vec<String> = findings.tests.iter().filter(has_changed).map(|test| test.name.clone()).collect();
-    // A test at several numbers of clients is one.
+    let tests = names(&has_changed);
+    let mut more = names(&has_other_plan);
+    let counted = names(&has_other_count);
+    more.extend(counted.into_iter().filter(|name| !more.contains(name)).collect::<Vec<_>>());
+    more.retain(|name| !tests.contains(name));
+    ToExplain { tests, more }
+}
+
+/// The tests that some words choose, by name, label or pattern.
+pub fn chosen(findings: &Findings, words: &[String]) -> Result<Vec<String>> {
+    let all = || findings.tests.iter();
+    for word in words {
+        if !all().any(|test| fits(word, &test.name, &test.label)) {
+            let mut names: Vec<&str> = all().map(|test| test.name.as_str()).collect();
+            names.dedup();
+            bail!("no test `{word}` in {}; there are {}", findings.campaign.name, names.join(", "));
+        }
+    }
+    let is_chosen = |test: &&TestFindings| words.iter().any(|word| fits(word, &test.name, &test.label));
+    let mut names: Vec<String> = all().filter(is_chosen).map(|test| test.name.clone()).collect();
     names.dedup();
-    names
+    Ok(names)
 }
 
 /// Whether some test has one of these verdicts; a change that was planted is nobody's.

@@ -9,6 +9,7 @@ use crate::open::Lab;
 use crate::prepare::Prepared;
 use anyhow::{Result, bail, ensure};
 use rqps_builds::installation::Trust;
+use rqps_campaign::profiled::{ToExplain, profiled};
 use rqps_campaign::{ROUNDS_MAX, division};
 use rqps_conduct::{ConductError, Job, Watch, check_program_pages};
 use rqps_machine::Lease;
@@ -131,7 +132,7 @@ impl<'a> Run<'a> {
     pub fn explain(
         lab: &'a Lab,
         campaign: &Campaign,
-        tests: &[String],
+        tests: &ToExplain,
         seconds: f64,
         data: Option<&Path>,
         notify: &mut Notify<'_>,
@@ -146,7 +147,7 @@ impl<'a> Run<'a> {
         } else if let Err(refused) = rqps_profile::check_syscalls() {
             notify(Notice::Warning(format!("system calls are not sampled: {refused}")));
         }
-        let planned = rqps_campaign::profiled::profiled(campaign.plan(), tests, seconds).map_err(anyhow::Error::msg)?;
+        let planned = profiled(campaign.plan(), tests, seconds).map_err(anyhow::Error::msg)?;
         let data_place = lab.data_place(data);
         if let Some(warning) = disk::check(&planned, &data_place)? {
             notify(Notice::Warning(warning));

@@ -131,7 +131,7 @@ fn with_note(about: &str, note: Option<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::args::{CampaignArgs, Cli, Command, RunArgs};
+    use crate::args::{CampaignArgs, Cli, Command, PlanArgs, RunArgs};
     use clap::{CommandFactory, Parser};
 
     #[test]
@@ -174,7 +174,9 @@ mod tests {
     fn flags_come_as_typed() {
         let typed = |line: &str| -> Vec<String> {
             let cli = Cli::try_parse_from(line.split(' ')).expect("understood");
-            let Command::Run(RunArgs { campaign: CampaignArgs { flags, .. }, .. }) = cli.command else {
+            let Command::Run(RunArgs { planned: PlanArgs { campaign: CampaignArgs { flags, .. }, .. }, .. }) =
+                cli.command
+            else {
                 panic!("{cli:?}")
             };
             flags.0.into_iter().map(|flag| format!("{}={}", flag.name, flag.value)).collect()

@@ -1,7 +1,7 @@
 //! The commands that README.md and docs/ tell people to type are understood: by the parser, and their campaign's words
 //! by the campaign. Whether they also run is CI's business.
 
-use super::{Cli, Command, RunArgs};
+use super::{Cli, Command, PlanArgs, RunArgs};
 use clap::{CommandFactory, Parser};
 use rqps_builds::Catalog;
 use rqps_campaign::Files;
@@ -102,7 +102,8 @@ fn fault(line: &str) -> Option<String> {
         Err(error) => return (error.exit_code() != 0).then(|| error.to_string()),
     };
     let (file, flags, command) = match &cli.command {
-        Command::Plan(RunArgs { file, campaign }) | Command::Run(RunArgs { file, campaign }) => {
+        Command::Plan(PlanArgs { file, campaign })
+        | Command::Run(RunArgs { planned: PlanArgs { file, campaign }, .. }) => {
             (file.as_ref(), &campaign.flags, rqps_campaign::Command::Run)
         }
         Command::Demo(args) => (None, &args.flags, rqps_campaign::Command::Demo),

@@ -44,13 +44,34 @@ fn assert_not_sampled(scene: &Scene, name: &str, words: &str) {
     assert!(page.contains(" were not sampled: "), "the page tells it");
 }
 
-/// One of two treatments of a build has to read the whole table for every row.
+/// A treatment of a build that has to read the whole table for every row.
+const SLOW: &str = "{ name = \"slow\", set = { enable_indexscan = false, enable_bitmapscan = false }, ";
+
+#[test]
+fn a_run_explains_at_its_end_what_changed() {
+    let scene = Scene::new();
+    let file = format!(
+        "build = [\"base={BUILD}\", {SLOW}from = \"{BUILD}\" }}]\ntests = [\"point-query\"]\ntables = 1\nrows = 20000\n\
+         read-seconds = 0.3\nwarmup = 0.1\nrounds = 3\nmachine = \"c2r1\"\n"
+    );
+    fs::write(scene.path("campaign.toml"), file).expect("written");
+    let run = |time: &str| scene.rqps(&["run", "campaign.toml", "--name", "slow", "--results", ".", "--explain", time]);
+    scene.end(run("1s")).refused(&["--explain: 1 s is too short"]);
+    assert!(!scene.path("slow").exists(), "it did not begin");
+    let told = scene.end(run("20s")).with_code(0).stdout;
+    scene.assert_nothing_left();
+    let explained = if rqps_profile::check().is_ok() { "functions, from " } else { "were not sampled" };
+    let [table, end] = ["report: ", explained].map(|words| told.find(words));
+    assert!(table.zip(end).is_some_and(|(table, end)| table < end), "the table comes first, then {explained}: {told}");
+    assert!(scene.path("slow/profiles/1/rounds/2").is_dir());
+}
+
+/// One of two treatments has to read the whole table for every row.
 #[test]
 fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
     let scene = Scene::new();
-    let slow = "{ name = \"slow\", set = { enable_indexscan = false, enable_bitmapscan = false }, ";
     let file = format!(
-        "build = [\"base={BUILD}\", {slow}from = \"{BUILD}\" }}]\ntests = [\"point-query\", \"scan\"]\n\
+        "build = [\"base={BUILD}\", {SLOW}from = \"{BUILD}\" }}]\ntests = [\"point-query\", \"scan\"]\n\
          tables = 1\nrows = 20000\nread-seconds = 0.3\nwarmup = 0.1\nrounds = 3\nmachine = \"c2r1\"\n"
     );
     fs::write(scene.path("campaign.toml"), file).expect("written");
@@ -60,7 +81,7 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
     let before = compared();
     assert!(before.contains("\"verdict\": \"regressed\""), "{before}");
     let too_short = scene.end(scene.rqps(&["explain", "slow", "--time", "1s"]));
-    let ended = scene.end(scene.rqps(&["explain", "slow", "--tests", "point-query,scan", "--time", "60s", "--json"]));
+    let ended = scene.end(scene.rqps(&["explain", "slow", "--tests", "point-*,scan", "--time", "60s", "--json"]));
     too_short.refused(&["1 s is too short", "--tests"]);
     let ended = ended.with_code(0);
     if rqps_profile::check().is_err() {
