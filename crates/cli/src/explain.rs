@@ -4,8 +4,8 @@
 //! In: a results folder. Out: words, Markdown or JSON; where rounds were added, the folder's report is written again.
 
 use crate::args::ExplainArgs;
+use crate::measure::{how_long, measure};
 use crate::outcome::Ending;
-use crate::run::{how_long, measure};
 use crate::screen::Screen;
 use anyhow::{Result, bail};
 use rqps_campaign::profiled::ToExplain;

@@ -6,6 +6,7 @@ mod calibrate;
 mod doctor;
 mod explain;
 mod interrupt;
+mod measure;
 mod outcome;
 mod own;
 mod run;

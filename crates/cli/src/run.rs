@@ -2,20 +2,18 @@
 
 use crate::args::{CampaignArgs, MoreArgs, PlanArgs, ResumeArgs, RunArgs};
 use crate::explain::explain_measured;
-use crate::interrupt;
+use crate::measure::{how_long, measure};
 use crate::outcome::{self, Ending};
-use crate::screen::{Progress, Screen};
+use crate::screen::Screen;
 use anyhow::{Result, anyhow};
 use rqps_campaign::profiled::{ToExplain, profiled};
-use rqps_campaign::{Command, describe, estimate, rounds};
+use rqps_campaign::{Command, describe};
 use rqps_lab::prepare::{Builds, prepare};
-use rqps_lab::run::{Ended, check_results_place};
-use rqps_lab::{Lab, Prepared, Run, disk, floors, guard};
-use rqps_model::{Event, EventKind, Plan, human_duration, plural};
+use rqps_lab::run::check_results_place;
+use rqps_lab::{Lab, Prepared, Run, disk, floors};
+use rqps_model::{Plan, plural};
 use rqps_store::{Campaign, Writer};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 fn prepared(
     lab: &Lab,
@@ -119,13 +117,6 @@ pub(crate) fn measured(
     measure(run, args.data.as_deref(), screen)
 }
 
-pub(crate) fn how_long(plan: &Plan) -> String {
-    match plan.time {
-        Some(_) => rounds(plan),
-        None => format!("{}; about {}", rounds(plan), human_duration(estimate(plan).duration())),
-    }
-}
-
 /// `rqps resume`.
 pub(crate) fn resume(args: &ResumeArgs, screen: Screen) -> Result<Ending> {
     let notify = &mut |notice| screen.notice(&notice);
@@ -146,28 +137,4 @@ pub(crate) fn more(MoreArgs { resume, time }: &MoreArgs, screen: Screen) -> Resu
     let on = (resume.data.as_deref(), resume.strict);
     let run = Run::more(&lab, &resume.dir, *time, on, notify)?;
     report(measure(run, resume.data.as_deref(), screen)?, resume.json, screen)
-}
-
-/// Measures with progress on the screen; `None` where the user ended it.
-pub(crate) fn measure(run: Run<'_>, data: Option<&Path>, screen: Screen) -> Result<Option<Writer>> {
-    let is_told = Arc::new(AtomicBool::new(false));
-    let (holdings, folder, told_before) = (run.holdings(), run.campaign().folder().to_owned(), Arc::clone(&is_told));
-    let stop = interrupt::flag_on_interrupt(move || {
-        let told = told_before.load(Ordering::Relaxed);
-        interrupt::last_words(&holdings.folders(), &folder, told).iter().for_each(|words| screen.say(words));
-    })?;
-    guard::start()?;
-    let mut progress = Progress::new(screen);
-    let mut watch = |event: &Event| {
-        is_told.fetch_or(matches!(event.kind, EventKind::Interrupted { .. }), Ordering::Relaxed);
-        progress.show(&event.kind);
-    };
-    let measured = run.measure(data, &mut watch, &stop, &mut |notice| screen.notice(&notice));
-    progress.end();
-    // Whoever interrupts what comes after this has nothing to resume here.
-    is_told.store(true, Ordering::Relaxed);
-    Ok(match measured? {
-        (Ended::Complete, store) => Some(store),
-        (Ended::Interrupted, _) => None,
-    })
 }
