@@ -16,6 +16,10 @@ use std::time::Duration;
 /// What is sampled by the clock of the kernel, or along with it.
 const BY_CLOCK: [Sampling; 3] = [Sampling::Functions, Sampling::BlockedSessions, Sampling::SystemCalls];
 
+/// Why stacks of blocked sessions are left out.
+const TOO_MANY_SWITCHES: &str =
+    "threads are switched so often there that to record it would cost them more than a percent of their time";
+
 /// How long a connection may take.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -105,7 +109,10 @@ impl<'a> Profiling<'a> {
         for (ran, Profile { facts, folded, blocked, syscalls }) in ran.iter_mut().zip(profiler.end(&counted, purposes))
         {
             ran.parts.push(Part::json(part::PROFILE, &facts));
-            ran.parts.extend(blocked.map(|blocked| Part::json(part::BLOCKED, &blocked)));
+            match blocked {
+                Some(blocked) => ran.parts.push(Part::json(part::BLOCKED, &blocked)),
+                None => ran.sample.not_sampled.extend([entry(Sampling::BlockedSessions, TOO_MANY_SWITCHES)]),
+            }
             ran.parts.extend(syscalls.map(|syscalls| Part::json(part::SYSCALLS, &syscalls)));
             ran.parts.push(Part { name: part::STACKS.to_owned(), bytes: folded.into_bytes() });
         }

@@ -144,8 +144,13 @@ impl<'a> Run<'a> {
             notify(Notice::Warning(format!(
                 "only waits are sampled, neither functions nor blocked sessions: {refused}"
             )));
-        } else if let Err(refused) = rqps_profile::check_syscalls() {
-            notify(Notice::Warning(format!("system calls are not sampled: {refused}")));
+        } else {
+            if let Err(refused) = rqps_profile::check_syscalls() {
+                notify(Notice::Warning(format!("system calls are not sampled: {refused}")));
+            }
+            if let Err(hidden) = rqps_profile::check_kernel_names() {
+                notify(Notice::Warning(format!("all functions of the kernel are one: {hidden}")));
+            }
         }
         let planned = profiled(campaign.plan(), tests, seconds).map_err(anyhow::Error::msg)?;
         let data_place = lab.data_place(data);

@@ -36,7 +36,8 @@ pub(crate) fn schedule(plan: &Plan, test: &TestPlan) -> Schedule {
         warmup_seconds: plan.warmup_seconds,
         slice,
         lead_in: LEAD_IN.min(slice / 4),
-        session_life: SESSION_LIFE.max(slice),
+        // Who is sampled keeps its sessions: what opening them takes is no part of an operation.
+        session_life: if plan.profiled { Duration::MAX } else { SESSION_LIFE.max(slice) },
     }
 }
 

@@ -41,4 +41,8 @@ pub struct ProfileFacts {
     /// Functions whose source file is known, by that file and its folder, such as `nbtree/nbtsearch.c`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<String, Vec<String>>,
+    /// Functions in the stacks of the other servers of which this one's program has no code of their own, with those
+    /// that they were inlined into; `None` where nothing tells whether they were.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub absent: BTreeMap<String, Option<Vec<String>>>,
 }

@@ -11,6 +11,11 @@ pub enum Refused {
          `sysctl kernel.perf_event_paranoid=-1`, or in a container with the capability CAP_PERFMON"
     )]
     NotAllowed,
+    /// It does not tell the addresses of its functions.
+    #[error(
+        "the kernel hides the names of its functions from this user; as root, `sysctl kernel.kptr_restrict=0` shows them"
+    )]
+    KernelHidden,
     /// Nobody has mounted what tells of trace points.
     #[error("tracefs is not mounted; as root, `mount -t tracefs nodev /sys/kernel/tracing` mounts it")]
     NoTraceFs,

@@ -11,6 +11,7 @@ use object::read::elf::ElfFile64;
 use object::{
     Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol, ReadCache, SegmentFlags, SymbolKind, elf,
 };
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
@@ -115,6 +116,11 @@ impl Image {
     /// How it is unwound where it is mapped so.
     pub(crate) fn module(&self, mapping: &Mapping) -> Module<Bytes> {
         Module::new(self.name.clone(), mapping.start..mapping.end, self.bias(mapping), self.sections.clone())
+    }
+
+    /// All its functions.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        self.functions.iter().map(|function| names::function(&function.name)).collect()
     }
 
     /// The source file of an address of the file.

@@ -18,6 +18,11 @@ impl Kernel {
         Kernel::of(&text)
     }
 
+    /// Whether it hides its addresses, and so the names of its functions.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.0.is_empty()
+    }
+
     fn of(text: &str) -> Kernel {
         let mut functions: Vec<(u64, String)> = text.lines().filter_map(function).collect();
         functions.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.len().cmp(&b.1.len())).then_with(|| a.1.cmp(&b.1)));
@@ -51,6 +56,7 @@ mod tests {
     fn hidden_addresses_are_all_the_kernel() {
         let hidden = Kernel::of("0000000000000000 T _stext\n0000000000000000 t do_syscall_64\n");
         assert_eq!(hidden.function(0xffff_ffff_8123_4567), "[kernel]_[k]");
+        assert!(hidden.is_hidden());
     }
 
     #[test]
@@ -59,6 +65,7 @@ mod tests {
                     ffffffff81000200 D data\nffffffffc0000000 t nft_do_chain\t[nf_tables]\n";
         let kernel = Kernel::of(text);
         let at = |address| kernel.function(address);
+        assert!(!kernel.is_hidden());
         assert_eq!(at(0xffff_ffff_8100_0010), "do_syscall_64_[k]");
         assert_eq!(at(0xffff_ffff_8100_0250), "vfs_read_[k]");
         assert_eq!(at(0xffff_ffff_c000_0000), "nft_do_chain_[k]");

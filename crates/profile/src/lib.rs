@@ -5,8 +5,10 @@
 //! [`Profile`] of each server: folded stacks with their counts, and what a reader must know to trust them. It sends
 //! nothing, starts no server, compares nothing.
 
+mod absent;
 mod callers;
 mod clock;
+mod debug_info;
 mod error;
 mod image;
 mod kernel;
@@ -80,6 +82,11 @@ pub fn check_syscalls() -> Result<(), Refused> {
     trace_point(&[0]).map(|_| ())
 }
 
+/// Whether the kernel lets this user read the names of its functions; else what lifts that.
+pub fn check_kernel_names() -> Result<(), Refused> {
+    if Kernel::read().is_hidden() { Err(Refused::KernelHidden) } else { Ok(()) }
+}
+
 fn trace_point(cpus: &[usize]) -> Result<TracePoint, Refused> {
     let point = TracePoint::find()?;
     cpus.iter().try_for_each(|&cpu| syscalls::check(point, cpu))?;
@@ -137,7 +144,7 @@ impl Profiler {
     pub fn end(self, counted: &[Vec<Range<u64>>], purposes: &[HashMap<u32, &'static str>]) -> Vec<Profile> {
         let samples = self.sampler.end();
         let (mut images, kernel) = (Images::new(), Kernel::read());
-        let mut profiles = Vec::new();
+        let (mut profiles, mut programs) = (Vec::new(), Vec::new());
         for (at, ((server, counted), purposes)) in self.servers.into_iter().zip(counted).zip(purposes).enumerate() {
             let mut code = Code::of(server.mappings, &mut images, &kernel);
             let mut facts = ProfileFacts {
@@ -170,9 +177,13 @@ impl Profiler {
             let outer = Outer { callers, purposes };
             let blocked = switches::blocked(&samples, at, counted, self.stopped_ns, &mut code, &outer);
             let syscalls = syscalls::calls(&samples, at, counted);
+            programs.push(code.program());
             (facts.modules, facts.sources) = code.files();
             let folded = folded.iter().map(|(stack, count)| format!("{stack} {count}\n")).collect();
             profiles.push(Profile { facts, folded, blocked, syscalls });
+        }
+        for (profile, absent) in profiles.iter_mut().zip(absent::absent(&programs)) {
+            profile.facts.absent = absent;
         }
         profiles
     }

@@ -3,18 +3,15 @@
 //! In: an ELF file. Out: the source file of an address. It is that of the compilation unit, so that a function belongs
 //! to one file, whatever was inlined into it; and it is named as builds in other folders name it, too.
 
+use crate::debug_info::{self, Section};
 use crate::names;
-use flate2::read::ZlibDecoder;
-use gimli::{Dwarf, DwarfSections, EndianSlice, LittleEndian, SectionId};
-use object::{CompressionFormat, Object, ObjectSection};
-use std::io::Read;
+use gimli::Dwarf;
+use object::Object;
 use std::ops::Range;
 use std::path::{Component, Path};
 
 /// Parts of a path that name a source file: its own name and that of its folder.
 const NAMED: usize = 2;
-
-type Section<'a> = EndianSlice<'a, LittleEndian>;
 
 /// The source files of a file of code.
 #[derive(Debug, Clone, Default)]
@@ -27,18 +24,9 @@ pub(crate) struct Sources {
 impl Sources {
     /// As the debug information of an ELF file tells; without it none are known.
     pub(crate) fn read<'data>(file: &impl Object<'data>) -> Sources {
-        if !file.is_little_endian() || file.section_by_name(SectionId::DebugInfo.name()).is_none() {
-            return Sources::default();
-        }
-        let load = |id: SectionId| -> Result<Vec<u8>, gimli::Error> {
-            match id {
-                // Of no use for this, and large.
-                SectionId::DebugLoc | SectionId::DebugLocLists | SectionId::DebugTypes => Ok(Vec::new()),
-                id => Ok(file.section_by_name(id.name()).and_then(bytes).unwrap_or_default()),
-            }
-        };
-        let Ok(sections) = DwarfSections::load(load) else { return Sources::default() };
-        Sources::of(&sections.borrow(|bytes| Section::new(bytes, LittleEndian)))
+        let found = debug_info::sections(file);
+        found
+            .map_or_else(Sources::default, |sections| Sources::of(&sections.borrow(|bytes| debug_info::section(bytes))))
     }
 
     fn of(dwarf: &Dwarf<Section<'_>>) -> Sources {
@@ -69,20 +57,6 @@ impl Sources {
         let after = self.spans.partition_point(|(span, _)| span.start <= address);
         let (span, file) = &self.spans[after.checked_sub(1)?];
         (address < span.end).then(|| self.files[*file].as_str())
-    }
-}
-
-/// The bytes of a section, which may be compressed.
-fn bytes<'data>(section: impl ObjectSection<'data>) -> Option<Vec<u8>> {
-    let found = section.compressed_data().ok()?;
-    match found.format {
-        CompressionFormat::None => Some(found.data.to_vec()),
-        CompressionFormat::Zlib => {
-            let mut plain = Vec::new();
-            ZlibDecoder::new(found.data).read_to_end(&mut plain).ok()?;
-            Some(plain)
-        }
-        _ => None,
     }
 }
 

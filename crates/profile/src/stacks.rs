@@ -4,6 +4,7 @@
 //! user's part is unwound by the tables that C++ needs for exceptions, which every build has; where it has none, by
 //! frame pointers.
 
+use crate::absent::Program;
 use crate::image::{Bytes, Image};
 use crate::kernel::Kernel;
 use crate::maps::Mapping;
@@ -36,7 +37,9 @@ pub(crate) struct Code<'a> {
     cache: CacheNative<MayAllocateDuringUnwind>,
     kernel: &'a Kernel,
     names: HashMap<u64, String>,
-    /// Functions that were found: those of libraries by their file, and those of which it is known by source file.
+    /// Functions that were found: those of the program, those of libraries by their file, and those of which it is
+    /// known by source file.
+    program: BTreeSet<String>,
     libraries: ByFile,
     sources: ByFile,
 }
@@ -61,6 +64,7 @@ impl<'a> Code<'a> {
             cache: CacheNative::new(),
             kernel,
             names: HashMap::new(),
+            program: BTreeSet::new(),
             libraries: ByFile::new(),
             sources: ByFile::new(),
         }
@@ -73,6 +77,12 @@ impl<'a> Code<'a> {
         names.sort();
         names.dedup();
         names
+    }
+
+    /// The program, with its functions that were found in stacks.
+    pub(crate) fn program(&self) -> Option<Program> {
+        let (mapping, _, image) = self.mappings.iter().find(|(_, _, image)| !image.is_library())?;
+        Some(Program { file: mapping.file.clone(), image: Arc::clone(image), found: self.program.clone() })
     }
 
     /// The functions that were found in stacks: those of libraries by file, and those of which it is known by source
@@ -135,6 +145,8 @@ impl<'a> Code<'a> {
                 Some(name) => {
                     if image.is_library() {
                         self.libraries.entry(image.name.clone()).or_default().insert(name.clone());
+                    } else {
+                        self.program.insert(name.clone());
                     }
                     if let Some(source) = image.source(address.wrapping_sub(*bias)) {
                         self.sources.entry(source.to_owned()).or_default().insert(name.clone());

@@ -5,6 +5,7 @@
 use crate::order::{distinct, grouped};
 use crate::text;
 use rqps_analysis::findings::{CellFindings, NotSampled, TestFindings};
+use rqps_model::Sampling;
 
 /// Sentences on these tests of treatments, each reason once. Where it is not that of all tests, it names its own.
 pub(crate) fn sentences<'a>(cells: impl Iterator<Item = (&'a TestFindings, &'a CellFindings)>) -> Vec<String> {
@@ -20,8 +21,10 @@ pub(crate) fn sentences<'a>(cells: impl Iterator<Item = (&'a TestFindings, &'a C
 
 fn sentence(what: &[&str], tests: &[&str], why: &str) -> String {
     let of = if tests.is_empty() { String::new() } else { format!(" of {}", listed(tests)) };
-    let what = listed(what);
-    text::plain(&format!("{what}{of} were not sampled: {why}. Once that is lifted, `rqps explain --time` samples them"))
+    // Whoever has no right to sample gets no functions either.
+    let is_for_cost = what == [Sampling::BlockedSessions.name()];
+    let remedy = if is_for_cost { "" } else { ". Once that is lifted, `rqps explain --time` samples them" };
+    text::plain(&format!("{}{of} were not sampled: {why}{remedy}", listed(what)))
 }
 
 /// `a, b and c`
@@ -35,7 +38,7 @@ fn listed(words: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rqps_model::{Group, Sampling, Unit};
+    use rqps_model::{Group, Unit};
 
     fn test(name: &str, refused: &[(Sampling, &str)]) -> TestFindings {
         let of = |&(what, why): &(Sampling, &str)| NotSampled { what, why: why.to_owned() };
@@ -64,6 +67,13 @@ mod tests {
                         `rqps explain --time` samples them";
         assert_eq!(said(&[test("a", &by_clock), test("b", &by_clock)]), [expected]);
         assert_eq!(said(&[test("a", &[])]), [""; 0]);
+    }
+
+    #[test]
+    fn nobody_can_lift_what_is_left_out_for_its_cost() {
+        let switches = (Sampling::BlockedSessions, "too many switches");
+        let expected = "blocked sessions of a were not sampled: too many switches";
+        assert_eq!(said(&[test("a", &[switches]), test("b", &[])]), [expected]);
     }
 
     #[test]
