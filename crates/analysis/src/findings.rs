@@ -28,7 +28,7 @@ pub use counter::{CounterFindings, CounterUnit};
 pub use not_sampled::NotSampled;
 pub use plan::{EstimateDifference, PlanDifference, PlanFindings};
 pub use planted::{PlantedCell, PlantedFindings};
-pub use profile::{FrameFindings, FunctionFindings, ProfileFindings};
+pub use profile::{Absence, FrameFindings, FunctionFindings, ProfileFindings};
 pub use rule::Rule;
 pub use sections::{
     ContinuedFindings, CrossingFindings, InsertColumns, InsideFindings, Mark, ResponseFindings, SlaFindings,

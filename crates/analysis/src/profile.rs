@@ -17,7 +17,9 @@ mod whole;
 
 pub use whole::{SampledStack, SampledStacks, sampled_stacks};
 
-use crate::findings::{BlockedFindings, NotSampled, ProfileFindings, SyscallFindings, TestFindings, WaitFindings};
+use crate::findings::{
+    Absence, BlockedFindings, NotSampled, ProfileFindings, SyscallFindings, TestFindings, WaitFindings,
+};
 use pairs::{Pair, pairs, per_operation};
 use rqps_model::profile::ProfileFacts;
 use rqps_model::sample::{ProcessUse, Resources};
@@ -107,6 +109,9 @@ fn profile(
     }
     let mut found = compared::compared(&stacks);
     let verdict = test.cells[treatment].comparison.as_ref().map(|comparison| (comparison.low, comparison.high));
+    for function in &mut found.functions {
+        function.absent = absence(&sampled, &function.name);
+    }
     found.sampled_part = parts(&sampled, Sampled::cpu_seconds);
     found.uncounted_part = parts(&sampled, Sampled::outside);
     found.warnings = warnings(&sampled, verdict.and_then(|(low, high)| low.zip(high)), names);
@@ -146,6 +151,15 @@ impl Sampled {
         let ProfileFacts { samples, uncounted, background, .. } = self.facts;
         ((uncounted + background) as f64, (samples + uncounted + background) as f64)
     }
+}
+
+/// Whether one of the builds has no code of its own for a function, as the last round that knows it tells.
+fn absence(pairs: &[(Sampled, Sampled)], function: &str) -> Option<Absence> {
+    let of = |sampled: &Sampled, in_base| {
+        let inlined_into = sampled.facts.absent.get(function)?.clone();
+        Some(Absence { in_base, inlined_into })
+    };
+    pairs.iter().rev().find_map(|(base, own)| of(base, true).or_else(|| of(own, false)))
 }
 
 /// One amount as a part of another one, over all rounds: of the base and of the treatment.

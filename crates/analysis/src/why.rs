@@ -43,6 +43,15 @@ const WORK: [Work; 4] = [
     measure("server_faults_per_op", |cost| cost.server_faults_per_op, 0.01, &["session_faults"]),
 ];
 
+/// What sessions wait for of the device with the data: how long a request takes, and how many an operation has. Data
+/// are written in the background, and are left out.
+const DEVICE: [(&str, Amount, Amount); 2] = [
+    ("read_ms", |cost| cost.read_ms, |cost| cost.r_per_op),
+    ("flush_ms", |cost| cost.flush_ms, |cost| cost.flushes_per_op),
+];
+
+type Amount = fn(&Cost) -> f64;
+
 /// What a campaign's tests are explained with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a> {
@@ -79,6 +88,7 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     causes.extend(of_one);
     if let Some((own, of_base)) = costs {
         causes.extend(WORK.iter().flat_map(|one| worked([cell, base], one, [own, of_base])));
+        causes.extend(device(cell, test.clients, [own, of_base]));
     }
     let is_told = |name: &str| WORK.iter().any(|one| one.in_sessions.contains(&name));
     causes
@@ -209,6 +219,18 @@ fn worked([cell, base]: [&CellFindings; 2], one: &Work, [own, of_base]: [&Cost; 
     };
     let told = amounts.into_iter().filter(|(_, own, base)| own.max(*base) >= one.least);
     told.filter_map(|(name, own, base)| work(cell, name, own, base)).collect()
+}
+
+/// Requests of the device that take longer or shorter, where all of an operation's take a tenth of its time or more.
+fn device(cell: &CellFindings, clients: u32, [own, base]: [&Cost; 2]) -> impl Iterator<Item = Cause> {
+    let matters = move |cost: &Cost, ms: Amount, requests: Amount| {
+        let of_operation_ms = f64::from(clients.max(1)) * 1e3 / cost.ops_per_s;
+        requests(cost) * ms(cost) >= WORTH_A_SHARE * of_operation_ms
+    };
+    DEVICE.into_iter().filter_map(move |(name, ms, requests)| {
+        let is_told = [own, base].into_iter().any(|cost| matters(cost, ms, requests));
+        work(cell, name, ms(own), ms(base)).filter(|_| is_told)
+    })
 }
 
 fn work(cell: &CellFindings, name: &str, own: f64, base: f64) -> Option<Cause> {

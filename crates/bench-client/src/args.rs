@@ -25,7 +25,7 @@ pub(crate) struct Args {
     pub(crate) seconds: f64,
     /// Workloads to measure; insert loads beside a Python program, insert-sink into a server that does nothing;
     /// tproc-c-1 and tproc-c-4 are the transactions of TPROC-C, profile hammerdb, from so many virtual users; sampling
-    /// is point queries without and with the sampling of `rqps explain --time`, and needs the right to it
+    /// is point queries without and with what `rqps explain --time` samples, and needs the right to it
     #[arg(
         long,
         value_name = "LIST",

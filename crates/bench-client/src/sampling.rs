@@ -1,8 +1,8 @@
-//! What sampling of functions costs a server: point queries in slices in which it is sampled, and slices in which it is
-//! not, in turn.
+//! What it costs a server to be sampled: point queries in slices in which its functions are sampled, slices in which it
+//! is asked for waits, and slices in which neither is done, in turn.
 //!
-//! In: a server. Out: statements a second without and with sampling, by round. Both arms of the exercise are the same
-//! server, so that nothing but the clock differs. What comes after a test, such as following the stacks, is in no
+//! In: a server. Out: statements a second of each, by round. All arms of the exercise are the same server, so that
+//! nothing but the sampling differs. What comes after a test, such as following the stacks, is in no
 //! slice, as in a campaign.
 
 use crate::args::Args;
@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use rqps_load::drive::{self, ArmRun, ClientCpus, Exercise, Schedule, ServerSide, Switch};
 use rqps_load::program::sysbench::Statements;
 use rqps_model::plan::{Arrival, DataShape};
+use rqps_observe::WaitSampler;
 use rqps_profile::Profiler;
 use rqps_server::process::SessionPlacer;
 use rqps_suites::Suite;
@@ -36,10 +37,14 @@ const LEAD_IN: Duration = Duration::from_millis(20);
 /// A session has a speed of its own.
 const SESSION_LIFE: Duration = Duration::from_millis(500);
 
-/// The arm that is sampled; the other one is not.
+/// The arm whose functions are sampled, and that which is asked for waits; the first one is left alone.
 const SAMPLED: usize = 1;
+const ASKED: usize = 2;
 
-/// Places the sessions of both arms, which have one server.
+/// How long a connection may take.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Places the sessions of all arms, which have one server.
 #[derive(Debug)]
 struct Placer(SessionPlacer);
 
@@ -52,32 +57,37 @@ impl ServerSide for Placer {
     fn closing(&self, _: usize, _: usize) {}
 }
 
-/// Statements a second of the same server, without and with sampling.
+/// Statements a second of the same server: left alone, with functions sampled, and asked for waits.
 pub(crate) fn compare(server: &TestServer, args: &Args) -> Result<Measured> {
     rqps_profile::check()?;
-    let mut speeds = [Vec::new(), Vec::new()];
+    let mut speeds = [Vec::new(), Vec::new(), Vec::new()];
     let mut failure = None;
     for round in 0..args.rounds {
         // The sampler empties its buffers on any CPU, as in a campaign.
         match server.on_all_cpus(|| measure(server, args.seconds, u64::from(round) + 1)) {
-            Ok(both) => speeds.iter_mut().zip(both).for_each(|(speeds, speed)| speeds.push(speed)),
+            Ok(all) => speeds.iter_mut().zip(all).for_each(|(speeds, speed)| speeds.push(speed)),
             Err(error) => {
                 failure = Some(error);
                 break;
             }
         }
     }
-    let [plain, sampled] = speeds;
+    let [plain, sampled, asked] = speeds;
     let row = |name, values: Vec<f64>| Row::new(SAMPLING, name, "statements/s", values, &plain);
-    let rows = if plain.is_empty() { Vec::new() } else { vec![row(RQPS, plain.clone()), row("sampled", sampled)] };
+    let rows = match plain.is_empty() {
+        true => Vec::new(),
+        false => vec![row(RQPS, plain.clone()), row("sampled", sampled), row("asked for waits", asked)],
+    };
     Ok(Measured { rows, failure })
 }
 
 /// One round: so many seconds of each arm.
-fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 2]> {
+fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 3]> {
     let suite = Suite::sysbench();
     let test = suite.test(TEST).context("the suite has lost a test")?;
-    let arms = [server.process.endpoint(), server.process.endpoint()];
+    let arms = [(); 3].map(|()| server.process.endpoint());
+    let session = Session::connect(&arms[ASKED], CONNECT_PATIENCE)?;
+    let waits = WaitSampler::start(session, arms[ASKED].protocol())?;
     let statements = Statements::compile(test, DataShape { tables: 1, rows: server.place.rows }, &arms)?;
     let placer = Placer(server.process.session_placer());
     let exercise = Exercise {
@@ -100,6 +110,8 @@ fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 2]> {
             },
             // What it saw is of no interest, and its stacks are not followed.
             Switch::Leave { arm: SAMPLED, .. } => sampling = None,
+            Switch::Enter { arm: ASKED, .. } => waits.enter(),
+            Switch::Leave { arm: ASKED, .. } => waits.leave(),
             _ => {}
         }
         Ok(())
@@ -108,9 +120,14 @@ fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 2]> {
     if let Some(refused) = refused {
         return Err(refused.into());
     }
-    let [plain, sampled] = &runs[..] else { bail!("an arm was lost") };
-    ensure!(plain.failure.is_none() && sampled.failure.is_none(), "an arm failed");
-    Ok([plain, sampled].map(per_s))
+    let (facts, failure) = waits.end(&runs[ASKED].counted);
+    if let Some(failure) = failure {
+        bail!("the server could not be asked for waits: {failure}");
+    }
+    ensure!(facts.moments > 0, "the server was never asked for waits");
+    let [plain, sampled, asked] = &runs[..] else { bail!("an arm was lost") };
+    ensure!(runs.iter().all(|run| run.failure.is_none()), "an arm failed");
+    Ok([plain, sampled, asked].map(per_s))
 }
 
 fn per_s(run: &ArmRun) -> f64 {

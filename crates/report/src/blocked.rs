@@ -73,6 +73,7 @@ mod tests {
                 name: "XLogFlush > fdatasync".to_owned(),
                 samples: 700,
                 amount: amount(0.0, 480.0, is_sure),
+                absent: None,
             }],
             ready: amount(10.0, 12.0, false),
             client: amount(80.0, 90.0, true),

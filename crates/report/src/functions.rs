@@ -4,11 +4,14 @@
 //! is left is one line.
 
 use crate::{number, text};
-use rqps_analysis::findings::{Amount, FunctionFindings, ProfileFindings};
+use rqps_analysis::findings::{Absence, Amount, FunctionFindings, ProfileFindings};
 use rqps_model::plural;
 
 /// Functions, and source files, that a terminal shows.
 const SHOWN: usize = 10;
+
+/// Functions that are named where another one was inlined into many.
+const INLINED_INTO: usize = 3;
 
 /// The lines below a test: what was sampled, the functions that moved, the rest, and what a reader must know.
 pub(crate) fn lines(profile: &ProfileFindings, per: &str, width: usize) -> Vec<String> {
@@ -16,7 +19,8 @@ pub(crate) fn lines(profile: &ProfileFindings, per: &str, width: usize) -> Vec<S
     let moved: Vec<&FunctionFindings> = profile.moved().collect();
     let named = |function: &&FunctionFindings| {
         let amount = function.amount;
-        (change(&amount), format!("{}, {}", text::plain(&function.name), from_to(&amount)))
+        let absence: String = absence(function).map(|words| format!(", {words}")).into_iter().collect();
+        (change(&amount), format!("{}, {}{absence}", text::plain(&function.name), from_to(&amount)))
     };
     let mut rows: Vec<(String, String)> = moved.iter().take(SHOWN).map(named).collect();
     if let Some(more) = moved.len().checked_sub(SHOWN + 1) {
@@ -30,6 +34,22 @@ pub(crate) fn lines(profile: &ProfileFindings, per: &str, width: usize) -> Vec<S
     }
     lines.extend(listed(&rows, &rolled_up(profile), &profile.warnings, width));
     lines
+}
+
+/// That one of the builds has no code of its own for a function.
+pub(crate) fn absence(function: &FunctionFindings) -> Option<String> {
+    let Absence { in_base, inlined_into } = function.absent.as_ref()?;
+    let build = if *in_base { "the base" } else { "this build" };
+    let shown = |names: &Vec<String>| match names.len().checked_sub(INLINED_INTO + 1) {
+        Some(more) => format!("{} and {} more", names[..INLINED_INTO].join(", "), more + 1),
+        None => names.join(", "),
+    };
+    let words = match inlined_into {
+        None => format!("inlined or gone in {build}"),
+        Some(names) if names.is_empty() => format!("not there in {build}"),
+        Some(names) => format!("in {build} inlined into {}", shown(names)),
+    };
+    Some(text::plain(&words))
 }
 
 /// Changes with what they are of, one below the other, then sentences and warnings.
@@ -157,6 +177,10 @@ mod tests {
         Amount { base_us, us, difference_us, low_us, high_us, q: Some(0.01), is_sure }
     }
 
+    fn named(name: &str, amount: Amount) -> FunctionFindings {
+        FunctionFindings { name: name.to_owned(), samples: 500, amount, absent: None }
+    }
+
     fn profile(functions: Vec<FunctionFindings>) -> ProfileFindings {
         ProfileFindings {
             rounds: 6,
@@ -168,16 +192,12 @@ mod tests {
             rest_count: 231,
             inclusive: Vec::new(),
             files: vec![
-                FunctionFindings { name: "server".to_owned(), samples: 900, amount: amount(90.0, 40.0, 1.0, true) },
-                FunctionFindings { name: "kernel".to_owned(), samples: 900, amount: amount(17.0, 17.5, 1.0, false) },
+                named("server", amount(90.0, 40.0, 1.0, true)),
+                named("kernel", amount(17.0, 17.5, 1.0, false)),
             ],
             sources: vec![
-                FunctionFindings {
-                    name: "nbtree/nbtsearch.c".to_owned(),
-                    samples: 600,
-                    amount: amount(60.0, 12.0, 1.0, true),
-                },
-                FunctionFindings { name: "server".to_owned(), samples: 300, amount: amount(30.0, 28.0, 3.0, false) },
+                named("nbtree/nbtsearch.c", amount(60.0, 12.0, 1.0, true)),
+                named("server", amount(30.0, 28.0, 3.0, false)),
             ],
             roles: Vec::new(),
             sampled_part: Some([0.988, 0.991]),
@@ -190,7 +210,6 @@ mod tests {
 
     #[test]
     fn functions_that_moved_are_listed_with_the_rest() {
-        let named = |name: &str, amount| FunctionFindings { name: name.to_owned(), samples: 500, amount };
         let profile = profile(vec![
             named("_bt_readpage", amount(40.2, 10.1, 0.9, true)),
             named("hash_search\x1b[31m", amount(0.0, 1.5, 0.2, true)),
@@ -206,6 +225,21 @@ mod tests {
         assert!(text.contains("by source file: nbtree/nbtsearch.c 60.0 µs → 12.0 µs (−48.0 µs)\n"), "{text}");
         assert!(text.contains("stand for 99 % and 99 % of the CPU time"), "{text}");
         assert!(text.contains("warning: the kernel lost 3 samples"), "{text}");
+    }
+
+    #[test]
+    fn what_a_build_has_no_code_for_is_said() {
+        let of = |in_base, into: Option<&[&str]>| {
+            let inlined_into = into.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+            let function = named("deep", amount(3.0, 0.0, 0.1, true));
+            absence(&FunctionFindings { absent: Some(Absence { in_base, inlined_into }), ..function })
+        };
+        let check = |words: Option<String>, expected: &str| assert_eq!(words.as_deref(), Some(expected));
+        check(of(false, Some(&["insert", "search"])), "in this build inlined into insert, search");
+        check(of(true, Some(&["a", "b", "c", "d", "e"])), "in the base inlined into a, b, c and 2 more");
+        check(of(false, Some(&[])), "not there in this build");
+        check(of(true, None), "inlined or gone in the base");
+        assert_eq!(absence(&named("there", amount(3.0, 0.0, 0.1, true))), None);
     }
 
     #[test]

@@ -123,7 +123,10 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
             let (name, show) = known.map_or((work::title(measure), metric::count as fn(f64) -> String), |metric| {
                 (plain_name(metric.name, metric.title), metric.show)
             });
-            amount(name, moved, per, show)
+            match measure.ends_with("_ms") {
+                true => moved_by(name, moved, show),
+                false => amount(name, moved, per, show),
+            }
         }
     };
     Some(words)
@@ -136,14 +139,21 @@ fn plain_name<'a>(name: &str, title: &'a str) -> &'a str {
         "rkb_per_op" => "read from the device",
         "server_write_bytes_per_op" => "written by the server",
         "server_faults_per_op" => "page faults of the whole server, sessions being opened included,",
+        "read_ms" => "time of a read from the device",
+        "flush_ms" => "time of a flush of the device",
         _ => title,
     }
 }
 
 /// `server CPU per statement −33 % (−35 to −31 %): 12.3 µs → 8.2 µs`, with the change's interval in parentheses.
 fn amount(name: &str, moved: &Moved, per: &str, show: fn(f64) -> String) -> String {
+    moved_by(&format!("{name} per {per}"), moved, show)
+}
+
+/// The same of what is not counted per operation.
+fn moved_by(name: &str, moved: &Moved, show: fn(f64) -> String) -> String {
     format!(
-        "{name} per {per} {} ({} to {}), {} → {}",
+        "{name} {} ({} to {}), {} → {}",
         number::change(moved.ratio()),
         number::ratio(moved.low),
         number::ratio(moved.high),

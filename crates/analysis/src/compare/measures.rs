@@ -40,7 +40,7 @@ const fn ratio(name: &'static str, value: fn(&Measured) -> Option<f64>) -> Measu
 
 /// Quantiles of whole events, steadiness, and costs by the names of the fields of [`Cost`]. After these come the counts
 /// of the server's work.
-const MEASURES: [Measure; 10] = [
+const MEASURES: [Measure; 12] = [
     ratio("p50", |sample| quantile(sample, 0.5)),
     ratio("p95", |sample| quantile(sample, 0.95)),
     ratio("p99", |sample| quantile(sample, 0.99)),
@@ -51,6 +51,9 @@ const MEASURES: [Measure; 10] = [
     ratio("server_write_bytes_per_op", |sample| Some(costs(sample)?.server_write_bytes_per_op)),
     ratio("server_faults_per_op", |sample| Some(costs(sample)?.server_faults_per_op)),
     ratio("rkb_per_op", |sample| Some(costs(sample)?.rkb_per_op)),
+    // Of a device that was asked nothing it is not known.
+    ratio("read_ms", |sample| Some(costs(sample)?.read_ms).filter(|ms| *ms > 0.0)),
+    ratio("flush_ms", |sample| Some(costs(sample)?.flush_ms).filter(|ms| *ms > 0.0)),
 ];
 
 /// All measures, counts included.

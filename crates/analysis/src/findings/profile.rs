@@ -68,6 +68,18 @@ pub struct FunctionFindings {
     pub samples: u64,
     /// Its time.
     pub amount: Amount,
+    /// Where one of the builds has no code of its own for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absent: Option<Absence>,
+}
+
+/// A function that is part of others in one of two builds, or not in it at all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Absence {
+    /// Whether it is the base that has no code of its own for it.
+    pub in_base: bool,
+    /// The functions that it was inlined into there, none where it is gone; `None` where that is not known.
+    pub inlined_into: Option<Vec<String>>,
 }
 
 /// A frame of the flame graph: a function below the functions that called it.

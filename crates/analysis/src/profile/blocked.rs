@@ -131,9 +131,12 @@ fn compared(rounds: &[([f64; 2], [Off; 2])], names: [&str; 2]) -> BlockedFinding
     let judged = judged(times.iter().map(counted), Scatter::Clustered);
     let mde_us = judged.iter().map(|(_, found)| found.mde).reduce(f64::max);
     let stack = |(at, found): (usize, super::estimate::Estimate)| match &keys[at] {
-        Row::Blocked(name) => {
-            Some(FunctionFindings { name: name.clone(), samples: found.samples, amount: found.amount.into() })
-        }
+        Row::Blocked(name) => Some(FunctionFindings {
+            name: name.clone(),
+            samples: found.samples,
+            amount: found.amount.into(),
+            absent: None,
+        }),
         Row::Client | Row::Ready => None,
     };
     let mut stacks: Vec<FunctionFindings> = judged.into_iter().filter_map(stack).collect();

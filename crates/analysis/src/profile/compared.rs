@@ -1,7 +1,8 @@
 //! Functions and frames of two builds side by side.
 //!
-//! In: the stacks of all rounds. Out: findings without warnings and without what samples stand for. Many functions are judged at once, so each is shown to
-//! differ only after a correction for the number of them; those with few samples are judged together, as the rest.
+//! In: the stacks of all rounds. Out: findings without warnings and without what samples stand for. Many functions are
+//! judged at once, so each is shown to differ only after a correction for the number of them; those with few samples
+//! are judged together, as the rest.
 
 use super::estimate::{self, Estimate, Scatter};
 use super::stacks::{Stacks, add};
@@ -81,6 +82,7 @@ fn functions(names: &[String], judged: Vec<(usize, Estimate)>) -> Vec<FunctionFi
             name: names[name].clone(),
             samples,
             amount: amount.into(),
+            absent: None,
         })
         .collect();
     functions.sort_by(|a, b| {

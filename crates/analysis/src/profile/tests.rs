@@ -2,8 +2,8 @@
 
 use super::compared::compared;
 use super::stacks::{Stacks, Weighed};
-use super::{Sampled, parts, warnings};
-use crate::findings::{Amount, FunctionFindings, ProfileFindings};
+use super::{Sampled, absence, parts, warnings};
+use crate::findings::{Absence, Amount, FunctionFindings, ProfileFindings};
 use rqps_model::Sample;
 use rqps_model::profile::ProfileFacts;
 use std::collections::BTreeMap;
@@ -145,6 +145,20 @@ fn functions_of_one_source_file_are_found_together() {
     assert_eq!(told, [("nbtree/steps.c", true), ("server", false)]);
     assert!((profile.sources[0].amount.difference_us - 100.0).abs() < 1e-9, "{:?}", profile.sources);
     assert_eq!(found(&rounds).sources, [], "no build has debug information");
+}
+
+#[test]
+fn a_build_without_code_of_its_own_for_a_function_is_named() {
+    let mut pair = (sampled(None, [1.0, 1.0]), sampled(None, [1.0, 1.0]));
+    pair.0.facts.absent.insert("new".to_owned(), Some(Vec::new()));
+    pair.1.facts.absent.insert("deep".to_owned(), Some(vec!["insert".to_owned()]));
+    pair.1.facts.absent.insert("lost".to_owned(), None);
+    let pairs = [(sampled(None, [1.0, 1.0]), sampled(None, [1.0, 1.0])), pair];
+    let found = |name| absence(&pairs, name).map(|Absence { in_base, inlined_into }| (in_base, inlined_into));
+    assert_eq!(found("new"), Some((true, Some(Vec::new()))));
+    assert_eq!(found("deep"), Some((false, Some(vec!["insert".to_owned()]))));
+    assert_eq!(found("lost"), Some((false, None)));
+    assert_eq!(found("there"), None);
 }
 
 #[test]

@@ -77,6 +77,20 @@ fn waiting_is_what_no_cpu_accounts_for() {
 }
 
 #[test]
+fn a_slower_device_is_named_where_operations_wait_for_it() {
+    let flushing = |flushes_per_op, flush_ms| Cost { flushes_per_op, flush_ms, ..cost() };
+    let found = |flushes| {
+        let mut test = test(0.5, flushing(flushes, 0.08), vec![measure("flush_ms", 2.0)]);
+        test.cells[0].cost = Some(flushing(flushes, 0.04));
+        causes(&test, 1, context(false))
+    };
+    let every = found(1.0);
+    let [Cause::Work { measure, moved }] = &every[..] else { panic!("{every:?}") };
+    assert_eq!((measure.as_str(), moved.from), ("flush_ms", 0.04));
+    assert_eq!(found(0.001), [], "one in a thousand operations waits");
+}
+
+#[test]
 fn a_slower_client_is_named() {
     let own = Cost { client_cpu_us: 40.0, ..cost() };
     let found = causes(&test(0.8, own, vec![measure("client_cpu_us", 2.0)]), 1, context(true));

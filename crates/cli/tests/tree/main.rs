@@ -34,7 +34,7 @@ const EDGES: [(&str, &[&str]); 24] = [
     // For developers, not shipped.
     (
         "bench-client",
-        &["builds", "campaign", "load", "machine", "model", "profile", "server", "stats", "suites", "wire"],
+        &["builds", "campaign", "load", "machine", "model", "observe", "profile", "server", "stats", "suites", "wire"],
     ),
     // For tests alone: no crate has an edge to them.
     ("madeup", &["model", "store"]),

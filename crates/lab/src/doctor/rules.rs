@@ -422,13 +422,13 @@ fn profiling(checkup: &Checkup) -> Option<Finding> {
     let system = &checkup.system;
     let told =
         system.perf_event_paranoid.map_or("no perf events".to_owned(), |level| format!("perf_event_paranoid {level}"));
-    let why = "To say why a test changed, calls and cycles must be counted.";
+    let why = "To say why a test changed, `rqps explain --time` samples functions, blocked sessions and waits.";
     Some(match (may_profile(system), system.has_pmu) {
-        (true, true) => Finding::good(about, format!("may be taken, with CPU events ({told})")),
+        (true, true) => Finding::good(about, format!("may be taken ({told})")),
         (true, false) => Finding::note(
             about,
-            format!("may be taken, without CPU events: there is no PMU ({told})"),
-            "Cycles, instructions and cache misses cannot be counted; time is sampled by a timer.",
+            format!("may be taken; there is no PMU ({told})"),
+            "rqps samples by a timer of the kernel and needs none, but no tool counts instructions or cache misses here.",
             "Use a machine of your own, or a virtual one whose hypervisor passes the PMU on.",
         ),
         (false, _) => Finding::note(

@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 use crate::footnote::begun;
-use crate::functions::{change, difference, functions, rolled_up, sampled};
+use crate::functions::{absence, change, difference, functions, rolled_up, sampled};
 use crate::svg::flame;
 use crate::{metric, number, syscalls};
 use rqps_analysis::findings::{Amount, FunctionFindings, PerOperation, ProfileFindings, TestFindings};
@@ -39,6 +39,8 @@ pub(super) struct Row {
     glyph: &'static str,
     /// The difference of the function with all that it calls.
     inclusive: String,
+    /// That one of the builds has no code of its own for it; empty where both have.
+    absent: String,
 }
 
 /// Functions that moved and are listed; the graph has all.
@@ -75,7 +77,8 @@ pub(super) fn profiles(scene: &Scene<'_>, test: &TestFindings, id: &str) -> Vec<
 fn row(profile: &ProfileFindings, function: &FunctionFindings) -> Row {
     let with_called = profile.inclusive.iter().find(|other| other.name == function.name);
     let inclusive = with_called.map_or_else(String::new, |found| difference(found.amount.difference_us));
-    Row { inclusive, ..of_amount(function.name.clone(), &function.amount) }
+    let absent = absence(function).unwrap_or_default();
+    Row { inclusive, absent, ..of_amount(function.name.clone(), &function.amount) }
 }
 
 /// More, less, or no more than chance.
@@ -91,7 +94,16 @@ fn mark(is_sure: bool, difference: f64) -> (&'static str, &'static str) {
 pub(super) fn of_calls(name: String, amount: &PerOperation) -> Row {
     let (hue, glyph) = mark(amount.is_sure, amount.difference);
     let (base, own) = (syscalls::count(amount.base), syscalls::count(amount.own));
-    Row { name, base, own, change: syscalls::change(amount), hue, glyph, inclusive: String::new() }
+    Row {
+        name,
+        base,
+        own,
+        change: syscalls::change(amount),
+        hue,
+        glyph,
+        inclusive: String::new(),
+        absent: String::new(),
+    }
 }
 
 pub(super) fn of_amount(name: String, amount: &Amount) -> Row {
@@ -104,5 +116,6 @@ pub(super) fn of_amount(name: String, amount: &Amount) -> Row {
         hue,
         glyph,
         inclusive: String::new(),
+        absent: String::new(),
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! In: the text that is kept of a plan: a line for each table with what was chosen (`sbtest1: type=range key=PRIMARY
 //! extra=Using where`), estimates indented below it, then the server's own tree and JSON. Out: one node for each table
-//! and for each sort or temporary table. The first lines look alike on every version, so a plan of 5.6 can be compared
-//! with one of 8.0; conditions, costs and rows are no structure.
+//! and for each sort or temporary table, with what columns are looked up by. The first lines look alike on every
+//! version, so a plan of 5.6 can be compared with one of 8.0; conditions, costs and rows are no structure.
 
 use super::node::{Node, rows, without_numbers};
 
@@ -28,33 +28,40 @@ pub(super) fn structure(plan: &str) -> Option<Vec<Node>> {
             nodes.last_mut().into_iter().for_each(|node| node.rows = rows(line));
             continue;
         }
-        let node = |name: String| Node { depth: 0, name: without_numbers(&name), conditions: Vec::new(), rows: None };
-        nodes.extend(table(line)?.into_iter().map(node));
+        nodes.extend(table(line)?);
     }
     Some(nodes)
 }
 
 /// The nodes of one table's line.
-fn table(line: &str) -> Option<Vec<String>> {
+fn table(line: &str) -> Option<Vec<Node>> {
     let (name, chosen) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, "")))?;
     let (chosen, extra) = chosen.split_once("extra=").unwrap_or((chosen, ""));
     let words: Vec<(&str, &str)> = chosen.split_whitespace().map(|word| word.split_once('=')).collect::<Option<_>>()?;
     let word = |key: &str| words.iter().find(|(word, _)| *word == key).map(|(_, value)| *value);
     let has = |told: &str| extra.split(';').any(|part| part.trim() == told);
+    let node = |name: &str, conditions| Node { depth: 0, name: without_numbers(name), conditions, rows: None };
     let mut nodes = Vec::new();
     if has("Using filesort") {
-        nodes.push("sort".to_owned());
+        nodes.push(node("sort", Vec::new()));
     }
     if has("Using temporary") {
-        nodes.push("temporary table".to_owned());
+        nodes.push(node("temporary table", Vec::new()));
     }
     if let Some(kind) = word("type") {
         let key = word("key").map(|key| format!(" using {key}")).unwrap_or_default();
         // "Using index condition" is something else.
         let covering = if has("Using index") { ", covering" } else { "" };
-        nodes.push(format!("{} on {name}{key}{covering}", method(kind)));
+        let name = format!("{} on {name}{key}{covering}", method(kind));
+        nodes.push(node(&name, word("ref").map(looked_up_by).into_iter().collect()));
     }
     Some(nodes)
+}
+
+/// What the columns of an index are compared with, one for each column that is used: `by const, id`.
+fn looked_up_by(told: &str) -> String {
+    let of_column = |one: &str| without_numbers(one.rsplit('.').next().unwrap_or(one));
+    format!("by {}", told.split(',').map(of_column).collect::<Vec<_>>().join(", "))
 }
 
 /// An access in words.
@@ -100,6 +107,16 @@ mod tests {
         assert_eq!((was.as_str(), is.as_str()), ("range on sbtest# using PRIMARY", "range on sbtest# using k_#"));
         assert!(difference(plan, &plan.replace("; Using filesort", "")).is_some());
         assert_eq!(difference(plan, &plan.replace("Using where", "Using index condition")), None);
+    }
+
+    #[test]
+    fn how_many_columns_of_an_index_are_used_is_structure() {
+        let one = "orders1: type=ref key=k_1 key_len=4 ref=const";
+        let both = one.replace("ref=const", "ref=const,test.customers1.c_id");
+        let found = difference(one, &both).expect("another column");
+        let expected = ["(by const)", "(by const, c_id)"].map(|by| format!("lookup on orders# using k_# {by}"));
+        assert_eq!([found.peer, found.own], expected);
+        assert_eq!(difference(&both, &both.replace("test.customers1", "customers2")), None);
     }
 
     #[test]
