@@ -291,13 +291,11 @@ impl Plan {
         if side_by_side { self.treatments.len() } else { 1 }
     }
 
-    /// The builds that alternate within each second, in slices; 1 where one works for seconds on end.
+    /// The builds that share each second, since servers stand still with their own clocks while others work; 1 where
+    /// one works for seconds on end, and where those that wait do not stand still.
     pub fn alternating_builds(&self) -> usize {
-        let in_slices = |stage: &Stage| {
-            let sliced = |test: &TestPlan| test.interleave == Some(Interleave::Slices);
-            stage.alternate == Alternate::SideBySide && (stage.has_own_clocks() || stage.tests.iter().any(sliced))
-        };
-        if self.stages.iter().any(in_slices) { self.treatments.len() } else { 1 }
+        let share = |stage: &Stage| stage.alternate == Alternate::SideBySide && stage.has_own_clocks();
+        if self.stages.iter().any(share) { self.treatments.len() } else { 1 }
     }
 
     /// The data folders of servers that are there at the same time.

@@ -42,7 +42,7 @@ pub struct Sizing {
     pub data_bytes: Option<u64>,
     /// Sessions that are held to the server at once.
     pub clients: u32,
-    /// Builds that alternate within each second, in slices, this one included; 1 where it works for seconds on end.
+    /// Builds that share each second with this one, itself included, since it stands still while they work; else 1.
     pub alternating_builds: u32,
 }
 

@@ -160,8 +160,9 @@ fn the_parser_is_sound_and_flags_are_the_keys_of_a_campaign() {
     for key in rqps_suites::KEYS.iter() {
         assert!(flags.iter().any(|flag| flag == &key.name), "{} has a flag", key.name);
     }
-    let flag =
-        |name: &str| rqps_suites::Key::find(name).is_some() || ["results", "data", "jobs", "json"].contains(&name);
+    let flag = |name: &str| {
+        rqps_suites::Key::find(name).is_some() || ["results", "data", "jobs", "json", "explain"].contains(&name)
+    };
     assert!(flags.iter().all(|name| flag(name)), "{flags:?}");
 }
 
