@@ -24,8 +24,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S", default_value_t = 3.0)]
     pub(crate) seconds: f64,
     /// Workloads to measure; insert loads beside a Python program, insert-sink into a server that does nothing;
-    /// tproc-c-1 and tproc-c-4 are the transactions of TPROC-C, profile hammerdb, from so many virtual users; sampling
-    /// is point queries without and with what `rqps explain --time` samples, and needs the right to it
+    /// tproc-c-1 and tproc-c-4 are the transactions of TPROC-C, profile hammerdb, from so many virtual users, and
+    /// tproc-c-load fills their tables beside the server's own bulk load of the same rows from files; sampling is point
+    /// queries without and with what `rqps explain --time` samples, and needs the right to it
     #[arg(
         long,
         value_name = "LIST",
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     /// rounds; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) client: Vec<PathBuf>,
-    /// Warehouses of tproc-c-1 and tproc-c-4
+    /// Warehouses of tproc-c-1, tproc-c-4 and tproc-c-load
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=999_999))]
     pub(crate) warehouses: u32,
     /// Seconds that a client of tproc-c-1 and tproc-c-4 runs before it is measured

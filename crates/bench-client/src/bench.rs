@@ -12,7 +12,7 @@ use crate::rounds::Measured;
 use crate::table::{self, Failure, Figures, Memory};
 use crate::test_server::TestServer;
 use crate::workload::Workload;
-use crate::{insert, output, queries, sampling, transactions};
+use crate::{bulk_load, insert, output, queries, sampling, transactions};
 use anyhow::Result;
 use rqps_server::placement;
 
@@ -25,6 +25,7 @@ fn measure(workload: Workload, server: &TestServer, args: &Args) -> Result<Measu
         Workload::InsertSink => insert::sink(server, args, &own),
         Workload::Sampling => sampling::compare(server, args),
         Workload::Transactions(users) => transactions::compare(server, users, args, own),
+        Workload::TprocCLoad => bulk_load::compare(server, args),
     }
 }
 

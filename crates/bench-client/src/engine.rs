@@ -1,6 +1,7 @@
 //! How the clients and checks of this program differ by engine: the one file that asks which engine it is.
 
 use rqps_model::Engine;
+use std::path::Path;
 
 /// What is the same for all engines of one protocol.
 pub(crate) struct Kind {
@@ -34,6 +35,12 @@ pub(crate) struct Kind {
     pub(crate) library_flags: &'static [&'static str],
     /// The package that has its headers.
     pub(crate) library_package: &'static str,
+    /// What tells the folder in which the server itself writes and reads files of rows, and the statements for it.
+    pub(crate) files_folder: &'static str,
+    pub(crate) write_file: fn(table: &str, file: &Path) -> String,
+    pub(crate) fill_from_file: fn(table: &str, file: &Path) -> Vec<String>,
+    /// What gives a statement for each index of TPROC-C that is built after its table was filled, to drop it.
+    pub(crate) index_drops: &'static str,
 }
 
 static POSTGRES: Kind = Kind {
@@ -54,6 +61,17 @@ static POSTGRES: Kind = Kind {
     library: "libpq",
     library_flags: &["-DPOSTGRES", "-I/usr/include/postgresql", "-lpq"],
     library_package: "libpq-dev",
+    files_folder: "SHOW data_directory",
+    write_file: |table, file| format!("COPY {table} TO '{}'", file.display()),
+    // A table that was emptied in the same transaction takes rows that are frozen, and writes no WAL at level minimal.
+    fill_from_file: |table, file| {
+        let copy = format!("COPY {table} FROM '{}' (FREEZE)", file.display());
+        vec!["BEGIN".to_owned(), format!("TRUNCATE {table}"), copy, "COMMIT".to_owned()]
+    },
+    index_drops: "SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) FROM pg_constraint \
+                  WHERE contype = 'p' AND conname LIKE '%\\_i1' \
+                  UNION ALL SELECT format('DROP INDEX %I', indexname) FROM pg_indexes \
+                  WHERE schemaname = 'public' AND indexname LIKE '%\\_i2'",
 };
 
 static MYSQL: Kind = Kind {
@@ -73,6 +91,16 @@ static MYSQL: Kind = Kind {
     library: "libmariadb",
     library_flags: &["-I/usr/include/mariadb", "-lmariadb"],
     library_package: "libmariadb-dev",
+    files_folder: "SELECT @@secure_file_priv",
+    write_file: |table, file| format!("SELECT * INTO OUTFILE '{}' FROM {table}", file.display()),
+    fill_from_file: |table, file| {
+        let unchecked = ["sql_log_bin", "unique_checks", "foreign_key_checks"].map(|check| format!("SET {check} = 0"));
+        let load = format!("LOAD DATA INFILE '{}' INTO TABLE {table} CHARACTER SET latin1", file.display());
+        unchecked.into_iter().chain([format!("TRUNCATE TABLE {table}"), load]).collect()
+    },
+    // Primary keys are there before the rows.
+    index_drops: "SELECT DISTINCT concat('ALTER TABLE ', table_name, ' DROP INDEX ', index_name) \
+                  FROM information_schema.statistics WHERE table_schema = DATABASE() AND index_name LIKE '%\\_i2'",
 };
 
 /// The kind of an engine.

@@ -1,12 +1,13 @@
 //! The binary `rqps-bench-client`, for developers of rqps: what its client costs and can do, against other clients, a
-//! bare socket, a server that does nothing, and the clients of other builds of rqps; and what sampling of
-//! functions costs a server.
+//! bare socket, a server that does nothing, and the clients of other builds of rqps; what loading takes beside the
+//! server's own bulk load; and what sampling of functions costs a server.
 //!
 //! In: a build, workloads, other clients. Out: client CPU microseconds per statement or row of each client. It is no
 //! part of the shipped `rqps`, and measures no database.
 
 mod args;
 mod bench;
+mod bulk_load;
 mod calls;
 mod child;
 mod engine;

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// The seed of the tables.
-const SEED: u64 = 1;
+pub(crate) const SEED: u64 = 1;
 
 /// What is run: HammerDB's rules with all their quirks, in the usual form of the engine.
 pub(crate) fn shape(engine: Engine) -> TprocC {

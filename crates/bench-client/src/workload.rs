@@ -1,5 +1,6 @@
 //! What is measured, and the words for it.
 
+use crate::bulk_load::TPROC_C_LOAD;
 use crate::sampling::SAMPLING;
 use anyhow::{Context, Result};
 use rqps_model::own::Protocol;
@@ -23,6 +24,8 @@ pub(crate) enum Workload {
     Sampling,
     /// Transactions of TPROC-C.
     Transactions(&'static Users),
+    /// Filling the tables of TPROC-C beside the server's own bulk load.
+    TprocCLoad,
 }
 
 impl Workload {
@@ -33,11 +36,12 @@ impl Workload {
             Workload::InsertSink => INSERT_SINK,
             Workload::Sampling => SAMPLING,
             Workload::Transactions(users) => users.name,
+            Workload::TprocCLoad => TPROC_C_LOAD,
         }
     }
 
     pub(crate) fn parse(word: &str) -> Result<Workload> {
-        let others = [Workload::Insert, Workload::InsertSink, Workload::Sampling];
+        let others = [Workload::Insert, Workload::InsertSink, Workload::Sampling, Workload::TprocCLoad];
         let transactions = USERS.iter().map(Workload::Transactions);
         let all: Vec<Workload> = QUERIES.iter().map(Workload::Queries).chain(others).chain(transactions).collect();
         let found = all.iter().find(|workload| workload.name() == word);

@@ -156,6 +156,16 @@ fn a_client_on_the_engines_library_makes_the_same_calls() {
 }
 
 #[test]
+fn the_server_fills_the_same_tables_from_files() {
+    let scene = Scene::new();
+    let mut args = vec!["--build", BUILD, "--workloads", "tproc-c-load", "--warehouses=1", "--json"];
+    args.extend(["--rows=1000", "--rounds=2"]);
+    let figures = scene.figures(&args, 0);
+    assert_eq!(rows(&figures), ["rqps", "from files"].map(|client| ["tproc-c-load", client, "s"]), "{figures}");
+    scene.assert_nothing_left();
+}
+
+#[test]
 fn wrong_arguments_are_refused() {
     let scene = Scene::new();
     for (args, why) in [
