@@ -109,6 +109,8 @@ words! {
         ServerDraws = "server-draws",
         /// An order with an item that is not there is committed; routines work on all its lines at once (PostgreSQL).
         CommittedInvalidItem = "committed-invalid-item",
+        /// Routines do their work in a subtransaction, since they have a handler of errors (PostgreSQL).
+        Subtransactions = "subtransactions",
         /// The last name is a literal of the prepared call, so that nobody is found by it (PostgreSQL functions).
         LiteralLastName = "literal-last-name",
         /// The customer found by name is one row off.
@@ -136,10 +138,11 @@ impl Quirk {
 
     /// Whether it changes anything on an engine.
     pub fn is_on(self, engine: Engine) -> bool {
-        use Quirk::{AddedPayment, CommittedInvalidItem, IntegerAmounts, ItemFirstStock, LiteralLastName};
+        use Quirk::{AddedPayment, IntegerAmounts, UncheckedDelivery};
+        use Quirk::{CommittedInvalidItem, ItemFirstStock, LiteralLastName, Subtransactions};
         match self {
-            ItemFirstStock | CommittedInvalidItem | LiteralLastName => engine == Engine::Postgres,
-            IntegerAmounts | AddedPayment | Quirk::UncheckedDelivery => engine != Engine::Postgres,
+            ItemFirstStock | CommittedInvalidItem | Subtransactions | LiteralLastName => engine == Engine::Postgres,
+            IntegerAmounts | AddedPayment | UncheckedDelivery => engine != Engine::Postgres,
             _ => true,
         }
     }

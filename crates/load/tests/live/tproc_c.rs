@@ -118,7 +118,10 @@ fn check_rules_and_quirks(product: Product) {
     quirks::routines_find_the_customer_in_the_middle_or_one_row_off(&server);
     quirks::updates_are_lost_only_where_reads_are_unlocked(&server);
     match server.engine() {
-        Engine::Postgres => quirks::functions_find_nobody_by_name_and_overwrite_a_balance(&server),
+        Engine::Postgres => {
+            quirks::routines_work_in_a_subtransaction(&server);
+            quirks::functions_find_nobody_by_name_and_overwrite_a_balance(&server);
+        }
         _ => quirks::payments_are_added_and_what_is_not_there_is_delivered(&server),
     }
 }

@@ -1,11 +1,19 @@
 -- The routines on PostgreSQL, functions or procedures, each a transaction of its own. `[...]` lines are there by form
--- and quirk (see script.rs). Values that come out are OUT parameters: the answer to a call is one row.
+-- and quirk (see script.rs). A handler of errors makes a subtransaction of what stands before it, and passes on what it
+-- is given. Values that come out are OUT parameters: the answer to a call is one row.
 
 == drop
 DROP SCHEMA IF EXISTS tproc CASCADE
 
 == create
 CREATE SCHEMA tproc
+
+-- A function in PL/pgSQL, as HammerDB has it: a transaction pays for more than thirty calls.
+== draw
+[server-draws] CREATE FUNCTION tproc.draw(p_low int, p_high int) RETURNS int LANGUAGE plpgsql STRICT AS $$
+[server-draws] BEGIN
+[server-draws]   RETURN trunc(random() * (p_high - p_low + 1) + p_low);
+[server-draws] END $$
 
 == new_order
 [function] CREATE FUNCTION
@@ -27,15 +35,15 @@ BEGIN
   FOR n IN 1..p_ol_cnt LOOP
 [!server-draws]     v_items[n] := p_lines[3 * n - 2]; v_supplies[n] := p_lines[3 * n - 1];
 [!server-draws]     v_quantities[n] := p_lines[3 * n];
-[server-draws]     v_items[n] := 1 + floor(random() * 100000);
-[server-draws]     IF n = p_ol_cnt AND floor(random() * 100) = 0 THEN v_items[n] := 100001; END IF;
+[server-draws]     v_items[n] := tproc.draw(1, 100000);
+[server-draws]     IF n = p_ol_cnt AND tproc.draw(1, 100) = 1 THEN v_items[n] := 100001; END IF;
 [server-draws]     v_supply := p_w;
-[server-draws]     IF floor(random() * 100) = 0 THEN
+[server-draws]     IF tproc.draw(1, 100) = 1 THEN
 -- The home warehouse may be drawn too, and counts as remote.
 [server-draws]       v_all_local := 0;
-[server-draws]       v_supply := 1 + (p_w + floor(random() * p_warehouses)::int) % p_warehouses;
+[server-draws]       v_supply := 1 + (p_w + tproc.draw(0, p_warehouses - 1)) % p_warehouses;
 [server-draws]     END IF;
-[server-draws]     v_supplies[n] := v_supply; v_quantities[n] := 1 + floor(random() * 10);
+[server-draws]     v_supplies[n] := v_supply; v_quantities[n] := tproc.draw(1, 10);
   END LOOP;
   UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = p_w AND d_id = p_d
   RETURNING d_next_o_id - 1, d_tax INTO p_o, v_d_tax;
@@ -81,6 +89,7 @@ BEGIN
   v_total := v_total * (1 + v_w_tax + v_d_tax) * (1 - v_discount);
 -- What was done since BEGIN is undone; the call itself succeeds.
 [!committed-invalid-item] EXCEPTION WHEN SQLSTATE 'RQ001' THEN p_o := 0;
+[committed-invalid-item subtransactions] EXCEPTION WHEN serialization_failure OR deadlock_detected OR no_data_found THEN RAISE;
 END $$
 
 == payment
@@ -128,6 +137,7 @@ BEGIN
   END IF;
   INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
   VALUES (v_c, p_c_d, p_c_w, p_d, p_w, CURRENT_TIMESTAMP, v_amount, v_w_name || '    ' || v_d_name);
+[subtransactions] EXCEPTION WHEN serialization_failure OR deadlock_detected OR no_data_found THEN RAISE;
 END $$
 
 == delivery
@@ -161,6 +171,7 @@ BEGIN
 [!missing-counters]   , c_delivery_cnt = c_delivery_cnt + 1
   FROM unnest(v_districts, v_customers, v_amounts) delivered(d, c, amount)
   WHERE c_w_id = p_w AND c_d_id = d AND c_id = c;
+[subtransactions] EXCEPTION WHEN serialization_failure OR deadlock_detected OR no_data_found THEN RAISE;
 END $$
 
 == order_status
@@ -185,6 +196,7 @@ BEGIN
   SELECT concat_ws(' ', v_customer, v_o, v_carrier, v_entry,
                    string_agg(concat_ws(' ', ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d), ','))
   INTO p_order FROM order_line WHERE ol_w_id = p_w AND ol_d_id = p_d AND ol_o_id = v_o;
+[subtransactions] EXCEPTION WHEN serialization_failure OR deadlock_detected OR no_data_found THEN RAISE;
 END $$
 
 == stock_level
@@ -199,4 +211,5 @@ BEGIN
   WHERE d_w_id = p_w AND d_id = p_d AND ol_w_id = p_w AND ol_d_id = p_d
   AND ol_o_id < d_next_o_id AND ol_o_id >= d_next_o_id - 20
   AND s_w_id = p_w AND s_i_id = ol_i_id AND s_quantity < p_threshold;
+[function subtransactions] EXCEPTION WHEN serialization_failure OR deadlock_detected OR no_data_found THEN RAISE;
 END $$

@@ -118,6 +118,27 @@ pub(super) fn functions_find_nobody_by_name_and_overwrite_a_balance(server: &Liv
     assert!((30..66).contains(&count), "{count}");
 }
 
+pub(super) fn routines_work_in_a_subtransaction(server: &LiveServer) {
+    // Each answer is a transaction of its own, the payment another, and what is written in a subtransaction has a number
+    // more. Others may take numbers as well, but not each time.
+    let number = || server.number("SELECT txid_current()");
+    let spent = |form| {
+        let one = || {
+            let before = number();
+            payee(server, form, "nobody");
+            number() - before
+        };
+        (0..5).map(|_| one()).min().unwrap()
+    };
+    for form in [Form::Function, Form::Procedure] {
+        let spent = [&[][..], &[Quirk::Subtransactions]].map(|quirks| {
+            provide_routines(&server.target(), &shape(Profile::Tpcc, Engine::Postgres, form, quirks)).unwrap();
+            spent(form)
+        });
+        assert_eq!(spent[1], spent[0] + 1, "{form}: {spent:?}");
+    }
+}
+
 pub(super) fn payments_are_added_and_what_is_not_there_is_delivered(server: &LiveServer) {
     let product = server.engine();
     for (number, form) in forms(server.engine()).enumerate() {
