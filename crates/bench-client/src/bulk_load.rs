@@ -2,8 +2,8 @@
 //! same rows from files.
 //!
 //! In: a server. Out: seconds in which all tables are filled; indexes that are built afterwards cost both the same and
-//! are left out. Both have as many sessions as the server has CPUs, take the large tables first, and begin with a server
-//! at rest.
+//! are left out. Both have as many sessions as the server has CPUs, take the large tables first, and begin with a
+//! server at rest.
 
 use crate::args::Args;
 use crate::engine::{Kind, kind};
@@ -12,6 +12,7 @@ use crate::own_client::RQPS;
 use crate::rounds::{Measured, alternate};
 use crate::test_server::TestServer;
 use crate::transactions::{SEED, shape};
+use crate::workload::TPROC_C_LOAD;
 use anyhow::{Context, Result, ensure};
 use rqps_load::warehouses;
 use rqps_load::work::work;
@@ -21,9 +22,6 @@ use rqps_wire::Session;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-
-/// The word for it.
-pub(crate) const TPROC_C_LOAD: &str = "tproc-c-load";
 
 /// All tables, the large ones first.
 const TABLES: [&str; 9] =

@@ -1,6 +1,5 @@
 //! What is measured, and the words for it.
 
-use crate::bulk_load::TPROC_C_LOAD;
 use crate::sampling::SAMPLING;
 use anyhow::{Context, Result};
 use rqps_model::own::Protocol;
@@ -10,6 +9,9 @@ pub(crate) const INSERT: &str = "insert";
 
 /// The word for loading into a server that does nothing.
 pub(crate) const INSERT_SINK: &str = "insert-sink";
+
+/// The word for filling the tables of TPROC-C.
+pub(crate) const TPROC_C_LOAD: &str = "tproc-c-load";
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -119,8 +119,8 @@ pub(super) fn functions_find_nobody_by_name_and_overwrite_a_balance(server: &Liv
 }
 
 pub(super) fn routines_work_in_a_subtransaction(server: &LiveServer) {
-    // Each answer is a transaction of its own, the payment another, and what is written in a subtransaction has a number
-    // more. Others may take numbers as well, but not each time.
+    // Each answer is a transaction of its own, the payment another, and what is written in a subtransaction has a
+    // number more. Others may take numbers as well, but not each time.
     let number = || server.number("SELECT txid_current()");
     let spent = |form| {
         let one = || {
