@@ -1,9 +1,9 @@
 //! Counters of MySQL and MariaDB, before and after a test.
 //!
 //! In: a session to a server, in the database that is measured. Out: numbers by name: the server's status variables
-//! (`status.Innodb_rows_read`), what InnoDB and RocksDB tell of themselves, sizes of tables and indexes, bytes of the
-//! binary log. Views differ between versions, forks and plugins: each is asked for, and one that is refused is not
-//! there.
+//! (`status.Innodb_rows_read`), what InnoDB and RocksDB tell of themselves, how often and for how long the server
+//! waited as far as its performance schema counts that, sizes of tables and indexes, bytes of the binary log. Views
+//! differ between versions, forks and plugins: each is asked for, and one that is refused is not there.
 //!
 //! Some are levels and not counts (pages, sizes, threads). Reading them changes a few (`Com_show_status`), by the same
 //! amount for every build of a version.
@@ -56,6 +56,14 @@ const TOLD_AS_STATUS: [&str; 33] = [
 /// Status variables that hold numbers but count nothing that a server does.
 const NOT_COUNTED: [&str; 2] = ["Uptime", "Uptime_since_flush_status"];
 
+/// What the performance schema counts of waits for files and for locks of tables and of their definitions; also of what
+/// is not on by default, such as mutexes, where the user has switched it on. A session that waits for its client
+/// (`idle`) is left out: that is none of the server's. Its timers count picoseconds.
+const WAITS: &str = "select substr(EVENT_NAME, 6) as NAME, COUNT_STAR as WAITS, SUM_TIMER_WAIT / 1000000 as MICROS \
+    from performance_schema.events_waits_summary_global_by_event_name \
+    where COUNT_STAR > 0 and (EVENT_NAME like 'wait/io/file/%' or EVENT_NAME like 'wait/lock/%' \
+    or EVENT_NAME like 'wait/synch/%')";
+
 /// The physical state of the tables, in one row. The engines estimate lengths and rows from statistics.
 const TABLES: &str = "select sum(DATA_LENGTH) as data_bytes, sum(INDEX_LENGTH) as index_bytes, \
     sum(DATA_FREE) as free_bytes, sum(TABLE_ROWS) as estimated_rows \
@@ -106,6 +114,10 @@ pub(crate) fn read(session: &mut Session) -> Result<Counters, WireError> {
         if let Some(answer) = try_query(session, &format!("select * from information_schema.{view}"))? {
             named_numbers(&view.to_lowercase(), &answer, "STAT_TYPE", "VALUE", &mut counters);
         }
+    }
+    if let Some(waits) = try_query(session, WAITS)? {
+        named_numbers("wait_count", &waits, "NAME", "WAITS", &mut counters);
+        named_numbers("wait_micros", &waits, "NAME", "MICROS", &mut counters);
     }
     sizes(session, &mut counters)?;
     if let Some(logs) = try_query(session, "show binary logs")? {

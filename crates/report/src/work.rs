@@ -17,7 +17,7 @@ const VALUE: usize = 24;
 const PLANNING: &str = "planning_us";
 
 /// What is counted, by its name in the findings.
-const TITLES: [(&str, &str); 28] = [
+const TITLES: [(&str, &str); 35] = [
     ("rows_returned", "rows returned"),
     (PLANNING, "planning each statement once"),
     ("voluntary_switches", "voluntary switches of sessions"),
@@ -46,6 +46,13 @@ const TITLES: [(&str, &str); 28] = [
     ("temp_disk_tables", "temporary tables on disk"),
     ("rows_sorted", "rows sorted"),
     ("bytes_sent", "sent to the client"),
+    ("row_lock_waits", "waits for row locks"),
+    ("row_lock_us", "time of waiting for row locks"),
+    ("redo_file_us", "time at the files of the redo log"),
+    ("data_file_us", "time at the files of tables"),
+    ("binlog_file_us", "time at the files of the binary log"),
+    ("table_lock_us", "time of waiting for locks of tables"),
+    ("definition_lock_us", "time of waiting for locks of definitions"),
 ];
 
 /// A count that moved.

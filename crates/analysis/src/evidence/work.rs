@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 enum Source {
     /// The client: rows of the answers in counted time.
     Client,
-    /// The sum of these counters of the server.
-    Counters(&'static [&'static str]),
+    /// The sum of these counters of the server, times a factor.
+    Counters(&'static [&'static str], f64),
     /// What planning took, in microseconds: each of the test's statements once.
     Planning,
     /// What served the sessions, as the kernel counts it.
@@ -35,7 +35,7 @@ pub(crate) struct Count {
 }
 
 const fn count(name: &'static str, counters: &'static [&'static str], least: f64) -> Count {
-    Count { name, source: Source::Counters(counters), least, is_everywhere: true }
+    Count { name, source: Source::Counters(counters, 1.0), least, is_everywhere: true }
 }
 
 const fn in_sessions(name: &'static str, of: fn(&SessionUse) -> f64, least: f64) -> Count {
@@ -43,12 +43,12 @@ const fn in_sessions(name: &'static str, of: fn(&SessionUse) -> f64, least: f64)
 }
 
 const fn since_later(name: &'static str, counters: &'static [&'static str], least: f64) -> Count {
-    Count { name, source: Source::Counters(counters), least, is_everywhere: false }
+    Count { name, source: Source::Counters(counters, 1.0), least, is_everywhere: false }
 }
 
 /// All kinds, with the counters of PostgreSQL first. An engine has its own names, so that none is compared with
 /// another's.
-pub(crate) const COUNTS: [Count; 28] = [
+pub(crate) const COUNTS: [Count; 35] = [
     Count { name: "rows_returned", source: Source::Client, least: 0.01, is_everywhere: true },
     // Times are told in whole microseconds.
     Count { name: "planning_us", source: Source::Planning, least: 10.0, is_everywhere: false },
@@ -108,6 +108,22 @@ pub(crate) const COUNTS: [Count; 28] = [
     count("temp_disk_tables", &["status.Created_tmp_disk_tables"], 0.001),
     count("rows_sorted", &["status.Sort_rows"], 0.01),
     count("bytes_sent", &["status.Bytes_sent"], 10.0),
+    count("row_lock_waits", &["status.Innodb_row_lock_waits"], 0.001),
+    Count {
+        name: "row_lock_us",
+        source: Source::Counters(&["status.Innodb_row_lock_time"], 1e3),
+        least: 1.0,
+        is_everywhere: true,
+    },
+    since_later("redo_file_us", &["wait_micros.io/file/innodb/innodb_log_file"], 1.0),
+    since_later(
+        "data_file_us",
+        &["wait_micros.io/file/innodb/innodb_data_file", "wait_micros.io/file/innodb/innodb_dblwr_file"],
+        1.0,
+    ),
+    since_later("binlog_file_us", &["wait_micros.io/file/sql/binlog"], 1.0),
+    since_later("table_lock_us", &["wait_micros.lock/table/sql/handler"], 1.0),
+    since_later("definition_lock_us", &["wait_micros.lock/metadata/sql/mdl"], 1.0),
 ];
 
 impl Count {
@@ -126,13 +142,13 @@ impl Count {
             }
             Source::Sessions(of) => (of(sample.resources.sessions.as_ref()?), sample.resources.operations),
             // Of a server that could not be asked there is no counter at all.
-            Source::Counters(_) if sample.counters.is_empty() => return None,
-            Source::Counters(names) => {
+            Source::Counters(..) if sample.counters.is_empty() => return None,
+            Source::Counters(names, factor) => {
                 let is_there = names.iter().any(|name| sample.counters.contains_key(*name));
                 let is_known = is_there || self.is_everywhere && has_views(&sample.counters, views_of(names));
                 let sum = names.iter().filter_map(|name| sample.counters.get(*name)).fold(0.0, |sum, one| sum + one);
                 // A level that fell, or a counter that began again.
-                (is_known && sum >= 0.0).then_some((sum, sample.resources.operations))?
+                (is_known && sum >= 0.0).then_some((factor * sum, sample.resources.operations))?
             }
         };
         let operations = statements as f64 * sample.score.factor;
@@ -203,6 +219,8 @@ mod tests {
         assert!(hits.is_steady());
         assert_eq!(named(&found, "temp_file_bytes").unwrap().most, 0.0, "counted, and 0");
         assert_eq!(named(&found, "wal_records"), None, "12 and 13 count none");
+        let waited = work(&[counted(1000, &[("status.Innodb_row_lock_time", 3.0)])], 1.0);
+        assert_eq!(named(&waited, "row_lock_us").unwrap().per_op, 3.0, "told in milliseconds");
         assert_eq!(named(&found, "rows_returned").unwrap().per_op, 1.0);
     }
 

@@ -45,7 +45,7 @@ impl CounterFindings {
         let is_last = |word: &str| words.last().is_some_and(|last| last == word);
         if has("bytes") || is_last("byte") {
             Some(CounterUnit::Bytes)
-        } else if is_last("micros") {
+        } else if is_last("micros") || view == "wait_micros" {
             Some(CounterUnit::Microseconds(1.0))
         } else if is_last("nanos") || view == "rocksdb_perf_context_global" && is_last("time") {
             Some(CounterUnit::Microseconds(1e-3))
@@ -77,6 +77,8 @@ mod tests {
         check("status.Rocksdb_stall_micros", Some(CounterUnit::Microseconds(1.0)));
         check("rocksdb_perf_context_global.BLOCK_READ_BYTE", Some(CounterUnit::Bytes));
         check("rocksdb_perf_context_global.BLOCK_READ_TIME", Some(CounterUnit::Microseconds(1e-3)));
+        check("wait_micros.io/file/innodb/innodb_log_file", Some(CounterUnit::Microseconds(1.0)));
+        check("wait_count.io/file/innodb/innodb_log_file", None);
         check("binlog.bytes", Some(CounterUnit::Bytes));
         check("status.Created_tmp_tables", None);
     }

@@ -31,6 +31,9 @@ fn check(spec: &str, storage: StorageEngine, names: &[(&str, f64)]) {
     }
     assert!(!after.contains_key("status.Uptime") && after.values().all(|value| value.is_finite()), "{spec}");
     assert_views(spec, storage, &after);
+    let is_on = reader.query("select @@performance_schema").expect("told").rows[0][0].as_deref() == Some("1");
+    let waited = changed.iter().any(|(name, us)| name.starts_with("wait_micros.io/file/") && *us > 0.0);
+    assert_eq!(waited, is_on, "{spec}: {changed:#?}");
     drop_idle(&mut before, &mut after);
     assert_eq!(changes(&before, &after), changed, "{spec}");
     assert!(after.len() < 300, "{spec}: {} counters in use", after.len());

@@ -4,36 +4,47 @@
 //! In: names as servers print them. Out: [`Node`]s that are equal when they do the same work, whatever was estimated.
 
 /// One node of a plan.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Node {
     pub(super) depth: usize,
     pub(super) name: String,
     /// Conditions and keys with the columns in them, such as `Index Cond: id`.
     pub(super) conditions: Vec<String>,
+    /// Columns of the index that are used, where the server tells them apart; what is not told differs from nothing.
+    pub(super) key_columns: Option<Vec<String>>,
     /// Rows that were estimated, where they are told.
     pub(super) rows: Option<f64>,
 }
 
 impl PartialEq for Node {
     fn eq(&self, other: &Node) -> bool {
-        (self.depth, &self.name, &self.conditions) == (other.depth, &other.name, &other.conditions)
+        let columns_differ =
+            matches!((&self.key_columns, &other.key_columns), (Some(own), Some(other)) if own != other);
+        (self.depth, &self.name, &self.conditions) == (other.depth, &other.name, &other.conditions) && !columns_differ
     }
 }
 
 impl Node {
+    /// Columns that are used and conditions, a line each.
+    fn details(&self) -> impl Iterator<Item = String> {
+        let columns = self.key_columns.iter().map(|columns| format!("columns {}", columns.join(", ")));
+        columns.chain(self.conditions.iter().cloned())
+    }
+
     /// In one line, with its conditions.
     pub(super) fn whole(&self) -> String {
-        match self.conditions.is_empty() {
+        let details: Vec<String> = self.details().collect();
+        match details.is_empty() {
             true => self.name.clone(),
-            false => format!("{} ({})", self.name, self.conditions.join("; ")),
+            false => format!("{} ({})", self.name, details.join("; ")),
         }
     }
 
     /// A line for the node and one for each condition, indented.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let indent = "  ".repeat(self.depth);
-        let conditions = self.conditions.iter().map(move |condition| format!("  {condition}"));
-        std::iter::once(self.name.clone()).chain(conditions).map(move |line| format!("{indent}{line}"))
+        let details = self.details().map(|detail| format!("  {detail}"));
+        std::iter::once(self.name.clone()).chain(details).map(move |line| format!("{indent}{line}"))
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn structure(plan: &str) -> Vec<Node> {
         while columns.last().is_some_and(|&outer| outer >= column && !nodes.is_empty()) {
             columns.pop();
         }
-        nodes.push(Node { depth: columns.len(), name: name(node), conditions: Vec::new(), rows: rows(node) });
+        nodes.push(Node { depth: columns.len(), name: name(node), rows: rows(node), ..Node::default() });
         columns.push(column);
     }
     nodes.iter_mut().for_each(|node| node.conditions.sort());
