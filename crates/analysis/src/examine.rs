@@ -6,8 +6,9 @@
 
 use crate::compare::measures::{MeasureRows, RoundMeasures};
 use crate::compare::round::{RoundRatio, ratio_of_round};
-use crate::compare::row::Row;
-use crate::compare::{inside, measures, open_loop, planted, sla};
+use crate::compare::row::{Frame, Row};
+use crate::compare::statements::{StatementRow, Statements};
+use crate::compare::{inside, measures, open_loop, planted, sla, statements};
 use crate::evidence::{
     answers, cost, counters, latency, other_load, plan_structure, response, series, speeds, timeline, work,
 };
@@ -58,6 +59,7 @@ pub(crate) struct Examined {
     pub(crate) statements: Vec<(Engine, Vec<StatementPlan>)>,
     pub(crate) row: Row,
     pub(crate) measure_rows: MeasureRows,
+    pub(crate) statement_rows: Vec<StatementRow>,
     pub(crate) traces: Vec<Trace>,
     /// The share of the CPUs that other programs used, where it is known.
     pub(crate) other_load: Option<f64>,
@@ -73,6 +75,8 @@ struct Arm {
     rounds: Vec<Option<Measured>>,
     /// What else each round tells, by round.
     measures: Vec<Option<RoundMeasures>>,
+    /// How long its statements took, by round.
+    took: Vec<Option<Statements>>,
     cell: CellFindings,
     /// Counters per thousand statements.
     counters: BTreeMap<String, f64>,
@@ -105,8 +109,11 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     let levels = shared.levels.of_test(&planned.name, fewest.unwrap_or(0));
     let kind = |at: usize| (shared.treatments[at].build.engine, shared.treatments[at].storage);
     let alike: Vec<bool> = (0..arms.len()).map(|at| kind(at) == kind(shared.base)).collect();
-    let base = (shared.base, &alike[..]);
-    let measure_rows = measures::rows(&measured, base, (shared.pairs, shared.planted), &misses, levels);
+    let Shared { base, pairs: aa_pairs, planted: planted_arms, .. } = shared;
+    let frame = Frame { base, pairs: aa_pairs, planted: planted_arms, missed: &misses, levels };
+    let measure_rows = measures::rows(&measured, &alike, frame);
+    let took: Vec<_> = arms.iter_mut().map(|arm| std::mem::take(&mut arm.took)).collect();
+    let statement_rows = statements::rows(&took, frame);
     let held_back = open_loop::held_back(sla::held_back(&misses, shared.base), &at_rate, shared.base);
     let held_back = compare_answers(shared, &mut arms, held_back);
     fill_inside(&mut arms, shared.base, &ratios, &held_back);
@@ -134,7 +141,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
         cells: arms.into_iter().map(|arm| arm.cell).collect(),
     };
     let row = Row { cells: ratios, pairs, held_back, levels, planted: shared.planted.to_vec() };
-    Ok(Examined { findings, statements: prepared, row, measure_rows, traces, other_load })
+    Ok(Examined { findings, statements: prepared, row, measure_rows, statement_rows, traces, other_load })
 }
 
 fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> Result<Arm, StoreError> {
@@ -192,14 +199,16 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         transactions,
         continued: continued(shared.plan, test, present()),
         latency,
+        statement_times: Vec::new(),
         measures: Vec::new(),
         warnings: Vec::new(),
     };
     let measures = measures::by_round(&rounds, writes);
+    let took = statements::by_round(&rounds);
     let counters = counters::per_kilo_op(present());
     rounds.iter_mut().flatten().for_each(Measured::drop_bulk);
     let plans = rounds.iter().flatten().find(|m| m.has_number()).map_or_else(Vec::new, |first| first.plans.clone());
-    Ok(Arm { rounds, measures, cell, counters, plans, kept })
+    Ok(Arm { rounds, measures, took, cell, counters, plans, kept })
 }
 
 /// What the data of each round took, where builds go on with them or each of the user's own grows as fast as it is.

@@ -15,6 +15,7 @@ mod profile;
 mod rule;
 mod sections;
 mod setting;
+mod statement_time;
 mod syscalls;
 mod waits;
 mod work;
@@ -35,6 +36,7 @@ pub use sections::{
     TimelineFindings, TimelinePoint, TransactionFindings,
 };
 pub use setting::{SettingFindings, Touch};
+pub use statement_time::StatementTime;
 pub use syscalls::{CallFindings, SyscallFindings};
 pub use waits::{EventFindings, WaitFindings};
 pub use work::WorkFindings;
@@ -287,6 +289,9 @@ pub struct CellFindings {
     pub cost: Option<Cost>,
     /// Latency by statement kind (`event` first), all rounds merged.
     pub latency: Vec<LatencyFindings>,
+    /// How long each kind of statement takes beside the base, in tests that send several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statement_times: Vec<StatementTime>,
     /// How quantiles of the events' latency and costs per operation compare with the base's, as far as they are known.
     pub measures: Vec<MeasureComparison>,
     /// Throughput over time, one series per round: (seconds of own time, throughput).

@@ -32,7 +32,8 @@ pub use read::round_seconds::round_seconds;
 use crate::advice::Kind;
 use crate::compare::measures::MeasureRows;
 use crate::compare::row::Row;
-use crate::compare::{aa_pairs, crossing, groups, judge, measures, planted};
+use crate::compare::statements::StatementRow;
+use crate::compare::{aa_pairs, crossing, groups, judge, measures, planted, statements};
 use crate::evidence::{forced, semantic_settings, series, touching};
 use crate::examine::{Examined, Shared, examine_all};
 use crate::findings::{CampaignFacts, Findings, SettingFindings, TestFindings, TreatmentFindings, Warning};
@@ -80,7 +81,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
         examined.iter().map(|examined| (examined.findings.name.as_str(), &examined.statements[..])),
     );
     let other_load: Vec<Option<f64>> = examined.iter().map(|examined| examined.other_load).collect();
-    let (mut tests, rows, measure_rows, traces) = unzip(examined);
+    let All { mut tests, rows, measure_rows, statement_rows, traces } = All::of(examined);
     judge_tests(&mut tests, &rows, base, margin);
     // At a rate time is no cost; in a chain inserts and deletes run beside each other, and beside queries.
     let has_shares = plan.arrival == Arrival::Closed && !plan.is_chain();
@@ -89,10 +90,15 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let kind = |at: usize| (treatments[at].build.engine, treatments[at].storage);
     let alike: Vec<bool> = (0..treatments.len()).map(|at| kind(at) == kind(base)).collect();
     let context = why::Context { base, has_shares, twins: &twins, alike: &alike };
+    let found = statements::judged(&statement_rows, treatments.len(), base, margin);
+    for (test, cells) in tests.iter_mut().zip(found) {
+        test.cells.iter_mut().zip(cells).for_each(|(cell, found)| cell.statement_times = found);
+    }
     let found = measures::judged(&measure_rows, treatments.len(), base, margin);
     for (test, cells) in tests.iter_mut().zip(found) {
         test.cells.iter_mut().zip(cells).for_each(|(cell, found)| cell.measures = found);
         for at in 0..treatments.len() {
+            why::add_shares(test, at, context);
             test.cells[at].causes = why::causes(test, at, context);
             test.cells[at].settings = settings_that_touch(plan, &treatments[at], test, at, alike[at]);
         }
@@ -162,15 +168,28 @@ fn published_order(plan: &Plan) -> Vec<(usize, u32)> {
     order.iter().flat_map(|&test| clients.iter().map(move |&clients| (test, clients))).collect()
 }
 
-fn unzip(examined: Vec<Examined>) -> (Vec<TestFindings>, Vec<Row>, Vec<MeasureRows>, Vec<Trace>) {
-    let (mut tests, mut rows, mut measure_rows, mut traces) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for Examined { findings, row, measure_rows: own_rows, traces: own, .. } in examined {
-        tests.push(findings);
-        rows.push(row);
-        measure_rows.push(own_rows);
-        traces.extend(own);
+/// What was examined of all tests.
+#[derive(Default)]
+struct All {
+    tests: Vec<TestFindings>,
+    rows: Vec<Row>,
+    measure_rows: Vec<MeasureRows>,
+    statement_rows: Vec<Vec<StatementRow>>,
+    traces: Vec<Trace>,
+}
+
+impl All {
+    fn of(examined: Vec<Examined>) -> All {
+        let mut all = All::default();
+        for Examined { findings, row, measure_rows, statement_rows, traces, .. } in examined {
+            all.tests.push(findings);
+            all.rows.push(row);
+            all.measure_rows.push(measure_rows);
+            all.statement_rows.push(statement_rows);
+            all.traces.extend(traces);
+        }
+        all
     }
-    (tests, rows, measure_rows, traces)
 }
 
 fn judge_tests(tests: &mut [TestFindings], rows: &[Row], base: usize, margin: Margin) {

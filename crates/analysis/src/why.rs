@@ -80,9 +80,7 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     let mut causes: Vec<Cause> = plans(cell).into_iter().collect();
     let costs = cell.cost.as_ref().zip(base.cost.as_ref());
     if let Some((own, of_base)) = costs {
-        let time_us = f64::from(test.clients.max(1)) * 1e6 / of_base.ops_per_s;
-        let change_us = (context.has_shares && time_us.is_finite()).then(|| time_us * (1.0 / comparison.rqps - 1.0));
-        causes.extend(cpu(cell, own, of_base, change_us));
+        causes.extend(cpu(cell, own, of_base, change_us(test.clients, of_base, comparison, context)));
     }
     // What only one of them does at all says more than how much more of something it does.
     causes.extend(of_one);
@@ -94,6 +92,23 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     causes
         .extend(of_both.into_iter().filter(|cause| !matches!(cause, Cause::Count { measure, .. } if is_told(measure))));
     causes
+}
+
+/// By how much the time of an operation changed, in microseconds; `None` where time is no cost.
+fn change_us(clients: u32, base: &Cost, comparison: &Comparison, context: Context<'_>) -> Option<f64> {
+    let time_us = f64::from(clients.max(1)) * 1e6 / base.ops_per_s;
+    (context.has_shares && time_us.is_finite()).then(|| time_us * (1.0 / comparison.rqps - 1.0))
+}
+
+/// Adds to the statements of a treatment what share of its change is in them.
+pub(crate) fn add_shares(test: &mut TestFindings, treatment: usize, context: Context<'_>) {
+    let Some(base) = test.cells[context.base].cost.clone() else { return };
+    let cell = &mut test.cells[treatment];
+    let Some(comparison) = &cell.comparison else { return };
+    let Some(change_us) = change_us(test.clients, &base, comparison, context) else { return };
+    for one in &mut cell.statement_times {
+        one.share = Some((one.us_per_op - one.base_us_per_op) / change_us).filter(|share| share.is_finite());
+    }
 }
 
 /// Whether only one of the builds does it.

@@ -87,6 +87,7 @@ fn row(findings: &Findings, test: &TestFindings, index: usize) -> Value {
         "latency_us": latency_us(cell),
         "base_latency_us": latency_us(&test.cells[findings.base]),
         "measures": cell.measures,
+        "statement_times": cell.statement_times,
         "sla": sla(cell),
         "base_sla": sla(&test.cells[findings.base]),
         "stalls": is_recorded.then(|| rounds::stalled_seconds(cell)),

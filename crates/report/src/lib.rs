@@ -25,6 +25,7 @@ mod plans;
 mod planted;
 mod pprof;
 mod rounds;
+mod statement_times;
 mod suite;
 mod svg;
 mod syscalls;

@@ -4,7 +4,8 @@
 //! made in `markdown`.
 
 use crate::{
-    blocked, functions, metric, not_sampled, number, order, plans, suite, syscalls, text, verdict_style, waits, work,
+    blocked, functions, metric, not_sampled, number, order, plans, statement_times, suite, syscalls, text,
+    verdict_style, waits, work,
 };
 use rqps_analysis::findings::{
     Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, Rule, TestFindings,
@@ -39,6 +40,7 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
         false if parts.is_empty() => parts.push(not_explained(cell)),
         _ => {}
     }
+    parts.splice(0..0, statement_times::words(cell));
     parts.extend(cell.rules.iter().map(rule));
     parts.extend(plans::words(&test.cells[findings.peer(treatment)], cell));
     Some(parts.join("; "))
@@ -215,6 +217,7 @@ pub(crate) fn below(findings: &Findings, test: &TestFindings, treatment: usize, 
     let peer = findings.peer(treatment);
     let named = |index: usize| (findings.treatments[index].name.as_str(), &test.cells[index]);
     let mut lines = plans::side_by_side(named(peer), named(treatment), width);
+    lines.extend(statement_times::lines(cell, width));
     lines.extend(work::lines(&cell.causes, per, sentence(findings, test, treatment).is_some(), width));
     let settings = work::settings(&cell.settings);
     lines.extend(settings.into_iter().flat_map(|words| text::wrap(&words, width, "      ", "        ")));

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn rounds(pairs: &[(u32, f64)]) -> Vec<RoundRatio> {
-        let ratio = |&(round, log_ratio)| RoundRatio { round, log_ratio, cycle_se: None, cycles: 0, cycles_lost: 0 };
+        let ratio = |&(round, log_ratio)| RoundRatio::whole(round, log_ratio);
         pairs.iter().map(ratio).collect()
     }
 

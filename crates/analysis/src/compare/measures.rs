@@ -7,13 +7,13 @@
 
 use crate::compare::judge::compare;
 use crate::compare::round::RoundRatio;
-use crate::compare::row::Row;
+use crate::compare::row::{Frame, Row};
 use crate::evidence::cost::cost;
 use crate::evidence::work::COUNTS;
 use crate::findings::{Comparison, Cost, MeasureComparison};
 use crate::read::measured::Measured;
 use rqps_model::sample::per_second;
-use rqps_stats::{Levels, Margin, median};
+use rqps_stats::{Margin, median};
 use rqps_store::EVENT;
 
 /// One number of a round, of which less is better.
@@ -124,28 +124,14 @@ pub(crate) fn by_round(rounds: &[Option<Measured>], writes: bool) -> Vec<Option<
 /// A test's rows, one per measure.
 pub(crate) type MeasureRows = [Row; ALL];
 
-/// The rows of a test; `arms`, `alike` and `missed` by treatment, `alike` where its engine is the base's, `missed` as
-/// what spoils a comparison, `levels` after all looks at the test.
-pub(crate) fn rows(
-    arms: &[Vec<Option<RoundMeasures>>],
-    (base, alike): (usize, &[bool]),
-    (pairs, planted): (&[(usize, usize)], &[usize]),
-    missed: &[Option<String>],
-    levels: Levels,
-) -> MeasureRows {
+/// The rows of a test; `arms` and `alike` by treatment, `alike` where its engine is the base's.
+pub(crate) fn rows(arms: &[Vec<Option<RoundMeasures>>], alike: &[bool], frame: Frame<'_>) -> MeasureRows {
+    let is_like = |arm: usize, base: usize, measure| alike[arm] == alike[base] || !is_of_engine(measure);
     std::array::from_fn(|measure| {
-        let is_like = |arm: usize, base: usize| alike[arm] == alike[base] || !is_of_engine(measure);
-        let of = |arm: usize, base: usize| match missed[arm].is_some() || missed[base].is_some() {
-            false if is_like(arm, base) => ratios(&arms[arm], &arms[base], measure),
-            _ => Vec::new(),
-        };
-        Row {
-            cells: (0..arms.len()).map(|at| if at == base { Vec::new() } else { of(at, base) }).collect(),
-            pairs: pairs.iter().map(|&(a, b)| ((a, b), of(b, a))).collect(),
-            held_back: Vec::new(),
-            levels,
-            planted: planted.to_vec(),
-        }
+        frame.row(|arm, base| match is_like(arm, base, measure) {
+            true => ratios(&arms[arm], &arms[base], measure),
+            false => Vec::new(),
+        })
     })
 }
 
@@ -160,7 +146,7 @@ fn ratios(arm: &[Option<RoundMeasures>], base: &[Option<RoundMeasures>], measure
                 Scale::Ratio => (base / arm).ln(),
                 Scale::Difference => base - arm,
             };
-            Some(RoundRatio { round, log_ratio, cycle_se: None, cycles: 0, cycles_lost: 0 })
+            Some(RoundRatio::whole(round, log_ratio))
         })
         .collect()
 }
@@ -210,6 +196,7 @@ mod tests {
     use hdrhistogram::Histogram;
     use rqps_model::Verdict;
     use rqps_model::sample::{SecondRow, Slices};
+    use rqps_stats::Levels;
 
     /// A round of so many events, one in fifty of which is slow.
     fn round(events: u64, usual: u64, slow: u64) -> Option<Measured> {
@@ -223,7 +210,8 @@ mod tests {
 
     fn compared(base: &[Option<Measured>], arm: &[Option<Measured>]) -> Vec<MeasureComparison> {
         let arms = [by_round(base, true), by_round(arm, true)];
-        let rows = rows(&arms, (0, &[true, true]), (&[], &[]), &[None, None], Levels::ONCE);
+        let frame = Frame { base: 0, pairs: &[], planted: &[], missed: &[None, None], levels: Levels::ONCE };
+        let rows = rows(&arms, &[true, true], frame);
         let mut found = judged(&[rows], 2, 0, Margin::default()).remove(0).remove(1);
         // The client counts rows whatever the test is about.
         found.retain(|one| one.measure != "rows_returned");

@@ -26,6 +26,13 @@ pub(crate) struct RoundRatio {
     pub(crate) cycles_lost: usize,
 }
 
+impl RoundRatio {
+    /// Of a number of whole samples, of which no cycles are known.
+    pub(crate) fn whole(round: u32, log_ratio: f64) -> RoundRatio {
+        RoundRatio { round, log_ratio, cycle_se: None, cycles: 0, cycles_lost: 0 }
+    }
+}
+
 /// Compares a treatment with another one, usually the base, in one round; `None` where either has no number.
 pub(crate) fn ratio_of_round(arm: &Measured, base: &Measured) -> Option<RoundRatio> {
     let whole = arm.sample.throughput()?.ln() - base.sample.throughput()?.ln();
@@ -33,7 +40,7 @@ pub(crate) fn ratio_of_round(arm: &Measured, base: &Measured) -> Option<RoundRat
     let lost = arm.slices.operations.len().max(base.slices.operations.len()) - cycles.len();
     let round = arm.sample.round;
     if cycles.len() < FEWEST_CYCLES {
-        return Some(RoundRatio { round, log_ratio: whole, cycle_se: None, cycles: 0, cycles_lost: lost });
+        return Some(RoundRatio { cycles_lost: lost, ..RoundRatio::whole(round, whole) });
     }
     let trimmed = trimmed_mean(&cycles, DEFAULT_TRIM).expect("two finite values or more, and a constant trim");
     // A scan's unit counts rows; were the tables of unlike size, slices alone would not show it.

@@ -39,6 +39,39 @@ impl Row {
     }
 }
 
+/// What the rows of a test's amounts have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    /// Index of the base.
+    pub(crate) base: usize,
+    /// A/A pairs.
+    pub(crate) pairs: &'a [(usize, usize)],
+    /// Treatments in which a change was planted.
+    pub(crate) planted: &'a [usize],
+    /// By treatment what spoils a comparison with it.
+    pub(crate) missed: &'a [Option<String>],
+    /// After all looks at the test.
+    pub(crate) levels: Levels,
+}
+
+impl Frame<'_> {
+    /// The row of an amount, of which `ratios` are a treatment's rounds relative to another's.
+    pub(crate) fn row(&self, ratios: impl Fn(usize, usize) -> Vec<RoundRatio>) -> Row {
+        let of = |arm: usize, base: usize| match self.missed[arm].is_some() || self.missed[base].is_some() {
+            true => Vec::new(),
+            false => ratios(arm, base),
+        };
+        let against_base = |at: usize| if at == self.base { Vec::new() } else { of(at, self.base) };
+        Row {
+            cells: (0..self.missed.len()).map(against_base).collect(),
+            pairs: self.pairs.iter().map(|&(a, b)| ((a, b), of(b, a))).collect(),
+            held_back: Vec::new(),
+            levels: self.levels,
+            planted: self.planted.to_vec(),
+        }
+    }
+}
+
 /// The log ratios of rounds.
 pub(crate) fn log_ratios(rounds: &[RoundRatio]) -> Vec<f64> {
     rounds.iter().map(|round| round.log_ratio).collect()

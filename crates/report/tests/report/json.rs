@@ -4,7 +4,7 @@ use crate::world::{FIVE_OF_THREE_ENGINES, MYSQL, Size, findings, of_engines};
 use rqps_report::compare_json;
 use serde_json::Value;
 
-const ROW: [&str; 26] = [
+const ROW: [&str; 27] = [
     "test",
     "group",
     "clients",
@@ -24,6 +24,7 @@ const ROW: [&str; 26] = [
     "latency_us",
     "base_latency_us",
     "measures",
+    "statement_times",
     "sla",
     "base_sla",
     "stalls",
