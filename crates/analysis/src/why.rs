@@ -70,7 +70,6 @@ pub(crate) struct Context<'a> {
 /// these are the exact counts that moved, since those need no change of time to be seen.
 pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>) -> Vec<Cause> {
     let (cell, base) = (&test.cells[treatment], &test.cells[context.base]);
-    let is_change = |one: &&Comparison| matches!(one.verdict, Verdict::Regressed | Verdict::Improved);
     let counts = if context.alike[treatment] { counts(test, cell, base, context.twins) } else { Vec::new() };
     let (of_one, of_both): (Vec<Cause>, Vec<Cause>) = counts.into_iter().partition(is_of_one);
     let Some(comparison) = cell.comparison.as_ref().filter(is_change) else {
@@ -94,17 +93,21 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     causes
 }
 
+fn is_change(one: &&Comparison) -> bool {
+    matches!(one.verdict, Verdict::Regressed | Verdict::Improved)
+}
+
 /// By how much the time of an operation changed, in microseconds; `None` where time is no cost.
 fn change_us(clients: u32, base: &Cost, comparison: &Comparison, context: Context<'_>) -> Option<f64> {
     let time_us = f64::from(clients.max(1)) * 1e6 / base.ops_per_s;
     (context.has_shares && time_us.is_finite()).then(|| time_us * (1.0 / comparison.rqps - 1.0))
 }
 
-/// Adds to the statements of a treatment what share of its change is in them.
+/// Adds to the statements of a treatment what share of its change is in them; of what did not change there is none.
 pub(crate) fn add_shares(test: &mut TestFindings, treatment: usize, context: Context<'_>) {
     let Some(base) = test.cells[context.base].cost.clone() else { return };
     let cell = &mut test.cells[treatment];
-    let Some(comparison) = &cell.comparison else { return };
+    let Some(comparison) = cell.comparison.as_ref().filter(is_change) else { return };
     let Some(change_us) = change_us(test.clients, &base, comparison, context) else { return };
     for one in &mut cell.statement_times {
         one.share = Some((one.us_per_op - one.base_us_per_op) / change_us).filter(|share| share.is_finite());

@@ -23,7 +23,8 @@ pub struct StatementTime {
     pub high: Option<f64>,
     /// p corrected over all kinds of all tests.
     pub q: Option<f64>,
-    /// Of the change in time per operation the share that is in these statements; `None` where time is no cost.
+    /// Of the change in time per operation the share that is in these statements; `None` where nothing changed
+    /// and where time is no cost.
     pub share: Option<f64>,
 }
 

@@ -232,3 +232,30 @@ fn switches_and_faults_are_those_of_sessions_where_these_were_followed() {
     test.cells[0].work.clear();
     assert_eq!(told(&test), ["cs_per_op", "server_faults_per_op"], "known of one build only");
 }
+
+#[test]
+fn statements_have_shares_of_a_change_alone() {
+    use crate::findings::StatementTime;
+    // 25 µs more an operation, 20 of them in the commits.
+    let share = |rqps: f64, verdict: Verdict, has_shares: bool| {
+        let mut test = test(rqps, cost(), Vec::new());
+        let cell = &mut test.cells[1];
+        cell.comparison.as_mut().unwrap().verdict = verdict;
+        cell.statement_times = vec![StatementTime {
+            statement: "commit".to_owned(),
+            base_us: 300.0,
+            us: 500.0,
+            base_us_per_op: 30.0,
+            us_per_op: 50.0,
+            low: Some(1.6),
+            high: Some(1.7),
+            q: Some(0.001),
+            share: None,
+        }];
+        add_shares(&mut test, 1, context(has_shares));
+        test.cells[1].statement_times[0].share
+    };
+    assert!((share(0.8, Verdict::Regressed, true).unwrap() - 0.8).abs() < 1e-9);
+    assert_eq!(share(0.999, Verdict::Equal, true), None);
+    assert_eq!(share(0.8, Verdict::Regressed, false), None, "time is no cost");
+}
