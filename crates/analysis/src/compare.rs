@@ -14,4 +14,4 @@ pub(crate) mod planted;
 pub(crate) mod round;
 pub(crate) mod row;
 pub(crate) mod sla;
-pub(crate) mod statements;
+pub(crate) mod statement_times;

@@ -6,9 +6,9 @@
 
 use crate::compare::measures::{MeasureRows, RoundMeasures};
 use crate::compare::round::{RoundRatio, ratio_of_round};
-use crate::compare::row::{Frame, Row};
-use crate::compare::statements::{StatementRow, Statements};
-use crate::compare::{inside, measures, open_loop, planted, sla, statements};
+use crate::compare::row::{Pairing, Row};
+use crate::compare::statement_times::{StatementRow, Statements};
+use crate::compare::{inside, measures, open_loop, planted, sla, statement_times};
 use crate::evidence::{
     answers, cost, counters, latency, other_load, plan_structure, response, series, speeds, timeline, work,
 };
@@ -109,11 +109,10 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     let levels = shared.levels.of_test(&planned.name, fewest.unwrap_or(0));
     let kind = |at: usize| (shared.treatments[at].build.engine, shared.treatments[at].storage);
     let alike: Vec<bool> = (0..arms.len()).map(|at| kind(at) == kind(shared.base)).collect();
-    let Shared { base, pairs: aa_pairs, planted: planted_arms, .. } = shared;
-    let frame = Frame { base, pairs: aa_pairs, planted: planted_arms, missed: &misses, levels };
-    let measure_rows = measures::rows(&measured, &alike, frame);
+    let pairing = Pairing { base: shared.base, pairs: shared.pairs, planted: shared.planted, missed: &misses, levels };
+    let measure_rows = measures::rows(&measured, &alike, pairing);
     let took: Vec<_> = arms.iter_mut().map(|arm| std::mem::take(&mut arm.took)).collect();
-    let statement_rows = statements::rows(&took, frame);
+    let statement_rows = statement_times::rows(&took, pairing);
     let held_back = open_loop::held_back(sla::held_back(&misses, shared.base), &at_rate, shared.base);
     let held_back = compare_answers(shared, &mut arms, held_back);
     fill_inside(&mut arms, shared.base, &ratios, &held_back);
@@ -204,7 +203,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         warnings: Vec::new(),
     };
     let measures = measures::by_round(&rounds, writes);
-    let took = statements::by_round(&rounds);
+    let took = statement_times::by_round(&rounds);
     let counters = counters::per_kilo_op(present());
     rounds.iter_mut().flatten().for_each(Measured::drop_bulk);
     let plans = rounds.iter().flatten().find(|m| m.has_number()).map_or_else(Vec::new, |first| first.plans.clone());

@@ -32,8 +32,8 @@ pub use read::round_seconds::round_seconds;
 use crate::advice::Kind;
 use crate::compare::measures::MeasureRows;
 use crate::compare::row::Row;
-use crate::compare::statements::StatementRow;
-use crate::compare::{aa_pairs, crossing, groups, judge, measures, planted, statements};
+use crate::compare::statement_times::StatementRow;
+use crate::compare::{aa_pairs, crossing, groups, judge, measures, planted, statement_times};
 use crate::evidence::{forced, semantic_settings, series, touching};
 use crate::examine::{Examined, Shared, examine_all};
 use crate::findings::{CampaignFacts, Findings, SettingFindings, TestFindings, TreatmentFindings, Warning};
@@ -41,8 +41,8 @@ use crate::read::looks::LevelsOfTests;
 use crate::read::{base, looks, treatment};
 use crate::warnings::campaign::Trace;
 use rayon::prelude::*;
+use rqps_model::Plan;
 use rqps_model::plan::{Arrival, Round, TestPlan};
-use rqps_model::{Plan, Verdict};
 use rqps_stats::Margin;
 use rqps_store::Campaign;
 
@@ -90,7 +90,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let kind = |at: usize| (treatments[at].build.engine, treatments[at].storage);
     let alike: Vec<bool> = (0..treatments.len()).map(|at| kind(at) == kind(base)).collect();
     let context = why::Context { base, has_shares, twins: &twins, alike: &alike };
-    let found = statements::judged(&statement_rows, treatments.len(), base, margin);
+    let found = statement_times::judged(&statement_rows, treatments.len(), base, margin);
     for (test, cells) in tests.iter_mut().zip(found) {
         test.cells.iter_mut().zip(cells).for_each(|(cell, found)| cell.statement_times = found);
     }
@@ -213,7 +213,7 @@ fn settings_that_touch(
     is_alike: bool,
 ) -> Vec<SettingFindings> {
     let comparison = test.cells[at].comparison.as_ref();
-    let is_changed = comparison.is_some_and(|one| matches!(one.verdict, Verdict::Regressed | Verdict::Improved));
+    let is_changed = comparison.is_some_and(|one| one.verdict.is_change());
     if !is_changed || !is_alike {
         return Vec::new();
     }

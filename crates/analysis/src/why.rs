@@ -6,7 +6,6 @@
 
 use crate::evidence::work::COUNTS;
 use crate::findings::{Cause, CellFindings, Comparison, Cost, MeasureComparison, Moved, TestFindings, WorkFindings};
-use rqps_model::Verdict;
 
 /// A share of the change that is worth a word.
 const WORTH_A_SHARE: f64 = 0.1;
@@ -72,7 +71,7 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     let (cell, base) = (&test.cells[treatment], &test.cells[context.base]);
     let counts = if context.alike[treatment] { counts(test, cell, base, context.twins) } else { Vec::new() };
     let (of_one, of_both): (Vec<Cause>, Vec<Cause>) = counts.into_iter().partition(is_of_one);
-    let Some(comparison) = cell.comparison.as_ref().filter(is_change) else {
+    let Some(comparison) = cell.comparison.as_ref().filter(|one| one.verdict.is_change()) else {
         let is_exact = |cause: &Cause| matches!(cause, Cause::Count { interval: None, .. });
         return of_one.into_iter().chain(of_both).filter(is_exact).collect();
     };
@@ -93,10 +92,6 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     causes
 }
 
-fn is_change(one: &&Comparison) -> bool {
-    matches!(one.verdict, Verdict::Regressed | Verdict::Improved)
-}
-
 /// By how much the time of an operation changed, in microseconds; `None` where time is no cost.
 fn change_us(clients: u32, base: &Cost, comparison: &Comparison, context: Context<'_>) -> Option<f64> {
     let time_us = f64::from(clients.max(1)) * 1e6 / base.ops_per_s;
@@ -107,7 +102,7 @@ fn change_us(clients: u32, base: &Cost, comparison: &Comparison, context: Contex
 pub(crate) fn add_shares(test: &mut TestFindings, treatment: usize, context: Context<'_>) {
     let Some(base) = test.cells[context.base].cost.clone() else { return };
     let cell = &mut test.cells[treatment];
-    let Some(comparison) = cell.comparison.as_ref().filter(is_change) else { return };
+    let Some(comparison) = cell.comparison.as_ref().filter(|one| one.verdict.is_change()) else { return };
     let Some(change_us) = change_us(test.clients, &base, comparison, context) else { return };
     for one in &mut cell.statement_times {
         one.share = Some((one.us_per_op - one.base_us_per_op) / change_us).filter(|share| share.is_finite());

@@ -6,7 +6,7 @@
 use anyhow::{Context, Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rqps_analysis::findings::{CellFindings, Comparison, Findings, TestFindings};
+use rqps_analysis::findings::{CellFindings, Findings, TestFindings};
 use rqps_analysis::private::without_literals;
 use rqps_analysis::{analyse, sampled_stacks};
 use rqps_campaign::profiled::ToExplain;
@@ -73,8 +73,7 @@ pub fn has_failed(campaign: &Campaign) -> Result<bool, StoreError> {
 /// What is to be explained where nobody says what: the tests that changed on some treatment, and as far as there is
 /// time those that have another plan or another exact count there. What was planted is no change.
 pub fn to_explain(findings: &Findings) -> ToExplain {
-    let is_change = |comparison: &Comparison| matches!(comparison.verdict, Verdict::Regressed | Verdict::Improved);
-    let has_changed = |cell: &CellFindings| cell.comparison.as_ref().is_some_and(is_change);
+    let has_changed = |cell: &CellFindings| cell.comparison.as_ref().is_some_and(|one| one.verdict.is_change());
     let has_other_plan = |cell: &CellFindings| cell.plans.iter().any(|plan| plan.differs);
     // Causes of a test that did not change are exact counts.
     let has_other_count = |cell: &CellFindings| !cell.causes.is_empty();

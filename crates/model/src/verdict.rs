@@ -15,3 +15,10 @@ words! {
         Undecided = "undecided",
     }
 }
+
+impl Verdict {
+    /// Whether something changed, for better or worse.
+    pub fn is_change(self) -> bool {
+        matches!(self, Verdict::Regressed | Verdict::Improved)
+    }
+}

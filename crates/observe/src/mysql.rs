@@ -56,7 +56,7 @@ const TOLD_AS_STATUS: [&str; 33] = [
 /// Status variables that hold numbers but count nothing that a server does.
 const NOT_COUNTED: [&str; 2] = ["Uptime", "Uptime_since_flush_status"];
 
-/// What the performance schema counts of waits for files and for locks of tables and of their definitions; also of what
+/// What the performance schema counts of file I/O and of waits for table and metadata locks; also of what
 /// is not on by default, such as mutexes, where the user has switched it on. A session that waits for its client
 /// (`idle`) is left out: that is none of the server's. Its timers count picoseconds.
 const WAITS: &str = "select substr(EVENT_NAME, 6) as NAME, COUNT_STAR as WAITS, SUM_TIMER_WAIT / 1000000 as MICROS \

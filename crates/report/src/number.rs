@@ -43,6 +43,21 @@ pub(crate) fn change(ratio: f64) -> String {
     format!("{}{digits} %", sign(&digits, change))
 }
 
+/// The same with the interval of the ratio: `−2.8 % (0.965 to 0.980)`.
+pub(crate) fn change_within(value: f64, low: f64, high: f64) -> String {
+    format!("{} ({} to {})", change(value), ratio(low), ratio(high))
+}
+
+/// The share of a change that something accounts for, in words: `40 % of the change`.
+pub(crate) fn share_of_change(share: f64) -> String {
+    match share {
+        share if share < 0.0 => "against the change".to_owned(),
+        share if share > 1.1 => "more than the whole change".to_owned(),
+        share if share > 0.95 => "all of the change".to_owned(),
+        share => format!("{} of the change", percent((share * 100.0).round() / 100.0)),
+    }
+}
+
 /// A difference of two shares in percentage points, such as `−2.0 pp`: a percentage of a percentage misleads.
 pub(crate) fn points(difference: f64) -> String {
     if !difference.is_finite() {
@@ -93,6 +108,13 @@ pub(crate) fn bytes(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_of_a_change_are_said_in_words() {
+        let shares = [-0.2, 0.4, 1.0, 1.3].map(share_of_change);
+        let expected = ["against the change", "40 % of the change", "all of the change", "more than the whole change"];
+        assert_eq!(shares, expected);
+    }
 
     fn check(render: fn(f64) -> String, cases: &[(f64, &str)]) {
         for (value, expected) in cases {

@@ -12,13 +12,13 @@ const WORTH_NAMING: f64 = 0.1;
 /// Statements that a sentence names.
 const NAMED: usize = 2;
 
-/// `first of all in commit ×2.60 (2.239 to 3.042), 33.2 µs → 86.3 µs, 71 % of the change`: the largest shares.
+/// `by statement: commit ×2.60 (2.239 to 3.042), 33.2 µs → 86.3 µs, 71 % of the change`: the largest shares.
 pub(crate) fn words(cell: &CellFindings) -> Option<String> {
     let mut with_share: Vec<(f64, &StatementTime)> = moved(cell).filter_map(|one| Some((one.share?, one))).collect();
     with_share.retain(|(share, _)| *share >= WORTH_NAMING);
     with_share.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let named: Vec<String> = with_share.iter().take(NAMED).map(|(_, one)| sentence_of(one)).collect();
-    (!named.is_empty()).then(|| format!("first of all in {}", named.join(" and in ")))
+    (!named.is_empty()).then(|| format!("by statement: {}", named.join(", and ")))
 }
 
 /// The lines below a test: the statements that moved, those with the largest share of the change first.
@@ -47,10 +47,10 @@ fn sentence_of(one: &StatementTime) -> String {
 
 /// `+46.0 % (1.440 to 1.480)`
 fn change(one: &StatementTime) -> String {
-    let change = number::change(one.us / one.base_us);
+    let ratio = one.us / one.base_us;
     match one.low.zip(one.high) {
-        Some((low, high)) => format!("{change} ({} to {})", number::ratio(low), number::ratio(high)),
-        None => change,
+        Some((low, high)) => number::change_within(ratio, low, high),
+        None => number::change(ratio),
     }
 }
 
@@ -59,10 +59,7 @@ fn from_to(one: &StatementTime) -> String {
 }
 
 fn of_change(one: &StatementTime) -> String {
-    one.share.map_or_else(String::new, |share| match share {
-        share if share < 0.0 => ", against the change".to_owned(),
-        share => format!(", {} of the change", number::percent((share * 100.0).round() / 100.0)),
-    })
+    one.share.map_or_else(String::new, |share| format!(", {}", number::share_of_change(share)))
 }
 
 #[cfg(test)]
@@ -92,8 +89,8 @@ mod tests {
             time("delete", (40.0, 38.0), 0.02, -0.05),
         ];
         let cell = CellFindings { statement_times, ..CellFindings::default() };
-        let expected = "first of all in update-index +50.0 % (1.480 to 1.520), 35.0 µs → 52.5 µs, 60 % of the change \
-                        and in commit +10.0 % (1.080 to 1.120), 100 µs → 110 µs, 25 % of the change";
+        let expected = "by statement: update-index +50.0 % (1.480 to 1.520), 35.0 µs → 52.5 µs, 60 % of the change, \
+                        and commit +10.0 % (1.080 to 1.120), 100 µs → 110 µs, 25 % of the change";
         assert_eq!(words(&cell).unwrap(), expected);
         assert_eq!(
             lines(&cell, 100),

@@ -16,7 +16,7 @@ use crate::order::{self, Level};
 use crate::rounds;
 use crate::suite;
 use crate::{number, planted, text, verdict_style};
-use rqps_analysis::findings::{Comparison, Findings, TestFindings};
+use rqps_analysis::findings::{Findings, TestFindings};
 use rqps_model::{Verdict, plural};
 
 /// Narrower than this the table is not folded further.
@@ -365,10 +365,9 @@ fn unchanged(level: &Level<'_>, treatment: usize, noun: &str) -> String {
 /// Tests that a treatment made slower or faster, the largest change first.
 fn changed<'a>(level: &Level<'a>, treatment: usize) -> Vec<&'a TestFindings> {
     let size = |test: &TestFindings| test.cells[treatment].comparison.as_ref().map_or(0.0, |c| c.rqps.ln().abs());
-    let is_change = |c: &Comparison| matches!(c.verdict, Verdict::Regressed | Verdict::Improved);
     let tests = level.blocks.iter().flat_map(|block| &block.tests).map(|(_, test)| *test);
     let mut changed: Vec<&TestFindings> =
-        tests.filter(|test| test.cells[treatment].comparison.as_ref().is_some_and(is_change)).collect();
+        tests.filter(|test| test.cells[treatment].comparison.as_ref().is_some_and(|c| c.verdict.is_change())).collect();
     changed.sort_by(|a, b| size(b).total_cmp(&size(a)));
     changed
 }

@@ -10,14 +10,13 @@ use crate::{
 use rqps_analysis::findings::{
     Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, Rule, TestFindings,
 };
-use rqps_model::{Verdict, plural};
+use rqps_model::plural;
 use serde_json::{Value, json};
 
 /// The causes of a change as one sentence without a full stop; `None` where the test did not change.
 pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usize) -> Option<String> {
     let cell = &test.cells[treatment];
-    let is_changed = matches!(cell.comparison.as_ref()?.verdict, Verdict::Regressed | Verdict::Improved);
-    if !is_changed {
+    if !cell.comparison.as_ref()?.verdict.is_change() {
         return None;
     }
     let per = metric::per(findings, test);
@@ -108,13 +107,13 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
         Cause::Plan { .. } | Cause::Count { .. } => return None,
         Cause::ServerCpu { moved, share, kernel } => {
             let mut words = amount("server CPU", moved, per, number::duration_us);
-            words.extend(share.map(|share| format!(", {}", share_in_words(share))));
+            words.extend(share.map(|share| format!(", {}", number::share_of_change(share))));
             words.extend(kernel.map(|share| if share > 0.5 { ", most of it in the kernel" } else { ", in user mode" }));
             words
         }
         Cause::ClientCpu { moved, share } => {
             let mut words = amount("CPU of the client itself", moved, per, number::duration_us);
-            words.extend(share.map(|share| format!(", {}", share_in_words(share))));
+            words.extend(share.map(|share| format!(", {}", number::share_of_change(share))));
             words
         }
         Cause::Waiting { share } => {
@@ -155,22 +154,11 @@ fn amount(name: &str, moved: &Moved, per: &str, show: fn(f64) -> String) -> Stri
 /// The same of what is not counted per operation.
 fn moved_by(name: &str, moved: &Moved, show: fn(f64) -> String) -> String {
     format!(
-        "{name} {} ({} to {}), {} → {}",
-        number::change(moved.ratio()),
-        number::ratio(moved.low),
-        number::ratio(moved.high),
+        "{name} {}, {} → {}",
+        number::change_within(moved.ratio(), moved.low, moved.high),
         show(moved.from),
         show(moved.to)
     )
-}
-
-fn share_in_words(share: f64) -> String {
-    match share {
-        share if share < 0.0 => "against the change".to_owned(),
-        share if share > 1.1 => "more than the whole change".to_owned(),
-        share if share > 0.95 => "all of the change".to_owned(),
-        share => format!("{} of the change", number::percent((share * 100.0).round() / 100.0)),
-    }
 }
 
 /// `rqps explain`: by build each test that changed, or those named, the largest change first.
@@ -383,8 +371,5 @@ mod tests {
         assert_eq!(said(faults), "page faults of sessions per statement −50.0 % (0.450 to 0.550), 0.0270 → 0.0135");
         let waiting = said(Cause::Waiting { share: 0.84 });
         assert_eq!(waiting, "84 % of the change is waiting: neither server nor client CPU");
-        let shares = [-0.2, 0.4, 1.0, 1.3].map(share_in_words);
-        let expected = ["against the change", "40 % of the change", "all of the change", "more than the whole change"];
-        assert_eq!(shares, expected);
     }
 }

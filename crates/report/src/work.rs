@@ -46,13 +46,13 @@ const TITLES: [(&str, &str); 35] = [
     ("temp_disk_tables", "temporary tables on disk"),
     ("rows_sorted", "rows sorted"),
     ("bytes_sent", "sent to the client"),
-    ("row_lock_waits", "waits for row locks"),
-    ("row_lock_us", "time of waiting for row locks"),
-    ("redo_file_us", "time at the files of the redo log"),
-    ("data_file_us", "time at the files of tables"),
-    ("binlog_file_us", "time at the files of the binary log"),
-    ("table_lock_us", "time of waiting for locks of tables"),
-    ("definition_lock_us", "time of waiting for locks of definitions"),
+    ("row_lock_waits", "row lock waits"),
+    ("row_lock_us", "time waiting for row locks"),
+    ("redo_file_us", "I/O time on redo log files"),
+    ("data_file_us", "I/O time on table files"),
+    ("binlog_file_us", "I/O time on binary log files"),
+    ("table_lock_us", "time waiting for table locks"),
+    ("metadata_lock_us", "time waiting for metadata locks"),
 ];
 
 /// A count that moved.
@@ -70,12 +70,12 @@ impl Moved<'_> {
 
     /// `−90.0 %, exact`, or with its interval.
     fn change(&self) -> String {
-        let change = number::change(self.to / self.from);
+        let ratio = self.to / self.from;
         match self.interval {
             _ if self.from == 0.0 => "only here".to_owned(),
             _ if self.to == 0.0 => "no longer".to_owned(),
-            Some((low, high)) => format!("{change} ({} to {})", number::ratio(low), number::ratio(high)),
-            None => format!("{change}, exact"),
+            Some((low, high)) => number::change_within(ratio, low, high),
+            None => format!("{}, exact", number::change(ratio)),
         }
     }
 

@@ -22,6 +22,9 @@ pub type Latencies = BTreeMap<String, Histogram<u64>>;
 /// The kind under which whole events (transactions of a test) are kept.
 pub const EVENT: &str = "event";
 
+/// The kind of events that failed.
+pub const FAILED_EVENT: &str = "event-failed";
+
 /// In the log the largest value of each line is there for people: in milliseconds.
 const NS_PER_MS: f64 = 1e6;
 

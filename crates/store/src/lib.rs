@@ -20,7 +20,7 @@ mod writer;
 pub use campaign::Campaign;
 pub use damage::Damage;
 pub use error::{FoundFormat, StoreError};
-pub use latency::{EVENT, Latencies, latency_part};
+pub use latency::{EVENT, FAILED_EVENT, Latencies, latency_part};
 pub use lock::Owner;
 pub use sample::{SampleFolder, SampleParts};
 pub use status::{Start, State, Status};

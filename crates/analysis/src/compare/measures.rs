@@ -7,7 +7,7 @@
 
 use crate::compare::judge::compare;
 use crate::compare::round::RoundRatio;
-use crate::compare::row::{Frame, Row};
+use crate::compare::row::{Pairing, Row};
 use crate::evidence::cost::cost;
 use crate::evidence::work::COUNTS;
 use crate::findings::{Comparison, Cost, MeasureComparison};
@@ -125,10 +125,10 @@ pub(crate) fn by_round(rounds: &[Option<Measured>], writes: bool) -> Vec<Option<
 pub(crate) type MeasureRows = [Row; ALL];
 
 /// The rows of a test; `arms` and `alike` by treatment, `alike` where its engine is the base's.
-pub(crate) fn rows(arms: &[Vec<Option<RoundMeasures>>], alike: &[bool], frame: Frame<'_>) -> MeasureRows {
+pub(crate) fn rows(arms: &[Vec<Option<RoundMeasures>>], alike: &[bool], pairing: Pairing<'_>) -> MeasureRows {
     let is_like = |arm: usize, base: usize, measure| alike[arm] == alike[base] || !is_of_engine(measure);
     std::array::from_fn(|measure| {
-        frame.row(|arm, base| match is_like(arm, base, measure) {
+        pairing.row(|arm, base| match is_like(arm, base, measure) {
             true => ratios(&arms[arm], &arms[base], measure),
             false => Vec::new(),
         })
@@ -210,8 +210,8 @@ mod tests {
 
     fn compared(base: &[Option<Measured>], arm: &[Option<Measured>]) -> Vec<MeasureComparison> {
         let arms = [by_round(base, true), by_round(arm, true)];
-        let frame = Frame { base: 0, pairs: &[], planted: &[], missed: &[None, None], levels: Levels::ONCE };
-        let rows = rows(&arms, &[true, true], frame);
+        let pairing = Pairing { base: 0, pairs: &[], planted: &[], missed: &[None, None], levels: Levels::ONCE };
+        let rows = rows(&arms, &[true, true], pairing);
         let mut found = judged(&[rows], 2, 0, Margin::default()).remove(0).remove(1);
         // The client counts rows whatever the test is about.
         found.retain(|one| one.measure != "rows_returned");

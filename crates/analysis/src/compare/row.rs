@@ -39,9 +39,9 @@ impl Row {
     }
 }
 
-/// What the rows of a test's amounts have in common.
+/// Which treatments of a test are compared with which, and at which levels: the same for all of its amounts.
 #[derive(Clone, Copy)]
-pub(crate) struct Frame<'a> {
+pub(crate) struct Pairing<'a> {
     /// Index of the base.
     pub(crate) base: usize,
     /// A/A pairs.
@@ -54,7 +54,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) levels: Levels,
 }
 
-impl Frame<'_> {
+impl Pairing<'_> {
     /// The row of an amount, of which `ratios` are a treatment's rounds relative to another's.
     pub(crate) fn row(&self, ratios: impl Fn(usize, usize) -> Vec<RoundRatio>) -> Row {
         let of = |arm: usize, base: usize| match self.missed[arm].is_some() || self.missed[base].is_some() {

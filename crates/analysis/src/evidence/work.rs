@@ -123,7 +123,7 @@ pub(crate) const COUNTS: [Count; 35] = [
     ),
     since_later("binlog_file_us", &["wait_micros.io/file/sql/binlog"], 1.0),
     since_later("table_lock_us", &["wait_micros.lock/table/sql/handler"], 1.0),
-    since_later("definition_lock_us", &["wait_micros.lock/metadata/sql/mdl"], 1.0),
+    since_later("metadata_lock_us", &["wait_micros.lock/metadata/sql/mdl"], 1.0),
 ];
 
 impl Count {

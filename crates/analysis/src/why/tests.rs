@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::findings::{MeasureComparison, PlanFindings};
-use rqps_model::{Group, Unit};
+use rqps_model::{Group, Unit, Verdict};
 
 /// A measure that moved by `ratio`, give or take a percent.
 fn measure(name: &str, ratio: f64) -> MeasureComparison {

@@ -52,7 +52,7 @@ impl JudgedMeasure {
             hue: verdict_style::hue(one.verdict),
             glyph: verdict_style::glyph(one.verdict),
             tip: format!("{} {}{remark}", latency::interval(one), one.verdict),
-            is_changed: matches!(one.verdict, Verdict::Regressed | Verdict::Improved),
+            is_changed: one.verdict.is_change(),
         })
     }
 }

@@ -134,8 +134,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
     let comparisons: Vec<_> = scene.others.iter().filter_map(|at| test.cells[*at].comparison.as_ref()).collect();
     let has = |verdict: Verdict| comparisons.iter().any(|c| c.verdict == verdict);
     let verdicts: Vec<&str> = Verdict::ALL.into_iter().filter(|v| has(*v)).map(Verdict::name).collect();
-    let is_change = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved);
-    let sizes = comparisons.iter().filter(|c| is_change(c.verdict)).map(|c| c.rqps.ln().abs());
+    let sizes = comparisons.iter().filter(|c| c.verdict.is_change()).map(|c| c.rqps.ln().abs());
     let ends = scene.others.iter().filter_map(|at| Interval::of(&test.cells[*at]).ends());
     let rounds = comparisons.iter().flat_map(|c| c.by_round.iter().map(|round| round.rqps).chain([c.rqps]));
     let values: Vec<f64> = ends.flat_map(|(low, high)| [low, high]).chain(rounds).collect();

@@ -6,12 +6,12 @@
 
 use crate::compare::judge::compare;
 use crate::compare::round::RoundRatio;
-use crate::compare::row::{Frame, Row};
+use crate::compare::row::{Pairing, Row};
 use crate::findings::{Comparison, StatementTime};
 use crate::read::measured::Measured;
 use rqps_model::sample::SuiteRecord;
 use rqps_stats::Margin;
-use rqps_store::EVENT;
+use rqps_store::{EVENT, FAILED_EVENT};
 use std::collections::BTreeMap;
 
 /// Statements of one kind: how many, and nanoseconds of all together.
@@ -62,7 +62,7 @@ fn is_statement(measured: &Measured, kind: &str) -> bool {
         Some(SuiteRecord::TprocC(record)) => record.transactions.iter().any(|one| one.name == kind),
         _ => false,
     };
-    !kind.starts_with(EVENT) && !is_type
+    ![EVENT, FAILED_EVENT].contains(&kind) && !is_type
 }
 
 /// By round with a number; nothing of steps.
@@ -82,7 +82,7 @@ pub(crate) struct StatementRow {
 }
 
 /// The rows of a test that sends several kinds of statement; `arms` by treatment.
-pub(crate) fn rows(arms: &[Vec<Option<Statements>>], frame: Frame<'_>) -> Vec<StatementRow> {
+pub(crate) fn rows(arms: &[Vec<Option<Statements>>], pairing: Pairing<'_>) -> Vec<StatementRow> {
     let sum = |rounds: &Vec<Option<Statements>>| {
         rounds.iter().flatten().fold(Statements::default(), |mut sum, one| {
             sum.add(one);
@@ -90,13 +90,13 @@ pub(crate) fn rows(arms: &[Vec<Option<Statements>>], frame: Frame<'_>) -> Vec<St
         })
     };
     let sums: Vec<Statements> = arms.iter().map(sum).collect();
-    let kinds: Vec<&String> = sums[frame.base].by_kind.keys().collect();
+    let kinds: Vec<&String> = sums[pairing.base].by_kind.keys().collect();
     if kinds.len() < 2 {
         return Vec::new();
     }
     let of_kind = |kind: &String| StatementRow {
         kind: kind.clone(),
-        row: frame.row(|arm, base| ratios(&arms[arm], &arms[base], kind)),
+        row: pairing.row(|arm, base| ratios(&arms[arm], &arms[base], kind)),
         sums: sums.iter().map(|sum| (sum.by_kind.get(kind).copied().unwrap_or_default(), sum.operations)).collect(),
     };
     kinds.into_iter().map(of_kind).collect()
@@ -166,8 +166,8 @@ mod tests {
 
     fn compared(base: &[Option<Measured>], arm: &[Option<Measured>]) -> Vec<StatementTime> {
         let arms = [by_round(base), by_round(arm)];
-        let frame = Frame { base: 0, pairs: &[], planted: &[], missed: &[None, None], levels: Levels::ONCE };
-        judged(&[rows(&arms, frame)], 2, 0, Margin::default()).remove(0).remove(1)
+        let pairing = Pairing { base: 0, pairs: &[], planted: &[], missed: &[None, None], levels: Levels::ONCE };
+        judged(&[rows(&arms, pairing)], 2, 0, Margin::default()).remove(0).remove(1)
     }
 
     #[test]
