@@ -11,7 +11,7 @@ use crate::request::PartRequest;
 use crate::transactions;
 use crate::workload::{INSERT, Queries, Users};
 use anyhow::{Context, Result, bail};
-use rqps_load::drive::{self, ClientCpus, Exercise, Schedule, Slices, Span};
+use rqps_load::drive::{self, ClientCpus, Exercise, RowSink, Schedule, Slices, Span};
 use rqps_load::insert::{Bench, State, run_step};
 use rqps_load::program::own::ScriptWorkload;
 use rqps_load::program::sysbench::Statements;
@@ -82,9 +82,10 @@ fn insert(request: &PartRequest) -> Result<PartResult> {
     let preset = Suite::insert().scales.into_values().next().context("there are no presets")?;
     let shape = Shape { clients: 1, shared_table: false, rows_initial: request.rows, ..preset };
     let endpoint = endpoint(request);
-    let bench =
-        // One server takes no turns.
-        Bench { endpoint: &endpoint, storage: None, shape: &shape, seed: 1, threads: 1, cpus: ClientCpus::default(), slice: Duration::ZERO };
+    // One server takes no turns.
+    let (cpus, slice) = (ClientCpus::default(), Duration::ZERO);
+    let endpoint = &endpoint;
+    let bench = Bench { endpoint, storage: None, shape: &shape, seed: 1, threads: 1, cpus, slice, keeps_spans: false };
     let steps = steps(&shape);
     let load = steps.first().context("the benchmark has lost its steps")?;
     let record = run_step(&bench, load, &mut State::new(), &AtomicBool::new(false), &mut |_| ())?.record;
@@ -175,6 +176,8 @@ fn exercise<'a>(arms: &'a [Endpoint], clients: u32, request: &PartRequest) -> Ex
         arrival: Arrival::Closed,
         seed: request.seed.max(1),
         planted: &[],
+        rows: RowSink::NONE,
+        keeps_spans: false,
     }
 }
 

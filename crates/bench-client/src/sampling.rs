@@ -11,7 +11,7 @@ use crate::rounds::Measured;
 use crate::table::Row;
 use crate::test_server::TestServer;
 use anyhow::{Context, Result, bail, ensure};
-use rqps_load::drive::{self, ArmRun, ClientCpus, Exercise, Schedule, ServerSide, Switch};
+use rqps_load::drive::{self, ArmRun, ClientCpus, Exercise, RowSink, Schedule, ServerSide, Switch};
 use rqps_load::program::sysbench::Statements;
 use rqps_model::plan::{Arrival, DataShape};
 use rqps_observe::WaitSampler;
@@ -99,6 +99,8 @@ fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 3]> {
         arrival: Arrival::Closed,
         seed,
         planted: &[],
+        rows: RowSink::NONE,
+        keeps_spans: true,
     };
     let mut sampling = None;
     let mut refused = None;

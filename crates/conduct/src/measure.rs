@@ -12,16 +12,19 @@ use crate::profiling::Profiling;
 use crate::programs::shortfall;
 use crate::server_side::ServerSides;
 use crate::supervise::{Quit, supervised, supervised_by};
-use rqps_load::drive::ClientCpus;
+use rqps_load::drive::{ClientCpus, RowSink};
 use rqps_load::suite::{Clients, Compiled, Moment, PlannedTest, Ran, TestServer};
 use rqps_model::answers::TestAnswers;
 use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{DataSet, Round, Stage, TestPlan, TreatmentPlan};
+use rqps_model::sample::SecondRow;
 use rqps_model::settings::CpuSet;
 use rqps_model::{Part, Placement, RoundSeconds, Sample, StorageEngine, part};
-use rqps_observe::{ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, Probe, Probes, ProcessProbe};
+use rqps_observe::{
+    ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, MonitorSink, Probe, Probes, ProcessProbe,
+};
 use rqps_server::{Server, placement};
-use rqps_store::{SampleParts, StoreError, Writer, latency_part};
+use rqps_store::{RowsPart, SampleParts, StoreError, Writer, latency_part};
 use rqps_wire::Protocol;
 use std::path::Path;
 use std::time::Instant;
@@ -86,6 +89,10 @@ pub(crate) struct MeasuredTest {
 /// What is read of an arm besides the run itself.
 struct Reading {
     probes: Probes,
+    /// Written while the test runs: what was done in each second.
+    seconds: RowsPart,
+    /// And host and server meanwhile.
+    monitor: Option<RowsPart>,
     /// The test, as it was compiled for the server.
     compiled: Compiled,
     /// This round's plans where they differ from those kept for the treatment.
@@ -99,13 +106,14 @@ struct Reading {
 struct Live<'a> {
     server: &'a mut Server,
     probes: &'a mut Probes,
+    seconds: RowsPart,
     storage: Option<StorageEngine>,
     data: &'a Path,
 }
 
 impl Live<'_> {
     fn observed(&mut self, act: impl FnOnce(&mut Probes, &rqps_observe::Subject<'_>)) {
-        let Live { server, probes, storage, data } = self;
+        let Live { server, probes, storage, data, .. } = self;
         observed(server, *storage, data, |subject| act(probes, subject));
     }
 }
@@ -234,26 +242,37 @@ fn enter(
         arm.pending_warnings.extend(notes);
         answers
     });
-    let mut probes = probes(piece, endpoint.protocol(), &arm.data)?;
+    let seconds = store.rows(part::SECONDS)?;
+    let (mut probes, monitor) = probes(piece, endpoint.protocol(), &arm.data, store)?;
     observed(server, arm.treatment.plan.storage, &arm.data, |subject| probes.begin(subject));
-    Ok(Some(Reading { probes, compiled, plans, planning_us, answers }))
+    Ok(Some(Reading { probes, seconds, monitor, compiled, plans, planning_us, answers }))
 }
 
 /// What is observed in a test; of one that writes, also what that does to the data and to the server second by second.
 /// What a connection costs is not the test's where it can be told apart: in a short one it would be a good part of it.
-/// In rounds that explain, no other session than those of clients is to be seen in the server.
-fn probes(piece: &Piece<'_>, protocol: Protocol, data_folder: &Path) -> Result<Probes, ConductError> {
+/// In rounds that explain, no other session than those of clients is to be seen in the server. Returns also where the
+/// monitor's rows are written, if there is one.
+fn probes(
+    piece: &Piece<'_>,
+    protocol: Protocol,
+    data_folder: &Path,
+    store: &Writer,
+) -> Result<(Probes, Option<RowsPart>), ConductError> {
+    let mut monitor = None;
     let mut probes: Vec<Box<dyn Probe>> = vec![Box::new(CountersProbe::default())];
     if piece.test.writes {
         probes.push(Box::new(GrowthProbe::default()));
         if !piece.bench.job.plan.profiled {
-            probes.push(Box::new(MonitorProbe::with_planning_of(piece.planned.planned_meanwhile(protocol))));
+            let rows = store.rows(part::MONITOR)?;
+            monitor = Some(rows.clone());
+            let sink = MonitorSink::to(move |row| rows.add(row));
+            probes.push(Box::new(MonitorProbe::new(piece.planned.planned_meanwhile(protocol), sink)));
         }
     }
     probes.push(Box::new(ProcessProbe::default()));
     probes.push(Box::new(HostProbe::open(data_folder)?));
     probes.push(Box::new(ClientProbe::open()?));
-    Ok(Probes(probes))
+    Ok((Probes(probes), monitor))
 }
 
 /// Keeps a test's plans for its treatment the first time; of later ones, those that differ in any word and so belong
@@ -289,13 +308,16 @@ fn drive(
         let compiled = std::mem::take(&mut reading.compiled);
         let run =
             TestServer { target: server.target().clone(), chain: &mut arm.chain, held: arm.held, compiled, planted };
-        Some((run, Live { server, probes: &mut reading.probes, storage, data: &arm.data }))
+        let Reading { probes, seconds, .. } = reading;
+        Some((run, Live { server, probes, seconds: seconds.clone(), storage, data: &arm.data }))
     });
     let (mut servers, mut live): (Vec<TestServer<'_>>, Vec<Live<'_>>) = live.unzip();
     if live.is_empty() {
         return Ok(Vec::new());
     }
     let sides = ServerSides::of(live.iter().map(|live| &*live.server), piece.bench.job.plan.profiled);
+    let seconds: Vec<RowsPart> = live.iter().map(|live| live.seconds.clone()).collect();
+    let keep_second = |arm: usize, row: &SecondRow| seconds[arm].add(row);
     let mut in_sessions = Vec::new();
     let quits: Vec<Quit> = live.iter().filter_map(|live| Quit::of(live.server)).collect();
     // A server that died cannot be frozen; the run finds that out by itself and goes on with the rest.
@@ -343,7 +365,8 @@ fn drive(
     let by_session = is_shared && client_cpus.len() > 1;
     let cpus = ClientCpus { set: client_cpus, by_session, server_side: Some(&sides) };
     let ran = supervised_by(&quits, stop, || {
-        let ran = piece.planned.run(&mut servers, Clients { cpus, stop }, &mut hook);
+        let clients = Clients { cpus, stop, rows: RowSink::to(&keep_second) };
+        let ran = piece.planned.run(&mut servers, clients, &mut hook);
         ran.map_err(ConductError::load(format!("driving {}", piece.test.name)))
     });
     if freezes {
@@ -386,7 +409,8 @@ fn finish(piece: &Piece<'_>, arm: &mut Arm<'_>, reading: Reading, ran: Ran) -> R
     if let Some(answers) = &reading.answers {
         parts.push(Part::json(part::ANSWERS, answers));
     }
-    Ok(SampleParts { sample, parts })
+    let rows = std::iter::once(reading.seconds).chain(reading.monitor).collect();
+    Ok(SampleParts { sample, parts, rows })
 }
 
 /// After tables were made: whether they are not stored as planned.

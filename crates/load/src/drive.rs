@@ -6,7 +6,7 @@
 //! do besides statements; `slot` is a session's place in its event; `placing` pins a thread and what serves its
 //! sessions to a CPU, and says when these come and go; `arrival` says when events are due, `batch` whether answers are
 //! waited for in one piece, `burn` how a planted change is made, `interrupt` how a statement ends that takes too long;
-//! `tally`, `intervals` and `recorder` count;
+//! `tally`, `intervals` and `recorder` count, `seconds` hands over what was done in each second while the run goes on;
 //! `port` is the door to sockets and clock, which a simulation can take over. What is sent, programs say
 //! (`crate::program`).
 //!
@@ -31,6 +31,7 @@ mod port;
 mod recorder;
 mod run;
 mod schedule;
+mod seconds;
 mod slot;
 mod tally;
 mod to_end;
@@ -45,6 +46,7 @@ pub use placing::{ClientCpus, ServerSide};
 pub(crate) use port::monotonic_ns;
 pub use run::{run, run_equal, run_events, run_to_end};
 pub use schedule::Schedule;
+pub use seconds::RowSink;
 pub use to_end::{Slices, Span};
 pub(crate) use watchdog::Watchdog;
 

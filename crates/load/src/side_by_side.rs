@@ -141,7 +141,7 @@ fn ran(run: ArmRun, visited: Visited, planted: Option<f64>) -> Ran {
         failure: run.failure,
         ..Sample::default()
     };
-    let parts = vec![Part::json(part::SLICES, &run.slices), Part::lines(part::SECONDS, &run.second_rows)];
+    let parts = vec![Part::json(part::SLICES, &run.slices)];
     Ran {
         sample,
         is_refusal: run.is_refusal,

@@ -220,6 +220,7 @@ impl<'a> PlannedTest<'a> {
                     threads: clients.cpus.set.len().min(shape.clients as usize),
                     cpus: clients.cpus,
                     slice: Duration::from_secs_f64(self.plan.slice_ms / 1e3),
+                    keeps_spans: self.plan.profiled,
                 };
                 let benches: Vec<Bench<'_>> = of_servers.into_iter().map(bench).collect();
                 Chain::run_all(&mut chains, &benches, step, clients.stop, hook)
@@ -256,6 +257,8 @@ impl PlannedTest<'_> {
             arrival: self.plan.arrival,
             seed: derive_seed(self.seed, &format!("{}.c{}", self.test.name, self.clients)),
             planted: &[],
+            rows: clients.rows,
+            keeps_spans: self.plan.profiled,
         }
     }
 
@@ -302,7 +305,7 @@ pub fn age(
     suites: &[Suite],
     target: &Target,
     by: &AgedBy,
-    Clients { cpus, stop }: Clients<'_>,
+    Clients { cpus, stop, rows }: Clients<'_>,
 ) -> Result<(), LoadError> {
     let test = suites.iter().find(|suite| suite.name == plan.suite.name()).and_then(|suite| suite.test(&by.test));
     let test = test.ok_or_else(|| LoadError::Shape(format!("no test `{}` to age data by", by.test)))?;
@@ -317,6 +320,8 @@ pub fn age(
         arrival: Arrival::Closed,
         seed: derive_seed(plan.seed, &format!("aged.{}", by.test)),
         planted: &[],
+        rows,
+        keeps_spans: false,
     };
     for run in run_events(&exercise, &statements, by.events, stop)? {
         if let Some(failure) = run.failure {

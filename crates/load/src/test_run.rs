@@ -2,7 +2,7 @@
 //!
 //! In: nothing. Out: the types that `suite` shares with the ways in which a test is run.
 
-use crate::drive::{ClientCpus, Switch};
+use crate::drive::{ClientCpus, RowSink, Switch};
 use hdrhistogram::Histogram;
 use rqps_model::{Part, Sample};
 use std::ops::Range;
@@ -15,6 +15,9 @@ pub struct Clients<'a> {
     pub cpus: ClientCpus<'a>,
     /// Raised when the user wants the test to end.
     pub stop: &'a AtomicBool,
+    /// Who is given what they did in each second, while they do it; of a suite whose sessions have rows of their own
+    /// nobody is.
+    pub rows: RowSink<'a>,
 }
 
 /// A moment of a run; arms by index.
@@ -59,6 +62,6 @@ pub struct Ran {
     pub connect_seconds: f64,
     /// See above.
     pub warmup_seconds: f64,
-    /// When its work was counted, in nanoseconds of the machine's monotonic clock; empty where that is not known.
+    /// When its work was counted, in nanoseconds of the machine's monotonic clock; empty but in rounds that explain.
     pub counted: Vec<Range<u64>>,
 }

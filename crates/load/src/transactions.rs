@@ -12,7 +12,7 @@ use crate::test_run::{Moment, Ran};
 use crate::warehouses::{self, Broken, Expectation};
 use rqps_model::sample::{Resources, Score, SuiteRecord};
 use rqps_model::tproc_c::{BrokenCondition, CUSTOMERS, DISTRICTS, Held, RunRecord, TprocC, TypeCount, Warehouses};
-use rqps_model::{Part, Sample, part, plural};
+use rqps_model::{Sample, plural};
 use rqps_wire::Target;
 use std::sync::atomic::AtomicBool;
 
@@ -58,8 +58,7 @@ fn ran(run: ArmRun, clients: u32, acknowledged: Acknowledged, held: Option<Held>
     let of_types = run.events.into_iter().filter(|event| !event.response.is_empty());
     let mut latency: Vec<_> = of_types.map(|event| (event.name, event.response)).collect();
     latency.extend(run.latency);
-    let parts = vec![Part::lines(part::SECONDS, &run.second_rows)];
-    Ran { sample, latency, parts, counted: run.counted, ..Ran::default() }
+    Ran { sample, latency, counted: run.counted, ..Ran::default() }
 }
 
 /// Checks the tables after a run, and notes in its sample what is broken. The tables must have as many new orders

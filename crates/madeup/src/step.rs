@@ -90,7 +90,7 @@ impl Trial<'_> {
         sample.record = Some(SuiteRecord::Insert(Box::new(record)));
         let latency = latency_part(&latencies, seconds).expect("kinds are plain words");
         let parts = vec![latency, Part::lines(part::SECONDS, &rows), Part::lines(part::MONITOR, &watch)];
-        SampleParts { sample, parts }
+        SampleParts { parts, ..SampleParts::of(sample) }
     }
 
     /// The sample of a step that an earlier one's failure has prevented.

@@ -46,7 +46,7 @@ impl Trial<'_> {
         let (seconds, latencies) = (self.seconds(noise), self.latencies(noise));
         let latency = latency_part(&latencies, sample.seconds).expect("kinds are plain words");
         let parts = vec![Part::json(part::SLICES, &slices), Part::lines(part::SECONDS, &seconds), latency];
-        SampleParts { sample, parts }
+        SampleParts { parts, ..SampleParts::of(sample) }
     }
 
     /// Statements and the time they took when sessions are busy for `seconds` at a rate.

@@ -1,9 +1,10 @@
 //! What host, server processes and server counters did while a test ran.
 //!
 //! In: the `/proc` and `/sys` files of this machine, a list of process ids, a session to a server. Out: [`Probe`]s,
-//! which put small figures into a sample and return the rest as its named parts. A reading is a total since some start;
-//! two of them are always subtracted, so a first line "since boot" or a repeated heading cannot be counted. Rows of the
-//! monitor and sizes on disk are kept as they are. This crate judges nothing, starts nothing and writes no file.
+//! which put small figures into a sample and return the rest as its named parts, or give rows away as they come. A
+//! reading is a total since some start; two of them are always subtracted, so a first line "since boot" or a repeated
+//! heading cannot be counted. Rows of the monitor and sizes on disk are left as they are. This crate judges nothing,
+//! starts nothing and writes no file.
 
 pub mod client;
 pub mod clock;
@@ -32,7 +33,7 @@ pub use disk::{GrowthProbe, disk_use};
 pub use error::ObserveError;
 pub use facts::host_facts;
 pub use host::{HostMeter, HostProbe, HostReading};
-pub use monitor::{Monitor, MonitorProbe};
+pub use monitor::{Monitor, MonitorProbe, MonitorSink};
 pub use probe::{Probe, Probes, Subject};
 pub use process::{ProcessMeter, ProcessProbe, ProcessReading};
 pub use server_counters::CountersProbe;

@@ -2,7 +2,8 @@
 //!
 //! In: the way to a server, what stores its tables, its data folder, and when its slices begin and end. Out:
 //! [`MonitorRow`]s at whole seconds of the server's own time, with what the host did in it: where servers take turns,
-//! the time of the others is left out.
+//! the time of the others is left out. Each row is given away once the next one begins, and none is kept: a test of an
+//! hour has thousands.
 //! One thread reads the host and makes the rows; another reads the server in a session of its own and fills in what it
 //! answers within the second, so that a server that is slow, frozen or gone leaves rows without numbers, but no gap.
 //! A few statements a second are all it takes; they read what the server knows of itself and never the tables.
@@ -11,23 +12,21 @@
 //! 1 ms in the client. Counters in rows are totals as the server has them; `checkpoints` alone counts from the
 //! beginning.
 
+use crate::counters::Counters;
 use crate::engine::MonitorQueries;
 use crate::host::{HostMeter, HostReading};
 use crate::probe::{Probe, Subject};
 use crate::tally::Tally;
 use rqps_model::sample::{HostUse, MonitorRow};
-use rqps_model::{Part, Sample, StorageEngine, part};
+use rqps_model::{Part, Sample, StorageEngine};
 use rqps_wire::{Endpoint, Session};
 use rustix::net::{Shutdown, shutdown};
+use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-mod rows;
-
-use rows::Rows;
 
 /// How long a connection may take. After the end a thread that still connects is left to itself for so long.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(1);
@@ -38,11 +37,33 @@ const IDLE_LOOK: Duration = Duration::from_millis(100);
 /// At the end: how long a query under way may go on, and then how long its thread may take to leave.
 const LEAVE_PATIENCE: Duration = Duration::from_millis(50);
 
-/// Runs until its end; dropped, it ends without rows.
+/// Who is given each row once it is whole, on a thread of the monitor.
+#[derive(Clone)]
+pub struct MonitorSink(Arc<dyn Fn(&MonitorRow) + Send + Sync>);
+
+impl MonitorSink {
+    /// Calls `give`, which may write a file.
+    pub fn to(give: impl Fn(&MonitorRow) + Send + Sync + 'static) -> MonitorSink {
+        MonitorSink(Arc::new(give))
+    }
+
+    fn give(&self, row: Option<MonitorRow>) {
+        row.iter().for_each(|row| (self.0)(row));
+    }
+}
+
+impl fmt::Debug for MonitorSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MonitorSink")
+    }
+}
+
+/// Runs until it is dropped.
 #[derive(Debug)]
 pub struct Monitor {
     shared: Arc<Shared>,
     rows: Option<JoinHandle<()>>,
+    sink: MonitorSink,
 }
 
 impl Monitor {
@@ -53,12 +74,13 @@ impl Monitor {
         storage: Option<StorageEngine>,
         data_folder: &Path,
         planned: &[(&'static str, String)],
+        sink: MonitorSink,
     ) -> Monitor {
         let shared = Arc::new(Shared::default());
         shared.lock().own.host = HostMeter::open(data_folder).ok();
         shared.lock().own.go_on();
-        let for_rows = Arc::clone(&shared);
-        let rows = std::thread::spawn(move || keep_rows(&for_rows));
+        let (for_rows, for_whole) = (Arc::clone(&shared), sink.clone());
+        let rows = std::thread::spawn(move || make_rows(&for_rows, &for_whole));
         let (for_queries, endpoint) = (Arc::clone(&shared), endpoint.clone());
         let queries = MonitorQueries::of(endpoint.protocol(), storage, planned);
         // Never joined: it may hang in a connection. What it does last is to say that it leaves.
@@ -67,7 +89,7 @@ impl Monitor {
             for_queries.lock().has_left = true;
             for_queries.changed.notify_all();
         });
-        Monitor { shared, rows: Some(rows) }
+        Monitor { shared, rows: Some(rows), sink }
     }
 
     /// The server's slice begins.
@@ -80,22 +102,16 @@ impl Monitor {
         self.shared.lock().own.stand_still();
     }
 
-    /// The rows so far; what the server answers within the second may still come into the last one.
-    pub fn rows(&self) -> Vec<MonitorRow> {
-        self.shared.lock().rows.whole()
-    }
+    /// Ends, within 100 ms whatever the server does; all rows have been given away then.
+    pub fn end(self) {}
+}
 
-    /// Ends, within 100 ms whatever the server does, with all rows.
-    pub fn end(mut self) -> Vec<MonitorRow> {
-        self.stop();
-        std::mem::take(&mut self.shared.lock().rows).whole()
-    }
-
-    fn stop(&mut self) {
+impl Drop for Monitor {
+    fn drop(&mut self) {
         self.shared.lock().is_over = true;
         self.shared.changed.notify_all();
         if let Some(rows) = self.rows.take() {
-            // A thread that panicked has said so already; its rows are there.
+            // A thread that panicked has said so already.
             let _ = rows.join();
         }
         if !self.shared.wait_until_left()
@@ -105,35 +121,30 @@ impl Monitor {
             let _ = shutdown(socket, Shutdown::Both);
         }
         self.shared.wait_until_left();
-    }
-}
-
-impl Drop for Monitor {
-    fn drop(&mut self) {
-        if self.rows.is_some() {
-            self.stop();
-        }
+        let last = self.shared.lock().last.row.take();
+        self.sink.give(last);
     }
 }
 
 /// Rows of the time in which clients work.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MonitorProbe {
     planned: Vec<(&'static str, String)>,
+    sink: MonitorSink,
     monitor: Option<Monitor>,
-    rows: Vec<MonitorRow>,
 }
 
 impl MonitorProbe {
     /// With the planning of these statements, by name, where the server tells that.
-    pub fn with_planning_of(planned: Vec<(&'static str, String)>) -> MonitorProbe {
-        MonitorProbe { planned, ..MonitorProbe::default() }
+    pub fn new(planned: Vec<(&'static str, String)>, sink: MonitorSink) -> MonitorProbe {
+        MonitorProbe { planned, sink, monitor: None }
     }
 }
 
 impl Probe for MonitorProbe {
     fn start(&mut self, server: &Subject<'_>) {
-        let monitor = Monitor::begin(server.endpoint, server.storage, server.data_folder, &self.planned);
+        let Subject { endpoint, storage, data_folder, .. } = *server;
+        let monitor = Monitor::begin(endpoint, storage, data_folder, &self.planned, self.sink.clone());
         monitor.leave();
         self.monitor = Some(monitor);
     }
@@ -147,12 +158,12 @@ impl Probe for MonitorProbe {
     }
 
     fn stop(&mut self, _server: &Subject<'_>) {
-        self.rows.extend(self.monitor.take().map(Monitor::end).unwrap_or_default());
+        self.monitor = None;
     }
 
     fn end(&mut self, _server: Option<&Subject<'_>>, _sample: &mut Sample) -> Vec<Part> {
-        self.rows.extend(self.monitor.take().map(Monitor::end).unwrap_or_default());
-        vec![Part::lines(part::MONITOR, &self.rows)]
+        self.monitor = None;
+        Vec::new()
     }
 }
 
@@ -168,10 +179,32 @@ struct State {
     is_over: bool,
     /// Whether the thread with the session has let go of it.
     has_left: bool,
-    rows: Rows,
+    last: Last,
     own: OwnTime,
     /// That of the session in use.
     socket: Option<OwnedFd>,
+}
+
+/// The last row, into which the server's numbers may still come, and how many there were with it.
+#[derive(Debug, Default)]
+struct Last {
+    row: Option<MonitorRow>,
+    count: usize,
+}
+
+impl Last {
+    /// Begins a row without numbers; the one before is whole.
+    fn next(&mut self, second: f64, host: HostUse) -> Option<MonitorRow> {
+        self.count += 1;
+        self.row.replace(MonitorRow { second, host, server: Counters::new() })
+    }
+
+    /// The server's numbers of the last row.
+    fn answer(&mut self, server: Counters) {
+        if let Some(row) = &mut self.row {
+            row.server = server;
+        }
+    }
 }
 
 /// The server's own time, and what the host did in it.
@@ -243,15 +276,15 @@ impl Shared {
     /// Waits for a row after the first `seen`, and returns how many there are; `None` at the end.
     fn next_row(&self, seen: usize) -> Option<usize> {
         let mut state = self.lock();
-        while !state.is_over && state.rows.len() <= seen {
+        while !state.is_over && state.last.count <= seen {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        (!state.is_over).then(|| state.rows.len())
+        (!state.is_over).then_some(state.last.count)
     }
 }
 
-/// Makes a row at each whole second of the server's own time.
-fn keep_rows(shared: &Shared) {
+/// Makes a row at each whole second of the server's own time, and gives away the one before.
+fn make_rows(shared: &Shared, sink: &MonitorSink) {
     let mut due = Duration::from_secs(1);
     loop {
         let wait = match &shared.lock().own {
@@ -265,8 +298,11 @@ fn keep_rows(shared: &Shared) {
             // it. Seconds that were slept through, as by a machine that stood still, are in this row.
             let (second, host) = state.own.row();
             due = Duration::from_secs(second as u64 + 1);
-            state.rows.push(second, host);
+            let whole = state.last.next(second, host);
             shared.changed.notify_all();
+            // Nobody waits for what is done with it.
+            drop(state);
+            sink.give(whole);
         } else if state.is_over {
             return;
         }
@@ -290,9 +326,9 @@ fn keep_reading(shared: &Shared, endpoint: &Endpoint, mut queries: MonitorQuerie
             Some(Ok(numbers)) => {
                 let mut state = shared.lock();
                 // Rows that came while it kept us waiting were not answered, nor was the one before.
-                match state.rows.len() == seen {
-                    true => state.rows.answer(&numbers),
-                    false => seen = state.rows.len(),
+                match state.last.count == seen {
+                    true => state.last.answer(numbers),
+                    false => seen = state.last.count,
                 }
             }
             Some(Err(_)) => forget(shared, &mut session),

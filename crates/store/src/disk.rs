@@ -4,7 +4,6 @@
 //! named `.part-<pid>-...`, is never read, and is found again by that name; nothing else is ever removed.
 
 use crate::error::StoreError;
-use rqps_model::Part;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write;
@@ -22,7 +21,8 @@ pub(crate) enum Durability {
 }
 
 impl Durability {
-    fn sync(self, file: &File) -> std::io::Result<()> {
+    /// Brings a file to the disk.
+    pub(crate) fn sync(self, file: &File) -> std::io::Result<()> {
         if self == Durability::Synced { file.sync_all() } else { Ok(()) }
     }
 
@@ -58,22 +58,25 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8], durability: Durability) -> R
     written
 }
 
-/// Writes a folder with files completely or not at all. The folder must not be there yet.
-pub(crate) fn write_folder(path: &Path, files: &[Part], durability: Durability) -> Result<(), StoreError> {
+/// Writes a folder completely or not at all, with the files that `fill` writes into it. The folder must not be there
+/// yet.
+pub(crate) fn write_folder(
+    path: &Path,
+    durability: Durability,
+    fill: impl FnOnce(&Path) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     let (parent, name) = split(path);
     make_folders(parent, durability)?;
     let part = parent.join(part_name(name));
     remove_folder(&part)?;
-    let fill = || {
+    let write = || {
         fs::create_dir(&part).map_err(StoreError::io("create", &part))?;
-        for file in files {
-            write_bytes(&part.join(&file.name), &file.bytes, durability)?;
-        }
+        fill(&part)?;
         durability.sync_folder(&part)?;
         fs::rename(&part, path).map_err(StoreError::io("publish", path))?;
         durability.sync_folder(parent)
     };
-    let written = fill();
+    let written = write();
     if written.is_err() {
         _ = remove_folder(&part);
     }
@@ -85,7 +88,8 @@ fn split(path: &Path) -> (&Path, &OsStr) {
     (path.parent().expect("and a folder"), name)
 }
 
-fn write_bytes(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), StoreError> {
+/// Writes a file of a folder that is not published yet.
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), StoreError> {
     let write = || {
         let mut file = File::create(path)?;
         file.write_all(bytes)?;
@@ -180,8 +184,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("a/b");
         fs::create_dir_all(place.join("occupied")).expect("made");
-        let error = write_folder(&place, &[Part { name: "x".into(), bytes: vec![1] }], Durability::Synced)
-            .expect_err("occupied");
+        let fill = |part: &Path| write_bytes(&part.join("x"), &[1], Durability::Synced);
+        let error = write_folder(&place, Durability::Synced, fill).expect_err("occupied");
         assert!(matches!(error, StoreError::Io { doing: "publish", .. }), "{error}");
         let left: Vec<_> = fs::read_dir(folder.path().join("a")).expect("there").flatten().collect();
         assert_eq!(left.len(), 1, "{left:?}");

@@ -33,14 +33,19 @@ impl FileEntry {
 
 /// SHA-256 in hexadecimal.
 pub(crate) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(Sha256::new_with_prefix(bytes))
+}
+
+/// The digest of all that it was given.
+pub(crate) fn hex(digest: Sha256) -> String {
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Manifest {
-    /// Lists files.
-    pub(crate) fn of(files: &[Part]) -> Manifest {
-        let files = files.iter().map(|file| (file.name.clone(), FileEntry::of(&file.bytes))).collect();
-        Manifest { format: FORMAT, files }
+    /// Lists files, and others by name that are not in memory.
+    pub(crate) fn of(files: &[Part], others: impl IntoIterator<Item = (String, FileEntry)>) -> Manifest {
+        let files = files.iter().map(|file| (file.name.clone(), FileEntry::of(&file.bytes)));
+        Manifest { format: FORMAT, files: files.chain(others).collect() }
     }
 
     /// The names of all files.

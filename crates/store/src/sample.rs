@@ -6,11 +6,13 @@
 use crate::error::StoreError;
 use crate::latency::{self, Latencies};
 use crate::layout::{MANIFEST, SAMPLE, check_name};
-use crate::manifest::Manifest;
+use crate::manifest::{FileEntry, Manifest};
+use crate::rows::RowsPart;
 use crate::stored_file::StoredFile;
 use rqps_model::part::LATENCY;
 use rqps_model::{FORMAT, Part, Sample};
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Everything that is kept of one cell in one round.
@@ -20,12 +22,14 @@ pub struct SampleParts {
     pub sample: Sample,
     /// What was recorded and observed beside them; each part has a name of its own.
     pub parts: Vec<Part>,
+    /// Parts whose rows were written while the test ran, likewise.
+    pub rows: Vec<RowsPart>,
 }
 
 impl SampleParts {
     /// A sample with nothing beside it yet.
     pub fn of(sample: Sample) -> SampleParts {
-        SampleParts { sample, parts: Vec::new() }
+        SampleParts { sample, parts: Vec::new(), rows: Vec::new() }
     }
 
     /// Adds a part, in place of one of that name. One without bytes only removes it.
@@ -34,11 +38,12 @@ impl SampleParts {
         self.parts.push(part);
     }
 
-    /// The files, in the order in which they are written; the manifest is last.
+    /// The files but those of rows, in the order in which they are written; the manifest is last, and lists them all.
     pub(crate) fn render(&self) -> Result<Vec<Part>, StoreError> {
         let sample = &self.sample;
         let what = name_of(sample);
         let unwritable = |why: String| StoreError::Unwritable { what: what.clone(), why };
+        let twice = |name: &str| unwritable(format!("two of its files are named {name}"));
         let accounting = sample.accounting;
         if !accounting.is_balanced() {
             let (scheduled, succeeded) = (accounting.scheduled, accounting.succeeded);
@@ -56,11 +61,20 @@ impl SampleParts {
         for part in self.parts.iter().filter(|part| !part.bytes.is_empty()) {
             check_name(&part.name, "a part of a sample")?;
             if part.name == MANIFEST || files.iter().any(|file| file.name == part.name) {
-                return Err(unwritable(format!("two of its files are named {}", part.name)));
+                return Err(twice(&part.name));
             }
             files.push(part.clone());
         }
-        files.push(Part::json(MANIFEST, &Manifest::of(&files)));
+        let mut others: BTreeMap<String, FileEntry> = BTreeMap::new();
+        for rows in &self.rows {
+            let (name, Some(entry)) = (rows.name(), rows.entry()) else { continue };
+            check_name(name, "a part of a sample")?;
+            let is_known = name == MANIFEST || files.iter().any(|file| file.name == name);
+            if is_known || others.insert(name.to_owned(), entry).is_some() {
+                return Err(twice(name));
+            }
+        }
+        files.push(Part::json(MANIFEST, &Manifest::of(&files, others)));
         Ok(files)
     }
 }
@@ -150,7 +164,7 @@ impl SampleFolder {
     pub fn parts(&self) -> Result<SampleParts, StoreError> {
         let part = |name: &str| Ok(self.bytes(name)?.map(|bytes| Part { name: name.to_owned(), bytes }));
         let parts = self.part_names().filter_map(|name| part(name).transpose()).collect::<Result<_, StoreError>>()?;
-        Ok(SampleParts { sample: self.sample.clone(), parts })
+        Ok(SampleParts { parts, ..SampleParts::of(self.sample.clone()) })
     }
 
     fn stored(&self, name: &str) -> StoredFile {

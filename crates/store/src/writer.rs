@@ -6,12 +6,15 @@
 //! a result.
 
 use crate::campaign::Campaign;
-use crate::disk::{Durability, clear_parts, make_folders, parse_part_name, part_name, write_file, write_folder};
+use crate::disk::{
+    Durability, clear_parts, make_folders, parse_part_name, part_name, write_bytes, write_file, write_folder,
+};
 use crate::error::StoreError;
 use crate::layout::TREATMENTS;
 use crate::layout::{self, BUILD, CAMPAIGN, EVENTS, LOAD, PLAN, ROUND, ROUNDS, SERVER_LOG, SETTINGS, STATUS};
 use crate::lock::Lock;
 use crate::manifest::digest;
+use crate::rows::RowsPart;
 use crate::sample::{SampleParts, name_of};
 use crate::status::{Start, State, Status};
 use rqps_model::facts::{BuildFacts, HostFacts, LoadFacts, SettingsFacts, StatementPlan};
@@ -194,7 +197,18 @@ impl Writer {
         if folder.exists() {
             return Err(StoreError::Published { folder });
         }
-        write_folder(&folder, &parts.render()?, self.durability)
+        let files = parts.render()?;
+        write_folder(&folder, self.durability, |part| {
+            parts.rows.iter().try_for_each(|rows| rows.write_into(part, self.durability))?;
+            files.iter().try_for_each(|file| write_bytes(&part.join(&file.name), &file.bytes, self.durability))
+        })
+    }
+
+    /// Begins a part that is written row by row while a test runs. It comes into a sample when that is published, and
+    /// is gone if none is.
+    pub fn rows(&self, name: &str) -> Result<RowsPart, StoreError> {
+        layout::check_name(name, "a part of a sample")?;
+        RowsPart::begin(self.folder(), name)
     }
 
     /// Takes a published sample back. Builds are only compared side by side: what a killed process published for some

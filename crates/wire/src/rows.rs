@@ -8,6 +8,11 @@
 /// In place of a number of rows: the last one of each result.
 pub(crate) const KEPT_LAST: usize = usize::MAX;
 
+/// Room for the values of an answer and their bytes, made before the first: the answers that transactions go on from
+/// fit, so that a session takes no more memory the longer it is open.
+const VALUES: usize = 128;
+const BYTES: usize = 2048;
+
 /// The rows that were kept of the last answer.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
@@ -83,6 +88,15 @@ impl Rows {
             self.clear();
             self.keeps_last = wanted == KEPT_LAST;
         }
+        if wanted > 0 && self.values.capacity() == 0 {
+            self.make_room();
+        }
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        self.values.reserve(VALUES);
+        self.bytes.reserve(BYTES);
     }
 
     fn clear(&mut self) {

@@ -10,7 +10,7 @@ use crate::server_side::ServerSides;
 use crate::supervise::{check, supervised};
 use crate::treatment::ResolvedTreatment;
 use rqps_load::data_set;
-use rqps_load::drive::ClientCpus;
+use rqps_load::drive::{ClientCpus, RowSink};
 use rqps_load::suite::{self, Clients};
 use rqps_machine::CopyMethod;
 use rqps_model::EventKind;
@@ -56,7 +56,7 @@ impl Maker<'_, '_, '_> {
         // Both sides of the session on one CPU, which is several times as fast.
         let sides = ServerSides::of(std::iter::once(&server), false);
         let cpus = ClientCpus { set: &cpus, by_session: cpus.len() > 1, server_side: Some(&sides) };
-        let clients = Clients { cpus, stop };
+        let clients = Clients { cpus, stop, rows: RowSink::NONE };
         let doing = format!("aging data with {name}");
         for by in &aged.by {
             supervised(&server, stop, || {

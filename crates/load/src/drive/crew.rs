@@ -11,7 +11,8 @@ use super::pinning::{Pinned, thread_cpu_ns};
 use super::placing::ClientCpus;
 use super::port::{Lost, WirePort, clock_reading_ns, monotonic_ns};
 use super::schedule::Visit;
-use super::tally::Tally;
+use super::seconds::Senders;
+use super::tally::{Counted, Tally};
 use super::watchdog::Watchdog;
 use crate::error::LoadError;
 use crate::program::Workload;
@@ -38,6 +39,8 @@ pub(crate) struct Shared<'a, 'w, W> {
     pub(crate) seed: u64,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) watchdog: &'a Watchdog,
+    /// Where rows of seconds go.
+    pub(crate) rows: Senders,
 }
 
 /// What the leader commands.
@@ -70,6 +73,8 @@ pub(crate) struct Report {
     pub(crate) left_ns: u64,
     /// Whether no session has anything to do: the visit was not paused.
     pub(crate) is_idle: bool,
+    /// What the visit counted.
+    pub(crate) counted: Counted,
     /// CPU time used for it.
     pub(crate) cpu_ns: u64,
     /// Events that ended, and the time they took.
@@ -93,6 +98,7 @@ impl Report {
         };
         self.left_ns = self.left_ns.max(other.left_ns);
         self.is_idle &= other.is_idle;
+        self.counted += other.counted;
         self.cpu_ns += other.cpu_ns;
         self.events += other.events;
         self.events_ns += other.events_ns;
@@ -122,7 +128,8 @@ impl<'a, 'w, W: Workload> Worker<'a, 'w, W> {
             let places = clients.flat_map(|client| (0..sessions).map(move |session| (client, session)));
             let programs = places.map(|(client, session)| (client, shared.workload.program(arm, client, session)));
             let pace = Pace::new(shared.arrival, shared.seed, shared.clients, shared.threads, thread);
-            Lane::new(programs, sessions, shared.kinds.len(), shared.events.len(), pace)
+            let (kinds, events) = (shared.kinds.len(), shared.events.len());
+            Lane::new(programs, sessions, kinds, events, pace, shared.rows.of(arm, thread))
         });
         let ports = shared.arms.iter().map(|_| None).collect();
         Worker { shared, thread, ports, lanes: lanes.collect(), pinned: None, batch_scheduling: None }
@@ -192,7 +199,9 @@ impl<'a, 'w, W: Workload> Worker<'a, 'w, W> {
             |tally: &Tally| [tally.events_total, tally.events_total_ns, tally.operations_total, tally.bytes_total];
         let before = totals(&lane.tally);
         match lane.visit(port, visit, &Around { seed, kinds, stop, tick }) {
-            Ok(left) => (report.left_ns, report.is_idle) = (left.at_ns, left.is_idle),
+            Ok(left) => {
+                (report.left_ns, report.is_idle, report.counted) = (left.at_ns, left.is_idle, left.counted);
+            }
             Err(lost) => {
                 report.lost = Some(lost);
                 report.left_ns = monotonic_ns() - visit.behind_ns;

@@ -5,6 +5,7 @@
 
 use super::placing::ClientCpus;
 use super::schedule::Schedule;
+use super::seconds::RowSink;
 use crate::error::LoadError;
 use rqps_model::plan::Arrival;
 use rqps_wire::Endpoint;
@@ -33,6 +34,10 @@ pub struct Exercise<'a> {
     /// By arm: the share of a statement's time that its sessions burn between two statements, a change that is planted.
     /// Arms beyond its end, and those with 0, run as they are.
     pub planted: &'a [f64],
+    /// Who is given what arms did in each second.
+    pub rows: RowSink<'a>,
+    /// Whether it is to be told when work was counted, slice by slice: who samples servers wants to know that.
+    pub keeps_spans: bool,
 }
 
 impl Exercise<'_> {

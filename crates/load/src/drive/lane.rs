@@ -12,14 +12,16 @@ mod overdue;
 
 use super::arrival::{Pace, SessionPlan};
 use super::burn::Burn;
+use super::intervals::Row;
 use super::port::{Lost, Piece, Port};
 use super::schedule::Visit;
 use super::slot::{Phase, Slot};
-use super::tally::Tally;
+use super::tally::{Counted, Tally};
 use crate::program::{Cue, Outcome, Program, Step};
 use crate::random::stream;
 use rqps_wire::Reply;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 /// The longest wait for an event that is due later, so that a wish to stop is seen in time.
@@ -70,6 +72,8 @@ pub(crate) struct Left {
     pub(crate) at_ns: u64,
     /// Whether no session had anything to do; else the visit was paused.
     pub(crate) is_idle: bool,
+    /// What was counted in it.
+    pub(crate) counted: Counted,
 }
 
 /// What a visit needs besides port and plan.
@@ -83,13 +87,15 @@ pub(crate) struct Around<'a> {
 }
 
 impl<G: Program> Lane<G> {
-    /// A lane for the given clients, each with `sessions` programs that follow each other.
+    /// A lane for the given clients, each with `sessions` programs that follow each other; `rows` takes those of its
+    /// seconds.
     pub(crate) fn new(
         programs: impl Iterator<Item = (u32, G)>,
         sessions: usize,
         kinds: usize,
         events: usize,
         pace: Pace,
+        rows: Option<SyncSender<Row>>,
     ) -> Lane<G> {
         let slots: Vec<Slot<G>> = programs.map(|(client, program)| Slot::new(client, program)).collect();
         let timeout = slots.first().and_then(|slot| slot.program.timeout());
@@ -102,7 +108,7 @@ impl<G: Program> Lane<G> {
             idle: Vec::with_capacity(slots.len()),
             next_due_ns: u64::MAX,
             next_wake_ns: u64::MAX,
-            tally: Tally::new(kinds, events, matches!(pace, Pace::Open(_))),
+            tally: Tally::new(kinds, events, matches!(pace, Pace::Open(_)), rows),
             timeout_ns: timeout.map_or(u64::MAX, |timeout| timeout.as_nanos() as u64),
             lost: None,
             slots,
@@ -133,27 +139,15 @@ impl<G: Program> Lane<G> {
         if !visit.continues {
             self.prepare(visit, around.seed);
         }
-        if visit.count_from_ns.is_some() {
-            self.tally.make_room(visit.end_ns.min(visit.pause_ns).saturating_sub(port.now_ns()));
-        }
         self.is_open = visit.is_paced && matches!(self.pace, Pace::Open(_));
         let Around { kinds, stop, tick, .. } = *around;
         let mut run = Run { port, visit, kinds, stop, tick };
         let ended = self.turn(&mut run);
-        let lost = self.lost.take();
-        match (ended, lost) {
-            (Ok(left), None) => {
-                if visit.count_from_ns.is_some() {
-                    self.tally.close_visit();
-                }
-                Ok(left)
-            }
-            (ended, lost) => {
-                self.tally.visit_operations = 0;
-                self.tally.visit_busy_ns = 0;
-                self.tally.visit_burned_ns = 0;
-                Err(lost.or(ended.err()).unwrap_or_default())
-            }
+        // What was counted in a visit that was lost is in no sum of visits.
+        let counted = std::mem::take(&mut self.tally.visit);
+        match (ended, self.lost.take()) {
+            (Ok((at_ns, is_idle)), None) => Ok(Left { at_ns, is_idle, counted }),
+            (ended, lost) => Err(lost.or(ended.err()).unwrap_or_default()),
         }
     }
 
@@ -171,8 +165,9 @@ impl<G: Program> Lane<G> {
         }
     }
 
-    /// Works until no session has anything to do, or the visit pauses; an error says that it cannot be waited.
-    fn turn<P: Port>(&mut self, run: &mut Run<'_, P>) -> Result<Left, Lost> {
+    /// Works until no session has anything to do, or the visit pauses: when that was, and whether the former; an error
+    /// says that it cannot be waited.
+    fn turn<P: Port>(&mut self, run: &mut Run<'_, P>) -> Result<(u64, bool), Lost> {
         let mut now = run.port.now_ns().max(run.visit.start_ns);
         let mut next_tick_ns = now + TICK_NS;
         self.idle.clear();
@@ -237,9 +232,9 @@ impl<G: Program> Lane<G> {
         if self.is_open && run.visit.count_from_ns.is_some() {
             // Sessions are there to be used all the time; throughput is what got through, whether they were busy or
             // not.
-            self.tally.visit_busy_ns = self.slots.len() as u64 * now.saturating_sub(run.visit.start_ns);
+            self.tally.visit.busy_ns = self.slots.len() as u64 * now.saturating_sub(run.visit.start_ns);
         }
-        Ok(Left { at_ns: now, is_idle })
+        Ok((now, is_idle))
     }
 
     /// Whether nothing new is to be begun.

@@ -175,8 +175,11 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
             }
             if let Some(from) = visit.count_from_ns {
                 state.counted_ns += report.left_ns.saturating_sub(from);
-                state.counted.push(from..report.left_ns.max(from));
                 state.cpu_ns += report.cpu_ns;
+                state.add_slice(report.counted);
+                if self.exercise.keeps_spans {
+                    state.spans.push(from..report.left_ns.max(from));
+                }
             }
         }
         self.stopped()
@@ -267,8 +270,7 @@ impl<'c, 'scope, 'a, 'w, W: Workload> Leader<'c, 'scope, 'a, 'w, W> {
         for state in &mut self.states {
             (state.own_ns, state.planned_end_ns, state.counted_ns) = (0, 0, 0);
             (state.slice_ns, state.lead_in_ns) = (self.tuned.slice_ns, self.tuned.lead_in_ns);
-            state.always_busy = (self.exercise.arrival != Arrival::Closed).then_some(self.exercise.clients);
-            state.counted.reserve(2 * slices + 1);
+            state.make_room(2 * slices + 1, self.exercise.keeps_spans);
         }
     }
 

@@ -1,15 +1,14 @@
 //! What an arm did in an exercise, joined from what each thread counted.
 //!
-//! In: tallies. Out: [`ArmRun`], from which a sample is made without any arithmetic but adding. The accounting identity
-//! is asserted here, where it is written.
+//! In: tallies, and what the leader knows. Out: [`ArmRun`], from which a sample is made without any arithmetic but
+//! adding. The accounting identity is asserted here, where it is written.
 
-use super::intervals::Row;
 use super::port::Lost;
 use super::recorder::joined;
-use super::tally::{EventCounts, Tally};
+use super::tally::{Counted, EventCounts, Tally};
 use crate::program::EVENT;
 use hdrhistogram::Histogram;
-use rqps_model::sample::{Accounting, ErrorCount, Failures, SecondRow, SessionPlacement, Slices};
+use rqps_model::sample::{Accounting, ErrorCount, Failures, SessionPlacement, Slices};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -31,7 +30,8 @@ pub struct EventRun {
 /// What one arm did.
 #[derive(Debug, Clone)]
 pub struct ArmRun {
-    /// Operations and busy time by cycle; the same cycle of all arms ran side by side.
+    /// Operations and busy time by cycle; the same cycle of all arms ran side by side. None where arms have clocks of
+    /// their own.
     pub slices: Slices,
     /// Statements of counted events, or what its programs rate.
     pub operations: u64,
@@ -44,7 +44,7 @@ pub struct ArmRun {
     pub busy_ns: u64,
     /// Wall seconds of the counted part of the slices.
     pub seconds: f64,
-    /// When those were, in nanoseconds of the machine's monotonic clock.
+    /// When those were, in nanoseconds of the machine's monotonic clock, if that was to be kept.
     pub counted: Vec<Range<u64>>,
     /// How many connections each client made in turn, the first included.
     pub sessions: u32,
@@ -59,8 +59,6 @@ pub struct ArmRun {
     pub errors: Vec<ErrorCount>,
     /// Events given up, by class.
     pub failures: Failures,
-    /// One row a second of counted time. With several threads the quantiles are those of the leading one's sessions.
-    pub second_rows: Vec<SecondRow>,
     /// By statement kind, and `event` for whole events from their planned start, and `event-failed` if any failed.
     pub latency: Vec<(String, Histogram<u64>)>,
     /// In an open loop: how long after its planned moment each event was sent.
@@ -89,7 +87,10 @@ pub(crate) struct ArmState {
     pub(crate) sessions: u32,
     /// Counted time so far, and when it was on the machine's clock.
     pub(crate) counted_ns: u64,
-    pub(crate) counted: Vec<Range<u64>>,
+    pub(crate) spans: Vec<Range<u64>>,
+    /// What was counted in visits that no thread lost, and in each of them.
+    pub(crate) counted: Counted,
+    pub(crate) slices: Slices,
     /// Own time so far: counted time with lead-ins and drains.
     pub(crate) own_ns: u64,
     /// Own time at which the last visit was to end.
@@ -99,13 +100,27 @@ pub(crate) struct ArmState {
     pub(crate) cpu_ns: u64,
     pub(crate) batch_scheduling: bool,
     pub(crate) placement: Option<SessionPlacement>,
-    /// In an open loop the sessions count as busy all the time; this is how many there are.
-    pub(crate) always_busy: Option<u32>,
 }
 
-/// Joins what the threads counted.
+impl ArmState {
+    /// Makes room for so many slices.
+    pub(crate) fn make_room(&mut self, slices: usize, keeps_spans: bool) {
+        let Slices { operations, busy_ns, burned_ns } = &mut self.slices;
+        [operations, busy_ns, burned_ns].into_iter().for_each(|list| list.reserve(slices));
+        self.spans.reserve(if keeps_spans { slices } else { 0 });
+    }
+
+    /// A slice is over on all threads.
+    pub(crate) fn add_slice(&mut self, slice: Counted) {
+        self.counted += slice;
+        self.slices.operations.push(slice.operations);
+        self.slices.busy_ns.push(slice.busy_ns);
+        self.slices.burned_ns.push(slice.burned_ns);
+    }
+}
+
+/// Joins what the threads counted, and has them send the last rows of seconds.
 pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], events: &[String], wall_ns: u64) -> ArmRun {
-    let slices = join_slices(&tallies);
     let sum = |field: fn(&Tally) -> u64| tallies.iter().map(field).sum::<u64>();
     let accounting = tallies.iter().fold(Accounting::default(), |all, tally| all + tally.accounting());
     assert!(accounting.is_balanced(), "{accounting:?}");
@@ -127,14 +142,18 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
     if !failed.is_empty() {
         latency.push((format!("{EVENT}-failed"), failed));
     }
-    ArmRun {
-        operations: slices.operations.iter().sum(),
-        busy_ns: slices.busy_ns.iter().sum(),
+    let ArmState { counted, mut slices, .. } = state;
+    if counted.burned_ns == 0 {
+        slices.burned_ns = Vec::new();
+    }
+    let run = ArmRun {
+        operations: counted.operations,
+        busy_ns: counted.busy_ns,
         slices,
         operations_total: sum(|tally| tally.operations_total),
         rows: sum(|tally| tally.rows),
         seconds: state.counted_ns as f64 / 1e9,
-        counted: state.counted.clone(),
+        counted: state.spans,
         sessions: state.sessions,
         accounting,
         events,
@@ -143,7 +162,6 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
         failures: tallies.iter().fold(Failures::default(), |all, tally| all + tally.failures),
         latency,
         lateness: joined(tallies.iter().map(|tally| &tally.lateness)),
-        second_rows: join_seconds(tallies, &state, wall_ns),
         slice_ns: state.slice_ns,
         lead_in_ns: state.lead_in_ns,
         client_cpu_ns: state.cpu_ns,
@@ -151,7 +169,9 @@ pub(crate) fn join(tallies: Vec<Tally>, state: ArmState, kinds: &[String], event
         placement: state.placement,
         is_refusal: state.lost.as_ref().is_some_and(|lost| lost.is_refusal),
         failure: state.lost.map(|lost| lost.why),
-    }
+    };
+    tallies.into_iter().for_each(|tally| tally.intervals.finish(state.counted_ns, wall_ns));
+    run
 }
 
 fn join_events(tallies: &[Tally], event: usize, name: &str) -> EventRun {
@@ -162,21 +182,6 @@ fn join_events(tallies: &[Tally], event: usize, name: &str) -> EventRun {
         rows: of().map(|counts| counts.rows).sum(),
         response: joined(of().map(|counts: &EventCounts| &counts.response)),
         from_plan: joined(of().map(|counts| &counts.from_plan)),
-    }
-}
-
-/// A visit that not every thread completed, because the server was lost, is left out.
-fn join_slices(tallies: &[Tally]) -> Slices {
-    let count = tallies.iter().map(|tally| tally.slices.operations.len()).min().unwrap_or(0);
-    let sum = |field: fn(&Slices) -> &Vec<u64>| {
-        (0..count).map(|index| tallies.iter().map(|tally| field(&tally.slices)[index]).sum()).collect()
-    };
-    let burned_ns: Vec<u64> = sum(|slices| &slices.burned_ns);
-    let is_planted = burned_ns.iter().any(|&burned_ns| burned_ns > 0);
-    Slices {
-        operations: sum(|slices| &slices.operations),
-        busy_ns: sum(|slices| &slices.busy_ns),
-        burned_ns: if is_planted { burned_ns } else { Vec::new() },
     }
 }
 
@@ -193,39 +198,4 @@ fn join_errors(tallies: &[Tally], kinds: &[String]) -> Vec<ErrorCount> {
         message,
     });
     errors.collect()
-}
-
-fn join_seconds(tallies: Vec<Tally>, state: &ArmState, wall_ns: u64) -> Vec<SecondRow> {
-    let finish = |tally: Tally| tally.intervals.finish(state.counted_ns, wall_ns);
-    let threads: Vec<Vec<Row>> = tallies.into_iter().map(finish).collect();
-    let count = threads.iter().map(Vec::len).max().unwrap_or(0);
-    let mut seconds = Vec::with_capacity(count);
-    let mut before_ns = 0;
-    for index in 0..count {
-        let rows: Vec<&Row> = threads.iter().filter_map(|rows| rows.get(index)).collect();
-        let sum = |number: fn(&Row) -> u64| rows.iter().map(|row| number(row)).sum::<u64>();
-        let first = rows[0];
-        let busy_ns = match state.always_busy {
-            Some(sessions) => u64::from(sessions) * (first.counted_ns - before_ns),
-            None => sum(|row| row.busy_ns),
-        };
-        before_ns = first.counted_ns;
-        let [latency_ns_p50, latency_ns_p95, latency_ns_p99] = first.quantiles_ns.map(Some);
-        seconds.push(SecondRow {
-            second: first.counted_ns as f64 / 1e9,
-            wall_second: first.wall_ns as f64 / 1e9,
-            kind: EVENT.into(),
-            client: None,
-            operations: sum(|row| row.operations),
-            rows: sum(|row| row.rows),
-            busy_ns,
-            errors: sum(|row| row.errors),
-            retried: sum(|row| row.retried),
-            latency_ns_p50,
-            latency_ns_p95,
-            latency_ns_p99,
-            latency_ns_max: rows.iter().map(|row| row.max_ns).max().unwrap_or(0),
-        });
-    }
-    seconds
 }

@@ -9,6 +9,7 @@ use super::exercise::{Exercise, Switch, check};
 use super::leader::{Ended, Leader};
 use super::outcome::ArmRun;
 use super::schedule::Visit;
+use super::seconds::Seconds;
 use super::to_end::{Slices, Span};
 use super::watchdog::Watchdog;
 use crate::error::LoadError;
@@ -16,6 +17,7 @@ use crate::program::Workload;
 use crate::random::Purpose;
 use rqps_model::plan::Arrival;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
 
 /// Runs a workload on all arms side by side. `progress` is given the fraction that is done, between cycles.
 pub fn run<W: Workload>(
@@ -27,7 +29,7 @@ pub fn run<W: Workload>(
 ) -> Result<Vec<ArmRun>, LoadError> {
     exercise.schedule.check()?;
     let is_open = exercise.arrival != Arrival::Closed;
-    let ended = with_crew(exercise, workload, is_open, stop, |leader| {
+    let ended = with_crew(exercise, workload, (is_open, is_open), stop, |leader| {
         hook(Switch::Begin)?;
         leader.crew.pin()?;
         leader.connect_all(hook)?;
@@ -50,7 +52,7 @@ pub fn run_equal<W: Workload>(
     progress: &dyn Fn(f64),
 ) -> Result<Vec<ArmRun>, LoadError> {
     exercise.schedule.check()?;
-    let ended = with_crew(exercise, workload, false, stop, |leader| {
+    let ended = with_crew(exercise, workload, (false, false), stop, |leader| {
         hook(Switch::Begin)?;
         leader.crew.pin()?;
         leader.count_events(events, hook, progress)?;
@@ -66,7 +68,7 @@ pub fn run_events<W: Workload>(
     events: u32,
     stop: &AtomicBool,
 ) -> Result<Vec<ArmRun>, LoadError> {
-    let ended = with_crew(exercise, workload, false, stop, |leader| {
+    let ended = with_crew(exercise, workload, (false, false), stop, |leader| {
         leader.crew.pin()?;
         for arm in 0..exercise.arms.len() {
             leader.connect(arm);
@@ -92,7 +94,7 @@ pub fn run_to_end<'w, W: Workload>(
     stop: &AtomicBool,
     tick: &dyn Fn(usize, f64),
 ) -> Result<Vec<Ended<'w, W>>, LoadError> {
-    with_crew(exercise, workload, has_plan, stop, |leader| {
+    with_crew(exercise, workload, (has_plan, span.until.is_some()), stop, |leader| {
         for arm in 0..exercise.arms.len() {
             leader.connect(arm);
         }
@@ -100,33 +102,42 @@ pub fn run_to_end<'w, W: Workload>(
     })
 }
 
+/// `always_busy` says that sessions count as busy all the time.
 fn with_crew<'w, W: Workload>(
     exercise: &Exercise<'_>,
     workload: &'w W,
-    has_plan: bool,
+    (has_plan, always_busy): (bool, bool),
     stop: &AtomicBool,
     work: impl FnOnce(&mut Leader<'_, '_, '_, 'w, W>) -> Result<(), LoadError>,
 ) -> Result<Vec<Ended<'w, W>>, LoadError> {
     check(exercise, workload.sessions())?;
     let watchdog = Watchdog::default();
     let (kinds, events) = (workload.kinds(), workload.events());
+    let threads = exercise.threads_used() as usize;
+    let always_busy = always_busy.then_some(exercise.clients);
+    let (rows, seconds) = Seconds::new(exercise.arms.len(), threads, always_busy, exercise.rows);
     let shared = Shared {
         workload,
         kinds: &kinds,
         events: &events,
         arms: exercise.arms,
         clients: exercise.clients,
-        threads: exercise.threads_used() as usize,
+        threads,
         cpus: exercise.cpus,
         arrival: exercise.arrival,
         has_plan,
         seed: exercise.seed,
         stop,
         watchdog: &watchdog,
+        rows,
     };
     std::thread::scope(|scope| {
         scope.spawn(|| watchdog.run(stop));
         let _end = watchdog.end_of_watch();
+        let (_until_end, over) = channel();
+        if let Some(seconds) = seconds {
+            scope.spawn(move || seconds.run(&over));
+        }
         let mut leader = Leader::new(exercise, workload, Crew::start(scope, &shared)?, stop);
         work(&mut leader)?;
         leader.stopped()?;
@@ -138,6 +149,7 @@ fn with_crew<'w, W: Workload>(
 mod tests {
     use super::super::placing::ClientCpus;
     use super::super::schedule::Schedule;
+    use super::super::seconds::RowSink;
     use super::*;
     use crate::program::sysbench::Statements;
     use rqps_model::Engine;
@@ -177,6 +189,8 @@ mod tests {
             arrival: Arrival::Closed,
             seed: 1,
             planted: &[],
+            rows: RowSink::NONE,
+            keeps_spans: false,
         };
         let outcome =
             |exercise: Exercise<'_>| run(&exercise, &workload, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ());

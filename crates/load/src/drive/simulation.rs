@@ -3,7 +3,8 @@
 //! In: service times, stalls and errors as a script. Out: the same tallies as from a real server. No thread, no sleep.
 
 use super::arrival::Pace;
-use super::lane::{Around, Lane};
+use super::intervals::{ROOM, Row};
+use super::lane::{Around, Lane, Left};
 use super::port::{Lost, Piece, Port};
 use super::recorder::Fine;
 use super::schedule::Visit;
@@ -12,9 +13,11 @@ use crate::program::sysbench::{Player, Script};
 use crate::program::{Parameters, Program};
 use crate::random::Purpose;
 use rqps_model::plan::{Arrival, DataShape};
+use rqps_model::sample::Slices;
 use rqps_suites::Suite;
 use rqps_wire::{AnyValue, ErrorCode, Protocol, Reply, Rows, SqlState, TransactionStatus};
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 mod asides;
@@ -211,6 +214,9 @@ struct Bench {
     port: Simulated,
     own_ns: u64,
     counted_ns: u64,
+    /// Of visits that were not lost.
+    slices: Slices,
+    seconds: Receiver<Row>,
 }
 
 impl Bench {
@@ -219,9 +225,11 @@ impl Bench {
         let script = Script::compile(Suite::sysbench().test(test).unwrap(), data, Protocol::Postgres).unwrap();
         let program: &Script = Box::leak(Box::new(script));
         let players = (0..sessions).map(|client| (client, Player::new(program, client)));
-        let lane = Lane::new(players, 1, program.kind_names().len(), 1, Pace::new(arrival, 1, sessions, 1, 0));
+        let (rows, seconds) = sync_channel(ROOM);
+        let pace = Pace::new(arrival, 1, sessions, 1, 0);
+        let lane = Lane::new(players, 1, program.kind_names().len(), 1, pace, Some(rows));
         let port = Simulated::new(program, sessions as usize, service_ns);
-        Bench { program, lane, port, own_ns: 0, counted_ns: 0 }
+        Bench { program, lane, port, own_ns: 0, counted_ns: 0, slices: Slices::default(), seconds }
     }
 
     fn visit(&mut self, slice_ns: u64, lead_in_ns: u64, moment: u64) -> Result<u64, Lost> {
@@ -244,7 +252,10 @@ impl Bench {
         };
         let kinds: Vec<String> = self.program.kind_names().map(str::to_owned).collect();
         let around = Around { seed: 1, kinds: &kinds, stop: &AtomicBool::new(false), tick: &|_| () };
-        let drained = self.lane.visit(&mut self.port, &visit, &around)?.at_ns;
+        let Left { at_ns: drained, counted, .. } = self.lane.visit(&mut self.port, &visit, &around)?;
+        self.slices.operations.push(counted.operations);
+        self.slices.busy_ns.push(counted.busy_ns);
+        self.slices.burned_ns.push(counted.burned_ns);
         self.own_ns += drained - start_ns;
         self.counted_ns += drained - start_ns - lead_in_ns;
         Ok(drained - start_ns)

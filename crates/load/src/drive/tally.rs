@@ -1,13 +1,15 @@
 //! What one thread counts of one arm.
 //!
-//! In: completed statements and events, errors. Out: counters, recorders and rows that `outcome` joins over the
-//! threads. Adding takes no lock; memory is taken when the tally is made, between visits, or at the first error of a
-//! kind.
+//! In: completed statements and events, errors. Out: counters and recorders that `outcome` joins over the threads,
+//! what each visit counted, and rows of seconds. Adding takes no lock; memory is taken when the tally is made or at the
+//! first error of a kind, and none grows with the length of a run.
 
-use super::intervals::Intervals;
+use super::intervals::{Intervals, Row};
 use super::recorder::Fine;
-use rqps_model::sample::{Accounting, Failures, Slices};
+use rqps_model::sample::{Accounting, Failures};
 use rqps_wire::ErrorCode;
+use std::ops::AddAssign;
+use std::sync::mpsc::SyncSender;
 
 /// The most errors that are told apart by kind and code; what is beyond is counted with the last.
 const ERRORS_MAX: usize = 64;
@@ -50,15 +52,27 @@ impl EventCounts {
     }
 }
 
+/// What was counted in a visit, or in several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) operations: u64,
+    pub(crate) busy_ns: u64,
+    pub(crate) burned_ns: u64,
+}
+
+impl AddAssign for Counted {
+    fn add_assign(&mut self, other: Counted) {
+        self.operations += other.operations;
+        self.busy_ns += other.busy_ns;
+        self.burned_ns += other.burned_ns;
+    }
+}
+
 /// The counts of one arm on one thread.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// Index = counted visit.
-    pub(crate) slices: Slices,
-    /// The visit under way.
-    pub(crate) visit_operations: u64,
-    pub(crate) visit_busy_ns: u64,
-    pub(crate) visit_burned_ns: u64,
+    /// In the visit under way.
+    pub(crate) visit: Counted,
     /// Statements that succeeded at all.
     pub(crate) operations_total: u64,
     /// Bytes of all answers.
@@ -84,12 +98,10 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(kinds: usize, events: usize, is_open: bool) -> Tally {
+    /// `rows` takes those of seconds.
+    pub(crate) fn new(kinds: usize, events: usize, is_open: bool, rows: Option<SyncSender<Row>>) -> Tally {
         Tally {
-            slices: Slices::default(),
-            visit_operations: 0,
-            visit_busy_ns: 0,
-            visit_burned_ns: 0,
+            visit: Counted::default(),
             operations_total: 0,
             bytes_total: 0,
             events_total: 0,
@@ -102,28 +114,13 @@ impl Tally {
             deferred_ns: 0,
             failed_events: Fine::without_room(),
             lateness: if is_open { Fine::new() } else { Fine::without_room() },
-            intervals: Intervals::new(),
+            intervals: Intervals::new(rows),
         }
-    }
-
-    /// Makes room for a counted visit of about `visit_ns`.
-    pub(crate) fn make_room(&mut self, visit_ns: u64) {
-        self.slices.operations.reserve(1);
-        self.slices.busy_ns.reserve(1);
-        self.slices.burned_ns.reserve(1);
-        self.intervals.make_room(visit_ns);
     }
 
     /// What became of all events.
     pub(crate) fn accounting(&self) -> Accounting {
         self.events.iter().fold(Accounting::default(), |all, events| all + events.accounting)
-    }
-
-    /// A counted visit is over.
-    pub(crate) fn close_visit(&mut self) {
-        self.slices.operations.push(std::mem::take(&mut self.visit_operations));
-        self.slices.busy_ns.push(std::mem::take(&mut self.visit_busy_ns));
-        self.slices.burned_ns.push(std::mem::take(&mut self.visit_burned_ns));
     }
 
     /// Counts an error of a counted event, or a statement that took longer than it may.

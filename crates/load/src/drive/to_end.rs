@@ -115,10 +115,13 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
         // What began before the end counts, so the time does to the end, and not until the last of it was answered.
         state.counted_ns = report.left_ns.min(end_ns).saturating_sub(count_from_ns.unwrap_or(start_ns));
         let counted = from_ns.max(count_from_ns.unwrap_or(start_ns))..report.left_ns.min(end_ns);
-        if !counted.is_empty() {
-            state.counted.push(counted.start + behind_ns..counted.end + behind_ns);
+        if self.exercise.keeps_spans && !counted.is_empty() {
+            state.spans.push(counted.start + behind_ns..counted.end + behind_ns);
         }
-        state.always_busy = span.until.map(|_| self.exercise.clients);
+        // Slices are told nobody: a run counts as a whole.
+        if report.lost.is_none() {
+            state.counted += report.counted;
+        }
         state.cpu_ns += report.cpu_ns;
         tick(arm, seconds(start_ns, report.left_ns));
         Duration::from_nanos(report.left_ns.saturating_sub(from_ns))

@@ -1,10 +1,11 @@
 //! Several arms in slices, turns, threads, on several engines, and at a rate.
 
 use crate::servers::Product::{self, Mariadb, Mysql, Postgres};
-use crate::{RUNNING, SMALL, Trial, run, run_all, run_events, schedule, trial};
+use crate::{RUNNING, SMALL, Trial, run, run_all, run_events, run_with_rows, schedule, trial};
 use rqps_load::drive::{ArmRun, ClientCpus, Exercise, Phase, Schedule, ServerSide, Switch};
 use rqps_load::{drive, prepare_data};
 use rqps_model::plan::Arrival;
+use rqps_model::sample::SecondRow;
 use rqps_suites::Suite;
 use rqps_testkit::LiveServer;
 use rqps_wire::Session;
@@ -21,11 +22,17 @@ fn check_sums(arm: &ArmRun, statements_per_event: u64) {
     assert_eq!(arm.operations, arm.slices.operations.iter().sum::<u64>());
     assert_eq!(arm.busy_ns, arm.slices.busy_ns.iter().sum::<u64>());
     assert_eq!(arm.operations, arm.accounting.succeeded * statements_per_event);
-    assert_eq!(arm.operations, arm.second_rows.iter().map(|interval| interval.operations).sum::<u64>());
     assert!(arm.operations < arm.operations_total);
     let (events, statements): (Vec<_>, Vec<_>) = arm.latency.iter().partition(|(kind, _)| kind == "event");
     assert_eq!(events[0].1.len(), arm.accounting.succeeded);
     assert_eq!(statements.iter().map(|(_, histogram)| histogram.len()).sum::<u64>(), arm.operations);
+}
+
+/// What must hold of the rows of its seconds.
+fn check_rows(arm: &ArmRun, rows: &[SecondRow]) {
+    assert_eq!(arm.operations, rows.iter().map(|row| row.operations).sum::<u64>());
+    assert!(rows.iter().enumerate().all(|(second, row)| row.index() == second), "{rows:?}");
+    assert!((rows.len() as f64) < arm.seconds + 1.0, "{} s: {rows:?}", arm.seconds);
 }
 
 #[test]
@@ -96,7 +103,8 @@ fn several_threads_share_the_sessions() {
     let arms = [server.endpoint(), server.endpoint()];
     for (test, statements) in [("point-query", 1), ("write-only", 6), ("scan", 1), ("insert", 1)] {
         let trial = Trial { threads: 2, schedule: schedule(0.15), ..trial(&suite, test, &arms, 5) };
-        for arm in run_all(&trial) {
+        for (arm, rows) in run_with_rows(&trial) {
+            check_rows(&arm, &rows);
             if test != "write-only" {
                 check_sums(&arm, statements);
             }
@@ -221,12 +229,13 @@ fn a_turn_is_a_long_slice() {
     let arms = [server.endpoint()];
     let schedule = Schedule { slice: Duration::from_millis(1300), ..schedule(1.25) };
     let trial = Trial { schedule, ..trial(&suite, "point-query", &arms, 1) };
-    let arm = run_all(&trial).remove(0);
+    let (arm, rows) = run_with_rows(&trial).remove(0);
     check_sums(&arm, 1);
+    check_rows(&arm, &rows);
     assert_eq!(arm.slices.operations.len(), 1);
-    let [first, .., last] = &arm.second_rows[..] else { panic!("{:?}", arm.second_rows) };
+    let [first, .., last] = &rows[..] else { panic!("{rows:?}") };
     assert_eq!(first.second, 1.0);
-    assert!(last.second > 1.25 && first.latency_ns_p50 > Some(0), "{:?}", arm.second_rows);
+    assert!(last.second > 1.25 && first.latency_ns_p50 > Some(0), "{rows:?}");
 }
 
 #[test]
@@ -269,7 +278,7 @@ fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
         for threads in [1, 2] {
             let schedule = Schedule { slice: Duration::from_millis(100), ..schedule(0.5) };
             let trial = Trial { arrival, schedule, threads, ..trial(&suite, "point-query", &arms, 4) };
-            for arm in run_all(&trial) {
+            for (arm, rows) in run_with_rows(&trial) {
                 assert_eq!(arm.failure, None);
                 let accounting = arm.accounting;
                 assert!(accounting.is_balanced() && accounting.failed == 0);
@@ -287,7 +296,7 @@ fn an_open_loop_keeps_its_rate_and_counts_all_that_was_due() {
                 assert!(busy_s > 3.999 * planned_s && busy_s < 1.001 * whole_s, "{busy_s} of {whole_s} s");
                 let rate = 4.0 * arm.operations as f64 / (arm.busy_ns as f64 / 1e9);
                 assert!((rate * busy_s / 4.0 - accounting.succeeded as f64).abs() < 0.01, "{rate}");
-                let busy_ns: u64 = arm.second_rows.iter().map(|interval| interval.busy_ns).sum();
+                let busy_ns: u64 = rows.iter().map(|row| row.busy_ns).sum();
                 assert!(busy_ns > 0 && (busy_ns as f64) < 1.001e9 * whole_s, "{busy_ns} of {whole_s} s");
             }
         }

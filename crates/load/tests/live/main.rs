@@ -23,12 +23,14 @@ mod toy;
 mod tproc_c;
 mod warehouses;
 
-use rqps_load::drive::{ArmRun, ClientCpus, Exercise, Schedule, Switch};
+use rqps_load::drive::{ArmRun, ClientCpus, Exercise, RowSink, Schedule, Switch};
 use rqps_load::program::sysbench::Statements;
 use rqps_load::{LoadError, drive};
 use rqps_model::plan::{Arrival, DataShape};
+use rqps_model::sample::SecondRow;
 use rqps_suites::{Suite, Test};
 use rqps_wire::Endpoint;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -80,7 +82,18 @@ impl<'a> Trial<'a> {
     fn exercise(&self) -> (Exercise<'a>, Statements) {
         let Trial { test, data, arms, clients, threads, schedule, arrival, seed } = *self;
         let cpus = ClientCpus::default();
-        let exercise = Exercise { arms, clients, threads, cpus, schedule, arrival, seed, planted: &[] };
+        let exercise = Exercise {
+            arms,
+            clients,
+            threads,
+            cpus,
+            schedule,
+            arrival,
+            seed,
+            planted: &[],
+            rows: RowSink::NONE,
+            keeps_spans: false,
+        };
         (exercise, Statements::compile(test, data, arms).unwrap())
     }
 }
@@ -98,6 +111,16 @@ fn run(
 /// Runs a trial to its end.
 fn run_all(trial: &Trial<'_>) -> Vec<ArmRun> {
     run(trial, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap()
+}
+
+/// Runs a trial to its end, each arm with the rows of its seconds.
+fn run_with_rows(trial: &Trial<'_>) -> Vec<(ArmRun, Vec<SecondRow>)> {
+    let given = Mutex::new(vec![Vec::new(); trial.arms.len()]);
+    let give = |arm: usize, row: &SecondRow| given.lock().unwrap()[arm].push(row.clone());
+    let (exercise, statements) = trial.exercise();
+    let exercise = Exercise { rows: RowSink::to(&give), ..exercise };
+    let runs = drive::run(&exercise, &statements, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap();
+    runs.into_iter().zip(given.into_inner().unwrap()).collect()
 }
 
 /// Runs so many events for each client.

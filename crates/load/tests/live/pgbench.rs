@@ -7,7 +7,7 @@ mod plans;
 
 use crate::{RUNNING, schedule};
 use rqps_load::data_set::load;
-use rqps_load::drive::{ArmRun, ClientCpus, Exercise, run_events};
+use rqps_load::drive::{ArmRun, ClientCpus, Exercise, RowSink, run_events};
 use rqps_load::program::own::ScriptWorkload;
 use rqps_model::own::{AnswersCheck, Own, OwnData, OwnTest, Protocol, ScriptText, Scripts, Work};
 use rqps_model::plan::{Arrival, DataSet};
@@ -62,6 +62,8 @@ fn play(server: &LiveServer, own: &Own, clients: u32, events: u32) -> ArmRun {
         arrival: Arrival::Closed,
         seed: 11,
         planted: &[],
+        rows: RowSink::NONE,
+        keeps_spans: false,
     };
     run_events(&exercise, &compile(own, server, clients), events, &RUNNING).unwrap().remove(0)
 }

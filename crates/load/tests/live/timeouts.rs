@@ -1,7 +1,7 @@
 //! Time-outs that the client keeps, on MySQL of three ages: what hangs is killed, what comes after it is not.
 
 use crate::{RUNNING, schedule};
-use rqps_load::drive::{ArmRun, ClientCpus, Exercise, run, run_events};
+use rqps_load::drive::{ArmRun, ClientCpus, Exercise, RowSink, run, run_events};
 use rqps_load::program::{Cue, Parameters, Program, StatementForm, Step, Workload};
 use rqps_load::random::{Pcg64, one_to};
 use rqps_model::plan::Arrival;
@@ -80,7 +80,18 @@ fn start(build: &str) -> (LiveServer, Session) {
 fn exercise(arms: &[Endpoint], clients: u32) -> Exercise<'_> {
     let cpus = ClientCpus::default();
     let schedule = schedule(60.0);
-    Exercise { arms, clients, threads: 1, cpus, schedule, arrival: Arrival::Closed, seed: 11, planted: &[] }
+    Exercise {
+        arms,
+        clients,
+        threads: 1,
+        cpus,
+        schedule,
+        arrival: Arrival::Closed,
+        seed: 11,
+        planted: &[],
+        rows: RowSink::NONE,
+        keeps_spans: false,
+    }
 }
 
 /// By statement, the codes of its errors and how often they came.

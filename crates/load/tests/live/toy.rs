@@ -5,7 +5,7 @@
 
 use crate::servers::Product::{Mysql, Postgres};
 use crate::{RUNNING, schedule};
-use rqps_load::drive::{ClientCpus, Exercise, Phase, Switch, run, run_equal, run_events};
+use rqps_load::drive::{ClientCpus, Exercise, Phase, RowSink, Switch, run, run_equal, run_events};
 use rqps_load::program::{Cue, Parameters, Program, StatementForm, Step, Workload};
 use rqps_load::random::{Pcg64, one_to};
 use rqps_model::plan::Arrival;
@@ -96,6 +96,8 @@ fn a_suite_of_two_statements_uses_what_the_first_returned() {
         arrival: Arrival::Closed,
         seed: 11,
         planted: &[],
+        rows: RowSink::NONE,
+        keeps_spans: false,
     };
     let notes = |server: &LiveServer| server.number("SELECT count(*) FROM notes");
     let right = "SELECT count(*) FROM notes n JOIN counters c ON n.id = c.id AND n.value = c.value";

@@ -5,15 +5,17 @@ mod quirks;
 
 use crate::servers::{MYSQL_AND_MARIADB, Product};
 use crate::{RUNNING, schedule};
-use rqps_load::drive::{ArmRun, ClientCpus, Exercise, run_events};
+use rqps_load::drive::{ArmRun, ClientCpus, Exercise, RowSink, Slices, Span, Switch, run_events, run_to_end};
 use rqps_load::program::tproc_c::{Acknowledged, Transactions, provide_routines};
 use rqps_load::warehouses::{Counters, check, count, load};
 use rqps_model::plan::Arrival;
+use rqps_model::sample::SecondRow;
 use rqps_model::tproc_c::{Check, Form, Isolation, Profile, Quirk, TprocC};
 use rqps_model::{Engine, StorageEngine};
 use rqps_testkit::{LiveServer, PATIENCE, on_each};
 use rqps_wire::{Endpoint, Target};
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 const SEED: u64 = 42;
@@ -72,7 +74,18 @@ fn exercise(arms: &[Endpoint], clients: u32, seed: u64) -> Exercise<'_> {
     let threads = clients.min(2);
     let cpus = ClientCpus::default();
     let (schedule, arrival) = (schedule(0.1), Arrival::Closed);
-    Exercise { arms, clients, threads, cpus, schedule, arrival, seed, planted: &[] }
+    Exercise {
+        arms,
+        clients,
+        threads,
+        cpus,
+        schedule,
+        arrival,
+        seed,
+        planted: &[],
+        rows: RowSink::NONE,
+        keeps_spans: false,
+    }
 }
 
 impl Played {
@@ -114,6 +127,7 @@ fn check_rules_and_quirks(product: Product) {
     every_form_keeps_the_tables_consistent_with_sixteen_users(&server);
     isolation_is_set_and_conflicts_are_retried_until_they_pass(&server);
     more_transactions_allocate_no_more(&server);
+    a_run_in_slices_keeps_none_of_them(&server);
     what_was_acknowledged_survives_the_servers_death(&mut server);
     quirks::routines_find_the_customer_in_the_middle_or_one_row_off(&server);
     quirks::updates_are_lost_only_where_reads_are_unlocked(&server);
@@ -220,6 +234,33 @@ fn more_transactions_allocate_no_more(server: &LiveServer) {
         // Buffers double with the longest answer so far, such as the rows of a name, or an answer in pieces; most of
         // the 276 transactions that there are more of have ten statements or more.
         assert!(many.abs_diff(few) <= 20, "{product} {form}: {few}, {many}");
+    }
+}
+
+fn a_run_in_slices_keeps_none_of_them(server: &LiveServer) {
+    let product = server.engine();
+    let shape = shape(Profile::Tpcc, server.engine(), Form::ClientSql, &[]);
+    let arms = [server.endpoint(), server.endpoint()];
+    let transactions = Transactions::compile(&shape, WAREHOUSES, 4, &arms).unwrap();
+    let given: Mutex<[Vec<SecondRow>; 2]> = Mutex::default();
+    let give = |arm: usize, row: &SecondRow| given.lock().unwrap()[arm].push(row.clone());
+    let span = Span { from: Duration::from_millis(100), until: Some(Duration::from_millis(1300)) };
+    let slices = Slices::OwnTime(Duration::from_millis(10));
+    let mut entered = 0;
+    let mut hook = |switch| {
+        entered += u32::from(matches!(switch, Switch::Enter { .. }));
+        Ok(())
+    };
+    let exercise = Exercise { rows: RowSink::to(&give), ..exercise(&arms, 4, SEED) };
+    let ended = run_to_end(&exercise, &transactions, true, (span, slices), &mut hook, &RUNNING, &|_, _| ()).unwrap();
+    assert!(entered >= 2 * 120, "{product}: {entered}");
+    for ((arm, _), rows) in ended.iter().zip(given.into_inner().unwrap()) {
+        assert_eq!(arm.failure, None);
+        assert!(arm.slices.operations.is_empty() && arm.counted.is_empty(), "{product}");
+        assert!(arm.operations > 0 && arm.operations == rows.iter().map(|row| row.operations).sum::<u64>(), "{rows:?}");
+        let seconds: Vec<f64> = rows.iter().map(|row| row.second).collect();
+        assert_eq!(seconds, [1.0, 1.2], "{product}");
+        assert_eq!(rows.iter().map(|row| row.busy_ns).collect::<Vec<_>>(), [4_000_000_000, 800_000_000], "{product}");
     }
 }
 

@@ -48,14 +48,23 @@ struct Late {
     told: String,
 }
 
+/// A sink, and what it was given.
+fn kept() -> (MonitorSink, Arc<Mutex<Vec<MonitorRow>>>) {
+    let rows = Arc::new(Mutex::new(Vec::new()));
+    let given = Arc::clone(&rows);
+    (MonitorSink::to(move |row: &MonitorRow| given.lock().expect("whole").push(row.clone())), rows)
+}
+
 fn watch_once(endpoint: &Endpoint, folder: &Path) -> Late {
-    let watcher = Monitor::begin(endpoint, None, folder, &[]);
-    let has_row = watcher.shared.wait(Duration::from_secs(20), |state| state.rows.len() > 0);
-    assert!(has_row.rows.len() > 0);
+    let (sink, rows) = kept();
+    let watcher = Monitor::begin(endpoint, None, folder, &[], sink);
+    let has_row = watcher.shared.wait(Duration::from_secs(20), |state| state.last.count > 0);
+    assert!(has_row.last.count > 0);
     drop(has_row);
     let ending = Instant::now();
-    let rows = watcher.end();
+    watcher.end();
     let ending = ending.elapsed();
+    let rows = rows.lock().expect("whole");
     let MonitorRow { second, host, server } = &rows[0];
     assert!(*second >= 1.0 && host.seconds > 0.0 && host.seconds <= *second, "{rows:?}");
     assert!(host.cpus >= 1 && host.context_switches > 0 && host.memory_available_bytes > 0, "{host:?}");
@@ -78,6 +87,42 @@ fn waited_for_cpu() -> Option<Duration> {
 }
 
 #[test]
+fn a_row_is_given_away_when_the_next_begins_and_takes_the_numbers_that_came_until_then() {
+    let numbers = |value: f64| Counters::from([("log_bytes".to_owned(), value)]);
+    let mut last = Last::default();
+    last.answer(numbers(7.0));
+    assert_eq!(last.next(1.0, HostUse::default()), None, "there is none before the first");
+    for second in 1..1000 {
+        let (second, is_answered) = (f64::from(second), second % 3 > 0);
+        if is_answered {
+            last.answer(numbers(second));
+        }
+        let server = if is_answered { numbers(second) } else { Counters::new() };
+        let host = HostUse { page_faults: 7, ..HostUse::default() };
+        let before = last.next(second + 1.0, host).expect("a row");
+        assert_eq!((before.second, before.server), (second, server));
+        // Only this one is still there.
+        assert_eq!(last.row, Some(MonitorRow { second: second + 1.0, host, server: Counters::new() }));
+    }
+}
+
+#[test]
+fn rows_are_given_away_while_the_monitor_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (sink, rows) = kept();
+    let watcher =
+        Monitor::begin(&endpoint(Engine::Postgres, folder.path().join("nobody")), None, folder.path(), &[], sink);
+    let begun = Instant::now();
+    while rows.lock().expect("whole").len() < 2 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no rows");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    drop(watcher);
+    let rows = rows.lock().expect("whole");
+    assert!(rows.is_sorted_by(|one, next| one.second < next.second), "{rows:?}");
+}
+
+#[test]
 fn a_server_that_is_not_there_leaves_rows_of_the_host() {
     let folder = tempfile::tempdir().expect("a folder");
     check(&endpoint(Engine::Postgres, folder.path().join("nobody")), folder.path());
@@ -94,7 +139,8 @@ fn a_server_that_never_answers_does_not_hold_up_the_end() {
 #[test]
 fn a_watcher_that_is_dropped_ends() {
     let folder = tempfile::tempdir().expect("a folder");
-    let watcher = Monitor::begin(&endpoint(Engine::Mysql, folder.path().join("nobody")), None, folder.path(), &[]);
+    let nobody = endpoint(Engine::Mysql, folder.path().join("nobody"));
+    let watcher = Monitor::begin(&nobody, None, folder.path(), &[], kept().0);
     let shared = Arc::downgrade(&watcher.shared);
     drop(watcher);
     let begun = Instant::now();

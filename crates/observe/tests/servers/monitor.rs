@@ -7,9 +7,10 @@
 use crate::server::start;
 use rqps_model::StorageEngine;
 use rqps_model::sample::{DiskUse, MonitorRow};
-use rqps_observe::{Monitor, disk_use};
+use rqps_observe::{Monitor, MonitorSink, disk_use};
 use rqps_testkit::{LiveServer, PATIENCE};
 use rustix::process::Signal;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const POSTGRES: [&str; 9] = [
@@ -57,11 +58,36 @@ fn expected(storage: Option<StorageEngine>) -> Expected {
     }
 }
 
+/// A monitor, and the rows that it has given away: all but the last, into which the server's answer may still come.
+struct Watcher {
+    monitor: Monitor,
+    rows: Arc<Mutex<Vec<MonitorRow>>>,
+}
+
+impl Watcher {
+    fn begin(server: &LiveServer, storage: Option<StorageEngine>) -> Watcher {
+        let rows = Arc::new(Mutex::new(Vec::new()));
+        let given = Arc::clone(&rows);
+        let sink = MonitorSink::to(move |row: &MonitorRow| given.lock().expect("whole").push(row.clone()));
+        Watcher { monitor: Monitor::begin(&server.endpoint(), storage, &server.data_dir(), &planned(), sink), rows }
+    }
+
+    fn rows(&self) -> Vec<MonitorRow> {
+        self.rows.lock().expect("whole").clone()
+    }
+
+    /// All rows.
+    fn end(self) -> Vec<MonitorRow> {
+        self.monitor.end();
+        std::mem::take(&mut *self.rows.lock().expect("whole"))
+    }
+}
+
 /// Inserts and deletes rows, cleaning up now and then, until the rows so far are as wanted.
 fn work(
     server: &LiveServer,
     storage: Option<StorageEngine>,
-    watcher: &Monitor,
+    watcher: &Watcher,
     wanted: impl Fn(&[MonitorRow]) -> bool,
 ) {
     let mut session = server.session();
@@ -80,13 +106,13 @@ fn work(
 }
 
 /// Waits for so many more rows.
-fn wait_for_rows(watcher: &Monitor, more: usize) {
+fn wait_for_rows(watcher: &Watcher, more: usize) {
     let enough = watcher.rows().len() + more;
     until(watcher, |rows| rows.len() >= enough, || std::thread::sleep(Duration::from_millis(10)));
 }
 
 /// Does something, again and again, until the rows so far are as wanted.
-fn until(watcher: &Monitor, wanted: impl Fn(&[MonitorRow]) -> bool, mut meanwhile: impl FnMut()) {
+fn until(watcher: &Watcher, wanted: impl Fn(&[MonitorRow]) -> bool, mut meanwhile: impl FnMut()) {
     let deadline = Instant::now() + PATIENCE;
     loop {
         meanwhile();
@@ -115,7 +141,7 @@ fn create_table(server: &LiveServer, storage: Option<StorageEngine>) {
 
 /// Ends a watcher, and checks that its rows have no gap: each is of a second of its own, with all that the host did
 /// since the last.
-fn ended(watcher: Monitor, spec: &str) -> Vec<MonitorRow> {
+fn ended(watcher: Watcher, spec: &str) -> Vec<MonitorRow> {
     let rows = watcher.end();
     let mut last = 0.0;
     for (at, MonitorRow { second, host, .. }) in rows.iter().enumerate() {
@@ -139,7 +165,7 @@ fn check_numbers(server: &LiveServer, storage: Option<StorageEngine>, spec: &str
         Some(StorageEngine::Rocksdb) => "memtable_bytes",
     };
     let number = |row: &MonitorRow, name: &str| row.server.get(name).copied().unwrap_or(f64::NAN);
-    let watcher = Monitor::begin(&server.endpoint(), storage, &server.data_dir(), &planned());
+    let watcher = Watcher::begin(server, storage);
     work(server, storage, &watcher, |rows| {
         let told = told(rows);
         let [first, .., last] = told[..] else { return false };
@@ -186,10 +212,10 @@ fn check_to_the_end(spec: &str, storage: Option<StorageEngine>) {
     watched(server, spec, storage);
     let is_told = |rows: &[MonitorRow]| !told(rows).is_empty();
 
-    let watcher = Monitor::begin(&server.endpoint(), storage, &server.data_dir(), &planned());
+    let watcher = Watcher::begin(server, storage);
     work(server, storage, &watcher, is_told);
     server.signal_all(Signal::STOP);
-    wait_for_rows(&watcher, 3);
+    wait_for_rows(&watcher, 4);
     let thawed = watcher.rows().len();
     server.signal_all(Signal::CONT);
     work(server, storage, &watcher, |rows| is_told(&rows[thawed..]));
@@ -203,7 +229,7 @@ fn check_to_the_end(spec: &str, storage: Option<StorageEngine>) {
     assert!(told_rows.iter().all(|at| !(thawed - 2..thawed).contains(at)), "{spec}: {told_rows:?}, thawed at {thawed}");
     assert!(!told_rows.contains(&(rows.len() - 1)), "{spec}: {told_rows:?} of {}", rows.len());
 
-    let watcher = Monitor::begin(&server.endpoint(), storage, &server.data_dir(), &planned());
+    let watcher = Watcher::begin(server, storage);
     work(server, storage, &watcher, is_told);
     server.kill_all();
     wait_for_rows(&watcher, 2);
@@ -240,5 +266,23 @@ fn every_other_release_tells_its_numbers() {
     }
     for version in ["10.1.23", "10.5.23", "10.11.18", "11.4.5", "11.8.6"] {
         check(&format!("mariadb:{version}"), Some(StorageEngine::Innodb));
+    }
+}
+
+#[test]
+#[ignore = "temporary"]
+fn temporary_memory() {
+    let server = start("postgres:17.11", None);
+    create_table(&server, None);
+    let sink = MonitorSink::to(|row: &MonitorRow| drop(rqps_model::Part::lines("x", std::slice::from_ref(row))));
+    let _monitor = Monitor::begin(&server.endpoint(), None, &server.data_dir(), &[], sink);
+    for minute in 0..40 {
+        std::thread::sleep(Duration::from_secs(30));
+        let smaps = std::fs::read_to_string("/proc/self/smaps").expect("read");
+        let mut anonymous = 0;
+        for line in smaps.lines().filter(|line| line.starts_with("Anonymous:")) {
+            anonymous += line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0);
+        }
+        println!("{minute} {anonymous}");
     }
 }

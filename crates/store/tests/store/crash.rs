@@ -20,7 +20,9 @@ fn publish_until_killed() {
     for round in 1.. {
         for (treatment, planned) in plan.treatments.iter().enumerate() {
             if !writer.is_complete(round, &planned.name, &plan.tests()[0].name, 1) {
-                writer.publish(&made::parts(&plan, round, treatment, 0, 2000)).expect("published");
+                let mut parts = made::parts(&plan, round, treatment, 0, 2000);
+                parts.rows.push(made::rows(&writer, "grown.jsonl", 100));
+                writer.publish(&parts).expect("published");
             }
         }
     }

@@ -55,6 +55,13 @@ fn fill_the_disk() {
     let other = Campaign::create(&root, "other", &made::plan(500, 500, 500), &made::host(), "", made::start());
     assert!(matches!(other, Err(StoreError::DiskFull { .. })), "{other:?}");
     assert_eq!(half_written(&root), Vec::<PathBuf>::new());
+    // Rows that did not fit while a test ran are told with its sample, and take no space afterwards.
+    let mut parts = made::parts(&plan, published + 1, 0, 0, 3);
+    parts.rows.push(made::rows(&writer, "grown.jsonl", 100_000));
+    let grown = writer.publish(&parts);
+    assert!(matches!(grown, Err(StoreError::DiskFull { .. })), "{grown:?}");
+    drop(parts);
+    assert_eq!(half_written(&root), Vec::<PathBuf>::new());
     let space = fs::remove_dir_all(writer.folder().join("rounds/1"));
     space.expect("made room");
     writer.publish(&made::parts(&plan, 1, 0, 0, 300)).expect("goes on once there is room");

@@ -6,7 +6,7 @@ use rqps_model::plan::{Arrival, DataShape, Stage, SuitePlan, TestPlan, Treatment
 use rqps_model::sample::{Accounting, CounterReading, ErrorCount, Failures, HostUse, Moment, ProcessUse, Resources};
 use rqps_model::sample::{MonitorRow, Score, SecondRow, SessionUse, Slices};
 use rqps_model::{Engine, FORMAT, Group, Interleave, Part, Placement, Plan, ProgramPages, Sample, Unit, part};
-use rqps_store::{Campaign, EVENT, SampleParts, Start, Writer, latency_part};
+use rqps_store::{Campaign, EVENT, RowsPart, SampleParts, Start, Writer, latency_part};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -165,7 +165,14 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
         Part::lines(part::SECONDS, &(1..=10).map(second).collect::<Vec<_>>()),
         Part::json(part::SLICES, &slices),
     ];
-    SampleParts { sample, parts }
+    SampleParts { parts, ..SampleParts::of(sample) }
+}
+
+/// A part that was written row by row.
+pub(crate) fn rows(writer: &Writer, name: &str, count: u32) -> RowsPart {
+    let rows = writer.rows(name).expect("begun");
+    (0..count).for_each(|row| rows.add(&[row, row % 7]));
+    rows
 }
 
 pub(crate) fn build_facts() -> BuildFacts {

@@ -6,4 +6,5 @@ mod full_disk;
 mod golden;
 mod made;
 mod round_trip;
+mod rows;
 mod speed;

@@ -30,9 +30,9 @@ impl<G: Program> Lane<G> {
         if slot.counts {
             let visit = run.visit;
             let operations = slot.program.rated(outcome, slot.operations);
-            self.tally.visit_operations += operations;
-            self.tally.visit_busy_ns += busy_ns;
-            self.tally.visit_burned_ns += slot.burned_ns;
+            self.tally.visit.operations += operations;
+            self.tally.visit.busy_ns += busy_ns;
+            self.tally.visit.burned_ns += slot.burned_ns;
             self.tally.rows += slot.rows;
             let interval = self.tally.intervals.at(visit.counted_ns(now), now.saturating_sub(visit.origin_ns));
             interval.operations += operations;

@@ -53,7 +53,7 @@ impl Program for Napping {
 fn sleep_is_left_out_and_what_is_sent_together_is_answered_together() {
     const SESSIONS: u64 = 3;
     let programs = (0..SESSIONS as u32).map(|client| (client, Napping::of(5 * MS)));
-    let mut lane = Lane::new(programs, 1, 2, 1, Pace::Closed);
+    let mut lane = Lane::new(programs, 1, 2, 1, Pace::Closed, None);
     let script = Bench::new("point-query", 1, 0, Arrival::Closed).program;
     let mut port = Simulated::new(script, SESSIONS as usize, 2 * MS);
     let kinds = ["one", "pipeline"].map(str::to_owned);
@@ -65,9 +65,9 @@ fn sleep_is_left_out_and_what_is_sent_together_is_answered_together() {
     let events = 4 * SESSIONS;
     let counts = tally.accounting();
     assert_eq!((counts.scheduled, counts.succeeded), (events, events));
-    assert_eq!(tally.slices.operations, [5 * events]);
+    assert_eq!(left.counted.operations, 5 * events);
     // The server worked for 10 ms of each.
-    assert_eq!(tally.slices.busy_ns, [events * 10 * MS]);
+    assert_eq!(left.counted.busy_ns, events * 10 * MS);
     for (fine, took_ns) in
         [(&tally.events[0].response, 10 * MS), (&tally.statements[0], 2 * MS), (&tally.statements[1], 6 * MS)]
     {
@@ -78,7 +78,7 @@ fn sleep_is_left_out_and_what_is_sent_together_is_answered_together() {
 
 #[test]
 fn a_wish_to_stop_wakes_who_sleeps() {
-    let mut lane = Lane::new([(0, Napping::of(3600 * SECOND))].into_iter(), 1, 2, 1, Pace::Closed);
+    let mut lane = Lane::new([(0, Napping::of(3600 * SECOND))].into_iter(), 1, 2, 1, Pace::Closed, None);
     let script = Bench::new("point-query", 1, 0, Arrival::Closed).program;
     let mut port = Simulated::new(script, 1, 2 * MS);
     let stop = AtomicBool::new(false);

@@ -35,7 +35,7 @@ impl Program for Limited {
 /// Runs sessions for 400 ms with a time-out of 50 ms, looked after every 10.
 fn run(sessions: u32, timeout: Option<Duration>, set: impl Fn(&mut Simulated)) -> (Tally, Simulated, Option<Lost>) {
     let programs = (0..sessions).map(|client| (client, Limited { forms: Vec::new(), timeout }));
-    let mut lane = Lane::new(programs, 1, 1, 1, Pace::Closed);
+    let mut lane = Lane::new(programs, 1, 1, 1, Pace::Closed, None);
     let script = Bench::new("point-query", 1, 0, Arrival::Closed).program;
     let mut port = Simulated::new(script, sessions as usize, 2 * MS);
     port.look_every_ns = timeout.map(|timeout| timeout.as_nanos() as u64 / 5);

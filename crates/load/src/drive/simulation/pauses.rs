@@ -78,7 +78,7 @@ fn in_visits(planned: Option<u32>, whole: Visit, pause: Option<u64>) -> (Tally, 
         left: planned.unwrap_or(u32::MAX),
         ended: Vec::new(),
     };
-    let mut lane = Lane::new([(0, program)].into_iter(), 1, 1, 1, Pace::Closed);
+    let mut lane = Lane::new([(0, program)].into_iter(), 1, 1, 1, Pace::Closed, None);
     let script = Bench::new("point-query", 1, 0, Arrival::Closed).program;
     let mut port = Simulated::new(script, 1, 2 * MS);
     port.stall = (SECOND + 100 * MS, SECOND + 150 * MS);
@@ -129,7 +129,7 @@ fn pauses_change_nothing_on_the_clock_of_the_arm() {
 fn what_is_paused_when_the_run_is_given_up_has_failed() {
     let forms = vec![StatementForm::prepared("", &[])];
     let program = Planned { forms, is_planned: false, left: u32::MAX, ended: Vec::new() };
-    let mut lane = Lane::new([(0, program)].into_iter(), 1, 1, 1, Pace::Closed);
+    let mut lane = Lane::new([(0, program)].into_iter(), 1, 1, 1, Pace::Closed, None);
     let mut port = Simulated::new(Bench::new("point-query", 1, 0, Arrival::Closed).program, 1, 2 * MS);
     let visit = Visit { pause_ns: SECOND + 5 * MS, ..whole_visit(SECOND + 250 * MS) };
     let around = Around { seed: 1, kinds: &["point".to_owned()], stop: &AtomicBool::new(false), tick: &|_| () };
@@ -179,7 +179,7 @@ fn an_event_begins_when_its_pause_is_over_and_counts_as_what_it_became() {
     for pause in [None, Some(MS), Some(5 * MS)] {
         let forms = vec![StatementForm::prepared("", &[])];
         let program = Thinking { forms, due_ns: 0, begun: 0, is_over: false };
-        let mut lane = Lane::new([(0, program)].into_iter(), 1, 1, 2, Pace::Closed);
+        let mut lane = Lane::new([(0, program)].into_iter(), 1, 1, 2, Pace::Closed, None);
         let script = Bench::new("point-query", 1, 0, Arrival::Closed).program;
         let mut port = Simulated::new(script, 1, 2 * MS);
         let kinds = ["point".to_owned()];

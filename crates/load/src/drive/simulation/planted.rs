@@ -17,7 +17,7 @@ fn visits(test: &str, service_ns: u64, held_ns: f64) -> [Bench; 2] {
 }
 
 fn sums(bench: &Bench) -> [u64; 3] {
-    let slices = &bench.tally().slices;
+    let slices = &bench.slices;
     [&slices.operations, &slices.busy_ns, &slices.burned_ns].map(|list| list.iter().sum())
 }
 
@@ -29,7 +29,7 @@ fn throughput_falls_by_what_was_burned() {
         assert_eq!((busy_ns, none), (count * 99 * US, 0), "{test}");
         assert_eq!((busy_with_ns, burned_ns), (fewer * 100 * US, fewer * US), "{test}");
         // What is left without the burns is what the base did, slice by slice.
-        let slices = control.tally().slices.without_burns();
+        let slices = control.slices.without_burns();
         let rate = |operations: &u64, busy_ns: &u64| *operations as f64 / *busy_ns as f64;
         let mut rates =
             slices.operations.iter().zip(&slices.busy_ns).map(|(operations, busy_ns)| rate(operations, busy_ns));
@@ -49,11 +49,11 @@ fn what_was_burned_in_uncounted_events_does_not_count() {
     bench.lane.plant(10.0 * US as f64, 0);
     bench.visit(10 * MS, MS, 0).unwrap();
     // As without a change, of events of 300 us those from 1200 us on count.
-    assert_eq!(bench.tally().slices.operations, [30]);
-    assert_eq!(bench.tally().slices.burned_ns, [30 * 10 * US]);
+    assert_eq!(bench.slices.operations, [30]);
+    assert_eq!(bench.slices.burned_ns, [30 * 10 * US]);
     bench.port.lost_at_ns = bench.port.now_ns + 5 * MS;
     assert!(bench.visit(10 * MS, MS, 1).is_err());
-    assert_eq!(bench.tally().slices.burned_ns.len(), 1, "nor what a visit burned that is left out");
+    assert_eq!(bench.slices.burned_ns.len(), 1, "nor what a visit burned that is left out");
 }
 
 #[test]

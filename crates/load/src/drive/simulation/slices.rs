@@ -10,8 +10,8 @@ fn a_slice_counts_whole_events_between_lead_in_and_end() {
     let took = bench.visit(10 * MS, MS, 0).unwrap();
     // Events start at 0, 300, ... 9900 us: those from 1200 us on count, the last ends at 10.2 ms.
     assert_eq!(took, 10_200 * US);
-    assert_eq!(bench.tally().slices.operations, [30]);
-    assert_eq!(bench.tally().slices.busy_ns, [30 * 300 * US]);
+    assert_eq!(bench.slices.operations, [30]);
+    assert_eq!(bench.slices.busy_ns, [30 * 300 * US]);
     assert_eq!((bench.tally().rows, bench.tally().accounting().scheduled), (60, 30));
 }
 
@@ -19,13 +19,10 @@ fn a_slice_counts_whole_events_between_lead_in_and_end() {
 fn a_statement_longer_than_the_slice_is_the_slice() {
     let mut bench = Bench::new("scan", 2, 3 * SECOND, Arrival::Closed);
     assert_eq!(bench.visit(10 * MS, 0, 0).unwrap(), 3 * SECOND);
-    assert_eq!(
-        (&bench.tally().slices.operations[..], &bench.tally().slices.busy_ns[..]),
-        (&[2][..], &[6 * SECOND][..])
-    );
+    assert_eq!((&bench.slices.operations[..], &bench.slices.busy_ns[..]), (&[2][..], &[6 * SECOND][..]));
     // With a lead-in nevertheless, the first event is that, and one is counted still.
     assert_eq!(bench.visit(10 * MS, MS, 1).unwrap(), 6 * SECOND);
-    assert_eq!(bench.tally().slices.operations, [2, 2]);
+    assert_eq!(bench.slices.operations, [2, 2]);
 }
 
 #[test]
@@ -36,8 +33,8 @@ fn a_transaction_is_never_cut() {
         assert!(bench.port.pending.iter().all(Option::is_none));
     }
     // An event takes 1.6 ms: those that start at 1.6, 3.2, ... 9.6 ms count.
-    assert_eq!(bench.tally().slices.operations, [3 * 6 * 16; 5]);
-    assert_eq!(bench.tally().slices.busy_ns, [3 * 6 * 1600 * US; 5]);
+    assert_eq!(bench.slices.operations, [3 * 6 * 16; 5]);
+    assert_eq!(bench.slices.busy_ns, [3 * 6 * 1600 * US; 5]);
     let statements = &bench.tally().statements;
     assert_eq!(statements[0].total(), 10 * 3 * 6 * 5);
     assert_eq!(bench.events().total(), 3 * 6 * 5);
@@ -105,7 +102,7 @@ fn what_cannot_be_sent_in_time_is_skipped_and_counted() {
     assert!(accounting.is_balanced());
     assert!(accounting.succeeded.abs_diff(200) <= 1 && accounting.scheduled.abs_diff(2000) <= 1, "{accounting:?}");
     // Throughput is what got through while the session was there.
-    let rate = bench.tally().slices.operations[0] as f64 / (bench.tally().slices.busy_ns[0] as f64 / 1e9);
+    let rate = bench.slices.operations[0] as f64 / (bench.slices.busy_ns[0] as f64 / 1e9);
     assert!((rate - 100.0).abs() < 1.0, "{rate}");
 }
 
@@ -152,7 +149,7 @@ fn other_errors_are_failures_and_the_session_goes_on() {
     assert!(accounting.is_balanced() && accounting.succeeded >= 2);
     assert_eq!(bench.tally().failed_events.total(), 1);
     // Four statements of the failed event succeeded; what counts is what completed.
-    assert_eq!(bench.tally().slices.operations[0], 4 + 6 * accounting.succeeded);
+    assert_eq!(bench.slices.operations[0], 4 + 6 * accounting.succeeded);
     assert_eq!(bench.program.kind_names().nth(bench.tally().errors[0].kind), Some("insert-deleted"));
 }
 
@@ -165,7 +162,7 @@ fn an_arm_on_which_everything_fails_is_given_up() {
         let lost = bench.visit(10 * SECOND, 0, 0).unwrap_err();
         assert!(lost.why.contains("1000 events failed in a row") && lost.why.contains("42P01"), "{lost:?}");
         assert!(bench.tally().accounting().is_balanced());
-        assert!(bench.tally().slices.operations.is_empty());
+        assert!(bench.slices.operations.is_empty());
     }
 }
 
@@ -178,7 +175,24 @@ fn a_lost_server_leaves_balanced_accounts() {
     let accounting = bench.tally().accounting();
     assert!(accounting.is_balanced());
     assert_eq!(accounting.failed, 4);
-    assert_eq!(bench.tally().slices.operations.len(), 1);
+    assert_eq!(bench.slices.operations.len(), 1);
+}
+
+#[test]
+fn more_slices_take_no_more_memory() {
+    let mut bench = Bench::new("point-query", 2, 500 * US, Arrival::Closed);
+    let mut most = |visits: u64| {
+        let measured = allocation_counter::measure(|| {
+            for visit in 0..visits {
+                bench.visit(10 * MS, MS, visit).unwrap();
+                // What the test itself keeps.
+                (bench.port.sent, bench.slices) = Default::default();
+                bench.seconds.try_iter().for_each(drop);
+            }
+        });
+        measured.bytes_max
+    };
+    assert_eq!(most(1000), most(1));
 }
 
 #[test]
@@ -188,10 +202,11 @@ fn rows_of_seconds_add_up_across_slices() {
         bench.visit(10 * MS, MS, cycle).unwrap();
         bench.port.now_ns += 10 * MS;
     }
-    let operations: u64 = bench.tally().slices.operations.iter().sum();
+    let operations: u64 = bench.slices.operations.iter().sum();
     let counted_ns = bench.counted_ns;
-    let Lane { tally, .. } = bench.lane;
-    let rows = tally.intervals.finish(counted_ns, 0);
+    let Bench { lane, seconds, .. } = bench;
+    lane.into_parts().0.intervals.finish(counted_ns, 0);
+    let rows: Vec<Row> = seconds.try_iter().collect();
     assert_eq!(rows.len(), (counted_ns.div_ceil(SECOND)) as usize);
     assert_eq!(rows.iter().map(|row| row.operations).sum::<u64>(), operations);
     assert!(rows[..rows.len() - 1].iter().all(|row| row.operations.abs_diff(4000) < 80), "{rows:?}");

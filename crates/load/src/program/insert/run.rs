@@ -9,7 +9,7 @@ use super::roles::{DELETE, INSERT, KINDS, Noted, QUERY, Role};
 use super::shared::{Bench, StepWork};
 use super::step::StepWorkload;
 use super::{State, sql, table};
-use crate::drive::{ArmRun, Exercise, Schedule, Slices, Span, Switch, Watchdog, monotonic_ns, run_to_end};
+use crate::drive::{ArmRun, Exercise, RowSink, Schedule, Slices, Span, Switch, Watchdog, monotonic_ns, run_to_end};
 use crate::error::LoadError;
 use crate::random::derive_seed;
 use crate::session::connect;
@@ -40,7 +40,7 @@ pub struct StepRun {
     pub latency: Vec<(String, Histogram<u64>)>,
     /// Where its sessions were, if they were placed.
     pub placement: Option<SessionPlacement>,
-    /// When the server worked, in nanoseconds of the machine's monotonic clock.
+    /// When the server worked, in nanoseconds of the machine's monotonic clock, if that was to be kept.
     pub counted: Vec<Range<u64>>,
 }
 
@@ -194,6 +194,9 @@ fn drive_clients(
         arrival: Arrival::Closed,
         seed: derive_seed(bench.seed, &step.name),
         planted: &[],
+        // Sessions keep rows of their own.
+        rows: RowSink::NONE,
+        keeps_spans: bench.keeps_spans,
     };
     let workload = StepWorkload { works, requests };
     let hook = RefCell::new(hook);

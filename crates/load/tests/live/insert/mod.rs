@@ -58,7 +58,16 @@ fn shape() -> Shape {
 
 fn bench<'a>(endpoint: &'a Endpoint, shape: &'a Shape) -> Bench<'a> {
     let slice = Duration::from_millis(20);
-    Bench { endpoint, storage: None, shape, seed: 7, threads: 1, cpus: ClientCpus::default(), slice }
+    Bench {
+        endpoint,
+        storage: None,
+        shape,
+        seed: 7,
+        threads: 1,
+        cpus: ClientCpus::default(),
+        slice,
+        keeps_spans: false,
+    }
 }
 
 /// Runs the steps up to and with the one of that name, and returns what it left.

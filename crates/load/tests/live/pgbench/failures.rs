@@ -2,7 +2,7 @@
 
 use super::{own, play, server};
 use crate::{RUNNING, schedule};
-use rqps_load::drive::{ClientCpus, Exercise, Schedule, run};
+use rqps_load::drive::{ClientCpus, Exercise, RowSink, Schedule, run};
 use rqps_model::own::Protocol;
 use rqps_model::plan::Arrival;
 use rqps_model::sample::FailureClass;
@@ -80,6 +80,8 @@ fn a_server_whose_statements_all_time_out_is_given_up_soon_and_holds_nobody_up()
         arrival: Arrival::Closed,
         seed: 11,
         planted: &[],
+        rows: RowSink::NONE,
+        keeps_spans: false,
     };
     let begun = Instant::now();
     let workload = super::compile(&own, &server, exercise.clients);
