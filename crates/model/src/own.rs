@@ -98,9 +98,9 @@ pub struct OwnData {
     /// SQL files and dumps, in the order in which they are sent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: PerEngine<Vec<InputFile>>,
-    /// More files for one build or treatment, by its name.
+    /// More files for one build or treatment, by its name; by engine, as far as builds of that name may have them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub only: BTreeMap<String, Vec<InputFile>>,
+    pub only: BTreeMap<String, PerEngine<Vec<InputFile>>>,
     /// Tables whose rows are drawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<OwnTable>,
@@ -138,11 +138,11 @@ pub struct OwnData {
 
 impl OwnData {
     /// The files that are loaded for a treatment besides those for all: named after it, or after its build.
-    pub fn files_only_for(&self, treatment: &str) -> Option<(&str, &[InputFile])> {
+    pub fn files_only_for(&self, treatment: &str) -> Option<(&str, &PerEngine<Vec<InputFile>>)> {
         let is_meant =
             |name: &str| treatment == name || treatment.split_once('.').is_some_and(|(build, _)| build == name);
         let found = self.only.iter().find(|(name, _)| is_meant(name));
-        found.map(|(name, files)| (name.as_str(), files.as_slice()))
+        found.map(|(name, files)| (name.as_str(), files))
     }
 
     /// Rows that are drawn; those of files are not known before they are loaded.

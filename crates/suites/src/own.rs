@@ -7,7 +7,7 @@
 use crate::forced::Forced;
 use crate::statements::SuiteError;
 use crate::suite::Suite;
-use rqps_model::own::{Own, OwnTest, Work};
+use rqps_model::own::{Own, OwnTest, PerEngine, Work};
 use rqps_model::plan::{Alternate, DataSet, Renew, Stage, TestPlan};
 use rqps_model::{Group, Interleave, Unit, plural};
 use serde::Deserialize;
@@ -89,7 +89,7 @@ pub(crate) fn stages(own: &Own, clients: &[u32], tests: &[TestPlan], alternate: 
 /// What is run, a row a fact.
 pub(crate) fn size(own: &Own, clients: String) -> Vec<(&'static str, String)> {
     let mut size = vec![("workload", own.name.clone()), ("data", own.data.to_string())];
-    let files = own.data.files.values().chain(own.data.only.values()).flatten();
+    let files = own.data.files.values().chain(own.data.only.values().flat_map(PerEngine::values)).flatten();
     let archives: BTreeSet<String> = files.filter_map(|file| file.archive.as_ref()).map(ToString::to_string).collect();
     size.extend(archives.into_iter().map(|archive| ("archive", archive)));
     size.push(("clients", clients));

@@ -35,7 +35,7 @@ impl Checker<'_> {
         let builds = || request.build.iter().flat_map(|builds| &builds.value).map(|build| &build.spec.value);
         let choices = Choices {
             engines: builds().map(|build| build.engine).collect(),
-            builds: builds().map(|build| self.build_name(build)).collect(),
+            builds: builds().map(|build| (self.build_name(build), build.engine)).collect(),
             base: treatments.and_then(|all| base_engine(request.base.as_ref().map(|base| base.value.as_str()), all)),
             scale: request.data_scale.as_ref().map(|scale| scale.value),
             define: request.define.iter().flat_map(|define| &define.value).map(|one| one.value.clone()).collect(),

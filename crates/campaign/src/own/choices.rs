@@ -28,8 +28,8 @@ pub trait Files {
 pub(crate) struct Choices {
     /// The engines that are compared.
     pub(crate) engines: BTreeSet<Engine>,
-    /// The names of the builds that are compared; `None` where one of them has none yet.
-    pub(crate) builds: Option<Vec<String>>,
+    /// The builds that are compared, by name and engine; some have no name yet.
+    pub(crate) builds: Vec<(Option<String>, Engine)>,
     /// The engine of the base, where that is known.
     pub(crate) base: Option<Engine>,
     /// The scale of pgbench's tables.

@@ -7,10 +7,11 @@ use super::Reader;
 use super::section::{Section, one_text, text, texts, whole};
 use crate::diagnostic::Fault;
 use crate::engine::dialect;
-use crate::place::Spanned;
+use crate::place::{Place, Spanned};
 use crate::raw::Raw;
+use rqps_model::Engine;
 use rqps_model::own::{InputFile, OwnData, OwnTable, PerEngine};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More rows than this are not drawn.
 const ROWS_MAX: u64 = 2_000_000_000;
@@ -27,8 +28,8 @@ impl Reader<'_> {
             }
             // The flag has the last word.
             self.pg_restore = self.choices.pg_restore.clone().or(self.pg_restore.take());
-            let dumps = self.files_of(&mut section, "dump");
-            let schemas = self.files_of(&mut section, "schema");
+            let dumps = self.files_of(&mut section, "dump", &engines);
+            let schemas = self.files_of(&mut section, "schema", &engines);
             for engine in &engines {
                 let files = dumps.get(engine).into_iter().chain(schemas.get(engine)).flatten().cloned();
                 let files: Vec<InputFile> = files.collect();
@@ -53,12 +54,9 @@ impl Reader<'_> {
             data.pgbench_scale = section.bounded("pgbench-scale", 1..=u32::MAX, self.faults);
             // A build may have all its files in `only`.
             let is_known = data.only.is_empty() && data.pgbench_scale.is_none() && self.faults.errors() == errors;
-            for engine in engines.iter().filter(|engine| !data.files.contains_key(engine)) {
-                if has_files && is_known {
-                    let fault = Fault::error(format!("`data` has no file for {}", engine.title()));
-                    let help = format!("add it: dump = {{ {engine} = \"...\" }}");
-                    self.faults.add(&section.place, fault.help(help));
-                }
+            if has_files && is_known {
+                let without = engines.iter().filter(|engine| !data.files.contains_key(engine));
+                self.no_file_for(without, "data", "dump", &section.place);
             }
             section.end(self.faults);
         }
@@ -67,10 +65,29 @@ impl Reader<'_> {
         data
     }
 
-    /// The files behind a key, by engine.
-    fn files_of(&mut self, section: &mut Section, key: &'static str) -> PerEngine<Vec<InputFile>> {
+    /// Engines have no file where others have one.
+    fn no_file_for<'e>(
+        &mut self,
+        engines: impl IntoIterator<Item = &'e Engine>,
+        section: &str,
+        key: &str,
+        place: &Place,
+    ) {
+        for engine in engines {
+            let fault = Fault::error(format!("`{section}` has no file for {}", engine.title()));
+            self.faults.add(place, fault.help(format!("add it: {key} = {{ {engine} = \"...\" }}")));
+        }
+    }
+
+    /// The files behind a key, for each of these engines.
+    fn files_of(
+        &mut self,
+        section: &mut Section,
+        key: &'static str,
+        engines: &BTreeSet<Engine>,
+    ) -> PerEngine<Vec<InputFile>> {
         let (folder, files, pg_restore) = (self.folder.clone(), self.files, self.pg_restore.clone());
-        let found = section.per_engine(key, &self.choices.engines, self.faults, |raw, faults| {
+        let found = section.per_engine(key, engines, self.faults, |raw, faults| {
             let mut found = Vec::new();
             for path in texts(key, raw, faults) {
                 if path.value.starts_with("todo") {
@@ -138,33 +155,45 @@ impl Reader<'_> {
     }
 
     /// `[data.only.NAME]`.
-    fn only(&mut self, section: &mut Section) -> BTreeMap<String, Vec<InputFile>> {
+    fn only(&mut self, section: &mut Section) -> BTreeMap<String, PerEngine<Vec<InputFile>>> {
         let Some(mut only) = section.section("only", "`data.only`", self.faults) else { return BTreeMap::new() };
         let mut files = BTreeMap::new();
         for (name, raw) in only.all() {
-            self.is_for_a_build(&name);
+            let Some(engines) = self.engines_of_build(&name) else { continue };
             let Raw::Table(entries) = raw.value else {
                 let fault = Fault::error(format!("`data.only.{}` is no table", name.value));
                 self.faults.add(&raw.place, fault.expected("{ schema = [\"drop-index.sql\"] }"));
                 continue;
             };
             let mut section = Section::new("`data.only`", raw.place, entries);
-            let found = self.files_of(&mut section, "schema");
+            let errors = self.faults.errors();
+            section.needs("schema", self.faults);
+            let found = self.files_of(&mut section, "schema", &engines);
+            if found.is_empty() && self.faults.errors() == errors {
+                self.no_file_for(&engines, &format!("data.only.{}", name.value), "schema", &section.place);
+            }
             section.end(self.faults);
-            files.insert(name.value, found.into_values().next().unwrap_or_default());
+            files.insert(name.value, found);
         }
         files
     }
 
-    /// A note where files are for a build that is not there: a workload file may serve several campaigns.
-    fn is_for_a_build(&mut self, name: &Spanned<String>) {
-        let Some(builds) = &self.choices.builds else { return };
+    /// The engines of the builds that may have a name. Where none has it there is a note: a workload file may serve
+    /// several campaigns.
+    fn engines_of_build(&mut self, name: &Spanned<String>) -> Option<BTreeSet<Engine>> {
         // A treatment's name begins with that of its build.
         let build = name.value.split('.').next().unwrap_or_default();
-        if !builds.iter().any(|known| known == build) {
-            let fault = Fault::note(format!("`data.only.{}` is for no build of this campaign", name.value));
-            self.faults.add(&name.place, fault.help(format!("its builds are {}", builds.join(", "))));
+        let builds = &self.choices.builds;
+        let may_have_it = |known: &Option<String>| known.as_ref().is_none_or(|known| known == build);
+        let engines: BTreeSet<Engine> =
+            builds.iter().filter(|(known, _)| may_have_it(known)).map(|(_, engine)| *engine).collect();
+        if !engines.is_empty() {
+            return Some(engines);
         }
+        let fault = Fault::note(format!("`data.only.{}` is for no build of this campaign", name.value));
+        let names: Vec<&str> = builds.iter().filter_map(|(name, _)| name.as_deref()).collect();
+        self.faults.add(&name.place, fault.help(format!("its builds are {}", names.join(", "))));
+        None
     }
 
     fn table(&mut self, mut section: Section) -> Option<OwnTable> {

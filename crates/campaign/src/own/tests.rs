@@ -2,9 +2,10 @@
 
 use crate::testing::{TextFiles, vocabulary};
 use crate::{Command, Flag, read};
-use rqps_model::Interleave;
 use rqps_model::own::{Own, Protocol, Work};
 use rqps_model::plan::SuitePlan;
+use rqps_model::{Engine, Interleave};
+use std::path::Path;
 
 const BUILDS: [(&str, &str); 3] = [("suite", "own"), ("build", "postgres:16.15"), ("build", "postgres:17.11")];
 
@@ -435,6 +436,22 @@ fn files_for_a_build_that_is_not_there_are_noted_with_those_that_are() {
     assert!(told.contains("w.toml:2:12: note: `data.only.mien`") && told.contains("its builds are "), "{told}");
     // The name of a folder's build is not known before it is looked at.
     assert_eq!(faults(&files, &[("build", "postgres:/opt/pg"), ("from", "w.toml")]), "");
+}
+
+#[test]
+fn files_for_one_build_are_those_of_its_engine() {
+    let text = "format = 1\n[data.only.pg]\nschema = { mysql = \"my.sql\", postgres = \"pg.sql\" }\n[data.only.my]\n\
+                schema = { postgres = \"pg.sql\", mysql = \"my.sql\" }\n[[test]]\nname = \"a\"\nsql = \"SELECT 1\"\n";
+    let named = [("from", "w.toml"), ("build", "pg=postgres:17.11"), ("build", "my=mysql:8.0.33")];
+    let files = |text| [("w.toml", text), ("pg.sql", "DROP INDEX i;"), ("my.sql", "DROP INDEX i ON t;")];
+    let only = own(&files(text), &named).data.only;
+    for (name, engine, file) in [("pg", Engine::Postgres, "pg.sql"), ("my", Engine::Mysql, "my.sql")] {
+        let found: Vec<_> = only[name].iter().map(|(engine, files)| (*engine, files[0].path.as_path())).collect();
+        assert_eq!(found, [(engine, Path::new(file))], "{name}");
+    }
+    let told = faults(&files(&text.replace(", mysql = \"my.sql\"", "")), &named);
+    assert!(told.contains("w.toml:4:1: error: `data.only.my` has no file for MySQL"), "{told}");
+    assert!(told.contains("add it: schema = { mysql = \"...\" }"), "{told}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub(crate) fn load_only_for(
 ) -> Result<Option<String>, LoadError> {
     let Some((_, files)) = data.files_only_for(treatment) else { return Ok(None) };
     let mut sender = Sender::new(target, data, restore);
-    for file in files {
+    for file in files.get(&target.engine()).into_iter().flatten() {
         sender.send(file, &|_| ())?;
     }
     let mut notes = sender.end()?;
