@@ -14,6 +14,7 @@ mod response;
 mod scene;
 mod setting;
 mod sheets;
+mod statements;
 mod summary;
 mod test;
 mod test_tables;
@@ -37,7 +38,7 @@ pub enum ReportError {
     Template(#[from] minijinja::Error),
 }
 
-const TEMPLATES: [(&str, &str); 12] = [
+const TEMPLATES: [(&str, &str); 13] = [
     ("report.html", include_str!("../templates/report.html")),
     ("summary.html", include_str!("../templates/summary.html")),
     ("sheets.html", include_str!("../templates/sheets.html")),
@@ -46,6 +47,7 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("results.html", include_str!("../templates/results.html")),
     ("test.html", include_str!("../templates/test.html")),
     ("profile.html", include_str!("../templates/profile.html")),
+    ("statements.html", include_str!("../templates/statements.html")),
     ("waits.html", include_str!("../templates/waits.html")),
     ("settings.html", include_str!("../templates/settings.html")),
     ("noise.html", include_str!("../templates/noise.html")),

@@ -14,20 +14,17 @@ const NAMED: usize = 2;
 
 /// `by statement: commit ×2.60 (2.239 to 3.042), 33.2 µs → 86.3 µs, 71 % of the change`: the largest shares.
 pub(crate) fn words(cell: &CellFindings) -> Option<String> {
-    let mut with_share: Vec<(f64, &StatementTime)> = moved(cell).filter_map(|one| Some((one.share?, one))).collect();
-    with_share.retain(|(share, _)| *share >= WORTH_NAMING);
-    with_share.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    let named: Vec<String> = with_share.iter().take(NAMED).map(|(_, one)| sentence_of(one)).collect();
+    let worth_naming = moved(cell).filter(|one| one.share.is_some_and(|share| share >= WORTH_NAMING));
+    let named: Vec<String> = by_share(worth_naming).into_iter().take(NAMED).map(sentence_of).collect();
     (!named.is_empty()).then(|| format!("by statement: {}", named.join(", and ")))
 }
 
 /// The lines below a test: the statements that moved, those with the largest share of the change first.
 pub(crate) fn lines(cell: &CellFindings, width: usize) -> Vec<String> {
-    let mut moved: Vec<&StatementTime> = moved(cell).collect();
+    let moved = by_share(moved(cell));
     if moved.is_empty() {
         return Vec::new();
     }
-    moved.sort_by(|a, b| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
     let row = |one: &&StatementTime| {
         (change(one), format!("{}, {}{}", text::plain(&one.statement), from_to(one), of_change(one)))
     };
@@ -35,6 +32,13 @@ pub(crate) fn lines(cell: &CellFindings, width: usize) -> Vec<String> {
     let mut lines = vec!["      response time by kind of statement:".to_owned()];
     lines.extend(text::aligned(&rows, width));
     lines
+}
+
+/// Statements with the largest share of the change first.
+pub(crate) fn by_share<'a>(times: impl Iterator<Item = &'a StatementTime>) -> Vec<&'a StatementTime> {
+    let mut times: Vec<&StatementTime> = times.collect();
+    times.sort_by(|a, b| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
+    times
 }
 
 fn moved(cell: &CellFindings) -> impl Iterator<Item = &StatementTime> {
@@ -46,7 +50,7 @@ fn sentence_of(one: &StatementTime) -> String {
 }
 
 /// `+46.0 % (1.440 to 1.480)`
-fn change(one: &StatementTime) -> String {
+pub(crate) fn change(one: &StatementTime) -> String {
     let ratio = one.us / one.base_us;
     match one.low.zip(one.high) {
         Some((low, high)) => number::change_within(ratio, low, high),

@@ -82,7 +82,7 @@ fn row(profile: &ProfileFindings, function: &FunctionFindings) -> Row {
 }
 
 /// More, less, or no more than chance.
-fn mark(is_sure: bool, difference: f64) -> (&'static str, &'static str) {
+pub(super) fn mark(is_sure: bool, difference: f64) -> (&'static str, &'static str) {
     match is_sure {
         false => ("vu", ""),
         true if difference > 0.0 => ("vr", "▲"),

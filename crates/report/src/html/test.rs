@@ -4,6 +4,7 @@ use super::cost::{self, Table};
 use super::plan::{self, StatementPlans};
 use super::profile::{self, Profile};
 use super::scene::{Notice, Scene, Shown, absence, latency_change, notice, shown_cell, test_id, throughput};
+use super::statements::{self, Statements};
 use super::timeline::{self, Timeline};
 use super::waits::{self, Waits};
 use crate::footnote::{begun, is_of_timeline};
@@ -52,6 +53,8 @@ struct Test {
     headline: Option<Shown>,
     /// By build that changed: what stands behind it, and what else is told of it.
     why: Vec<(String, String, Vec<String>)>,
+    /// By build, in a test that sends several kinds of statement.
+    statement_times: Vec<Statements>,
     /// By build whose functions were sampled.
     profiles: Vec<Profile>,
     /// By build whose sessions were asked what they wait for.
@@ -168,6 +171,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
             _ => None,
         },
         why: why_of(scene, test),
+        statement_times: statements::statements(scene, test),
         profiles: profile::profiles(scene, test, &test_id(index)),
         waits: [waits::waits(scene, test), waits::stacks(scene, test), waits::calls(scene, test)].concat(),
         not_sampled: not_sampled::sentences(test.cells.iter().map(|cell| (test, cell)))

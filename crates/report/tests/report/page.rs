@@ -4,7 +4,7 @@ use crate::world::{
     FIVE_OF_THREE_ENGINES, InsertSize, MYSQL, STORAGE_ENGINES, Size, TWO_ENGINES, explained, findings, insert_findings,
     of_engines,
 };
-use rqps_analysis::findings::{CellFindings, Findings, LatencyFindings};
+use rqps_analysis::findings::{CellFindings, Findings, LatencyFindings, StatementTime};
 use rqps_model::Verdict;
 use rqps_report::html;
 use std::collections::BTreeSet;
@@ -32,6 +32,44 @@ fn costs_and_counters_say_what_they_are_per() {
     made.tests.iter_mut().for_each(|test| test.unit = rqps_model::Unit::KiloRowsPerSecond);
     let page = html(&made).expect("renders");
     assert!(page.contains("<h4>Cost per 1000 rows</h4>") && !page.contains("Cost per statement"));
+}
+
+#[test]
+fn statements_of_a_test_stand_in_it_with_their_shares_of_the_change() {
+    let mut made = findings(Size::TWO_BUILDS);
+    assert!(!html(&made).expect("renders").contains("by kind of statement"), "one kind is the test itself");
+    let other = 1 - made.base;
+    let time = |statement: &str, us: f64, share: f64| StatementTime {
+        statement: statement.to_owned(),
+        base_us: 100.0,
+        us,
+        base_us_per_op: 10.0,
+        us_per_op: us / 10.0,
+        low: Some(us / 100.0 - 0.01),
+        high: Some(us / 100.0 + 0.01),
+        q: Some(0.001),
+        share: Some(share),
+    };
+    made.tests[0].cells[other].statement_times =
+        vec![time("<delete>", 100.1, 0.0), time("commit", 150.0, 0.7), time("update", 80.0, -0.1)];
+    let page = html(&made).expect("renders");
+    keep("statements.html", &page);
+    let row = |statement: &str| {
+        let begin = page.find(&format!("<th scope=\"row\">{statement}</th>")).expect("there");
+        let row = &page[begin..];
+        row[..row.find("</tr>").expect("ends")].to_owned()
+    };
+    let [commit, update, delete] = ["commit", "update", "&lt;delete&gt;"].map(row);
+    for (row, expected) in [
+        (&commit, ["150 µs", "▲", "+50.0 % (1.490 to 1.510)", ">70 %<"]),
+        (&update, ["80.0 µs", "▼", "−20.0 % (0.790 to 0.810)", ">against it<"]),
+        (&delete, ["100 µs", "vu", "+0.1 % (0.991 to 1.011)", ">0 %<"]),
+    ] {
+        for expected in expected {
+            assert!(row.contains(expected), "{expected}: {row}");
+        }
+    }
+    assert!(page.find(&commit) < page.find(&update), "the largest share comes first");
 }
 
 #[test]
