@@ -1,0 +1,2 @@
+-- For `data.only`: the same on MySQL and MariaDB.
+DROP INDEX orders_customer ON orders;
