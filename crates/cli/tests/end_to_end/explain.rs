@@ -159,8 +159,6 @@ fn inserters_and_deleters_are_explained_apart() {
     scene.assert_nothing_left();
     let explained = ended.json();
     let profile = part(&explained, "l.i1", "b", "profile");
-    // The time is kept, so that a machine with other work measures fewer rounds than were planned.
-    assert!(number(profile, "rounds") >= 2.0, "{profile:#}");
     for sessions in ["inserters", "deleters"] {
         let roles = profile["roles"].as_array().expect("several kinds of processes");
         let found = roles.iter().find(|role| role["name"] == sessions);
