@@ -253,7 +253,8 @@ fn a_run_in_slices_keeps_none_of_them(server: &LiveServer) {
     };
     let exercise = Exercise { rows: RowSink::to(&give), ..exercise(&arms, 4, SEED) };
     let ended = run_to_end(&exercise, &transactions, true, (span, slices), &mut hook, &RUNNING, &|_, _| ()).unwrap();
-    assert!(entered >= 2 * 120, "{product}: {entered}");
+    // There were many slices; how many depends on how late a busy machine ends each of them.
+    assert!(entered >= 2 * 20, "{product}: {entered}");
     for ((arm, _), rows) in ended.iter().zip(given.into_inner().unwrap()) {
         assert_eq!(arm.failure, None);
         assert!(arm.slices.operations.is_empty() && arm.counted.is_empty(), "{product}");
