@@ -11,14 +11,14 @@ use crate::request::PartRequest;
 use crate::transactions;
 use crate::workload::{INSERT, Queries, Users};
 use anyhow::{Context, Result, bail};
-use rqps_load::drive::{self, ClientCpus, Exercise, RowSink, Schedule, Slices, Span};
+use rqps_load::drive::{self, ClientCpus, Exercise, Schedule, Slices, Span};
 use rqps_load::insert::{Bench, State, run_step};
 use rqps_load::program::own::ScriptWorkload;
 use rqps_load::program::sysbench::Statements;
 use rqps_load::program::tproc_c::Transactions;
 use rqps_model::insert::{Shape, steps};
 use rqps_model::own::{AnswersCheck, Own, OwnData, OwnTest, Protocol, ScriptText, Scripts, Work};
-use rqps_model::plan::{Arrival, DataShape};
+use rqps_model::plan::DataShape;
 use rqps_server::login;
 use rqps_suites::Suite;
 use rqps_wire::{Endpoint, Target, Transport};
@@ -161,24 +161,14 @@ fn transact(users: &Users, request: &PartRequest) -> Result<PartResult> {
 /// One thread against one server for all of the time.
 fn exercise<'a>(arms: &'a [Endpoint], clients: u32, request: &PartRequest) -> Exercise<'a> {
     let whole = Duration::from_secs_f64(request.seconds);
-    Exercise {
-        arms,
-        clients,
-        threads: 1,
-        cpus: ClientCpus::default(),
-        schedule: Schedule {
-            seconds: request.seconds,
-            warmup_seconds: 0.0,
-            slice: whole,
-            lead_in: Duration::ZERO,
-            session_life: whole,
-        },
-        arrival: Arrival::Closed,
-        seed: request.seed.max(1),
-        planted: &[],
-        rows: RowSink::NONE,
-        keeps_spans: false,
-    }
+    let schedule = Schedule {
+        seconds: request.seconds,
+        warmup_seconds: 0.0,
+        slice: whole,
+        lead_in: Duration::ZERO,
+        session_life: whole,
+    };
+    Exercise::new(arms, clients, schedule, request.seed.max(1))
 }
 
 fn peak_kb() -> Result<u64> {

@@ -11,9 +11,9 @@ use crate::rounds::Measured;
 use crate::table::Row;
 use crate::test_server::TestServer;
 use anyhow::{Context, Result, bail, ensure};
-use rqps_load::drive::{self, ArmRun, ClientCpus, Exercise, RowSink, Schedule, ServerSide, Switch};
+use rqps_load::drive::{self, ArmRun, ClientCpus, Exercise, Schedule, ServerSide, Switch};
 use rqps_load::program::sysbench::Statements;
-use rqps_model::plan::{Arrival, DataShape};
+use rqps_model::plan::DataShape;
 use rqps_observe::WaitSampler;
 use rqps_profile::Profiler;
 use rqps_server::process::SessionPlacer;
@@ -90,18 +90,10 @@ fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 3]> {
     let waits = WaitSampler::start(session, arms[ASKED].protocol())?;
     let statements = Statements::compile(test, DataShape { tables: 1, rows: server.place.rows }, &arms)?;
     let placer = Placer(server.process.session_placer());
-    let exercise = Exercise {
-        arms: &arms,
-        clients: 1,
-        threads: 1,
-        cpus: ClientCpus { set: &server.cpus, by_session: true, server_side: Some(&placer) },
-        schedule: Schedule { seconds, warmup_seconds: 0.5, slice: SLICE, lead_in: LEAD_IN, session_life: SESSION_LIFE },
-        arrival: Arrival::Closed,
-        seed,
-        planted: &[],
-        rows: RowSink::NONE,
-        keeps_spans: true,
-    };
+    let schedule =
+        Schedule { seconds, warmup_seconds: 0.5, slice: SLICE, lead_in: LEAD_IN, session_life: SESSION_LIFE };
+    let cpus = ClientCpus { set: &server.cpus, by_session: true, server_side: Some(&placer) };
+    let exercise = Exercise { cpus, keeps_spans: true, ..Exercise::new(&arms, 1, schedule, seed) };
     let mut sampling = None;
     let mut refused = None;
     let mut hook = |switch| {

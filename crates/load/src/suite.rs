@@ -21,7 +21,7 @@ use rqps_model::answers::TestAnswers;
 use rqps_model::facts::StatementPlan;
 use rqps_model::insert::{Kind, Shape, Step, steps};
 use rqps_model::own::{Own, OwnTest, Work};
-use rqps_model::plan::{AgedBy, Arrival, DataSet, Stage, SuitePlan, TestPlan};
+use rqps_model::plan::{AgedBy, DataSet, Stage, SuitePlan, TestPlan};
 use rqps_model::sample::Score;
 pub use rqps_model::tproc_c::Held;
 use rqps_model::tproc_c::TprocC;
@@ -248,17 +248,14 @@ impl PlannedTest<'_> {
 
     /// All servers at once.
     fn exercise<'e>(&self, arms: &'e [Endpoint], clients: Clients<'e>) -> Exercise<'e> {
+        let seed = derive_seed(self.seed, &format!("{}.c{}", self.test.name, self.clients));
         Exercise {
-            arms,
-            clients: self.clients,
             threads: (clients.cpus.set.len() as u32).min(self.clients),
             cpus: clients.cpus,
-            schedule: side_by_side::schedule(self.plan, self.test),
             arrival: self.plan.arrival,
-            seed: derive_seed(self.seed, &format!("{}.c{}", self.test.name, self.clients)),
-            planted: &[],
             rows: clients.rows,
             keeps_spans: self.plan.profiled,
+            ..Exercise::new(arms, self.clients, side_by_side::schedule(self.plan, self.test), seed)
         }
     }
 
@@ -305,24 +302,14 @@ pub fn age(
     suites: &[Suite],
     target: &Target,
     by: &AgedBy,
-    Clients { cpus, stop, rows }: Clients<'_>,
+    Clients { cpus, stop, .. }: Clients<'_>,
 ) -> Result<(), LoadError> {
     let test = suites.iter().find(|suite| suite.name == plan.suite.name()).and_then(|suite| suite.test(&by.test));
     let test = test.ok_or_else(|| LoadError::Shape(format!("no test `{}` to age data by", by.test)))?;
     let arms = [target.endpoint.clone()];
     let statements = Statements::compile(test, data(&plan.suite), &arms)?;
-    let exercise = Exercise {
-        arms: &arms,
-        clients: 1,
-        threads: 1,
-        cpus,
-        schedule: side_by_side::without_time(),
-        arrival: Arrival::Closed,
-        seed: derive_seed(plan.seed, &format!("aged.{}", by.test)),
-        planted: &[],
-        rows,
-        keeps_spans: false,
-    };
+    let seed = derive_seed(plan.seed, &format!("aged.{}", by.test));
+    let exercise = Exercise { cpus, ..Exercise::new(&arms, 1, side_by_side::without_time(), seed) };
     for run in run_events(&exercise, &statements, by.events, stop)? {
         if let Some(failure) = run.failure {
             return Err(LoadError::Lost(failure));

@@ -15,8 +15,7 @@ pub struct Clients<'a> {
     pub cpus: ClientCpus<'a>,
     /// Raised when the user wants the test to end.
     pub stop: &'a AtomicBool,
-    /// Who is given what they did in each second, while they do it; of a suite whose sessions have rows of their own
-    /// nobody is.
+    /// Takes what they did in each second, while they do it; unused in a suite whose sessions keep rows of their own.
     pub rows: RowSink<'a>,
 }
 

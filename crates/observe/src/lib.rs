@@ -1,7 +1,7 @@
 //! What host, server processes and server counters did while a test ran.
 //!
 //! In: the `/proc` and `/sys` files of this machine, a list of process ids, a session to a server. Out: [`Probe`]s,
-//! which put small figures into a sample and return the rest as its named parts, or give rows away as they come. A
+//! which put small figures into a sample and return the rest as its named parts, or hand rows over as they come. A
 //! reading is a total since some start; two of them are always subtracted, so a first line "since boot" or a repeated
 //! heading cannot be counted. Rows of the monitor and sizes on disk are left as they are. This crate judges nothing,
 //! starts nothing and writes no file.

@@ -2,8 +2,8 @@
 //!
 //! In: the way to a server, what stores its tables, its data folder, and when its slices begin and end. Out:
 //! [`MonitorRow`]s at whole seconds of the server's own time, with what the host did in it: where servers take turns,
-//! the time of the others is left out. Each row is given away once the next one begins, and none is kept: a test of an
-//! hour has thousands.
+//! the time of the others is left out. Each row is handed over once the next one begins, and none is kept: a test of
+//! an hour has thousands.
 //! One thread reads the host and makes the rows; another reads the server in a session of its own and fills in what it
 //! answers within the second, so that a server that is slow, frozen or gone leaves rows without numbers, but no gap.
 //! A few statements a second are all it takes; they read what the server knows of itself and never the tables.
@@ -37,7 +37,7 @@ const IDLE_LOOK: Duration = Duration::from_millis(100);
 /// At the end: how long a query under way may go on, and then how long its thread may take to leave.
 const LEAVE_PATIENCE: Duration = Duration::from_millis(50);
 
-/// Who is given each row once it is whole, on a thread of the monitor.
+/// Takes each row once it is whole, on a thread of the monitor.
 #[derive(Clone)]
 pub struct MonitorSink(Arc<dyn Fn(&MonitorRow) + Send + Sync>);
 
@@ -102,7 +102,7 @@ impl Monitor {
         self.shared.lock().own.stand_still();
     }
 
-    /// Ends, within 100 ms whatever the server does; all rows have been given away then.
+    /// Ends, within 100 ms whatever the server does; all rows have been handed over then.
     pub fn end(self) {}
 }
 
@@ -283,7 +283,7 @@ impl Shared {
     }
 }
 
-/// Makes a row at each whole second of the server's own time, and gives away the one before.
+/// Makes a row at each whole second of the server's own time, and hands over the one before.
 fn make_rows(shared: &Shared, sink: &MonitorSink) {
     let mut due = Duration::from_secs(1);
     loop {

@@ -14,7 +14,7 @@ mod response;
 mod scene;
 mod setting;
 mod sheets;
-mod statements;
+mod statement_times;
 mod summary;
 mod test;
 mod test_tables;
@@ -47,7 +47,7 @@ const TEMPLATES: [(&str, &str); 13] = [
     ("results.html", include_str!("../templates/results.html")),
     ("test.html", include_str!("../templates/test.html")),
     ("profile.html", include_str!("../templates/profile.html")),
-    ("statements.html", include_str!("../templates/statements.html")),
+    ("statement_times.html", include_str!("../templates/statement_times.html")),
     ("waits.html", include_str!("../templates/waits.html")),
     ("settings.html", include_str!("../templates/settings.html")),
     ("noise.html", include_str!("../templates/noise.html")),

@@ -2,7 +2,7 @@
 //!
 //! In: rows as they come, from any thread. Out: a part of the sample, once that is published. Until then they are in a
 //! file of the results folder that has no name any more, so that they go with the last process that has it open,
-//! whatever becomes of that. What cannot be written is told when the sample is published.
+//! whatever becomes of that. An error of writing is reported when the sample is published.
 
 use crate::disk::{Durability, part_name};
 use crate::error::StoreError;

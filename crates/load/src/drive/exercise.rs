@@ -34,13 +34,29 @@ pub struct Exercise<'a> {
     /// By arm: the share of a statement's time that its sessions burn between two statements, a change that is planted.
     /// Arms beyond its end, and those with 0, run as they are.
     pub planted: &'a [f64],
-    /// Who is given what arms did in each second.
+    /// Takes what each arm did in each second.
     pub rows: RowSink<'a>,
-    /// Whether it is to be told when work was counted, slice by slice: who samples servers wants to know that.
+    /// Whether to keep when work was counted, slice by slice, for those who sample the servers meanwhile.
     pub keeps_spans: bool,
 }
 
-impl Exercise<'_> {
+impl<'a> Exercise<'a> {
+    /// A closed loop on one thread that runs anywhere, with nothing planted and nothing kept besides its sums.
+    pub fn new(arms: &'a [Endpoint], clients: u32, schedule: Schedule, seed: u64) -> Exercise<'a> {
+        Exercise {
+            arms,
+            clients,
+            threads: 1,
+            cpus: ClientCpus::default(),
+            schedule,
+            arrival: Arrival::Closed,
+            seed,
+            planted: &[],
+            rows: RowSink::NONE,
+            keeps_spans: false,
+        }
+    }
+
     /// Threads that are really used.
     pub(crate) fn threads_used(&self) -> u32 {
         self.threads.clamp(1, self.clients.max(1))

@@ -32,7 +32,7 @@ pub(crate) struct Row {
 /// The rows of one arm on one thread.
 #[derive(Debug)]
 pub(crate) struct Intervals {
-    /// Who takes them, if anybody does.
+    /// Where they go, if anybody takes them.
     rows: Option<SyncSender<Row>>,
     open: Row,
     end_ns: u64,
@@ -100,7 +100,7 @@ impl Intervals {
         let end = Some(end).filter(|_| self.sent_ns < whole_ns);
         let rest = self.row(counted_ns, wall_ns);
         if let Some(rows) = self.rows {
-            // Whoever takes rows goes only after this.
+            // The other end outlives this one.
             end.into_iter().chain(rest).for_each(|row| _ = rows.send(row));
         }
     }

@@ -149,7 +149,6 @@ fn with_crew<'w, W: Workload>(
 mod tests {
     use super::super::placing::ClientCpus;
     use super::super::schedule::Schedule;
-    use super::super::seconds::RowSink;
     use super::*;
     use crate::program::sysbench::Statements;
     use rqps_model::Engine;
@@ -180,18 +179,7 @@ mod tests {
         let data = DataShape { tables: 1, rows: 10 };
         let test = suite.test("scan").unwrap();
         let workload = Statements::compile(test, data, &arms).unwrap();
-        let sound = Exercise {
-            arms: &arms,
-            clients: 1,
-            threads: 1,
-            cpus: ClientCpus::default(),
-            schedule,
-            arrival: Arrival::Closed,
-            seed: 1,
-            planted: &[],
-            rows: RowSink::NONE,
-            keeps_spans: false,
-        };
+        let sound = Exercise::new(&arms, 1, schedule, 1);
         let outcome =
             |exercise: Exercise<'_>| run(&exercise, &workload, &mut |_| Ok(()), &AtomicBool::new(false), &|_| ());
         // A server that cannot be reached is that arm's failure.

@@ -15,15 +15,15 @@ use std::time::Duration;
 /// How often rows are handed over.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Takes a row of an arm, by its index.
+/// Takes a row of an arm, which is given by its index.
 type Give<'a> = dyn Fn(usize, &SecondRow) + Sync + 'a;
 
-/// Who is given the row of each second of an arm, if anybody is.
+/// Takes the row of each second of an arm, or none.
 #[derive(Clone, Copy)]
 pub struct RowSink<'a>(Option<&'a Give<'a>>);
 
 impl<'a> RowSink<'a> {
-    /// Nobody: there are no rows.
+    /// Takes none, so that none is made.
     pub const NONE: RowSink<'static> = RowSink(None);
 
     /// Calls `give` on a thread of its own.
@@ -46,7 +46,7 @@ pub(crate) struct Senders {
 }
 
 impl Senders {
-    /// Where a thread sends those of an arm.
+    /// Where a thread sends the rows of an arm.
     pub(crate) fn of(&self, arm: usize, thread: usize) -> Option<SyncSender<Row>> {
         self.rows.get(arm).map(|threads| threads[thread].clone())
     }

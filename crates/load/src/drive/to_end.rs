@@ -118,7 +118,7 @@ impl<W: Workload> Leader<'_, '_, '_, '_, W> {
         if self.exercise.keeps_spans && !counted.is_empty() {
             state.spans.push(counted.start + behind_ns..counted.end + behind_ns);
         }
-        // Slices are told nobody: a run counts as a whole.
+        // A run counts as a whole, so its slices are not kept.
         if report.lost.is_none() {
             state.counted += report.counted;
         }

@@ -23,7 +23,7 @@ mod toy;
 mod tproc_c;
 mod warehouses;
 
-use rqps_load::drive::{ArmRun, ClientCpus, Exercise, RowSink, Schedule, Switch};
+use rqps_load::drive::{ArmRun, Exercise, RowSink, Schedule, Switch};
 use rqps_load::program::sysbench::Statements;
 use rqps_load::{LoadError, drive};
 use rqps_model::plan::{Arrival, DataShape};
@@ -81,19 +81,7 @@ fn trial<'a>(suite: &'a Suite, test: &str, arms: &'a [Endpoint], clients: u32) -
 impl<'a> Trial<'a> {
     fn exercise(&self) -> (Exercise<'a>, Statements) {
         let Trial { test, data, arms, clients, threads, schedule, arrival, seed } = *self;
-        let cpus = ClientCpus::default();
-        let exercise = Exercise {
-            arms,
-            clients,
-            threads,
-            cpus,
-            schedule,
-            arrival,
-            seed,
-            planted: &[],
-            rows: RowSink::NONE,
-            keeps_spans: false,
-        };
+        let exercise = Exercise { threads, arrival, ..Exercise::new(arms, clients, schedule, seed) };
         (exercise, Statements::compile(test, data, arms).unwrap())
     }
 }

@@ -7,10 +7,10 @@ mod plans;
 
 use crate::{RUNNING, schedule};
 use rqps_load::data_set::load;
-use rqps_load::drive::{ArmRun, ClientCpus, Exercise, RowSink, run_events};
+use rqps_load::drive::{ArmRun, Exercise, run_events};
 use rqps_load::program::own::ScriptWorkload;
 use rqps_model::own::{AnswersCheck, Own, OwnData, OwnTest, Protocol, ScriptText, Scripts, Work};
-use rqps_model::plan::{Arrival, DataSet};
+use rqps_model::plan::DataSet;
 use rqps_pgbench::Builtin;
 use rqps_testkit::{LiveServer, Wanted};
 use std::collections::BTreeMap;
@@ -53,18 +53,7 @@ fn compile(own: &Own, server: &LiveServer, clients: u32) -> ScriptWorkload {
 /// Runs so many events for each client.
 fn play(server: &LiveServer, own: &Own, clients: u32, events: u32) -> ArmRun {
     let arms = [server.endpoint()];
-    let exercise = Exercise {
-        arms: &arms,
-        clients,
-        threads: 1,
-        cpus: ClientCpus::default(),
-        schedule: schedule(0.1),
-        arrival: Arrival::Closed,
-        seed: 11,
-        planted: &[],
-        rows: RowSink::NONE,
-        keeps_spans: false,
-    };
+    let exercise = Exercise::new(&arms, clients, schedule(0.1), 11);
     run_events(&exercise, &compile(own, server, clients), events, &RUNNING).unwrap().remove(0)
 }
 

@@ -1,10 +1,9 @@
 //! Time-outs that the client keeps, on MySQL of three ages: what hangs is killed, what comes after it is not.
 
 use crate::{RUNNING, schedule};
-use rqps_load::drive::{ArmRun, ClientCpus, Exercise, RowSink, run, run_events};
+use rqps_load::drive::{ArmRun, Exercise, run, run_events};
 use rqps_load::program::{Cue, Parameters, Program, StatementForm, Step, Workload};
 use rqps_load::random::{Pcg64, one_to};
-use rqps_model::plan::Arrival;
 use rqps_model::sample::FailureClass;
 use rqps_testkit::{LiveServer, Wanted, on_each};
 use rqps_wire::{Endpoint, Session};
@@ -78,20 +77,7 @@ fn start(build: &str) -> (LiveServer, Session) {
 }
 
 fn exercise(arms: &[Endpoint], clients: u32) -> Exercise<'_> {
-    let cpus = ClientCpus::default();
-    let schedule = schedule(60.0);
-    Exercise {
-        arms,
-        clients,
-        threads: 1,
-        cpus,
-        schedule,
-        arrival: Arrival::Closed,
-        seed: 11,
-        planted: &[],
-        rows: RowSink::NONE,
-        keeps_spans: false,
-    }
+    Exercise::new(arms, clients, schedule(60.0), 11)
 }
 
 /// By statement, the codes of its errors and how often they came.

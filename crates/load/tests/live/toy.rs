@@ -5,10 +5,9 @@
 
 use crate::servers::Product::{Mysql, Postgres};
 use crate::{RUNNING, schedule};
-use rqps_load::drive::{ClientCpus, Exercise, Phase, RowSink, Switch, run, run_equal, run_events};
+use rqps_load::drive::{Exercise, Phase, Switch, run, run_equal, run_events};
 use rqps_load::program::{Cue, Parameters, Program, StatementForm, Step, Workload};
 use rqps_load::random::{Pcg64, one_to};
-use rqps_model::plan::Arrival;
 use rqps_testkit::LiveServer;
 use rqps_wire::{Endpoint, ParameterType, Protocol};
 
@@ -87,18 +86,7 @@ fn a_suite_of_two_statements_uses_what_the_first_returned() {
     }
     let arms: Vec<Endpoint> = servers.iter().map(LiveServer::endpoint).collect();
     let toys = Toys(arms.iter().map(Endpoint::protocol).collect());
-    let exercise = Exercise {
-        arms: &arms,
-        clients: 3,
-        threads: 2,
-        cpus: ClientCpus::default(),
-        schedule: schedule(0.1),
-        arrival: Arrival::Closed,
-        seed: 11,
-        planted: &[],
-        rows: RowSink::NONE,
-        keeps_spans: false,
-    };
+    let exercise = Exercise { threads: 2, ..Exercise::new(&arms, 3, schedule(0.1), 11) };
     let notes = |server: &LiveServer| server.number("SELECT count(*) FROM notes");
     let right = "SELECT count(*) FROM notes n JOIN counters c ON n.id = c.id AND n.value = c.value";
     for (arm, server) in run_events(&exercise, &toys, 40, &RUNNING).unwrap().iter().zip(&servers) {

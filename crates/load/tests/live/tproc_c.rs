@@ -5,10 +5,9 @@ mod quirks;
 
 use crate::servers::{MYSQL_AND_MARIADB, Product};
 use crate::{RUNNING, schedule};
-use rqps_load::drive::{ArmRun, ClientCpus, Exercise, RowSink, Slices, Span, Switch, run_events, run_to_end};
+use rqps_load::drive::{ArmRun, Exercise, RowSink, Slices, Span, Switch, run_events, run_to_end};
 use rqps_load::program::tproc_c::{Acknowledged, Transactions, provide_routines};
 use rqps_load::warehouses::{Counters, check, count, load};
-use rqps_model::plan::Arrival;
 use rqps_model::sample::SecondRow;
 use rqps_model::tproc_c::{Check, Form, Isolation, Profile, Quirk, TprocC};
 use rqps_model::{Engine, StorageEngine};
@@ -71,21 +70,7 @@ fn play(server: &LiveServer, shape: &TprocC, clients: u32, events: u32, seed: u6
 }
 
 fn exercise(arms: &[Endpoint], clients: u32, seed: u64) -> Exercise<'_> {
-    let threads = clients.min(2);
-    let cpus = ClientCpus::default();
-    let (schedule, arrival) = (schedule(0.1), Arrival::Closed);
-    Exercise {
-        arms,
-        clients,
-        threads,
-        cpus,
-        schedule,
-        arrival,
-        seed,
-        planted: &[],
-        rows: RowSink::NONE,
-        keeps_spans: false,
-    }
+    Exercise { threads: clients.min(2), ..Exercise::new(arms, clients, schedule(0.1), seed) }
 }
 
 impl Played {

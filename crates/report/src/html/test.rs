@@ -4,7 +4,7 @@ use super::cost::{self, Table};
 use super::plan::{self, StatementPlans};
 use super::profile::{self, Profile};
 use super::scene::{Notice, Scene, Shown, absence, latency_change, notice, shown_cell, test_id, throughput};
-use super::statements::{self, Statements};
+use super::statement_times::{self, StatementTimes};
 use super::timeline::{self, Timeline};
 use super::waits::{self, Waits};
 use crate::footnote::{begun, is_of_timeline};
@@ -54,7 +54,7 @@ struct Test {
     /// By build that changed: what stands behind it, and what else is told of it.
     why: Vec<(String, String, Vec<String>)>,
     /// By build, in a test that sends several kinds of statement.
-    statement_times: Vec<Statements>,
+    statement_times: Vec<StatementTimes>,
     /// By build whose functions were sampled.
     profiles: Vec<Profile>,
     /// By build whose sessions were asked what they wait for.
@@ -171,7 +171,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
             _ => None,
         },
         why: why_of(scene, test),
-        statement_times: statements::statements(scene, test),
+        statement_times: statement_times::statement_times(scene, test),
         profiles: profile::profiles(scene, test, &test_id(index)),
         waits: [waits::waits(scene, test), waits::stacks(scene, test), waits::calls(scene, test)].concat(),
         not_sampled: not_sampled::sentences(test.cells.iter().map(|cell| (test, cell)))

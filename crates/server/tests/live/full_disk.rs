@@ -3,7 +3,7 @@
 //! The test runs itself again in a mount name space of its own, where a small file system can be mounted that goes with
 //! the process. Where the system does not allow that, the test fails rather than pass unseen.
 
-use crate::scene::{Scene, build};
+use crate::scene::{Scene, build, folder};
 use rqps_builds::{BuildError, Catalog, installation};
 use rqps_machine::{Account, Cache, MachineError, Workspace, copy};
 use rqps_server::{ServerError, cluster};
@@ -79,7 +79,7 @@ fn on_a_small_disk() {
 
 #[test]
 fn a_full_disk_is_reported_and_nothing_is_left() {
-    let folder = tempfile::Builder::new().prefix("rqps-small-").tempdir().expect("a folder");
+    let folder = folder();
     build("postgres:16.15");
     build("mysql:5.7.22");
     let mut command = Command::new("unshare");

@@ -3,7 +3,7 @@
 //!
 //! The test runs itself again as the process that is killed.
 
-use crate::scene::{PATIENCE, Scene, build, initialised, what_is_left};
+use crate::scene::{PATIENCE, Scene, build, folder, initialised, what_is_left};
 use rqps_machine::lease::clear_stale;
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_machine::{Cache, Lease, Workspace};
@@ -56,7 +56,7 @@ fn initialising_child() {
 /// A real initdb whose server was writing when rqps was killed.
 #[test]
 fn what_made_a_data_folder_is_stopped_before_the_folder_goes() {
-    let root = tempfile::tempdir().expect("a folder");
+    let root = folder();
     build(POSTGRES);
     let mut command = Command::new(std::env::current_exe().expect("a path"));
     command.args(["--exact", "recovery::initialising_child", "--ignored", "--nocapture"]).env(ROOT, root.path());
@@ -133,7 +133,7 @@ fn a_mysql_server_goes_when_its_owner_is_killed() {
 }
 
 fn goes_when_its_owner_is_killed(spec: &str) {
-    let root = tempfile::tempdir().expect("a folder");
+    let root = folder();
     let Killed { cache, lease, data, processes } = killed(root.path(), spec, false);
     // Signalled by the kernel; nothing has been cleared yet.
     assert_eq!(proctree::wait_gone(&processes, PATIENCE), []);
@@ -147,7 +147,7 @@ fn goes_when_its_owner_is_killed(spec: &str) {
 
 #[test]
 fn a_frozen_server_is_cleared_by_the_next_start() {
-    let root = tempfile::tempdir().expect("a folder");
+    let root = folder();
     let Killed { cache, lease, data, processes } = killed(root.path(), POSTGRES, true);
     assert!(processes.iter().all(|p| p.is_alive()), "frozen processes do not go by themselves");
     let bystander = Lease::open(&cache).expect("a lease of the living");

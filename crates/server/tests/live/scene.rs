@@ -5,6 +5,7 @@
 //! in a folder of the test, so that it can check that all of them were given back.
 
 use rqps_builds::{Catalog, installation};
+use rqps_machine::lease::clear_stale;
 use rqps_machine::proctree::{self, ProcessId};
 use rqps_machine::{Account, Cache, Lease, Workspace};
 use rqps_model::facts::BuildFacts;
@@ -14,7 +15,10 @@ use rqps_server::{Configuration, Launch, Profiles, Server, Sizing, cluster};
 use rqps_wire::Session;
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
 /// The build of a `--build` word, installed if need be.
@@ -38,7 +42,7 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn new() -> Scene {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder();
         let scene = Scene::at(folder.path());
         Scene { _folder: Some(folder), ..scene }
     }
@@ -109,6 +113,43 @@ impl Scene {
         drop((lease, workspace));
         assert_eq!(proctree::wait_gone(processes, PATIENCE), []);
         assert_eq!(what_is_left(&cache, &id, &data), Vec::<String>::new());
+    }
+}
+
+/// For the guard: whose folders it clears.
+const OWNER: &str = "RQPS_TEST_SERVER_OWNER";
+
+/// A folder for the leases of a test. Should this process be killed, its guard clears what they name, as that of rqps
+/// does: a frozen server would stay for ever.
+#[expect(clippy::zombie_processes, reason = "the guard ends after us")]
+pub(crate) fn folder() -> tempfile::TempDir {
+    static GUARD: Once = Once::new();
+    let owner = ProcessId::own();
+    GUARD.call_once(|| {
+        let mut guard = Command::new("/proc/self/exe");
+        guard.arg0("guard").args(["--exact", "scene::guard", "--ignored"]).process_group(0);
+        guard.env(OWNER, format!("{} {}", owner.pid, owner.start_ticks));
+        guard.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+    });
+    tempfile::Builder::new().prefix(&prefix(owner.pid)).tempdir().expect("a folder")
+}
+
+fn prefix(owner: u32) -> String {
+    format!("rqps-server-tests-{owner}-")
+}
+
+#[test]
+#[ignore = "the process that clears up after the other tests here"]
+fn guard() {
+    let Ok(owner) = std::env::var(OWNER) else { return };
+    let (pid, start_ticks) = owner.split_once(' ').expect("a pid and a time");
+    let owner = ProcessId { pid: pid.parse().expect("a pid"), start_ticks: start_ticks.parse().expect("a time") };
+    owner.wait_end();
+    for entry in std::fs::read_dir(std::env::temp_dir()).expect("listed").flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix(owner.pid)) {
+            clear_stale(&Cache::at(&entry.path()).expect("a cache")).expect("cleared");
+            std::fs::remove_dir_all(entry.path()).expect("removed");
+        }
     }
 }
 

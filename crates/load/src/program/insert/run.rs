@@ -9,14 +9,13 @@ use super::roles::{DELETE, INSERT, KINDS, Noted, QUERY, Role};
 use super::shared::{Bench, StepWork};
 use super::step::StepWorkload;
 use super::{State, sql, table};
-use crate::drive::{ArmRun, Exercise, RowSink, Schedule, Slices, Span, Switch, Watchdog, monotonic_ns, run_to_end};
+use crate::drive::{ArmRun, Exercise, Schedule, Slices, Span, Switch, Watchdog, monotonic_ns, run_to_end};
 use crate::error::LoadError;
 use crate::random::derive_seed;
 use crate::session::connect;
 use crate::test_run::Moment;
 use hdrhistogram::Histogram;
 use rqps_model::insert::{IdProbes, Kind, Operations, Sla, Step, StepRecord, TableIds};
-use rqps_model::plan::Arrival;
 use rqps_model::sample::{SecondRow, SessionPlacement};
 use rqps_wire::{Endpoint, Session};
 use std::cell::{Cell, RefCell};
@@ -185,18 +184,13 @@ fn drive_clients(
     let [first, ..] = works else { return Ok(Vec::new()) };
     let (bench, step) = (first.bench, first.step);
     let endpoints: Vec<Endpoint> = works.iter().map(|work| work.bench.endpoint.clone()).collect();
+    let (schedule, seed) = (Schedule::one_slice(Duration::from_secs(1)), derive_seed(bench.seed, &step.name));
+    // Nobody takes rows of seconds: sessions keep rows of their own.
     let exercise = Exercise {
-        arms: &endpoints,
-        clients: bench.shape.clients,
         threads: bench.threads as u32,
         cpus: bench.cpus,
-        schedule: Schedule::one_slice(Duration::from_secs(1)),
-        arrival: Arrival::Closed,
-        seed: derive_seed(bench.seed, &step.name),
-        planted: &[],
-        // Sessions keep rows of their own.
-        rows: RowSink::NONE,
         keeps_spans: bench.keeps_spans,
+        ..Exercise::new(&endpoints, bench.shape.clients, schedule, seed)
     };
     let workload = StepWorkload { works, requests };
     let hook = RefCell::new(hook);

@@ -34,7 +34,7 @@ pub struct Bench<'a> {
     pub cpus: ClientCpus<'a>,
     /// How long a server has the machine before the next one's turn, where several take turns.
     pub slice: Duration,
-    /// Whether it is to be told when servers worked, slice by slice.
+    /// Whether to keep when servers worked, slice by slice.
     pub keeps_spans: bool,
 }
 

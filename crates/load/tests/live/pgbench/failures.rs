@@ -2,9 +2,8 @@
 
 use super::{own, play, server};
 use crate::{RUNNING, schedule};
-use rqps_load::drive::{ClientCpus, Exercise, RowSink, Schedule, run};
+use rqps_load::drive::{Exercise, Schedule, run};
 use rqps_model::own::Protocol;
-use rqps_model::plan::Arrival;
 use rqps_model::sample::FailureClass;
 use std::time::{Duration, Instant};
 
@@ -71,18 +70,7 @@ fn a_server_whose_statements_all_time_out_is_given_up_soon_and_holds_nobody_up()
     let mut own = own(&[("slow", 1, "SELECT pg_sleep(60);")], Protocol::Prepared);
     own.tests[0].timeout_seconds = 0.2;
     let arms = [server.endpoint()];
-    let exercise = Exercise {
-        arms: &arms,
-        clients: 2,
-        threads: 1,
-        cpus: ClientCpus::default(),
-        schedule: Schedule { warmup_seconds: 1.0, ..schedule(60.0) },
-        arrival: Arrival::Closed,
-        seed: 11,
-        planted: &[],
-        rows: RowSink::NONE,
-        keeps_spans: false,
-    };
+    let exercise = Exercise::new(&arms, 2, Schedule { warmup_seconds: 1.0, ..schedule(60.0) }, 11);
     let begun = Instant::now();
     let workload = super::compile(&own, &server, exercise.clients);
     let ran = run(&exercise, &workload, &mut |_| Ok(()), &RUNNING, &|_| ()).unwrap().remove(0);

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// A build's statements beside those of the base.
 #[derive(Serialize)]
-pub(super) struct Statements {
+pub(super) struct StatementTimes {
     /// Whether other builds have some, too.
     is_named: bool,
     name: String,
@@ -33,10 +33,10 @@ struct Row {
     share: String,
 }
 
-pub(super) fn statements(scene: &Scene<'_>, test: &TestFindings) -> Vec<Statements> {
+pub(super) fn statement_times(scene: &Scene<'_>, test: &TestFindings) -> Vec<StatementTimes> {
     let of = |&index: &usize| {
         let times = by_share(test.cells[index].statement_times.iter());
-        (!times.is_empty()).then(|| Statements {
+        (!times.is_empty()).then(|| StatementTimes {
             is_named: scene.others.len() > 1,
             name: scene.names[index].clone(),
             base: scene.names[scene.findings.base].clone(),
