@@ -176,6 +176,7 @@ fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> 
         waits: None,
         blocked: None,
         syscalls: None,
+        statement_work: None,
         not_sampled: Vec::new(),
         cost: cost::cost(
             present(),

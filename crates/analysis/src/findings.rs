@@ -16,6 +16,7 @@ mod rule;
 mod sections;
 mod setting;
 mod statement_time;
+mod statement_work;
 mod syscalls;
 mod waits;
 mod work;
@@ -24,6 +25,7 @@ pub use amount::{Amount, PerOperation};
 pub use answers::{AnswerFindings, AnswerKind, RowDifference};
 pub use blocked::BlockedFindings;
 pub use cause::{Cause, Moved};
+pub(crate) use comparison::is_beyond_chance;
 pub use comparison::{Comparison, MeasureComparison, RoundFindings};
 pub use counter::{CounterFindings, CounterUnit};
 pub use not_sampled::NotSampled;
@@ -37,6 +39,7 @@ pub use sections::{
 };
 pub use setting::{SettingFindings, Touch};
 pub use statement_time::StatementTime;
+pub use statement_work::{StatementCount, StatementWorkFindings};
 pub use syscalls::{CallFindings, SyscallFindings};
 pub use waits::{EventFindings, WaitFindings};
 pub use work::WorkFindings;
@@ -282,6 +285,9 @@ pub struct CellFindings {
     /// Which system calls its server makes, where rounds that explain the campaign say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub syscalls: Option<SyscallFindings>,
+    /// What its single statements make the server do, where rounds that explain the campaign say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement_work: Option<StatementWorkFindings>,
     /// What such rounds were to say, and could not sample.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_sampled: Vec<NotSampled>,

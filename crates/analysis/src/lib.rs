@@ -234,6 +234,7 @@ fn explain(campaign: &Campaign, tests: &mut [TestFindings], base: usize) -> Resu
         for (cell, found) in test.cells.iter_mut().zip(found) {
             (cell.profile, cell.waits) = (found.profile, found.waits);
             (cell.blocked, cell.syscalls) = (found.blocked, found.syscalls);
+            cell.statement_work = found.statement_work;
             cell.not_sampled = found.not_sampled;
         }
     }

@@ -1,8 +1,8 @@
 //! From what was sampled to the functions and waits that gained or lost, with intervals.
 //!
 //! In: the rounds that explain a campaign, as stored. Out: [`ProfileFindings`], [`WaitFindings`],
-//! [`BlockedFindings`] and [`SyscallFindings`] of a treatment in a test, and what was refused. Each amount is per
-//! operation, so that a function that got slower makes no other one smaller.
+//! [`BlockedFindings`], [`SyscallFindings`] and [`StatementWorkFindings`] of a treatment in a test, and what was
+//! refused. Each amount is per operation or execution, so that a function that got slower makes no other one smaller.
 
 mod blocked;
 mod compared;
@@ -11,6 +11,7 @@ mod pairs;
 mod refused;
 mod rollup;
 mod stacks;
+mod statement_work;
 mod syscalls;
 mod waits;
 mod whole;
@@ -18,7 +19,8 @@ mod whole;
 pub use whole::{SampledStack, SampledStacks, sampled_stacks};
 
 use crate::findings::{
-    Absence, BlockedFindings, NotSampled, ProfileFindings, SyscallFindings, TestFindings, WaitFindings,
+    Absence, BlockedFindings, NotSampled, ProfileFindings, StatementWorkFindings, SyscallFindings, TestFindings,
+    WaitFindings,
 };
 use pairs::{Pair, pairs, per_operation};
 use rqps_model::profile::ProfileFacts;
@@ -49,6 +51,7 @@ pub(crate) struct Explained {
     pub(crate) waits: Option<WaitFindings>,
     pub(crate) blocked: Option<BlockedFindings>,
     pub(crate) syscalls: Option<SyscallFindings>,
+    pub(crate) statement_work: Option<StatementWorkFindings>,
     /// What none of them could sample; what was sampled in some is known from those.
     pub(crate) not_sampled: Vec<NotSampled>,
 }
@@ -80,6 +83,7 @@ pub(crate) fn explained(
                 waits: waits::waits(profiles, test, names)?,
                 blocked: blocked::blocked(profiles, test, names)?,
                 syscalls: syscalls::syscalls(profiles, test, names)?,
+                statement_work: statement_work::statement_work(profiles, test, names)?,
                 not_sampled: Vec::new(),
             };
             let refused = refused::refused(profiles, test, names)?;

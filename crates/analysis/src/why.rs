@@ -5,7 +5,9 @@
 //! does not take its place. docs/explain.md has the rules.
 
 use crate::evidence::work::COUNTS;
-use crate::findings::{Cause, CellFindings, Comparison, Cost, MeasureComparison, Moved, TestFindings, WorkFindings};
+use crate::findings::{
+    Cause, CellFindings, Comparison, Cost, MeasureComparison, Moved, TestFindings, WorkFindings, is_beyond_chance,
+};
 
 /// A share of the change that is worth a word.
 const WORTH_A_SHARE: f64 = 0.1;
@@ -254,12 +256,12 @@ fn work(cell: &CellFindings, name: &str, own: f64, base: f64) -> Option<Cause> {
     (agrees && is_large).then(|| Cause::Work { measure: name.to_owned(), moved })
 }
 
-/// An amount that differs by more than chance: its verdict says so, after correction over all tests.
+/// An amount that differs by more than chance.
 fn moved(cell: &CellFindings, name: &str, from: f64) -> Option<Moved> {
     let measure = cell.measure(name)?;
     let (low, high) = measure.low.zip(measure.high)?;
-    let is_sure = measure.q.is_some_and(|q| q <= rqps_stats::DEFAULT_FALSE_DISCOVERY_RATE);
-    (is_sure && (low > 1.0 || high < 1.0) && from > 0.0).then_some(Moved { from, to: from * measure.ratio, low, high })
+    let is_moved = is_beyond_chance(measure.low, measure.high, measure.q) && from > 0.0;
+    is_moved.then_some(Moved { from, to: from * measure.ratio, low, high })
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use rqps_model::facts::{SettingsFacts, StatementPlan};
 use rqps_model::plan::{DataSet, Round, Stage, TestPlan, TreatmentPlan};
 use rqps_model::sample::SecondRow;
 use rqps_model::settings::CpuSet;
+use rqps_model::statement_work::StatementWork;
 use rqps_model::{Part, Placement, RoundSeconds, Sample, StorageEngine, part};
 use rqps_observe::{
     ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, MonitorSink, Probe, Probes, ProcessProbe,
@@ -98,6 +99,8 @@ struct Reading {
     /// This round's plans where they differ from those kept for the treatment.
     plans: Vec<StatementPlan>,
     planning_us: Option<f64>,
+    /// What the test's statements make the server do, in rounds that explain.
+    statement_work: Vec<StatementWork>,
     /// What the test's statements answer, in the first round.
     answers: Option<TestAnswers>,
 }
@@ -218,20 +221,18 @@ fn enter(
     let plans = supervised(server, piece.bench.stop, || {
         piece.planned.plans(server.target()).map_err(ConductError::load(about("keeping the plans of")))
     });
-    let mut planning_us = None;
-    let plans = match plans {
-        Ok(mut plans) => {
-            let times = plans.iter_mut().filter_map(|plan| plan.planning_us.take());
-            planning_us = times.reduce(|sum, time| sum + time);
-            kept_beside(store, &name, &piece.test.name, plans)?
-        }
-        Err(ConductError::Interrupted) => return Err(ConductError::Interrupted),
-        // A number without its plan is still a number.
-        Err(error) => {
-            arm.pending_warnings.push(error.to_string());
-            Vec::new()
-        }
+    let mut plans = optional(plans, &mut arm.pending_warnings)?;
+    let times = plans.iter_mut().filter_map(|plan| plan.planning_us.take());
+    let planning_us = times.reduce(|sum, time| sum + time);
+    let plans = kept_beside(store, &name, &piece.test.name, plans)?;
+    let statement_work = match piece.bench.job.plan.profiled {
+        true => supervised(server, piece.bench.stop, || {
+            let work = piece.planned.statement_work(server.target());
+            work.map_err(ConductError::load(about("counting the work of single statements on")))
+        }),
+        false => Ok(Vec::new()),
     };
+    let statement_work = optional(statement_work, &mut arm.pending_warnings)?;
     let answers = match piece.round.number {
         FIRST_ROUND => supervised(server, piece.bench.stop, || {
             piece.planned.answers(server.target()).map_err(ConductError::load(about("comparing the answers of")))
@@ -245,7 +246,19 @@ fn enter(
     let seconds = store.rows(part::SECONDS)?;
     let (mut probes, monitor) = probes(piece, endpoint.protocol(), &arm.data, store)?;
     observed(server, arm.treatment.plan.storage, &arm.data, |subject| probes.begin(subject));
-    Ok(Some(Reading { probes, seconds, monitor, compiled, plans, planning_us, answers }))
+    Ok(Some(Reading { probes, seconds, monitor, compiled, plans, planning_us, statement_work, answers }))
+}
+
+/// What a number is complete without, such as its plan: where it cannot be had, nothing, and a warning that says why.
+fn optional<T: Default>(found: Result<T, ConductError>, warnings: &mut Vec<String>) -> Result<T, ConductError> {
+    match found {
+        Err(ConductError::Interrupted) => Err(ConductError::Interrupted),
+        Err(error) => {
+            warnings.push(error.to_string());
+            Ok(T::default())
+        }
+        found => found,
+    }
 }
 
 /// What is observed in a test; of one that writes, also what that does to the data and to the server second by second.
@@ -405,6 +418,9 @@ fn finish(piece: &Piece<'_>, arm: &mut Arm<'_>, reading: Reading, ran: Ran) -> R
     sample.failure = failure.map(|failure| if is_sound { failure } else { arm.fail(failure) });
     if !reading.plans.is_empty() {
         parts.push(Part::json(part::PLANS, &reading.plans));
+    }
+    if !reading.statement_work.is_empty() {
+        parts.push(Part::json(part::STATEMENT_WORK, &reading.statement_work));
     }
     if let Some(answers) = &reading.answers {
         parts.push(Part::json(part::ANSWERS, answers));

@@ -6,7 +6,7 @@
 
 mod draw;
 mod mysql;
-mod postgres;
+pub(crate) mod postgres;
 mod told;
 
 pub(crate) use draw::SEED;

@@ -26,6 +26,8 @@ pub enum Purpose {
     Check = 7,
     /// Which transaction comes next, and what a virtual user does between two.
     Cards = 8,
+    /// Parameters of the statements whose work is counted one by one.
+    StatementWork = 9,
 }
 
 /// The stream for `purpose` at `place` and `moment`, such as client slot and cycle, or table and row.

@@ -15,6 +15,7 @@ use crate::program::own::{Arm, OwnWorkload, ScriptWorkload};
 use crate::program::sysbench::Statements;
 use crate::program::tproc_c::{Transactions, provide_routines};
 use crate::random::derive_seed;
+use crate::statement_work::statement_work;
 pub use crate::test_run::{Clients, Moment, Ran};
 use crate::{side_by_side, transactions};
 use rqps_model::answers::TestAnswers;
@@ -23,6 +24,7 @@ use rqps_model::insert::{Kind, Shape, Step, steps};
 use rqps_model::own::{Own, OwnTest, Work};
 use rqps_model::plan::{AgedBy, DataSet, Stage, SuitePlan, TestPlan};
 use rqps_model::sample::Score;
+use rqps_model::statement_work::StatementWork;
 pub use rqps_model::tproc_c::Held;
 use rqps_model::tproc_c::TprocC;
 use rqps_model::{Interleave, Plan, Sample};
@@ -125,6 +127,15 @@ impl<'a> PlannedTest<'a> {
             What::Step(shape, step) => insert::statement_plans(target, shape, step),
             What::Transactions(..) => Ok(Vec::new()),
             What::Own(own, test, inputs) => crate::own::plans(target, own, test, inputs),
+        }
+    }
+
+    /// What its statements make a server do, one by one, where it sends several kinds of them and they can be executed
+    /// apart from its clients.
+    pub fn statement_work(&self, target: &Target) -> Result<Vec<StatementWork>, LoadError> {
+        match &self.what {
+            What::Statements(test) if test.kinds.len() > 1 => statement_work(target, test, data(&self.plan.suite)),
+            What::Statements(_) | What::Step(..) | What::Transactions(..) | What::Own(..) => Ok(Vec::new()),
         }
     }
 

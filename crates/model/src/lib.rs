@@ -23,6 +23,7 @@ mod round_seconds;
 pub mod sample;
 mod sampling;
 pub mod settings;
+pub mod statement_work;
 pub mod syscalls;
 pub mod test;
 pub mod tproc_c;

@@ -26,6 +26,7 @@ mod planted;
 mod pprof;
 mod rounds;
 mod statement_times;
+mod statement_work;
 mod suite;
 mod svg;
 mod syscalls;

@@ -4,8 +4,8 @@
 //! made in `markdown`.
 
 use crate::{
-    blocked, functions, metric, not_sampled, number, order, plans, statement_times, suite, syscalls, text,
-    verdict_style, waits, work,
+    blocked, functions, metric, not_sampled, number, order, plans, statement_times, statement_work, suite, syscalls,
+    text, verdict_style, waits, work,
 };
 use rqps_analysis::findings::{
     Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, Rule, TestFindings,
@@ -206,6 +206,7 @@ pub(crate) fn below(findings: &Findings, test: &TestFindings, treatment: usize, 
     let named = |index: usize| (findings.treatments[index].name.as_str(), &test.cells[index]);
     let mut lines = plans::side_by_side(named(peer), named(treatment), width);
     lines.extend(statement_times::lines(cell, width));
+    lines.extend(cell.statement_work.iter().flat_map(|found| statement_work::lines(found, width)));
     lines.extend(work::lines(&cell.causes, per, sentence(findings, test, treatment).is_some(), width));
     let settings = work::settings(&cell.settings);
     lines.extend(settings.into_iter().flat_map(|words| text::wrap(&words, width, "      ", "        ")));
@@ -259,7 +260,8 @@ pub(crate) fn explained(findings: &Findings, test: &TestFindings, treatment: usi
 /// `kind`, and amounts per operation), `rules` of the field that hold, `settings` that differ and may touch the test,
 /// `plans` as they are compared, `sentence`, which is `null` where nothing changed, and `profile`, `waits`, `blocked`
 /// and `syscalls`: functions, waits, stacks of blocked sessions and system calls where they were sampled, else `null`;
-/// `not_sampled` says why.
+/// `not_sampled` says why. `statement_work` is what single statements make the server do, `null` where it was not
+/// counted.
 pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
     let of = |index: usize, test: &TestFindings| {
         let comparison = test.cells[index].comparison.as_ref();
@@ -279,6 +281,7 @@ pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
             "waits": test.cells[index].waits,
             "blocked": test.cells[index].blocked,
             "syscalls": test.cells[index].syscalls,
+            "statement_work": test.cells[index].statement_work,
             "not_sampled": test.cells[index].not_sampled,
         })
     };

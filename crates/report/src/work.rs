@@ -17,7 +17,7 @@ const VALUE: usize = 24;
 const PLANNING: &str = "planning_us";
 
 /// What is counted, by its name in the findings.
-const TITLES: [(&str, &str); 35] = [
+const TITLES: [(&str, &str); 36] = [
     ("rows_returned", "rows returned"),
     (PLANNING, "planning each statement once"),
     ("voluntary_switches", "voluntary switches of sessions"),
@@ -35,6 +35,7 @@ const TITLES: [(&str, &str); 35] = [
     ("wal_records", "WAL records"),
     ("wal_full_pages", "full pages in the WAL"),
     ("temp_file_bytes", "temporary files"),
+    ("temp_file_blocks", "pages written to temporary files"),
     ("handler_reads", "handler calls that read"),
     ("handler_writes", "handler calls that write"),
     ("innodb_rows_read", "rows read by InnoDB"),
@@ -81,15 +82,21 @@ impl Moved<'_> {
 
     /// `10.00 → 1.000`
     fn amounts(&self) -> String {
-        let is_bytes = self.measure.ends_with("bytes") || self.measure == "bytes_sent";
-        let show = |amount: f64| match amount {
-            0.0 => "0".to_owned(),
-            amount if self.measure.ends_with("_us") => number::duration_us(amount),
-            amount if is_bytes => number::bytes(amount),
-            // An exact count has more digits than a measured one.
-            amount => number::significant(amount, if self.interval.is_none() { 4 } else { 3 }),
-        };
-        format!("{} → {}", show(self.from), show(self.to))
+        // An exact count has more digits than a measured one.
+        let digits = if self.interval.is_none() { 4 } else { 3 };
+        let [from, to] = [self.from, self.to].map(|value| amount(self.measure, value, digits));
+        format!("{from} → {to}")
+    }
+}
+
+/// An amount of what is counted, in its unit; of numbers without a unit so many digits.
+pub(crate) fn amount(measure: &str, value: f64, digits: i32) -> String {
+    let is_bytes = measure.ends_with("bytes") || measure == "bytes_sent";
+    match value {
+        0.0 => "0".to_owned(),
+        value if measure.ends_with("_us") => number::duration_us(value),
+        value if is_bytes => number::bytes(value),
+        value => number::significant(value, digits),
     }
 }
 

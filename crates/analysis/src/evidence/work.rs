@@ -143,16 +143,20 @@ impl Count {
             Source::Sessions(of) => (of(sample.resources.sessions.as_ref()?), sample.resources.operations),
             // Of a server that could not be asked there is no counter at all.
             Source::Counters(..) if sample.counters.is_empty() => return None,
-            Source::Counters(names, factor) => {
-                let is_there = names.iter().any(|name| sample.counters.contains_key(*name));
-                let is_known = is_there || self.is_everywhere && has_views(&sample.counters, views_of(names));
-                let sum = names.iter().filter_map(|name| sample.counters.get(*name)).fold(0.0, |sum, one| sum + one);
-                // A level that fell, or a counter that began again.
-                (is_known && sum >= 0.0).then_some((factor * sum, sample.resources.operations))?
-            }
+            Source::Counters(..) => (self.in_counters(&sample.counters)?, sample.resources.operations),
         };
         let operations = statements as f64 * sample.score.factor;
         (measured.has_number() && operations > 0.0).then_some((amount, operations))
+    }
+
+    /// The sum of its counters among those that were read.
+    pub(crate) fn in_counters(&self, counters: &BTreeMap<String, f64>) -> Option<f64> {
+        let Source::Counters(names, factor) = self.source else { return None };
+        let is_there = names.iter().any(|name| counters.contains_key(*name));
+        let is_known = is_there || self.is_everywhere && has_views(counters, views_of(names));
+        let sum = names.iter().filter_map(|name| counters.get(*name)).fold(0.0, |sum, one| sum + one);
+        // A level that fell, or a counter that began again.
+        (is_known && sum >= 0.0).then_some(factor * sum)
     }
 
     /// Per operation, in one sample.

@@ -150,8 +150,18 @@ impl Comparison {
 
     /// Whether the interval excludes "no change", and the verdict is undecided only since so many cells were compared.
     pub fn is_taken_back(&self) -> bool {
-        let excludes_one = self.low.is_some_and(|low| low > 1.0) || self.high.is_some_and(|high| high < 1.0);
+        let excludes_one = excludes_one(self.low, self.high);
         let is_corrected = self.q.is_some_and(|q| q > DEFAULT_FALSE_DISCOVERY_RATE);
         self.verdict == Verdict::Undecided && excludes_one && is_corrected
     }
+}
+
+/// Whether the interval of a ratio leaves out 1.
+fn excludes_one(low: Option<f64>, high: Option<f64>) -> bool {
+    low.is_some_and(|low| low > 1.0) || high.is_some_and(|high| high < 1.0)
+}
+
+/// Whether a ratio differs from 1 by more than chance, after correction for what it was judged together with.
+pub(crate) fn is_beyond_chance(low: Option<f64>, high: Option<f64>, q: Option<f64>) -> bool {
+    excludes_one(low, high) && q.is_some_and(|q| q <= DEFAULT_FALSE_DISCOVERY_RATE)
 }

@@ -2,6 +2,7 @@
 //!
 //! Times are what the client waits, in microseconds. They say in which statements a change is, and not why.
 
+use super::is_beyond_chance;
 use serde::{Deserialize, Serialize};
 
 /// One kind of statement of a treatment, beside the base's.
@@ -31,7 +32,6 @@ pub struct StatementTime {
 impl StatementTime {
     /// Whether it differs from the base by more than chance.
     pub fn is_sure(&self) -> bool {
-        let is_beyond = self.low.is_some_and(|low| low > 1.0) || self.high.is_some_and(|high| high < 1.0);
-        is_beyond && self.q.is_some_and(|q| q <= rqps_stats::DEFAULT_FALSE_DISCOVERY_RATE)
+        is_beyond_chance(self.low, self.high, self.q)
     }
 }

@@ -32,6 +32,8 @@ pub(crate) enum Scatter {
     Poisson,
     /// At least so, but samples come in clusters: only rounds show the error.
     Clustered,
+    /// Not at all: each was counted.
+    Exact,
 }
 
 /// An amount with its p-value.
@@ -52,14 +54,17 @@ pub(crate) fn estimate(rounds: &[[Counted; 2]], scatter: Scatter) -> Estimate {
     let (base, own) = (mean(&|pair| sum(pair[0])), mean(&|pair| sum(pair[1])));
     let difference = own - base;
     let square = |(count, each): Counted| count as f64 * each * each;
-    let by_chance = mean(&|pair| square(pair[0]) + square(pair[1])) / n;
+    let by_chance = match scatter {
+        Scatter::Exact => 0.0,
+        Scatter::Poisson | Scatter::Clustered => mean(&|pair| square(pair[0]) + square(pair[1])) / n,
+    };
     let differences: Vec<f64> = rounds.iter().map(|pair| sum(pair[1]) - sum(pair[0])).collect();
     let between = sample_variance(&differences).ok().flatten().unwrap_or(0.0) / n;
     let error = by_chance.max(between).sqrt();
     // Samples are many, rounds few.
     // One round shows no error: the least is better than none, but proves nothing.
-    let is_unknown = scatter == Scatter::Clustered && rounds.len() < 2;
-    let is_of_rounds = !is_unknown && (between > by_chance || scatter == Scatter::Clustered);
+    let is_unknown = scatter != Scatter::Poisson && rounds.len() < 2;
+    let is_of_rounds = !is_unknown && (between > by_chance || scatter != Scatter::Poisson);
     let degrees_of_freedom = is_of_rounds.then_some(n - 1.0);
     let quantile = |probability: f64| match degrees_of_freedom {
         Some(degrees_of_freedom) => student_t_quantile(probability, degrees_of_freedom),
@@ -165,6 +170,16 @@ mod tests {
         }
         let share = f64::from(missed) / f64::from(trials);
         assert!((0.02..=0.065).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn what_is_counted_alike_in_all_rounds_has_no_error() {
+        let exact = |own| super::estimate(&[[(20, 4.0), (20, own)]; 2], Scatter::Exact);
+        let (same, more) = (exact(4.0), exact(4.05));
+        assert_eq!((same.p, same.amount.low, same.amount.high), (1.0, 0.0, 0.0));
+        assert_eq!((more.p, more.amount.low), (0.0, more.amount.high));
+        let one_round = super::estimate(&[[(20, 4.0), (20, 5.0)]], Scatter::Exact);
+        assert_eq!(one_round.p, 1.0, "nothing shows that the next would be the same");
     }
 
     #[test]

@@ -51,7 +51,7 @@ const SLOW: &str = "{ name = \"slow\", set = { enable_indexscan = false, enable_
 fn a_run_explains_at_its_end_what_changed() {
     let scene = Scene::new();
     let file = format!(
-        "build = [\"base={BUILD}\", {SLOW}from = \"{BUILD}\" }}]\ntests = [\"point-query\"]\ntables = 1\nrows = 20000\n\
+        "build = [\"base={BUILD}\", {SLOW}from = \"{BUILD}\" }}]\ntests = [\"read-only-sum\"]\ntables = 1\nrows = 20000\n\
          read-seconds = 0.3\nwarmup = 0.1\nrounds = 3\nmachine = \"c2r1\"\n"
     );
     fs::write(scene.path("campaign.toml"), file).expect("written");
@@ -64,6 +64,22 @@ fn a_run_explains_at_its_end_what_changed() {
     let [table, end] = ["report: ", explained].map(|words| told.find(words));
     assert!(table.zip(end).is_some_and(|(table, end)| table < end), "the table comes first, then {explained}: {told}");
     assert!(scene.path("slow/profiles/1/rounds/2").is_dir());
+
+    // A transaction has several kinds of statements, and each is told by itself, exactly.
+    let explained = scene.end(scene.rqps(&["explain", "slow", "--json"])).with_code(0).json();
+    let work = part(&explained, "read-only-sum", "slow", "statement_work");
+    let counts = work["counts"].as_array().unwrap_or_else(|| panic!("no counts in {work:#}"));
+    let rows_read = |statement: &str| {
+        let is_it = |one: &&Value| one["statement"] == statement && one["count"] == "table_rows_read";
+        let found = counts.iter().find(is_it).unwrap_or_else(|| panic!("rows of {statement} in {work:#}"));
+        (number(&found["amount"], "base"), number(&found["amount"], "own"), found["amount"]["is_sure"] == true)
+    };
+    assert_eq!(rows_read("point-select"), (1.0, 20000.0, true), "{work:#}");
+    let (base, own, is_sure) = rows_read("sum-range");
+    assert!(base <= 1000.0 && own == 20000.0 && is_sure, "{work:#}");
+    assert!(told.contains("point-select: rows read from tables, 1.000 → 20000"), "{told}");
+    let page = fs::read_to_string(scene.path("slow/report.html")).expect("there");
+    assert!(page.contains("<h4>Work of single statements") && page.contains("point-select: rows read from tables"));
 }
 
 /// One of two treatments has to read the whole table for every row.
@@ -96,11 +112,12 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
     assert!(number(profile, "rounds") >= 3.0 && number(profile, "samples") > 100.0, "{profile:#}");
     assert!(number(&profile["total"], "low_us") > 0.0, "{profile:#}");
     assert!(moved(profile, "functions").iter().any(|function| number(&function["amount"], "low_us") > 0.0));
-    // The plan without an index reads the table in the executor's scan of it.
-    let is_scan = |function: &&&Value| function["name"] == "heap_getnextslot";
-    let with_called = moved(profile, "inclusive");
+    // The plan without an index reads the table in the executor's scan of it. How sure that is depends on the rounds
+    // that fit into the time, how much of the change is there does not.
+    let is_scan = |function: &&Value| function["name"] == "heap_getnextslot";
+    let with_called = profile["inclusive"].as_array().expect("functions with all that they call");
     let scan = with_called.iter().find(is_scan).unwrap_or_else(|| panic!("no scan in {profile:#}"));
-    assert!(number(&scan["amount"], "low_us") > 0.1 * number(&profile["total"], "difference_us"), "{profile:#}");
+    assert!(number(&scan["amount"], "difference_us") > 0.2 * number(&profile["total"], "difference_us"), "{profile:#}");
     // Debian's server is stripped, which must be said.
     let warnings = profile["warnings"].as_array().expect("warnings");
     assert!(warnings.iter().any(|warning| warning.to_string().contains("no symbol table in postgres")), "{warnings:?}");

@@ -34,19 +34,7 @@ pub(super) fn plan(
 ) -> Result<String, LoadError> {
     let kind = &test.kinds[index];
     let values = draw(test, data, index, Protocol::Mysql, 0)?;
-    let statement = match kind.text {
-        true => values.sql,
-        false => {
-            let mut sql = String::new();
-            let mut literals = values.list.iter();
-            for piece in kind.pieces(test.range, 1, target.engine()) {
-                sql.push_str(&piece);
-                sql.push_str(literals.next().map_or("", String::as_str));
-            }
-            sql
-        }
-    };
-    written_out(session, target, &statement)
+    written_out(session, target, &values.written_out(&kind.pieces(test.range, 1, target.engine())))
 }
 
 /// The plan of a statement with its values in it.

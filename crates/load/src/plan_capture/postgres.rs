@@ -10,8 +10,9 @@ use crate::error::LoadError;
 use crate::rows::parameter_type;
 use crate::session::execute;
 use rqps_model::plan::DataShape;
-use rqps_suites::Test;
+use rqps_suites::{Generator, StatementKind, Test};
 use rqps_wire::{ParameterType, Protocol, Session};
+use std::borrow::Borrow;
 
 /// PostgreSQL plans an execution five times for its values and decides at the sixth; then it does as in the timed part.
 const UNTIL_DECIDED: u64 = 6;
@@ -33,20 +34,21 @@ pub(super) fn plan(
     if kind.text {
         return text(session, &draw(test, data, index, Protocol::Postgres, 0)?.sql);
     }
+    prepared(session, &format!("rqps_plan_{index}"), sql, &types(kind, test.range), &|execution| {
+        Ok(draw(test, data, index, Protocol::Postgres, execution)?.list)
+    })
+}
+
+/// The types of a statement's parameters, as PREPARE has them.
+pub(crate) fn types(kind: &StatementKind, range: u32) -> Vec<&'static str> {
     let word = |parameter: ParameterType| match parameter {
         ParameterType::Int4 => "integer",
         ParameterType::Int8 => "bigint",
         // The server takes the column's own type, as it does in the timed part.
         ParameterType::Text { .. } | ParameterType::Any => "unknown",
     };
-    let types = kind
-        .parameters
-        .iter()
-        .flat_map(|generator| std::iter::repeat_n(word(parameter_type(*generator)), generator.width(test.range)));
-    let types: Vec<&str> = types.collect();
-    prepared(session, &format!("rqps_plan_{index}"), sql, &types, &|execution| {
-        Ok(draw(test, data, index, Protocol::Postgres, execution)?.list)
-    })
+    let of = |generator: &Generator| std::iter::repeat_n(word(parameter_type(*generator)), generator.width(range));
+    kind.parameters.iter().flat_map(of).collect()
 }
 
 /// The plan of a statement that is sent prepared; `values` gives those of each execution.
@@ -81,17 +83,26 @@ fn executed(
     before: u64,
     values: &dyn Fn(u64) -> Result<Vec<String>, LoadError>,
 ) -> Result<Told, LoadError> {
-    let types = if types.is_empty() { String::new() } else { format!(" ({})", types.join(", ")) };
-    execute(session, &format!("PREPARE \"{name}\"{types} AS {sql}"))?;
-    let execute = |session: &mut Session, execution: u64| {
-        let values = values(execution)?;
-        let list = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
-        explain(session, &format!("EXECUTE \"{name}\"{list}"))
-    };
+    prepare(session, name, sql, types)?;
+    let execute = |session: &mut Session, execution: u64| explain(session, &execution_of(name, &values(execution)?));
     for execution in 0..before {
         execute(session, execution)?;
     }
     shortest((before..before + TIMED).map(|execution| execute(session, execution)))
+}
+
+/// Prepares a statement by SQL, so that EXPLAIN can execute it.
+pub(crate) fn prepare(session: &mut Session, name: &str, sql: &str, types: &[&str]) -> Result<(), LoadError> {
+    execute(session, &format!("PREPARE \"{name}\"{} AS {sql}", in_parentheses(types)))
+}
+
+/// The execution of a prepared statement with these literals.
+pub(crate) fn execution_of(name: &str, literals: &[String]) -> String {
+    format!("EXECUTE \"{name}\"{}", in_parentheses(literals))
+}
+
+fn in_parentheses<T: Borrow<str>>(words: &[T]) -> String {
+    if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
 }
 
 /// The plan of a statement as it stands, which is planned at each execution.

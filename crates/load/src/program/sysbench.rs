@@ -7,7 +7,7 @@
 mod render;
 mod sink;
 
-pub(crate) use render::{Rendered, render_parameters};
+pub(crate) use render::{Rendered, render_events, render_parameters};
 use sink::{Prepared, Sink, Text};
 
 use super::{Cue, Parameters, Program, StatementForm, Step, Workload};

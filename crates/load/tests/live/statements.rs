@@ -7,6 +7,8 @@ use crate::{SMALL, Trial, run_events, trial};
 use rqps_load::plan_capture::plan_capture;
 use rqps_load::prepare_data::prepare_data;
 use rqps_load::random::derive_seed;
+use rqps_load::statement_work::statement_work;
+use rqps_model::statement_work::StatementWork;
 use rqps_suites::{Suite, Test};
 use rqps_testkit::on_each;
 use std::collections::BTreeMap;
@@ -243,5 +245,54 @@ fn every_statement_has_its_plan() {
             let found = plans(suite.test(name).unwrap()).remove(*statement).plan;
             assert!(found.contains(words), "{name}: {found}");
         }
+    });
+}
+
+#[test]
+fn the_work_of_each_statement_is_counted_and_leaves_the_rows_as_they_are() {
+    let suite = Suite::sysbench();
+    on_each(&ENGINES, |product| {
+        let server = product.start();
+        prepare_data(&server.target(), SMALL, 7, 2).unwrap();
+        let sums = "SELECT count(*), sum(id), sum(k), min(c), max(c) FROM sbtest1";
+        let before = server.ask(sums);
+        let test = suite.test("read-write_range=10").unwrap();
+        let counted = || statement_work(&server.target(), test, SMALL).unwrap();
+        let found = counted();
+        let expected = test.kinds.iter().map(|kind| {
+            let in_event = test.sequence.iter().filter(|index| test.kinds[**index].kind == kind.kind).count() as u32;
+            (kind.kind.as_str(), 20 * in_event)
+        });
+        let executed: Vec<(&str, u32)> = found.iter().map(|one| (one.statement.as_str(), one.executions)).collect();
+        assert_eq!(executed, expected.collect::<Vec<_>>(), "{product:?}");
+        let per_execution = |statement: &str, count: &str| {
+            let one = found.iter().find(|one| one.statement == statement).unwrap();
+            let amount = one.counts.get(count).unwrap_or_else(|| panic!("{count} in {one:?}"));
+            amount / f64::from(one.executions)
+        };
+        let expected = product.either(
+            [
+                ("point-select", "Rows Scanned", 1.0),
+                ("point-select", "WAL Records", 0.0),
+                ("sum-range", "Actual Rows", 1.0),
+                ("update-index", "Rows Scanned", 1.0),
+            ],
+            [
+                ("point-select", "status.Handler_read_key", 1.0),
+                ("point-select", "status.Handler_update", 0.0),
+                ("update-index", "status.Handler_update", 1.0),
+                ("delete", "status.Handler_delete", 1.0),
+            ],
+        );
+        for (statement, count, amount) in expected {
+            assert_eq!(per_execution(statement, count), amount, "{statement}: {count} on {product:?}");
+        }
+        if product == Product::Postgres {
+            assert!(per_execution("insert-deleted", "WAL Bytes") > 200.0, "a row of 200 bytes and its index entries");
+            assert!(per_execution("sum-range", "Rows Scanned") > 8.0, "ten rows, but at the end of the table");
+        }
+        assert_eq!(server.ask(sums), before, "{product:?}");
+        let statements = |found: Vec<StatementWork>| found.into_iter().map(|one| one.statement).collect::<Vec<_>>();
+        assert_eq!(statements(counted()), statements(found.clone()), "again, in another session");
     });
 }

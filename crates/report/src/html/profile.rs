@@ -4,8 +4,8 @@ use super::scene::Scene;
 use crate::footnote::begun;
 use crate::functions::{absence, change, difference, functions, rolled_up, sampled};
 use crate::svg::flame;
-use crate::{metric, number, syscalls};
-use rqps_analysis::findings::{Amount, FunctionFindings, PerOperation, ProfileFindings, TestFindings};
+use crate::{metric, number, statement_work, syscalls, work};
+use rqps_analysis::findings::{Amount, FunctionFindings, PerOperation, ProfileFindings, StatementCount, TestFindings};
 use serde::Serialize;
 
 /// A build's functions beside those of the base.
@@ -99,6 +99,22 @@ pub(super) fn of_calls(name: String, amount: &PerOperation) -> Row {
         base,
         own,
         change: syscalls::change(amount),
+        hue,
+        glyph,
+        inclusive: String::new(),
+        absent: String::new(),
+    }
+}
+
+/// The same of what a statement does.
+pub(super) fn of_count(one: &StatementCount) -> Row {
+    let (hue, glyph) = mark(one.amount.is_sure, one.amount.difference);
+    let [base, own] = [one.amount.base, one.amount.own].map(|amount| work::amount(&one.count, amount, 4));
+    Row {
+        name: statement_work::name(one),
+        base,
+        own,
+        change: statement_work::change(one),
         hue,
         glyph,
         inclusive: String::new(),

@@ -173,7 +173,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         why: why_of(scene, test),
         statement_times: statement_times::statement_times(scene, test),
         profiles: profile::profiles(scene, test, &test_id(index)),
-        waits: [waits::waits(scene, test), waits::stacks(scene, test), waits::calls(scene, test)].concat(),
+        waits: [waits::statements, waits::waits, waits::stacks, waits::calls].map(|of| of(scene, test)).concat(),
         not_sampled: not_sampled::sentences(test.cells.iter().map(|cell| (test, cell)))
             .iter()
             .map(|it| begun(it))

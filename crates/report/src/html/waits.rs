@@ -1,19 +1,19 @@
-//! The waits of a test, the stacks of its blocked sessions, and its system calls: tables of where the time of an
-//! operation goes, and of what the kernel is asked for in it.
+//! The waits of a test, the stacks of its blocked sessions, its system calls, and the work of its single statements:
+//! tables of where the time of an operation goes, and of what is done in it.
 
-use super::profile::{Row, of_amount, of_calls};
+use super::profile::{Row, of_amount, of_calls, of_count};
 use super::scene::Scene;
 use crate::waits::{IDLE, RUNNING, has_running, sampled};
-use crate::{blocked, metric, syscalls};
+use crate::{blocked, metric, statement_work, syscalls};
 use rqps_analysis::findings::{Amount, TestFindings};
 use serde::Serialize;
 
-/// A build's waits, blocked stacks or system calls beside those of the base.
+/// A build's waits, blocked stacks, system calls or work of single statements beside those of the base.
 #[derive(Clone, Serialize)]
 pub(super) struct Waits {
     title: &'static str,
     /// What the amounts are.
-    unit: &'static str,
+    unit: String,
     /// Whether other builds have one, too.
     is_named: bool,
     name: String,
@@ -35,8 +35,9 @@ pub(super) fn waits(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
         rows.extend(has_running(waits).then(|| of_amount(RUNNING.to_owned(), &waits.running)));
         // Whatever it did, it is no cause.
         rows.push(of_amount(IDLE.to_owned(), &Amount { is_sure: false, ..waits.idle }));
-        let sampled = sampled(waits, metric::per(scene.findings, test));
-        Some(table(scene, index, ("Waits", OF_TIME, sampled), rows, &waits.warnings))
+        let per = metric::per(scene.findings, test);
+        let sampled = sampled(waits, per);
+        Some(table(scene, index, ("Waits", format!("{OF_TIME} per {per}"), sampled), rows, &waits.warnings))
     };
     scene.others.iter().filter_map(of).collect()
 }
@@ -49,8 +50,9 @@ pub(super) fn stacks(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
             found.stacks.iter().map(|stack| of_amount(stack.name.clone(), &stack.amount)).collect();
         rows.push(of_amount(blocked::READY.to_owned(), &found.ready));
         rows.push(of_amount(IDLE.to_owned(), &Amount { is_sure: false, ..found.client }));
-        let sampled = blocked::sampled(found, metric::per(scene.findings, test));
-        Some(table(scene, index, ("Blocked sessions", OF_TIME, sampled), rows, &found.warnings))
+        let per = metric::per(scene.findings, test);
+        let sampled = blocked::sampled(found, per);
+        Some(table(scene, index, ("Blocked sessions", format!("{OF_TIME} per {per}"), sampled), rows, &found.warnings))
     };
     scene.others.iter().filter_map(of).collect()
 }
@@ -60,8 +62,28 @@ pub(super) fn calls(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
     let of = |&index: &usize| {
         let found = test.cells[index].syscalls.as_ref()?;
         let rows: Vec<Row> = found.calls.iter().map(|call| of_calls(call.name.clone(), &call.amount)).collect();
-        let sampled = syscalls::recorded(found, metric::per(scene.findings, test));
-        Some(table(scene, index, ("System calls", "calls of the server", sampled), rows, &found.warnings))
+        let per = metric::per(scene.findings, test);
+        let sampled = syscalls::recorded(found, per);
+        Some(table(
+            scene,
+            index,
+            ("System calls", format!("calls of the server per {per}"), sampled),
+            rows,
+            &found.warnings,
+        ))
+    };
+    scene.others.iter().filter_map(of).collect()
+}
+
+/// What each kind of statement does.
+pub(super) fn statements(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
+    let of = |&index: &usize| {
+        let found = test.cells[index].statement_work.as_ref()?;
+        let rows: Vec<Row> = found.counts.iter().map(of_count).collect();
+        let counted = statement_work::counted(found);
+        let head =
+            ("Work of single statements", "counts per execution".to_owned(), counted.trim_end_matches(':').to_owned());
+        Some(table(scene, index, head, rows, &[]))
     };
     scene.others.iter().filter_map(of).collect()
 }
@@ -69,7 +91,7 @@ pub(super) fn calls(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
 fn table(
     scene: &Scene<'_>,
     index: usize,
-    (title, unit, sampled): (&'static str, &'static str, String),
+    (title, unit, sampled): (&'static str, String, String),
     rows: Vec<Row>,
     warnings: &[String],
 ) -> Waits {

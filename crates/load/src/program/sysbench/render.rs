@@ -1,4 +1,4 @@
-//! Parameters written out as SQL literals, for EXPLAIN and for tests.
+//! Parameters written out as SQL literals, for EXPLAIN, for the work of single statements, and for tests.
 //!
 //! In: a test, one of its kinds, a random stream. Out: literals drawn as the timed part draws them.
 
@@ -17,6 +17,17 @@ pub(crate) struct Rendered {
     pub(crate) list: Vec<String>,
     /// For a statement sent as text: its SQL.
     pub(crate) sql: String,
+}
+
+impl Rendered {
+    /// The statement with its parameters in it, where `pieces` is its SQL cut at them.
+    pub(crate) fn written_out(self, pieces: &[String]) -> String {
+        if !self.sql.is_empty() {
+            return self.sql;
+        }
+        let literals = self.list.iter().map(String::as_str).chain(std::iter::repeat(""));
+        pieces.iter().map(String::as_str).zip(literals).flat_map(|(piece, literal)| [piece, literal]).collect()
+    }
 }
 
 impl Parameters for Rendered {
@@ -38,6 +49,31 @@ impl Parameters for Rendered {
 
     // No test of sysbench has such parameters.
     fn set_any<'v>(&mut self, _: impl Fn(usize) -> AnyValue<'v>) {}
+}
+
+/// Draws the statements of so many events in the order in which a client sends them: of each its kind, and its
+/// parameters. BEGIN and COMMIT are left out.
+pub(crate) fn render_events(
+    test: &Test,
+    data: DataShape,
+    protocol: Protocol,
+    random: &mut Pcg64,
+    events: u32,
+) -> Result<Vec<Vec<(usize, Rendered)>>, LoadError> {
+    let test = Test { transaction: false, ..test.clone() };
+    let script = Script::compile(&test, data, protocol)?;
+    let mut event = Event::new(0, &script);
+    let mut next = || {
+        script.begin(&mut event, random);
+        let statement = |&kind: &usize| {
+            let mut rendered = Rendered::default();
+            script.fill(&mut event, random, &mut rendered);
+            event.advance();
+            (kind, rendered)
+        };
+        script.steps.iter().map(statement).collect()
+    };
+    Ok((0..events).map(|_| next()).collect())
 }
 
 /// Draws the parameters of one kind of a test's statements, apart from any event.

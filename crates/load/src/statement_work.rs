@@ -1,0 +1,67 @@
+//! What single statements of a test make a server do, kind by kind, apart from its clients.
+//!
+//! In: a target, a test, the data's shape. Out: [`StatementWork`] of each kind. Whole events are executed in the order
+//! in which a client sends them, on the first table, in one transaction that is rolled back: what a statement finds is
+//! what it finds in the test, and the rows stay as they are. Values come from a fixed seed, so that all builds do the
+//! same. The work of BEGIN and COMMIT is not in it.
+
+mod counter;
+mod mysql;
+mod postgres;
+
+use crate::error::LoadError;
+use crate::plan_capture::SEED;
+use crate::program::sysbench::render_events;
+use crate::random::{Purpose, stream};
+use crate::session::{connect, execute};
+use counter::{Counter, Counts};
+use rqps_model::plan::DataShape;
+use rqps_model::statement_work::StatementWork;
+use rqps_suites::Test;
+use rqps_wire::{Protocol, Target};
+use std::time::{Duration, Instant};
+
+/// Events before those that are counted: PostgreSQL settles on a plan at the sixth, and the server has everything open.
+const BEFORE: u32 = 6;
+/// Events that are counted.
+const COUNTED: u32 = 20;
+/// No event begins after this time; a statement may be slow.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// The work of a test's statements; of kinds that had no time to be counted, none.
+pub fn statement_work(target: &Target, test: &Test, data: DataShape) -> Result<Vec<StatementWork>, LoadError> {
+    let protocol = target.endpoint.protocol();
+    let mut random = stream(SEED, Purpose::StatementWork, 0, 0);
+    let events = render_events(test, DataShape { tables: 1, ..data }, protocol, &mut random, BEFORE + COUNTED)?;
+    let mut session = connect(&target.endpoint)?;
+    execute(&mut session, "BEGIN")?;
+    let mut counter: Box<dyn Counter> = match protocol {
+        Protocol::Postgres => Box::new(postgres::Explained::new(&mut session, target, test)?),
+        Protocol::Mysql => Box::new(mysql::Status::new(&mut session, target, test)?),
+    };
+    let of_kind =
+        |kind: &rqps_suites::StatementKind| StatementWork { statement: kind.kind.clone(), ..Default::default() };
+    let mut work: Vec<StatementWork> = test.kinds.iter().map(of_kind).collect();
+    let begun = Instant::now();
+    for (event, number) in events.into_iter().zip(0..) {
+        if begun.elapsed() > LONGEST {
+            break;
+        }
+        for (kind, values) in event {
+            let counts = counter.count(&mut session, kind, values)?;
+            if number >= BEFORE {
+                add(&mut work[kind], counts);
+            }
+        }
+    }
+    execute(&mut session, "ROLLBACK")?;
+    work.retain(|one| one.executions > 0);
+    Ok(work)
+}
+
+fn add(work: &mut StatementWork, counts: Counts) {
+    work.executions += 1;
+    for (name, amount) in counts {
+        *work.counts.entry(name).or_default() += amount;
+    }
+}

@@ -1,0 +1,61 @@
+//! The work of a statement on MySQL and MariaDB: the session's own status variables before and after it.
+//!
+//! In: a session in a transaction, a statement. Out: how much each variable rose, less what asking for them costs.
+//! InnoDB's own counts are of the whole server and so not among them.
+
+use super::counter::{Counter, Counts};
+use crate::error::LoadError;
+use crate::mysql;
+use crate::program::sysbench::Rendered;
+use rqps_suites::Test;
+use rqps_wire::{Session, Target};
+
+/// Variables of a session that count what its statements did.
+const ASKED: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler%' \
+                     OR Variable_name IN ('Sort_rows', 'Created_tmp_tables', 'Created_tmp_disk_tables')";
+
+/// Status variables of a session that executes statements with their values written out.
+pub(super) struct Status {
+    /// By kind the SQL, cut at its parameters.
+    pieces: Vec<Vec<String>>,
+    /// As last read.
+    last: Counts,
+    /// What reading them adds to them.
+    cost: Counts,
+}
+
+impl Status {
+    pub(super) fn new(session: &mut Session, target: &Target, test: &Test) -> Result<Status, LoadError> {
+        // Whatever the first one opens, the others find open.
+        read(session)?;
+        let before = read(session)?;
+        let last = read(session)?;
+        let cost = difference(&last, &before);
+        let pieces = test.kinds.iter().map(|kind| kind.pieces(test.range, 1, target.engine())).collect();
+        Ok(Status { pieces, last, cost })
+    }
+}
+
+impl Counter for Status {
+    fn count(&mut self, session: &mut Session, kind: usize, values: Rendered) -> Result<Counts, LoadError> {
+        let statement = values.written_out(&self.pieces[kind]);
+        session.execute(&statement).map_err(LoadError::wire("counting the work of a statement"))?;
+        let now = read(session)?;
+        let with_cost = difference(&now, &self.last);
+        self.last = now;
+        let counts = difference(&with_cost, &self.cost);
+        Ok(counts.into_iter().map(|(name, amount)| (format!("status.{name}"), amount)).collect())
+    }
+}
+
+fn read(session: &mut Session) -> Result<Counts, LoadError> {
+    let row = |row: Vec<Option<String>>| {
+        let mut words = row.into_iter().flatten();
+        Some((words.next()?, words.next()?.parse().ok()?))
+    };
+    Ok(mysql::rows(session, ASKED)?.into_iter().filter_map(row).collect())
+}
+
+fn difference(after: &Counts, before: &Counts) -> Counts {
+    after.iter().map(|(name, value)| (name.clone(), value - before.get(name).copied().unwrap_or(0.0))).collect()
+}
