@@ -285,7 +285,7 @@ pub struct CellFindings {
     /// Which system calls its server makes, where rounds that explain the campaign say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub syscalls: Option<SyscallFindings>,
-    /// What its single statements make the server do, where rounds that explain the campaign say.
+    /// What each kind of its statements makes the server do, where rounds that explain the campaign say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statement_work: Option<StatementWorkFindings>,
     /// What such rounds were to say, and could not sample.

@@ -10,6 +10,7 @@
 //! under `supervise`. `eta` says how long it will take.
 
 mod arm;
+mod ask;
 mod bench;
 mod error;
 mod eta;
@@ -19,6 +20,7 @@ mod job;
 mod master;
 mod measure;
 mod missing;
+mod piece;
 mod profiling;
 mod programs;
 mod progress;

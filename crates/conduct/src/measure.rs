@@ -6,75 +6,27 @@
 
 use crate::ConductError;
 use crate::arm::{Arm, observed};
-use crate::bench::Bench;
-use crate::missing::server_start;
+use crate::ask::{Answered, ask};
+use crate::piece::Piece;
 use crate::profiling::Profiling;
 use crate::programs::shortfall;
 use crate::server_side::ServerSides;
 use crate::supervise::{Quit, supervised, supervised_by};
 use rqps_load::drive::{ClientCpus, RowSink};
 use rqps_load::suite::{Clients, Compiled, Moment, PlannedTest, Ran, TestServer};
-use rqps_model::answers::TestAnswers;
-use rqps_model::facts::{SettingsFacts, StatementPlan};
-use rqps_model::plan::{DataSet, Round, Stage, TestPlan, TreatmentPlan};
+use rqps_model::facts::SettingsFacts;
+use rqps_model::plan::{DataSet, TreatmentPlan};
 use rqps_model::sample::SecondRow;
 use rqps_model::settings::CpuSet;
-use rqps_model::statement_work::StatementWork;
-use rqps_model::{Part, Placement, RoundSeconds, Sample, StorageEngine, part};
+use rqps_model::{Placement, RoundSeconds, StorageEngine, part};
 use rqps_observe::{
     ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, MonitorSink, Probe, Probes, ProcessProbe,
 };
 use rqps_server::{Server, placement};
-use rqps_store::{RowsPart, SampleParts, StoreError, Writer, latency_part};
+use rqps_store::{RowsPart, SampleParts, Writer, latency_part};
 use rqps_wire::Protocol;
 use std::path::Path;
 use std::time::Instant;
-
-/// Answers are compared in this round: they do not change from round to round.
-const FIRST_ROUND: u32 = 1;
-
-/// What is measured.
-pub(crate) struct Piece<'a> {
-    pub(crate) bench: &'a Bench<'a>,
-    pub(crate) round: &'a Round,
-    pub(crate) stage: &'a Stage,
-    pub(crate) test: &'a TestPlan,
-    /// The test as its suite has it.
-    pub(crate) planned: PlannedTest<'a>,
-    pub(crate) clients: u32,
-    /// CPUs that may be used.
-    pub(crate) cpus: &'a [usize],
-    /// The name of this machine.
-    pub(crate) host: String,
-    pub(crate) started_at: String,
-}
-
-impl Piece<'_> {
-    /// The sample of an arm, with what was counted there.
-    pub(crate) fn sample(&self, arm: &Arm<'_>, counted: Sample) -> Sample {
-        let Piece { bench, round, test, clients, .. } = *self;
-        Sample {
-            round: round.number,
-            treatment: arm.name().to_owned(),
-            suite: bench.job.plan.suite.name().to_owned(),
-            test: test.name.clone(),
-            clients,
-            started_at: self.started_at.clone(),
-            interleave: test.interleave,
-            server_start: server_start(round.number, arm.starts, bench.job.resumed),
-            data_copy: arm.copy.clone(),
-            program_text: arm.program_text,
-            host: self.host.clone(),
-            score: self.planned.score(counted.score.count),
-            ..counted
-        }
-    }
-
-    /// The sample of an arm on which nothing was measured.
-    pub(crate) fn failed(&self, arm: &Arm<'_>, why: String) -> SampleParts {
-        SampleParts::of(self.sample(arm, Sample { failure: Some(why), ..Sample::default() }))
-    }
-}
 
 /// What came of a test.
 #[derive(Default)]
@@ -96,13 +48,8 @@ struct Reading {
     monitor: Option<RowsPart>,
     /// The test, as it was compiled for the server.
     compiled: Compiled,
-    /// This round's plans where they differ from those kept for the treatment.
-    plans: Vec<StatementPlan>,
-    planning_us: Option<f64>,
-    /// What the test's statements make the server do, in rounds that explain.
-    statement_work: Vec<StatementWork>,
-    /// What the test's statements answer, in the first round.
-    answers: Option<TestAnswers>,
+    /// What the server said of the test's statements.
+    answered: Answered,
 }
 
 /// A server while the test runs.
@@ -218,47 +165,12 @@ fn enter(
         let compiled = piece.planned.compile(server.target());
         compiled.map_err(ConductError::load(format!("compiling {} for {name}", piece.test.name)))
     })?;
-    let plans = supervised(server, piece.bench.stop, || {
-        piece.planned.plans(server.target()).map_err(ConductError::load(about("keeping the plans of")))
-    });
-    let mut plans = optional(plans, &mut arm.pending_warnings)?;
-    let times = plans.iter_mut().filter_map(|plan| plan.planning_us.take());
-    let planning_us = times.reduce(|sum, time| sum + time);
-    let plans = kept_beside(store, &name, &piece.test.name, plans)?;
-    let statement_work = match piece.bench.job.plan.profiled {
-        true => supervised(server, piece.bench.stop, || {
-            let work = piece.planned.statement_work(server.target());
-            work.map_err(ConductError::load(about("counting the work of single statements on")))
-        }),
-        false => Ok(Vec::new()),
-    };
-    let statement_work = optional(statement_work, &mut arm.pending_warnings)?;
-    let answers = match piece.round.number {
-        FIRST_ROUND => supervised(server, piece.bench.stop, || {
-            piece.planned.answers(server.target()).map_err(ConductError::load(about("comparing the answers of")))
-        })?,
-        _ => None,
-    };
-    let answers = answers.map(|(answers, notes)| {
-        arm.pending_warnings.extend(notes);
-        answers
-    });
+    let (answered, warnings) = ask(piece, server, &name, store)?;
+    arm.pending_warnings.extend(warnings);
     let seconds = store.rows(part::SECONDS)?;
     let (mut probes, monitor) = probes(piece, endpoint.protocol(), &arm.data, store)?;
     observed(server, arm.treatment.plan.storage, &arm.data, |subject| probes.begin(subject));
-    Ok(Some(Reading { probes, seconds, monitor, compiled, plans, planning_us, statement_work, answers }))
-}
-
-/// What a number is complete without, such as its plan: where it cannot be had, nothing, and a warning that says why.
-fn optional<T: Default>(found: Result<T, ConductError>, warnings: &mut Vec<String>) -> Result<T, ConductError> {
-    match found {
-        Err(ConductError::Interrupted) => Err(ConductError::Interrupted),
-        Err(error) => {
-            warnings.push(error.to_string());
-            Ok(T::default())
-        }
-        found => found,
-    }
+    Ok(Some(Reading { probes, seconds, monitor, compiled, answered }))
 }
 
 /// What is observed in a test; of one that writes, also what that does to the data and to the server second by second.
@@ -286,24 +198,6 @@ fn probes(
     probes.push(Box::new(HostProbe::open(data_folder)?));
     probes.push(Box::new(ClientProbe::open()?));
     Ok((Probes(probes), monitor))
-}
-
-/// Keeps a test's plans for its treatment the first time; of later ones, those that differ in any word and so belong
-/// beside the sample.
-fn kept_beside(
-    store: &Writer,
-    treatment: &str,
-    test: &str,
-    plans: Vec<StatementPlan>,
-) -> Result<Vec<StatementPlan>, StoreError> {
-    if plans.is_empty() {
-        return Ok(plans);
-    }
-    match store.plans(treatment, test)? {
-        Some(kept) if kept == plans => Ok(Vec::new()),
-        Some(_) => Ok(plans),
-        None => store.write_plans(treatment, test, &plans).map(|()| Vec::new()),
-    }
 }
 
 /// Runs the test with probes at every moment. Where idle servers stand still, nothing is read while one works. What
@@ -400,7 +294,7 @@ fn finish(piece: &Piece<'_>, arm: &mut Arm<'_>, reading: Reading, ran: Ran) -> R
     let Ran { sample: counted, is_refusal, latency, mut parts, .. } = ran;
     let mut sample = piece.sample(arm, counted);
     parts.push(latency_part(&latency.into_iter().collect(), sample.seconds)?);
-    sample.planning_us = reading.planning_us;
+    sample.planning_us = reading.answered.planning_us;
     sample.warnings.append(&mut arm.pending_warnings);
     parts.extend(arm.end(reading.probes, &mut sample));
     if arm.was_restarted {
@@ -416,15 +310,7 @@ fn finish(piece: &Piece<'_>, arm: &mut Arm<'_>, reading: Reading, ran: Ran) -> R
     // Where only a statement was refused, the next test needs no other server.
     let is_sound = is_refusal && arm.failure.is_none() && !piece.stage.is_chain();
     sample.failure = failure.map(|failure| if is_sound { failure } else { arm.fail(failure) });
-    if !reading.plans.is_empty() {
-        parts.push(Part::json(part::PLANS, &reading.plans));
-    }
-    if !reading.statement_work.is_empty() {
-        parts.push(Part::json(part::STATEMENT_WORK, &reading.statement_work));
-    }
-    if let Some(answers) = &reading.answers {
-        parts.push(Part::json(part::ANSWERS, answers));
-    }
+    parts.extend(reading.answered.parts());
     let rows = std::iter::once(reading.seconds).chain(reading.monitor).collect();
     Ok(SampleParts { sample, parts, rows })
 }

@@ -26,7 +26,7 @@ pub enum Purpose {
     Check = 7,
     /// Which transaction comes next, and what a virtual user does between two.
     Cards = 8,
-    /// Parameters of the statements whose work is counted one by one.
+    /// Parameters of the statements whose work is counted by kind.
     StatementWork = 9,
 }
 

@@ -1,4 +1,4 @@
-//! What single statements of a test make a server do, kind by kind, apart from its clients.
+//! What each kind of statement of a test makes a server do, apart from its clients.
 //!
 //! In: a target, a test, the data's shape. Out: [`StatementWork`] of each kind. Whole events are executed in the order
 //! in which a client sends them, on the first table, in one transaction that is rolled back: what a statement finds is

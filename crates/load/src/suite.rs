@@ -130,8 +130,8 @@ impl<'a> PlannedTest<'a> {
         }
     }
 
-    /// What its statements make a server do, one by one, where it sends several kinds of them and they can be executed
-    /// apart from its clients.
+    /// What each kind of its statements makes a server do, where it sends several and they can be executed apart from
+    /// its clients.
     pub fn statement_work(&self, target: &Target) -> Result<Vec<StatementWork>, LoadError> {
         match &self.what {
             What::Statements(test) if test.kinds.len() > 1 => statement_work(target, test, data(&self.plan.suite)),

@@ -31,7 +31,7 @@ pub const STACKS: &str = "stacks.folded";
 pub const BLOCKED: &str = "blocked.json";
 /// Which system calls a server made, in rounds that explain: [`crate::syscalls::SyscallFacts`].
 pub const SYSCALLS: &str = "syscalls.json";
-/// What single statements made the server do, in rounds that explain: [`crate::statement_work::StatementWork`].
+/// What each kind of statement made the server do, in rounds that explain: [`crate::statement_work::StatementWork`].
 pub const STATEMENT_WORK: &str = "statement_work.json";
 /// What sessions were found doing, in rounds that explain: [`crate::waits::WaitFacts`].
 pub const WAITS: &str = "waits.json";

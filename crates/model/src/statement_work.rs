@@ -1,4 +1,4 @@
-//! What single statements of a test made a server do, as kept in rounds that explain a campaign.
+//! What each kind of statement of a test made a server do, as kept in rounds that explain a campaign.
 //!
 //! Made by `load`, kept as a part of a sample, read by `analysis`.
 

@@ -5,6 +5,7 @@
 
 mod compared;
 mod cost;
+mod explained;
 mod lanes;
 mod matrix;
 mod noise;
@@ -20,7 +21,6 @@ mod test;
 mod test_tables;
 mod timeline;
 mod users;
-mod waits;
 
 use crate::{latency, number, order, rounds, suite};
 use minijinja::syntax::SyntaxConfig;
@@ -48,7 +48,7 @@ const TEMPLATES: [(&str, &str); 13] = [
     ("test.html", include_str!("../templates/test.html")),
     ("profile.html", include_str!("../templates/profile.html")),
     ("statement_times.html", include_str!("../templates/statement_times.html")),
-    ("waits.html", include_str!("../templates/waits.html")),
+    ("explained.html", include_str!("../templates/explained.html")),
     ("settings.html", include_str!("../templates/settings.html")),
     ("noise.html", include_str!("../templates/noise.html")),
     ("repeat.html", include_str!("../templates/repeat.html")),

@@ -1,4 +1,4 @@
-//! What single statements make the server do more or less of, in words and as lines of a terminal.
+//! What each kind of statement makes the server do more or less of, in words and as lines of a terminal.
 //!
 //! In: the work of a treatment's statements in a test. Out: text. It says in which statements a build does something
 //! else, and is no share of its time.
@@ -13,8 +13,9 @@ const SHOWN: usize = 10;
 
 /// The lines below a test: the counts that moved.
 pub(crate) fn lines(found: &StatementWorkFindings, width: usize) -> Vec<String> {
-    let mut lines = text::wrap(&counted(found), width, "      ", "      ");
     let moved = found.moved();
+    let end = if moved.is_empty() { "" } else { ", per execution:" };
+    let mut lines = text::wrap(&format!("{}{end}", counted(found)), width, "      ", "      ");
     let row = |one: &&StatementCount| (change(one), format!("{}, {}", name(one), from_to(one)));
     let mut rows: Vec<(String, String)> = moved.iter().take(SHOWN).map(row).collect();
     let more = moved.len().checked_sub(SHOWN + 1);
@@ -25,12 +26,13 @@ pub(crate) fn lines(found: &StatementWorkFindings, width: usize) -> Vec<String> 
 
 /// What was counted, and whether any of it moved.
 pub(crate) fn counted(found: &StatementWorkFindings) -> String {
-    let words = format!("work of single statements, from {}", plural(found.rounds, "round"));
-    match found.moved().is_empty() {
-        _ if found.rounds < 2 => format!("{words}, which do not say what is more than chance"),
-        true => format!("{words}: none does more or less on this build"),
-        false => format!("{words}, each per execution:"),
+    let mut words = format!("counts by kind of statement, from {}", plural(found.rounds, "round"));
+    if found.rounds < 2 {
+        words.push_str("; one round does not say what is more than chance");
+    } else if found.moved().is_empty() {
+        words.push_str("; none moved by more than chance");
     }
+    words
 }
 
 /// `update-index: pages found in shared buffers`
@@ -79,7 +81,7 @@ mod tests {
             count("insert", "wal_bytes", (200.0, 2000.0), 300.0, true),
         ];
         let expected = [
-            "      work of single statements, from 3 rounds, each per execution:",
+            "      counts by kind of statement, from 3 rounds, per execution:",
             "        +100, exact                 update: rows read from tables, 1.000 → 101.0",
             "        +1.76 KiB (+1.46 to +2.05)  insert: WAL, 200 B → 1.95 KiB",
             "        −1.00, exact                select: pages found in shared buffers, 4.000",
@@ -94,7 +96,7 @@ mod tests {
             rounds,
             counts: vec![count("select", "buffer_hits", (4.0, 4.0), 0.0, false)],
         };
-        assert!(counted(&found(3)).ends_with("from 3 rounds: none does more or less on this build"));
-        assert!(counted(&found(1)).ends_with("from 1 round, which do not say what is more than chance"));
+        assert!(counted(&found(3)).ends_with("from 3 rounds; none moved by more than chance"));
+        assert!(counted(&found(1)).ends_with("from 1 round; one round does not say what is more than chance"));
     }
 }

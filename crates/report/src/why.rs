@@ -260,8 +260,8 @@ pub(crate) fn explained(findings: &Findings, test: &TestFindings, treatment: usi
 /// `kind`, and amounts per operation), `rules` of the field that hold, `settings` that differ and may touch the test,
 /// `plans` as they are compared, `sentence`, which is `null` where nothing changed, and `profile`, `waits`, `blocked`
 /// and `syscalls`: functions, waits, stacks of blocked sessions and system calls where they were sampled, else `null`;
-/// `not_sampled` says why. `statement_work` is what single statements make the server do, `null` where it was not
-/// counted.
+/// `not_sampled` says why. `statement_work` is what each kind of statement makes the server do, `null` where it was
+/// not counted.
 pub fn explain_json(findings: &Findings, tests: &[String]) -> String {
     let of = |index: usize, test: &TestFindings| {
         let comparison = test.cells[index].comparison.as_ref();

@@ -1,4 +1,4 @@
-//! What single statements of a test make a server do, kind by kind, and how that differs from the base.
+//! What each kind of statement of a test makes a server do, and how that differs from the base.
 //!
 //! Amounts are per execution. They come from rounds of their own, which give no verdict, and there from executions
 //! apart from the clients.

@@ -1,4 +1,4 @@
-//! From what servers counted of single statements to what a build does more or less of in each execution.
+//! From what servers counted by kind of statement to what a build does more or less of in each execution.
 //!
 //! In: the rounds that explain a campaign. Out: [`StatementWorkFindings`]. Builds execute the same statements with the
 //! same values, and each is counted, so that only rounds scatter: their data are as old as the tests before made them.
@@ -46,18 +46,19 @@ fn compared(rounds: &[[Found; 2]]) -> StatementWorkFindings {
         rounds.iter().map(|pair| pair.each_ref().map(|found| amounts(found))).collect();
     let keys: BTreeSet<Key<'_>> = read.iter().flatten().flat_map(|found| found.keys().copied()).collect();
     // What one of the builds cannot count, such as WAL before PostgreSQL 13, is not compared. A count times what it
-    // stands for is the amount of a round: here the mean of so many executions.
+    // stands for is the amount of a round: here the mean of so many executions. What is nowhere done has no say in the
+    // correction.
     let sums = |key: &Key<'_>| -> Option<Sums> {
-        read.iter().map(|[base, own]| Some([*base.get(key)?, *own.get(key)?])).collect()
+        let sums: Option<Sums> = read.iter().map(|[base, own]| Some([*base.get(key)?, *own.get(key)?])).collect();
+        sums.filter(|sums| sums.iter().flatten().any(|(_, amount)| *amount > 0.0))
     };
     let (keys, sums): (Vec<Key<'_>>, Vec<Sums>) = keys.into_iter().filter_map(|key| Some((key, sums(&key)?))).unzip();
     let count = |(at, found): (usize, Estimate)| {
         let (statement, count) = keys[at];
         StatementCount { statement: statement.to_owned(), count: count.to_owned(), amount: found.amount }
     };
-    let all = judged(sums.iter().map(counted), Scatter::Exact).into_iter().map(count);
-    let is_there = |one: &StatementCount| one.amount.base.max(one.amount.own) > 0.0;
-    StatementWorkFindings { rounds: rounds.len() as u32, counts: all.filter(is_there).collect() }
+    let counts = judged(sums.iter().map(counted), Scatter::Exact).into_iter().map(count).collect();
+    StatementWorkFindings { rounds: rounds.len() as u32, counts }
 }
 
 /// By statement and count: executions, and what each of them did on average.

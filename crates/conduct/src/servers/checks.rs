@@ -6,7 +6,7 @@ use crate::ConductError;
 use crate::arm::Arm;
 use crate::bench::Bench;
 use crate::job::Output;
-use crate::measure::Piece;
+use crate::piece::Piece;
 use crate::supervise::supervised;
 use rqps_load::suite;
 use rqps_store::SampleParts;

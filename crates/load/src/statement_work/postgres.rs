@@ -44,7 +44,7 @@ impl Counter for Explained {
         let told = told.map_err(LoadError::wire("counting the work of a statement"))?;
         let plan: Option<Value> = told.single().and_then(|text| serde_json::from_str(text).ok());
         let node = plan.as_ref().map(|plan| &plan[0]["Plan"]).filter(|node| node.is_object());
-        let node = node.ok_or_else(|| LoadError::Lost("EXPLAIN told no plan in JSON".to_owned()))?;
+        let node = node.ok_or_else(|| LoadError::Shape("the server explains no plan in JSON".to_owned()))?;
         Ok(counts(node))
     }
 }

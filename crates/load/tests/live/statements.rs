@@ -10,8 +10,15 @@ use rqps_load::random::derive_seed;
 use rqps_load::statement_work::statement_work;
 use rqps_model::statement_work::StatementWork;
 use rqps_suites::{Suite, Test};
-use rqps_testkit::on_each;
+use rqps_testkit::{LiveServer, on_each};
 use std::collections::BTreeMap;
+
+/// A server of its own with the tables of the suite.
+fn with_rows(product: Product) -> LiveServer {
+    let server = product.start();
+    prepare_data(&server.target(), SMALL, 7, 2).unwrap();
+    server
+}
 
 /// SQL with tables, parameters and the lengths of lists alike; versions from 18 on show a list as one parameter.
 fn shape(sql: &str) -> String {
@@ -48,9 +55,8 @@ fn expected(test: &Test, events: u64) -> BTreeMap<String, u64> {
 fn each_test_sends_exactly_its_statements() {
     const CLIENTS: u32 = 2;
     const EVENTS: u32 = 5;
-    let server = Postgres.start();
+    let server = with_rows(Postgres);
     server.session().execute("CREATE EXTENSION pg_stat_statements").unwrap();
-    prepare_data(&server.target(), SMALL, 7, 2).unwrap();
     let suite = Suite::sysbench();
     // BEGIN and COMMIT are counted in the log: pg_stat_statements up to 16 sees a prepared one only the first time.
     let arms = [server.endpoint_with("log_statement", "all")];
@@ -170,8 +176,7 @@ fn every_test_sends_the_same_statements_to_every_engine() {
 fn more_events_allocate_no_more() {
     let suite = Suite::sysbench();
     on_each(&ENGINES, |product| {
-        let server = product.start();
-        prepare_data(&server.target(), SMALL, 7, 2).unwrap();
+        let server = with_rows(product);
         let arms = [server.endpoint()];
         let allocations = |test: &Test, clients, events| {
             let measured = allocation_counter::measure(|| {
@@ -201,8 +206,7 @@ fn more_events_allocate_no_more() {
 fn every_statement_has_its_plan() {
     let suite = Suite::sysbench();
     on_each(&ENGINES, |product| {
-        let server = product.start();
-        prepare_data(&server.target(), SMALL, 7, 2).unwrap();
+        let server = with_rows(product);
         let plans = |test: &Test| {
             let mut found = plan_capture(&server.target(), test, SMALL).unwrap();
             // What planning took differs each time.
@@ -252,8 +256,7 @@ fn every_statement_has_its_plan() {
 fn the_work_of_each_statement_is_counted_and_leaves_the_rows_as_they_are() {
     let suite = Suite::sysbench();
     on_each(&ENGINES, |product| {
-        let server = product.start();
-        prepare_data(&server.target(), SMALL, 7, 2).unwrap();
+        let server = with_rows(product);
         let sums = "SELECT count(*), sum(id), sum(k), min(c), max(c) FROM sbtest1";
         let before = server.ask(sums);
         let test = suite.test("read-write_range=10").unwrap();
@@ -292,7 +295,12 @@ fn the_work_of_each_statement_is_counted_and_leaves_the_rows_as_they_are() {
             assert!(per_execution("sum-range", "Rows Scanned") > 8.0, "ten rows, but at the end of the table");
         }
         assert_eq!(server.ask(sums), before, "{product:?}");
-        let statements = |found: Vec<StatementWork>| found.into_iter().map(|one| one.statement).collect::<Vec<_>>();
-        assert_eq!(statements(counted()), statements(found.clone()), "again, in another session");
+        // In another session it is the same, but for pages and WAL, where dead rows lie in the way now.
+        let lasting = |found: Vec<StatementWork>| -> Vec<(String, BTreeMap<String, f64>)> {
+            let is_lasting = |name: &String| product != Product::Postgres || name.contains("Rows");
+            let counts = |one: StatementWork| one.counts.into_iter().filter(|(name, _)| is_lasting(name)).collect();
+            found.into_iter().map(|one| (one.statement.clone(), counts(one))).collect()
+        };
+        assert_eq!(lasting(counted()), lasting(found.clone()), "{product:?}");
     });
 }

@@ -27,7 +27,7 @@ pub(super) struct Profile {
     warnings: Vec<String>,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Clone, Default, Serialize)]
 pub(super) struct Row {
     name: String,
     base: String,
@@ -94,16 +94,7 @@ pub(super) fn mark(is_sure: bool, difference: f64) -> (&'static str, &'static st
 pub(super) fn of_calls(name: String, amount: &PerOperation) -> Row {
     let (hue, glyph) = mark(amount.is_sure, amount.difference);
     let (base, own) = (syscalls::count(amount.base), syscalls::count(amount.own));
-    Row {
-        name,
-        base,
-        own,
-        change: syscalls::change(amount),
-        hue,
-        glyph,
-        inclusive: String::new(),
-        absent: String::new(),
-    }
+    Row { name, base, own, change: syscalls::change(amount), hue, glyph, ..Row::default() }
 }
 
 /// The same of what a statement does.
@@ -117,8 +108,7 @@ pub(super) fn of_count(one: &StatementCount) -> Row {
         change: statement_work::change(one),
         hue,
         glyph,
-        inclusive: String::new(),
-        absent: String::new(),
+        ..Row::default()
     }
 }
 
@@ -131,7 +121,6 @@ pub(super) fn of_amount(name: String, amount: &Amount) -> Row {
         change: change(amount),
         hue,
         glyph,
-        inclusive: String::new(),
-        absent: String::new(),
+        ..Row::default()
     }
 }

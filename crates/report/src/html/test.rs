@@ -1,12 +1,12 @@
 //! One section per test, those that changed first: rounds, time series, latency, costs, counters, SQL, plans, errors.
 
 use super::cost::{self, Table};
+use super::explained::{self, Amounts};
 use super::plan::{self, StatementPlans};
 use super::profile::{self, Profile};
 use super::scene::{Notice, Scene, Shown, absence, latency_change, notice, shown_cell, test_id, throughput};
 use super::statement_times::{self, StatementTimes};
 use super::timeline::{self, Timeline};
-use super::waits::{self, Waits};
 use crate::footnote::{begun, is_of_timeline};
 use crate::interval::Interval;
 use crate::order::grouped;
@@ -58,7 +58,7 @@ struct Test {
     /// By build whose functions were sampled.
     profiles: Vec<Profile>,
     /// By build whose sessions were asked what they wait for.
-    waits: Vec<Waits>,
+    explained: Vec<Amounts>,
     /// What could not be sampled.
     not_sampled: Vec<String>,
     ticks: Vec<Tick>,
@@ -173,7 +173,9 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         why: why_of(scene, test),
         statement_times: statement_times::statement_times(scene, test),
         profiles: profile::profiles(scene, test, &test_id(index)),
-        waits: [waits::statements, waits::waits, waits::stacks, waits::calls].map(|of| of(scene, test)).concat(),
+        explained: [explained::statements, explained::waits, explained::stacks, explained::calls]
+            .map(|of| of(scene, test))
+            .concat(),
         not_sampled: not_sampled::sentences(test.cells.iter().map(|cell| (test, cell)))
             .iter()
             .map(|it| begun(it))

@@ -1,4 +1,4 @@
-//! Parameters written out as SQL literals, for EXPLAIN, for the work of single statements, and for tests.
+//! Parameters written out as SQL literals, for EXPLAIN, for counts by kind of statement, and for tests.
 //!
 //! In: a test, one of its kinds, a random stream. Out: literals drawn as the timed part draws them.
 

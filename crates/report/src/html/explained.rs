@@ -1,5 +1,5 @@
-//! The waits of a test, the stacks of its blocked sessions, its system calls, and the work of its single statements:
-//! tables of where the time of an operation goes, and of what is done in it.
+//! What rounds that explain found besides functions: the counts of a test by kind of statement, its waits, the stacks
+//! of its blocked sessions and its system calls, as tables of one form.
 
 use super::profile::{Row, of_amount, of_calls, of_count};
 use super::scene::Scene;
@@ -8,9 +8,9 @@ use crate::{blocked, metric, statement_work, syscalls};
 use rqps_analysis::findings::{Amount, TestFindings};
 use serde::Serialize;
 
-/// A build's waits, blocked stacks, system calls or work of single statements beside those of the base.
+/// Amounts of one kind on a build, beside those of the base.
 #[derive(Clone, Serialize)]
-pub(super) struct Waits {
+pub(super) struct Amounts {
     title: &'static str,
     /// What the amounts are.
     unit: String,
@@ -19,7 +19,6 @@ pub(super) struct Waits {
     name: String,
     base: String,
     sampled: String,
-    /// Events, the largest difference first, then what runs, and what is idle.
     rows: Vec<Row>,
     warnings: Vec<String>,
 }
@@ -27,7 +26,7 @@ pub(super) struct Waits {
 /// Of waits and stacks.
 const OF_TIME: &str = "a session's time";
 
-pub(super) fn waits(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
+pub(super) fn waits(scene: &Scene<'_>, test: &TestFindings) -> Vec<Amounts> {
     let of = |&index: &usize| {
         let waits = test.cells[index].waits.as_ref()?;
         let mut rows: Vec<Row> =
@@ -43,7 +42,7 @@ pub(super) fn waits(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
 }
 
 /// The stacks in which sessions are off the CPU.
-pub(super) fn stacks(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
+pub(super) fn stacks(scene: &Scene<'_>, test: &TestFindings) -> Vec<Amounts> {
     let of = |&index: &usize| {
         let found = test.cells[index].blocked.as_ref()?;
         let mut rows: Vec<Row> =
@@ -58,7 +57,7 @@ pub(super) fn stacks(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
 }
 
 /// What the kernel is asked for.
-pub(super) fn calls(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
+pub(super) fn calls(scene: &Scene<'_>, test: &TestFindings) -> Vec<Amounts> {
     let of = |&index: &usize| {
         let found = test.cells[index].syscalls.as_ref()?;
         let rows: Vec<Row> = found.calls.iter().map(|call| of_calls(call.name.clone(), &call.amount)).collect();
@@ -76,13 +75,11 @@ pub(super) fn calls(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
 }
 
 /// What each kind of statement does.
-pub(super) fn statements(scene: &Scene<'_>, test: &TestFindings) -> Vec<Waits> {
+pub(super) fn statements(scene: &Scene<'_>, test: &TestFindings) -> Vec<Amounts> {
     let of = |&index: &usize| {
         let found = test.cells[index].statement_work.as_ref()?;
         let rows: Vec<Row> = found.counts.iter().map(of_count).collect();
-        let counted = statement_work::counted(found);
-        let head =
-            ("Work of single statements", "counts per execution".to_owned(), counted.trim_end_matches(':').to_owned());
+        let head = ("Counts by kind of statement", "per execution".to_owned(), statement_work::counted(found));
         Some(table(scene, index, head, rows, &[]))
     };
     scene.others.iter().filter_map(of).collect()
@@ -94,8 +91,8 @@ fn table(
     (title, unit, sampled): (&'static str, String, String),
     rows: Vec<Row>,
     warnings: &[String],
-) -> Waits {
-    Waits {
+) -> Amounts {
+    Amounts {
         title,
         unit,
         is_named: scene.others.len() > 1,
