@@ -58,7 +58,7 @@ fn a_run_explains_at_its_end_what_changed() {
     let run = |time: &str| scene.rqps(&["run", "campaign.toml", "--name", "slow", "--results", ".", "--explain", time]);
     scene.end(run("1s")).refused(&["--explain: 1 s is too short"]);
     assert!(!scene.path("slow").exists(), "it did not begin");
-    let told = scene.end(run("20s")).with_code(0).stdout;
+    let told = scene.end(run("40s")).with_code(0).stdout;
     scene.assert_nothing_left();
     let explained = if rqps_profile::check().is_ok() { "functions, from " } else { "were not sampled" };
     let [table, end] = ["report: ", explained].map(|words| told.find(words));
