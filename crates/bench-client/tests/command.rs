@@ -157,6 +157,7 @@ fn a_client_on_the_engines_library_makes_the_same_calls() {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn the_server_fills_the_same_tables_from_files() {
     let scene = Scene::new();
     let mut args = vec!["--build", BUILD, "--workloads", "tproc-c-load", "--warehouses=1", "--json"];

@@ -160,6 +160,7 @@ fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
 
 /// Steps build on each other, so that passes are run again; sessions with a purpose of their own are told apart.
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn inserters_and_deleters_are_explained_apart() {
     let scene = Scene::new();
     let builds = ["a", "b"].map(|name| format!("{name}={BUILD}"));

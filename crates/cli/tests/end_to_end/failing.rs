@@ -75,6 +75,7 @@ fn a_backend(server: &Postmaster) -> ProcessId {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn a_killed_backend_fails_its_test_and_no_other() {
     check("backend", a_backend, "slices");
 }

@@ -60,7 +60,7 @@ pub(crate) fn row<'a>(comparison: &'a Value, test: &str, treatment: &str) -> &'a
 fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
     let scene = Scene::new();
     let (example, builds) = (example(), named(&["base", "without-index", "other-row"]));
-    let tests = "order-by-id,orders-of-customer,best-customers,pay,mix";
+    let tests = "orders-of-customer,best-customers,mix";
     let ended = scene.end(campaign(&scene, "shop", &builds, &["--from", &example, "--tests", tests])).with_code(0);
     assert!(ended.stdout.contains("largest change first"), "{}", ended.stdout);
     scene.assert_nothing_left();
@@ -92,7 +92,7 @@ fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
     assert!(read("findings.json").contains("'eu'"));
     // The verdict that was held back can be had.
     let builds = named(&["base", "other-row"]);
-    let more = ["--from", &example, "--tests", "orders-of-customer", "--answers", "may-differ", "--rounds", "3"];
+    let more = ["--from", &example, "--tests", "orders-of-customer", "--answers", "may-differ", "--rounds", "2"];
     scene.end(campaign(&scene, "again", &builds, &more)).with_code(0);
     let compared = found(&scene, "again", 0);
     let allowed = row(&compared, "orders-of-customer", "other-row");
@@ -100,6 +100,7 @@ fn a_missing_index_is_found_with_its_plan_and_a_changed_row_is_named() {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn the_example_runs_on_mysql_too_from_the_same_file() {
     let scene = Scene::new();
     let (example, builds) = (example(), ["a", "b"].map(|name| format!("{name}=mysql:5.7.22")));
@@ -210,6 +211,7 @@ sql = "SELECT 1"
 
 /// MySQL 5.6 ends no statement by itself, later ones no write.
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn what_hangs_on_mysql_is_killed_and_the_campaign_goes_on() {
     let scene = Scene::new();
     let workload = r#"

@@ -78,12 +78,13 @@ fn check(folder: &std::path::Path, expected: usize) {
 #[test]
 fn two_versions_of_postgres_are_compared_at_two_numbers_of_users() {
     let scene = Scene::new();
-    let words = ["--clients", "1,3", "--rounds", "2", "--check", "full"];
+    let words = ["--clients", "1,3", "--rounds", "1", "--check", "full"];
     let folder = run(&scene, "pg", &["postgres:16.15", "postgres:17.11"], &words);
-    check(&folder, 2 * 2 * 2);
+    check(&folder, 2 * 2);
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn engines_stand_in_one_report() {
     let scene = Scene::new();
     let words = ["--clients", "1", "--rounds", "1", "--check", "full", "--interleave", "turns"];
@@ -159,6 +160,7 @@ fn users_key_and_think() {
 /// Killed with its guard in the middle of a test, then resumed: what was published stays as it was, the rest is
 /// measured, and nothing is left.
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn a_killed_run_is_resumed() {
     let scene = Scene::new();
     let folder = scene.campaign("resumed");
@@ -181,6 +183,7 @@ fn a_killed_run_is_resumed() {
 
 /// On a disk that has no room for copies, which is mounted where data are made and goes with rqps.
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn data_go_on_where_copies_do_not_fit() {
     const DISK: &str = "size=1600m,mode=0711";
     let scene = Scene::new();

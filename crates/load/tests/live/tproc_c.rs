@@ -280,6 +280,7 @@ fn what_was_acknowledged_survives_the_servers_death(server: &mut LiveServer) {
 
 /// RocksDB refuses what changed since a transaction's snapshot, and leaves the transaction open.
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn conflicts_on_rocksdb_are_rolled_back_whole() {
     let server = Product::Rocksdb.start();
     let shape = shape(Profile::Tpcc, server.engine(), Form::ClientSql, &[]);

@@ -29,7 +29,7 @@ fn cpu_ticks(thread: &Path) -> u64 {
 fn what_serves_a_session_is_placed_and_nothing_else() {
     let online = placement::available().expect("some");
     // 5.6 does not name the thread; the others do, each in its own way.
-    for spec in ["postgres:17.11", "mysql:5.6.14", "mysql:8.0.33", "mariadb:10.11.18"] {
+    for spec in ["postgres:17.11", "mysql:5.6.14", "mysql:8.0.15", "mariadb:10.11.18"] {
         let build = build(spec);
         let scene = Scene::new();
         let server = scene.start(&build, &scene.data(&build, "d")).expect("started");
