@@ -34,4 +34,5 @@ mod zipfian;
 
 pub use error::LoadError;
 pub use own::plans as own_plans;
+pub use own::statement_work as own_statement_work;
 pub use zipfian::Zipfian;

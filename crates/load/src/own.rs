@@ -1,7 +1,7 @@
 //! The user's own data and questions, apart from timed parts: loading, asking for values, plans, answers.
 //!
 //! In: a target and what a plan says of the user's workload. Out: loaded tables at rest, the rows that sources of
-//! values hold, plans, answers. Dumps and SQL files are the only files that this crate opens.
+//! values hold, plans, the work of statements, answers. Dumps and SQL files are the only files that this crate opens.
 
 mod answers;
 mod columns;
@@ -13,6 +13,8 @@ mod refused;
 mod rows;
 mod send;
 mod sources;
+mod statement_work;
+mod taken_back;
 
 pub(crate) use answers::answers;
 pub(crate) use columns::Columns;
@@ -20,6 +22,7 @@ pub(crate) use database::{client_timeout, opening};
 pub(crate) use load::{load, load_only_for, work_on};
 pub use plans::plans;
 pub(crate) use sources::inputs;
+pub use statement_work::statement_work;
 
 use rqps_model::Engine;
 use rqps_sql::Dialect;

@@ -9,46 +9,48 @@ mod counter;
 mod mysql;
 mod postgres;
 
+pub(crate) use counter::{Counter, Execution, Preparation};
+
 use crate::error::LoadError;
 use crate::plan_capture::SEED;
-use crate::program::sysbench::render_events;
+use crate::plan_capture::postgres::types;
+use crate::program::sysbench::{Rendered, render_events};
 use crate::random::{Purpose, stream};
 use crate::session::{connect, execute};
-use counter::{Counter, Counts};
+use counter::Counts;
 use rqps_model::plan::DataShape;
 use rqps_model::statement_work::StatementWork;
 use rqps_suites::Test;
-use rqps_wire::{Protocol, Target};
+use rqps_wire::{Protocol, Session, Target};
 use std::time::{Duration, Instant};
 
 /// Events before those that are counted: PostgreSQL settles on a plan at the sixth, and the server has everything open.
-const BEFORE: u32 = 6;
+pub(crate) const BEFORE: u32 = 6;
 /// Events that are counted.
-const COUNTED: u32 = 20;
+pub(crate) const COUNTED: u32 = 20;
 /// No event begins after this time; a statement may be slow.
-const LONGEST: Duration = Duration::from_secs(10);
+pub(crate) const LONGEST: Duration = Duration::from_secs(10);
 
 /// The work of a test's statements; of kinds that had no time to be counted, none.
 pub fn statement_work(target: &Target, test: &Test, data: DataShape) -> Result<Vec<StatementWork>, LoadError> {
-    let protocol = target.endpoint.protocol();
+    let (engine, protocol) = (target.engine(), target.endpoint.protocol());
     let mut random = stream(SEED, Purpose::StatementWork, 0, 0);
     let events = render_events(test, DataShape { tables: 1, ..data }, protocol, &mut random, BEFORE + COUNTED)?;
     let mut session = connect(&target.endpoint)?;
     execute(&mut session, "BEGIN")?;
-    let mut counter: Box<dyn Counter> = match protocol {
-        Protocol::Postgres => Box::new(postgres::Explained::new(&mut session, target, test)?),
-        Protocol::Mysql => Box::new(mysql::Status::new(&mut session, target, test)?),
-    };
-    let of_kind =
-        |kind: &rqps_suites::StatementKind| StatementWork { statement: kind.kind.clone(), ..Default::default() };
-    let mut work: Vec<StatementWork> = test.kinds.iter().map(of_kind).collect();
+    let is_prepared = |kind: &rqps_suites::StatementKind| !kind.text && protocol == Protocol::Postgres;
+    let prepared = (test.kinds.iter())
+        .map(|kind| is_prepared(kind).then(|| (kind.sql(test.range, 1, engine), types(kind, test.range))));
+    let mut counter = counter(&mut session, target, prepared.collect())?;
+    let pieces: Vec<Vec<String>> = test.kinds.iter().map(|kind| kind.pieces(test.range, 1, engine)).collect();
+    let mut work: Vec<StatementWork> = test.kinds.iter().map(|kind| none(&kind.kind)).collect();
     let begun = Instant::now();
     for (event, number) in events.into_iter().zip(0..) {
         if begun.elapsed() > LONGEST {
             break;
         }
         for (kind, values) in event {
-            let counts = counter.count(&mut session, kind, values)?;
+            let counts = counter.count(&mut session, kind, &execution(values, &pieces[kind]))?;
             if number >= BEFORE {
                 add(&mut work[kind], counts);
             }
@@ -59,7 +61,29 @@ pub fn statement_work(target: &Target, test: &Test, data: DataShape) -> Result<V
     Ok(work)
 }
 
-fn add(work: &mut StatementWork, counts: Counts) {
+fn execution(values: Rendered, pieces: &[String]) -> Execution {
+    Execution { literals: values.list.clone(), text: values.written_out(pieces) }
+}
+
+/// The counter of a server. Of each kind it is told how it is prepared, where it is.
+pub(crate) fn counter(
+    session: &mut Session,
+    target: &Target,
+    kinds: Vec<Option<Preparation>>,
+) -> Result<Box<dyn Counter>, LoadError> {
+    Ok(match target.endpoint.protocol() {
+        Protocol::Postgres => Box::new(postgres::Explained::new(session, target, kinds)?),
+        Protocol::Mysql => Box::new(mysql::Status::new(session)?),
+    })
+}
+
+/// Work of which nothing was counted yet.
+pub(crate) fn none(statement: &str) -> StatementWork {
+    StatementWork { statement: statement.to_owned(), ..Default::default() }
+}
+
+/// Adds what one execution did.
+pub(crate) fn add(work: &mut StatementWork, counts: Counts) {
     work.executions += 1;
     for (name, amount) in counts {
         *work.counts.entry(name).or_default() += amount;

@@ -135,7 +135,8 @@ impl<'a> PlannedTest<'a> {
     pub fn statement_work(&self, target: &Target) -> Result<Vec<StatementWork>, LoadError> {
         match &self.what {
             What::Statements(test) if test.kinds.len() > 1 => statement_work(target, test, data(&self.plan.suite)),
-            What::Statements(_) | What::Step(..) | What::Transactions(..) | What::Own(..) => Ok(Vec::new()),
+            What::Own(own, test, inputs) => crate::own::statement_work(target, own, test, inputs),
+            What::Statements(_) | What::Step(..) | What::Transactions(..) => Ok(Vec::new()),
         }
     }
 

@@ -3,12 +3,10 @@
 //! In: a session in a transaction, a statement. Out: how much each variable rose, less what asking for them costs.
 //! InnoDB's own counts are of the whole server and so not among them.
 
-use super::counter::{Counter, Counts};
+use super::counter::{Counter, Counts, Execution};
 use crate::error::LoadError;
 use crate::mysql;
-use crate::program::sysbench::Rendered;
-use rqps_suites::Test;
-use rqps_wire::{Session, Target};
+use rqps_wire::Session;
 
 /// Variables of a session that count what its statements did.
 const ASKED: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler%' \
@@ -16,8 +14,6 @@ const ASKED: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler%' \
 
 /// Status variables of a session that executes statements with their values written out.
 pub(super) struct Status {
-    /// By kind the SQL, cut at its parameters.
-    pieces: Vec<Vec<String>>,
     /// As last read.
     last: Counts,
     /// What reading them adds to them.
@@ -25,21 +21,19 @@ pub(super) struct Status {
 }
 
 impl Status {
-    pub(super) fn new(session: &mut Session, target: &Target, test: &Test) -> Result<Status, LoadError> {
+    pub(super) fn new(session: &mut Session) -> Result<Status, LoadError> {
         // Whatever the first one opens, the others find open.
         read(session)?;
         let before = read(session)?;
         let last = read(session)?;
         let cost = difference(&last, &before);
-        let pieces = test.kinds.iter().map(|kind| kind.pieces(test.range, 1, target.engine())).collect();
-        Ok(Status { pieces, last, cost })
+        Ok(Status { last, cost })
     }
 }
 
 impl Counter for Status {
-    fn count(&mut self, session: &mut Session, kind: usize, values: Rendered) -> Result<Counts, LoadError> {
-        let statement = values.written_out(&self.pieces[kind]);
-        session.execute(&statement).map_err(LoadError::wire("counting the work of a statement"))?;
+    fn count(&mut self, session: &mut Session, _: usize, execution: &Execution) -> Result<Counts, LoadError> {
+        session.execute(&execution.text).map_err(LoadError::wire("counting the work of a statement"))?;
         let now = read(session)?;
         let with_cost = difference(&now, &self.last);
         self.last = now;

@@ -3,11 +3,9 @@
 //! In: a session in a transaction, a statement. Out: the numbers of the plan's topmost node, which has those of all
 //! nodes below it, and the rows that its scans looked at.
 
-use super::counter::{Counter, Counts};
+use super::counter::{Counter, Counts, Execution, Preparation};
 use crate::error::LoadError;
-use crate::plan_capture::postgres::{execution_of, prepare, types};
-use crate::program::sysbench::Rendered;
-use rqps_suites::Test;
+use crate::plan_capture::postgres::{execution_of, prepare};
 use rqps_wire::{Session, Target};
 use serde_json::Value;
 
@@ -22,24 +20,33 @@ const BLOCKS: &str = " Blocks";
 pub(super) struct Explained {
     /// Before a statement.
     explain: String,
-    is_text: Vec<bool>,
+    /// By kind.
+    is_prepared: Vec<bool>,
 }
 
 impl Explained {
-    pub(super) fn new(session: &mut Session, target: &Target, test: &Test) -> Result<Explained, LoadError> {
-        for (index, kind) in test.kinds.iter().enumerate().filter(|(_, kind)| !kind.text) {
-            let sql = kind.sql(test.range, 1, target.engine());
-            prepare(session, &name(index), &sql, &types(kind, test.range))?;
+    pub(super) fn new(
+        session: &mut Session,
+        target: &Target,
+        kinds: Vec<Option<Preparation>>,
+    ) -> Result<Explained, LoadError> {
+        for (index, kind) in kinds.iter().enumerate() {
+            if let Some((sql, types)) = kind {
+                prepare(session, &name(index), sql, types)?;
+            }
         }
         let wal = if target.version.part(0) >= 13 { "WAL, " } else { "" };
         let explain = format!("EXPLAIN (ANALYZE, BUFFERS, {wal}TIMING OFF, FORMAT JSON) ");
-        Ok(Explained { explain, is_text: test.kinds.iter().map(|kind| kind.text).collect() })
+        Ok(Explained { explain, is_prepared: kinds.iter().map(Option::is_some).collect() })
     }
 }
 
 impl Counter for Explained {
-    fn count(&mut self, session: &mut Session, kind: usize, values: Rendered) -> Result<Counts, LoadError> {
-        let statement = if self.is_text[kind] { values.sql } else { execution_of(&name(kind), &values.list) };
+    fn count(&mut self, session: &mut Session, kind: usize, execution: &Execution) -> Result<Counts, LoadError> {
+        let statement = match self.is_prepared[kind] {
+            true => &execution_of(&name(kind), &execution.literals),
+            false => &execution.text,
+        };
         let told = session.query(&format!("{}{statement}", self.explain));
         let told = told.map_err(LoadError::wire("counting the work of a statement"))?;
         let plan: Option<Value> = told.single().and_then(|text| serde_json::from_str(text).ok());

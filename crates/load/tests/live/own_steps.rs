@@ -1,8 +1,8 @@
 //! The user's tests of several steps, of which some keep columns of their answers for those behind them.
 
 use crate::servers::{ENGINES, MYSQL_AND_MARIADB, Product};
-use rqps_load::own_plans;
 use rqps_load::suite::Inputs;
+use rqps_load::{own_plans, own_statement_work};
 use rqps_model::Engine;
 use rqps_model::own::{AnswersCheck, Own, OwnData, OwnStep, OwnTest, Protocol, Steps, Values, Work};
 use rqps_testkit::{LiveServer, on_each};
@@ -156,5 +156,44 @@ fn a_step_that_takes_too_long_leaves_later_plans_untold() {
         assert!(found[2].1.starts_with("not told: "), "{product:?}: {found:?}");
         assert!(found[1].1.contains(product.either("Index Scan", "PRIMARY")), "{product:?}: {found:?}");
         assert_eq!(server.number("SELECT sum(credit) FROM customers"), 500_000, "{product:?}");
+    });
+}
+
+#[test]
+fn the_work_of_each_step_is_counted_and_leaves_the_rows_as_they_are() {
+    on_each(&ENGINES, |product| {
+        let server = server(product);
+        let raise = ("raise", "UPDATE customers SET credit = credit - 1 WHERE id = :find.next", &[][..]);
+        let steps = [FIND, (PUT.0, PUT.1, &[]), raise];
+        let counted = |steps: &[(&str, &str, &[&str])], protocol| {
+            let own = own(steps, protocol);
+            own_statement_work(&server.target(), &own, &own.tests[0], &Inputs::default()).unwrap()
+        };
+        for protocol in Protocol::ALL {
+            if protocol == Protocol::Extended && product != Product::Postgres {
+                continue;
+            }
+            let found = counted(&steps, protocol);
+            let executed: Vec<(&str, u32)> = found.iter().map(|one| (one.statement.as_str(), one.executions)).collect();
+            assert_eq!(executed, [("find", 20), ("put", 20), ("raise", 20)], "{product:?} {protocol}");
+            let count = product.either("Rows Scanned", "status.Handler_read_key");
+            assert_eq!(
+                (found[0].counts[count], found[2].counts[count]),
+                (20.0, 20.0),
+                "{product:?} {protocol}: {found:?}"
+            );
+            let written = product.either("WAL Records", "status.Handler_write");
+            assert!(found[1].counts[written] >= 20.0, "{product:?} {protocol}: {found:?}");
+        }
+        assert_eq!(server.number("SELECT count(*) FROM orders"), 0, "{product:?}");
+        assert_eq!(server.number("SELECT sum(credit) FROM customers"), 500_000, "{product:?}");
+        // Nothing is said of what cannot be taken back, nor of what the server refuses.
+        let no_plan = ("note", product.either("SET work_mem = '4MB'", "SET @noted = 1"), &[][..]);
+        let refused = ("again", "INSERT INTO customers VALUES (:customer, 1, 1)", &[][..]);
+        let unknown = ("unknown", "SELECT region FROM customers WHERE id = :find.next", &[][..]);
+        for other in [no_plan, refused, unknown] {
+            assert_eq!(counted(&[FIND, other], Protocol::Prepared), [], "{product:?}");
+        }
+        assert_eq!(server.number("SELECT count(*) FROM orders"), 0, "{product:?}");
     });
 }

@@ -6,20 +6,18 @@
 
 use super::explained::{sending, untold, with_values};
 use crate::error::LoadError;
+use crate::own::taken_back::{first_row, taken_back};
 use crate::own::{database, dialect};
 use crate::plan_capture::{Explainer, SEED, Told};
 use crate::program::own::{Arm, Inputs, Prepared, ValueSet};
 use crate::session::execute;
 use rqps_model::facts::StatementPlan;
 use rqps_model::own::{Own, OwnTest, Protocol as Sending};
-use rqps_sql::{first_word, is_transaction_border};
-use rqps_wire::{Protocol, Session, Target, WireError};
+use rqps_sql::is_transaction_border;
+use rqps_wire::{Session, Target, WireError};
 
 /// What is done goes back to here where a server refuses it.
 const SAVEPOINT: &str = "rqps_plan";
-
-/// Words with which statements begin that a ROLLBACK takes back on MySQL; others would end the transaction there.
-const TAKEN_BACK: [&str; 7] = ["SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE"];
 
 /// The plan of each statement.
 pub(super) fn plans(
@@ -117,23 +115,13 @@ impl Asking<'_> {
         if is_transaction_border(&statement.sql, dialect) {
             return Ok(());
         }
-        let word = first_word(&statement.sql, dialect);
-        if self.target.endpoint.protocol() == Protocol::Mysql && !TAKEN_BACK.contains(&word.as_str()) {
+        if let Err(word) = taken_back(&statement.sql, self.target, dialect) {
             let why = format!("it needs what is known after a {word}, which could not be taken back");
             self.unknown = Some(why);
             return Ok(());
         }
         let text = statement.written_out(&self.values, dialect);
-        let ran = self.guarded(true, |session| {
-            let mut sent = session.text_statement(text.len());
-            sent.set_sql(text.as_bytes());
-            sent.keep_rows(1);
-            let reply = session.run(&sent).map_err(LoadError::wire("executing a statement"))?;
-            match (reply.error, session.last_error()) {
-                (Some(_), Some(error)) => Err(LoadError::Shape(error.to_string())),
-                _ => Ok(session.kept_rows().clone()),
-            }
-        })?;
+        let ran = self.guarded(true, |session| first_row(session, &text))?;
         match ran {
             Ok(rows) => self.values.keep(&statement.kept, &rows),
             Err(why) => {
