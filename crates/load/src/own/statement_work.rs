@@ -36,41 +36,56 @@ pub fn statement_work(
     }
     let arm = Arm::compile(own, test, inputs, target)?;
     let statements = arm.prepared();
-    let is_countable = |one: &Prepared| COUNTABLE.contains(&first_word(&one.sql, dialect(target.engine())).as_str());
-    let units: Vec<&[Prepared]> = statements.chunk_by(|one, next| one.unit == next.unit).collect();
-    if statements.len() < 2 || !statements.iter().any(is_countable) {
+    let mut units = countable_units(statements, target);
+    if statements.len() < 2 || units.is_empty() {
         return Ok(Vec::new());
     }
     let mut session = database::limited(own, test, target)?;
     let is_prepared = test.protocol == Sending::Prepared && target.endpoint.protocol() == Protocol::Postgres;
-    let preparation = |one: &Prepared| -> Option<Preparation> {
+    let preparation = |statement: &Prepared| -> Option<Preparation> {
         // The server takes the types that it infers, as in the timed part.
-        (is_prepared && is_countable(one)).then(|| (one.sql.clone(), vec!["unknown"; one.slots.len()]))
+        let types = || vec!["unknown"; statement.slots.len()];
+        (is_prepared && is_countable(statement, target)).then(|| (statement.sql.clone(), types()))
     };
     let mut counter = match counter(&mut session, target, statements.iter().map(preparation).collect()) {
         Err(error) if is_refused(&error) => return Ok(Vec::new()),
         counter => counter?,
     };
     let mut counting = Counting { session: &mut session, target, arm: &arm, counter: &mut *counter };
-    let mut work = Vec::new();
-    let mut first = 0;
-    for unit in units {
-        if unit.iter().all(is_countable) {
-            match counting.unit(unit, first) {
-                Ok(counted) => work.extend(counted),
-                Err(error) if is_refused(&error) => execute(counting.session, "ROLLBACK")?,
-                Err(error) => {
-                    // It still waits for an answer that nobody wants any more.
-                    if matches!(error, LoadError::Wire { error: WireError::Deadline { .. }, .. }) {
-                        database::end(counting.session, target)?;
-                    }
-                    return Err(error);
-                }
-            }
+    let begun = Instant::now();
+    for number in (0..BEFORE + COUNTED).take_while(|_| begun.elapsed() < LONGEST) {
+        for unit in &mut units {
+            counting.event(unit, number)?;
         }
-        first += unit.len();
     }
-    Ok(work)
+    let work = units.into_iter().filter(|unit| !unit.is_refused).flat_map(|unit| unit.work);
+    Ok(work.filter(|work| work.executions > 0).collect())
+}
+
+/// The statements of one event, and what was counted of them.
+struct Unit<'a> {
+    statements: &'a [Prepared],
+    /// The number of the first one among those of the test.
+    first: usize,
+    work: Vec<StatementWork>,
+    /// Whether the server refused one of them: then none is executed any more.
+    is_refused: bool,
+}
+
+/// The events of which each statement can be counted.
+fn countable_units<'a>(statements: &'a [Prepared], target: &Target) -> Vec<Unit<'a>> {
+    let mut first = 0;
+    let unit = |statements: &'a [Prepared]| {
+        let work = statements.iter().map(|statement| none(&statement.kind)).collect();
+        first += statements.len();
+        Unit { statements, first: first - statements.len(), work, is_refused: false }
+    };
+    let units = statements.chunk_by(|one, next| one.unit == next.unit).map(unit);
+    units.filter(|unit| unit.statements.iter().all(|statement| is_countable(statement, target))).collect()
+}
+
+fn is_countable(statement: &Prepared, target: &Target) -> bool {
+    COUNTABLE.contains(&first_word(&statement.sql, dialect(target.engine())).as_str())
 }
 
 /// Whether a server refused a statement; its session goes on.
@@ -87,49 +102,46 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    /// The work of the statements of an event, of which the first has that number among those of the test.
-    fn unit(&mut self, unit: &[Prepared], first: usize) -> Result<Vec<StatementWork>, LoadError> {
-        let mut work: Vec<StatementWork> = unit.iter().map(|statement| none(&statement.kind)).collect();
-        let begun = Instant::now();
-        for number in 0..BEFORE + COUNTED {
-            if begun.elapsed() > LONGEST {
-                break;
-            }
-            self.event(unit, first, number, &mut work)?;
+    /// Executes an event of that number, and takes it back.
+    fn event(&mut self, unit: &mut Unit<'_>, number: u32) -> Result<(), LoadError> {
+        if unit.is_refused {
+            return Ok(());
         }
-        work.retain(|one| one.executions > 0);
-        Ok(work)
+        execute(self.session, "BEGIN")?;
+        match self.statements(unit, number) {
+            Err(error) if is_refused(&error) => unit.is_refused = true,
+            Err(error) => {
+                // It still waits for an answer that nobody wants any more.
+                if matches!(error, LoadError::Wire { error: WireError::Deadline { .. }, .. }) {
+                    database::end(self.session, self.target)?;
+                }
+                return Err(error);
+            }
+            Ok(()) => {}
+        }
+        execute(self.session, "ROLLBACK")
     }
 
-    fn event(
-        &mut self,
-        unit: &[Prepared],
-        first: usize,
-        number: u32,
-        work: &mut [StatementWork],
-    ) -> Result<(), LoadError> {
+    fn statements(&mut self, unit: &mut Unit<'_>, number: u32) -> Result<(), LoadError> {
         let dialect = dialect(self.target.engine());
         let mut values = self.arm.values(SEED ^ u64::from(number));
-        execute(self.session, "BEGIN")?;
-        for (at, statement) in unit.iter().enumerate() {
-            let execution = Execution {
-                text: statement.written_out(&values, dialect),
-                literals: statement.literals(&values, dialect),
-            };
+        for ((statement, work), kind) in unit.statements.iter().zip(&mut unit.work).zip(unit.first..) {
+            let (text, literals) = (statement.written_out(&values, dialect), statement.literals(&values, dialect));
+            let execution = Execution { text, literals };
             let returns = !statement.kept.is_empty();
             if returns {
                 execute(self.session, &format!("SAVEPOINT {SAVEPOINT}"))?;
             }
-            let counts = self.counter.count(self.session, first + at, &execution)?;
+            let counts = self.counter.count(self.session, kind, &execution)?;
             // Explained, it has returned its plan.
             if returns {
                 execute(self.session, &format!("ROLLBACK TO SAVEPOINT {SAVEPOINT}"))?;
                 values.keep(&statement.kept, &first_row(self.session, &execution.text)?);
             }
             if number >= BEFORE {
-                add(&mut work[at], counts);
+                add(work, counts);
             }
         }
-        execute(self.session, "ROLLBACK")
+        Ok(())
     }
 }
