@@ -4,7 +4,7 @@ RQPS := target/release/rqps
 .PHONY: demo demo-small test lint build needs clean
 
 build: needs            ## the release binary, target/release/rqps
-	cargo build --release --locked
+	cargo build --release --locked --package rqps
 
 demo: build             ## PostgreSQL 16.15 against 17.11, table and report in a few minutes
 	$(RQPS) demo
