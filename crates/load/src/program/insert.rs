@@ -4,8 +4,9 @@
 //! `shape` says how large it is and what the steps are; `sql`, `rows` and `queries` make the statements; `roles` are
 //! the programs of a client's sessions, `shared` is what they share, `step` makes them; `probes` finds the oldest and
 //! newest row on a connection of its own; `seconds` keeps what the published client reports; `run` is one step, `table`
-//! what lies between steps, `chain` a pass of them, `clock` a server's own time where several take turns, `plans` keeps
-//! how the server means to answer. In come endpoints, a [`Shape`] and a [`Step`], out goes a [`StepRun`] for each.
+//! what lies between steps, `chain` a pass of them, `clock` a server's own time where several take turns, `ready` the
+//! servers that take part, `plans` keeps how the server means to answer. In come endpoints, a [`Shape`] and a [`Step`],
+//! out goes a [`StepRun`] for each.
 //!
 //! While a step runs nothing is allocated (but for the first error of a kind, and seconds beyond the room for them),
 //! and a second of a client is all that memory grows by. It must not start a server or judge builds against each other.
@@ -15,6 +16,7 @@ mod clock;
 mod plans;
 mod probes;
 mod queries;
+mod ready;
 mod roles;
 mod rows;
 mod run;

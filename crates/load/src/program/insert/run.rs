@@ -5,11 +5,12 @@
 //! step came and why it ended.
 
 use super::probes::{Probed, Requests, TableCell, answer};
+use super::ready::Ready;
 use super::roles::{DELETE, INSERT, KINDS, Noted, QUERY, Role};
 use super::shared::{Bench, StepWork};
 use super::step::StepWorkload;
 use super::{State, sql, table};
-use crate::drive::{ArmRun, Exercise, Schedule, Slices, Span, Switch, Watchdog, monotonic_ns, run_to_end};
+use crate::drive::{ArmRun, ClientCpus, Exercise, Schedule, Slices, Span, Switch, Watchdog, monotonic_ns, run_to_end};
 use crate::error::LoadError;
 use crate::random::derive_seed;
 use crate::session::connect;
@@ -68,33 +69,23 @@ pub fn run_side_by_side(
     hook: &mut dyn FnMut(Moment),
 ) -> Result<Vec<Result<StepRun, LoadError>>, LoadError> {
     let mut outcomes: Vec<Option<LoadError>> = Vec::new();
-    let (mut places, mut ready) = (Vec::new(), Vec::new());
+    let (mut places, mut prepared) = (Vec::new(), Vec::new());
     for (place, (bench, state)) in benches.iter().zip(states.iter_mut()).enumerate() {
-        let prepared = prepare(bench, step, state);
-        outcomes.push(match prepared {
-            Ok(prepared) => {
+        outcomes.push(match prepare(bench, step, state) {
+            Ok(one) => {
                 places.push(place);
-                ready.push(prepared);
+                prepared.push(one);
                 None
             }
             Err(error) => Some(error),
         });
     }
-    let (probers, tables): (Vec<Session>, Vec<Vec<TableCell>>) = ready.into_iter().unzip();
+    let (probers, tables): (Vec<Session>, Vec<Vec<TableCell>>) = prepared.into_iter().unzip();
     let works: Vec<StepWork<'_>> =
         places.iter().zip(&tables).map(|(place, tables)| StepWork::new(&benches[*place], step, tables, stop)).collect();
-    let mut of_all = |moment| {
-        hook(match moment {
-            Moment::Enter(arm) => Moment::Enter(places[arm]),
-            Moment::Leave(arm) => Moment::Leave(places[arm]),
-            other => other,
-        });
-    };
-    let mut runs = match works.is_empty() {
-        true => Vec::new(),
-        false => drive(&works, probers, stop, &mut of_all)?,
-    }
-    .into_iter();
+    let ready = Ready { places, server_side: benches.first().and_then(|bench| bench.cpus.server_side) };
+    let mut of_all = |moment| hook(ready.moment(moment));
+    let mut runs = drive(&works, probers, &ready, stop, &mut of_all)?.into_iter();
     let outcome = |(place, error): (usize, Option<LoadError>)| match error {
         Some(error) => Err(error),
         None => runs.next().expect("a run for each work")?.with_tables(&benches[place], states[place]),
@@ -142,6 +133,7 @@ impl StepRun {
 fn drive(
     works: &[StepWork<'_>],
     probers: Vec<Session>,
+    ready: &Ready<'_>,
     stop: &AtomicBool,
     hook: &mut dyn FnMut(Moment),
 ) -> Result<Vec<Result<StepRun, LoadError>>, LoadError> {
@@ -161,7 +153,7 @@ fn drive(
                 scope.spawn(move || answer(prober, &work.clock, work.tables, &|reason| work.fail(reason), &requested)),
             );
         }
-        let outcome = drive_clients(works, requests, stop, hook);
+        let outcome = drive_clients(works, requests, ready, stop, hook);
         // The last senders are gone by now, and with them the probers.
         let probed: Vec<Probed> =
             threads.into_iter().map(|thread| thread.join().expect("the prober does not panic")).collect();
@@ -178,6 +170,7 @@ fn drive(
 fn drive_clients(
     works: &[StepWork<'_>],
     requests: Vec<Requests>,
+    ready: &Ready<'_>,
     stop: &AtomicBool,
     hook: &mut dyn FnMut(Moment),
 ) -> Result<Vec<Result<StepRun, LoadError>>, LoadError> {
@@ -188,7 +181,7 @@ fn drive_clients(
     // Nobody takes rows of seconds: sessions keep rows of their own.
     let exercise = Exercise {
         threads: bench.threads as u32,
-        cpus: bench.cpus,
+        cpus: ClientCpus { server_side: ready.server_side.and(Some(ready)), ..bench.cpus },
         keeps_spans: bench.keeps_spans,
         ..Exercise::new(&endpoints, bench.shape.clients, schedule, seed)
     };

@@ -5,12 +5,15 @@ use super::{assert_made_good, bench, run_up_to, shape, stalls, start, step};
 use crate::RUNNING;
 use crate::servers::Product::{self, Mysql, Postgres};
 use rqps_load::LoadError;
+use rqps_load::drive::{ClientCpus, ServerSide};
 use rqps_load::insert::{Bench, State, StepRun, run_side_by_side};
 use rqps_load::suite::Moment;
 use rqps_model::insert::{Kind, Shape, Step, TableIds};
 use rqps_testkit::{LiveServer, on_each};
-use rqps_wire::Endpoint;
+use rqps_wire::{Endpoint, Session};
 use rustix::process::Signal;
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -164,6 +167,19 @@ fn a_server_that_dies_leaves_the_other_to_its_end() {
     });
 }
 
+/// Notes to which servers sessions were opened.
+#[derive(Debug, Default)]
+struct Opened(Mutex<BTreeSet<usize>>);
+
+impl ServerSide for Opened {
+    fn opened(&self, arm: usize, _: usize, _: (&mut Session, &'static str), _: Option<usize>) -> Result<(), String> {
+        self.0.lock().unwrap().insert(arm);
+        Ok(())
+    }
+
+    fn closing(&self, _: usize, _: usize) {}
+}
+
 #[test]
 fn a_server_that_cannot_be_reached_fails_alone() {
     let server = start(Postgres);
@@ -171,7 +187,9 @@ fn a_server_that_cannot_be_reached_fails_alone() {
     let nowhere =
         Endpoint { transport: rqps_wire::Transport::Unix { path: "/nonexistent".into() }, ..server.endpoint() };
     let shape = shape();
-    let benches = [bench(&nowhere, &shape), bench(&endpoint, &shape)];
+    let opened = Opened::default();
+    let cpus = ClientCpus { server_side: Some(&opened), ..ClientCpus::default() };
+    let benches = [&nowhere, &endpoint].map(|endpoint| Bench { cpus, ..bench(endpoint, &shape) });
     let mut states = [State::new(), State::new()];
     let mut states: Vec<&mut State> = states.iter_mut().collect();
     let runs = run_side_by_side(&benches, &step(&shape, "l.i0"), &mut states, &RUNNING, &mut |moment| {
@@ -180,6 +198,7 @@ fn a_server_that_cannot_be_reached_fails_alone() {
     let [unreached, reached] = &runs.unwrap()[..] else { panic!("two runs") };
     assert!(unreached.is_err());
     assert_eq!(reached.as_ref().unwrap().record.inserts.rows, 2 * 3000);
+    assert_eq!(opened.0.into_inner().unwrap(), [1].into(), "its sessions are those of the second server");
 }
 
 #[test]
