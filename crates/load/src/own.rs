@@ -11,6 +11,7 @@ mod load;
 mod plans;
 mod refused;
 mod rows;
+mod script_statement;
 mod send;
 mod sources;
 mod statement_work;

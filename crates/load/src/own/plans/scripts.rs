@@ -7,13 +7,14 @@
 use super::explained::{sending, untold, with_values};
 use crate::error::LoadError;
 use crate::own::database;
+use crate::own::script_statement::{literals, parts, run};
 use crate::plan_capture::{Explainer, SEED, Told};
 use crate::program::StatementForm;
-use crate::program::own::{Filled, ScriptWorkload, push_literal};
+use crate::program::own::{Filled, ScriptWorkload};
 use crate::session::execute;
 use rqps_model::facts::StatementPlan;
 use rqps_model::own::{Own, OwnTest, Protocol as Sending, Scripts};
-use rqps_sql::{Dialect, is_transaction_border, statements};
+use rqps_sql::{Dialect, statements};
 use rqps_wire::{Rows, Session, Target, WireError};
 use std::collections::BTreeMap;
 
@@ -101,12 +102,7 @@ impl Asking<'_> {
         let told = match sending(self.test, self.target) {
             Sending::Simple => self.group(&filled.sql)?,
             Sending::Extended | Sending::Prepared => self.guarded(|asking| {
-                let literal = |slot| {
-                    let mut text = Vec::new();
-                    push_literal(&mut text, filled.any(slot), Dialect::Postgres);
-                    String::from_utf8_lossy(&text).into_owned()
-                };
-                let values = |_| (0..filled.values.len()).map(literal).collect();
+                let values = |_| literals(filled);
                 let sql = (form.sql.as_str(), filled.values.len());
                 // PREPARE would be the first of several statements alone.
                 match statements(&form.sql, Dialect::Postgres).len() {
@@ -156,39 +152,6 @@ impl Asking<'_> {
             execute(&mut self.session, &format!("ROLLBACK TO SAVEPOINT {SAVEPOINT}"))?;
         }
         Ok(done)
-    }
-}
-
-/// The statements of a text but for those that begin and end transactions.
-fn parts(sql: &str) -> Vec<String> {
-    let statements = statements(sql, Dialect::Postgres).into_iter().map(|statement| statement.text);
-    statements.filter(|text| !is_transaction_border(text, Dialect::Postgres)).collect()
-}
-
-/// Executes a statement with its values; what its script wants to keep of the answer.
-fn run(session: &mut Session, form: &StatementForm, filled: &Filled) -> Result<Rows, LoadError> {
-    let mut statement = match form.capacity {
-        Some(capacity) => {
-            let mut statement = session.text_statement(capacity);
-            statement.set_sql(parts(&filled.sql).join(";\n").as_bytes());
-            statement
-        }
-        None => {
-            let parsed = session.parsed_each_time(&form.sql, &form.parameters);
-            let mut statement = parsed.map_err(LoadError::wire("executing a statement"))?;
-            if !filled.values.is_empty() {
-                statement.set_any(|slot| filled.any(slot));
-            }
-            statement
-        }
-    };
-    if form.keeps_last_rows {
-        statement.keep_last_rows();
-    }
-    let reply = session.run(&statement).map_err(LoadError::wire("executing a statement"))?;
-    match (reply.error, session.last_error()) {
-        (Some(_), Some(error)) => Err(LoadError::Shape(format!("it failed: {error}"))),
-        _ => Ok(session.kept_rows().clone()),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Plans of scripts: each statement with the values that it has when its script comes to it.
 
 use super::{own, server};
-use rqps_load::own_plans;
 use rqps_load::suite::Inputs;
+use rqps_load::{own_plans, own_statement_work};
 use rqps_model::own::{Own, Protocol};
 use rqps_testkit::LiveServer;
 use std::time::{Duration, Instant};
@@ -49,6 +49,41 @@ fn the_builtins_have_their_plans_in_every_mode_and_nothing_is_changed() {
         assert_plans(&found, &expected);
         assert_eq!(found, plans(&server, &own(&[("tpcb-like", 1, text)], protocol)), "the values are always the same");
     }
+    assert_eq!(server.ask(state), before);
+}
+
+#[test]
+fn the_work_of_each_statement_is_counted_and_nothing_is_changed() {
+    let server = server();
+    let text = rqps_pgbench::Builtin::find("tpcb-like").unwrap().text;
+    let state = "SELECT sum(abalance), (SELECT sum(bbalance) FROM pgbench_branches), \
+                 (SELECT count(*) FROM pgbench_history) FROM pgbench_accounts";
+    let before = server.ask(state);
+    let counted = |text: &str, protocol| {
+        let own = own(&[("script", 1, text)], protocol);
+        own_statement_work(&server.target(), &own, &own.tests[0], &Inputs::default()).unwrap()
+    };
+    for protocol in [Protocol::Simple, Protocol::Prepared] {
+        let found = counted(text, protocol);
+        let executed: Vec<(&str, u32)> = found.iter().map(|one| (one.statement.as_str(), one.executions)).collect();
+        let names = [
+            "update-pgbench_accounts",
+            "select-abalance",
+            "update-pgbench_tellers",
+            "update-pgbench_branches",
+            "insert-into",
+        ];
+        assert_eq!(executed, names.map(|name| (name, 20)), "{protocol}");
+        assert_eq!(found[1].counts["Rows Scanned"], 20.0, "{protocol}: {found:?}");
+        assert!(found[4].counts["WAL Records"] >= 20.0 && found[1].counts["WAL Records"] == 0.0, "{found:?}");
+    }
+    assert_eq!(counted(text, Protocol::Extended), []);
+    // What has no plan is executed all the same.
+    let chained = "CREATE TEMP TABLE few AS SELECT generate_series(1, 50) AS n;\n\
+                   SELECT count(*) AS rows FROM pgbench_branches \\gset\n\
+                   SELECT abalance FROM pgbench_accounts WHERE aid = :rows;\n";
+    let found = counted(chained, Protocol::Prepared);
+    assert_eq!(found.iter().map(|one| one.executions).collect::<Vec<_>>(), [20, 20], "{found:?}");
     assert_eq!(server.ask(state), before);
 }
 

@@ -1,0 +1,58 @@
+//! An event that is executed apart from the timed part, and of which nothing stays.
+//!
+//! In: a session, what is done in it. Out: whether the server did all of it.
+
+use crate::error::LoadError;
+use crate::own::{database, dialect};
+use crate::session::execute;
+use rqps_sql::first_word;
+use rqps_wire::{Session, Target, WireError};
+
+/// Words with which statements begin that have a plan, and that a ROLLBACK takes back.
+const COUNTABLE: [&str; 8] = ["SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"];
+
+/// An event goes back to here to execute a statement again, for what it returns.
+const SAVEPOINT: &str = "rqps_work";
+
+/// Whether a statement's work can be counted. PostgreSQL takes back others as well, so that they can be executed.
+pub(super) fn is_countable(sql: &str, target: &Target) -> bool {
+    COUNTABLE.contains(&first_word(sql, dialect(target.engine())).as_str())
+}
+
+/// Whether a server refused a statement; its session goes on.
+pub(super) fn is_refused(error: &LoadError) -> bool {
+    matches!(error, LoadError::Wire { error: WireError::Server { .. }, .. } | LoadError::Shape(_))
+}
+
+/// Executes an event in a transaction that is rolled back, and says whether the server did all of it.
+pub(super) fn rolled_back(
+    session: &mut Session,
+    target: &Target,
+    event: impl FnOnce(&mut Session) -> Result<(), LoadError>,
+) -> Result<bool, LoadError> {
+    execute(session, "BEGIN")?;
+    let done = match event(session) {
+        Err(error) if is_refused(&error) => false,
+        Err(error) => {
+            // It still waits for an answer that nobody wants any more.
+            if matches!(error, LoadError::Wire { error: WireError::Deadline { .. }, .. }) {
+                database::end(session, target)?;
+            }
+            return Err(error);
+        }
+        Ok(()) => true,
+    };
+    execute(session, "ROLLBACK")?;
+    Ok(done)
+}
+
+/// Does something of which nothing stays.
+pub(super) fn undone<T>(
+    session: &mut Session,
+    act: impl FnOnce(&mut Session) -> Result<T, LoadError>,
+) -> Result<T, LoadError> {
+    execute(session, &format!("SAVEPOINT {SAVEPOINT}"))?;
+    let done = act(session)?;
+    execute(session, &format!("ROLLBACK TO SAVEPOINT {SAVEPOINT}"))?;
+    Ok(done)
+}
