@@ -24,8 +24,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// A whole campaign on real servers ends within this time there: dozens of things, one after the other.
 const END_PATIENCE: Duration = Duration::from_secs(600);
 
-/// How often a condition that is waited for is checked: checking takes CPU time that the test itself needs.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// How often a condition that is waited for is checked: looking at all processes takes CPU time that the test itself
+/// needs, and what is waited for is there for tenths of a second.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// How often a session has waited for its next statement that is measured: all the work before a test takes fewer.
 const MEASURED_WAITS: u64 = 200;

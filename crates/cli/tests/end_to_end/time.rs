@@ -20,12 +20,12 @@ fn seconds(campaign: &Campaign) -> Vec<f64> {
 
 #[test]
 fn rounds_are_measured_until_the_time_is_used() {
-    const SECONDS: f64 = 25.0;
+    const SECONDS: f64 = 15.0;
     let scene = Scene::new();
     let folder = scene.campaign("timed");
-    let words = ["--tests", "point-query", "--time", "25s", "--rounds", "1000"];
+    let words = ["--tests", "point-query", "--time", "15s", "--rounds", "1000"];
     let ended = scene.end(scene.run_twins("timed", &words)).with_code(0);
-    assert!(ended.stderr.contains(" rounds in 25 s; results in results/timed"), "{}", ended.stderr);
+    assert!(ended.stderr.contains(" rounds in 15 s; results in results/timed"), "{}", ended.stderr);
     let campaign = results(&folder);
     let rounds = campaign.rounds() as usize;
     assert_eq!(published(&folder).len(), rounds * SAMPLES);
@@ -40,7 +40,7 @@ fn rounds_are_measured_until_the_time_is_used() {
         assert!(last + mean <= 1.025 * SECONDS + 1.0, "{seconds:?}");
     }
     let report = std::fs::read_to_string(folder.join("report.html")).expect("a report");
-    assert!(report.contains("as many as fitted in 25 s"));
+    assert!(report.contains("as many as fitted in 15 s"));
     // It is complete: there is no time left.
     scene.end(scene.rqps(&["resume", "results/timed"])).with_code(0);
     assert_eq!((starts(&folder), published(&folder).len()), (1, rounds * SAMPLES));
@@ -88,7 +88,7 @@ fn each_round_is_allotted_by_those_before_and_more_time_goes_on() {
     let state = scene.end(scene.rqps(&["status", "results/divided", "--json"])).with_code(0).json();
     assert_eq!((&state["state"], &state["rounds_done"]), (&"complete".into(), &rounds.into()), "{state}");
     // More time adds rounds to those that are there.
-    scene.end(scene.rqps(&["more", "results/divided", "--time", "25s"])).with_code(0);
+    scene.end(scene.rqps(&["more", "results/divided", "--time", "15s"])).with_code(0);
     assert!(results(&folder).rounds() > rounds && starts(&folder) == 2);
     scene.end(scene.rqps(&["more", "results/divided", "--time", "soon"])).refused(&["--time", "such as 5m"]);
     scene.assert_nothing_left();
