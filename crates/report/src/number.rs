@@ -45,7 +45,9 @@ pub(crate) fn change(ratio: f64) -> String {
 
 /// The same with the interval of the ratio: `−2.8 % (0.965 to 0.980)`.
 pub(crate) fn change_within(value: f64, low: f64, high: f64) -> String {
-    format!("{} ({} to {})", change(value), ratio(low), ratio(high))
+    // A factor has ends however large it is; as throughput such a ratio would be a fault.
+    let end = |end: f64| if end < 999.5 { ratio(end) } else { significant(end, 3) };
+    format!("{} ({} to {})", change(value), end(low), end(high))
 }
 
 /// The share of a change that something accounts for, in words: `40 % of the change`.
@@ -114,6 +116,12 @@ mod tests {
         let shares = [-0.2, 0.4, 1.0, 1.3].map(share_of_change);
         let expected = ["against the change", "40 % of the change", "all of the change", "more than the whole change"];
         assert_eq!(shares, expected);
+    }
+
+    #[test]
+    fn a_factor_has_its_ends_however_large_it_is() {
+        assert_eq!(change_within(0.972, 0.965, 0.98), "−2.8 % (0.965 to 0.980)");
+        assert_eq!(change_within(2642.0, 994.0, 2701.2), "×2642 (994 to 2701)");
     }
 
     fn check(render: fn(f64) -> String, cases: &[(f64, &str)]) {
