@@ -97,6 +97,9 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     let found = measures::judged(&measure_rows, treatments.len(), base, margin);
     for (test, cells) in tests.iter_mut().zip(found) {
         test.cells.iter_mut().zip(cells).for_each(|(cell, found)| cell.measures = found);
+    }
+    explain(campaign, &mut tests, base)?;
+    for test in &mut tests {
         for at in 0..treatments.len() {
             why::add_shares(test, at, context);
             test.cells[at].causes = why::causes(test, at, context);
@@ -104,7 +107,6 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
         }
     }
     (0..treatments.len()).filter(|at| *at != base).for_each(|at| field_rules::add(&mut tests, at));
-    explain(campaign, &mut tests, base)?;
     let groups = groups::groups(&tests, &rows, &plan.clients(), base, margin);
 
     let crossings = crossing::crossings(&tests);

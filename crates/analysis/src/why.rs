@@ -19,6 +19,13 @@ const WORTH_NAMING: f64 = 1.05;
 /// The same of what is counted exactly: a smaller change of it is as sure, and may go with a small change of time.
 const WORTH_NAMING_EXACT: f64 = 1.01;
 
+/// Work of which an operation has fewer than so many times the amount that costs next to nothing is not that of its
+/// statements if it goes by the clock.
+const RARE: f64 = 20.0;
+
+/// Amounts of a second that differ by less than this factor are the same.
+const SAME: f64 = 1.05;
+
 /// A measure of work.
 struct Work {
     name: &'static str,
@@ -79,19 +86,52 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     };
     let mut causes: Vec<Cause> = plans(cell).into_iter().collect();
     let costs = cell.cost.as_ref().zip(base.cost.as_ref());
+    let change_us = costs.and_then(|(_, of_base)| change_us(test.clients, of_base, comparison, context));
     if let Some((own, of_base)) = costs {
-        causes.extend(cpu(cell, own, of_base, change_us(test.clients, of_base, comparison, context)));
+        causes.extend(cpu(cell, own, of_base, change_us));
     }
     // What only one of them does at all says more than how much more of something it does.
     causes.extend(of_one);
+    let mut more_or_less = Vec::new();
     if let Some((own, of_base)) = costs {
-        causes.extend(WORK.iter().flat_map(|one| worked([cell, base], one, [own, of_base])));
-        causes.extend(device(cell, test.clients, [own, of_base]));
+        more_or_less.extend(WORK.iter().flat_map(|one| worked([cell, base], one, [own, of_base])));
+        more_or_less.extend(device(cell, test.clients, [own, of_base]));
     }
     let is_told = |name: &str| WORK.iter().any(|one| one.in_sessions.contains(&name));
-    causes
+    more_or_less
         .extend(of_both.into_iter().filter(|cause| !matches!(cause, Cause::Count { measure, .. } if is_told(measure))));
+    more_or_less.retain(|cause| !goes_by_the_clock(cause, comparison.rqps) && !is_short(cause, change_us));
+    // Less work that takes more time explains nothing of it, and comes last.
+    more_or_less
+        .sort_by_key(|cause| amounts(cause).is_some_and(|(_, from, to)| (to > from) == (comparison.rqps > 1.0)));
+    causes.extend(more_or_less);
     causes
+}
+
+/// Measure and amounts of work, the base's first.
+fn amounts(cause: &Cause) -> Option<(&str, f64, f64)> {
+    match cause {
+        Cause::Work { measure, moved } => Some((measure, moved.from, moved.to)),
+        Cause::Count { measure, from, to, .. } => Some((measure, *from, *to)),
+        Cause::Plan { .. } | Cause::ServerCpu { .. } | Cause::ClientCpu { .. } | Cause::Waiting { .. } => None,
+    }
+}
+
+/// Whether it is rare work that each second has as much of as before, such as that of background processes and of new
+/// sessions: a slower build has more of it per operation for no other reason than that it is slower.
+fn goes_by_the_clock(cause: &Cause, rqps: f64) -> bool {
+    let Some((measure, from, to)) = amounts(cause) else { return false };
+    let of_work = WORK.iter().find(|one| one.name == measure).map(|one| one.least);
+    let least = of_work.or_else(|| COUNTS.iter().find(|count| count.name == measure).map(|count| count.least));
+    let is_rare = least.is_some_and(|least| from.min(to) < RARE * least);
+    is_rare && (to / from * rqps).ln().abs() < SAME.ln()
+}
+
+/// Whether it is a time that is a small part of the change.
+fn is_short(cause: &Cause, change_us: Option<f64>) -> bool {
+    let part = amounts(cause).filter(|(measure, ..)| measure.ends_with("_us"));
+    let share = part.zip(change_us).map(|((_, from, to), change_us)| (to - from) / change_us);
+    share.is_some_and(|share| share.abs() < WORTH_A_SHARE)
 }
 
 /// By how much the time of an operation changed, in microseconds; `None` where time is no cost.
@@ -195,7 +235,8 @@ fn cpu(cell: &CellFindings, own: &Cost, base: &Cost, change_us: Option<f64>) -> 
 }
 
 /// The share of a change that neither server nor client spent on a CPU, where it is most of it, and more than half even
-/// if both used as much as their intervals allow.
+/// if both used as much as their intervals allow; or more than half of it and found in waits with a name. What a server
+/// calls a wait may be its own CPU time, such as that of writing to a file, so that names alone prove nothing.
 fn waiting(cell: &CellFindings, base: &Cost, change_us: f64) -> Option<f64> {
     let shares = |name: &str, from_us: f64| {
         let measure = cell.measure(name)?;
@@ -205,7 +246,14 @@ fn waiting(cell: &CellFindings, base: &Cost, change_us: f64) -> Option<f64> {
     let (server, server_most) = shares("server_cpu_us", base.server_cpu_us)?;
     let (client, client_most) = shares("client_cpu_us", base.client_cpu_us)?;
     let share = 1.0 - server - client;
-    (share >= MOST && 1.0 - server_most - client_most > 0.5).then_some(share)
+    let is_sure = share >= MOST && 1.0 - server_most - client_most > 0.5;
+    if is_sure { Some(share) } else { Some(share.min(named_waits(cell, change_us)?)).filter(|share| *share > 0.5) }
+}
+
+/// The share of a change that rounds that explain found in waits with a name.
+fn named_waits(cell: &CellFindings, change_us: f64) -> Option<f64> {
+    let waits = cell.waits.as_ref()?.moved().filter(|event| event.is_wait);
+    Some(waits.map(|event| event.amount.difference_us).sum::<f64>() / change_us)
 }
 
 fn share_of(cause: &Cause) -> f64 {

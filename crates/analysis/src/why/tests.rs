@@ -77,6 +77,65 @@ fn waiting_is_what_no_cpu_accounts_for() {
 }
 
 #[test]
+fn waits_that_were_sampled_say_what_a_residue_cannot() {
+    use crate::findings::{Amount, EventFindings, WaitFindings};
+    // 100 µs more an operation: 40 of them are CPU of the server, and 56 a wait.
+    let own = Cost { server_cpu_us: 100.0, ..cost() };
+    let mut test = test(0.5, own, vec![measure("server_cpu_us", 100.0 / 60.0), measure("client_cpu_us", 1.0)]);
+    assert!(matches!(causes(&test, 1, context(true))[..], [Cause::ServerCpu { .. }]));
+    let event = |name: &str, difference_us: f64, is_sure: bool| {
+        let amount = Amount { difference_us, is_sure, ..Amount::default() };
+        EventFindings { name: name.to_owned(), is_wait: true, count: 100, amount }
+    };
+    let waits = |events: Vec<EventFindings>| WaitFindings { events, ..WaitFindings::default() };
+    test.cells[1].waits = Some(waits(vec![event("IO/WalSync", 56.0, true), event("IO/WalWrite", 10.0, false)]));
+    let found = causes(&test, 1, context(true));
+    let [Cause::Waiting { share }, Cause::ServerCpu { .. }] = &found[..] else { panic!("{found:?}") };
+    assert!((share - 0.56).abs() < 1e-9);
+    test.cells[1].waits = Some(waits(vec![event("IO/WalSync", 45.0, true)]));
+    assert!(matches!(causes(&test, 1, context(true))[..], [Cause::ServerCpu { .. }]), "less than half");
+    test.cells[1].measures[0] = measure("server_cpu_us", 150.0 / 60.0);
+    test.cells[1].waits = Some(waits(vec![event("IO/BuffileWrite", 70.0, true)]));
+    assert!(matches!(causes(&test, 1, context(true))[..], [Cause::ServerCpu { .. }]), "on the CPU all the while");
+}
+
+#[test]
+fn rare_work_that_goes_by_the_clock_is_no_cause() {
+    let found = |per_op: f64, ratio: f64| {
+        let own = Cost { cs_per_op: per_op * ratio, ..cost() };
+        let mut test = test(0.8, own, vec![measure("cs_per_op", ratio)]);
+        test.cells[0].cost.as_mut().unwrap().cs_per_op = per_op;
+        causes(&test, 1, context(false)).len()
+    };
+    // A hundredth of a switch more per operation, and as many a second as before.
+    assert_eq!(found(0.04, 1.25), 0);
+    assert_eq!(found(0.04, 1.5), 1, "more a second");
+    assert_eq!(found(2.0, 1.25), 1, "more than rare");
+}
+
+#[test]
+fn less_work_in_more_time_comes_last_and_short_times_not_at_all() {
+    // 25 µs more an operation.
+    let own = Cost { cs_per_op: 1.0, server_write_bytes_per_op: 300.0, ..cost() };
+    let measures = vec![measure("cs_per_op", 0.5), measure("server_write_bytes_per_op", 3.0)];
+    let mut test = test(0.8, own, measures);
+    let names = |test: &TestFindings| -> Vec<String> {
+        let found = causes(test, 1, context(true));
+        found.iter().filter_map(|cause| Some(amounts(cause)?.0.to_owned())).collect()
+    };
+    assert_eq!(names(&test), ["server_write_bytes_per_op", "cs_per_op"]);
+    let delay =
+        |per_op| vec![WorkFindings { name: "run_delay_us".to_owned(), per_op, least: 0.0, most: 9.0, rounds: 5 }];
+    for (delay_us, is_told) in [(6.0, false), (9.0, true)] {
+        test.cells[0].work = delay(5.0);
+        test.cells[1].work = delay(delay_us);
+        test.cells[1].measures.push(measure("run_delay_us", delay_us / 5.0));
+        assert_eq!(names(&test).contains(&"run_delay_us".to_owned()), is_told, "{delay_us}");
+        test.cells[1].measures.pop();
+    }
+}
+
+#[test]
 fn a_slower_device_is_named_where_operations_wait_for_it() {
     let flushing = |flushes_per_op, flush_ms| Cost { flushes_per_op, flush_ms, ..cost() };
     let found = |flushes| {
