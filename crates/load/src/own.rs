@@ -1,4 +1,4 @@
-//! The user's own data and questions, apart from timed parts: loading, asking for values, plans, answers.
+//! The user's own data and questions, apart from timed parts: loading, asking for values, plans, work, answers.
 //!
 //! In: a target and what a plan says of the user's workload. Out: loaded tables at rest, the rows that sources of
 //! values hold, plans, the work of statements, answers. Dumps and SQL files are the only files that this crate opens.
