@@ -136,11 +136,11 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     warnings.extend(warnings::campaign::other_load(noun, &tests, &other_load));
     let labels: Vec<&str> = (0..treatments.len()).map(|at| treatment::label(&treatments, at)).collect();
     warnings.extend(warnings::campaign::continued(plan, &tests, &labels));
+    let mut loads = Vec::new();
     for treatment in &treatments {
-        warnings.extend(
-            campaign.load(&treatment.name)?.and_then(|load| warnings::campaign::left_out(&treatment.name, load)),
-        );
+        loads.extend(campaign.load(&treatment.name)?.map(|load| (treatment.name.as_str(), load)));
     }
+    warnings.extend(warnings::campaign::left_out(loads));
     let of_a_round = seconds_of_a_round(campaign, begun.len());
     warnings.extend(warnings::campaign::summary(&tests, &labels, of_a_round));
     Ok(Findings {

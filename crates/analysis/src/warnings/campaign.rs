@@ -40,9 +40,20 @@ pub(crate) struct Trace {
     pub(crate) started_at: String,
 }
 
-/// What the data lack that a treatment loaded, for itself and for those that read its files.
-pub(crate) fn left_out(treatment: &str, load: LoadFacts) -> Option<Warning> {
-    load.left.map(|left| warning(WarningKind::LeftOut, format!("after loading with {treatment}: {left}")))
+/// What the data lack that treatments loaded, for themselves and for those that read their files. What several lack is
+/// told once.
+pub(crate) fn left_out<'a>(loads: impl IntoIterator<Item = (&'a str, LoadFacts)>) -> Vec<Warning> {
+    let mut lacking: Vec<(String, Vec<&str>)> = Vec::new();
+    for (treatment, load) in loads {
+        let Some(left) = load.left else { continue };
+        match lacking.iter_mut().find(|(known, _)| *known == left) {
+            Some((_, treatments)) => treatments.push(treatment),
+            None => lacking.push((left, vec![treatment])),
+        }
+    }
+    let told =
+        |(left, treatments): (String, Vec<&str>)| format!("after loading with {}: {left}", treatments.join(", "));
+    lacking.into_iter().map(|found| warning(WarningKind::LeftOut, told(found))).collect()
 }
 
 /// Warnings from how rounds were run, so many of which are complete; `samples` has how many each is to have.

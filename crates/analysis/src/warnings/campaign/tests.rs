@@ -240,3 +240,13 @@ fn a_governor_that_follows_the_load_is_told() {
     };
     assert_eq!((with(None), with(Some("performance")), with(Some("powersave"))), (0, 0, 1));
 }
+
+#[test]
+fn what_several_treatments_lack_is_told_once() {
+    let load = |left: Option<&str>| LoadFacts { left: left.map(str::to_owned), ..LoadFacts::default() };
+    let owners = "left out of a.sql: 6 × ALTER ... OWNER TO";
+    let loads =
+        [("a", load(Some(owners))), ("b", load(None)), ("c", load(Some("no index"))), ("d", load(Some(owners)))];
+    let told: Vec<String> = left_out(loads).into_iter().map(|warning| warning.cause).collect();
+    assert_eq!(told, [format!("after loading with a, d: {owners}"), "after loading with c: no index".to_owned()]);
+}
