@@ -134,6 +134,7 @@ fn clients_of_other_builds_alternate_with_this_one() {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn a_client_on_the_engines_library_makes_the_same_calls() {
     let scene = Scene::new();
     let mut args = vec!["--build", BUILD, "--workloads", "tproc-c-1,tproc-c-4", "--warehouses=1", "--json"];

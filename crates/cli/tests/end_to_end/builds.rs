@@ -93,6 +93,7 @@ fn builds_are_installed_shown_verified_and_removed() {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn mysql_builds_come_from_the_catalog_and_from_archives() {
     let scene = Scene::new();
     let rqps = |args: &[&str]| scene.end(scene.rqps(args));

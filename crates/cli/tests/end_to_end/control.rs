@@ -14,6 +14,7 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn a_planted_change_is_found_and_its_size_is_known() {
     let scene = Scene::new();
     let file = format!(

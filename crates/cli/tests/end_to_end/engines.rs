@@ -117,6 +117,7 @@ fn a_build_without_rocksdb_is_refused_when_the_plan_is_made() {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn storage_engines_of_one_build_are_compared() {
     let scene = Scene::new();
     let words = ["--tests", "point-query,write-only,insert", "--storage-engine", "innodb,rocksdb"];

@@ -84,6 +84,7 @@ fn a_run_explains_at_its_end_what_changed() {
 
 /// One of two treatments has to read the whole table for every row.
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn a_slowdown_is_found_in_the_functions_that_it_is_in() {
     let scene = Scene::new();
     let file = format!(

@@ -313,6 +313,7 @@ fn pg_restore(scene: &Scene) -> Option<ProcessId> {
 }
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn killed_while_an_archive_is_loaded_and_resumed() {
     let scene = Scene::new();
     let server = LiveServer::start(&Wanted::postgres());

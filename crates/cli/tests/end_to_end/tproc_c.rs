@@ -121,6 +121,7 @@ fn mariadb_runs_prepared_calls() {
 
 /// What is published is for large machines; here it runs with small numbers, and with all of its rules.
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn the_published_preset_has_one_server_up_at_a_time() {
     let scene = Scene::new();
     let words = "--preset published --clients 2 --rounds 1 --warmup 0.2 --seconds 1";

@@ -192,6 +192,7 @@ const BY_HAND: [(&str, &str, &[Caught]); 12] = [
 ];
 
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn each_condition_is_caught_when_it_is_broken_and_no_other() {
     break_each_condition(Product::Postgres);
 }

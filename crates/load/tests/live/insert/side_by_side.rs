@@ -115,6 +115,7 @@ fn check_accounts_of_both(product: Product, shapes: &[Shape]) {
 
 /// Leaves the first server frozen in thirty of its own slices of 100 ms.
 #[test]
+#[ignore = "long: scripts/nightly runs it"]
 fn a_stall_is_of_the_servers_own_time_and_of_no_other() {
     let two = Two::start(Postgres);
     let shape = Shape { rates_per_s: vec![200], seconds: 8.0, ..shape() };
