@@ -6,14 +6,17 @@ use crate::error::LoadError;
 use rqps_sql::{Dialect, first_word};
 use rqps_wire::{Protocol, Rows, Session, Target};
 
-/// Words with which statements begin that a ROLLBACK takes back on MySQL; others would end the transaction there.
-const TAKEN_BACK: [&str; 7] = ["SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE"];
+/// Words with which statements begin that have a plan. On MySQL others would end the transaction.
+const WITH_PLAN: [&str; 8] = ["SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"];
 
-/// Whether a server takes back what a statement does, by its first word; where it does not, that word.
-pub(super) fn taken_back(sql: &str, target: &Target, dialect: Dialect) -> Result<(), String> {
-    let word = first_word(sql, dialect);
-    let is_kept = target.endpoint.protocol() == Protocol::Mysql && !TAKEN_BACK.contains(&word.as_str());
-    if is_kept { Err(word) } else { Ok(()) }
+/// Whether a statement has a plan, by its first word.
+pub(super) fn has_plan(sql: &str, dialect: Dialect) -> bool {
+    WITH_PLAN.contains(&first_word(sql, dialect).as_str())
+}
+
+/// Whether a ROLLBACK takes back what a statement does.
+pub(super) fn is_taken_back(sql: &str, target: &Target, dialect: Dialect) -> bool {
+    target.endpoint.protocol() == Protocol::Postgres || has_plan(sql, dialect)
 }
 
 /// Executes a statement, and returns the first row of its answer.

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, and says where")]
 
-use rqps_observe::ProcessMeter;
+use rqps_observe::{HostMeter, ProcessMeter};
 use rqps_profile::{Profile, Profiler, Refused};
 use rqps_testkit::{LiveServer, PATIENCE, Wanted};
 use rqps_wire::Session;
@@ -44,19 +44,14 @@ struct Worked {
     statements: u64,
 }
 
-/// Seconds stolen of all CPUs since the machine started: the eighth number of /proc/stat, in hundredths.
-fn stolen_s() -> f64 {
-    let stat = std::fs::read_to_string("/proc/stat").unwrap();
-    stat.split_whitespace().nth(8).and_then(|word| word.parse::<f64>().ok()).unwrap_or(0.0) / 100.0
-}
-
 /// Two servers of which only the first works, in one session that begins after sampling has begun.
 fn worked(wanted: &Wanted, sql: &str, seconds: f64) -> Worked {
     let servers = [LiveServer::start(wanted), LiveServer::start(wanted)];
     let pids = || servers.iter().map(LiveServer::pids).collect::<Vec<_>>();
     let cpus: Vec<usize> = (0..std::thread::available_parallelism().unwrap().get()).collect();
     let mut meter = ProcessMeter::new();
-    let (before, stolen_before_s) = (meter.read(&servers[0].pids()), stolen_s());
+    let mut host = HostMeter::open(&std::env::temp_dir()).unwrap();
+    let (before, host_before) = (meter.read(&servers[0].pids()), host.read());
     let mut profiler = Profiler::start(&cpus, &pids(), &[]).unwrap();
     profiler.enter(0);
     let mut session = Session::connect(&servers[0].endpoint(), PATIENCE).unwrap();
@@ -65,7 +60,7 @@ fn worked(wanted: &Wanted, sql: &str, seconds: f64) -> Worked {
     profiler.stop(&pids());
     let used = meter.read(&servers[0].pids()).since(&before);
     let profiles = profiler.end(&[vec![counted], Vec::new()], &[HashMap::new(), HashMap::new()]);
-    let stolen_s = stolen_s() - stolen_before_s;
+    let stolen_s = host.read().since(&host_before).cpu_steal_s;
     Worked { profiles, cpu_s: used.cpu_user_s + used.cpu_system_s, stolen_s, statements }
 }
 

@@ -54,7 +54,7 @@ fn stays(release: &Release) -> bool {
 }
 
 #[test]
-fn a_release_of_each_generation_lives() {
+fn releases_with_and_without_io_method_live() {
     ["postgres:17.11", "postgres:18.6"].iter().for_each(|spec| lives(spec));
 }
 

@@ -6,14 +6,14 @@
 
 use super::explained::{sending, untold, with_values};
 use crate::error::LoadError;
-use crate::own::taken_back::{first_row, taken_back};
+use crate::own::taken_back::{first_row, is_taken_back};
 use crate::own::{database, dialect};
 use crate::plan_capture::{Explainer, SEED, Told};
 use crate::program::own::{Arm, Inputs, Prepared, ValueSet};
 use crate::session::execute;
 use rqps_model::facts::StatementPlan;
 use rqps_model::own::{Own, OwnTest, Protocol as Sending};
-use rqps_sql::is_transaction_border;
+use rqps_sql::{first_word, is_transaction_border};
 use rqps_wire::{Session, Target, WireError};
 
 /// What is done goes back to here where a server refuses it.
@@ -115,7 +115,8 @@ impl Asking<'_> {
         if is_transaction_border(&statement.sql, dialect) {
             return Ok(());
         }
-        if let Err(word) = taken_back(&statement.sql, self.target, dialect) {
+        if !is_taken_back(&statement.sql, self.target, dialect) {
+            let word = first_word(&statement.sql, dialect);
             let why = format!("it needs what is known after a {word}, which could not be taken back");
             self.unknown = Some(why);
             return Ok(());

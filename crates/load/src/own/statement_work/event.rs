@@ -3,21 +3,12 @@
 //! In: a session, what is done in it. Out: whether the server did all of it.
 
 use crate::error::LoadError;
-use crate::own::{database, dialect};
+use crate::own::database;
 use crate::session::execute;
-use rqps_sql::first_word;
 use rqps_wire::{Session, Target, WireError};
-
-/// Words with which statements begin that have a plan, and that a ROLLBACK takes back.
-const COUNTABLE: [&str; 8] = ["SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"];
 
 /// An event goes back to here to execute a statement again, for what it returns.
 const SAVEPOINT: &str = "rqps_work";
-
-/// Whether a statement's work can be counted. PostgreSQL takes back others as well, so that they can be executed.
-pub(super) fn is_countable(sql: &str, target: &Target) -> bool {
-    COUNTABLE.contains(&first_word(sql, dialect(target.engine())).as_str())
-}
 
 /// Whether a server refused a statement; its session goes on.
 pub(super) fn is_refused(error: &LoadError) -> bool {
@@ -46,8 +37,8 @@ pub(super) fn rolled_back(
     Ok(done)
 }
 
-/// Does something of which nothing stays.
-pub(super) fn undone<T>(
+/// Does something within an event, and goes back to before it.
+pub(super) fn in_savepoint<T>(
     session: &mut Session,
     act: impl FnOnce(&mut Session) -> Result<T, LoadError>,
 ) -> Result<T, LoadError> {

@@ -5,15 +5,17 @@
 //! several statements are sent as one text none of them is counted, nor any with protocol extended, whose plans PREPARE
 //! does not make.
 
-use super::event::{is_countable, is_refused, rolled_back, undone};
+use super::event::{in_savepoint, is_refused, rolled_back};
 use crate::error::LoadError;
 use crate::own::database;
 use crate::own::script_statement::{literals, parts, run};
+use crate::own::taken_back::has_plan;
 use crate::plan_capture::SEED;
 use crate::program::own::ScriptWorkload;
 use crate::statement_work::{BEFORE, COUNTED, Counter, Execution, LONGEST, Preparation, add, counter, none};
 use rqps_model::own::{Own, OwnTest, Protocol as Sending, Scripts};
 use rqps_model::statement_work::StatementWork;
+use rqps_sql::Dialect;
 use rqps_wire::{Rows, Session, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -37,7 +39,7 @@ pub(super) fn statement_work(
         workload.running().flat_map(|script| workload.statements_of(script)).map(|(number, _)| number).collect();
     let is_counted = |number: usize| {
         let sql = &workload.statement(number).1.sql;
-        matches!(&parts(sql)[..], [one] if is_countable(one, target))
+        matches!(&parts(sql)[..], [one] if has_plan(one, Dialect::Postgres))
     };
     if test.protocol == Sending::Extended || numbers.iter().filter(|number| is_counted(**number)).count() < 2 {
         return Ok(Vec::new());
@@ -93,7 +95,7 @@ fn walk(
         }
         if is_counted(number) {
             let execution = Execution { text: filled.sql.clone(), literals: literals(filled) };
-            let counts = undone(session, |session| counter.count(session, number, &execution))?;
+            let counts = in_savepoint(session, |session| counter.count(session, number, &execution))?;
             add(found.entry(number).or_insert_with(|| none(kind)), counts);
         }
         answer = run(session, form, filled)?;

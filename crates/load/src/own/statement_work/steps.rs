@@ -4,9 +4,9 @@
 //! needs what it returned is executed twice, once counted and once for that. What has no plan is executed and not
 //! counted where the server takes it back; on MySQL and MariaDB its event is left out.
 
-use super::event::{is_countable, is_refused, rolled_back, undone};
+use super::event::{in_savepoint, is_refused, rolled_back};
 use crate::error::LoadError;
-use crate::own::taken_back::first_row;
+use crate::own::taken_back::{first_row, has_plan, is_taken_back};
 use crate::own::{database, dialect};
 use crate::plan_capture::SEED;
 use crate::program::own::{Arm, Inputs, Prepared};
@@ -29,12 +29,12 @@ pub(super) fn statement_work(
     if statements.len() < 2 || units.is_empty() {
         return Ok(Vec::new());
     }
-    let mut session = database::limited(own, test, target)?;
+    let (mut session, dialect) = (database::limited(own, test, target)?, dialect(target.engine()));
     let is_prepared = test.protocol == Sending::Prepared && target.endpoint.protocol() == Protocol::Postgres;
     let preparation = |statement: &Prepared| -> Option<Preparation> {
         // The server takes the types that it infers, as in the timed part.
         let types = || vec!["unknown"; statement.slots.len()];
-        (is_prepared && is_countable(&statement.sql, target)).then(|| (statement.sql.clone(), types()))
+        (is_prepared && has_plan(&statement.sql, dialect)).then(|| (statement.sql.clone(), types()))
     };
     let mut counter = match counter(&mut session, target, statements.iter().map(preparation).collect()) {
         Err(error) if is_refused(&error) => return Ok(Vec::new()),
@@ -71,9 +71,9 @@ fn units<'a>(statements: &'a [Prepared], target: &Target) -> Vec<Unit<'a>> {
         Unit { statements, first: first - statements.len(), work, is_refused: false }
     };
     let units = statements.chunk_by(|one, next| one.unit == next.unit).map(unit);
-    let is_taken_back =
-        |statement: &Prepared| target.endpoint.protocol() == Protocol::Postgres || is_countable(&statement.sql, target);
-    units.filter(|unit| unit.statements.iter().all(is_taken_back)).collect()
+    let dialect = dialect(target.engine());
+    let stays = |statement: &Prepared| !is_taken_back(&statement.sql, target, dialect);
+    units.filter(|unit| !unit.statements.iter().any(stays)).collect()
 }
 
 impl Unit<'_> {
@@ -94,11 +94,11 @@ impl Unit<'_> {
             }
             let (text, literals) = (statement.written_out(&values, dialect), statement.literals(&values, dialect));
             let execution = Execution { text, literals };
-            let (is_counted, returns) = (is_countable(&statement.sql, target), !statement.kept.is_empty());
+            let (is_counted, returns) = (has_plan(&statement.sql, dialect), !statement.kept.is_empty());
             if is_counted {
                 let counts = match returns {
                     // Explained, it returns its plan.
-                    true => undone(session, |session| counter.count(session, kind, &execution))?,
+                    true => in_savepoint(session, |session| counter.count(session, kind, &execution))?,
                     false => counter.count(session, kind, &execution)?,
                 };
                 if number >= BEFORE {

@@ -7,6 +7,10 @@ use rqps_model::own::{Own, Protocol};
 use rqps_testkit::LiveServer;
 use std::time::{Duration, Instant};
 
+/// What the built-in scripts change.
+const STATE: &str = "SELECT sum(abalance), (SELECT sum(bbalance) FROM pgbench_branches), \
+                     (SELECT count(*) FROM pgbench_history) FROM pgbench_accounts";
+
 /// Kinds and plans of a test's statements.
 fn plans(server: &LiveServer, own: &Own) -> Vec<(String, String)> {
     let found = own_plans(&server.target(), own, &own.tests[0], &Inputs::default()).unwrap();
@@ -30,9 +34,7 @@ fn assert_plans(found: &[(String, String)], expected: &[(&str, &str)]) {
 fn the_builtins_have_their_plans_in_every_mode_and_nothing_is_changed() {
     let server = server();
     let text = rqps_pgbench::Builtin::find("tpcb-like").unwrap().text;
-    let state = "SELECT sum(abalance), (SELECT sum(bbalance) FROM pgbench_branches), \
-                 (SELECT count(*) FROM pgbench_history) FROM pgbench_accounts";
-    let before = server.ask(state);
+    let before = server.ask(STATE);
     for protocol in Protocol::ALL {
         // Only a plan that is kept for all values shows a parameter in place of its value.
         // As pgbench draws it from the seed 1.
@@ -49,16 +51,14 @@ fn the_builtins_have_their_plans_in_every_mode_and_nothing_is_changed() {
         assert_plans(&found, &expected);
         assert_eq!(found, plans(&server, &own(&[("tpcb-like", 1, text)], protocol)), "the values are always the same");
     }
-    assert_eq!(server.ask(state), before);
+    assert_eq!(server.ask(STATE), before);
 }
 
 #[test]
 fn the_work_of_each_statement_is_counted_and_nothing_is_changed() {
     let server = server();
     let text = rqps_pgbench::Builtin::find("tpcb-like").unwrap().text;
-    let state = "SELECT sum(abalance), (SELECT sum(bbalance) FROM pgbench_branches), \
-                 (SELECT count(*) FROM pgbench_history) FROM pgbench_accounts";
-    let before = server.ask(state);
+    let before = server.ask(STATE);
     let counted = |text: &str, protocol| {
         let own = own(&[("script", 1, text)], protocol);
         own_statement_work(&server.target(), &own, &own.tests[0], &Inputs::default()).unwrap()
@@ -84,7 +84,7 @@ fn the_work_of_each_statement_is_counted_and_nothing_is_changed() {
                    SELECT abalance FROM pgbench_accounts WHERE aid = :rows;\n";
     let found = counted(chained, Protocol::Prepared);
     assert_eq!(found.iter().map(|one| one.executions).collect::<Vec<_>>(), [20, 20], "{found:?}");
-    assert_eq!(server.ask(state), before);
+    assert_eq!(server.ask(STATE), before);
 }
 
 /// A script in which statements need what comes before them.
