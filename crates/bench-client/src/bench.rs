@@ -24,7 +24,7 @@ fn measure(workload: Workload, server: &TestServer, args: &Args) -> Result<Measu
         Workload::Insert => insert::compare(server, args, own),
         Workload::InsertSink => insert::sink(server, args, &own),
         Workload::Sampling => sampling::compare(server, args),
-        Workload::Transactions(users) => transactions::compare(server, users, args, own),
+        Workload::Transactions(users) => transactions::compare(&server.installed, users, args, own),
         Workload::TprocCLoad => bulk_load::compare(server, args),
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn compare(server: &TestServer, args: &Args) -> Result<Measured> {
 /// Rows that rqps loaded, and the seconds without indexes.
 fn by_rqps(server: &TestServer, warehouses: u32) -> Result<(u64, f64)> {
     let data = shape(server.place.engine).data(warehouses);
-    let report = warehouses::load(server.process.target(), &data, SEED, server.cpus.len())?;
+    let report = warehouses::load(server.process.target(), &data, SEED, server.cpus().len())?;
     Ok((report.rows, report.load_seconds - report.index_seconds))
 }
 
@@ -108,7 +108,7 @@ impl Files {
             }
         };
         let filled: Result<Vec<u64>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = server.cpus.iter().map(|_| scope.spawn(fill_some)).collect();
+            let threads: Vec<_> = server.cpus().iter().map(|_| scope.spawn(fill_some)).collect();
             threads.into_iter().map(|thread| thread.join().expect("a thread that fills does not panic")).collect()
         });
         let (seconds, filled) = (begun.elapsed().as_secs_f64(), filled?.into_iter().sum::<u64>());

@@ -30,25 +30,29 @@ impl Hammerdb {
         }
     }
 
-    /// Writes what runs it into `folder`, and makes its routines on the server.
-    pub(crate) fn prepare(checkout: &Path, place: &Place, folder: &Path) -> Result<Hammerdb> {
-        let kind = kind(place.engine);
+    /// Writes what runs it into `folder`.
+    pub(crate) fn prepare(checkout: &Path, folder: &Path) -> Result<Hammerdb> {
         let checkout = std::path::absolute(checkout).with_context(|| format!("cannot find {}", checkout.display()))?;
-        if find_in_path(SHELL, &std::env::var_os("PATH").unwrap_or_default()).is_none() {
-            bail!("HammerDB needs {SHELL}: apt-get install {}", kind.tcl_packages);
-        }
         let program = folder.join("hammerdb.tcl");
         std::fs::write(&program, PROGRAM).with_context(|| format!("cannot write {}", program.display()))?;
-        let hammerdb = Hammerdb { checkout, program };
-        child::run(&mut hammerdb.act("routines", place))
-            .with_context(|| format!("HammerDB's routines cannot be made (it needs {})", kind.tcl_packages))?;
-        Ok(hammerdb)
+        Ok(Hammerdb { checkout, program })
     }
 
-    /// The command that runs so many users for so many seconds.
-    pub(crate) fn command(&self, place: &Place, users: u32, seconds: f64) -> Command {
+    /// Makes its routines on the server.
+    pub(crate) fn make_routines(&self, place: &Place) -> Result<()> {
+        let needs = kind(place.engine).tcl_packages;
+        if find_in_path(SHELL, &std::env::var_os("PATH").unwrap_or_default()).is_none() {
+            bail!("HammerDB needs {SHELL}: apt-get install {needs}");
+        }
+        child::run(&mut self.act("routines", place))
+            .with_context(|| format!("HammerDB's routines cannot be made (it needs {needs})"))?;
+        Ok(())
+    }
+
+    /// The command that runs so many users on so many warehouses for so many seconds.
+    pub(crate) fn command(&self, place: &Place, (warehouses, users): (u32, u32), seconds: f64) -> Command {
         let mut command = self.act("run", place);
-        command.args([users.to_string(), seconds.to_string()]);
+        command.args([warehouses.to_string(), users.to_string(), seconds.to_string()]);
         command
     }
 

@@ -1,6 +1,6 @@
 # HammerDB's own virtual users, from a checkout of HammerDB, without its program around them.
 #
-# usage: tclsh hammerdb.tcl routines|run CHECKOUT postgres|mysql SOCKET USER DATABASE [USERS SECONDS]
+# usage: tclsh hammerdb.tcl routines|run CHECKOUT postgres|mysql SOCKET USER DATABASE [WAREHOUSES USERS SECONDS]
 #
 # HammerDB writes the script of its virtual users into a window, and runs what stands there. Here is another window: its
 # own code writes the script into it, which then runs as it is, in a thread for each virtual user. `routines` makes the
@@ -8,7 +8,7 @@
 
 package require Thread
 
-lassign $argv act checkout engine socket user database users seconds
+lassign $argv act checkout engine socket user database warehouses users seconds
 
 # What HammerDB keeps of its options, by the names of the variables that its code reads.
 set port [string range [file extension $socket] 1 end]
@@ -81,6 +81,17 @@ if {$act eq "routines"} {
     exit 0
 }
 
+# A user's first number is its home. Users of one home wait for each other, so that what they draw makes a run fast or
+# slow; here they are spread evenly, as those of the other clients: their numbers begin where the first one says so.
+set at_home {{home warehouses} {
+    while 1 {
+        set seed [expr {int(rand() * 2147483646) + 1}]
+        expr {srand($seed)}
+        if {int(rand() * $warehouses) + 1 == $home} break
+    }
+    expr {srand($seed)}
+}}
+
 loadtimed${prefix}tpcc
 set script [fitted [join $written ""]]
 tsv::set application abort 0
@@ -88,7 +99,10 @@ tsv::set application themaster [thread::id]
 # HammerDB tells its first thread, the one that counts, by its place among all: it waits here for its end.
 set all [list [thread::create -joinable]]
 for {set user 0} {$user < $users} {incr user} { lappend all [thread::create -joinable] }
+set user 0
 foreach thread [lrange $all 1 end] {
+    thread::send -async $thread [list apply $at_home [expr {$user % $warehouses + 1}] $warehouses]
+    incr user
     thread::send -async $thread [list tcl::tm::path add $modules]
     thread::send -async $thread $missing
     thread::send -async $thread $script

@@ -147,14 +147,14 @@ pub(crate) fn load(server: &TestServer, rows: u64, rounds: u32) -> Result<Measur
         bail!("--load compares with sysbench, which is not installed");
     }
     // Loading is no ping-pong: server and loader have all CPUs, as in a campaign.
-    placement::pin_current(&server.cpus)?;
-    server.process.set_cpus(&server.cpus)?;
+    placement::pin_current(server.cpus())?;
+    server.process.set_cpus(server.cpus())?;
     let place = Place { rows, ..server.place.clone() };
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..rounds.min(3) {
         say(&format!("load of {rows} rows: round {}", round + 1));
         let data = DataShape { tables: 1, rows };
-        let report = prepare_data(server.process.target(), data, 1, server.cpus.len())?;
+        let report = prepare_data(server.process.target(), data, 1, server.cpus().len())?;
         ours.push(report.load_seconds);
         child::run(connect(&place).args(["oltp_read_only", "cleanup"]))?;
         let begun = Instant::now();

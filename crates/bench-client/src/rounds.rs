@@ -1,7 +1,7 @@
 //! Rounds of a comparison: every client once in each, at every place in turn, so that none always follows the same
 //! other.
 //!
-//! In: how many clients and rounds, and what measures one. Out: values by client and round, all of whole rounds.
+//! In: how many clients and rounds, and what measures a client, or all of them side by side. Out: values by client and round, all of whole rounds.
 
 use crate::output::say;
 use crate::table::Row;
@@ -35,13 +35,27 @@ pub(crate) fn alternate<T>(
     rounds: u32,
     mut measure: impl FnMut(usize) -> Result<T>,
 ) -> Rounds<T> {
+    side_by_side(workload, clients, rounds, |round| {
+        let mut values: Vec<Option<T>> = (0..clients).map(|_| None).collect();
+        for client in (0..clients).map(|turn| (turn + round) % clients) {
+            values[client] = Some(measure(client)?);
+        }
+        Ok(values.into_iter().flatten().collect())
+    })
+}
+
+/// Runs `measure` for every round, which has a value for each client.
+pub(crate) fn side_by_side<T>(
+    workload: &str,
+    clients: usize,
+    rounds: u32,
+    mut measure: impl FnMut(usize) -> Result<Vec<T>>,
+) -> Rounds<T> {
     let mut all = Rounds { values: (0..clients).map(|_| Vec::new()).collect(), failure: None };
     for round in 0..rounds as usize {
         say(&format!("{workload}: round {}/{rounds}", round + 1));
-        let order = (0..clients).map(|turn| (turn + round) % clients);
-        let measured: Result<Vec<(usize, T)>> = order.map(|client| Ok((client, measure(client)?))).collect();
-        match measured {
-            Ok(measured) => measured.into_iter().for_each(|(client, value)| all.values[client].push(value)),
+        match measure(round) {
+            Ok(measured) => all.values.iter_mut().zip(measured).for_each(|(values, value)| values.push(value)),
             Err(error) => {
                 all.failure = Some(error);
                 break;

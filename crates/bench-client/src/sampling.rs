@@ -92,13 +92,13 @@ fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 3]> {
     let placer = Placer(server.process.session_placer());
     let schedule =
         Schedule { seconds, warmup_seconds: 0.5, slice: SLICE, lead_in: LEAD_IN, session_life: SESSION_LIFE };
-    let cpus = ClientCpus { set: &server.cpus, by_session: true, server_side: Some(&placer) };
+    let cpus = ClientCpus { set: server.cpus(), by_session: true, server_side: Some(&placer) };
     let exercise = Exercise { cpus, keeps_spans: true, ..Exercise::new(&arms, 1, schedule, seed) };
     let mut sampling = None;
     let mut refused = None;
     let mut hook = |switch| {
         match switch {
-            Switch::Enter { arm: SAMPLED, .. } => match Profiler::start(&server.cpus, &[server.process.pids()], &[]) {
+            Switch::Enter { arm: SAMPLED, .. } => match Profiler::start(server.cpus(), &[server.process.pids()], &[]) {
                 Ok(profiler) => sampling = Some(profiler),
                 Err(error) => refused = Some(error),
             },

@@ -1,16 +1,15 @@
 //! A client watched from outside while it runs transactions: what it gets done and what it costs, the same way for
 //! every client.
 //!
-//! In: a command, its server. Out: new orders a minute by the districts' counters and CPU by the kernel's, both over
-//! the same seconds, which its start is not part of; statements and rows by the server's, over the whole run.
+//! In: a command, its server. Out: new orders by the districts' counters and CPU by the kernel's at a moment of the run;
+//! statements and rows by the server's, over the whole of it.
 
 use crate::engine::kind;
-use crate::output::warn;
 use anyhow::{Context, Result, bail, ensure};
-use rqps_model::{Engine, plural};
+use rqps_model::Engine;
 use rqps_wire::{Endpoint, Session};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -20,97 +19,31 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks at what a client has done.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How long a client goes on after the last look if nobody ends it.
-const BEYOND_S: f64 = 60.0;
-
-/// How long a client runs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Times {
-    /// From its first order on, not measured.
-    pub(crate) ramp_up_s: f64,
-    /// Measured.
-    pub(crate) seconds: f64,
-}
-
-impl Times {
-    /// The most that a client runs, for its command.
-    pub(crate) fn whole_s(self) -> f64 {
-        self.ramp_up_s + self.seconds + BEYOND_S
-    }
-}
-
-/// What came of a run, each per new order but the first.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Seen {
-    pub(crate) per_minute: f64,
-    pub(crate) cpu_us: f64,
-    pub(crate) statements: f64,
-    pub(crate) rows_written: f64,
-}
-
-/// Runs a client and watches it; what it prints goes to the file `log`.
-pub(crate) fn watch(command: &mut Command, server: &Endpoint, times: Times, log: &Path) -> Result<Seen> {
-    let mut counters = Counters::open(server)?;
-    let before = counters.all()?;
-    let mut client = Running::start(command, log)?;
-    let begun = Instant::now();
-    while counters.orders()? == before.orders {
-        client.check()?;
-        if begun.elapsed() > PATIENCE {
-            bail!("no new order came within {} s: {}", PATIENCE.as_secs(), client.last_words());
-        }
-        std::thread::sleep(LOOK);
-    }
-    std::thread::sleep(Duration::from_secs_f64(times.ramp_up_s));
-    let from = client.look(&mut counters)?;
-    std::thread::sleep(Duration::from_secs_f64(times.seconds));
-    let to = client.look(&mut counters)?;
-    drop(client);
-    if let Some((count, last)) = complaints(log) {
-        warn(&format!("the client told of {}, the last one: {last}", plural(count, "error")));
-    }
-    counters.wait_until_alone()?;
-    let after = counters.all()?;
-
-    let orders = to.orders - from.orders;
-    let all_orders = (after.orders - before.orders) as f64;
-    if orders == 0 {
-        bail!("{command:?} had no new order in {} s", times.seconds);
-    }
-    Ok(Seen {
-        per_minute: 60.0 * orders as f64 / (to.at - from.at).as_secs_f64(),
-        cpu_us: (to.cpu_ns - from.cpu_ns) as f64 / 1e3 / orders as f64,
-        statements: (after.statements - before.statements - counters.asked_since(&before)) as f64 / all_orders,
-        rows_written: (after.rows_written - before.rows_written) as f64 / all_orders,
-    })
-}
-
-/// How many lines of what a client printed tell of errors, and the last of them.
-fn complaints(log: &Path) -> Option<(u64, String)> {
-    let said = std::fs::read(log).unwrap_or_default();
-    let said = String::from_utf8_lossy(&said);
-    let complaints = said.lines().filter(|line| line.contains("rror") || line.contains("eadlock"));
-    complaints.fold(None, |all, line| Some((all.map_or(0, |(count, _)| count) + 1, line.to_owned())))
-}
-
 /// A moment of a run.
-struct Look {
-    at: Instant,
-    orders: u64,
-    cpu_ns: u64,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    pub(crate) orders: u64,
+    pub(crate) cpu_ns: u64,
 }
 
 /// The server's counters since its start.
-struct Counted {
-    orders: u64,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counted {
+    pub(crate) orders: u64,
+    pub(crate) rows_written: u64,
     statements: u64,
-    rows_written: u64,
-    /// How many statements had been sent here when they were read.
+    /// How many of them had been sent here.
     asked: u64,
 }
 
+impl Counted {
+    pub(crate) fn statements_of_others(&self) -> i64 {
+        self.statements.cast_signed() - self.asked.cast_signed()
+    }
+}
+
 /// The session that asks for them.
-struct Counters {
+pub(crate) struct Counters {
     session: Session,
     engine: Engine,
     /// Statements that it has sent.
@@ -118,7 +51,7 @@ struct Counters {
 }
 
 impl Counters {
-    fn open(server: &Endpoint) -> Result<Counters> {
+    pub(crate) fn open(server: &Endpoint) -> Result<Counters> {
         Ok(Counters { session: Session::connect(server, PATIENCE)?, engine: server.engine, asked: 0 })
     }
 
@@ -130,11 +63,11 @@ impl Counters {
         numbers.sum::<Option<u64>>().with_context(|| format!("`{sql}` is answered by {:?}", table.rows))
     }
 
-    fn orders(&mut self) -> Result<u64> {
+    pub(crate) fn orders(&mut self) -> Result<u64> {
         self.ask("SELECT SUM(d_next_o_id) FROM district")
     }
 
-    fn all(&mut self) -> Result<Counted> {
+    pub(crate) fn all(&mut self) -> Result<Counted> {
         let kind = kind(self.engine);
         Ok(Counted {
             orders: self.orders()?,
@@ -145,7 +78,7 @@ impl Counters {
     }
 
     /// A session's counters are complete when it has ended.
-    fn wait_until_alone(&mut self) -> Result<()> {
+    pub(crate) fn wait_until_alone(&mut self) -> Result<()> {
         let begun = Instant::now();
         while self.ask(kind(self.engine).sessions)? > 0 {
             if begun.elapsed() > PATIENCE {
@@ -155,48 +88,67 @@ impl Counters {
         }
         Ok(())
     }
-
-    fn asked_since(&self, before: &Counted) -> u64 {
-        self.asked - before.asked
-    }
 }
 
 /// A client under way; it ends with this value.
-struct Running<'a> {
+pub(crate) struct Running {
     child: Child,
-    log: &'a Path,
+    log: PathBuf,
 }
 
-impl Running<'_> {
-    fn start<'a>(command: &mut Command, log: &'a Path) -> Result<Running<'a>> {
+impl Running {
+    /// Starts it; what it prints goes to the file `log`.
+    pub(crate) fn start(command: &mut Command, log: &Path) -> Result<Running> {
         let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         let too = file.try_clone().context("cannot write what the client prints")?;
         command.stdin(Stdio::null()).stdout(file).stderr(too);
         let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
-        Ok(Running { child, log })
+        Ok(Running { child, log: log.to_owned() })
     }
 
     /// What it has done and used so far.
-    fn look(&mut self, counters: &mut Counters) -> Result<Look> {
+    pub(crate) fn look(&mut self, counters: &mut Counters) -> Result<Look> {
         self.check()?;
-        let orders = counters.orders()?;
-        Ok(Look { at: Instant::now(), orders, cpu_ns: cpu_ns(self.child.id())? })
+        Ok(Look { orders: counters.orders()?, cpu_ns: cpu_ns(self.child.id())? })
     }
 
-    fn check(&mut self) -> Result<()> {
+    pub(crate) fn check(&mut self) -> Result<()> {
         match self.child.try_wait()? {
             None => Ok(()),
             Some(status) => bail!("the client ended too early, with {status}: {}", self.last_words()),
         }
     }
 
+    /// Waits until there are more orders than these.
+    pub(crate) fn wait_for_order(&mut self, counters: &mut Counters, before: u64) -> Result<()> {
+        let begun = Instant::now();
+        while counters.orders()? == before {
+            self.check()?;
+            if begun.elapsed() > PATIENCE {
+                bail!("no new order came within {} s: {}", PATIENCE.as_secs(), self.last_words());
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    /// Ends it; how many lines of what it printed tell of errors, and the last of them.
+    pub(crate) fn end(self) -> Option<(u64, String)> {
+        let log = self.log.clone();
+        drop(self);
+        let said = std::fs::read(log).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        let complaints = said.lines().filter(|line| line.contains("rror") || line.contains("eadlock"));
+        complaints.fold(None, |all, line| Some((all.map_or(0, |(count, _)| count) + 1, line.to_owned())))
+    }
+
     fn last_words(&self) -> String {
-        let said = std::fs::read(self.log).unwrap_or_default();
+        let said = std::fs::read(&self.log).unwrap_or_default();
         String::from_utf8_lossy(&said).lines().last().unwrap_or("it said nothing").to_owned()
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for Running {
     fn drop(&mut self) {
         // It has been seen long enough, or has ended by itself.
         let _ = self.child.kill();

@@ -141,7 +141,7 @@ fn a_client_on_the_engines_library_makes_the_same_calls() {
     // On a machine that writes much a new order may take half a second.
     args.extend(["--rows=1000", "--rounds=2", "--seconds=2", "--ramp-up=0.1"]);
     let figures = scene.figures(&args, 0);
-    let units = ["NOPM", "us/order", "sent/order", "rows/order"];
+    let units = ["NOPM", "us/order", "wait us/order", "sent/order", "rows/order"];
     let expected: Vec<[&str; 3]> = ["tproc-c-1", "tproc-c-4"]
         .into_iter()
         .flat_map(|workload| units.map(|unit| ["rqps", "libpq"].map(|client| [workload, client, unit])))
