@@ -6,6 +6,7 @@
 //! are forecasts, not tests, and must not decide a verdict.
 
 use crate::distribution::{normal_quantile, student_t_quantile};
+use crate::looks::Levels;
 use crate::noncentral_t::upper_tail_and_slope;
 use crate::paired::Estimate;
 
@@ -59,11 +60,29 @@ pub fn minimal_detectable_effect(standard_error: f64, degrees_of_freedom: f64, p
 /// when one round has standard deviation `sd` and a floor contributes
 /// `prior_degrees_of_freedom` (0 without one). `None` if a million rounds would not do.
 pub fn rounds_needed(sd: f64, prior_degrees_of_freedom: f64, target_log: f64) -> Option<usize> {
-    let target = target_log.abs();
-    let enough = |n: usize| {
+    rounds_until(|n| mde_of(sd, prior_degrees_of_freedom, n) <= target_log.abs())
+}
+
+/// The same where they are added to rounds whose results are known, so that the intervals are those of
+/// [`Levels::always_valid`]. Some twice as many.
+pub fn rounds_needed_in_all(sd: f64, prior_degrees_of_freedom: f64, target_log: f64) -> Option<usize> {
+    let detectable = |n: usize| {
         let standard_error = sd / (n as f64).sqrt();
-        mde80(standard_error, prior_degrees_of_freedom + (n - 1) as f64).log <= target
+        let degrees_of_freedom = prior_degrees_of_freedom + (n - 1) as f64;
+        let half = |level: f64| student_t_quantile(1.0 - 0.5 * level, degrees_of_freedom) * standard_error;
+        let wider = half(Levels::always_valid(n).change) - half(Levels::ONCE.change);
+        mde_of(sd, prior_degrees_of_freedom, n) + wider
     };
+    rounds_until(|n| detectable(n) <= target_log.abs())
+}
+
+/// The [`mde80`] of so many rounds.
+fn mde_of(sd: f64, prior_degrees_of_freedom: f64, n: usize) -> f64 {
+    mde80(sd / (n as f64).sqrt(), prior_degrees_of_freedom + (n - 1) as f64).log
+}
+
+/// The first number of rounds that is enough; more always are.
+fn rounds_until(enough: impl Fn(usize) -> bool) -> Option<usize> {
     let mut above = 2;
     while !enough(above) {
         if above >= MOST_ROUNDS {
@@ -115,6 +134,7 @@ fn detectable_noncentrality(degrees_of_freedom: f64, power: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::distribution::noncentral_t_upper_tail;
+    use crate::paired::Paired;
     use proptest::prelude::*;
 
     #[test]
@@ -144,6 +164,17 @@ mod tests {
         assert_eq!(rounds_needed(1.0, 0.0, 100.0), Some(2));
         assert_eq!(rounds_needed(1.0, 0.0, 0.0), None);
         assert_eq!(rounds_needed(1.0, 0.0, 1e-6), None);
+    }
+
+    #[test]
+    fn rounds_that_are_added_are_enough_for_wider_intervals() {
+        let seen = |n: usize| {
+            let paired = Paired { n, mean: 0.0, median: 0.0, sd: Some(0.01) };
+            paired.plain().unwrap().seen_at(Levels::always_valid(n)).mde80().log
+        };
+        let (anew, in_all) = (rounds_needed(0.01, 0.0, 0.01).unwrap(), rounds_needed_in_all(0.01, 0.0, 0.01).unwrap());
+        assert!(seen(in_all) <= 0.01 && seen(in_all - 1) > 0.01, "{in_all}: {}", seen(in_all));
+        assert!((anew + anew / 2..=3 * anew).contains(&in_all), "{in_all} and {anew}");
     }
 
     proptest! {

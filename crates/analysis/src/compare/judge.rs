@@ -10,8 +10,8 @@ use crate::compare::row::{Row, log_ratios};
 use crate::findings::{Comparison, RoundFindings};
 use rqps_model::Verdict;
 use rqps_stats::{
-    DEFAULT_FALSE_DISCOVERY_RATE, Decision, Estimate, Floor, Judgement, Margin, Paired, Prior, decide, q_values,
-    rounds_needed,
+    DEFAULT_FALSE_DISCOVERY_RATE, Decision, Estimate, Floor, Judgement, Levels, Margin, Paired, Prior, decide,
+    q_values, rounds_needed, rounds_needed_in_all,
 };
 use std::collections::BTreeSet;
 
@@ -153,16 +153,29 @@ fn finish(draft: Draft, margin: Margin) -> Comparison {
         _ => None,
     };
     if comparison.verdict == Verdict::Undecided {
-        comparison.rounds_needed = estimate.as_ref().and_then(|estimate| rounds_to_settle(estimate, margin));
+        let rounds = |needed: RoundsNeeded| rounds_to_settle(estimate.as_ref()?, margin, needed);
+        comparison.rounds_needed_in_all = rounds(rounds_needed_in_all);
+        comparison.rounds_needed = match is_extended(estimate.as_ref()) {
+            true => comparison.rounds_needed_in_all,
+            false => rounds(rounds_needed),
+        };
     }
     comparison
 }
 
+/// How many rounds of a standard deviation, with the degrees of freedom of a floor, show a change.
+type RoundsNeeded = fn(f64, f64, f64) -> Option<usize>;
+
+/// Whether its campaign was given more rounds once its results were known.
+fn is_extended(estimate: Option<&Estimate>) -> bool {
+    estimate.is_some_and(|estimate| estimate.levels == Levels::always_valid(estimate.n))
+}
+
 /// Rounds, those there are included, that would show a change of the size seen, or of the margin if that is larger.
-fn rounds_to_settle(estimate: &Estimate, margin: Margin) -> Option<u32> {
+fn rounds_to_settle(estimate: &Estimate, margin: Margin, needed: RoundsNeeded) -> Option<u32> {
     let target = estimate.mean.abs().max(margin.high());
     let prior = estimate.degrees_of_freedom - (estimate.n - 1) as f64;
-    let needed = rounds_needed(estimate.sd, prior, target)?;
+    let needed = needed(estimate.sd, prior, target)?;
     u32::try_from(needed.max(estimate.n + 1)).ok()
 }
 
@@ -218,8 +231,13 @@ mod tests {
     fn undecided_says_how_many_rounds_would_do() {
         let found = verdict_of(&[-0.04, 0.03, -0.01, 0.01]);
         assert_eq!(found.verdict, Verdict::Undecided);
-        assert!(found.rounds_needed.unwrap() > 4);
+        let anew = found.rounds_needed.unwrap();
+        assert!(anew > 4 && found.rounds_needed_in_all.unwrap() > anew);
         assert!(found.mde.unwrap() > 0.02);
+        // Of a campaign that was given more rounds there are no others.
+        let row = Row { levels: Levels::always_valid(4), ..two(&[-0.04, 0.03, -0.01, 0.01]) };
+        let extended = compare(&[row], 0, Margin::default())[0][1].clone().unwrap();
+        assert_eq!(extended.rounds_needed, found.rounds_needed_in_all);
     }
 
     #[test]

@@ -44,6 +44,9 @@ pub struct Comparison {
     pub cycle_se: Option<f64>,
     /// Rounds that would settle an undecided cell, where that can be estimated.
     pub rounds_needed: Option<u32>,
+    /// The same, those there are included, where `rqps more` adds the others: its intervals are wider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds_needed_in_all: Option<u32>,
 }
 
 /// A quantile of latency, a cost per operation, or how steady a test was, relative to the base's. Regressed means that
@@ -140,12 +143,19 @@ impl Comparison {
             sd: None,
             cycle_se: None,
             rounds_needed: None,
+            rounds_needed_in_all: None,
         }
     }
 
     /// Rounds that would settle an undecided cell, where they are not out of all proportion to those run.
     pub fn rounds_within_reach(&self) -> Option<u32> {
         self.rounds_needed.filter(|&rounds| rounds <= REACH.saturating_mul(self.n))
+    }
+
+    /// Rounds that `rqps more` would have to add to settle it, where they are not out of all proportion either.
+    pub fn more_within_reach(&self) -> Option<u32> {
+        let in_all = self.rounds_needed_in_all.filter(|&rounds| rounds <= REACH.saturating_mul(self.n))?;
+        Some(in_all.saturating_sub(self.n))
     }
 
     /// Whether the interval excludes "no change", and the verdict is undecided only since so many cells were compared.

@@ -7,7 +7,7 @@ use super::{advised, summed, warning};
 use crate::advice::{self, Advice, Kind};
 use crate::compare::aa_pairs::Gate;
 use crate::digits::{percent, significant};
-use crate::findings::{CellFindings, TestFindings, TreatmentFindings, Warning};
+use crate::findings::{CellFindings, Comparison, TestFindings, TreatmentFindings, Warning};
 use crate::words::{examples, rounds_in_words};
 use jiff::Timestamp;
 use rqps_model::facts::{HostFacts, LoadFacts};
@@ -327,17 +327,20 @@ pub(crate) fn summary(tests: &[TestFindings], labels: &[&str], seconds_of_a_roun
         };
         let all: Vec<Advice> = tests.iter().flat_map(of_test).collect();
         let more = seconds_of_a_round.and_then(|seconds| time_for_more(&cells, seconds));
-        let more = more.map_or_else(String::new, |time| format!("; `rqps more` with `--time {time}` adds them"));
+        let more = more.map_or_else(String::new, |time| {
+            format!("; added by `rqps more`, whose intervals are wider, it takes `--time {time}`")
+        });
         found.push(advised(WarningKind::Noisy, message, &(advice::for_all(&all) + &more)));
     }
     found
 }
 
-/// The time that the rounds would take which would decide more tests that are too noisy, as `--time` takes it.
+/// The time that the rounds would take which `rqps more` would have to add to decide tests that are too noisy, as
+/// `--time` takes it.
 fn time_for_more(cells: &[(String, &CellFindings)], seconds_of_a_round: f64) -> Option<String> {
     let noisy = cells.iter().filter(|(_, cell)| cell.warnings.iter().any(|it| it.kind == WarningKind::Noisy));
     let compared = noisy.filter_map(|(_, cell)| cell.comparison.as_ref());
-    let more = compared.filter_map(|it| Some(it.rounds_within_reach()?.saturating_sub(it.n))).max()?;
+    let more = compared.filter_map(Comparison::more_within_reach).max()?;
     Some(format!("{:.0}m", (f64::from(more) * seconds_of_a_round / 60.0).ceil()))
 }
 

@@ -250,3 +250,25 @@ fn what_several_treatments_lack_is_told_once() {
     let told: Vec<String> = left_out(loads).into_iter().map(|warning| warning.cause).collect();
     assert_eq!(told, [format!("after loading with a, d: {owners}"), "after loading with c: no index".to_owned()]);
 }
+
+#[test]
+fn the_time_for_more_counts_the_rounds_that_wider_intervals_take() {
+    let cell = |anew: u32, in_all: u32, kind: WarningKind| CellFindings {
+        comparison: Some(Comparison {
+            rounds_needed: Some(anew),
+            rounds_needed_in_all: Some(in_all),
+            ..Comparison::undecided(0.99, 8)
+        }),
+        warnings: vec![warning(kind, String::new())],
+        ..CellFindings::default()
+    };
+    let time = |cells: &[CellFindings]| {
+        let cells: Vec<(String, &CellFindings)> = cells.iter().map(|cell| (String::new(), cell)).collect();
+        time_for_more(&cells, 30.0)
+    };
+    let noisy = cell(12, 23, WarningKind::Noisy);
+    assert_eq!(time(&[noisy.clone(), cell(9, 12, WarningKind::Noisy)]).as_deref(), Some("8m"));
+    // Nobody adds twice the rounds that there are, and chance is not noise.
+    assert_eq!(time(&[noisy, cell(13, 25, WarningKind::Noisy)]).as_deref(), Some("8m"));
+    assert_eq!(time(&[cell(13, 25, WarningKind::Noisy), cell(9, 12, WarningKind::Chance)]), None);
+}
