@@ -28,7 +28,7 @@ use rqps_model::facts::StatementPlan;
 use rqps_model::plan::{Arrival, DataSet, Round, Stage, TestPlan};
 use rqps_model::sample::ErrorCount;
 use rqps_model::{Engine, Plan};
-use rqps_stats::Margin;
+use rqps_stats::{Kept, Margin};
 use rqps_store::{Campaign, StoreError};
 use std::collections::BTreeMap;
 
@@ -139,8 +139,15 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
         statements,
         cells: arms.into_iter().map(|arm| arm.cell).collect(),
     };
-    let row = Row { cells: ratios, pairs, held_back, levels, planted: shared.planted.to_vec() };
+    let kept = kept_of(shared.plan, &planned.name, clients);
+    let row = Row { cells: ratios, pairs, held_back, levels, planted: shared.planted.to_vec(), kept };
     Ok(Examined { findings, statements: prepared, row, measure_rows, statement_rows, traces, other_load })
+}
+
+/// What this host had shown of a test's noise before the campaign began.
+fn kept_of(plan: &Plan, test: &str, clients: u32) -> Option<Kept> {
+    let found = plan.kept_floors.iter().find(|floor| floor.test == test && floor.clients == clients)?;
+    Some(Kept::of_rounds(found.sd, found.slice_se, found.rounds))
 }
 
 fn read_arm(shared: Shared<'_>, treatment: usize, test: usize, clients: u32) -> Result<Arm, StoreError> {

@@ -166,6 +166,9 @@ pub struct CampaignFacts {
     /// What the seconds of a round went to, in the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_seconds: Option<RoundSeconds>,
+    /// What this host had shown of the noise of tests before, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_noise: Option<KeptNoise>,
     /// Margin of equivalence as a fraction.
     pub margin: f64,
     /// CPU placement.
@@ -244,6 +247,15 @@ pub fn clients_per_unit(unit: Unit, clients: u32) -> f64 {
         Unit::KiloRowsPerSecond => f64::from(clients.max(1)),
         Unit::QueriesPerSecond | Unit::RowsPerSecond | Unit::NewOrdersPerMinute => 1.0,
     }
+}
+
+/// Noise that an A/A on the same host had shown before a campaign began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptNoise {
+    /// Tests of which it was known, each number of clients by itself.
+    pub known: u32,
+    /// Those whose intervals count it, since the campaign's other tests agree with it.
+    pub counted: u32,
 }
 
 /// One treatment in one test.

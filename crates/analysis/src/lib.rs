@@ -33,7 +33,7 @@ use crate::advice::Kind;
 use crate::compare::measures::MeasureRows;
 use crate::compare::row::Row;
 use crate::compare::statement_times::StatementRow;
-use crate::compare::{aa_pairs, crossing, groups, judge, measures, planted, statement_times};
+use crate::compare::{aa_pairs, crossing, floor, groups, judge, measures, planted, statement_times};
 use crate::evidence::{forced, semantic_settings, series, touching};
 use crate::examine::{Examined, Shared, examine_all};
 use crate::findings::{CampaignFacts, Findings, SettingFindings, TestFindings, TreatmentFindings, Warning};
@@ -145,7 +145,10 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     warnings.extend(warnings::campaign::summary(&tests, &labels, of_a_round));
     Ok(Findings {
         format: rqps_model::FORMAT,
-        campaign: campaign_facts(campaign, margin, rounds_complete)?,
+        campaign: CampaignFacts {
+            kept_noise: floor::kept_noise(&rows),
+            ..campaign_facts(campaign, margin, rounds_complete)?
+        },
         host: campaign.host().clone(),
         base,
         treatments,
@@ -291,6 +294,7 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         why_continued: plan.why_continued.clone(),
         aged: plan.stages.iter().find_map(|stage| stage.aged.clone()),
         round_seconds: round_seconds(&campaign.events().unwrap_or_default()),
+        kept_noise: None,
         margin: margin.fraction(),
         placement: plan.placement,
         arrival: plan.arrival,

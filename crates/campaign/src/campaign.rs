@@ -225,6 +225,7 @@ impl Campaign {
             arrival: self.arrival,
             placement: self.placement,
             program_pages: self.program_pages,
+            kept_floors: Vec::new(),
             machine: Some(machine),
             margin: self.margin,
             forced: self.forced.clone(),

@@ -1,7 +1,7 @@
 //! The noise of this host, as an A/A campaign showed it, kept for later plans.
 //!
 //! In: a campaign that measured its base twice, with its findings. Out: a file in the user's state folder, the list of
-//! such files, and what they foretell of a plan. No verdict is made with them.
+//! such files, what they foretell of a plan, and what a campaign takes along for its verdicts.
 
 pub mod text;
 
@@ -10,7 +10,7 @@ use rqps_analysis::findings::Findings;
 use rqps_campaign::{Foretold, Noise, foretell};
 use rqps_machine::user_files::state_folder;
 use rqps_model::facts::HostFacts;
-use rqps_model::plan::{Arrival, DataSet, DataShape};
+use rqps_model::plan::{Arrival, DataSet, DataShape, KeptFloor, TreatmentPlan};
 use rqps_model::{Engine, Placement, Plan};
 use rqps_observe::facts::host_facts;
 use rqps_store::Campaign;
@@ -181,9 +181,43 @@ fn list_in(folder: &Path) -> Result<Vec<Calibration>> {
     Ok(kept)
 }
 
-/// What the tests of a plan would see on this host, and the campaigns that tell: of each test the newest on this CPU
-/// and kernel, of the same engine, profile and placement.
-pub fn of_plan<'k>(kept: &'k [Calibration], plan: &Plan, host: &Host) -> (Vec<Foretold>, Vec<&'k Calibration>) {
+/// What a calibration showed, in short.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Shown {
+    /// The build's name.
+    pub build: String,
+    /// The day on which it ended.
+    pub day: String,
+    /// Tests, each number of clients by itself.
+    pub tests: u32,
+    /// Sd of the rounds' log ratios, of the test in the middle.
+    pub sd_middle: f64,
+    /// That of the noisiest one.
+    pub sd_most: f64,
+}
+
+impl Shown {
+    /// Of one calibration.
+    pub fn by(one: &Calibration) -> Shown {
+        let mut sds: Vec<f64> = one.floors.iter().map(|floor| floor.sd).collect();
+        sds.sort_by(f64::total_cmp);
+        Shown {
+            build: one.build.clone(),
+            day: one.at.split('T').next().unwrap_or(&one.at).to_owned(),
+            tests: sds.len() as u32,
+            sd_middle: sds.get(sds.len() / 2).copied().unwrap_or(0.0),
+            sd_most: sds.last().copied().unwrap_or(0.0),
+        }
+    }
+}
+
+/// What the newest of these calibrations showed that was made on this host.
+pub fn newest(kept: &[Calibration], host: &Host) -> Option<Shown> {
+    kept.iter().filter(|one| one.host == *host).max_by(|a, b| a.at.cmp(&b.at)).map(Shown::by)
+}
+
+/// Those on this CPU and kernel, of the same engine, profile and placement.
+fn fitting<'k>(kept: &'k [Calibration], plan: &Plan, host: &Host) -> Vec<&'k Calibration> {
     let base = &plan.treatments[plan.base];
     let has_noise = loaded(plan).is_some() && plan.arrival == Arrival::Closed;
     let fits = |one: &&Calibration| {
@@ -191,14 +225,44 @@ pub fn of_plan<'k>(kept: &'k [Calibration], plan: &Plan, host: &Host) -> (Vec<Fo
             && one.host == *host
             && (one.engine, &one.profile, one.placement) == (base.build.engine, &base.profile, plan.placement)
     };
-    let fitting: Vec<&Calibration> = kept.iter().filter(fits).collect();
-    let find = |test: &str, clients: u32| {
-        let of = |one: &'k Calibration| {
-            let floor = one.floors.iter().find(|floor| floor.test == test && floor.clients == clients)?;
-            Some((one, floor))
-        };
-        fitting.iter().find_map(|&one| of(one))
+    kept.iter().filter(fits).collect()
+}
+
+/// The newest that tells of a test.
+fn find<'k>(fitting: &[&'k Calibration], test: &str, clients: u32) -> Option<(&'k Calibration, &'k TestFloor)> {
+    let of = |one: &'k Calibration| {
+        let floor = one.floors.iter().find(|floor| floor.test == test && floor.clients == clients)?;
+        Some((one, floor))
     };
+    fitting.iter().find_map(|&one| of(one))
+}
+
+/// What a campaign takes along of the noise of its tests: where all its treatments have the engine and the profile that
+/// were measured, on as many rows. Whether it counts, the campaign's own rounds decide.
+pub fn taken_along(kept: &[Calibration], plan: &Plan, host: &Host) -> Vec<KeptFloor> {
+    let base = &plan.treatments[plan.base];
+    let is_like = |one: &TreatmentPlan| {
+        (one.build.engine, one.storage, &one.profile, &one.set)
+            == (base.build.engine, base.storage, &base.profile, &base.set)
+    };
+    if !plan.treatments.iter().all(is_like) {
+        return Vec::new();
+    }
+    let mut fitting = fitting(kept, plan, host);
+    fitting.retain(|one| Some(one.data) == loaded(plan));
+    let clients = plan.clients();
+    let cells = plan.tests().into_iter().flat_map(|test| clients.iter().map(move |clients| (&test.name, *clients)));
+    let of = |(test, clients): (&String, u32)| {
+        let (_, &TestFloor { rounds, sd, slice_se, .. }) = find(&fitting, test, clients)?;
+        Some(KeptFloor { test: test.clone(), clients, rounds, sd, slice_se })
+    };
+    cells.filter_map(of).collect()
+}
+
+/// What the tests of a plan would see on this host, and the campaigns that tell.
+pub fn of_plan<'k>(kept: &'k [Calibration], plan: &Plan, host: &Host) -> (Vec<Foretold>, Vec<&'k Calibration>) {
+    let fitting = fitting(kept, plan, host);
+    let find = |test: &str, clients: u32| find(&fitting, test, clients);
     let noise = |test: &str, clients: u32| {
         let (_, floor) = find(test, clients)?;
         Some(Noise { sd: floor.sd, slice_se: floor.slice_se, seconds: floor.seconds })

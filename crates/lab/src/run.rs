@@ -4,6 +4,7 @@
 //! have yet.
 
 use crate::disk;
+use crate::floors;
 use crate::notice::{Notice, Notify};
 use crate::open::Lab;
 use crate::prepare::Prepared;
@@ -16,8 +17,8 @@ use rqps_machine::Lease;
 use rqps_machine::lease::Holdings;
 use rqps_model::Plan;
 use rqps_model::build::without_credentials;
-use rqps_model::facts::BuildFacts;
-use rqps_model::plan::{Allotment, TimeLimit};
+use rqps_model::facts::{BuildFacts, HostFacts};
+use rqps_model::plan::{Allotment, KeptFloor, TimeLimit};
 use rqps_observe::clock::rfc3339;
 use rqps_observe::facts::host_facts;
 use rqps_store::{Campaign, Start, State, Writer};
@@ -73,6 +74,7 @@ impl<'a> Run<'a> {
         }
         check_program_pages(&plan)?;
         let host = host_facts(&data_place);
+        plan.kept_floors = kept_floors(&plan, &host, notify);
         let lease = Lease::open(&lab.cache)?;
         let store = Campaign::create(results, &plan.name, &plan, &host, &campaign_toml, this_start())?;
         Ok(Run { lab, plan, builds, store, lease, is_new: true })
@@ -331,6 +333,17 @@ fn start_on(
     let start = Start { host_changes, ..this_start() };
     check_host(&start, campaign.status().started_at(), is_strict, notify)?;
     Ok(start)
+}
+
+/// The noise that A/As on this host have shown of a plan's tests. What cannot be read is told, and left out.
+fn kept_floors(plan: &Plan, host: &HostFacts, notify: &mut Notify<'_>) -> Vec<KeptFloor> {
+    floors::list().map_or_else(
+        |error| {
+            notify(Notice::Warning(format!("{error:#}")));
+            Vec::new()
+        },
+        |kept| floors::taken_along(&kept, plan, &floors::Host::of(host)),
+    )
 }
 
 fn this_start() -> Start {

@@ -271,6 +271,7 @@ impl Recipe {
             arrival: self.arrival,
             placement: Placement::Same,
             program_pages: ProgramPages::Small,
+            kept_floors: Vec::new(),
             machine: None,
             margin: 0.02,
             rounds: self.rounds,

@@ -64,6 +64,21 @@ pub struct TreatmentPlan {
     pub planted: Option<f64>,
 }
 
+/// The noise of a test, as an A/A campaign on the same host has shown it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeptFloor {
+    /// The test.
+    pub test: String,
+    /// Clients.
+    pub clients: u32,
+    /// Rounds compared.
+    pub rounds: u32,
+    /// Sd of the rounds' log ratios.
+    pub sd: f64,
+    /// Standard error that the slices of a round explain; 0 where it has none.
+    pub slice_se: f64,
+}
+
 /// A test as planned, in order of execution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TestPlan {
@@ -209,6 +224,9 @@ pub struct Plan {
     /// In what pages the programs of servers lie.
     #[serde(default = "small", skip_serializing_if = "ProgramPages::is_small")]
     pub program_pages: ProgramPages,
+    /// What A/As on this host had shown of the noise of its tests when it began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept_floors: Vec<KeptFloor>,
     /// What profiles are sized for; `None` = this host divided by the servers that are up together.
     pub machine: Option<MachineClass>,
     /// Margin of equivalence, as a fraction (0.02).

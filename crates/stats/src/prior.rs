@@ -58,7 +58,7 @@ impl Prior {
 }
 
 /// Unbiased estimate of ln σ² from a sample variance: its logarithm has the mean ln σ² + ψ(d/2) - ln(d/2).
-fn log_variance(cell: &Spread) -> f64 {
+pub(crate) fn log_variance(cell: &Spread) -> f64 {
     let half = 0.5 * cell.degrees_of_freedom;
     cell.variance.ln() - digamma(half) + half.ln()
 }

@@ -1,12 +1,16 @@
 //! The noise floor that a cell is judged with: how much an unchanged build differs from itself on this test.
 //!
-//! In: the log ratios of one test (or group): of every treatment against the base, and of the A/A pairs; and how the
-//! cells of the campaign's other tests spread. Out: a floor, where one can be known. A floor never comes from the
-//! comparison it is to judge: a cell's own rounds, counted twice, would make intervals too narrow.
+//! In: the log ratios of one test (or group): of every treatment against the base, and of the A/A pairs; how the cells
+//! of the campaign's other tests spread; and what this host had shown before. Out: a floor, where one can be known. A
+//! floor never comes from the comparison it is to judge: a cell's own rounds, counted twice, would make intervals too
+//! narrow.
 
 use crate::compare::round::RoundRatio;
 use crate::compare::row::{Row, log_ratios};
-use rqps_stats::{DEFAULT_FLOOR_DEGREES_OF_FREEDOM, Floor, Prior, Spread, mean, median, pooled_floor, sample_variance};
+use crate::findings::KeptNoise;
+use rqps_stats::{
+    DEFAULT_FLOOR_DEGREES_OF_FREEDOM, Floor, Kept, Prior, Spread, agree, mean, median, pooled_floor, sample_variance,
+};
 
 /// Treatments other than the base that a campaign needs before their spread makes a floor.
 const FEWEST_TREATMENTS: usize = 3;
@@ -39,6 +43,27 @@ pub(crate) fn spreads(rows: &[Row]) -> Vec<Vec<Spread>> {
 pub(crate) fn prior(row: usize, spreads: &[Vec<Spread>]) -> Option<Prior> {
     let others = spreads.iter().enumerate().filter(|(at, _)| *at != row);
     Prior::of_cells(&others.flat_map(|(_, cells)| cells.iter().copied()).collect::<Vec<_>>())
+}
+
+/// What an A/A on this host showed of the noise of `row` before, if the cells of all other rows agree with what it
+/// showed of them.
+pub(crate) fn of_host(row: usize, rows: &[Row], spreads: &[Vec<Spread>]) -> Option<Kept> {
+    let kept = rows[row].kept?;
+    let others = rows.iter().zip(spreads).enumerate().filter(|(at, _)| *at != row);
+    let others = others.flat_map(|(_, (other, cells))| other.kept.into_iter().flat_map(|kept| beside(cells, kept)));
+    agree(&others.collect::<Vec<_>>()).then_some(kept)
+}
+
+/// How many rows an A/A on this host had told of, and in how many that counts.
+pub(crate) fn kept_noise(rows: &[Row]) -> Option<KeptNoise> {
+    let spreads = spreads(rows);
+    let known = rows.iter().filter(|row| row.kept.is_some()).count() as u32;
+    let counted = (0..rows.len()).filter(|row| of_host(*row, rows, &spreads).is_some()).count() as u32;
+    (known > 0).then_some(KeptNoise { known, counted })
+}
+
+fn beside(cells: &[Spread], kept: Kept) -> impl Iterator<Item = (Spread, Kept)> {
+    cells.iter().map(move |cell| (*cell, kept))
 }
 
 /// How a cell's rounds spread, `None` for fewer than two of them.

@@ -10,7 +10,7 @@ use crate::compare::row::{Row, log_ratios};
 use crate::findings::{Comparison, RoundFindings};
 use rqps_model::Verdict;
 use rqps_stats::{
-    DEFAULT_FALSE_DISCOVERY_RATE, Decision, Estimate, Floor, Judgement, Levels, Margin, Paired, Prior, decide,
+    DEFAULT_FALSE_DISCOVERY_RATE, Decision, Estimate, Floor, Judgement, Kept, Levels, Margin, Paired, Prior, decide,
     q_values, rounds_needed, rounds_needed_in_all,
 };
 use std::collections::BTreeSet;
@@ -50,7 +50,10 @@ fn compare_together(rows: &[Row], base: usize, margin: Margin) -> Vec<Vec<Option
     let mut drafts: Vec<Draft> = rows
         .iter()
         .enumerate()
-        .flat_map(|(at, row)| drafts_of_row(at, row, base, floor::prior(at, &spreads), margin))
+        .flat_map(|(at, row)| {
+            let known = (floor::prior(at, &spreads), floor::of_host(at, rows, &spreads));
+            drafts_of_row(at, row, base, known, margin)
+        })
         .collect();
     correct(&mut drafts);
     let mut found: Vec<Vec<Option<Comparison>>> = rows.iter().map(|row| vec![None; row.cells.len()]).collect();
@@ -61,7 +64,14 @@ fn compare_together(rows: &[Row], base: usize, margin: Margin) -> Vec<Vec<Option
     found
 }
 
-fn drafts_of_row(at: usize, row: &Row, base: usize, prior: Option<Prior>, margin: Margin) -> Vec<Draft> {
+/// The comparisons of a row, by what other rows and this host say of its noise.
+fn drafts_of_row(
+    at: usize,
+    row: &Row,
+    base: usize,
+    (prior, kept): (Option<Prior>, Option<Kept>),
+    margin: Margin,
+) -> Vec<Draft> {
     let cells: Vec<Vec<f64>> = (0..row.cells.len()).map(|at| log_ratios(row.comparable(at))).collect();
     let slices: Vec<&[f64]> = cells.iter().map(Vec::as_slice).collect();
     let pair_ratios: Vec<Vec<f64>> = row.pairs.iter().map(|(_, rounds)| log_ratios(rounds)).collect();
@@ -78,9 +88,11 @@ fn drafts_of_row(at: usize, row: &Row, base: usize, prior: Option<Prior>, margin
                 return held_back(at, treatment, &row.cells[treatment], reason);
             }
             let paired = Paired::new(slices[treatment]).ok()?;
-            let of_campaign = prior.and_then(|prior| prior.floor(slice_variance(&row.cells[treatment])));
+            let in_rounds = slice_variance(&row.cells[treatment]);
+            let of_campaign = prior.and_then(|prior| prior.floor(in_rounds));
+            let of_host = kept.and_then(|kept| kept.floor(in_rounds));
             let of_test = floor::of_test(treatment, base, &slices, &pairs);
-            let floor = of_campaign.into_iter().chain(of_test).reduce(Floor::joined);
+            let floor = of_campaign.into_iter().chain(of_host).chain(of_test).reduce(Floor::joined);
             let estimate = paired.estimate(floor.as_ref()).map(|estimate| estimate.seen_at(row.levels));
             let judgement = estimate.as_ref().map_or(Judgement::UNDECIDED, |estimate| decide(estimate, margin));
             let comparison = describe(&row.cells[treatment], &paired, estimate.as_ref(), floor);
@@ -214,6 +226,25 @@ mod tests {
         check(&[-0.009, -0.008, -0.010, -0.009], Verdict::Equal, Some("real but below the margin"));
         check(&[-0.09, 0.06, -0.05, 0.08], Verdict::Undecided, None);
         check(&[-0.30], Verdict::Undecided, Some("one round only"));
+    }
+
+    #[test]
+    fn noise_that_this_host_showed_before_counts_where_other_tests_agree() {
+        let judged = |sd: f64| {
+            let kept = Some(Kept::of_rounds(sd, 0.003, 12));
+            let row = |n: u32| Row { kept, ..two(&[0.011, -0.012, 0.008, -0.009 + 1e-4 * f64::from(n)]) };
+            let rows: Vec<Row> = (0..8).map(row).collect();
+            let found = compare(&rows, 0, Margin::default())[0][1].clone().unwrap();
+            (found, floor::kept_noise(&rows).unwrap())
+        };
+        let (agrees, all) = judged(0.012);
+        assert_eq!((agrees.floor_weight, all.known, all.counted), (Some(3.0), 8, 8));
+        for other_day in [0.003, 0.03] {
+            let (differs, none) = judged(other_day);
+            assert_eq!((differs.floor_weight, none.known, none.counted), (Some(1.0), 8, 0), "{other_day}");
+            assert!(differs.low < agrees.low && agrees.high < differs.high, "{differs:?}");
+        }
+        assert_eq!(floor::kept_noise(&[two(&[0.1, 0.2])]), None);
     }
 
     #[test]

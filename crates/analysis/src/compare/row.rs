@@ -3,7 +3,7 @@
 //! In: the rounds' ratios. Out: types.
 
 use crate::compare::round::RoundRatio;
-use rqps_stats::Levels;
+use rqps_stats::{Kept, Levels};
 
 /// One test at one number of clients, or one group of them.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +18,8 @@ pub(crate) struct Row {
     pub(crate) levels: Levels,
     /// Treatments in which a change was planted.
     pub(crate) planted: Vec<usize>,
+    /// What an A/A on this host had shown of its noise.
+    pub(crate) kept: Option<Kept>,
 }
 
 impl Row {
@@ -68,6 +70,8 @@ impl Pairing<'_> {
             held_back: Vec::new(),
             levels: self.levels,
             planted: self.planted.to_vec(),
+            // It was kept of throughput only.
+            kept: None,
         }
     }
 }

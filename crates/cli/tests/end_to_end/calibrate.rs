@@ -1,6 +1,6 @@
 //! The noise of a host: measured, kept, listed, and what a plan foretells from it.
 
-use crate::scene::{BUILD, SMALL, Scene};
+use crate::scene::{BUILD, SMALL, Scene, results};
 use std::fs;
 
 #[test]
@@ -32,6 +32,12 @@ fn what_a_calibration_keeps_a_plan_foretells_from() {
     assert_eq!(as_json[0], kept);
     let told = planned();
     assert!(told.contains("by an A/A of mine on ") && told.contains("of 1 more nothing is known"), "{told}");
+
+    // A campaign takes it along, since verdicts may count it.
+    scene.end(scene.run_twins("known", &tests)).with_code(0);
+    let campaign = results(&scene.campaign("known"));
+    let along: Vec<_> = campaign.plan().kept_floors.iter().map(|floor| (floor.test.as_str(), floor.sd)).collect();
+    assert_eq!(along, [("point-query", floor["sd"].as_f64().expect("a number"))]);
 
     scene.end(scene.rqps(&["calibrate"])).refused(&["no build is named"]);
     scene.assert_nothing_left();

@@ -53,6 +53,9 @@ fn a_plan_is_foretold_by_the_newest_of_the_same_host_and_profile() {
     assert_eq!(mde(&[elsewhere, quiet.clone()]), of_quiet);
     assert_eq!(mde(&[Calibration { profile: "x10z".to_owned(), ..quiet.clone() }]), None);
 
+    let newest = newest(&[quiet.clone(), noisy], &host).expect("of this host");
+    assert_eq!((newest.build.as_str(), newest.tests), ("pg1711_o2", 10));
+    assert!(0.003 < newest.sd_middle && newest.sd_middle < newest.sd_most, "{newest:?}");
     let kept = [quiet];
     let (foretold, sources) = of_plan(&kept, &plan, &host);
     let told = text::describe(&plan, &foretold, &sources);
@@ -64,6 +67,23 @@ fn a_plan_is_foretold_by_the_newest_of_the_same_host_and_profile() {
     let mut turned = plan.clone();
     turned.stages[0].tests[0].interleave = Some(Interleave::Turns);
     assert_eq!(text::describe(&turned, &[], &[]), "");
+}
+
+#[test]
+fn a_campaign_takes_along_what_was_measured_alike() {
+    let quiet = made(0.003, Arrival::Closed).expect("A/A");
+    let plan = Recipe::new(12, 2, 6, 1).plan();
+    let taken = |one: &Calibration, plan: &Plan| taken_along(std::slice::from_ref(one), plan, &quiet.host);
+    let along = taken(&quiet, &plan);
+    let TestFloor { test, clients, sd, .. } = &quiet.floors[0];
+    assert_eq!((along.len(), &along[0].test, along[0].clients, along[0].sd), (10, test, *clients, *sd));
+    let mut other = plan.clone();
+    other.treatments[1].profile = "x10b".to_owned();
+    assert_eq!(taken(&quiet, &other), [], "its noise may be another");
+    let larger = Calibration { data: DataShape { rows: quiet.data.rows * 10, ..quiet.data }, ..quiet.clone() };
+    assert_eq!(taken(&larger, &plan), []);
+    let elsewhere = Calibration { host: Host { kernel: "7.0".to_owned(), ..quiet.host.clone() }, ..quiet.clone() };
+    assert_eq!(taken(&elsewhere, &plan), []);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! In: calibrations. Out: lines of text.
 
-use super::{Calibration, Host};
+use super::{Calibration, Host, Shown};
 use rqps_analysis::digits::percent;
 use rqps_campaign::Foretold;
 use rqps_model::{Plan, plural};
@@ -16,21 +16,17 @@ pub fn list(kept: &[Calibration], host: &Host) -> String {
 }
 
 fn line(one: &Calibration, host: &Host) -> String {
-    let Calibration { at, build, profile, placement, floors, .. } = one;
+    let Calibration { profile, placement, floors, .. } = one;
     let rounds = floors.iter().map(|floor| floor.rounds).max().unwrap_or(0);
-    let mut sds: Vec<f64> = floors.iter().map(|floor| floor.sd).collect();
-    sds.sort_by(f64::total_cmp);
-    let middle = sds.get(sds.len() / 2).copied().unwrap_or(0.0);
-    let most = sds.last().copied().unwrap_or(0.0);
+    let Shown { build, day, tests, sd_middle, sd_most } = Shown::by(one);
     let is_here = one.host == *host;
     let Host { cpu_model, cpus, kernel } = &one.host;
     let place = if is_here { "this host".to_owned() } else { format!("{cpu_model}, {cpus} CPUs, kernel {kernel}") };
-    let (count, rounds) = (plural(floors.len(), "test"), plural(rounds, "round"));
+    let (count, rounds) = (plural(tests, "test"), plural(rounds, "round"));
     format!(
-        "{}  {build}  {profile}  {placement}  {count}, {rounds}, sd of a round {} (middle) to {}; {place}\n",
-        day(at),
-        percent(middle),
-        percent(most)
+        "{day}  {build}  {profile}  {placement}  {count}, {rounds}, sd of a round {} (middle) to {}; {place}\n",
+        percent(sd_middle),
+        percent(sd_most)
     )
 }
 
@@ -39,7 +35,8 @@ pub fn describe(plan: &Plan, foretold: &[Foretold], sources: &[&Calibration]) ->
     if foretold.is_empty() {
         return String::new();
     }
-    let named: Vec<String> = sources.iter().map(|one| format!("{} on {}", one.build, day(&one.at))).collect();
+    let shown = sources.iter().map(|one| Shown::by(one));
+    let named: Vec<String> = shown.map(|Shown { build, day, .. }| format!("{build} on {day}")).collect();
     let several = plan.clients().len() > 1;
     let name = |cell: &Foretold| match several {
         true => format!("{}, {}", cell.test, plural(cell.clients, "client")),
@@ -57,9 +54,4 @@ pub fn describe(plan: &Plan, foretold: &[Foretold], sources: &[&Calibration]) ->
         named.join(" and "),
         lines.collect::<String>()
     )
-}
-
-/// The day of a moment.
-fn day(at: &str) -> &str {
-    at.split('T').next().unwrap_or(at)
 }

@@ -3,7 +3,7 @@
 use super::noise;
 use super::scene::{Notice, Scene, notice};
 use crate::{footnote, number, order, planted, suite, verdict_style};
-use rqps_analysis::findings::TreatmentFindings;
+use rqps_analysis::findings::{KeptNoise, TreatmentFindings};
 use rqps_model::{Engine, Placement, Verdict, WarningKind, human_duration, plural};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -169,10 +169,23 @@ fn facts(scene: &Scene<'_>) -> Vec<(&'static str, String)> {
         let what: Vec<&str> = findings.forced.iter().map(|form| form.what.as_str()).collect();
         facts.push(("Forced by the engines", what.join(", ")));
     }
+    if let Some(kept) = campaign.kept_noise {
+        facts.push(("Noise known before", kept_noise(kept)));
+    }
     if let Some(mde) = noise::median_mde(scene) {
         facts.push(("Smallest detectable change", format!("{} (median MDE)", number::percent(mde))));
     }
     facts
+}
+
+/// What this host had shown before, and whether it counts.
+fn kept_noise(KeptNoise { known, counted }: KeptNoise) -> String {
+    let of = plural(known, "test");
+    match counted {
+        0 => format!("of {of} by `rqps calibrate`; not counted, since rounds now spread otherwise"),
+        _ if counted == known => format!("of {of} by `rqps calibrate`; counted, since rounds now spread alike"),
+        _ => format!("of {of} by `rqps calibrate`; counted in {counted}, since rounds now spread alike"),
+    }
 }
 
 pub(super) const fn placement(placement: Placement) -> &'static str {
@@ -185,7 +198,14 @@ pub(super) const fn placement(placement: Placement) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::when;
+    use super::{KeptNoise, kept_noise, when};
+
+    #[test]
+    fn noise_known_before_counts_or_not() {
+        let told = |counted| kept_noise(KeptNoise { known: 32, counted });
+        assert!(told(0).contains("not counted") && told(32).ends_with("; counted, since rounds now spread alike"));
+        assert!(told(30).contains("of 32 tests by") && told(30).contains("counted in 30"));
+    }
 
     #[test]
     fn times_are_told_to_the_minute() {

@@ -6,7 +6,7 @@
 
 use crate::document;
 use crate::noise::Noise;
-use rqps_stats::{Floor, Paired, Prior, Spread, median, sample_variance};
+use rqps_stats::{Floor, Kept, Paired, Prior, Spread, agree, median, sample_variance};
 use std::collections::BTreeMap;
 
 /// Tests of the campaigns that are drawn; beyond those there are, tests are drawn twice.
@@ -43,14 +43,16 @@ pub(crate) fn real_tests(measure: Measure) -> Vec<RealTest> {
     let most = tests.values().map(Vec::len).max().unwrap_or(0);
     tests.retain(|_, rounds| rounds.len() == most);
     let mut tests: Vec<RealTest> = tests.into_values().collect();
-    for rounds in &mut tests {
-        let count = rounds.len() as f64;
-        let mean = rounds.iter().map(|round| round.0).sum::<f64>() / count;
-        // Taking the mean out takes a part of the variance along.
-        let scale = (count / (count - 1.0)).sqrt();
-        rounds.iter_mut().for_each(|round| round.0 = (round.0 - mean) * scale);
-    }
+    tests.iter_mut().for_each(|rounds| take_mean_out(rounds));
     tests
+}
+
+fn take_mean_out(rounds: &mut [(f64, f64)]) {
+    let count = rounds.len() as f64;
+    let mean = rounds.iter().map(|round| round.0).sum::<f64>() / count;
+    // A part of the variance goes with it.
+    let scale = (count / (count - 1.0)).sqrt();
+    rounds.iter_mut().for_each(|round| round.0 = (round.0 - mean) * scale);
 }
 
 /// What became of the cells of one size of campaign.
@@ -69,8 +71,12 @@ impl Outcome {
     }
 
     fn worst(&self) -> f64 {
+        self.worst_of(1)
+    }
+
+    fn worst_of(&self, which: usize) -> f64 {
         let drawn = self.cells.iter().filter(|cell| cell[0] > 0);
-        drawn.map(|cell| cell[1] as f64 / cell[0] as f64).fold(1.0, f64::min)
+        drawn.map(|cell| cell[which] as f64 / cell[0] as f64).fold(1.0, f64::min)
     }
 }
 
@@ -171,4 +177,80 @@ fn pooled_intervals_of_real_latencies_hold_as_often_as_stated() {
         }
     }
     check("pooled-latency", ["quantile", "rounds"], &rows);
+}
+
+/// Rounds of a campaign, and how noisy it is beside the rounds that were kept.
+const KEPT: [(usize, f64); 8] = [(2, 1.0), (3, 1.0), (4, 1.0), (6, 1.0), (12, 1.0), (3, 0.7), (3, 1.2), (3, 1.5)];
+
+/// Campaigns drawn from one half of the rounds, where the other half was kept as a calibration; cells that counted it.
+fn simulate_kept(real: &[RealTest], kept: &[Kept], rounds: usize, noisier: f64) -> (Outcome, usize) {
+    let mut noise = Noise::new(950 + rounds as u64);
+    let mut outcome = Outcome { cells: vec![[0; 3]; real.len()], ..Outcome::default() };
+    let mut counted = 0;
+    for _ in 0..CELLS / 2 / real.len() {
+        let at: Vec<usize> = (0..rounds).map(|_| noise.below(real[0].len())).collect();
+        let louder = |round: (f64, f64)| (noisier * round.0, noisier * round.1);
+        let cells: Vec<RealTest> =
+            real.iter().map(|test| at.iter().map(|&round| louder(test[round])).collect()).collect();
+        let spreads: Vec<Spread> = cells.iter().map(|cell| spread(cell)).collect();
+        for (place, without) in floors(&cells, rounds).into_iter().enumerate() {
+            let others = (0..cells.len()).filter(|&other| other != place);
+            let others: Vec<(Spread, Kept)> = others.map(|other| (spreads[other], kept[other])).collect();
+            let of_host = kept[place].floor(spreads[place].slices).filter(|_| agree(&others));
+            counted += usize::from(of_host.is_some());
+            let with = without.into_iter().chain(of_host).reduce(Floor::joined);
+            let paired = Paired::new(&log_ratios(&cells[place])).unwrap();
+            let [with, without] = [with, without].map(|floor| paired.estimate(floor.as_ref()).unwrap());
+            let holds = |low: f64, high: f64| usize::from(low <= 0.0 && 0.0 <= high);
+            let found = [1, holds(with.low95, with.high95), holds(without.low95, without.high95)];
+            outcome.cells[place].iter_mut().zip(found).for_each(|(sum, one)| *sum += one);
+            outcome.half_widths.push(0.5 * (with.high95 - with.low95));
+            outcome.plain_half_widths.push(0.5 * (without.high95 - without.low95));
+        }
+    }
+    (outcome, counted)
+}
+
+#[test]
+fn noise_that_was_kept_holds_noisy_tests_more_often_in_narrower_intervals() {
+    let real = real_tests(Measure::Throughput);
+    let half = real[0].len() / 2;
+    let mut rows = Vec::new();
+    for (rounds, noisier) in KEPT {
+        let (mut all, mut counted) = (Outcome { cells: vec![[0; 3]; real.len()], ..Outcome::default() }, 0);
+        for first_is_kept in [true, false] {
+            let halves = |test: &RealTest| {
+                let (mut first, mut second) = (test[..half].to_vec(), test[half..].to_vec());
+                take_mean_out(&mut first);
+                take_mean_out(&mut second);
+                if first_is_kept { (first, second) } else { (second, first) }
+            };
+            let (kept, drawn): (Vec<RealTest>, Vec<RealTest>) = real.iter().map(halves).unzip();
+            let of = |test: &RealTest| {
+                let all = spread(test);
+                Kept::of_rounds(all.variance.sqrt(), all.slices.sqrt(), test.len() as u32)
+            };
+            let kept: Vec<Kept> = kept.iter().map(of).collect();
+            let (outcome, in_use) = simulate_kept(&drawn, &kept, rounds, noisier);
+            all.cells.iter_mut().zip(outcome.cells).for_each(|(sum, cell)| {
+                sum.iter_mut().zip(cell).for_each(|(sum, one)| *sum += one);
+            });
+            all.half_widths.extend(outcome.half_widths);
+            all.plain_half_widths.extend(outcome.plain_half_widths);
+            counted += in_use;
+        }
+        let width = |widths: &[f64]| format!("{:.2}", 100.0 * median(widths).unwrap());
+        let share = counted as f64 / all.half_widths.len() as f64;
+        let rates = [share, all.rate(1), all.worst(), all.rate(2), all.worst_of(2)].map(document::cell);
+        if noisier == 1.0 {
+            assert!(all.rate(1) >= 0.94 && all.worst() >= 0.9 && all.worst() > all.worst_of(2), "{rates:?}");
+        }
+        let of = [rounds.to_string(), format!("{noisier}")];
+        rows.push(
+            of.into_iter().chain(rates).chain([width(&all.half_widths), width(&all.plain_half_widths)]).collect(),
+        );
+    }
+    let header = ["rounds", "noise beside that kept", "counted", "hold: all", "the worst test", "without: all"];
+    let more = ["the worst test", "half-width, %", "without, %"];
+    document::check("kept", &document::table(&[&header[..], &more].concat(), &rows), 0.01);
 }

@@ -52,6 +52,7 @@ pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
         arrival: Arrival::Closed,
         placement: Placement::Same,
         program_pages: ProgramPages::Small,
+        kept_floors: Vec::new(),
         machine: None,
         margin: 0.02,
         rounds,

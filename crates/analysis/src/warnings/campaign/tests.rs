@@ -43,6 +43,7 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         arrival: Arrival::Closed,
         placement: Placement::Same,
         program_pages: ProgramPages::Small,
+        kept_floors: Vec::new(),
         machine: None,
         margin: 0.02,
         rounds,
