@@ -16,5 +16,5 @@ mod trials;
 pub use checkup::Checkup;
 pub use finding::{Change, ChangeKind, Finding, Level};
 pub use other_work::OtherWork;
-pub use system::System;
+pub use system::{System, memory_available};
 pub use trials::{ClockSpeed, CpuSpeed, FlushTime, PingPong, Trials};

@@ -33,6 +33,12 @@ pub struct HostFacts {
     pub swap_bytes: u64,
     /// Transparent huge pages mode.
     pub transparent_huge_pages: Option<String>,
+    /// Nodes of memory (NUMA), where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_nodes: Option<u32>,
+    /// The clock that the kernel reads the time from, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_source: Option<String>,
     /// File system of the data folder.
     pub filesystem: String,
     /// Device of the data folder.
@@ -82,6 +88,8 @@ impl HostFacts {
                 ("hypervisor", known(&host.virtualization)),
                 ("memory", gb(host.memory_bytes)),
                 ("transparent huge pages", known(&host.transparent_huge_pages)),
+                ("memory nodes", host.memory_nodes.map_or_else(String::new, count)),
+                ("clock", known(&host.clock_source)),
                 ("file system", host.filesystem.clone()),
                 ("device", host.device.clone()),
                 ("boot", host.boot_id.chars().take(8).collect()),
@@ -244,6 +252,7 @@ mod tests {
             cpus: 4,
             turbo: Some(true),
             memory_bytes: 8_000_000_000,
+            clock_source: Some("tsc".to_owned()),
             device: "vda".to_owned(),
             boot_id: "5e1b7c11-0000".to_owned(),
             ..HostFacts::default()
@@ -253,11 +262,15 @@ mod tests {
             kernel: "6.12".to_owned(),
             turbo: Some(false),
             memory_bytes: 8_000_100_000,
+            memory_nodes: Some(2),
+            clock_source: Some("hpet".to_owned()),
             device: String::new(),
             boot_id: "aa000000-0000".to_owned(),
             ..before.clone()
         };
         let told: Vec<String> = now.changes_since(&before).iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["kernel 6.12, before 6.1", "turbo off, before on", "boot aa000000, before 5e1b7c11"]);
+        let [kernel, turbo, clock, boot] = &told[..] else { panic!("{told:?}") };
+        assert_eq!([kernel, turbo], ["kernel 6.12, before 6.1", "turbo off, before on"]);
+        assert_eq!([clock, boot], ["clock hpet, before tsc", "boot aa000000, before 5e1b7c11"]);
     }
 }

@@ -31,6 +31,8 @@ pub fn host_facts(data_dir: &Path) -> HostFacts {
         memory_bytes: memory_of("MemTotal"),
         swap_bytes: memory_of("SwapTotal"),
         transparent_huge_pages: line("/sys/kernel/mm/transparent_hugepage/enabled").map(|modes| chosen(&modes)),
+        memory_nodes: line("/sys/devices/system/node/online").map(|nodes| count_listed(&nodes)),
+        clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         filesystem: device.filesystem,
         device: device.name,
         reflink: shares_blocks(&existing(data_dir)),
@@ -69,7 +71,7 @@ fn cpuinfo_value(cpuinfo: &str, key: &str) -> Option<String> {
     })
 }
 
-/// How many CPUs a list such as `0,32` or `0-1,4` names.
+/// How many CPUs or nodes a list such as `0,32` or `0-1,4` names.
 fn count_listed(list: &str) -> u32 {
     let size = |range: &str| match range.split_once('-') {
         Some((first, last)) => Some(last.parse::<u32>().ok()?.checked_sub(first.parse().ok()?)? + 1),

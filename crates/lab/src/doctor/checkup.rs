@@ -5,6 +5,7 @@
 use super::other_work::OtherWork;
 use super::system::System;
 use super::trials::Trials;
+use crate::floors::{self, Shown};
 use rqps_machine::{Cache, Result, Workspace};
 use rqps_model::facts::HostFacts;
 use serde::Serialize;
@@ -22,6 +23,8 @@ pub struct Checkup {
     pub other_work: OtherWork,
     /// What was tried.
     pub trials: Trials,
+    /// What the newest calibration of this host showed.
+    pub own_history: Option<Shown>,
 }
 
 impl Checkup {
@@ -34,6 +37,8 @@ impl Checkup {
         let other_work = OtherWork::watch(span);
         tell("trying the CPUs, the clock and the disk");
         let trials = Trials::make(&system.cpus_allowed, data);
-        Ok(Checkup { host: rqps_observe::host_facts(data), system, other_work, trials })
+        // A file of it that is damaged is for `rqps calibrate` and `rqps plan` to tell.
+        let own_history = floors::list().ok().and_then(|kept| floors::newest(&kept, &floors::this_host()));
+        Ok(Checkup { host: rqps_observe::host_facts(data), system, other_work, trials, own_history })
     }
 }

@@ -69,6 +69,11 @@ pub struct Finding {
     pub changes: &'static [Change],
 }
 
+/// A share as text.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
 impl Finding {
     /// As it should be.
     pub(super) fn good(about: &'static str, found: impl Into<String>) -> Finding {

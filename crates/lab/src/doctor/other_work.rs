@@ -16,6 +16,9 @@ const NAMED: usize = 3;
 /// A program is named when it uses this share of a CPU.
 const WORTH_NAMING: f64 = 0.01;
 
+/// With so many CPUs busy ratios of short rounds become wide.
+pub(super) const BUSY_PROBLEM: f64 = 0.1;
+
 /// What was seen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct OtherWork {
@@ -39,6 +42,11 @@ pub struct Busy {
 }
 
 impl OtherWork {
+    /// Whether there was so much of it that what was tried beside it says little of the CPUs.
+    pub(super) fn disturbs(&self) -> bool {
+        self.cpus_busy >= BUSY_PROBLEM
+    }
+
     /// Watches for so long.
     pub fn watch(span: Duration) -> OtherWork {
         let Ok(mut meter) = HostMeter::open(Path::new("/")) else { return OtherWork::default() };

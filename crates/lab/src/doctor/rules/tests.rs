@@ -1,8 +1,15 @@
 //! A sound machine, and each fault by itself.
 
-use super::super::{CpuSpeed, FlushTime, Level, OtherWork, System, Trials, other_work::Busy};
+use super::super::{CpuSpeed, FlushTime, Level, OtherWork, PingPong, System, Trials, other_work::Busy};
 use super::*;
+use crate::floors::Shown;
+use rqps_machine::program_place::{NoHugePages, PLACE};
 use rqps_model::facts::HostFacts;
+
+/// An A/A whose rounds differed by so much.
+fn shown(sd_middle: f64) -> Shown {
+    Shown { build: "pg1711".to_owned(), day: "2026-11-27".to_owned(), tests: 32, sd_middle, sd_most: 0.1 }
+}
 
 /// A machine of one's own, on which nothing is wrong.
 fn sound() -> Checkup {
@@ -14,15 +21,18 @@ fn sound() -> Checkup {
             threads_per_core: Some(1),
             governor: Some("performance".to_owned()),
             turbo: Some(false),
+            memory_bytes: 16 << 30,
             transparent_huge_pages: Some("madvise".to_owned()),
+            memory_nodes: Some(1),
+            clock_source: Some("tsc".to_owned()),
             reflink: true,
             ..HostFacts::default()
         },
         system: System {
             cpus_allowed: vec![0, 1],
-            numa_nodes: 1,
-            clock_source: Some("tsc".to_owned()),
             clock_sources: vec!["tsc".to_owned(), "hpet".to_owned()],
+            memory_available_bytes: Some(15 << 30),
+            open_files_limit: Some(1 << 19),
             perf_event_paranoid: Some(0),
             has_pmu: true,
             ..System::default()
@@ -35,6 +45,7 @@ fn sound() -> Checkup {
             clock: super::super::ClockSpeed { read_ns: 25.0 },
             flush: Some(FlushTime { median_us: 90.0, p99_us: 300.0 }),
         },
+        own_history: Some(shown(0.01)),
     }
 }
 
@@ -59,7 +70,7 @@ fn a_machine_of_ones_own_is_fit() {
 fn each_fault_is_told_alone() {
     use Level::{Note, Problem};
     type Fault = fn(&mut Checkup);
-    let cases: [(&str, Level, Fault); 25] = [
+    let cases: [(&str, Level, Fault); 30] = [
         ("machine", Note, |c| c.host.virtualization = Some("KVM".to_owned())),
         ("CPUs", Note, |c| c.host.cpus = 4),
         ("CPU quota", Problem, |c| c.system.cpu_quota = Some(1.5)),
@@ -70,7 +81,8 @@ fn each_fault_is_told_alone() {
         ("CPU frequency", Note, |c| c.host.governor = Some("powersave".to_owned())),
         ("turbo", Note, |c| c.host.turbo = Some(true)),
         ("messages", Note, |c| c.trials.ping_pong[1].per_second = 2e4),
-        ("memory nodes", Note, |c| c.system.numa_nodes = 2),
+        ("memory", Note, |c| c.system.memory_available_bytes = Some(11 << 30)),
+        ("memory nodes", Note, |c| c.host.memory_nodes = Some(2)),
         ("other work", Note, |c| c.other_work.cpus_busy = 0.05),
         ("other work", Problem, |c| {
             c.other_work.cpus_busy = 1.2;
@@ -92,8 +104,12 @@ fn each_fault_is_told_alone() {
         ("clock", Problem, |c| c.trials.clock.read_ns = 900.0),
         ("flushes", Note, |c| c.trials.flush = Some(FlushTime { median_us: 1.0, p99_us: 2.0 })),
         ("copies of data", Note, |c| c.host.reflink = false),
+        ("open files", Note, |c| c.system.open_files_limit = Some(4096)),
         ("profiles", Note, |c| c.system.perf_event_paranoid = Some(1)),
         ("system calls", Note, |c| c.system.syscalls_refused = Some("tracefs is not mounted".to_owned())),
+        ("noise here", Note, |c| c.own_history = None),
+        ("noise here", Note, |c| c.own_history = Some(shown(0.03))),
+        ("noise here", Problem, |c| c.own_history = Some(shown(0.06))),
     ];
     for (about, level, change) in cases {
         assert_eq!(told(change), [(about, level)]);
