@@ -71,6 +71,7 @@ pub fn allot(campaign: &Campaign, spent: f64) -> Result<Option<Allotment>, Analy
         _ => pace.seconds(plan, test, chosen.len()),
     };
     let seconds: BTreeMap<String, f64> = chosen.iter().map(|test| (test.name.clone(), seconds_of(test))).collect();
+    let seconds = pace.fitted(plan, seconds, (begun, spent));
     Ok((!seconds.is_empty()).then_some(Allotment { spent, seconds }))
 }
 

@@ -19,6 +19,12 @@ use std::collections::BTreeMap;
 const SECONDS_MIN: f64 = 0.2;
 const SLICES_MIN: f64 = 20.0;
 
+/// Fewer rounds leave no useful interval.
+const ROUNDS_MIN: u32 = 3;
+
+/// What a counted second takes of the clock: a quarter of a short slice is not counted, and switching takes time.
+const CLOCK_OF_COUNTED: f64 = 1.35;
+
 /// A test gets at most so many times the seconds that it was planned with.
 const TIMES_PLANNED_MAX: f64 = 4.0;
 
@@ -64,6 +70,29 @@ impl Pace {
         let least = SECONDS_MIN.max(SLICES_MIN * plan.slice_ms / 1000.0).min(test.seconds);
         let best = (noise / USUAL_START_SPREAD.powi(2) * self.beside(test, samples, tests) / samples).sqrt();
         best.clamp(least, TIMES_PLANNED_MAX * test.seconds)
+    }
+
+    /// The seconds of a round's tests, shortened where the rounds that a useful interval takes would no longer fit:
+    /// `begun` of them have begun, and a share of the time is spent.
+    pub(super) fn fitted(
+        &self,
+        plan: &Plan,
+        seconds: BTreeMap<String, f64>,
+        (begun, spent): (u32, f64),
+    ) -> BTreeMap<String, f64> {
+        let missing = f64::from(ROUNDS_MIN.saturating_sub(begun));
+        let samples = (plan.treatments.len() * plan.clients().len()) as f64;
+        let clock = |counted: &BTreeMap<String, f64>| CLOCK_OF_COUNTED * samples * counted.values().sum::<f64>();
+        let beside = (self.last.round - clock(&self.last.counted)).max(0.0);
+        let each = self.limit * (1.0 - spent) / missing;
+        // Where no round is missing, each may take whatever it likes.
+        let part = (each - beside) / clock(&seconds).max(f64::MIN_POSITIVE);
+        let least = SECONDS_MIN.max(SLICES_MIN * plan.slice_ms / 1000.0);
+        let shorter = |seconds: f64| (seconds * part).max(least.min(seconds));
+        match part < 1.0 {
+            true => seconds.into_iter().map(|(test, seconds)| (test, shorter(seconds))).collect(),
+            false => seconds,
+        }
     }
 
     /// Seconds that a round takes for a test beside what it counts.
@@ -114,4 +143,24 @@ fn noise(findings: &Findings, rounds: &[Round]) -> BTreeMap<String, f64> {
         }
     }
     noise
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::warnings::campaign::tests::plan;
+
+    #[test]
+    fn tests_are_shortened_so_that_three_rounds_fit() {
+        // Of two treatments, two tests: 12 s, of which 2.7 s went to counting.
+        let seconds = |each: f64| BTreeMap::from([("a".to_owned(), each), ("b".to_owned(), each)]);
+        let last = Took { round: 12.0, tests: BTreeMap::new(), counted: seconds(0.5) };
+        let pace = Pace { limit: 60.0, last, noise: BTreeMap::new() };
+        let fitted = |each: f64, begun: u32, spent: f64| pace.fitted(&plan(3), seconds(each), (begun, spent))["a"];
+        assert_eq!(fitted(2.0, 1, 0.3), 2.0, "two more of 20 s");
+        let shorter = fitted(4.0, 1, 0.3);
+        assert!((9.3 + CLOCK_OF_COUNTED * 4.0 * shorter - 21.0).abs() < 1e-9, "{shorter}: two of 21 s are left");
+        assert_eq!(fitted(4.0, 1, 0.9), SECONDS_MIN, "no shorter than that");
+        assert_eq!(fitted(4.0, 3, 0.9), 4.0, "three have begun");
+    }
 }
