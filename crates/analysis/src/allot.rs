@@ -56,14 +56,12 @@ pub fn allot(campaign: &Campaign, spent: f64) -> Result<Option<Allotment>, Analy
     let begun = campaign.rounds_begun();
     let planned = || plan.tests().iter().map(|test| (test.name.clone(), test.seconds)).collect();
     if begun == 0 {
-        return Ok(Some(Allotment { spent, seconds: planned() }));
+        return Ok(Some(Allotment { spent, seconds: planned(), given_up: Vec::new() }));
     }
     let findings = analyse(campaign, None)?;
     let pace = Pace::of(campaign, &findings)?;
-    let chosen: Vec<&TestPlan> = match begun < ROUNDS_OF_ALL {
-        true => plan.tests(),
-        false => choose(plan, &needs(plan, &findings, (spent, pace.share_of_a_round()))),
-    };
+    let needs = needs(plan, &findings, (spent, pace.share_of_a_round()));
+    let chosen: Vec<&TestPlan> = if begun < ROUNDS_OF_ALL { plan.tests() } else { choose(plan, &needs) };
     // A test that writes changes what those after it find, so it goes on as it began.
     let settled = campaign.round(ROUNDS_OF_ALL)?.and_then(|round: Round| round.allotment);
     let seconds_of = |test: &TestPlan| match &settled {
@@ -72,7 +70,8 @@ pub fn allot(campaign: &Campaign, spent: f64) -> Result<Option<Allotment>, Analy
     };
     let seconds: BTreeMap<String, f64> = chosen.iter().map(|test| (test.name.clone(), seconds_of(test))).collect();
     let seconds = pace.fitted(plan, seconds, (begun, spent));
-    Ok((!seconds.is_empty()).then_some(Allotment { spent, seconds }))
+    let given_up = given_up(plan, &needs, &seconds);
+    Ok((!seconds.is_empty()).then_some(Allotment { spent, seconds, given_up }))
 }
 
 /// What each test needs, in the order of the plan; of several numbers of clients or treatments the most urgent counts.
@@ -86,6 +85,13 @@ fn needs(plan: &Plan, findings: &Findings, (spent, of_a_round): (f64, f64)) -> V
         needs.min().unwrap_or(Need::Nothing)
     };
     plan.tests().into_iter().map(of_test).collect()
+}
+
+/// Tests that a round leaves out although they are not decided.
+fn given_up(plan: &Plan, needs: &[Need], measured: &BTreeMap<String, f64>) -> Vec<String> {
+    let tests = plan.tests().into_iter().zip(needs);
+    let left_out = tests.filter(|(test, need)| **need == Need::GivenUp && !measured.contains_key(&test.name));
+    left_out.map(|(test, _)| test.name.clone()).collect()
 }
 
 /// The treatments that a user asks about: what is there only to show the noise, the base again or with a planted

@@ -91,6 +91,13 @@ impl Screen {
                 self.say(&format!("removed leftovers of a killed rqps: {processes} processes, {folders} folders"));
             }
             Notice::Build { build, step } => self.say(&format!("{build}: {}", installation_step(step))),
+            Notice::GivenUp(tests) if tests.is_empty() => self.say("every test that is not decided is measured again"),
+            Notice::GivenUp(tests) => {
+                self.say(&format!(
+                    "left out for now, since the time that is left will hardly decide them: {}",
+                    tests.join(", ")
+                ));
+            }
             Notice::Warning(warning) => self.warn(warning),
         }
     }

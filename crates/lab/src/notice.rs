@@ -20,6 +20,9 @@ pub enum Notice {
         /// How far it is.
         step: Progress,
     },
+    /// These tests are left out for now, since the time that is left will hardly decide them; none any more, if there
+    /// is none.
+    GivenUp(Vec<String>),
     /// A sentence that the user must know now.
     Warning(String),
 }

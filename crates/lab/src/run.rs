@@ -292,12 +292,15 @@ fn measure_due_rounds(
     notify: &mut Notify<'_>,
 ) -> Result<(), ConductError> {
     let is_divided = store.plan().division().is_some();
+    let mut given_up = Vec::new();
     while let Some(number) = run.next_round(store) {
         let mut allotment = None;
         if is_divided && store.round(number)?.is_none() {
             allotment = allotted(store, notify);
-            if allotment.is_none() {
-                return Ok(());
+            let Some(allotted) = &allotment else { return Ok(()) };
+            if allotted.given_up != given_up {
+                given_up.clone_from(&allotted.given_up);
+                notify(Notice::GivenUp(given_up.clone()));
             }
         }
         run.measure(number, allotment, store, watch)?;
@@ -317,7 +320,7 @@ fn allotted(store: &Campaign, notify: &mut Notify<'_>) -> Option<Allotment> {
     rqps_analysis::allot(store, spent).unwrap_or_else(|error| {
         notify(Notice::Warning(format!("every test is measured, since the results so far cannot be judged: {error}")));
         let seconds = plan.tests().iter().map(|test| (test.name.clone(), test.seconds)).collect();
-        Some(Allotment { spent, seconds })
+        Some(Allotment { spent, seconds, given_up: Vec::new() })
     })
 }
 

@@ -112,6 +112,8 @@ pub struct CampaignStatus {
     pub seconds_left: Option<f64>,
     /// What the seconds of a round went to, in the mean; none before one was whole.
     pub round_seconds: Option<RoundSeconds>,
+    /// Tests that the last round left out, since what was left of the time would hardly decide them.
+    pub given_up: Vec<String>,
 }
 
 /// What the folder has of a cell.
@@ -190,12 +192,18 @@ pub fn status(folder: &Path, now: SystemTime) -> Result<CampaignStatus, StoreErr
         rounds_done: (1..=rounds).filter(is_done).count() as u32,
         seconds_left: seconds_left(plan, &known, begun, now),
         round_seconds: rqps_analysis::round_seconds(&campaign.events()?),
+        given_up: given_up(&campaign)?,
         samples,
         treatments,
         running,
         failures,
         damages,
     })
+}
+
+fn given_up(campaign: &Campaign) -> Result<Vec<String>, StoreError> {
+    let last = campaign.round(campaign.rounds_begun())?;
+    Ok(last.and_then(|last| last.allotment).map(|allotment| allotment.given_up).unwrap_or_default())
 }
 
 /// The rounds that began, and those to come, which are taken to measure what the last one does.

@@ -24,6 +24,9 @@ pub struct Allotment {
     pub spent: f64,
     /// Seconds counted of each test that is measured, by name. The others are left out.
     pub seconds: BTreeMap<String, f64>,
+    /// Of those that are left out, the ones that are not decided: the time that is left will hardly do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given_up: Vec<String>,
 }
 
 /// How a round goes: the order of treatments, and what everything random in it is drawn from.

@@ -76,4 +76,12 @@ fn open_tests_come_first_with_the_writes_before_them() {
     assert_eq!(names(&[Nothing; 5], false), [""; 0]);
     assert_eq!(names(&[Wide, Wide, Narrow, Wide, Narrow], true), [""; 0], "decided is enough");
     assert_eq!(names(&[Wide, Wide, GivenUp, Wide, Narrow], true), ["t1", "t2"]);
+    // What is left out undecided has a name, unless it is measured for what comes after it.
+    let plan = plan(&[false, true, false], false);
+    let left_out = |needs: &[Need]| {
+        let seconds = choose(&plan, needs).iter().map(|test| (test.name.clone(), 1.0)).collect();
+        given_up(&plan, needs, &seconds)
+    };
+    assert_eq!(left_out(&[GivenUp, GivenUp, Open]), ["t0"]);
+    assert_eq!(left_out(&[GivenUp, Wide, Narrow]), [""; 0], "it comes back when no other is open");
 }

@@ -79,7 +79,12 @@ mod tests {
     fn rounds(allotted: &[(f64, &[&str])]) -> Vec<Round> {
         let round = |(number, (spent, tests)): (u32, &(f64, &[&str]))| {
             let seconds = tests.iter().map(|test| ((*test).to_owned(), 1.0)).collect();
-            Round { number, order: vec![0, 1], seed: 1, allotment: Some(Allotment { spent: *spent, seconds }) }
+            Round {
+                number,
+                order: vec![0, 1],
+                seed: 1,
+                allotment: Some(Allotment { spent: *spent, seconds, given_up: Vec::new() }),
+            }
         };
         (1..).zip(allotted).map(round).collect()
     }

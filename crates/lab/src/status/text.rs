@@ -27,6 +27,11 @@ pub fn text(status: &CampaignStatus, width: usize, is_coloured: bool) -> String 
     }
     let of_a_round = status.round_seconds.map(|seconds| seconds.to_string()).unwrap_or_default();
     lines.extend(textwrap::wrap(&of_a_round, width).into_iter().filter(|line| !line.is_empty()).map(Into::into));
+    if !status.given_up.is_empty() {
+        let tests = status.given_up.join(", ");
+        let told = format!("left out, since the time that is left will hardly decide them: {tests}");
+        lines.extend(textwrap::wrap(&told, width).into_iter().map(Into::into));
+    }
     lines.push(String::new());
     let name_width = status.treatments.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(9);
     // What there is none of has no column.
@@ -105,6 +110,7 @@ mod tests {
             damages: Vec::new(),
             seconds_left: Some(250.0),
             round_seconds: None,
+            given_up: Vec::new(),
         }
     }
 
@@ -122,6 +128,9 @@ mod tests {
             all                           16        2       22       40"#]]
         .assert_eq(&text);
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let given_up = ["update-one", "insert"].map(str::to_owned).to_vec();
+        let text = super::text(&CampaignStatus { given_up, ..running() }, 80, false);
+        assert!(text.contains("left out, since the time that is left will hardly decide them: update-one,\ninsert\n"));
     }
 
     #[test]
