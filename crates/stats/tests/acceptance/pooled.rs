@@ -117,7 +117,7 @@ pub(crate) fn log_ratios(cell: &[(f64, f64)]) -> Vec<f64> {
 }
 
 /// Different tests as long as there are any.
-fn draw_tests(real: usize, tests: usize, noise: &mut Noise) -> Vec<usize> {
+pub(crate) fn draw_tests(real: usize, tests: usize, noise: &mut Noise) -> Vec<usize> {
     let mut left: Vec<usize> = Vec::new();
     let mut drawn = Vec::new();
     while drawn.len() < tests {
