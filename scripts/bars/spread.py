@@ -106,10 +106,15 @@ def bisect(below, low, high):
 
 
 @lru_cache(maxsize=None)
+def critical(degrees):
+    """How many standard errors half of a 95 % t interval has."""
+    return bisect(lambda t: upper_tail(t, degrees, 0.0) > 1 - QUANTILE, 0.0, 100.0)
+
+
+@lru_cache(maxsize=None)
 def detectable(degrees):
     """The change, in standard errors, that the two-sided 5 % t test finds in four of five cases."""
-    critical = bisect(lambda t: upper_tail(t, degrees, 0.0) > 1 - QUANTILE, 0.0, 100.0)
-    return bisect(lambda shift: upper_tail(critical, degrees, shift) < POWER, 0.0, 100.0)
+    return bisect(lambda shift: upper_tail(critical(degrees), degrees, shift) < POWER, 0.0, 100.0)
 
 
 def mde(variance, pairs):
