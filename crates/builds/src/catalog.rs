@@ -115,7 +115,7 @@ mod tests {
         );
         assert_eq!(
             names(Engine::Mysql),
-            "my5534_jcabi my5614_jcabi my5624_npm my5722_presto my8015_presto my8033_jcabi my9704_debian"
+            "my5534_jcabi my5614_jcabi my5624_npm my5722_presto my8015_presto my8033_jcabi my9702_debian my9704_debian"
         );
         assert_eq!(
             names(Engine::Mariadb),
@@ -183,6 +183,32 @@ mod tests {
         ] {
             let error = catalog.add("own.toml", &text).expect_err("refused").to_string();
             assert!(error.starts_with("own.toml: ") && error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn debian_packages_are_checked_with_their_place_on_a_mirror() {
+        let text = |name: &str, file: &str| {
+            let sha = "a".repeat(64);
+            format!(
+                "engine = \"mysql\"\n[[source-package]]\nversion = \"9.9.9\"\nname = \"{name}\"\n\
+                 package = \"1:9.9.9-1\"\nsuite = \"sid\"\nfile = \"{file}\"\nsha256 = \"{sha}\"\n"
+            )
+        };
+        let mut catalog = Catalog::built_in();
+        catalog.add("own.toml", &text("m", "pool/main/m/m/m_9.9.9+x~1.orig.tar.gz")).expect("read");
+        let found = catalog.find_source(Engine::Mysql, &version("9.9.9")).expect("there");
+        assert_eq!(found.to_string(), "sid:src:m=1:9.9.9-1");
+        let place = "must be a path below a mirror's `pool/`";
+        for (name, file, reason) in [
+            ("--m", "pool/m.gz", "cannot name a Debian package"),
+            ("m", "/etc/m.gz", place),
+            ("m", "pool/../../m.gz", place),
+            ("m", "pool/-m", place),
+            ("m", "https://host/pool/m.gz", place),
+        ] {
+            let error = catalog.add("own.toml", &text(name, file)).expect_err("refused").to_string();
+            assert!(error.starts_with("own.toml: source 9.9.9: ") && error.contains(reason), "{error}");
         }
     }
 }

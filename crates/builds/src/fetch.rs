@@ -35,8 +35,8 @@ pub fn fetch_url(url: &str, file: &Path) -> Result<()> {
 }
 
 /// Fetches the archive of a source package, as its makers published it.
-pub fn fetch_source(name: &str, version: &str, suite: &str, folder: &Path) -> Result<PathBuf> {
-    apt::fetch_source(name, version, suite, &std::env::var_os("PATH").unwrap_or_default(), folder)
+pub fn fetch_source(source: &Deb, folder: &Path) -> Result<PathBuf> {
+    apt::fetch_source(source, &std::env::var_os("PATH").unwrap_or_default(), folder)
 }
 
 #[cfg(test)]

@@ -197,7 +197,7 @@ pub fn list(lab: &Lab) -> Result<Vec<BuildRow>> {
         build: format!("{}:src:{}", source.engine, source.version),
         name: String::new(),
         origin: source.to_string(),
-        sha256: source.sha256.clone(),
+        sha256: source.archive.sha256.clone(),
         fetch_bytes: source.size_bytes,
         is_installed: false,
         installed_bytes: None,

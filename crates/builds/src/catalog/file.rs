@@ -35,6 +35,7 @@ struct SourceEntry {
     name: String,
     package: String,
     suite: String,
+    file: String,
     sha256: String,
     size_bytes: Option<u64>,
 }
@@ -100,12 +101,13 @@ struct Entry {
     packages: Vec<DebEntry>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DebEntry {
     name: String,
     version: String,
     suite: Option<String>,
+    file: String,
     sha256: String,
 }
 
@@ -123,12 +125,10 @@ pub(super) fn read(text: &str) -> Result<(Vec<Release>, Vec<SourcePackage>), Str
 }
 
 fn source_package(engine: Engine, entry: SourceEntry) -> Result<SourcePackage, String> {
-    let SourceEntry { version, name, package, suite, sha256, size_bytes } = entry;
-    if ![&name, &package].into_iter().all(|word| is_debian_word(word)) || !is_coordinate_part(&suite) {
-        return Err(format!("source {version}: `{name}={package}` of `{suite}` cannot name a Debian package"));
-    }
-    let sha256 = digest(&sha256).map_err(|fault| format!("source {version}: {fault}"))?;
-    Ok(SourcePackage { engine, version, name, package, suite, sha256, size_bytes })
+    let SourceEntry { version, name, package, suite, file, sha256, size_bytes } = entry;
+    let archive = DebEntry { name, version: package, suite: Some(suite), file, sha256 };
+    let archive = deb(archive, "").map_err(|fault| format!("source {version}: {fault}"))?;
+    Ok(SourcePackage { engine, version, archive, size_bytes })
 }
 
 fn release(engine: Engine, sources: &BTreeMap<String, Source>, entry: Entry) -> Result<Release, String> {
@@ -187,32 +187,32 @@ fn package(source: &Source, entry: &Entry) -> Result<(Package, String), String> 
             check_parts([&npm.name, &version])?;
             Ok((Package::Npm { name: npm.name.clone(), version }, sha256))
         }
-        (None, None, Some(apt)) => apt_package(apt, &entry.packages),
+        (None, None, Some(apt)) => apt_package(apt, entry.packages.clone()),
         _ => Err(format!("its source `{}` must have one of maven, npm and apt", entry.source)),
     }
 }
 
-fn apt_package(apt: &Apt, entries: &[DebEntry]) -> Result<(Package, String), String> {
+fn apt_package(apt: &Apt, entries: Vec<DebEntry>) -> Result<(Package, String), String> {
     if entries.is_empty() {
-        return Err("packages is missing: a list of name, version and sha256".to_owned());
+        return Err("packages is missing: a list of name, version, file and sha256".to_owned());
     }
-    let mut debs = Vec::new();
-    for entry in entries {
-        let suite = entry.suite.as_ref().unwrap_or(&apt.suite).clone();
-        let words = [&entry.name, &entry.version];
-        if !words.into_iter().all(|word| is_debian_word(word)) || !is_coordinate_part(&suite) {
-            return Err(format!("`{}={}` of `{suite}` cannot name a Debian package", entry.name, entry.version));
-        }
-        debs.push(Deb {
-            name: entry.name.clone(),
-            version: entry.version.clone(),
-            suite,
-            sha256: digest(&entry.sha256)?,
-        });
-    }
+    let debs = entries.into_iter().map(|entry| deb(entry, &apt.suite)).collect::<Result<Vec<_>, _>>()?;
     check_parts([&apt.architecture])?;
     let digests: String = debs.iter().map(|deb| format!("{}\n", deb.sha256)).collect();
     Ok((Package::Apt { architecture: apt.architecture.clone(), debs }, verify::sha256_bytes(digests.as_bytes())))
+}
+
+fn deb(entry: DebEntry, usual_suite: &str) -> Result<Deb, String> {
+    let DebEntry { name, version, suite, file, sha256 } = entry;
+    let suite = suite.unwrap_or_else(|| usual_suite.to_owned());
+    if ![&name, &version].into_iter().all(|word| is_debian_word(word)) || !is_coordinate_part(&suite) {
+        return Err(format!("`{name}={version}` of `{suite}` cannot name a Debian package"));
+    }
+    // Its last part becomes the name of a file of ours.
+    if !file.starts_with("pool/") || !file.split('/').all(|part| is_debian_word(&part.replace('_', "-"))) {
+        return Err(format!("file `{file}` must be a path below a mirror's `pool/`, as `apt-cache show` says it"));
+    }
+    Ok(Deb { name, version, suite, file, sha256: digest(&sha256)? })
 }
 
 fn digest(text: &str) -> Result<String, String> {

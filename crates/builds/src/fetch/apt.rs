@@ -1,8 +1,10 @@
-//! Packages and sources of Debian releases, by `apt-get` with an index of its own.
+//! Packages and sources of Debian releases, by apt.
 //!
-//! In: packages with their exact versions and the releases of Debian that have them, which need not be the machine's.
-//! Out: their files, in the same order. The mirror is the one that the machine's own configuration of apt names for its
-//! own release; only the release is another. It must not touch the machine's package lists, and installs nothing.
+//! In: packages with their exact versions, the releases of Debian that have them, which need not be the machine's, and
+//! where a mirror has their files. Out: the files, in the same order. The mirror is the one that the machine's own
+//! configuration of apt names for its own release. Files are fetched by their places: a mirror keeps them longer than
+//! its index names them, and an index would be fetched each time. It is asked where a file is gone, for what there is.
+//! It must not touch the machine's package lists, and installs nothing.
 
 use super::client::Client;
 use super::package::Deb;
@@ -23,38 +25,50 @@ const COMPONENT: &str = "main";
 /// The archive keys of all releases of Debian, where the machine's own sources name no keyring.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// Fetches all packages with one call of the client, since every call reads the index anew.
+/// The program of apt that fetches a file as apt does, with its proxies and such. Its package is that of `apt-get`.
+const HELPER: &str = "/usr/lib/apt/apt-helper";
+
+/// Fetches all packages with one call of the client.
 pub(super) fn fetch(architecture: &str, debs: &[Deb], path: &OsStr, folder: &Path) -> Result<Vec<PathBuf>> {
-    let client = client(debs, path)?;
-    let index = Index::make(&mirror(&client, folder)?, "deb", Some(architecture), debs, folder)?;
-    client.run(index.options(&mut client.command(folder)).arg("update"))?;
-    let wanted = debs.iter().map(|deb| format!("{}={}", deb.name, deb.version));
-    let fetched = client.run(index.options(&mut client.command(folder)).arg("download").args(wanted));
-    fetched.map_err(|error| index.gone(&client, debs, folder).unwrap_or(error))?;
-    debs.iter().map(|deb| file_of(deb, folder)).collect()
+    download(&Kind::Binary { architecture }, debs, path, folder)
 }
 
 /// Fetches the archive of a source package and returns it; the packager's own changes stay where they are.
-pub(super) fn fetch_source(name: &str, version: &str, suite: &str, path: &OsStr, folder: &Path) -> Result<PathBuf> {
-    let (name, version, suite) = (name.to_owned(), version.to_owned(), suite.to_owned());
-    let wanted = format!("{name}={version}");
-    // For the index and its errors it is a package like others.
-    let source = [Deb { name, version, suite, sha256: String::new() }];
-    let client = client(&source, path)?;
-    let index = Index::make(&mirror(&client, folder)?, "deb-src", None, &source, folder)?;
-    client.run(index.options(&mut client.command(folder)).arg("update"))?;
-    let mut fetch = client.command(folder);
-    index.options(&mut fetch).args(["source", "--tar-only", "--download-only", &wanted]);
-    client.run(&mut fetch).map_err(|error| index.gone(&client, &source, folder).unwrap_or(error))?;
-    let listed = fs::read_dir(folder).map_err(BuildError::at("list", folder))?;
-    let mut files = listed.flatten().map(|entry| entry.path());
-    let archive = files.find(|file| file.file_name().is_some_and(|name| name.to_string_lossy().contains(".orig.tar.")));
-    archive.ok_or_else(|| client.failed("it said nothing and left no archive".to_owned()))
+pub(super) fn fetch_source(source: &Deb, path: &OsStr, folder: &Path) -> Result<PathBuf> {
+    let mut files = download(&Kind::Source, std::slice::from_ref(source), path, folder)?;
+    Ok(files.remove(0))
 }
 
-fn client(debs: &[Deb], path: &OsStr) -> Result<Client> {
-    let coordinate: Vec<String> = debs.iter().map(Deb::to_string).collect();
-    Client::find("apt-get", "apt", path, coordinate.join(", "))
+/// What kind of packages is fetched.
+enum Kind<'a> {
+    Binary { architecture: &'a str },
+    Source,
+}
+
+fn download(kind: &Kind<'_>, debs: &[Deb], path: &OsStr, folder: &Path) -> Result<Vec<PathBuf>> {
+    let client = Client::find("apt-get", "apt", path, Deb::shortly(debs))?;
+    let mirror = mirror(&client, folder)?;
+    let file = |deb: &Deb| folder.join(deb.file.rsplit('/').next().unwrap_or(&deb.file));
+    let helper = Client { name: "apt-helper", path: HELPER.into(), coordinate: client.coordinate.clone() };
+    let mut command = helper.command(folder);
+    command.env("LC_ALL", "C").args(["-q", "-o", "APT::Sandbox::User=root", "download-file"]);
+    for deb in debs {
+        // The third word would be a digest; that is checked by whoever asked.
+        command.arg(mirror.address(&deb.file)).arg(file(deb)).arg("");
+    }
+    helper.run(&mut command).map_err(|error| {
+        let BuildError::Fetch { output, .. } = &error else { return error };
+        let missing: Vec<Deb> = debs.iter().filter(|deb| !file(deb).exists()).cloned().collect();
+        if missing.is_empty() {
+            return error;
+        }
+        let index = Index::make(&mirror, kind, &missing, folder).ok();
+        match index.and_then(|index| index.offers(&client, &missing, folder)) {
+            Some(offered) => client.failed(explained(output, &missing, &offered)),
+            None => error,
+        }
+    })?;
+    Ok(debs.iter().map(file).collect())
 }
 
 /// Where this machine's Debian comes from.
@@ -78,6 +92,10 @@ struct Mirror {
 }
 
 impl Mirror {
+    fn address(&self, file: &str) -> String {
+        format!("{}/{file}", self.uri.trim_end_matches('/'))
+    }
+
     /// The source of the machine's own release, as listed by `apt-get indextargets` and `/etc/os-release`.
     fn of(targets: &str, os: &str) -> Option<Mirror> {
         let release = os.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="))?.trim_matches('"');
@@ -102,14 +120,18 @@ struct Index {
 }
 
 impl Index {
-    fn make(mirror: &Mirror, kind: &str, architecture: Option<&str>, debs: &[Deb], folder: &Path) -> Result<Index> {
-        let index = Index { folder: folder.join("apt"), architecture: architecture.map(str::to_owned) };
+    fn make(mirror: &Mirror, kind: &Kind<'_>, debs: &[Deb], folder: &Path) -> Result<Index> {
+        let (word, architecture) = match kind {
+            Kind::Binary { architecture } => ("deb", Some((*architecture).to_owned())),
+            Kind::Source => ("deb-src", None),
+        };
+        let index = Index { folder: folder.join("apt"), architecture };
         for name in ["parts", "state/lists/partial", "cache/archives/partial"] {
             let folder = index.folder.join(name);
             fs::create_dir_all(&folder).map_err(BuildError::at("create", &folder))?;
         }
         let suites: BTreeSet<&str> = debs.iter().map(|deb| deb.suite.as_str()).collect();
-        let line = |suite: &str| format!("{kind} [signed-by={}] {} {suite} {COMPONENT}\n", mirror.keyring, mirror.uri);
+        let line = |suite: &str| format!("{word} [signed-by={}] {} {suite} {COMPONENT}\n", mirror.keyring, mirror.uri);
         let sources: String = suites.into_iter().map(line).collect();
         for (name, text) in [("sources.list", sources), ("status", String::new()), ("apt.conf", index.configuration())]
         {
@@ -149,19 +171,27 @@ impl Index {
         command.env("LC_ALL", "C").args(["-q", "-c"]).arg(self.folder.join("apt.conf"))
     }
 
-    /// Which packages the index has in other versions only, if that is what went wrong.
-    fn gone(&self, client: &Client, debs: &[Deb], folder: &Path) -> Option<BuildError> {
+    /// What the mirror has of these names, as `apt-cache madison` says it.
+    fn offers(&self, client: &Client, debs: &[Deb], folder: &Path) -> Option<String> {
+        client.run(self.options(&mut client.command(folder)).arg("update")).ok()?;
         let cache = client.path.with_file_name("apt-cache");
         let asker = Client { name: "apt-cache", path: cache, coordinate: client.coordinate.clone() };
         let names = debs.iter().map(|deb| deb.name.as_str());
-        let offered = asker.run(self.options(&mut asker.command(folder)).arg("madison").args(names)).ok()?;
-        let gone = what_is_gone(debs, &offered);
-        let remedy = "a release of what is there can stand in a catalog file of your own (~/.config/rqps/catalog/)";
-        (!gone.is_empty()).then(|| client.failed(format!("{}; {remedy}", gone.join("; "))))
+        asker.run(self.options(&mut asker.command(folder)).arg("madison").args(names)).ok()
     }
 }
 
-/// Compares what is wanted with lines such as `mariadb-server | 1:10.11.18-0+deb12u1 | URI bookworm/main …`.
+/// Why packages could not be fetched, given what apt said and what the mirror has.
+fn explained(said: &str, missing: &[Deb], offered: &str) -> String {
+    let gone = what_is_gone(missing, offered);
+    if gone.is_empty() {
+        return format!("{said}; the mirror's index still names it: try again later, or with another mirror");
+    }
+    let remedy = "a release of what is there can stand in a catalog file of your own (~/.config/rqps/catalog/)";
+    format!("{}; {remedy}", gone.join("; "))
+}
+
+/// Compares what is missing with lines such as `mariadb-server | 1:10.11.18-0+deb12u1 | URI bookworm/main …`.
 fn what_is_gone(debs: &[Deb], offered: &str) -> Vec<String> {
     let rows: Vec<Vec<&str>> = offered.lines().map(|line| line.split('|').map(str::trim).collect()).collect();
     // The index may hold several releases of Debian, each with a version of its own.
@@ -177,17 +207,6 @@ fn what_is_gone(debs: &[Deb], offered: &str) -> Vec<String> {
         (!offered.contains(&deb.version.as_str())).then_some(text)
     };
     debs.iter().filter_map(reason).collect()
-}
-
-/// apt names the file by package, version (with its colon written as `%3a`) and architecture.
-fn file_of(deb: &Deb, folder: &Path) -> Result<PathBuf> {
-    let start = format!("{}_{}_", deb.name, deb.version.replace(':', "%3a"));
-    let listed = fs::read_dir(folder).map_err(BuildError::at("list", folder))?;
-    let found = listed.flatten().find(|entry| entry.file_name().to_string_lossy().starts_with(&start));
-    let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-    found
-        .map(|entry| entry.path())
-        .ok_or_else(|| BuildError::io("find what apt-get fetched:", folder.join(format!("{start}*.deb")), missing))
 }
 
 #[cfg(test)]
@@ -210,11 +229,9 @@ mod tests {
 
     #[test]
     fn names_the_versions_that_are_gone_and_what_there_is() {
-        let deb = |name: &str, version: &str| Deb {
-            name: name.into(),
-            version: version.into(),
-            suite: "bookworm".into(),
-            sha256: String::new(),
+        let deb = |name: &str, version: &str| {
+            let [name, version, suite] = [name, version, "bookworm"].map(str::to_owned);
+            Deb { name, version, suite, file: String::new(), sha256: String::new() }
         };
         let debs = [deb("a", "1:1-1"), deb("b", "2"), deb("c", "3")];
         let offered = "   a | 1:1-2 | m bookworm/main amd64 Packages\n   a | 1:1-3 | m bookworm/main amd64 Packages\n \
@@ -226,5 +243,7 @@ mod tests {
                 "bookworm no longer offers c 3; it has nothing of this name"
             ]
         );
+        let there = explained("404 Not Found", &debs[1..2], offered);
+        assert_eq!(there, "404 Not Found; the mirror's index still names it: try again later, or with another mirror");
     }
 }

@@ -28,7 +28,7 @@ pub enum Package {
         /// Version of the package.
         version: String,
     },
-    /// Debian packages that together make an installation, fetched by `apt-get`.
+    /// Debian packages that together make an installation, fetched by apt.
     Apt {
         /// Architecture, as Debian names it.
         architecture: String,
@@ -46,8 +46,20 @@ pub struct Deb {
     pub version: String,
     /// The release of Debian that has it, such as `bookworm`.
     pub suite: String,
+    /// Where a mirror has it, as `apt-cache show` says it: `pool/main/…`.
+    pub file: String,
     /// SHA-256 of the file.
     pub sha256: String,
+}
+
+impl Deb {
+    /// The first of several, and how many more there are.
+    pub(super) fn shortly(debs: &[Deb]) -> String {
+        match debs {
+            [first, more @ ..] if !more.is_empty() => format!("{first} and {} more", more.len()),
+            debs => debs.iter().map(Deb::to_string).collect(),
+        }
+    }
 }
 
 impl fmt::Display for Deb {
@@ -64,10 +76,7 @@ impl fmt::Display for Package {
                 classifier.iter().try_for_each(|classifier| write!(f, ":{classifier}"))
             }
             Package::Npm { name, version } => write!(f, "{name}@{version}"),
-            Package::Apt { debs, .. } => match &debs[..] {
-                [first, more @ ..] if !more.is_empty() => write!(f, "{first} and {} more", more.len()),
-                debs => debs.iter().try_for_each(|deb| write!(f, "{deb}")),
-            },
+            Package::Apt { debs, .. } => f.write_str(&Deb::shortly(debs)),
         }
     }
 }

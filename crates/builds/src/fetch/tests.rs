@@ -5,7 +5,8 @@ use super::*;
 use crate::BuildError;
 
 fn packages() -> [Package; 3] {
-    let deb = Deb { name: "d".into(), version: "1:2-3".into(), suite: "s".into(), sha256: String::new() };
+    let [name, version, suite, file] = ["d", "1:2-3", "s", "pool/d_2-3_all.deb"].map(str::to_owned);
+    let deb = Deb { name, version, suite, file, sha256: String::new() };
     [
         Package::Maven {
             group: "g".into(),

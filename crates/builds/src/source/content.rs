@@ -33,7 +33,7 @@ enum Files {
 /// What identifies a source, where that is known without fetching or reading all of it.
 pub fn known_id(spec: &SourceSpec, catalog: &Catalog, recipe: &Recipe) -> Result<Option<String>> {
     Ok(match &spec.place {
-        SourcePlace::Release(version) => Some(of_archive(&catalog.find_source(recipe.engine, version)?.sha256)),
+        SourcePlace::Release(version) => Some(of_archive(&catalog.find_source(recipe.engine, version)?.archive.sha256)),
         SourcePlace::ArchiveUrl { sha256, .. } => sha256.as_deref().map(of_archive),
         SourcePlace::Archive(_) | SourcePlace::Folder(_) | SourcePlace::Repository(_) => None,
     })
@@ -60,8 +60,8 @@ impl Content {
             SourcePlace::Release(version) => {
                 let package = catalog.find_source(recipe.engine, version)?;
                 let file = package.fetch(own)?;
-                verify::check_package(&file, &package.to_string(), &package.sha256)?;
-                content(of_archive(&package.sha256), Files::Archive(file))
+                verify::check_package(&file, &package.to_string(), &package.archive.sha256)?;
+                content(of_archive(&package.archive.sha256), Files::Archive(file))
             }
             SourcePlace::Archive(file) => {
                 content(of_archive(&verify::sha256_file(file)?), Files::Archive(file.clone()))

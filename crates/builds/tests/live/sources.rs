@@ -1,7 +1,7 @@
 //! PostgreSQL from source, as a whole: minutes of compiling.
 
 use rqps_builds::installation::{self, Progress};
-use rqps_builds::{Catalog, SourcePackage, verify};
+use rqps_builds::{Catalog, verify};
 use rqps_machine::Cache;
 use rqps_model::Engine;
 use rqps_model::facts::BuildFacts;
@@ -20,10 +20,11 @@ fn a_source_package_is_fetched_and_is_the_one_of_the_catalog() {
     let catalog = Catalog::built_in();
     let package = catalog.find_source(Engine::Postgres, &"15.18".parse().expect("a version")).expect("there");
     let archive = package.fetch(folder.path()).expect("fetched");
-    verify::check_package(&archive, &package.to_string(), &package.sha256).expect("the same");
+    verify::check_package(&archive, &package.to_string(), &package.archive.sha256).expect("the same");
     assert_eq!(std::fs::metadata(&archive).expect("there").len(), package.size_bytes.expect("known"));
 
-    let gone = SourcePackage { package: "15.17-0+deb12u1".to_owned(), ..package.clone() };
+    let mut gone = package.clone();
+    (gone.archive.version, gone.archive.file) = ("15.17-0+deb12u1".to_owned(), "pool/main/p/gone.tar.bz2".to_owned());
     let folder = tempfile::tempdir().expect("a folder");
     let error = gone.fetch(folder.path()).expect_err("gone").to_string();
     assert!(error.contains("bookworm no longer offers postgresql-15 15.17-0+deb12u1; it has 15."), "{error}");
