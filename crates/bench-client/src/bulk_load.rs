@@ -7,11 +7,12 @@
 
 use crate::args::Args;
 use crate::engine::{Kind, kind};
+use crate::master::SEED;
 use crate::output::{say, warn};
 use crate::own_client::RQPS;
 use crate::rounds::{Measured, alternate};
 use crate::test_server::TestServer;
-use crate::transactions::{SEED, shape};
+use crate::transactions::shape;
 use crate::workload::TPROC_C_LOAD;
 use anyhow::{Context, Result, ensure};
 use rqps_load::warehouses;

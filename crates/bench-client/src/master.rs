@@ -6,17 +6,20 @@
 use crate::installed::Installed;
 use crate::output::say;
 use crate::place::Place;
-use crate::transactions::{SEED, shape};
 use anyhow::{Context, Result, ensure};
 use rqps_load::data_set;
 use rqps_load::program::tproc_c::provide_routines;
 use rqps_load::warehouses;
 use rqps_machine::copy::{self, CopyMethod};
 use rqps_model::plan::DataSet;
+use rqps_model::tproc_c::TprocC;
 use rqps_server::{Server, cluster};
 use rqps_suites::Work;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+
+/// The seed of the tables.
+pub(crate) const SEED: u64 = 1;
 
 /// The folder of the loaded tables, and what it is called before they are.
 const LOADED: &str = "warehouses";
@@ -32,18 +35,19 @@ pub(crate) struct Master<'a> {
 
 impl Master<'_> {
     /// Loads the tables, unless an earlier workload has; `provide` adds what clients need of routines.
-    pub(crate) fn load(
-        installed: &Installed,
+    pub(crate) fn load<'a>(
+        installed: &'a Installed,
+        shape: &TprocC,
         warehouses: u32,
         provide: impl FnOnce(&Place) -> Result<()>,
-    ) -> Result<Master<'_>> {
+    ) -> Result<Master<'a>> {
         let folder = installed.folder().join(LOADED);
         if !folder.exists() {
             say(&format!("loading {warehouses} warehouses"));
-            let loading = load(installed, warehouses, provide)?;
+            let loading = load(installed, shape, warehouses, provide)?;
             std::fs::rename(&loading, &folder).with_context(|| format!("cannot rename {}", loading.display()))?;
         }
-        let tables = DataSet::Warehouses(shape(installed.engine()).data(warehouses));
+        let tables = DataSet::Warehouses(shape.data(warehouses));
         let method = copy::detect(installed.folder())?;
         Ok(Master { installed, folder, tables, method })
     }
@@ -69,14 +73,18 @@ impl Master<'_> {
 }
 
 /// The data folder with the tables and all routines.
-fn load(installed: &Installed, warehouses: u32, provide: impl FnOnce(&Place) -> Result<()>) -> Result<PathBuf> {
+fn load(
+    installed: &Installed,
+    shape: &TprocC,
+    warehouses: u32,
+    provide: impl FnOnce(&Place) -> Result<()>,
+) -> Result<PathBuf> {
     let folder = installed.initialise(LOADING)?;
     let mut server = installed.start(&folder)?;
-    let shape = shape(installed.engine());
     installed.on_all_cpus(&server, || {
         let target = server.target();
         warehouses::load(target, &shape.data(warehouses), SEED, installed.cpus.len())?;
-        Ok(provide_routines(target, &shape)?)
+        Ok(provide_routines(target, shape)?)
     })?;
     provide(&installed.place(&server, 0)?)?;
     ensure!(server.stop()?.clean, "the server of the loaded tables did not stop in order");

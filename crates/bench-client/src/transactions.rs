@@ -24,9 +24,6 @@ use rqps_server::Server;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// The seed of the tables.
-pub(crate) const SEED: u64 = 1;
-
 /// What is run: HammerDB's rules in the usual form of the engine, with all their quirks but one. Users of one home wait
 /// for each other, so homes that are drawn would make one client faster than another by luck.
 pub(crate) fn shape(engine: Engine) -> TprocC {
@@ -76,7 +73,8 @@ pub(crate) fn compare(
     own: Vec<OwnClient>,
 ) -> Result<Measured> {
     let clients = clients(installed, args, own)?;
-    let master = Master::load(installed, args.warehouses, |place| clients.iter().try_for_each(|it| it.provide(place)))?;
+    let provide = |place: &Place| clients.iter().try_for_each(|client| client.provide(place));
+    let master = Master::load(installed, &shape(installed.engine()), args.warehouses, provide)?;
     let times = Times { ramp_up_s: args.ramp_up, seconds: args.seconds };
     let bench = Bench { installed, users, warehouses: args.warehouses, times, clients, master };
     let names: Vec<&str> = bench.clients.iter().map(Client::name).collect();
