@@ -1,7 +1,8 @@
 //! Rounds of a comparison: every client once in each, at every place in turn, so that none always follows the same
 //! other.
 //!
-//! In: how many clients and rounds, and what measures a client, or all of them side by side. Out: values by client and round, all of whole rounds.
+//! In: how many clients and rounds, and what measures a client, or all of them side by side. Out: values by client and
+//! round, all of whole rounds.
 
 use crate::output::say;
 use crate::table::Row;

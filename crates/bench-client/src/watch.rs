@@ -1,8 +1,8 @@
 //! A client watched from outside while it runs transactions: what it gets done and what it costs, the same way for
 //! every client.
 //!
-//! In: a command, its server. Out: new orders by the districts' counters and CPU by the kernel's at a moment of the run;
-//! statements and rows by the server's, over the whole of it.
+//! In: a command, its server. Out: new orders by the districts' counters and CPU by the kernel's at a moment of the
+//! run; statements and rows by the server's, over the whole of it.
 
 use crate::engine::kind;
 use anyhow::{Context, Result, bail, ensure};
