@@ -36,6 +36,14 @@ pub enum BuildError {
         /// The end of its output.
         output: String,
     },
+    /// A repository of git does not give what was asked of it.
+    #[error("the git repository {place}: {output}")]
+    Repository {
+        /// Its folder or address.
+        place: String,
+        /// What it lacks, or the words of git.
+        output: String,
+    },
     /// A download does not match the catalog.
     #[error(
         "{what} does not match its checksum: expected SHA-256 {expected}, computed {computed}; nothing was installed. {remedy}"
@@ -117,7 +125,7 @@ pub enum BuildError {
         packages: Vec<String>,
     },
     /// A place does not hold a source of the engine.
-    #[error("{place} is no source of {engine}: {} not there", missing.join(" and "))]
+    #[error("{place} is no source of {engine}: it lacks {}", missing.join(" and "))]
     NotASource {
         /// The folder or archive as given.
         place: String,
@@ -136,13 +144,11 @@ pub enum BuildError {
         /// What undoes it.
         undo: String,
     },
-    /// A step of compiling failed.
-    #[error("the source could not be compiled: step `{step}` failed ({status}): {output}{}", log.as_ref().map(|log| format!("\n    all of it is in {}", log.display())).unwrap_or_default())]
+    /// A step of compiling failed, or a patch did not apply.
+    #[error("{what}: {output}{}", log.as_ref().map(|log| format!("\n    all of it is in {}", log.display())).unwrap_or_default())]
     NotCompiled {
-        /// The step.
-        step: String,
-        /// How it ended.
-        status: String,
+        /// What failed, in words.
+        what: String,
         /// The lines that explain it.
         output: String,
         /// Where all lines are, if they could be kept.
@@ -213,7 +219,9 @@ impl BuildError {
     /// For `map_err`: a program that failed since the disk under this folder is full has that as its cause.
     pub(crate) fn on_disk_of(self, folder: &Path) -> Self {
         let said = match &self {
-            BuildError::NotCompiled { output, .. } | BuildError::Fetch { output, .. } => output,
+            BuildError::NotCompiled { output, .. }
+            | BuildError::Fetch { output, .. }
+            | BuildError::Repository { output, .. } => output,
             _ => return self,
         };
         // What is full may not hold the words that say so.

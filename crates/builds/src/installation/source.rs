@@ -44,6 +44,7 @@ impl Key {
         }
         let mut text = format!("{id}\n");
         for patch in patches {
+            fs::metadata(patch).map_err(BuildError::at("read the patch", patch))?;
             text.push_str(&format!("patch {}\n", verify::sha256_file(patch)?));
         }
         let steps = serde_json::to_string(recipe).expect("a recipe has only text keys");
@@ -82,7 +83,13 @@ pub fn check_source(engine: Engine, spec: &SourceSpec, catalog: &Catalog, cache:
         return Ok(());
     }
     let flavour = catalog.recipes().flavour(engine, spec.flavour.as_deref())?;
-    needs::check(catalog.recipes().recipe(engine), flavour, &spec.patches)
+    check(catalog.recipes().recipe(engine), flavour, &spec.patches, cache)
+}
+
+/// Refuses a machine that lacks programs, headers or room on the disk.
+fn check(recipe: &Recipe, flavour: &Flavour, patches: &[PathBuf], cache: &Cache) -> Result<()> {
+    needs::check(recipe, flavour, patches)?;
+    needs::check_room(recipe, cache.root())
 }
 
 /// The build that was compiled of what this digest says, as the facts of a build have it: also when the source is
@@ -107,6 +114,8 @@ pub(super) fn install(
         if let Some(facts) = key.find(cache).filter(|facts| installer.holds(facts)) {
             return Ok(facts);
         }
+        // Before hundreds of megabytes are fetched.
+        check(recipe, flavour, &spec.patches, cache)?;
     }
     let lease = Lease::open(cache)?;
     let folder = lease.folder(&cache.root().join(WORKSHOP), "source", 0o711)?;
@@ -128,8 +137,7 @@ pub(super) fn install(
         Found::Here(facts) => return Ok(BuildFacts { origin, source, ..*facts }),
         Found::Missing(turn) => turn,
     };
-    needs::check(recipe, flavour, &spec.patches)?;
-    needs::check_room(recipe, cache.root())?;
+    check(recipe, flavour, &spec.patches, cache)?;
     if !source.is_empty() {
         (installer.progress)(Progress::Source { about: source.clone() });
     }
@@ -177,10 +185,10 @@ pub(super) fn install(
 /// Keeps the log of what did not compile, and says where it is.
 fn keep_log(error: BuildError, cache: &Cache, key: &Key) -> BuildError {
     match error {
-        BuildError::NotCompiled { step, status, output, log: Some(log) } => {
+        BuildError::NotCompiled { what, output, log: Some(log) } => {
             let kept = cache.root().join(LOGS).join(format!("{}.log", &key.0[..KEY_DIGITS]));
             let log = copy(&log, &kept).then_some(kept);
-            BuildError::NotCompiled { step, status, output, log }
+            BuildError::NotCompiled { what, output, log }
         }
         error => error,
     }

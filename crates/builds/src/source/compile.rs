@@ -21,8 +21,9 @@ use std::time::Duration;
 /// The program that keeps what compilers made of the same text before.
 const CCACHE: &str = "ccache";
 
-/// Lines of the log that an error carries: those that name errors first, then the last ones.
+/// Lines of the log that an error carries: those that name errors with the last ones after them, else the last ones.
 const ERRORS_TOLD: usize = 4;
+const AFTER_ERRORS_TOLD: usize = 2;
 const LAST_TOLD: usize = 6;
 
 /// How often the time that is left is told.
@@ -48,6 +49,7 @@ pub struct Compilation<'a> {
 struct BuildCommand<'a> {
     name: &'a str,
     words: Vec<String>,
+    /// The patch that it applies.
     input: Option<&'a Path>,
     pace: Option<&'a Pace>,
 }
@@ -185,12 +187,11 @@ impl Compilation<'_> {
     fn failed(&self, build_command: &BuildCommand<'_>, status: &str) -> BuildError {
         let log = fs::read(&self.log).unwrap_or_default();
         let output = explaining_lines(&String::from_utf8_lossy(&log)).join("\n    ");
-        BuildError::NotCompiled {
-            step: build_command.name.to_owned(),
-            status: status.to_owned(),
-            output,
-            log: Some(self.log.clone()),
-        }
+        let what = match build_command.input {
+            Some(patch) => format!("the patch {} does not apply to the source", patch.display()),
+            None => format!("the source could not be compiled: step `{}` failed ({status})", build_command.name),
+        };
+        BuildError::NotCompiled { what, output, log: Some(self.log.clone()) }
     }
 }
 
@@ -198,7 +199,14 @@ impl Compilation<'_> {
 pub(super) fn explaining_lines(log: &str) -> Vec<String> {
     let all: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
     let begin = all.iter().rposition(|line| line.starts_with("# ")).map_or(0, |at| at + 1);
-    let (before, last) = all[begin..].split_at(all[begin..].len().saturating_sub(LAST_TOLD));
     let is_error = |line: &&&str| line.contains("error:") || line.contains("undefined reference");
+    // Where `make` is says nothing of why it failed.
+    let is_folder = |line: &&&str| line.contains("Leaving directory") || line.contains("Entering directory");
+    let said: Vec<&str> = all[begin..].iter().filter(|line| !is_folder(line)).copied().collect();
+    let (before, after, told) = match said.iter().rposition(|line| is_error(&line)) {
+        Some(at) => (&said[..=at], &said[at + 1..], AFTER_ERRORS_TOLD),
+        None => (&said[..0], &said[..], LAST_TOLD),
+    };
+    let last = &after[after.len().saturating_sub(told)..];
     before.iter().filter(is_error).take(ERRORS_TOLD).chain(last).map(|line| (*line).to_owned()).collect()
 }

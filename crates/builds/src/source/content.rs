@@ -77,18 +77,20 @@ impl Content {
             }
             SourcePlace::Repository(url) => {
                 let git = Git::fetch(url, spec.revision.as_deref().unwrap_or("HEAD"), own)?;
-                of_tree(spec, own.join("repository"), git.fetched()?)
+                of_tree(spec, recipe, own.join("repository"), &git, git.fetched()?)?
             }
             SourcePlace::Folder(folder) => {
                 let folder = fs::canonicalize(folder).map_err(BuildError::at("find the source tree", folder))?;
                 match &spec.revision {
                     Some(revision) => {
-                        let tree = Git::at(&folder, own)?.revision(revision)?;
-                        of_tree(spec, folder, tree)
+                        let git = Git::at(&folder, own)?;
+                        let tree = git.revision(revision)?;
+                        of_tree(spec, recipe, folder, &git, tree)?
                     }
                     None if git::is_repository(&folder) => {
-                        let tree = Git::at(&folder, own)?.work_tree()?;
-                        of_tree(spec, folder, tree)
+                        let git = Git::at(&folder, own)?;
+                        let tree = git.work_tree()?;
+                        of_tree(spec, recipe, folder, &git, tree)?
                     }
                     None => {
                         check_marks(&folder, recipe)?;
@@ -115,7 +117,8 @@ impl Content {
     }
 }
 
-fn of_tree(spec: &SourceSpec, repository: PathBuf, tree: Tree) -> Content {
+fn of_tree(spec: &SourceSpec, recipe: &Recipe, repository: PathBuf, git: &Git<'_>, tree: Tree) -> Result<Content> {
+    refuse_without(&spec.to_string(), recipe, git.lacks(&tree, &recipe.marks)?)?;
     let mut spec = absolute(spec);
     // A tree as it lies there has no revision: its changes have none.
     if spec.revision.is_some() || matches!(spec.place, SourcePlace::Repository(_)) {
@@ -128,7 +131,7 @@ fn of_tree(spec: &SourceSpec, repository: PathBuf, tree: Tree) -> Content {
         missing => format!(", without submodules that are not checked out: {}", missing.join(", ")),
     };
     let about = format!("commit {short}{changes}{without}");
-    Content { id: format!("git {}", tree.content_id()), spec, about, files: Files::Tree(repository, tree) }
+    Ok(Content { id: format!("git {}", tree.content_id()), spec, about, files: Files::Tree(repository, tree) })
 }
 
 /// The same source for somebody who stands elsewhere.
@@ -144,12 +147,15 @@ fn absolute(spec: &SourceSpec) -> SourceSpec {
 }
 
 fn check_marks(folder: &Path, recipe: &Recipe) -> Result<()> {
-    let missing: Vec<String> = recipe.marks.iter().filter(|mark| !folder.join(mark).is_file()).cloned().collect();
+    let missing = recipe.marks.iter().filter(|mark| !folder.join(mark).is_file()).cloned().collect();
+    refuse_without(&folder.display().to_string(), recipe, missing)
+}
+
+fn refuse_without(place: &str, recipe: &Recipe, missing: Vec<String>) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    let place = folder.display().to_string();
-    Err(BuildError::NotASource { place, engine: recipe.engine.title(), missing })
+    Err(BuildError::NotASource { place: place.to_owned(), engine: recipe.engine.title(), missing })
 }
 
 /// A copy of a tree that was configured in place would hold what was compiled there.

@@ -175,6 +175,14 @@ impl<'a> Git<'a> {
         Ok(Tree { id, commit, has_changes, submodules })
     }
 
+    /// Which of these files a tree does not have.
+    pub fn lacks(&self, tree: &Tree, files: &[String]) -> Result<Vec<String>> {
+        let mut list = self.on_our_index()?;
+        list.args(["ls-tree", "-r", "--name-only", "--full-tree", &tree.id, "--"]).args(files);
+        let listed = self.run(list)?;
+        Ok(files.iter().filter(|file| !listed.lines().any(|line| line == *file)).cloned().collect())
+    }
+
     /// Writes the files of a tree into a folder, which exists.
     pub fn export(&self, tree: &Tree, to: &Path) -> Result<()> {
         let mut read = self.on_our_index()?;
@@ -217,7 +225,20 @@ impl<'a> Git<'a> {
     fn commit(&self, revision: &str) -> Result<String> {
         let mut parse = self.command();
         parse.args(["rev-parse", "--verify", "--quiet", "--end-of-options"]).arg(format!("{revision}^{{commit}}"));
-        self.run(parse).map_err(|_| self.failed(format!("it has no revision `{revision}`")))
+        self.run(parse).map_err(|_| {
+            let meant = match self.of_remotes(revision).as_slice() {
+                [] => "its branches and tags are shown by `git branch --all` and `git tag`".to_owned(),
+                known => format!("did you mean `{}`?", known.join("` or `")),
+            };
+            self.failed(format!("it has no revision `{revision}`; {meant}"))
+        })
+    }
+
+    /// The branches of this name that remotes had when they were last fetched.
+    fn of_remotes(&self, branch: &str) -> Vec<String> {
+        let mut list = self.command();
+        list.args(["for-each-ref", "--format=%(refname:short)"]).arg(format!("refs/remotes/*/{branch}"));
+        self.run(list).map(|names| names.lines().map(str::to_owned).collect()).unwrap_or_default()
     }
 
     fn of_commit(&self, commit: String) -> Result<Tree> {
@@ -302,7 +323,7 @@ impl<'a> Git<'a> {
     }
 
     fn failed(&self, said: String) -> BuildError {
-        let output = if said.is_empty() { "it gave no reason".to_owned() } else { said };
-        BuildError::Fetch { client: "git", coordinate: self.shown.clone(), output }
+        let output = if said.is_empty() { "git gave no reason".to_owned() } else { said };
+        BuildError::Repository { place: self.shown.clone(), output }
     }
 }

@@ -79,7 +79,7 @@ fn what_cannot_be_compiled_is_told_and_its_log_kept() {
     refused("postgres:src:17.99", &["the catalog has no source of postgres 17.99; it has 13.16"]);
     refused(
         &format!("mysql:src:{}", scene.path("tree").display()),
-        &["is no source of MySQL: CMakeLists.txt and sql/"],
+        &["is no source of MySQL: it lacks CMakeLists.txt and sql/"],
     );
     refused("postgres:17.11", &["is not compiled", "`rqps builds install`"]);
     let missing = scene.path("nowhere").display().to_string();
@@ -93,7 +93,8 @@ fn what_cannot_be_compiled_is_told_and_its_log_kept() {
 fn what_can_be_known_to_fail_is_told_before_anything_is_compiled() {
     let (scene, word) = with_step("echo compiled; exit 1");
     fs::create_dir_all(scene.path("config/rqps/flavours")).expect("made");
-    let flavour = "engine = \"postgres\"\n[flavour.other]\nabout = \"test\"\nvariables = { CC = \"no-such-cc\" }\n";
+    let flavour = "engine = \"postgres\"\n[flavour.other]\nabout = \"test\"\nvariables = { CC = \"no-such-cc\" }\n\
+        [flavour.lacking]\nabout = \"test\"\nvariables = {}\nneed = [{ header = \"no/such.h\", package = \"libno-dev\" }]\n";
     fs::write(scene.path("config/rqps/flavours/own.toml"), flavour).expect("written");
     let refused = |second: &str, words: &[&str]| {
         let ended = scene.end(scene.run("x", &["--build", &word, "--build", second])).refused(words);
@@ -102,6 +103,9 @@ fn what_can_be_known_to_fail_is_told_before_anything_is_compiled() {
     refused(&format!("{word}+other"), &["lacks the compiler no-such-cc", "`apt-get install no-such-cc`"]);
     refused(&format!("{word}@nowhere"), &["git"]);
     refused(&format!("{word}+o4"), &["PostgreSQL has no flavour `o4`"]);
+    refused(&format!("{word}+patch=nowhere.diff"), &["cannot read the patch nowhere.diff"]);
+    let ended = scene.end(scene.rqps(&["builds", "make", "postgres:src:15.18+lacking"])).refused(&["lacks no/such.h"]);
+    assert!(!ended.stderr.contains("fetching"), "{}", ended.stderr);
     assert!(compiling(&scene).is_empty() && !scene.path("results").exists());
     scene.assert_nothing_left();
 }
