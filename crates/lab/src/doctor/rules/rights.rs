@@ -25,12 +25,11 @@ pub(super) fn profiling(checkup: &Checkup) -> Option<Finding> {
             "rqps samples by a timer of the kernel and needs none, but no tool counts instructions or cache misses here.",
             "Use a machine of your own, or a virtual one whose hypervisor passes the PMU on.",
         ),
-        (false, _) => Finding::note(
-            about,
-            format!("may not be taken ({told})"),
-            why,
-            "`sudo sysctl kernel.perf_event_paranoid=-1`",
-        ),
+        (false, has_pmu) => {
+            let pmu = if has_pmu { "" } else { "; there is no PMU" };
+            let found = format!("may not be taken{pmu} ({told})");
+            Finding::note(about, found, why, "`sudo sysctl kernel.perf_event_paranoid=-1`")
+        }
     })
 }
 
