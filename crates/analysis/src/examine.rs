@@ -9,6 +9,7 @@ use crate::compare::round::{RoundRatio, ratio_of_round};
 use crate::compare::row::{Pairing, Row};
 use crate::compare::statement_times::{StatementRow, Statements};
 use crate::compare::{inside, measures, open_loop, planted, sla, statement_times};
+use crate::evidence::cpu_events::{self, RefusedEvents};
 use crate::evidence::{
     answers, cost, counters, latency, other_load, plan_structure, response, series, speeds, timeline, work,
 };
@@ -63,6 +64,8 @@ pub(crate) struct Examined {
     pub(crate) traces: Vec<Trace>,
     /// The share of the CPUs that other programs used, where it is known.
     pub(crate) other_load: Option<f64>,
+    /// What the CPU was to count and did not.
+    pub(crate) events_refused: RefusedEvents,
 }
 
 /// Examines tests, given as index into the plan and clients; the answer keeps their order.
@@ -119,6 +122,7 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     fill_planted(shared, &mut arms);
     let interleave = arms.iter().flat_map(|arm| arm.rounds.iter().flatten()).next().map(|m| m.sample.interleave);
     let other_load = other_load::share(arms.iter().flat_map(|arm| arm.rounds.iter().flatten()));
+    let events_refused = cpu_events::refused(arms.iter().flat_map(|arm| arm.rounds.iter().flatten()));
     let statements = statements(&arms, shared.base);
     let traces = arms.iter().enumerate().flat_map(|(at, arm)| traces(arm, at, test)).collect();
     relate_to_base(shared, &planned.name, &mut arms, &ratios);
@@ -141,7 +145,16 @@ fn examine(shared: Shared<'_>, test: usize, clients: u32) -> Result<Examined, St
     };
     let kept = kept_of(shared.plan, &planned.name, clients);
     let row = Row { cells: ratios, pairs, held_back, levels, planted: shared.planted.to_vec(), kept };
-    Ok(Examined { findings, statements: prepared, row, measure_rows, statement_rows, traces, other_load })
+    Ok(Examined {
+        findings,
+        statements: prepared,
+        row,
+        measure_rows,
+        statement_rows,
+        traces,
+        other_load,
+        events_refused,
+    })
 }
 
 /// What this host had shown of a test's noise before the campaign began.

@@ -3,11 +3,12 @@
 //! In: all tests with verdicts and causes. Out: the [`Rule`]s that hold for a treatment's losses. They say where to
 //! look; the figures that they are drawn from stand beside them. docs/explain.md has them in words.
 
-use crate::findings::{Cause, CellFindings, Comparison, Rule, TestFindings};
+use crate::findings::{Cause, CellFindings, Comparison, Rule, TestFindings, WorkFindings};
+use crate::why::MISSES;
 use rqps_model::Verdict;
 
-/// The server's CPU per operation is the same where its interval is within this of the base's.
-const SAME_CPU: f64 = 0.05;
+/// CPU per operation, and what the CPU counts, are the same where their interval is within this of the base's.
+const SAME: f64 = 0.05;
 
 /// What stands before the length of a range in a test's name.
 const RANGE: &str = "_range=";
@@ -30,7 +31,12 @@ pub(crate) fn add(tests: &mut [TestFindings], treatment: usize) {
             continue;
         }
         let beside: Vec<&TestFindings> = tests.iter().filter(|other| other.clients == test.clients).collect();
-        let rules = [contention(test, treatment), ranges(test, &beside, treatment), indexes(test, &beside, treatment)];
+        let rules = [
+            contention(test, treatment),
+            code(&test.cells[treatment]),
+            ranges(test, &beside, treatment),
+            indexes(test, &beside, treatment),
+        ];
         tests[at].cells[treatment].rules = rules.into_iter().flatten().collect();
     }
 }
@@ -41,13 +47,34 @@ fn has_lost(cell: &CellFindings) -> bool {
 
 fn contention(test: &TestFindings, treatment: usize) -> Option<Rule> {
     let cell = &test.cells[treatment];
-    let cpu = cell.measure("server_cpu_us")?;
-    let is_same = cpu.low? >= 1.0 - SAME_CPU && cpu.high? <= 1.0 + SAME_CPU;
-    let is_more = |cause: &Cause| match cause {
-        Cause::Work { measure, moved } => SWITCHES.contains(&measure.as_str()) && moved.ratio() > 1.0,
-        _ => false,
-    };
+    let is_same = is_same(cell, "server_cpu_us")?;
+    let is_more = |cause: &Cause| more_of(cause).is_some_and(|measure| SWITCHES.contains(&measure));
     (test.clients > 1 && is_same && cell.causes.iter().any(is_more)).then_some(Rule::Contention)
+}
+
+fn is_same(cell: &CellFindings, measure: &str) -> Option<bool> {
+    let measure = cell.measure(measure)?;
+    Some(measure.low? >= 1.0 - SAME && measure.high? <= 1.0 + SAME)
+}
+
+/// Whether more code runs, or the same code slower; neither is said where both are so.
+fn code(cell: &CellFindings) -> Option<Rule> {
+    let more: Vec<&str> = cell.causes.iter().filter_map(more_of).collect();
+    let instructions = ["instructions", "instructions_user"].into_iter().find(|name| cell.measure(name).is_some())?;
+    let cycles = WorkFindings::CYCLES_PER_INSTRUCTION;
+    if more.contains(&instructions) && is_same(cell, cycles)? {
+        return Some(Rule::MoreCode);
+    }
+    let misses = || more.iter().filter(|name| MISSES.contains(name)).map(|name| (*name).to_owned()).collect();
+    (more.contains(&cycles) && is_same(cell, instructions)?).then(|| Rule::SlowerCode { misses: misses() })
+}
+
+/// The measure of work of which there is more.
+fn more_of(cause: &Cause) -> Option<&str> {
+    match cause {
+        Cause::Work { measure, moved } if moved.ratio() > 1.0 => Some(measure),
+        _ => None,
+    }
 }
 
 /// The family of a test and the length of its range.
@@ -173,6 +200,30 @@ mod tests {
         assert_eq!(of(4, 1.0, 2.0), [Rule::Contention]);
         for other in [of(1, 1.0, 2.0), of(4, 1.3, 2.0), of(4, 1.0, 0.5)] {
             assert_eq!(other, []);
+        }
+    }
+
+    #[test]
+    fn more_instructions_are_more_code_and_slower_ones_wait() {
+        let of = |instructions: f64, cycles: f64| {
+            let ratios =
+                [("instructions", instructions), ("cycles_per_instruction", cycles), ("itlb_misses_user", 3.0)];
+            let mut one = test("point-query", 1, 0.8);
+            let moved = |ratio| Moved { from: 1.0, to: ratio, low: ratio, high: ratio };
+            let cause = |(name, ratio): (&str, f64)| Cause::Work { measure: name.to_owned(), moved: moved(ratio) };
+            one.cells[1].causes = ratios.into_iter().filter(|(_, ratio)| *ratio >= 1.05).map(cause).collect();
+            let measure = |(name, ratio): (&str, f64)| MeasureComparison {
+                low: Some(ratio - 0.01),
+                high: Some(ratio + 0.01),
+                ..MeasureComparison::undecided(name, ratio, 5)
+            };
+            one.cells[1].measures = ratios.into_iter().map(measure).collect();
+            rules(vec![one]).remove(0)
+        };
+        assert_eq!(of(1.3, 1.0), [Rule::MoreCode]);
+        assert_eq!(of(1.0, 1.3), [Rule::SlowerCode { misses: vec!["itlb_misses_user".to_owned()] }]);
+        for both_or_none in [of(1.3, 1.3), of(1.0, 1.0), of(0.8, 1.3)] {
+            assert_eq!(both_or_none, []);
         }
     }
 }

@@ -92,6 +92,7 @@ const fn usual_advice(kind: WarningKind) -> Option<&'static str> {
         | WarningKind::Noisy
         | WarningKind::UnstableAnswers
         | WarningKind::LeftOut
+        | WarningKind::CpuEvents
         | WarningKind::Trial => return None,
     })
 }

@@ -4,19 +4,22 @@
 //! what differs from the base by more than chance is a cause; where nothing does, there is none, and the largest number
 //! does not take its place. docs/explain.md has the rules.
 
-use crate::evidence::work::COUNTS;
-use crate::findings::{
-    Cause, CellFindings, Comparison, Cost, MeasureComparison, Moved, TestFindings, WorkFindings, is_beyond_chance,
-};
+mod cpu_events;
+mod moved;
+
+pub(crate) use cpu_events::MISSES;
+
+use crate::evidence::work::{COUNTS, Count};
+use crate::findings::{Cause, CellFindings, Comparison, Cost, MeasureComparison, Moved, TestFindings, WorkFindings};
+use moved::{moved, work};
 
 /// A share of the change that is worth a word.
 const WORTH_A_SHARE: f64 = 0.1;
 /// More of a change than this is "most of it", less than the rest of it hardly any.
 const MOST: f64 = 0.7;
-/// Work that moved by less than this explains nothing, however sure it is.
-const WORTH_NAMING: f64 = 1.05;
 
-/// The same of what is counted exactly: a smaller change of it is as sure, and may go with a small change of time.
+/// The same as [`moved::WORTH_NAMING`] of what is counted exactly: a smaller change of it is as sure, and may go with a
+/// small change of time.
 const WORTH_NAMING_EXACT: f64 = 1.01;
 
 /// Work of which an operation has fewer than so many times the amount that costs next to nothing is not that of its
@@ -94,6 +97,7 @@ pub(crate) fn causes(test: &TestFindings, treatment: usize, context: Context<'_>
     causes.extend(of_one);
     let mut more_or_less = Vec::new();
     if let Some((own, of_base)) = costs {
+        more_or_less.extend(cpu_events::causes(cell, base));
         more_or_less.extend(WORK.iter().flat_map(|one| worked([cell, base], one, [own, of_base])));
         more_or_less.extend(device(cell, test.clients, [own, of_base]));
     }
@@ -156,6 +160,11 @@ fn is_of_one(cause: &Cause) -> bool {
     matches!(cause, Cause::Count { from, to, .. } if *from == 0.0 || *to == 0.0)
 }
 
+/// What the CPU counts has rules of its own.
+fn of_server() -> impl Iterator<Item = &'static Count> {
+    COUNTS.iter().filter(|count| !count.is_of_cpu())
+}
+
 /// What the server counted more or less of, what moved most first.
 fn counts(test: &TestFindings, cell: &CellFindings, base: &CellFindings, twins: &[usize]) -> Vec<Cause> {
     let of_kind = |least: f64, own: &WorkFindings| {
@@ -164,7 +173,7 @@ fn counts(test: &TestFindings, cell: &CellFindings, base: &CellFindings, twins: 
     };
     let of_name = |name: &str| cell.work.iter().find(|own| own.name == name);
     let mut found: Vec<(f64, Cause)> =
-        COUNTS.iter().filter_map(|count| of_kind(count.least, of_name(count.name)?)).collect();
+        of_server().filter_map(|count| of_kind(count.least, of_name(count.name)?)).collect();
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     found.into_iter().map(|(_, cause)| cause).collect()
 }
@@ -294,22 +303,6 @@ fn device(cell: &CellFindings, clients: u32, [own, base]: [&Cost; 2]) -> impl It
         let is_told = [own, base].into_iter().any(|cost| matters(cost, ms, requests));
         work(cell, name, ms(own), ms(base)).filter(|_| is_told)
     })
-}
-
-fn work(cell: &CellFindings, name: &str, own: f64, base: f64) -> Option<Cause> {
-    let moved = moved(cell, name, base)?;
-    // A ratio of rounds and of sums agree, unless an odd round is behind it.
-    let agrees = (own / base).ln() * moved.ratio().ln() > 0.0;
-    let is_large = moved.ratio().ln().abs() >= WORTH_NAMING.ln();
-    (agrees && is_large).then(|| Cause::Work { measure: name.to_owned(), moved })
-}
-
-/// An amount that differs by more than chance.
-fn moved(cell: &CellFindings, name: &str, from: f64) -> Option<Moved> {
-    let measure = cell.measure(name)?;
-    let (low, high) = measure.low.zip(measure.high)?;
-    let is_moved = is_beyond_chance(measure.low, measure.high, measure.q) && from > 0.0;
-    is_moved.then_some(Moved { from, to: from * measure.ratio, low, high })
 }
 
 #[cfg(test)]

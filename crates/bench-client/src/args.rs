@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Workloads to measure; insert loads beside a Python program, insert-sink into a server that does nothing;
     /// tproc-c-1 and tproc-c-4 are the transactions of TPROC-C, profile hammerdb, from so many virtual users, and
     /// tproc-c-load fills their tables beside the server's own bulk load of the same rows from files; sampling is point
-    /// queries without and with what `rqps explain --time` samples, and needs the right to it
+    /// queries without and with what `rqps explain --time` samples and `--cpu-events` counts, and needs the right to it
     #[arg(
         long,
         value_name = "LIST",

@@ -1,5 +1,7 @@
 //! What it costs a server to be sampled: point queries in slices in which its functions are sampled, slices in which it
-//! is asked for waits, and slices in which neither is done, in turn.
+//! is asked for waits, slices in which events of its threads are counted, and slices in which nothing is done, in turn.
+//! The events are those of the kernel, which any machine counts; those of a CPU also take the time to load and to save
+//! its counters.
 //!
 //! In: a server. Out: statements a second of each, by round. All arms of the exercise are the same server, so that
 //! nothing but the sampling differs. What comes after a test, such as following the stacks, is in no
@@ -15,6 +17,7 @@ use rqps_load::drive::{self, ArmRun, ClientCpus, Exercise, Schedule, ServerSide,
 use rqps_load::program::sysbench::Statements;
 use rqps_model::plan::DataShape;
 use rqps_observe::WaitSampler;
+use rqps_observe::cpu_events::{EventCounters, KERNEL_EVENTS};
 use rqps_profile::Profiler;
 use rqps_server::process::SessionPlacer;
 use rqps_suites::Suite;
@@ -37,9 +40,11 @@ const LEAD_IN: Duration = Duration::from_millis(20);
 /// A session has a speed of its own.
 const SESSION_LIFE: Duration = Duration::from_millis(500);
 
-/// The arm whose functions are sampled, and that which is asked for waits; the first one is left alone.
+/// The arm whose functions are sampled, that which is asked for waits, and that whose events are counted; the first one
+/// is left alone.
 const SAMPLED: usize = 1;
 const ASKED: usize = 2;
+const COUNTED: usize = 3;
 
 /// How long a connection may take.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
@@ -57,10 +62,10 @@ impl ServerSide for Placer {
     fn closing(&self, _: usize, _: usize) {}
 }
 
-/// Statements a second of the same server: left alone, with functions sampled, and asked for waits.
+/// Statements a second of the same server: left alone, with functions sampled, asked for waits, with events counted.
 pub(crate) fn compare(server: &TestServer, args: &Args) -> Result<Measured> {
     rqps_profile::check()?;
-    let mut speeds = [Vec::new(), Vec::new(), Vec::new()];
+    let mut speeds = [const { Vec::new() }; 4];
     let mut failure = None;
     for round in 0..args.rounds {
         // The sampler empties its buffers on any CPU, as in a campaign.
@@ -72,20 +77,25 @@ pub(crate) fn compare(server: &TestServer, args: &Args) -> Result<Measured> {
             }
         }
     }
-    let [plain, sampled, asked] = speeds;
+    let [plain, sampled, asked, counted] = speeds;
     let row = |name, values: Vec<f64>| Row::new(SAMPLING, name, "statements/s", values, &plain);
     let rows = match plain.is_empty() {
         true => Vec::new(),
-        false => vec![row(RQPS, plain.clone()), row("sampled", sampled), row("asked for waits", asked)],
+        false => vec![
+            row(RQPS, plain.clone()),
+            row("sampled", sampled),
+            row("asked for waits", asked),
+            row("events counted", counted),
+        ],
     };
     Ok(Measured { rows, failure })
 }
 
 /// One round: so many seconds of each arm.
-fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 3]> {
+fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 4]> {
     let suite = Suite::sysbench();
     let test = suite.test(TEST).context("the suite has lost a test")?;
-    let arms = [(); 3].map(|()| server.process.endpoint());
+    let arms = [(); 4].map(|()| server.process.endpoint());
     let session = Session::connect(&arms[ASKED], CONNECT_PATIENCE)?;
     let waits = WaitSampler::start(session, arms[ASKED].protocol())?;
     let statements = Statements::compile(test, DataShape { tables: 1, rows: server.place.rows }, &arms)?;
@@ -96,6 +106,7 @@ fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 3]> {
     let exercise = Exercise { cpus, keeps_spans: true, ..Exercise::new(&arms, 1, schedule, seed) };
     let mut sampling = None;
     let mut refused = None;
+    let mut counters = None;
     let mut hook = |switch| {
         match switch {
             Switch::Enter { arm: SAMPLED, .. } => match Profiler::start(server.cpus(), &[server.process.pids()], &[]) {
@@ -106,6 +117,10 @@ fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 3]> {
             Switch::Leave { arm: SAMPLED, .. } => sampling = None,
             Switch::Enter { arm: ASKED, .. } => waits.enter(),
             Switch::Leave { arm: ASKED, .. } => waits.leave(),
+            Switch::Enter { arm: COUNTED, .. } => {
+                counters = Some(EventCounters::start(KERNEL_EVENTS, &server.process.pids()));
+            }
+            Switch::Leave { arm: COUNTED, .. } => counters = None,
             _ => {}
         }
         Ok(())
@@ -119,9 +134,9 @@ fn measure(server: &TestServer, seconds: f64, seed: u64) -> Result<[f64; 3]> {
         bail!("the server could not be asked for waits: {failure}");
     }
     ensure!(facts.moments > 0, "the server was never asked for waits");
-    let [plain, sampled, asked] = &runs[..] else { bail!("an arm was lost") };
+    let [plain, sampled, asked, counted] = &runs[..] else { bail!("an arm was lost") };
     ensure!(runs.iter().all(|run| run.failure.is_none()), "an arm failed");
-    Ok([plain, sampled, asked].map(per_s))
+    Ok([plain, sampled, asked, counted].map(per_s))
 }
 
 fn per_s(run: &ArmRun) -> f64 {

@@ -101,6 +101,7 @@ pub(crate) fn check(
         arrival: request.rate.as_ref().map_or(Arrival::Closed, |rate| rate.value),
         placement: request.placement.as_ref()?.value,
         program_pages: request.program_pages.as_ref()?.value,
+        cpu_events: request.cpu_events.as_ref()?.value,
         machine: request.machine.as_ref().map(|machine| machine.value),
         margin: request.margin.as_ref()?.value,
         rounds: request.rounds.as_ref().map_or(1, |rounds| rounds.value),

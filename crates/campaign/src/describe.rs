@@ -44,6 +44,9 @@ fn write_all(plan: &Plan, out: &mut String) -> std::fmt::Result {
     if !plan.program_pages.is_small() {
         writeln!(out, "programs   in {} pages, copied anew in each round", plan.program_pages)?;
     }
+    if plan.cpu_events {
+        writeln!(out, "CPU events counted in every server")?;
+    }
     writeln!(out, "margin     builds that differ by less than {} % are equal", percent(plan.margin))?;
     write_tests(plan, out)?;
     write_rounds(plan, out)?;

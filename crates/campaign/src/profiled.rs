@@ -46,7 +46,8 @@ pub fn profiled(plan: &Plan, wanted: &ToExplain, seconds: f64) -> Result<Plan, S
 }
 
 fn of_tests(plan: &Plan, tests: &[String], seconds: f64) -> Result<Plan, String> {
-    let mut cut = Plan { format: FORMAT, profiled: true, time: None, ..plan.clone() };
+    // What the kernel does to count events at each switch would be among the functions.
+    let mut cut = Plan { format: FORMAT, profiled: true, cpu_events: false, time: None, ..plan.clone() };
     let is_wanted = |test: &TestPlan| tests.contains(&test.name);
     if plan.is_chain() {
         // Each test builds on the one before it.

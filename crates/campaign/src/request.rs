@@ -153,6 +153,7 @@ request! {
     set: Vec<Spanned<Setting>>,
     placement: Placement,
     program_pages: ProgramPages,
+    cpu_events: bool,
     rate: Arrival,
     machine: MachineClass,
     margin: f64,

@@ -20,7 +20,8 @@ use rqps_model::sample::SecondRow;
 use rqps_model::settings::CpuSet;
 use rqps_model::{Placement, RoundSeconds, StorageEngine, part};
 use rqps_observe::{
-    ClientProbe, CountersProbe, GrowthProbe, HostProbe, MonitorProbe, MonitorSink, Probe, Probes, ProcessProbe,
+    ClientProbe, CountersProbe, CpuEventProbe, GrowthProbe, HostProbe, MonitorProbe, MonitorSink, Probe, Probes,
+    ProcessProbe,
 };
 use rqps_server::{Server, placement};
 use rqps_store::{RowsPart, SampleParts, Writer, latency_part};
@@ -193,6 +194,9 @@ fn probes(
             let sink = MonitorSink::to(move |row| rows.add(row));
             probes.push(Box::new(MonitorProbe::new(piece.planned.planned_meanwhile(protocol), sink)));
         }
+    }
+    if piece.bench.job.plan.cpu_events {
+        probes.push(Box::new(CpuEventProbe::default()));
     }
     probes.push(Box::new(ProcessProbe::default()));
     probes.push(Box::new(HostProbe::open(data_folder)?));

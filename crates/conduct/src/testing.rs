@@ -53,6 +53,7 @@ pub(crate) fn plan(treatments: &[&str], base: usize) -> Plan {
         placement: Placement::Same,
         program_pages: ProgramPages::Small,
         kept_floors: Vec::new(),
+        cpu_events: false,
         machine: None,
         margin: 0.02,
         forced: Vec::new(),

@@ -92,6 +92,8 @@ pub struct Recipe {
     pub waits: Vec<WaitTruth>,
     /// What was refused in these rounds, by its word, and why.
     pub not_sampled: BTreeMap<String, String>,
+    /// Whether the CPU counts events, the instructions of a statement in proportion to the time that it takes.
+    pub cpu_events: bool,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -188,6 +190,7 @@ impl Recipe {
             stacks: Vec::new(),
             waits: Vec::new(),
             not_sampled: BTreeMap::new(),
+            cpu_events: false,
             seed,
         }
     }
@@ -272,6 +275,7 @@ impl Recipe {
             placement: Placement::Same,
             program_pages: ProgramPages::Small,
             kept_floors: Vec::new(),
+            cpu_events: self.cpu_events,
             machine: None,
             margin: 0.02,
             rounds: self.rounds,

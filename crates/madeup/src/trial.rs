@@ -4,10 +4,12 @@
 //! publishes, consistent with one another: slices, seconds, histograms and costs all follow from the rate.
 
 use super::{Made, Noise, Place, Recipe};
+use rqps_model::cpu_events::{CpuEvents, EventCount, EventCounts};
 use rqps_model::sample::{Accounting, HostUse, Planted, ProcessUse, Resources, Score, SecondRow, Slices, SuiteRecord};
 use rqps_model::tproc_c::{BrokenCondition, Check, NEW_ORDER, Profile, RunRecord, TypeCount};
 use rqps_model::{Interleave, Part, Sample, part};
 use rqps_store::{EVENT, Latencies, SampleParts, latency_part};
+use std::collections::BTreeMap;
 
 /// Time of a slice that is counted.
 const SLICE_S: f64 = 0.009;
@@ -125,6 +127,7 @@ impl Trial<'_> {
             sessions: 4,
             accounting: self.accounting(operations, busy_ns),
             resources: self.resources(operations, busy_ns),
+            cpu_events: self.recipe.cpu_events.then(|| self.cpu_events(operations, busy_ns)),
             counters: self.counters(operations),
             record: self.record(operations),
             ..Sample::default()
@@ -191,7 +194,22 @@ impl Trial<'_> {
         Resources { host, server, client, operations, sessions: None }
     }
 
-    fn counters(&self, operations: u64) -> std::collections::BTreeMap<String, f64> {
+    /// Two cycles an instruction, a quarter of them in the kernel; each for half of the time.
+    fn cpu_events(&self, operations: u64, busy_ns: u64) -> CpuEvents {
+        let Place { treatment, test, .. } = self.place;
+        let instructions = operations as f64 * 40_000.0 / self.recipe.truth(treatment, test);
+        let count = |part: f64| {
+            let count = (instructions * part / 2.0).round() as u64;
+            Some(EventCount { count, enabled_ns: busy_ns, running_ns: busy_ns / 2 })
+        };
+        let counts = |each: f64| EventCounts { user: count(0.75 * each), kernel: count(0.25 * each) };
+        let counted = [("instructions", 1.0), ("cycles", 2.0), ("branch_misses", 0.01)];
+        let counted = counted.into_iter().map(|(event, each)| (event.to_owned(), counts(each))).collect();
+        let unknown = vec!["cache_misses".to_owned(), "cache_references".to_owned()];
+        CpuEvents { counted, refused: BTreeMap::from([("this CPU does not count it".to_owned(), unknown)]) }
+    }
+
+    fn counters(&self, operations: u64) -> BTreeMap<String, f64> {
         let operations = operations as f64;
         let Place { treatment, test, .. } = self.place;
         let made = Made::of(&self.recipe.versions[treatment]);

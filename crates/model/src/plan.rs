@@ -227,6 +227,9 @@ pub struct Plan {
     /// What A/As on this host had shown of the noise of its tests when it began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept_floors: Vec<KeptFloor>,
+    /// Whether the events of the CPU are counted in servers: instructions, cycles, misses.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cpu_events: bool,
     /// What profiles are sized for; `None` = this host divided by the servers that are up together.
     pub machine: Option<MachineClass>,
     /// Margin of equivalence, as a fraction (0.02).

@@ -3,6 +3,7 @@
 //! Only raw counts and times; rates and ratios are derived by `analysis`. Times are nanoseconds of the monotonic clock.
 
 pub use crate::accounting::{Accounting, ErrorCount, FailureClass, Failures};
+use crate::cpu_events::CpuEvents;
 use crate::insert::StepRecord;
 use crate::tproc_c::RunRecord;
 use crate::{Format, Interleave, Unit};
@@ -414,6 +415,10 @@ pub struct Sample {
     pub failures: Failures,
     /// Use of the machine.
     pub resources: Resources,
+    /// What the CPU counted in the server's processes, from the start of its clients to the end of what is counted;
+    /// `None` where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_events: Option<CpuEvents>,
     /// What planning each of the test's statements once took before the timed part, added up; `None` where the server
     /// does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -98,6 +98,8 @@ words! {
         CopiesNotSwapped = "copies-not-swapped",
         /// Builds went on with their data, which grew from test to test.
         Continued = "continued",
+        /// The CPU's events were to be counted, and were not.
+        CpuEvents = "cpu-events",
         /// The CPU frequency follows the load.
         Governor = "governor",
         /// Other programs used the CPUs.

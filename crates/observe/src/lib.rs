@@ -9,6 +9,7 @@
 pub mod client;
 pub mod clock;
 pub mod counters;
+pub mod cpu_events;
 pub mod device;
 pub mod disk;
 pub mod engine;
@@ -28,6 +29,7 @@ pub mod tally;
 pub mod waits;
 
 pub use client::{ClientMeter, ClientProbe};
+pub use cpu_events::CpuEventProbe;
 pub use device::DataDevice;
 pub use disk::{GrowthProbe, disk_use};
 pub use error::ObserveError;

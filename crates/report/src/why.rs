@@ -8,7 +8,7 @@ use crate::{
     text, verdict_style, waits, work,
 };
 use rqps_analysis::findings::{
-    Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, Rule, TestFindings,
+    Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, Rule, TestFindings, WorkFindings,
 };
 use rqps_model::plural;
 use serde_json::{Value, json};
@@ -29,6 +29,7 @@ pub(crate) fn sentence(findings: &Findings, test: &TestFindings, treatment: usiz
         false => words(cause, per),
     });
     parts.extend(said);
+    parts.extend(work::scaled(cell));
     parts.extend(cell.syscalls.as_ref().and_then(|found| syscalls::words(found, &cell.causes, per)));
     parts.extend(waited(cell, per));
     let has_moved = cell.profile.as_ref().is_some_and(|profile| profile.moved().next().is_some());
@@ -81,6 +82,15 @@ fn rule(rule: &Rule) -> String {
             "tests of the secondary index lost and those of the primary key did not: the path through a secondary index"
                 .to_owned()
         }
+        Rule::MoreCode => "more instructions, each as fast as before: more code is run".to_owned(),
+        Rule::SlowerCode { misses } => {
+            let misses: Vec<&str> = misses.iter().map(|name| work::title(name)).collect();
+            let why = match misses.is_empty() {
+                true => "they wait, for branches, caches or TLB".to_owned(),
+                false => format!("more {}", misses.join(", ")),
+            };
+            format!("the same instructions take more cycles: {why}")
+        }
     }
 }
 
@@ -124,7 +134,7 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
             let (name, show) = known.map_or((work::title(measure), metric::count as fn(f64) -> String), |metric| {
                 (plain_name(metric.name, metric.title), metric.show)
             });
-            match measure.ends_with("_ms") {
+            match measure.ends_with("_ms") || measure == WorkFindings::CYCLES_PER_INSTRUCTION {
                 true => moved_by(name, moved, show),
                 false => amount(name, moved, per, show),
             }
@@ -340,6 +350,15 @@ mod tests {
         );
         assert!(ranges(false).starts_with("the loss grows with longer ranges"), "{}", ranges(false));
         assert!(rule(&Rule::Contention).ends_with("contention"));
+        let slower = |misses: &[&str]| {
+            rule(&Rule::SlowerCode { misses: misses.iter().map(|name| (*name).to_owned()).collect() })
+        };
+        assert_eq!(
+            slower(&["itlb_misses_user", "cache_misses_user"]),
+            "the same instructions take more cycles: more instruction TLB misses in user mode, cache misses in user \
+             mode"
+        );
+        assert!(slower(&[]).ends_with("they wait, for branches, caches or TLB"));
     }
 
     #[test]
@@ -372,6 +391,10 @@ mod tests {
         );
         let faults = Cause::Work { measure: "session_faults".to_owned(), moved: moved(0.027, 0.0135, 0.45, 0.55) };
         assert_eq!(said(faults), "page faults of sessions per statement −50.0 % (0.450 to 0.550), 0.0270 → 0.0135");
+        let cycles = Cause::Work { measure: "cycles_per_instruction".to_owned(), moved: moved(0.6, 0.72, 1.15, 1.25) };
+        assert_eq!(said(cycles), "cycles of an instruction +20.0 % (1.150 to 1.250), 0.600 → 0.720");
+        let instructions = Cause::Work { measure: "instructions".to_owned(), moved: moved(4e4, 5.2e4, 1.29, 1.31) };
+        assert_eq!(said(instructions), "instructions per statement +30.0 % (1.290 to 1.310), 40000 → 52000");
         let waiting = said(Cause::Waiting { share: 0.84 });
         assert_eq!(waiting, "84 % of the change is waiting: neither server nor client CPU");
     }

@@ -4,7 +4,7 @@
 //! knows.
 
 use crate::{number, text};
-use rqps_analysis::findings::{Cause, SettingFindings, Touch};
+use rqps_analysis::findings::{Cause, CellFindings, SettingFindings, Touch, WorkFindings};
 
 /// Counts that a terminal shows.
 const SHOWN: usize = 10;
@@ -17,13 +17,30 @@ const VALUE: usize = 24;
 const PLANNING: &str = "planning_us";
 
 /// What is counted, by its name in the findings.
-const TITLES: [(&str, &str); 36] = [
+const TITLES: [(&str, &str); 53] = [
     ("rows_returned", "rows returned"),
     (PLANNING, "planning each statement once"),
     ("voluntary_switches", "voluntary switches of sessions"),
     ("involuntary_switches", "involuntary switches of sessions"),
     ("session_faults", "page faults of sessions"),
     ("run_delay_us", "run delay of sessions"),
+    ("instructions", "instructions"),
+    ("instructions_user", "instructions in user mode"),
+    ("instructions_kernel", "instructions in the kernel"),
+    ("cycles", "cycles of the CPU"),
+    ("cycles_user", "cycles in user mode"),
+    ("cycles_kernel", "cycles in the kernel"),
+    (WorkFindings::CYCLES_PER_INSTRUCTION, "cycles of an instruction"),
+    ("branch_misses_user", "branch misses in user mode"),
+    ("branch_misses_kernel", "branch misses in the kernel"),
+    ("cache_references_user", "cache references in user mode"),
+    ("cache_references_kernel", "cache references in the kernel"),
+    ("cache_misses_user", "cache misses in user mode"),
+    ("cache_misses_kernel", "cache misses in the kernel"),
+    ("dtlb_misses_user", "data TLB misses in user mode"),
+    ("dtlb_misses_kernel", "data TLB misses in the kernel"),
+    ("itlb_misses_user", "instruction TLB misses in user mode"),
+    ("itlb_misses_kernel", "instruction TLB misses in the kernel"),
     ("table_rows_read", "rows read from tables"),
     ("index_entries_read", "index entries read"),
     ("index_scans", "index scans"),
@@ -103,6 +120,17 @@ pub(crate) fn amount(measure: &str, value: f64, digits: i32) -> String {
 /// What a count is called.
 pub(crate) fn title(measure: &str) -> &str {
     TITLES.iter().find(|(name, _)| *name == measure).map_or(measure, |(_, title)| title)
+}
+
+/// For which part of the time the CPU counted what a build's causes are of, where that is not all of it: those amounts
+/// are scaled.
+pub(crate) fn scaled(cell: &CellFindings) -> Option<String> {
+    let is_cause = |work: &&WorkFindings| {
+        let is_of = |cause: &Cause| matches!(cause, Cause::Work { measure, .. } if *measure == work.name);
+        work.is_scaled() && cell.causes.iter().any(is_of)
+    };
+    let least = cell.work.iter().filter(is_cause).filter_map(|work| work.counted).reduce(f64::min)?;
+    Some(format!("what the CPU counted is scaled, from {} of the time on", number::percent(least)))
 }
 
 fn moved(causes: &[Cause]) -> Vec<Moved<'_>> {

@@ -1,12 +1,13 @@
 //! Server counters → work per operation: rows read, pages found in memory, bytes of the log, switches.
 //!
-//! In: the counters that samples keep (after minus before), what the kernel counted of what serves the sessions, and
-//! the statements of the same time. Out: one number for each kind of work and round, and [`WorkFindings`] over all
-//! rounds. Counters span the whole test, from before the first session until after the last one, so they are divided by
-//! all statements of the test, warm-up and lead-ins included. Of PostgreSQL only user tables are counted: opening a
-//! session reads catalogs, and sessions are renewed by the clock, so that a build would have fewer pages per statement
-//! the faster it is.
+//! In: the counters that samples keep (after minus before), what the kernel counted of what serves the sessions, what
+//! the CPU counted in the server, and the statements of the same time. Out: one number for each kind of work and round,
+//! and [`WorkFindings`] over all rounds. Counters span the whole test, from before the first session until after the
+//! last one, so they are divided by all statements of the test, warm-up and lead-ins included. Of PostgreSQL only user
+//! tables are counted: opening a session reads catalogs, and sessions are renewed by the clock, so that a build would
+//! have fewer pages per statement the faster it is.
 
+use super::cpu_events::{self, At};
 use crate::findings::WorkFindings;
 use crate::read::measured::Measured;
 use rqps_model::sample::SessionUse;
@@ -22,6 +23,10 @@ enum Source {
     Planning,
     /// What served the sessions, as the kernel counts it.
     Sessions(fn(&SessionUse) -> f64),
+    /// An event of the CPU in the server's processes.
+    Cpu(&'static str, At),
+    /// Its cycles for each of its instructions.
+    CyclesPerInstruction,
 }
 
 /// One kind of work.
@@ -42,13 +47,17 @@ const fn in_sessions(name: &'static str, of: fn(&SessionUse) -> f64, least: f64)
     Count { name, source: Source::Sessions(of), least, is_everywhere: true }
 }
 
+const fn of_cpu(name: &'static str, event: &'static str, at: At, least: f64) -> Count {
+    Count { name, source: Source::Cpu(event, at), least, is_everywhere: false }
+}
+
 const fn since_later(name: &'static str, counters: &'static [&'static str], least: f64) -> Count {
     Count { name, source: Source::Counters(counters, 1.0), least, is_everywhere: false }
 }
 
 /// All kinds, with the counters of PostgreSQL first. An engine has its own names, so that none is compared with
 /// another's.
-pub(crate) const COUNTS: [Count; 35] = [
+pub(crate) const COUNTS: [Count; 52] = [
     Count { name: "rows_returned", source: Source::Client, least: 0.01, is_everywhere: true },
     // Times are told in whole microseconds.
     Count { name: "planning_us", source: Source::Planning, least: 10.0, is_everywhere: false },
@@ -56,6 +65,28 @@ pub(crate) const COUNTS: [Count; 35] = [
     in_sessions("involuntary_switches", |used| used.involuntary_switches as f64, 0.01),
     in_sessions("session_faults", |used| (used.minor_faults + used.major_faults) as f64, 0.01),
     in_sessions("run_delay_us", |used| used.run_delay_s * 1e6, 1.0),
+    of_cpu("instructions", "instructions", At::Anywhere, 100.0),
+    of_cpu("instructions_user", "instructions", At::User, 100.0),
+    of_cpu("instructions_kernel", "instructions", At::Kernel, 100.0),
+    of_cpu("cycles", "cycles", At::Anywhere, 100.0),
+    of_cpu("cycles_user", "cycles", At::User, 100.0),
+    of_cpu("cycles_kernel", "cycles", At::Kernel, 100.0),
+    Count {
+        name: WorkFindings::CYCLES_PER_INSTRUCTION,
+        source: Source::CyclesPerInstruction,
+        least: 0.0,
+        is_everywhere: false,
+    },
+    of_cpu("branch_misses_user", "branch_misses", At::User, 1.0),
+    of_cpu("branch_misses_kernel", "branch_misses", At::Kernel, 1.0),
+    of_cpu("cache_references_user", "cache_references", At::User, 1.0),
+    of_cpu("cache_references_kernel", "cache_references", At::Kernel, 1.0),
+    of_cpu("cache_misses_user", "cache_misses", At::User, 1.0),
+    of_cpu("cache_misses_kernel", "cache_misses", At::Kernel, 1.0),
+    of_cpu("dtlb_misses_user", "dtlb_misses", At::User, 1.0),
+    of_cpu("dtlb_misses_kernel", "dtlb_misses", At::Kernel, 1.0),
+    of_cpu("itlb_misses_user", "itlb_misses", At::User, 1.0),
+    of_cpu("itlb_misses_kernel", "itlb_misses", At::Kernel, 1.0),
     count("table_rows_read", &["pg_stat_user_tables.seq_tup_read", "pg_stat_user_tables.idx_tup_fetch"], 0.01),
     count("index_entries_read", &["pg_stat_user_indexes.idx_tup_read"], 0.01),
     count("index_scans", &["pg_stat_user_tables.idx_scan"], 0.01),
@@ -129,7 +160,22 @@ pub(crate) const COUNTS: [Count; 35] = [
 impl Count {
     /// Of one engine: may be compared only with counts of the same.
     pub(crate) fn is_of_engine(&self) -> bool {
-        !matches!(self.source, Source::Client | Source::Sessions(_))
+        !matches!(self.source, Source::Client | Source::Sessions(_)) && !self.is_of_cpu()
+    }
+
+    /// Whether the CPU counts it, and not the server.
+    pub(crate) fn is_of_cpu(&self) -> bool {
+        matches!(self.source, Source::Cpu(..) | Source::CyclesPerInstruction)
+    }
+
+    /// For which part of the time the CPU counted it.
+    fn counted(&self, measured: &Measured) -> Option<f64> {
+        let events = measured.sample.cpu_events.as_ref()?;
+        match self.source {
+            Source::Cpu(event, at) => cpu_events::share(events, event, at),
+            Source::CyclesPerInstruction => cpu_events::share(events, "cycles", At::User),
+            _ => None,
+        }
     }
 
     /// The amount in a sample with a number, and the operations that it belongs to; `None` where it was not counted.
@@ -139,6 +185,13 @@ impl Count {
             Source::Client => (sample.rows as f64, sample.score.count),
             Source::Planning => {
                 return sample.planning_us.filter(|_| measured.has_number()).map(|us| (us, 1.0));
+            }
+            Source::Cpu(event, at) => {
+                (cpu_events::amount(sample.cpu_events.as_ref()?, event, at)?, sample.resources.operations)
+            }
+            Source::CyclesPerInstruction => {
+                let found = cpu_events::cycles_and_instructions(sample.cpu_events.as_ref()?);
+                return found.filter(|_| measured.has_number());
             }
             Source::Sessions(of) => (of(sample.resources.sessions.as_ref()?), sample.resources.operations),
             // Of a server that could not be asked there is no counter at all.
@@ -166,7 +219,8 @@ impl Count {
 
     fn findings(&self, rounds: &[Option<Measured>], clients_per_unit: f64) -> Option<WorkFindings> {
         let found: Vec<(f64, f64)> = rounds.iter().flatten().filter_map(|round| self.amount(round)).collect();
-        let unit = if matches!(self.source, Source::Planning) { 1.0 } else { clients_per_unit };
+        let is_of_itself = matches!(self.source, Source::Planning | Source::CyclesPerInstruction);
+        let unit = if is_of_itself { 1.0 } else { clients_per_unit };
         let per_op = |(amount, operations): (f64, f64)| amount / operations / unit;
         let total = found.iter().copied().reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1))?;
         let by_round = || found.iter().copied().map(per_op);
@@ -176,6 +230,7 @@ impl Count {
             least: by_round().fold(f64::INFINITY, f64::min),
             most: by_round().fold(0.0, f64::max),
             rounds: found.len() as u32,
+            counted: rounds.iter().flatten().filter_map(|round| self.counted(round)).reduce(f64::min),
         })
     }
 }
@@ -199,6 +254,7 @@ pub(crate) fn work(rounds: &[Option<Measured>], clients_per_unit: f64) -> Vec<Wo
 mod tests {
     use super::*;
     use crate::read::measured::tests::measured;
+    use rqps_model::cpu_events::{CpuEvents, EventCount, EventCounts};
     use rqps_model::sample::Slices;
 
     fn counted(operations: u64, counters: &[(&str, f64)]) -> Option<Measured> {
@@ -241,6 +297,28 @@ mod tests {
         assert_eq!([per_op("voluntary_switches"), per_op("involuntary_switches")], [1.5, 0.0]);
         assert_eq!([per_op("session_faults"), per_op("run_delay_us")], [0.025, 2.0]);
         assert_eq!(named(&followed(None), "voluntary_switches"), None);
+    }
+
+    #[test]
+    fn what_the_cpu_counted_is_scaled_and_divided_by_all_statements() {
+        let round = |running_ns: u64| {
+            let mut round = counted(1000, &[]);
+            let count = |count| Some(EventCount { count, enabled_ns: 100, running_ns });
+            let counts = |user, kernel| EventCounts { user: count(user), kernel: count(kernel) };
+            let counted = [("instructions", counts(30_000, 10_000)), ("cycles", counts(50_000, 30_000))];
+            let counted = counted.map(|(event, counts)| (event.to_owned(), counts)).into();
+            let events = CpuEvents { counted, ..CpuEvents::default() };
+            round.as_mut().unwrap().sample.cpu_events = Some(events);
+            round
+        };
+        let found = work(&[round(100), round(50)], 1.0);
+        let of = |name: &str| named(&found, name).map(|one| (one.per_op, one.least, one.most, one.counted));
+        assert_eq!(of("instructions"), Some((60.0, 40.0, 80.0, Some(0.5))), "1000 of each round");
+        assert_eq!(of("instructions_kernel"), Some((15.0, 10.0, 20.0, Some(0.5))));
+        assert_eq!(of("cycles_per_instruction"), Some((2.0, 2.0, 2.0, Some(0.5))));
+        assert_eq!((of("branch_misses_user"), of("voluntary_switches")), (None, None));
+        assert_eq!(named(&work(&[counted(1000, &[])], 1.0), "instructions"), None, "nobody asked");
+        assert!(COUNTS.iter().all(|count| !(count.is_of_cpu() && count.is_of_engine())), "a CPU is of no engine");
     }
 
     #[test]

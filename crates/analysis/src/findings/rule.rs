@@ -20,4 +20,12 @@ pub enum Rule {
     /// Of tests that differ in nothing but the index, those of the secondary index lost, and those of the primary key
     /// did not.
     SecondaryIndex,
+    /// More instructions, each of which takes as long as before.
+    MoreCode,
+    /// The same instructions, which take longer.
+    SlowerCode {
+        /// The misses of branches, caches and TLB of which there are more, by the names of `WorkFindings`; the most
+        /// first.
+        misses: Vec<String>,
+    },
 }

@@ -1,4 +1,4 @@
-//! How much a server worked per operation, as its own counters tell it.
+//! How much a server worked per operation, as its own counters, the kernel and the CPU tell it.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +15,23 @@ pub struct WorkFindings {
     pub most: f64,
     /// Rounds that have a count.
     pub rounds: u32,
+    /// What the CPU counts: for which part of the server's CPU time it was counted, in the round with the least. Where
+    /// that is not all, amounts are scaled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<f64>,
 }
 
 impl WorkFindings {
     /// Rounds of an exact count differ by less than this.
     pub const EXACT: f64 = 0.0005;
+
+    /// The name of what is no amount per operation: cycles of the CPU for each of its instructions.
+    pub const CYCLES_PER_INSTRUCTION: &str = "cycles_per_instruction";
+
+    /// Whether it was counted by the CPU for a part of the time, and its amounts stand for all of it.
+    pub fn is_scaled(&self) -> bool {
+        self.counted.is_some_and(|share| share < 1.0)
+    }
 
     /// Whether all rounds counted the same, so that no interval is needed to compare it.
     pub fn is_steady(&self) -> bool {

@@ -7,6 +7,7 @@ use super::{advised, summed, warning};
 use crate::advice::{self, Advice, Kind};
 use crate::compare::aa_pairs::Gate;
 use crate::digits::{percent, significant};
+use crate::evidence::cpu_events::RefusedEvents;
 use crate::findings::{CellFindings, Comparison, TestFindings, TreatmentFindings, Warning};
 use crate::words::{examples, rounds_in_words};
 use jiff::Timestamp;
@@ -286,6 +287,15 @@ pub(crate) fn other_load(noun: &str, tests: &[TestFindings], shares: &[Option<f6
         plural(known.len(), noun)
     );
     Some(warning(WarningKind::ForeignLoad, message))
+}
+
+/// What the CPU was to count in servers and did not, each reason once.
+pub(crate) fn events_refused(refused: &RefusedEvents) -> Vec<Warning> {
+    let of = |(reason, events): (&String, &BTreeSet<String>)| {
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        warning(WarningKind::CpuEvents, format!("events of the CPU were not counted ({}): {reason}", events.join(", ")))
+    };
+    refused.iter().map(of).collect()
 }
 
 /// One line for each kind of warning that cells have.

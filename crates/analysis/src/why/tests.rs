@@ -124,8 +124,9 @@ fn less_work_in_more_time_comes_last_and_short_times_not_at_all() {
         found.iter().filter_map(|cause| Some(amounts(cause)?.0.to_owned())).collect()
     };
     assert_eq!(names(&test), ["server_write_bytes_per_op", "cs_per_op"]);
-    let delay =
-        |per_op| vec![WorkFindings { name: "run_delay_us".to_owned(), per_op, least: 0.0, most: 9.0, rounds: 5 }];
+    let delay = |per_op| {
+        vec![WorkFindings { name: "run_delay_us".to_owned(), per_op, least: 0.0, most: 9.0, rounds: 5, counted: None }]
+    };
     for (delay_us, is_told) in [(6.0, false), (9.0, true)] {
         test.cells[0].work = delay(5.0);
         test.cells[1].work = delay(delay_us);
@@ -190,7 +191,7 @@ fn what_chance_may_explain_explains_nothing() {
 fn counted(scans: [f64; 2], pages: [f64; 2], measures: Vec<MeasureComparison>) -> TestFindings {
     let work = |name: &str, [least, most]: [f64; 2]| {
         let per_op = (least + most) / 2.0;
-        WorkFindings { name: name.to_owned(), per_op, least, most, rounds: 5 }
+        WorkFindings { name: name.to_owned(), per_op, least, most, rounds: 5, counted: None }
     };
     let mut test = test(0.8, cost(), measures);
     test.cells[0].work = vec![work("index_scans", [10.0, 10.001]), work("buffer_hits", [20.0, 20.001])];
@@ -237,7 +238,14 @@ fn an_a_a_pair_says_whether_a_count_is_exact() {
 #[test]
 fn what_only_one_side_does_is_told() {
     let mut test = counted([10.0, 10.0], [20.0, 20.0], Vec::new());
-    let spilled = WorkFindings { name: "temp_file_bytes".to_owned(), per_op: 9e3, least: 8e3, most: 1e4, rounds: 5 };
+    let spilled = WorkFindings {
+        name: "temp_file_bytes".to_owned(),
+        per_op: 9e3,
+        least: 8e3,
+        most: 1e4,
+        rounds: 5,
+        counted: None,
+    };
     test.cells[1].work.push(spilled);
     let found = causes(&test, 1, context(true));
     assert!(
@@ -269,6 +277,7 @@ fn switches_and_faults_are_those_of_sessions_where_these_were_followed() {
         least: per_op * 0.9,
         most: per_op * 1.1,
         rounds: 5,
+        counted: None,
     };
     let of_all = vec![measure("cs_per_op", 1.5), measure("server_faults_per_op", 1.5)];
     let own = Cost { cs_per_op: 3.0, server_faults_per_op: 0.3, ..cost() };
@@ -290,6 +299,40 @@ fn switches_and_faults_are_those_of_sessions_where_these_were_followed() {
     assert_eq!(told(&test), ["voluntary_switches"]);
     test.cells[0].work.clear();
     assert_eq!(told(&test), ["cs_per_op", "server_faults_per_op"], "known of one build only");
+}
+
+#[test]
+fn what_the_cpu_counted_says_whether_more_code_ran_or_slower() {
+    let names = |instructions: f64, cycles: f64| -> Vec<String> {
+        let ratios = [
+            ("instructions", instructions),
+            ("cycles", instructions * cycles),
+            ("cycles_per_instruction", cycles),
+            ("branch_misses_user", 0.5),
+            ("cache_misses_user", 1.5),
+            ("itlb_misses_user", 3.0),
+        ];
+        let work = |ratio: fn(f64) -> f64| {
+            let found = ratios.iter().map(|(name, moved)| WorkFindings {
+                name: (*name).to_owned(),
+                per_op: 40_000.0 * ratio(*moved),
+                least: 1.0,
+                most: 9e3,
+                rounds: 5,
+                counted: Some(0.5),
+            });
+            found.collect()
+        };
+        let measures = ratios.iter().map(|(name, ratio)| measure(name, *ratio)).collect();
+        let mut test = test(0.8, cost(), measures);
+        (test.cells[0].work, test.cells[1].work) = (work(|_| 1.0), work(|ratio| ratio));
+        causes(&test, 1, context(true)).iter().filter_map(|cause| Some(amounts(cause)?.0.to_owned())).collect()
+    };
+    assert_eq!(names(1.3, 1.0), ["instructions"]);
+    let waits = ["cycles_per_instruction", "itlb_misses_user", "cache_misses_user"];
+    assert_eq!(names(1.0, 1.3), waits, "those that moved along, the most first");
+    assert_eq!(names(0.9, 1.3), [&waits[..], &["instructions"]].concat(), "less work that took longer comes last");
+    assert!(names(1.0, 1.0).is_empty(), "misses that cost nothing");
 }
 
 #[test]

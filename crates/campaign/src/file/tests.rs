@@ -26,7 +26,7 @@ fn unknown_keys() {
             campaign.toml:3:1: error: unknown key `bananas`
             3 | bananas = 1
               | ^^^^^^^
-              = expected one of: name, build, base, aa, control, suite, preset, tproc-c-profile, warehouses, form, quirks, isolation, all-warehouses, keying-and-thinking, partitioned, check, from, data-scale, define, protocol, max-tries, allow-shell, answers, pg-restore, scale, tests, tables, rows, rows-written, clients, write-rates, read-seconds, write-seconds, seconds, rest-seconds, catch-up-seconds, warmup, time, until-decided, rounds, slice, turn, interleave, seed, profile, storage-engine, set, placement, program-pages, rate, machine, margin, quick
+              = expected one of: name, build, base, aa, control, suite, preset, tproc-c-profile, warehouses, form, quirks, isolation, all-warehouses, keying-and-thinking, partitioned, check, from, data-scale, define, protocol, max-tries, allow-shell, answers, pg-restore, scale, tests, tables, rows, rows-written, clients, write-rates, read-seconds, write-seconds, seconds, rest-seconds, catch-up-seconds, warmup, time, until-decided, rounds, slice, turn, interleave, seed, profile, storage-engine, set, placement, program-pages, cpu-events, rate, machine, margin, quick
             campaign.toml:4:1: error: `results` does not belong in a campaign file
             4 | results = "x"
               | ^^^^^^^
@@ -34,7 +34,7 @@ fn unknown_keys() {
             campaign.toml:5:2: error: unknown key `campaign`
             5 | [campaign]
               |  ^^^^^^^^
-              = expected one of: name, build, base, aa, control, suite, preset, tproc-c-profile, warehouses, form, quirks, isolation, all-warehouses, keying-and-thinking, partitioned, check, from, data-scale, define, protocol, max-tries, allow-shell, answers, pg-restore, scale, tests, tables, rows, rows-written, clients, write-rates, read-seconds, write-seconds, seconds, rest-seconds, catch-up-seconds, warmup, time, until-decided, rounds, slice, turn, interleave, seed, profile, storage-engine, set, placement, program-pages, rate, machine, margin, quick"#]],
+              = expected one of: name, build, base, aa, control, suite, preset, tproc-c-profile, warehouses, form, quirks, isolation, all-warehouses, keying-and-thinking, partitioned, check, from, data-scale, define, protocol, max-tries, allow-shell, answers, pg-restore, scale, tests, tables, rows, rows-written, clients, write-rates, read-seconds, write-seconds, seconds, rest-seconds, catch-up-seconds, warmup, time, until-decided, rounds, slice, turn, interleave, seed, profile, storage-engine, set, placement, program-pages, cpu-events, rate, machine, margin, quick"#]],
     );
 }
 

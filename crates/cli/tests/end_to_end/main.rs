@@ -8,6 +8,7 @@ mod builds;
 mod calibrate;
 mod campaign;
 mod control;
+mod cpu_events;
 mod doctor;
 mod engines;
 mod examples;

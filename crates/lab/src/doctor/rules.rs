@@ -18,7 +18,7 @@ mod tests;
 type Rule = fn(&Checkup) -> Option<Finding>;
 
 /// In the order in which they are told.
-const RULES: [Rule; 24] = [
+const RULES: [Rule; 25] = [
     others::virtual_machine,
     cpus::cpu_count,
     cpus::cpu_quota,
@@ -41,6 +41,7 @@ const RULES: [Rule; 24] = [
     files::copies,
     files::open_files,
     rights::profiling,
+    rights::cpu_events,
     rights::system_calls,
     others::own_history,
 ];

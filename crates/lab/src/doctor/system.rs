@@ -4,14 +4,13 @@
 //! `None`, never an error.
 
 use rqps_machine::program_place::{self, NoHugePages};
+use rqps_observe::cpu_events;
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-
-/// Counters of events in the CPU, as the kernel names them: of x86, of its CPUs with cores of two kinds, of ARM.
-const PMU_NAMES: [&str; 3] = ["cpu", "cpu_core", "armv8_pmuv3"];
 
 const MEMINFO: &str = "/proc/meminfo";
 
@@ -34,8 +33,8 @@ pub struct System {
     pub open_files_limit: Option<u64>,
     /// Who may profile: -1 everybody, 1 own programs with the kernel, 2 own programs without it, 3 and 4 root only.
     pub perf_event_paranoid: Option<i64>,
-    /// Whether CPU events such as cycles can be counted.
-    pub has_pmu: bool,
+    /// Why events of the CPU such as cycles cannot be counted: by the reason, the events; empty where all can be.
+    pub cpu_events_refused: BTreeMap<String, Vec<String>>,
     /// Why system calls cannot be counted, where that is so.
     pub syscalls_refused: Option<String>,
     /// Why programs cannot lie in huge pages; `None` where they can.
@@ -59,8 +58,7 @@ impl System {
             disk_free_bytes: data.ancestors().find_map(|folder| rqps_machine::free_bytes(folder).ok()),
             open_files_limit: getrlimit(Resource::Nofile).maximum,
             perf_event_paranoid: line("/proc/sys/kernel/perf_event_paranoid").and_then(|text| text.parse().ok()),
-            has_pmu: names_in("/sys/bus/event_source/devices")
-                .any(|name| PMU_NAMES.iter().any(|pmu| name.starts_with(pmu))),
+            cpu_events_refused: cpu_events::refused_here(cpu_events::CPU_EVENTS),
             syscalls_refused: rqps_profile::check_syscalls().err().map(|refused| refused.to_string()),
             no_huge_programs: program_place::find(Path::new(program_place::PLACE)).err(),
             is_root: rustix::process::geteuid().is_root(),
@@ -105,11 +103,6 @@ fn line(path: &str) -> Option<String> {
 
 fn words(path: &str) -> Vec<String> {
     line(path).map(|text| text.split_whitespace().map(str::to_owned).collect()).unwrap_or_default()
-}
-
-fn names_in(folder: &str) -> impl Iterator<Item = String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
-//! Tables of one test whose columns are the builds: costs per operation, latencies, server counters that moved.
+//! Tables of one test whose columns are the builds: costs per operation, what the CPU counted, latencies, server
+//! counters that moved.
 
 use super::scene::Scene;
-use crate::{latency, metric, number, order, verdict_style};
-use rqps_analysis::findings::{CellFindings, CounterFindings, CounterUnit, LatencyFindings, TestFindings};
+use crate::{latency, metric, number, order, verdict_style, work};
+use rqps_analysis::findings::{
+    CellFindings, CounterFindings, CounterUnit, LatencyFindings, TestFindings, WorkFindings,
+};
 use rqps_model::{Engine, Verdict};
 use serde::Serialize;
 
@@ -164,6 +167,36 @@ pub(super) fn costs(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
         Row { name: metric.title.to_owned(), cells: cells.collect() }
     };
     let rows: Vec<Row> = metric::ALL.iter().filter(used).map(row).collect();
+    table(scene, rows).map(|table| table.weighed(scene, test))
+}
+
+/// What the CPU counted per operation, and for which part of the time, where that is not all of it; amounts that stand
+/// for more than was counted have a sign before them.
+pub(super) fn cpu_events(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
+    let found = |index: usize, name: &str| {
+        test.cells[index].work.iter().find(|work| work.name == name && work.counted.is_some())
+    };
+    let counted = test.cells.iter().flat_map(|cell| &cell.work).filter(|work| work.counted.is_some());
+    let names = order::distinct(counted.map(|work| work.name.as_str()));
+    let per_op = |name: &str| {
+        let mut row = row(scene, work::title(name).to_owned(), |at| Some(found(at, name)?.per_op), metric::count);
+        for (cell, index) in row.cells.iter_mut().zip(scene.base_first()) {
+            cell.judged = JudgedMeasure::of(&test.cells[index], name);
+            if found(index, name).is_some_and(WorkFindings::is_scaled) {
+                cell.value.insert_str(0, "≈ ");
+            }
+        }
+        row
+    };
+    let mut rows: Vec<Row> = names.iter().map(|name| per_op(name)).collect();
+    let of_itself = |at: usize| Some(1.0 / found(at, WorkFindings::CYCLES_PER_INSTRUCTION)?.per_op);
+    if (0..test.cells.len()).any(|at| of_itself(at).is_some()) {
+        rows.push(row(scene, "instructions of a cycle (IPC)".to_owned(), of_itself, metric::count));
+    }
+    let least = |at: usize| names.iter().filter_map(|name| found(at, name)?.counted).reduce(f64::min);
+    if (0..test.cells.len()).filter_map(least).any(|share| share < 1.0) {
+        rows.push(shares(scene, "counted for this part of the time, at least".to_owned(), least));
+    }
     table(scene, rows).map(|table| table.weighed(scene, test))
 }
 

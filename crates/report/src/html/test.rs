@@ -75,6 +75,7 @@ struct Test {
     costs: Option<Table>,
     /// What they are per: a statement, a thousand rows.
     costs_per: &'static str,
+    cpu_events: Option<Table>,
     counters: Vec<(String, Table)>,
     /// What a thousand of is what they are per.
     counted_by: &'static str,
@@ -193,6 +194,7 @@ fn test(scene: &Scene<'_>, index: usize, test: &TestFindings) -> Test {
         latencies: if has_timeline { None } else { cost::latencies(scene, test) },
         costs: cost::costs(scene, test),
         costs_per: metric::per(scene.findings, test),
+        cpu_events: cost::cpu_events(scene, test),
         counters: cost::counters(scene, test),
         counted_by: suite::operation(scene.findings),
         statements: test.statements.clone(),

@@ -1,6 +1,7 @@
 //! The report as a whole, rendered from made-up campaigns: what it says, how large it is, and what it must never let
 //! through.
 
+mod cpu_events;
 mod golden;
 mod hostile;
 mod insert;

@@ -161,6 +161,13 @@ pub(crate) fn explained() -> Findings {
     })
 }
 
+/// Two builds in which the CPU counted half of the time; the first test takes 1.3 times the instructions.
+pub(crate) fn counted_by_cpu() -> Findings {
+    let effects = vec![Effect { treatment: 1, test: 0, ratio: 1.0 / 1.3 }];
+    let recipe = Recipe { cycles: 24, cpu_events: true, effects, ..Recipe::new(2, 2, 5, 31) };
+    kept(format!("{recipe:?}"), |root| recipe.write(root))
+}
+
 /// Findings made from what `write` leaves in a folder, once for all tests that ask with the same key.
 fn kept(key: String, write: impl FnOnce(&Path) -> Result<PathBuf, StoreError>) -> Findings {
     static KEPT: Mutex<BTreeMap<String, Arc<OnceLock<Findings>>>> = Mutex::new(BTreeMap::new());

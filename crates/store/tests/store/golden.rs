@@ -26,11 +26,12 @@ fn format_1_0_is_read() {
     };
     for (sample, treatment) in campaign.samples().expect("read").iter().zip([0, 1]) {
         let mut made = made::parts(&plan, 1, treatment, 0, 6);
-        // When it was written, failures had no classes, planning had no time, sessions were not followed, and what was
-        // refused was not kept.
+        // When it was written, failures had no classes, planning had no time, sessions were not followed, events of the
+        // CPU were not counted, and what was refused was not kept.
         made.sample.failures = Default::default();
         made.sample.not_sampled.clear();
         made.sample.planning_us = None;
+        made.sample.cpu_events = None;
         made.sample.resources.sessions = None;
         let latency = made.parts.iter().find(|part| part.name == LATENCY).expect("a part").clone();
         let latencies = sample.latencies().expect("read");

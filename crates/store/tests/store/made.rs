@@ -1,6 +1,7 @@
 //! Campaigns made up for tests: every field filled, numbers that differ from sample to sample, the same each time.
 
 use hdrhistogram::Histogram;
+use rqps_model::cpu_events::{CpuEvents, EventCount, EventCounts};
 use rqps_model::facts::{BuildFacts, HostFacts, SettingsFacts, StatementPlan};
 use rqps_model::plan::{Arrival, DataShape, Stage, SuitePlan, TestPlan, TreatmentPlan};
 use rqps_model::sample::{Accounting, CounterReading, ErrorCount, Failures, HostUse, Moment, ProcessUse, Resources};
@@ -53,6 +54,7 @@ pub(crate) fn plan(treatments: usize, tests: usize, rounds: u32) -> Plan {
         placement: Placement::Same,
         program_pages: ProgramPages::Small,
         kept_floors: Vec::new(),
+        cpu_events: false,
         machine: None,
         margin: 0.02,
         rounds,
@@ -94,6 +96,7 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
     };
     let operations: u64 = slices.operations.iter().sum();
     let counter = |n: u64| (format!("pg_stat_made.counter_number_{n}"), (mark * n) as f64 / 3.0);
+    let cycles = EventCount { count: u64::MAX / 3, enabled_ns: 9_100_000_000, running_ns: 4_000_000_001 };
     let sample = Sample {
         format: FORMAT,
         round,
@@ -130,6 +133,10 @@ pub(crate) fn parts(plan: &Plan, round: u32, treatment: usize, test: usize, cycl
             client: ProcessUse::default(),
             operations,
         },
+        cpu_events: Some(CpuEvents {
+            counted: BTreeMap::from([("cycles".to_owned(), EventCounts { user: Some(cycles), kernel: None })]),
+            refused: BTreeMap::from([("there is no PMU".to_owned(), vec!["cycles (kernel)".to_owned()])]),
+        }),
         planning_us: Some(41.0),
         counters: (1..120).map(counter).collect(),
         record: None,

@@ -44,6 +44,7 @@ pub(crate) fn plan(rounds: u32) -> Plan {
         placement: Placement::Same,
         program_pages: ProgramPages::Small,
         kept_floors: Vec::new(),
+        cpu_events: false,
         machine: None,
         margin: 0.02,
         rounds,
@@ -201,6 +202,15 @@ fn copies_that_stay_with_their_arm_are_told() {
         rounds(&plan(4), &traces, (4, &[2; 4]), &starts(&["0.1.0"])).is_empty(),
         "copies of unlike masters cannot be swapped"
     );
+}
+
+#[test]
+fn why_the_cpu_counted_nothing_is_told_once() {
+    let events = ["cycles", "instructions"].map(str::to_owned);
+    let found = events_refused(&RefusedEvents::from([("there is no PMU".to_owned(), events.into())]));
+    assert_eq!(kinds(&found), [WarningKind::CpuEvents]);
+    assert_eq!(found[0].cause, "events of the CPU were not counted (cycles, instructions): there is no PMU");
+    assert!(events_refused(&RefusedEvents::new()).is_empty());
 }
 
 #[test]

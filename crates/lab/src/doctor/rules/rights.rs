@@ -1,4 +1,4 @@
-//! What this user may sample.
+//! What this user may sample and count.
 //!
 //! In: a checkup. Out: a finding a rule.
 
@@ -17,20 +17,30 @@ pub(super) fn profiling(checkup: &Checkup) -> Option<Finding> {
     let told =
         system.perf_event_paranoid.map_or("no perf events".to_owned(), |level| format!("perf_event_paranoid {level}"));
     let why = "To say why a test changed, `rqps explain --time` samples functions, blocked sessions and waits.";
-    Some(match (may_profile(system), system.has_pmu) {
-        (true, true) => Finding::good(about, format!("may be taken ({told})")),
-        (true, false) => Finding::note(
+    Some(match may_profile(system) {
+        true => Finding::good(about, format!("may be taken ({told})")),
+        false => Finding::note(
             about,
-            format!("may be taken; there is no PMU ({told})"),
-            "rqps samples by a timer of the kernel and needs none, but no tool counts instructions or cache misses here.",
-            "Use a machine of your own, or a virtual one whose hypervisor passes the PMU on.",
+            format!("may not be taken ({told})"),
+            why,
+            "`sudo sysctl kernel.perf_event_paranoid=-1`",
         ),
-        (false, has_pmu) => {
-            let pmu = if has_pmu { "" } else { "; there is no PMU" };
-            let found = format!("may not be taken{pmu} ({told})");
-            Finding::note(about, found, why, "`sudo sysctl kernel.perf_event_paranoid=-1`")
-        }
     })
+}
+
+pub(super) fn cpu_events(checkup: &Checkup) -> Option<Finding> {
+    let about = "CPU events";
+    let refused = &checkup.system.cpu_events_refused;
+    let Some((reason, _)) = refused.first_key_value() else {
+        return Some(Finding::good(about, "may be counted, by --cpu-events"));
+    };
+    let events: Vec<&str> = refused.values().flatten().map(String::as_str).collect();
+    Some(Finding::note(
+        about,
+        format!("cannot be counted: {}", events.join(", ")),
+        "Whether a build runs more instructions, or the same ones slower, is not told; `--cpu-events` goes on without.",
+        reason.clone(),
+    ))
 }
 
 pub(super) fn system_calls(checkup: &Checkup) -> Option<Finding> {

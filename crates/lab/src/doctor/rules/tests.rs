@@ -34,7 +34,6 @@ fn sound() -> Checkup {
             memory_available_bytes: Some(15 << 30),
             open_files_limit: Some(1 << 19),
             perf_event_paranoid: Some(0),
-            has_pmu: true,
             ..System::default()
         },
         other_work: OtherWork { seconds: 5.0, ..OtherWork::default() },
@@ -70,7 +69,7 @@ fn a_machine_of_ones_own_is_fit() {
 fn each_fault_is_told_alone() {
     use Level::{Note, Problem};
     type Fault = fn(&mut Checkup);
-    let cases: [(&str, Level, Fault); 30] = [
+    let cases: [(&str, Level, Fault); 31] = [
         ("machine", Note, |c| c.host.virtualization = Some("KVM".to_owned())),
         ("CPUs", Note, |c| c.host.cpus = 4),
         ("CPU quota", Problem, |c| c.system.cpu_quota = Some(1.5)),
@@ -106,6 +105,10 @@ fn each_fault_is_told_alone() {
         ("copies of data", Note, |c| c.host.reflink = false),
         ("open files", Note, |c| c.system.open_files_limit = Some(4096)),
         ("profiles", Note, |c| c.system.perf_event_paranoid = Some(1)),
+        ("CPU events", Note, |c| {
+            let events = ["cycles", "instructions"].map(str::to_owned);
+            c.system.cpu_events_refused = [("there is no PMU; use another machine".to_owned(), events.into())].into();
+        }),
         ("system calls", Note, |c| c.system.syscalls_refused = Some("tracefs is not mounted".to_owned())),
         ("noise here", Note, |c| c.own_history = None),
         ("noise here", Note, |c| c.own_history = Some(shown(0.03))),
