@@ -51,8 +51,10 @@ fn hide_in_cell(cell: &mut CellFindings, engine: Engine) {
     for one in &mut cell.errors {
         one.message = error(&one.code, &one.message);
     }
-    // Why a server is not asked, it says itself.
+    // Why a server is not asked, or refuses, it says itself.
     cell.not_sampled.iter_mut().for_each(|one| one.why = message(&one.why));
+    let untold = cell.statement_work.iter_mut().flat_map(|found| &mut found.warnings);
+    untold.for_each(|one| *one = message(one));
     hide_in_warnings(&mut cell.warnings);
 }
 

@@ -1,11 +1,12 @@
-//! Sessions outside of timed parts: connected, used for statements without a result, and several of them side by side
-//! where there is work on many tables.
+//! Sessions outside of timed parts: connected, used for a statement, and several of them side by side where there is
+//! work on many tables.
 //!
-//! In: an endpoint, statements, work on one table. Out: nothing but the state of the server, or the first error.
+//! In: an endpoint, statements, work on one table. Out: the state of the server, the first rows of an answer, or the
+//! first error.
 
 use crate::error::LoadError;
 use rqps_model::plan::DataShape;
-use rqps_wire::{Endpoint, Session};
+use rqps_wire::{Endpoint, Rows, Session};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -23,6 +24,18 @@ pub(crate) fn connect(endpoint: &Endpoint) -> Result<Session, LoadError> {
 pub(crate) fn execute(session: &mut Session, sql: &str) -> Result<(), LoadError> {
     session.execute(sql).map_err(LoadError::wire("executing a statement"))?;
     Ok(())
+}
+
+/// Executes a statement, and returns so many of the first rows of its answer.
+pub(crate) fn first_rows(session: &mut Session, sql: &str, count: usize) -> Result<Rows, LoadError> {
+    let mut sent = session.text_statement(sql.len());
+    sent.set_sql(sql.as_bytes());
+    sent.keep_rows(count);
+    let reply = session.run(&sent).map_err(LoadError::wire("executing a statement"))?;
+    match (reply.error, session.last_error()) {
+        (Some(_), Some(error)) => Err(LoadError::Shape(error.to_string())),
+        _ => Ok(session.kept_rows().clone()),
+    }
 }
 
 /// Calls `act` for every number below `count`, on so many threads with a session each; after one has failed no other

@@ -6,10 +6,12 @@
 //! same. The work of BEGIN and COMMIT is not in it.
 
 mod counter;
+mod event;
 mod mysql;
 mod postgres;
 
-pub(crate) use counter::{Counter, Execution, Preparation};
+pub(crate) use counter::{Counter, Counts, Execution, Preparation};
+pub(crate) use event::{in_savepoint, rolled_back};
 
 use crate::error::LoadError;
 use crate::plan_capture::SEED;
@@ -17,7 +19,6 @@ use crate::plan_capture::postgres::types;
 use crate::program::sysbench::{Rendered, render_events};
 use crate::random::{Purpose, stream};
 use crate::session::{connect, execute};
-use counter::Counts;
 use rqps_model::plan::DataShape;
 use rqps_model::statement_work::StatementWork;
 use rqps_suites::Test;
@@ -29,7 +30,7 @@ pub(crate) const BEFORE: u32 = 6;
 /// Events that are counted.
 pub(crate) const COUNTED: u32 = 20;
 /// No event begins after this time; a statement may be slow.
-pub(crate) const LONGEST: Duration = Duration::from_secs(10);
+pub(crate) const LONGEST: Duration = Duration::from_secs(30);
 
 /// The work of a test's statements; of kinds that had no time to be counted, none.
 pub fn statement_work(target: &Target, test: &Test, data: DataShape) -> Result<Vec<StatementWork>, LoadError> {
@@ -77,9 +78,41 @@ pub(crate) fn counter(
     })
 }
 
+/// Executes events by turns, one of each unit, each in a transaction that is rolled back. What `event` returns for a
+/// unit and a number is handed on if it is one of those that are counted. Of a unit that the server refuses, no other
+/// event is executed: returned is why, by unit.
+pub(crate) fn count_events<T>(
+    session: &mut Session,
+    target: &Target,
+    units: usize,
+    mut event: impl FnMut(&mut Session, usize, u32) -> Result<T, LoadError>,
+    mut counted: impl FnMut(usize, T),
+) -> Result<Vec<Option<String>>, LoadError> {
+    let mut refused = vec![None; units];
+    let begun = Instant::now();
+    for number in (0..BEFORE + COUNTED).take_while(|_| begun.elapsed() < LONGEST) {
+        for (unit, refused) in refused.iter_mut().enumerate().filter(|(_, refused)| refused.is_none()) {
+            match rolled_back(session, target, |session| event(session, unit, number))? {
+                Ok(found) if number >= BEFORE => counted(unit, found),
+                Ok(_) => {}
+                Err(why) => *refused = Some(why),
+            }
+        }
+    }
+    Ok(refused)
+}
+
 /// Work of which nothing was counted yet.
 pub(crate) fn none(statement: &str) -> StatementWork {
     StatementWork { statement: statement.to_owned(), ..Default::default() }
+}
+
+/// Work, or in its place why a server refused it.
+pub(crate) fn told(work: StatementWork, refused: Option<String>) -> StatementWork {
+    match refused {
+        Some(why) => StatementWork { untold: Some(why), ..none(&work.statement) },
+        None => work,
+    }
 }
 
 /// Adds what one execution did.

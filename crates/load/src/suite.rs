@@ -13,7 +13,7 @@ use crate::program::insert::{self, Bench};
 pub use crate::program::own::Inputs;
 use crate::program::own::{Arm, OwnWorkload, ScriptWorkload};
 use crate::program::sysbench::Statements;
-use crate::program::tproc_c::{Transactions, provide_routines};
+use crate::program::tproc_c::{self, Transactions, provide_routines};
 use crate::random::derive_seed;
 use crate::statement_work::statement_work;
 pub use crate::test_run::{Clients, Moment, Ran};
@@ -136,7 +136,9 @@ impl<'a> PlannedTest<'a> {
         match &self.what {
             What::Statements(test) if test.kinds.len() > 1 => statement_work(target, test, data(&self.plan.suite)),
             What::Own(own, test, inputs) => crate::own::statement_work(target, own, test, inputs),
-            What::Statements(_) | What::Step(..) | What::Transactions(..) => Ok(Vec::new()),
+            What::Transactions(shape, warehouses) => tproc_c::statement_work(target, shape, *warehouses),
+            What::Step(shape, step) => insert::statement_work(target, shape, step),
+            What::Statements(_) => Ok(Vec::new()),
         }
     }
 

@@ -15,4 +15,7 @@ pub struct StatementWork {
     /// What the server counted in all of them, in its own words: as EXPLAIN of PostgreSQL names it, such as `Shared Hit
     /// Blocks`, or a status variable, such as `status.Handler_read_key`.
     pub counts: BTreeMap<String, f64>,
+    /// Why they could not be counted, where a server refused one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untold: Option<String>,
 }

@@ -3,7 +3,7 @@
 //! In: the work of a treatment's statements in a test. Out: text. It says in which statements a build does something
 //! else, and is no share of its time.
 
-use crate::functions::with_interval;
+use crate::functions::{listed, with_interval};
 use crate::{text, work};
 use rqps_analysis::findings::{PerOperation, StatementCount, StatementWorkFindings};
 use rqps_model::plural;
@@ -20,7 +20,7 @@ pub(crate) fn lines(found: &StatementWorkFindings, width: usize) -> Vec<String> 
     let mut rows: Vec<(String, String)> = moved.iter().take(SHOWN).map(row).collect();
     let more = moved.len().checked_sub(SHOWN + 1);
     rows.extend(more.map(|more| (String::new(), format!("{} more that moved", more + 1))));
-    lines.extend(text::aligned(&rows, width));
+    lines.extend(listed(&rows, &[], &found.warnings, width));
     lines
 }
 
@@ -86,8 +86,11 @@ mod tests {
             "        +1.76 KiB (+1.46 to +2.05)  insert: WAL, 200 B → 1.95 KiB",
             "        −1.00, exact                select: pages found in shared buffers, 4.000",
             "                                    → 3.000",
+            "      warning: what drop does could not be told apart on b: no right",
         ];
-        assert_eq!(lines(&StatementWorkFindings { rounds: 3, counts }, 80), expected);
+        let refused = "what drop does could not be told apart on b: no right".to_owned();
+        let found = StatementWorkFindings { rounds: 3, counts, warnings: vec![refused] };
+        assert_eq!(lines(&found, 80), expected);
     }
 
     #[test]
@@ -95,6 +98,7 @@ mod tests {
         let found = |rounds| StatementWorkFindings {
             rounds,
             counts: vec![count("select", "buffer_hits", (4.0, 4.0), 0.0, false)],
+            warnings: Vec::new(),
         };
         assert!(counted(&found(3)).ends_with("from 3 rounds; none moved by more than chance"));
         assert!(counted(&found(1)).ends_with("from 1 round; one round does not say what is more than chance"));

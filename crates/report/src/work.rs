@@ -17,7 +17,7 @@ const VALUE: usize = 24;
 const PLANNING: &str = "planning_us";
 
 /// What is counted, by its name in the findings.
-const TITLES: [(&str, &str); 53] = [
+const TITLES: [(&str, &str); 54] = [
     ("rows_returned", "rows returned"),
     (PLANNING, "planning each statement once"),
     ("voluntary_switches", "voluntary switches of sessions"),
@@ -42,6 +42,7 @@ const TITLES: [(&str, &str); 53] = [
     ("itlb_misses_user", "instruction TLB misses in user mode"),
     ("itlb_misses_kernel", "instruction TLB misses in the kernel"),
     ("table_rows_read", "rows read from tables"),
+    ("table_rows_written", "rows written to tables"),
     ("index_entries_read", "index entries read"),
     ("index_scans", "index scans"),
     ("table_scans", "table scans"),

@@ -13,6 +13,8 @@ pub struct StatementWorkFindings {
     pub rounds: u32,
     /// Statement by statement in the order of their names, of each what was counted.
     pub counts: Vec<StatementCount>,
+    /// Of which kinds a build's work could not be told apart, and why.
+    pub warnings: Vec<String>,
 }
 
 impl StatementWorkFindings {

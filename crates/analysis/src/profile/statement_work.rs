@@ -13,9 +13,10 @@ use rqps_store::{Campaign, SampleFolder, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What EXPLAIN of PostgreSQL counts, with the names that its counters have here.
-const EXPLAINED: [(&str, &str); 8] = [
+const EXPLAINED: [(&str, &str); 9] = [
     ("rows_returned", "Actual Rows"),
     ("table_rows_read", "Rows Scanned"),
+    ("table_rows_written", "Rows Written"),
     ("buffer_hits", "Shared Hit Blocks"),
     ("buffer_reads", "Shared Read Blocks"),
     ("temp_file_blocks", "Temp Written Blocks"),
@@ -38,10 +39,10 @@ pub(super) fn statement_work(
     let read = |found: SampleFolder| found.json::<Found>(part::STATEMENT_WORK);
     let rounds: Vec<[Found; 2]> =
         pairs(profiles, test, names, read)?.into_iter().map(|Pair { base, own, .. }| [base, own]).collect();
-    Ok((!rounds.is_empty()).then(|| compared(&rounds)))
+    Ok((!rounds.is_empty()).then(|| compared(&rounds, names)))
 }
 
-fn compared(rounds: &[[Found; 2]]) -> StatementWorkFindings {
+fn compared(rounds: &[[Found; 2]], names: [&str; 2]) -> StatementWorkFindings {
     let read: Vec<[BTreeMap<Key<'_>, (u64, f64)>; 2]> =
         rounds.iter().map(|pair| pair.each_ref().map(|found| amounts(found))).collect();
     let keys: BTreeSet<Key<'_>> = read.iter().flatten().flat_map(|found| found.keys().copied()).collect();
@@ -58,13 +59,24 @@ fn compared(rounds: &[[Found; 2]]) -> StatementWorkFindings {
         StatementCount { statement: statement.to_owned(), count: count.to_owned(), amount: found.amount }
     };
     let counts = judged(sums.iter().map(counted), Scatter::Exact).into_iter().map(count).collect();
-    StatementWorkFindings { rounds: rounds.len() as u32, counts }
+    StatementWorkFindings { rounds: rounds.len() as u32, counts, warnings: warnings(rounds, names) }
+}
+
+/// What a build refused in any of the rounds, as the last of them says why.
+fn warnings(rounds: &[[Found; 2]], names: [&str; 2]) -> Vec<String> {
+    let mut refused: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    for (name, work) in rounds.iter().flat_map(|pair| names.into_iter().zip(pair)) {
+        let untold = work.iter().filter_map(|one| Some(((name, one.statement.as_str()), one.untold.as_deref()?)));
+        refused.extend(untold);
+    }
+    let words = |((name, statement), why)| format!("what {statement} does could not be told apart on {name}: {why}");
+    refused.into_iter().map(words).collect()
 }
 
 /// By statement and count: executions, and what each of them did on average.
 fn amounts(found: &[StatementWork]) -> BTreeMap<Key<'_>, (u64, f64)> {
     let mut amounts = BTreeMap::new();
-    for StatementWork { statement, executions, counts } in found {
+    for StatementWork { statement, executions, counts, .. } in found {
         let explained = EXPLAINED.iter().filter_map(|(name, raw)| Some((*name, *counts.get(*raw)?)));
         let status = COUNTS.iter().filter_map(|count| Some((count.name, count.in_counters(counts)?)));
         for (name, sum) in explained.chain(status) {
@@ -80,7 +92,11 @@ mod tests {
 
     fn work(statement: &str, counts: &[(&str, f64)]) -> StatementWork {
         let counts = counts.iter().map(|&(name, amount)| (name.to_owned(), amount)).collect();
-        StatementWork { statement: statement.to_owned(), executions: 20, counts }
+        StatementWork { statement: statement.to_owned(), executions: 20, counts, untold: None }
+    }
+
+    fn between(rounds: &[[Found; 2]]) -> StatementWorkFindings {
+        compared(rounds, ["a", "b"])
     }
 
     #[test]
@@ -90,7 +106,7 @@ mod tests {
             let update = |rows| work("update", &[("Rows Scanned", rows), ("WAL Bytes", 2000.0)]);
             [vec![select(80.0), update(20.0)], vec![select(80.0 + hits), update(20.0 + more)]]
         };
-        let found = compared(&[round(2000.0, 1.0), round(2000.0, -1.0)]);
+        let found = between(&[round(2000.0, 1.0), round(2000.0, -1.0)]);
         let moved: Vec<(&str, &str, f64)> = found
             .moved()
             .iter()
@@ -108,7 +124,7 @@ mod tests {
             let writes = [("status.Handler_update", writes), ("status.Handler_commit", 7.0)];
             vec![work("update", &[reads, writes].concat())]
         };
-        let found = compared(&[[of(20.0), of(40.0)], [of(20.0), of(40.0)]]);
+        let found = between(&[[of(20.0), of(40.0)], [of(20.0), of(40.0)]]);
         let amounts: Vec<(&str, f64, f64, bool)> = found
             .counts
             .iter()
@@ -121,7 +137,19 @@ mod tests {
     fn what_one_build_does_not_count_is_not_compared() {
         let base = vec![work("insert", &[("Actual Rows", 0.0), ("Shared Hit Blocks", 100.0)])];
         let own = vec![work("insert", &[("Shared Hit Blocks", 100.0), ("WAL Records", 60.0)])];
-        let found = compared(&[[base, own]]);
+        let found = between(&[[base, own]]);
         assert_eq!(found.counts.iter().map(|one| one.count.as_str()).collect::<Vec<_>>(), ["buffer_hits"]);
+        assert_eq!(found.warnings, [""; 0]);
+    }
+
+    #[test]
+    fn what_a_build_refused_is_said_with_its_reason() {
+        let base = || vec![work("payment", &[("Actual Rows", 20.0)])];
+        let refused = |why: &str| {
+            vec![StatementWork { statement: "payment".to_owned(), untold: Some(why.to_owned()), ..Default::default() }]
+        };
+        let found = between(&[[base(), refused("no table")], [base(), refused("no right")], [base(), base()]]);
+        assert_eq!(found.counts, [], "it is not compared where a round lacks it");
+        assert_eq!(found.warnings, ["what payment does could not be told apart on b: no right"]);
     }
 }

@@ -172,6 +172,8 @@ fn inserters_and_deleters_are_explained_apart() {
     let explain = |words: &[&str]| scene.rqps(&[&["explain", "passes", "--tests", "l.i1"], words].concat());
     scene.end(explain(&["--time", "1s"])).refused(&["1 s is too short", "3 rounds of whole passes"]);
     let ended = scene.end(explain(&["--time", "120s", "--json"])).with_code(0);
+    let work = part(&ended.json(), "l.i1", "b", "statement_work").clone();
+    assert_eq!(["insert", "delete"].map(|kind| rows_written(&work, kind)), [50.0, 50.0], "a batch: {work:#}");
     if rqps_profile::check().is_err() {
         assert_not_sampled(&scene, "passes", "functions, blocked sessions and system calls were not sampled: ");
         return;
@@ -189,6 +191,41 @@ fn inserters_and_deleters_are_explained_apart() {
     }
     let page = fs::read_to_string(scene.path("passes/report.html")).expect("there");
     assert!(page.contains("[inserter]") && page.contains("[deleter]"), "the flame graph has a part for each");
+}
+
+/// What both builds write in each execution of a kind.
+fn rows_written(work: &Value, kind: &str) -> f64 {
+    let counts = work["counts"].as_array().unwrap_or_else(|| panic!("no counts in {work:#}"));
+    let is_it = |one: &&Value| one["statement"] == kind && one["count"] == "table_rows_written";
+    let found = counts.iter().find(is_it).unwrap_or_else(|| panic!("rows of {kind} in {work:#}"));
+    assert_eq!(number(&found["amount"], "difference"), 0.0, "{found:#}");
+    number(&found["amount"], "own")
+}
+
+/// Each type of transaction is told by itself, also where a routine executes it.
+#[test]
+#[ignore = "long: scripts/nightly runs it"]
+fn transactions_are_counted_by_type() {
+    let scene = Scene::new();
+    for form in ["client-sql", "procedure"] {
+        let builds = ["a", "b"].map(|name| format!("{name}={BUILD}"));
+        let mut command = scene.rqps(&["run", "--suite", "tproc-c", "--name", form, "--results", ".", "--rounds", "1"]);
+        command.args(["--build", &builds[0], "--build", &builds[1], "--machine", "c2r1", "--warehouses", "1"]);
+        command.args(["--clients", "1", "--seconds", "1", "--warmup", "0.2", "--form", form]);
+        scene.end(command).with_code(0);
+        let explain = |words: &[&str]| scene.rqps(&[&["explain", form, "--tests", "w=1"], words].concat());
+        let explained = scene.end(explain(&["--time", "90s", "--json"])).with_code(0).json();
+        scene.assert_nothing_left();
+        let work = part(&explained, "w=1", "b", "statement_work");
+        assert_eq!(rows_written(work, "payment"), 4.0, "warehouse, district, customer, history of {form}");
+        assert!(rows_written(work, "new-order") > 13.0, "five lines or more of {form}: {work:#}");
+        let lines = work["counts"].as_array().expect("counts").iter().filter(|one| one["statement"] == "insert-line");
+        assert_eq!(lines.count() > 0, form == "client-sql", "what a routine executes is not told apart: {work:#}");
+        let words = scene.end(explain(&[])).with_code(0).stdout;
+        assert!(words.contains("counts by kind of statement, from "), "{words}");
+        let page = fs::read_to_string(scene.path(&format!("{form}/report.html"))).expect("there");
+        assert!(page.contains("<h4>Counts by kind of statement") && page.contains("payment: rows written to tables"));
+    }
 }
 
 /// On one of three treatments of a build, a commit waits 2 ms before it writes the log, and others wait for it.

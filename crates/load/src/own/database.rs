@@ -144,7 +144,7 @@ pub(super) fn limited(own: &Own, test: &OwnTest, target: &Target) -> Result<Sess
 }
 
 /// Ends a session on MySQL that missed its deadline, with what it waits for.
-pub(super) fn end(session: &Session, target: &Target) -> Result<(), LoadError> {
+pub(crate) fn end(session: &Session, target: &Target) -> Result<(), LoadError> {
     let kill_it = format!("KILL {}", session.backend_pid());
     kill(&target.endpoint, &kill_it).map_err(LoadError::wire("killing a statement"))
 }

@@ -5,7 +5,6 @@
 //! beginning. What an event draws comes from its number, so that all builds do the same. An event with a statement that
 //! a server refuses is not counted. Those of scripts, `scripts` executes, others `steps`.
 
-mod event;
 mod scripts;
 mod steps;
 

@@ -41,14 +41,18 @@ pub(super) fn plan(
 
 /// The types of a statement's parameters, as PREPARE has them.
 pub(crate) fn types(kind: &StatementKind, range: u32) -> Vec<&'static str> {
-    let word = |parameter: ParameterType| match parameter {
+    let of = |generator: &Generator| std::iter::repeat_n(type_name(parameter_type(*generator)), generator.width(range));
+    kind.parameters.iter().flat_map(of).collect()
+}
+
+/// The type of a parameter, as PREPARE has it.
+pub(crate) const fn type_name(parameter: ParameterType) -> &'static str {
+    match parameter {
         ParameterType::Int4 => "integer",
         ParameterType::Int8 => "bigint",
         // The server takes the column's own type, as it does in the timed part.
         ParameterType::Text { .. } | ParameterType::Any => "unknown",
-    };
-    let of = |generator: &Generator| std::iter::repeat_n(word(parameter_type(*generator)), generator.width(range));
-    kind.parameters.iter().flat_map(of).collect()
+    }
 }
 
 /// The plan of a statement that is sent prepared; `values` gives those of each execution.

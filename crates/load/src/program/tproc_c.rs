@@ -14,10 +14,12 @@ mod pause;
 mod routines;
 mod script;
 mod session;
+mod statement_work;
 mod values;
 
 pub use routines::provide_routines;
 pub use session::Session;
+pub use statement_work::statement_work;
 
 use super::Workload;
 use crate::error::LoadError;

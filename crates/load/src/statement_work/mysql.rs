@@ -14,8 +14,6 @@ const ASKED: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler%' \
 
 /// Status variables of a session that executes statements with their values written out.
 pub(super) struct Status {
-    /// As last read.
-    last: Counts,
     /// What reading them adds to them.
     cost: Counts,
 }
@@ -25,18 +23,16 @@ impl Status {
         // Whatever the first one opens, the others find open.
         read(session)?;
         let before = read(session)?;
-        let last = read(session)?;
-        let cost = difference(&last, &before);
-        Ok(Status { last, cost })
+        Ok(Status { cost: difference(&read(session)?, &before) })
     }
 }
 
 impl Counter for Status {
     fn count(&mut self, session: &mut Session, _: usize, execution: &Execution) -> Result<Counts, LoadError> {
+        // The session may have executed others since they were read last.
+        let before = read(session)?;
         session.execute(&execution.text).map_err(LoadError::wire("counting the work of a statement"))?;
-        let now = read(session)?;
-        let with_cost = difference(&now, &self.last);
-        self.last = now;
+        let with_cost = difference(&read(session)?, &before);
         let counts = difference(&with_cost, &self.cost);
         Ok(counts.into_iter().map(|(name, amount)| (format!("status.{name}"), amount)).collect())
     }

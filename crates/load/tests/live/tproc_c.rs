@@ -2,6 +2,7 @@
 //! specification. What the client counted is compared with what the tables count.
 
 mod quirks;
+mod work;
 
 use crate::servers::{MYSQL_AND_MARIADB, Product};
 use crate::{RUNNING, schedule};

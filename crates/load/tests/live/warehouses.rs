@@ -47,7 +47,7 @@ fn digest(server: &LiveServer, table: &str) -> String {
     server.ask(&format!("SELECT count(*), sum({number}) FROM {table}")).remove(0)
 }
 
-fn digests(server: &LiveServer) -> Vec<String> {
+pub(crate) fn digests(server: &LiveServer) -> Vec<String> {
     TABLES.iter().map(|table| format!("{table} {}", digest(server, table))).collect()
 }
 

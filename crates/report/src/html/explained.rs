@@ -80,7 +80,7 @@ pub(super) fn statements(scene: &Scene<'_>, test: &TestFindings) -> Vec<Amounts>
         let found = test.cells[index].statement_work.as_ref()?;
         let rows: Vec<Row> = found.counts.iter().map(of_count).collect();
         let head = ("Counts by kind of statement", "per execution".to_owned(), statement_work::counted(found));
-        Some(table(scene, index, head, rows, &[]))
+        Some(table(scene, index, head, rows, &found.warnings))
     };
     scene.others.iter().filter_map(of).collect()
 }

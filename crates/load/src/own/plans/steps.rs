@@ -6,11 +6,11 @@
 
 use super::explained::{sending, untold, with_values};
 use crate::error::LoadError;
-use crate::own::taken_back::{first_row, is_taken_back};
+use crate::own::taken_back::is_taken_back;
 use crate::own::{database, dialect};
 use crate::plan_capture::{Explainer, SEED, Told};
 use crate::program::own::{Arm, Inputs, Prepared, ValueSet};
-use crate::session::execute;
+use crate::session::{execute, first_rows};
 use rqps_model::facts::StatementPlan;
 use rqps_model::own::{Own, OwnTest, Protocol as Sending};
 use rqps_sql::{first_word, is_transaction_border};
@@ -122,7 +122,7 @@ impl Asking<'_> {
             return Ok(());
         }
         let text = statement.written_out(&self.values, dialect);
-        let ran = self.guarded(true, |session| first_row(session, &text))?;
+        let ran = self.guarded(true, |session| first_rows(session, &text, 1))?;
         match ran {
             Ok(rows) => self.values.keep(&statement.kept, &rows),
             Err(why) => {

@@ -5,14 +5,15 @@
 //! several statements are sent as one text none of them is counted, nor any with protocol extended, whose plans PREPARE
 //! does not make.
 
-use super::event::{in_savepoint, is_refused, rolled_back};
 use crate::error::LoadError;
 use crate::own::database;
 use crate::own::script_statement::{literals, parts, run};
 use crate::own::taken_back::has_plan;
 use crate::plan_capture::SEED;
 use crate::program::own::ScriptWorkload;
-use crate::statement_work::{BEFORE, COUNTED, Counter, Execution, LONGEST, Preparation, add, counter, none};
+use crate::statement_work::{
+    BEFORE, COUNTED, Counter, Execution, LONGEST, Preparation, add, counter, in_savepoint, none, rolled_back,
+};
 use rqps_model::own::{Own, OwnTest, Protocol as Sending, Scripts};
 use rqps_model::statement_work::StatementWork;
 use rqps_sql::Dialect;
@@ -51,10 +52,7 @@ pub(super) fn statement_work(
         is_prepared.then(|| (form.sql.clone(), vec!["unknown"; form.parameters.len()]))
     };
     let all = 0..numbers.last().map_or(0, |last| last + 1);
-    let mut counter = match counter(&mut session, target, all.map(preparation).collect()) {
-        Err(error) if is_refused(&error) => return Ok(Vec::new()),
-        counter => counter?,
-    };
+    let mut counter = counter(&mut session, target, all.map(preparation).collect())?;
     let mut found: BTreeMap<usize, Found> = workload.running().map(|script| (script, Found::new())).collect();
     let begun = Instant::now();
     for number in (0..BEFORE + COUNTED).take_while(|_| begun.elapsed() < LONGEST) {
@@ -63,7 +61,7 @@ pub(super) fn statement_work(
         for (&script, found) in &mut found {
             let found = if number < BEFORE { &mut before } else { found };
             let event = |session: &mut Session| walk(session, &workload, script, &is_counted, &mut *counter, found);
-            if !rolled_back(&mut session, target, event)? {
+            if rolled_back(&mut session, target, event)?.is_err() {
                 refused.push(script);
             }
         }

@@ -118,6 +118,6 @@ impl Queries {
 
 /// The ids of a point query, from the first to before the second.
 #[inline]
-pub(crate) fn draw_ids(random: &mut Pcg64, (from, to): (u64, u64)) -> [u64; QUERY_ROWS] {
+fn draw_ids(random: &mut Pcg64, (from, to): (u64, u64)) -> [u64; QUERY_ROWS] {
     std::array::from_fn(|_| from + below(random, (to - from).max(1)))
 }

@@ -1,4 +1,4 @@
-//! The benchmark's tables outside of measured time: made, asked for their ids, brought to rest.
+//! The benchmark's tables outside of measured time: made, asked for their ids, brought to rest, put back.
 //!
 //! In: an endpoint and the shape. Out: empty tables, [`State`], a rested server. Several tables at once, each on a
 //! session of its own.
@@ -6,6 +6,7 @@
 use super::probes::{IdProbe, probe_id};
 use super::sql;
 use crate::error::LoadError;
+use crate::mysql::{rows, single};
 use crate::session::{PARALLEL_MAX, connect, execute, parallel_each};
 use crate::work::{SettleGoal, Worked, checkpoint, settle, vacuum};
 use rqps_model::StorageEngine;
@@ -40,6 +41,11 @@ impl State {
             Ok(TableIds { oldest, newest })
         });
         Ok(State { tables: tables.collect::<Result<_, LoadError>>()? })
+    }
+
+    /// The ids that the first table holds.
+    pub(crate) fn of_first_table(endpoint: &Endpoint, shape: &Shape) -> Result<TableIds, LoadError> {
+        Ok(State::read(endpoint, &Shape { clients: 1, ..shape.clone() })?.tables[0])
     }
 
     /// The ids that each table holds; empty if that is not known.
@@ -84,6 +90,24 @@ pub fn rest(target: &Target, shape: &Shape, stop: &AtomicBool) -> Result<Worked,
         std::thread::sleep(LOOK);
     }
     Ok(Worked { seconds: begun.elapsed().as_secs_f64(), left })
+}
+
+/// The statement after which a table gives the ids again that it gives from now on.
+pub(crate) fn gives_ids_again(session: &mut Session, engine: Protocol, table: &str) -> Result<String, LoadError> {
+    match engine {
+        Protocol::Postgres => {
+            let sequence = format!("{table}_transactionid_seq");
+            let set = format!("format('SELECT setval(%L, %s, %L)', '{sequence}', last_value, is_called)");
+            single(session, &format!("SELECT {set} FROM {sequence}"))
+        }
+        Protocol::Mysql => {
+            let made = rows(session, &format!("SHOW CREATE TABLE {table}"))?;
+            let made = made.into_iter().flatten().flatten().next_back().unwrap_or_default();
+            let digits = made.split_once(" AUTO_INCREMENT=").map_or("1", |(_, rest)| rest);
+            let next = digits.split(' ').next().unwrap_or(digits);
+            Ok(format!("ALTER TABLE {table} AUTO_INCREMENT = {next}, ALGORITHM = INPLACE"))
+        }
+    }
 }
 
 /// The rows of all tables, counted one by one.

@@ -34,6 +34,19 @@ pub(super) enum Flow {
     Routines(Vec<Routine>),
 }
 
+impl Flow {
+    /// The statement of that number.
+    pub(super) fn sql(&self, number: usize) -> &Sql {
+        match self {
+            Flow::Client(all) => &all[number],
+            Flow::Routines(all) => {
+                let mut steps = all.iter().flatten().flatten();
+                &steps.find(|(of, _)| *of == number).expect("every step has its number").1
+            }
+        }
+    }
+}
+
 /// What was acknowledged since the beginning, counted or not.
 #[derive(Debug, Default)]
 pub(super) struct Counts {

@@ -1,5 +1,6 @@
--- The routines on MySQL and MariaDB: procedures that begin and end their transactions. `[...]` lines are there by quirk
--- (see script.rs). After an error nothing stays open: the procedure rolls back and passes the error on.
+-- The routines on MySQL and MariaDB: procedures that begin and end their transactions, but for those that are executed
+-- to be taken back. `[...]` lines are there by quirk (see script.rs). After an error nothing stays open: the procedure
+-- rolls back and passes the error on.
 
 == drop_new_order
 DROP PROCEDURE IF EXISTS tproc_new_order
@@ -21,7 +22,7 @@ BEGIN
   DECLARE v_info char(24);
   DECLARE EXIT HANDLER FOR NOT FOUND BEGIN ROLLBACK; SET p_o = 0; END;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
-  START TRANSACTION;
+[!taken-back]   START TRANSACTION;
   SELECT c_discount, c_last, c_credit, w_tax INTO v_discount, v_last, v_credit, v_w_tax
   FROM customer, warehouse WHERE w_id = p_w AND c_w_id = p_w AND c_d_id = p_d AND c_id = p_c;
   SELECT d_next_o_id, d_tax INTO v_next, v_d_tax FROM district WHERE d_w_id = p_w AND d_id = p_d FOR UPDATE;
@@ -64,7 +65,7 @@ BEGIN
   VALUES (v_next, p_d, p_w, p_c, CURRENT_TIMESTAMP, p_ol_cnt, p_all_local);
   INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (v_next, p_d, p_w);
   SET v_total = v_total * (1 + v_w_tax + v_d_tax) * (1 - v_discount);
-  COMMIT;
+[!taken-back]   COMMIT;
   SET p_o = v_next;
 END
 
@@ -85,7 +86,7 @@ BEGIN
   DECLARE v_zip char(9);
   DECLARE v_data varchar(500);
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
-  START TRANSACTION;
+[!taken-back]   START TRANSACTION;
   UPDATE warehouse SET w_ytd = w_ytd + v_amount WHERE w_id = p_w;
   SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip
   INTO v_w_name, v_street_1, v_street_2, v_city, v_state, v_zip FROM warehouse WHERE w_id = p_w;
@@ -118,7 +119,7 @@ BEGIN
   END IF;
   INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
   VALUES (v_c, p_c_d, p_c_w, p_d, p_w, CURRENT_TIMESTAMP, v_amount, CONCAT(v_w_name, '    ', v_d_name));
-  COMMIT;
+[!taken-back]   COMMIT;
   SET p_balance = v_balance;
 END
 
@@ -137,7 +138,7 @@ BEGIN
 -- A district without a new order changes nothing.
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
-  START TRANSACTION;
+[!taken-back]   START TRANSACTION;
   WHILE v_d <= 10 DO
 [!unchecked-delivery]     SET v_o = NULL;
     SELECT no_o_id INTO v_o FROM new_order WHERE no_w_id = p_w AND no_d_id = v_d
@@ -159,7 +160,7 @@ BEGIN
     END IF;
     SET v_d = v_d + 1;
   END WHILE;
-  COMMIT;
+[!taken-back]   COMMIT;
   SET p_delivered = v_delivered;
 END
 
@@ -175,7 +176,7 @@ BEGIN
   DECLARE v_customer varchar(100);
   DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
-  START TRANSACTION;
+[!taken-back]   START TRANSACTION;
   IF p_by_name = 1 THEN
     SELECT COUNT(c_id) INTO v_count FROM customer WHERE c_w_id = p_w AND c_d_id = p_d AND c_last = p_last;
 [!name-row-off]     SET v_count = GREATEST((v_count + 1) DIV 2 - 1, 0);
@@ -190,7 +191,7 @@ BEGIN
   SELECT CONCAT_WS(' ', v_customer, v_o, v_carrier, v_entry, GROUP_CONCAT(CONCAT_WS(' ', ol_i_id, ol_supply_w_id,
                    ol_quantity, ol_amount, ol_delivery_d)))
   INTO p_order FROM order_line WHERE ol_w_id = p_w AND ol_d_id = p_d AND ol_o_id = v_o;
-  COMMIT;
+[!taken-back]   COMMIT;
 END
 
 == drop_stock_level
@@ -201,10 +202,10 @@ CREATE PROCEDURE tproc_stock_level(p_w int, p_d int, p_threshold int, OUT p_low 
 BEGIN
   DECLARE v_next int;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
-  START TRANSACTION;
+[!taken-back]   START TRANSACTION;
   SELECT d_next_o_id INTO v_next FROM district WHERE d_w_id = p_w AND d_id = p_d;
   SELECT COUNT(DISTINCT s_i_id) INTO p_low FROM order_line, stock
   WHERE ol_w_id = p_w AND ol_d_id = p_d AND ol_o_id < v_next AND ol_o_id >= v_next - 20
   AND s_w_id = p_w AND s_i_id = ol_i_id AND s_quantity < p_threshold;
-  COMMIT;
+[!taken-back]   COMMIT;
 END

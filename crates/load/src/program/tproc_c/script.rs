@@ -99,9 +99,19 @@ impl Sql {
         form.keeping(self.kept_rows)
     }
 
+    /// Its text cut at the parameters.
+    pub(super) fn pieces(&self) -> &[String] {
+        &self.pieces
+    }
+
     /// Its text, where it has no parameters.
     pub(super) fn text(&self) -> &str {
         &self.pieces[0]
+    }
+
+    /// How many rows of its answers are kept.
+    pub(super) fn kept_rows(&self) -> usize {
+        self.kept_rows
     }
 
     /// Fills in its parameters; `text` is room for what is sent as text.

@@ -75,6 +75,17 @@ impl<'w> Session<'w> {
         }
     }
 
+    /// Begins a transaction that no card says, in the user's first warehouse.
+    pub(super) fn enter<S: Parameters>(
+        &mut self,
+        transaction: Transaction,
+        random: &mut Pcg64,
+        statements: &mut [S],
+    ) -> Step {
+        self.transaction = transaction;
+        self.begin(random, statements)
+    }
+
     /// Enters the inputs and sends the first statement.
     fn begin<S: Parameters>(&mut self, random: &mut Pcg64, statements: &mut [S]) -> Step {
         self.arm.inputs.draw(self.transaction, self.home, random, &mut self.entry);

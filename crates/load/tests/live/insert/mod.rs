@@ -10,6 +10,7 @@ mod null_sink;
 mod pass;
 mod rows;
 mod side_by_side;
+mod work;
 
 use crate::RUNNING;
 use crate::servers::Product;

@@ -1,6 +1,6 @@
 //! An event that is executed apart from the timed part, and of which nothing stays.
 //!
-//! In: a session, what is done in it. Out: whether the server did all of it.
+//! In: a session, what is done in it. Out: what came of it, or why the server refused it.
 
 use crate::error::LoadError;
 use crate::own::database;
@@ -11,19 +11,19 @@ use rqps_wire::{Session, Target, WireError};
 const SAVEPOINT: &str = "rqps_work";
 
 /// Whether a server refused a statement; its session goes on.
-pub(super) fn is_refused(error: &LoadError) -> bool {
+fn is_refused(error: &LoadError) -> bool {
     matches!(error, LoadError::Wire { error: WireError::Server { .. }, .. } | LoadError::Shape(_))
 }
 
-/// Executes an event in a transaction that is rolled back, and says whether the server did all of it.
-pub(super) fn rolled_back(
+/// Executes an event in a transaction that is rolled back: what came of it, or why the server refused it.
+pub(crate) fn rolled_back<T>(
     session: &mut Session,
     target: &Target,
-    event: impl FnOnce(&mut Session) -> Result<(), LoadError>,
-) -> Result<bool, LoadError> {
+    event: impl FnOnce(&mut Session) -> Result<T, LoadError>,
+) -> Result<Result<T, String>, LoadError> {
     execute(session, "BEGIN")?;
     let done = match event(session) {
-        Err(error) if is_refused(&error) => false,
+        Err(error) if is_refused(&error) => Err(error.to_string()),
         Err(error) => {
             // It still waits for an answer that nobody wants any more.
             if matches!(error, LoadError::Wire { error: WireError::Deadline { .. }, .. }) {
@@ -31,14 +31,14 @@ pub(super) fn rolled_back(
             }
             return Err(error);
         }
-        Ok(()) => true,
+        Ok(done) => Ok(done),
     };
     execute(session, "ROLLBACK")?;
     Ok(done)
 }
 
 /// Does something within an event, and goes back to before it.
-pub(super) fn in_savepoint<T>(
+pub(crate) fn in_savepoint<T>(
     session: &mut Session,
     act: impl FnOnce(&mut Session) -> Result<T, LoadError>,
 ) -> Result<T, LoadError> {
