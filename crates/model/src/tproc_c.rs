@@ -107,8 +107,13 @@ words! {
         DrawnHome = "drawn-home",
         /// Items, quantities and rollbacks are drawn in the server, where a routine runs the transaction.
         ServerDraws = "server-draws",
+        /// The amount of a line of a new order has taxes and discount in it.
+        TaxedAmounts = "taxed-amounts",
         /// An order with an item that is not there is committed; routines work on all its lines at once (PostgreSQL).
         CommittedInvalidItem = "committed-invalid-item",
+        /// Routines keep the lines of an order in arrays of the columns' own types, to which each element is converted,
+        /// and with them what no statement needs: numbers, stock that is left (PostgreSQL).
+        TypedArrays = "typed-arrays",
         /// Routines do their work in a subtransaction, since they have a handler of errors (PostgreSQL).
         Subtransactions = "subtransactions",
         /// The last name is a literal of the prepared call, so that nobody is found by it (PostgreSQL functions).
@@ -139,9 +144,11 @@ impl Quirk {
     /// Whether it changes anything on an engine.
     pub fn is_on(self, engine: Engine) -> bool {
         use Quirk::{AddedPayment, IntegerAmounts, UncheckedDelivery};
-        use Quirk::{CommittedInvalidItem, ItemFirstStock, LiteralLastName, Subtransactions};
+        use Quirk::{CommittedInvalidItem, ItemFirstStock, LiteralLastName, Subtransactions, TypedArrays};
         match self {
-            ItemFirstStock | CommittedInvalidItem | Subtransactions | LiteralLastName => engine == Engine::Postgres,
+            ItemFirstStock | CommittedInvalidItem | TypedArrays | Subtransactions | LiteralLastName => {
+                engine == Engine::Postgres
+            }
             IntegerAmounts | AddedPayment | UncheckedDelivery => engine != Engine::Postgres,
             _ => true,
         }

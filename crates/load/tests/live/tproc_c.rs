@@ -115,11 +115,13 @@ fn check_rules_and_quirks(product: Product) {
     more_transactions_allocate_no_more(&server);
     a_run_in_slices_keeps_none_of_them(&server);
     what_was_acknowledged_survives_the_servers_death(&mut server);
+    quirks::only_a_quirk_puts_taxes_and_discount_into_amounts(&server);
     quirks::routines_find_the_customer_in_the_middle_or_one_row_off(&server);
     quirks::updates_are_lost_only_where_reads_are_unlocked(&server);
     match server.engine() {
         Engine::Postgres => {
             quirks::routines_work_in_a_subtransaction(&server);
+            quirks::elements_of_arrays_are_converted_before_anything_is_written(&server);
             quirks::functions_find_nobody_by_name_and_overwrite_a_balance(&server);
         }
         _ => quirks::payments_are_added_and_what_is_not_there_is_delivered(&server),

@@ -4,7 +4,7 @@
 //! knows the transactions, no SQL and no engine. Where a row is missing that must be there, it rolls back.
 
 use super::inputs::{Lines, Transaction};
-use super::values::{Parameter, Values, cents};
+use super::values::{Parameter, Values, cents, rate};
 use rqps_model::tproc_c::DISTRICTS;
 use rqps_model::words;
 use rqps_wire::Rows;
@@ -153,9 +153,15 @@ impl Place {
     fn new_order(&mut self, rows: &Rows, rules: &Rules, lines: &Lines, values: &mut Values) -> Option<Statement> {
         Some(match self.sent {
             Statement::Begin => Statement::SelectTaxAndDiscount,
-            Statement::SelectTaxAndDiscount => Statement::SelectNextOrder,
+            Statement::SelectTaxAndDiscount => {
+                // Between them are the customer's name and credit.
+                values.set(Parameter::Discount, rate(rows, 0, 0)?);
+                values.set(Parameter::Tax, rate(rows, 0, 3)?);
+                Statement::SelectNextOrder
+            }
             Statement::SelectNextOrder => {
                 values.set(Parameter::Order, rows.integer(0, 0)?);
+                values.set(Parameter::Tax, values.number(Parameter::Tax) + rate(rows, 0, 1)?);
                 Statement::UpdateNextOrder
             }
             Statement::UpdateNextOrder => Statement::InsertOrder,

@@ -55,7 +55,9 @@ BEGIN
 [!missing-counters]     , s_ytd = s_ytd + v_quantity, s_order_cnt = s_order_cnt + 1
 [!missing-counters]     , s_remote_cnt = s_remote_cnt + IF(v_supply = p_w, 0, 1)
     WHERE s_i_id = v_item AND s_w_id = v_supply;
-    SET v_amount = v_quantity * v_price;
+    SET v_amount = v_quantity * v_price
+[taxed-amounts]     * (1 + v_w_tax + v_d_tax) * (1 - v_discount)
+    ;
     INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount,
                             ol_dist_info)
     VALUES (v_next, p_d, p_w, v_n, v_item, v_supply, v_quantity, v_amount, v_info);
@@ -64,7 +66,7 @@ BEGIN
   INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local)
   VALUES (v_next, p_d, p_w, p_c, CURRENT_TIMESTAMP, p_ol_cnt, p_all_local);
   INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (v_next, p_d, p_w);
-  SET v_total = v_total * (1 + v_w_tax + v_d_tax) * (1 - v_discount);
+[!taxed-amounts]   SET v_total = v_total * (1 + v_w_tax + v_d_tax) * (1 - v_discount);
 [!taken-back]   COMMIT;
   SET p_o = v_next;
 END

@@ -26,9 +26,13 @@ tproc.new_order(p_w int, p_d int, p_c int, p_ol_cnt int,
 LANGUAGE plpgsql AS $$
 DECLARE
   v_discount numeric; v_last text; v_credit text; v_w_tax numeric; v_d_tax numeric; v_price numeric; v_info text;
-  v_items int[]; v_supplies int[]; v_quantities int[]; v_total numeric := 0;
+  v_items int[]; v_supplies int[]; v_total numeric := 0;
+[!typed-arrays]   v_quantities int[];
+[typed-arrays]   v_quantities smallint[];
 [server-draws]   v_all_local int := 1; v_supply int;
-[committed-invalid-item]   v_prices numeric[]; v_amounts numeric[]; v_infos text[];
+[committed-invalid-item !typed-arrays]   v_prices numeric[]; v_amounts numeric[]; v_infos text[];
+[committed-invalid-item typed-arrays]   v_prices numeric(5,2)[]; v_amounts numeric(6,2)[]; v_infos char(24)[];
+[committed-invalid-item typed-arrays]   v_numbers smallint[]; v_left smallint[];
 BEGIN
   SELECT c_discount, c_last, c_credit, w_tax INTO v_discount, v_last, v_credit, v_w_tax
   FROM customer, warehouse WHERE w_id = p_w AND c_w_id = p_w AND c_d_id = p_d AND c_id = p_c;
@@ -44,6 +48,7 @@ BEGIN
 [server-draws]       v_supply := 1 + (p_w + tproc.draw(0, p_warehouses - 1)) % p_warehouses;
 [server-draws]     END IF;
 [server-draws]     v_supplies[n] := v_supply; v_quantities[n] := tproc.draw(1, 10);
+[committed-invalid-item typed-arrays]     v_numbers[n] := n;
   END LOOP;
   UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = p_w AND d_id = p_d
   RETURNING d_next_o_id - 1, d_tax INTO p_o, v_d_tax;
@@ -69,16 +74,24 @@ BEGIN
 [!committed-invalid-item]     FROM (SELECT v_items[n], v_supplies[n], v_quantities[n], v_price)
     line(line_item, line_supply, line_quantity, line_price)
     WHERE s_i_id = line_item AND s_w_id = line_supply
-    RETURNING line_quantity * line_price AS amount,
+[typed-arrays]     AND s_w_id = ANY (v_supplies)
+    RETURNING line_quantity * line_price
+[taxed-amounts]           * (1 + v_w_tax + v_d_tax) * (1 - v_discount)
+              AS amount,
               CASE p_d WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04
                        WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08
                        WHEN 9 THEN s_dist_09 ELSE s_dist_10 END AS info
-[committed-invalid-item]   ) SELECT array_agg(amount), array_agg(info) INTO v_amounts, v_infos FROM taken;
+[committed-invalid-item typed-arrays]     , s_quantity AS quantity_left
+[committed-invalid-item !typed-arrays]   ) SELECT array_agg(amount), array_agg(info) INTO v_amounts, v_infos FROM taken;
+[committed-invalid-item typed-arrays]   ) SELECT array_agg(amount), array_agg(info), array_agg(quantity_left)
+[committed-invalid-item typed-arrays]   INTO v_amounts, v_infos, v_left FROM taken;
 [committed-invalid-item]   INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id,
 [committed-invalid-item]                           ol_quantity, ol_amount, ol_dist_info)
 [committed-invalid-item]   SELECT p_o, p_d, p_w, n, line_item, line_supply, line_quantity, line_amount, line_info
-[committed-invalid-item]   FROM unnest(v_items, v_supplies, v_quantities, v_amounts, v_infos)
-[committed-invalid-item]        WITH ORDINALITY line(line_item, line_supply, line_quantity, line_amount, line_info, n);
+[committed-invalid-item]   FROM unnest(v_items, v_supplies, v_quantities, v_amounts, v_infos
+[committed-invalid-item !typed-arrays]   ) WITH ORDINALITY
+[committed-invalid-item typed-arrays]   , v_numbers)
+[committed-invalid-item]   line(line_item, line_supply, line_quantity, line_amount, line_info, n);
 [committed-invalid-item]   SELECT sum(amount) INTO v_total FROM unnest(v_amounts) amount;
 [!committed-invalid-item]     INTO v_price, v_info;
 [!committed-invalid-item]     INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id,
@@ -86,7 +99,7 @@ BEGIN
 [!committed-invalid-item]     VALUES (p_o, p_d, p_w, n, v_items[n], v_supplies[n], v_quantities[n], v_price, v_info);
 [!committed-invalid-item]     v_total := v_total + v_price;
 [!committed-invalid-item]   END LOOP;
-  v_total := v_total * (1 + v_w_tax + v_d_tax) * (1 - v_discount);
+[!taxed-amounts]   v_total := v_total * (1 + v_w_tax + v_d_tax) * (1 - v_discount);
 -- What was done since BEGIN is undone; the call itself succeeds.
 [!committed-invalid-item] EXCEPTION WHEN SQLSTATE 'RQ001' THEN p_o := 0;
 [committed-invalid-item subtransactions] EXCEPTION WHEN serialization_failure OR deadlock_detected OR no_data_found THEN RAISE;

@@ -10,7 +10,7 @@ COMMIT
 == rollback
 ROLLBACK
 
-== select-tax-and-discount
+== select-tax-and-discount keep 1
 SELECT c_discount, c_last, c_credit, w_tax FROM customer, warehouse
 WHERE w_id = {w} AND c_w_id = {w} AND c_d_id = {d} AND c_id = {c}
 
@@ -42,7 +42,9 @@ WHERE s_i_id = {item} AND s_w_id = {supply}
 
 == insert-line
 INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount,
-ol_dist_info) VALUES ({o}, {d}, {w}, {n}, {item}, {supply}, {quantity}, {amount} * 0.01, {dist_info})
+ol_dist_info) VALUES ({o}, {d}, {w}, {n}, {item}, {supply}, {quantity}, {amount} * 0.01
+[taxed-amounts] * (1 + {tax} * 0.0001) * (1 - {discount} * 0.0001)
+, {dist_info})
 
 == insert-invalid-line
 -- Amount and text of an item that is not there are NULL.

@@ -71,6 +71,7 @@ fn compile(shape: &TprocC, engine: Engine) -> Transactions {
 fn answer(kind: &str, sent: &Set) -> Rows {
     let text = Some("x");
     match kind {
+        "select-tax-and-discount" => Rows::of(&[&[Some("0.2000"), text, text, Some("0.0500")]]),
         "select-next-order" | "select-order-count" => Rows::of(&[&[Some("3001"), Some("0.1000")]]),
         "select-item" if sent.0[&0] == "100001" => Rows::default(),
         "select-item" => Rows::of(&[&[Some("12.34"), text, text]]),
@@ -178,6 +179,7 @@ fn values_of_answers_feed_the_statements_behind_them() {
     let quantity: i64 = line[6].parse().unwrap();
     assert_eq!((&line[0], &line[3]), (&"3001".to_owned(), &"1".to_owned()));
     assert_eq!((line[7].parse::<i64>().unwrap(), &line[8]), (1234 * quantity, &format!("d{}", line[1])));
+    assert_eq!(line.len(), 9);
     let stock = find("new-order", "update-stock");
     let left = 20 - quantity;
     assert_eq!(stock[0].parse::<i64>().unwrap(), if left >= 10 { left } else { left + 91 });
@@ -186,6 +188,15 @@ fn values_of_answers_feed_the_statements_behind_them() {
     let paid = find("payment", "update-customer");
     assert_eq!(paid[0].parse::<i64>().unwrap(), -1000 - paid[1].parse::<i64>().unwrap());
     assert_eq!(find("delivery", "update-balance")[0], "10050");
+}
+
+#[test]
+fn taxes_of_warehouse_and_district_come_with_an_amount_that_has_them() {
+    let mut shape = shape(Profile::Tpcc, Engine::Mysql, Form::ClientSql);
+    shape.quirks = [Quirk::TaxedAmounts].into();
+    let firsts = firsts(&compile(&shape, Engine::Mysql));
+    let (_, line) = firsts["new-order"].iter().find(|(kind, _)| kind == "insert-line").unwrap();
+    assert_eq!((line.0[&8].as_str(), line.0[&9].as_str()), ("1500", "2000"));
 }
 
 #[test]
@@ -259,6 +270,8 @@ fn quirks_change_what_is_sent() {
     ] {
         assert!(usual.contains(gone) && !sql(&[quirk], Engine::Mysql, Form::ClientSql).contains(gone), "{quirk}");
     }
+    let taxed = "? * 0.01\n* (1 + ? * 0.0001) * (1 - ? * 0.0001)";
+    assert!(!usual.contains(taxed) && sql(&[Quirk::TaxedAmounts], Engine::Mysql, Form::ClientSql).contains(taxed));
     let literal = sql(&[Quirk::LiteralLastName], Engine::Postgres, Form::Function);
     assert!(literal.contains("$6, '$7', $7)"), "{literal}");
     // It is none of MySQL's quirks.

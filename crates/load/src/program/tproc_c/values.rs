@@ -7,7 +7,7 @@ use rqps_model::words;
 use rqps_wire::{ParameterType, Rows};
 
 words! {
-    /// A named parameter. Amounts of money are in cents.
+    /// A named parameter. Amounts of money are in cents, taxes and discount in ten-thousandths.
     Parameter {
         /// The warehouse of the virtual user.
         Warehouse = "w",
@@ -47,6 +47,10 @@ words! {
         Threshold = "threshold",
         /// A payment, or the amount of a line, or of an order that is delivered.
         Amount = "amount",
+        /// The taxes of warehouse and district.
+        Tax = "tax",
+        /// The customer's discount.
+        Discount = "discount",
         /// What the customer has.
         Balance = "balance",
         /// The customer's last name.
@@ -207,35 +211,38 @@ pub(super) struct Line {
 /// An amount of money in an answer, in cents; nothing if it is none.
 #[inline]
 pub(super) fn cents(rows: &Rows, row: usize, column: usize) -> Option<i64> {
+    whole_units::<2>(rows, row, column)
+}
+
+/// A tax or a discount in an answer, in ten-thousandths; nothing if it is none.
+#[inline]
+pub(super) fn rate(rows: &Rows, row: usize, column: usize) -> Option<i64> {
+    whole_units::<4>(rows, row, column)
+}
+
+/// A number in an answer, in units of its last wanted decimal; what is smaller is dropped.
+#[inline]
+fn whole_units<const DECIMALS: u32>(rows: &Rows, row: usize, column: usize) -> Option<i64> {
     let text = rows.text(row, column)?;
     let (is_negative, digits) = match text.strip_prefix(b"-") {
         Some(digits) => (true, digits),
         None => (false, text),
     };
-    let mut cents: i64 = 0;
+    let mut units: i64 = 0;
     let mut decimals = None;
     for byte in digits {
         match (byte, decimals) {
             (b'.', None) => decimals = Some(0),
-            (b'0'..=b'9', None) => cents = 10 * cents + i64::from(byte - b'0'),
-            (b'0'..=b'9', Some(0..2)) => {
-                cents = 10 * cents + i64::from(byte - b'0');
+            (b'0'..=b'9', Some(count)) if count == DECIMALS => {}
+            (b'0'..=b'9', _) => {
+                units = 10 * units + i64::from(byte - b'0');
                 decimals = decimals.map(|count| count + 1);
             }
-            // What is smaller than a cent.
-            (b'0'..=b'9', Some(_)) => {}
             _ => return None,
         }
     }
-    let missing = 2 - decimals.unwrap_or(0);
-    cents *= if missing == 2 {
-        100
-    } else if missing == 1 {
-        10
-    } else {
-        1
-    };
-    Some(if is_negative { -cents } else { cents })
+    units *= 10_i64.pow(DECIMALS - decimals.unwrap_or(0));
+    Some(if is_negative { -units } else { units })
 }
 
 #[cfg(test)]
@@ -261,5 +268,20 @@ mod tests {
         assert_eq!(values.text(Parameter::HistoryData).unwrap(), b"0123456789    abcdefghij");
         values.set_text(Parameter::HistoryData, &[b"x"]);
         assert_eq!(values.text(Parameter::HistoryData).unwrap(), format!("{:24}", "x").as_bytes());
+    }
+    #[test]
+    fn amounts_and_rates_are_read_as_whole_numbers() {
+        for (text, in_cents, in_ten_thousandths) in [
+            ("-10.05", Some(-1005), Some(-100_500)),
+            ("7", Some(700), Some(70_000)),
+            (".1", Some(10), Some(1000)),
+            ("0.12349", Some(12), Some(1234)),
+            ("1.2.3", None, None),
+            ("x", None, None),
+        ] {
+            let rows = Rows::of(&[&[Some(text)]]);
+            assert_eq!((cents(&rows, 0, 0), rate(&rows, 0, 0)), (in_cents, in_ten_thousandths), "{text}");
+        }
+        assert_eq!(rate(&Rows::of(&[&[None]]), 0, 0), None);
     }
 }
