@@ -114,6 +114,9 @@ words! {
         /// Routines keep the lines of an order in arrays of the columns' own types, to which each element is converted,
         /// and with them what no statement needs: numbers, stock that is left (PostgreSQL).
         TypedArrays = "typed-arrays",
+        /// Routines read all ten texts of a stock, each into a variable of its own, and then choose the district's
+        /// (MySQL, MariaDB).
+        DistrictTexts = "district-texts",
         /// Routines do their work in a subtransaction, since they have a handler of errors (PostgreSQL).
         Subtransactions = "subtransactions",
         /// The last name is a literal of the prepared call, so that nobody is found by it (PostgreSQL functions).
@@ -143,13 +146,13 @@ impl Quirk {
 
     /// Whether it changes anything on an engine.
     pub fn is_on(self, engine: Engine) -> bool {
-        use Quirk::{AddedPayment, IntegerAmounts, UncheckedDelivery};
+        use Quirk::{AddedPayment, DistrictTexts, IntegerAmounts, UncheckedDelivery};
         use Quirk::{CommittedInvalidItem, ItemFirstStock, LiteralLastName, Subtransactions, TypedArrays};
         match self {
             ItemFirstStock | CommittedInvalidItem | TypedArrays | Subtransactions | LiteralLastName => {
                 engine == Engine::Postgres
             }
-            IntegerAmounts | AddedPayment | UncheckedDelivery => engine != Engine::Postgres,
+            IntegerAmounts | DistrictTexts | AddedPayment | UncheckedDelivery => engine != Engine::Postgres,
             _ => true,
         }
     }

@@ -20,6 +20,7 @@ BEGIN
   DECLARE v_last, v_name, v_data varchar(50);
   DECLARE v_credit char(2);
   DECLARE v_info char(24);
+[district-texts]   DECLARE v_01, v_02, v_03, v_04, v_05, v_06, v_07, v_08, v_09, v_10 char(24);
   DECLARE EXIT HANDLER FOR NOT FOUND BEGIN ROLLBACK; SET p_o = 0; END;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
 [!taken-back]   START TRANSACTION;
@@ -45,11 +46,22 @@ BEGIN
 [server-draws]     END IF;
 [server-draws]     SET v_quantity = FLOOR(1 + RAND() * 10);
     SELECT i_price, i_name, i_data INTO v_price, v_name, v_data FROM item WHERE i_id = v_item;
-    SELECT s_quantity, s_data, ELT(p_d, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07,
-                                   s_dist_08, s_dist_09, s_dist_10)
-    INTO v_left, v_data, v_info FROM stock WHERE s_i_id = v_item AND s_w_id = v_supply
+    SELECT s_quantity, s_data,
+[!district-texts]       ELT(p_d,
+      s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10
+[!district-texts]       )
+    INTO v_left, v_data,
+[!district-texts]       v_info
+[district-texts]       v_01, v_02, v_03, v_04, v_05, v_06, v_07, v_08, v_09, v_10
+    FROM stock WHERE s_i_id = v_item AND s_w_id = v_supply
 [!unlocked-reads]     FOR UPDATE
     ;
+[district-texts]     CASE p_d
+[district-texts]       WHEN 1 THEN SET v_info = v_01; WHEN 2 THEN SET v_info = v_02; WHEN 3 THEN SET v_info = v_03;
+[district-texts]       WHEN 4 THEN SET v_info = v_04; WHEN 5 THEN SET v_info = v_05; WHEN 6 THEN SET v_info = v_06;
+[district-texts]       WHEN 7 THEN SET v_info = v_07; WHEN 8 THEN SET v_info = v_08; WHEN 9 THEN SET v_info = v_09;
+[district-texts]       ELSE SET v_info = v_10;
+[district-texts]     END CASE;
     SET v_left = IF(v_left >= v_quantity + 10, v_left - v_quantity, v_left - v_quantity + 91);
     UPDATE stock SET s_quantity = v_left
 [!missing-counters]     , s_ytd = s_ytd + v_quantity, s_order_cnt = s_order_cnt + 1

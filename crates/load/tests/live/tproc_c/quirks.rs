@@ -73,9 +73,9 @@ fn priced(server: &LiveServer, factor: &str) -> [u64; 2] {
 }
 
 pub(super) fn only_a_quirk_puts_taxes_and_discount_into_amounts(server: &LiveServer) {
-    use Quirk::{CommittedInvalidItem, ServerDraws, TaxedAmounts, TypedArrays};
+    use Quirk::{CommittedInvalidItem, DistrictTexts, ServerDraws, TaxedAmounts, TypedArrays};
     let taxed = "(1 + w_tax + d_tax) * (1 - c_discount)";
-    let of_many: &[Quirk] = &[TaxedAmounts, TypedArrays, CommittedInvalidItem, ServerDraws];
+    let of_many: &[Quirk] = &[TaxedAmounts, TypedArrays, DistrictTexts, CommittedInvalidItem, ServerDraws];
     let mut seed = SEED;
     for form in forms(server.engine()) {
         for (quirks, factor) in [(&[][..], "1"), (&[TaxedAmounts], taxed), (of_many, taxed)] {
@@ -91,6 +91,16 @@ pub(super) fn only_a_quirk_puts_taxes_and_discount_into_amounts(server: &LiveSer
         }
         assert_eq!(broken(server, &shape(Profile::Tpcc, server.engine(), form, of_many)), [""; 0], "{form}");
     }
+    assert_eq!(server.number(&with_text_of_another_district()), 0, "{}", server.engine());
+}
+
+/// New orders' lines that have the text of another district than their own from the stock.
+fn with_text_of_another_district() -> String {
+    let texts = (1..=10).map(|district| format!(" WHEN {district} THEN s_dist_{district:02}")).collect::<String>();
+    format!(
+        "SELECT count(*) FROM order_line JOIN stock ON s_i_id = ol_i_id AND s_w_id = ol_supply_w_id \
+         WHERE ol_o_id > 3000 AND ol_dist_info <> CASE ol_d_id{texts} END"
+    )
 }
 
 /// The call of a routine of this form.
