@@ -4,7 +4,7 @@
 //! look; the figures that they are drawn from stand beside them. docs/explain.md has them in words.
 
 use crate::findings::{Cause, CellFindings, Comparison, Rule, TestFindings, WorkFindings};
-use crate::why::MISSES;
+use crate::why::{instructions, is_miss};
 use rqps_model::Verdict;
 
 /// CPU per operation, and what the CPU counts, are the same where their interval is within this of the base's.
@@ -60,12 +60,12 @@ fn is_same(cell: &CellFindings, measure: &str) -> Option<bool> {
 /// Whether more code runs, or the same code slower; neither is said where both are so.
 fn code(cell: &CellFindings) -> Option<Rule> {
     let more: Vec<&str> = cell.causes.iter().filter_map(more_of).collect();
-    let instructions = ["instructions", "instructions_user"].into_iter().find(|name| cell.measure(name).is_some())?;
+    let instructions = instructions(cell)?;
     let cycles = WorkFindings::CYCLES_PER_INSTRUCTION;
     if more.contains(&instructions) && is_same(cell, cycles)? {
         return Some(Rule::MoreCode);
     }
-    let misses = || more.iter().filter(|name| MISSES.contains(name)).map(|name| (*name).to_owned()).collect();
+    let misses = || more.iter().filter(|name| is_miss(name)).map(|name| (*name).to_owned()).collect();
     (more.contains(&cycles) && is_same(cell, instructions)?).then(|| Rule::SlowerCode { misses: misses() })
 }
 

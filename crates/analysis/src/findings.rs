@@ -358,6 +358,11 @@ impl CellFindings {
         self.measures.iter().find(|one| one.measure == name)
     }
 
+    /// How much there was of a kind of work, where it was counted.
+    pub fn work(&self, name: &str) -> Option<&WorkFindings> {
+        self.work.iter().find(|one| one.name == name)
+    }
+
     /// Whether a write rate was missed in any round.
     pub fn is_sla_missed(&self) -> bool {
         self.sla.is_some_and(|sla| !sla.is_held())

@@ -34,8 +34,7 @@ use crate::compare::measures::MeasureRows;
 use crate::compare::row::Row;
 use crate::compare::statement_times::StatementRow;
 use crate::compare::{aa_pairs, crossing, floor, groups, judge, measures, planted, statement_times};
-use crate::evidence::cpu_events::RefusedEvents;
-use crate::evidence::{forced, semantic_settings, series, touching};
+use crate::evidence::{cpu_events, forced, semantic_settings, series, touching};
 use crate::examine::{Examined, Shared, examine_all};
 use crate::findings::{CampaignFacts, Findings, SettingFindings, TestFindings, TreatmentFindings, Warning};
 use crate::read::looks::LevelsOfTests;
@@ -82,10 +81,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
         examined.iter().map(|examined| (examined.findings.name.as_str(), &examined.statements[..])),
     );
     let other_load: Vec<Option<f64>> = examined.iter().map(|examined| examined.other_load).collect();
-    let mut events_refused = RefusedEvents::new();
-    for (reason, events) in examined.iter().flat_map(|examined| &examined.events_refused) {
-        events_refused.entry(reason.clone()).or_default().extend(events.iter().cloned());
-    }
+    let events_refused = cpu_events::together(examined.iter().flat_map(|examined| &examined.events_refused));
     let All { mut tests, rows, measure_rows, statement_rows, traces } = All::of(examined);
     judge_tests(&mut tests, &rows, base, margin);
     // At a rate time is no cost; in a chain inserts and deletes run beside each other, and beside queries.

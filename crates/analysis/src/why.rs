@@ -7,7 +7,7 @@
 mod cpu_events;
 mod moved;
 
-pub(crate) use cpu_events::MISSES;
+pub(crate) use cpu_events::{instructions, is_miss};
 
 use crate::evidence::work::{COUNTS, Count};
 use crate::findings::{Cause, CellFindings, Comparison, Cost, MeasureComparison, Moved, TestFindings, WorkFindings};
@@ -168,12 +168,11 @@ fn of_server() -> impl Iterator<Item = &'static Count> {
 /// What the server counted more or less of, what moved most first.
 fn counts(test: &TestFindings, cell: &CellFindings, base: &CellFindings, twins: &[usize]) -> Vec<Cause> {
     let of_kind = |least: f64, own: &WorkFindings| {
-        let of_base = base.work.iter().find(|one| one.name == own.name)?;
+        let of_base = base.work(&own.name)?;
         count(test, cell, own, of_base, least, twins)
     };
-    let of_name = |name: &str| cell.work.iter().find(|own| own.name == name);
     let mut found: Vec<(f64, Cause)> =
-        of_server().filter_map(|count| of_kind(count.least, of_name(count.name)?)).collect();
+        of_server().filter_map(|count| of_kind(count.least, cell.work(count.name)?)).collect();
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     found.into_iter().map(|(_, cause)| cause).collect()
 }
@@ -282,8 +281,7 @@ fn in_kernel(own: &Cost, base: &Cost) -> Option<f64> {
 
 /// What moved of a measure of work, as sessions show it where they were followed on both builds.
 fn worked([cell, base]: [&CellFindings; 2], one: &Work, [own, of_base]: [&Cost; 2]) -> Vec<Cause> {
-    let found = |cell: &CellFindings, name: &str| cell.work.iter().find(|found| found.name == name).map(|it| it.per_op);
-    let in_sessions = |name: &&'static str| Some((*name, found(cell, name)?, found(base, name)?));
+    let in_sessions = |name: &&'static str| Some((*name, cell.work(name)?.per_op, base.work(name)?.per_op));
     let followed: Vec<(&str, f64, f64)> = one.in_sessions.iter().filter_map(in_sessions).collect();
     let amounts = match followed.is_empty() {
         true => vec![(one.name, (one.of)(own), (one.of)(of_base))],

@@ -38,7 +38,7 @@ mod to_end;
 mod watchdog;
 
 pub use exercise::{Exercise, Phase, Switch};
-pub(crate) use interrupt::{kill, look_every};
+pub(crate) use interrupt::{end_session, look_every};
 pub use leader::Ended;
 pub use outcome::{ArmRun, EventRun};
 pub use pinning::{process_cpu_ns, thread_cpu_ns};

@@ -5,7 +5,7 @@
 
 mod answers;
 mod columns;
-pub(crate) mod database;
+mod database;
 mod left_out;
 mod load;
 mod plans;

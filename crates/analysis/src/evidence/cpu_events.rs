@@ -24,10 +24,14 @@ pub(crate) fn amount(events: &CpuEvents, event: &str, at: At) -> Option<f64> {
     parts(events, event, at)?.into_iter().map(EventCount::scaled).sum()
 }
 
-/// Cycles, and the instructions of the same code: of all code where the kernel's is known.
-pub(crate) fn cycles_and_instructions(events: &CpuEvents) -> Option<(f64, f64)> {
-    let at = |at| amount(events, "cycles", at).zip(amount(events, "instructions", at));
-    at(At::Anywhere).or_else(|| at(At::User)).filter(|(_, instructions)| *instructions > 0.0)
+/// Cycles, the instructions of the same code, and for which part of the time they were counted: of all code where the
+/// kernel's is known.
+pub(crate) fn cycles_and_instructions(events: &CpuEvents) -> Option<(f64, f64, f64)> {
+    let found = |at| {
+        let [cycles, instructions] = ["cycles", "instructions"].map(|event| amount(events, event, at));
+        Some((cycles?, instructions?, share(events, "cycles", at)?))
+    };
+    found(At::Anywhere).or_else(|| found(At::User)).filter(|(_, instructions, _)| *instructions > 0.0)
 }
 
 /// For which part of the time an event was counted; of several counts the least.
@@ -49,12 +53,21 @@ pub(crate) type RefusedEvents = BTreeMap<String, BTreeSet<String>>;
 
 /// What samples say of it.
 pub(crate) fn refused<'a>(samples: impl Iterator<Item = &'a Measured>) -> RefusedEvents {
-    let mut found = RefusedEvents::new();
     let asked = samples.filter_map(|measured| measured.sample.cpu_events.as_ref());
-    for (reason, events) in asked.flat_map(|events| &events.refused) {
-        found.entry(reason.clone()).or_default().extend(events.iter().cloned());
+    together(asked.flat_map(|events| &events.refused))
+}
+
+/// Each reason once, with the events of all that have it.
+pub(crate) fn together<'a, E>(refused: impl Iterator<Item = (&'a String, &'a E)>) -> RefusedEvents
+where
+    E: 'a,
+    &'a E: IntoIterator<Item = &'a String>,
+{
+    let mut all = RefusedEvents::new();
+    for (reason, events) in refused {
+        all.entry(reason.clone()).or_default().extend(events.into_iter().cloned());
     }
-    found
+    all
 }
 
 #[cfg(test)]

@@ -168,12 +168,17 @@ impl Count {
         matches!(self.source, Source::Cpu(..) | Source::CyclesPerInstruction)
     }
 
+    /// Whether it is what instructions wait for: a branch, a cache or the TLB that was missed.
+    pub(crate) fn is_miss(&self) -> bool {
+        matches!(self.source, Source::Cpu(event, _) if event.ends_with("_misses"))
+    }
+
     /// For which part of the time the CPU counted it.
     fn counted(&self, measured: &Measured) -> Option<f64> {
         let events = measured.sample.cpu_events.as_ref()?;
         match self.source {
             Source::Cpu(event, at) => cpu_events::share(events, event, at),
-            Source::CyclesPerInstruction => cpu_events::share(events, "cycles", At::User),
+            Source::CyclesPerInstruction => Some(cpu_events::cycles_and_instructions(events)?.2),
             _ => None,
         }
     }
@@ -190,8 +195,8 @@ impl Count {
                 (cpu_events::amount(sample.cpu_events.as_ref()?, event, at)?, sample.resources.operations)
             }
             Source::CyclesPerInstruction => {
-                let found = cpu_events::cycles_and_instructions(sample.cpu_events.as_ref()?);
-                return found.filter(|_| measured.has_number());
+                let (cycles, instructions, _) = cpu_events::cycles_and_instructions(sample.cpu_events.as_ref()?)?;
+                return measured.has_number().then_some((cycles, instructions));
             }
             Source::Sessions(of) => (of(sample.resources.sessions.as_ref()?), sample.resources.operations),
             // Of a server that could not be asked there is no counter at all.

@@ -5,35 +5,33 @@
 //! it is, and misses say what instructions waited for. Cycles alone say what CPU time says.
 
 use super::moved::work;
+use crate::evidence::work::{COUNTS, Count};
 use crate::findings::{Cause, CellFindings, WorkFindings};
 
 /// Instructions of all code, or of the server's own where the kernel's are not counted.
 const INSTRUCTIONS: [&str; 2] = ["instructions", "instructions_user"];
 
-/// What instructions wait for.
-pub(crate) const MISSES: [&str; 8] = [
-    "branch_misses_user",
-    "branch_misses_kernel",
-    "cache_misses_user",
-    "cache_misses_kernel",
-    "dtlb_misses_user",
-    "dtlb_misses_kernel",
-    "itlb_misses_user",
-    "itlb_misses_kernel",
-];
+/// The measure of instructions that a cell has.
+pub(crate) fn instructions(cell: &CellFindings) -> Option<&'static str> {
+    INSTRUCTIONS.into_iter().find(|name| cell.measure(name).is_some())
+}
 
-/// A miss of which an operation has fewer costs next to nothing.
-const LEAST_MISSES: f64 = 1.0;
+/// Whether a measure is of what instructions wait for.
+pub(crate) fn is_miss(measure: &str) -> bool {
+    COUNTS.iter().any(|count| count.name == measure && count.is_miss())
+}
 
 pub(super) fn causes(cell: &CellFindings, base: &CellFindings) -> Vec<Cause> {
     let found = |name: &str| moved(cell, base, name);
-    let instructions = INSTRUCTIONS.into_iter().find(|name| cell.measure(name).is_some()).and_then(found);
+    let instructions = instructions(cell).and_then(found);
     let cycles = found(WorkFindings::CYCLES_PER_INSTRUCTION);
     let misses = cycles.as_ref().map_or_else(Vec::new, |(_, ratio)| {
-        let mut misses: Vec<(Cause, f64)> = MISSES
-            .into_iter()
-            .filter(|name| [cell, base].iter().any(|cell| per_op(cell, name) >= Some(LEAST_MISSES)))
-            .filter_map(found)
+        let costs = |count: &&Count| [cell, base].iter().any(|cell| per_op(cell, count.name) >= Some(count.least));
+        let mut misses: Vec<(Cause, f64)> = COUNTS
+            .iter()
+            .filter(|count| count.is_miss())
+            .filter(costs)
+            .filter_map(|count| found(count.name))
             .filter(|(_, of_miss)| (*of_miss > 1.0) == (*ratio > 1.0))
             .collect();
         misses.sort_by(|(_, a), (_, b)| b.ln().abs().total_cmp(&a.ln().abs()));
@@ -50,5 +48,5 @@ fn moved(cell: &CellFindings, base: &CellFindings, name: &str) -> Option<(Cause,
 }
 
 fn per_op(cell: &CellFindings, name: &str) -> Option<f64> {
-    cell.work.iter().find(|found| found.name == name).map(|found| found.per_op)
+    Some(cell.work(name)?.per_op)
 }

@@ -10,8 +10,9 @@
 //! statement is answered, and before anything else is sent, the session runs a statement that does nothing, again and
 //! again until it succeeds: from then on no mark is left.
 
+use crate::error::LoadError;
 use crate::session::CONNECT_DEADLINE;
-use rqps_wire::{Endpoint, ErrorCode, Session, WireError};
+use rqps_wire::{Endpoint, ErrorCode, Session, Target, WireError};
 use std::time::Duration;
 
 /// How long a KILL, or the statement that does nothing, may take.
@@ -50,8 +51,14 @@ impl Interrupter {
     }
 }
 
+/// Ends a session on MySQL that missed its deadline, with what it waits for.
+pub(crate) fn end_session(session: &Session, target: &Target) -> Result<(), LoadError> {
+    let kill_it = format!("KILL {}", session.backend_pid());
+    kill(&target.endpoint, &kill_it).map_err(LoadError::wire("killing a statement"))
+}
+
 /// Sends a KILL and waits for its answer.
-pub(crate) fn kill(endpoint: &Endpoint, sql: &str) -> Result<(), WireError> {
+fn kill(endpoint: &Endpoint, sql: &str) -> Result<(), WireError> {
     let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
     session.set_deadline(Some(ANSWER_DEADLINE));
     match session.execute(sql) {

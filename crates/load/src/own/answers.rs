@@ -5,6 +5,7 @@
 //! and without parallel workers: what differs from itself cannot be compared.
 
 use super::{database, dialect};
+use crate::drive::end_session;
 use crate::error::LoadError;
 use crate::plan_capture::SEED;
 use crate::program::own::{Arm, Inputs};
@@ -152,7 +153,7 @@ fn ask(
             return Ok(Answer { error: Some(error.error_code().to_string()), ..Answer::default() });
         }
         Err(WireError::Deadline { .. }) => {
-            database::end(session, target)?;
+            end_session(session, target)?;
             return Ok(Answer { error: Some(ErrorCode::OVERDUE.to_string()), ..Answer::default() });
         }
         Err(error) => return Err(LoadError::wire("asking for an answer")(error)),

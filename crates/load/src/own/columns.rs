@@ -4,6 +4,7 @@
 //! for whoever has a table locked.
 
 use super::{database, dialect};
+use crate::drive::end_session;
 use crate::error::LoadError;
 use rqps_model::own::{Own, OwnTest};
 use rqps_sql::{Dialect, Token, TokenKind, tokens};
@@ -35,7 +36,7 @@ impl<'a> Columns<'a> {
             told = session.columns(&select, markers);
         }
         if let Err(WireError::Deadline { .. }) = &told {
-            database::end(session, self.target)?;
+            end_session(session, self.target)?;
         }
         told.map_err(LoadError::wire(format!("asking for the columns of `{step}`")))
     }

@@ -3,7 +3,7 @@
 //! In: character set, collation, locale and time-outs of a plan. Out: an empty database, statements for new sessions.
 //! The database has the name that all of rqps's have, so that whatever observes a server finds it.
 
-use crate::drive::{kill, look_every};
+use crate::drive::look_every;
 use crate::error::LoadError;
 use crate::mysql;
 use crate::session::{connect, execute};
@@ -141,12 +141,6 @@ pub(super) fn limited(own: &Own, test: &OwnTest, target: &Target) -> Result<Sess
     }
     session.set_deadline(client_timeout(test, target).map(|timeout| timeout + look_every(timeout)));
     Ok(session)
-}
-
-/// Ends a session on MySQL that missed its deadline, with what it waits for.
-pub(crate) fn end(session: &Session, target: &Target) -> Result<(), LoadError> {
-    let kill_it = format!("KILL {}", session.backend_pid());
-    kill(&target.endpoint, &kill_it).map_err(LoadError::wire("killing a statement"))
 }
 
 /// How long a statement of a test may take before the client has it ended, where the server does not see to that.

@@ -2,8 +2,8 @@
 //!
 //! In: a session, what is done in it. Out: what came of it, or why the server refused it.
 
+use crate::drive::end_session;
 use crate::error::LoadError;
-use crate::own::database;
 use crate::session::execute;
 use rqps_wire::{Session, Target, WireError};
 
@@ -27,7 +27,7 @@ pub(crate) fn rolled_back<T>(
         Err(error) => {
             // It still waits for an answer that nobody wants any more.
             if matches!(error, LoadError::Wire { error: WireError::Deadline { .. }, .. }) {
-                database::end(session, target)?;
+                end_session(session, target)?;
             }
             return Err(error);
         }

@@ -8,6 +8,7 @@ use rqps_observe::cpu_events::{CPU_EVENTS, EventCounters, KERNEL_EVENTS, refused
 use rqps_testkit::{LiveServer, PATIENCE};
 use rqps_wire::Session;
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Whether this user may count what happens in the kernel; if not, it is the only thing that is refused, and the reason
@@ -27,8 +28,13 @@ fn switches(server: &LiveServer) -> u64 {
         let counts = status.lines().filter_map(|line| line.split_once("ctxt_switches:"));
         counts.map(|(_, count)| count.trim().parse::<u64>().expect("a number")).sum()
     };
-    let threads = server.pids().into_iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).ok()).flatten();
-    threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("status")).ok()).map(of_thread).sum()
+    threads(server).filter_map(|thread| fs::read_to_string(thread.join("status")).ok()).map(of_thread).sum()
+}
+
+/// The folders of a server's threads.
+fn threads(server: &LiveServer) -> impl Iterator<Item = PathBuf> {
+    let of_process = |pid: u32| fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    server.pids().into_iter().flat_map(of_process).map(|thread| thread.path())
 }
 
 fn both(events: &CpuEvents, name: &str) -> f64 {
@@ -74,13 +80,10 @@ fn check(spec: &str, memory: &str, sleep: &str) {
 
     // What a session's process or thread has counted stays when that ends.
     let processes = server.pids().len();
-    let threads = |server: &LiveServer| {
-        server.pids().into_iter().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).ok()).flatten().count()
-    };
-    let all = threads(&server);
+    let all = threads(&server).count();
     sessions.into_iter().for_each(Session::close);
     let deadline = Instant::now() + PATIENCE;
-    while processes > 1 && threads(&server) == all {
+    while processes > 1 && threads(&server).count() == all {
         assert!(Instant::now() < deadline, "no session ended");
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -173,9 +173,7 @@ pub(super) fn costs(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
 /// What the CPU counted per operation, and for which part of the time, where that is not all of it; amounts that stand
 /// for more than was counted have a sign before them.
 pub(super) fn cpu_events(scene: &Scene<'_>, test: &TestFindings) -> Option<Table> {
-    let found = |index: usize, name: &str| {
-        test.cells[index].work.iter().find(|work| work.name == name && work.counted.is_some())
-    };
+    let found = |index: usize, name: &str| test.cells[index].work(name).filter(|work| work.counted.is_some());
     let counted = test.cells.iter().flat_map(|cell| &cell.work).filter(|work| work.counted.is_some());
     let names = order::distinct(counted.map(|work| work.name.as_str()));
     let per_op = |name: &str| {

@@ -5,6 +5,7 @@
 //! back, and it is explained with what they returned: with NULL in its place a server plans no work at all.
 
 use super::explained::{sending, untold, with_values};
+use crate::drive::end_session;
 use crate::error::LoadError;
 use crate::own::taken_back::is_taken_back;
 use crate::own::{database, dialect};
@@ -145,7 +146,7 @@ impl Asking<'_> {
         match act(&mut self.session) {
             // Its session waits for an answer that nobody wants any more, and its transaction ends with it.
             Err(LoadError::Wire { error: WireError::Deadline { .. }, .. }) => {
-                database::end(&self.session, self.target)?;
+                end_session(&self.session, self.target)?;
                 self.session = database::limited(self.own, self.test, self.target)?;
                 let seconds = self.test.timeout_seconds;
                 self.unknown = Some(format!("a statement before it was not done within {seconds} s"));

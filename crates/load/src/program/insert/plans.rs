@@ -3,8 +3,8 @@
 //! In: a target with the benchmark's tables, a step. Out: one [`StatementPlan`] for each kind of statement, on the
 //! first table. It changes nothing: EXPLAIN does not execute.
 
-use super::asked::{Query, delete, queries};
 use super::sql;
+use super::statements::{Query, delete, queries};
 use super::table::State;
 use crate::error::LoadError;
 use crate::plan_capture::Explainer;

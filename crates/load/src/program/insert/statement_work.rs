@@ -5,11 +5,11 @@
 //! beginning. No rollback takes back which ids were given: the table gives them again afterwards, since point queries
 //! would find the gap.
 
-use super::asked::{Query, delete, queries};
 use super::roles::{DELETE, INSERT, KINDS};
 use super::rows::InsertText;
 use super::sql;
-use super::table::{State, gives_ids_again};
+use super::statements::{Query, delete, queries};
+use super::table::{State, id_reset};
 use crate::error::LoadError;
 use crate::plan_capture::SEED;
 use crate::random::Purpose;
@@ -33,10 +33,10 @@ pub fn statement_work(target: &Target, shape: &Shape, step: &Step) -> Result<Vec
         batch: step.batch,
     };
     let mut session = connect(&target.endpoint)?;
-    let again = gives_ids_again(&mut session, engine, &table)?;
+    let reset = id_reset(&mut session, engine, &table)?;
     let counted = count(&mut session, target, &sent);
     // In a session of its own, since the other may be what was lost.
-    let put_back = connect(&target.endpoint).and_then(|mut session| execute(&mut session, &again));
+    let put_back = connect(&target.endpoint).and_then(|mut session| execute(&mut session, &reset));
     let counted = counted?;
     put_back.map(|()| counted)
 }

@@ -92,8 +92,8 @@ pub fn rest(target: &Target, shape: &Shape, stop: &AtomicBool) -> Result<Worked,
     Ok(Worked { seconds: begun.elapsed().as_secs_f64(), left })
 }
 
-/// The statement after which a table gives the ids again that it gives from now on.
-pub(crate) fn gives_ids_again(session: &mut Session, engine: Protocol, table: &str) -> Result<String, LoadError> {
+/// The statement that sets the next id of a table back to what it is now.
+pub(crate) fn id_reset(session: &mut Session, engine: Protocol, table: &str) -> Result<String, LoadError> {
     match engine {
         Protocol::Postgres => {
             let sequence = format!("{table}_transactionid_seq");
