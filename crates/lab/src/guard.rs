@@ -1,7 +1,7 @@
-//! A second process of rqps, which waits for the one that measures or compiles to end and clears what that left.
+//! A second process of rqps, which waits for the one that measures or installs to end and clears what that left.
 //!
-//! In: that process. Out: when it is gone, so are its servers and folders, even after a `kill -9` or when memory ran
-//! out. The kernel signals a server when its rqps dies, but a server that stands still does not react, and side by side
+//! In: that process. Out: when it is gone, so are its servers, folders and half-made builds, even after a `kill -9` or
+//! when memory ran out. The kernel signals a server when its rqps dies, but a server that stands still does not react, and side by side
 //! all but one stand still. If the guard is killed too, the next start of rqps clears up.
 
 use anyhow::{Context, Result};
@@ -37,6 +37,8 @@ pub fn start() -> Result<()> {
 /// order.
 pub fn clear_after(pid: u32, start_ticks: u64) -> Result<()> {
     ProcessId { pid, start_ticks }.wait_end();
-    lease::clear_stale(&Cache::open()?)?;
+    let cache = Cache::open()?;
+    lease::clear_stale(&cache)?;
+    cache.clear_half_made()?;
     Ok(())
 }

@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// Prefix of folders in which a build is being made; a rqps that holds the lock may clear all of them.
 const PART: &str = ".part-";
 
+/// The lock of the builds.
+const BUILDS_LOCK: &str = "builds/.lock";
+
 /// The user's cache of builds, and the leases of what runs.
 #[derive(Debug, Clone)]
 pub struct Cache {
@@ -87,7 +90,7 @@ impl Cache {
     /// Waits for the right to change the builds (`waiting` is called if another rqps has it), and clears what a
     /// rqps that was killed at it left half made.
     pub fn lock(&self, waiting: &mut dyn FnMut()) -> Result<CacheLock> {
-        let file = self.lock_file("builds/.lock", waiting)?;
+        let file = self.lock_file(BUILDS_LOCK, waiting)?;
         self.clear_parts()?;
         Ok(CacheLock { _file: file })
     }
@@ -99,14 +102,18 @@ impl Cache {
     }
 
     fn lock_file(&self, name: &str, waiting: &mut dyn FnMut()) -> Result<File> {
-        let path = self.root.join(name);
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(MachineError::at("open", &path))?;
+        let file = self.open_lock(name)?;
         if file.try_lock().is_err() {
             waiting();
-            file.lock().map_err(MachineError::at("lock", &path))?;
+            file.lock().map_err(MachineError::at("lock", &self.root.join(name)))?;
         }
         Ok(file)
+    }
+
+    fn open_lock(&self, name: &str) -> Result<File> {
+        let path = self.root.join(name);
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        file.map_err(MachineError::at("open", &path))
     }
 
     /// A new folder to make a build in; only for the holder of the lock.
@@ -126,6 +133,13 @@ impl Cache {
         let part = self.root.join("builds").join(format!("{PART}{}-removed-{name}", std::process::id()));
         fs::rename(&folder, &part).map_err(MachineError::at("remove", &folder))?;
         remove_tree(&part)
+    }
+
+    /// Clears what a rqps that was killed while it changed the builds left half made, unless another one changes them
+    /// now: that one has cleared it.
+    pub fn clear_half_made(&self) -> Result<()> {
+        let lock = self.open_lock(BUILDS_LOCK)?;
+        if lock.try_lock().is_ok() { self.clear_parts() } else { Ok(()) }
     }
 
     fn clear_parts(&self) -> Result<()> {

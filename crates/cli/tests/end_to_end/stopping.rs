@@ -1,13 +1,17 @@
 //! Campaigns that are killed or interrupted at every stage: nothing is left, nothing is lost, nothing is measured
 //! twice.
 
-use crate::scene::{BUILD, Ended, PATIENCE, Running, SMALL, Scene, has_happened, published, results, starts, wait_for};
+use crate::builds::installed;
+use crate::scene::{
+    BUILD, Ended, PATIENCE, Running, SMALL, Scene, has_happened, processes_in, published, results, starts, wait_for,
+};
 use rqps_model::event::{EventKind, TestPlace};
 use rqps_model::part;
 use rqps_model::sample::CounterReading;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
@@ -70,6 +74,31 @@ fn servers_do_not_outlive_a_killed_rqps() {
         }
         running.end();
         wait_for("the servers to go", || servers.iter().all(|server| !server.process.is_alive()));
+        scene.wait_until_cleared();
+    }
+}
+
+/// A build that is being fetched goes too, with what fetches it.
+#[test]
+fn an_install_that_is_killed_leaves_nothing() {
+    for signal in [Signal::KILL, Signal::INT, Signal::TERM] {
+        let scene = Scene::new();
+        // A Maven that does not come to an end.
+        fs::create_dir(scene.path("bin")).expect("made");
+        fs::write(scene.path("bin/mvn"), "#!/bin/sh\nexec sleep 600\n").expect("written");
+        fs::set_permissions(scene.path("bin/mvn"), fs::Permissions::from_mode(0o755)).expect("made a program");
+        let mut command = scene.rqps(&["builds", "install", "postgres:12.22"]);
+        let places = std::env::var("PATH").expect("a search path");
+        command.env("PATH", format!("{}:{places}", scene.path("bin").display()));
+        let mut running = scene.start(command);
+        let builds = scene.path("cache/builds");
+        running.wait_for("what fetches", |_| !processes_in(&builds).is_empty());
+        let all = processes_in(&builds);
+        assert_eq!(installed(&scene).len(), 1, "a build that is half made");
+        running.signal(signal);
+        assert_eq!(running.end().code, None);
+        wait_for("what fetches to end", || all.iter().all(|process| !process.is_alive()));
+        wait_for("the half-made build to go", || installed(&scene).is_empty());
         scene.wait_until_cleared();
     }
 }
