@@ -23,7 +23,7 @@ pub mod random;
 pub mod rows;
 mod session;
 mod side_by_side;
-pub mod statement_work;
+mod statement_work;
 pub mod suite;
 mod test_run;
 mod text;

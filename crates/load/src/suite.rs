@@ -12,10 +12,9 @@ pub use crate::program::insert::Chain;
 use crate::program::insert::{self, Bench};
 pub use crate::program::own::Inputs;
 use crate::program::own::{Arm, OwnWorkload, ScriptWorkload};
-use crate::program::sysbench::Statements;
+use crate::program::sysbench::{self, Statements};
 use crate::program::tproc_c::{self, Transactions, provide_routines};
 use crate::random::derive_seed;
-use crate::statement_work::statement_work;
 pub use crate::test_run::{Clients, Moment, Ran};
 use crate::{side_by_side, transactions};
 use rqps_model::answers::TestAnswers;
@@ -134,7 +133,9 @@ impl<'a> PlannedTest<'a> {
     /// its clients.
     pub fn statement_work(&self, target: &Target) -> Result<Vec<StatementWork>, LoadError> {
         match &self.what {
-            What::Statements(test) if test.kinds.len() > 1 => statement_work(target, test, data(&self.plan.suite)),
+            What::Statements(test) if test.kinds.len() > 1 => {
+                sysbench::statement_work(target, test, data(&self.plan.suite))
+            }
             What::Own(own, test, inputs) => crate::own::statement_work(target, own, test, inputs),
             What::Transactions(shape, warehouses) => tproc_c::statement_work(target, shape, *warehouses),
             What::Step(shape, step) => insert::statement_work(target, shape, step),

@@ -6,8 +6,11 @@
 
 mod render;
 mod sink;
+mod statement_work;
 
-pub(crate) use render::{Rendered, render_events, render_parameters};
+pub(crate) use render::{Rendered, render_parameters};
+pub use statement_work::statement_work;
+
 use sink::{Prepared, Sink, Text};
 
 use super::{Cue, Parameters, Program, StatementForm, Step, Workload};

@@ -1,9 +1,9 @@
 //! The work of the statements of pgbench's scripts.
 //!
-//! In: a target, a test of scripts. Out: what each statement made the server do. A script is walked as for its plans,
-//! and each of its statements is executed twice, once counted and once for what the script needs of its answer. Where
-//! several statements are sent as one text none of them is counted, nor any with protocol extended, whose plans PREPARE
-//! does not make.
+//! In: a target, a test of scripts. Out: what each statement made the server do. A script is an event: it is walked as
+//! for its plans, and each of its statements is executed twice, once counted and once for what the script needs of its
+//! answer. Where several statements are sent as one text none of them is counted, nor any with protocol extended, whose
+//! plans PREPARE does not make.
 
 use crate::error::LoadError;
 use crate::own::database;
@@ -11,18 +11,12 @@ use crate::own::script_statement::{literals, parts, run};
 use crate::own::taken_back::has_plan;
 use crate::plan_capture::SEED;
 use crate::program::own::ScriptWorkload;
-use crate::statement_work::{
-    BEFORE, COUNTED, Counter, Execution, LONGEST, Preparation, add, counter, in_savepoint, none, rolled_back,
-};
+use crate::statement_work::{Counter, Counts, Execution, Preparation, add, count_events, counter, in_savepoint, none};
 use rqps_model::own::{Own, OwnTest, Protocol as Sending, Scripts};
 use rqps_model::statement_work::StatementWork;
 use rqps_sql::Dialect;
 use rqps_wire::{Rows, Session, Target};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
-
-/// What was counted, by the number of the statement.
-type Found = BTreeMap<usize, StatementWork>;
 
 pub(super) fn statement_work(
     target: &Target,
@@ -53,32 +47,30 @@ pub(super) fn statement_work(
     };
     let all = 0..numbers.last().map_or(0, |last| last + 1);
     let mut counter = counter(&mut session, target, all.map(preparation).collect())?;
-    let mut found: BTreeMap<usize, Found> = workload.running().map(|script| (script, Found::new())).collect();
-    let begun = Instant::now();
-    for number in (0..BEFORE + COUNTED).take_while(|_| begun.elapsed() < LONGEST) {
-        let workload = compile(number)?;
-        let (mut before, mut refused) = (Found::new(), Vec::new());
-        for (&script, found) in &mut found {
-            let found = if number < BEFORE { &mut before } else { found };
-            let event = |session: &mut Session| walk(session, &workload, script, &is_counted, &mut *counter, found);
-            if rolled_back(&mut session, target, event)?.is_err() {
-                refused.push(script);
-            }
+    let scripts: Vec<usize> = workload.running().collect();
+    let event = |session: &mut Session, script: usize, number: u32| {
+        walk(session, &compile(number)?, scripts[script], &is_counted, &mut *counter)
+    };
+    let mut found: Vec<BTreeMap<usize, StatementWork>> = vec![BTreeMap::new(); scripts.len()];
+    let counted = |script: usize, counts: Vec<(usize, Counts)>| {
+        for (number, counts) in counts {
+            add(found[script].entry(number).or_insert_with(|| none(workload.statement(number).0)), counts);
         }
-        found.retain(|script, _| !refused.contains(script));
-    }
-    Ok(found.into_values().flat_map(Found::into_values).collect())
+    };
+    let refused = count_events(&mut session, target, scripts.len(), event, counted)?;
+    let done = found.into_iter().zip(refused).filter(|(_, refused)| refused.is_none());
+    Ok(done.flat_map(|(found, _)| found.into_values()).collect())
 }
 
-/// Walks a script once.
+/// Walks a script once, and says what was counted of its statements, by their numbers.
 fn walk(
     session: &mut Session,
     workload: &ScriptWorkload,
     script: usize,
     is_counted: &dyn Fn(usize) -> bool,
     counter: &mut dyn Counter,
-    found: &mut Found,
-) -> Result<(), LoadError> {
+) -> Result<Vec<(usize, Counts)>, LoadError> {
+    let mut counted = Vec::new();
     let mut walk = workload.walk(script);
     let mut answer = Rows::default();
     while let Some(number) = walk.next(&answer).map_err(LoadError::Shape)? {
@@ -94,9 +86,9 @@ fn walk(
         if is_counted(number) {
             let execution = Execution { text: filled.sql.clone(), literals: literals(filled) };
             let counts = in_savepoint(session, |session| counter.count(session, number, &execution))?;
-            add(found.entry(number).or_insert_with(|| none(kind)), counts);
+            counted.push((number, counts));
         }
         answer = run(session, form, filled)?;
     }
-    Ok(())
+    Ok(counted)
 }

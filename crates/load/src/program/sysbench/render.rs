@@ -51,29 +51,27 @@ impl Parameters for Rendered {
     fn set_any<'v>(&mut self, _: impl Fn(usize) -> AnyValue<'v>) {}
 }
 
-/// Draws the statements of so many events in the order in which a client sends them: of each its kind, and its
+/// Draws one event after the other: its statements in the order in which a client sends them, of each its kind and its
 /// parameters. BEGIN and COMMIT are left out.
-pub(crate) fn render_events(
+pub(super) fn render_events(
     test: &Test,
     data: DataShape,
     protocol: Protocol,
-    random: &mut Pcg64,
-    events: u32,
-) -> Result<Vec<Vec<(usize, Rendered)>>, LoadError> {
+    mut random: Pcg64,
+) -> Result<impl FnMut() -> Vec<(usize, Rendered)>, LoadError> {
     let test = Test { transaction: false, ..test.clone() };
     let script = Script::compile(&test, data, protocol)?;
     let mut event = Event::new(0, &script);
-    let mut next = || {
-        script.begin(&mut event, random);
+    Ok(move || {
+        script.begin(&mut event, &mut random);
         let statement = |&kind: &usize| {
             let mut rendered = Rendered::default();
-            script.fill(&mut event, random, &mut rendered);
+            script.fill(&mut event, &mut random, &mut rendered);
             event.advance();
             (kind, rendered)
         };
         script.steps.iter().map(statement).collect()
-    };
-    Ok((0..events).map(|_| next()).collect())
+    })
 }
 
 /// Draws the parameters of one kind of a test's statements, apart from any event.
