@@ -5,6 +5,7 @@
 pub(crate) mod answers;
 pub(crate) mod cost;
 pub(crate) mod counters;
+pub(crate) mod counts;
 pub(crate) mod cpu_events;
 pub(crate) mod forced;
 pub(crate) mod latency;

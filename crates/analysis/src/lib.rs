@@ -26,6 +26,7 @@ mod words;
 pub use allot::allot;
 pub use compare::sla::is_held;
 pub use error::AnalysisError;
+pub use evidence::counts::title as count_title;
 pub use profile::{SampledStack, SampledStacks, sampled_stacks};
 pub use read::round_seconds::round_seconds;
 

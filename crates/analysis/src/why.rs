@@ -9,7 +9,7 @@ mod moved;
 
 pub(crate) use cpu_events::{instructions, is_miss};
 
-use crate::evidence::work::{COUNTS, Count};
+use crate::evidence::counts::{COUNTS, Count};
 use crate::findings::{Cause, CellFindings, Comparison, Cost, MeasureComparison, Moved, TestFindings, WorkFindings};
 use moved::{moved, work};
 

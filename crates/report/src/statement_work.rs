@@ -5,6 +5,7 @@
 
 use crate::functions::{listed, with_interval};
 use crate::{text, work};
+use rqps_analysis::count_title;
 use rqps_analysis::findings::{PerOperation, StatementCount, StatementWorkFindings};
 use rqps_model::plural;
 
@@ -37,7 +38,7 @@ pub(crate) fn counted(found: &StatementWorkFindings) -> String {
 
 /// `update-index: pages found in shared buffers`
 pub(crate) fn name(one: &StatementCount) -> String {
-    format!("{}: {}", text::plain(&one.statement), work::title(&one.count))
+    format!("{}: {}", text::plain(&one.statement), count_title(&one.count))
 }
 
 /// `+100, exact`, or with its interval.

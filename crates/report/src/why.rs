@@ -7,6 +7,7 @@ use crate::{
     blocked, functions, metric, not_sampled, number, order, plans, statement_times, statement_work, suite, syscalls,
     text, verdict_style, waits, work,
 };
+use rqps_analysis::count_title;
 use rqps_analysis::findings::{
     Cause, CellFindings, Findings, Moved, PlanFindings, ProfileFindings, Rule, TestFindings, WorkFindings,
 };
@@ -84,7 +85,7 @@ fn rule(rule: &Rule) -> String {
         }
         Rule::MoreCode => "more instructions, each as fast as before: more code is run".to_owned(),
         Rule::SlowerCode { misses } => {
-            let misses: Vec<&str> = misses.iter().map(|name| work::title(name)).collect();
+            let misses: Vec<&str> = misses.iter().map(|name| count_title(name)).collect();
             let why = match misses.is_empty() {
                 true => "they wait, for branches, caches or TLB".to_owned(),
                 false => format!("more {}", misses.join(", ")),
@@ -131,7 +132,7 @@ fn words(cause: &Cause, per: &str) -> Option<String> {
         }
         Cause::Work { measure, moved } => {
             let known = metric::ALL.iter().find(|metric| metric.name == measure);
-            let (name, show) = known.map_or((work::title(measure), metric::count as fn(f64) -> String), |metric| {
+            let (name, show) = known.map_or((count_title(measure), metric::count as fn(f64) -> String), |metric| {
                 (plain_name(metric.name, metric.title), metric.show)
             });
             match measure.ends_with("_ms") || measure == WorkFindings::CYCLES_PER_INSTRUCTION {

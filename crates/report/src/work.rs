@@ -1,9 +1,9 @@
 //! What a server's counters say of a change, and settings that may be behind it, in words and as lines of a terminal.
 //!
-//! In: causes and settings that analysis found. Out: text. Names of counts stand here; what is counted, `analysis`
-//! knows.
+//! In: causes and settings that analysis found. Out: text. What is counted, and what it is called, `analysis` knows.
 
 use crate::{number, text};
+use rqps_analysis::count_title;
 use rqps_analysis::findings::{Cause, CellFindings, SettingFindings, Touch, WorkFindings};
 
 /// Counts that a terminal shows.
@@ -12,67 +12,6 @@ const SHOWN: usize = 10;
 const NAMED: usize = 4;
 /// Columns that a setting's value may take.
 const VALUE: usize = 24;
-
-/// The one that is a time, and not per operation.
-const PLANNING: &str = "planning_us";
-
-/// What is counted, by its name in the findings.
-const TITLES: [(&str, &str); 54] = [
-    ("rows_returned", "rows returned"),
-    (PLANNING, "planning each statement once"),
-    ("voluntary_switches", "voluntary switches of sessions"),
-    ("involuntary_switches", "involuntary switches of sessions"),
-    ("session_faults", "page faults of sessions"),
-    ("run_delay_us", "run delay of sessions"),
-    ("instructions", "instructions"),
-    ("instructions_user", "instructions in user mode"),
-    ("instructions_kernel", "instructions in the kernel"),
-    ("cycles", "cycles of the CPU"),
-    ("cycles_user", "cycles in user mode"),
-    ("cycles_kernel", "cycles in the kernel"),
-    (WorkFindings::CYCLES_PER_INSTRUCTION, "cycles of an instruction"),
-    ("branch_misses_user", "branch misses in user mode"),
-    ("branch_misses_kernel", "branch misses in the kernel"),
-    ("cache_references_user", "cache references in user mode"),
-    ("cache_references_kernel", "cache references in the kernel"),
-    ("cache_misses_user", "cache misses in user mode"),
-    ("cache_misses_kernel", "cache misses in the kernel"),
-    ("dtlb_misses_user", "data TLB misses in user mode"),
-    ("dtlb_misses_kernel", "data TLB misses in the kernel"),
-    ("itlb_misses_user", "instruction TLB misses in user mode"),
-    ("itlb_misses_kernel", "instruction TLB misses in the kernel"),
-    ("table_rows_read", "rows read from tables"),
-    ("table_rows_written", "rows written to tables"),
-    ("index_entries_read", "index entries read"),
-    ("index_scans", "index scans"),
-    ("table_scans", "table scans"),
-    ("buffer_hits", "pages found in shared buffers"),
-    ("buffer_reads", "pages read into shared buffers"),
-    ("hot_updates", "updates without index entries (HOT)"),
-    ("wal_bytes", "WAL"),
-    ("wal_records", "WAL records"),
-    ("wal_full_pages", "full pages in the WAL"),
-    ("temp_file_bytes", "temporary files"),
-    ("temp_file_blocks", "pages written to temporary files"),
-    ("handler_reads", "handler calls that read"),
-    ("handler_writes", "handler calls that write"),
-    ("innodb_rows_read", "rows read by InnoDB"),
-    ("innodb_page_requests", "pages asked of the buffer pool"),
-    ("innodb_page_reads", "pages read into the buffer pool"),
-    ("redo_bytes", "redo log"),
-    ("binlog_bytes", "binary log"),
-    ("temp_tables", "temporary tables"),
-    ("temp_disk_tables", "temporary tables on disk"),
-    ("rows_sorted", "rows sorted"),
-    ("bytes_sent", "sent to the client"),
-    ("row_lock_waits", "row lock waits"),
-    ("row_lock_us", "time waiting for row locks"),
-    ("redo_file_us", "I/O time on redo log files"),
-    ("data_file_us", "I/O time on table files"),
-    ("binlog_file_us", "I/O time on binary log files"),
-    ("table_lock_us", "time waiting for table locks"),
-    ("metadata_lock_us", "time waiting for metadata locks"),
-];
 
 /// A count that moved.
 struct Moved<'a> {
@@ -84,7 +23,7 @@ struct Moved<'a> {
 
 impl Moved<'_> {
     fn title(&self) -> &str {
-        title(self.measure)
+        count_title(self.measure)
     }
 
     /// `−90.0 %, exact`, or with its interval.
@@ -118,11 +57,6 @@ pub(crate) fn amount(measure: &str, value: f64, digits: i32) -> String {
     }
 }
 
-/// What a count is called.
-pub(crate) fn title(measure: &str) -> &str {
-    TITLES.iter().find(|(name, _)| *name == measure).map_or(measure, |(_, title)| title)
-}
-
 /// For which part of the time the CPU counted what a build's causes are of, where that is not all of it: those amounts
 /// are scaled.
 pub(crate) fn scaled(cell: &CellFindings) -> Option<String> {
@@ -146,7 +80,7 @@ fn moved(causes: &[Cause]) -> Vec<Moved<'_>> {
 pub(crate) fn first(causes: &[Cause], per: &str) -> Option<String> {
     let moved = moved(causes);
     let first = moved.first()?;
-    let per = if first.measure == PLANNING { String::new() } else { format!(" per {per}") };
+    let per = if first.measure == WorkFindings::PLANNING { String::new() } else { format!(" per {per}") };
     let words = match first.from == 0.0 || first.to == 0.0 {
         true => format!("{}{per} {}", first.title(), first.amounts()),
         false => format!("{}{per} {}, {}", first.title(), first.change(), first.amounts()),

@@ -9,7 +9,7 @@ use crate::compare::judge::compare;
 use crate::compare::round::RoundRatio;
 use crate::compare::row::{Pairing, Row};
 use crate::evidence::cost::cost;
-use crate::evidence::work::COUNTS;
+use crate::evidence::counts::COUNTS;
 use crate::findings::{Comparison, Cost, MeasureComparison};
 use crate::read::measured::Measured;
 use rqps_model::sample::per_second;

@@ -7,172 +7,12 @@
 //! tables are counted: opening a session reads catalogs, and sessions are renewed by the clock, so that a build would
 //! have fewer pages per statement the faster it is.
 
-use super::cpu_events::{self, At};
+use super::counts::{COUNTS, Count, Source};
+use super::cpu_events;
 use crate::findings::WorkFindings;
 use crate::read::measured::Measured;
-use rqps_model::sample::SessionUse;
-use std::collections::BTreeMap;
-
-/// Where a count comes from.
-enum Source {
-    /// The client: rows of the answers in counted time.
-    Client,
-    /// The sum of these counters of the server, times a factor.
-    Counters(&'static [&'static str], f64),
-    /// What planning took, in microseconds: each of the test's statements once.
-    Planning,
-    /// What served the sessions, as the kernel counts it.
-    Sessions(fn(&SessionUse) -> f64),
-    /// An event of the CPU in the server's processes.
-    Cpu(&'static str, At),
-    /// Its cycles for each of its instructions.
-    CyclesPerInstruction,
-}
-
-/// One kind of work.
-pub(crate) struct Count {
-    pub(crate) name: &'static str,
-    source: Source,
-    /// Per operation; less costs next to nothing.
-    pub(crate) least: f64,
-    /// Whether every version has the counters: where none moved it was 0.
-    is_everywhere: bool,
-}
-
-const fn count(name: &'static str, counters: &'static [&'static str], least: f64) -> Count {
-    Count { name, source: Source::Counters(counters, 1.0), least, is_everywhere: true }
-}
-
-const fn in_sessions(name: &'static str, of: fn(&SessionUse) -> f64, least: f64) -> Count {
-    Count { name, source: Source::Sessions(of), least, is_everywhere: true }
-}
-
-const fn of_cpu(name: &'static str, event: &'static str, at: At, least: f64) -> Count {
-    Count { name, source: Source::Cpu(event, at), least, is_everywhere: false }
-}
-
-const fn since_later(name: &'static str, counters: &'static [&'static str], least: f64) -> Count {
-    Count { name, source: Source::Counters(counters, 1.0), least, is_everywhere: false }
-}
-
-/// All kinds, with the counters of PostgreSQL first. An engine has its own names, so that none is compared with
-/// another's.
-pub(crate) const COUNTS: [Count; 52] = [
-    Count { name: "rows_returned", source: Source::Client, least: 0.01, is_everywhere: true },
-    // Times are told in whole microseconds.
-    Count { name: "planning_us", source: Source::Planning, least: 10.0, is_everywhere: false },
-    in_sessions("voluntary_switches", |used| used.voluntary_switches as f64, 0.01),
-    in_sessions("involuntary_switches", |used| used.involuntary_switches as f64, 0.01),
-    in_sessions("session_faults", |used| (used.minor_faults + used.major_faults) as f64, 0.01),
-    in_sessions("run_delay_us", |used| used.run_delay_s * 1e6, 1.0),
-    of_cpu("instructions", "instructions", At::Anywhere, 100.0),
-    of_cpu("instructions_user", "instructions", At::User, 100.0),
-    of_cpu("instructions_kernel", "instructions", At::Kernel, 100.0),
-    of_cpu("cycles", "cycles", At::Anywhere, 100.0),
-    of_cpu("cycles_user", "cycles", At::User, 100.0),
-    of_cpu("cycles_kernel", "cycles", At::Kernel, 100.0),
-    Count {
-        name: WorkFindings::CYCLES_PER_INSTRUCTION,
-        source: Source::CyclesPerInstruction,
-        least: 0.0,
-        is_everywhere: false,
-    },
-    of_cpu("branch_misses_user", "branch_misses", At::User, 1.0),
-    of_cpu("branch_misses_kernel", "branch_misses", At::Kernel, 1.0),
-    of_cpu("cache_references_user", "cache_references", At::User, 1.0),
-    of_cpu("cache_references_kernel", "cache_references", At::Kernel, 1.0),
-    of_cpu("cache_misses_user", "cache_misses", At::User, 1.0),
-    of_cpu("cache_misses_kernel", "cache_misses", At::Kernel, 1.0),
-    of_cpu("dtlb_misses_user", "dtlb_misses", At::User, 1.0),
-    of_cpu("dtlb_misses_kernel", "dtlb_misses", At::Kernel, 1.0),
-    of_cpu("itlb_misses_user", "itlb_misses", At::User, 1.0),
-    of_cpu("itlb_misses_kernel", "itlb_misses", At::Kernel, 1.0),
-    count("table_rows_read", &["pg_stat_user_tables.seq_tup_read", "pg_stat_user_tables.idx_tup_fetch"], 0.01),
-    count("index_entries_read", &["pg_stat_user_indexes.idx_tup_read"], 0.01),
-    count("index_scans", &["pg_stat_user_tables.idx_scan"], 0.01),
-    count("table_scans", &["pg_stat_user_tables.seq_scan"], 0.01),
-    count(
-        "buffer_hits",
-        &[
-            "pg_statio_user_tables.heap_blks_hit",
-            "pg_statio_user_tables.idx_blks_hit",
-            "pg_statio_user_tables.toast_blks_hit",
-            "pg_statio_user_tables.tidx_blks_hit",
-        ],
-        0.01,
-    ),
-    count(
-        "buffer_reads",
-        &[
-            "pg_statio_user_tables.heap_blks_read",
-            "pg_statio_user_tables.idx_blks_read",
-            "pg_statio_user_tables.toast_blks_read",
-            "pg_statio_user_tables.tidx_blks_read",
-        ],
-        0.01,
-    ),
-    count("hot_updates", &["pg_stat_user_tables.n_tup_hot_upd"], 0.01),
-    count("wal_bytes", &["wal.lsn_bytes"], 10.0),
-    since_later("wal_records", &["pg_stat_wal.wal_records"], 0.01),
-    since_later("wal_full_pages", &["pg_stat_wal.wal_fpi"], 0.001),
-    count("temp_file_bytes", &["pg_stat_database.temp_bytes"], 10.0),
-    count(
-        "handler_reads",
-        &[
-            "status.Handler_read_first",
-            "status.Handler_read_key",
-            "status.Handler_read_last",
-            "status.Handler_read_next",
-            "status.Handler_read_prev",
-            "status.Handler_read_rnd",
-            "status.Handler_read_rnd_next",
-        ],
-        0.01,
-    ),
-    count("handler_writes", &["status.Handler_write", "status.Handler_update", "status.Handler_delete"], 0.01),
-    count("innodb_rows_read", &["status.Innodb_rows_read"], 0.01),
-    count("innodb_page_requests", &["status.Innodb_buffer_pool_read_requests"], 0.01),
-    count("innodb_page_reads", &["status.Innodb_buffer_pool_reads"], 0.01),
-    count("redo_bytes", &["status.Innodb_os_log_written"], 10.0),
-    count("binlog_bytes", &["binlog.bytes"], 10.0),
-    count("temp_tables", &["status.Created_tmp_tables"], 0.01),
-    count("temp_disk_tables", &["status.Created_tmp_disk_tables"], 0.001),
-    count("rows_sorted", &["status.Sort_rows"], 0.01),
-    count("bytes_sent", &["status.Bytes_sent"], 10.0),
-    count("row_lock_waits", &["status.Innodb_row_lock_waits"], 0.001),
-    Count {
-        name: "row_lock_us",
-        source: Source::Counters(&["status.Innodb_row_lock_time"], 1e3),
-        least: 1.0,
-        is_everywhere: true,
-    },
-    since_later("redo_file_us", &["wait_micros.io/file/innodb/innodb_log_file"], 1.0),
-    since_later(
-        "data_file_us",
-        &["wait_micros.io/file/innodb/innodb_data_file", "wait_micros.io/file/innodb/innodb_dblwr_file"],
-        1.0,
-    ),
-    since_later("binlog_file_us", &["wait_micros.io/file/sql/binlog"], 1.0),
-    since_later("table_lock_us", &["wait_micros.lock/table/sql/handler"], 1.0),
-    since_later("metadata_lock_us", &["wait_micros.lock/metadata/sql/mdl"], 1.0),
-];
 
 impl Count {
-    /// Of one engine: may be compared only with counts of the same.
-    pub(crate) fn is_of_engine(&self) -> bool {
-        !matches!(self.source, Source::Client | Source::Sessions(_)) && !self.is_of_cpu()
-    }
-
-    /// Whether the CPU counts it, and not the server.
-    pub(crate) fn is_of_cpu(&self) -> bool {
-        matches!(self.source, Source::Cpu(..) | Source::CyclesPerInstruction)
-    }
-
-    /// Whether it is what instructions wait for: a branch, a cache or the TLB that was missed.
-    pub(crate) fn is_miss(&self) -> bool {
-        matches!(self.source, Source::Cpu(event, _) if event.ends_with("_misses"))
-    }
-
     /// For which part of the time the CPU counted it.
     fn counted(&self, measured: &Measured) -> Option<f64> {
         let events = measured.sample.cpu_events.as_ref()?;
@@ -199,22 +39,13 @@ impl Count {
                 return measured.has_number().then_some((cycles, instructions));
             }
             Source::Sessions(of) => (of(sample.resources.sessions.as_ref()?), sample.resources.operations),
+            Source::Explained => return None,
             // Of a server that could not be asked there is no counter at all.
             Source::Counters(..) if sample.counters.is_empty() => return None,
             Source::Counters(..) => (self.in_counters(&sample.counters)?, sample.resources.operations),
         };
         let operations = statements as f64 * sample.score.factor;
         (measured.has_number() && operations > 0.0).then_some((amount, operations))
-    }
-
-    /// The sum of its counters among those that were read.
-    pub(crate) fn in_counters(&self, counters: &BTreeMap<String, f64>) -> Option<f64> {
-        let Source::Counters(names, factor) = self.source else { return None };
-        let is_there = names.iter().any(|name| counters.contains_key(*name));
-        let is_known = is_there || self.is_everywhere && has_views(counters, views_of(names));
-        let sum = names.iter().filter_map(|name| counters.get(*name)).fold(0.0, |sum, one| sum + one);
-        // A level that fell, or a counter that began again.
-        (is_known && sum >= 0.0).then_some(factor * sum)
     }
 
     /// Per operation, in one sample.
@@ -240,16 +71,6 @@ impl Count {
     }
 }
 
-/// How names of an engine's counters begin.
-fn views_of(names: &[&str]) -> &'static str {
-    if names.iter().any(|name| name.starts_with("pg_") || name.starts_with("wal.")) { "pg_" } else { "status." }
-}
-
-/// Whether counters of that engine were read.
-fn has_views(counters: &BTreeMap<String, f64>, views: &str) -> bool {
-    counters.range(views.to_owned()..).next().is_some_and(|(name, _)| name.starts_with(views))
-}
-
 /// What a cell's rounds counted.
 pub(crate) fn work(rounds: &[Option<Measured>], clients_per_unit: f64) -> Vec<WorkFindings> {
     COUNTS.iter().filter_map(|count| count.findings(rounds, clients_per_unit)).collect()
@@ -260,7 +81,7 @@ mod tests {
     use super::*;
     use crate::read::measured::tests::measured;
     use rqps_model::cpu_events::{CpuEvents, EventCount, EventCounts};
-    use rqps_model::sample::Slices;
+    use rqps_model::sample::{SessionUse, Slices};
 
     fn counted(operations: u64, counters: &[(&str, f64)]) -> Option<Measured> {
         let mut measured = measured(operations, 1_000_000, Slices::default());

@@ -25,6 +25,9 @@ impl WorkFindings {
     /// Rounds of an exact count differ by less than this.
     pub const EXACT: f64 = 0.0005;
 
+    /// The name of a time that is not per operation: planning each of the test's statements once.
+    pub const PLANNING: &str = "planning_us";
+
     /// The name of what is no amount per operation: cycles of the CPU for each of its instructions.
     pub const CYCLES_PER_INSTRUCTION: &str = "cycles_per_instruction";
 

@@ -5,25 +5,12 @@
 
 use super::estimate::{Estimate, Scatter, Sums, counted, judged};
 use super::pairs::{Pair, pairs};
-use crate::evidence::work::COUNTS;
+use crate::evidence::counts::COUNTS;
 use crate::findings::{StatementCount, StatementWorkFindings, TestFindings};
 use rqps_model::part;
 use rqps_model::statement_work::StatementWork;
 use rqps_store::{Campaign, SampleFolder, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What EXPLAIN of PostgreSQL counts, with the names that its counters have here.
-const EXPLAINED: [(&str, &str); 9] = [
-    ("rows_returned", "Actual Rows"),
-    ("table_rows_read", "Rows Scanned"),
-    ("table_rows_written", "Rows Written"),
-    ("buffer_hits", "Shared Hit Blocks"),
-    ("buffer_reads", "Shared Read Blocks"),
-    ("temp_file_blocks", "Temp Written Blocks"),
-    ("wal_records", "WAL Records"),
-    ("wal_full_pages", "WAL FPI"),
-    ("wal_bytes", "WAL Bytes"),
-];
 
 type Found = Vec<StatementWork>;
 
@@ -77,9 +64,7 @@ fn warnings(rounds: &[[Found; 2]], names: [&str; 2]) -> Vec<String> {
 fn amounts(found: &[StatementWork]) -> BTreeMap<Key<'_>, (u64, f64)> {
     let mut amounts = BTreeMap::new();
     for StatementWork { statement, executions, counts, .. } in found {
-        let explained = EXPLAINED.iter().filter_map(|(name, raw)| Some((*name, *counts.get(*raw)?)));
-        let status = COUNTS.iter().filter_map(|count| Some((count.name, count.in_counters(counts)?)));
-        for (name, sum) in explained.chain(status) {
+        for (name, sum) in COUNTS.iter().filter_map(|count| Some((count.name, count.of_statement(counts)?))) {
             amounts.insert((statement.as_str(), name), (u64::from(*executions), sum / f64::from(*executions)));
         }
     }

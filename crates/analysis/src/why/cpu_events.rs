@@ -5,7 +5,7 @@
 //! it is, and misses say what instructions waited for. Cycles alone say what CPU time says.
 
 use super::moved::work;
-use crate::evidence::work::{COUNTS, Count};
+use crate::evidence::counts::{COUNTS, Count};
 use crate::findings::{Cause, CellFindings, WorkFindings};
 
 /// Instructions of all code, or of the server's own where the kernel's are not counted.

@@ -2,7 +2,8 @@
 //! counters that moved.
 
 use super::scene::Scene;
-use crate::{latency, metric, number, order, verdict_style, work};
+use crate::{latency, metric, number, order, verdict_style};
+use rqps_analysis::count_title;
 use rqps_analysis::findings::{
     CellFindings, CounterFindings, CounterUnit, LatencyFindings, TestFindings, WorkFindings,
 };
@@ -177,7 +178,7 @@ pub(super) fn cpu_events(scene: &Scene<'_>, test: &TestFindings) -> Option<Table
     let counted = test.cells.iter().flat_map(|cell| &cell.work).filter(|work| work.counted.is_some());
     let names = order::distinct(counted.map(|work| work.name.as_str()));
     let per_op = |name: &str| {
-        let mut row = row(scene, work::title(name).to_owned(), |at| Some(found(at, name)?.per_op), metric::count);
+        let mut row = row(scene, count_title(name).to_owned(), |at| Some(found(at, name)?.per_op), metric::count);
         for (cell, index) in row.cells.iter_mut().zip(scene.base_first()) {
             cell.judged = JudgedMeasure::of(&test.cells[index], name);
             if found(index, name).is_some_and(WorkFindings::is_scaled) {
