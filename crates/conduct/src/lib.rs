@@ -35,6 +35,7 @@ mod supervise;
 mod testing;
 mod treatment;
 mod walk;
+mod watched;
 
 pub use error::ConductError;
 pub use job::{Job, Watch};

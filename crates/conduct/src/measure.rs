@@ -12,13 +12,15 @@ use crate::profiling::Profiling;
 use crate::programs::shortfall;
 use crate::server_side::ServerSides;
 use crate::supervise::{Quit, supervised, supervised_by};
+use crate::treatment::{Connection, ResolvedTreatment};
+use crate::watched::{Live, Watched};
 use rqps_load::drive::{ClientCpus, RowSink};
-use rqps_load::suite::{Clients, Compiled, Moment, PlannedTest, Ran, TestServer};
+use rqps_load::suite::{Clients, Compiled, PlannedTest, Ran, TestServer};
 use rqps_model::facts::SettingsFacts;
 use rqps_model::plan::{DataSet, TreatmentPlan};
 use rqps_model::sample::SecondRow;
 use rqps_model::settings::CpuSet;
-use rqps_model::{Placement, RoundSeconds, StorageEngine, part};
+use rqps_model::{Placement, RoundSeconds, part};
 use rqps_observe::{
     ClientProbe, CountersProbe, CpuEventProbe, GrowthProbe, HostProbe, MonitorProbe, MonitorSink, Probe, Probes,
     ProcessProbe,
@@ -53,22 +55,6 @@ struct Reading {
     answered: Answered,
 }
 
-/// A server while the test runs.
-struct Live<'a> {
-    server: &'a mut Server,
-    probes: &'a mut Probes,
-    seconds: RowsPart,
-    storage: Option<StorageEngine>,
-    data: &'a Path,
-}
-
-impl Live<'_> {
-    fn observed(&mut self, act: impl FnOnce(&mut Probes, &rqps_observe::Subject<'_>)) {
-        let Live { server, probes, storage, data, .. } = self;
-        observed(server, *storage, data, |subject| act(probes, subject));
-    }
-}
-
 /// Measures a test on all arms but those that are skipped, with the reason, and those whose servers refuse it.
 pub(crate) fn measure(
     piece: &Piece<'_>,
@@ -86,36 +72,12 @@ pub(crate) fn measure(
     let mut readings = Vec::new();
     let mut skipped = skipped.to_vec();
     for (arm, why_skipped) in arms.iter_mut().zip(&mut skipped) {
-        arm.notice_death();
-        let reading = match arm.server.is_some() && why_skipped.is_none() {
-            true => enter(piece, arm, &server_cpus, &client_cpus, store),
-            false => Ok(None),
-        };
-        readings.push(match reading {
-            Ok(reading) => reading,
-            Err(error @ (ConductError::Store(_) | ConductError::Interrupted)) => return Err(error),
-            // The next test needs no other server.
-            Err(error) if error.is_refusal() && !stage.is_chain() => {
-                *why_skipped = Some(error.to_string());
-                None
-            }
-            // A server that does not even answer fails this test, and the others go on.
-            Err(error) => {
-                arm.failure = Some(error.to_string());
-                None
-            }
-        });
+        readings.push(unless_refused(piece, arm, why_skipped, (&server_cpus, &client_cpus), store)?);
     }
     let begun = Instant::now();
     let ran = drive(piece, arms, &mut readings, &client_cpus, advance)?;
-    let sum = |part: fn(&Ran) -> f64| ran.iter().map(part).sum();
-    let seconds = RoundSeconds {
-        counted: sum(|ran| ran.sample.seconds),
-        connects: sum(|ran| ran.connect_seconds),
-        warmups: sum(|ran| ran.warmup_seconds),
-        ..RoundSeconds::default()
-    };
-    let mut measured = MeasuredTest { samples: Vec::new(), driven: begun.elapsed().as_secs_f64(), seconds };
+    let mut measured =
+        MeasuredTest { samples: Vec::new(), driven: begun.elapsed().as_secs_f64(), seconds: seconds_of(&ran) };
     let mut ran = ran.into_iter();
     for ((arm, why_skipped), reading) in arms.iter_mut().zip(skipped).zip(readings) {
         let ran = if reading.is_some() { ran.next() } else { None };
@@ -130,36 +92,59 @@ pub(crate) fn measure(
     Ok(measured)
 }
 
+/// What entering an arm gave; nothing where the test is skipped there, or its server did not answer or refused it.
+fn unless_refused(
+    piece: &Piece<'_>,
+    arm: &mut Arm<'_>,
+    why_skipped: &mut Option<String>,
+    cpus: (&CpuSet, &CpuSet),
+    store: &Writer,
+) -> Result<Option<Reading>, ConductError> {
+    arm.notice_death();
+    if arm.server.is_none() || why_skipped.is_some() {
+        return Ok(None);
+    }
+    match enter(piece, arm, cpus, store) {
+        Err(error @ (ConductError::Store(_) | ConductError::Interrupted)) => Err(error),
+        // The next test needs no other server.
+        Err(error) if error.is_refusal() && !piece.stage.is_chain() => {
+            *why_skipped = Some(error.to_string());
+            Ok(None)
+        }
+        // A server that does not even answer fails this test, and the others go on.
+        Err(error) => {
+            arm.failure = Some(error.to_string());
+            Ok(None)
+        }
+        entered => entered,
+    }
+}
+
+/// What the time of the arms went to.
+fn seconds_of(ran: &[Ran]) -> RoundSeconds {
+    let sum = |part: fn(&Ran) -> f64| ran.iter().map(part).sum();
+    RoundSeconds {
+        counted: sum(|ran| ran.sample.seconds),
+        connects: sum(|ran| ran.connect_seconds),
+        warmups: sum(|ran| ran.warmup_seconds),
+        ..RoundSeconds::default()
+    }
+}
+
 /// Places the server, keeps its settings the first time, and reads what will be compared afterwards. Plans are read
 /// each time: the planner may decide otherwise in another round.
 fn enter(
     piece: &Piece<'_>,
     arm: &mut Arm<'_>,
-    server_cpus: &CpuSet,
-    client_cpus: &CpuSet,
+    (server_cpus, client_cpus): (&CpuSet, &CpuSet),
     store: &Writer,
 ) -> Result<Option<Reading>, ConductError> {
     let name = arm.name().to_owned();
-    let about = |doing: &str| format!("{doing} {name}");
     let Some(server) = &arm.server else { return Ok(None) };
-    let placed = server.set_cpus(server_cpus).map_err(ConductError::server(about("placing")))?;
-    let endpoint = server.endpoint();
+    let placed = server.set_cpus(server_cpus).map_err(ConductError::server(format!("placing {name}")))?;
     if store.settings(&name)?.is_none() {
-        let facts = arm.treatment.settings(server)?;
-        let connection = match (&piece.stage.data, piece.bench.masters.connection(arm.treatment)) {
-            (DataSet::Empty, Some(connection)) => connection.clone(),
-            (DataSet::Empty, None) => arm.treatment.probe(&endpoint)?,
-            (DataSet::Loaded(_) | DataSet::Warehouses(_) | DataSet::Own(_), _) => {
-                arm.treatment.connection(&endpoint)?
-            }
-        };
-        let facts = SettingsFacts {
-            server_cpus: placed,
-            client_cpus: client_cpus.clone(),
-            storage_engine: connection.storage_engine,
-            transport: connection.transport,
-            ..facts
-        };
+        let facts = settings_as_run(piece, arm.treatment, server)?;
+        let facts = SettingsFacts { server_cpus: placed, client_cpus: client_cpus.clone(), ..facts };
         store.write_settings(&name, &facts)?;
     }
     let compiled = supervised(server, piece.bench.stop, || {
@@ -169,9 +154,26 @@ fn enter(
     let (answered, warnings) = ask(piece, server, &name, store)?;
     arm.pending_warnings.extend(warnings);
     let seconds = store.rows(part::SECONDS)?;
-    let (mut probes, monitor) = probes(piece, endpoint.protocol(), &arm.data, store)?;
+    let (mut probes, monitor) = probes(piece, server.endpoint().protocol(), &arm.data, store)?;
     observed(server, arm.treatment.plan.storage, &arm.data, |subject| probes.begin(subject));
     Ok(Some(Reading { probes, seconds, monitor, compiled, answered }))
+}
+
+/// The settings of a server, and how clients connect to it: where no data was loaded, as a table of its own tells.
+fn settings_as_run(
+    piece: &Piece<'_>,
+    treatment: &ResolvedTreatment<'_>,
+    server: &Server,
+) -> Result<SettingsFacts, ConductError> {
+    let facts = treatment.settings(server)?;
+    let endpoint = server.endpoint();
+    let connection = match (&piece.stage.data, piece.bench.masters.connection(treatment)) {
+        (DataSet::Empty, Some(connection)) => connection.clone(),
+        (DataSet::Empty, None) => treatment.probe(&endpoint)?,
+        (DataSet::Loaded(_) | DataSet::Warehouses(_) | DataSet::Own(_), _) => treatment.connection(&endpoint)?,
+    };
+    let Connection { storage_engine, transport } = connection;
+    Ok(SettingsFacts { storage_engine, transport, ..facts })
 }
 
 /// What is observed in a test; of one that writes, also what that does to the data and to the server second by second.
@@ -204,8 +206,7 @@ fn probes(
     Ok((Probes(probes), monitor))
 }
 
-/// Runs the test with probes at every moment. Where idle servers stand still, nothing is read while one works. What
-/// came of the arms that have a reading, in their order.
+/// Runs the test with probes at every moment. What came of the arms that have a reading, in their order.
 fn drive(
     piece: &Piece<'_>,
     arms: &mut [Arm<'_>],
@@ -222,54 +223,17 @@ fn drive(
         let Reading { probes, seconds, .. } = reading;
         Some((run, Live { server, probes, seconds: seconds.clone(), storage, data: &arm.data }))
     });
-    let (mut servers, mut live): (Vec<TestServer<'_>>, Vec<Live<'_>>) = live.unzip();
+    let (mut servers, live): (Vec<TestServer<'_>>, Vec<Live<'_>>) = live.unzip();
     if live.is_empty() {
         return Ok(Vec::new());
     }
     let sides = ServerSides::of(live.iter().map(|live| &*live.server), piece.bench.job.plan.profiled);
     let seconds: Vec<RowsPart> = live.iter().map(|live| live.seconds.clone()).collect();
     let keep_second = |arm: usize, row: &SecondRow| seconds[arm].add(row);
-    let mut in_sessions = Vec::new();
     let quits: Vec<Quit> = live.iter().filter_map(|live| Quit::of(live.server)).collect();
-    // A server that died cannot be frozen; the run finds that out by itself and goes on with the rest.
-    let freezes = piece.stage.freezes(piece.test);
-    let mut profiling = Profiling::new(piece.bench.job.plan.profiled, piece.cpus);
-    let mut hook = |moment| match moment {
-        Moment::Start => {
-            for live in &mut live {
-                live.observed(|probes, subject| probes.start(subject));
-            }
-            profiling.start(live.iter().map(|live| &*live.server));
-            if freezes {
-                live.iter_mut().for_each(|live| _ = live.server.freeze());
-            }
-        }
-        Moment::Enter(arm) => {
-            live[arm].probes.enter();
-            profiling.enter(arm);
-            if freezes {
-                let _ = live[arm].server.thaw();
-            }
-        }
-        Moment::Leave(arm) => {
-            if freezes {
-                let _ = live[arm].server.freeze();
-            }
-            profiling.leave(arm);
-            live[arm].probes.leave();
-        }
-        Moment::Stop => {
-            in_sessions = sides.stop();
-            profiling.stop(live.iter().map(|live| live.server.pids()));
-            for live in &mut live {
-                if freezes {
-                    let _ = live.server.thaw();
-                }
-                live.observed(|probes, subject| probes.stop(subject));
-            }
-        }
-        Moment::Advance(fraction) => advance(fraction),
-    };
+    let profiling = Profiling::new(piece.bench.job.plan.profiled, piece.cpus);
+    let mut watched = Watched::new(live, &sides, profiling, piece.stage.freezes(piece.test));
+    let mut hook = |moment| watched.at(moment, advance);
     let stop = piece.bench.stop;
     let is_shared = piece.bench.job.plan.placement == Placement::Same;
     // On a single CPU there is nothing to choose.
@@ -280,16 +244,7 @@ fn drive(
         let ran = piece.planned.run(&mut servers, clients, &mut hook);
         ran.map_err(ConductError::load(format!("driving {}", piece.test.name)))
     });
-    if freezes {
-        // It may have ended before its time.
-        live.iter_mut().for_each(|live| _ = live.server.thaw());
-    }
-    let mut ran = ran?;
-    for (ran, used) in ran.iter_mut().zip(in_sessions) {
-        ran.sample.resources.sessions = used;
-    }
-    profiling.end(&mut ran, &sides.purposes());
-    Ok(ran)
+    watched.end(ran)
 }
 
 /// The sample of an arm that ran, with everything that is read afterwards.
