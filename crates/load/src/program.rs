@@ -6,9 +6,12 @@
 //! time it must not allocate or lock.
 
 pub mod insert;
+mod literals;
 pub mod own;
 pub mod sysbench;
 pub mod tproc_c;
+
+pub(crate) use literals::Literals;
 
 use rand_pcg::Pcg64;
 use rqps_wire::{AnyValue, ParameterType, Rows, Statement};

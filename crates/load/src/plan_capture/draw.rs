@@ -3,7 +3,8 @@
 //! In: a test and one of its kinds. Out: literals from a fixed seed, the same on all builds.
 
 use crate::error::LoadError;
-use crate::program::sysbench::{Rendered, render_parameters};
+use crate::program::Literals;
+use crate::program::sysbench::render_parameters;
 use crate::random::{Purpose, stream};
 use rqps_model::plan::DataShape;
 use rqps_suites::Test;
@@ -19,7 +20,7 @@ pub(super) fn draw(
     index: usize,
     protocol: Protocol,
     execution: u64,
-) -> Result<Rendered, LoadError> {
+) -> Result<Literals, LoadError> {
     let mut random = stream(SEED, Purpose::Plans, index as u64, execution);
     render_parameters(test, data, index, protocol, &mut random)
 }

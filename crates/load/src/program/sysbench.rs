@@ -8,7 +8,7 @@ mod render;
 mod sink;
 mod statement_work;
 
-pub(crate) use render::{Rendered, render_parameters};
+pub(crate) use render::render_parameters;
 pub use statement_work::statement_work;
 
 use sink::{Prepared, Sink, Text};

@@ -4,10 +4,11 @@
 //! in which a client sends them, on the first table, in one transaction that is rolled back: what a statement finds is
 //! what it finds in the test, and the rows stay as they are. The work of BEGIN and COMMIT is not in it.
 
-use super::render::{Rendered, render_events};
+use super::render::render_events;
 use crate::error::LoadError;
 use crate::plan_capture::SEED;
 use crate::plan_capture::postgres::types;
+use crate::program::Literals;
 use crate::random::{Purpose, stream};
 use crate::session::{connect, execute};
 use crate::statement_work::{Execution, Preparation, add, counter, events_due, none};
@@ -45,6 +46,6 @@ pub fn statement_work(target: &Target, test: &Test, data: DataShape) -> Result<V
     Ok(work)
 }
 
-fn execution(values: Rendered, pieces: &[String]) -> Execution {
+fn execution(values: Literals, pieces: &[String]) -> Execution {
     Execution { literals: values.list.clone(), text: values.written_out(pieces) }
 }

@@ -1,7 +1,7 @@
 //! Every test's events as a session would send them.
 
-use super::render::Rendered;
 use super::*;
+use crate::program::Literals;
 use crate::random::{Purpose, stream};
 use rqps_suites::Suite;
 use std::collections::BTreeMap;
@@ -42,16 +42,16 @@ impl Sender {
         while self.event.step() < self.program.steps() {
             let kind = self.program.kind(&self.event);
             let number = self.program.statement(&self.event);
-            let mut rendered = Rendered::default();
-            self.program.fill(&mut self.event, &mut self.random, &mut rendered);
+            let mut literals = Literals::default();
+            self.program.fill(&mut self.event, &mut self.random, &mut literals);
             let form = &self.program.statements()[number];
-            let sql = if rendered.sql.is_empty() { form.sql.clone() } else { rendered.sql };
-            assert_eq!(form.parameters.len(), rendered.list.len());
+            let sql = if literals.sql.is_empty() { form.sql.clone() } else { literals.sql };
+            assert_eq!(form.parameters.len(), literals.list.len());
             let table = sql
                 .split_once("sbtest")
                 .map_or(0, |(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap());
             let kind = self.program.kind_names().nth(kind).unwrap().to_owned();
-            sent.push(Sent { kind, table, values: rendered.list, sql });
+            sent.push(Sent { kind, table, values: literals.list, sql });
             self.event.advance();
         }
         sent

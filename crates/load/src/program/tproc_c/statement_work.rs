@@ -15,8 +15,7 @@ use super::session::Session as User;
 use crate::error::LoadError;
 use crate::plan_capture::SEED;
 use crate::plan_capture::postgres::type_name;
-use crate::program::sysbench::Rendered;
-use crate::program::{Cue, Program, StatementForm, Step};
+use crate::program::{Cue, Literals, Program, StatementForm, Step};
 use crate::random::{Purpose, stream};
 use crate::session::{connect, execute, first_rows};
 use crate::statement_work::{Counter, Counts, Execution, Preparation, add, count_events, counter, none, told};
@@ -99,7 +98,7 @@ fn walk(
 ) -> Result<Vec<(Statement, Counts)>, LoadError> {
     let mut counted = Vec::new();
     let mut random = stream(SEED, Purpose::StatementWork, transaction as u64, number.into());
-    let mut filled = vec![Rendered::default(); arm.forms.len()];
+    let mut filled = vec![Literals::default(); arm.forms.len()];
     let mut user = User::new(arm, 0);
     let mut step = user.enter(transaction, &mut random, &mut filled);
     while let Step::Send { statement, kind } = step {
