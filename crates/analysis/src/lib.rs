@@ -37,7 +37,7 @@ use crate::compare::statement_times::StatementRow;
 use crate::compare::{aa_pairs, crossing, floor, groups, judge, measures, planted, statement_times};
 use crate::evidence::{cpu_events, forced, semantic_settings, series, touching};
 use crate::examine::{Examined, Shared, examine_all};
-use crate::findings::{CampaignFacts, Findings, SettingFindings, TestFindings, TreatmentFindings, Warning};
+use crate::findings::{CampaignFacts, Findings, KeptNoise, SettingFindings, TestFindings, TreatmentFindings, Warning};
 use crate::read::looks::LevelsOfTests;
 use crate::read::{base, looks, treatment};
 use crate::warnings::campaign::Trace;
@@ -148,10 +148,7 @@ pub fn analyse(campaign: &Campaign, base: Option<&str>) -> Result<Findings, Anal
     warnings.extend(warnings::campaign::summary(&tests, &labels, of_a_round));
     Ok(Findings {
         format: rqps_model::FORMAT,
-        campaign: CampaignFacts {
-            kept_noise: floor::kept_noise(&rows),
-            ..campaign_facts(campaign, margin, rounds_complete)?
-        },
+        campaign: campaign_facts(campaign, margin, rounds_complete, floor::kept_noise(&rows))?,
         host: campaign.host().clone(),
         base,
         treatments,
@@ -274,7 +271,12 @@ fn samples_planned(campaign: &Campaign, begun: &[Round]) -> Vec<usize> {
     (0..campaign.rounds() as usize).map(|at| of_round(begun.get(at))).collect()
 }
 
-fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> Result<CampaignFacts, AnalysisError> {
+fn campaign_facts(
+    campaign: &Campaign,
+    margin: Margin,
+    rounds_complete: u32,
+    kept_noise: Option<KeptNoise>,
+) -> Result<CampaignFacts, AnalysisError> {
     let (plan, status) = (campaign.plan(), campaign.status());
     let first = status.starts.first();
     Ok(CampaignFacts {
@@ -297,7 +299,7 @@ fn campaign_facts(campaign: &Campaign, margin: Margin, rounds_complete: u32) -> 
         why_continued: plan.why_continued.clone(),
         aged: plan.stages.iter().find_map(|stage| stage.aged.clone()),
         round_seconds: round_seconds(&campaign.events().unwrap_or_default()),
-        kept_noise: None,
+        kept_noise,
         margin: margin.fraction(),
         placement: plan.placement,
         arrival: plan.arrival,
