@@ -16,6 +16,7 @@ use rqps_testkit::{LiveServer, PATIENCE, on_each};
 use rqps_wire::{Endpoint, Target};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 const SEED: u64 = 42;
@@ -166,20 +167,29 @@ fn play_with_conflicts(server: &LiveServer, shape: &TprocC, seed: u64) -> Played
     other.execute("BEGIN; UPDATE warehouse SET w_ytd = w_ytd").unwrap();
     std::thread::scope(|scope| {
         let playing = scope.spawn(|| play(server, shape, 8, 23, seed));
-        let wait_until = |is_so: &dyn Fn() -> bool| {
-            let deadline = Instant::now() + PATIENCE;
-            while !is_so() && Instant::now() < deadline && !playing.is_finished() {
-                // What is asked for here is read anew only after a tenth of a second in which nobody asks.
-                std::thread::sleep(Duration::from_millis(120));
-            }
-            Instant::now() < deadline
-        };
-        let has_waited = wait_until(&|| server.ask(waiting) == ["SERIALIZABLE"]);
-        let has_given_up = wait_until(&|| server.number(timeouts) > before);
+        let is_serializable = || server.ask(waiting) == ["SERIALIZABLE"];
+        let has_given_up = || server.number(timeouts) > before;
+        let has_conflicts = comes_about(&playing, is_serializable) && comes_about(&playing, has_given_up);
         other.execute("COMMIT").unwrap();
-        assert!(has_waited && has_given_up, "no transaction waits");
+        assert!(has_conflicts, "no transaction waits until it gives up");
         playing.join().unwrap()
     })
+}
+
+/// Waits while something is played until this is so; `false` if that does not come about.
+fn comes_about(playing: &ScopedJoinHandle<'_, Played>, is_so: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let is_over = playing.is_finished() || Instant::now() >= deadline;
+        if is_so() {
+            break true;
+        }
+        if is_over {
+            break false;
+        }
+        // InnoDB shows its transactions as they were when somebody last asked, unless that is a tenth of a second ago.
+        std::thread::sleep(Duration::from_millis(120));
+    }
 }
 
 fn isolation_is_set_and_conflicts_are_retried_until_they_pass(server: &LiveServer) {
