@@ -27,6 +27,9 @@ pub(crate) fn lines(found: &StatementWorkFindings, width: usize) -> Vec<String> 
 
 /// What was counted, and whether any of it moved.
 pub(crate) fn counted(found: &StatementWorkFindings) -> String {
+    if found.counts.is_empty() {
+        return "no counts by kind of statement that both builds have".to_owned();
+    }
     let mut words = format!("counts by kind of statement, from {}", plural(found.rounds, "round"));
     if found.rounds < 2 {
         words.push_str("; one round does not say what is more than chance");
@@ -103,5 +106,7 @@ mod tests {
         };
         assert!(counted(&found(3)).ends_with("from 3 rounds; none moved by more than chance"));
         assert!(counted(&found(1)).ends_with("from 1 round; one round does not say what is more than chance"));
+        let none = StatementWorkFindings { counts: Vec::new(), ..found(3) };
+        assert_eq!(counted(&none), "no counts by kind of statement that both builds have");
     }
 }

@@ -291,6 +291,12 @@ mod tests {
                 "20 events failed in a row, the last in `x` with 22P02: invalid input: \"?\"",
             ),
             ("refused: 'secret that was cut", "refused: '?'"),
+            (
+                "what buy does could not be told apart on b: executing `again`: ERROR 1062 (23000): Duplicate entry '7' \
+                 for key 'id' (statement: INSERT INTO t VALUES (7))",
+                "what buy does could not be told apart on b: executing `again`: ERROR 1062 (23000): Duplicate entry '?' \
+                 for key '?' (statement: INSERT INTO t VALUES (?))",
+            ),
             ("no t (last statement: SELECT 'what is cut…)", "no t (last statement: SELECT ?)"),
             ("no t (statement: SELECT \"a\" FROM t)", "no t (statement: ?)"),
             (

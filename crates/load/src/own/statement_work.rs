@@ -2,9 +2,10 @@
 //!
 //! In: a target, a test of several statements, what its sources hold. Out: [`StatementWork`] of each statement. Every
 //! event is executed in a transaction of its own that is rolled back, so that it finds the data as the test does at its
-//! beginning. What an event draws comes from its number, so that all builds do the same. An event with a statement that
-//! a server refuses is not counted. Those of scripts, `scripts` executes, others `steps`.
+//! beginning. What an event draws comes from its number, so that all builds do the same. Of an event that a server
+//! refuses, why is in the place of its statements. Those of scripts, `scripts` executes, others `steps`.
 
+mod by_event;
 mod scripts;
 mod steps;
 

@@ -16,7 +16,7 @@ fn is_refused(error: &LoadError) -> bool {
 }
 
 /// Executes an event in a transaction that is rolled back: what came of it, or why the server refused it.
-pub(crate) fn rolled_back<T>(
+pub(super) fn rolled_back<T>(
     session: &mut Session,
     target: &Target,
     event: impl FnOnce(&mut Session) -> Result<T, LoadError>,

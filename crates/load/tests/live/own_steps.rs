@@ -187,14 +187,41 @@ fn the_work_of_each_step_is_counted_and_leaves_the_rows_as_they_are() {
         }
         assert_eq!(server.number("SELECT count(*) FROM orders"), 0, "{product:?}");
         assert_eq!(server.number("SELECT sum(credit) FROM customers"), 500_000, "{product:?}");
-        // Nothing is said of an event that cannot be taken back, nor of one that the server refuses.
+        // Nothing is said of an event that cannot be taken back.
         let no_plan = ("note", product.either("SET work_mem = '4MB'", "SET @noted = 1"), &[][..]);
-        let refused = ("again", "INSERT INTO customers VALUES (:customer, 1, 1)", &[][..]);
-        let unknown = ("unknown", "SELECT region FROM customers WHERE id = :find.next", &[][..]);
-        for (other, expected) in [(no_plan, product.either(&["find"][..], &[])), (refused, &[]), (unknown, &[])] {
-            let found = counted(&[FIND, other], Protocol::Prepared);
-            let counted: Vec<&str> = found.iter().map(|one| one.statement.as_str()).collect();
-            assert_eq!(counted, expected, "{product:?}");
+        let found = counted(&[FIND, no_plan], Protocol::Prepared);
+        let counted: Vec<&str> = found.iter().map(|one| one.statement.as_str()).collect();
+        assert_eq!(counted, product.either(&["find"][..], &[]), "{product:?}");
+    });
+}
+
+#[test]
+fn why_a_server_refuses_an_event_is_told_in_the_place_of_its_work() {
+    let again = ("again", "INSERT INTO customers VALUES (:customer, 1, 1)", "uplicate ");
+    let unknown = ("unknown", "SELECT region FROM customers WHERE id = :find.next", "region");
+    on_each(&ENGINES, |product| {
+        let server = server(product);
+        let counted =
+            |own: &Own, test: &OwnTest| own_statement_work(&server.target(), own, test, &Inputs::default()).unwrap();
+        for protocol in [Protocol::Simple, Protocol::Prepared] {
+            for (name, sql, words) in [again, unknown] {
+                let mut own = own(&[FIND, (name, sql, &[])], protocol);
+                own.tests.extend(self::own(&[FIND, (PUT.0, PUT.1, &[])], protocol).tests);
+                own.tests[1].name = "look".to_owned();
+                let mix = ["buy", "look"].map(|name| (name.to_owned(), 1));
+                let mix = OwnTest::new("mix", Work::Mix(mix.into()), protocol);
+                let alone = (counted(&own, &own.tests[0]), name.to_owned(), &[("buy", 0)][..]);
+                // Others are counted all the same.
+                let others = &[("buy", 0), ("look.find", 20), ("look.put", 20)][..];
+                let mixed = (counted(&own, &mix), format!("buy.{name}"), others);
+                for (found, statement, expected) in [alone, mixed] {
+                    let executed: Vec<_> = found.iter().map(|one| (one.statement.as_str(), one.executions)).collect();
+                    assert_eq!(executed, expected, "{product:?} {protocol}");
+                    let why = found[0].untold.as_deref().unwrap_or_default();
+                    let is_named = why.starts_with(&format!("executing `{statement}`: ERROR "));
+                    assert!(is_named && why.contains(words), "{product:?} {protocol}: {why}");
+                }
+            }
         }
         assert_eq!(server.number("SELECT count(*) FROM orders"), 0, "{product:?}");
     });

@@ -5,11 +5,13 @@
 //! answer. Where several statements are sent as one text none of them is counted, nor any with protocol extended, whose
 //! plans PREPARE does not make.
 
+use super::by_event::{by_event, in_statement};
 use crate::error::LoadError;
 use crate::own::database;
 use crate::own::script_statement::{literals, parts, run};
 use crate::own::taken_back::has_plan;
 use crate::plan_capture::SEED;
+use crate::program::Workload;
 use crate::program::own::ScriptWorkload;
 use crate::statement_work::{Counter, Counts, Execution, Preparation, add, count_events, counter, in_savepoint, none};
 use rqps_model::own::{Own, OwnTest, Protocol as Sending, Scripts};
@@ -17,6 +19,9 @@ use rqps_model::statement_work::StatementWork;
 use rqps_sql::Dialect;
 use rqps_wire::{Rows, Session, Target};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What was counted, by the number of the statement.
+type Found = BTreeMap<usize, StatementWork>;
 
 pub(super) fn statement_work(
     target: &Target,
@@ -48,18 +53,19 @@ pub(super) fn statement_work(
     let all = 0..numbers.last().map_or(0, |last| last + 1);
     let mut counter = counter(&mut session, target, all.map(preparation).collect())?;
     let scripts: Vec<usize> = workload.running().collect();
+    let names = workload.events();
+    let mut found = vec![Found::new(); scripts.len()];
     let event = |session: &mut Session, script: usize, number: u32| {
         walk(session, &compile(number)?, scripts[script], &is_counted, &mut *counter)
     };
-    let mut found: Vec<BTreeMap<usize, StatementWork>> = vec![BTreeMap::new(); scripts.len()];
-    let counted = |script: usize, counts: Vec<(usize, Counts)>| {
-        for (number, counts) in counts {
+    let counted = |script: usize, counted: Vec<(usize, Counts)>| {
+        for (number, counts) in counted {
             add(found[script].entry(number).or_insert_with(|| none(workload.statement(number).0)), counts);
         }
     };
     let refused = count_events(&mut session, target, scripts.len(), event, counted)?;
-    let done = found.into_iter().zip(refused).filter(|(_, refused)| refused.is_none());
-    Ok(done.flat_map(|(found, _)| found.into_values()).collect())
+    let names = scripts.iter().map(|script| names[*script].as_str());
+    Ok(by_event(names.zip(found.into_iter().map(|found| found.into_values().collect())), refused))
 }
 
 /// Walks a script once, and says what was counted of its statements, by their numbers.
@@ -81,14 +87,15 @@ fn walk(
             continue;
         }
         if let Some(line) = walk.lacks() {
-            return Err(LoadError::Shape(format!("`{kind}` needs a number of the command of line {line}")));
+            let why = format!("`{kind}` needs a number of the command of line {line}, which is not run for this");
+            return Err(LoadError::Shape(why));
         }
         if is_counted(number) {
             let execution = Execution { text: filled.sql.clone(), literals: literals(filled) };
-            let counts = in_savepoint(session, |session| counter.count(session, number, &execution))?;
-            counted.push((number, counts));
+            let counts = in_savepoint(session, |session| counter.count(session, number, &execution));
+            counted.push((number, in_statement(kind, counts)?));
         }
-        answer = run(session, form, filled)?;
+        answer = in_statement(kind, run(session, form, filled))?;
     }
     Ok(counted)
 }

@@ -4,16 +4,17 @@
 //! needs what it returned is executed twice, once counted and once for that. What has no plan is executed and not
 //! counted where the server takes it back; on MySQL and MariaDB its event is left out.
 
+use super::by_event::{by_event, in_statement};
 use crate::error::LoadError;
 use crate::own::taken_back::{has_plan, is_taken_back};
 use crate::own::{database, dialect};
 use crate::plan_capture::SEED;
-use crate::program::own::{Arm, Inputs, Prepared};
+use crate::program::own::{Arm, Inputs, Prepared, ValueSet};
 use crate::session::first_rows;
 use crate::statement_work::{Counter, Counts, Execution, Preparation, add, count_events, counter, in_savepoint, none};
 use rqps_model::own::{Own, OwnTest, Protocol as Sending};
 use rqps_model::statement_work::StatementWork;
-use rqps_sql::is_transaction_border;
+use rqps_sql::{Dialect, is_transaction_border};
 use rqps_wire::{Protocol, Session, Target};
 
 pub(super) fn statement_work(
@@ -45,8 +46,7 @@ pub(super) fn statement_work(
         counted.for_each(|(work, counts)| counts.into_iter().for_each(|counts| add(work, counts)));
     };
     let refused = count_events(&mut session, target, units.len(), event, counted)?;
-    let done = work.into_iter().zip(refused).filter(|(_, refused)| refused.is_none());
-    Ok(done.flat_map(|(work, _)| work).filter(|work| work.executions > 0).collect())
+    Ok(by_event(units.iter().map(|unit| unit.name(&arm)).zip(work), refused))
 }
 
 /// The statements of one event.
@@ -70,6 +70,10 @@ fn units<'a>(statements: &'a [Prepared], target: &Target) -> Vec<Unit<'a>> {
 }
 
 impl Unit<'_> {
+    fn name<'a>(&self, arm: &'a Arm) -> &'a str {
+        arm.unit_name(self.statements[0].unit)
+    }
+
     fn uncounted(&self) -> Vec<StatementWork> {
         self.statements.iter().map(|statement| none(&statement.kind)).collect()
     }
@@ -87,24 +91,33 @@ impl Unit<'_> {
         let mut counted = vec![None; self.statements.len()];
         let mut values = arm.values(SEED ^ u64::from(number));
         for (at, statement) in self.statements.iter().enumerate() {
-            if is_transaction_border(&statement.sql, dialect) {
-                continue;
-            }
-            let (text, literals) = (statement.written_out(&values, dialect), statement.literals(&values, dialect));
-            let execution = Execution { text, literals };
-            let (is_counted, returns) = (has_plan(&statement.sql, dialect), !statement.kept.is_empty());
-            if is_counted {
-                let kind = self.first + at;
-                counted[at] = Some(match returns {
-                    // Explained, it returns its plan.
-                    true => in_savepoint(session, |session| counter.count(session, kind, &execution))?,
-                    false => counter.count(session, kind, &execution)?,
-                });
-            }
-            if returns || !is_counted {
-                values.keep(&statement.kept, &first_rows(session, &execution.text, 1)?);
+            if !is_transaction_border(&statement.sql, dialect) {
+                let done = step(session, statement, (self.first + at, &mut *counter), &mut values, dialect);
+                counted[at] = in_statement(&statement.kind, done)?;
             }
         }
         Ok(counted)
     }
+}
+
+/// Executes a statement, which has that number, keeps what later ones need, and says what was counted.
+fn step(
+    session: &mut Session,
+    statement: &Prepared,
+    (number, counter): (usize, &mut dyn Counter),
+    values: &mut ValueSet,
+    dialect: Dialect,
+) -> Result<Option<Counts>, LoadError> {
+    let (text, literals) = (statement.written_out(values, dialect), statement.literals(values, dialect));
+    let execution = Execution { text, literals };
+    let (is_counted, returns) = (has_plan(&statement.sql, dialect), !statement.kept.is_empty());
+    let mut count = |session: &mut Session| counter.count(session, number, &execution);
+    let counted = match (is_counted, returns) {
+        (true, false) => return count(session).map(Some),
+        // Explained, it returns its plan.
+        (true, true) => Some(in_savepoint(session, count)?),
+        (false, _) => None,
+    };
+    values.keep(&statement.kept, &first_rows(session, &execution.text, 1)?);
+    Ok(counted)
 }

@@ -124,6 +124,11 @@ impl Arm {
         &self.prepared
     }
 
+    /// The name of the test that a unit is an event of.
+    pub(crate) fn unit_name(&self, unit: usize) -> &str {
+        &self.units[unit].name
+    }
+
     /// A set of values for all statements, drawn from a seed.
     pub(crate) fn values(&self, seed: u64) -> ValueSet {
         let mut values = ValueSet::new(&self.sources);

@@ -94,6 +94,30 @@ fn the_work_of_each_statement_is_counted_and_nothing_is_changed() {
     assert_eq!(server.ask(STATE), before);
 }
 
+#[test]
+fn why_a_script_cannot_be_counted_is_told_in_the_place_of_its_work() {
+    let server = server();
+    let good = "SELECT abalance FROM pgbench_accounts WHERE aid = 1;\n";
+    for (bad, words) in [
+        ("INSERT INTO pgbench_branches (bid) VALUES (1);\n", "executing `bad.insert-into`: ERROR 23505: duplicate key"),
+        ("SELECT bid FROM pgbench_branches WHERE bid = -1 \\gset\n", "\\gset expected one row, got 0"),
+        (
+            "\\setshell n echo 1\nSELECT :n::int;\n",
+            "`bad.select` needs a number of the command of line 2, which is not run for this",
+        ),
+    ] {
+        for protocol in [Protocol::Simple, Protocol::Prepared] {
+            let bad = format!("{good}{bad}");
+            let own = own(&[("good", 1, good), ("bad", 1, &bad), ("never", 0, "SELECT never;")], protocol);
+            let found = own_statement_work(&server.target(), &own, &own.tests[0], &Inputs::default()).unwrap();
+            let executed: Vec<(&str, u32)> = found.iter().map(|one| (one.statement.as_str(), one.executions)).collect();
+            assert_eq!(executed, [("good.select-abalance", 20), ("bad", 0)], "{protocol}: {words}");
+            let why = found[1].untold.as_deref().unwrap_or_default();
+            assert!(why.contains(words), "{protocol}: {why}");
+        }
+    }
+}
+
 /// A script in which statements need what comes before them.
 const CHAINED: &str = r"BEGIN;
 CREATE TEMP TABLE few ON COMMIT DROP AS SELECT generate_series(1, 50) AS n;
