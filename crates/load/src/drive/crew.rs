@@ -20,7 +20,7 @@ use rqps_model::plan::Arrival;
 use rqps_model::sample::SessionPlacement;
 use rqps_wire::Endpoint;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 
 /// What all threads share and none changes.
@@ -236,7 +236,7 @@ pub(crate) struct Crew<'scope, 'a, 'w, W: Workload + 'w> {
 }
 
 struct Helper<'scope, 'w, W: Workload + 'w> {
-    commands: Sender<Command>,
+    commands: SyncSender<Command>,
     reports: Receiver<Report>,
     thread: ScopedJoinHandle<'scope, Parts<'w, W>>,
 }
@@ -252,8 +252,10 @@ impl<'scope, 'a: 'scope, 'w: 'scope, W: Workload> Crew<'scope, 'a, 'w, W> {
     ) -> Result<Crew<'scope, 'a, 'w, W>, LoadError> {
         let mut helpers = Vec::new();
         for thread in 1..shared.threads {
-            let (commands, inbox) = channel();
-            let (outbox, reports) = channel();
+            // Of each there is one at a time. The room for it is there from the start: a channel without a bound allocates
+            // as it goes, in pieces that the other thread gives back, and memory grew by a page or two a minute.
+            let (commands, inbox) = sync_channel(1);
+            let (outbox, reports) = sync_channel(1);
             let thread = std::thread::Builder::new()
                 .name(format!("rqps-load-{thread}"))
                 .spawn_scoped(scope, move || work(shared, thread, &inbox, &outbox))
@@ -328,7 +330,7 @@ fn work<'w, W: Workload>(
     shared: &Shared<'_, 'w, W>,
     thread: usize,
     inbox: &Receiver<Command>,
-    outbox: &Sender<Report>,
+    outbox: &SyncSender<Report>,
 ) -> Parts<'w, W> {
     let mut worker = Worker::new(shared, thread);
     while let Ok(command) = inbox.recv() {
@@ -337,4 +339,48 @@ fn work<'w, W: Workload>(
         }
     }
     worker.into_parts()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive::seconds::Seconds;
+    use crate::drive::{ClientCpus, RowSink};
+    use crate::program::sysbench::Statements;
+    use rqps_model::plan::DataShape;
+    use rqps_suites::Suite;
+
+    #[test]
+    fn commands_and_reports_take_no_memory() {
+        let suite = Suite::sysbench();
+        let data = DataShape { tables: 1, rows: 10 };
+        let workload = Statements::compile(suite.test("scan").unwrap(), data, &[]).unwrap();
+        let (watchdog, stop) = (Watchdog::default(), AtomicBool::new(false));
+        let shared = Shared {
+            workload: &workload,
+            kinds: &[],
+            events: &[],
+            arms: &[],
+            clients: 2,
+            threads: 2,
+            cpus: ClientCpus::default(),
+            arrival: Arrival::Closed,
+            has_plan: false,
+            seed: 1,
+            stop: &stop,
+            watchdog: &watchdog,
+            rows: Seconds::new(0, 2, None, RowSink::NONE).0,
+        };
+        std::thread::scope(|scope| {
+            let mut crew = Crew::start(scope, &shared).unwrap();
+            let mut allocations = |commands| {
+                let commanded = || (0..commands).for_each(|_| crew.reset());
+                allocation_counter::measure(commanded).count_total
+            };
+            // What a thread needs once to wait for another.
+            allocations(10);
+            assert_eq!(allocations(1000), 0);
+            crew.end();
+        });
+    }
 }
