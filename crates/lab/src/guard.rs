@@ -1,8 +1,8 @@
 //! A second process of rqps, which waits for the one that measures or installs to end and clears what that left.
 //!
 //! In: that process. Out: when it is gone, so are its servers, folders and half-made builds, even after a `kill -9` or
-//! when memory ran out. The kernel signals a server when its rqps dies, but a server that stands still does not react, and side by side
-//! all but one stand still. If the guard is killed too, the next start of rqps clears up.
+//! when memory ran out. The kernel signals a server when its rqps dies, but a server that stands still does not react,
+//! and side by side all but one stand still. If the guard is killed too, the next start of rqps clears up.
 
 use anyhow::{Context, Result};
 use rqps_machine::proctree::ProcessId;
