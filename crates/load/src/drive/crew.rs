@@ -252,8 +252,8 @@ impl<'scope, 'a: 'scope, 'w: 'scope, W: Workload> Crew<'scope, 'a, 'w, W> {
     ) -> Result<Crew<'scope, 'a, 'w, W>, LoadError> {
         let mut helpers = Vec::new();
         for thread in 1..shared.threads {
-            // Of each there is one at a time. The room for it is there from the start: a channel without a bound allocates
-            // as it goes, in pieces that the other thread gives back, and memory grew by a page or two a minute.
+            // Of each there is one at a time, and the room for it is there from the start. A channel without a bound
+            // allocates as it goes, in pieces that the other thread gives back: memory grew by two pages a minute.
             let (commands, inbox) = sync_channel(1);
             let (outbox, reports) = sync_channel(1);
             let thread = std::thread::Builder::new()
