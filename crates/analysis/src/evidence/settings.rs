@@ -47,9 +47,20 @@ pub(crate) fn diff(base: &SettingsFacts, this: &SettingsFacts) -> BTreeMap<Strin
         .filter(|name| !is_ignored(name))
         .filter_map(|name| {
             let (old, new) = (base.effective.get(name), this.effective.get(name));
-            (old != new).then(|| (name.clone(), (old.cloned(), new.cloned())))
+            let is_same = old.map(|old| amount(old)) == new.map(|new| amount(new));
+            (!is_same).then(|| (name.clone(), (old.cloned(), new.cloned())))
         })
         .collect()
+}
+
+/// A value without zeros at its end that add nothing: one version writes `90`, another one `90.000000`.
+fn amount(value: &str) -> &str {
+    match value.split_once('.') {
+        Some((_, digits)) if value.parse::<f64>().is_ok() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            value.trim_end_matches('0').trim_end_matches('.')
+        }
+        _ => value,
+    }
 }
 
 fn is_ignored(name: &str) -> bool {
@@ -98,6 +109,15 @@ mod tests {
         assert_eq!(found["old_snapshot_threshold"], (value("-1"), None));
         assert_eq!(found["io_method"], (None, value("worker")));
         assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn a_number_that_is_written_otherwise_is_the_same() {
+        let differ = |old: &str, new: &str| !diff(&settings(&[("x", old)]), &settings(&[("x", new)])).is_empty();
+        assert!(!differ("90", "90.000000") && !differ("0.50", "0.5") && !differ("100.0", "100"));
+        assert!(differ("100", "1.00") && differ("90", "90.5") && differ("10.0.0.0", "10.0.0"));
+        // Two that are one as floating-point numbers.
+        assert!(differ("18446744073709551615", "18446744073709551614"));
     }
 
     #[test]
