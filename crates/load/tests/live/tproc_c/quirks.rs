@@ -93,12 +93,16 @@ pub(super) fn only_a_quirk_puts_taxes_and_discount_into_amounts(server: &LiveSer
     assert_eq!(server.number(&with_text_of_another_district()), 0, "{}", server.engine());
 }
 
-/// New orders' lines that have the text of another district than their own from the stock.
+/// New orders' lines that have the text of another district than their own from the stock. Of an order that has an item
+/// twice, which a server that draws them does not avoid, HammerDB's arrays are a line short, and texts are those of
+/// other lines: the last has no amount.
 fn with_text_of_another_district() -> String {
     let texts = (1..=10).map(|district| format!(" WHEN {district} THEN s_dist_{district:02}")).collect::<String>();
     format!(
-        "SELECT count(*) FROM order_line JOIN stock ON s_i_id = ol_i_id AND s_w_id = ol_supply_w_id \
-         WHERE ol_o_id > 3000 AND ol_dist_info <> CASE ol_d_id{texts} END"
+        "SELECT count(*) FROM order_line line JOIN stock ON s_i_id = ol_i_id AND s_w_id = ol_supply_w_id \
+         WHERE ol_o_id > 3000 AND ol_dist_info <> CASE ol_d_id{texts} END AND NOT EXISTS \
+         (SELECT 1 FROM order_line short WHERE short.ol_amount IS NULL AND short.ol_w_id = line.ol_w_id \
+          AND short.ol_d_id = line.ol_d_id AND short.ol_o_id = line.ol_o_id)"
     )
 }
 
