@@ -9,8 +9,8 @@
 pub(crate) const KEPT_LAST: usize = usize::MAX;
 
 /// Room for the values of an answer and their bytes, made before the first: the answers that transactions go on from
-/// fit, so that a session takes no more memory the longer it is open. The longest of them are TPROC-C's customers of one
-/// name: up to 75 rows of 4 values, as names are drawn.
+/// fit, so that a session takes no more memory the longer it is open. The longest of them are TPROC-C's customers of
+/// one name: up to 75 rows of 4 values, as names are drawn.
 const VALUES: usize = 320;
 const BYTES: usize = 3072;
 
