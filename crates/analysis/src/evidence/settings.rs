@@ -47,14 +47,15 @@ pub(crate) fn diff(base: &SettingsFacts, this: &SettingsFacts) -> BTreeMap<Strin
         .filter(|name| !is_ignored(name))
         .filter_map(|name| {
             let (old, new) = (base.effective.get(name), this.effective.get(name));
-            let is_same = old.map(|old| amount(old)) == new.map(|new| amount(new));
+            let is_same = old.map(|old| without_trailing_zeros(old)) == new.map(|new| without_trailing_zeros(new));
             (!is_same).then(|| (name.clone(), (old.cloned(), new.cloned())))
         })
         .collect()
 }
 
-/// A value without zeros at its end that add nothing: one version writes `90`, another one `90.000000`.
-fn amount(value: &str) -> &str {
+/// A decimal number without the zeros at its end: one version writes `90`, another one `90.000000`. Any other value as
+/// it is.
+fn without_trailing_zeros(value: &str) -> &str {
     match value.split_once('.') {
         Some((_, digits)) if value.parse::<f64>().is_ok() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
             value.trim_end_matches('0').trim_end_matches('.')
