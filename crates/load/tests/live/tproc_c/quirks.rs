@@ -93,9 +93,9 @@ pub(super) fn only_a_quirk_puts_taxes_and_discount_into_amounts(server: &LiveSer
     assert_eq!(server.number(&with_text_of_another_district()), 0, "{}", server.engine());
 }
 
-/// New orders' lines that have the text of another district than their own from the stock. A server that draws the items
-/// of an order may draw one twice. HammerDB's arrays are then a line short, so that lines have the texts of others and
-/// the last one has no amount; such orders are left out.
+/// New orders' lines that have the text of another district than their own from the stock. A server that draws the
+/// items of an order may draw one twice. HammerDB's arrays are then a line short, so that lines have the texts of
+/// others and the last one has no amount; such orders are left out.
 fn with_text_of_another_district() -> String {
     let texts = (1..=10).map(|district| format!(" WHEN {district} THEN s_dist_{district:02}")).collect::<String>();
     format!(
