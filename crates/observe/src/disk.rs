@@ -26,20 +26,20 @@ const BLOCK_BYTES: u64 = 512;
 /// What the data takes before and after a test.
 #[derive(Debug, Default)]
 pub struct GrowthProbe {
-    before: Option<DiskUse>,
+    before: Option<Result<DiskUse, ObserveError>>,
 }
 
 impl Probe for GrowthProbe {
     fn begin(&mut self, server: &Subject<'_>) {
-        self.before = disk_use(server.endpoint, server.storage, server.data_folder).ok();
+        self.before = Some(disk_use(server.endpoint, server.storage, server.data_folder));
     }
 
     fn end(&mut self, server: Option<&Subject<'_>>, sample: &mut Sample) -> Vec<Part> {
-        let Some(server) = server else { return Vec::new() };
-        let after = disk_use(server.endpoint, server.storage, server.data_folder).ok();
-        sample.growth = self.before.zip(after).map(|(before, after)| Growth { before, after });
-        if sample.growth.is_none() {
-            sample.warnings.push("what the data takes on disk could not be read".to_owned());
+        let (Some(server), Some(before)) = (server, self.before.take()) else { return Vec::new() };
+        let after = disk_use(server.endpoint, server.storage, server.data_folder);
+        match before.and_then(|before| Ok(Growth { before, after: after? })) {
+            Ok(growth) => sample.growth = Some(growth),
+            Err(why) => sample.warnings.push(format!("what the data takes on disk is not known: {why}")),
         }
         Vec::new()
     }

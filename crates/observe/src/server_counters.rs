@@ -8,7 +8,7 @@ use crate::engine::{keeps_idle_counters, read_counters};
 use crate::probe::{Probe, Subject};
 use rqps_model::sample::{CounterReading, Moment};
 use rqps_model::{Part, Sample, part};
-use rqps_wire::{Endpoint, Session};
+use rqps_wire::{Endpoint, Session, WireError};
 use std::time::Duration;
 
 /// How long a connection may take.
@@ -17,19 +17,23 @@ const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
 /// Reads counters before the first session of a test and after its last: a backend hands them over when it ends.
 #[derive(Debug, Default)]
 pub struct CountersProbe {
-    before: Option<Counters>,
+    before: Option<Result<Counters, WireError>>,
 }
 
 impl Probe for CountersProbe {
     fn begin(&mut self, server: &Subject<'_>) {
-        self.before = read(server.endpoint);
+        self.before = Some(read(server.endpoint));
     }
 
     fn end(&mut self, server: Option<&Subject<'_>>, sample: &mut Sample) -> Vec<Part> {
-        let Some(server) = server else { return Vec::new() };
-        let Some((mut before, mut after)) = self.before.take().zip(read(server.endpoint)) else {
-            sample.warnings.push("the server's own counters could not be read".to_owned());
-            return Vec::new();
+        let (Some(server), Some(before)) = (server, self.before.take()) else { return Vec::new() };
+        let after = read(server.endpoint);
+        let (mut before, mut after) = match before.and_then(|before| Ok((before, after?))) {
+            Ok(readings) => readings,
+            Err(why) => {
+                sample.warnings.push(format!("the server's own counters are not known: {why}"));
+                return Vec::new();
+            }
         };
         sample.counters = changes(&before, &after);
         if !keeps_idle_counters(server.endpoint.protocol()) {
@@ -40,9 +44,9 @@ impl Probe for CountersProbe {
     }
 }
 
-fn read(endpoint: &Endpoint) -> Option<Counters> {
-    let mut session = Session::connect(endpoint, CONNECT_DEADLINE).ok()?;
-    let counters = read_counters(&mut session, endpoint.protocol()).ok();
+fn read(endpoint: &Endpoint) -> Result<Counters, WireError> {
+    let mut session = Session::connect(endpoint, CONNECT_DEADLINE)?;
+    let counters = read_counters(&mut session, endpoint.protocol());
     session.close();
     counters
 }

@@ -47,6 +47,14 @@ fn assert_near(what: &str, counted: f64, told: f64, slack: f64) {
     assert!(is_near, "{what}: {counted} were counted, and the system tells {told}");
 }
 
+fn wait_until(what: &str, has_come: impl Fn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !has_come() {
+        assert!(Instant::now() < deadline, "waiting until {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// Sessions begin after counting has begun, each in what a server makes for it: nothing of that is lost, nor when they
 /// end.
 fn check(spec: &str, memory: &str, sleep: &str) {
@@ -55,8 +63,14 @@ fn check(spec: &str, memory: &str, sleep: &str) {
     }
     let server = start(spec, None);
     let connect = || Session::connect(&server.endpoint(), PATIENCE).expect("connected");
-    // Threads that serve sessions may be kept for others: these do not begin now.
-    drop(connect());
+    // Threads that serve sessions may be kept for others: these do not begin now. What a process did counts for its
+    // parent from the moment that this waits for it, and must not be taken for done later.
+    let first = connect();
+    let process = PathBuf::from(format!("/proc/{}", first.backend_pid()));
+    first.close();
+    if server.pids().len() > 1 {
+        wait_until("the first session ends", || !process.exists());
+    }
     let mut meter = ProcessMeter::new();
     let (before, switched) = (meter.read(&server.pids()), switches(&server));
     let mut counters = EventCounters::start(KERNEL_EVENTS, &server.pids());
@@ -82,11 +96,7 @@ fn check(spec: &str, memory: &str, sleep: &str) {
     let processes = server.pids().len();
     let all = threads(&server).count();
     sessions.into_iter().for_each(Session::close);
-    let deadline = Instant::now() + PATIENCE;
-    while processes > 1 && threads(&server).count() == all {
-        assert!(Instant::now() < deadline, "no session ended");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("a session ends", || processes == 1 || threads(&server).count() != all);
     let after = counters.read();
     for event in ["context_switches", "page_faults", "task_clock_ns"] {
         let (was, is) = (both(&counted, event), both(&after, event));
