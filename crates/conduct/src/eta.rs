@@ -1,7 +1,7 @@
 //! How far a campaign is and how long it will still take, from what its tests and server starts have taken so far.
 //!
-//! In: planned seconds of each task, and the times that tasks took. Out: a share and a time left. Reads no clock: time
-//! is an argument.
+//! In: planned seconds of each task, the times that tasks took, and the time that the campaign was given. Out: a share
+//! and a time left. Reads no clock: time is an argument.
 
 use crate::walk::Setup;
 use rqps_load::suite::rest_before;
@@ -61,11 +61,23 @@ pub(crate) struct Eta {
     beginnings_left: u32,
     begun: u32,
     overhead: Duration,
+    /// Of a campaign that was given a time, as long as no round of it is whole.
+    pilot: Option<Pilot>,
+}
+
+/// How much of its time a campaign has spent before one round is whole: how many of them fit is a guess until then,
+/// and the time itself says what is left.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Pilot {
+    pub(crate) spent_s: f64,
+    pub(crate) limit_s: f64,
 }
 
 impl Eta {
-    /// From here on so many rounds are expected in all, with these setups ahead: servers are started for each.
-    pub(crate) fn expect(&mut self, plan: &Plan, rounds: u32, setups: &[Setup<'_>]) {
+    /// From here on so many rounds are expected in all, with these setups ahead: servers are started for each. While
+    /// there is a pilot, its time counts and not they.
+    pub(crate) fn expect(&mut self, plan: &Plan, rounds: u32, setups: &[Setup<'_>], pilot: Option<Pilot>) {
+        self.pilot = pilot;
         (self.rounds, self.beginnings_left, self.planned_s) = (rounds, setups.len() as u32, self.done_s);
         self.tasks.values_mut().for_each(|known| known.left = 0);
         for setup in setups {
@@ -99,16 +111,22 @@ impl Eta {
     pub(crate) fn began(&mut self, took: Duration) {
         self.beginnings_left = self.beginnings_left.saturating_sub(1);
         self.begun += 1;
-        self.overhead += took;
+        self.add_overhead(took);
     }
 
     /// What belongs to a server's start, such as its end, took this long.
     pub(crate) fn add_overhead(&mut self, took: Duration) {
         self.overhead += took;
+        self.spend(took);
+    }
+
+    fn spend(&mut self, took: Duration) {
+        self.pilot.iter_mut().for_each(|pilot| pilot.spent_s += took.as_secs_f64());
     }
 
     /// A task took this long.
     pub(crate) fn ended(&mut self, task: &Task, took: Duration) {
+        self.spend(took);
         let Some(known) = self.tasks.get_mut(task) else { return };
         self.done_s += known.planned_s;
         known.left = known.left.saturating_sub(1);
@@ -125,20 +143,31 @@ impl Eta {
 
     /// Share done, 0 to 1, with this part of a task behind us.
     pub(crate) fn share(&self, under_way: Option<(&Task, f64)>) -> f64 {
+        if let Some(Pilot { spent_s, limit_s }) = self.pilot {
+            return ((spent_s + self.part_s(under_way)) / limit_s).clamp(0.0, 1.0);
+        }
         let planned_s = |(task, part): (&Task, f64)| Some(self.tasks.get(task)?.planned_s * part);
         let under_way_s = under_way.and_then(planned_s).unwrap_or(0.0);
         if self.planned_s > 0.0 { ((self.done_s + under_way_s) / self.planned_s).clamp(0.0, 1.0) } else { 1.0 }
     }
 
-    /// Expected time to the end; `None` until servers were started and a task has ended.
+    /// Expected time to the end; without a time limit `None` until servers were started and a task has ended.
     pub(crate) fn left(&self, under_way: Option<(&Task, f64)>) -> Option<Duration> {
+        let under_way_s = self.part_s(under_way);
+        if let Some(Pilot { spent_s, limit_s }) = self.pilot {
+            return Some(Duration::from_secs_f64((limit_s - spent_s - under_way_s).max(0.0)));
+        }
         if self.begun == 0 || self.tasks.values().all(|known| known.done == 0) {
             return None;
         }
         let all_s: f64 = self.tasks.iter().map(|(task, known)| self.expected_s(task) * f64::from(known.left)).sum();
-        let under_way_s = under_way.map_or(0.0, |(task, part)| self.expected_s(task) * part);
         let begin_s = self.overhead.as_secs_f64() / f64::from(self.begun) * f64::from(self.beginnings_left);
         Some(Duration::from_secs_f64((all_s - under_way_s).max(0.0) + begin_s))
+    }
+
+    /// What is behind us of a task under way.
+    fn part_s(&self, under_way: Option<(&Task, f64)>) -> f64 {
+        under_way.map_or(0.0, |(task, part)| self.expected_s(task) * part)
     }
 
     /// What a task takes: as before, else as for other treatments, else as planned, at the pace of all others.
@@ -173,7 +202,7 @@ mod tests {
 
     fn expecting(plan: &Plan, setups: &[Setup<'_>]) -> Eta {
         let mut eta = Eta::default();
-        eta.expect(plan, plan.rounds, setups);
+        eta.expect(plan, plan.rounds, setups, None);
         eta
     }
 
@@ -218,8 +247,25 @@ mod tests {
         eta.began(Duration::from_secs(1));
         eta.ended(&task, Duration::from_secs(4));
         assert_eq!((eta.rounds(), eta.share(None), eta.left(None)), (1, 1.0, Some(Duration::ZERO)));
-        eta.expect(&plan, 4, &[&setups[..], &setups[..], &setups[..]].concat());
+        eta.expect(&plan, 4, &[&setups[..], &setups[..], &setups[..]].concat(), None);
         assert_eq!((eta.rounds(), eta.share(None), eta.left(None)), (4, 0.25, Some(Duration::from_secs(3 * 5))));
+    }
+
+    #[test]
+    fn before_a_round_is_whole_the_time_that_was_given_says_what_is_left() {
+        let plan = plan(&["a", "b"], 0);
+        let setups = all(&plan);
+        let task = Task::of(&plan, &setups[0], "scan", 1);
+        let mut eta = Eta::default();
+        eta.expect(&plan, 9, &setups, Some(Pilot { spent_s: 10.0, limit_s: 100.0 }));
+        assert_eq!((eta.share(None), eta.left(None)), (0.1, Some(Duration::from_secs(90))));
+        eta.began(Duration::from_secs(5));
+        eta.ended(&task, Duration::from_secs(20));
+        eta.add_overhead(Duration::from_secs(5));
+        assert_eq!((eta.share(None), eta.left(None)), (0.4, Some(Duration::from_secs(60))));
+        assert_eq!(eta.left(Some((&task, 0.5))), Some(Duration::from_secs(50)), "half of a task that takes 20 s");
+        eta.expect(&plan, 4, &[&setups[..], &setups[..], &setups[..]].concat(), None);
+        assert_eq!(eta.left(None), Some(Duration::from_secs(3 * (20 + 10))), "by rounds from then on");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! In: a results folder, and the time where a process measures it now. Out: a number of rounds. Time counts while the
 //! campaign is measured, over all its starts; between them it stands still. Reads no clock: time is an argument.
 
+use crate::eta::Pilot;
 use crate::missing::round_of;
 use crate::walk::Block;
 use rqps_model::plan::TimeLimit;
@@ -45,6 +46,13 @@ pub fn spent(campaign: &Campaign, now: Option<SystemTime>) -> Option<f64> {
     // With the part that may be late: the last round begins before all is spent.
     let seconds = limit.seconds * (1.0 + LATE_PART);
     Some((Spent::of(&starts(campaign), &events, now).all / seconds).min(1.0))
+}
+
+/// What a campaign has spent of the time that it was given, if no round of it is whole.
+pub(crate) fn pilot(campaign: &Campaign, now: Option<SystemTime>) -> Option<Pilot> {
+    let (limit, events) = (campaign.plan().time?, campaign.events().ok()?);
+    let is_pilot = (1..=campaign.rounds_begun()).all(|number| !is_whole(campaign, number));
+    is_pilot.then(|| Pilot { spent_s: Spent::of(&starts(campaign), &events, now).all, limit_s: limit.seconds })
 }
 
 fn starts(campaign: &Campaign) -> Vec<SystemTime> {

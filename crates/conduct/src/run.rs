@@ -11,7 +11,7 @@ use crate::eta::Eta;
 use crate::job::{Job, Output, Watch};
 use crate::missing::{Failed, Missing, round_of};
 use crate::programs;
-use crate::rounds::{rounds, spent};
+use crate::rounds::{pilot, rounds, spent};
 use crate::servers::Servers;
 use crate::supervise::check;
 use crate::walk::Setup;
@@ -76,10 +76,11 @@ impl<'a> Run<'a> {
         let plan = bench.job.plan.allotted(&round);
         let missing = Missing { plan: &plan, store, again };
         let setups = missing.setups(&round);
-        let rounds = rounds(store, Some(SystemTime::now()));
+        let now = Some(SystemTime::now());
+        let (rounds, pilot) = (rounds(store, now), pilot(store, now));
         // Those to come are taken to be like this one.
         let later = (number + 1..=rounds).flat_map(|number| missing.setups(&Round { number, ..round.clone() }));
-        eta.expect(&plan, rounds, &setups.iter().cloned().chain(later).collect::<Vec<_>>());
+        eta.expect(&plan, rounds, &setups.iter().cloned().chain(later).collect::<Vec<_>>(), pilot);
         store.write_round(&round)?;
         let mut output = Output { store, watch, eta };
         let measured = measure(bench, &round, &setups, &mut output);

@@ -120,3 +120,15 @@ fn a_campaign_has_the_rounds_of_its_plan_or_those_that_fit() {
     assert_eq!(rounds("late", Some(limit(120.0)), &events(), 1150.0), 2);
     assert_eq!(rounds("enough", Some(TimeLimit { rounds_max: 3, ..limit(500.0) }), &events(), 1150.0), 3);
 }
+
+#[test]
+fn a_campaign_is_a_pilot_until_a_round_is_whole() {
+    let root = tempfile::tempdir().expect("a folder");
+    let pilot = |name: &str, time: Option<TimeLimit>, events: &[Event], now: f64| {
+        pilot(&campaign(&root.path().join(name), time, events), Some(at(now)))
+    };
+    assert_eq!(pilot("no-time", None, &events()[..1], 1020.0), None);
+    let spent = Some(Pilot { spent_s: 30.0, limit_s: 90.0 });
+    assert_eq!(pilot("loaded", Some(limit(90.0)), &events()[..1], 1030.0), spent);
+    assert_eq!(pilot("whole", Some(limit(510.0)), &events(), 1150.0), None);
+}
