@@ -2,7 +2,7 @@
 //!
 //! In: statements with the places of their values. Out: what each made the server do. A statement of which a later one
 //! needs what it returned is executed twice, once counted and once for that. What has no plan is executed and not
-//! counted where the server takes it back; on MySQL and MariaDB its event is left out.
+//! counted where the server takes it back; on MySQL and MariaDB its event is not executed, which is told.
 
 use super::by_event::{by_event, in_statement};
 use crate::error::LoadError;
@@ -11,10 +11,12 @@ use crate::own::{database, dialect};
 use crate::plan_capture::SEED;
 use crate::program::own::{Arm, Inputs, Prepared, ValueSet};
 use crate::session::first_rows;
-use crate::statement_work::{Counter, Counts, Execution, Preparation, add, count_events, counter, in_savepoint, none};
+use crate::statement_work::{
+    Counter, Counts, Execution, Preparation, add, count_events, counter, in_savepoint, none, told,
+};
 use rqps_model::own::{Own, OwnTest, Protocol as Sending};
 use rqps_model::statement_work::StatementWork;
-use rqps_sql::{Dialect, is_transaction_border};
+use rqps_sql::{Dialect, first_word, is_transaction_border};
 use rqps_wire::{Protocol, Session, Target};
 
 pub(super) fn statement_work(
@@ -25,9 +27,14 @@ pub(super) fn statement_work(
 ) -> Result<Vec<StatementWork>, LoadError> {
     let arm = Arm::compile(own, test, inputs, target)?;
     let statements = arm.prepared();
-    let units = units(statements, target);
-    if statements.len() < 2 || units.is_empty() {
+    if statements.len() < 2 {
         return Ok(Vec::new());
+    }
+    let (units, staying): (Vec<Unit<'_>>, Vec<Unit<'_>>) =
+        units(statements).partition(|unit| unit.what_stays(target).is_none());
+    let staying = staying.iter().map(|unit| told(none(unit.name(&arm)), unit.what_stays(target)));
+    if units.is_empty() {
+        return Ok(staying.collect());
     }
     let (mut session, dialect) = (database::limited(own, test, target)?, dialect(target.engine()));
     let is_prepared = test.protocol == Sending::Prepared && target.endpoint.protocol() == Protocol::Postgres;
@@ -46,7 +53,9 @@ pub(super) fn statement_work(
         counted.for_each(|(work, counts)| counts.into_iter().for_each(|counts| add(work, counts)));
     };
     let refused = count_events(&mut session, target, units.len(), event, counted)?;
-    Ok(by_event(units.iter().map(|unit| unit.name(&arm)).zip(work), refused))
+    let mut work = by_event(units.iter().map(|unit| unit.name(&arm)).zip(work), refused);
+    work.extend(staying);
+    Ok(work)
 }
 
 /// The statements of one event.
@@ -56,22 +65,28 @@ struct Unit<'a> {
     first: usize,
 }
 
-/// The events that can be taken back.
-fn units<'a>(statements: &'a [Prepared], target: &Target) -> Vec<Unit<'a>> {
+/// The events of a test, in its order.
+fn units(statements: &[Prepared]) -> impl Iterator<Item = Unit<'_>> {
     let mut first = 0;
-    let unit = |statements: &'a [Prepared]| {
+    statements.chunk_by(|one, next| one.unit == next.unit).map(move |statements| {
         first += statements.len();
         Unit { statements, first: first - statements.len() }
-    };
-    let units = statements.chunk_by(|one, next| one.unit == next.unit).map(unit);
-    let dialect = dialect(target.engine());
-    let stays = |statement: &Prepared| !is_taken_back(&statement.sql, target, dialect);
-    units.filter(|unit| !unit.statements.iter().any(stays)).collect()
+    })
 }
 
 impl Unit<'_> {
     fn name<'a>(&self, arm: &'a Arm) -> &'a str {
         arm.unit_name(self.statements[0].unit)
+    }
+
+    /// Why the event must not be executed, if no ROLLBACK takes back what it does.
+    fn what_stays(&self, target: &Target) -> Option<String> {
+        let dialect = dialect(target.engine());
+        let is_executed = |statement: &&Prepared| !is_transaction_border(&statement.sql, dialect);
+        let mut executed = self.statements.iter().filter(is_executed);
+        let stays = executed.find(|statement| !is_taken_back(&statement.sql, target, dialect))?;
+        let word = first_word(&stays.sql, dialect);
+        Some(format!("`{}` is not executed before the test: no ROLLBACK takes back {word}", stays.kind))
     }
 
     fn uncounted(&self) -> Vec<StatementWork> {
